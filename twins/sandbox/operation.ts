@@ -1,0 +1,72 @@
+/**
+ * What a twin serves: one declaration per vendor operation. The router, `GET /sim/operations` and the
+ * request journal all read the same declaration, so they cannot disagree.
+ */
+import type { IncomingHttpHeaders } from "node:http";
+import type { WebSocket } from "ws";
+
+/** The kind of API an operation belongs to; `GET /sim/operations?surface=` narrows by it. */
+export type Surface = "rest" | "graphql" | "mcp";
+
+export type Method = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+/** A request as a twin sees it: the address prefix is gone and the body has arrived, within its limit. */
+export interface VendorRequest {
+  method: Method;
+  /** Path below the twin's `url`, still percent-encoded, always starting with `/`. */
+  path: string;
+  /** Values of the `:name` segments of the operation's path, percent-decoded. */
+  params: Record<string, string>;
+  query: URLSearchParams;
+  headers: IncomingHttpHeaders;
+  /** Empty for a WebSocket upgrade. */
+  body: Buffer;
+  /** Aborted when the client goes away before the answer is complete. */
+  signal: AbortSignal;
+}
+
+/** An answer in the vendor's own shape. An object body is sent as JSON; strings and buffers go as they are. */
+export interface VendorResponse {
+  status: number;
+  headers?: Record<string, string>;
+  body?: unknown;
+}
+
+export interface Operation<Twin> {
+  /** Stable name, `noun.verb` (`call.create`): faults and journal filters refer to it. */
+  id: string;
+  method: Method;
+  /** Path below the twin's `url`; `:name` stands for one segment. */
+  path: string;
+  surface: Surface;
+  /** One sentence, in plain language. */
+  summary: string;
+  /** Largest body accepted; default 1 MiB. A larger one is answered with the vendor's 413. */
+  maxBodyBytes?: number;
+  handle(request: VendorRequest, twin: Twin): VendorResponse | Promise<VendorResponse>;
+}
+
+/** What a twin says to a WebSocket upgrade: take it, or refuse it with an HTTP answer. */
+export type UpgradeAnswer =
+  | { accept: (socket: WebSocket) => void; subprotocol?: string }
+  | { refuse: VendorResponse };
+
+export interface SocketOperation<Twin> {
+  id: string;
+  path: string;
+  surface: Surface;
+  summary: string;
+  /** Largest message accepted on the socket; default 1 MiB. */
+  maxPayloadBytes?: number;
+  upgrade(request: VendorRequest, twin: Twin): UpgradeAnswer | Promise<UpgradeAnswer>;
+}
+
+/** Declares one HTTP operation of a twin. Identity at run time; it exists so that types are inferred. */
+export function operation<Twin>(declaration: Operation<Twin>): Operation<Twin> {
+  return declaration;
+}
+
+/** Declares one WebSocket operation of a twin. */
+export function socketOperation<Twin>(declaration: SocketOperation<Twin>): SocketOperation<Twin> {
+  return declaration;
+}

@@ -1,0 +1,67 @@
+/** What it takes to be a twin: one `defineTwin({…})`, exported by the folder's index and listed in `twins/registry.ts`. */
+import type { Logger } from "pino";
+import type { z } from "zod";
+import type { Clock } from "./clock.ts";
+import type { Operation, SocketOperation, VendorResponse } from "./operation.ts";
+import type { World } from "./world.ts";
+
+/** What the platform hands a twin when a sandbox starts. */
+export interface TwinContext {
+  sandbox: string;
+  /** Service name, also the last segment of its addresses. */
+  name: string;
+  /** HTTP address of the vendor API, without a slash at the end. */
+  url: string;
+  /** The sandbox's clock: every timestamp a twin makes comes from it. */
+  clock: Clock;
+  log: Logger;
+  /** Resolves a path of the environment file against that file's folder. */
+  resolvePath(path: string): string;
+}
+
+/** A twin at work in one sandbox. */
+export interface RunningTwin {
+  world: World;
+  /** Connection string, for a twin whose `url` is not the gateway's (a database). */
+  url?: string;
+  /** Puts the world back to what it was at start, or to a named profile. @throws WorldRefusal for an unknown profile. */
+  reset(profile?: string): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** A refusal the platform makes in the twin's name; the twin words it as its vendor would. */
+export type PlatformRefusal =
+  | { kind: "unknown-path"; method: string; path: string }
+  | { kind: "body-too-large"; limitBytes: number }
+  | { kind: "internal"; message: string };
+
+export interface TwinDefinition<Config, Twin extends RunningTwin> {
+  /** Service name in `environment.yaml` and in addresses. */
+  name: string;
+  /** The vendor it stands in for, as `/sim/health` and the log name it. */
+  vendor: string;
+  /** API versions served, for `/sim/manual`. */
+  versions: string[];
+  /** Shape of the service's `config` in `environment.yaml`. */
+  config: z.ZodType<Config>;
+  operations: Operation<Twin>[];
+  sockets?: SocketOperation<Twin>[];
+  /** Request and response headers whose values the journal masks, beyond the platform's own list. */
+  secretHeaders?: string[];
+  /** Paths (regular-expression free, `:name` segments) whose named segments the journal masks. */
+  secretPathParams?: string[];
+  /** JSON members whose values the journal masks in bodies, at any depth. */
+  secretMembers?: string[];
+  /** The vendor's own wording of what the platform refuses. */
+  refusal(refusal: PlatformRefusal): VendorResponse;
+  start(context: TwinContext, config: Config): Promise<Twin>;
+  /** Environment variables a client of this twin needs, given its `url`. */
+  clientEnvironment(url: string): Record<string, string>;
+}
+
+/** Declares a twin. Identity at run time; it exists so that types are inferred. */
+export function defineTwin<Config, Twin extends RunningTwin>(
+  definition: TwinDefinition<Config, Twin>,
+): TwinDefinition<Config, Twin> {
+  return definition;
+}

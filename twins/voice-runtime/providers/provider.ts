@@ -1,0 +1,74 @@
+/**
+ * The replaceable parts of a voice runtime. Inside the twin all audio is mono PCM16 at `INTERNAL_RATE`; the call
+ * socket converts to and from what the client negotiated.
+ */
+
+/** Samples per second of everything between the call socket and the providers. */
+export const INTERNAL_RATE = 16_000;
+
+/** What was heard in a stretch of speech. `null` text: nothing that could be understood. */
+export interface Transcript {
+  text: string | null;
+}
+
+/** Speech to text. */
+export interface Recognition {
+  /** Transcribes a whole turn of speech (mono, `INTERNAL_RATE`), silence at either end included. */
+  transcribe(speech: Int16Array, language: string, signal: AbortSignal): Promise<Transcript>;
+  /** What seems to have been said so far, for an unfinished turn; `null` text when it cannot tell yet. */
+  partial(speech: Int16Array, language: string, signal: AbortSignal): Promise<Transcript>;
+}
+
+/** Text to speech. */
+export interface Synthesis {
+  /** Speaks one sentence; answers mono PCM16 at `INTERNAL_RATE`. */
+  speak(text: string, voice: { provider: string; voiceId: string }, signal: AbortSignal): Promise<Int16Array>;
+}
+
+export interface ToolCall {
+  id: string;
+  name: string;
+  arguments: Record<string, unknown>;
+}
+
+/** The conversation so far, as a model sees it. */
+export type ConversationMessage =
+  | { role: "system"; content: string }
+  | { role: "user"; content: string }
+  | { role: "assistant"; content: string; toolCalls?: ToolCall[] }
+  | {
+      role: "tool";
+      toolCallId: string;
+      name: string /** `null`: no result came back. */;
+      content: string | null;
+    };
+
+export interface ToolDeclaration {
+  name: string;
+  description: string;
+  /** JSON schema. */
+  parameters: unknown;
+}
+
+/** One step of a reply. Text comes in speakable pieces, in order. */
+export type BrainStep =
+  | { type: "say"; text: string }
+  | { type: "call-tools"; calls: ToolCall[] }
+  | { type: "end-call" };
+
+export interface BrainRequest {
+  /** The simulation the call belongs to, when its assistant's metadata names one. */
+  simulationId: string | undefined;
+  model: { provider: string; model: string };
+  conversation: readonly ConversationMessage[];
+  tools: readonly ToolDeclaration[];
+}
+
+/** The language model. */
+export interface Brain {
+  /**
+   * Streams the reply to the last message. After `call-tools` the stream ends; it is asked again once the results
+   * stand in the conversation.
+   */
+  reply(request: BrainRequest, signal: AbortSignal): AsyncIterable<BrainStep>;
+}
