@@ -1,0 +1,37 @@
+/** Compares the samples with what `utterances.yaml` makes. */
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { readManifest, sampleFile, sha256Of } from "../../twins/audio/sample-library.ts";
+import type { Synthesis } from "../../twins/voice-runtime/providers/provider.ts";
+import { type MakeSamplesOptions, makeSamples } from "./make-samples.ts";
+
+/** Makes all samples in a folder of their own; answers one line for each that differs. */
+export async function checkSamples(
+  folder: string,
+  synthesis: Synthesis,
+  onSample?: MakeSamplesOptions["onSample"],
+): Promise<string[]> {
+  const fresh = mkdtempSync(join(tmpdir(), "offhook-samples-"));
+  try {
+    const made = await makeSamples({ from: folder, to: fresh, synthesis, ...(onSample && { onSample }) });
+    const held = new Map(readManifest(folder).samples.map((entry) => [entry.name, entry]));
+    const differences: string[] = [];
+    for (const entry of made.samples) {
+      const file = sampleFile(folder, entry.name);
+      if (!isDeepStrictEqual(held.get(entry.name), entry))
+        differences.push(`${entry.name}: not as in the manifest`);
+      else if (!existsSync(file)) differences.push(`${entry.name}: there is no ${file}`);
+      else if (sha256Of(readFileSync(file)) !== entry.sha256)
+        differences.push(`${entry.name}: ${file} was changed`);
+      held.delete(entry.name);
+    }
+    return [
+      ...differences,
+      ...[...held.keys()].map((name) => `${name}: in the manifest, not in utterances.yaml`),
+    ];
+  } finally {
+    rmSync(fresh, { recursive: true, force: true });
+  }
+}

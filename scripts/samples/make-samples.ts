@@ -1,0 +1,159 @@
+/** Makes the samples and their manifest from `utterances.yaml`. */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse } from "yaml";
+import { z } from "zod";
+import {
+  applyGain,
+  bytesToSamples,
+  CALLER_RATE,
+  concatSamples,
+  levelDb,
+  samplesToBytes,
+  samplesToMs,
+  silence,
+} from "../../twins/audio/pcm.ts";
+import { resample } from "../../twins/audio/resample.ts";
+import {
+  MANIFEST_FILE,
+  type Manifest,
+  type ManifestEntry,
+  sampleFile,
+  sha256Of,
+} from "../../twins/audio/sample-library.ts";
+import { INTERNAL_RATE, type Synthesis } from "../../twins/voice-runtime/providers/provider.ts";
+import { chords, whiteNoise } from "./sounds.ts";
+import {
+  plainText,
+  type Sound,
+  type SpokenText,
+  UTTERANCES_FILE,
+  type Utterance,
+  utterancesSchema,
+} from "./utterances.ts";
+
+/** Silence before and after each utterance. */
+export const MARGIN_MS = 400;
+/** Every voice is brought to this level. */
+const SPEECH_LEVEL_DB = -22;
+/** Quieter than this at either end of what the synthesiser gives is not yet, or no more, speech. */
+const EDGE_LEVEL = 60;
+
+export interface MakeSamplesOptions {
+  /** Holds `utterances.yaml`, and the recordings made by people. */
+  from: string;
+  /** Where the samples and the manifest go. */
+  to: string;
+  synthesis: Synthesis;
+  /** Called as each sample is done. */
+  onSample?: (entry: ManifestEntry, done: number, total: number) => void;
+}
+
+export async function makeSamples({ from, to, synthesis, onSample }: MakeSamplesOptions): Promise<Manifest> {
+  const { utterances, sounds } = readUtterances(from);
+  mkdirSync(to, { recursive: true });
+  const samples: ManifestEntry[] = [];
+  const total = utterances.length + sounds.length;
+  const keep = (entry: Omit<ManifestEntry, "durationMs" | "sha256">, pcm: Int16Array): void => {
+    const complete = writeSample(to, entry, pcm);
+    samples.push(complete);
+    onSample?.(complete, samples.length, total);
+  };
+  for (const utterance of utterances) {
+    const { name, voice, text } = utterance;
+    const pcm = "recorded" in utterance ? readRecording(from, name) : await speak(utterance, synthesis);
+    keep({ name, kind: "speech", text: plainText(text), voice }, pcm);
+  }
+  for (const sound of sounds) {
+    const of = sound.kind === "wrong-rate" ? utterances.find(({ name }) => name === sound.of) : undefined;
+    const entry = {
+      name: sound.name,
+      kind: sound.kind,
+      text: of ? plainText(of.text) : "",
+      voice: of?.voice ?? "",
+    };
+    keep(entry, makeSound(sound, to));
+  }
+  const manifest: Manifest = { version: 1, sampleRate: CALLER_RATE, format: "pcm_s16le", samples };
+  writeFileSync(join(to, MANIFEST_FILE), `${JSON.stringify(manifest, null, 2)}\n`);
+  return manifest;
+}
+
+/** Reads and checks `utterances.yaml`. @throws Error saying what is wrong with it, and where. */
+export function readUtterances(folder: string): z.infer<typeof utterancesSchema> {
+  const file = join(folder, UTTERANCES_FILE);
+  const parsed = utterancesSchema.safeParse(parse(readFileSync(file, "utf8")));
+  if (!parsed.success) throw new Error(`${file} cannot be used:\n${z.prettifyError(parsed.error)}`);
+  const names = [...parsed.data.utterances, ...parsed.data.sounds].map(({ name }) => name);
+  const twice = names.find((name, at) => names.indexOf(name) !== at);
+  if (twice !== undefined) throw new Error(`${file}: two samples are named ${twice}`);
+  const missing = parsed.data.sounds.find(
+    (sound) => sound.kind === "wrong-rate" && !names.includes(sound.of),
+  );
+  if (missing !== undefined)
+    throw new Error(`${file}: ${missing.name} is made of a sample that does not exist`);
+  return parsed.data;
+}
+
+/** Brings a recording to what a sample is: no silence of its own at the ends, the common level, the common margins. */
+export function asSample(recording: Int16Array): Int16Array {
+  const trimmed = trimEdges(recording);
+  if (trimmed.length === 0) throw new Error("nothing can be heard in this recording");
+  const speech = applyGain(trimmed, SPEECH_LEVEL_DB - levelDb(trimmed));
+  const margin = silence(MARGIN_MS, CALLER_RATE);
+  return concatSamples(margin, speech, margin);
+}
+
+function writeSample(
+  folder: string,
+  entry: Omit<ManifestEntry, "durationMs" | "sha256">,
+  pcm: Int16Array,
+): ManifestEntry {
+  const bytes = samplesToBytes(pcm);
+  writeFileSync(sampleFile(folder, entry.name), bytes);
+  return { ...entry, durationMs: Math.round(samplesToMs(pcm.length, CALLER_RATE)), sha256: sha256Of(bytes) };
+}
+
+async function speak({ text, voice }: Utterance, synthesis: Synthesis): Promise<Int16Array> {
+  const parts: SpokenText = typeof text === "string" ? [text] : text;
+  const pieces: Int16Array[] = [];
+  for (const part of parts) {
+    if (typeof part !== "string") pieces.push(silence(part.pause_ms, CALLER_RATE));
+    else pieces.push(trimEdges(await speakPart(part, voice, synthesis)));
+  }
+  return asSample(concatSamples(...pieces));
+}
+
+async function speakPart(text: string, voice: string, synthesis: Synthesis): Promise<Int16Array> {
+  const speech = await synthesis.speak(
+    text,
+    { provider: "flite", voiceId: voice },
+    AbortSignal.timeout(60_000),
+  );
+  return resample(speech, INTERNAL_RATE, CALLER_RATE);
+}
+
+function makeSound(sound: Sound, folder: string): Int16Array {
+  switch (sound.kind) {
+    case "noise":
+      return whiteNoise(sound.duration_ms, sound.level_db, sound.seed, CALLER_RATE);
+    case "tones":
+      return chords(sound.duration_ms, sound.level_db, CALLER_RATE);
+    case "wrong-rate":
+      return resample(
+        bytesToSamples(readFileSync(sampleFile(folder, sound.of))),
+        CALLER_RATE,
+        sound.sample_rate,
+      );
+  }
+}
+
+function readRecording(folder: string, name: string): Int16Array {
+  return bytesToSamples(readFileSync(sampleFile(folder, name)));
+}
+
+function trimEdges(samples: Int16Array): Int16Array {
+  const isLoud = (sample: number): boolean => Math.abs(sample) > EDGE_LEVEL;
+  const first = samples.findIndex(isLoud);
+  return first < 0 ? new Int16Array(0) : samples.subarray(first, samples.findLastIndex(isLoud) + 1);
+}

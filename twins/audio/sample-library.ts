@@ -1,0 +1,118 @@
+/** The callers' recordings: a folder with `manifest.json` and one raw PCM16 file (24 kHz, mono) per sample. */
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+import { bytesToSamples, CALLER_RATE } from "./pcm.ts";
+
+export const MANIFEST_FILE = "manifest.json";
+
+/** A sample's name, which is also its file's: lower case words joined by hyphens. */
+export const sampleNameSchema = z
+  .string()
+  .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, "use lower case letters, digits and hyphens, such as open-incident");
+
+/** `wrong-rate`: speech at another sample rate than the file says, as a misconfigured client would send it. */
+export const sampleKindSchema = z.enum(["speech", "noise", "tones", "wrong-rate"]);
+
+const manifestEntrySchema = z.strictObject({
+  name: sampleNameSchema,
+  kind: sampleKindSchema,
+  /** What is said; empty when nothing is. */
+  text: z.string(),
+  /** Who says it; empty when nobody does. */
+  voice: z.string(),
+  durationMs: z.number().positive(),
+  /** Of the file's bytes, in hexadecimal. */
+  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+});
+
+export const manifestSchema = z
+  .strictObject({
+    version: z.literal(1),
+    sampleRate: z.literal(CALLER_RATE),
+    format: z.literal("pcm_s16le"),
+    samples: z.array(manifestEntrySchema),
+  })
+  .refine(({ samples }) => new Set(samples.map(({ name }) => name)).size === samples.length, {
+    message: "two samples have the same name",
+    path: ["samples"],
+  });
+
+export type SampleKind = z.infer<typeof sampleKindSchema>;
+export type ManifestEntry = z.infer<typeof manifestEntrySchema>;
+export type Manifest = z.infer<typeof manifestSchema>;
+
+export interface Sample extends ManifestEntry {
+  /** Mono PCM16 at 24 kHz. Read and checked against `sha256` at first use; shared, so not to be written to. */
+  readonly pcm: Int16Array;
+}
+
+export interface SampleLibrary {
+  /** @throws Error naming the samples there are, when there is none of that name. */
+  get(name: string): Sample;
+  all(): Sample[];
+}
+
+/** @throws Error saying which file is missing or wrong, where, and what would put it right. */
+export function readSampleLibrary(folder: string): SampleLibrary {
+  const samples = new Map(readManifest(folder).samples.map((entry) => [entry.name, sample(folder, entry)]));
+  return {
+    get(name) {
+      const found = samples.get(name);
+      if (found !== undefined) return found;
+      throw new Error(`no sample named ${name} in ${folder}; there are: ${[...samples.keys()].join(", ")}`);
+    },
+    all: () => [...samples.values()],
+  };
+}
+
+/** Reads and checks the manifest alone. */
+export function readManifest(folder: string): Manifest {
+  const file = join(folder, MANIFEST_FILE);
+  const parsed = manifestSchema.safeParse(JSON.parse(readText(file)), { reportInput: false });
+  if (parsed.success) return parsed.data;
+  throw new Error(`${file} is not a sample manifest:\n${z.prettifyError(parsed.error)}`);
+}
+
+export function sampleFile(folder: string, name: string): string {
+  return join(folder, `${name}.pcm`);
+}
+
+export function sha256Of(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}
+
+function sample(folder: string, entry: ManifestEntry): Sample {
+  let pcm: Int16Array | undefined;
+  return {
+    ...entry,
+    get pcm() {
+      pcm ??= readSampleFile(sampleFile(folder, entry.name), entry.sha256);
+      return pcm;
+    },
+  };
+}
+
+function readSampleFile(file: string, sha256: string): Int16Array {
+  const bytes = readBytes(file);
+  if (sha256Of(bytes) !== sha256) {
+    throw new Error(
+      `${file} is not the file its manifest describes (its checksum differs): run npm run samples`,
+    );
+  }
+  return bytesToSamples(bytes);
+}
+
+function readText(file: string): string {
+  return readBytes(file).toString("utf8");
+}
+
+function readBytes(file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    const reason = error instanceof Error && "code" in error ? String(error.code) : String(error);
+    throw new Error(`cannot read ${file} (${reason}): run npm run samples to make the samples`);
+  }
+}

@@ -1,0 +1,75 @@
+/** Speech synthesis without a vendor: Flite, in a few threads, with the sentences spoken lately kept. */
+import { availableParallelism } from "node:os";
+import type { SpeakRequest } from "./flite/flite-worker.ts";
+import { type FliteVoice, fliteVoice } from "./flite/voices.ts";
+import type { Synthesis } from "./provider.ts";
+import { SharedWork } from "./shared-work.ts";
+import { WorkerPool } from "./threads/worker-pool.ts";
+
+/** The longest text spoken at once: about two minutes. */
+export const LONGEST_TEXT = 2_000;
+
+export interface FliteSynthesisOptions {
+  /** Threads that speak. */
+  threads?: number;
+  /** Memory for sentences spoken before; 32 KB a second. */
+  cacheBytes?: number;
+}
+
+export interface FliteSynthesis extends Synthesis {
+  /** Starts the threads ahead of the first sentence. */
+  warm(): void;
+  close(): Promise<void>;
+}
+
+/**
+ * The audio `speak` answers is shared between all who asked for the same sentence: it is not to be written to.
+ * Text with nothing to say in it gives no samples. `speak` throws the signal's reason when aborted, and an Error when
+ * the text is longer than `LONGEST_TEXT`.
+ */
+export function createFliteSynthesis({
+  threads = Math.min(4, availableParallelism()),
+  cacheBytes = 32 * 1024 * 1024,
+}: FliteSynthesisOptions = {}): FliteSynthesis {
+  const pool = new WorkerPool<SpeakRequest, Int16Array>({
+    file: new URL("./flite/flite-worker.ts", import.meta.url),
+    threads,
+    mostWaiting: 1_000,
+  });
+  const spoken = new SharedWork<SpeakRequest, Int16Array>({
+    key: ({ text, voice }) => `${voice} ${text}`,
+    run: (request, signal) => pool.run(request, signal),
+    sizeBytes: (audio) => audio.byteLength,
+    mostBytes: cacheBytes,
+  });
+  return {
+    async speak(text, voice, signal) {
+      const request = speakRequest(text, fliteVoice(voice));
+      return request === undefined ? new Int16Array(0) : spoken.get(request, signal);
+    },
+    warm: () => pool.warm(),
+    close: () => pool.close(),
+  };
+}
+
+/** `undefined` when there is nothing to say. */
+function speakRequest(text: string, voice: FliteVoice): SpeakRequest | undefined {
+  if (text.length > LONGEST_TEXT) {
+    throw new Error(`a text of ${text.length} characters is too long to speak: ${LONGEST_TEXT} is the most`);
+  }
+  const plain = toPlainAscii(text);
+  return /[a-z0-9]/i.test(plain) ? { text: plain, voice } : undefined;
+}
+
+/** Flite reads ASCII: accents are dropped, typographic marks become their plain forms, the rest a space. */
+function toPlainAscii(text: string): string {
+  return text
+    .normalize("NFKD")
+    .replace(/\p{Mark}/gu, "")
+    .replace(/[\u2018\u2019]/g, "'")
+    .replace(/[\u201c\u201d]/g, '"')
+    .replace(/[\u2010-\u2015]/g, "-")
+    .replace(/[^\x20-\x7e]/g, " ")
+    .replace(/ +/g, " ")
+    .trim();
+}

