@@ -4,7 +4,7 @@
  * stream, never by a clock.
  */
 import loadFvad, { type FvadModule } from "@echogarden/fvad-wasm";
-import { BYTES_PER_SAMPLE, levelDb, msToSamples } from "./pcm.ts";
+import { BYTES_PER_SAMPLE, levelDb, mix, msToSamples } from "./pcm.ts";
 import { createResampler, type Resampler } from "./resample.ts";
 
 export interface SpeechDetectorOptions {
@@ -43,6 +43,11 @@ const DETECTOR_FRAME_MS = 10;
 const STRICTEST_MODE = 3;
 /** Below this level nothing is speech: line noise, and the detector's model while it has not yet heard any. */
 const FLOOR_DB = -55;
+/**
+ * Faint noise under everything the detector hears: one that knows digital silence only takes the first noise that
+ * comes for speech. (Half a second at about -45 dBFS, from a linear congruential generator; repeated.)
+ */
+const LINE_NOISE = lineNoise(DETECTOR_RATE / 2, 180);
 /** A frame without speech takes back this many frames with it, while a start is not yet settled. */
 const DOUBT_FRAMES = 2;
 
@@ -147,6 +152,7 @@ class FrameClassifier {
   readonly #module: FvadModule;
   readonly #frame: number;
   #detector: number;
+  #noiseAt = 0;
 
   constructor(module: FvadModule) {
     this.#module = module;
@@ -157,11 +163,15 @@ class FrameClassifier {
     }
     module._fvad_set_mode(this.#detector, STRICTEST_MODE);
     module._fvad_set_sample_rate(this.#detector, DETECTOR_RATE);
+    const silence = new Int16Array(FRAME_SAMPLES);
+    for (let at = 0; at < LINE_NOISE.length; at += FRAME_SAMPLES) this.isSpeech(silence);
   }
 
   isSpeech(samples: Int16Array): boolean {
     if (this.#detector === 0) throw new Error("this speech detector is closed");
-    this.#module.HEAP16.set(samples, this.#frame / BYTES_PER_SAMPLE);
+    const noise = LINE_NOISE.subarray(this.#noiseAt, this.#noiseAt + FRAME_SAMPLES);
+    this.#noiseAt = (this.#noiseAt + FRAME_SAMPLES) % LINE_NOISE.length;
+    this.#module.HEAP16.set(mix(samples, noise), this.#frame / BYTES_PER_SAMPLE);
     // Every frame goes to the detector, quiet ones too: they are what it learns the noise from.
     const voiced = this.#module._fvad_process(this.#detector, this.#frame, samples.length) === 1;
     return voiced && levelDb(samples) > FLOOR_DB;
@@ -173,4 +183,12 @@ class FrameClassifier {
     this.#module._free(this.#frame);
     this.#detector = 0;
   }
+}
+
+function lineNoise(lengthSamples: number, amplitude: number): Int16Array {
+  let state = 1;
+  return new Int16Array(lengthSamples).map(() => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.round((state / 2 ** 31 - 1) * amplitude * Math.sqrt(3));
+  });
 }
