@@ -1,0 +1,52 @@
+/** The calls of this process. */
+import type { Call } from "./call.ts";
+
+export class CallRegister {
+  readonly #calls = new Map<string, Call>();
+  #refusing = false;
+  #onEmpty: () => void = () => {};
+
+  /** Calls at the moment, those being torn down included. */
+  get size(): number {
+    return this.#calls.size;
+  }
+
+  /** Whether the agent is shutting down. */
+  get refusing(): boolean {
+    return this.#refusing;
+  }
+
+  get(id: string | undefined): Call | undefined {
+    return id === undefined ? undefined : this.#calls.get(id);
+  }
+
+  /** Runs a call to its end. */
+  run(call: Call): void {
+    this.#calls.set(call.id, call);
+    void call
+      .run()
+      .catch((error) => call.log.error({ err: error }, "the call failed in an unforeseen way"))
+      .finally(() => {
+        this.#calls.delete(call.id);
+        if (this.#calls.size === 0) this.#onEmpty();
+      });
+  }
+
+  /** From here on there are no new calls. */
+  refuse(): void {
+    this.#refusing = true;
+  }
+
+  /** Waits for the running calls to end, ends them after the given time, and waits for that. */
+  async drain(timeoutMs: number): Promise<void> {
+    if (this.#calls.size === 0) return;
+    const empty = new Promise<void>((resolve) => {
+      this.#onEmpty = resolve;
+    });
+    const timer = setTimeout(() => {
+      for (const call of this.#calls.values()) call.end({ kind: "shut-down" });
+    }, timeoutMs);
+    await empty;
+    clearTimeout(timer);
+  }
+}

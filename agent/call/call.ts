@@ -1,0 +1,278 @@
+/** One phone call: the caller's socket and the runtime's, bridged. */
+import type { Logger } from "pino";
+import { messageOf } from "../log.ts";
+import type { AgentMetrics } from "../metrics.ts";
+import { bytesOf } from "../pcm.ts";
+import type { PublicUrl } from "../public-url.ts";
+import type { CallRecording } from "../recording.ts";
+import { AudioLane } from "./audio-lane.ts";
+import type { CallerChannel } from "./caller-channel.ts";
+import { callerClose, type Ending, endingOfDeparture, outcomeOf } from "./ending.ts";
+import type { CreatedCall, RuntimeApi } from "./runtime-api.ts";
+import { FINAL_STATUSES, isFailure, type RuntimeMessage, readRuntimeMessage } from "./runtime-messages.ts";
+import { dialRuntime, type RuntimeSocket } from "./runtime-socket.ts";
+import { TRAILING_SILENCE } from "./trailing-silence.ts";
+import { TurnClock } from "./turn-clock.ts";
+
+/** Caller audio kept while the call is set up, and audio kept for a side that is slow to take it. */
+const TO_RUNTIME_LIMITS = {
+  beforeOpenBytes: bytesOf(10_000),
+  waitingBytes: bytesOf(5_000),
+  highWaterBytes: bytesOf(1_000),
+};
+/** The high-water mark is low because what is beyond it cannot be taken back when the caller interrupts. */
+const TO_CALLER_LIMITS = {
+  beforeOpenBytes: bytesOf(10_000),
+  waitingBytes: bytesOf(30_000),
+  highWaterBytes: bytesOf(500),
+};
+/** How long a creation under way may still answer after the caller hung up, so that the created call can be ended. */
+const CREATION_GRACE_MS = 2_000;
+const MAX_ODDITIES_LOGGED = 32;
+
+export interface CallParts {
+  runtime: RuntimeApi;
+  publicUrl: PublicUrl;
+  metrics: AgentMetrics;
+  log: Logger;
+  /** The inline assistant, given the address the runtime reaches this agent at. */
+  assistant(baseUrl: string): object;
+  recording: CallRecording | undefined;
+  dialTimeoutMs: number;
+  heartbeatMs: number;
+}
+
+export class Call {
+  /** The agent's own id of the call. */
+  readonly id: string;
+  readonly simulationId: string | undefined;
+  readonly log: Logger;
+  readonly #caller: CallerChannel;
+  readonly #parts: CallParts;
+  readonly #toRuntime: AudioLane;
+  readonly #toCaller: AudioLane;
+  readonly #turns: TurnClock;
+  readonly #startedAt = performance.now();
+  readonly #over = new AbortController();
+  readonly #oddities = new Set<string>();
+  readonly #ended: Promise<Ending>;
+  #resolveEnded: (ending: Ending) => void = () => {};
+  #ending: Ending | undefined;
+  #created: CreatedCall | undefined;
+  #runtimeSocket: RuntimeSocket | undefined;
+
+  constructor(id: string, simulationId: string | undefined, caller: CallerChannel, parts: CallParts) {
+    this.id = id;
+    this.simulationId = simulationId;
+    this.log = parts.log;
+    this.#caller = caller;
+    this.#parts = parts;
+    this.#ended = new Promise((resolve) => {
+      this.#resolveEnded = resolve;
+    });
+    this.#toRuntime = this.#lane("to_runtime", TO_RUNTIME_LIMITS);
+    this.#toCaller = this.#lane("to_caller", TO_CALLER_LIMITS);
+    this.#turns = new TurnClock({
+      firstAudio: (durationMs) => parts.metrics.firstAudio.observeMs(durationMs),
+      response: (durationMs) => {
+        parts.metrics.response.observeMs(durationMs);
+        parts.recording?.note("response", { responseMs: Math.round(durationMs) });
+      },
+    });
+  }
+
+  /** The runtime's id of the call, once it is created. */
+  get runtimeCallId(): string | undefined {
+    return this.#created?.id;
+  }
+
+  /** Runs the call from the caller's connection to the last closed socket; never rejects. */
+  async run(): Promise<void> {
+    this.log.info({ framing: this.#caller.framing }, "call started");
+    this.#toCaller.connect(this.#caller);
+    this.#caller.listen(
+      {
+        audio: (chunk) => this.#callerAudio(chunk),
+        gone: (departure) => this.end(endingOfDeparture(departure)),
+      },
+      this.#parts.heartbeatMs,
+    );
+    try {
+      await this.#setUp();
+    } catch (error) {
+      this.end({ kind: "setup-failed", reason: messageOf(error) });
+    }
+    const ending = await this.#ended;
+    await this.#tearDown(ending);
+  }
+
+  /** Ends the call; the first reason counts. */
+  end(ending: Ending): void {
+    if (this.#ending !== undefined) return;
+    this.#ending = ending;
+    this.#resolveEnded(ending);
+    this.#over.abort();
+  }
+
+  /** Notes something that happened in the call's timeline, if it is recorded. */
+  note(event: string, details: Record<string, unknown>): void {
+    this.#parts.recording?.note(event, details);
+  }
+
+  #lane(direction: "to_runtime" | "to_caller", limits: typeof TO_CALLER_LIMITS): AudioLane {
+    return new AudioLane(limits, (bytes, firstOfEpisode) => {
+      this.#parts.metrics.dropped.add(bytes, { direction });
+      if (firstOfEpisode)
+        this.log.warn({ direction }, "a side does not take audio in time: the oldest is dropped");
+    });
+  }
+
+  async #setUp(): Promise<void> {
+    const { signal } = this.#over;
+    const baseUrl = await this.#parts.publicUrl.get(signal);
+    signal.throwIfAborted();
+    this.#created = await this.#create(baseUrl, signal);
+    signal.throwIfAborted();
+    const socket = await dialRuntime(
+      this.#created.websocketCallUrl,
+      {
+        audio: (chunk) => this.#runtimeAudio(chunk),
+        text: (text) => this.#runtimeMessage(readRuntimeMessage(text)),
+        gone: (code, reason) => this.#runtimeGone(code, reason),
+      },
+      { timeoutMs: this.#parts.dialTimeoutMs, heartbeatMs: this.#parts.heartbeatMs, signal },
+    );
+    this.#runtimeSocket = socket;
+    this.#toRuntime.connect(socket);
+    const setupMs = performance.now() - this.#startedAt;
+    this.#parts.metrics.setup.observeMs(setupMs);
+    this.note("connected", { runtimeCallId: this.#created.id });
+    this.log.info({ runtimeCallId: this.#created.id, setupMs: Math.round(setupMs) }, "call connected");
+  }
+
+  async #create(baseUrl: string, over: AbortSignal): Promise<CreatedCall> {
+    const abort = new AbortController();
+    let grace: NodeJS.Timeout | undefined;
+    const startGrace = () => {
+      grace = setTimeout(() => abort.abort(), CREATION_GRACE_MS);
+    };
+    over.addEventListener("abort", startGrace, { once: true });
+    try {
+      return await this.#parts.runtime.create(this.#parts.assistant(baseUrl), abort.signal);
+    } finally {
+      clearTimeout(grace);
+      over.removeEventListener("abort", startGrace);
+    }
+  }
+
+  #callerAudio(chunk: Buffer): void {
+    const samples = this.#toRuntime.push(chunk);
+    this.#turns.callerAudio(samples);
+    this.#parts.recording?.callerAudio(samples);
+  }
+
+  #runtimeAudio(chunk: Buffer): void {
+    if (this.#ending !== undefined) return;
+    const samples = this.#toCaller.push(chunk);
+    this.#turns.assistantAudio(samples);
+    this.#parts.recording?.assistantAudio(samples);
+  }
+
+  #runtimeMessage(message: RuntimeMessage): void {
+    if (this.#ending !== undefined) return;
+    switch (message.type) {
+      case "speech-update":
+        this.note("speech-update", { role: message.role, status: message.status });
+        if (message.role === "assistant" && message.status === "stopped") {
+          this.#toCaller.insert(TRAILING_SILENCE);
+        }
+        return;
+      case "user-interrupted": {
+        const clearedBytes = this.#toCaller.clear();
+        this.note("user-interrupted", { clearedBytes });
+        this.log.debug({ clearedBytes }, "the caller interrupted");
+        return;
+      }
+      case "status-update":
+        this.note("status-update", { status: message.status, endedReason: message.endedReason });
+        if (FINAL_STATUSES.has(message.status)) {
+          const reason = message.endedReason ?? message.status;
+          const kind = isFailure(message.status, message.endedReason) ? "runtime-failed" : "runtime-ended";
+          this.end({ kind, reason });
+        }
+        return;
+      case "transcript":
+        if (message.transcriptType !== "partial") {
+          this.note("transcript", { role: message.role, text: message.transcript });
+        }
+        return;
+      case "hang":
+        this.note("hang", {});
+        this.log.warn("the runtime says its model or a tool is slow");
+        return;
+      case "not-understood":
+        this.#oddity(message.what);
+        return;
+      case "passed-over":
+        return;
+    }
+  }
+
+  #oddity(what: string): void {
+    if (this.#oddities.has(what) || this.#oddities.size >= MAX_ODDITIES_LOGGED) return;
+    this.#oddities.add(what);
+    this.log.warn({ what }, "the runtime sent something that is not understood; it is ignored");
+  }
+
+  #runtimeGone(code: number, reason: string): void {
+    // 1005: a close frame without a code, which is a proper good-bye too.
+    if (code === 1000 || code === 1005)
+      this.end({ kind: "runtime-ended", reason: reason || "socket closed" });
+    else this.end({ kind: "runtime-failed", reason: `call socket closed with ${code} ${reason}`.trim() });
+  }
+
+  async #tearDown(ending: Ending): Promise<void> {
+    const outcome = outcomeOf(ending);
+    this.#logEnd(ending, outcome);
+    this.note("ended", { outcome, kind: ending.kind });
+    this.#parts.metrics.calls.add(1, { outcome });
+    this.#toCaller.finish();
+    const { code, reason } = callerClose(ending);
+    await Promise.all([
+      this.#caller.close(code, reason),
+      this.#tearDownRuntime(ending),
+      this.#parts.recording?.finish(),
+    ]);
+  }
+
+  async #tearDownRuntime(ending: Ending): Promise<void> {
+    this.#toRuntime.finish();
+    const socket = this.#runtimeSocket;
+    if (ending.kind === "runtime-ended") await socket?.close();
+    else if (ending.kind === "runtime-failed") await Promise.all([socket?.close(), this.#endCreated()]);
+    else if (socket !== undefined) await socket.endCall();
+    else await this.#endCreated();
+  }
+
+  /** Ends the call over HTTP, for a socket that never opened or broke: the call may go on there, and be billed. */
+  async #endCreated(): Promise<void> {
+    if (this.#created === undefined) return;
+    try {
+      await this.#parts.runtime.end(this.#created.id);
+    } catch (error) {
+      this.log.warn({ reason: messageOf(error) }, "the call could not be ended at the runtime");
+    }
+  }
+
+  #logEnd(ending: Ending, outcome: string): void {
+    const details = {
+      outcome,
+      reason: "reason" in ending ? ending.reason : undefined,
+      durationMs: Math.round(performance.now() - this.#startedAt),
+      droppedToRuntimeBytes: this.#toRuntime.droppedBytes,
+      droppedToCallerBytes: this.#toCaller.droppedBytes,
+    };
+    if (outcome === "completed" || outcome === "shut_down") this.log.info(details, "call ended");
+    else this.log.warn(details, "call ended");
+  }
+}

@@ -1,0 +1,71 @@
+/** How a call can end, and what each end means for the caller. */
+import type { CallerDeparture } from "./caller-channel.ts";
+
+export type Ending =
+  | { kind: "caller-hung-up" }
+  | { kind: "caller-vanished"; reason: string }
+  | { kind: "caller-violation"; closeCode: number; reason: string }
+  | { kind: "setup-failed"; reason: string }
+  | { kind: "runtime-ended"; reason: string }
+  | { kind: "runtime-failed"; reason: string }
+  | { kind: "shut-down" };
+
+/** Label of the metric `offhook_calls_total`. */
+export type Outcome =
+  | "completed"
+  | "callee_no_answer"
+  | "runtime_failed"
+  | "caller_vanished"
+  | "protocol_violation"
+  | "shut_down";
+
+/** What the caller is told when there is no call to be had. */
+export const NO_ANSWER = "callee_no_answer";
+
+export function endingOfDeparture(departure: CallerDeparture): Ending {
+  switch (departure.kind) {
+    case "hung-up":
+      return { kind: "caller-hung-up" };
+    case "vanished":
+      return { kind: "caller-vanished", reason: departure.reason };
+    case "violation":
+      return { kind: "caller-violation", closeCode: departure.closeCode, reason: departure.reason };
+  }
+}
+
+export function outcomeOf(ending: Ending): Outcome {
+  switch (ending.kind) {
+    case "caller-hung-up":
+    case "runtime-ended":
+      return "completed";
+    case "setup-failed":
+      return NO_ANSWER;
+    case "runtime-failed":
+      return "runtime_failed";
+    case "caller-vanished":
+      return "caller_vanished";
+    case "caller-violation":
+      return "protocol_violation";
+    case "shut-down":
+      return "shut_down";
+  }
+}
+
+/** Code and reason of the close frame the caller gets. */
+export function callerClose(ending: Ending): { code: number; reason: string } {
+  switch (ending.kind) {
+    case "caller-hung-up":
+    case "caller-vanished":
+      return { code: 1000, reason: "" };
+    case "runtime-ended":
+      return { code: 1000, reason: ending.reason };
+    case "setup-failed":
+      return { code: 1011, reason: NO_ANSWER };
+    case "runtime-failed":
+      return { code: 1011, reason: `the voice runtime failed: ${ending.reason}` };
+    case "caller-violation":
+      return { code: ending.closeCode, reason: ending.reason };
+    case "shut-down":
+      return { code: 1001, reason: "the agent is shutting down" };
+  }
+}

@@ -1,0 +1,121 @@
+/** The call socket: audio both ways in binary frames, messages as JSON text. The runtime speaks as soon as it is open. */
+import { WebSocket } from "ws";
+import { messageOf, safeText } from "../log.ts";
+import type { AudioSink } from "./audio-lane.ts";
+import { type Heartbeat, startHeartbeat } from "./heartbeat.ts";
+import { USER_AGENT } from "./runtime-api.ts";
+import { closeSocket } from "./socket-close.ts";
+
+/** A conversation-update carries the whole conversation. */
+const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
+const CLOSE_TIMEOUT_MS = 3_000;
+
+export interface RuntimeHandlers {
+  audio(chunk: Buffer): void;
+  text(text: string): void;
+  /** The open socket is gone, by the runtime's doing. Called at most once. */
+  gone(code: number, reason: string): void;
+}
+
+export interface DialOptions {
+  timeoutMs: number;
+  heartbeatMs: number;
+  signal: AbortSignal;
+}
+
+export class RuntimeSocket implements AudioSink {
+  readonly #socket: WebSocket;
+  readonly #heartbeat: Heartbeat;
+  #handlers: RuntimeHandlers | undefined;
+  #opened = false;
+  #failure = "";
+
+  /** @param secrets what must not be in any reason given */
+  constructor(socket: WebSocket, handlers: RuntimeHandlers, heartbeatMs: number, secrets: readonly string[]) {
+    this.#socket = socket;
+    this.#handlers = handlers;
+    this.#heartbeat = startHeartbeat(socket, heartbeatMs, () => {
+      this.#leave(1006, "nothing was heard of it, not even a pong");
+      socket.terminate();
+    });
+    socket.on("message", (data, isBinary) => {
+      this.#heartbeat.seen();
+      if (!Buffer.isBuffer(data)) throw new TypeError("the socket must deliver whole Buffers");
+      if (isBinary) this.#handlers?.audio(data);
+      else this.#handlers?.text(data.toString());
+    });
+    socket.on("open", () => {
+      this.#opened = true;
+    });
+    socket.on("error", (error) => {
+      this.#failure = safeText(messageOf(error), secrets);
+    });
+    socket.on("close", (code, reason) => {
+      this.#heartbeat.stop();
+      if (this.#opened) this.#leave(code, safeText(reason.toString(), secrets) || this.#failure);
+    });
+  }
+
+  /** What the socket reported last as wrong; empty when nothing was. */
+  get failure(): string {
+    return this.#failure;
+  }
+
+  get bufferedBytes(): number {
+    return this.#socket.bufferedAmount;
+  }
+
+  send(samples: Buffer, sent: () => void): void {
+    this.#socket.send(samples, sent);
+  }
+
+  /** Ends the call at the runtime: without `end-call` it would go on, and be billed, until a timeout. */
+  async endCall(): Promise<void> {
+    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send('{"type":"end-call"}');
+    await this.close();
+  }
+
+  /** Closes the socket of a call that is over for the runtime too. @returns when it is gone */
+  async close(): Promise<void> {
+    this.#handlers = undefined;
+    await closeSocket(this.#socket, 1000, "", CLOSE_TIMEOUT_MS);
+    this.#heartbeat.stop();
+  }
+
+  #leave(code: number, reason: string): void {
+    const handlers = this.#handlers;
+    this.#handlers = undefined;
+    handlers?.gone(code, reason);
+  }
+}
+
+/**
+ * Dials a call's socket. The handlers are at work before it opens, so the first audio is not lost.
+ * @throws Error saying why there is no connection, without the address
+ */
+export async function dialRuntime(
+  url: string,
+  handlers: RuntimeHandlers,
+  options: DialOptions,
+): Promise<RuntimeSocket> {
+  const socket = new WebSocket(url, {
+    perMessageDeflate: false,
+    maxPayload: MAX_MESSAGE_BYTES,
+    headers: { "user-agent": USER_AGENT },
+  });
+  const runtime = new RuntimeSocket(socket, handlers, options.heartbeatMs, [url]);
+  const giveUp = AbortSignal.any([options.signal, AbortSignal.timeout(options.timeoutMs)]);
+  const abort = () => socket.terminate();
+  const whyNot = () => {
+    if (options.signal.aborted) return "the caller hung up before the call socket was open";
+    if (giveUp.aborted) return `the call socket did not open within ${options.timeoutMs} ms`;
+    return `the call socket did not open: ${runtime.failure || "it was closed"}`;
+  };
+  await new Promise<void>((resolve, reject) => {
+    socket.once("open", resolve);
+    socket.once("close", () => reject(new Error(whyNot())));
+    giveUp.addEventListener("abort", abort, { once: true });
+    if (giveUp.aborted) abort();
+  }).finally(() => giveUp.removeEventListener("abort", abort));
+  return runtime;
+}

@@ -1,0 +1,30 @@
+/** Closing a WebSocket properly, in bounded time. */
+import type { WebSocket } from "ws";
+
+/** A close frame's reason may have 123 bytes. */
+const MAX_REASON_BYTES = 123;
+
+/**
+ * Closes a socket after what was sent on it; when the peer does not answer in time the connection is cut.
+ * @returns when the connection is gone
+ */
+export async function closeSocket(
+  socket: WebSocket,
+  code: number,
+  reason: string,
+  timeoutMs: number,
+): Promise<void> {
+  if (socket.readyState === socket.CLOSED) return;
+  const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
+  const timer = setTimeout(() => socket.terminate(), timeoutMs);
+  if (socket.readyState === socket.OPEN) socket.close(code, shortened(reason));
+  else if (socket.readyState === socket.CONNECTING) socket.terminate();
+  await closed;
+  clearTimeout(timer);
+}
+
+function shortened(reason: string): string {
+  let text = reason;
+  while (Buffer.byteLength(text) > MAX_REASON_BYTES) text = text.slice(0, -1);
+  return text;
+}

@@ -1,0 +1,43 @@
+/** The agent's log: one pino logger, JSON lines on stdout, secrets masked. */
+import { type Logger, pino } from "pino";
+
+/** Members that hold secrets, wherever an object is logged at the top or one level down. */
+const SECRET_MEMBERS = [
+  "authorization",
+  "apiKey",
+  "voiceApiKey",
+  "token",
+  "secret",
+  "toolSecret",
+  "voiceToken",
+  "ngrokAuthtoken",
+  "databaseUrl",
+  "websocketCallUrl",
+];
+
+/** Makes the process's logger. */
+export function createLog(level: string): Logger {
+  return pino({
+    level,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    redact: { paths: SECRET_MEMBERS.flatMap((name) => [name, `*.${name}`]), censor: "[secret]" },
+  });
+}
+
+/** A message on one line, at most `maxLength` characters, with the given secrets masked. */
+export function safeText(text: string, secrets: readonly string[], maxLength = 300): string {
+  const masked = secrets
+    .filter((secret) => secret.length > 0)
+    .reduce((result, secret) => result.replaceAll(secret, "[secret]"), text);
+  const line = masked.replace(/\s+/g, " ").trim();
+  return line.length > maxLength ? `${line.slice(0, maxLength)}…` : line;
+}
+
+/** What went wrong, in words, whatever was thrown. */
+export function messageOf(error: unknown): string {
+  if (error instanceof AggregateError && error.message === "") {
+    return error.errors.map(messageOf).join("; ");
+  }
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,127 @@
+/** The single point where tool calls are dispatched: arguments checked, tool run within its time, outcome reported. */
+import type { Logger } from "pino";
+import type { ToolRegistry } from "../tools/registry.ts";
+import type { Database, Tool } from "../tools/tool.ts";
+import { toJsonLine } from "./json.ts";
+import { messageOf } from "./log.ts";
+import type { AgentMetrics } from "./metrics.ts";
+import type { Reporter } from "./reporter.ts";
+import type { RequestedCall } from "./tool-calls.ts";
+
+/** More would crowd out the model's context; a tool should answer with less. */
+const MAX_RESULT_CHARACTERS = 256 * 1024;
+
+/** The phone call a tool runs for, as far as it is known. */
+export interface ToolCaller {
+  /** The runtime's id of the phone call. */
+  runtimeCallId: string | undefined;
+  simulationId: string | undefined;
+  log: Logger;
+  /** Notes the tool call in the phone call's timeline. */
+  note(event: string, details: Record<string, unknown>): void;
+}
+
+export interface ToolRunnerParts {
+  tools: ToolRegistry;
+  database: Database;
+  reporter: Reporter;
+  metrics: AgentMetrics;
+  /** For tools that name no limit of their own. */
+  defaultTimeoutMs: number;
+}
+
+type Outcome = "ok" | "error" | "timeout" | "invalid_arguments" | "unknown_tool";
+
+class ToolTimeout extends Error {}
+
+/** Runs tool calls. */
+export class ToolRunner {
+  readonly #parts: ToolRunnerParts;
+
+  constructor(parts: ToolRunnerParts) {
+    this.#parts = parts;
+  }
+
+  /** Runs one call and reports it. @returns what the model is told: JSON on a single line. Never rejects. */
+  async run(call: RequestedCall, caller: ToolCaller): Promise<string> {
+    const { metrics, reporter, tools } = this.#parts;
+    const log = caller.log.child({ tool: call.name.slice(0, 64), toolCallId: call.id.slice(0, 64) });
+    const startedAt = performance.now();
+    const tool = tools.get(call.name);
+    const { outcome, value } = await this.#dispatch(tool, call, caller, log);
+    const durationMs = performance.now() - startedAt;
+    // An unknown name is no label: the model can make up any number of them.
+    metrics.tools.observeMs(durationMs, { tool: tool?.name ?? "unknown", outcome });
+    reporter.toolCall(
+      { simulationId: caller.simulationId, name: call.name, arguments: call.arguments, result: value },
+      log,
+    );
+    caller.note("tool-call", { name: call.name, arguments: call.arguments, result: value });
+    log.info({ outcome, durationMs: Math.round(durationMs) }, "tool call");
+    const line = toJsonLine(value);
+    return line.length <= MAX_RESULT_CHARACTERS ? line : errorLine(`the result of ${call.name} is too long`);
+  }
+
+  async #dispatch(
+    tool: Tool | undefined,
+    call: RequestedCall,
+    caller: ToolCaller,
+    log: Logger,
+  ): Promise<{ outcome: Outcome; value: unknown }> {
+    if (tool === undefined) {
+      const known = this.#parts.tools.all().map((one) => one.name);
+      const error = `there is no tool ${call.name || "without a name"}; there are ${known.join(", ")}`;
+      return { outcome: "unknown_tool", value: { error } };
+    }
+    const args = tool.parameters.safeParse(call.arguments);
+    if (!args.success) {
+      const problems = args.error.issues.map(
+        (issue) => `${issue.path.join(".") || "arguments"}: ${issue.message}`,
+      );
+      return { outcome: "invalid_arguments", value: { error: problems.join("; ") } };
+    }
+    try {
+      return { outcome: "ok", value: await this.#runInTime(tool, args.data, caller, log) };
+    } catch (error) {
+      const message = messageOf(error) || `${tool.name} failed`;
+      log.warn({ reason: message }, "the tool failed");
+      return { outcome: error instanceof ToolTimeout ? "timeout" : "error", value: { error: message } };
+    }
+  }
+
+  async #runInTime(
+    tool: Tool,
+    args: Record<string, unknown>,
+    caller: ToolCaller,
+    log: Logger,
+  ): Promise<unknown> {
+    const timeoutMs = tool.timeoutMs ?? this.#parts.defaultTimeoutMs;
+    const abort = new AbortController();
+    let timer: NodeJS.Timeout | undefined;
+    const tooLate = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        const error = new ToolTimeout(`${tool.name} did not answer within ${timeoutMs} ms`);
+        reject(error);
+        abort.abort(error);
+      }, timeoutMs);
+    });
+    // A tool may throw before its first await.
+    const running = (async () =>
+      tool.run(args, {
+        callId: caller.runtimeCallId,
+        signal: abort.signal,
+        log,
+        database: this.#parts.database,
+      }))();
+    try {
+      return await Promise.race([running, tooLate]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+/** An error, as the model is told. */
+export function errorLine(message: string): string {
+  return toJsonLine({ error: message });
+}

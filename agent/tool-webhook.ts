@@ -1,0 +1,83 @@
+/**
+ * `POST /tool`: the runtime's tool calls. Always 200 and one entry for each call, in order, because the runtime drops
+ * every other answer without telling the model. https://docs.vapi.ai/tools/custom-tools-troubleshooting
+ */
+import { createHash, timingSafeEqual } from "node:crypto";
+import express, { type ErrorRequestHandler, type Router } from "express";
+import type { Logger } from "pino";
+import { AnswerMemory } from "./answer-memory.ts";
+import { messageOf } from "./log.ts";
+import { type RequestedCall, readToolCalls } from "./tool-calls.ts";
+import { errorLine, type ToolCaller, type ToolRunner } from "./tool-runner.ts";
+
+/** Headers the agent has the runtime send along with each tool call. */
+export const SECRET_HEADER = "x-offhook-secret";
+export const CALL_HEADER = "x-offhook-call";
+
+/** A body carries the whole conversation so far. */
+const MAX_BODY = "4mb";
+
+export interface ToolWebhookParts {
+  secret: string;
+  runner: ToolRunner;
+  log: Logger;
+  /** Finds the phone call by the agent's own id of it; a webhook for an unknown one still works. */
+  callerOf(callId: string | undefined, runtimeCallId: string | undefined): ToolCaller;
+}
+
+interface ToolResult {
+  toolCallId: string;
+  result: string;
+}
+
+/** The route of the webhook. */
+export function toolWebhook(parts: ToolWebhookParts): Router {
+  const router = express.Router();
+  const answers = new AnswerMemory();
+  const expected = digest(parts.secret);
+
+  async function answer(call: RequestedCall, callKey: string, caller: ToolCaller): Promise<ToolResult> {
+    const run = () => parts.runner.run(call, caller);
+    const result = call.id === "" ? await run() : await answers.once(`${callKey} ${call.id}`, run);
+    return { toolCallId: call.id, result: result ?? errorLine("too many tool calls at once; try again") };
+  }
+
+  router.post("/tool", express.raw({ type: () => true, limit: MAX_BODY }), async (request, response) => {
+    const body: unknown = request.body;
+    const message = readToolCalls(Buffer.isBuffer(body) ? body : Buffer.alloc(0));
+    if ("problem" in message) {
+      parts.log.warn({ reason: message.problem }, "a tool webhook without tool calls");
+      response.json({ results: [] });
+      return;
+    }
+    if (!timingSafeEqual(digest(request.get(SECRET_HEADER) ?? ""), expected)) {
+      parts.log.warn("a tool webhook without the right secret: nothing is run");
+      const result = errorLine("unauthorised: the webhook's secret is missing or wrong");
+      response.json({ results: message.calls.map((call) => ({ toolCallId: call.id, result })) });
+      return;
+    }
+    const callId = request.get(CALL_HEADER);
+    const caller = parts.callerOf(callId, message.runtimeCallId);
+    const callKey = callId ?? message.runtimeCallId ?? "";
+    const results = await Promise.all(message.calls.map((call) => answer(call, callKey, caller)));
+    response.json({ results });
+  });
+  router.use("/tool", unreadableBody(parts.log));
+  return router;
+}
+
+function unreadableBody(log: Logger): ErrorRequestHandler {
+  return (error, _request, response, next) => {
+    if (response.headersSent) {
+      next(error);
+      return;
+    }
+    log.warn({ reason: messageOf(error) }, "a tool webhook could not be read");
+    response.status(200).json({ results: [] });
+  };
+}
+
+/** Digests have one length, so that comparing them tells nothing about the secret. */
+function digest(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
+}

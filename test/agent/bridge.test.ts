@@ -1,0 +1,99 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type AgentBench, startAgentBench } from "../support/agent-bench.ts";
+
+const TRAILING_SILENCE_BYTES = 81_600;
+
+describe("the bridge", () => {
+  let bench: AgentBench;
+  beforeAll(async () => {
+    bench = await startAgentBench();
+  });
+  afterAll(() => bench.stop());
+
+  test("one runtime call per connection, created inline in the negotiated format", async () => {
+    const { client, runtimeCall } = await bench.call();
+    expect(runtimeCall.headers.authorization).toBe("Bearer key-that-must-stay-secret");
+    expect(runtimeCall.headers["user-agent"]).toMatch(/offhook/);
+    expect(runtimeCall.request.transport).toEqual({
+      provider: "vapi.websocket",
+      audioFormat: { format: "pcm_s16le", container: "raw", sampleRate: 24_000 },
+    });
+    client.hangUp();
+    await runtimeCall.gone();
+  });
+
+  test("what either side sends reaches the other byte for byte, whatever the sizes of the frames", async () => {
+    const frames = fc.array(fc.uint8Array({ minLength: 1, maxLength: 3_000 }), {
+      minLength: 1,
+      maxLength: 40,
+    });
+    await fc.assert(
+      fc.asyncProperty(frames, frames, async (fromCaller, fromRuntime) => {
+        const { client, runtimeCall } = await bench.call();
+        for (const frame of fromCaller) client.send(Buffer.from(frame));
+        for (const frame of fromRuntime) runtimeCall.sendAudio(Buffer.from(frame));
+        const up = Buffer.concat(fromCaller);
+        const down = Buffer.concat(fromRuntime);
+        await runtimeCall.received(up.length & ~1);
+        await client.received(down.length & ~1);
+        client.hangUp();
+        await runtimeCall.gone();
+        expect(runtimeCall.audio().equals(up.subarray(0, up.length & ~1))).toBe(true);
+        expect(client.audio().equals(down.subarray(0, down.length & ~1))).toBe(true);
+        expect(client.audioSizes.every((size) => size % 2 === 0)).toBe(true);
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  test("each turn of the assistant is followed by one message of 81,600 zero bytes", async () => {
+    const { client, runtimeCall } = await bench.call();
+    const turn = Buffer.alloc(2_000, 7);
+    runtimeCall.sendAudio(turn);
+    runtimeCall.assistantStopped();
+    runtimeCall.send({ type: "speech-update", status: "stopped", role: "user", turn: 0 });
+    runtimeCall.send({ message: { type: "speech-update", status: "stopped", role: "assistant", turn: 1 } });
+    runtimeCall.sendAudio(turn);
+    await client.received(2 * turn.length + 2 * TRAILING_SILENCE_BYTES);
+    expect(client.audioSizes).toEqual([2_000, TRAILING_SILENCE_BYTES, TRAILING_SILENCE_BYTES, 2_000]);
+    expect(
+      client
+        .audio()
+        .subarray(2_000, -2_000)
+        .every((byte) => byte === 0),
+    ).toBe(true);
+    expect(client.texts).toEqual([]);
+    client.hangUp();
+    await runtimeCall.gone();
+  });
+
+  test("a caller who hangs up ends the call at the runtime, then the socket", async () => {
+    const { client, runtimeCall } = await bench.call();
+    client.hangUp();
+    await runtimeCall.gone();
+    expect(runtimeCall.messages).toEqual(['{"type":"end-call"}']);
+    expect(runtimeCall.closed?.code).toBe(1000);
+  });
+
+  test("/tool answers every call of a request in order, as single-line JSON", async () => {
+    const { client, runtimeCall } = await bench.call();
+    const { status, results } = await bench.postTools(runtimeCall, {
+      message: {
+        toolCallList: [
+          { id: "a", type: "function", function: { name: "echo", arguments: { text: "one\ntwo" } } },
+          { id: "b", type: "function", function: { name: "echo", arguments: '{"text":"three"}' } },
+          { id: "c", type: "function", function: { name: "nobody", arguments: {} } },
+        ],
+      },
+    });
+    expect(status).toBe(200);
+    expect(results.map((entry) => entry.toolCallId)).toEqual(["a", "b", "c"]);
+    expect(JSON.parse(results[0]?.result ?? "")).toEqual({ text: "one\ntwo" });
+    expect(results[0]?.result).not.toMatch(/[\r\n]/);
+    expect(JSON.parse(results[1]?.result ?? "")).toEqual({ text: "three" });
+    expect(JSON.parse(results[2]?.result ?? "").error).toContain("there is no tool nobody");
+    client.hangUp();
+    await runtimeCall.gone();
+  });
+});

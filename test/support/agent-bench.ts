@@ -1,0 +1,97 @@
+/** An agent on a free port, bridged to a stand-in runtime. */
+
+import { z } from "zod";
+import { type Config, readConfig } from "../../agent/config.ts";
+import { type RunningAgent, startAgent } from "../../agent/server.ts";
+import { registryOf, type ToolRegistry } from "../../tools/registry.ts";
+import { defineTool } from "../../tools/tool.ts";
+import { type CapturedLog, captureLog } from "./log-lines.ts";
+import { type StandInCall, StandInRuntime } from "./stand-in-runtime.ts";
+import { VoiceClient, type VoiceClientOptions } from "./voice-client.ts";
+
+/** The key the agent has for the runtime; must never be seen in a log. */
+export const API_KEY = "key-that-must-stay-secret";
+
+/** What the webhook answered. */
+export interface ToolAnswer {
+  status: number;
+  results: { toolCallId: string; result: string }[];
+}
+
+export interface AgentBench {
+  agent: RunningAgent;
+  runtime: StandInRuntime;
+  captured: CapturedLog;
+  /** Connects a caller and waits until it is bridged. */
+  call(options?: VoiceClientOptions): Promise<{ client: VoiceClient; runtimeCall: StandInCall }>;
+  /** A request to the agent's tool webhook as the runtime would send it. */
+  postTools(call: StandInCall, body: unknown, headers?: Record<string, string>): Promise<ToolAnswer>;
+  stop(): Promise<void>;
+}
+
+const toolAnswerSchema = z.strictObject({
+  results: z.array(z.strictObject({ toolCallId: z.string(), result: z.string() })),
+});
+
+const echo = defineTool({
+  name: "echo",
+  description: "Says what it is told.",
+  parameters: z.object({ text: z.string() }),
+  run: async ({ text }) => ({ text }),
+});
+
+export interface AgentBenchOptions {
+  /** Environment variables besides those that make the agent find the stand-in. */
+  env?: Record<string, string>;
+  config?: Partial<Config>;
+  tools?: ToolRegistry;
+}
+
+/** Starts both; `await using` or `stop()` ends them. */
+export async function startAgentBench({
+  env = {},
+  config = {},
+  tools,
+}: AgentBenchOptions = {}): Promise<AgentBench> {
+  const runtime = await StandInRuntime.start();
+  const captured = captureLog();
+  const agent = await startAgent(
+    {
+      ...readConfig({
+        PORT: "0",
+        VAPI_API_KEY: API_KEY,
+        VOICE_API_URL: runtime.url,
+        DRAIN_TIMEOUT_MS: "0",
+        ...env,
+      }),
+      ...config,
+    },
+    { log: captured.log, tools: tools ?? registryOf([{ tool: echo }]) },
+  );
+  let calls = 0;
+  return {
+    agent,
+    runtime,
+    captured,
+    async call(options) {
+      const client = await VoiceClient.connect(agent.url, options);
+      const runtimeCall = await runtime.call(calls);
+      calls += 1;
+      await runtimeCall.connected();
+      return { client, runtimeCall };
+    },
+    async postTools(call, body, headers = {}) {
+      const response = await fetch(`${agent.url}/tool`, {
+        method: "POST",
+        headers: { "content-type": "application/json", ...call.webhook.headers, ...headers },
+        body: typeof body === "string" ? body : JSON.stringify(body),
+      });
+      const { results } = toolAnswerSchema.parse(await response.json());
+      return { status: response.status, results };
+    },
+    async stop() {
+      await agent.stop();
+      await runtime.stop();
+    },
+  };
+}
