@@ -23,9 +23,10 @@ export function bytesToSamples(bytes: Uint8Array): Int16Array {
   if (bytes.byteLength % BYTES_PER_SAMPLE !== 0) {
     throw new RangeError(`PCM16 needs an even number of bytes, got ${bytes.byteLength}`);
   }
-  const copy = Buffer.from(bytes.slice().buffer);
-  if (!MACHINE_IS_LITTLE_ENDIAN) copy.swap16();
-  return new Int16Array(copy.buffer, copy.byteOffset, copy.byteLength / BYTES_PER_SAMPLE);
+  // A plain Uint8Array: slicing a Buffer would share its memory, from wherever it starts.
+  const copy = new Uint8Array(bytes);
+  if (!MACHINE_IS_LITTLE_ENDIAN) Buffer.from(copy.buffer).swap16();
+  return new Int16Array(copy.buffer);
 }
 
 /** Writes samples as little-endian PCM16 bytes (a copy). */
@@ -43,7 +44,7 @@ export class SampleAligner {
   push(bytes: Uint8Array): Int16Array {
     const all = this.#half.byteLength === 0 ? bytes : Buffer.concat([this.#half, bytes]);
     const wholeBytes = all.byteLength - (all.byteLength % BYTES_PER_SAMPLE);
-    this.#half = all.slice(wholeBytes);
+    this.#half = new Uint8Array(all.subarray(wholeBytes));
     return bytesToSamples(all.subarray(0, wholeBytes));
   }
 }
