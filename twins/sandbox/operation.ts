@@ -3,6 +3,7 @@
  * request journal all read the same declaration, so they cannot disagree.
  */
 import type { IncomingHttpHeaders } from "node:http";
+import type { Readable } from "node:stream";
 import type { WebSocket } from "ws";
 
 /** The kind of API an operation belongs to; `GET /sim/operations?surface=` narrows by it. */
@@ -19,17 +20,20 @@ export interface VendorRequest {
   params: Record<string, string>;
   query: URLSearchParams;
   headers: IncomingHttpHeaders;
-  /** Empty for a WebSocket upgrade. */
+  /** The whole body, with a `Content-Encoding` of gzip or deflate already undone. Empty for a WebSocket upgrade. */
   body: Buffer;
   /** Aborted when the client goes away before the answer is complete. */
   signal: AbortSignal;
 }
 
-/** An answer in the vendor's own shape. An object body is sent as JSON; strings and buffers go as they are. */
+/**
+ * An answer in the vendor's own shape. `undefined` sends no body; strings and buffers go as they are; a `Readable` is
+ * streamed until it ends or the client goes away; anything else is sent as JSON.
+ */
 export interface VendorResponse {
   status: number;
   headers?: Record<string, string>;
-  body?: unknown;
+  body?: string | Buffer | Readable | object | number | boolean | null | undefined;
 }
 
 export interface Operation<Twin> {

@@ -2,7 +2,7 @@
 import type { Logger } from "pino";
 import type { z } from "zod";
 import type { Clock } from "./clock.ts";
-import type { Operation, SocketOperation, VendorResponse } from "./operation.ts";
+import type { Method, Operation, SocketOperation, VendorResponse } from "./operation.ts";
 import type { World } from "./world.ts";
 
 /** What the platform hands a twin when a sandbox starts. */
@@ -31,7 +31,10 @@ export interface RunningTwin {
 
 /** A refusal the platform makes in the twin's name; the twin words it as its vendor would. */
 export type PlatformRefusal =
-  | { kind: "unknown-path"; method: string; path: string }
+  /** No operation at this path, or none with this method; `allowed` are the methods served there. */
+  | { kind: "unknown-path"; method: string; path: string; allowed: readonly Method[] }
+  /** A path or body that cannot be decoded. */
+  | { kind: "malformed-request"; message: string }
   | { kind: "body-too-large"; limitBytes: number }
   | { kind: "internal"; message: string };
 
@@ -48,7 +51,7 @@ export interface TwinDefinition<Config, Twin extends RunningTwin> {
   sockets?: SocketOperation<Twin>[];
   /** Request and response headers whose values the journal masks, beyond the platform's own list. */
   secretHeaders?: string[];
-  /** Paths (regular-expression free, `:name` segments) whose named segments the journal masks. */
+  /** Paths below `url` with `:name` segments; in a path that fits, the journal masks what stands at those names. */
   secretPathParams?: string[];
   /** JSON members whose values the journal masks in bodies, at any depth. */
   secretMembers?: string[];
@@ -58,6 +61,9 @@ export interface TwinDefinition<Config, Twin extends RunningTwin> {
   /** Environment variables a client of this twin needs, given its `url`. */
   clientEnvironment(url: string): Record<string, string>;
 }
+
+/** Any twin, as the platform handles it. */
+export type AnyTwinDefinition = TwinDefinition<unknown, RunningTwin>;
 
 /** Declares a twin. Identity at run time; it exists so that types are inferred. */
 export function defineTwin<Config, Twin extends RunningTwin>(

@@ -1,0 +1,121 @@
+/**
+ * The simulation engine: where code under test reports what it did. Always present, and what answers at the gateway's
+ * root, so that `ENGINE_URL` is the gateway's own address.
+ */
+import { z } from "zod";
+import { resettable } from "../sandbox/baseline.ts";
+import { errorResponse, ownRefusal, readBodyAs } from "../sandbox/errors.ts";
+import { operation, type VendorResponse } from "../sandbox/operation.ts";
+import { defineTwin, type RunningTwin } from "../sandbox/twin.ts";
+import { eventBody, traceOf } from "./events.ts";
+import { createEngineWorld, type EngineWorld, simulationId } from "./tables.ts";
+
+interface Engine extends RunningTwin {
+  world: EngineWorld;
+}
+
+/** Largest event accepted; tool results are the largest part of one. */
+const EVENT_BYTES = 256 * 1024;
+
+const simulationBody = z
+  .strictObject({
+    id: simulationId.optional(),
+    scenario: z.string().optional(),
+    metadata: z.record(z.string(), z.unknown()).optional(),
+  })
+  .default({});
+
+const operations = [
+  operation<Engine>({
+    id: "simulation.create",
+    method: "POST",
+    path: "/simulations",
+    surface: "rest",
+    summary: "Starts a simulation; its id is made when none is given.",
+    handle(request, { world }) {
+      const body = readBodyAs(request, simulationBody);
+      if (!body.ok) return body.response;
+      const simulations = world.table("simulations");
+      if (body.value.id !== undefined && simulations.get(body.value.id)) {
+        return errorResponse(409, "conflict", `simulation ${body.value.id} exists already`);
+      }
+      return { status: 201, body: simulations.insert(body.value) };
+    },
+  }),
+  operation<Engine>({
+    id: "simulation.get",
+    method: "GET",
+    path: "/simulations/:id",
+    surface: "rest",
+    summary: "A simulation, with how many events it has.",
+    handle: ({ params }, { world }) => {
+      const simulation = world.table("simulations").get(params.id ?? "");
+      if (!simulation) return unknownSimulation(params.id);
+      return { status: 200, body: { ...simulation, events: eventsOf(world, simulation.id).length } };
+    },
+  }),
+  operation<Engine>({
+    id: "event.create",
+    method: "POST",
+    path: "/simulations/:id/events",
+    surface: "rest",
+    summary: "Reports something that happened in a simulation.",
+    maxBodyBytes: EVENT_BYTES,
+    handle(request, { world }) {
+      const simulation = world.table("simulations").get(request.params.id ?? "");
+      if (!simulation) return unknownSimulation(request.params.id);
+      const body = readBodyAs(request, eventBody);
+      if (!body.ok) return body.response;
+      const event = world.table("events").insert({ ...body.value, simulation_id: simulation.id });
+      return { status: 201, body: event };
+    },
+  }),
+  operation<Engine>({
+    id: "event.list",
+    method: "GET",
+    path: "/simulations/:id/events",
+    surface: "rest",
+    summary: "The events of a simulation, oldest first.",
+    handle: ({ params }, { world }) => {
+      const simulation = world.table("simulations").get(params.id ?? "");
+      if (!simulation) return unknownSimulation(params.id);
+      return { status: 200, body: { events: eventsOf(world, simulation.id) } };
+    },
+  }),
+  operation<Engine>({
+    id: "simulation.trace",
+    method: "GET",
+    path: "/simulations/:id/trace",
+    surface: "rest",
+    summary: "What happened in a simulation in time order, tool calls with their arguments and results.",
+    handle: ({ params }, { world }) => {
+      const simulation = world.table("simulations").get(params.id ?? "");
+      if (!simulation) return unknownSimulation(params.id);
+      const trace = traceOf(simulation.created_at, eventsOf(world, simulation.id));
+      return { status: 200, body: { simulation, trace } };
+    },
+  }),
+];
+
+function eventsOf(world: EngineWorld, id: string) {
+  return world.table("events").find({ simulation_id: id });
+}
+
+function unknownSimulation(id: string | undefined): VendorResponse {
+  return errorResponse(404, "not_found", `there is no simulation ${id}; create it with POST /simulations`);
+}
+
+export default defineTwin({
+  name: "engine",
+  vendor: "simulation engine",
+  versions: ["1"],
+  config: z.strictObject({}),
+  operations,
+  refusal: ownRefusal,
+  async start(context): Promise<Engine> {
+    const world = createEngineWorld(context.clock);
+    return { world, reset: await resettable(world), stop: async () => undefined };
+  },
+  // The engine answers at the root of the gateway as well as at its own path.
+  clientEnvironment: (url) => ({ ENGINE_URL: url }),
+});

@@ -1,0 +1,56 @@
+/** Where a request is meant to go, told by its path and its `Host`. */
+
+export type Address =
+  | { kind: "vendor"; sandbox: string; twin: string; path: string; query: string }
+  | { kind: "control"; sandbox: string; twin: string; path: string; query: string }
+  /** A path that begins like one of ours and goes on wrongly. */
+  | { kind: "nowhere"; path: string }
+  /** Any other path: the engine of the first sandbox. */
+  | { kind: "engine"; path: string; query: string };
+
+/** Finds the twin a host name stands for. */
+export type HostLookup = (host: string) => { sandbox: string; twin: string } | undefined;
+
+/** Reads the request target (`/path?query`, or a whole URL as proxies send it) and the `Host` header. */
+export function readAddress(target: string, host: string | undefined, lookup: HostLookup): Address {
+  const absolute = !target.startsWith("/") && URL.canParse(target) ? new URL(target) : undefined;
+  if (!target.startsWith("/") && !absolute) return { kind: "nowhere", path: target };
+  const local = absolute ? `${absolute.pathname}${absolute.search}` : target;
+  const mark = local.indexOf("?");
+  const path = mark < 0 ? local : local.slice(0, mark);
+  const query = mark < 0 ? "" : local.slice(mark + 1);
+  const alias = lookup(hostName(absolute?.host ?? host ?? ""));
+  if (alias) return { kind: "vendor", ...alias, path, query };
+  const prefix = path.slice(0, 3);
+  if (prefix === "/s/" || prefix === "/c/") return readPrefixed(prefix, path, query);
+  return { kind: "engine", path, query };
+}
+
+function readPrefixed(prefix: "/s/" | "/c/", path: string, query: string): Address {
+  const sandboxEnd = path.indexOf("/", 3);
+  const sandbox = sandboxEnd < 0 ? path.slice(3) : path.slice(3, sandboxEnd);
+  const twinStart = sandboxEnd + 1;
+  const twinEnd = path.indexOf("/", twinStart);
+  const twin = twinEnd < 0 ? path.slice(twinStart) : path.slice(twinStart, twinEnd);
+  if (sandboxEnd < 0 || !isName(sandbox) || !isName(twin)) return { kind: "nowhere", path };
+  const rest = twinEnd < 0 ? "/" : path.slice(twinEnd);
+  return { kind: prefix === "/s/" ? "vendor" : "control", sandbox, twin, path: rest, query };
+}
+
+const NAME_CHARACTERS = "abcdefghijklmnopqrstuvwxyz0123456789-_";
+const NAME_LENGTH = 63;
+
+/** A sandbox or twin name: 1 to 63 of `a`–`z`, `0`–`9`, `-`, `_`. Nothing encoded, so nothing can climb. */
+export function isName(text: string): boolean {
+  if (text.length === 0 || text.length > NAME_LENGTH) return false;
+  for (const character of text) if (!NAME_CHARACTERS.includes(character)) return false;
+  return true;
+}
+
+/** `Host` without port and without a dot at the end, in lower case. */
+export function hostName(host: string): string {
+  const bracket = host.indexOf("]");
+  const colon = host.indexOf(":", Math.max(bracket, 0));
+  const name = (colon < 0 ? host : host.slice(0, colon)).toLowerCase();
+  return name.endsWith(".") ? name.slice(0, -1) : name;
+}

@@ -1,0 +1,22 @@
+/** What a twin without profiles of its own needs for `reset`. */
+import { type Tables, type World, WorldRefusal } from "./world.ts";
+
+/**
+ * Remembers the world as it is now. The returned function puts it back, or loads a named profile.
+ * @param profiles whole states by name.
+ */
+export async function resettable(
+  world: World,
+  profiles: Readonly<Record<string, Tables>> = {},
+): Promise<(profile?: string) => Promise<void>> {
+  const baseline = await world.dump();
+  return async (profile) => {
+    if (profile === undefined) return world.load(baseline);
+    const tables = Object.hasOwn(profiles, profile) ? profiles[profile] : undefined;
+    if (tables) return world.load(tables);
+    const known = Object.keys(profiles).join(", ") || "none";
+    throw new WorldRefusal([
+      { table: "*", value: profile, rule: `there is no such profile; this twin has ${known}` },
+    ]);
+  };
+}

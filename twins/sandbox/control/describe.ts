@@ -1,0 +1,96 @@
+/** What a twin is and what it serves: health, manual, schema, operations. */
+import { z } from "zod";
+import { readQueryAs } from "../errors.ts";
+import { type Operation, operation } from "../operation.ts";
+import type { ControlTarget } from "./target.ts";
+
+const surfaceQuery = z.strictObject({ surface: z.enum(["rest", "graphql", "mcp"]).optional() });
+
+export const describingOperations: readonly Operation<ControlTarget>[] = [
+  operation<ControlTarget>({
+    id: "health",
+    method: "GET",
+    path: "/sim/health",
+    surface: "rest",
+    summary: "Whether the twin is up, and what it is.",
+    handle: (_request, { sandbox, twin }) => ({
+      status: 200,
+      body: {
+        status: "ok",
+        twin: twin.type.definition.name,
+        vendor: twin.type.definition.vendor,
+        versions: twin.type.definition.versions,
+        sandbox: sandbox.id,
+        state_version: twin.running.world.stateVersion,
+        started_at: new Date(twin.startedAtMs).toISOString(),
+        clock: new Date(sandbox.clock.now()).toISOString(),
+      },
+    }),
+  }),
+  operation<ControlTarget>({
+    id: "manual",
+    method: "GET",
+    path: "/sim/manual",
+    surface: "rest",
+    summary: "Operating notes of this twin. Operations are listed by /sim/operations.",
+    handle: (_request, { twin }) => ({
+      status: 200,
+      body: {
+        twin: twin.type.definition.name,
+        vendor: twin.type.definition.vendor,
+        versions: twin.type.definition.versions,
+        environment: twin.type.definition.clientEnvironment(twin.url),
+        writes:
+          "A write to /sim/data is checked as a whole: it is stored as a whole, or refused with every problem.",
+        reset:
+          'POST /sim/reset takes {"profile"}, {"data"} (the tables of a snapshot) or nothing (the state at start).',
+        requests:
+          "The journal keeps the newest requests of each tier; bodies are cut at 64 KiB and secrets are masked.",
+      },
+    }),
+  }),
+  operation<ControlTarget>({
+    id: "schema",
+    method: "GET",
+    path: "/sim/schema",
+    surface: "rest",
+    summary: "Every table and column in plain language.",
+    handle: async (_request, { twin }) => ({
+      status: 200,
+      body: { tables: await twin.running.world.schema() },
+    }),
+  }),
+  operation<ControlTarget>({
+    id: "operations",
+    method: "GET",
+    path: "/sim/operations",
+    surface: "rest",
+    summary: "Every operation the twin serves; surface narrows the list.",
+    handle: (request, { twin }) => {
+      const query = readQueryAs(request, surfaceQuery);
+      if (!query.ok) return query.response;
+      const { operations, sockets = [] } = twin.type.definition;
+      const served = [
+        ...operations.map(({ id, method, path, surface, summary }) => ({
+          id,
+          method,
+          path,
+          surface,
+          summary,
+        })),
+        ...sockets.map(({ id, path, surface, summary }) => ({
+          id,
+          method: "WEBSOCKET",
+          path,
+          surface,
+          summary,
+        })),
+      ];
+      const { surface } = query.value;
+      return {
+        status: 200,
+        body: { operations: served.filter((entry) => surface === undefined || entry.surface === surface) },
+      };
+    },
+  }),
+];

@@ -1,0 +1,93 @@
+/** `/sim/requests`: what the twin was asked and what it answered. */
+import { z } from "zod";
+import { readQueryAs } from "../errors.ts";
+import type { JournalEntry, KeptBody } from "../journal.ts";
+import { type Operation, operation } from "../operation.ts";
+import { pageParameters, wholeNumber } from "./paging.ts";
+import type { ControlTarget } from "./target.ts";
+
+const requestsQuery = z.strictObject({
+  tier: z.enum(["vendor", "control"]).optional(),
+  operation: z.string().optional(),
+  method: z.string().optional(),
+  status: wholeNumber.optional(),
+  /** Entries with a higher `seq`. */
+  since: wholeNumber.optional(),
+  ...pageParameters,
+});
+
+export const requestOperations: readonly Operation<ControlTarget>[] = [
+  operation<ControlTarget>({
+    id: "requests.read",
+    method: "GET",
+    path: "/sim/requests",
+    surface: "rest",
+    summary: "Requests served, oldest first, filtered by tier, operation, method, status and since (a seq).",
+    handle: (request, { twin }) => {
+      const query = readQueryAs(request, requestsQuery);
+      if (!query.ok) return query.response;
+      const { tier, operation: id, method, status, since, limit, offset } = query.value;
+      const found = twin.journal
+        .entries()
+        .filter(
+          (entry) =>
+            (tier === undefined || entry.tier === tier) &&
+            (id === undefined || entry.operation === id) &&
+            (method === undefined || entry.method === method) &&
+            (status === undefined || entry.answer?.status === status) &&
+            (since === undefined || entry.seq > since),
+        );
+      return {
+        status: 200,
+        body: {
+          requests: found.slice(offset, offset + limit).map(showEntry),
+          total: found.length,
+          limit,
+          offset,
+          dropped: twin.journal.dropped(),
+        },
+      };
+    },
+  }),
+];
+
+function showEntry(entry: JournalEntry) {
+  const { answer } = entry;
+  return {
+    seq: entry.seq,
+    tier: entry.tier,
+    operation: entry.operation,
+    method: entry.method,
+    path: entry.path,
+    query: entry.query,
+    headers: entry.headers,
+    body: showBody(entry.body),
+    status: answer?.status ?? null,
+    response: answer ? { headers: answer.headers, body: showBody(answer.body) } : null,
+    duration_ms: answer ? Math.round(answer.durationMs * 1000) / 1000 : null,
+    received_at: new Date(entry.wallTimeMs).toISOString(),
+    simulated_at: new Date(entry.simulatedTimeMs).toISOString(),
+  };
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+/** A body as a reader wants it: JSON as JSON, text as text, other bytes in base64, and a cut body marked as such. */
+function showBody(body: KeptBody): unknown {
+  if (body.originalBytes === 0) return null;
+  const cut = body.bytes.length < body.originalBytes;
+  if (cut) {
+    return { truncated: true, original_bytes: body.originalBytes, text: body.bytes.toString("utf8") };
+  }
+  let text: string;
+  try {
+    text = utf8.decode(body.bytes);
+  } catch {
+    return { base64: body.bytes.toString("base64") };
+  }
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

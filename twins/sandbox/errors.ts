@@ -1,0 +1,91 @@
+/** The one error shape of the routes that are ours: the control plane, the gateway and the engine. */
+import type { z } from "zod";
+import { readJson } from "./json.ts";
+import type { VendorRequest, VendorResponse } from "./operation.ts";
+import type { PlatformRefusal } from "./twin.ts";
+import { WorldRefusal } from "./world.ts";
+
+/** One thing that is wrong with a request body or query. */
+export interface FieldProblem {
+  /** Where, as a path of members (`data.name`); empty for the whole. */
+  field: string;
+  rule: string;
+}
+
+/** `{"error": {"code", "message", "problems"?}}`; `problems` lists everything that is wrong, not the first thing. */
+export function errorResponse(
+  status: number,
+  code: string,
+  message: string,
+  problems?: readonly object[],
+): VendorResponse {
+  return { status, body: { error: { code, message, ...(problems ? { problems } : {}) } } };
+}
+
+/** Answers what the platform refuses, in our own shape. */
+export function ownRefusal(refusal: PlatformRefusal): VendorResponse {
+  switch (refusal.kind) {
+    case "unknown-path": {
+      if (refusal.allowed.length === 0) {
+        return errorResponse(404, "not_found", `nothing is served at ${refusal.path}`);
+      }
+      const allow = refusal.allowed.join(", ");
+      const response = errorResponse(405, "method_not_allowed", `${refusal.path} takes ${allow}`);
+      return { ...response, headers: { allow } };
+    }
+    case "malformed-request":
+      return errorResponse(400, "malformed_request", refusal.message);
+    case "body-too-large":
+      return errorResponse(413, "body_too_large", `the body may have at most ${refusal.limitBytes} bytes`);
+    case "internal":
+      return errorResponse(500, "internal", refusal.message);
+  }
+}
+
+/** A write the world refused, with all its problems. */
+export function worldRefusalResponse(refusal: WorldRefusal): VendorResponse {
+  return errorResponse(422, "refused", "nothing was changed; see problems", refusal.problems);
+}
+
+export type Reading<Value> = { ok: true; value: Value } | { ok: false; response: VendorResponse };
+
+/** Reads a JSON body by a schema; an absent body is read as `undefined`. Not JSON → 400, not what is expected → 422. */
+export function readBodyAs<Value>(request: VendorRequest, schema: z.ZodType<Value>): Reading<Value> {
+  const json = readJson(request.body);
+  if (!json.ok) return { ok: false, response: errorResponse(400, "malformed_json", json.message) };
+  return readAs(json.value, schema, "the body is not what this route takes");
+}
+
+/** Reads the query string by a schema of its parameters. */
+export function readQueryAs<Value>(request: VendorRequest, schema: z.ZodType<Value>): Reading<Value> {
+  return readAs(Object.fromEntries(request.query), schema, "the query is not what this route takes");
+}
+
+function readAs<Value>(value: unknown, schema: z.ZodType<Value>, message: string): Reading<Value> {
+  const reading = schema.safeParse(value);
+  if (reading.success) return { ok: true, value: reading.data };
+  return { ok: false, response: errorResponse(422, "invalid", message, fieldProblems(reading.error)) };
+}
+
+/** Everything zod found, with the place of each. */
+export function fieldProblems(error: z.ZodError): FieldProblem[] {
+  return placedIssues(error).map(({ path, rule }) => ({ field: path.map(String).join("."), rule }));
+}
+
+/** The issues of an error; an unknown key is an issue of its own, at the key itself. */
+export function placedIssues(error: z.ZodError): { path: PropertyKey[]; rule: string }[] {
+  return error.issues.flatMap((issue) => {
+    if (issue.code !== "unrecognized_keys") return [{ path: issue.path, rule: issue.message }];
+    return issue.keys.map((key) => ({ path: [...issue.path, key], rule: "there is no such key here" }));
+  });
+}
+
+/** Runs a handler; a write that the world refuses becomes its 422. */
+export async function answeringRefusals(run: () => Promise<VendorResponse>): Promise<VendorResponse> {
+  try {
+    return await run();
+  } catch (error) {
+    if (error instanceof WorldRefusal) return worldRefusalResponse(error);
+    throw error;
+  }
+}

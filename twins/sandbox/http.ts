@@ -1,0 +1,189 @@
+/** Requests in, answers out: bounded bodies, and the request object a handler sees. */
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { promisify } from "node:util";
+import { gunzip, inflate } from "node:zlib";
+import type { Method, VendorRequest, VendorResponse } from "./operation.ts";
+
+/** Largest body of an operation that sets no limit of its own. */
+export const DEFAULT_BODY_BYTES = 1024 * 1024;
+
+export type BodyReading =
+  | { kind: "body"; body: Buffer }
+  | { kind: "too-large" }
+  | { kind: "malformed"; message: string }
+  /** The client went away before the body was complete. */
+  | { kind: "gone" };
+
+/** Reads a whole body of at most `limitBytes`, before and after decoding. */
+export async function readBody(req: IncomingMessage, limitBytes: number): Promise<BodyReading> {
+  const declared = Number(req.headers["content-length"] ?? 0);
+  if (declared > limitBytes) return { kind: "too-large" };
+  if (!announcesBody(req)) return { kind: "body", body: empty };
+  const chunks: Buffer[] = [];
+  let length = 0;
+  try {
+    // Stopping early must leave the socket alone: the refusal has yet to be sent on it.
+    for await (const chunk of req.iterator({ destroyOnReturn: false })) {
+      length += chunk.length;
+      if (length > limitBytes) return { kind: "too-large" };
+      chunks.push(chunk);
+    }
+  } catch {
+    return { kind: "gone" };
+  }
+  const [only] = chunks;
+  const raw = chunks.length === 1 && only ? only : Buffer.concat(chunks, length);
+  return decodeBody(raw, req.headers["content-encoding"], limitBytes);
+}
+
+function announcesBody(req: IncomingMessage): boolean {
+  return Number(req.headers["content-length"] ?? 0) > 0 || req.headers["transfer-encoding"] !== undefined;
+}
+
+const empty = Buffer.alloc(0);
+const unzip = promisify(gunzip);
+const undeflate = promisify(inflate);
+
+async function decodeBody(
+  raw: Buffer,
+  encoding: string | undefined,
+  limitBytes: number,
+): Promise<BodyReading> {
+  const coding = encoding?.trim().toLowerCase();
+  if (coding === undefined || coding === "" || coding === "identity") return { kind: "body", body: raw };
+  const decode =
+    coding === "gzip" || coding === "x-gzip" ? unzip : coding === "deflate" ? undeflate : undefined;
+  if (!decode)
+    return {
+      kind: "malformed",
+      message: `content-encoding ${coding} is not understood; use gzip or deflate`,
+    };
+  try {
+    return { kind: "body", body: await decode(raw, { maxOutputLength: limitBytes }) };
+  } catch (error) {
+    if (error instanceof RangeError) return { kind: "too-large" };
+    return { kind: "malformed", message: `the body is not valid ${coding}` };
+  }
+}
+
+/** How much of a refused body is taken in and thrown away, so that the client gets to read the refusal. */
+const DISCARD_BYTES = 4 * 1024 * 1024;
+const DISCARD_MS = 2000;
+
+/** Answers without having read the whole body; the connection is not used again. */
+export async function refuseEarly(
+  req: IncomingMessage,
+  res: ServerResponse,
+  response: VendorResponse,
+): Promise<SentResponse> {
+  if (!announcesBody(req)) return sendResponse(req, res, response);
+  res.setHeader("connection", "close");
+  const sent = await sendResponse(req, res, response);
+  let discarded = 0;
+  const drop = () => req.socket.destroy();
+  const timer = setTimeout(drop, DISCARD_MS);
+  req.socket.once("close", () => clearTimeout(timer));
+  req.on("data", (chunk: Buffer) => {
+    discarded += chunk.length;
+    if (discarded > DISCARD_BYTES) drop();
+  });
+  req.resume();
+  return sent;
+}
+
+/** What was sent, as the journal keeps it. A streamed body counts as empty. */
+export interface SentResponse {
+  status: number;
+  headers: Record<string, string>;
+  body: Buffer;
+}
+
+/** Sends an answer. A HEAD request gets the headers alone. */
+export async function sendResponse(
+  req: IncomingMessage,
+  res: ServerResponse,
+  response: VendorResponse,
+): Promise<SentResponse> {
+  const headers: Record<string, string> = { ...response.headers };
+  if (response.body instanceof Readable) {
+    res.writeHead(response.status, headers);
+    if (req.method === "HEAD") {
+      response.body.destroy();
+      res.end();
+    } else await pipeline(response.body, res).catch(() => undefined);
+    return { status: response.status, headers, body: empty };
+  }
+  const body = encodeBody(response.body, headers);
+  if (mayHaveBody(response.status)) headers["content-length"] = String(body.length);
+  res.writeHead(response.status, headers);
+  res.end(req.method === "HEAD" ? undefined : body);
+  return { status: response.status, headers, body };
+}
+
+/** The bytes of an answer; JSON gets its content type unless the handler has set one. */
+export function encodeBody(body: VendorResponse["body"], headers: Record<string, string>): Buffer {
+  if (body === undefined || body instanceof Readable) return empty;
+  if (Buffer.isBuffer(body)) return body;
+  if (typeof body === "string") return Buffer.from(body);
+  if (!Object.keys(headers).some((name) => name.toLowerCase() === "content-type")) {
+    headers["content-type"] = "application/json; charset=utf-8";
+  }
+  return Buffer.from(JSON.stringify(body));
+}
+
+function mayHaveBody(status: number): boolean {
+  return status >= 200 && status !== 204 && status !== 304;
+}
+
+/** A request whose body has arrived. Query and signal are made when somebody asks for them. */
+export class ArrivedRequest implements VendorRequest {
+  readonly method: Method;
+  readonly path: string;
+  readonly params: Record<string, string>;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+  readonly #queryText: string;
+  readonly #gone: (abort: () => void) => void;
+  #query: URLSearchParams | undefined;
+  #signal: AbortSignal | undefined;
+
+  /** @param gone calls its argument when the client goes away before the answer is complete. */
+  constructor(
+    request: Pick<VendorRequest, "method" | "path" | "params" | "headers" | "body"> & { queryText: string },
+    gone: (abort: () => void) => void,
+  ) {
+    this.method = request.method;
+    this.path = request.path;
+    this.params = request.params;
+    this.headers = request.headers;
+    this.body = request.body;
+    this.#queryText = request.queryText;
+    this.#gone = gone;
+  }
+
+  get query(): URLSearchParams {
+    this.#query ??= new URLSearchParams(this.#queryText);
+    return this.#query;
+  }
+
+  get signal(): AbortSignal {
+    if (!this.#signal) {
+      const controller = new AbortController();
+      this.#gone(() => controller.abort());
+      this.#signal = controller.signal;
+    }
+    return this.#signal;
+  }
+}
+
+/** Calls `abort` when the client goes away before `res` is complete, or at once if it has gone. */
+export function whenClientLeaves(res: ServerResponse, abort: () => void): void {
+  if (res.destroyed && !res.writableFinished) abort();
+  else {
+    res.once("close", () => {
+      if (!res.writableFinished) abort();
+    });
+  }
+}

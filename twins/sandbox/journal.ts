@@ -1,0 +1,138 @@
+/**
+ * What a twin was asked and what it answered. Bounded by count and by bytes, for each tier apart, so that somebody who
+ * polls the control plane never pushes out the traffic of the code under test. Secrets are masked before anything is kept.
+ */
+import { performance } from "node:perf_hooks";
+import type { Clock } from "./clock.ts";
+import type { Headers, Mask } from "./mask.ts";
+import { Ring, type RingLimits } from "./ring.ts";
+
+export type Tier = "vendor" | "control";
+
+/** Longest body kept; what is beyond is cut, with a marker that says so. */
+export const MAX_BODY_BYTES = 64 * 1024;
+
+/** Rough size of an entry without its texts. */
+const ENTRY_BYTES = 400;
+
+export interface JournalLimits {
+  vendor: RingLimits;
+  control: RingLimits;
+}
+
+export const defaultJournalLimits: JournalLimits = {
+  vendor: { entries: 2000, bytes: 16 * 1024 * 1024 },
+  control: { entries: 500, bytes: 4 * 1024 * 1024 },
+};
+
+/** A body as it is kept: at most `MAX_BODY_BYTES` of it, and how long it was. */
+export interface KeptBody {
+  bytes: Buffer;
+  originalBytes: number;
+  contentType: string;
+}
+
+export interface JournalEntry {
+  seq: number;
+  tier: Tier;
+  /** Operation id; `null` when the twin serves nothing there. */
+  operation: string | null;
+  method: string;
+  path: string;
+  query: Record<string, string>;
+  headers: Record<string, string>;
+  body: KeptBody;
+  /** Milliseconds since the Unix epoch, of the machine and of the sandbox's clock. */
+  wallTimeMs: number;
+  simulatedTimeMs: number;
+  /** Absent while the request is being answered. */
+  answer?: { status: number; headers: Record<string, string>; body: KeptBody; durationMs: number };
+  /** About how much memory the entry takes. */
+  bytes: number;
+}
+
+export interface ArrivedRequestRecord {
+  tier: Tier;
+  operation: string | null;
+  method: string;
+  path: string;
+  query: URLSearchParams;
+  headers: Headers;
+  body: Buffer;
+  /** `performance.now()` when the request came in. */
+  startedAt: number;
+}
+
+export interface AnswerRecord {
+  status: number;
+  headers: Headers;
+  body: Buffer;
+}
+
+/** Writes the answer into an entry. */
+export type CompleteEntry = (answer: AnswerRecord) => void;
+
+export class Journal {
+  readonly #mask: Mask;
+  readonly #clock: Clock;
+  readonly #tiers: Record<Tier, Ring<JournalEntry>>;
+  #seq = 0;
+
+  constructor(mask: Mask, clock: Clock, limits: JournalLimits = defaultJournalLimits) {
+    this.#mask = mask;
+    this.#clock = clock;
+    this.#tiers = { vendor: new Ring(limits.vendor), control: new Ring(limits.control) };
+  }
+
+  /** Records a request that has arrived; the returned function completes it. */
+  record(request: ArrivedRequestRecord): CompleteEntry {
+    const headers = this.#mask.headers(request.headers);
+    const body = this.#keep(request.body, headers["content-type"] ?? "");
+    const entry: JournalEntry = {
+      seq: ++this.#seq,
+      tier: request.tier,
+      operation: request.operation,
+      method: request.method,
+      path: this.#mask.path(request.path),
+      query: this.#mask.query(request.query),
+      headers,
+      body,
+      wallTimeMs: Date.now(),
+      simulatedTimeMs: this.#clock.now(),
+      bytes: ENTRY_BYTES + request.path.length + lengthOf(headers) + body.bytes.length,
+    };
+    const ring = this.#tiers[request.tier];
+    const number = ring.add(entry);
+    return (answer) => {
+      const answered = this.#mask.headers(answer.headers);
+      const kept = this.#keep(answer.body, answered["content-type"] ?? "");
+      const durationMs = performance.now() - request.startedAt;
+      entry.answer = { status: answer.status, headers: answered, body: kept, durationMs };
+      ring.grow(number, kept.bytes.length + lengthOf(answered));
+    };
+  }
+
+  /** Entries of both tiers in the order in which the requests arrived. */
+  entries(): JournalEntry[] {
+    const entries = [...this.#tiers.vendor.entries(), ...this.#tiers.control.entries()];
+    return entries.sort((a, b) => a.seq - b.seq);
+  }
+
+  /** How many entries of each tier were let go. */
+  dropped(): Record<Tier, number> {
+    return { vendor: this.#tiers.vendor.dropped, control: this.#tiers.control.dropped };
+  }
+
+  #keep(body: Buffer, contentType: string): KeptBody {
+    const masked = this.#mask.body(body, contentType);
+    // A copy, so that a small part never keeps a large buffer alive.
+    const bytes = masked.length > MAX_BODY_BYTES ? Buffer.from(masked.subarray(0, MAX_BODY_BYTES)) : masked;
+    return { bytes, originalBytes: body.length, contentType };
+  }
+}
+
+function lengthOf(headers: Record<string, string>): number {
+  let length = 0;
+  for (const name in headers) length += name.length + (headers[name]?.length ?? 0);
+  return length;
+}

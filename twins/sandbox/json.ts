@@ -1,0 +1,82 @@
+/** JSON values: reading them from a body, copying them, and saying how large they are. */
+
+/** Deepest nesting accepted; anything deeper is an attack or a mistake, and would overflow recursive code. */
+const MAX_DEPTH = 200;
+
+export type JsonReading = { ok: true; value: unknown } | { ok: false; message: string };
+
+/** Parses a body as JSON. An empty body is `undefined`. */
+export function readJson(body: Buffer): JsonReading {
+  if (body.length === 0) return { ok: true, value: undefined };
+  if (nestingOf(body) > MAX_DEPTH) {
+    return { ok: false, message: `the body is nested deeper than ${MAX_DEPTH} levels` };
+  }
+  try {
+    return { ok: true, value: JSON.parse(body.toString("utf8")) };
+  } catch (error) {
+    return {
+      ok: false,
+      message: `the body is not JSON: ${error instanceof Error ? error.message : String(error)}`,
+    };
+  }
+}
+
+/** How deep brackets are nested, counted before parsing so that no recursive code ever sees too deep a value. */
+function nestingOf(body: Buffer): number {
+  let depth = 0;
+  let deepest = 0;
+  let inString = false;
+  for (let index = 0; index < body.length; index++) {
+    const byte = body[index];
+    if (inString) {
+      if (byte === 0x5c) index++;
+      else if (byte === 0x22) inString = false;
+    } else if (byte === 0x22) inString = true;
+    else if (byte === 0x5b || byte === 0x7b) deepest = Math.max(deepest, ++depth);
+    else if (byte === 0x5d || byte === 0x7d) depth--;
+  }
+  return deepest;
+}
+
+/** A deep copy of a JSON value. Members that are `undefined` are left out. */
+export function cloneJson<Value>(value: Value): Value;
+export function cloneJson(value: unknown): unknown {
+  return copy(value, false);
+}
+
+/** A deep copy that nobody can change. */
+export function frozenJson<Value>(value: Value): Value;
+export function frozenJson(value: unknown): unknown {
+  return copy(value, true);
+}
+
+function copy(value: unknown, freeze: boolean): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) {
+    const array = value.map((item) => copy(item, freeze));
+    return freeze ? Object.freeze(array) : array;
+  }
+  const object: Record<string, unknown> = {};
+  for (const [name, member] of Object.entries(value)) {
+    if (member === undefined) continue;
+    // Assigning to `__proto__` would set the prototype instead of a member.
+    if (name === "__proto__") {
+      Object.defineProperty(object, name, {
+        value: copy(member, freeze),
+        enumerable: true,
+        writable: true,
+        configurable: true,
+      });
+    } else object[name] = copy(member, freeze);
+  }
+  return freeze ? Object.freeze(object) : object;
+}
+
+/** About how many bytes a JSON value keeps in memory. */
+export function sizeOfJson(value: unknown): number {
+  if (typeof value === "string") return 16 + value.length;
+  if (typeof value !== "object" || value === null) return 8;
+  let bytes = 32;
+  for (const [name, member] of Object.entries(value)) bytes += name.length + sizeOfJson(member);
+  return bytes;
+}

@@ -1,0 +1,38 @@
+/** Makes a server listen, or says what to do when it cannot. */
+import type { Server } from "node:http";
+
+/** Answers the address as a URL without a slash at the end. @throws Error naming the port and the way out. */
+export function listen(server: Server, host: string, port: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) => reject(explain(error, host, port)));
+    server.listen({ host, port, exclusive: true }, () => {
+      const address = server.address();
+      if (address === null || typeof address === "string") reject(new Error("the server has no port"));
+      else resolve(`http://${reachableHost(host)}:${address.port}`);
+    });
+  });
+}
+
+function explain(error: NodeJS.ErrnoException, host: string, port: number): Error {
+  switch (error.code) {
+    case "EADDRINUSE":
+      return new Error(
+        `port ${port} on ${host} is in use, perhaps by twins that run already; stop those, or set TWINS_PORT to another port (0 takes a free one)`,
+      );
+    case "EACCES":
+      return new Error(`port ${port} on ${host} needs privileges; set TWINS_PORT to one above 1023`);
+    case "EADDRNOTAVAIL":
+    case "ENOTFOUND":
+      return new Error(
+        `${host} is not an address of this machine; set TWINS_HOST to one that is (127.0.0.1)`,
+      );
+    default:
+      return error;
+  }
+}
+
+/** An address to connect to, for a host that may mean every interface. */
+function reachableHost(host: string): string {
+  if (host === "0.0.0.0" || host === "::") return "127.0.0.1";
+  return host.includes(":") ? `[${host}]` : host;
+}

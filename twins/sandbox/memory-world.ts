@@ -1,0 +1,266 @@
+/**
+ * A world held in memory. Tables are declared with zod columns; every write is checked as a whole, refused with all its
+ * problems or committed as a whole, and no caller ever holds a row that it could change.
+ */
+import { readColumnText } from "./column.ts";
+import { cloneJson, frozenJson } from "./json.ts";
+import {
+  type AnyTableDeclaration,
+  compileTable,
+  type Key,
+  type NewRowOf,
+  type RowOf,
+  readChanges,
+  TableRows,
+  type TableType,
+  unknownColumns,
+} from "./table.ts";
+import {
+  type Page,
+  type PageRequest,
+  type Problem,
+  type Row,
+  type TableDescription,
+  type Tables,
+  type World,
+  type WorldChange,
+  WorldRefusal,
+} from "./world.ts";
+import { planInsert, planRemoval, referenceProblems, type State } from "./write-plan.ts";
+
+/** A table as the twin itself uses it: typed, synchronous, by key. Rows it answers are frozen. */
+export interface TableHandle<TableRow, NewRow> {
+  readonly size: number;
+  get(key: Key): Readonly<TableRow> | undefined;
+  /** Rows whose columns equal `where`, oldest first; fast by key and by a column that refers to another table. */
+  find(where: Partial<TableRow>): Readonly<TableRow>[];
+  /** Every row, oldest first. */
+  all(): Readonly<TableRow>[];
+  /** @throws WorldRefusal */
+  insert(row: NewRow): Readonly<TableRow>;
+  /** Answers the changed row, or `undefined` when there is none with this key. @throws WorldRefusal */
+  update(key: Key, changes: Partial<NewRow>): Readonly<TableRow> | undefined;
+  /** Answers whether there was such a row. @throws WorldRefusal when other rows refer to it. */
+  remove(key: Key): boolean;
+}
+
+type Declarations = Record<string, AnyTableDeclaration>;
+type ColumnsOf<Tables extends Declarations, Name extends keyof Tables> = Tables[Name]["columns"];
+
+/** @throws Error when the declarations contradict themselves. */
+export function createMemoryWorld<TableDeclarations extends Declarations>(
+  declarations: TableDeclarations,
+): MemoryWorld<TableDeclarations> {
+  return new MemoryWorld(declarations);
+}
+
+export class MemoryWorld<TableDeclarations extends Declarations> implements World {
+  readonly #types = new Map<string, TableType>();
+  readonly #listeners = new Set<(change: WorldChange) => void>();
+  readonly #unannounced: WorldChange[] = [];
+  #announcing = false;
+  #state: State;
+  #stateVersion = 0;
+
+  constructor(declarations: TableDeclarations) {
+    for (const [name, declaration] of Object.entries(declarations)) {
+      this.#types.set(name, compileTable(name, declaration));
+    }
+    for (const type of this.#types.values()) checkReferences(type, this.#types);
+    this.#state = this.#emptyState();
+  }
+
+  get stateVersion(): number {
+    return this.#stateVersion;
+  }
+
+  /** The typed handle of one table. */
+  table<Name extends keyof TableDeclarations & string>(
+    name: Name,
+  ): TableHandle<RowOf<ColumnsOf<TableDeclarations, Name>>, NewRowOf<ColumnsOf<TableDeclarations, Name>>> {
+    type TableRow = RowOf<ColumnsOf<TableDeclarations, Name>>;
+    const rowsOf = () => this.#table(name);
+    // The declaration's zod types have checked every stored row, so a stored row is a TableRow.
+    const typed = (row: Readonly<Row>) => row as Readonly<TableRow>;
+    return {
+      get size() {
+        return rowsOf().size;
+      },
+      get: (key) => {
+        const row = rowsOf().get(key);
+        return row && typed(row);
+      },
+      find: (where) => [...rowsOf().find(where)].map(typed),
+      all: () => [...rowsOf().rows()].map(typed),
+      insert: (row) => {
+        const [added] = this.#insert({ [name]: [row] });
+        if (!added) throw new Error(`nothing was added to ${name}`);
+        return typed(added.row);
+      },
+      update: (key, changes) => {
+        const [changed] = this.#update(name, { [rowsOf().type.key]: key }, changes);
+        return changed && typed(changed);
+      },
+      remove: (key) => this.#remove(name, { [rowsOf().type.key]: key }) > 0,
+    };
+  }
+
+  async schema(): Promise<TableDescription[]> {
+    return cloneJson([...this.#types.values()].map((type) => type.description));
+  }
+
+  async counts(): Promise<Record<string, number>> {
+    return Object.fromEntries([...this.#state].map(([name, table]) => [name, table.size]));
+  }
+
+  async rows(name: string, page: PageRequest): Promise<Page> {
+    const table = this.#table(name);
+    const where = readWhereText(table.type, page.where);
+    const rows: Row[] = [];
+    let total = 0;
+    for (const row of Object.keys(where).length > 0 ? table.find(where) : table.rows()) {
+      if (total >= page.offset && rows.length < page.limit) rows.push(cloneJson(row));
+      total++;
+    }
+    return { rows, total };
+  }
+
+  async insert(data: Tables): Promise<Record<string, number>> {
+    const added: Record<string, number> = {};
+    for (const { table } of this.#insert(data)) added[table.type.name] = (added[table.type.name] ?? 0) + 1;
+    return added;
+  }
+
+  async update(name: string, where: Row, changes: Row): Promise<number> {
+    return this.#update(name, where, changes).length;
+  }
+
+  async remove(name: string, where: Row): Promise<number> {
+    return this.#remove(name, where);
+  }
+
+  async dump(): Promise<Tables> {
+    const tables: Tables = {};
+    for (const [name, table] of this.#state) tables[name] = [...table.rows()].map((row) => cloneJson(row));
+    return tables;
+  }
+
+  async load(data: Tables): Promise<void> {
+    const state = this.#emptyState();
+    const plan = planInsert(state, data);
+    for (const { table, row } of plan.additions) table.put(row);
+    this.#state = state;
+    this.#commit([...state.keys()].map((table) => ({ table, change: "reset" })));
+  }
+
+  watch(listener: (change: WorldChange) => void): () => void {
+    this.#listeners.add(listener);
+    return () => {
+      this.#listeners.delete(listener);
+    };
+  }
+
+  #emptyState(): State {
+    return new Map([...this.#types].map(([name, type]) => [name, new TableRows(type)]));
+  }
+
+  #table(name: string): TableRows {
+    const table = this.#state.get(name);
+    if (!table) throw new WorldRefusal([unknownTable(name, this.#types.keys())]);
+    return table;
+  }
+
+  #insert(data: Tables) {
+    const plan = planInsert(this.#state, data);
+    for (const { table, row } of plan.lettingGo) table.delete(keyOf(table, row));
+    for (const { table, row } of plan.additions) table.put(row);
+    this.#commit([
+      ...plan.lettingGo.map(({ table, row }) => ({ table: table.type.name, change: "remove" as const, row })),
+      ...plan.additions.map(({ table, row }) => ({ table: table.type.name, change: "insert" as const, row })),
+    ]);
+    return plan.additions;
+  }
+
+  #update(name: string, where: Row, changes: Row): Readonly<Row>[] {
+    const table = this.#table(name);
+    const problems = unknownColumns(table.type, where, { table: name });
+    const reading = readChanges(table.type, changes);
+    if (!reading.ok) problems.push(...reading.problems);
+    else problems.push(...referenceProblems(this.#state, table.type, reading.row));
+    if (problems.length > 0 || !reading.ok) throw new WorldRefusal(problems);
+    const rows = [...table.find(where)].map((row) => mergeRow(row, reading.row));
+    for (const row of rows) table.put(row);
+    this.#commit(rows.map((row) => ({ table: name, change: "update", row })));
+    return rows;
+  }
+
+  #remove(name: string, where: Row): number {
+    const table = this.#table(name);
+    const problems = unknownColumns(table.type, where, { table: name });
+    if (problems.length > 0) throw new WorldRefusal(problems);
+    const rows = planRemoval(this.#state, table, where);
+    for (const row of rows) table.delete(keyOf(table, row));
+    this.#commit(rows.map((row) => ({ table: name, change: "remove", row })));
+    return rows.length;
+  }
+
+  #commit(changes: Omit<WorldChange, "stateVersion">[]): void {
+    if (changes.length === 0) return;
+    const stateVersion = ++this.#stateVersion;
+    if (this.#listeners.size === 0) return;
+    for (const change of changes) this.#unannounced.push({ stateVersion, ...change });
+    this.#announce();
+  }
+
+  /** A listener may itself write; what that changes is announced after what came before it. */
+  #announce(): void {
+    if (this.#announcing) return;
+    this.#announcing = true;
+    try {
+      for (let change = this.#unannounced.shift(); change; change = this.#unannounced.shift()) {
+        for (const listener of [...this.#listeners]) listener(change);
+      }
+    } finally {
+      this.#announcing = false;
+    }
+  }
+}
+
+function keyOf(table: TableRows, row: Readonly<Row>): Key {
+  return row[table.type.key] as Key;
+}
+
+/** The row with its changes; a column changed to `undefined` is gone. */
+function mergeRow(row: Readonly<Row>, changes: Readonly<Row>): Readonly<Row> {
+  return frozenJson({ ...row, ...changes });
+}
+
+function unknownTable(name: string, known: Iterable<string>): Problem {
+  return { table: name, rule: `no such table; this world has ${[...known].join(", ")}` };
+}
+
+function checkReferences(type: TableType, types: ReadonlyMap<string, TableType>): void {
+  if (!type.columns.has(type.key))
+    throw new Error(`table ${type.name}: its key "${type.key}" is not a column`);
+  for (const { name, target } of type.references) {
+    if (target && types.get(target.table)?.key === target.column) continue;
+    throw new Error(
+      `column ${type.name}.${name} refers to ${target?.table}.${target?.column}, which is not the key of a table`,
+    );
+  }
+}
+
+/** The filter of a query string as values of its columns. @throws WorldRefusal listing every column that does not fit. */
+function readWhereText(type: TableType, where: Record<string, string>): Row {
+  const problems = unknownColumns(type, where, { table: type.name });
+  const values: Row = {};
+  for (const [name, text] of Object.entries(where)) {
+    const column = type.columns.get(name);
+    if (!column) continue;
+    const reading = readColumnText(column, text);
+    if (reading.ok) values[name] = reading.value;
+    else problems.push({ table: type.name, column: name, value: text, rule: reading.rule });
+  }
+  if (problems.length > 0) throw new WorldRefusal(problems);
+  return values;
+}

@@ -1,0 +1,283 @@
+/** One in-memory table: its declaration, its rows by key, and an index for each column that refers to another table. */
+import { isDeepStrictEqual } from "node:util";
+import type { z } from "zod";
+import { type Column, type Columns, compileColumn } from "./column.ts";
+import { frozenJson, sizeOfJson } from "./json.ts";
+import type { Problem, Row, TableDescription } from "./world.ts";
+
+export type Key = string | number;
+
+/** How large a table may grow. What goes beyond is made room for by letting the oldest rows go. */
+export interface TableLimit<TableRow extends Row = Row> {
+  /** Default 100000. */
+  rows?: number;
+  /** Default 64 MiB, counted roughly. */
+  bytes?: number;
+  /** Whether a row may be let go; default any. Rows that refer to it go along. */
+  mayLetGo?(row: Readonly<TableRow>): boolean;
+}
+
+export interface TableDeclaration<TableColumns extends Columns> {
+  /** One sentence, in plain language. */
+  description: string;
+  /** Column that identifies a row; text or a number. */
+  key: keyof TableColumns & string;
+  columns: TableColumns;
+  limit?: TableLimit<RowOf<TableColumns>>;
+}
+
+/** Any table, as the world handles it. */
+export interface AnyTableDeclaration {
+  description: string;
+  key: string;
+  columns: Columns;
+  limit?: TableLimit;
+}
+
+type Shape<TableColumns extends Columns> = { [Name in keyof TableColumns]: TableColumns[Name]["type"] };
+/** A row as it is stored. */
+export type RowOf<TableColumns extends Columns> = z.output<z.ZodObject<Shape<TableColumns>>>;
+/** A row as it may be given: columns with a default can be left out. */
+export type NewRowOf<TableColumns extends Columns> = z.input<z.ZodObject<Shape<TableColumns>>>;
+
+/** Declares a table. Identity at run time; it exists so that row types are inferred. */
+export function defineTable<TableColumns extends Columns>(
+  declaration: TableDeclaration<TableColumns>,
+): TableDeclaration<TableColumns> {
+  return declaration;
+}
+
+/** A declaration made ready for use; shared by every state of a world. */
+export interface TableType {
+  name: string;
+  description: TableDescription;
+  key: string;
+  columns: Map<string, Column>;
+  references: Column[];
+  limit: Required<TableLimit>;
+}
+
+const DEFAULT_ROWS = 100_000;
+const DEFAULT_BYTES = 64 * 1024 * 1024;
+
+/** @throws Error when the declaration contradicts itself. */
+export function compileTable(name: string, declaration: AnyTableDeclaration): TableType {
+  const columns = new Map<string, Column>();
+  for (const [column, columnDeclaration] of Object.entries(declaration.columns)) {
+    columns.set(column, compileColumn(name, column, columnDeclaration));
+  }
+  const limit = declaration.limit;
+  return {
+    name,
+    key: declaration.key,
+    columns,
+    references: [...columns.values()].filter((column) => column.target),
+    limit: {
+      rows: limit?.rows ?? DEFAULT_ROWS,
+      bytes: limit?.bytes ?? DEFAULT_BYTES,
+      mayLetGo: (row) => limit?.mayLetGo?.(row) ?? true,
+    },
+    description: {
+      name,
+      description: declaration.description,
+      key: declaration.key,
+      columns: [...columns.values()].map((column) => column.description),
+    },
+  };
+}
+
+export interface StoredRow {
+  row: Readonly<Row>;
+  bytes: number;
+}
+
+/** The rows of one table in one state of a world. Knows nothing of other tables. */
+export class TableRows {
+  readonly type: TableType;
+  bytes = 0;
+  readonly #rows = new Map<Key, StoredRow>();
+  /** Referring column → value → keys of the rows that hold it. */
+  readonly #referrers = new Map<string, Map<Key, Set<Key>>>();
+
+  constructor(type: TableType) {
+    this.type = type;
+    for (const column of type.references) this.#referrers.set(column.name, new Map());
+  }
+
+  get size(): number {
+    return this.#rows.size;
+  }
+
+  get(key: Key): Readonly<Row> | undefined {
+    return this.#rows.get(key)?.row;
+  }
+
+  /** Rows in the order in which they were added. */
+  *rows(): IterableIterator<Readonly<Row>> {
+    for (const stored of this.#rows.values()) yield stored.row;
+  }
+
+  keys(): IterableIterator<Key> {
+    return this.#rows.keys();
+  }
+
+  /** Keys of the rows whose referring `column` holds `value`. */
+  referrers(column: string, value: Key): ReadonlySet<Key> {
+    return this.#referrers.get(column)?.get(value) ?? none;
+  }
+
+  /** Adds a row, or replaces the one with the same key where it stands. */
+  put(row: Readonly<Row>): void {
+    const key = row[this.type.key];
+    if (!isKey(key)) throw new Error(`a row of ${this.type.name} has no key`);
+    const before = this.#rows.get(key);
+    if (before) this.#unindex(key, before);
+    const stored = { row, bytes: sizeOfJson(row) };
+    this.#rows.set(key, stored);
+    this.bytes += stored.bytes;
+    for (const [column, byValue] of this.#referrers) {
+      const value = row[column];
+      if (!isKey(value)) continue;
+      let keys = byValue.get(value);
+      if (!keys) {
+        keys = new Set();
+        byValue.set(value, keys);
+      }
+      keys.add(key);
+    }
+  }
+
+  delete(key: Key): void {
+    const stored = this.#rows.get(key);
+    if (!stored) return;
+    this.#rows.delete(key);
+    this.#unindex(key, stored);
+  }
+
+  #unindex(key: Key, stored: StoredRow): void {
+    this.bytes -= stored.bytes;
+    for (const [column, byValue] of this.#referrers) {
+      const value = stored.row[column];
+      if (!isKey(value)) continue;
+      const keys = byValue.get(value);
+      keys?.delete(key);
+      if (keys?.size === 0) byValue.delete(value);
+    }
+  }
+
+  /** Rows whose columns equal `where`; by key or by a referring column without looking at every row. */
+  *find(where: Row): IterableIterator<Readonly<Row>> {
+    const conditions = Object.entries(where);
+    const matches = (row: Readonly<Row>) =>
+      conditions.every(([column, value]) => equalValues(row[column], value));
+    for (const row of this.#candidates(where)) if (matches(row)) yield row;
+  }
+
+  *#candidates(where: Row): IterableIterator<Readonly<Row>> {
+    const key = where[this.type.key];
+    if (isKey(key)) {
+      const row = this.get(key);
+      if (row) yield row;
+      return;
+    }
+    for (const column of this.#referrers.keys()) {
+      const value = where[column];
+      if (!isKey(value)) continue;
+      for (const referrer of [...this.referrers(column, value)]) {
+        const row = this.get(referrer);
+        if (row) yield row;
+      }
+      return;
+    }
+    yield* this.rows();
+  }
+}
+
+const none: ReadonlySet<Key> = new Set();
+
+export function isKey(value: unknown): value is Key {
+  return typeof value === "string" || typeof value === "number";
+}
+
+function equalValues(stored: unknown, wanted: unknown): boolean {
+  if (stored === wanted) return true;
+  if (typeof stored !== "object" || stored === null) return wanted === null && stored === undefined;
+  return isDeepStrictEqual(stored, wanted);
+}
+
+/** What a check of one row found: the row to store, or everything that is wrong with it. */
+export type RowReading = { ok: true; row: Readonly<Row> } | { ok: false; problems: Problem[] };
+
+/** Checks a whole row, fills in defaults, and answers a copy that nobody can change. */
+export function readRow(type: TableType, given: unknown, position: number | undefined): RowReading {
+  const place = position === undefined ? { table: type.name } : { table: type.name, row: position };
+  if (typeof given !== "object" || given === null || Array.isArray(given)) {
+    return { ok: false, problems: [{ ...place, value: shown(given), rule: "a row is an object" }] };
+  }
+  const members = given as Row;
+  const problems = unknownColumns(type, members, place);
+  const row: Row = {};
+  for (const column of type.columns.values()) {
+    const value = Object.hasOwn(members, column.name) ? members[column.name] : undefined;
+    readCell(column, value, place, row, problems);
+  }
+  if (problems.length === 0 && !isKey(row[type.key])) {
+    problems.push({ ...place, column: type.key, value: shown(row[type.key]), rule: "identifies the row" });
+  }
+  return problems.length > 0 ? { ok: false, problems } : { ok: true, row: frozenJson(row) };
+}
+
+/** Checks the changed columns of a row. A change to `undefined` clears an optional column. */
+export function readChanges(type: TableType, changes: Row): RowReading {
+  const place = { table: type.name };
+  const problems = unknownColumns(type, changes, place);
+  const row: Row = {};
+  for (const [name, value] of Object.entries(changes)) {
+    const column = type.columns.get(name);
+    if (!column) continue;
+    if (name === type.key)
+      problems.push({ ...place, column: name, rule: "the key of a row cannot be changed" });
+    else {
+      row[name] = undefined;
+      readCell(column, value, place, row, problems);
+    }
+  }
+  return problems.length > 0 ? { ok: false, problems } : { ok: true, row };
+}
+
+function readCell(
+  column: Column,
+  value: unknown,
+  place: { table: string },
+  row: Row,
+  problems: Problem[],
+): void {
+  const reading = column.type.safeParse(value);
+  if (reading.success) {
+    if (reading.data !== undefined) row[column.name] = reading.data;
+    return;
+  }
+  for (const issue of reading.error.issues) {
+    const inside = issue.path.length > 0 ? `${issue.path.map(String).join(".")}: ` : "";
+    const rule =
+      value === undefined ? `is required (${column.description.type})` : `${inside}${issue.message}`;
+    problems.push({ ...place, column: column.name, value: shown(value), rule });
+  }
+}
+
+/** One problem for each column that the table does not have. */
+export function unknownColumns(type: TableType, members: Row, place: { table: string }): Problem[] {
+  return Object.keys(members)
+    .filter((name) => !type.columns.has(name))
+    .map((column) => ({
+      ...place,
+      column,
+      rule: `no such column; ${type.name} has ${[...type.columns.keys()].join(", ")}`,
+    }));
+}
+
+/** A value as a problem shows it: cut, so that a refusal stays readable. */
+export function shown(value: unknown): unknown {
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  return text !== undefined && text.length > 200 ? `${text.slice(0, 200)}…` : value;
+}

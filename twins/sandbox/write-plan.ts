@@ -1,0 +1,151 @@
+/**
+ * Works out what a write would do before anything is done: which rows are added, which are let go to make room, and
+ * everything that speaks against it.
+ */
+import { isKey, type Key, readRow, shown, type TableRows, type TableType } from "./table.ts";
+import { planRoom } from "./table-limit.ts";
+import { type Problem, type Row, type Tables, WorldRefusal } from "./world.ts";
+
+/** All tables of a world, by name. */
+export type State = Map<string, TableRows>;
+
+export interface PlacedRow {
+  table: TableRows;
+  row: Readonly<Row>;
+}
+
+export interface Addition extends PlacedRow {
+  /** Position in the array of the body. */
+  position: number;
+}
+
+export interface InsertPlan {
+  additions: Addition[];
+  /** Old rows that make room for the new ones, with the rows that refer to them. */
+  lettingGo: PlacedRow[];
+}
+
+/** Rows that are about to be added, by table and key. */
+class Arrivals {
+  readonly #byTable = new Map<string, Map<Key, Readonly<Row>>>();
+
+  has(table: string, key: Key): boolean {
+    return this.#byTable.get(table)?.has(key) ?? false;
+  }
+
+  add(table: string, key: Key, row: Readonly<Row>): void {
+    let rows = this.#byTable.get(table);
+    if (!rows) {
+      rows = new Map();
+      this.#byTable.set(table, rows);
+    }
+    rows.set(key, row);
+  }
+}
+
+/** Plans the addition of rows of many tables, which may refer to one another. @throws WorldRefusal with all problems. */
+export function planInsert(state: State, data: Tables): InsertPlan {
+  const problems: Problem[] = [];
+  const arrivals = new Arrivals();
+  const additions: Addition[] = [];
+  for (const [name, rows] of Object.entries(data)) {
+    const table = state.get(name);
+    if (!table) {
+      problems.push({ table: name, rule: `no such table; this world has ${[...state.keys()].join(", ")}` });
+    } else if (!Array.isArray(rows)) {
+      problems.push({ table: name, value: shown(rows), rule: "is an array of rows" });
+    } else additions.push(...readAdditions(table, rows, arrivals, problems));
+  }
+  for (const { table, row, position } of additions) {
+    problems.push(...referenceProblems(state, table.type, row, arrivals, position));
+  }
+  const lettingGo = problems.length === 0 ? planRoom(state, additions, problems) : [];
+  if (problems.length > 0) throw new WorldRefusal(problems);
+  return { additions, lettingGo };
+}
+
+function readAdditions(
+  table: TableRows,
+  rows: unknown[],
+  arrivals: Arrivals,
+  problems: Problem[],
+): Addition[] {
+  const { name, key: keyColumn } = table.type;
+  const additions: Addition[] = [];
+  rows.forEach((given, position) => {
+    const reading = readRow(table.type, given, position);
+    if (!reading.ok) {
+      problems.push(...reading.problems);
+      return;
+    }
+    const key = reading.row[keyColumn];
+    if (!isKey(key)) return;
+    const place = { table: name, row: position, column: keyColumn, value: key };
+    if (table.get(key)) problems.push({ ...place, rule: "a row with this key exists already" });
+    else if (arrivals.has(name, key)) problems.push({ ...place, rule: "an earlier row has the same key" });
+    else {
+      arrivals.add(name, key, reading.row);
+      additions.push({ table, row: reading.row, position });
+    }
+  });
+  return additions;
+}
+
+/** One problem for each column of `row` that refers to nothing. Columns the row does not hold are not looked at. */
+export function referenceProblems(
+  state: State,
+  type: TableType,
+  row: Readonly<Row>,
+  arrivals?: Arrivals,
+  position?: number,
+): Problem[] {
+  const problems: Problem[] = [];
+  for (const { name, target } of type.references) {
+    const value = row[name];
+    if (!target || value === undefined || value === null) continue;
+    if (isKey(value) && (state.get(target.table)?.get(value) || arrivals?.has(target.table, value))) continue;
+    problems.push({
+      table: type.name,
+      ...(position === undefined ? {} : { row: position }),
+      column: name,
+      value: shown(value),
+      rule: `refers to ${target.table}.${target.column}, where there is no such row`,
+    });
+  }
+  return problems;
+}
+
+/** The rows matching `where`. @throws WorldRefusal when other rows refer to one of them. */
+export function planRemoval(state: State, table: TableRows, where: Row): Readonly<Row>[] {
+  const rows = [...table.find(where)];
+  const leaving = new Set(rows.map((row) => row[table.type.key]));
+  const problems: Problem[] = [];
+  for (const row of rows) {
+    const key = row[table.type.key];
+    if (!isKey(key)) continue;
+    for (const [referring, column, referrers] of referringRows(state, table.type.name, key)) {
+      const staying = [...referrers].filter((referrer) => referring !== table || !leaving.has(referrer));
+      if (staying.length === 0) continue;
+      const where = `${referring.type.name}.${column}`;
+      const rule = `is referred to by ${staying.length} row${staying.length === 1 ? "" : "s"} (${where}); remove those first`;
+      problems.push({ table: table.type.name, column: table.type.key, value: key, rule });
+    }
+  }
+  if (problems.length > 0) throw new WorldRefusal(problems);
+  return rows;
+}
+
+/** Tables, columns and keys of the rows that refer to a row. */
+export function* referringRows(
+  state: State,
+  target: string,
+  key: Key,
+): IterableIterator<[TableRows, string, ReadonlySet<Key>]> {
+  for (const table of state.values()) {
+    for (const column of table.type.references) {
+      if (column.target?.table !== target) continue;
+      const referrers = table.referrers(column.name, key);
+      if (referrers.size > 0) yield [table, column.name, referrers];
+    }
+  }
+}
