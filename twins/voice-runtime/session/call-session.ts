@@ -21,7 +21,10 @@ import { TurnMachine } from "./turn-machine.ts";
 import type { Job, TurnEffect, TurnEvent, UserTurn } from "./turn-types.ts";
 import { saysAny } from "./words.ts";
 
-/** The call counts as in progress so long after the socket opened; by media or wall time, whichever is first. */
+/**
+ * The call is in progress so long after the socket opened, and turns are taken from then on. Media time; a client that
+ * has sent nothing yet is told by the wall clock.
+ */
 const IN_PROGRESS_MS = 140;
 const NORMAL_CLOSURE = 1000;
 const SILENT_FRAME = new Int16Array(TICK_SAMPLES);
@@ -105,7 +108,9 @@ class LiveCall implements CallSession {
       },
     });
     this.#clock.start();
-    this.#inProgressTimer = setTimeout(() => this.#becomeInProgress(), IN_PROGRESS_MS);
+    this.#inProgressTimer = setTimeout(() => {
+      if (this.#clock.receivedMs === 0) this.#becomeInProgress();
+    }, IN_PROGRESS_MS);
     void this.#startListening();
   }
 
@@ -113,9 +118,10 @@ class LiveCall implements CallSession {
     switch (command.type) {
       case "end-call":
       case "hangup":
-        return this.end("customer-ended-call");
+        this.end("customer-ended-call");
+        return;
       case "say":
-        return this.#dispatch({
+        this.#dispatch({
           type: "say",
           text: command.content,
           source: "force-say",
@@ -123,13 +129,15 @@ class LiveCall implements CallSession {
           cutsIn: command.interruptAssistantEnabled,
           endsCall: command.endCallAfterSpoken,
         });
+        return;
       case "add-message":
         this.#conversation.add(command.message);
         this.#send(conversationUpdate(this.#conversation.all()));
         if (command.triggerResponseEnabled) this.#dispatch({ type: "reply-wanted" });
         return;
       case "control":
-        return this.#control(command.control);
+        this.#control(command.control);
+        return;
     }
   }
 
@@ -151,7 +159,8 @@ class LiveCall implements CallSession {
         const { firstMessage: text, firstMessageInterruptionsEnabled: interruptible } = this.#plan.assistant;
         if (text === undefined || text === "") return;
         const say = { text, interruptible, cutsIn: false, endsCall: false };
-        return this.#dispatch({ type: "say", source: "first-message", ...say });
+        this.#dispatch({ type: "say", source: "first-message", ...say });
+        return;
       }
     }
   }
@@ -195,7 +204,7 @@ class LiveCall implements CallSession {
       this.#apply(edge);
     const playing = this.#play();
     this.#socket?.tick(nowMs);
-    if (this.#inProgress) this.#apply({ type: "tick", nowMs, playing });
+    if (nowMs >= IN_PROGRESS_MS) this.#apply({ type: "tick", nowMs, playing });
   }
 
   /** The next 10 ms of the assistant; whether there were any. */
@@ -234,43 +243,57 @@ class LiveCall implements CallSession {
     switch (effect.type) {
       case "speech-update": {
         const { status, role, turn } = effect;
-        return this.#send({ type: "speech-update", status, role, turn });
+        this.#send({ type: "speech-update", status, role, turn });
+        return;
       }
       case "user-interrupted":
         this.#userInterruptions += 1;
-        return this.#send({ type: "user-interrupted" });
+        this.#send({ type: "user-interrupted" });
+        return;
       case "open-turn":
         this.#settleUserTurn();
-        return this.#listener?.open(effect.fromMs);
+        this.#listener?.open(effect.fromMs);
+        return;
       case "reopen-turn":
         return;
       case "hear":
-        return this.#hear(effect.request);
+        this.#hear(effect.request);
+        return;
       case "hear-so-far":
-        return this.#hearSoFar(effect.turn);
+        this.#hearSoFar(effect.turn);
+        return;
       case "user-partial":
-        return this.#sendTranscript("user", "partial", effect.text);
+        this.#sendTranscript("user", "partial", effect.text);
+        return;
       case "close-turn":
-        return this.#closeTurn(effect);
+        this.#closeTurn(effect);
+        return;
       case "prepare":
-        return this.#prepare(effect.job);
+        this.#prepare(effect.job);
+        return;
       case "abandon":
-        return this.#forget(effect.job);
+        this.#forget(effect.job);
+        return;
       case "start-audio":
-        return this.#startAudio(effect.job);
+        this.#startAudio(effect.job);
+        return;
       case "pause-audio":
       case "resume-audio":
         if (this.#speaking) this.#speaking.paused = effect.type === "pause-audio";
         return;
       case "cut-audio":
         this.#socket?.dropSpeech();
-        return this.#stopAudio(effect.job);
+        this.#stopAudio(effect.job);
+        return;
       case "assistant-partial":
-        return this.#sendAssistantPartial();
+        this.#sendAssistantPartial();
+        return;
       case "assistant-final":
-        return this.#sendAssistantFinal(effect.job);
+        this.#sendAssistantFinal(effect.job);
+        return;
       case "end-call":
-        return this.#finish(effect.reason, effect.closeCode);
+        this.#finish(effect.reason, effect.closeCode);
+        return;
     }
   }
 

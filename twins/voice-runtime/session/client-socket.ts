@@ -93,11 +93,14 @@ export class ClientSocket {
     const parsed = parseCommand(parseJson(text));
     switch (parsed.type) {
       case "command":
-        return this.#events.onCommand(parsed.command);
+        this.#events.onCommand(parsed.command);
+        return;
       case "not-served":
-        return this.#warnOnce(parsed.name, "the client sent a command that is not served here: ignored");
+        this.#warnOnce(parsed.name, "the client sent a command that is not served here: ignored");
+        return;
       case "invalid":
-        return this.#warnOnce(parsed.problem, "the client sent an invalid command: ignored");
+        this.#warnOnce(parsed.problem, "the client sent an invalid command: ignored");
+        return;
     }
   }
 

@@ -44,30 +44,41 @@ export class TurnMachine {
   #take(event: TurnEvent): void {
     switch (event.type) {
       case "opened":
-        return this.#open();
+        this.#open();
+        return;
       case "tick":
-        return this.#tick(event.nowMs, event.playing);
+        this.#tick(event.nowMs, event.playing);
+        return;
       case "speech-started":
-        return this.#speechStarted(event.atMs);
+        this.#speechStarted(event.atMs);
+        return;
       case "speech-ended":
-        return this.#user.pause(event.atMs);
+        this.#user.pause(event.atMs);
+        return;
       case "heard":
-        return this.#heard(event.request, event.text);
+        this.#heard(event.request, event.text);
+        return;
       case "heard-so-far":
-        return this.#heardSoFar(event.turn, event.text);
+        this.#heardSoFar(event.turn, event.text);
+        return;
       case "job-ready":
         this.#assistant.ready(event.job);
-        return this.#speakIfAllowed();
+        return;
       case "job-tools":
-        return this.#assistant.toolsRun(event.job, event.running);
+        this.#assistant.toolsRun(event.job, event.running);
+        return;
       case "job-done":
-        return this.#jobDone(event);
+        this.#jobDone(event);
+        return;
       case "say":
-        return this.#say(event);
+        this.#say(event);
+        return;
       case "reply-wanted":
-        return this.#enqueueReply({ answers: undefined, notBeforeMs: this.#nowMs, interruptible: true });
+        this.#enqueueReply({ answers: undefined, notBeforeMs: this.#nowMs, interruptible: true });
+        return;
       case "end":
-        return this.#end(event.reason, event.closeCode);
+        this.#end(event.reason, event.closeCode);
+        return;
     }
   }
 
@@ -95,7 +106,7 @@ export class TurnMachine {
     this.#user.announceStop(nowMs);
     this.#bargeInByVoice();
     this.#assistant.tick(nowMs, playing, this.#user.quiet);
-    this.#speakIfAllowed();
+    this.#assistant.speakIfAllowed(nowMs, this.#user.quiet);
     this.#endIfTimeIsUp();
   }
 
@@ -150,7 +161,10 @@ export class TurnMachine {
   #bargeInByWords(text: string): void {
     if (!this.#listensForWords() || !this.#user.overAssistant) return;
     const { numWords, acknowledgementPhrases, interruptionPhrases } = this.#plan.stopSpeakingPlan;
-    if (saysAny(text, interruptionPhrases)) return this.#interrupt();
+    if (saysAny(text, interruptionPhrases)) {
+      this.#interrupt();
+      return;
+    }
     if (isOnly(text, acknowledgementPhrases)) return;
     if (wordsOf(text).length >= numWords) this.#interrupt();
   }
@@ -161,24 +175,32 @@ export class TurnMachine {
     this.#silentSinceMs = this.#nowMs;
   }
 
-  #speakIfAllowed(): void {
-    this.#assistant.speakIfAllowed(this.#nowMs, this.#user.quiet);
-  }
-
   #jobDone({ job: id, saidEndCallPhrase, wantsEnd }: Extract<TurnEvent, { type: "job-done" }>): void {
     const job = this.#assistant.done(id, this.#nowMs);
     if (job === undefined) return;
     this.#silentSinceMs = this.#nowMs;
-    if (job.type === "line" && job.endsCall !== undefined) return this.#end(job.endsCall, NORMAL_CLOSURE);
-    if (saidEndCallPhrase) return this.#end("assistant-said-end-call-phrase", NORMAL_CLOSURE);
-    if (wantsEnd) return this.#endByAssistant();
+    if (job.type === "line" && job.endsCall !== undefined) {
+      this.#end(job.endsCall, NORMAL_CLOSURE);
+      return;
+    }
+    if (saidEndCallPhrase) {
+      this.#end("assistant-said-end-call-phrase", NORMAL_CLOSURE);
+      return;
+    }
+    if (wantsEnd) {
+      this.#endByAssistant();
+      return;
+    }
     this.#assistant.prepareNext();
   }
 
   #endByAssistant(): void {
     const reason = "assistant-ended-call";
     const text = this.#plan.endCallMessage;
-    if (text === undefined || text === "") return this.#end(reason, NORMAL_CLOSURE);
+    if (text === undefined || text === "") {
+      this.#end(reason, NORMAL_CLOSURE);
+      return;
+    }
     this.#assistant.clearQueue();
     const turn = this.#currentTurn();
     this.#assistant.enqueueLine({
@@ -214,7 +236,8 @@ export class TurnMachine {
 
   #endIfTimeIsUp(): void {
     if (this.#nowMs >= this.#plan.maxDurationSeconds * 1000) {
-      return this.#end("exceeded-max-duration", NORMAL_CLOSURE);
+      this.#end("exceeded-max-duration", NORMAL_CLOSURE);
+      return;
     }
     const silent = this.#user.quiet && this.#assistant.idle;
     if (silent && this.#nowMs - this.#silentSinceMs >= this.#plan.silenceTimeoutSeconds * 1000) {

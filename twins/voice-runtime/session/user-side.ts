@@ -113,7 +113,10 @@ export class UserSide {
     if (this.#state.type !== "speaking") return;
     const { run, sinceMs, partialMs } = this.#state;
     if (nowMs - sinceMs >= ANNOUNCE_START_MS) this.#announceStart(run.turn);
-    if (nowMs - sinceMs >= LONGEST_SPEECH_MS) return this.pause(nowMs);
+    if (nowMs - sinceMs >= LONGEST_SPEECH_MS) {
+      this.pause(nowMs);
+      return;
+    }
     if (nowMs - partialMs >= (listensForWords ? BARGE_IN_PARTIAL_MS : PARTIAL_MS)) {
       this.#state.partialMs = nowMs;
       this.#emit({ type: "hear-so-far", turn: run.turn });
