@@ -1,0 +1,75 @@
+/** A client's webhook: records what it is sent and answers as the test says. */
+import { createServer, type IncomingHttpHeaders } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Watched } from "./watched.ts";
+
+export interface WebhookCall {
+  path: string;
+  headers: IncomingHttpHeaders;
+  body: ReturnType<typeof JSON.parse>;
+  receivedAtMs: number;
+}
+
+export interface WebhookReply {
+  status?: number;
+  headers?: Record<string, string>;
+  /** Sent as it is when text, else as JSON. */
+  body?: unknown;
+}
+
+export interface WebhookServer {
+  url: string;
+  calls: WebhookCall[];
+  /** How the next requests are answered; a reply that never resolves hangs. */
+  answer: (call: WebhookCall) => WebhookReply | Promise<WebhookReply>;
+  /** The first `count` requests, once they have come. */
+  received(count: number): Promise<WebhookCall[]>;
+  /** The first request that fits, once it has come. */
+  seen(fits: (call: WebhookCall) => boolean): Promise<WebhookCall>;
+  stop(): Promise<void>;
+}
+
+export async function startWebhookServer(): Promise<WebhookServer> {
+  const watched = new Watched();
+  const server = createServer(async (req, res) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of req) chunks.push(chunk);
+    const text = Buffer.concat(chunks).toString("utf8");
+    const call: WebhookCall = {
+      path: req.url ?? "",
+      headers: req.headers,
+      body: text === "" ? undefined : JSON.parse(text),
+      receivedAtMs: performance.now(),
+    };
+    hook.calls.push(call);
+    watched.changed();
+    const reply = await hook.answer(call);
+    res.writeHead(reply.status ?? 200, { "content-type": "application/json", ...reply.headers });
+    res.end(typeof reply.body === "string" ? reply.body : JSON.stringify(reply.body ?? {}));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+
+  async function seen(fits: (call: WebhookCall) => boolean): Promise<WebhookCall> {
+    await watched.until(() => hook.calls.some(fits), "a webhook request");
+    const found = hook.calls.find(fits);
+    if (!found) throw new Error("no such webhook request");
+    return found;
+  }
+
+  const hook: WebhookServer = {
+    url: `http://127.0.0.1:${port}`,
+    calls: [],
+    answer: () => ({ body: {} }),
+    async received(count) {
+      await watched.until(() => hook.calls.length >= count, `${count} webhook requests`);
+      return hook.calls.slice(0, count);
+    },
+    seen,
+    async stop() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+  return hook;
+}

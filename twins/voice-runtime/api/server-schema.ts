@@ -1,0 +1,24 @@
+/** A webhook destination as the vendor's `Server` object describes it. Source: `Server` and `BackoffPlan` of @vapi-ai/server-sdk. */
+import { z } from "zod";
+import { bounded, optional } from "./whitelist.ts";
+
+export const backoffPlanSchema = z.strictObject({
+  type: z.enum(["fixed", "exponential"]).default("fixed"),
+  maxRetries: bounded(0, 10).default(0),
+  baseDelaySeconds: bounded(0, 10).default(1),
+  excludedStatusCodes: optional(z.array(z.number())),
+});
+
+export const serverSchema = z.strictObject({
+  url: optional(z.url({ protocol: /^https?$/ })),
+  timeoutSeconds: optional(bounded(1, 300)),
+  credentialId: optional(z.string()),
+  staticIpAddressesEnabled: optional(z.boolean()),
+  encryptedPaths: optional(z.array(z.string())),
+  headers: optional(z.record(z.string(), z.string())),
+  backoffPlan: optional(backoffPlanSchema),
+  /** Gone from the vendor's schema, still accepted and still sent as `X-Vapi-Secret`. */
+  secret: optional(z.string()),
+});
+
+export type Server = z.output<typeof serverSchema>;

@@ -1,0 +1,25 @@
+/** The call socket; the call id in its address is the secret. Source: https://docs.vapi.ai/calls/websocket-transport */
+import { type SocketOperation, socketOperation } from "../../sandbox/operation.ts";
+import type { VoiceRuntimeTwin } from "../twin.ts";
+import { vendorError } from "./errors.ts";
+
+/** Ten seconds of 48 kHz PCM in one message. */
+const MAX_AUDIO_BYTES = 1024 * 1024;
+
+export const transportSocket: SocketOperation<VoiceRuntimeTwin> = socketOperation({
+  id: "call.transport",
+  path: "/:callId/transport",
+  surface: "rest",
+  summary: "Carries a call's audio both ways, and its messages as JSON text.",
+  maxPayloadBytes: MAX_AUDIO_BYTES,
+  upgrade(request, twin) {
+    const claim = twin.calls.claim(request.params.callId ?? "");
+    if (claim.ok) return { accept: (socket) => claim.connect(socket) };
+    return {
+      refuse:
+        claim.reason === "taken"
+          ? vendorError(409, "Call already has a transport.")
+          : vendorError(404, "Call not found or not active."),
+    };
+  },
+});

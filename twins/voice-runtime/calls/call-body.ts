@@ -1,0 +1,89 @@
+/**
+ * A call as the API answers it, made from its row. The socket and control addresses are derived from the call's id each
+ * time; they are secrets and are never stored. Source: Call of @vapi-ai/server-sdk; https://docs.vapi.ai/calls/websocket-transport
+ */
+import type { Assistant } from "../api/assistant-schema.ts";
+import type { CallRow, MessageRow } from "../world.ts";
+import { artifactOf } from "./artifact.ts";
+import { callAssistant } from "./effective-assistant.ts";
+
+export interface CallView {
+  row: Readonly<CallRow>;
+  messages: readonly Readonly<MessageRow>[];
+  /** The assistant the call runs, overrides merged in. */
+  assistant: Assistant;
+  /** The twin's own HTTP address. */
+  url: string;
+}
+
+type Members = Record<string, unknown>;
+
+/** The call as `POST /call` answers it, and as webhooks carry it. */
+export function callSummary({ row, assistant, url }: CallView): Members {
+  return {
+    id: row.id,
+    orgId: row.org_id,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    type: row.type,
+    status: row.status,
+    cost: 0,
+    ...present({
+      name: row.name,
+      assistantId: row.assistant_id,
+      assistant: row.assistant,
+      assistantOverrides: row.assistant_overrides,
+      startedAt: row.started_at,
+      endedAt: row.ended_at,
+      endedReason: row.ended_reason,
+    }),
+    ...row.details,
+    monitor: monitor(assistant, url, row.id),
+    transport: {
+      conversationType: "voice",
+      provider: "vapi.websocket",
+      audioFormat: { ...row.audio_format, container: "raw" },
+      websocketCallUrl: `${socketBase(url)}/${row.id}/transport`,
+    },
+  };
+}
+
+/** The call as `GET /call/{id}` answers it: with what was said and done. */
+export function callBody(view: CallView): Members {
+  const { row } = view;
+  const artifact = callArtifact(view);
+  return {
+    ...callSummary(view),
+    messages: artifact.messages,
+    artifact,
+    analysis: {},
+    costs: [],
+    costBreakdown: { transport: 0, stt: 0, llm: 0, tts: 0, vapi: 0, total: 0 },
+    ...(row.duration_ms === null ? {} : { durationSeconds: row.duration_ms / 1000 }),
+  };
+}
+
+export function callArtifact({ row, messages, assistant }: CallView): Members {
+  const startedAtMs = Date.parse(row.started_at ?? row.created_at);
+  return {
+    ...artifactOf({ startedAtMs, prompt: callAssistant(assistant, undefined).model.messages, messages }),
+    ...present({ performanceMetrics: row.performance }),
+  };
+}
+
+function monitor(assistant: Assistant, url: string, id: string): Members {
+  const plan = assistant.monitorPlan;
+  return {
+    ...((plan?.listenEnabled ?? true) ? { listenUrl: `${socketBase(url)}/${id}/listen` } : {}),
+    ...((plan?.controlEnabled ?? true) ? { controlUrl: `${url}/${id}/control` } : {}),
+  };
+}
+
+/** `http` becomes `ws`, `https` becomes `wss`. */
+function socketBase(url: string): string {
+  return url.replace(/^http/, "ws");
+}
+
+function present(members: Members): Members {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null));
+}

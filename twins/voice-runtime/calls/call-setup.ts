@@ -1,0 +1,112 @@
+/** From a checked creation body to what the call will run: its assistant, its audio, its place in a simulation. */
+import type { Assistant, AssistantOverrides } from "../api/assistant-schema.ts";
+import { audioFormat, type CreateCall, type WebsocketTransport } from "../api/call-schema.ts";
+import { failure } from "../api/errors.ts";
+import type { AudioFormat } from "../session/contract.ts";
+import { withOverrides } from "./effective-assistant.ts";
+
+export interface CallSetup {
+  /** What runs: overrides merged in. */
+  assistant: Assistant;
+  /** What the client sent, echoed in answers. */
+  given: {
+    assistantId: string | undefined;
+    assistant: Assistant | undefined;
+    overrides: AssistantOverrides | undefined;
+  };
+  name: string | undefined;
+  details: Record<string, unknown>;
+  audio: AudioFormat;
+  simulationId: string | undefined;
+}
+
+/** A stored assistant by id, or `undefined`. */
+export type FindAssistant = (id: string) => Assistant | undefined;
+
+/** @throws VendorFailure in the vendor's words */
+export function setUpCall(body: CreateCall, find: FindAssistant): CallSetup {
+  const transport = websocketTransport(body);
+  const { base, overrides } = chooseAssistant(body, find);
+  const assistant = withOverrides(base, overrides);
+  const simulationId = assistant.metadata?.simulationId;
+  return {
+    assistant,
+    given: {
+      assistantId: body.assistantId ?? undefined,
+      assistant: body.assistant ?? undefined,
+      overrides: body.assistantOverrides ?? undefined,
+    },
+    name: body.name ?? undefined,
+    details: echoed(body),
+    audio: audioFormat(transport.audioFormat),
+    simulationId: typeof simulationId === "string" && simulationId !== "" ? simulationId : undefined,
+  };
+}
+
+/** Phone numbers do not go with the call socket, and without the call socket this runtime has no phone. */
+function websocketTransport(body: CreateCall): WebsocketTransport {
+  const { transport } = body;
+  if (transport?.provider !== "vapi.websocket") {
+    throw failure(
+      400,
+      body.phoneNumberId
+        ? `Couldn't Get Phone Number. \`phoneNumberId\` ${body.phoneNumberId} Does Not Exist.`
+        : "Couldn't Get Phone Number. Need Either `phoneNumberId` Or `phoneNumber`.",
+    );
+  }
+  const refused = (["phoneNumber", "phoneNumberId", "customers"] as const).filter(
+    (name) => body[name] != null,
+  );
+  if (refused.length > 0)
+    throw failure(
+      400,
+      refused.map((name) => `property ${name} should not exist`),
+    );
+  return transport;
+}
+
+interface Choice {
+  base: Assistant;
+  overrides: AssistantOverrides | null | undefined;
+}
+
+function chooseAssistant(body: CreateCall, find: FindAssistant): Choice {
+  if (body.assistant) return { base: body.assistant, overrides: body.assistantOverrides };
+  if (body.assistantId) return { base: stored(body.assistantId, find), overrides: body.assistantOverrides };
+  const [member] = body.squad?.members ?? [];
+  if (member) {
+    const base = member.assistant ?? stored(member.assistantId ?? "", find);
+    return {
+      base: withOverrides(base, member.assistantOverrides),
+      overrides: body.squad?.membersOverrides ?? body.squadOverrides,
+    };
+  }
+  if (body.squadId) throw failure(400, `Couldn't Get Squad. \`squadId\` ${body.squadId} Does Not Exist.`);
+  if (body.workflowId || body.workflow) {
+    throw failure(400, "Couldn't Get Workflow. This Runtime Runs Assistants And Squads, Not Workflows.");
+  }
+  throw failure(
+    400,
+    "Couldn't Get Assistant. Need Either `assistant`, `assistantId`, `squad`, Or `squadId`.",
+  );
+}
+
+function stored(id: string, find: FindAssistant): Assistant {
+  const assistant = find(id);
+  if (!assistant) throw failure(400, `Couldn't Get Assistant. \`assistantId\` ${id} Does Not Exist.`);
+  return assistant;
+}
+
+const ECHOED = [
+  "customer",
+  "customerId",
+  "squad",
+  "squadOverrides",
+  "schedulePlan",
+  "assistantVersion",
+] as const;
+
+function echoed(body: CreateCall): Record<string, unknown> {
+  const members = ECHOED.map((name) => [name, body[name]] as const);
+  return Object.fromEntries(members.filter(([, value]) => value != null));
+}

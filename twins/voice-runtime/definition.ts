@@ -1,0 +1,51 @@
+/** The declaration of the twin, whatever plays the live call and the embedded speech. */
+import { defineTwin } from "../sandbox/twin.ts";
+import {
+  createAssistant,
+  deleteAssistant,
+  getAssistant,
+  listAssistants,
+  updateAssistant,
+} from "./api/assistants.ts";
+import { createCall, deleteCall, getCall, listCalls, updateCall } from "./api/calls.ts";
+import { vendorRefusal } from "./api/errors.ts";
+import { transportSocket } from "./api/transport.ts";
+import { voiceRuntimeConfig } from "./config.ts";
+import { SEED_KEY, startVoiceRuntime, type VoiceRuntimeParts } from "./twin.ts";
+
+/** The twin with these parts; `index.ts` gives the real ones, a test may give others. */
+export function voiceRuntimeTwinWith(parts: VoiceRuntimeParts) {
+  return defineTwin({
+    name: "vapi",
+    vendor: "Vapi",
+    versions: ["server SDK 2.0"],
+    config: voiceRuntimeConfig,
+    operations: [
+      createCall,
+      listCalls,
+      getCall,
+      updateCall,
+      deleteCall,
+      createAssistant,
+      listAssistants,
+      getAssistant,
+      updateAssistant,
+      deleteAssistant,
+    ],
+    sockets: [transportSocket],
+    secretHeaders: ["authorization", "x-vapi-secret"],
+    secretPathParams: ["/:callId/transport", "/:callId/control", "/:callId/listen"],
+    secretMembers: [
+      "websocketCallUrl",
+      "listenUrl",
+      "controlUrl",
+      "headers",
+      "secret",
+      "serverUrlSecret",
+      "credentials",
+    ],
+    refusal: vendorRefusal,
+    start: (context, config) => startVoiceRuntime(parts, context, config),
+    clientEnvironment: (url) => ({ VOICE_API_URL: url, VAPI_API_KEY: SEED_KEY }),
+  });
+}

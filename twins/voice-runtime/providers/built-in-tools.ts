@@ -1,0 +1,19 @@
+/** Tools the runtime runs itself: a model that calls the `endCall` tool ends the call, and no webhook hears of it. */
+import type { Brain, BrainRequest, BrainStep } from "./provider.ts";
+
+/** @param endCallTools names under which the assistant declares tools of type `endCall` */
+export function withEndCallTools(brain: Brain, endCallTools: ReadonlySet<string>): Brain {
+  if (endCallTools.size === 0) return brain;
+  async function* reply(request: BrainRequest, signal: AbortSignal): AsyncGenerator<BrainStep> {
+    for await (const step of brain.reply(request, signal)) {
+      if (step.type !== "call-tools") {
+        yield step;
+        continue;
+      }
+      const calls = step.calls.filter((call) => !endCallTools.has(call.name));
+      if (calls.length > 0) yield { type: "call-tools", calls };
+      else yield { type: "end-call" };
+    }
+  }
+  return { reply };
+}

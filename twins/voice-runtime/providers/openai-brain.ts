@@ -1,0 +1,167 @@
+/**
+ * Any OpenAI-compatible `/chat/completions` as the brain: streamed, with tools. Text is spoken sentence by sentence as it
+ * arrives; a model that fails is apologised for, so the caller never hears nothing.
+ * Source: https://platform.openai.com/docs/api-reference/chat/streaming
+ */
+import type { Logger } from "pino";
+import { z } from "zod";
+import { createWatchdog, type Endpoint, ProviderError, post, providerReason } from "./openai-http.ts";
+import type { Brain, BrainRequest, BrainStep, ConversationMessage, ToolCall } from "./provider.ts";
+import { createSentenceCutter } from "./sentence-cutter.ts";
+import { readEventData } from "./server-sent-events.ts";
+
+const APOLOGY = "Sorry, I am having trouble answering right now. Could you say that again?";
+const NO_RESULT = "No result returned.";
+const MOST_TOOL_CALLS = 16;
+const MOST_CHARACTERS = 32_000;
+
+const chunkSchema = z.object({
+  choices: z
+    .array(
+      z.object({
+        delta: z
+          .object({
+            content: z.string().nullish(),
+            tool_calls: z
+              .array(
+                z.object({
+                  index: z.number().int().min(0).default(0),
+                  id: z.string().nullish(),
+                  function: z
+                    .object({ name: z.string().nullish(), arguments: z.string().nullish() })
+                    .nullish(),
+                }),
+              )
+              .nullish(),
+          })
+          .nullish(),
+      }),
+    )
+    .default([]),
+  error: z.unknown().optional(),
+});
+type Chunk = z.output<typeof chunkSchema>;
+
+export interface OpenAiBrainParts {
+  endpoint: Endpoint;
+  /** Asked for instead of the model the assistant names. */
+  model: string | undefined;
+  log: Logger;
+}
+
+export function createOpenAiBrain({ endpoint, model, log }: OpenAiBrainParts): Brain {
+  async function* reply(request: BrainRequest, signal: AbortSignal): AsyncGenerator<BrainStep> {
+    const watchdog = createWatchdog(endpoint.timeoutMs, signal);
+    try {
+      const body = completionBody(request, model ?? request.model.model);
+      const response = await post(endpoint, "/chat/completions", { json: body }, watchdog);
+      yield* steps(readChunks(response, watchdog.alive));
+    } catch (error) {
+      if (signal.aborted) return;
+      log.error({ reason: providerReason(error, watchdog) }, "the model did not answer");
+      yield { type: "say", text: APOLOGY };
+    } finally {
+      watchdog.stop();
+    }
+  }
+  return { reply };
+}
+
+async function* readChunks(response: Response, alive: () => void): AsyncGenerator<Chunk> {
+  if (!response.body) throw new ProviderError("the answer has no body");
+  let finished = false;
+  for await (const data of readEventData(response.body, alive)) {
+    if (data.trim() === "[DONE]") {
+      finished = true;
+      break;
+    }
+    yield readChunk(data);
+  }
+  if (!finished) throw new ProviderError("the stream broke off");
+}
+
+function readChunk(data: string): Chunk {
+  let json: unknown;
+  try {
+    json = JSON.parse(data);
+  } catch {
+    throw new ProviderError("a chunk of the stream is not JSON");
+  }
+  const chunk = chunkSchema.safeParse(json);
+  if (!chunk.success) throw new ProviderError("a chunk of the stream is not a chat completion");
+  if (chunk.data.error !== undefined) throw new ProviderError("the stream reports an error");
+  return chunk.data;
+}
+
+async function* steps(chunks: AsyncIterable<Chunk>): AsyncGenerator<BrainStep> {
+  const cutter = createSentenceCutter();
+  const calls = new Map<number, { id: string; name: string; arguments: string }>();
+  let characters = 0;
+  for await (const chunk of chunks) {
+    const delta = chunk.choices[0]?.delta;
+    const text = delta?.content ?? "";
+    characters += text.length;
+    for (const piece of cutter.push(text)) yield { type: "say", text: piece };
+    for (const part of delta?.tool_calls ?? []) {
+      const call = calls.get(part.index) ?? { id: "", name: "", arguments: "" };
+      call.id ||= part.id ?? "";
+      call.name += part.function?.name ?? "";
+      call.arguments += part.function?.arguments ?? "";
+      characters += part.function?.arguments?.length ?? 0;
+      calls.set(part.index, call);
+    }
+    if (characters > MOST_CHARACTERS)
+      throw new ProviderError(`the answer is longer than ${MOST_CHARACTERS} characters`);
+    if (calls.size > MOST_TOOL_CALLS)
+      throw new ProviderError(`the answer calls more than ${MOST_TOOL_CALLS} tools`);
+  }
+  for (const piece of cutter.flush()) yield { type: "say", text: piece };
+  if (calls.size > 0) yield { type: "call-tools", calls: [...calls.values()].map(toolCall) };
+}
+
+function toolCall(call: { id: string; name: string; arguments: string }): ToolCall {
+  return {
+    id: call.id || `call_${crypto.randomUUID().replaceAll("-", "").slice(0, 24)}`,
+    name: call.name,
+    arguments: toolArguments(call),
+  };
+}
+
+function toolArguments(call: { name: string; arguments: string }): Record<string, unknown> {
+  if (call.arguments.trim() === "") return {};
+  try {
+    const value: unknown = JSON.parse(call.arguments);
+    return z.record(z.string(), z.unknown()).parse(value);
+  } catch {
+    throw new ProviderError(`the arguments for ${call.name} are not a JSON object`);
+  }
+}
+
+function completionBody(request: BrainRequest, model: string): object {
+  return {
+    model,
+    stream: true,
+    messages: request.conversation.map(openAiMessage),
+    ...(request.tools.length > 0
+      ? { tools: request.tools.map((tool) => ({ type: "function", function: tool })), tool_choice: "auto" }
+      : {}),
+  };
+}
+
+function openAiMessage(message: ConversationMessage): object {
+  if (message.role === "tool") {
+    return { role: "tool", tool_call_id: message.toolCallId, content: message.content ?? NO_RESULT };
+  }
+  if (message.role !== "assistant" || !message.toolCalls?.length) {
+    return { role: message.role, content: message.content };
+  }
+  return {
+    role: "assistant",
+    content: message.content || null,
+    tool_calls: message.toolCalls.map((call) => ({
+      id: call.id,
+      type: "function",
+      function: { name: call.name, arguments: JSON.stringify(call.arguments) },
+    })),
+  };
+}

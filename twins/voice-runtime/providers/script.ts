@@ -1,0 +1,98 @@
+/**
+ * The script of the scripted brain, the `brain:` of a scenario: rules tried in order, the first that fits what was heard
+ * answers. Checked where it enters (the `scripts` table, a script file), with what is wrong and where.
+ */
+import { z } from "zod";
+import { parseTemplate, TemplateError } from "./template.ts";
+import { matchesWords, patternProblem } from "./word-match.ts";
+
+const pattern = z
+  .string()
+  .max(500)
+  .superRefine((text, context) => {
+    const problem = patternProblem(text);
+    if (problem) context.addIssue({ code: "custom", message: problem });
+  });
+
+const toolCall = z.strictObject({
+  tool: z.string().min(1).max(64),
+  arguments: z.record(z.string(), z.unknown()).default({}),
+});
+
+const rule = z
+  .strictObject({
+    /** Words to hear, `*` for any; a list fits when any of its patterns does. */
+    heard: z.union([pattern, z.array(pattern).min(1).max(50)]),
+    /** Tools called before anything is said, all in one message. */
+    call: z.array(toolCall).min(1).max(8).optional(),
+    /** What is said; `{{tool.path}}` is filled from that tool's JSON result. */
+    say: z.string().max(2000).optional(),
+    /** Said instead when a result is `{"error": …}` or did not come back. */
+    say_on_error: z.string().max(2000).optional(),
+    end_call: z.boolean().default(false),
+    /** The rule serves one turn of a call only. */
+    once: z.boolean().default(false),
+  })
+  .superRefine((value, context) => {
+    if (value.say === undefined && value.call === undefined && !value.end_call) {
+      context.addIssue({
+        code: "custom",
+        message: "does nothing; a rule has say, call or end_call: true",
+      });
+    }
+    if (value.say_on_error !== undefined && value.call === undefined) {
+      context.addIssue({
+        code: "custom",
+        path: ["say_on_error"],
+        message: "is never said: the rule calls no tool; move it to a rule with call, or use say",
+      });
+    }
+  });
+
+/** Rules in the order in which they are tried. */
+export const scriptRules = z
+  .array(rule)
+  .min(1)
+  .max(500)
+  .superRefine((rules, context) => {
+    const tools = new Set(rules.flatMap((one) => one.call?.map((call) => call.tool) ?? []));
+    rules.forEach((one, index) => {
+      for (const member of ["say", "say_on_error"] as const) {
+        const problem = templateProblem(one[member], tools);
+        if (problem) context.addIssue({ code: "custom", path: [index, member], message: problem });
+      }
+    });
+  });
+
+export type ScriptRule = z.output<typeof rule>;
+
+function templateProblem(text: string | undefined, tools: ReadonlySet<string>): string | undefined {
+  if (text === undefined) return undefined;
+  try {
+    for (const part of parseTemplate(text)) {
+      if (part.kind !== "place" || tools.has(part.path[0] ?? "")) continue;
+      const known = tools.size > 0 ? `the script calls ${[...tools].join(", ")}` : "the script calls no tool";
+      return `"{{${part.source}}}" names no tool that is called: ${known}`;
+    }
+    return undefined;
+  } catch (error) {
+    if (error instanceof TemplateError) return error.message;
+    throw error;
+  }
+}
+
+/** The first rule, by position, that fits what was heard and may still be used. */
+export function findRule(
+  rules: readonly ScriptRule[],
+  heard: string,
+  usable: (position: number) => boolean,
+): { rule: ScriptRule; position: number } | undefined {
+  const position = rules.findIndex((one, index) => usable(index) && fits(one, heard));
+  const found = rules[position];
+  return found ? { rule: found, position } : undefined;
+}
+
+function fits(one: ScriptRule, heard: string): boolean {
+  const patterns = typeof one.heard === "string" ? [one.heard] : one.heard;
+  return patterns.some((words) => matchesWords(words, heard));
+}

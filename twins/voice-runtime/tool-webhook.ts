@@ -1,0 +1,211 @@
+/**
+ * Runs the tool calls of a reply on the client's webhooks: retried by the server's backoff plan, never failing: a call without a usable answer gets `null`, and the log says why.
+ * Source: https://docs.vapi.ai/tools/custom-tools; one request takes all calls for the same server.
+ */
+import type { Logger } from "pino";
+import type { Assistant } from "./api/assistant-schema.ts";
+import type { Tool } from "./api/model-schema.ts";
+import type { Server } from "./api/server-schema.ts";
+import { toolName } from "./calls/effective-assistant.ts";
+import type { ToolCall } from "./providers/provider.ts";
+import type { ToolOutcome } from "./session/contract.ts";
+import { type CallAnswer, readAnswers } from "./tool-answer.ts";
+import { hostOf, postWebhook, type WebhookAnswer } from "./webhook-client.ts";
+
+const DEFAULT_TIMEOUT_SECONDS = 20;
+/** What the model is told of a tool that is not waited for. */
+const ASYNC_RESULT = "Success.";
+
+/** How `arguments` travel: vendors' recordings show both, so clients must take both. */
+export type ArgumentsForm = "object" | "string" | "alternate";
+
+export interface ToolWebhookParts {
+  assistant: Assistant;
+  argumentsForm: ArgumentsForm;
+  /** What every server message of this call carries: artifact, call, assistant and the like. */
+  envelope(): Record<string, unknown>;
+  now(): number;
+  log: Logger;
+}
+
+export type RunTools = (calls: ToolCall[], signal: AbortSignal) => Promise<ToolOutcome[]>;
+
+interface PlannedCall {
+  call: ToolCall;
+  tool: Tool;
+  server: Server & { url: string };
+}
+
+export function createToolWebhook(parts: ToolWebhookParts): RunTools {
+  const { assistant, log } = parts;
+  let requests = 0;
+
+  return async (calls, signal) => {
+    const outcomes = new Map<string, string | null>(calls.map((call) => [call.id, null]));
+    const planned = calls.flatMap((call) => plan(call, assistant, log));
+    const background = planned.filter(isAsync);
+    for (const { call } of background) outcomes.set(call.id, ASYNC_RESULT);
+    for (const group of byServer(background)) void request(group, signal);
+    await Promise.all(
+      byServer(planned.filter((one) => !isAsync(one))).map(async (group) => {
+        for (const [id, answer] of await request(group, signal)) {
+          outcomes.set(id, answer.ok ? answer.content : null);
+        }
+      }),
+    );
+    return calls.map((call) => ({ call, content: outcomes.get(call.id) ?? null }));
+  };
+
+  async function request(
+    group: readonly PlannedCall[],
+    signal: AbortSignal,
+  ): Promise<Map<string, CallAnswer>> {
+    const [first] = group;
+    if (!first) return new Map();
+    const { server } = first;
+    const asString = stringArguments(parts.argumentsForm, requests++);
+    const body = JSON.stringify({ message: toolCallsMessage(group, asString, parts) });
+    const answer = await postWithRetries(server, body, signal, log);
+    const answers = readAnswers(
+      answer,
+      group.map(({ call }) => call.id),
+    );
+    for (const { call } of group) {
+      const read = answers.get(call.id);
+      if (read && !read.ok) {
+        log.warn({ tool: call.name, host: hostOf(server.url), reason: read.reason }, "no result returned");
+      }
+    }
+    return answers;
+  }
+}
+
+function isAsync({ tool }: PlannedCall): boolean {
+  return tool.type === "function" && tool.async === true;
+}
+
+function stringArguments(form: ArgumentsForm, request: number): boolean {
+  return form === "alternate" ? request % 2 === 1 : form === "string";
+}
+
+function plan(call: ToolCall, assistant: Assistant, log: Logger): PlannedCall[] {
+  const tool = assistant.model?.tools?.find((candidate) => toolName(candidate) === call.name);
+  if (!tool) {
+    log.warn({ tool: call.name }, "no result returned: the assistant has no tool of this name");
+    return [];
+  }
+  const server = toolServer(tool, assistant);
+  if (!server) {
+    log.warn({ tool: call.name }, "no result returned: neither the tool nor the assistant has a server url");
+    return [];
+  }
+  return [{ call, tool, server }];
+}
+
+/** The first of `tool.server.url` and `assistant.server.url`. */
+function toolServer(tool: Tool, assistant: Assistant): (Server & { url: string }) | undefined {
+  return withUrl(tool.server) ?? assistantServer(assistant);
+}
+
+/** Where the assistant's server messages go; `serverUrl` and `serverUrlSecret` are the vendor's older names. */
+export function assistantServer(assistant: Assistant): (Server & { url: string }) | undefined {
+  const older: Server | undefined = assistant.serverUrl
+    ? {
+        url: assistant.serverUrl,
+        ...(assistant.serverUrlSecret ? { secret: assistant.serverUrlSecret } : {}),
+      }
+    : undefined;
+  return withUrl(assistant.server) ?? withUrl(older);
+}
+
+function withUrl(server: Server | null | undefined): (Server & { url: string }) | undefined {
+  return server?.url ? { ...server, url: server.url } : undefined;
+}
+
+function byServer(planned: readonly PlannedCall[]): PlannedCall[][] {
+  const groups = new Map<string, PlannedCall[]>();
+  for (const one of planned) {
+    const key = JSON.stringify(one.server);
+    const group = groups.get(key);
+    if (group) group.push(one);
+    else groups.set(key, [one]);
+  }
+  return [...groups.values()];
+}
+
+/** The request's own headers: the configured ones, and the older secret header. */
+export function serverHeaders(server: Server): Record<string, string> {
+  return { ...(server.headers ?? {}), ...(server.secret ? { "x-vapi-secret": server.secret } : {}) };
+}
+
+async function postWithRetries(
+  server: Server & { url: string },
+  body: string,
+  signal: AbortSignal,
+  log: Logger,
+): Promise<WebhookAnswer> {
+  const timeoutMs = (server.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS) * 1000;
+  const request = { url: server.url, headers: serverHeaders(server), body, timeoutMs, signal };
+  for (let attempt = 0; ; attempt++) {
+    const answer = await postWebhook(request);
+    const delayMs = retryDelayMs(server, answer, attempt);
+    if (delayMs === undefined) return answer;
+    log.info({ host: hostOf(server.url), attempt: attempt + 1, delayMs }, "webhook failed, trying again");
+    if (!(await pause(delayMs, signal))) return { kind: "cancelled" };
+  }
+}
+
+/** How long to wait before the next attempt; `undefined`: there is none. */
+function retryDelayMs(server: Server, answer: WebhookAnswer, attempt: number): number | undefined {
+  const backoff = server.backoffPlan;
+  if (!backoff || attempt >= backoff.maxRetries || answer.kind === "cancelled") return undefined;
+  if (answer.kind === "answered") {
+    if (answer.status >= 200 && answer.status < 300) return undefined;
+    if (backoff.excludedStatusCodes?.includes(answer.status)) return undefined;
+  }
+  const factor = backoff.type === "exponential" ? 2 ** attempt : 1;
+  return backoff.baseDelaySeconds * 1000 * factor;
+}
+
+/** Waits; answers false when the signal came first. */
+function pause(delayMs: number, signal: AbortSignal): Promise<boolean> {
+  return new Promise((resolve) => {
+    const finish = (rested: boolean) => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", stop);
+      resolve(rested);
+    };
+    const stop = () => finish(false);
+    const timer = setTimeout(() => finish(true), delayMs);
+    signal.addEventListener("abort", stop, { once: true });
+    if (signal.aborted) stop();
+  });
+}
+
+/** The `tool-calls` message with every member recorded from the service. */
+function toolCallsMessage(
+  group: readonly PlannedCall[],
+  asString: boolean,
+  parts: ToolWebhookParts,
+): Record<string, unknown> {
+  const items = group.map(({ call }) => toolCallItem(call, asString));
+  return {
+    timestamp: parts.now(),
+    type: "tool-calls",
+    toolCalls: items,
+    toolCallList: items,
+    toolWithToolCallList: group.map(({ call, tool, server }) => ({
+      ...tool,
+      async: tool.type === "function" ? (tool.async ?? false) : false,
+      server: { timeoutSeconds: DEFAULT_TIMEOUT_SECONDS, ...server },
+      messages: ("messages" in tool ? tool.messages : undefined) ?? [],
+      toolCall: toolCallItem(call, asString),
+    })),
+    ...parts.envelope(),
+  };
+}
+
+function toolCallItem(call: ToolCall, asString: boolean): object {
+  const given = asString ? JSON.stringify(call.arguments) : call.arguments;
+  return { id: call.id, type: "function", function: { name: call.name, arguments: given } };
+}
