@@ -73,7 +73,7 @@ function valueSchema(table: string, name: string, type: z.ZodType): ValueSchema 
   const [only] = alternatives;
   const base = only && alternatives.length === 1 ? only : schema;
   return {
-    type: base.type,
+    type: Array.isArray(base.type) ? base.type.find((type) => type !== "null") : base.type,
     format: base.format,
     enum: base.enum?.filter((value) => value !== null),
     const: base.const,

@@ -61,6 +61,8 @@ export interface CallPlan {
   simulationId: string | undefined;
   assistant: CallAssistant;
   audioFormat: AudioFormat;
+  /** Some of the audio frames sent end in the middle of a sample, as the vendor's now and then do; otherwise none. */
+  oddFrames?: boolean;
 }
 
 /** A tool call's outcome; `null` content: no usable result came back, the brain goes on without one. */
@@ -120,10 +122,15 @@ export type SessionCommand =
 
 /** Latencies of one turn in milliseconds, as the vendor's `performanceMetrics` names them. */
 export interface TurnLatency {
+  /** Wall time from asking the model to its first sentence, tools included. */
   modelLatency: number;
+  /** Wall time from the first sentence to its audio. */
   voiceLatency: number;
+  /** Wall time of the last transcription. */
   transcriberLatency: number;
+  /** Media time from the end of speech to the decision that the turn is over. */
   endpointingLatency: number;
+  /** Caller's audio received between the end of their speech and the first of the answer. */
   turnLatency: number;
 }
 

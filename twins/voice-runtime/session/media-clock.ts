@@ -1,0 +1,195 @@
+/**
+ * The time of a call, counted in samples. It advances by the caller's audio, 10 ms at a time; only when none has come
+ * for half a second does the wall clock go on in its place, by silence. Whatever the speed the audio comes at, the
+ * call is the same.
+ *
+ * A provider works in wall time, so its latency would be worth more of a fast call than of a slow one. Therefore the
+ * clock may stand still while the call cannot go on without an answer (`hold`): audio waits in a queue. Never for more
+ * than a second of media, so that a slow provider delays the call and does not stop it.
+ */
+import { concatSamples, msToSamples, samplesToMs } from "../../audio/pcm.ts";
+import { INTERNAL_RATE } from "../providers/provider.ts";
+
+export const TICK_MS = 10;
+export const TICK_SAMPLES = msToSamples(TICK_MS, INTERNAL_RATE);
+
+/** Without audio for so long, the wall clock takes over. */
+const SILENT_LINE_MS = 500;
+const SILENT_LINE_STEP_MS = 20;
+/** After a stall of the process the wall clock does not make up for more than this at once. */
+const MOST_CATCH_UP_MS = 1_000;
+/** Audio that waits beyond this is dropped, oldest first. */
+const LONGEST_QUEUE_SAMPLES = msToSamples(5_000, INTERNAL_RATE);
+/** Media received after which the clock no longer waits for an answer. */
+const LONGEST_HOLD_SAMPLES = msToSamples(1_000, INTERNAL_RATE);
+
+export interface MediaClockEvents {
+  /** The next `TICK_SAMPLES` of what the caller sends. */
+  onTick(frame: Int16Array): void;
+  /** Audio came faster than it could be worked on: so many samples were lost. */
+  onDrop(samples: number): void;
+}
+
+/** Why the clock may stand still. `applies` is asked anew each time. */
+export interface Hold {
+  applies(): boolean;
+}
+
+export class MediaClock {
+  readonly #events: MediaClockEvents;
+  readonly #holds = new Map<Hold, { sinceSamples: number | undefined }>();
+  #queue: Int16Array[] = [];
+  #queuedSamples = 0;
+  #receivedSamples = 0;
+  #playedSamples = 0;
+  #draining = false;
+  #stopped = false;
+  #lastAudioAt = 0;
+  #watch: NodeJS.Timeout | undefined;
+  #filling: { timer: NodeJS.Timeout; lastAt: number } | undefined;
+
+  constructor(events: MediaClockEvents) {
+    this.#events = events;
+  }
+
+  /** Position of the call, in milliseconds of audio worked on. */
+  get nowMs(): number {
+    return samplesToMs(this.#playedSamples, INTERNAL_RATE);
+  }
+
+  /** Position of the caller: `nowMs` plus what waits in the queue. */
+  get receivedMs(): number {
+    return samplesToMs(this.#playedSamples + this.#queuedSamples, INTERNAL_RATE);
+  }
+
+  start(): void {
+    this.#lastAudioAt = performance.now();
+    this.#watchLine(SILENT_LINE_MS);
+  }
+
+  /** Stops for good: timers are gone, queued audio is forgotten. */
+  stop(): void {
+    this.#stopped = true;
+    clearTimeout(this.#watch);
+    this.#stopFilling();
+    this.#queue = [];
+    this.#queuedSamples = 0;
+    this.#holds.clear();
+  }
+
+  /** Takes the caller's next audio, at `INTERNAL_RATE`. */
+  receive(audio: Int16Array): void {
+    if (this.#stopped || audio.length === 0) return;
+    this.#lastAudioAt = performance.now();
+    this.#stopFilling();
+    this.#enqueue(audio);
+  }
+
+  /** The clock may stand still for `hold` until the returned function is called. */
+  hold(hold: Hold): () => void {
+    this.#holds.set(hold, { sinceSamples: undefined });
+    return () => {
+      if (this.#holds.delete(hold)) this.#drain();
+    };
+  }
+
+  /** Goes on where a hold no longer applies. */
+  resume(): void {
+    this.#drain();
+  }
+
+  #enqueue(audio: Int16Array): void {
+    this.#queue.push(audio);
+    this.#queuedSamples += audio.length;
+    this.#receivedSamples += audio.length;
+    this.#drain();
+    this.#dropOverflow();
+  }
+
+  #drain(): void {
+    if (this.#draining) return;
+    this.#draining = true;
+    while (!this.#stopped && this.#queuedSamples >= TICK_SAMPLES && !this.#isHeld()) {
+      const frame = this.#takeFrame();
+      this.#playedSamples += TICK_SAMPLES;
+      this.#events.onTick(frame);
+    }
+    this.#draining = false;
+  }
+
+  #isHeld(): boolean {
+    for (const [hold, state] of this.#holds) {
+      if (!hold.applies()) {
+        state.sinceSamples = undefined;
+        continue;
+      }
+      state.sinceSamples ??= this.#receivedSamples;
+      if (this.#receivedSamples - state.sinceSamples < LONGEST_HOLD_SAMPLES) return true;
+    }
+    return false;
+  }
+
+  #takeFrame(): Int16Array {
+    const [first] = this.#queue;
+    if (first !== undefined && first.length >= TICK_SAMPLES) {
+      this.#advance(first, TICK_SAMPLES);
+      return first.subarray(0, TICK_SAMPLES);
+    }
+    const parts: Int16Array[] = [];
+    for (let missing = TICK_SAMPLES; missing > 0; ) {
+      const [next] = this.#queue;
+      if (next === undefined) break;
+      const part = next.subarray(0, missing);
+      parts.push(part);
+      missing -= part.length;
+      this.#advance(next, part.length);
+    }
+    return concatSamples(...parts);
+  }
+
+  /** Takes `samples` off the head of the queue. */
+  #advance(head: Int16Array, samples: number): void {
+    this.#queuedSamples -= samples;
+    if (samples === head.length) this.#queue.shift();
+    else this.#queue[0] = head.subarray(samples);
+  }
+
+  #dropOverflow(): void {
+    let dropped = 0;
+    while (this.#queuedSamples > LONGEST_QUEUE_SAMPLES) {
+      const [oldest] = this.#queue;
+      if (oldest === undefined) break;
+      const excess = Math.min(oldest.length, this.#queuedSamples - LONGEST_QUEUE_SAMPLES);
+      this.#advance(oldest, excess);
+      dropped += excess;
+    }
+    if (dropped > 0) this.#events.onDrop(dropped);
+  }
+
+  #watchLine(afterMs: number): void {
+    this.#watch = setTimeout(() => {
+      const quietMs = performance.now() - this.#lastAudioAt;
+      if (quietMs >= SILENT_LINE_MS) this.#startFilling();
+      this.#watchLine(quietMs >= SILENT_LINE_MS ? SILENT_LINE_MS : SILENT_LINE_MS - quietMs);
+    }, afterMs);
+  }
+
+  #startFilling(): void {
+    if (this.#filling !== undefined || this.#stopped) return;
+    const timer = setInterval(() => this.#fill(), SILENT_LINE_STEP_MS);
+    this.#filling = { timer, lastAt: performance.now() };
+  }
+
+  #stopFilling(): void {
+    clearInterval(this.#filling?.timer);
+    this.#filling = undefined;
+  }
+
+  #fill(): void {
+    if (this.#filling === undefined) return;
+    const elapsedMs = performance.now() - this.#filling.lastAt;
+    const wholeMs = Math.floor(elapsedMs);
+    this.#filling.lastAt += wholeMs;
+    this.#enqueue(new Int16Array(msToSamples(Math.min(wholeMs, MOST_CATCH_UP_MS), INTERNAL_RATE)));
+  }
+}
