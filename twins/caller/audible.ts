@@ -1,0 +1,8 @@
+/** What a person on the telephone can hear at all. */
+
+/** Samples at least this loud are audible (about -40 dBFS). */
+const AUDIBLE_LEVEL = 330;
+
+export function isAudible(sample: number): boolean {
+  return Math.abs(sample) >= AUDIBLE_LEVEL;
+}

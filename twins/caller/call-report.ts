@@ -1,0 +1,100 @@
+/** What a call was: its outcome, its turns, its limits. */
+import type { Framing } from "./line.ts";
+import type { PacingReport } from "./pacer.ts";
+import type { CallerPlan } from "./steps.ts";
+
+/**
+ * `completed`: one side hung up after something was heard. `callee_no_answer`: nothing was ever heard.
+ * `stalled`: the callee's turn never ended, because it sent no silence after it. `protocol_violation`: it broke the
+ * framing. `timeout`: the call reached its longest duration.
+ */
+export const OUTCOMES = [
+  "completed",
+  "callee_no_answer",
+  "stalled",
+  "protocol_violation",
+  "timeout",
+] as const;
+export type Outcome = (typeof OUTCOMES)[number];
+
+/** A stretch of speech. Milliseconds of the caller's clock; `endMs` is after the last audible sample. */
+export type CallTurn =
+  | { speaker: "caller"; sample: string; text: string; startMs: number; endMs: number; cutOff: boolean }
+  | {
+      speaker: "callee";
+      startMs: number;
+      endMs: number;
+      /** From the caller's last audible sample to the first one heard; `null` when it answers nothing. */
+      responseMs: number | null;
+      /** The caller spoke into it on purpose. */
+      interrupted: boolean;
+    };
+
+export type CallEvent =
+  | { type: "answered"; setupMs: number }
+  | { type: "caller-speaks"; text: string; atMs: number; interrupting: boolean }
+  | { type: "caller-spoke"; turn: Extract<CallTurn, { speaker: "caller" }> }
+  | { type: "callee-speaks"; atMs: number; responseMs: number | null }
+  | { type: "callee-spoke"; turn: Extract<CallTurn, { speaker: "callee" }> };
+
+export interface CallReport {
+  outcome: Outcome;
+  endedBy: "caller" | "callee";
+  /** Why it ended so, in words. */
+  reason: string;
+  /** How the line was closed; absent when it never opened. */
+  closeCode?: number;
+  closeReason?: string;
+  /** Audio sent, in milliseconds: how long the call took on the caller's clock. */
+  durationMs: number;
+  /** Wall-clock time from dialling to the first audio of the callee; `null` when none came. */
+  setupMs: number | null;
+  turns: CallTurn[];
+  /** What the caller did not come to do. */
+  undone: string[];
+  missedInterruptions: string[];
+  /** Nothing but the lost half of a sample: the callee's audio ended inside one. */
+  endedInsideSample: boolean;
+  pacing: PacingReport;
+}
+
+export interface CallLimits {
+  /** Longest call, in audio time; no more than this is listened to either. */
+  durationMs: number;
+  /** Audio time without any audio of the callee, in the middle of its turn, after which it has stalled. */
+  stallMs: number;
+  /** The wall clock must agree: the callee's computing does not get faster with the call. */
+  stallWallMs: number;
+  connectTimeoutMs: number;
+  /** Longest wait for the first audio, by the wall clock, of a caller who waits for the callee to begin. */
+  answerTimeoutMs: number;
+  /** Unsent audio the network may hold; frames wait when it is more. */
+  waitingBytes: number;
+  /** How long the network may take nothing at all. */
+  blockedTimeoutMs: number;
+}
+
+export const CALL_LIMITS: Readonly<CallLimits> = {
+  durationMs: 600_000,
+  // Longer than the runtime's longest tool call, during which it may be quiet.
+  stallMs: 25_000,
+  stallWallMs: 3_000,
+  connectTimeoutMs: 10_000,
+  answerTimeoutMs: 60_000,
+  waitingBytes: 1024 * 1024,
+  blockedTimeoutMs: 10_000,
+};
+
+export interface CallOptions {
+  /** Address of the agent's voice channel, `ws://host:port/voice`. */
+  url: string;
+  framing: Framing;
+  headers?: Record<string, string>;
+  plan: CallerPlan;
+  /** How many times faster than real time; default 1. */
+  speed?: number;
+  limits?: Partial<CallLimits>;
+  /** File for a stereo WAV of the call: caller left, callee right. */
+  recordingFile?: string;
+  onEvent?(event: CallEvent): void;
+}

@@ -1,0 +1,303 @@
+/**
+ * One simulated call: dials, sends 20 ms frames without pause, listens, acts, and reports. The clock is the audio
+ * sent, so a call is the same call at any speed.
+ */
+import { CALLER_RATE, msToSamples, samplesToBytes, samplesToMs } from "../audio/pcm.ts";
+import {
+  CALL_LIMITS,
+  type CallEvent,
+  type CallLimits,
+  type CallOptions,
+  type CallReport,
+  type CallTurn,
+  type Outcome,
+} from "./call-report.ts";
+import { Dialogue, type SayStep } from "./dialogue.ts";
+import { type CalleeTurn, Hearing } from "./hearing.ts";
+import { Line, type LineEnd } from "./line.ts";
+import { FRAME_SAMPLES, Mouth, type SpokenAudio } from "./mouth.ts";
+import { Pacer } from "./pacer.ts";
+import { CallRecorder } from "./recorder.ts";
+import { describeStep } from "./steps.ts";
+
+/** A callee that closes after so much nothing, its turn not over, was waited for in vain. */
+const CLOSED_IN_STALL_MS = 10_000;
+
+/** Places one call and answers when it is over. Rejects only when the recording cannot be written. */
+export async function placeCall(options: CallOptions): Promise<CallReport> {
+  const hearing = await Hearing.create();
+  try {
+    const recorder =
+      options.recordingFile === undefined ? undefined : await CallRecorder.open(options.recordingFile);
+    const report = await new Call(options, hearing, recorder).run();
+    await recorder?.close();
+    return report;
+  } finally {
+    hearing.close();
+  }
+}
+
+/** Why a call is over; set once, by what ended it. */
+interface Verdict {
+  outcome: Outcome;
+  endedBy: "caller" | "callee";
+  reason: string;
+}
+
+class Call {
+  readonly #options: CallOptions;
+  readonly #limits: CallLimits;
+  readonly #hearing: Hearing;
+  readonly #recorder: CallRecorder | undefined;
+  readonly #mouth = new Mouth();
+  readonly #dialogue: Dialogue;
+  readonly #pacer: Pacer;
+  readonly #turns: CallTurn[] = [];
+  #line: Line | undefined;
+  #dialledAt = 0;
+  /** The caller's clock. */
+  #sentSamples = 0;
+  /** The utterance being said, and whether it interrupts. */
+  #saying: SayStep | undefined;
+  #calleeTurn: Extract<CallTurn, { speaker: "callee" }> | undefined;
+  /** End of the caller's last utterance, until something is heard after it. */
+  #unansweredSince: number | undefined;
+  #setupMs: number | null = null;
+  #lastReceivedWallMs = 0;
+  #lastSentWallMs = 0;
+  #verdict: Verdict | undefined;
+
+  constructor(options: CallOptions, hearing: Hearing, recorder: CallRecorder | undefined) {
+    this.#options = options;
+    this.#limits = { ...CALL_LIMITS, ...options.limits };
+    this.#hearing = hearing;
+    this.#recorder = recorder;
+    this.#dialogue = new Dialogue(options.plan);
+    this.#pacer = new Pacer({
+      speed: options.speed ?? 1,
+      sendFrame: () => this.#sendFrame(),
+      ticked: () => this.#watch(),
+    });
+  }
+
+  async run(): Promise<CallReport> {
+    const { url, framing, headers = {} } = this.#options;
+    this.#dialledAt = performance.now();
+    const end = await new Promise<LineEnd>((resolve) => {
+      this.#line = new Line(
+        { url, framing, headers, connectTimeoutMs: this.#limits.connectTimeoutMs },
+        {
+          opened: () => {
+            this.#lastSentWallMs = performance.now();
+            this.#pacer.start();
+          },
+          audio: (bytes) => this.#hear(bytes),
+          endRequested: () => this.#finish(this.#endedByCallee("the callee ended the call")),
+          violated: (what) =>
+            this.#finish({ outcome: "protocol_violation", endedBy: "caller", reason: what }),
+          ended: resolve,
+        },
+      );
+    });
+    this.#pacer.stop();
+    this.#verdict ??= this.#verdictOf(end);
+    this.#closeTurns();
+    return this.#report(end, this.#verdict);
+  }
+
+  /** One tick of the microphone. */
+  #sendFrame(): boolean {
+    const line = this.#line;
+    if (line === undefined || line.waitingBytes > this.#limits.waitingBytes) return false;
+    if (this.#tooLong) this.#finish(this.#heardNothing ?? this.#timedOut());
+    else this.#act();
+    if (this.#verdict !== undefined) return false;
+    const { frame, spoken } = this.#mouth.nextFrame();
+    line.send(samplesToBytes(frame));
+    this.#recorder?.sent(frame);
+    this.#sentSamples += FRAME_SAMPLES;
+    this.#lastSentWallMs = performance.now();
+    if (spoken !== undefined) this.#finishUtterance(spoken, false);
+    return true;
+  }
+
+  #act(): void {
+    const action = this.#dialogue.decide(this.#sentSamples, this.#hearing.turn);
+    if (action?.type === "say") this.#say(action.step, action.interrupting);
+    if (action?.type === "hang-up") {
+      const spoken = this.#mouth.stop();
+      if (spoken !== undefined) this.#finishUtterance(spoken, true);
+      this.#finish(this.#endedByCaller());
+    }
+  }
+
+  #say(step: SayStep, interrupting: boolean): void {
+    this.#saying = step;
+    this.#mouth.say(step.utterance.pcm, this.#sentSamples);
+    if (interrupting && this.#calleeTurn !== undefined) this.#calleeTurn.interrupted = true;
+    const atMs = toMs(this.#sentSamples);
+    this.#tell({ type: "caller-speaks", text: step.utterance.text, atMs, interrupting });
+  }
+
+  #finishUtterance({ startSamples, endSamples }: SpokenAudio, cutOff: boolean): void {
+    if (this.#saying === undefined) return;
+    const { sample, text } = this.#saying.utterance;
+    this.#saying = undefined;
+    this.#unansweredSince = endSamples;
+    this.#dialogue.finishedSpeaking(endSamples);
+    const turn = {
+      speaker: "caller",
+      sample,
+      text,
+      startMs: toMs(startSamples),
+      endMs: toMs(endSamples),
+      cutOff,
+    } as const;
+    this.#turns.push(turn);
+    this.#tell({ type: "caller-spoke", turn });
+  }
+
+  #hear(bytes: Uint8Array): void {
+    if (this.#verdict !== undefined) return;
+    this.#lastReceivedWallMs = performance.now();
+    if (this.#setupMs === null) {
+      this.#setupMs = Math.round(this.#lastReceivedWallMs - this.#dialledAt);
+      this.#tell({ type: "answered", setupMs: this.#setupMs });
+    }
+    const { audio, events } = this.#hearing.push(bytes, this.#sentSamples);
+    this.#recorder?.received(audio);
+    for (const event of events) {
+      if (event.type === "started") this.#calleeStarts(event.turn);
+      else this.#calleeCommits(event.turn);
+    }
+  }
+
+  #calleeStarts(turn: CalleeTurn): void {
+    const since = this.#unansweredSince;
+    const answers = since !== undefined && turn.startSamples >= since;
+    const responseMs = answers ? toMs(turn.startSamples - since) : null;
+    if (answers) this.#unansweredSince = undefined;
+    const startMs = toMs(turn.startSamples);
+    this.#calleeTurn = { speaker: "callee", startMs, endMs: startMs, responseMs, interrupted: false };
+    this.#turns.push(this.#calleeTurn);
+    this.#tell({ type: "callee-speaks", atMs: startMs, responseMs });
+  }
+
+  #calleeCommits(turn: CalleeTurn): void {
+    this.#dialogue.calleeCommitted(turn);
+    this.#closeCalleeTurn(turn.endSamples);
+  }
+
+  #closeCalleeTurn(endSamples: number): void {
+    const turn = this.#calleeTurn;
+    if (turn === undefined) return;
+    this.#calleeTurn = undefined;
+    turn.endMs = toMs(endSamples);
+    this.#tell({ type: "callee-spoke", turn });
+  }
+
+  #closeTurns(): void {
+    const spoken = this.#mouth.stop();
+    if (spoken !== undefined) this.#finishUtterance(spoken, true);
+    if (this.#hearing.turn !== undefined) this.#closeCalleeTurn(this.#hearing.turn.endSamples);
+    this.#turns.sort((one, other) => one.startMs - other.startMs);
+  }
+
+  /** Looks for the ends of a call that nobody brings about. */
+  #watch(): void {
+    const { answerTimeoutMs, blockedTimeoutMs } = this.#limits;
+    const now = performance.now();
+    if (this.#stalled(now)) {
+      this.#finish({ outcome: "stalled", endedBy: "caller", reason: STALL_REASON });
+    } else if (now - this.#lastSentWallMs > blockedTimeoutMs) {
+      const reason = `the callee took no audio for ${blockedTimeoutMs / 1000} s`;
+      this.#finish({ outcome: "stalled", endedBy: "caller", reason });
+    } else if (this.#options.plan.waitForCalleeFirst && now - this.#dialledAt > answerTimeoutMs) {
+      if (this.#heardNothing !== undefined) this.#finish(this.#heardNothing);
+    }
+  }
+
+  #stalled(wallMs: number): boolean {
+    const { stallMs, stallWallMs } = this.#limits;
+    return this.#quietInTurnMs > stallMs && wallMs - this.#lastReceivedWallMs > stallWallMs;
+  }
+
+  /** How long nothing at all has come although the callee's turn is not over and the caller waits for its end. */
+  get #quietInTurnMs(): number {
+    if (this.#hearing.turn === undefined || !this.#dialogue.awaitsReply) return 0;
+    return toMs(this.#sentSamples - this.#hearing.lastReceivedAt);
+  }
+
+  get #heardNothing(): Verdict | undefined {
+    if (this.#setupMs !== null) return undefined;
+    return { outcome: "callee_no_answer", endedBy: "caller", reason: "nothing was heard of the callee" };
+  }
+
+  /** Sent or received: a callee that sends much faster than real time is not listened to for ever. */
+  get #tooLong(): boolean {
+    const longest = msToSamples(this.#limits.durationMs, CALLER_RATE);
+    return this.#sentSamples >= longest || this.#hearing.receivedSamples > longest;
+  }
+
+  #timedOut(): Verdict {
+    const reason = `the call reached its longest duration of ${this.#limits.durationMs / 1000} s`;
+    return { outcome: "timeout", endedBy: "caller", reason };
+  }
+
+  #endedByCaller(): Verdict {
+    return this.#heardNothing ?? { outcome: "completed", endedBy: "caller", reason: "the caller hung up" };
+  }
+
+  #endedByCallee(reason: string): Verdict {
+    if (this.#setupMs === null) {
+      return { outcome: "callee_no_answer", endedBy: "callee", reason: `${reason}, before any audio came` };
+    }
+    if (this.#quietInTurnMs > CLOSED_IN_STALL_MS) {
+      return { outcome: "stalled", endedBy: "callee", reason: `${STALL_REASON}; at last ${reason}` };
+    }
+    return { outcome: "completed", endedBy: "callee", reason };
+  }
+
+  #verdictOf(end: LineEnd): Verdict {
+    if (end.type === "refused") {
+      return { outcome: "callee_no_answer", endedBy: "callee", reason: end.reason };
+    }
+    return this.#endedByCallee(`the callee closed the line (${closing(end.code, end.reason)})`);
+  }
+
+  #finish(verdict: Verdict): void {
+    if (this.#verdict !== undefined) return;
+    this.#verdict = verdict;
+    this.#pacer.stop();
+    this.#line?.hangUp();
+  }
+
+  #report(end: LineEnd, verdict: Verdict): CallReport {
+    return {
+      ...verdict,
+      ...(end.type === "closed" ? { closeCode: end.code, closeReason: end.reason } : {}),
+      durationMs: toMs(this.#sentSamples),
+      setupMs: this.#setupMs,
+      turns: this.#turns,
+      undone: this.#dialogue.remaining.map(describeStep),
+      missedInterruptions: [...this.#dialogue.missedInterruptions],
+      endedInsideSample: this.#hearing.receivedBytes % 2 === 1,
+      pacing: this.#pacer.report(),
+    };
+  }
+
+  #tell(event: CallEvent): void {
+    this.#options.onEvent?.(event);
+  }
+}
+
+const STALL_REASON =
+  "the callee's turn never ended: it sent no silence after its speech, so both sides waited (1500 ms of received silence end a turn)";
+
+function closing(code: number, reason: string): string {
+  return reason === "" ? `code ${code}` : `code ${code}: ${reason}`;
+}
+
+function toMs(samples: number): number {
+  return Math.round(samplesToMs(samples, CALLER_RATE));
+}

@@ -1,0 +1,121 @@
+/** Who has the floor, and what the caller does with it. Times are the caller's clock: samples sent. */
+import { CALLER_RATE, msToSamples } from "../audio/pcm.ts";
+import type { CalleeTurn } from "./hearing.ts";
+import type { CallerPlan, CallerStep } from "./steps.ts";
+
+export type SayStep = Extract<CallerStep, { type: "say" }>;
+
+export type CallerAction = { type: "say"; step: SayStep; interrupting: boolean } | { type: "hang-up" };
+
+/** How long a caller waits after the last reply before hanging up: the callee may have more to say. */
+const HANG_UP_HESITATION_MS = 500;
+const LAST_STEP: CallerStep = { type: "hang-up", when: "after-reply" };
+
+export class Dialogue {
+  readonly #steps: readonly CallerStep[];
+  #next = 0;
+  #mayAct: boolean;
+  /** When a hesitation is over. */
+  #actAt: number | undefined;
+  #speaking: { step: SayStep; since: number } | undefined;
+  /** End of the caller's last utterance; what the callee says after it is the reply. */
+  #finishedAt = -1;
+  #missedInterruptions: string[] = [];
+
+  constructor({ waitForCalleeFirst, steps }: CallerPlan) {
+    this.#steps = steps;
+    this.#mayAct = !waitForCalleeFirst;
+  }
+
+  /** Steps not begun. Hanging up is not one: either side may do it. */
+  get remaining(): readonly CallerStep[] {
+    return this.#steps.slice(this.#next).filter((step) => step.type === "say" || step.type === "stay-silent");
+  }
+
+  /** Something must be heard before the next step. */
+  get awaitsReply(): boolean {
+    return !this.#mayAct && this.#speaking === undefined;
+  }
+
+  /** Utterances that were to interrupt the callee, which had finished before. */
+  get missedInterruptions(): readonly string[] {
+    return this.#missedInterruptions;
+  }
+
+  /** The callee's turn is over. */
+  calleeCommitted(turn: CalleeTurn): void {
+    if (this.#speaking === undefined && turn.endSamples > this.#finishedAt) this.#mayAct = true;
+  }
+
+  /** The caller's utterance is over. @param endSamples its last audible sample */
+  finishedSpeaking(endSamples: number): void {
+    this.#speaking = undefined;
+    this.#finishedAt = endSamples;
+  }
+
+  /** What to do now, if anything. @param calleeTurn the callee's turn that is not over */
+  decide(now: number, calleeTurn: Readonly<CalleeTurn> | undefined): CallerAction | undefined {
+    if (this.#speaking !== undefined) return this.#decideWhileSpeaking(this.#speaking, now);
+    const step = this.#steps[this.#next] ?? LAST_STEP;
+    switch (step.type) {
+      case "say":
+        return this.#decideToSay(step, now, calleeTurn);
+      case "stay-silent":
+        if (this.#hesitates(now, step.forMs)) return undefined;
+        this.#mayAct = calleeTurn === undefined;
+        this.#advance();
+        return this.decide(now, calleeTurn);
+      case "await-hang-up":
+        return undefined;
+      case "hang-up":
+        if (step.when === "after-reply" && !this.#hasFloor(now, calleeTurn, HANG_UP_HESITATION_MS)) return;
+        return { type: "hang-up" };
+    }
+  }
+
+  #decideWhileSpeaking({ step, since }: { step: SayStep; since: number }, now: number) {
+    const { hangUpAfterMs } = step;
+    if (hangUpAfterMs === undefined || now - since < samples(hangUpAfterMs)) return undefined;
+    return { type: "hang-up" } as const;
+  }
+
+  #decideToSay(step: SayStep, now: number, calleeTurn: Readonly<CalleeTurn> | undefined) {
+    const { interruptAfterMs } = step;
+    const interrupting =
+      interruptAfterMs !== undefined &&
+      calleeTurn !== undefined &&
+      calleeTurn.endSamples > this.#finishedAt &&
+      calleeTurn.heardSamples >= samples(interruptAfterMs);
+    if (!interrupting && !this.#hasFloor(now, calleeTurn, step.afterMs)) return undefined;
+    if (interruptAfterMs !== undefined && !interrupting) {
+      this.#missedInterruptions.push(step.utterance.text);
+    }
+    this.#advance();
+    this.#mayAct = false;
+    this.#speaking = { step, since: now };
+    return { type: "say", step, interrupting } as const;
+  }
+
+  #hasFloor(now: number, calleeTurn: Readonly<CalleeTurn> | undefined, hesitationMs: number): boolean {
+    if (this.#mayAct && calleeTurn !== undefined) {
+      // The callee goes on after all.
+      this.#mayAct = false;
+      this.#actAt = undefined;
+    }
+    return this.#mayAct && !this.#hesitates(now, hesitationMs);
+  }
+
+  #hesitates(now: number, forMs: number): boolean {
+    this.#actAt ??= now + samples(forMs);
+    return now < this.#actAt;
+  }
+
+  #advance(): void {
+    this.#next += 1;
+    this.#actAt = undefined;
+  }
+}
+
+function samples(ms: number): number {
+  return msToSamples(ms, CALLER_RATE);
+}

@@ -1,0 +1,123 @@
+/**
+ * What the caller hears. Only received audio counts: a callee that sends nothing is neither speaking nor silent, so
+ * its turn ends only when it has sent `COMMIT_SILENCE_MS` of silence.
+ */
+import { CALLER_RATE, msToSamples, SampleAligner } from "../audio/pcm.ts";
+import { createSpeechDetector, type SpeechDetector } from "../audio/speech-detector.ts";
+import { isAudible } from "./audible.ts";
+
+/** Silence in the received audio after which the callee's turn is over. */
+export const COMMIT_SILENCE_MS = 1_500;
+/** Speech in the received audio that makes a turn: less is a click. */
+const SPEECH_START_MS = 80;
+/** A sound this long before the detector's start of speech still belongs to the word. */
+const ONSET_SAMPLES = msToSamples(200, CALLER_RATE);
+
+/** A stretch of speech of the callee. Positions are counted in samples the caller had sent (the caller's clock). */
+export interface CalleeTurn {
+  /** When its first audible sample came. */
+  startSamples: number;
+  /** When its last audible sample so far came. */
+  endSamples: number;
+  /** Received audio since its first audible sample. */
+  heardSamples: number;
+}
+
+export type HearingEvent = { type: "started"; turn: CalleeTurn } | { type: "committed"; turn: CalleeTurn };
+
+export class Hearing {
+  readonly #detector: SpeechDetector;
+  readonly #aligner = new SampleAligner();
+  #turn: (CalleeTurn & { startReceived: number }) | undefined;
+  /** A sound that may turn out to be the beginning of speech. */
+  #onset: { atSamples: number; received: number } | undefined;
+  #lastAudibleAt = 0;
+  #lastReceivedAt = 0;
+  #receivedBytes = 0;
+
+  static async create(): Promise<Hearing> {
+    return new Hearing(
+      await createSpeechDetector({
+        sampleRate: CALLER_RATE,
+        startMs: SPEECH_START_MS,
+        endMs: COMMIT_SILENCE_MS,
+      }),
+    );
+  }
+
+  private constructor(detector: SpeechDetector) {
+    this.#detector = detector;
+  }
+
+  /** The callee's turn that is not yet over. */
+  get turn(): Readonly<CalleeTurn> | undefined {
+    return this.#turn;
+  }
+
+  get receivedBytes(): number {
+    return this.#receivedBytes;
+  }
+
+  get receivedSamples(): number {
+    return this.#detector.positionSamples;
+  }
+
+  /** The caller's clock when audio, silence included, last came. */
+  get lastReceivedAt(): number {
+    return this.#lastReceivedAt;
+  }
+
+  /**
+   * Takes a piece of audio of any length.
+   * @param now the caller's clock: samples sent so far
+   * @returns the samples it completed, and what they settled
+   */
+  push(bytes: Uint8Array, now: number): { audio: Int16Array; events: HearingEvent[] } {
+    this.#receivedBytes += bytes.byteLength;
+    this.#lastReceivedAt = now;
+    const audio = this.#aligner.push(bytes);
+    const before = this.#detector.positionSamples;
+    this.#listenForSound(audio, before, now);
+    const events = this.#detector.push(audio).map((edge): HearingEvent => {
+      return edge.type === "start" ? this.#start(edge.atSample, now) : this.#commit(edge.atSample);
+    });
+    if (this.#turn !== undefined) {
+      this.#turn.heardSamples = this.#detector.positionSamples - this.#turn.startReceived;
+      this.#turn.endSamples = this.#lastAudibleAt;
+    }
+    return { audio, events };
+  }
+
+  close(): void {
+    this.#detector.close();
+  }
+
+  #listenForSound(audio: Int16Array, received: number, now: number): void {
+    const first = audio.findIndex(isAudible);
+    if (first === -1) return;
+    const quietSamples = received + first - (this.#onset?.received ?? Number.NEGATIVE_INFINITY);
+    if (this.#onset === undefined || quietSamples > ONSET_SAMPLES) {
+      this.#onset = { atSamples: now, received: received + first };
+    }
+    this.#lastAudibleAt = now;
+  }
+
+  #start(atReceived: number, now: number): HearingEvent {
+    const onset = this.#onset ?? { atSamples: now, received: atReceived };
+    this.#turn = {
+      startSamples: onset.atSamples,
+      endSamples: now,
+      heardSamples: 0,
+      startReceived: onset.received,
+    };
+    return { type: "started", turn: this.#turn };
+  }
+
+  #commit(speechEndReceived: number): HearingEvent {
+    const { startSamples = 0, startReceived = 0 } = this.#turn ?? {};
+    this.#turn = undefined;
+    this.#onset = undefined;
+    const heardSamples = speechEndReceived - startReceived;
+    return { type: "committed", turn: { startSamples, endSamples: this.#lastAudibleAt, heardSamples } };
+  }
+}
