@@ -1,0 +1,98 @@
+/**
+ * The Postgres twin: a real Postgres server, one database per sandbox. Its `url` is a connection string, so there are no
+ * operations over HTTP; the control plane works on the same tables as the code under test.
+ */
+import { readFile } from "node:fs/promises";
+import { z } from "zod";
+import { defineTwin, type RunningTwin, type TwinContext } from "../sandbox/twin.ts";
+import { WorldRefusal } from "../sandbox/world.ts";
+import { createSandboxDatabase } from "./sandbox-database.ts";
+import { leaseServer } from "./server/server.ts";
+import type { Recipe } from "./server/templates.ts";
+import { PostgresWorld } from "./world/postgres-world.ts";
+
+const config = z.strictObject({
+  /** SQL that makes the tables; paths are relative to the environment file. Default: the incident hotline's. */
+  schema: z.string().optional(),
+  /** SQL that fills them at start and at each reset. */
+  seed: z.string().optional(),
+  /** Named alternatives to the seed, for `POST /sim/reset {"profile": …}`. */
+  profiles: z.record(z.string(), z.string()).default({}),
+});
+type Config = z.output<typeof config>;
+
+export interface PostgresTwin extends RunningTwin {
+  world: PostgresWorld;
+  url: string;
+}
+
+async function recipesOf(context: TwinContext, { schema, seed, profiles }: Config) {
+  const read = (file: string | undefined, standard: string) =>
+    readFile(file === undefined ? new URL(standard, import.meta.url) : context.resolvePath(file), "utf8");
+  const tables = await read(schema, "./schema.sql");
+  const seedSql = schema !== undefined && seed === undefined ? "" : await read(seed, "./seed.sql");
+  const named = new Map<string, Recipe>();
+  for (const [name, file] of Object.entries(profiles)) {
+    named.set(name, { schema: tables, seed: await read(file, "./seed.sql") });
+  }
+  return { standard: { schema: tables, seed: seedSql }, named };
+}
+
+async function start(context: TwinContext, options: Config): Promise<PostgresTwin> {
+  const recipes = await recipesOf(context, options);
+  const lease = await leaseServer(context.log, process.env.DATABASE_SERVER_URL || undefined);
+  try {
+    const database = await createSandboxDatabase(lease.server, context.sandbox, recipes.standard);
+    const world = await PostgresWorld.open(database.adminUrl, lease.server.superuser, context.log);
+    return {
+      world,
+      url: database.url,
+      reset: async (profile) => {
+        const recipe = profile === undefined ? recipes.standard : recipes.named.get(profile);
+        if (!recipe) throw unknownProfile(profile, [...recipes.named.keys()]);
+        const startedAt = performance.now();
+        await world.whileReplaced(() => database.recreate(recipe));
+        context.log.debug({ tookMs: Math.round(performance.now() - startedAt) }, "database made anew");
+      },
+      stop: async () => {
+        await world.close();
+        await database.drop();
+        await lease.release();
+      },
+    };
+  } catch (error) {
+    await lease.release();
+    throw error;
+  }
+}
+
+function unknownProfile(profile: string | undefined, known: string[]): WorldRefusal {
+  const rule = `there is no such profile; the profiles are ${known.join(", ") || "none"}`;
+  return new WorldRefusal([{ table: "*", value: profile, rule }]);
+}
+
+export const postgresTwin = defineTwin<Config, PostgresTwin>({
+  name: "postgres",
+  vendor: "PostgreSQL",
+  versions: ["18"],
+  config,
+  operations: [],
+  refusal: (refusal) => {
+    switch (refusal.kind) {
+      case "unknown-path":
+        return {
+          status: 404,
+          body: {
+            error:
+              "Postgres does not speak HTTP. Connect with the connection string that the environment gives as DATABASE_URL.",
+          },
+        };
+      case "body-too-large":
+        return { status: 413, body: { error: `The body is larger than ${refusal.limitBytes} bytes.` } };
+      case "internal":
+        return { status: 500, body: { error: refusal.message } };
+    }
+  },
+  start,
+  clientEnvironment: (url) => ({ DATABASE_URL: url }),
+});

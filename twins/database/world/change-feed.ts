@@ -1,0 +1,76 @@
+/** What `watch.sql` tells: each committed change, in commit order, whoever made it. */
+import pg from "pg";
+
+export interface RowsChanged {
+  schema: string;
+  table: string;
+  change: "insert" | "update" | "delete";
+  /** Type names as in `pg_type`. */
+  columns: { name: string; type: string; elementType: string | null; delimiter: string | null }[];
+  /** Values as texts; at most a thousand rows. */
+  rows: (string | null)[][];
+  total: number;
+}
+
+export type Notice =
+  | RowsChanged
+  | { schema: string; table: string; change: "truncate" }
+  | { change: "definition"; command: string }
+  | { change: "load" };
+
+export interface ChangeFeed {
+  /** Resolves when every change that was committed before the call has been handed over. */
+  catchUp(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a connection that listens.
+ * @param deliver is called with one notice after another
+ * @param lost is called when the server ends the connection; changes may have been missed
+ */
+export async function openChangeFeed(
+  connection: pg.ClientConfig,
+  deliver: (notice: Notice) => void,
+  lost: (error: Error | undefined) => void,
+): Promise<ChangeFeed> {
+  const client = new pg.Client(connection);
+  let closing = false;
+  let reason: Error | undefined;
+  const join = joinPieces();
+  client.on("error", (error) => {
+    reason = error;
+  });
+  client.on("end", () => {
+    if (!closing) lost(reason);
+  });
+  client.on("notification", ({ payload }) => {
+    const notice = join(payload ?? "");
+    if (notice) deliver(notice);
+  });
+  await client.connect();
+  await client.query("LISTEN offhook_watch");
+  return {
+    catchUp: async () => {
+      // The server sends what is waiting for a session before it answers the session's next statement.
+      await client.query("SELECT");
+    },
+    close: async () => {
+      closing = true;
+      await client.end();
+    },
+  };
+}
+
+/** Pieces of one message arrive one after another: a transaction's notifications are not mixed with another's. */
+function joinPieces(): (payload: string) => Notice | undefined {
+  let pieces: string[] = [];
+  return (payload) => {
+    const [number = "", piece = "", count = ""] = payload.split(" ", 3);
+    if (piece === "1") pieces = [];
+    pieces.push(payload.slice(number.length + piece.length + count.length + 3));
+    if (piece !== count) return undefined;
+    const notice: Notice = JSON.parse(pieces.join(""));
+    return notice;
+  };
+}

@@ -1,0 +1,84 @@
+/** The tables in plain language, as the control plane's schema route shows them. */
+import type { ColumnDescription, TableDescription } from "../../sandbox/world.ts";
+import { allowedValues } from "./allowed-values.ts";
+import type { Catalogue, Column, Queryable, Table } from "./catalogue.ts";
+import { sequenceTable } from "./sequences.ts";
+import { decodeValue, type ValueType } from "./values.ts";
+
+export async function describeTables(client: Queryable, catalogue: Catalogue): Promise<TableDescription[]> {
+  const descriptions: TableDescription[] = [];
+  for (const table of catalogue.tables.values()) {
+    const columns: ColumnDescription[] = [];
+    for (const column of table.columns) columns.push(await describeColumn(client, table, column));
+    descriptions.push({
+      name: table.name,
+      description: table.comment ?? "",
+      key: keyColumn(table),
+      columns,
+    });
+  }
+  if (catalogue.sequences.length > 0) descriptions.push(sequenceTable);
+  return descriptions;
+}
+
+/** One column that identifies a row; of a key of several columns the first, and then `where` names the rest. */
+export function keyColumn(table: Table): string {
+  const [first] = table.primaryKey;
+  return (
+    first ??
+    table.uniques.find(({ columns }) => columns.length === 1)?.columns[0] ??
+    table.columns[0]?.name ??
+    ""
+  );
+}
+
+async function describeColumn(client: Queryable, table: Table, column: Column): Promise<ColumnDescription> {
+  const reference = table.foreignKeys.find(
+    ({ columns }) => columns.length === 1 && columns[0] === column.name,
+  );
+  const allowed = column.enumLabels ?? (await allowedValues(client, table, column));
+  return {
+    name: column.name,
+    type: plainType(column),
+    required: isRequired(column),
+    description: column.comment ?? "",
+    ...(column.defaultSql !== undefined && { default: plainDefault(column) }),
+    ...(allowed && { allowed }),
+    ...(reference && { references: `${reference.table}.${reference.targetColumns[0]}` }),
+  };
+}
+
+/** Whether a new row has to bring the column. */
+export function isRequired(column: Column): boolean {
+  return column.notNull && column.defaultSql === undefined && !column.identity && !column.generated;
+}
+
+function plainDefault(column: Column): unknown {
+  return column.defaultText === undefined ? column.defaultSql : decodeValue(column.value, column.defaultText);
+}
+
+/** The type as a person would say it; Postgres' own name where there is no plainer word. */
+function plainType(column: Column): string {
+  return column.enumLabels ? "text" : plainKind(column.value, column.castName);
+}
+
+const plainWords: Record<string, string> = {
+  "character varying": "text",
+  character: "text",
+  bytea: "bytes",
+  bigint: "integer",
+  numeric: "decimal",
+  "timestamp with time zone": "timestamp",
+  "timestamp without time zone": "local timestamp",
+  "time without time zone": "time",
+  "double precision": "number",
+  real: "number",
+  smallint: "integer",
+  jsonb: "json",
+};
+
+function plainKind(value: ValueType, castName: string): string {
+  const words = castName.endsWith("[]") ? castName.slice(0, -2) : castName;
+  const plain = plainWords[words] ?? words;
+  return value.kind === "array" ? `list of ${plain}` : plain;
+}

@@ -1,0 +1,330 @@
+/** A world whose tables are those of a real Postgres database, whoever made and fills them. */
+import pg from "pg";
+import type { Logger } from "pino";
+import {
+  type Page,
+  type PageRequest,
+  type Problem,
+  type Row,
+  type TableDescription,
+  type Tables,
+  type World,
+  type WorldChange,
+  WorldRefusal,
+} from "../../sandbox/world.ts";
+import { problemOf } from "./broken-rules.ts";
+import { type Catalogue, readCatalogue, type Table, valueType, worldName } from "./catalogue.ts";
+import type { Notice, RowsChanged } from "./change-feed.ts";
+import { checkRows, checkValues, unknownTable } from "./checked-rows.ts";
+import { type Connection, openConnection } from "./connection.ts";
+import { describeTables } from "./describe.ts";
+import { insertRows, isRefusal } from "./insert-rows.ts";
+import { replaceRows } from "./replace-rows.ts";
+import { readRows, textSelection, whereClause } from "./select-rows.ts";
+import { positionsOf, readSequences, sequenceTableName, setPositions } from "./sequences.ts";
+import { decodeValue } from "./values.ts";
+
+/** Changes of definition that change what the world holds. */
+const tableCommands = [
+  "CREATE TABLE",
+  "CREATE TABLE AS",
+  "SELECT INTO",
+  "ALTER TABLE",
+  "DROP TABLE",
+  "DROP SCHEMA",
+];
+const lockNotAvailable = "55P03";
+/** The name that stands for all tables in a change of all of them. */
+const everyTable = "*";
+
+export class PostgresWorld implements World {
+  #stateVersion = 1;
+  #connection: Promise<Connection>;
+  #catalogue: Promise<Catalogue> | undefined;
+  readonly #listeners = new Set<(change: WorldChange) => void>();
+  readonly #running = new Set<Promise<unknown>>();
+  readonly #url: string;
+  readonly #log: Logger;
+  /** Whether the database tells of changed definitions; if not, they are read anew each time. */
+  readonly #watchesDefinitions: boolean;
+
+  private constructor(url: string, watchesDefinitions: boolean, log: Logger) {
+    this.#url = url;
+    this.#log = log;
+    this.#watchesDefinitions = watchesDefinitions;
+    this.#connection = this.#open();
+  }
+
+  /**
+   * Connects, and watches from then on.
+   * @param url connection string of a role that may do anything in the database
+   */
+  static async open(url: string, watchesDefinitions: boolean, log: Logger): Promise<PostgresWorld> {
+    const world = new PostgresWorld(url, watchesDefinitions, log);
+    await world.#connection;
+    return world;
+  }
+
+  get stateVersion(): number {
+    return this.#stateVersion;
+  }
+
+  schema(): Promise<TableDescription[]> {
+    return this.#read((client, catalogue) => describeTables(client, catalogue));
+  }
+
+  counts(): Promise<Record<string, number>> {
+    return this.#read(async (client, catalogue) => {
+      const counts: [string, number][] = [];
+      for (const table of catalogue.tables.values()) {
+        const { rows } = await client.query<{ total: string }>(`SELECT count(*) AS total FROM ${table.sql}`);
+        counts.push([table.name, Number(rows[0]?.total)]);
+      }
+      if (catalogue.sequences.length > 0) counts.push([sequenceTableName, catalogue.sequences.length]);
+      return Object.fromEntries(counts);
+    });
+  }
+
+  rows(name: string, page: PageRequest): Promise<Page> {
+    return this.#read(async (client, catalogue) => {
+      if (name === sequenceTableName && catalogue.sequences.length > 0) {
+        const rows = (await readSequences(client, catalogue.sequences)).filter((row) =>
+          Object.entries(page.where).every(([column, text]) => String(row[column]) === text),
+        );
+        return { rows: rows.slice(page.offset, page.offset + page.limit), total: rows.length };
+      }
+      const table = tableNamed(catalogue, name);
+      const selection = await textSelection(client, table, page.where);
+      return readRows(client, table, selection, page);
+    });
+  }
+
+  insert(data: Tables): Promise<Record<string, number>> {
+    return this.#write(async (client, catalogue) => {
+      const { rows, problems } = await checkRows(client, catalogue, data);
+      refuseIfAny(problems);
+      refuseIfAny(await insertRows(client, rows));
+      return Object.fromEntries(Object.entries(data).map(([name, given]) => [name, given.length]));
+    });
+  }
+
+  async update(name: string, where: Row, changes: Row): Promise<number> {
+    if (name === sequenceTableName) return this.#moveSequences(where, changes);
+    return this.#write(async (client, catalogue) => {
+      const table = tableNamed(catalogue, name);
+      const condition = await checkValues(client, table, where);
+      const change = await checkValues(client, table, changes);
+      refuseIfAny([...condition.problems, ...change.problems]);
+      if (change.texts.size === 0) return 0;
+      const values: (string | null)[] = [];
+      const assignments = [...change.texts].map(([column, text]) => {
+        values.push(text);
+        return `${pg.escapeIdentifier(column.name)} = $${values.length}::text::${column.castName}`;
+      });
+      const sql = `UPDATE ${table.sql} SET ${assignments.join(", ")} ${whereClause(condition.texts, values)}`;
+      return (await client.query(sql, values)).rowCount ?? 0;
+    });
+  }
+
+  remove(name: string, where: Row): Promise<number> {
+    return this.#write(async (client, catalogue) => {
+      const table = tableNamed(catalogue, name);
+      const { texts, problems } = await checkValues(client, table, where);
+      refuseIfAny(problems);
+      const values: (string | null)[] = [];
+      return (
+        (await client.query(`DELETE FROM ${table.sql} ${whereClause(texts, values)}`, values)).rowCount ?? 0
+      );
+    });
+  }
+
+  dump(): Promise<Tables> {
+    return this.#read(async (client, catalogue) => {
+      await client.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+      try {
+        const tables: [string, Row[]][] = [];
+        for (const table of catalogue.tables.values()) {
+          const { rows } = await readRows(client, table, { sql: "", values: [] }, "stored");
+          tables.push([table.name, rows]);
+        }
+        const sequences = await readSequences(client, catalogue.sequences);
+        if (sequences.length > 0) tables.push([sequenceTableName, sequences]);
+        return Object.fromEntries(tables);
+      } finally {
+        await client.query("ROLLBACK");
+      }
+    });
+  }
+
+  load(data: Tables): Promise<void> {
+    return this.#write(async (client, catalogue) => {
+      const { [sequenceTableName]: sequenceRows = [], ...rest } = data;
+      const { positions, problems: sequenceProblems } = positionsOf(sequenceRows, catalogue.sequences);
+      const { rows, problems } = await checkRows(client, catalogue, rest);
+      refuseIfAny([...problems, ...sequenceProblems]);
+      refuseIfAny(await replaceRows(client, catalogue, rows));
+      await setPositions(client, positions);
+    });
+  }
+
+  watch(listener: (change: WorldChange) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Lets go of the database while `remake` replaces it; whoever asks the world something meanwhile waits. */
+  async whileReplaced(remake: () => Promise<void>): Promise<void> {
+    const before = this.#connection;
+    const running = [...this.#running];
+    const replaced = (async () => {
+      await Promise.allSettled(running);
+      await before.then(
+        (connection) => connection.close(),
+        () => {},
+      ); // A failed reset left none open.
+      await remake();
+      this.#catalogue = undefined;
+      return this.#open();
+    })();
+    this.#connection = replaced;
+    await replaced;
+    this.#tell({ table: everyTable, change: "reset" });
+  }
+
+  async close(): Promise<void> {
+    await (await this.#connection).close();
+  }
+
+  #open(): Promise<Connection> {
+    const opening = openConnection(this.#url, this.#log, (notice) => this.#receive(notice));
+    opening.catch(() => {}); // The next question to the world meets the error.
+    return opening;
+  }
+
+  #read<T>(work: (client: pg.ClientBase, catalogue: Catalogue) => Promise<T>): Promise<T> {
+    return this.#use(async (connection) => {
+      await connection.catchUp();
+      return connection.with(async (client) => work(client, await this.#currentCatalogue(client)));
+    });
+  }
+
+  #write<T>(work: (client: pg.ClientBase, catalogue: Catalogue) => Promise<T>): Promise<T> {
+    return this.#use(async (connection) => {
+      await connection.catchUp();
+      const answer = await connection.with(async (client) => {
+        const catalogue = await this.#currentCatalogue(client);
+        await client.query("BEGIN");
+        try {
+          const result = await work(client, catalogue);
+          await client.query("COMMIT");
+          return result;
+        } catch (error) {
+          await client.query("ROLLBACK");
+          throw error;
+        }
+      });
+      await connection.catchUp();
+      return answer;
+    });
+  }
+
+  /** Remembers what is under way, so that the database is not replaced beneath it. */
+  async #use<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    const running = this.#connection.then(work);
+    this.#running.add(running);
+    try {
+      return await running;
+    } catch (error) {
+      throw refusalOf(error);
+    } finally {
+      this.#running.delete(running);
+    }
+  }
+
+  #moveSequences(where: Row, changes: Row): Promise<number> {
+    return this.#write(async (client, catalogue) => {
+      const all = await readSequences(client, catalogue.sequences);
+      const chosen = all.filter((row) =>
+        Object.entries(where).every(([column, value]) => row[column] === value),
+      );
+      const moved = chosen.map((row) => ({ ...row, ...changes, sequence: row.sequence }));
+      const { positions, problems } = positionsOf(moved, catalogue.sequences);
+      refuseIfAny(problems);
+      await setPositions(client, positions);
+      this.#tell({ table: sequenceTableName, change: "update" });
+      return positions.length;
+    });
+  }
+
+  async #currentCatalogue(client: pg.ClientBase): Promise<Catalogue> {
+    if (!this.#watchesDefinitions) {
+      await client.query("SELECT offhook_watch.adopt()");
+      return readCatalogue(client);
+    }
+    const reading = this.#catalogue ?? readCatalogue(client);
+    this.#catalogue = reading;
+    reading.catch(() => {
+      if (this.#catalogue === reading) this.#catalogue = undefined;
+    });
+    return reading;
+  }
+
+  #receive(notice: Notice): void {
+    switch (notice.change) {
+      case "definition":
+        this.#catalogue = undefined;
+        if (tableCommands.includes(notice.command)) this.#tell({ table: everyTable, change: "reset" });
+        return;
+      case "load":
+        this.#tell({ table: everyTable, change: "reset" });
+        return;
+      case "truncate":
+        this.#tell({ table: worldName(notice.schema, notice.table), change: "remove" });
+        return;
+      default:
+        this.#receiveRows(notice);
+    }
+  }
+
+  #receiveRows(notice: RowsChanged): void {
+    const table = worldName(notice.schema, notice.table);
+    const change = notice.change === "delete" ? "remove" : notice.change;
+    const types = notice.columns.map(({ type, elementType, delimiter }) =>
+      valueType(type, elementType, delimiter),
+    );
+    for (const texts of notice.rows) {
+      const values = types.map((type, i) => decodeValue(type, texts[i] ?? null));
+      this.#tell({
+        table,
+        change,
+        row: Object.fromEntries(notice.columns.map(({ name }, i) => [name, values[i]])),
+      });
+    }
+    if (notice.total > notice.rows.length) this.#tell({ table, change });
+  }
+
+  #tell(change: Omit<WorldChange, "stateVersion">): void {
+    this.#stateVersion++;
+    for (const listener of this.#listeners) listener({ stateVersion: this.#stateVersion, ...change });
+  }
+}
+
+function refuseIfAny(problems: Problem[]): void {
+  if (problems.length > 0) throw new WorldRefusal(problems);
+}
+
+function tableNamed(catalogue: Catalogue, name: string): Table {
+  const table = catalogue.tables.get(name);
+  if (!table) throw new WorldRefusal([unknownTable(catalogue, name)]);
+  return table;
+}
+
+function refusalOf(error: unknown): unknown {
+  if (isRefusal(error)) return new WorldRefusal([problemOf(error)]);
+  if (error instanceof pg.DatabaseError && error.code === lockNotAvailable) {
+    const rule =
+      "an open transaction of the code under test holds a lock on it; end the transaction, or reset the twin";
+    return new WorldRefusal([{ table: error.table ?? everyTable, rule }]);
+  }
+  return error;
+}

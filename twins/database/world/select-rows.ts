@@ -1,0 +1,85 @@
+/** Reads rows, and the conditions that choose them. */
+import pg from "pg";
+import { type Page, type PageRequest, type Row, WorldRefusal } from "../../sandbox/world.ts";
+import type { Column, Queryable, Table } from "./catalogue.ts";
+import { unknownColumn } from "./checked-rows.ts";
+import { decodeValue } from "./values.ts";
+
+/** A WHERE clause, or nothing, with the values it refers to. */
+export interface Selection {
+  sql: string;
+  values: (string | null)[];
+}
+
+/** Column equals value, for each of them; `values` receives what the clause refers to. */
+export function whereClause(texts: Map<Column, string | null>, values: (string | null)[]): string {
+  const conditions = [...texts].map(([column, text]) => {
+    const name = pg.escapeIdentifier(column.name);
+    if (text === null) return `${name} IS NULL`;
+    values.push(text);
+    return column.value.kind === "json"
+      ? `${name}::jsonb = $${values.length}::text::jsonb`
+      : `${name} = $${values.length}::text::${column.castName}`;
+  });
+  return conditions.length > 0 ? `WHERE ${conditions.join(" AND ")}` : "";
+}
+
+/** The filters of a query string: values are in the type's text form. @throws WorldRefusal */
+export async function textSelection(
+  client: Queryable,
+  table: Table,
+  where: Record<string, string>,
+): Promise<Selection> {
+  const texts = new Map<Column, string>();
+  for (const [name, text] of Object.entries(where)) {
+    const column = table.columns.find((candidate) => candidate.name === name);
+    if (!column) throw new WorldRefusal([unknownColumn(table, name)]);
+    const { rows } = await client.query<{ message: string | null }>(
+      "SELECT message FROM pg_input_error_info($1, $2)",
+      [text, column.castName],
+    );
+    const message = rows[0]?.message;
+    if (message) {
+      throw new WorldRefusal([
+        { table: table.name, column: name, value: text, rule: `expected ${column.typeName}: ${message}` },
+      ]);
+    }
+    texts.set(column, text);
+  }
+  const values: (string | null)[] = [];
+  return { sql: whereClause(texts, values), values };
+}
+
+/**
+ * @param part a page, ordered by key; or `stored`: all rows as they lie in the table, without computed columns,
+ *   so that writing them back in this order makes the same table
+ */
+export async function readRows(
+  client: Queryable,
+  table: Table,
+  selection: Selection,
+  part: PageRequest | "stored",
+): Promise<Page> {
+  const columns = part === "stored" ? table.columns.filter(({ generated }) => !generated) : table.columns;
+  const list = columns.map(({ name }) => `${pg.escapeIdentifier(name)}::text`).join(", ");
+  const key = table.primaryKey.map((name) => pg.escapeIdentifier(name)).join(", ");
+  const order = part === "stored" || key === "" ? "tableoid, ctid" : key;
+  const page = part === "stored" ? "" : `LIMIT ${Math.trunc(part.limit)} OFFSET ${Math.trunc(part.offset)}`;
+  const { rows } = await client.query<(string | null)[]>({
+    text: `SELECT ${list} FROM ${table.sql} ${selection.sql} ORDER BY ${order} ${page}`,
+    values: selection.values,
+    rowMode: "array",
+  });
+  if (part === "stored") return { rows: rows.map((texts) => rowOf(columns, texts)), total: rows.length };
+  const count = await client.query<{ total: string }>(
+    `SELECT count(*) AS total FROM ${table.sql} ${selection.sql}`,
+    selection.values,
+  );
+  return { rows: rows.map((texts) => rowOf(columns, texts)), total: Number(count.rows[0]?.total) };
+}
+
+function rowOf(columns: Column[], texts: (string | null)[]): Row {
+  return Object.fromEntries(
+    columns.map(({ name, value }, i) => [name, decodeValue(value, texts[i] ?? null)]),
+  );
+}
