@@ -1,5 +1,6 @@
 /** The twins there are: one line each. To take a twin out, remove its line here, its folder, and its service in the environment file. */
+import postgres from "./database/index.ts";
 import engine from "./engine/index.ts";
 import type { AnyTwinDefinition } from "./sandbox/twin.ts";
 
-export const registry: readonly AnyTwinDefinition[] = [engine];
+export const registry: readonly AnyTwinDefinition[] = [engine, postgres];

@@ -4,6 +4,7 @@
  */
 import { readFile } from "node:fs/promises";
 import { z } from "zod";
+import { errorResponse, ownRefusal } from "../sandbox/errors.ts";
 import { defineTwin, type RunningTwin, type TwinContext } from "../sandbox/twin.ts";
 import { WorldRefusal } from "../sandbox/world.ts";
 import { createSandboxDatabase } from "./sandbox-database.ts";
@@ -71,28 +72,20 @@ function unknownProfile(profile: string | undefined, known: string[]): WorldRefu
   return new WorldRefusal([{ table: "*", value: profile, rule }]);
 }
 
-export const postgresTwin = defineTwin<Config, PostgresTwin>({
+export default defineTwin<Config, PostgresTwin>({
   name: "postgres",
   vendor: "PostgreSQL",
   versions: ["18"],
   config,
   operations: [],
-  refusal: (refusal) => {
-    switch (refusal.kind) {
-      case "unknown-path":
-        return {
-          status: 404,
-          body: {
-            error:
-              "Postgres does not speak HTTP. Connect with the connection string that the environment gives as DATABASE_URL.",
-          },
-        };
-      case "body-too-large":
-        return { status: 413, body: { error: `The body is larger than ${refusal.limitBytes} bytes.` } };
-      case "internal":
-        return { status: 500, body: { error: refusal.message } };
-    }
-  },
+  refusal: (refusal) =>
+    refusal.kind === "unknown-path"
+      ? errorResponse(
+          404,
+          "not_found",
+          "Postgres does not speak HTTP; connect with the connection string in DATABASE_URL",
+        )
+      : ownRefusal(refusal),
   start,
   clientEnvironment: (url) => ({ DATABASE_URL: url }),
 });

@@ -1,7 +1,7 @@
 /** Starts the Postgres twin on its own, the way the platform does. */
 import pg from "pg";
 import { pino } from "pino";
-import { type PostgresTwin, postgresTwin } from "../../../twins/database/index.ts";
+import postgresTwin, { type PostgresTwin } from "../../../twins/database/index.ts";
 import { liveClock } from "../../../twins/sandbox/clock.ts";
 
 export const silent = pino({ level: "silent" });

@@ -16,7 +16,10 @@ export type Notice =
   | RowsChanged
   | { schema: string; table: string; change: "truncate" }
   | { change: "definition"; command: string }
-  | { change: "load" };
+  | { change: "load"; tables: string[] };
+
+/** Stands for all tables, in a change of which no more is known. */
+export const everyTable = "*";
 
 export interface ChangeFeed {
   /** Resolves when every change that was committed before the call has been handed over. */

@@ -1,7 +1,7 @@
 /** The control plane's connections to one sandbox's database; closed and opened again around a reset. */
 import pg from "pg";
 import type { Logger } from "pino";
-import { type ChangeFeed, type Notice, openChangeFeed } from "./change-feed.ts";
+import { type ChangeFeed, everyTable, type Notice, openChangeFeed } from "./change-feed.ts";
 import { sessionOptions } from "./values.ts";
 
 const connections = 4;
@@ -31,14 +31,10 @@ export async function openConnection(
   pool.on("error", (error) => log.debug({ error: error.message }, "an idle database connection was lost"));
   let feed: Promise<ChangeFeed> | undefined;
   const listen = (): Promise<ChangeFeed> => {
-    const opening = openChangeFeed(
-      config,
-      (notice) => deliver(notice, connection),
-      (error) => {
-        log.warn({ error: error?.message }, "the database connection that watches for changes was lost");
-        if (feed === opening) feed = undefined;
-      },
-    );
+    const opening = openChangeFeed(config, deliver, (error) => {
+      log.warn({ error: error?.message }, "the database connection that watches for changes was lost");
+      if (feed === opening) feed = undefined;
+    });
     opening.catch(() => {
       if (feed === opening) feed = undefined;
     });
@@ -61,7 +57,7 @@ export async function openConnection(
       if (!feed) {
         feed = listen();
         await feed;
-        deliver({ change: "load" }); // What was missed is not known, so all of it may have changed.
+        deliver({ change: "load", tables: [everyTable] }); // What was missed is not known, so all of it may have changed.
       }
       await (await feed).catchUp();
     },

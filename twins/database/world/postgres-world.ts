@@ -14,7 +14,7 @@ import {
 } from "../../sandbox/world.ts";
 import { problemOf } from "./broken-rules.ts";
 import { type Catalogue, readCatalogue, type Table, valueType, worldName } from "./catalogue.ts";
-import type { Notice, RowsChanged } from "./change-feed.ts";
+import { everyTable, type Notice, type RowsChanged } from "./change-feed.ts";
 import { checkRows, checkValues, unknownTable } from "./checked-rows.ts";
 import { type Connection, openConnection } from "./connection.ts";
 import { describeTables } from "./describe.ts";
@@ -34,8 +34,6 @@ const tableCommands = [
   "DROP SCHEMA",
 ];
 const lockNotAvailable = "55P03";
-/** The name that stands for all tables in a change of all of them. */
-const everyTable = "*";
 
 export class PostgresWorld implements World {
   #stateVersion = 1;
@@ -187,8 +185,8 @@ export class PostgresWorld implements World {
       return this.#open();
     })();
     this.#connection = replaced;
-    await replaced;
-    this.#tell({ table: everyTable, change: "reset" });
+    const catalogue = await (await replaced).with((client) => this.#currentCatalogue(client));
+    for (const table of catalogue.tables.keys()) this.#tell({ table, change: "reset" });
   }
 
   async close(): Promise<void> {
@@ -276,7 +274,7 @@ export class PostgresWorld implements World {
         if (tableCommands.includes(notice.command)) this.#tell({ table: everyTable, change: "reset" });
         return;
       case "load":
-        this.#tell({ table: everyTable, change: "reset" });
+        for (const table of notice.tables) this.#tell({ table, change: "reset" });
         return;
       case "truncate":
         this.#tell({ table: worldName(notice.schema, notice.table), change: "remove" });

@@ -31,6 +31,7 @@ export async function replaceRows(
     await client.query(`ALTER TABLE ${table} ${way} TRIGGER ${pg.escapeIdentifier(name)}`);
   }
   await client.query("SELECT set_config('offhook.quiet', 'off', true)");
-  await client.query(`SELECT pg_notify('offhook_watch', '0 1 1 {"change": "load"}')`);
+  const notice = JSON.stringify({ change: "load", tables: tables.map(({ name }) => name) });
+  await client.query("SELECT offhook_watch.tell($1)", [notice]);
   return [];
 }
