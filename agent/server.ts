@@ -34,6 +34,8 @@ export interface RunningAgent {
   url: string;
   /** Calls at the moment. */
   readonly activeCalls: number;
+  /** Resolves as soon as there is no call. */
+  idle(): Promise<void>;
   /** Takes no new calls, lets running ones finish within the drain timeout, ends the rest, closes everything. */
   stop(): Promise<void>;
 }
@@ -83,7 +85,10 @@ export async function startAgent(config: Config, options: AgentOptions): Promise
   const server = createServer(app);
   await listen(server, config);
   const url = ownUrl(server, config.host);
-  const publicUrl = publicUrlFor(config, url, log);
+  const publicUrl = await publicUrlFor(config, url, log).catch(async (error) => {
+    await closeServer(server);
+    throw error;
+  });
 
   function webhook(baseUrl: string, callId: string) {
     const slowestMs = Math.max(config.toolTimeoutMs, ...tools.all().map((tool) => tool.timeoutMs ?? 0));
@@ -130,6 +135,7 @@ export async function startAgent(config: Config, options: AgentOptions): Promise
     get activeCalls() {
       return calls.size;
     },
+    idle: () => calls.idle(),
     stop: () => {
       stopping ??= stop();
       return stopping;

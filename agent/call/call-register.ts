@@ -4,7 +4,7 @@ import type { Call } from "./call.ts";
 export class CallRegister {
   readonly #calls = new Map<string, Call>();
   #refusing = false;
-  #onEmpty: () => void = () => {};
+  #whenIdle: (() => void)[] = [];
 
   /** Calls at the moment, those being torn down included. */
   get size(): number {
@@ -28,7 +28,8 @@ export class CallRegister {
       .catch((error) => call.log.error({ err: error }, "the call failed in an unforeseen way"))
       .finally(() => {
         this.#calls.delete(call.id);
-        if (this.#calls.size === 0) this.#onEmpty();
+        if (this.#calls.size > 0) return;
+        for (const tell of this.#whenIdle.splice(0)) tell();
       });
   }
 
@@ -37,16 +38,18 @@ export class CallRegister {
     this.#refusing = true;
   }
 
+  /** Resolves as soon as there is no call. */
+  idle(): Promise<void> {
+    if (this.#calls.size === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#whenIdle.push(resolve));
+  }
+
   /** Waits for the running calls to end, ends them after the given time, and waits for that. */
   async drain(timeoutMs: number): Promise<void> {
-    if (this.#calls.size === 0) return;
-    const empty = new Promise<void>((resolve) => {
-      this.#onEmpty = resolve;
-    });
     const timer = setTimeout(() => {
       for (const call of this.#calls.values()) call.end({ kind: "shut-down" });
     }, timeoutMs);
-    await empty;
+    await this.idle();
     clearTimeout(timer);
   }
 }

@@ -5,7 +5,7 @@ import type { AgentMetrics } from "../metrics.ts";
 import { bytesOf } from "../pcm.ts";
 import type { PublicUrl } from "../public-url.ts";
 import type { CallRecording } from "../recording.ts";
-import { AudioLane } from "./audio-lane.ts";
+import { AudioLane, type AudioSink } from "./audio-lane.ts";
 import type { CallerChannel } from "./caller-channel.ts";
 import { callerClose, type Ending, endingOfDeparture, outcomeOf } from "./ending.ts";
 import type { CreatedCall, RuntimeApi } from "./runtime-api.ts";
@@ -89,7 +89,7 @@ export class Call {
   /** Runs the call from the caller's connection to the last closed socket; never rejects. */
   async run(): Promise<void> {
     this.log.info({ framing: this.#caller.framing }, "call started");
-    this.#toCaller.connect(this.#caller);
+    this.#toCaller.connect(this.#recorded(this.#caller));
     this.#caller.listen(
       {
         audio: (chunk) => this.#callerAudio(chunk),
@@ -125,6 +125,21 @@ export class Call {
       if (firstOfEpisode)
         this.log.warn({ direction }, "a side does not take audio in time: the oldest is dropped");
     });
+  }
+
+  /** The recording has what the caller is sent, not what an interruption threw away. */
+  #recorded(caller: CallerChannel): AudioSink {
+    const { recording } = this.#parts;
+    if (recording === undefined) return caller;
+    return {
+      get bufferedBytes() {
+        return caller.bufferedBytes;
+      },
+      send(samples, sent) {
+        recording.assistantAudio(samples);
+        caller.send(samples, sent);
+      },
+    };
   }
 
   async #setUp(): Promise<void> {
@@ -175,7 +190,6 @@ export class Call {
     if (this.#ending !== undefined) return;
     const samples = this.#toCaller.push(chunk);
     this.#turns.assistantAudio(samples);
-    this.#parts.recording?.assistantAudio(samples);
   }
 
   #runtimeMessage(message: RuntimeMessage): void {

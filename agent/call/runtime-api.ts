@@ -60,7 +60,8 @@ export class RuntimeApi {
       });
       const body = await response.text();
       if (!response.ok) {
-        throw new RuntimeRefusal(`the voice runtime answered ${response.status}: ${refusalText(body)}`);
+        const said = refusalText(body);
+        throw new RuntimeRefusal(`the voice runtime answered ${response.status}${said && ": "}${said}`);
       }
       return readCreatedCall(body);
     } catch (error) {

@@ -26,6 +26,8 @@ export interface AgentBench {
   call(options?: VoiceClientOptions): Promise<{ client: VoiceClient; runtimeCall: StandInCall }>;
   /** A request to the agent's tool webhook as the runtime would send it. */
   postTools(call: StandInCall, body: unknown, headers?: Record<string, string>): Promise<ToolAnswer>;
+  /** Waits until the agent has no call any more. */
+  idle(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -89,6 +91,7 @@ export async function startAgentBench({
       const { results } = toolAnswerSchema.parse(await response.json());
       return { status: response.status, results };
     },
+    idle: () => agent.idle(),
     async stop() {
       await agent.stop();
       await runtime.stop();

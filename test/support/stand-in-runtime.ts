@@ -51,6 +51,7 @@ export class StandInCall {
   readonly #chunks: Buffer[] = [];
   #audioBytes = 0;
   #socket: WebSocket | undefined;
+  #connection: Duplex | undefined;
 
   constructor(id: string, request: CallRequest, headers: IncomingHttpHeaders, watched: Watched) {
     this.id = id;
@@ -63,6 +64,12 @@ export class StandInCall {
   get socket(): WebSocket {
     if (this.#socket === undefined) throw new Error(`the call ${this.id} has no socket`);
     return this.#socket;
+  }
+
+  /** The connection below the call socket. */
+  get rawSocket(): Duplex {
+    if (this.#connection === undefined) throw new Error(`the call ${this.id} has no connection`);
+    return this.#connection;
   }
 
   get audioBytes(): number {
@@ -81,8 +88,9 @@ export class StandInCall {
     return tool.server;
   }
 
-  attach(socket: WebSocket): void {
+  attach(socket: WebSocket, connection: Duplex): void {
     this.#socket = socket;
+    this.#connection = connection;
     socket.on("message", (data, isBinary) => {
       if (!Buffer.isBuffer(data)) throw new TypeError("expected a Buffer");
       if (isBinary) {
@@ -258,7 +266,7 @@ export class StandInRuntime {
       return;
     }
     this.#sockets.handleUpgrade(request, socket, head, (webSocket) => {
-      call.attach(webSocket);
+      call.attach(webSocket, socket);
       this.onOpen(call);
     });
   }

@@ -84,6 +84,14 @@ export class VoiceClient {
     return this.#watched.until(() => this.#audioBytes >= audioBytes, `${audioBytes} bytes of agent audio`);
   }
 
+  /** Waits for audio that ends with the given bytes. */
+  lastAudio(end: Buffer): Promise<void> {
+    return this.#watched.until(
+      () => this.#chunks.at(-1)?.subarray(-end.length).equals(end) ?? false,
+      "the last audio",
+    );
+  }
+
   async gone(): Promise<{ code: number; reason: string }> {
     await this.#watched.until(() => this.closed !== undefined, "the end of the caller's socket");
     return this.closed ?? { code: 0, reason: "" };

@@ -1,0 +1,65 @@
+/** Tunnels of ngrok, for those who installed its package. https://ngrok.github.io/ngrok-javascript/ */
+import { messageOf } from "../log.ts";
+import type { OpenTunnel } from "./tunnel.ts";
+
+const PACKAGE = "@ngrok/ngrok";
+
+/** The part of the package that is used. */
+export interface Ngrok {
+  forward(options: { addr: string; authtoken: string }): Promise<{
+    url(): string | null;
+    close(): Promise<void>;
+  }>;
+}
+
+/** @throws when the optional package is not installed, saying what to do */
+export async function loadNgrok(
+  importPackage: (name: string) => Promise<unknown> = importByName,
+): Promise<Ngrok> {
+  let module: unknown;
+  try {
+    module = await importPackage(PACKAGE);
+  } catch (error) {
+    throw new Error(
+      `NGROK_AUTHTOKEN is set, but the optional package ${PACKAGE} cannot be loaded (${messageOf(error)}): ` +
+        `install it with \`npm install ${PACKAGE}\`, or unset NGROK_AUTHTOKEN to use localtunnel`,
+    );
+  }
+  const exports = hasDefault(module) ? module.default : module;
+  if (!isNgrok(exports)) throw new Error(`${PACKAGE} has no forward(); this needs version 1`);
+  return exports;
+}
+
+/** ngrok's own client reconnects under the same address, so these tunnels do not die. */
+export function ngrokOpener(ngrok: Ngrok, authtoken: string, ownUrl: string): OpenTunnel {
+  return async () => {
+    const listener = await ngrok.forward({ addr: new URL(ownUrl).host, authtoken });
+    const url = listener.url();
+    if (url === null) {
+      await listener.close();
+      throw new Error("ngrok opened a tunnel without an address");
+    }
+    return {
+      url: url.replace(/\/+$/, ""),
+      died: new Promise<string>(() => {}),
+      close: () => listener.close(),
+    };
+  };
+}
+
+function importByName(name: string): Promise<unknown> {
+  return import(name);
+}
+
+function hasDefault(module: unknown): module is { default: unknown } {
+  return typeof module === "object" && module !== null && "default" in module;
+}
+
+function isNgrok(module: unknown): module is Ngrok {
+  return (
+    typeof module === "object" &&
+    module !== null &&
+    "forward" in module &&
+    typeof module.forward === "function"
+  );
+}
