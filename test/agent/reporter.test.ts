@@ -1,0 +1,195 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { registryOf } from "../../tools/registry.ts";
+import { defineTool } from "../../tools/tool.ts";
+import { type AgentBench, startAgentBench } from "../support/agent-bench.ts";
+import { Watched } from "../support/watched.ts";
+
+const parameters = z.object({ service: z.string() });
+const tools = registryOf([
+  {
+    tool: defineTool({
+      name: "look_up",
+      description: "Answers with what JSON has no word for.",
+      parameters,
+      run: async ({ service }) => {
+        const engineer: Record<string, unknown> = { name: "Ada", since: new Date(0), shifts: 3n };
+        engineer.self = engineer;
+        return { service, engineer, tags: new Map([["a", new Set([1])]]) };
+      },
+    }),
+  },
+  {
+    tool: defineTool({
+      name: "fail",
+      description: "Throws.",
+      parameters,
+      run: async () => {
+        throw new Error("no such service");
+      },
+    }),
+  },
+]);
+
+interface EngineRequest {
+  method: string | undefined;
+  url: string | undefined;
+  contentType: string | undefined;
+  body: unknown;
+}
+
+/** An engine that notes what it is sent and answers as told. */
+class NotingEngine {
+  readonly requests: EngineRequest[] = [];
+  answer: "accept" | "refuse" | "hang" = "accept";
+  readonly #watched = new Watched();
+  readonly #server = createServer((request, response) => void this.#serve(request, response));
+
+  async start(): Promise<string> {
+    await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  received(count: number): Promise<void> {
+    return this.#watched.until(() => this.requests.length >= count, `${count} events`);
+  }
+
+  stop(): void {
+    this.#server.close();
+    this.#server.closeAllConnections();
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    this.requests.push({
+      method: request.method,
+      url: request.url,
+      contentType: request.headers["content-type"],
+      body: JSON.parse(Buffer.concat(chunks).toString()),
+    });
+    if (this.answer === "accept") response.writeHead(201).end("{}");
+    if (this.answer === "refuse") response.writeHead(404).end('{"error":"unknown simulation"}');
+    this.#watched.changed();
+  }
+}
+
+describe("events to the engine", () => {
+  const engine = new NotingEngine();
+  let bench: AgentBench;
+  beforeEach(async () => {
+    engine.requests.length = 0;
+    engine.answer = "accept";
+  });
+  afterEach(() => bench.stop());
+
+  async function start(env: Record<string, string> = {}): Promise<void> {
+    bench = await startAgentBench({ tools, env: { ENGINE_URL: await engine.start(), ...env } });
+  }
+  const toolCalls = (...items: object[]) => ({ message: { toolCallList: items } });
+  const lookUp = { id: "1", name: "look_up", arguments: { service: "checkout" } };
+  const fail = { id: "2", name: "fail", arguments: '{"service":"checkout"}' };
+
+  test("each tool call is reported once, in the exact shape, on success and on error", async () => {
+    await start({ SIMULATION_ID: "sim-1" });
+    const { runtimeCall } = await bench.call();
+    const unknown = { id: "3", name: "nobody", arguments: "not json" };
+    const { results } = await bench.postTools(runtimeCall, toolCalls(lookUp, fail, unknown));
+    await bench.postTools(runtimeCall, toolCalls(lookUp));
+    await engine.received(3);
+    expect(engine.requests).toHaveLength(3);
+    for (const request of engine.requests) {
+      expect(request).toMatchObject({
+        method: "POST",
+        url: "/simulations/sim-1/events",
+        contentType: "application/json",
+      });
+    }
+    const engineer = { name: "Ada", since: "1970-01-01T00:00:00.000Z", shifts: "3", self: "[circular]" };
+    const result = { service: "checkout", engineer, tags: { a: [1] } };
+    const bodies = engine.requests.map((request) => request.body);
+    expect(bodies).toContainEqual({
+      service: "agent",
+      event_type: "agent_tool_call",
+      data: { name: "look_up", arguments: { service: "checkout" }, result },
+    });
+    expect(bodies).toContainEqual({
+      service: "agent",
+      event_type: "agent_tool_call",
+      data: { name: "fail", arguments: { service: "checkout" }, result: { error: "no such service" } },
+    });
+    expect(bodies).toContainEqual({
+      service: "agent",
+      event_type: "agent_tool_call",
+      data: {
+        name: "nobody",
+        arguments: { value: "not json" },
+        result: { error: expect.stringContaining("there is no tool nobody") },
+      },
+    });
+    // The model sees the same values.
+    expect(JSON.parse(results[0]?.result ?? "")).toEqual(result);
+    engine.stop();
+  });
+
+  test("X-Simulation-Id of the connection wins, and goes to the runtime as metadata", async () => {
+    await start({ SIMULATION_ID: "sim-1" });
+    const { runtimeCall } = await bench.call({ headers: { "x-simulation-id": "sim-2" } });
+    expect(runtimeCall.request.assistant.metadata).toEqual({ simulationId: "sim-2" });
+    await bench.postTools(runtimeCall, toolCalls(lookUp));
+    await engine.received(1);
+    expect(engine.requests[0]?.url).toBe("/simulations/sim-2/events");
+    engine.stop();
+  });
+
+  test("without a simulation nothing is reported, and there is no metadata", async () => {
+    await start();
+    const { runtimeCall } = await bench.call();
+    expect(runtimeCall.request.assistant).not.toHaveProperty("metadata");
+    await bench.postTools(runtimeCall, toolCalls(lookUp));
+    await bench.agent.stop();
+    expect(engine.requests).toHaveLength(0);
+    engine.stop();
+  });
+
+  test("a webhook with a wrong secret is not reported", async () => {
+    await start({ SIMULATION_ID: "sim-1" });
+    const { runtimeCall } = await bench.call();
+    await bench.postTools(runtimeCall, toolCalls(lookUp), { "x-offhook-secret": "wrong" });
+    await bench.agent.stop();
+    expect(engine.requests).toHaveLength(0);
+    engine.stop();
+  });
+
+  test("an engine that hangs does not delay the answer, and costs one warning after two seconds", async () => {
+    await start({ SIMULATION_ID: "sim-1" });
+    engine.answer = "hang";
+    const { runtimeCall } = await bench.call();
+    const startedAt = performance.now();
+    const { results } = await bench.postTools(runtimeCall, toolCalls(lookUp));
+    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    expect(results).toHaveLength(1);
+    await bench.captured.line((line) => line.msg.includes("not reported"), "the lost event");
+    const waitedMs = performance.now() - startedAt;
+    expect(waitedMs).toBeGreaterThan(1_900);
+    expect(bench.captured.lines.filter((line) => line.msg.includes("not reported"))).toHaveLength(1);
+    engine.stop();
+  });
+
+  for (const state of ["refuses", "is down"]) {
+    test(`an engine that ${state} costs one warning and a count, nothing else`, async () => {
+      await start({ SIMULATION_ID: "sim-1" });
+      engine.answer = "refuse";
+      if (state === "is down") engine.stop();
+      const { runtimeCall } = await bench.call();
+      const { results } = await bench.postTools(runtimeCall, toolCalls(lookUp));
+      expect(JSON.parse(results[0]?.result ?? "")).toMatchObject({ service: "checkout" });
+      await bench.captured.line((line) => line.msg.includes("not reported"), "the lost event");
+      const metrics = await (await fetch(`${bench.agent.url}/metrics`)).text();
+      expect(metrics).toContain('offhook_events_lost_total{reason="failed"} 1');
+      engine.stop();
+    });
+  }
+});
