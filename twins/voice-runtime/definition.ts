@@ -8,6 +8,7 @@ import {
   updateAssistant,
 } from "./api/assistants.ts";
 import { createCall, deleteCall, getCall, listCalls, updateCall } from "./api/calls.ts";
+import { controlCall } from "./api/control.ts";
 import { vendorRefusal } from "./api/errors.ts";
 import { transportSocket } from "./api/transport.ts";
 import { voiceRuntimeConfig } from "./config.ts";
@@ -31,6 +32,7 @@ export function voiceRuntimeTwinWith(parts: VoiceRuntimeParts) {
       getAssistant,
       updateAssistant,
       deleteAssistant,
+      controlCall,
     ],
     sockets: [transportSocket],
     secretHeaders: ["authorization", "x-vapi-secret"],

@@ -310,6 +310,23 @@ describe("the call socket", () => {
   });
 });
 
+describe("the control URL", () => {
+  test("passes commands to the live call and refuses what it cannot pass on", async () => {
+    const created = await runtime.api("POST", "/call", websocketCall());
+    const { controlUrl } = created.body.monitor;
+    const post = (body: unknown) => request("POST", controlUrl, { body });
+    expect((await post({ type: "say", content: "Hi" })).status).toBe(400);
+    await join(created.body.transport.websocketCallUrl);
+    const session = await played.of(created.body.id);
+    expect((await post({ type: "say", content: "Hi" })).status).toBe(200);
+    expect(session.commands).toMatchObject([{ type: "say", content: "Hi" }]);
+    expect((await post({ type: "say" })).status).toBe(400);
+    expect((await post({ type: "teleport" })).status).toBe(400);
+    expect((await post({ type: "end-call" })).status).toBe(200);
+    expect((await post({ type: "end-call" })).status).toBe(404);
+  });
+});
+
 describe("the vendor's own client", () => {
   const client = () => new VapiClient({ token: KEY, environment: runtime.url });
 
