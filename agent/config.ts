@@ -1,8 +1,6 @@
 /** What the agent reads from its environment: every variable, its meaning, its default. */
 import { z } from "zod";
 
-const LOOPBACK_HOSTS = new Set(["localhost", "127.0.0.1", "[::1]", "::1"]);
-
 const port = z.coerce.number().int().min(0).max(65_535);
 const milliseconds = z.coerce.number().int().min(1).max(3_600_000);
 const count = z.coerce.number().int().min(1).max(100_000);
@@ -143,5 +141,11 @@ export function readConfig(env: Record<string, string | undefined>): Config {
 
 /** Whether an address is on this machine, so that what answers there can call back without a tunnel. */
 export function isLoopback(url: string): boolean {
-  return LOOPBACK_HOSTS.has(new URL(url).hostname);
+  const { hostname } = new URL(url);
+  return (
+    hostname === "localhost" ||
+    hostname.endsWith(".localhost") ||
+    hostname === "[::1]" ||
+    hostname.startsWith("127.")
+  );
 }

@@ -34,10 +34,16 @@ export interface CallRecording {
 /**
  * Records a call into a folder, which is made if need be.
  * @param callId the agent's own id of the call; part of the files' names
+ * @param clock a monotonic clock, in milliseconds
  */
-export function startRecording(folder: string, callId: string, log: Logger): CallRecording {
+export function startRecording(
+  folder: string,
+  callId: string,
+  log: Logger,
+  clock: () => number = () => performance.now(),
+): CallRecording {
   const startedAt = new Date();
-  const start = performance.now();
+  const start = clock();
   const base = join(folder, `${startedAt.toISOString().replaceAll(/[:.]/g, "-")}-${callId}`);
   const timeline: { atMs: number; event: string; details: unknown }[] = [];
   let failure: string | undefined;
@@ -47,7 +53,7 @@ export function startRecording(folder: string, callId: string, log: Logger): Cal
   const ready = mkdir(folder, { recursive: true }).catch(fail);
   const caller = new VoiceFile(`${base}.caller.pcm`, ready, fail);
   const agent = new VoiceFile(`${base}.agent.pcm`, ready, fail);
-  const wallBytes = () => bytesOf(performance.now() - start);
+  const wallBytes = () => bytesOf(clock() - start);
 
   /** The call's time, in bytes of one voice: the clock's, or the caller's own where a call runs faster than it. */
   const now = () => Math.max(wallBytes(), caller.lengthBytes);

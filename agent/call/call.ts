@@ -148,21 +148,26 @@ export class Call {
     signal.throwIfAborted();
     this.#created = await this.#create(baseUrl, signal);
     signal.throwIfAborted();
-    const socket = await dialRuntime(
+    await dialRuntime(
       this.#created.websocketCallUrl,
       {
+        opened: (socket) => this.#connected(socket),
         audio: (chunk) => this.#runtimeAudio(chunk),
         text: (text) => this.#runtimeMessage(readRuntimeMessage(text)),
         gone: (code, reason) => this.#runtimeGone(code, reason),
       },
       { timeoutMs: this.#parts.dialTimeoutMs, heartbeatMs: this.#parts.heartbeatMs, signal },
     );
+  }
+
+  #connected(socket: RuntimeSocket): void {
     this.#runtimeSocket = socket;
     this.#toRuntime.connect(socket);
     const setupMs = performance.now() - this.#startedAt;
     this.#parts.metrics.setup.observeMs(setupMs);
-    this.note("connected", { runtimeCallId: this.#created.id });
-    this.log.info({ runtimeCallId: this.#created.id, setupMs: Math.round(setupMs) }, "call connected");
+    const runtimeCallId = this.runtimeCallId;
+    this.note("connected", { runtimeCallId });
+    this.log.info({ runtimeCallId, setupMs: Math.round(setupMs) }, "call connected");
   }
 
   async #create(baseUrl: string, over: AbortSignal): Promise<CreatedCall> {

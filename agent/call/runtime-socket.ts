@@ -11,6 +11,8 @@ const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
 const CLOSE_TIMEOUT_MS = 3_000;
 
 export interface RuntimeHandlers {
+  /** The socket is open; called before anything that comes over it. */
+  opened(socket: RuntimeSocket): void;
   audio(chunk: Buffer): void;
   text(text: string): void;
   /** The open socket is gone, by the runtime's doing. Called at most once. */
@@ -46,6 +48,7 @@ export class RuntimeSocket implements AudioSink {
     });
     socket.on("open", () => {
       this.#opened = true;
+      this.#handlers?.opened(this);
     });
     socket.on("error", (error) => {
       this.#failure = safeText(messageOf(error), secrets);
@@ -90,14 +93,14 @@ export class RuntimeSocket implements AudioSink {
 }
 
 /**
- * Dials a call's socket. The handlers are at work before it opens, so the first audio is not lost.
+ * Dials a call's socket and resolves when it is open. The handlers are at work before, so the first audio is not lost.
  * @throws Error saying why there is no connection, without the address
  */
 export async function dialRuntime(
   url: string,
   handlers: RuntimeHandlers,
   options: DialOptions,
-): Promise<RuntimeSocket> {
+): Promise<void> {
   const socket = new WebSocket(url, {
     perMessageDeflate: false,
     maxPayload: MAX_MESSAGE_BYTES,
@@ -117,5 +120,4 @@ export async function dialRuntime(
     giveUp.addEventListener("abort", abort, { once: true });
     if (giveUp.aborted) abort();
   }).finally(() => giveUp.removeEventListener("abort", abort));
-  return runtime;
 }

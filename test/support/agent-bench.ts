@@ -47,6 +47,8 @@ export interface AgentBenchOptions {
   env?: Record<string, string>;
   config?: Partial<Config>;
   tools?: ToolRegistry;
+  /** Makes the agent take the runtime for one on another machine. */
+  remoteRuntime?: boolean;
 }
 
 /** Starts both; `await using` or `stop()` ends them. */
@@ -54,6 +56,7 @@ export async function startAgentBench({
   env = {},
   config = {},
   tools,
+  remoteRuntime = false,
 }: AgentBenchOptions = {}): Promise<AgentBench> {
   const runtime = await StandInRuntime.start();
   const captured = captureLog();
@@ -62,7 +65,8 @@ export async function startAgentBench({
       ...readConfig({
         PORT: "0",
         VAPI_API_KEY: API_KEY,
-        VOICE_API_URL: runtime.url,
+        // 0.0.0.0 leads to this machine, but does not say so.
+        VOICE_API_URL: remoteRuntime ? runtime.url.replace("127.0.0.1", "0.0.0.0") : runtime.url,
         DRAIN_TIMEOUT_MS: "0",
         ...env,
       }),
