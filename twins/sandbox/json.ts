@@ -56,6 +56,7 @@ function copy(value: unknown, freeze: boolean): unknown {
     const array = value.map((item) => copy(item, freeze));
     return freeze ? Object.freeze(array) : array;
   }
+  if (!isPlain(value)) throw new TypeError(`a ${value.constructor.name} is not a JSON value`);
   const object: Record<string, unknown> = {};
   for (const [name, member] of Object.entries(value)) {
     if (member === undefined) continue;
@@ -70,6 +71,11 @@ function copy(value: unknown, freeze: boolean): unknown {
     } else object[name] = copy(member, freeze);
   }
   return freeze ? Object.freeze(object) : object;
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
 }
 
 /** About how many bytes a JSON value keeps in memory. */
