@@ -3,6 +3,9 @@
 /** A sentence that goes on for longer than this is cut at a space. */
 const LONGEST_PIECE = 400;
 
+/** A sentence that is over even though nothing follows it yet. */
+const ENDED = /[.!?…]["')\]]*\s+$/u;
+
 const segmenter = new Intl.Segmenter("en", { granularity: "sentence" });
 
 export interface SentenceCutter {
@@ -20,6 +23,10 @@ export function createSentenceCutter(): SentenceCutter {
       const sentences = [...segmenter.segment(rest)].map((segment) => segment.segment);
       rest = sentences.pop() ?? "";
       const pieces = sentences;
+      if (ENDED.test(rest)) {
+        pieces.push(rest);
+        rest = "";
+      }
       for (let at = cutAt(rest); at > 0; at = cutAt(rest)) {
         pieces.push(rest.slice(0, at));
         rest = rest.slice(at);
