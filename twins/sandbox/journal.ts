@@ -29,7 +29,7 @@ export const defaultJournalLimits: JournalLimits = {
 export interface KeptBody {
   bytes: Buffer;
   originalBytes: number;
-  contentType: string;
+  truncated: boolean;
 }
 
 export interface JournalEntry {
@@ -125,9 +125,10 @@ export class Journal {
 
   #keep(body: Buffer, contentType: string): KeptBody {
     const masked = this.#mask.body(body, contentType);
+    const truncated = masked.length > MAX_BODY_BYTES;
     // A copy, so that a small part never keeps a large buffer alive.
-    const bytes = masked.length > MAX_BODY_BYTES ? Buffer.from(masked.subarray(0, MAX_BODY_BYTES)) : masked;
-    return { bytes, originalBytes: body.length, contentType };
+    const bytes = truncated ? Buffer.from(masked.subarray(0, MAX_BODY_BYTES)) : masked;
+    return { bytes, originalBytes: body.length, truncated };
   }
 }
 

@@ -75,8 +75,7 @@ const utf8 = new TextDecoder("utf-8", { fatal: true });
 /** A body as a reader wants it: JSON as JSON, text as text, other bytes in base64, and a cut body marked as such. */
 function showBody(body: KeptBody): unknown {
   if (body.originalBytes === 0) return null;
-  const cut = body.bytes.length < body.originalBytes;
-  if (cut) {
+  if (body.truncated) {
     return { truncated: true, original_bytes: body.originalBytes, text: body.bytes.toString("utf8") };
   }
   let text: string;
