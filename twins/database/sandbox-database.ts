@@ -39,6 +39,11 @@ export async function createSandboxDatabase(
     );
   };
 
+  const drop = async () => {
+    await server.query(endConnections(login.name));
+    await server.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+  };
+
   const template = await server.templates.of(recipe);
   if (server.superuser) {
     await server.query(
@@ -53,12 +58,28 @@ export async function createSandboxDatabase(
     adminUrl: databaseUrl(server.adminUrl, login.name),
     recreate: async (other) => {
       const next = await server.templates.of(other ?? recipe);
-      await server.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+      await drop();
       await create(next);
     },
     drop: async () => {
-      await server.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+      await drop();
       if (server.superuser) await server.query(`DROP ROLE IF EXISTS ${name}`);
     },
   };
+}
+
+/**
+ * Ends every connection to a database and waits, a second at most, until they are gone. `DROP … WITH (FORCE)` does so too,
+ * but looks only every 100 ms whether they are.
+ */
+function endConnections(database: string): string {
+  const sessions = `FROM pg_stat_activity WHERE datname = ${pg.escapeLiteral(database)}`;
+  return `DO $$ BEGIN
+    PERFORM pg_terminate_backend(pid) ${sessions};
+    FOR i IN 1..1000 LOOP
+      PERFORM pg_stat_clear_snapshot();
+      EXIT WHEN NOT EXISTS (SELECT ${sessions});
+      PERFORM pg_sleep(0.001);
+    END LOOP;
+  END $$`;
 }

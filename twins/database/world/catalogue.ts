@@ -77,7 +77,7 @@ const tablesSql = `
 SELECT n.nspname AS schema, c.relname AS "table", obj_description(c.oid, 'pg_class') AS comment,
   coalesce((SELECT json_agg(json_build_object(
       'name', a.attname, 'type', base.typname, 'elementType', element.typname, 'delimiter', element.typdelim,
-      'typeName', format_type(a.atttypid, a.atttypmod), 'castName', format_type(a.atttypid, NULL),
+      'typeName', format_type(a.atttypid, a.atttypmod), 'castName', format_type(a.atttypid, -1),
       'notNull', a.attnotnull, 'generated', a.attgenerated <> '', 'identity', a.attidentity <> '',
       'defaultSql', pg_get_expr(d.adbin, d.adrelid),
       'constant', d.adbin::text LIKE '{CONST %',

@@ -64,7 +64,7 @@ function plainType(column: Column): string {
 
 const plainWords: Record<string, string> = {
   "character varying": "text",
-  character: "text",
+  bpchar: "text",
   bytea: "bytes",
   bigint: "integer",
   numeric: "decimal",

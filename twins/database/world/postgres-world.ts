@@ -13,8 +13,9 @@ import {
   WorldRefusal,
 } from "../../sandbox/world.ts";
 import { problemOf } from "./broken-rules.ts";
-import { type Catalogue, readCatalogue, type Table, valueType, worldName } from "./catalogue.ts";
-import { everyTable, type Notice, type RowsChanged } from "./change-feed.ts";
+import { type Catalogue, readCatalogue, type Table } from "./catalogue.ts";
+import { everyTable, type Notice } from "./change-feed.ts";
+import { type Change, changesOf } from "./changes.ts";
 import { checkRows, checkValues, unknownTable } from "./checked-rows.ts";
 import { type Connection, openConnection } from "./connection.ts";
 import { describeTables } from "./describe.ts";
@@ -22,17 +23,7 @@ import { insertRows, isRefusal } from "./insert-rows.ts";
 import { replaceRows } from "./replace-rows.ts";
 import { readRows, textSelection, whereClause } from "./select-rows.ts";
 import { positionsOf, readSequences, sequenceTableName, setPositions } from "./sequences.ts";
-import { decodeValue } from "./values.ts";
 
-/** Changes of definition that change what the world holds. */
-const tableCommands = [
-  "CREATE TABLE",
-  "CREATE TABLE AS",
-  "SELECT INTO",
-  "ALTER TABLE",
-  "DROP TABLE",
-  "DROP SCHEMA",
-];
 const lockNotAvailable = "55P03";
 
 export class PostgresWorld implements World {
@@ -268,40 +259,11 @@ export class PostgresWorld implements World {
   }
 
   #receive(notice: Notice): void {
-    switch (notice.change) {
-      case "definition":
-        this.#catalogue = undefined;
-        if (tableCommands.includes(notice.command)) this.#tell({ table: everyTable, change: "reset" });
-        return;
-      case "load":
-        for (const table of notice.tables) this.#tell({ table, change: "reset" });
-        return;
-      case "truncate":
-        this.#tell({ table: worldName(notice.schema, notice.table), change: "remove" });
-        return;
-      default:
-        this.#receiveRows(notice);
-    }
+    if (notice.change === "definition") this.#catalogue = undefined;
+    for (const change of changesOf(notice)) this.#tell(change);
   }
 
-  #receiveRows(notice: RowsChanged): void {
-    const table = worldName(notice.schema, notice.table);
-    const change = notice.change === "delete" ? "remove" : notice.change;
-    const types = notice.columns.map(({ type, elementType, delimiter }) =>
-      valueType(type, elementType, delimiter),
-    );
-    for (const texts of notice.rows) {
-      const values = types.map((type, i) => decodeValue(type, texts[i] ?? null));
-      this.#tell({
-        table,
-        change,
-        row: Object.fromEntries(notice.columns.map(({ name }, i) => [name, values[i]])),
-      });
-    }
-    if (notice.total > notice.rows.length) this.#tell({ table, change });
-  }
-
-  #tell(change: Omit<WorldChange, "stateVersion">): void {
+  #tell(change: Change): void {
     this.#stateVersion++;
     for (const listener of this.#listeners) listener({ stateVersion: this.#stateVersion, ...change });
   }
