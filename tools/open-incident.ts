@@ -22,7 +22,7 @@ export default defineTool({
     const [incident] = await database.query<Incident>(
       `WITH opened AS (
          INSERT INTO incidents (service, severity, title, status)
-         SELECT name, $2, $3, 'open' FROM services WHERE name = lower($1)
+         SELECT name, $2::int, $3, 'open' FROM services WHERE name = lower($1)
          RETURNING id, service, severity, title, status
        )
        SELECT opened.*, engineers.name AS on_call
