@@ -1,0 +1,108 @@
+import { setMaxListeners } from "node:events";
+import { afterAll, describe, expect, test } from "vitest";
+import { levelDb } from "../../../../twins/audio/pcm.ts";
+import {
+  createFliteSynthesis,
+  LONGEST_TEXT,
+} from "../../../../twins/voice-runtime/providers/flite-synthesis.ts";
+import { INTERNAL_RATE } from "../../../../twins/voice-runtime/providers/provider.ts";
+
+const synthesis = createFliteSynthesis({ cacheBytes: 1024 * 1024 });
+const never = new AbortController().signal;
+setMaxListeners(0, never);
+const SLT = { provider: "flite", voiceId: "slt" };
+
+afterAll(() => synthesis.close());
+
+describe("Flite synthesis", () => {
+  test("speaks a sentence at 16 kHz, at the tempo of speech", async () => {
+    const speech = await synthesis.speak(
+      "There are two incidents open for the checkout service.",
+      SLT,
+      never,
+    );
+    expect(speech.length / INTERNAL_RATE).toBeGreaterThan(2);
+    expect(speech.length / INTERNAL_RATE).toBeLessThan(5);
+    expect(levelDb(speech)).toBeGreaterThan(-35);
+  });
+
+  test("gives a vendor's voice always the same voice, and different ones to different ids", async () => {
+    const say = (voiceId: string) => synthesis.speak("Good morning.", { provider: "vapi", voiceId }, never);
+    const spoken = await Promise.all(
+      ["Elliot", "Rohan", "Hana", "Neha", "Cole", "Paige", "Spencer"].map(say),
+    );
+    expect(
+      new Set(spoken.map((speech) => Buffer.from(speech.buffer).toString("base64"))).size,
+    ).toBeGreaterThan(1);
+    const another = createFliteSynthesis();
+    expect(await another.speak("Good morning.", { provider: "vapi", voiceId: "Elliot" }, never)).toEqual(
+      spoken[0],
+    );
+    await another.close();
+  });
+
+  test("keeps what it has spoken, speaks at once what many ask for at once, and forgets the oldest", async () => {
+    const many = await Promise.all([1, 2, 3].map(() => synthesis.speak("Which service is it?", SLT, never)));
+    expect(new Set(many).size).toBe(1);
+    expect(await synthesis.speak("Which service is it?", SLT, never)).toBe(many[0]);
+    const long =
+      "This is a long sentence that fills the memory for sentences spoken before, as it takes several seconds.";
+    for (let at = 0; at < 8; at++) await synthesis.speak(`${long} Number ${at}.`, SLT, never);
+    const again = await synthesis.speak("Which service is it?", SLT, never);
+    expect(again).not.toBe(many[0]);
+    expect(again).toEqual(many[0]);
+  });
+
+  test("an abort ends the wait of the one who aborts only", async () => {
+    const abort = new AbortController();
+    const impatient = synthesis.speak("Somebody hangs up while this is spoken.", SLT, abort.signal);
+    const patient = synthesis.speak("Somebody hangs up while this is spoken.", SLT, never);
+    abort.abort(new Error("hung up"));
+    await expect(impatient).rejects.toThrow("hung up");
+    expect((await patient).length).toBeGreaterThan(INTERNAL_RATE);
+  });
+
+  test("has nothing to say for text without words, and refuses one without end", async () => {
+    for (const text of ["", "  ", "…", "?!"]) expect(await synthesis.speak(text, SLT, never)).toHaveLength(0);
+    await expect(synthesis.speak("no ".repeat(LONGEST_TEXT), SLT, never)).rejects.toThrow(
+      "too long to speak",
+    );
+  });
+
+  test("speaks any text: marks, accents, other scripts, options of a command line", async () => {
+    const plain = await synthesis.speak("It's a naive cafe.", SLT, never);
+    expect(await synthesis.speak("It’s a naïve café.", SLT, never)).toBe(plain);
+    for (const text of [
+      "-voice kal",
+      "a\0b\nc\td",
+      "停 stop",
+      "<speak>hi</speak>",
+      "INC-1041 costs $5 & 50%",
+    ]) {
+      expect((await synthesis.speak(text, SLT, never)).length, text).toBeGreaterThan(0);
+    }
+  });
+
+  test("leaves the event loop free", async () => {
+    let longestGapMs = 0;
+    let last = performance.now();
+    const timer = setInterval(() => {
+      longestGapMs = Math.max(longestGapMs, performance.now() - last);
+      last = performance.now();
+    }, 5);
+    const sentences = Array.from(
+      { length: 20 },
+      (_, at) => `Call number ${at} hears this sentence, and waits no longer.`,
+    );
+    const started = performance.now();
+    const spoken = await Promise.all(sentences.map((text) => synthesis.speak(text, SLT, never)));
+    clearInterval(timer);
+    const seconds = spoken.reduce((sum, { length }) => sum + length, 0) / INTERNAL_RATE;
+    const tookMs = performance.now() - started;
+    console.log(
+      `spoke ${seconds.toFixed(1)} s in ${tookMs.toFixed(0)} ms: ${((seconds * 1000) / tookMs).toFixed(0)} times real time`,
+    );
+    expect(tookMs).toBeLessThan(seconds * 1000);
+    expect(longestGapMs).toBeLessThan(250);
+  });
+});

@@ -1,0 +1,54 @@
+import { afterAll, describe, expect, test } from "vitest";
+import { CALLER_RATE } from "../../../../twins/audio/pcm.ts";
+import { resample } from "../../../../twins/audio/resample.ts";
+import { readSampleLibrary } from "../../../../twins/audio/sample-library.ts";
+import { INTERNAL_RATE } from "../../../../twins/voice-runtime/providers/provider.ts";
+import { createSampleRecognition } from "../../../../twins/voice-runtime/providers/sample-recognition.ts";
+
+const samplesFolder = new URL("../../../../samples", import.meta.url).pathname;
+const library = readSampleLibrary(samplesFolder);
+const recognition = createSampleRecognition({ samplesFolder });
+const never = new AbortController().signal;
+
+afterAll(() => recognition.close());
+
+function heard(name: string): Int16Array {
+  return resample(library.get(name).pcm, CALLER_RATE, INTERNAL_RATE);
+}
+
+describe("recognition by samples", () => {
+  test("answers the words of the sample it hears", async () => {
+    const { text } = await recognition.transcribe(heard("open-incident"), "en", never);
+    expect(text).toBe("Hello, I need to open an incident for the checkout service.");
+  });
+
+  test("answers null for what is no speech it knows", async () => {
+    for (const name of ["noise", "tones", "wrong-rate"]) {
+      expect(await recognition.transcribe(heard(name), "en", never), name).toEqual({ text: null });
+    }
+    expect(await recognition.transcribe(new Int16Array(0), "en", never)).toEqual({ text: null });
+  });
+
+  test("answers the words said so far", async () => {
+    const unfinished = heard("open-incident").subarray(0, INTERNAL_RATE * 2);
+    expect(await recognition.partial(unfinished, "en", never)).toEqual({ text: "Hello, I need to open" });
+    expect(await recognition.transcribe(unfinished, "en", never)).toEqual({ text: null });
+  });
+
+  test("stops waiting when aborted, and serves the next", async () => {
+    const abort = new AbortController();
+    const running = recognition.transcribe(heard("yes-please"), "en", abort.signal);
+    const waiting = recognition.transcribe(heard("yes-please"), "en", abort.signal);
+    abort.abort(new Error("hung up"));
+    await expect(running).rejects.toThrow("hung up");
+    await expect(waiting).rejects.toThrow("hung up");
+    await expect(recognition.transcribe(heard("yes-please"), "en", abort.signal)).rejects.toThrow("hung up");
+    expect(await recognition.transcribe(heard("yes-please"), "en", never)).toEqual({
+      text: "Yes, please do that.",
+    });
+  });
+
+  test("a folder without samples is refused at once, with what to do", () => {
+    expect(() => createSampleRecognition({ samplesFolder: "/nowhere" })).toThrow("npm run samples");
+  });
+});

@@ -1,0 +1,113 @@
+/**
+ * What a recogniser compares: for each 16 ms of speech twelve mel-frequency cepstral coefficients, that is, the shape
+ * of the spectrum without the pitch. Each is normalised over the utterance, so that loudness and line do not matter.
+ */
+import { MEL_BANDS, type MelSpectrogram } from "./spectrum.ts";
+
+export const COEFFICIENTS = 12;
+
+/** `COEFFICIENTS` numbers a frame, each with mean 0 and variance 1 over all frames. */
+export interface Features {
+  frames: number;
+  values: Float32Array;
+}
+
+/** Speech is what lies between the first and the last frame this much below its loud frames, or louder … */
+const QUIETEST_SPEECH_DB = 25;
+/** … and this much above the noise, or, when the noise is loud, this share of the way up from it. */
+const ABOVE_NOISE_DB = 8;
+const ABOVE_NOISE_SHARE = 0.45;
+/** Sound whose loud frames stand out less than this from its quiet ones is noise. */
+const LEAST_CONTRAST_DB = 6;
+/** Sound whose loud frames are below this is silence; mean power of a mel band. */
+const SILENCE_POWER = 1e5;
+/**
+ * Every band is filled up to this much below the loud frames, and what is weaker is not looked at: it is where noise
+ * changes speech first. Measured: with it, noise at 20 dB moves an utterance a third as far as it does without.
+ */
+const MASK_DB = 12;
+
+/** The frames of `sound` from where speech begins to where it ends; `undefined` when there is none in it. */
+export function speechIn(sound: MelSpectrogram): MelSpectrogram | undefined {
+  const levels = frameLevels(sound);
+  const sorted = levels.toSorted();
+  const loud = percentile(sorted, 0.95);
+  const quiet = percentile(sorted, 0.05);
+  const contrastDb = 10 * Math.log10(loud / Math.max(quiet, Number.EPSILON));
+  if (loud < SILENCE_POWER || contrastDb < LEAST_CONTRAST_DB) return undefined;
+  const aboveQuietDb = Math.min(ABOVE_NOISE_DB, ABOVE_NOISE_SHARE * contrastDb);
+  const threshold = Math.max(loud * fromDb(-QUIETEST_SPEECH_DB), quiet * fromDb(aboveQuietDb));
+  const isSpeech = (level: number): boolean => level >= threshold;
+  return part(sound, levels.findIndex(isSpeech), levels.findLastIndex(isSpeech) + 1);
+}
+
+/** Frames `from` (included) to `to` (not included). */
+export function part(sound: MelSpectrogram, from: number, to: number): MelSpectrogram {
+  return { frames: to - from, powers: sound.powers.subarray(from * MEL_BANDS, to * MEL_BANDS) };
+}
+
+/** Whether each frame has sound in it, or is part of a pause. */
+export function soundingFrames(sound: MelSpectrogram): boolean[] {
+  const levels = frameLevels(sound);
+  const threshold = percentile(levels.toSorted(), 0.95) * fromDb(-QUIETEST_SPEECH_DB);
+  return Array.from(levels, (level) => level >= threshold);
+}
+
+/** Features of speech that begins and ends with `sound`. */
+export function featuresOf(sound: MelSpectrogram): Features {
+  const mask = percentile(frameLevels(sound).toSorted(), 0.95) * fromDb(-MASK_DB);
+  const values = new Float32Array(sound.frames * COEFFICIENTS);
+  const logs = new Float64Array(MEL_BANDS);
+  for (let frame = 0; frame < sound.frames; frame++) {
+    for (let band = 0; band < MEL_BANDS; band++) {
+      logs[band] = Math.log((sound.powers[frame * MEL_BANDS + band] ?? 0) + mask);
+    }
+    for (let index = 0; index < COEFFICIENTS; index++) {
+      let sum = 0;
+      for (let band = 0; band < MEL_BANDS; band++) {
+        sum += (logs[band] ?? 0) * (COSINES[index * MEL_BANDS + band] ?? 0);
+      }
+      values[frame * COEFFICIENTS + index] = sum;
+    }
+  }
+  for (let index = 0; index < COEFFICIENTS; index++) normalise(values, sound.frames, index);
+  return { frames: sound.frames, values };
+}
+
+/** The cosine transform's rows; the first, which is loudness, is left out. */
+const COSINES = Float64Array.from({ length: COEFFICIENTS * MEL_BANDS }, (_, at) => {
+  const [index, band] = [Math.floor(at / MEL_BANDS) + 1, at % MEL_BANDS];
+  return Math.cos((Math.PI * index * (band + 0.5)) / MEL_BANDS);
+});
+
+/** Gives one coefficient mean 0 and variance 1. */
+function normalise(values: Float32Array, frames: number, index: number): void {
+  let [sum, squares] = [0, 0];
+  for (let frame = 0; frame < frames; frame++) {
+    const value = values[frame * COEFFICIENTS + index] ?? 0;
+    sum += value;
+    squares += value * value;
+  }
+  const mean = sum / frames;
+  const deviation = Math.sqrt(Math.max(squares / frames - mean * mean, 1e-6));
+  for (let at = index; at < frames * COEFFICIENTS; at += COEFFICIENTS) {
+    values[at] = ((values[at] ?? 0) - mean) / deviation;
+  }
+}
+
+/** Mean power of a band in each frame. */
+function frameLevels({ frames, powers }: MelSpectrogram): Float32Array {
+  return new Float32Array(frames).map((_, frame) => {
+    let sum = 0;
+    for (let band = 0; band < MEL_BANDS; band++) sum += powers[frame * MEL_BANDS + band] ?? 0;
+    return sum / MEL_BANDS;
+  });
+}
+
+function percentile(sorted: Float32Array, share: number): number {
+  return sorted[Math.floor(sorted.length * share)] ?? 0;
+}
+
+function fromDb(decibels: number): number {
+  return 10 ** (decibels / 10);
+}

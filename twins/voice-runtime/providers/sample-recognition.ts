@@ -1,0 +1,51 @@
+/**
+ * Speech recognition without a vendor: what is heard is compared with a folder of recordings whose words are known.
+ * It really listens: audio at the wrong rate, with its bytes swapped or shifted, noise, music, half an utterance, or a
+ * sentence that was never recorded is not understood.
+ */
+import { readManifest } from "../../audio/sample-library.ts";
+import type { Recognition } from "./provider.ts";
+import type { RecognitionRequest } from "./recognition/recognition-worker.ts";
+import { WorkerPool } from "./threads/worker-pool.ts";
+
+export interface SampleRecognitionOptions {
+  /** Folder with the samples and their `manifest.json`: those with speech are what can be understood. */
+  samplesFolder: string;
+  /** Threads that listen. */
+  threads?: number;
+}
+
+export interface SampleRecognition extends Recognition {
+  /** Starts the threads ahead of the first turn. */
+  warm(): void;
+  close(): Promise<void>;
+}
+
+/**
+ * The language asked for makes no difference: recordings are in whatever language they are.
+ * @throws Error saying what is wrong when the folder has no usable manifest or no speech in it.
+ */
+export function createSampleRecognition({
+  samplesFolder,
+  threads = 1,
+}: SampleRecognitionOptions): SampleRecognition {
+  const spoken = readManifest(samplesFolder).samples.filter(({ kind }) => kind === "speech");
+  if (spoken.length === 0)
+    throw new Error(`${samplesFolder} has no sample with speech in it: nothing could be recognised`);
+  const pool = new WorkerPool<RecognitionRequest, string | null>({
+    file: new URL("./recognition/recognition-worker.ts", import.meta.url),
+    threads,
+    mostWaiting: 1_000,
+    data: { samplesFolder },
+  });
+  // A view of a larger recording would take all of it along to the thread.
+  const run = async (task: RecognitionRequest["task"], speech: Int16Array, signal: AbortSignal) => ({
+    text: await pool.run({ task, speech: speech.slice() }, signal),
+  });
+  return {
+    transcribe: (speech, _language, signal) => run("transcribe", speech, signal),
+    partial: (speech, _language, signal) => run("partial", speech, signal),
+    warm: () => pool.warm(),
+    close: () => pool.close(),
+  };
+}
