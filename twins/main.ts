@@ -28,7 +28,12 @@ async function main(): Promise<void> {
     ...(environment === undefined ? {} : { environmentFile: environment }),
     ...(settings.SANDBOX_API_KEY === undefined ? {} : { apiKey: settings.SANDBOX_API_KEY }),
   });
-  const forget = await writeLocator("twins", { base_url: twins.baseUrl, api_key: twins.apiKey });
+  const forget = await writeLocator("twins", { base_url: twins.baseUrl, api_key: twins.apiKey }).catch(
+    async (error: unknown) => {
+      await twins.stop();
+      throw error;
+    },
+  );
   process.stdout.write(json ? `${asJson(twins)}\n` : asText(twins));
   const stop = () => {
     Promise.all([twins.stop(), forget()]).then(() => process.exit(0), fail);

@@ -16,6 +16,8 @@ interface Engine extends RunningTwin {
 
 /** Largest event accepted; tool results are the largest part of one. */
 const EVENT_BYTES = 256 * 1024;
+/** Most events of one simulation, so that one that runs wild does not push out the others'. */
+const EVENTS_PER_SIMULATION = 10_000;
 
 const simulationBody = z
   .strictObject({
@@ -51,7 +53,10 @@ const operations = [
     handle: ({ params }, { world }) => {
       const simulation = world.table("simulations").get(params.id ?? "");
       if (!simulation) return unknownSimulation(params.id);
-      return { status: 200, body: { ...simulation, events: eventsOf(world, simulation.id).length } };
+      return {
+        status: 200,
+        body: { ...simulation, events: world.table("events").count({ simulation_id: simulation.id }) },
+      };
     },
   }),
   operation<Engine>({
@@ -66,6 +71,13 @@ const operations = [
       if (!simulation) return unknownSimulation(request.params.id);
       const body = readBodyAs(request, eventBody);
       if (!body.ok) return body.response;
+      if (world.table("events").count({ simulation_id: simulation.id }) >= EVENTS_PER_SIMULATION) {
+        return errorResponse(
+          429,
+          "too_many_events",
+          `simulation ${simulation.id} has ${EVENTS_PER_SIMULATION} events, the most it may have`,
+        );
+      }
       const event = world.table("events").insert({ ...body.value, simulation_id: simulation.id });
       return { status: 201, body: event };
     },

@@ -42,6 +42,9 @@ const REQUEST_MS = 60_000;
 const HEADERS_MS = 10_000;
 const KEEP_ALIVE_MS = 30_000;
 
+/** Connections open at a time, sockets included; more are turned away. */
+const MAX_CONNECTIONS = 10_000;
+
 /** Starts to listen. Until a sandbox is added everything is answered with 503. @throws Error saying what to do. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const sandboxes = new Map<string, Sandbox>();
@@ -83,6 +86,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     keepAliveTimeout: KEEP_ALIVE_MS,
     connectionsCheckingInterval: 5000,
   });
+  server.maxConnections = MAX_CONNECTIONS;
   server.on("request", (req, res) => {
     serve(req, res).catch((error: unknown) => {
       options.log.error({ err: error }, "a request could not be answered");

@@ -34,6 +34,8 @@ export interface TableHandle<TableRow, NewRow> {
   get(key: Key): Readonly<TableRow> | undefined;
   /** Rows whose columns equal `where`, oldest first; fast by key and by a column that refers to another table. */
   find(where: Partial<TableRow>): Readonly<TableRow>[];
+  /** How many rows `find` would answer. */
+  count(where: Partial<TableRow>): number;
   /** Every row, oldest first. */
   all(): Readonly<TableRow>[];
   /** @throws WorldRefusal */
@@ -91,6 +93,7 @@ export class MemoryWorld<TableDeclarations extends Declarations> implements Worl
         return row && typed(row);
       },
       find: (where) => [...rowsOf().find(where)].map(typed),
+      count: (where) => rowsOf().count(where),
       all: () => [...rowsOf().rows()].map(typed),
       insert: (row) => {
         const [added] = this.#insert({ [name]: [row] });

@@ -173,6 +173,18 @@ export class TableRows {
     for (const row of this.#candidates(where)) if (matches(row)) yield row;
   }
 
+  /** How many rows match `where`; at once when a referring column is all it names. */
+  count(where: Row): number {
+    const conditions = Object.entries(where);
+    const [only] = conditions;
+    if (only && conditions.length === 1 && this.#referrers.has(only[0]) && isKey(only[1])) {
+      return this.referrers(only[0], only[1]).size;
+    }
+    let count = 0;
+    for (const _row of this.find(where)) count++;
+    return count;
+  }
+
   *#candidates(where: Row): IterableIterator<Readonly<Row>> {
     const key = where[this.type.key];
     if (isKey(key)) {

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type RunningTwins, startTwins } from "../../../twins/sandbox/start.ts";
+import engine from "../../../twins/engine/index.ts";
+import type { RunningTwins } from "../../../twins/sandbox/start.ts";
 import { request } from "../../support/http.ts";
+import { addressesOf, startEnvironment } from "../../support/twins.ts";
 
 let twins: RunningTwins;
 beforeAll(async () => {
-  twins = await startTwins();
+  twins = await startEnvironment("version: 1\nservices: []\n", { twins: [engine] });
 });
 afterAll(() => twins.stop());
 
@@ -26,10 +28,8 @@ const toolCall = {
 describe("simulations", () => {
   test("the engine answers at the gateway's root and at its own address", async () => {
     const id = await newSimulation();
-    const [sandbox] = twins.sandboxes;
-    const engine = sandbox?.twins.find(({ name }) => name === "engine");
-    const response = await fetch(`${engine?.url}/simulations/${id}`);
-    expect(await response.json()).toMatchObject({ id, events: 0, scenario: null, metadata: {} });
+    const answer = await request("GET", `${addressesOf(twins, "engine").url}/simulations/${id}`);
+    expect(answer.body).toMatchObject({ id, events: 0, scenario: null, metadata: {} });
   });
 
   test("a simulation keeps the id, scenario and metadata it is given", async () => {
@@ -112,6 +112,25 @@ describe("events", () => {
     expect(refused.status).toBe(413);
     expect(refused.body.error.code).toBe("body_too_large");
   });
+});
+
+test("one simulation takes ten thousand events and no more, and leaves room for others", async () => {
+  const full = await newSimulation();
+  const event = (index: number) => ({
+    simulation_id: full,
+    service: "agent",
+    event_type: "note",
+    data: { index },
+  });
+  await request("POST", `${addressesOf(twins, "engine").control_url}/sim/data`, {
+    headers: { "x-api-key": twins.apiKey },
+    body: { data: { events: Array.from({ length: 10_000 }, (_, index) => event(index)) } },
+  });
+  const refused = await call("POST", `/simulations/${full}/events`, toolCall);
+  expect(refused.status).toBe(429);
+  expect(refused.body.error.code).toBe("too_many_events");
+  const other = await newSimulation();
+  expect((await call("POST", `/simulations/${other}/events`, toolCall)).status).toBe(201);
 });
 
 test("the trace shows tool calls with arguments and result, and other events as they are, in time order", async () => {

@@ -309,6 +309,23 @@ describe("watch", () => {
     ]);
   });
 
+  test("at most 64 watch a twin at a time, and one that leaves makes room", async () => {
+    const controllers = await Promise.all(
+      Array.from({ length: 64 }, async () => {
+        const controller = new AbortController();
+        const { signal } = controller;
+        await fetch(`${base}/sim/watch`, { headers: { "x-api-key": twins.apiKey }, signal });
+        return controller;
+      }),
+    );
+    expect((await control("GET", "/watch")).status).toBe(429);
+    controllers[0]?.abort();
+    await expect
+      .poll(async () => (await readEvents(1, async () => undefined).catch(() => [])).length)
+      .toBe(1);
+    for (const controller of controllers) controller.abort();
+  });
+
   test("a watcher that does not read is let go with an overflow event; the world goes on", async () => {
     const client = http.get(`${base}/sim/watch`, { headers: { "x-api-key": twins.apiKey }, agent: false });
     const [response] = (await once(client, "response")) as [http.IncomingMessage];
