@@ -4,8 +4,8 @@
  */
 import { clampSample } from "./pcm.ts";
 
-export const LOWEST_RATE = 8_000;
-export const HIGHEST_RATE = 48_000;
+export const LOWEST_RATE = 3_000;
+export const HIGHEST_RATE = 192_000;
 
 /** Kaiser window shape for about 70 dB of stop-band attenuation. */
 const KAISER_BETA = 6.8;
@@ -16,6 +16,8 @@ const CUTOFF = 0.45;
 /** Input is worked through in blocks, so that one huge chunk needs no huge buffer. */
 const BLOCK_SAMPLES = 4_096;
 const MOST_KEPT_FILTERS = 8;
+/** Rates with no simple ratio would need one filter per sample of a second: the nearest of so many is as good. */
+const MOST_PHASES = 1_024;
 
 export interface Resampler {
   /** Takes the next samples of the stream, gives those of the output that are settled by now. */
@@ -27,7 +29,7 @@ export interface Resampler {
   flush(): Int16Array;
 }
 
-/** Rates in samples per second, whole numbers from 8000 to 48000. */
+/** Rates in samples per second, whole numbers from 3000 to 192000. */
 export function createResampler(fromRate: number, toRate: number): Resampler {
   for (const rate of [fromRate, toRate]) {
     if (!Number.isInteger(rate) || rate < LOWEST_RATE || rate > HIGHEST_RATE) {
@@ -65,7 +67,9 @@ interface PolyphaseFilter {
   down: number;
   /** Input samples either side of an output sample that shape it. */
   reach: number;
-  /** `up` rows of `2 · reach` coefficients. */
+  /** Positions between two input samples that have a filter of their own. */
+  phases: number;
+  /** `phases + 1` rows (the last is the first of the next sample) of `2 · reach` coefficients. */
   coefficients: Float32Array;
 }
 
@@ -119,7 +123,7 @@ class PolyphaseResampler implements Resampler {
   }
 
   #fill(output: Int16Array, first: number, until: number): void {
-    const { up, down, reach, coefficients } = this.#filter;
+    const { up, down, reach, phases, coefficients } = this.#filter;
     const length = 2 * reach;
     const window = this.#window;
     for (; this.#given < until; this.#given++) {
@@ -128,7 +132,7 @@ class PolyphaseResampler implements Resampler {
       const from = (position - phase) / up - reach + 1 - this.#windowStart;
       if (from + length > this.#held) return;
       let sum = 0;
-      for (let tap = 0, row = phase * length; tap < length; tap++) {
+      for (let tap = 0, row = Math.round((phase * phases) / up) * length; tap < length; tap++) {
         sum += (window[from + tap] ?? 0) * (coefficients[row + tap] ?? 0);
       }
       output[this.#given - first] = clampSample(sum);
@@ -166,12 +170,13 @@ function designFilter(up: number, down: number): PolyphaseFilter {
   const lower = Math.min(1, up / down);
   const reach = Math.ceil(HALF_LENGTH / lower);
   const length = 2 * reach;
-  const coefficients = new Float32Array(up * length);
+  const phases = Math.min(up, MOST_PHASES);
+  const coefficients = new Float32Array((phases + 1) * length);
   const row = new Float64Array(length);
-  for (let phase = 0; phase < up; phase++) {
+  for (let phase = 0; phase <= phases; phase++) {
     let sum = 0;
     for (let tap = 0; tap < length; tap++) {
-      const distance = tap - reach + 1 - phase / up;
+      const distance = tap - reach + 1 - phase / phases;
       const value = sinc(2 * CUTOFF * lower * distance) * kaiser(distance / reach);
       row[tap] = value;
       sum += value;
@@ -179,7 +184,7 @@ function designFilter(up: number, down: number): PolyphaseFilter {
     // Every phase passes a constant signal unchanged. Single precision keeps the result the same on every machine.
     for (let tap = 0; tap < length; tap++) coefficients[phase * length + tap] = (row[tap] ?? 0) / sum;
   }
-  return { up, down, reach, coefficients };
+  return { up, down, reach, phases, coefficients };
 }
 
 function sinc(x: number): number {

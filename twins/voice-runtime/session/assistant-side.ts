@@ -20,18 +20,26 @@ type AssistantState =
       paused: boolean;
     };
 
+type QueuedJob = Omit<LineJob, "turn"> | Omit<ReplyJob, "turn">;
+
+export type NewLine = Omit<LineJob, "type" | "id" | "turn">;
+export type NewReply = Omit<ReplyJob, "type" | "id" | "turn">;
+
 export class AssistantSide {
   readonly #emit: (effect: TurnEffect) => void;
+  /** The turn that what the assistant says on its own belongs to. */
+  readonly #currentTurn: () => number;
   #state: AssistantState = { type: "idle" };
-  #queue: Job[] = [];
+  #queue: QueuedJob[] = [];
   #jobs = 0;
   #backoffUntilMs = 0;
   /** Audio went out in the last tick. */
   #playing = false;
   #finalDue: { job: Job; atMs: number } | undefined;
 
-  constructor(emit: (effect: TurnEffect) => void) {
+  constructor(emit: (effect: TurnEffect) => void, currentTurn: () => number) {
     this.#emit = emit;
+    this.#currentTurn = currentTurn;
   }
 
   get idle(): boolean {
@@ -59,23 +67,25 @@ export class AssistantSide {
     return this.#state.job.type === "reply" ? this.#state.job.answers : undefined;
   }
 
-  enqueueLine(line: Omit<LineJob, "type" | "id">): void {
+  enqueueLine(line: NewLine): void {
     if (this.#queue.length >= LONGEST_QUEUE) return;
     this.#queue.push({ type: "line", id: ++this.#jobs, ...line });
     this.prepareNext();
   }
 
   /** Says it now: what is heard is cut, what was not heard yet comes after it. */
-  cutInWith(line: Omit<LineJob, "type" | "id">): void {
+  cutInWith(line: NewLine): void {
     this.#makeWay();
     if (this.#queue.length >= LONGEST_QUEUE) return;
     this.#queue.unshift({ type: "line", id: ++this.#jobs, ...line });
     this.prepareNext();
   }
 
-  /** One reply answers all that was said since the last: a waiting one gives way. */
-  enqueueReply(reply: Omit<ReplyJob, "type" | "id">): void {
+  /** One reply answers all that was said since the last: one that waits or has not acted yet gives way. */
+  enqueueReply(reply: NewReply): void {
     this.#queue = this.#queue.filter((job) => job.type !== "reply");
+    if (this.#state.type === "preparing" && this.#state.job.type === "reply" && !this.#state.toolsCalled)
+      this.abandon();
     this.#queue.push({ type: "reply", id: ++this.#jobs, ...reply });
     this.prepareNext();
   }
@@ -86,8 +96,10 @@ export class AssistantSide {
 
   prepareNext(): void {
     if (this.#state.type !== "idle") return;
-    const job = this.#queue.shift();
-    if (job === undefined) return;
+    const next = this.#queue.shift();
+    if (next === undefined) return;
+    const answered = next.type === "reply" ? next.answers : undefined;
+    const job = { ...next, turn: answered?.turn ?? this.#currentTurn() };
     this.#state = { type: "preparing", job, ready: false, toolsCalled: false, toolsRunning: false };
     this.#emit({ type: "prepare", job });
   }

@@ -65,10 +65,20 @@ export class ClientSocket {
     this.#downlink.message(message);
   }
 
+  /** Reads no more for now: what the client sends waits on its side. */
+  pause(): void {
+    this.#socket.pause();
+  }
+
+  resume(): void {
+    this.#socket.resume();
+  }
+
   /** Says goodbye and lets go of the socket; errors of the goodbye itself concern nobody. */
   close(code: number, reason: string): void {
     this.#closed = true;
     this.#socket.off("message", this.#onMessage);
+    this.#socket.resume();
     this.#downlink.close(code, reason);
   }
 

@@ -20,6 +20,8 @@ export type Edge = { type: "speech-started" | "speech-ended"; atMs: number };
 
 export interface ListenerOptions {
   detector: SpeechDetector;
+  /** Position of the call when it begins to listen. */
+  startMs: number;
   recognition: Recognition;
   language: string;
   log: Logger;
@@ -29,6 +31,7 @@ export interface ListenerOptions {
 
 export class Listener {
   readonly #detector: SpeechDetector;
+  readonly #startMs: number;
   readonly #recognition: Recognition;
   readonly #language: string;
   readonly #log: Logger;
@@ -40,8 +43,9 @@ export class Listener {
   /** How long the last transcription took, in wall time. */
   transcriberMs = 0;
 
-  constructor({ detector, recognition, language, log, signal }: ListenerOptions) {
+  constructor({ detector, startMs, recognition, language, log, signal }: ListenerOptions) {
     this.#detector = detector;
+    this.#startMs = startMs;
     this.#recognition = recognition;
     this.#language = language;
     this.#log = log;
@@ -56,13 +60,14 @@ export class Listener {
     this.#turn?.append(frame);
     return this.#detector.push(frame).map(({ type, atSample }) => ({
       type: type === "start" ? "speech-started" : "speech-ended",
-      atMs: samplesToMs(atSample, INTERNAL_RATE),
+      atMs: this.#startMs + samplesToMs(atSample, INTERNAL_RATE),
     }));
   }
 
   /** A new turn, of speech that began at `fromMs`. */
   open(fromMs: number): void {
-    const wantedMs = samplesToMs(this.#positionSamples, INTERNAL_RATE) - fromMs + LEAD_IN_MS;
+    const positionMs = this.#startMs + samplesToMs(this.#positionSamples, INTERNAL_RATE);
+    const wantedMs = positionMs - fromMs + LEAD_IN_MS;
     const frames = Math.ceil(msToSamples(wantedMs, INTERNAL_RATE) / TICK_SAMPLES);
     this.#turn = new TurnAudio(concatSamples(...this.#recent.slice(-Math.max(1, frames))));
   }
@@ -76,10 +81,15 @@ export class Listener {
   async hearSoFar(): Promise<string | null> {
     const turn = this.#turn;
     if (turn === undefined) return null;
-    const { text } = await withDeadline(this.#signal, PROVIDER_TIMEOUT_MS, (signal) =>
-      this.#recognition.partial(turn.since(0), this.#language, signal),
-    );
-    return text;
+    try {
+      const { text } = await withDeadline(this.#signal, PROVIDER_TIMEOUT_MS, (signal) =>
+        this.#recognition.partial(turn.since(0), this.#language, signal),
+      );
+      return text;
+    } catch (error) {
+      this.#logFailure(error);
+      return null;
+    }
   }
 
   /**
@@ -111,6 +121,11 @@ export class Listener {
     this.#detector.close();
     this.#turn = undefined;
     this.#recent = [];
+  }
+
+  #logFailure(error: unknown): void {
+    if (!this.#signal.aborted)
+      this.#log.error({ err: error }, "speech recognition failed: nothing was heard");
   }
 
   async #transcribe(speech: Int16Array): Promise<string | null> {

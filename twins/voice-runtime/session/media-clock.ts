@@ -4,29 +4,40 @@
  * call is the same.
  *
  * A provider works in wall time, so its latency would be worth more of a fast call than of a slow one. Therefore the
- * clock may stand still while the call cannot go on without an answer (`hold`): audio waits in a queue. Never for more
- * than a second of media, so that a slow provider delays the call and does not stop it.
+ * clock may stand still while the call cannot go on without an answer (`hold`): audio waits in a queue. Never until more
+ * than a second of it waits, so that a slow provider delays the call and does not stop it.
  */
 import { concatSamples, msToSamples, samplesToMs } from "../../audio/pcm.ts";
 import { INTERNAL_RATE } from "../providers/provider.ts";
 
 export const TICK_MS = 10;
 export const TICK_SAMPLES = msToSamples(TICK_MS, INTERNAL_RATE);
+/** 10 ms of nothing; not to be written to. */
+export const SILENT_TICK = new Int16Array(TICK_SAMPLES);
 
 /** Without audio for so long, the wall clock takes over. */
 const SILENT_LINE_MS = 500;
 const SILENT_LINE_STEP_MS = 20;
 /** After a stall of the process the wall clock does not make up for more than this at once. */
 const MOST_CATCH_UP_MS = 1_000;
-/** Audio that waits beyond this is dropped, oldest first. */
-const LONGEST_QUEUE_SAMPLES = msToSamples(5_000, INTERNAL_RATE);
-/** Media received after which the clock no longer waits for an answer. */
-const LONGEST_HOLD_SAMPLES = msToSamples(1_000, INTERNAL_RATE);
+/** With so much audio waiting, the clock no longer stands still for an answer … */
+const LONGEST_LAG_SAMPLES = msToSamples(1_000, INTERNAL_RATE);
+/** … that has had this long to come: audio may arrive all at once, before anybody could answer. */
+const SHORTEST_HOLD_MS = 30;
+/** When so much waits the caller is to stop sending, and may go on when so little is left. */
+const FULL_SAMPLES = msToSamples(5_000, INTERNAL_RATE);
+const ROOM_SAMPLES = msToSamples(2_000, INTERNAL_RATE);
+/** Audio that waits beyond this (one huge message can hold it) is dropped, oldest first. */
+const LONGEST_QUEUE_SAMPLES = msToSamples(120_000, INTERNAL_RATE);
 
 export interface MediaClockEvents {
   /** The next `TICK_SAMPLES` of what the caller sends. */
   onTick(frame: Int16Array): void;
-  /** Audio came faster than it could be worked on: so many samples were lost. */
+  /** Audio comes faster than it can be worked on: no more of it now. */
+  onFull(): void;
+  /** More may come. */
+  onRoom(): void;
+  /** So many samples were lost all the same. */
   onDrop(samples: number): void;
 }
 
@@ -35,14 +46,20 @@ export interface Hold {
   applies(): boolean;
 }
 
+interface HoldState {
+  /** When it began to apply, by the wall clock. */
+  sinceMs: number | undefined;
+  overdue: boolean;
+}
+
 export class MediaClock {
   readonly #events: MediaClockEvents;
-  readonly #holds = new Map<Hold, { sinceSamples: number | undefined }>();
+  readonly #holds = new Map<Hold, HoldState>();
   #queue: Int16Array[] = [];
   #queuedSamples = 0;
-  #receivedSamples = 0;
   #playedSamples = 0;
   #draining = false;
+  #full = false;
   #stopped = false;
   #lastAudioAt = 0;
   #watch: NodeJS.Timeout | undefined;
@@ -87,7 +104,7 @@ export class MediaClock {
 
   /** The clock may stand still for `hold` until the returned function is called. */
   hold(hold: Hold): () => void {
-    this.#holds.set(hold, { sinceSamples: undefined });
+    this.#holds.set(hold, { sinceMs: undefined, overdue: false });
     return () => {
       if (this.#holds.delete(hold)) this.#drain();
     };
@@ -101,9 +118,12 @@ export class MediaClock {
   #enqueue(audio: Int16Array): void {
     this.#queue.push(audio);
     this.#queuedSamples += audio.length;
-    this.#receivedSamples += audio.length;
     this.#drain();
     this.#dropOverflow();
+    if (!this.#full && this.#queuedSamples > FULL_SAMPLES) {
+      this.#full = true;
+      this.#events.onFull();
+    }
   }
 
   #drain(): void {
@@ -115,16 +135,23 @@ export class MediaClock {
       this.#events.onTick(frame);
     }
     this.#draining = false;
+    if (this.#full && !this.#stopped && this.#queuedSamples < ROOM_SAMPLES) {
+      this.#full = false;
+      this.#events.onRoom();
+    }
   }
 
   #isHeld(): boolean {
     for (const [hold, state] of this.#holds) {
       if (!hold.applies()) {
-        state.sinceSamples = undefined;
+        state.sinceMs = undefined;
+        state.overdue = false;
         continue;
       }
-      state.sinceSamples ??= this.#receivedSamples;
-      if (this.#receivedSamples - state.sinceSamples < LONGEST_HOLD_SAMPLES) return true;
+      state.sinceMs ??= performance.now();
+      const late = this.#queuedSamples >= LONGEST_LAG_SAMPLES;
+      if (late && performance.now() - state.sinceMs >= SHORTEST_HOLD_MS) state.overdue = true;
+      if (!state.overdue) return true;
     }
     return false;
   }
@@ -169,7 +196,7 @@ export class MediaClock {
   #watchLine(afterMs: number): void {
     this.#watch = setTimeout(() => {
       const quietMs = performance.now() - this.#lastAudioAt;
-      if (quietMs >= SILENT_LINE_MS) this.#startFilling();
+      if (quietMs >= SILENT_LINE_MS && !this.#full) this.#startFilling();
       this.#watchLine(quietMs >= SILENT_LINE_MS ? SILENT_LINE_MS : SILENT_LINE_MS - quietMs);
     }, afterMs);
   }

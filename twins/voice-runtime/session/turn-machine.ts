@@ -3,7 +3,7 @@
  * The user's side and the assistant's side are a state machine each; this class lets them meet.
  */
 import { AssistantSide } from "./assistant-side.ts";
-import type { ReplyJob, TurnEffect, TurnEvent, TurnPlan } from "./turn-types.ts";
+import type { TurnEffect, TurnEvent, TurnPlan } from "./turn-types.ts";
 import { UserSide } from "./user-side.ts";
 import { isOnly, saysAny, wordsOf } from "./words.ts";
 
@@ -18,13 +18,15 @@ export class TurnMachine {
   /** Since when nobody has said anything. */
   #silentSinceMs = 0;
   #lastTurn = -1;
+  /** The latest turn of the user that is over and was understood. */
+  #lastUnderstood: number | undefined;
   #ended = false;
 
   constructor(plan: TurnPlan) {
     this.#plan = plan;
     const emit = (effect: TurnEffect) => this.#effects.push(effect);
     this.#user = new UserSide(plan.startSpeakingPlan.transcriptionEndpointingPlan, emit);
-    this.#assistant = new AssistantSide(emit);
+    this.#assistant = new AssistantSide(emit, () => this.#currentTurn());
   }
 
   get ended(): boolean {
@@ -74,7 +76,7 @@ export class TurnMachine {
         this.#say(event);
         return;
       case "reply-wanted":
-        this.#enqueueReply({ answers: undefined, notBeforeMs: this.#nowMs, interruptible: true });
+        this.#assistant.enqueueReply({ answers: undefined, notBeforeMs: this.#nowMs, interruptible: true });
         return;
       case "end":
         this.#end(event.reason, event.closeCode);
@@ -86,15 +88,13 @@ export class TurnMachine {
     const { firstMessage, firstMessageMode, firstMessageInterruptionsEnabled: interruptible } = this.#plan;
     if (firstMessageMode === "assistant-waits-for-user") return;
     if (firstMessageMode === "assistant-speaks-first-with-model-generated-message") {
-      this.#enqueueReply({ answers: undefined, notBeforeMs: 0, interruptible });
+      this.#assistant.enqueueReply({ answers: undefined, notBeforeMs: 0, interruptible });
     } else if (firstMessage !== undefined && firstMessage !== "") {
-      const turn = this.#currentTurn();
       this.#assistant.enqueueLine({
         source: "first-message",
         text: firstMessage,
         interruptible,
         endsCall: undefined,
-        turn,
       });
     }
   }
@@ -112,7 +112,7 @@ export class TurnMachine {
 
   #speechStarted(atMs: number): void {
     const answered = this.#assistant.inaudibleReply();
-    if (this.#user.quiet && answered !== undefined) {
+    if (this.#user.quiet && answered?.turn === this.#lastTurn) {
       this.#assistant.abandon();
       this.#user.reopen(answered, atMs);
       return;
@@ -129,20 +129,19 @@ export class TurnMachine {
   }
 
   #heardSoFar(turn: number, text: string | null): void {
-    if (text === null || !this.#user.isSpeaking(turn)) return;
-    this.#effects.push({ type: "user-partial", text });
-    this.#bargeInByWords(text);
+    if (text !== null && this.#user.heardSoFar(turn, text)) this.#bargeInByWords(text);
   }
 
   #closeTurnIfOver(): void {
     const closed = this.#user.closeIfOver(this.#nowMs);
     if (closed === undefined || (closed.text === null && !closed.again)) return;
     this.#silentSinceMs = this.#nowMs;
+    this.#lastUnderstood = closed.said.turn;
     // "Okay" while the assistant speaks says: go on. It is no turn to answer.
     const onlyAcknowledges = isOnly(closed.text ?? "", this.#plan.stopSpeakingPlan.acknowledgementPhrases);
     if (closed.overAssistant && onlyAcknowledges) return;
     const notBeforeMs = closed.said.endMs + this.#plan.startSpeakingPlan.waitSeconds * 1000;
-    this.#enqueueReply({ answers: closed.said, notBeforeMs, interruptible: true });
+    this.#assistant.enqueueReply({ answers: closed.said, notBeforeMs, interruptible: true });
   }
 
   /** Words decide about barge-in only where the plan counts them; otherwise the voice itself does. */
@@ -202,14 +201,7 @@ export class TurnMachine {
       return;
     }
     this.#assistant.clearQueue();
-    const turn = this.#currentTurn();
-    this.#assistant.enqueueLine({
-      source: "end-call-message",
-      text,
-      interruptible: false,
-      endsCall: reason,
-      turn,
-    });
+    this.#assistant.enqueueLine({ source: "end-call-message", text, interruptible: false, endsCall: reason });
   }
 
   #say({ text, source, interruptible, cutsIn, endsCall }: Extract<TurnEvent, { type: "say" }>): void {
@@ -218,20 +210,15 @@ export class TurnMachine {
       text,
       interruptible,
       endsCall: endsCall ? "assistant-ended-call-after-message-spoken" : undefined,
-      turn: this.#currentTurn(),
     };
     if (cutsIn) this.#assistant.cutInWith(line);
     else this.#assistant.enqueueLine(line);
   }
 
-  #enqueueReply(reply: Pick<ReplyJob, "answers" | "notBeforeMs" | "interruptible">): void {
-    this.#assistant.enqueueReply({ ...reply, turn: reply.answers?.turn ?? this.#currentTurn() });
-  }
-
-  /** What the assistant says on its own belongs to the latest turn; before any, it is the first itself. */
+  /** What the assistant says on its own belongs to the turn it last answered; before any, it is the first itself. */
   #currentTurn(): number {
     this.#lastTurn = Math.max(this.#lastTurn, 0);
-    return this.#lastTurn;
+    return this.#lastUnderstood ?? 0;
   }
 
   #endIfTimeIsUp(): void {

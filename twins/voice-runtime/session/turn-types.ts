@@ -74,8 +74,6 @@ export type TurnEffect =
   | { type: "user-interrupted"; job: Job }
   /** Collect the user's speech from here on. */
   | { type: "open-turn"; turn: number; fromMs: number }
-  /** The turn that was thought to be over goes on. */
-  | { type: "reopen-turn"; turn: number }
   /** Transcribe the turn as far as it goes. */
   | { type: "hear"; turn: number; request: number }
   | { type: "hear-so-far"; turn: number }

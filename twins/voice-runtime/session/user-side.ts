@@ -41,6 +41,7 @@ export class UserSide {
   /** The turn announced as started and not yet as stopped. */
   #announced: number | undefined;
   #stopDueMs: number | undefined;
+  #partial = "";
 
   constructor(plan: EndpointingPlan, emit: (effect: TurnEffect) => void) {
     this.#plan = plan;
@@ -60,8 +61,12 @@ export class UserSide {
     return this.#state.type !== "quiet" && this.#state.run.overAssistant;
   }
 
-  isSpeaking(turn: number): boolean {
-    return this.#state.type === "speaking" && this.#state.run.turn === turn;
+  /** Tells what the turn seems to say so far, when it is still spoken and that is news. Answers whether it is spoken. */
+  heardSoFar(turn: number, text: string): boolean {
+    if (this.#state.type !== "speaking" || this.#state.run.turn !== turn) return false;
+    if (text !== this.#partial) this.#emit({ type: "user-partial", text });
+    this.#partial = text;
+    return true;
   }
 
   /** Speech begins: the turn `turn`, or the rest of the one that paused. */
@@ -73,6 +78,7 @@ export class UserSide {
       return;
     }
     this.#announceStopNow();
+    this.#partial = "";
     this.#emit({ type: "open-turn", turn, fromMs: atMs });
     const run = { turn, startMs: atMs, again: false, overAssistant };
     this.#state = { type: "speaking", run, sinceMs: atMs, partialMs: atMs };
@@ -81,7 +87,6 @@ export class UserSide {
   /** A turn that had been closed goes on. */
   reopen({ turn, startMs }: UserTurn, atMs: number): void {
     this.#stopDueMs = undefined;
-    this.#emit({ type: "reopen-turn", turn });
     const run = { turn, startMs, again: true, overAssistant: false };
     this.#state = { type: "speaking", run, sinceMs: atMs, partialMs: atMs };
   }
