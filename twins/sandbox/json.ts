@@ -58,7 +58,9 @@ function copy(value: unknown, freeze: boolean): unknown {
   }
   if (!isPlain(value)) throw new TypeError(`a ${value.constructor.name} is not a JSON value`);
   const object: Record<string, unknown> = {};
-  for (const [name, member] of Object.entries(value)) {
+  const members = value as Record<string, unknown>;
+  for (const name of Object.keys(value)) {
+    const member = members[name];
     if (member === undefined) continue;
     // Assigning to `__proto__` would set the prototype instead of a member.
     if (name === "__proto__") {
@@ -83,6 +85,7 @@ export function sizeOfJson(value: unknown): number {
   if (typeof value === "string") return 16 + value.length;
   if (typeof value !== "object" || value === null) return 8;
   let bytes = 32;
-  for (const [name, member] of Object.entries(value)) bytes += name.length + sizeOfJson(member);
+  const members = value as Record<string, unknown>;
+  for (const name of Object.keys(value)) bytes += name.length + sizeOfJson(members[name]);
   return bytes;
 }
