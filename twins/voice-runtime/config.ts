@@ -17,10 +17,14 @@ export const voiceRuntimeConfig = z
     script: z.string().optional(),
     recognition: z
       .discriminatedUnion("provider", [
-        z.strictObject({ provider: z.literal("samples"), samples: z.string().default("../samples") }),
+        z.strictObject({
+          provider: z.literal("samples"),
+          /** Folder of the recordings that can be understood; relative to the environment file. Default: the project's. */
+          samples: z.string().optional(),
+        }),
         z.strictObject({ ...openAi, model: z.string().default("whisper-1") }),
       ])
-      .default({ provider: "samples", samples: "../samples" }),
+      .default({ provider: "samples" }),
     brain: z
       .discriminatedUnion("provider", [
         z.strictObject({ provider: z.literal("script") }),
@@ -49,6 +53,8 @@ export const voiceRuntimeConfig = z
     connect_timeout_seconds: z.number().positive().max(86_400).default(30),
     /** How tool arguments travel to webhooks; `alternate` changes with every request, to exercise clients. */
     tool_arguments: z.enum(["object", "string", "alternate"]).default("object"),
+    /** Audio frames to the client now and then end in the middle of a sample, as the vendor's do, to exercise clients. */
+    odd_frames: z.boolean().default(false),
     org_id: z.string().default("eb166faa-7145-46ef-8044-589b47ae3b56"),
   })
   .prefault({});

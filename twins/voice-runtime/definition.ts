@@ -10,7 +10,7 @@ import {
 import { createCall, deleteCall, getCall, listCalls, updateCall } from "./api/calls.ts";
 import { controlCall } from "./api/control.ts";
 import { vendorRefusal } from "./api/errors.ts";
-import { transportSocket } from "./api/transport.ts";
+import { listenSocket, transportSocket } from "./api/transport.ts";
 import { voiceRuntimeConfig } from "./config.ts";
 import { SEED_KEY, startVoiceRuntime, type VoiceRuntimeParts } from "./twin.ts";
 
@@ -34,7 +34,7 @@ export function voiceRuntimeTwinWith(parts: VoiceRuntimeParts) {
       deleteAssistant,
       controlCall,
     ],
-    sockets: [transportSocket],
+    sockets: [transportSocket, listenSocket],
     secretHeaders: ["authorization", "x-vapi-secret"],
     secretPathParams: ["/:callId/transport", "/:callId/control", "/:callId/listen"],
     secretMembers: [

@@ -7,8 +7,9 @@ import type { Assistant } from "./api/assistant-schema.ts";
 import type { Tool } from "./api/model-schema.ts";
 import type { Server } from "./api/server-schema.ts";
 import { toolName } from "./calls/effective-assistant.ts";
-import type { ToolCall } from "./providers/provider.ts";
-import type { ToolOutcome } from "./session/contract.ts";
+import { openAiMessage } from "./providers/openai-message.ts";
+import type { ConversationMessage, ToolCall } from "./providers/provider.ts";
+import type { SessionParts } from "./session/contract.ts";
 import { type CallAnswer, readAnswers } from "./tool-answer.ts";
 import { hostOf, postWebhook, type WebhookAnswer } from "./webhook-client.ts";
 
@@ -19,16 +20,22 @@ const ASYNC_RESULT = "Success.";
 /** How `arguments` travel: vendors' recordings show both, so clients must take both. */
 export type ArgumentsForm = "object" | "string" | "alternate";
 
+/** What every server message of a call carries besides its own members. */
+export interface Envelope {
+  [member: string]: unknown;
+  artifact: Record<string, unknown>;
+}
+
 export interface ToolWebhookParts {
   assistant: Assistant;
   argumentsForm: ArgumentsForm;
   /** What every server message of this call carries: artifact, call, assistant and the like. */
-  envelope(): Record<string, unknown>;
+  envelope(): Envelope;
   now(): number;
   log: Logger;
 }
 
-export type RunTools = (calls: ToolCall[], signal: AbortSignal) => Promise<ToolOutcome[]>;
+export type RunTools = SessionParts["runTools"];
 
 interface PlannedCall {
   call: ToolCall;
@@ -40,15 +47,16 @@ export function createToolWebhook(parts: ToolWebhookParts): RunTools {
   const { assistant, log } = parts;
   let requests = 0;
 
-  return async (calls, signal) => {
+  return async (calls, conversation, signal) => {
+    const request = (group: readonly PlannedCall[]) => ask(group, conversation, signal);
     const outcomes = new Map<string, string | null>(calls.map((call) => [call.id, null]));
     const planned = calls.flatMap((call) => plan(call, assistant, log));
     const background = planned.filter(isAsync);
     for (const { call } of background) outcomes.set(call.id, ASYNC_RESULT);
-    for (const group of byServer(background)) void request(group, signal);
+    for (const group of byServer(background)) void request(group);
     await Promise.all(
       byServer(planned.filter((one) => !isAsync(one))).map(async (group) => {
-        for (const [id, answer] of await request(group, signal)) {
+        for (const [id, answer] of await request(group)) {
           outcomes.set(id, answer.ok ? answer.content : null);
         }
       }),
@@ -56,15 +64,16 @@ export function createToolWebhook(parts: ToolWebhookParts): RunTools {
     return calls.map((call) => ({ call, content: outcomes.get(call.id) ?? null }));
   };
 
-  async function request(
+  async function ask(
     group: readonly PlannedCall[],
+    conversation: readonly ConversationMessage[],
     signal: AbortSignal,
   ): Promise<Map<string, CallAnswer>> {
     const [first] = group;
     if (!first) return new Map();
     const { server } = first;
     const asString = stringArguments(parts.argumentsForm, requests++);
-    const body = JSON.stringify({ message: toolCallsMessage(group, asString, parts) });
+    const body = JSON.stringify({ message: toolCallsMessage(group, conversation, asString, parts) });
     const answer = await postWithRetries(server, body, signal, log);
     const answers = readAnswers(
       answer,
@@ -185,9 +194,11 @@ function pause(delayMs: number, signal: AbortSignal): Promise<boolean> {
 /** The `tool-calls` message with every member recorded from the service. */
 function toolCallsMessage(
   group: readonly PlannedCall[],
+  conversation: readonly ConversationMessage[],
   asString: boolean,
   parts: ToolWebhookParts,
 ): Record<string, unknown> {
+  const { artifact, ...envelope } = parts.envelope();
   const items = group.map(({ call }) => toolCallItem(call, asString));
   return {
     timestamp: parts.now(),
@@ -201,7 +212,9 @@ function toolCallsMessage(
       messages: ("messages" in tool ? tool.messages : undefined) ?? [],
       toolCall: toolCallItem(call, asString),
     })),
-    ...parts.envelope(),
+    ...envelope,
+    // What the model saw, also where it is not yet certain that the user's turn is over.
+    artifact: { ...artifact, messagesOpenAIFormatted: conversation.map(openAiMessage) },
   };
 }
 

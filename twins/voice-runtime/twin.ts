@@ -60,6 +60,7 @@ export async function startVoiceRuntime(
     concurrencyLimit: config.concurrency_limit,
     connectTimeoutMs: config.connect_timeout_seconds * 1000,
     toolArguments: config.tool_arguments,
+    oddFrames: config.odd_frames,
     log,
   });
   const forgetReset = world.watch((change) => {

@@ -1,4 +1,4 @@
-/** The call socket; the call id in its address is the secret. Source: https://docs.vapi.ai/calls/websocket-transport */
+/** The sockets of a call; the call id in their addresses is the secret. Source: https://docs.vapi.ai/calls/websocket-transport */
 import { type SocketOperation, socketOperation } from "../../sandbox/operation.ts";
 import type { VoiceRuntimeTwin } from "../twin.ts";
 import { vendorError } from "./errors.ts";
@@ -22,4 +22,13 @@ export const transportSocket: SocketOperation<VoiceRuntimeTwin> = socketOperatio
           : vendorError(404, "Call not found or not active."),
     };
   },
+});
+
+/** The address is handed out as the vendor does; what it carries is not modelled, and the refusal says so. */
+export const listenSocket: SocketOperation<VoiceRuntimeTwin> = socketOperation({
+  id: "call.listen",
+  path: "/:callId/listen",
+  surface: "rest",
+  summary: "Refuses: listening in on a call is not modelled.",
+  upgrade: () => ({ refuse: vendorError(501, "This runtime does not let anybody listen in on a call.") }),
 });

@@ -6,9 +6,6 @@ import type { ConversationMessage } from "../providers/provider.ts";
 import type { EndedCall } from "../session/contract.ts";
 import type { MessageRow } from "../world.ts";
 
-/** What the model is told when a tool gave no usable answer. Source: https://docs.vapi.ai/tools/custom-tools-troubleshooting */
-export const NO_RESULT = "No result returned.";
-
 export interface ArtifactSource {
   /** Epoch milliseconds at which the call's audio time was 0. */
   startedAtMs: number;

@@ -27,6 +27,7 @@ export interface CallBookParts {
   concurrencyLimit: number;
   connectTimeoutMs: number;
   toolArguments: ArgumentsForm;
+  oddFrames: boolean;
   log: Logger;
 }
 
@@ -131,6 +132,7 @@ export class CallBook {
       simulationId: setup.simulationId,
       assistant: callAssistant(assistant, setup.given.assistantId),
       audioFormat: setup.audio,
+      oddFrames: this.#parts.oddFrames,
     };
     const { recognition, synthesis, createBrain } = this.#parts.providers;
     const call = new LiveCall({

@@ -4,9 +4,10 @@ import type { Clock } from "../../sandbox/clock.ts";
 import type { MemoryWorld } from "../../sandbox/memory-world.ts";
 import { WorldRefusal } from "../../sandbox/world.ts";
 import type { Assistant } from "../api/assistant-schema.ts";
+import { NO_RESULT } from "../providers/openai-message.ts";
 import type { CallPlan, SessionRecord } from "../session/contract.ts";
+import type { Envelope } from "../tool-webhook.ts";
 import type { CallRow, MessageRow, tables } from "../world.ts";
-import { NO_RESULT } from "./artifact.ts";
 import { type CallView, callArtifact, callBody, callSummary } from "./call-body.ts";
 import type { SecretVault } from "./secret-vault.ts";
 
@@ -43,8 +44,9 @@ export function createCallStore({ world, clock, vault, url, log }: CallStorePart
     attempt(() => calls.update(id, { ...changes, updated_at: timestamp() }));
   }
 
+  /** In the order in which they began: a tool may run before it is certain that the user's turn is over. */
   function messagesOf(id: string): Readonly<MessageRow>[] {
-    return messages.find({ call_id: id }).sort((a, b) => a.position - b.position);
+    return messages.find({ call_id: id }).sort((a, b) => beginMs(a) - beginMs(b) || a.position - b.position);
   }
 
   function view(row: Readonly<CallRow>, assistant: Assistant): CallView {
@@ -99,9 +101,9 @@ export function createCallStore({ world, clock, vault, url, log }: CallStorePart
     body: (row: Readonly<CallRow>, assistant: Assistant) => callBody(view(row, assistant)),
 
     /** What every server message carries besides its own members. */
-    envelope(id: string, assistant: Assistant): Members {
+    envelope(id: string, assistant: Assistant): Envelope {
       const row = calls.get(id);
-      if (!row) return { assistant };
+      if (!row) return { assistant, artifact: {} };
       const seen = view(row, assistant);
       return {
         artifact: callArtifact(seen),
@@ -132,6 +134,10 @@ export function createCallStore({ world, clock, vault, url, log }: CallStorePart
       };
     },
   };
+}
+
+function beginMs(row: Readonly<MessageRow>): number {
+  return row.start_ms ?? row.end_ms ?? 0;
 }
 
 function recorded(entry: SessionRecord): Pick<MessageRow, "role" | "text"> & Partial<MessageRow> {

@@ -136,8 +136,7 @@ export class LiveCall {
       ...providers,
       clock: { now: store.now },
       log,
-      runTools: (calls: Parameters<typeof runTools>[0], _conversation: unknown, signal: AbortSignal) =>
-        runTools(calls, signal),
+      runTools,
       record: (entry: SessionRecord) => store.record(plan, entry),
       publish: (message: RuntimeMessage) => this.#serverMessages.send(message),
       status: (status: "in-progress" | "ended", reason?: string) => this.#status(status, reason),

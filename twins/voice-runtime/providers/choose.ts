@@ -25,7 +25,8 @@ type Closable<Provider> = Provider & { close?(): Promise<void> };
 
 /** The parts that need no key and no network. */
 export interface EmbeddedSpeech {
-  recognition(samplesFolder: string): Promise<Closable<Recognition>>;
+  /** @param samplesFolder the configured recordings; `undefined`: the project's own */
+  recognition(samplesFolder: string | undefined): Promise<Closable<Recognition>>;
   synthesis(): Promise<Closable<Synthesis>>;
 }
 
@@ -43,7 +44,7 @@ export async function chooseProviders(parts: ChoosingParts): Promise<Providers> 
   const [recognition, synthesis]: [Closable<Recognition>, Closable<Synthesis>] = await Promise.all([
     config.recognition.provider === "openai"
       ? createOpenAiRecognition(openAiEndpoint(config.recognition), config.recognition.model, log)
-      : embedded.recognition(parts.resolvePath(config.recognition.samples)),
+      : embedded.recognition(config.recognition.samples && parts.resolvePath(config.recognition.samples)),
     config.synthesis.provider === "openai"
       ? createOpenAiSynthesis({ ...config.synthesis, endpoint: openAiEndpoint(config.synthesis), log })
       : embedded.synthesis(),

@@ -6,12 +6,12 @@
 import type { Logger } from "pino";
 import { z } from "zod";
 import { createWatchdog, type Endpoint, ProviderError, post, providerReason } from "./openai-http.ts";
-import type { Brain, BrainRequest, BrainStep, ConversationMessage, ToolCall } from "./provider.ts";
+import { openAiMessage } from "./openai-message.ts";
+import type { Brain, BrainRequest, BrainStep, ToolCall } from "./provider.ts";
 import { createSentenceCutter } from "./sentence-cutter.ts";
 import { readEventData } from "./server-sent-events.ts";
 
 const APOLOGY = "Sorry, I am having trouble answering right now. Could you say that again?";
-const NO_RESULT = "No result returned.";
 const MOST_TOOL_CALLS = 16;
 const MOST_CHARACTERS = 32_000;
 
@@ -145,23 +145,5 @@ function completionBody(request: BrainRequest, model: string): object {
     ...(request.tools.length > 0
       ? { tools: request.tools.map((tool) => ({ type: "function", function: tool })), tool_choice: "auto" }
       : {}),
-  };
-}
-
-function openAiMessage(message: ConversationMessage): object {
-  if (message.role === "tool") {
-    return { role: "tool", tool_call_id: message.toolCallId, content: message.content ?? NO_RESULT };
-  }
-  if (message.role !== "assistant" || !message.toolCalls?.length) {
-    return { role: message.role, content: message.content };
-  }
-  return {
-    role: "assistant",
-    content: message.content || null,
-    tool_calls: message.toolCalls.map((call) => ({
-      id: call.id,
-      type: "function",
-      function: { name: call.name, arguments: JSON.stringify(call.arguments) },
-    })),
   };
 }

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
-import type { ToolCall } from "../../../../twins/voice-runtime/providers/provider.ts";
+import type { ConversationMessage, ToolCall } from "../../../../twins/voice-runtime/providers/provider.ts";
 import { type CapturedLog, captureLog } from "../../../support/log-lines.ts";
 import {
   type PlayedSession,
@@ -13,6 +13,10 @@ import {
 import { startWebhookServer, type WebhookServer } from "../../../support/webhook-server.ts";
 
 const SECRET = "hush-hush-token";
+const CONVERSATION: ConversationMessage[] = [
+  { role: "system", content: "Be brief." },
+  { role: "user", content: "Who is on call?" },
+];
 let hook: WebhookServer;
 let logs: CapturedLog;
 let runtime: VoiceRuntime | undefined;
@@ -62,7 +66,7 @@ const call = (name: string, id = `call_${name}`): ToolCall => ({
 });
 
 async function contents(session: PlayedSession, calls: ToolCall[]): Promise<(string | null)[]> {
-  const outcomes = await session.parts.runTools(calls, [], new AbortController().signal);
+  const outcomes = await session.parts.runTools(calls, CONVERSATION, new AbortController().signal);
   expect(outcomes.map((outcome) => outcome.call)).toEqual(calls);
   return outcomes.map((outcome) => outcome.content);
 }

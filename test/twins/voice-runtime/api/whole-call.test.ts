@@ -1,0 +1,149 @@
+import { once } from "node:events";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { WebSocket } from "ws";
+import { createSessionWith } from "../../../../twins/voice-runtime/session/call-session.ts";
+import type { CallSession } from "../../../../twins/voice-runtime/session/contract.ts";
+import { startVoiceRuntime, type VoiceRuntime, websocketCall } from "../../../support/voice-runtime.ts";
+import { startWebhookServer, type WebhookServer } from "../../../support/webhook-server.ts";
+import { LiveCall } from "../session/live-call.ts";
+import { createLevelDetector, toneRecognition, toneSynthesis } from "../session/tone-speech.ts";
+
+const FORMAT = { format: "pcm_s16le", sampleRate: 24_000 } as const;
+const SPEED = 20;
+let runtime: VoiceRuntime;
+let hook: WebhookServer;
+const sessions = new Map<string, CallSession>();
+const callers: LiveCall[] = [];
+
+beforeEach(async () => {
+  hook = await startWebhookServer();
+  runtime = await startVoiceRuntime({
+    createSession(plan, parts) {
+      const session = createSessionWith(plan, parts, async () => createLevelDetector(100, 400));
+      sessions.set(plan.callId, session);
+      return session;
+    },
+    embedded: { recognition: async () => toneRecognition, synthesis: async () => toneSynthesis },
+  });
+});
+afterEach(async () => {
+  for (const caller of callers.splice(0)) {
+    caller.stopStreaming();
+    caller.client.terminate();
+  }
+  await runtime.stop();
+  await hook.stop();
+});
+
+/** Creates a call and joins it with a client that streams like a microphone. */
+async function dial(assistant: object): Promise<{ id: string; controlUrl: string; caller: LiveCall }> {
+  const created = await runtime.api("POST", "/call", websocketCall({ assistant }));
+  expect(created.status).toBe(201);
+  const { id, transport, monitor } = created.body;
+  const client = new WebSocket(transport.websocketCallUrl);
+  const opened = once(client, "open");
+  const session = { connect() {}, command() {}, end() {}, ended: new Promise<never>(() => undefined) };
+  const caller = new LiveCall(client, session, FORMAT, SPEED);
+  callers.push(caller);
+  await opened;
+  caller.startStreaming();
+  return { id, controlUrl: monitor.controlUrl, caller };
+}
+
+/** The call as the API answers it once its session is over. */
+async function endedCall(id: string) {
+  await sessions.get(id)?.ended;
+  return (await runtime.api("GET", `/call/${id}`)).body;
+}
+
+describe("a whole call", () => {
+  test("greets, hears, runs the tool on the webhook, says its result, and leaves its record", async () => {
+    await runtime.control("POST", "/data", {
+      data: {
+        scripts: [
+          {
+            simulation_id: "sim-1",
+            rules: [
+              {
+                heard: "what is the status",
+                call: [{ tool: "incident_status", arguments: { id: "INC-1041" } }],
+                say: "It is {{incident_status.status}}.",
+              },
+              { heard: "stop", say: "Goodbye.", end_call: true },
+            ],
+          },
+        ],
+      },
+    });
+    hook.answer = ({ body }) => ({
+      body: {
+        results: [{ toolCallId: body.message.toolCallList[0].id, result: '{"status":"investigating"}' }],
+      },
+    });
+    const { id, caller } = await dial({
+      firstMessage: "Hello.",
+      metadata: { simulationId: "sim-1" },
+      model: {
+        provider: "openai",
+        model: "gpt-4.1",
+        tools: [
+          {
+            type: "function",
+            function: { name: "incident_status", parameters: { type: "object", properties: {} } },
+            server: { url: `${hook.url}/tool` },
+          },
+        ],
+      },
+    });
+    await caller.brief("transcript assistant final: Hello.");
+    await caller.say(caller.tone(500, 800));
+    await caller.brief("transcript assistant final: It is investigating.");
+    await caller.say(caller.tone(900, 600));
+    expect(await caller.closed()).toBe(1000);
+
+    const call = await endedCall(id);
+    expect(call).toMatchObject({ status: "ended", endedReason: "assistant-ended-call" });
+    expect(call.artifact.messages.map(({ role }: { role: string }) => role)).toEqual([
+      "bot",
+      "user",
+      "tool_calls",
+      "tool_call_result",
+      "bot",
+      "user",
+      "bot",
+    ]);
+    expect(call.artifact.transcript).toBe(
+      "AI: Hello.\nUser: What is the status?\nAI: It is investigating.\nUser: Stop.\nAI: Goodbye.\n",
+    );
+    expect(call.artifact.performanceMetrics.turnLatencies.length).toBeGreaterThan(0);
+    expect(call.durationSeconds).toBeGreaterThan(2);
+    expect(hook.calls[0]?.body.message.artifact.messages.at(-1)).toMatchObject({
+      role: "tool_calls",
+      toolCalls: [{ function: { name: "incident_status", arguments: '{"id":"INC-1041"}' } }],
+    });
+    const rows = await runtime.control("GET", "/data?entity_type=messages&simulation_id=sim-1");
+    expect(rows.body.total).toBe(7);
+  });
+
+  test("is spoken into and ended through its control URL", async () => {
+    const { id, controlUrl, caller } = await dial({ firstMessageMode: "assistant-waits-for-user" });
+    const control = (body: object) => fetch(controlUrl, { method: "POST", body: JSON.stringify(body) });
+    await caller.brief("status-update in-progress");
+    await control({ type: "say", content: "One moment." });
+    await caller.brief("transcript assistant final: One moment.");
+    expect((await control({ type: "end-call" })).status).toBe(200);
+    expect(await caller.closed()).toBe(1000);
+    expect((await endedCall(id)).status).toBe("ended");
+  });
+
+  test("ends with DELETE, and when the twin stops the socket is told to come back", async () => {
+    const first = await dial({ firstMessage: "Hello." });
+    await first.caller.brief("status-update in-progress");
+    expect((await runtime.api("DELETE", `/call/${first.id}`)).body.endedReason).toBe("manually-canceled");
+    await first.caller.closed();
+    const second = await dial({ firstMessage: "Hello." });
+    await second.caller.brief("status-update in-progress");
+    await runtime.stop();
+    expect(await second.caller.closed()).toBe(1012);
+  });
+});
