@@ -2,5 +2,6 @@
 import postgres from "./database/index.ts";
 import engine from "./engine/index.ts";
 import type { AnyTwinDefinition } from "./sandbox/twin.ts";
+import vapi from "./voice-runtime/index.ts";
 
-export const registry: readonly AnyTwinDefinition[] = [engine, postgres];
+export const registry: readonly AnyTwinDefinition[] = [engine, postgres, vapi];

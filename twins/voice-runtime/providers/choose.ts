@@ -70,8 +70,16 @@ const scriptFile = z.looseObject({ brain: scriptRules });
 
 /** Reads the `brain:` of a scenario file. @throws Error that says what is wrong where */
 export async function readScriptFile(path: string): Promise<ScriptRule[]> {
-  const text = await readFile(path, "utf8");
-  const parsed = scriptFile.safeParse(parse(text));
+  const parsed = scriptFile.safeParse(await readYaml(path));
   if (parsed.success) return parsed.data.brain;
   throw new Error(`the script ${path} cannot be used:\n${z.prettifyError(parsed.error)}`);
+}
+
+async function readYaml(path: string): Promise<unknown> {
+  try {
+    return parse(await readFile(path, "utf8"));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`the script ${path} cannot be read: ${reason}`, { cause: error });
+  }
 }
