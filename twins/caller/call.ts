@@ -141,7 +141,7 @@ class Call {
 
   #finishUtterance({ startSamples, endSamples }: SpokenAudio, cutOff: boolean): void {
     if (this.#saying === undefined) return;
-    const { sample, text } = this.#saying.utterance;
+    const { name: sample, text } = this.#saying.utterance;
     this.#saying = undefined;
     this.#unansweredSince = endSamples;
     this.#dialogue.finishedSpeaking(endSamples);

@@ -1,13 +1,8 @@
 /** What a caller does in a call, step by step, once the names of samples have become audio. */
+import type { Sample } from "../audio/sample-library.ts";
 
-/** Something said: one sample of the library. */
-export interface Utterance {
-  /** Name of the sample. */
-  sample: string;
-  text: string;
-  /** Mono PCM16 at 24 kHz; not written to. */
-  pcm: Int16Array;
-}
+/** Something said: a sample of the library. */
+export type Utterance = Pick<Sample, "name" | "text" | "pcm">;
 
 export type CallerStep =
   | {

@@ -19,8 +19,7 @@ const hangUp: CallerStep = { type: "hang-up", when: "at-once" };
 const awaitHangUp: CallerStep = { type: "await-hang-up" };
 
 function say(sample: string, more: Partial<Extract<CallerStep, { type: "say" }>> = {}): CallerStep {
-  const { text, pcm } = library.get(sample);
-  return { type: "say", utterance: { sample, text, pcm }, afterMs: 200, ...more };
+  return { type: "say", utterance: library.get(sample), afterMs: 200, ...more };
 }
 
 const callees: ScriptedCallee[] = [];

@@ -1,0 +1,81 @@
+/** Comparing what came with what a scenario expects: parts of texts, parts of objects, `*` for any text. */
+
+/** Whether `wanted` is a part of `text`, whatever the case and the punctuation. */
+export function containsWords(text: string, wanted: string): boolean {
+  return ` ${words(text)} `.includes(` ${words(wanted)} `);
+}
+
+function words(text: string): string {
+  return text
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, " ")
+    .trim();
+}
+
+/**
+ * Where `found` is not what `wanted` asks for, as `path: expected …, found …`; empty when it is. Objects may have more
+ * members than asked for, lists may not have more items. A `*` in a text stands for any text.
+ */
+export function differences(wanted: unknown, found: unknown, path: string): string[] {
+  if (Array.isArray(wanted)) {
+    if (!Array.isArray(found) || found.length !== wanted.length) return [difference(path, wanted, found)];
+    return wanted.flatMap((item, index) => differences(item, found[index], `${path}[${index}]`));
+  }
+  if (isRecord(wanted)) {
+    if (!isRecord(found)) return [difference(path, wanted, found)];
+    return Object.entries(wanted).flatMap(([name, value]) =>
+      differences(value, found[name], `${path}.${name}`),
+    );
+  }
+  const same =
+    typeof wanted === "string" && typeof found === "string" ? fits(wanted, found) : wanted === found;
+  return same ? [] : [difference(path, wanted, found)];
+}
+
+function difference(path: string, wanted: unknown, found: unknown): string {
+  return `${path}: expected ${show(wanted)}, found ${show(found)}`;
+}
+
+/** A value as it is shown in a sentence. */
+export function show(value: unknown): string {
+  return value === undefined ? "nothing" : JSON.stringify(value);
+}
+
+/** Whether a text is the wanted one, whose `*` stand for any text. */
+function fits(wanted: string, found: string): boolean {
+  const [first = "", ...rest] = wanted.split("*");
+  const last = rest.pop();
+  if (last === undefined) return wanted === found;
+  if (!found.startsWith(first)) return false;
+  let at = first.length;
+  for (const part of rest) {
+    const next = found.indexOf(part, at);
+    if (next === -1) return false;
+    at = next + part.length;
+  }
+  return found.length - last.length >= at && found.endsWith(last);
+}
+
+/**
+ * Fills `{{tool.path}}` with a value from the last result of that tool.
+ * @returns the text, and the places nothing stands for
+ */
+export function fillIn(
+  text: string,
+  results: ReadonlyMap<string, unknown>,
+): { text: string; missing: string[] } {
+  const missing: string[] = [];
+  const filled = text.replace(/\{\{\s*([^{}]+?)\s*\}\}/g, (place, source: string) => {
+    const [tool = "", ...path] = source.split(".");
+    const value = path.reduce((here, step) => (isRecord(here) ? here[step] : undefined), results.get(tool));
+    if (value !== undefined && value !== null)
+      return typeof value === "string" ? value : JSON.stringify(value);
+    missing.push(source);
+    return place;
+  });
+  return { text: filled, missing };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,39 @@
+/** The result of a run as `npm run dial -- --json` prints it. */
+import type { Outcome } from "./call-report.ts";
+import type { ObservedToolCall, ObservedTurn } from "./observed.ts";
+import type { ScenarioRun } from "./run-scenario.ts";
+
+export interface CallResult {
+  outcome: Outcome;
+  durationMs: number;
+  /** Wall-clock time from dialling to the first audio; `null` when nobody answered. */
+  setupMs: number | null;
+  turns: ObservedTurn[];
+  toolCalls: ObservedToolCall[];
+  failures: string[];
+}
+
+export interface RunResult {
+  /** The scenario's name; of several, all names. */
+  scenario: string;
+  passed: boolean;
+  /** In the order in which they were placed; of several scenarios each call names its own. */
+  calls: (CallResult & { scenario?: string })[];
+}
+
+export function resultOf(runs: readonly ScenarioRun[]): RunResult {
+  const names = [...new Set(runs.map(({ scenario }) => scenario.name))];
+  return {
+    scenario: names.join(", "),
+    passed: runs.every(({ passed }) => passed),
+    calls: runs.map((run) => ({
+      ...(names.length > 1 ? { scenario: run.scenario.name } : {}),
+      outcome: run.report.outcome,
+      durationMs: run.report.durationMs,
+      setupMs: run.report.setupMs,
+      turns: run.turns,
+      toolCalls: run.toolCalls,
+      failures: run.failures,
+    })),
+  };
+}

@@ -1,0 +1,163 @@
+/** A scenario from dialling to verdict: what the command line, the demo and the replay tests run. */
+import { placeCall } from "./call.ts";
+import type { CallEvent, CallLimits, CallReport } from "./call-report.ts";
+import { judge } from "./judge.ts";
+import type { Framing } from "./line.ts";
+import { type ObservedCall, observe, type RuntimeRecord } from "./observed.ts";
+import type { EngineEvent, RuntimeMessage, SandboxClient } from "./sandbox-client.ts";
+import type { Scenario } from "./scenario-file.ts";
+
+export type ScenarioEvent =
+  | CallEvent
+  /** Something the runtime wrote down: an utterance, a tool call, a tool result. */
+  | { type: "message"; message: RuntimeMessage }
+  /** Something the engine was told. */
+  | { type: "event"; event: EngineEvent };
+
+export interface RunOptions {
+  /** Address of the agent's voice channel. */
+  url: string;
+  /** Default: what the scenario says, else binary. */
+  framing?: Framing;
+  speed?: number;
+  /** The twins behind the agent; without them the call is judged by its audio alone. */
+  sandbox?: SandboxClient | undefined;
+  headers?: Record<string, string>;
+  limits?: Partial<CallLimits>;
+  recordingFile?: string | undefined;
+  onEvent?: ((event: ScenarioEvent) => void) | undefined;
+}
+
+export interface ScenarioRun extends ObservedCall {
+  scenario: Scenario;
+  passed: boolean;
+  failures: string[];
+  /** Expectations nobody could witness, and why. */
+  unchecked: string[];
+  simulationId: string | undefined;
+}
+
+/** How long the twins' side may take to see the end of a call that is over for the caller. */
+const SETTLE_MS = 5_000;
+
+/** @throws SandboxError when the twins cannot be asked; a call that goes wrong is a result */
+export async function runScenario(scenario: Scenario, options: RunOptions): Promise<ScenarioRun> {
+  const { sandbox, speed = 1 } = options;
+  const witness = sandbox?.has("engine") ? await Witness.of(sandbox, scenario, options.onEvent) : undefined;
+  let report: CallReport;
+  let call: ObservedCall;
+  try {
+    report = await placeCall({
+      url: options.url,
+      framing: options.framing ?? scenario.framing ?? "binary",
+      headers: { ...options.headers, ...(witness ? { "X-Simulation-Id": witness.simulationId } : {}) },
+      plan: scenario.plan,
+      speed,
+      ...(options.limits ? { limits: options.limits } : {}),
+      ...(options.recordingFile === undefined ? {} : { recordingFile: options.recordingFile }),
+      onEvent: (event) => options.onEvent?.(event),
+    });
+    call = observe(report, await witness?.runtimeRecord(), await witness?.events());
+  } finally {
+    await witness?.dismiss();
+  }
+  const { failures, unchecked } = await judge({
+    expect: scenario.expect,
+    call,
+    speed,
+    ...(sandbox?.has("postgres") ? { countRows: sandbox.countRows.bind(sandbox) } : {}),
+  });
+  return {
+    ...call,
+    scenario,
+    passed: failures.length === 0,
+    failures,
+    unchecked,
+    simulationId: witness?.simulationId,
+  };
+}
+
+/** The twins' side of one call. */
+class Witness {
+  readonly simulationId: string;
+  readonly #sandbox: SandboxClient;
+  readonly #scripted: boolean;
+  readonly #unlisten: () => void;
+  #toolCalls = 0;
+  #reported = 0;
+  #ended = false;
+  #changed: () => void = () => undefined;
+
+  /** Opens a simulation for one call and gives the runtime's brain its script. */
+  static async of(
+    sandbox: SandboxClient,
+    scenario: Scenario,
+    onEvent: RunOptions["onEvent"],
+  ): Promise<Witness> {
+    const simulationId = await sandbox.createSimulation(scenario.name);
+    const scripted = sandbox.has("vapi");
+    if (scripted) await sandbox.addScript(simulationId, scenario.brain);
+    return new Witness(sandbox, simulationId, scripted, onEvent);
+  }
+
+  private constructor(
+    sandbox: SandboxClient,
+    simulationId: string,
+    scripted: boolean,
+    onEvent: RunOptions["onEvent"],
+  ) {
+    this.#sandbox = sandbox;
+    this.simulationId = simulationId;
+    this.#scripted = scripted;
+    this.#unlisten = sandbox.listen(simulationId, {
+      message: (message) => {
+        if (message.role === "tool_call") this.#toolCalls += 1;
+        onEvent?.({ type: "message", message });
+      },
+      call: ({ status }) => {
+        this.#ended = status === "ended";
+        this.#changed();
+      },
+      event: (event) => {
+        this.#reported += 1;
+        this.#changed();
+        onEvent?.({ type: "event", event });
+      },
+    });
+  }
+
+  /** What the runtime wrote down, once it is complete; `undefined` when the call went to another runtime. */
+  async runtimeRecord(): Promise<RuntimeRecord | undefined> {
+    if (!this.#scripted || (await this.#sandbox.calls(this.simulationId)).length === 0) return undefined;
+    await this.#until(() => this.#ended && this.#reported >= this.#toolCalls);
+    const [call] = await this.#sandbox.calls(this.simulationId);
+    if (call === undefined) return undefined;
+    return { call, messages: await this.#sandbox.messages(this.simulationId) };
+  }
+
+  events(): Promise<EngineEvent[]> {
+    return this.#sandbox.events(this.simulationId);
+  }
+
+  async dismiss(): Promise<void> {
+    this.#unlisten();
+    if (this.#scripted) await this.#sandbox.removeScript(this.simulationId);
+  }
+
+  /** Waits for a change that makes it true, or gives up. */
+  #until(condition: () => boolean): Promise<void> {
+    return new Promise((resolve) => {
+      const giveUp = setTimeout(() => this.#settle(resolve, giveUp), SETTLE_MS);
+      this.#changed = () => {
+        if (condition()) this.#settle(resolve, giveUp);
+      };
+      this.#changed();
+    });
+  }
+
+  #settle(resolve: () => void, timer: NodeJS.Timeout): void {
+    clearTimeout(timer);
+    this.#changed = () => undefined;
+    resolve();
+  }
+}

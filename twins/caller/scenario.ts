@@ -1,0 +1,98 @@
+/** The shape of a scenario: what the caller does, what the scripted brain answers, what must come of it. */
+import { z } from "zod";
+import { OUTCOMES } from "./call-report.ts";
+
+const ms = z.number().int().min(0).max(600_000);
+const name = z
+  .string()
+  .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, "use lower case letters, digits and hyphens, such as open-incident");
+const json = z.record(z.string(), z.unknown());
+
+const ACTIONS = ["say", "stay_silent", "hang_up"] as const;
+const SAY_DETAILS = ["after_ms", "interrupt_after_ms", "hang_up_after_ms"] as const;
+
+/** One thing the caller does; exactly one of `say`, `stay_silent` and `hang_up`. */
+const turn = z
+  .strictObject({
+    /** Name of a sample, said when the callee's turn is over. */
+    say: name.optional(),
+    /** Hesitation before it is said; default 200. */
+    after_ms: ms.optional(),
+    /** Say it into the callee's turn, when this much of it has been heard. */
+    interrupt_after_ms: ms.optional(),
+    /** Hang up in the middle of it, when this much of it has been said. */
+    hang_up_after_ms: ms.optional(),
+    /** Milliseconds; or until the callee ends the call. */
+    stay_silent: z.union([ms, z.literal("until_hang_up")]).optional(),
+    hang_up: z.enum(["at_once", "after_reply"]).optional(),
+  })
+  .superRefine((value, context) => {
+    const actions = ACTIONS.filter((action) => value[action] !== undefined);
+    if (actions.length !== 1) {
+      const found = actions.length === 0 ? "none" : actions.join(" and ");
+      context.addIssue({
+        code: "custom",
+        message: `has exactly one of say, stay_silent and hang_up; found ${found}`,
+      });
+    }
+    for (const detail of SAY_DETAILS) {
+      if (value[detail] === undefined || value.say !== undefined) continue;
+      context.addIssue({ code: "custom", path: [detail], message: "belongs to say, which is not here" });
+    }
+  });
+
+const expectedToolCall = z.strictObject({
+  tool: z.string().min(1),
+  /** Members that must be among the arguments; `*` in a text stands for any. */
+  arguments: json.optional(),
+  /** Members that must be in the result. */
+  result: json.optional(),
+});
+
+const expectedRows = z.strictObject({
+  table: z.string().min(1),
+  /** Columns a row must have; texts may use `{{tool.path}}`. */
+  where: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).default({}),
+  count: z.number().int().min(0),
+});
+
+/** What must come of the call. What is not named is not checked, except that nothing may be left undone. */
+const expectations = z.strictObject({
+  outcome: z.enum(OUTCOMES).default("completed"),
+  ended_by: z.enum(["caller", "callee"]).optional(),
+  /** The runtime's own reason, such as silence-timed-out. */
+  ended_reason: z.string().optional(),
+  /** How the callee closes the line; default 1000. */
+  close_code: z.number().int().optional(),
+  /** All tool calls, in order. */
+  tool_calls: z.array(expectedToolCall).optional(),
+  /** What the runtime understood of the caller: all of it in order, each a part of an utterance. */
+  heard: z.array(z.string().min(1)).optional(),
+  /** Parts of what the assistant said, in order; other things may be said between. `{{tool.path}}` is filled in. */
+  said: z.array(z.string().min(1)).optional(),
+  not_said: z.array(z.string().min(1)).optional(),
+  /** How often the caller talked into the assistant's turn on purpose. */
+  interruptions: z.number().int().min(0).optional(),
+  /** Longest time from the caller's last audible sample to the first one heard, in any turn; judged at speed 1. */
+  response_ms: ms.optional(),
+  /** Rows of the database when the call is over. */
+  database: z.array(expectedRows).optional(),
+});
+
+export const scenarioSchema = z.strictObject({
+  name,
+  description: z.string().min(1),
+  caller: z.strictObject({
+    /** Framing of the voice channel; default binary. */
+    protocol: z.enum(["binary", "json"]).optional(),
+    wait_for_callee_first: z.boolean().default(true),
+    turns: z.array(turn).min(1).max(100),
+  }),
+  /** Rules of the scripted brain; the runtime twin checks them. */
+  brain: z.array(json).min(1),
+  expect: expectations.prefault({}),
+});
+
+export type ScenarioFile = z.output<typeof scenarioSchema>;
+export type TurnDescription = ScenarioFile["caller"]["turns"][number];
+export type Expectations = ScenarioFile["expect"];
