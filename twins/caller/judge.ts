@@ -47,7 +47,7 @@ function judgeCourse(expect: Expectations, { report, runtime }: ObservedCall, ju
       `close_code: expected ${closeCode}, found ${show(report.closeCode)} ${report.closeReason ?? ""}`.trim(),
     );
   }
-  if (report.undone.length > 0 && expect.outcome === "completed") {
+  if (report.undone.length > 0 && report.outcome === "completed") {
     failures.push(`the call ended before the caller could ${report.undone.join(", ")}`);
   }
   failures.push(

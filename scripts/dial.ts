@@ -1,0 +1,98 @@
+/** `npm run dial`: the simulated caller calls an agent. `USAGE` says how. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { readSampleLibrary } from "../twins/audio/sample-library.ts";
+import { resultOf } from "../twins/caller/result.ts";
+import { runScenario, type ScenarioRun } from "../twins/caller/run-scenario.ts";
+import { SandboxClient, SandboxError } from "../twins/caller/sandbox-client.ts";
+import {
+  findScenarioFiles,
+  readScenario,
+  type Scenario,
+  ScenarioError,
+} from "../twins/caller/scenario-file.ts";
+import { type DialOptions, readOptions, USAGE, UsageError } from "./dial/options.ts";
+import { ConversationPrinter } from "./shared/conversation.ts";
+import { runAll } from "./shared/run-all.ts";
+import { SAMPLES_FOLDER, SCENARIOS_FOLDER } from "./shared/samples-folder.ts";
+import { terminalOf } from "./shared/terminal.ts";
+import { printSummary, printVerdict } from "./shared/verdict.ts";
+
+const ENVIRONMENT_FILE = ".env";
+const NOTHING_CALLED = 2;
+
+try {
+  if (existsSync(ENVIRONMENT_FILE)) process.loadEnvFile(ENVIRONMENT_FILE);
+  process.exitCode = await dial(readOptions(process.argv.slice(2), process.env));
+} catch (error) {
+  const expected = [UsageError, ScenarioError, SandboxError].some((kind) => error instanceof kind);
+  console.error(error instanceof Error && expected ? error.message : error);
+  process.exitCode = NOTHING_CALLED;
+}
+
+/** @returns the exit status */
+async function dial(options: DialOptions): Promise<number> {
+  if (options.help) {
+    console.log(USAGE);
+    return 0;
+  }
+  const samples = readSampleLibrary(SAMPLES_FOLDER);
+  const scenarios = findScenarioFiles(options.scenarios, SCENARIOS_FOLDER).map((file) =>
+    readScenario(file, samples),
+  );
+  const sandbox = options.sandbox === undefined ? undefined : await SandboxClient.connect(options.sandbox);
+  try {
+    const runs = await placeCalls(scenarios, options, sandbox);
+    if (options.json) process.stdout.write(`${JSON.stringify(resultOf(runs), null, 2)}\n`);
+    return runs.every(({ passed }) => passed) ? 0 : 1;
+  } finally {
+    sandbox?.close();
+  }
+}
+
+async function placeCalls(
+  scenarios: readonly Scenario[],
+  options: DialOptions,
+  sandbox: SandboxClient | undefined,
+): Promise<ScenarioRun[]> {
+  // With --json standard output belongs to the object.
+  const terminal = terminalOf(options.json ? process.stderr : process.stdout);
+  const calls = scenarios.flatMap((scenario) =>
+    Array.from({ length: options.calls }, (_, index) => ({ scenario, number: index + 1 })),
+  );
+  const oneByOne = !options.json && (options.concurrency === 1 || calls.length === 1);
+  if (!options.json && sandbox === undefined) {
+    terminal.line(terminal.dim("no twins: the calls are judged by their audio alone"));
+  }
+  const startedAt = performance.now();
+  const runs = await runAll(calls, options.concurrency, async ({ scenario, number }) => {
+    const printer = oneByOne ? new ConversationPrinter(terminal) : undefined;
+    if (printer) printHeading(scenario, options);
+    const run = await runScenario(scenario, {
+      url: options.url,
+      speed: options.speed,
+      headers: options.headers,
+      sandbox,
+      ...(options.framing === undefined ? {} : { framing: options.framing }),
+      recordingFile: recordingFile(options, scenario, number),
+      onEvent: printer && ((event) => printer.print(event)),
+    });
+    printer?.finish(run);
+    if (!options.json) printVerdict(run, terminal);
+    if (printer) terminal.line();
+    return run;
+  });
+  if (!options.json && runs.length > 1) printSummary(runs, performance.now() - startedAt, terminal);
+  return runs;
+
+  function printHeading(scenario: Scenario, { url, speed }: DialOptions): void {
+    const framing = options.framing ?? scenario.framing ?? "binary";
+    terminal.line(`${terminal.bold(scenario.name)}  ${scenario.description}`);
+    terminal.line(terminal.dim(`calling ${url}, ${framing} framing, speed ${speed}`));
+  }
+}
+
+function recordingFile({ recordFolder, calls }: DialOptions, scenario: Scenario, number: number) {
+  if (recordFolder === undefined) return undefined;
+  return join(recordFolder, `${scenario.name}${calls === 1 ? "" : `-${number}`}.wav`);
+}

@@ -1,0 +1,134 @@
+/** The command line of `npm run dial`. */
+import { parseArgs } from "node:util";
+import { z } from "zod";
+import type { Framing } from "../../twins/caller/line.ts";
+import type { SandboxAddress } from "../../twins/caller/sandbox-client.ts";
+import { locateAgent, locateTwins } from "../shared/locator.ts";
+
+export const DEFAULT_SCENARIO = "open-incident";
+const DEFAULT_URL = "ws://127.0.0.1:8008/voice";
+
+export const USAGE = `npm run dial -- [scenario…]   call the agent, as each scenario says
+
+  scenario            name of a file in samples/scenarios, path of a file or a folder, or all
+                      (default: ${DEFAULT_SCENARIO})
+  --url URL           the agent; default: the one that runs here, VOICE_URL, ${DEFAULT_URL}
+  --protocol P        framing of the voice channel, binary or json; default: the scenario's, else binary
+  --speed N           times faster than real time, up to 50; default 1
+  --calls N           calls of each scenario; default 1
+  --concurrency N     calls at a time; default 1
+  --record DIR        write each call to a stereo WAV (caller left, agent right)
+  --json              print one object, and nothing else, on standard output
+  --twins URL         the twins behind the agent; default: those that run here, TWINS_URL
+  --key KEY           key of their control plane; default: theirs, SANDBOX_API_KEY
+  --no-twins          judge the calls by their audio alone
+  --help
+
+Exit status: 0 when every call did what its scenario expects, 1 when one did not, 2 when nothing was called.`;
+
+const options = {
+  url: { type: "string" },
+  protocol: { type: "string" },
+  speed: { type: "string" },
+  calls: { type: "string" },
+  concurrency: { type: "string" },
+  record: { type: "string" },
+  json: { type: "boolean" },
+  twins: { type: "string" },
+  key: { type: "string" },
+  "no-twins": { type: "boolean" },
+  help: { type: "boolean", short: "h" },
+} as const;
+
+const count = z.coerce.number("must be a number").int("must be a whole number").min(1).max(10_000);
+const valuesSchema = z.object({
+  url: z.string().optional(),
+  protocol: z.enum(["binary", "json"]).optional(),
+  speed: z.coerce.number("must be a number").min(0.1).max(50).default(1),
+  calls: count.default(1),
+  concurrency: count.default(1),
+  record: z.string().min(1).optional(),
+  json: z.boolean().default(false),
+  twins: z.url({ protocol: /^https?$/, error: "must be an http:// address" }).optional(),
+  key: z.string().min(1).optional(),
+  "no-twins": z.boolean().default(false),
+  help: z.boolean().default(false),
+});
+
+export interface DialOptions {
+  scenarios: string[];
+  url: string;
+  framing: Framing | undefined;
+  speed: number;
+  calls: number;
+  concurrency: number;
+  recordFolder: string | undefined;
+  json: boolean;
+  sandbox: SandboxAddress | undefined;
+  headers: Record<string, string>;
+  help: boolean;
+}
+
+/** The command line is not understood; the message says why, and what there is. */
+export class UsageError extends Error {
+  override name = "UsageError";
+}
+
+/** Reads command line and environment. @throws UsageError */
+export function readOptions(args: string[], env: Record<string, string | undefined>): DialOptions {
+  const { values, positionals } = parse(args);
+  const parsed = valuesSchema.safeParse(values);
+  if (!parsed.success) {
+    const problems = parsed.error.issues.map(({ path, message }) => `--${path.join(".")}: ${message}`);
+    throw new UsageError(`${problems.join("\n")}\n\n${USAGE}`);
+  }
+  const { json, help, calls, concurrency, speed, protocol, record, url, ...rest } = parsed.data;
+  const token = env.VOICE_TOKEN;
+  return {
+    scenarios: positionals.length === 0 ? [DEFAULT_SCENARIO] : positionals,
+    url: voiceUrl(url ?? env.VOICE_URL ?? locateAgent()?.url ?? DEFAULT_URL),
+    framing: protocol,
+    speed,
+    calls,
+    concurrency,
+    recordFolder: record,
+    json,
+    sandbox: rest["no-twins"]
+      ? undefined
+      : sandboxOf(rest.twins ?? env.TWINS_URL, rest.key ?? env.SANDBOX_API_KEY),
+    headers: token === undefined || token === "" ? {} : { authorization: `Bearer ${token}` },
+    help,
+  };
+}
+
+function parse(args: string[]) {
+  try {
+    return parseArgs({ args, options, allowPositionals: true });
+  } catch (error) {
+    throw new UsageError(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`);
+  }
+}
+
+function sandboxOf(url: string | undefined, key: string | undefined): SandboxAddress | undefined {
+  const running = locateTwins();
+  const baseUrl = url ?? running?.base_url;
+  if (baseUrl === undefined) return undefined;
+  const apiKey = key ?? (running?.base_url === baseUrl ? running.api_key : undefined);
+  if (apiKey !== undefined) return { baseUrl, apiKey };
+  throw new UsageError(`the twins at ${baseUrl} need a key: --key, or SANDBOX_API_KEY in the environment`);
+}
+
+/** The voice channel of an agent's address; `http` is understood as `ws`. */
+export function voiceUrl(address: string): string {
+  let url: URL;
+  try {
+    url = new URL(address.replace(/^http/, "ws"));
+  } catch {
+    throw new UsageError(`"${address}" is not an address; an agent's is ${DEFAULT_URL}`);
+  }
+  if (!["ws:", "wss:"].includes(url.protocol)) {
+    throw new UsageError(`"${address}" is not a WebSocket's address; an agent's is ${DEFAULT_URL}`);
+  }
+  if (url.pathname === "/") url.pathname = "/voice";
+  return url.href;
+}

@@ -1,0 +1,136 @@
+/** Prints a call as it happens: who says what, how long answers take, what the tools did. */
+import { containsWords } from "../../twins/caller/match.ts";
+import { readResult } from "../../twins/caller/observed.ts";
+import type { ScenarioEvent, ScenarioRun } from "../../twins/caller/run-scenario.ts";
+import type { RuntimeMessage } from "../../twins/caller/sandbox-client.ts";
+import { seconds, type Terminal } from "./terminal.ts";
+
+const LONGEST_RESULT = 160;
+
+interface HeardTurn {
+  atMs: number;
+  endMs?: number;
+  responseMs: number | null;
+  /** Its text has been printed. */
+  told: boolean;
+}
+
+export class ConversationPrinter {
+  readonly #terminal: Terminal;
+  /** The assistant's turn heard last. */
+  #heard: HeardTurn | undefined;
+  #callerText = "";
+  readonly #toolCalls = new Map<string, RuntimeMessage>();
+
+  constructor(terminal: Terminal) {
+    this.#terminal = terminal;
+  }
+
+  print(event: ScenarioEvent): void {
+    switch (event.type) {
+      case "answered":
+        this.#note(`answered after ${seconds(event.setupMs)}`);
+        break;
+      case "caller-speaks":
+        this.#tellUntold();
+        this.#callerText = event.text;
+        this.#say("caller", event.atMs, event.text, event.interrupting ? "interrupts" : "");
+        break;
+      case "caller-spoke":
+        if (event.turn.cutOff) this.#note(`cut off after ${seconds(event.turn.endMs - event.turn.startMs)}`);
+        break;
+      case "callee-speaks":
+        this.#tellUntold();
+        this.#heard = { atMs: event.atMs, responseMs: event.responseMs, told: false };
+        break;
+      case "callee-spoke":
+        if (this.#heard !== undefined) this.#heard.endMs = event.turn.endMs;
+        break;
+      case "message":
+        this.#printMessage(event.message);
+        break;
+      case "event":
+        break;
+    }
+  }
+
+  /** What is known only when the call is over. */
+  finish(run: ScenarioRun): void {
+    this.#tellUntold();
+    const { report } = run;
+    this.#note(`${report.reason}, after ${seconds(report.durationMs)}`);
+  }
+
+  #printMessage(message: RuntimeMessage): void {
+    switch (message.role) {
+      case "assistant":
+        this.#printAssistant(message);
+        break;
+      case "user":
+        if (!containsWords(this.#callerText, message.text)) this.#note(`understood: "${message.text}"`);
+        break;
+      case "tool_call":
+        this.#toolCalls.set(message.tool_call_id ?? "", message);
+        break;
+      case "tool_result":
+        this.#printToolCall(message);
+        break;
+    }
+  }
+
+  #printAssistant({ text, start_ms }: RuntimeMessage): void {
+    const heard = this.#heard;
+    // What else is said in the same turn answers nothing by itself.
+    const responseMs = heard === undefined || heard.told ? null : heard.responseMs;
+    this.#say("agent", heard?.atMs ?? start_ms ?? 0, text, answered(responseMs));
+    if (heard !== undefined) heard.told = true;
+  }
+
+  #printToolCall(result: RuntimeMessage): void {
+    const call = this.#toolCalls.get(result.tool_call_id ?? "");
+    const { dim, tool, line } = this.#terminal;
+    const took = (result.end_ms ?? 0) - (call?.start_ms ?? result.end_ms ?? 0);
+    const args = Object.entries(call?.arguments ?? {}).map(
+      ([name, value]) => `${name}: ${JSON.stringify(value)}`,
+    );
+    line(`${INDENT}${tool(`${result.name ?? "tool"}(${args.join(", ")})`)} ${dim(`${Math.round(took)} ms`)}`);
+    line(`${INDENT}${tool("→")} ${shortened(JSON.stringify(readResult(result.text)))}`);
+  }
+
+  /** Speech without a transcript, as with a runtime that shows none. */
+  #tellUntold(): void {
+    const heard = this.#heard;
+    if (heard?.endMs === undefined || heard.told) return;
+    heard.told = true;
+    this.#say(
+      "agent",
+      heard.atMs,
+      `(${seconds(heard.endMs - heard.atMs)} of speech)`,
+      answered(heard.responseMs),
+    );
+  }
+
+  #say(speaker: "caller" | "agent", atMs: number, text: string, remark: string): void {
+    const { caller, assistant, dim, line } = this.#terminal;
+    const who = speaker === "caller" ? caller("caller") : assistant("agent ");
+    line(`${dim(clock(atMs))}  ${who}  ${text}${remark === "" ? "" : `  ${dim(`(${remark})`)}`}`);
+  }
+
+  #note(text: string): void {
+    this.#terminal.line(`${INDENT}${this.#terminal.dim(text)}`);
+  }
+}
+
+const INDENT = " ".repeat("   0.0 s  caller  ".length);
+
+function answered(responseMs: number | null): string {
+  return responseMs === null ? "" : `after ${seconds(responseMs)}`;
+}
+
+function clock(ms: number): string {
+  return seconds(ms).padStart(7);
+}
+
+function shortened(text: string): string {
+  return text.length > LONGEST_RESULT ? `${text.slice(0, LONGEST_RESULT)}…` : text;
+}

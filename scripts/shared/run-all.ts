@@ -1,0 +1,14 @@
+/** Runs calls, so many at a time; results come in the order of the list. */
+export async function runAll<Item, Result>(
+  items: readonly Item[],
+  concurrency: number,
+  run: (item: Item, index: number) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  const queue = items.entries();
+  const worker = async () => {
+    for (const [index, item] of queue) results[index] = await run(item, index);
+  };
+  await Promise.all(Array.from({ length: Math.min(concurrency, items.length) }, worker));
+  return results;
+}

@@ -1,0 +1,36 @@
+/** What is printed when a call, or all calls, are over. */
+import type { ScenarioRun } from "../../twins/caller/run-scenario.ts";
+import { seconds, type Terminal } from "./terminal.ts";
+
+/** Frames later than this make a measurement worthless. */
+const LATE_MS = 100;
+
+/** The verdict on one call, with every failed expectation. */
+export function printVerdict(run: ScenarioRun, terminal: Terminal): void {
+  const { bold, good, bad, dim, line } = terminal;
+  const verdict = run.passed ? good("passed") : bad("failed");
+  const { durationMs, setupMs, outcome } = run.report;
+  const setup = setupMs === null ? "no answer" : `answered after ${setupMs} ms`;
+  line(
+    `${bold(verdict)}  ${run.scenario.name}  ${dim(`${outcome}, ${seconds(durationMs)} of call, ${setup}`)}`,
+  );
+  for (const failure of run.failures) line(`  ${bad("✗")} ${failure}`);
+  for (const unchecked of run.unchecked) line(`  ${dim(`not checked: ${unchecked}`)}`);
+  const { latenessP50Ms, latenessP99Ms, latenessMaxMs, slippedMs, speed } = run.report.pacing;
+  const pacing = `frames late: p50 ${latenessP50Ms} ms, p99 ${latenessP99Ms} ms, at most ${latenessMaxMs} ms; speed kept ${speed.toFixed(2)}`;
+  line(`  ${dim(pacing)}`);
+  if (latenessMaxMs > LATE_MS || slippedMs > 0) {
+    line(
+      `  ${dim(`this machine was too busy for the speed (${slippedMs} ms of audio time lost): trust no latency`)}`,
+    );
+  }
+}
+
+/** One line on many calls. */
+export function printSummary(runs: readonly ScenarioRun[], wallMs: number, terminal: Terminal): void {
+  const failed = runs.filter(({ passed }) => !passed);
+  const { bold, good, bad, line } = terminal;
+  const count = `${runs.length} call${runs.length === 1 ? "" : "s"}`;
+  const verdict = failed.length === 0 ? good("all passed") : bad(`${failed.length} failed`);
+  line(bold(`${count} in ${seconds(wallMs)}: ${verdict}`));
+}
