@@ -11,11 +11,12 @@ import {
   type Scenario,
   ScenarioError,
 } from "../twins/caller/scenario-file.ts";
-import { type DialOptions, readOptions, USAGE, UsageError } from "./dial/options.ts";
+import { type DialOptions, readOptions, USAGE } from "./dial/options.ts";
 import { ConversationPrinter } from "./shared/conversation.ts";
 import { runAll } from "./shared/run-all.ts";
 import { SAMPLES_FOLDER, SCENARIOS_FOLDER } from "./shared/samples-folder.ts";
 import { terminalOf } from "./shared/terminal.ts";
+import { UsageError } from "./shared/usage.ts";
 import { printSummary, printVerdict } from "./shared/verdict.ts";
 
 const ENVIRONMENT_FILE = ".env";

@@ -4,6 +4,7 @@ import { z } from "zod";
 import type { Framing } from "../../twins/caller/line.ts";
 import type { SandboxAddress } from "../../twins/caller/sandbox-client.ts";
 import { locateAgent, locateTwins } from "../shared/locator.ts";
+import { UsageError } from "../shared/usage.ts";
 
 export const DEFAULT_SCENARIO = "open-incident";
 const DEFAULT_URL = "ws://127.0.0.1:8008/voice";
@@ -67,11 +68,6 @@ export interface DialOptions {
   sandbox: SandboxAddress | undefined;
   headers: Record<string, string>;
   help: boolean;
-}
-
-/** The command line is not understood; the message says why, and what there is. */
-export class UsageError extends Error {
-  override name = "UsageError";
 }
 
 /** Reads command line and environment. @throws UsageError */

@@ -1,6 +1,7 @@
 /** Whether a call did what its scenario expects; each failure says what was expected and what was found. */
 import { containsWords, differences, fillIn, show } from "./match.ts";
 import { type ObservedCall, type ObservedToolCall, textsOf } from "./observed.ts";
+import type { DatabaseRows } from "./sandbox-client.ts";
 import type { Expectations } from "./scenario.ts";
 
 export interface Judgement {
@@ -8,14 +9,16 @@ export interface Judgement {
   failures: string[];
   /** Expectations nobody could witness, and why. */
   unchecked: string[];
+  /** Rows of the database that were asked for, as they were found. */
+  databaseRows: { table: string; rows: Record<string, unknown>[] }[];
 }
 
 export interface JudgeOptions {
   expect: Expectations;
   call: ObservedCall;
   speed: number;
-  /** Counts rows of the database; absent without the database twin. */
-  countRows?: (table: string, where: Record<string, string>) => Promise<number>;
+  /** Rows of the database; absent without the database twin. */
+  rowsOf?: (table: string, where: Record<string, string>) => Promise<DatabaseRows>;
 }
 
 const NORMAL_CLOSURE = 1000;
@@ -23,7 +26,7 @@ const NOT_THE_TWIN = "the runtime is not the twin of this sandbox, so only the a
 
 export async function judge(options: JudgeOptions): Promise<Judgement> {
   const { expect, call } = options;
-  const judgement: Judgement = { failures: [], unchecked: [] };
+  const judgement: Judgement = { failures: [], unchecked: [], databaseRows: [] };
   judgeCourse(expect, call, judgement);
   judgeResponses(options, judgement);
   judgeSpeech(expect, call, judgement);
@@ -164,8 +167,8 @@ function judgeToolCalls(expect: Expectations, call: ObservedCall, { failures, un
 }
 
 async function judgeDatabase(
-  { expect, call, countRows }: JudgeOptions,
-  { failures, unchecked }: Judgement,
+  { expect, call, rowsOf }: JudgeOptions,
+  { failures, unchecked, databaseRows }: Judgement,
 ): Promise<void> {
   const results = lastResults(call.toolCalls);
   for (const { table, where, count } of expect.database ?? []) {
@@ -175,14 +178,17 @@ async function judgeDatabase(
     }));
     const columns = Object.fromEntries(filled.map(({ column, text }) => [column, text]));
     const missing = filled.flatMap((one) => one.missing);
-    if (countRows === undefined) {
+    if (rowsOf === undefined) {
       unchecked.push(`database: ${table} ${show(where)}: there is no database twin`);
     } else if (missing.length > 0) {
       failures.push(`database: ${table} ${show(where)}: no tool result has ${missing.join(", ")}`);
     } else {
-      const found = await countRows(table, columns);
-      if (found !== count) {
-        failures.push(`database: ${table} ${show(columns)}: expected ${rows(count)}, found ${rows(found)}`);
+      const { rows, total } = await rowsOf(table, columns);
+      databaseRows.push({ table, rows });
+      if (total !== count) {
+        failures.push(
+          `database: ${table} ${show(columns)}: expected ${counted(count)}, found ${counted(total)}`,
+        );
       }
     }
   }
@@ -192,7 +198,7 @@ function lastResults(toolCalls: readonly ObservedToolCall[]): Map<string, unknow
   return new Map(toolCalls.map(({ name, result }) => [name, result]));
 }
 
-function rows(count: number): string {
+function counted(count: number): string {
   return count === 1 ? "1 row" : `${count} rows`;
 }
 

@@ -34,6 +34,8 @@ export interface ScenarioRun extends ObservedCall {
   failures: string[];
   /** Expectations nobody could witness, and why. */
   unchecked: string[];
+  /** Rows of the database that the expectations asked for, as they were found. */
+  databaseRows: { table: string; rows: Record<string, unknown>[] }[];
   simulationId: string | undefined;
 }
 
@@ -61,11 +63,11 @@ export async function runScenario(scenario: Scenario, options: RunOptions): Prom
   } finally {
     await witness?.dismiss();
   }
-  const { failures, unchecked } = await judge({
+  const { failures, unchecked, databaseRows } = await judge({
     expect: scenario.expect,
     call,
     speed,
-    ...(sandbox?.has("postgres") ? { countRows: sandbox.countRows.bind(sandbox) } : {}),
+    ...(sandbox?.has("postgres") ? { rowsOf: sandbox.databaseRows.bind(sandbox) } : {}),
   });
   return {
     ...call,
@@ -73,6 +75,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions): Prom
     passed: failures.length === 0,
     failures,
     unchecked,
+    databaseRows,
     simulationId: witness?.simulationId,
   };
 }

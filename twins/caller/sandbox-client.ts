@@ -55,6 +55,8 @@ const engineEvent = z.object({
 export type RuntimeCall = z.infer<typeof callRow>;
 /** Something said or done in a call, as the runtime knows it; times in the call's audio time. */
 export type RuntimeMessage = z.infer<typeof messageRow>;
+/** `total` counts all of them; `rows` are the first thousand. */
+export type DatabaseRows = z.infer<typeof page>;
 export type EngineEvent = z.infer<typeof engineEvent>;
 
 /** What happens in one simulation, as it happens. */
@@ -132,9 +134,9 @@ export class SandboxClient {
     return z.object({ events: z.array(engineEvent) }).parse(await this.#ask("GET", url)).events;
   }
 
-  /** How many rows of a table of the database have these values. */
-  async countRows(table: string, where: Record<string, string>): Promise<number> {
-    return (await this.#rows("postgres", table, where, 1)).total;
+  /** Rows of a table of the database that have these values. */
+  databaseRows(table: string, where: Record<string, string>): Promise<DatabaseRows> {
+    return this.#rows("postgres", table, where);
   }
 
   /** Listens to one simulation until the returned function is called. */
