@@ -36,6 +36,11 @@ function createWorld() {
   });
 }
 
+async function* failing() {
+  yield "one ";
+  throw new Error("the private reason");
+}
+
 const operations = [
   operation<Shop>({
     id: "thing.list",
@@ -119,6 +124,14 @@ const operations = [
       headers: { "content-type": "text/plain" },
       body: Readable.from(["one ", "two ", "three"]),
     }),
+  }),
+  operation<Shop>({
+    id: "stream.broken",
+    method: "GET",
+    path: "/broken-stream",
+    surface: "rest",
+    summary: "A stream that fails after its first piece.",
+    handle: () => ({ status: 200, body: Readable.from(failing()) }),
   }),
   operation<Shop>({
     id: "call.control",

@@ -1,7 +1,7 @@
 /** The one error shape of the routes that are ours: the control plane, the gateway and the engine. */
 import type { z } from "zod";
 import { readJson } from "./json.ts";
-import type { VendorRequest, VendorResponse } from "./operation.ts";
+import type { Operation, VendorRequest, VendorResponse } from "./operation.ts";
 import type { PlatformRefusal } from "./twin.ts";
 import { WorldRefusal } from "./world.ts";
 
@@ -80,12 +80,17 @@ export function placedIssues(error: z.ZodError): { path: PropertyKey[]; rule: st
   });
 }
 
-/** Runs a handler; a write that the world refuses becomes its 422. */
-export async function answeringRefusals(run: () => Promise<VendorResponse>): Promise<VendorResponse> {
-  try {
-    return await run();
-  } catch (error) {
-    if (error instanceof WorldRefusal) return worldRefusalResponse(error);
-    throw error;
-  }
+/** The same operation, with a write that the world refuses answered as a 422. */
+export function answeringWorldRefusals<Target>(operation: Operation<Target>): Operation<Target> {
+  return {
+    ...operation,
+    async handle(request, target) {
+      try {
+        return await operation.handle(request, target);
+      } catch (error) {
+        if (error instanceof WorldRefusal) return worldRefusalResponse(error);
+        throw error;
+      }
+    },
+  };
 }

@@ -9,10 +9,11 @@ import { type HostLookup, readAddress } from "./address.ts";
 import type { ApiKeys } from "./api-keys.ts";
 import { serveControl } from "./control/serve.ts";
 import { errorResponse } from "./errors.ts";
-import { refuseEarly } from "./http.ts";
+import { DEFAULT_BODY_BYTES, refuseEarly } from "./http.ts";
 import { listen } from "./listen.ts";
 import type { HostedTwin, Sandbox } from "./sandbox.ts";
-import { serveVendor } from "./serve-vendor.ts";
+import { type Service, serveOperation } from "./serve.ts";
+import type { RunningTwin } from "./twin.ts";
 import { createUpgrader, refuseUpgrade } from "./upgrade.ts";
 
 export interface GatewayOptions {
@@ -58,14 +59,14 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     const address = readAddress(req.url ?? "/", req.headers.host, lookup);
     if (address.kind === "control") {
       const sandbox = sandboxes.get(address.sandbox);
-      return serveControl(req, res, { ...address, sandbox, keys: options.keys });
+      return serveControl(req, res, { ...address, sandbox }, options.keys);
     }
     if (address.kind === "nowhere") {
       await refuseEarly(req, res, nowhere(address.path));
       return;
     }
     const twin = address.kind === "engine" ? root() : find(address.sandbox, address.twin);
-    if (twin) return serveVendor(req, res, twin, address);
+    if (twin) return serveOperation(req, res, address, vendorService(twin));
     await refuseEarly(req, res, sandboxes.size === 0 ? starting() : nowhere(address.path));
   }
 
@@ -120,6 +121,17 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       server.closeAllConnections();
       await gone;
     },
+  };
+}
+
+function vendorService(twin: HostedTwin): Service<RunningTwin> {
+  return {
+    tier: "vendor",
+    operations: twin.type.operations,
+    target: twin.running,
+    twin,
+    defaultBodyBytes: DEFAULT_BODY_BYTES,
+    refusal: (refusal) => twin.type.definition.refusal(refusal),
   };
 }
 

@@ -112,7 +112,7 @@ export async function sendResponse(
     if (req.method === "HEAD") {
       response.body.destroy();
       res.end();
-    } else await pipeline(response.body, res).catch(() => undefined);
+    } else await stream(response.body, res);
     return { status: response.status, headers, body: empty };
   }
   const body = encodeBody(response.body, headers);
@@ -120,6 +120,20 @@ export async function sendResponse(
   res.writeHead(response.status, headers);
   res.end(req.method === "HEAD" ? undefined : body);
   return { status: response.status, headers, body };
+}
+
+/** Streams until the end, or until the client goes away. @throws the stream's own error */
+async function stream(source: Readable, res: ServerResponse): Promise<void> {
+  try {
+    await pipeline(source, res);
+  } catch (error) {
+    if (source.errored !== null && source.errored !== undefined && !isPrematureClose(source.errored))
+      throw error;
+  }
+}
+
+function isPrematureClose(error: Error): boolean {
+  return "code" in error && error.code === "ERR_STREAM_PREMATURE_CLOSE";
 }
 
 /** The bytes of an answer; JSON gets its content type unless the handler has set one. */

@@ -4,8 +4,9 @@ import type { Clock } from "./clock.ts";
 import { Journal } from "./journal.ts";
 import { createMask } from "./mask.ts";
 import type { Operation, SocketOperation } from "./operation.ts";
-import { createRouter, type Router } from "./router.ts";
+import type { Router } from "./router.ts";
 import type { AnyTwinDefinition, RunningTwin, TwinContext } from "./twin.ts";
+import { createVendorRouter } from "./vendor-router.ts";
 
 /** A definition made ready for use; shared by every sandbox. */
 export interface TwinType {
@@ -19,8 +20,8 @@ export function compileTwin(definition: AnyTwinDefinition): TwinType {
   try {
     return {
       definition,
-      operations: createRouter(definition.operations),
-      sockets: createRouter(
+      operations: createVendorRouter(definition.operations),
+      sockets: createVendorRouter(
         (definition.sockets ?? []).map((socket) => ({ ...socket, method: "GET" as const })),
       ),
     };

@@ -6,7 +6,7 @@ import { type WebSocket, WebSocketServer } from "ws";
 import { ArrivedRequest, encodeBody } from "./http.ts";
 import type { SocketOperation, UpgradeAnswer, VendorResponse } from "./operation.ts";
 import type { HostedTwin } from "./sandbox.ts";
-import { isReserved, refusalOf, type Target } from "./serve-vendor.ts";
+import { type Local, refusalOf } from "./serve.ts";
 import type { RunningTwin } from "./twin.ts";
 
 const DEFAULT_PAYLOAD_BYTES = 1024 * 1024;
@@ -17,13 +17,7 @@ const MAX_BUFFERED_CHUNKS = 16_384;
 const CLOSE_MS = 1000;
 
 export interface Upgrader {
-  upgrade(
-    req: IncomingMessage,
-    socket: Duplex,
-    head: Buffer,
-    twin: HostedTwin,
-    target: Target,
-  ): Promise<void>;
+  upgrade(req: IncomingMessage, socket: Duplex, head: Buffer, twin: HostedTwin, target: Local): Promise<void>;
   /** Closes every socket with 1001 and waits until they are gone. */
   close(): Promise<void>;
 }
@@ -58,9 +52,7 @@ export function createUpgrader(): Upgrader {
   return {
     async upgrade(req, socket, head, twin, target) {
       const startedAt = performance.now();
-      const match = isReserved(target.path)
-        ? ({ kind: "unknown" } as const)
-        : twin.type.sockets.match("GET", target.path);
+      const match = twin.type.sockets.match("GET", target.path);
       const complete = twin.journal.record({
         tier: "vendor",
         operation: match.kind === "found" ? match.route.id : null,

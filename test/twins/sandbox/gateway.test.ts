@@ -132,6 +132,11 @@ describe("failures", () => {
     expect(answer.text).toBe('{"fault":"the shop is in disorder"}');
   });
 
+  test("a stream that fails cuts its connection, so that nobody takes the part for the whole", async () => {
+    await expect(request("GET", `${shop}/broken-stream`)).rejects.toThrow();
+    expect((await request("GET", `${shop}/things/lamp`)).status).toBe(200);
+  });
+
   test("a handler is told when its client has gone", async () => {
     const waiting = once(notes, "waiting");
     const aborted = once(notes, "aborted");

@@ -1,0 +1,115 @@
+/** Serves one request, whichever tier it belongs to: match, read, record, handle, answer. */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { performance } from "node:perf_hooks";
+import { ArrivedRequest, readBody, refuseEarly, sendResponse, whenClientLeaves } from "./http.ts";
+import type { Tier } from "./journal.ts";
+import type { Method, Operation, VendorRequest, VendorResponse } from "./operation.ts";
+import type { RouteMatch, Router } from "./router.ts";
+import type { HostedTwin } from "./sandbox.ts";
+import type { PlatformRefusal } from "./twin.ts";
+
+/** Operations, and what they work on. */
+export interface Service<Target> {
+  tier: Tier;
+  operations: Router<Operation<Target>>;
+  target: Target;
+  /** Whose journal and log it is. */
+  twin: HostedTwin;
+  /** Largest body of an operation that sets no limit of its own. */
+  defaultBodyBytes: number;
+  /** The wording of what is refused. */
+  refusal(refusal: PlatformRefusal): VendorResponse;
+}
+
+/** A path below the service's address, and the text after its question mark. */
+export interface Local {
+  path: string;
+  query: string;
+}
+
+export async function serveOperation<Target>(
+  req: IncomingMessage,
+  res: ServerResponse,
+  local: Local,
+  service: Service<Target>,
+): Promise<void> {
+  const startedAt = performance.now();
+  const method = req.method ?? "GET";
+  const match = service.operations.match(method, local.path);
+  const record = (body: Buffer) =>
+    service.twin.journal.record({
+      tier: service.tier,
+      operation: match.kind === "found" ? match.route.id : null,
+      method,
+      path: local.path,
+      query: new URLSearchParams(local.query),
+      headers: req.headers,
+      body,
+      startedAt,
+    });
+  const refuse = async (refusal: PlatformRefusal): Promise<void> => {
+    const complete = record(nothing);
+    complete(await refuseEarly(req, res, service.refusal(refusal)));
+  };
+
+  if (match.kind !== "found") return refuse(refusalOf(match, method, local.path));
+  const limitBytes = match.route.maxBodyBytes ?? service.defaultBodyBytes;
+  const reading = await readBody(req, limitBytes);
+  switch (reading.kind) {
+    case "gone":
+      return;
+    case "too-large":
+      return refuse({ kind: "body-too-large", limitBytes });
+    case "malformed":
+      return refuse({ kind: "malformed-request", message: reading.message });
+    case "body":
+  }
+  const complete = record(reading.body);
+  const request = new ArrivedRequest(
+    {
+      method: match.route.method,
+      path: local.path,
+      params: match.params,
+      headers: req.headers,
+      body: reading.body,
+      queryText: local.query,
+    },
+    (abort) => whenClientLeaves(res, abort),
+  );
+  complete(await sendResponse(req, res, await handle(match.route, request, service)));
+}
+
+const nothing = Buffer.alloc(0);
+
+/** Runs the operation; what it throws is logged, and answered without the reason. */
+async function handle<Target>(
+  operation: Operation<Target>,
+  request: VendorRequest,
+  service: Service<Target>,
+): Promise<VendorResponse> {
+  try {
+    return await operation.handle(request, service.target);
+  } catch (error) {
+    service.twin.log.error(
+      { err: error, tier: service.tier, operation: operation.id },
+      "an operation failed",
+    );
+    return service.refusal({ kind: "internal", message: "the twin failed; its log says why" });
+  }
+}
+
+/** Why nothing is served, as it is to be worded. */
+export function refusalOf(
+  match: Exclude<RouteMatch<unknown>, { kind: "found" }>,
+  method: string,
+  path: string,
+): PlatformRefusal {
+  switch (match.kind) {
+    case "malformed":
+      return { kind: "malformed-request", message: match.message };
+    case "wrong-method":
+      return { kind: "unknown-path", method, path, allowed: match.allowed as Method[] };
+    case "unknown":
+      return { kind: "unknown-path", method, path, allowed: [] };
+  }
+}
