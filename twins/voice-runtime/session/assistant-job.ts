@@ -175,8 +175,8 @@ export class AssistantJob {
   async #runTools(calls: ToolCall[]): Promise<void> {
     const { plan, parts, conversation, callSignal, send, nowMs } = this.#context;
     send(toolCalls(calls, plan.assistant.model.tools));
-    for (const call of calls) parts.record({ role: "tool_call", call, startMs: nowMs() });
     this.#context.onTools(this, true);
+    for (const call of calls) parts.record({ role: "tool_call", call, startMs: nowMs() });
     this.#watchForHang();
     const outcomes = await parts.runTools(calls, conversation.forModel(), callSignal);
     this.#quiet();

@@ -11,6 +11,7 @@ import { createSessionWith } from "../../../../twins/voice-runtime/session/call-
 import type {
   AudioFormat,
   CallAssistant,
+  CallPlan,
   CallSession,
   EndedCall,
   SessionParts,
@@ -35,7 +36,8 @@ export interface CallOptions {
   brain?: (request: BrainRequest, signal: AbortSignal) => AsyncIterable<BrainStep> | Iterable<BrainStep>;
   parts?: Partial<SessionParts>;
   log?: Logger;
-  createSession?: (parts: SessionParts) => CallSession;
+  createSession?: (plan: CallPlan, parts: SessionParts) => CallSession;
+  endBeforeConnect?: boolean;
 }
 
 export const ASSISTANT: CallAssistant = {
@@ -261,7 +263,7 @@ export async function placeCall(options: CallOptions = {}): Promise<LiveCall> {
   const server = new WebSocketServer({ host: "127.0.0.1", port: 0 });
   await once(server, "listening");
   const assistant = { ...ASSISTANT, ...options.assistant };
-  const plan = {
+  const plan: CallPlan = {
     callId: "call-1",
     simulationId: undefined,
     assistant,
@@ -282,7 +284,7 @@ export async function placeCall(options: CallOptions = {}): Promise<LiveCall> {
     ...options.parts,
   };
   const session =
-    options.createSession?.(parts) ??
+    options.createSession?.(plan, parts) ??
     createSessionWith(plan, parts, async () => createLevelDetector(100, 400));
   const connected = once(server, "connection");
   const { port } = server.address() as AddressInfo;
@@ -290,6 +292,7 @@ export async function placeCall(options: CallOptions = {}): Promise<LiveCall> {
   call = new LiveCall(client, session, format, speed);
   open.add({ server, call });
   const [socket] = (await connected) as [WebSocket];
+  if (options.endBeforeConnect) session.end("manually-canceled");
   session.connect(socket);
   void session.ended.then(() => call?.changed());
   if (client.readyState !== WebSocket.OPEN) await once(client, "open");

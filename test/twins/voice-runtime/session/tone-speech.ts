@@ -118,10 +118,10 @@ function frequenciesIn(speech: Int16Array): number[] {
   return found;
 }
 
-function frequencyOf(sound: Int16Array): number {
+export function frequencyOf(sound: Int16Array, sampleRate = INTERNAL_RATE): number {
   let crossings = 0;
   for (let at = 1; at < sound.length; at++) {
     if ((sound[at - 1] ?? 0) < 0 !== (sound[at] ?? 0) < 0) crossings += 1;
   }
-  return (crossings * INTERNAL_RATE) / (2 * sound.length);
+  return (crossings * sampleRate) / (2 * sound.length);
 }
