@@ -15,7 +15,7 @@ import type { ControlTarget } from "./target.ts";
 import { watchOperations } from "./watch.ts";
 
 /** Every route of a twin's control plane, below its `control_url`. */
-const controlOperations: readonly Operation<ControlTarget>[] = [
+export const controlOperations: readonly Operation<ControlTarget>[] = [
   ...describingOperations,
   ...dataOperations,
   ...requestOperations,
