@@ -70,7 +70,7 @@ function constraint(issue: Issue): string {
     case "too_big":
       return sizeWords(issue.origin, "big", issue.maximum);
     case "invalid_format":
-      return formatWords(issue.format);
+      return formatWords(issue);
     default:
       return issue.message;
   }
@@ -107,9 +107,12 @@ function sizeWords(origin: string, side: "small" | "big", limit: number | bigint
   return `must not be ${side === "small" ? "less" : "greater"} than ${limit}`;
 }
 
-function formatWords(format: string): string {
+function formatWords(issue: Extract<Issue, { code: "invalid_format" }>): string {
+  const { format } = issue;
   if (format === "uuid" || format === "guid") return "must be a UUID";
   if (format === "datetime") return "must be a valid ISO 8601 date string";
   if (format === "url") return "must be a URL address";
-  return "must be a valid value";
+  return issue.pattern === undefined
+    ? "must be a valid value"
+    : `must match ${issue.pattern} regular expression`;
 }

@@ -134,6 +134,9 @@ export class CallBook {
       audioFormat: setup.audio,
       oddFrames: this.#parts.oddFrames,
     };
+    const storedTools = assistant.model?.toolIds ?? [];
+    if (storedTools.length > 0)
+      log.warn({ toolIds: storedTools }, "stored tools are not modelled; give model.tools");
     const { recognition, synthesis, createBrain } = this.#parts.providers;
     const call = new LiveCall({
       plan,

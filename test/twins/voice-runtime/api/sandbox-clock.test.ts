@@ -1,0 +1,44 @@
+import { pino } from "pino";
+import { afterEach, expect, test } from "vitest";
+import type { VendorRequest } from "../../../../twins/sandbox/operation.ts";
+import { createCall, getCall } from "../../../../twins/voice-runtime/api/calls.ts";
+import { voiceRuntimeConfig } from "../../../../twins/voice-runtime/config.ts";
+import { startVoiceRuntime, type VoiceRuntimeTwin } from "../../../../twins/voice-runtime/twin.ts";
+import { KEY, playedSessions, silentSpeech, websocketCall } from "../../../support/voice-runtime.ts";
+
+let running: VoiceRuntimeTwin | undefined;
+afterEach(() => running?.stop());
+
+test("a queued call ends by the sandbox's clock, which may jump", async () => {
+  let now = Date.parse("2030-01-01T00:00:00Z");
+  const twin = await startVoiceRuntime(
+    { createSession: playedSessions().createSession, embedded: silentSpeech },
+    {
+      sandbox: "dev",
+      name: "vapi",
+      url: "http://127.0.0.1:1/s/dev/vapi",
+      clock: { now: () => now },
+      log: pino({ level: "silent" }),
+      resolvePath: (file) => file,
+    },
+    voiceRuntimeConfig.parse({ connect_timeout_seconds: 3600 }),
+  );
+  running = twin;
+  const request = (params: Record<string, string>, body: object = {}): VendorRequest => ({
+    method: "GET",
+    path: "/call",
+    params,
+    query: new URLSearchParams(),
+    headers: { "user-agent": "test", authorization: `Bearer ${KEY}` },
+    body: Buffer.from(JSON.stringify(body)),
+    signal: new AbortController().signal,
+  });
+  const created = await createCall.handle(request({}, websocketCall()), twin);
+  const { id, createdAt } = Object(created.body);
+  expect(createdAt).toBe("2030-01-01T00:00:00.000Z");
+  const status = async () => Object((await getCall.handle(request({ id }), twin)).body).status;
+  now += 3_599_000;
+  expect(await status()).toBe("queued");
+  now += 1_000;
+  expect(await status()).toBe("ended");
+});
