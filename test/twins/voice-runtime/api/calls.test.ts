@@ -142,7 +142,7 @@ describe("POST /call", () => {
     ],
     [
       { transport: { provider: "vapi.websocket", audioFormat: { format: "mulaw", sampleRate: 200_000 } } },
-      ["transport.audioFormat.sampleRate must not be greater than 48000"],
+      ["transport.audioFormat.sampleRate must not be greater than 192000"],
     ],
     [{ transport: undefined }, "Couldn't Get Phone Number. Need Either `phoneNumberId` Or `phoneNumber`."],
     [
