@@ -4,16 +4,16 @@
  */
 import { readColumnText } from "./column.ts";
 import { cloneJson, frozenJson } from "./json.ts";
+import { readChanges, unknownColumns } from "./row.ts";
+import type { State } from "./state.ts";
 import {
   type AnyTableDeclaration,
   compileTable,
   type Key,
   type NewRowOf,
   type RowOf,
-  readChanges,
   TableRows,
   type TableType,
-  unknownColumns,
 } from "./table.ts";
 import {
   type Page,
@@ -26,7 +26,7 @@ import {
   type WorldChange,
   WorldRefusal,
 } from "./world.ts";
-import { planInsert, planRemoval, referenceProblems, type State } from "./write-plan.ts";
+import { planInsert, planRemoval, referenceProblems } from "./write-plan.ts";
 
 /** A table as the twin itself uses it: typed, synchronous, by key. Rows it answers are frozen. */
 export interface TableHandle<TableRow, NewRow> {

@@ -1,8 +1,8 @@
 /** Keeps tables within their limits: what arrives makes the oldest rows leave, and the rows that refer to those. */
 import { sizeOfJson } from "./json.ts";
+import { type Addition, type PlacedRow, referringRows, type State } from "./state.ts";
 import { isKey, type Key, type TableRows } from "./table.ts";
 import type { Problem } from "./world.ts";
-import { type Addition, type PlacedRow, referringRows, type State } from "./write-plan.ts";
 
 type Leaving = Map<TableRows, Map<Key, PlacedRow>>;
 

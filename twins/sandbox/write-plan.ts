@@ -2,22 +2,12 @@
  * Works out what a write would do before anything is done: which rows are added, which are let go to make room, and
  * everything that speaks against it.
  */
-import { isKey, type Key, readRow, shown, type TableRows, type TableType } from "./table.ts";
+
+import { readRow, shown } from "./row.ts";
+import { type Addition, type PlacedRow, referringRows, type State } from "./state.ts";
+import { isKey, type Key, type TableRows, type TableType } from "./table.ts";
 import { planRoom } from "./table-limit.ts";
 import { type Problem, type Row, type Tables, WorldRefusal } from "./world.ts";
-
-/** All tables of a world, by name. */
-export type State = Map<string, TableRows>;
-
-export interface PlacedRow {
-  table: TableRows;
-  row: Readonly<Row>;
-}
-
-export interface Addition extends PlacedRow {
-  /** Position in the array of the body. */
-  position: number;
-}
 
 export interface InsertPlan {
   additions: Addition[];
@@ -133,19 +123,4 @@ export function planRemoval(state: State, table: TableRows, where: Row): Readonl
   }
   if (problems.length > 0) throw new WorldRefusal(problems);
   return rows;
-}
-
-/** Tables, columns and keys of the rows that refer to a row. */
-export function* referringRows(
-  state: State,
-  target: string,
-  key: Key,
-): IterableIterator<[TableRows, string, ReadonlySet<Key>]> {
-  for (const table of state.values()) {
-    for (const column of table.type.references) {
-      if (column.target?.table !== target) continue;
-      const referrers = table.referrers(column.name, key);
-      if (referrers.size > 0) yield [table, column.name, referrers];
-    }
-  }
 }

@@ -1,0 +1,47 @@
+import { describe, expect, test } from "vitest";
+import { registry } from "../../twins/registry.ts";
+import { compileTwin } from "../../twins/sandbox/sandbox.ts";
+import type { PlatformRefusal } from "../../twins/sandbox/twin.ts";
+
+const refusals: PlatformRefusal[] = [
+  { kind: "unknown-path", method: "GET", path: "/nothing", allowed: [] },
+  { kind: "unknown-path", method: "PUT", path: "/nothing", allowed: ["GET"] },
+  { kind: "malformed-request", message: "the path holds a dot segment" },
+  { kind: "body-too-large", limitBytes: 1024 },
+  { kind: "internal", message: "the twin failed" },
+];
+
+test("twins have names of their own, and the engine is among them", () => {
+  const names = registry.map(({ name }) => name);
+  expect(new Set(names).size).toBe(names.length);
+  expect(names).toContain("engine");
+});
+
+describe.each(registry.map((definition) => [definition.name, definition] as const))(
+  "%s",
+  (_name, definition) => {
+    const declared = [...definition.operations, ...(definition.sockets ?? [])];
+
+    test("declares no operation twice, and says of each in a sentence what it does", () => {
+      expect(() => compileTwin(definition)).not.toThrow();
+      const ids = declared.map(({ id }) => id);
+      expect(new Set(ids).size).toBe(ids.length);
+      for (const { summary } of declared) expect(summary).toMatch(/^[A-Z].*\.$/);
+    });
+
+    test("words every refusal of the platform, each with its own status", () => {
+      for (const refusal of refusals) {
+        const { status } = definition.refusal(refusal);
+        if (refusal.kind === "unknown-path") expect([404, 405]).toContain(status);
+        if (refusal.kind === "malformed-request") expect(status).toBe(400);
+        if (refusal.kind === "body-too-large") expect(status).toBe(413);
+        if (refusal.kind === "internal") expect(status).toBe(500);
+      }
+    });
+
+    test("names secret paths that it serves", () => {
+      const paths = declared.map(({ path }) => path);
+      for (const path of definition.secretPathParams ?? []) expect(paths).toContain(path);
+    });
+  },
+);
