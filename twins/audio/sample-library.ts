@@ -70,7 +70,7 @@ export function readSampleLibrary(folder: string): SampleLibrary {
 /** Reads and checks the manifest alone. */
 export function readManifest(folder: string): Manifest {
   const file = join(folder, MANIFEST_FILE);
-  const parsed = manifestSchema.safeParse(JSON.parse(readText(file)), { reportInput: false });
+  const parsed = manifestSchema.safeParse(parseJson(file));
   if (parsed.success) return parsed.data;
   throw new Error(`${file} is not a sample manifest:\n${z.prettifyError(parsed.error)}`);
 }
@@ -104,8 +104,13 @@ function readSampleFile(file: string, sha256: string): Int16Array {
   return bytesToSamples(bytes);
 }
 
-function readText(file: string): string {
-  return readBytes(file).toString("utf8");
+function parseJson(file: string): unknown {
+  const text = readBytes(file).toString("utf8");
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Error(`${file} is not JSON (${String(error)}): run npm run samples to make it anew`);
+  }
 }
 
 function readBytes(file: string): Buffer {

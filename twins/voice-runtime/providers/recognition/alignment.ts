@@ -71,43 +71,41 @@ interface End {
 
 type Band = (heardFrame: number) => { middle: number; halfBand: number };
 
+/** Of this module's own, for the innermost loop: test runners make every use of an imported name a look-up. */
+const SIZE = COEFFICIENTS;
+
 const DIAGONAL = 0;
 const HEARD_ONLY = 1;
 const REFERENCE_ONLY = 2;
 
 /** Cost of the cheapest path to every pair of frames, and the step that leads there. */
 class Grid {
-  readonly #width: number;
+  readonly width: number;
   readonly totals: Float32Array;
   readonly costs: Float32Array;
   readonly steps: Uint8Array;
 
   constructor(heardFrames: number, referenceFrames: number) {
-    this.#width = referenceFrames + 1;
-    const size = (heardFrames + 1) * this.#width;
+    this.width = referenceFrames + 1;
+    const size = (heardFrames + 1) * this.width;
     this.totals = new Float32Array(size).fill(Number.POSITIVE_INFINITY);
     this.costs = new Float32Array(size);
     this.steps = new Uint8Array(size);
     this.totals[0] = 0;
     for (let at = 1; at <= SLACK_FRAMES; at++) {
-      if (at <= heardFrames) this.totals[at * this.#width] = at * SKIP_COST;
+      if (at <= heardFrames) this.totals[at * this.width] = at * SKIP_COST;
       if (at <= referenceFrames) this.totals[at] = at * SKIP_COST;
     }
   }
 
-  at(heard: number, reference: number): number {
-    return heard * this.#width + reference;
-  }
-
   total(heard: number, reference: number): number {
-    return this.totals[this.at(heard, reference)] ?? Number.POSITIVE_INFINITY;
+    return this.totals[heard * this.width + reference] ?? Number.POSITIVE_INFINITY;
   }
 }
 
 function fill(heard: Features, reference: Features, band: Band): Grid {
   const grid = new Grid(heard.frames, reference.frames);
-  const { totals, costs, steps } = grid;
-  const width = reference.frames + 1;
+  const { totals, costs, steps, width } = grid;
   for (let h = 1; h <= heard.frames; h++) {
     const { middle, halfBand } = band(h);
     const last = Math.min(reference.frames, Math.ceil(middle + halfBand));
@@ -117,9 +115,15 @@ function fill(heard: Features, reference: Features, band: Band): Grid {
       let total = (totals[cell - width - 1] ?? 0) + 2 * cost;
       let step = DIAGONAL;
       const heardOnly = (totals[cell - width] ?? 0) + cost;
+      if (heardOnly < total) {
+        total = heardOnly;
+        step = HEARD_ONLY;
+      }
       const referenceOnly = (totals[cell - 1] ?? 0) + cost;
-      if (heardOnly < total) [total, step] = [heardOnly, HEARD_ONLY];
-      if (referenceOnly < total) [total, step] = [referenceOnly, REFERENCE_ONLY];
+      if (referenceOnly < total) {
+        total = referenceOnly;
+        step = REFERENCE_ONLY;
+      }
       totals[cell] = total;
       costs[cell] = cost;
       steps[cell] = step;
@@ -129,12 +133,14 @@ function fill(heard: Features, reference: Features, band: Band): Grid {
 }
 
 function frameDistance(a: Float32Array, aFrame: number, b: Float32Array, bFrame: number): number {
+  const aStart = aFrame * SIZE;
+  const bStart = bFrame * SIZE;
   let sum = 0;
-  for (let index = 0; index < COEFFICIENTS; index++) {
-    const difference = (a[aFrame * COEFFICIENTS + index] ?? 0) - (b[bFrame * COEFFICIENTS + index] ?? 0);
+  for (let index = 0; index < SIZE; index++) {
+    const difference = (a[aStart + index] ?? 0) - (b[bStart + index] ?? 0);
     sum += difference * difference;
   }
-  return Math.sqrt(sum / COEFFICIENTS);
+  return Math.sqrt(sum / SIZE);
 }
 
 /** Walks the path back from its end, with a window over the part just walked. */
@@ -144,7 +150,7 @@ function worstStretch(grid: Grid, end: End): number {
   let [frames, cost, worst] = [0, 0, 0];
   let [h, r] = [end.heard, end.reference];
   while (h > 0 && r > 0) {
-    const cell = grid.at(h, r);
+    const cell = h * grid.width + r;
     const step = grid.steps[cell];
     const weight = step === DIAGONAL ? 2 : 1;
     window.push({ frames: weight, cost: weight * (grid.costs[cell] ?? 0) });
