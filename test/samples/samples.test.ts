@@ -1,0 +1,179 @@
+import { execFile } from "node:child_process";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, describe, expect, test } from "vitest";
+import { checkSamples } from "../../scripts/samples/check-samples.ts";
+import { makeSamples } from "../../scripts/samples/make-samples.ts";
+import { levelDb, msToSamples, silence } from "../../twins/audio/pcm.ts";
+import { resample } from "../../twins/audio/resample.ts";
+import { readSampleLibrary } from "../../twins/audio/sample-library.ts";
+import { readWav, writeWav } from "../../twins/audio/wav.ts";
+import { createFliteSynthesis } from "../../twins/voice-runtime/providers/flite-synthesis.ts";
+import { createSampleRecognition } from "../../twins/voice-runtime/providers/sample-recognition.ts";
+
+const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
+const SAMPLES = join(PROJECT, "samples");
+const library = readSampleLibrary(SAMPLES);
+const scratch = mkdtempSync(join(tmpdir(), "offhook-samples-test-"));
+const synthesis = createFliteSynthesis();
+
+afterAll(async () => {
+  await synthesis.close();
+  rmSync(scratch, { recursive: true, force: true });
+});
+
+/** `npm run samples -- …`: what it prints, or an error with its output when it fails. */
+async function samplesCommand(...args: string[]): Promise<string> {
+  const { stdout, stderr } = await promisify(execFile)(
+    process.execPath,
+    ["--import", "tsx", "scripts/samples.ts", ...args],
+    { cwd: PROJECT },
+  );
+  expect(stderr).toBe("");
+  return stdout;
+}
+
+function ownFolder(name: string): string {
+  const folder = join(scratch, name);
+  cpSync(SAMPLES, folder, { recursive: true, filter: (file) => !file.includes("scenarios") });
+  return folder;
+}
+
+describe("the shipped samples", () => {
+  test("are what the synthesiser makes of utterances.yaml, bit for bit", async () => {
+    expect(await checkSamples(SAMPLES, synthesis)).toEqual([]);
+  });
+
+  test.each(library.all())(
+    "$name: its file is the one described, and as long as said",
+    ({ pcm, durationMs }) => {
+      expect(Math.abs((pcm.length * 1_000) / 24_000 - durationMs)).toBeLessThanOrEqual(1);
+    },
+  );
+
+  test.each(library.all().filter(({ kind }) => kind === "speech"))(
+    "$name: silence, speech, silence",
+    ({ pcm }) => {
+      const margin = msToSamples(350, 24_000);
+      expect(levelDb(pcm.subarray(0, margin))).toBe(Number.NEGATIVE_INFINITY);
+      expect(levelDb(pcm.subarray(-margin))).toBe(Number.NEGATIVE_INFINITY);
+      expect(levelDb(pcm.subarray(margin, -margin))).toBeGreaterThan(-26);
+    },
+  );
+
+  test("speak in several voices, and are modest in size", () => {
+    expect(new Set(library.all().map(({ voice }) => voice)).size).toBeGreaterThan(2);
+    const bytes = readdirSync(SAMPLES).map((file) => statSync(join(SAMPLES, file)).size);
+    expect(bytes.reduce((sum, size) => sum + size, 0)).toBeLessThan(5 * 1024 * 1024);
+  });
+
+  test("hold a caller who stops for 900 ms in the middle of a sentence", () => {
+    const { pcm, text } = library.get("search-page-down");
+    expect(text).toBe("I need to report a problem, the search page is down.");
+    let [longest, run] = [0, 0];
+    for (const sample of pcm.subarray(msToSamples(500, 24_000), -msToSamples(500, 24_000))) {
+      run = sample === 0 ? run + 1 : 0;
+      longest = Math.max(longest, run);
+    }
+    expect((longest * 1_000) / 24_000).toBeGreaterThanOrEqual(900);
+    expect((longest * 1_000) / 24_000).toBeLessThan(930);
+  });
+
+  test("hold speech at the wrong rate", () => {
+    const [wrong, right] = [library.get("wrong-rate"), library.get("open-incident")];
+    expect(wrong.text).toBe(right.text);
+    expect(wrong.pcm.length / right.pcm.length).toBeCloseTo(16_000 / 24_000, 3);
+  });
+});
+
+describe("npm run samples", () => {
+  test("add makes a sample of a recording, and it is recognised", async () => {
+    const folder = ownFolder("add");
+    const speech = await synthesis.speak(
+      "My dog has eaten the network cable.",
+      { provider: "flite", voiceId: "kal16" },
+      new AbortController().signal,
+    );
+    const wav = join(scratch, "dog.wav");
+    writeFileSync(wav, writeWav({ samples: resample(speech, 16_000, 44_100), sampleRate: 44_100 }));
+    const said = await samplesCommand(
+      ...[
+        "add",
+        "dog-and-cable",
+        "--text",
+        "My dog has eaten the network cable.",
+        "--wav",
+        wav,
+        "--folder",
+        folder,
+      ],
+    );
+    expect(said).toContain("dog-and-cable");
+    const source = readFileSync(join(folder, "utterances.yaml"), "utf8");
+    expect(source).toContain("# What callers say.");
+    expect(source).toContain("recorded: true");
+    const recorded = readSampleLibrary(folder).get("dog-and-cable");
+    expect(recorded).toMatchObject({
+      kind: "speech",
+      text: "My dog has eaten the network cable.",
+      voice: "recorded",
+    });
+    const recognition = createSampleRecognition({ samplesFolder: folder });
+    const heard = await recognition.transcribe(speech, "en", new AbortController().signal);
+    await recognition.close();
+    expect(heard.text).toBe("My dog has eaten the network cable.");
+    expect(await samplesCommand("--check", "--folder", folder)).toContain(
+      "every sample is what utterances.yaml says",
+    );
+  });
+
+  test("--check names the samples that are not what they should be", async () => {
+    const folder = ownFolder("check");
+    writeFileSync(join(folder, "yes-please.pcm"), silence(1_000, 24_000));
+    const source = readFileSync(join(folder, "utterances.yaml"), "utf8");
+    writeFileSync(join(folder, "utterances.yaml"), source.replace("severity nine", "severity eight"));
+    const failure = await samplesCommand("--check", "--folder", folder).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ code: 1 });
+    const output = String(failure instanceof Error && "stderr" in failure ? failure.stderr : failure);
+    expect(output).toContain("yes-please.pcm was changed");
+    expect(output).toContain("severity-nine: not as in the manifest");
+    expect(output).toContain("run npm run samples");
+  });
+
+  test("export writes a WAV file of a sample", async () => {
+    const wav = join(scratch, "yes.wav");
+    await samplesCommand("export", "yes-please", "--wav", wav);
+    expect(readWav(readFileSync(wav))).toEqual({
+      samples: library.get("yes-please").pcm,
+      sampleRate: 24_000,
+    });
+  });
+
+  test("says what is wrong with utterances.yaml, and where", async () => {
+    const folder = ownFolder("wrong");
+    const make = (source: string): Promise<unknown> => {
+      writeFileSync(join(folder, "utterances.yaml"), source);
+      return makeSamples({ from: folder, to: folder, synthesis });
+    };
+    await expect(make("version: 1\nutterances: [{ name: a, voice: tenor, text: Hi }]")).rejects.toThrow(
+      "utterances[0]",
+    );
+    const twice = "{ name: a, voice: slt, text: Hi }";
+    await expect(make(`version: 1\nutterances: [${twice}, ${twice}]`)).rejects.toThrow(
+      "two samples are named a",
+    );
+    const sound = "{ name: w, kind: wrong-rate, of: b, sample_rate: 8000 }";
+    await expect(make(`version: 1\nutterances: [${twice}]\nsounds: [${sound}]`)).rejects.toThrow(
+      "w is made of a sample",
+    );
+  });
+
+  test("shows how it is used when it cannot tell what is wanted", async () => {
+    const failure = await samplesCommand("add", "nameless").catch((error: unknown) => error);
+    expect(failure).toMatchObject({ code: 2 });
+    expect(await samplesCommand("--help")).toContain("npm run samples -- add NAME");
+  });
+});
