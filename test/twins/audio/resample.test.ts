@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { concatSamples, levelDb } from "../../../twins/audio/pcm.ts";
-import { createResampler, resample } from "../../../twins/audio/resample.ts";
+import { createResampler, HIGHEST_RATE, LOWEST_RATE, resample } from "../../../twins/audio/resample.ts";
 
 const CONVERSIONS = [
   [24_000, 16_000],
@@ -16,6 +16,8 @@ const CONVERSIONS = [
   [48_000, 8_000],
   [8_000, 48_000],
   [24_000, 22_050],
+  [44_101, 16_000],
+  [192_000, 16_000],
 ] as const;
 
 function tone(hertz: number, rate: number, amplitude = 16_000): Int16Array {
@@ -125,8 +127,10 @@ describe("a resampler", () => {
 
   test("converts nothing between equal rates, and refuses rates it cannot do", () => {
     expect([...resample(Int16Array.of(1, 2, 3), 16_000, 16_000)]).toEqual([1, 2, 3]);
-    for (const rate of [0, 7_999, 48_001, 16_000.5, Number.NaN]) {
-      expect(() => createResampler(rate, 16_000)).toThrow("use a whole number from 8000 to 48000");
+    for (const rate of [0, LOWEST_RATE - 1, HIGHEST_RATE + 1, 16_000.5, Number.NaN]) {
+      expect(() => createResampler(rate, 16_000)).toThrow(
+        `use a whole number from ${LOWEST_RATE} to ${HIGHEST_RATE}`,
+      );
     }
   });
 });
