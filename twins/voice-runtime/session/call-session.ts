@@ -196,7 +196,7 @@ class LiveCall implements CallSession {
     const { language } = plan.assistant.transcriber;
     const { recognition, log } = parts;
     const startMs = clock.nowMs;
-    const listener = new Listener({ detector, startMs, recognition, language, log, signal: callSignal });
+    const listener = new Listener({ detector, startMs, recognition, language, log });
     const apply = (event: TurnEvent) => this.#apply(event);
     const user = new UserTurns({ plan, parts, conversation, listener, clock, send, apply });
     const assistant = new AssistantVoice({

@@ -5,6 +5,7 @@ import type { SpeechDetector } from "../../audio/speech-detector.ts";
 import { INTERNAL_RATE, type Recognition } from "../providers/provider.ts";
 import { PROVIDER_TIMEOUT_MS, withDeadline } from "./deadline.ts";
 import { TICK_SAMPLES } from "./media-clock.ts";
+import { TurnAudio } from "./turn-audio.ts";
 
 /** Speech counts as such after this, and as over after that much silence. */
 export const SPEECH_START_MS = 100;
@@ -13,8 +14,6 @@ export const SPEECH_END_MS = 400;
 /** Audio kept before speech is noticed, and taken along from before its onset. */
 const KEPT_FRAMES = 60;
 const LEAD_IN_MS = 200;
-/** A turn longer than this is transcribed from its last part. */
-const LONGEST_TURN_SAMPLES = msToSamples(120_000, INTERNAL_RATE);
 
 export type Edge = { type: "speech-started" | "speech-ended"; atMs: number };
 
@@ -25,8 +24,6 @@ export interface ListenerOptions {
   recognition: Recognition;
   language: string;
   log: Logger;
-  /** Ends with the call. */
-  signal: AbortSignal;
 }
 
 export class Listener {
@@ -35,21 +32,22 @@ export class Listener {
   readonly #recognition: Recognition;
   readonly #language: string;
   readonly #log: Logger;
-  readonly #signal: AbortSignal;
   /** The latest frames, oldest first. */
   #recent: Int16Array[] = [];
   #turn: TurnAudio | undefined;
   #positionSamples = 0;
+  /** Transcriptions under way. */
+  #whole = new AbortController();
+  #partial = new AbortController();
   /** How long the last transcription took, in wall time. */
   transcriberMs = 0;
 
-  constructor({ detector, startMs, recognition, language, log, signal }: ListenerOptions) {
+  constructor({ detector, startMs, recognition, language, log }: ListenerOptions) {
     this.#detector = detector;
     this.#startMs = startMs;
     this.#recognition = recognition;
     this.#language = language;
     this.#log = log;
-    this.#signal = signal;
   }
 
   /** Takes the caller's next 10 ms. */
@@ -81,36 +79,33 @@ export class Listener {
   async hearSoFar(): Promise<string | null> {
     const turn = this.#turn;
     if (turn === undefined) return null;
+    this.#partial = superseding(this.#partial);
+    const { signal } = this.#partial;
     try {
-      const { text } = await withDeadline(this.#signal, PROVIDER_TIMEOUT_MS, (signal) =>
-        this.#recognition.partial(turn.since(0), this.#language, signal),
+      const { text } = await withDeadline(signal, PROVIDER_TIMEOUT_MS, (deadline) =>
+        this.#recognition.partial(turn.since(0), this.#language, deadline),
       );
       return text;
     } catch (error) {
-      this.#logFailure(error);
+      this.#logFailure(error, signal);
       return null;
     }
   }
 
   /**
-   * Transcribes the turn as far as it goes. What was understood of its beginning is kept when nothing can be made of
-   * the whole: a cough after a sentence does not undo the sentence.
+   * Transcribes the turn as far as it goes; a transcription still under way is given up. What was understood of its
+   * beginning is kept when nothing can be made of the whole: a cough after a sentence does not undo the sentence.
    */
   async hear(): Promise<string | null> {
     const turn = this.#turn;
     if (turn === undefined) return null;
     const startedAt = performance.now();
-    const endSample = turn.endSample;
+    this.#whole = superseding(this.#whole);
+    const { signal } = this.#whole;
     try {
-      const whole = await this.#transcribe(turn.since(0));
-      const text =
-        whole ??
-        (turn.known && joined(turn.known.text, await this.#transcribe(turn.since(turn.known.endSample))));
-      if (text !== undefined) turn.known = { text, endSample };
-      return text ?? null;
+      return await this.#understand(turn, signal);
     } catch (error) {
-      if (!this.#signal.aborted)
-        this.#log.error({ err: error }, "speech recognition failed: nothing was heard");
+      this.#logFailure(error, signal);
       return turn.known?.text ?? null;
     } finally {
       this.transcriberMs = performance.now() - startedAt;
@@ -118,63 +113,39 @@ export class Listener {
   }
 
   close(): void {
+    this.#whole.abort(new Error("the call is over"));
+    this.#partial.abort(new Error("the call is over"));
     this.#detector.close();
     this.#turn = undefined;
     this.#recent = [];
   }
 
-  #logFailure(error: unknown): void {
-    if (!this.#signal.aborted)
-      this.#log.error({ err: error }, "speech recognition failed: nothing was heard");
+  async #understand(turn: TurnAudio, signal: AbortSignal): Promise<string | null> {
+    const { endSample, known } = turn;
+    const whole = await this.#transcribe(turn.since(0), signal);
+    const text =
+      whole ?? (known && joined(known.text, await this.#transcribe(turn.since(known.endSample), signal)));
+    if (text === undefined) return null;
+    turn.known = { text, endSample };
+    return text;
   }
 
-  async #transcribe(speech: Int16Array): Promise<string | null> {
-    const { text } = await withDeadline(this.#signal, PROVIDER_TIMEOUT_MS, (signal) =>
+  async #transcribe(speech: Int16Array, parent: AbortSignal): Promise<string | null> {
+    const { text } = await withDeadline(parent, PROVIDER_TIMEOUT_MS, (signal) =>
       this.#recognition.transcribe(speech, this.#language, signal),
     );
     return text === null || text.trim() === "" ? null : text.trim();
   }
+
+  #logFailure(error: unknown, signal: AbortSignal): void {
+    if (!signal.aborted) this.#log.error({ err: error }, "speech recognition failed: nothing was heard");
+  }
 }
 
-/** The audio of one turn, growing. */
-class TurnAudio {
-  #samples: Int16Array;
-  #length: number;
-  /** Samples dropped from the beginning. */
-  #dropped = 0;
-  /** What was understood of it, up to a position. */
-  known: { text: string; endSample: number } | undefined;
-
-  constructor(beginning: Int16Array) {
-    this.#samples = new Int16Array(Math.max(beginning.length, msToSamples(4_000, INTERNAL_RATE)));
-    this.#samples.set(beginning);
-    this.#length = beginning.length;
-  }
-
-  get endSample(): number {
-    return this.#dropped + this.#length;
-  }
-
-  append(frame: Int16Array): void {
-    if (this.#length + frame.length > LONGEST_TURN_SAMPLES) {
-      const half = this.#length >> 1;
-      this.#samples.copyWithin(0, half, this.#length);
-      this.#length -= half;
-      this.#dropped += half;
-    }
-    if (this.#length + frame.length > this.#samples.length) {
-      const larger = new Int16Array(Math.min(2 * this.#samples.length, LONGEST_TURN_SAMPLES));
-      larger.set(this.#samples.subarray(0, this.#length));
-      this.#samples = larger;
-    }
-    this.#samples.set(frame, this.#length);
-    this.#length += frame.length;
-  }
-
-  /** A copy of the audio from position `sample` on. */
-  since(sample: number): Int16Array {
-    return this.#samples.slice(Math.max(0, sample - this.#dropped), this.#length);
-  }
+/** Gives up what is under way for what takes its place. */
+function superseding(former: AbortController): AbortController {
+  former.abort(new Error("a later request takes its place"));
+  return new AbortController();
 }
 
 function joined(known: string, more: string | null): string {

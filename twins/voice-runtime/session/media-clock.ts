@@ -63,6 +63,7 @@ export class MediaClock {
   #stopped = false;
   #lastAudioAt = 0;
   #watch: NodeJS.Timeout | undefined;
+  #lookAgain: NodeJS.Timeout | undefined;
   #filling: { timer: NodeJS.Timeout; lastAt: number } | undefined;
 
   constructor(events: MediaClockEvents) {
@@ -88,6 +89,7 @@ export class MediaClock {
   stop(): void {
     this.#stopped = true;
     clearTimeout(this.#watch);
+    clearTimeout(this.#lookAgain);
     this.#stopFilling();
     this.#queue = [];
     this.#queuedSamples = 0;
@@ -149,11 +151,22 @@ export class MediaClock {
         continue;
       }
       state.sinceMs ??= performance.now();
-      const late = this.#queuedSamples >= LONGEST_LAG_SAMPLES;
-      if (late && performance.now() - state.sinceMs >= SHORTEST_HOLD_MS) state.overdue = true;
+      if (this.#queuedSamples >= LONGEST_LAG_SAMPLES) {
+        const leftMs = state.sinceMs + SHORTEST_HOLD_MS - performance.now();
+        if (leftMs <= 0) state.overdue = true;
+        else this.#lookAgainIn(leftMs);
+      }
       if (!state.overdue) return true;
     }
     return false;
+  }
+
+  /** A caller who was told to stop sends nothing that would set the clock going again. */
+  #lookAgainIn(delayMs: number): void {
+    this.#lookAgain ??= setTimeout(() => {
+      this.#lookAgain = undefined;
+      this.#drain();
+    }, Math.ceil(delayMs));
   }
 
   #takeFrame(): Int16Array {

@@ -17,7 +17,9 @@ const GREETS = {
 } as const;
 const lookUp: ToolCall = { id: "call_1", name: "look_up", arguments: { id: "INC-1041" } };
 
-const LONG_SENTENCE = "This is a sentence long enough to be interrupted in the middle of it.";
+const LONG_SENTENCE = `This is a sentence long enough to be interrupted ${"and it goes on ".repeat(10)}.`;
+/** For calls in which the client reacts to what it hears: a busy machine has time to react. */
+const REACTING = 5;
 
 function* longTalk(): Iterable<BrainStep> {
   yield { type: "say", text: LONG_SENTENCE };
@@ -184,7 +186,7 @@ describe("turns", () => {
 
   test("barge-in stops the audio at once; only what was spoken is kept; the user is then answered", async () => {
     const replies = [longTalk, echo];
-    const call = await startCall({ brain: (request) => (replies.shift() ?? echo)(request) });
+    const call = await startCall({ brain: (request) => (replies.shift() ?? echo)(request), speed: REACTING });
     await call.say(call.tone(400, 600));
     await call.brief("speech-update assistant started 0");
     await call.until(() => (call.heardMs > 1_500 ? true : undefined));
@@ -214,7 +216,7 @@ describe("turns", () => {
 
   test("with numWords the interruption waits for words; acknowledgements pass", async () => {
     const stopSpeakingPlan = { ...ASSISTANT.stopSpeakingPlan, numWords: 2 };
-    const call = await startCall({ assistant: { stopSpeakingPlan }, brain: longTalk });
+    const call = await startCall({ assistant: { stopSpeakingPlan }, brain: longTalk, speed: REACTING });
     await call.say(call.tone(400, 600));
     await call.brief("speech-update assistant started 0");
     await call.say(call.tone(800, 400), call.pause(1_800));

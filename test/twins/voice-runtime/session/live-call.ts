@@ -5,6 +5,7 @@ import pino, { type Logger } from "pino";
 import { type RawData, WebSocket, WebSocketServer } from "ws";
 import { encodeMulaw } from "../../../../twins/audio/mulaw.ts";
 import { bytesToSamples, samplesToBytes } from "../../../../twins/audio/pcm.ts";
+import type { SpeechDetector } from "../../../../twins/audio/speech-detector.ts";
 import { liveClock } from "../../../../twins/sandbox/clock.ts";
 import type { Brain, BrainRequest, BrainStep } from "../../../../twins/voice-runtime/providers/provider.ts";
 import { createSessionWith } from "../../../../twins/voice-runtime/session/call-session.ts";
@@ -37,6 +38,8 @@ export interface CallOptions {
   parts?: Partial<SessionParts>;
   log?: Logger;
   createSession?: (plan: CallPlan, parts: SessionParts) => CallSession;
+  createDetector?: () => Promise<SpeechDetector>;
+  onDetector?: (detector: SpeechDetector) => void;
   endBeforeConnect?: boolean;
 }
 
@@ -99,6 +102,8 @@ export class LiveCall {
   #watchers = new Set<() => void>();
   #heardBytes = 0;
   closeCode: number | undefined;
+  serverSocketClosed: Promise<void> | undefined;
+  #serverSocket: WebSocket | undefined;
 
   constructor(client: WebSocket, session: CallSession, format: AudioFormat, speed: number) {
     this.client = client;
@@ -111,6 +116,17 @@ export class LiveCall {
       clearInterval(this.#pump);
       this.changed();
     });
+  }
+
+  /** The runtime's end of the line. */
+  get serverSocket(): WebSocket {
+    if (this.#serverSocket === undefined) throw new Error("nobody is connected yet");
+    return this.#serverSocket;
+  }
+
+  takeServerSocket(socket: WebSocket): void {
+    this.#serverSocket = socket;
+    this.serverSocketClosed = new Promise((resolve) => socket.once("close", () => resolve()));
   }
 
   get ended(): Promise<EndedCall> {
@@ -285,13 +301,23 @@ export async function placeCall(options: CallOptions = {}): Promise<LiveCall> {
   };
   const session =
     options.createSession?.(plan, parts) ??
-    createSessionWith(plan, parts, async () => createLevelDetector(100, 400));
+    createSessionWith(
+      plan,
+      parts,
+      options.createDetector ??
+        (async () => {
+          const detector = createLevelDetector(100, 400);
+          options.onDetector?.(detector);
+          return detector;
+        }),
+    );
   const connected = once(server, "connection");
   const { port } = server.address() as AddressInfo;
   const client = new WebSocket(`ws://127.0.0.1:${port}`);
   call = new LiveCall(client, session, format, speed);
   open.add({ server, call });
   const [socket] = (await connected) as [WebSocket];
+  call.takeServerSocket(socket);
   if (options.endBeforeConnect) session.end("manually-canceled");
   session.connect(socket);
   void session.ended.then(() => call?.changed());
