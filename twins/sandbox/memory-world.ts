@@ -5,7 +5,7 @@
 import { readColumnText } from "./column.ts";
 import { cloneJson, frozenJson } from "./json.ts";
 import { readChanges, unknownColumns } from "./row.ts";
-import type { State } from "./state.ts";
+import type { PlacedRow, State } from "./state.ts";
 import {
   type AnyTableDeclaration,
   compileTable,
@@ -15,6 +15,7 @@ import {
   TableRows,
   type TableType,
 } from "./table.ts";
+import { planGrowth } from "./table-limit.ts";
 import {
   type Page,
   type PageRequest,
@@ -175,10 +176,10 @@ export class MemoryWorld<TableDeclarations extends Declarations> implements Worl
 
   #insert(data: Tables) {
     const plan = planInsert(this.#state, data);
-    for (const { table, row } of plan.lettingGo) table.delete(keyOf(table, row));
+    this.#letGo(plan.lettingGo);
     for (const { table, row } of plan.additions) table.put(row);
     this.#commit([
-      ...plan.lettingGo.map(({ table, row }) => ({ table: table.type.name, change: "remove" as const, row })),
+      ...removals(plan.lettingGo),
       ...plan.additions.map(({ table, row }) => ({ table: table.type.name, change: "insert" as const, row })),
     ]);
     return plan.additions;
@@ -192,8 +193,13 @@ export class MemoryWorld<TableDeclarations extends Declarations> implements Worl
     else problems.push(...referenceProblems(this.#state, table.type, reading.row));
     if (problems.length > 0 || !reading.ok) throw new WorldRefusal(problems);
     const rows = [...table.find(where)].map((row) => mergeRow(row, reading.row));
+    const lettingGo = planGrowth(this.#state, table, rows);
+    this.#letGo(lettingGo);
     for (const row of rows) table.put(row);
-    this.#commit(rows.map((row) => ({ table: name, change: "update", row })));
+    this.#commit([
+      ...removals(lettingGo),
+      ...rows.map((row) => ({ table: name, change: "update" as const, row })),
+    ]);
     return rows;
   }
 
@@ -205,6 +211,10 @@ export class MemoryWorld<TableDeclarations extends Declarations> implements Worl
     for (const row of rows) table.delete(keyOf(table, row));
     this.#commit(rows.map((row) => ({ table: name, change: "remove", row })));
     return rows.length;
+  }
+
+  #letGo(rows: readonly PlacedRow[]): void {
+    for (const { table, row } of rows) table.delete(keyOf(table, row));
   }
 
   #commit(changes: Omit<WorldChange, "stateVersion">[]): void {
@@ -227,6 +237,10 @@ export class MemoryWorld<TableDeclarations extends Declarations> implements Worl
       this.#announcing = false;
     }
   }
+}
+
+function removals(rows: readonly PlacedRow[]): Omit<WorldChange, "stateVersion">[] {
+  return rows.map(({ table, row }) => ({ table: table.type.name, change: "remove", row }));
 }
 
 function keyOf(table: TableRows, row: Readonly<Row>): Key {

@@ -2,7 +2,7 @@
 import { sizeOfJson } from "./json.ts";
 import { type Addition, type PlacedRow, referringRows, type State } from "./state.ts";
 import { isKey, type Key, type TableRows } from "./table.ts";
-import type { Problem } from "./world.ts";
+import { type Problem, type Row, WorldRefusal } from "./world.ts";
 
 type Leaving = Map<TableRows, Map<Key, PlacedRow>>;
 
@@ -11,21 +11,55 @@ export function planRoom(state: State, additions: readonly Addition[], problems:
   const leaving: Leaving = new Map();
   for (const table of new Set(additions.map((addition) => addition.table))) {
     const arriving = additions.filter((addition) => addition.table === table);
-    const arrivingBytes = arriving.reduce((bytes, { row }) => bytes + sizeOfJson(row), 0);
-    let surplusRows = table.size + arriving.length - table.type.limit.rows;
-    let surplusBytes = table.bytes + arrivingBytes - table.type.limit.bytes;
-    if (surplusRows <= 0 && surplusBytes <= 0) continue;
+    const bytes = arriving.reduce((sum, { row }) => sum + sizeOfJson(row), 0);
     const needed = neededBy(additions, table);
-    for (const row of table.rows()) {
-      if (surplusRows <= 0 && surplusBytes <= 0) break;
-      const key = row[table.type.key];
-      if (!isKey(key) || needed.has(key) || !table.type.limit.mayLetGo(row)) continue;
-      letGo(state, { table, row }, key, leaving);
-      surplusRows--;
-      surplusBytes -= sizeOfJson(row);
-    }
-    if (surplusRows > 0 || surplusBytes > 0) problems.push(fullTable(table));
+    planLeaving(state, table, { rows: arriving.length, bytes }, needed, leaving, problems);
   }
+  return allOf(leaving);
+}
+
+/** The rows that have to go when rows of `table` become `changed`. @throws WorldRefusal when not enough may go. */
+export function planGrowth(state: State, table: TableRows, changed: readonly Readonly<Row>[]): PlacedRow[] {
+  const staying = neededBy(
+    changed.map((row) => ({ table, row })),
+    table,
+  );
+  let bytes = 0;
+  for (const row of changed) {
+    const key = row[table.type.key];
+    staying.add(key);
+    bytes += sizeOfJson(row) - (isKey(key) ? sizeOfJson(table.get(key)) : 0);
+  }
+  const leaving: Leaving = new Map();
+  const problems: Problem[] = [];
+  if (bytes > 0) planLeaving(state, table, { rows: 0, bytes }, staying, leaving, problems);
+  if (problems.length > 0) throw new WorldRefusal(problems);
+  return allOf(leaving);
+}
+
+function planLeaving(
+  state: State,
+  table: TableRows,
+  growth: { rows: number; bytes: number },
+  staying: ReadonlySet<unknown>,
+  leaving: Leaving,
+  problems: Problem[],
+): void {
+  let surplusRows = table.size + growth.rows - table.type.limit.rows;
+  let surplusBytes = table.bytes + growth.bytes - table.type.limit.bytes;
+  if (surplusRows <= 0 && surplusBytes <= 0) return;
+  for (const row of table.rows()) {
+    if (surplusRows <= 0 && surplusBytes <= 0) break;
+    const key = row[table.type.key];
+    if (!isKey(key) || staying.has(key) || !table.type.limit.mayLetGo(row)) continue;
+    letGo(state, { table, row }, key, leaving);
+    surplusRows--;
+    surplusBytes -= sizeOfJson(row);
+  }
+  if (surplusRows > 0 || surplusBytes > 0) problems.push(fullTable(table));
+}
+
+function allOf(leaving: Leaving): PlacedRow[] {
   return [...leaving.values()].flatMap((rows) => [...rows.values()]);
 }
 
@@ -35,10 +69,10 @@ function fullTable(table: TableRows): Problem {
   return { table: table.type.name, rule };
 }
 
-/** Keys of `table` that arriving rows refer to; these have to stay. */
-function neededBy(additions: readonly Addition[], table: TableRows): Set<unknown> {
+/** Keys of `table` that written rows refer to; these have to stay. */
+function neededBy(written: readonly PlacedRow[], table: TableRows): Set<unknown> {
   const keys = new Set<unknown>();
-  for (const { table: from, row } of additions) {
+  for (const { table: from, row } of written) {
     for (const { name, target } of from.type.references) {
       if (target?.table === table.type.name) keys.add(row[name]);
     }

@@ -390,6 +390,36 @@ describe("limits", () => {
   });
 });
 
+describe("limits on changes", () => {
+  function createNotes() {
+    return createMemoryWorld({
+      notes: defineTable({
+        description: "A note.",
+        key: "id",
+        columns: {
+          id: { type: z.string(), description: "Its id." },
+          text: { type: z.string(), description: "The words." },
+        },
+        limit: { bytes: 3000 },
+      }),
+    });
+  }
+
+  test("a row that grows makes the oldest others leave, never itself", () => {
+    const notes = createNotes().table("notes");
+    for (const id of ["1", "2", "3"]) notes.insert({ id, text: "x".repeat(500) });
+    notes.update("1", { text: "x".repeat(1900) });
+    expect(notes.all().map(({ id }) => id)).toEqual(["1", "3"]);
+  });
+
+  test("a row that would outgrow its table is refused, and nothing leaves", () => {
+    const notes = createNotes().table("notes");
+    for (const id of ["1", "2"]) notes.insert({ id, text: "short" });
+    expect(() => notes.update("1", { text: "x".repeat(5000) })).toThrow(/is full/);
+    expect(notes.all().map(({ text }) => text)).toEqual(["short", "short"]);
+  });
+});
+
 describe("declarations that contradict themselves fail at once", () => {
   test.each([
     ["a type JSON cannot carry", { id: { type: z.date(), description: "" } }, "carried by JSON"],
