@@ -70,7 +70,7 @@ export function describeAssistant(
       waitSeconds: 0.4,
       transcriptionEndpointingPlan: {
         onPunctuationSeconds: 0.4,
-        onNoPunctuationSeconds: 1.2,
+        onNoPunctuationSeconds: 1.5,
         onNumberSeconds: 0.7,
       },
     },
