@@ -19,15 +19,34 @@ export class ConversationPrinter {
   readonly #terminal: Terminal;
   /** The assistant's turn heard last. */
   #heard: HeardTurn | undefined;
+  /** The runtime shows what was said; with another one only the sound is known. */
+  #transcribed = false;
+  /** What happened since a turn whose text has not come yet: it is printed after it. */
+  #held: ScenarioEvent[] = [];
   #callerText = "";
-  readonly #toolCalls = new Map<string, RuntimeMessage>();
+  readonly #toolCalls = new Map<string, { message: RuntimeMessage; at: number }>();
 
   constructor(terminal: Terminal) {
     this.#terminal = terminal;
   }
 
   print(event: ScenarioEvent): void {
+    const isText = event.type === "message" && event.message.role === "assistant";
+    if (!isText && this.#awaitsText(event)) this.#held.push(event);
+    else this.#show(event);
+  }
+
+  /** A text comes a moment after its sound. */
+  #awaitsText(event: ScenarioEvent): boolean {
+    if (!this.#transcribed || this.#heard === undefined || this.#heard.told) return false;
+    return this.#held.length > 0 || event.type === "caller-speaks" || event.type === "callee-speaks";
+  }
+
+  #show(event: ScenarioEvent): void {
     switch (event.type) {
+      case "runtime-call":
+        this.#transcribed = true;
+        break;
       case "answered":
         this.#note(`answered after ${seconds(event.setupMs)}`);
         break;
@@ -54,8 +73,17 @@ export class ConversationPrinter {
     }
   }
 
+  /** Prints what was held back, as far as it need not wait for another text. */
+  #release(): void {
+    const held = this.#held;
+    this.#held = [];
+    for (const event of held) this.print(event);
+  }
+
   /** What is known only when the call is over. */
   finish(run: ScenarioRun): void {
+    this.#transcribed = false;
+    this.#release();
     this.#tellUntold();
     const { report } = run;
     this.#note(`${report.reason}, after ${seconds(report.durationMs)}`);
@@ -70,7 +98,7 @@ export class ConversationPrinter {
         if (!containsWords(this.#callerText, message.text)) this.#note(`understood: "${message.text}"`);
         break;
       case "tool_call":
-        this.#toolCalls.set(message.tool_call_id ?? "", message);
+        this.#toolCalls.set(message.tool_call_id ?? "", { message, at: performance.now() });
         break;
       case "tool_result":
         this.#printToolCall(message);
@@ -84,13 +112,15 @@ export class ConversationPrinter {
     const responseMs = heard === undefined || heard.told ? null : heard.responseMs;
     this.#say("agent", heard?.atMs ?? start_ms ?? 0, text, answered(responseMs));
     if (heard !== undefined) heard.told = true;
+    this.#release();
   }
 
   #printToolCall(result: RuntimeMessage): void {
     const call = this.#toolCalls.get(result.tool_call_id ?? "");
     const { dim, tool, line } = this.#terminal;
-    const took = (result.end_ms ?? 0) - (call?.start_ms ?? result.end_ms ?? 0);
-    const args = Object.entries(call?.arguments ?? {}).map(
+    // By the wall clock: the call's own may stand still while a tool works.
+    const took = call === undefined ? 0 : performance.now() - call.at;
+    const args = Object.entries(call?.message.arguments ?? {}).map(
       ([name, value]) => `${name}: ${JSON.stringify(value)}`,
     );
     line(`${INDENT}${tool(`${result.name ?? "tool"}(${args.join(", ")})`)} ${dim(`${Math.round(took)} ms`)}`);

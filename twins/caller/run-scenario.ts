@@ -4,11 +4,13 @@ import type { CallEvent, CallLimits, CallReport } from "./call-report.ts";
 import { judge } from "./judge.ts";
 import type { Framing } from "./line.ts";
 import { type ObservedCall, observe, type RuntimeRecord } from "./observed.ts";
-import type { EngineEvent, RuntimeMessage, SandboxClient } from "./sandbox-client.ts";
+import type { EngineEvent, RuntimeCall, RuntimeMessage, SandboxClient } from "./sandbox-client.ts";
 import type { Scenario } from "./scenario-file.ts";
 
 export type ScenarioEvent =
   | CallEvent
+  /** The runtime is the twin: it shows what is said. Its call was created, or changed. */
+  | { type: "runtime-call"; call: RuntimeCall }
   /** Something the runtime wrote down: an utterance, a tool call, a tool result. */
   | { type: "message"; message: RuntimeMessage }
   /** Something the engine was told. */
@@ -117,8 +119,9 @@ class Witness {
         if (message.role === "tool_call") this.#toolCalls += 1;
         onEvent?.({ type: "message", message });
       },
-      call: ({ status }) => {
-        this.#ended = status === "ended";
+      call: (call) => {
+        this.#ended = call.status === "ended";
+        onEvent?.({ type: "runtime-call", call });
         this.#changed();
       },
       event: (event) => {

@@ -1,0 +1,57 @@
+import { expect, test } from "vitest";
+import { replay, stage } from "../support/replay.ts";
+
+test("an incident is opened: two tools in order, one row more, the id read out", async () => {
+  const call = await replay("open-incident");
+  expect(call.toolCalls.map(({ name }) => name)).toEqual(["who_is_on_call", "open_incident"]);
+  const [, opened] = call.toolCalls;
+  expect(opened).toMatchObject({ result: { service: "checkout", severity: 2, status: "open" } });
+  expect(call.reported).toEqual(call.toolCalls);
+  expect(call.heard).toHaveLength(3);
+  expect(call.said.join(" ")).toMatch(/I have opened INC-\d+ with severity two/);
+  expect(call.databaseRows).toMatchObject([
+    { table: "incidents", rows: [opened?.result && { status: "open" }] },
+  ]);
+});
+
+test("in json framing it is the same call", async () => {
+  const call = await replay("ask-status", { framing: "json" });
+  expect(call.failures).toEqual([]);
+  expect(call.report).toMatchObject({ outcome: "completed", endedBy: "callee" });
+});
+
+test("an interrupted assistant falls silent at once and does not finish its sentence", async () => {
+  const call = await replay("barge-in");
+  const [, , interrupted, barge] = call.report.turns;
+  expect(interrupted).toMatchObject({ speaker: "callee", interrupted: true });
+  expect(barge).toMatchObject({ speaker: "caller" });
+  // Silence within a second of the caller's first word.
+  expect((interrupted?.endMs ?? 0) - (barge?.startMs ?? 0)).toBeLessThan(1_000);
+  expect(call.said[1]).not.toContain("read out to you");
+});
+
+test("a caller who hangs up in the middle of a sentence ends the runtime's call at once", async () => {
+  const call = await replay("hang-up-mid-sentence");
+  expect(call.report).toMatchObject({ outcome: "completed", endedBy: "caller" });
+  expect(call.runtime?.call).toMatchObject({ status: "ended", ended_reason: "customer-ended-call" });
+  expect(call.toolCalls).toEqual([]);
+});
+
+test("noise is not speech: nothing is understood, nothing is done, and the silence is noticed", async () => {
+  const call = await replay({
+    name: "noise-only",
+    description: "Nothing but noise.",
+    caller: { turns: [{ say: "noise" }, { stay_silent: "until_hang_up" }] },
+    brain: [{ heard: "*", say: "Sorry, I did not catch that." }],
+    expect: { ended_by: "callee", ended_reason: "silence-timed-out", heard: [], tool_calls: [] },
+  });
+  expect(call.failures).toEqual([]);
+});
+
+test("several calls at once do not hear one another", async () => {
+  const calls = await Promise.all([replay("ask-status"), replay("two-tools"), replay("tool-fails")]);
+  expect(calls.map(({ failures }) => failures)).toEqual([[], [], []]);
+  const { house } = await stage();
+  await house.agent.idle();
+  expect(house.agent.activeCalls).toBe(0);
+});

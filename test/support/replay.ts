@@ -1,0 +1,104 @@
+/**
+ * Replays scenarios against the real agent and the real twins, which start once per test file:
+ *
+ *     const call = await replay("open-incident");
+ *     expect(call.failures).toEqual([]);
+ *     expect(call.toolCalls[1]).toMatchObject({ name: "open_incident", result: { status: "open" } });
+ *
+ * `replay` takes the name of a file in `samples/scenarios`, or a scenario written in the test.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll } from "vitest";
+import { stringify } from "yaml";
+import type { z } from "zod";
+import { type House, startHouse } from "../../scripts/shared/house.ts";
+import { SAMPLES_FOLDER, SCENARIOS_FOLDER } from "../../scripts/shared/samples-folder.ts";
+import { readSampleLibrary } from "../../twins/audio/sample-library.ts";
+import { textsOf } from "../../twins/caller/observed.ts";
+import { type RunOptions, runScenario, type ScenarioRun } from "../../twins/caller/run-scenario.ts";
+import { SandboxClient } from "../../twins/caller/sandbox-client.ts";
+import type { scenarioSchema } from "../../twins/caller/scenario.ts";
+import { listScenarioFiles, readScenario, type Scenario } from "../../twins/caller/scenario-file.ts";
+
+export interface ReplayedCall extends ScenarioRun {
+  /** What the runtime understood of the caller. */
+  heard: string[];
+  /** What the assistant said. */
+  said: string[];
+}
+
+export type ReplayOptions = Partial<Omit<RunOptions, "sandbox">>;
+/** A scenario as its file would hold it. */
+export type InlineScenario = z.input<typeof scenarioSchema>;
+
+/** Times faster than real time; the audio is the same. */
+const SPEED = 10;
+
+export interface Stage {
+  house: House;
+  sandbox: SandboxClient;
+}
+
+let starting: Promise<Stage> | undefined;
+const samples = readSampleLibrary(SAMPLES_FOLDER);
+
+beforeAll(async () => {
+  await stage();
+});
+
+afterAll(async () => {
+  const started = await starting?.catch(() => undefined);
+  starting = undefined;
+  started?.sandbox.close();
+  await started?.house.stop();
+});
+
+/** Agent and twins of this test file. */
+export function stage(): Promise<Stage> {
+  starting ??= startStage();
+  return starting;
+}
+
+/** The names of all scenarios there are. */
+export function scenarioNames(): string[] {
+  return [...listScenarioFiles(SCENARIOS_FOLDER).keys()];
+}
+
+/** Plays a scenario once. What its `expect` asks for and is not so stands in `failures`. */
+export async function replay(
+  scenario: string | InlineScenario,
+  options: ReplayOptions = {},
+): Promise<ReplayedCall> {
+  const { house, sandbox } = await stage();
+  const run = await runScenario(typeof scenario === "string" ? named(scenario) : inline(scenario), {
+    url: house.voiceUrl,
+    sandbox,
+    speed: SPEED,
+    ...options,
+  });
+  return { ...run, heard: textsOf(run, "user"), said: textsOf(run, "assistant") };
+}
+
+async function startStage(): Promise<Stage> {
+  const house = await startHouse();
+  const { baseUrl, apiKey } = house.twins;
+  return { house, sandbox: await SandboxClient.connect({ baseUrl, apiKey }) };
+}
+
+function named(name: string): Scenario {
+  return readScenario(join(SCENARIOS_FOLDER, `${name}.yaml`), samples);
+}
+
+/** Takes the way through a file, so that it is checked like any other. */
+function inline(content: InlineScenario): Scenario {
+  const folder = mkdtempSync(join(tmpdir(), "offhook-scenario-"));
+  try {
+    const file = join(folder, `${content.name}.yaml`);
+    writeFileSync(file, stringify(content));
+    return readScenario(file, samples);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
