@@ -1,0 +1,92 @@
+/** `bench calls`: what the agent adds to a call, beside a bare relay that adds the least. */
+import { randomBytes } from "node:crypto";
+import { largestNumberOfCalls } from "./calls/capacity.ts";
+import { forwarding } from "./calls/forwarding.ts";
+import { memoryPerCall } from "./calls/memory.ts";
+import type { FarEndsQuestions, ProgramQuestions } from "./calls/questions.ts";
+import type { Plan, Program, Run } from "./calls/run.ts";
+import { setUpTime } from "./calls/set-up.ts";
+import { toolWebhook } from "./calls/webhook.ts";
+import { startChild } from "./child.ts";
+import { type BenchOptions, describeMachine, type Figure, type Report } from "./report.ts";
+
+const plans: Record<BenchOptions["size"], Plan> = {
+  quick: {
+    setUps: 15,
+    levels: [1, 50, 100],
+    rounds: 2,
+    windowMs: 800,
+    memoryCalls: 150,
+    ramps: 1,
+    rampStep: 1.5,
+    rampWindowMs: 800,
+    toolWindowMs: 1_000,
+  },
+  full: {
+    setUps: 60,
+    levels: [1, 50, 100, 200],
+    rounds: 3,
+    windowMs: 3_000,
+    memoryCalls: 150,
+    ramps: 2,
+    rampStep: 1.15,
+    rampWindowMs: 2_000,
+    toolWindowMs: 3_000,
+  },
+};
+const longestMs: Record<BenchOptions["size"], number> = { quick: 58_000, full: 360_000 };
+
+const explanations = [
+  "floor: a bare ws relay, and a bare express handler; measured: the agent; value: what the agent adds, unless it is a ratio.",
+  "Delays are of both directions, each figure from the least disturbed of the rounds.",
+];
+
+/** Reports what was measured when its time was up. @throws Error when a program fails, or changes audio */
+export async function benchCalls(options: BenchOptions): Promise<Report> {
+  const startedAt = performance.now();
+  const machine = describeMachine();
+  const children: { stop(): Promise<void> }[] = [];
+  const notes = [...explanations];
+  try {
+    const figures: Figure[] = [];
+    const measuring = measure(options, children, figures, notes);
+    measuring.catch(() => {}); // Once time is up, the programs are stopped beneath it.
+    const done = await Promise.race([measuring.then(() => true), outOfTime(options.size)]);
+    if (!done)
+      notes.push(`Not all was measured in ${longestMs[options.size] / 1000} s: the machine was too busy.`);
+    const durationMs = Math.round(performance.now() - startedAt);
+    return { bench: "calls", size: options.size, machine, durationMs, figures, notes };
+  } finally {
+    await Promise.all(children.map((child) => child.stop()));
+  }
+}
+
+async function measure(
+  { size, progress }: BenchOptions,
+  children: { stop(): Promise<void> }[],
+  figures: Figure[],
+  notes: string[],
+): Promise<void> {
+  const farEnds = startChild<FarEndsQuestions>("./calls/far-ends.ts");
+  children.push(farEnds);
+  const toolSecret = randomBytes(16).toString("hex");
+  const { runtimeUrl } = await farEnds.ask("listen", {});
+  const startProgram = async (name: Program["name"]): Promise<Program> => {
+    const child = startChild<ProgramQuestions>(`./calls/${name}-program.ts`, ["--expose-gc"]);
+    children.push(child);
+    return { name, child, ...(await child.ask("start", { runtimeUrl, toolSecret })) };
+  };
+  const programs = { floor: await startProgram("floor"), agent: await startProgram("agent") };
+  const run: Run = { plan: plans[size], progress, farEnds, programs, toolSecret, startProgram };
+  figures.push(...(await setUpTime(run)));
+  figures.push(...(await forwarding(run)));
+  figures.push(...(await memoryPerCall(run)));
+  figures.push(...(await toolWebhook(run)));
+  figures.push(...(await largestNumberOfCalls(run, notes)));
+}
+
+function outOfTime(size: BenchOptions["size"]): Promise<false> {
+  return new Promise((resolve) => {
+    setTimeout(() => resolve(false), longestMs[size]).unref();
+  });
+}

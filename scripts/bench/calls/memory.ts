@@ -1,0 +1,30 @@
+/** What a call takes of memory while it runs. */
+import { type Figure, figure } from "../report.ts";
+import { both, type Run, type Side, stream } from "./run.ts";
+
+const aimKilobytes = 150;
+/** The heap grows to its working size with the first calls; what the calls after those add is what a call needs. */
+const warmUpCalls = 50;
+const warmUpWindows = 2;
+
+/** In processes of their own: memory that earlier calls left behind would be used again, and so hide what a call needs. */
+export async function memoryPerCall({ plan, progress, farEnds, startProgram }: Run): Promise<Figure[]> {
+  const kilobytes: Side<number> = { floor: 0, agent: 0 };
+  for (const program of both({ floor: await startProgram("floor"), agent: await startProgram("agent") })) {
+    for (let window = 0; window < warmUpWindows; window++) {
+      await stream(farEnds, program, warmUpCalls, plan.windowMs);
+    }
+    const before = await program.child.ask("memory", {});
+    await stream(farEnds, program, warmUpCalls + plan.memoryCalls, plan.windowMs);
+    const after = await program.child.ask("memory", {});
+    kilobytes[program.name] = (after.rssBytes - before.rssBytes) / plan.memoryCalls / 1024;
+    progress(
+      `memory, ${plan.memoryCalls} calls, ${program.name}: ${kilobytes[program.name].toFixed(1)} KB a call`,
+    );
+    await farEnds.ask("hangUp", { voiceUrl: program.voiceUrl });
+    await program.child.stop();
+  }
+  const { floor, agent } = kilobytes;
+  const aim = { kind: "at-most", limit: aimKilobytes } as const;
+  return [figure({ name: "resident memory a call", unit: "KB", floor, measured: agent, value: agent, aim })];
+}

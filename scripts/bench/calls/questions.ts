@@ -1,0 +1,51 @@
+/** What the bench asks its processes: the far ends of the calls, and the two programs between them. */
+
+/** Callers, voice runtime and webhook client, in one process with one clock. */
+export interface FarEndsQuestions {
+  /** Starts the stand-in for the voice runtime. */
+  listen: { ask: Record<string, never>; answer: { runtimeUrl: string } };
+  /** Makes it so that a program has this many calls open. */
+  open: { ask: { voiceUrl: string; calls: number }; answer: null };
+  /** Streams both ways over so many of the open calls, in real time. */
+  stream: { ask: { voiceUrl: string; calls: number; durationMs: number }; answer: StreamFigures };
+  /** Opens calls one after another and closes each. */
+  setUp: { ask: { voiceUrl: string; calls: number }; answer: { beyondRuntimeMs: number[] } };
+  hangUp: { ask: { voiceUrl: string }; answer: null };
+  /** Posts tool calls, each connection one after another. */
+  tool: {
+    ask: { toolUrl: string; secret: string; connections: number; durationMs: number };
+    answer: ToolFigures;
+  };
+}
+
+export interface StreamFigures {
+  /** Frames sent in all, the uncounted ones at the start included. */
+  sent: number;
+  /** Frames that were counted. */
+  frames: number;
+  /** Frames that did not arrive, and frames that did not arrive as they were sent. */
+  lost: number;
+  changed: number;
+  p50Ms: number;
+  p99Ms: number;
+  maxMs: number;
+  /** How late the far ends themselves sent at worst: beyond some ms the figures are theirs, not the program's. */
+  senderLateMs: number;
+}
+
+export interface ToolFigures {
+  /** Requests in all, the uncounted ones at the start included. */
+  requests: number;
+  requestsPerSecond: number;
+  p50Ms: number;
+  p99Ms: number;
+}
+
+/** A program under measurement: the agent, or the floor. */
+export interface ProgramQuestions {
+  start: { ask: { runtimeUrl: string; toolSecret: string }; answer: { voiceUrl: string; toolUrl: string } };
+  /** Processor time since its start. */
+  cpu: { ask: Record<string, never>; answer: { cpuMs: number } };
+  /** Resident memory, after a garbage collection. */
+  memory: { ask: Record<string, never>; answer: { rssBytes: number } };
+}

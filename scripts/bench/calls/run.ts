@@ -1,0 +1,67 @@
+/** What the measurements of one run of `bench calls` share. */
+import type { Child } from "../child.ts";
+import type { BenchOptions } from "../report.ts";
+import type { FarEndsQuestions, ProgramQuestions, StreamFigures } from "./questions.ts";
+
+/** The same thing of both programs. */
+export interface Side<T> {
+  floor: T;
+  agent: T;
+}
+
+/** A program under measurement, alone in its process. */
+export interface Program {
+  name: keyof Side<unknown>;
+  child: Child<ProgramQuestions>;
+  voiceUrl: string;
+  toolUrl: string;
+}
+
+/** How much is measured. */
+export interface Plan {
+  setUps: number;
+  levels: number[];
+  rounds: number;
+  windowMs: number;
+  memoryCalls: number;
+  ramps: number;
+  rampStep: number;
+  rampWindowMs: number;
+  toolWindowMs: number;
+}
+
+export interface Run {
+  plan: Plan;
+  progress: BenchOptions["progress"];
+  farEnds: Child<FarEndsQuestions>;
+  programs: Side<Program>;
+  toolSecret: string;
+  startProgram(name: Program["name"]): Promise<Program>;
+}
+
+/** Both, the floor first: they take turns, so that both have the same neighbours on the machine. */
+export function both<T>({ floor, agent }: Side<T>): T[] {
+  return [floor, agent];
+}
+
+export async function stream(
+  farEnds: Run["farEnds"],
+  program: Program,
+  calls: number,
+  durationMs: number,
+): Promise<StreamFigures> {
+  const { voiceUrl, name } = program;
+  await farEnds.ask("open", { voiceUrl, calls });
+  const window = await farEnds.ask("stream", { voiceUrl, calls, durationMs });
+  if (window.changed > 0) {
+    throw new Error(`The ${name} changed ${window.changed} of ${window.frames} frames on their way.`);
+  }
+  return window;
+}
+
+export function shown(window: StreamFigures): string {
+  const [p50, p99, max, sender] = [window.p50Ms, window.p99Ms, window.maxMs, window.senderLateMs].map((ms) =>
+    ms.toFixed(2),
+  );
+  return `p50 ${p50} ms, p99 ${p99} ms, max ${max} ms, lost ${window.lost} (sender late by ${sender} ms at most)`;
+}

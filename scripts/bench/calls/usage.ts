@@ -1,0 +1,13 @@
+/** What a program has used so far. */
+import type { ProgramQuestions } from "./questions.ts";
+
+export async function cpu(): Promise<ProgramQuestions["cpu"]["answer"]> {
+  const { user, system } = process.cpuUsage();
+  return { cpuMs: (user + system) / 1000 };
+}
+
+/** Needs `--expose-gc`, so that garbage is not counted as memory per call. */
+export async function memory(): Promise<ProgramQuestions["memory"]["answer"]> {
+  globalThis.gc?.();
+  return { rssBytes: process.memoryUsage.rss() };
+}

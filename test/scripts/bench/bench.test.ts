@@ -1,0 +1,108 @@
+import { spawnSync } from "node:child_process";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import { WebSocket, WebSocketServer } from "ws";
+import { percentile } from "../../../scripts/bench/calls/statistics.ts";
+import { streamBothWays } from "../../../scripts/bench/calls/stream.ts";
+import { describeMachine, figure, tableOf } from "../../../scripts/bench/report.ts";
+
+const root = new URL("../../..", import.meta.url).pathname;
+
+describe("npm run bench", () => {
+  it("answers an unknown name with the names there are", () => {
+    const run = spawnSync(process.execPath, ["--import", "tsx", "scripts/bench.ts", "nothing"], {
+      cwd: root,
+      encoding: "utf8",
+    });
+    expect(run.status).toBe(2);
+    expect(run.stderr).toContain("There is no bench nothing; there are: calls");
+    expect(run.stdout).toBe("");
+  });
+});
+
+describe("the report", () => {
+  it("says of each figure with an aim whether it is reached", () => {
+    const base = { name: "delay", unit: "ms", floor: 1, measured: 3 };
+    const figures = [
+      figure({ ...base, value: 2, aim: { kind: "at-most", limit: 1 } }),
+      figure({ ...base, value: 0.95, aim: { kind: "at-least", limit: 0.9 } }),
+      figure({ ...base, value: 2 }),
+      figure({ ...base, value: null, aim: { kind: "at-most", limit: 1 } }),
+    ];
+    expect(figures.map(({ passed }) => passed)).toEqual([false, true, undefined, undefined]);
+    const table = tableOf({
+      bench: "calls",
+      size: "quick",
+      machine: describeMachine(),
+      durationMs: 1,
+      figures,
+      notes: ["why"],
+    });
+    expect(table).toMatch(/delay +ms +1 +3 +2 +≤ 1 +FAIL/);
+    expect(table).toMatch(/delay +ms +1 +3 +0\.95 +≥ 0\.9 +pass/);
+    expect(table).toContain("why");
+  });
+
+  it("takes percentiles of unsorted values", () => {
+    const values = Array.from({ length: 100 }, (_, i) => (i * 37) % 100);
+    expect([percentile(values, 0.5), percentile(values, 0.99), percentile([], 0.5)]).toEqual([
+      50,
+      99,
+      Number.NaN,
+    ]);
+  });
+});
+
+describe("a measured stream", () => {
+  let server: WebSocketServer;
+  afterEach(() => {
+    for (const client of server.clients) client.terminate();
+    server.close();
+  });
+
+  /** A call whose two ends are joined by a program that does `change` to each frame. */
+  async function call(change: (frame: Buffer) => Buffer | undefined) {
+    server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const ends = [new WebSocket(`ws://127.0.0.1:${port}`), new WebSocket(`ws://127.0.0.1:${port}`)] as const;
+    await Promise.all(ends.map((end) => once(end, "open")));
+    const [one, two] = [...server.clients];
+    for (const [from, to] of [
+      [one, two],
+      [two, one],
+    ]) {
+      from?.on("message", (frame) => {
+        const changed = Buffer.isBuffer(frame) ? change(frame) : undefined;
+        if (changed) to?.send(changed);
+      });
+    }
+    return { caller: ends[0], runtime: ends[1] };
+  }
+
+  it("counts every frame of both directions and how long it was under way", async () => {
+    const figures = await streamBothWays([await call((frame) => frame)], 400);
+    expect(figures.frames).toBeGreaterThanOrEqual(30);
+    expect(figures).toMatchObject({ lost: 0, changed: 0 });
+    expect(figures.p50Ms).toBeGreaterThan(0);
+    expect(figures.maxMs).toBeGreaterThanOrEqual(figures.p99Ms);
+  });
+
+  it("notices frames that are lost or changed", async () => {
+    let number = 0;
+    const figures = await streamBothWays(
+      [
+        await call((frame) => {
+          number++;
+          if (number % 4 === 0) return undefined;
+          if (number % 4 === 1) frame.writeUInt8(frame.readUInt8(900) ^ 1, 900);
+          return frame;
+        }),
+      ],
+      400,
+    );
+    expect(figures.changed).toBeGreaterThan(5);
+    expect(figures.lost).toBeGreaterThan(10);
+  });
+});
