@@ -1,5 +1,6 @@
 /** What every operation of the call API does around its own work: authentication, body reading, the vendor's error shape. */
 import type { z } from "zod";
+import { readJson } from "../../sandbox/json.ts";
 import type { Operation, VendorRequest, VendorResponse } from "../../sandbox/operation.ts";
 import type { VoiceRuntimeTwin } from "../twin.ts";
 import { refuseStranger } from "./authenticate.ts";
@@ -35,12 +36,9 @@ export function open(declaration: Declaration): Declaration {
 
 /** The body as JSON; an absent body is `{}`, as the vendor's body parser has it. @throws VendorFailure */
 export function readJsonBody(request: VendorRequest): unknown {
-  if (request.body.length === 0) return {};
-  try {
-    return JSON.parse(request.body.toString("utf8"));
-  } catch (error) {
-    throw failure(400, error instanceof Error ? error.message : "the body is not JSON");
-  }
+  const reading = readJson(request.body);
+  if (!reading.ok) throw failure(400, reading.message);
+  return reading.value ?? {};
 }
 
 /** The body checked against a schema. @throws VendorFailure listing everything that is wrong */

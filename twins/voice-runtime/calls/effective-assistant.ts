@@ -74,11 +74,11 @@ export function withOverrides(
 
 function merge(base: unknown, change: unknown): unknown {
   if (!isObject(base) || !isObject(change)) return change;
-  const merged: Record<string, unknown> = { ...base };
+  const members = new Map(Object.entries(base));
   for (const [name, value] of Object.entries(change)) {
-    if (value !== undefined) merged[name] = merge(merged[name], value);
+    if (value !== undefined) members.set(name, merge(members.get(name), value));
   }
-  return merged;
+  return Object.fromEntries(members);
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -167,6 +167,8 @@ describe("POST /call", () => {
     const bad = await runtime.api("POST", "/call", "{");
     expect(bad.status).toBe(400);
     expect(bad.body).toMatchObject({ error: "Bad Request", statusCode: 400 });
+    const deep = await runtime.api("POST", "/call", `{"name":${"[".repeat(100_000)}`);
+    expect(deep.status).toBe(400);
     const lost = await runtime.api("GET", "/nowhere/at/all/x");
     expect(lost.body).toEqual({
       message: "Cannot GET /nowhere/at/all/x",

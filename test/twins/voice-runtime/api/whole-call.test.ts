@@ -3,10 +3,11 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { createSessionWith } from "../../../../twins/voice-runtime/session/call-session.ts";
 import type { CallSession } from "../../../../twins/voice-runtime/session/contract.ts";
+import { completion, startOpenAiServer } from "../../../support/openai-server.ts";
 import { startVoiceRuntime, type VoiceRuntime, websocketCall } from "../../../support/voice-runtime.ts";
 import { startWebhookServer, type WebhookServer } from "../../../support/webhook-server.ts";
 import { LiveCall } from "../session/live-call.ts";
-import { createLevelDetector, toneRecognition, toneSynthesis } from "../session/tone-speech.ts";
+import { createLevelDetector, tone, toneRecognition, toneSynthesis } from "../session/tone-speech.ts";
 
 const FORMAT = { format: "pcm_s16le", sampleRate: 24_000 } as const;
 const SPEED = 20;
@@ -17,7 +18,12 @@ const callers: LiveCall[] = [];
 
 beforeEach(async () => {
   hook = await startWebhookServer();
-  runtime = await startVoiceRuntime({
+  runtime = await start();
+});
+
+function start(config: object = {}): Promise<VoiceRuntime> {
+  return startVoiceRuntime({
+    config,
     createSession(plan, parts) {
       const session = createSessionWith(plan, parts, async () => createLevelDetector(100, 400));
       sessions.set(plan.callId, session);
@@ -25,7 +31,7 @@ beforeEach(async () => {
     },
     embedded: { recognition: async () => toneRecognition, synthesis: async () => toneSynthesis },
   });
-});
+}
 afterEach(async () => {
   for (const caller of callers.splice(0)) {
     caller.stopStreaming();
@@ -145,5 +151,30 @@ describe("a whole call", () => {
     await second.caller.brief("status-update in-progress");
     await runtime.stop();
     expect(await second.caller.closed()).toBe(1012);
+  });
+
+  test("hears, thinks and speaks through OpenAI-compatible servers when configured so", async () => {
+    const server = await startOpenAiServer();
+    server.answer = (response, { path }) => {
+      if (path.endsWith("/audio/transcriptions")) response.end('{"text":"Who are you?"}');
+      else if (path.endsWith("/audio/speech")) response.end(Buffer.from(tone(300, 600, 24_000).buffer));
+      else response.end(completion([{ content: "I am " }, { content: "a model." }]));
+    };
+    await runtime.stop();
+    const openai = { provider: "openai", base_url: server.endpoint.baseUrl };
+    runtime = await start({ recognition: openai, brain: openai, synthesis: openai });
+    const { id, caller } = await dial({
+      firstMessage: "Hello.",
+      model: { provider: "openai", model: "gpt-4.1" },
+    });
+    await caller.brief("transcript assistant final: Hello.");
+    await caller.say(caller.tone(500, 800));
+    await caller.brief("transcript assistant final: I am a model.");
+    caller.command({ type: "end-call" });
+    await caller.closed();
+    expect((await endedCall(id)).artifact.transcript).toBe(
+      "AI: Hello.\nUser: Who are you?\nAI: I am a model.\n",
+    );
+    await server.stop();
   });
 });
