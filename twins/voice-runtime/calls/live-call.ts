@@ -24,6 +24,8 @@ import type { CallStore } from "./call-store.ts";
 export const NEVER_CONNECTED = "call.in-progress.error-vapifault-transport-never-connected";
 /** The session broke. */
 const SESSION_FAILED = "call.in-progress.error-vapifault-worker-died";
+/** How long a session may take to end once it is told to. */
+const END_LIMIT_MS = 3_000;
 
 export interface LiveCallParts {
   plan: CallPlan;
@@ -43,6 +45,7 @@ export class LiveCall {
   #session: CallSession | undefined;
   #claimed = false;
   #ended = false;
+  #ending: NodeJS.Timeout | undefined;
   #closed: () => void = () => undefined;
   readonly #parts: LiveCallParts;
   readonly #serverMessages: ServerMessages;
@@ -109,6 +112,7 @@ export class LiveCall {
     if (this.#ended) return;
     if (this.#session) {
       this.#session.end(endedReason, closeCode);
+      this.#ending ??= setTimeout(() => this.#giveUp(endedReason), END_LIMIT_MS).unref();
       return;
     }
     this.#status("ended", endedReason);
@@ -148,6 +152,12 @@ export class LiveCall {
     else this.#parts.store.ended(this.id, endedReason);
   }
 
+  /** A session that was told to end and did not is left behind. */
+  #giveUp(endedReason: string): void {
+    this.#parts.log.error({ endedReason }, "the session did not end when told to");
+    this.#close({ endedReason, durationMs: 0, turnLatencies: [], userInterruptions: 0 });
+  }
+
   #fail(error: unknown, socket: WebSocket): void {
     this.#parts.log.error({ err: error }, "the call broke");
     socket.close(1011, "internal error");
@@ -157,6 +167,7 @@ export class LiveCall {
   #close(ended: EndedCall): void {
     if (this.#ended) return;
     this.#ended = true;
+    clearTimeout(this.#ending);
     const { store, assistant } = this.#parts;
     store.closed(this.id, ended.endedReason, ended.durationMs, performanceMetrics(ended));
     this.#serverMessages.send({ type: "end-of-call-report", ...store.report(this.id, assistant) });

@@ -177,3 +177,14 @@ test("a session that cannot start ends the call and closes its socket", async ()
   const call = await runtime.api("GET", `/call/${created.body.id}`);
   expect(call.body.status).toBe("ended");
 });
+
+test("a session that does not end when told to holds nobody up", async () => {
+  const { createSession } = played;
+  runtime = await startVoiceRuntime({
+    createSession: (plan, parts) => ({ ...createSession(plan, parts), end: () => undefined }),
+  });
+  const created = await runtime.api("POST", "/call", websocketCall());
+  await join(created.body.transport.websocketCallUrl);
+  const ended = await runtime.api("DELETE", `/call/${created.body.id}`);
+  expect(ended.body).toMatchObject({ status: "ended", endedReason: "manually-canceled" });
+});
