@@ -86,20 +86,20 @@ describe.each(CONVERSIONS)("from %d to %d samples per second", (from, to) => {
         }
         expect(concatSamples(...pieces, resampler.flush())).toEqual(whole);
       }),
-      { numRuns: 15 },
+      { numRuns: 8 },
     );
   });
 });
 
 describe("a resampler", () => {
   test("does not drift: after an hour every sample is still in its place", () => {
-    const [from, to] = [24_000, 16_000];
+    const [from, to] = [4_000, 3_000];
     const resampler = createResampler(from, to);
-    const second = tone(1_000, from);
+    const second = tone(700, from);
     let given = 0;
     for (let seconds = 0; seconds < 3_600; seconds++) given += resampler.push(second).length;
     const late = resampler.push(second);
-    const expected = tone(1_000, to);
+    const expected = tone(700, to);
     const shift = given - 3_600 * to;
     expect(Math.abs(shift)).toBeLessThan(64);
     const error = late.map((sample, at) => sample - (expected[(at + shift + to) % to] ?? 0));

@@ -4,6 +4,7 @@ import type { SpeakRequest } from "./flite/flite-worker.ts";
 import { type FliteVoice, fliteVoice } from "./flite/voices.ts";
 import type { Synthesis } from "./provider.ts";
 import { SharedWork } from "./shared-work.ts";
+import { Shared } from "./threads/shared.ts";
 import { WorkerPool } from "./threads/worker-pool.ts";
 
 /** The longest text spoken at once: about two minutes. */
@@ -22,6 +23,9 @@ export interface FliteSynthesis extends Synthesis {
   close(): Promise<void>;
 }
 
+/** All synthesisers of a process that are set up alike share their threads and what they have spoken. */
+const speakers = new Shared<Speaker>();
+
 /**
  * The audio `speak` answers is shared between all who asked for the same sentence: it is not to be written to.
  * Text with nothing to say in it gives no samples. `speak` throws the signal's reason when aborted, and an Error when
@@ -31,25 +35,45 @@ export function createFliteSynthesis({
   threads = Math.min(4, availableParallelism()),
   cacheBytes = 32 * 1024 * 1024,
 }: FliteSynthesisOptions = {}): FliteSynthesis {
-  const pool = new WorkerPool<SpeakRequest, Int16Array>({
-    file: new URL("./flite/flite-worker.ts", import.meta.url),
-    threads,
-    mostWaiting: 1_000,
-  });
-  const spoken = new SharedWork<SpeakRequest, Int16Array>({
-    key: ({ text, voice }) => `${voice} ${text}`,
-    run: (request, signal) => pool.run(request, signal),
-    sizeBytes: (audio) => audio.byteLength,
-    mostBytes: cacheBytes,
-  });
+  const lease = speakers.lease(`${threads} ${cacheBytes}`, () => new Speaker(threads, cacheBytes));
   return {
     async speak(text, voice, signal) {
       const request = speakRequest(text, fliteVoice(voice));
-      return request === undefined ? new Int16Array(0) : spoken.get(request, signal);
+      return request === undefined ? new Int16Array(0) : lease.value.speak(request, signal);
     },
-    warm: () => pool.warm(),
-    close: () => pool.close(),
+    warm: () => lease.value.warm(),
+    close: () => lease.release(),
   };
+}
+
+/** The threads that speak, and the sentences they spoke lately. */
+class Speaker {
+  readonly #pool: WorkerPool<SpeakRequest, Int16Array>;
+  readonly #spoken: SharedWork<SpeakRequest, Int16Array>;
+
+  constructor(threads: number, cacheBytes: number) {
+    const file = new URL("./flite/flite-worker.ts", import.meta.url);
+    const pool = new WorkerPool<SpeakRequest, Int16Array>({ file, threads, mostWaiting: 1_000 });
+    this.#pool = pool;
+    this.#spoken = new SharedWork({
+      key: ({ text, voice }) => `${voice} ${text}`,
+      run: (request, signal) => pool.run(request, signal),
+      sizeBytes: (audio) => audio.byteLength,
+      mostBytes: cacheBytes,
+    });
+  }
+
+  speak(request: SpeakRequest, signal: AbortSignal): Promise<Int16Array> {
+    return this.#spoken.get(request, signal);
+  }
+
+  warm(): void {
+    this.#pool.warm();
+  }
+
+  close(): Promise<void> {
+    return this.#pool.close();
+  }
 }
 
 /** `undefined` when there is nothing to say. */

@@ -3,9 +3,11 @@
  * It really listens: audio at the wrong rate, with its bytes swapped or shifted, noise, music, half an utterance, or a
  * sentence that was never recorded is not understood.
  */
+import { resolve } from "node:path";
 import { readManifest } from "../../audio/sample-library.ts";
 import type { Recognition } from "./provider.ts";
 import type { RecognitionRequest } from "./recognition/recognition-worker.ts";
+import { Shared } from "./threads/shared.ts";
 import { WorkerPool } from "./threads/worker-pool.ts";
 
 export interface SampleRecognitionOptions {
@@ -21,8 +23,14 @@ export interface SampleRecognition extends Recognition {
   close(): Promise<void>;
 }
 
+type Listeners = WorkerPool<RecognitionRequest, string | null>;
+
+/** All recognisers of a process for the same folder share their threads. */
+const listeners = new Shared<Listeners>();
+
 /**
- * The language asked for makes no difference: recordings are in whatever language they are.
+ * The language asked for makes no difference: recordings are in whatever language they are. The folder is read when the
+ * threads start.
  * @throws Error saying what is wrong when the folder has no usable manifest or no speech in it.
  */
 export function createSampleRecognition({
@@ -30,22 +38,25 @@ export function createSampleRecognition({
   threads = 1,
 }: SampleRecognitionOptions): SampleRecognition {
   const spoken = readManifest(samplesFolder).samples.filter(({ kind }) => kind === "speech");
-  if (spoken.length === 0)
+  if (spoken.length === 0) {
     throw new Error(`${samplesFolder} has no sample with speech in it: nothing could be recognised`);
-  const pool = new WorkerPool<RecognitionRequest, string | null>({
-    file: new URL("./recognition/recognition-worker.ts", import.meta.url),
-    threads,
-    mostWaiting: 1_000,
-    data: { samplesFolder },
-  });
+  }
+  const lease = listeners.lease(`${threads} ${resolve(samplesFolder)}`, () =>
+    startListeners(samplesFolder, threads),
+  );
   // A view of a larger recording would take all of it along to the thread.
   const run = async (task: RecognitionRequest["task"], speech: Int16Array, signal: AbortSignal) => ({
-    text: await pool.run({ task, speech: speech.slice() }, signal),
+    text: await lease.value.run({ task, speech: speech.slice() }, signal),
   });
   return {
     transcribe: (speech, _language, signal) => run("transcribe", speech, signal),
     partial: (speech, _language, signal) => run("partial", speech, signal),
-    warm: () => pool.warm(),
-    close: () => pool.close(),
+    warm: () => lease.value.warm(),
+    close: () => lease.release(),
   };
+}
+
+function startListeners(samplesFolder: string, threads: number): Listeners {
+  const file = new URL("./recognition/recognition-worker.ts", import.meta.url);
+  return new WorkerPool({ file, threads, mostWaiting: 1_000, data: { samplesFolder } });
 }

@@ -43,6 +43,8 @@ export const HARMLESS: Record<string, Distortion> = {
   "300 ms added before": (pcm) => concatSamples(PAUSE, pcm),
   "300 ms added after": (pcm) => concatSamples(pcm, PAUSE),
   "300 ms added before and after": (pcm) => concatSamples(PAUSE, pcm, PAUSE),
+  "20 s added before and after": (pcm) =>
+    concatSamples(silence(20_000, CALLER_RATE), pcm, silence(20_000, CALLER_RATE)),
   "1.5 s of noise after": (pcm) => withNoise(concatSamples(PAUSE, pcm, silence(1_500, CALLER_RATE)), 20),
   "24 to 16 to 24 kHz": (pcm) => resample(toRuntime(pcm), INTERNAL_RATE, CALLER_RATE),
   "one sample late": (pcm) => concatSamples(Int16Array.of(0), pcm),

@@ -62,6 +62,20 @@ describe("Flite synthesis", () => {
     expect((await patient).length).toBeGreaterThan(INTERNAL_RATE);
   });
 
+  test("shares threads and sentences with others set up alike, until the last of them closes", async () => {
+    const [one, other] = [createFliteSynthesis({ threads: 1 }), createFliteSynthesis({ threads: 1 })];
+    const spoken = await one.speak("We share this.", SLT, never);
+    await one.close();
+    await one.close();
+    expect(await other.speak("We share this.", SLT, never)).toBe(spoken);
+    expect(await other.speak("And this is new.", SLT, never)).not.toHaveLength(0);
+    await other.close();
+    await expect(other.speak("Too late.", SLT, never)).rejects.toThrow("shut down");
+    const next = createFliteSynthesis({ threads: 1 });
+    expect(await next.speak("We share this.", SLT, never)).toEqual(spoken);
+    await next.close();
+  });
+
   test("has nothing to say for text without words, and refuses one without end", async () => {
     for (const text of ["", "  ", "…", "?!"]) expect(await synthesis.speak(text, SLT, never)).toHaveLength(0);
     await expect(synthesis.speak("no ".repeat(LONGEST_TEXT), SLT, never)).rejects.toThrow(

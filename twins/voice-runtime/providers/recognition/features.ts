@@ -20,6 +20,8 @@ const QUIETEST_SPEECH_DB = 25;
 /** … and this much above the noise, or, when the noise is loud, this share of the way up from it. */
 const ABOVE_NOISE_DB = 8;
 const ABOVE_NOISE_SHARE = 0.45;
+/** Even a word among minutes of silence has this many loud frames. */
+const LOUD_FRAMES = 12;
 /** Sound whose loud frames stand out less than this from its quiet ones is noise. */
 const LEAST_CONTRAST_DB = 6;
 /** Sound whose loud frames are below this is silence; mean power of a mel band. */
@@ -34,7 +36,7 @@ const MASK_DB = 12;
 export function speechIn(sound: MelSpectrogram): MelSpectrogram | undefined {
   const levels = frameLevels(sound);
   const sorted = levels.toSorted();
-  const loud = percentile(sorted, 0.95);
+  const loud = Math.max(percentile(sorted, 0.95), sorted[sorted.length - LOUD_FRAMES] ?? 0);
   const quiet = percentile(sorted, 0.05);
   const contrastDb = 10 * Math.log10(loud / Math.max(quiet, Number.EPSILON));
   if (loud < SILENCE_POWER || contrastDb < LEAST_CONTRAST_DB) return undefined;
