@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { concatSamples, msToSamples, silence } from "../../../../twins/audio/pcm.ts";
+import { asSample } from "../../../../scripts/samples/make-samples.ts";
+import { CALLER_RATE, concatSamples, msToSamples, silence } from "../../../../twins/audio/pcm.ts";
+import { resample } from "../../../../twins/audio/resample.ts";
 import { readSampleLibrary } from "../../../../twins/audio/sample-library.ts";
 import { FLITE_VOICES } from "../../../../twins/voice-runtime/providers/flite/voices.ts";
 import { createFliteSynthesis } from "../../../../twins/voice-runtime/providers/flite-synthesis.ts";
@@ -108,6 +110,44 @@ describe("nothing is understood", () => {
     const spoken = FLITE_VOICES.flatMap((voice) => UNRELATED_SENTENCES.map((text) => speak(text, voice)));
     const hearings = (await Promise.all(spoken)).map((audio) => ({ text: null, audio }));
     expect(mistakesIn("unrelated sentences", hearings)).toEqual([]);
+  });
+});
+
+describe("the limits are not made for the shipped samples alone", () => {
+  test("a sample taken out of the library is not understood any more", () => {
+    const hearings = samples.map(({ text, pcm }) => {
+      const others = samples.filter((sample) => sample.text !== text);
+      const without = new Recogniser(
+        others.map((sample) => ({ text: sample.text, audio: toRuntime(sample.pcm) })),
+      );
+      return { text, heard: [pcm, withNoise(pcm, 20)].map((audio) => without.transcribe(toRuntime(audio))) };
+    });
+    const mistaken = hearings.filter(({ heard }) => heard.some((text) => text !== null));
+    report.push(`taken out of the library: ${mistaken.length} of ${samples.length} taken for another`);
+    expect(mistaken).toEqual([]);
+  });
+
+  test("a library of other sentences works as well", async () => {
+    const others = await Promise.all(
+      UNRELATED_SENTENCES.map(async (text, at) => {
+        const spoken = await speak(text, FLITE_VOICES[at % FLITE_VOICES.length] ?? "slt");
+        return { text, pcm: asSample(resample(spoken, INTERNAL_RATE, CALLER_RATE)) };
+      }),
+    );
+    const other = new Recogniser(others.map(({ text, pcm }) => ({ text, audio: toRuntime(pcm) })));
+    const missed: string[] = [];
+    for (const [name, distort] of Object.entries(HARMLESS)) {
+      for (const { text, pcm } of others) {
+        if (other.transcribe(toRuntime(distort(pcm))) !== text) missed.push(`${name}: ${text}`);
+      }
+    }
+    const mistaken = samples.filter(({ pcm }) => other.transcribe(toRuntime(pcm)) !== null);
+    const total = others.length * Object.keys(HARMLESS).length;
+    report.push(
+      `another library: ${total - missed.length} of ${total} right, ${mistaken.length} taken for another`,
+    );
+    expect(missed).toEqual([]);
+    expect(mistaken).toEqual([]);
   });
 });
 
