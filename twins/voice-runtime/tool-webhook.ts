@@ -6,8 +6,8 @@ import type { Logger } from "pino";
 import type { Assistant } from "./api/assistant-schema.ts";
 import type { Tool } from "./api/model-schema.ts";
 import type { Server } from "./api/server-schema.ts";
+import { artifactSeenBy } from "./calls/artifact.ts";
 import { toolName } from "./calls/effective-assistant.ts";
-import { openAiMessage } from "./providers/openai-message.ts";
 import type { ConversationMessage, ToolCall } from "./providers/provider.ts";
 import type { SessionParts } from "./session/contract.ts";
 import { type CallAnswer, readAnswers } from "./tool-answer.ts";
@@ -213,8 +213,7 @@ function toolCallsMessage(
       toolCall: toolCallItem(call, asString),
     })),
     ...envelope,
-    // What the model saw, also where it is not yet certain that the user's turn is over.
-    artifact: { ...artifact, messagesOpenAIFormatted: conversation.map(openAiMessage) },
+    artifact: artifactSeenBy(conversation, artifact),
   };
 }
 

@@ -151,12 +151,12 @@ describe("the brain", () => {
   });
 
   test("gives up on silence, not on a long answer", async () => {
-    server.endpoint.timeoutMs = 150;
+    server.endpoint.timeoutMs = 600;
     const pieces = Array.from({ length: 5 }, (_, index) => completion([{ content: `Sentence ${index}. ` }]));
     server.answer = async (response) => {
       for (const piece of pieces) {
         response.write(piece.replace("data: [DONE]\n\n", ""));
-        await new Promise((resolve) => setTimeout(resolve, 60));
+        await new Promise((resolve) => setTimeout(resolve, 150));
       }
     };
     const steps = await reply();

@@ -123,6 +123,10 @@ describe("a whole call", () => {
     );
     expect(call.artifact.performanceMetrics.turnLatencies.length).toBeGreaterThan(0);
     expect(call.durationSeconds).toBeGreaterThan(2);
+    expect(hook.calls[0]?.body.message.artifact.messages.at(-2)).toMatchObject({
+      role: "user",
+      message: "What is the status?",
+    });
     expect(hook.calls[0]?.body.message.artifact.messages.at(-1)).toMatchObject({
       role: "tool_calls",
       toolCalls: [{ function: { name: "incident_status", arguments: '{"id":"INC-1041"}' } }],
