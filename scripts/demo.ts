@@ -14,8 +14,8 @@ import {
   ScenarioError,
 } from "../twins/caller/scenario-file.ts";
 import { ConversationPrinter } from "./shared/conversation.ts";
+import { SAMPLES_FOLDER, SCENARIOS_FOLDER } from "./shared/folders.ts";
 import { type House, startHouse } from "./shared/house.ts";
-import { SAMPLES_FOLDER, SCENARIOS_FOLDER } from "./shared/samples-folder.ts";
 import { seconds, terminalOf } from "./shared/terminal.ts";
 import { UsageError } from "./shared/usage.ts";
 import { printSummary, printVerdict } from "./shared/verdict.ts";
@@ -32,7 +32,7 @@ const USAGE = `npm run demo -- [scenario…] [--all] [--speed N]
   --speed N  times faster than real time; default: 1 on a terminal, ${SPEED_WITHOUT_TERMINAL} elsewhere`;
 
 const terminal = terminalOf(process.stdout);
-let house: House | undefined;
+let house: Promise<House> | undefined;
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   process.once(signal, () => void stopHouse().finally(() => process.exit(INTERRUPTED)));
 }
@@ -56,15 +56,14 @@ async function demo(): Promise<number> {
   const startedAt = performance.now();
   const samples = readSampleLibrary(SAMPLES_FOLDER);
   const scenarios = findScenarioFiles(wanted, SCENARIOS_FOLDER).map((file) => readScenario(file, samples));
-  house = await startHouse({
+  house = startHouse({
     onStarted: (what, where, tookMs) =>
       terminal.line(
         `${terminal.good("✓")} ${what.padEnd(32)} ${terminal.dim(`${where}  ${seconds(tookMs)}`)}`,
       ),
   });
-  const [{ id: sandboxId } = { id: "dev" }] = house.twins.sandboxes;
-  const { baseUrl, apiKey } = house.twins;
-  const sandbox = await SandboxClient.connect({ baseUrl, apiKey, sandbox: sandboxId });
+  const { twins, voiceUrl } = await house;
+  const sandbox = await SandboxClient.connect({ baseUrl: twins.baseUrl, apiKey: twins.apiKey });
   terminal.line(
     terminal.dim(
       `ready after ${seconds(performance.now() - startedAt)}; calling at speed ${speed} (--speed changes it)`,
@@ -72,7 +71,7 @@ async function demo(): Promise<number> {
   );
   try {
     const runs: ScenarioRun[] = [];
-    for (const scenario of scenarios) runs.push(await show(scenario, house, sandbox, speed));
+    for (const scenario of scenarios) runs.push(await show(scenario, voiceUrl, sandbox, speed));
     if (runs.length > 1) printSummary(runs, performance.now() - startedAt, terminal);
     return runs.every(({ passed }) => passed) ? 0 : 1;
   } finally {
@@ -80,7 +79,7 @@ async function demo(): Promise<number> {
   }
 }
 
-async function show(scenario: Scenario, { voiceUrl }: House, sandbox: SandboxClient, speed: number) {
+async function show(scenario: Scenario, voiceUrl: string, sandbox: SandboxClient, speed: number) {
   terminal.line();
   terminal.line(`${terminal.bold(scenario.name)}  ${scenario.description}`);
   const printer = new ConversationPrinter(terminal);
@@ -123,8 +122,9 @@ function defaultSpeed(): number {
   return process.stdout.isTTY ? 1 : SPEED_WITHOUT_TERMINAL;
 }
 
+/** A house that is still starting is stopped when it has started. */
 async function stopHouse(): Promise<void> {
-  const running = house;
+  const running = await house?.catch(() => undefined);
   house = undefined;
   await running?.stop();
 }

@@ -8,6 +8,7 @@ import { makeApiKey } from "../twins/sandbox/api-keys.ts";
 import { formatLine, readLogLine } from "./dev/log-lines.ts";
 import { Part } from "./dev/part.ts";
 import { watchFolders } from "./dev/watch-folders.ts";
+import { PROJECT } from "./shared/folders.ts";
 import { clientEnvironment } from "./shared/house.ts";
 import { terminalOf } from "./shared/terminal.ts";
 
@@ -69,8 +70,8 @@ const agent = new Part({
   onExit: (code) => ended("agent", code),
 });
 const watches = [
-  watchFolders(["agent", "tools"], isSource, (file) => restart("agent", file)),
-  watchFolders(["twins", "samples/scenarios"], isTwinsFile, (file) => restart("twins", file)),
+  watchFolders(PROJECT, ["agent", "tools"], isSource, (file) => restart("agent", file)),
+  watchFolders(PROJECT, ["twins", "samples/scenarios"], isTwinsFile, (file) => restart("twins", file)),
 ];
 
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => void stopAll(0));

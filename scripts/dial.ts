@@ -13,8 +13,8 @@ import {
 } from "../twins/caller/scenario-file.ts";
 import { type DialOptions, readOptions, USAGE } from "./dial/options.ts";
 import { ConversationPrinter } from "./shared/conversation.ts";
+import { SAMPLES_FOLDER, SCENARIOS_FOLDER } from "./shared/folders.ts";
 import { runAll } from "./shared/run-all.ts";
-import { SAMPLES_FOLDER, SCENARIOS_FOLDER } from "./shared/samples-folder.ts";
 import { terminalOf } from "./shared/terminal.ts";
 import { UsageError } from "./shared/usage.ts";
 import { printSummary, printVerdict } from "./shared/verdict.ts";

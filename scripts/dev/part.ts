@@ -1,11 +1,13 @@
 /** A program that runs beside others, in a process group of its own: started, restarted, stopped with all it started. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { PROJECT } from "../shared/folders.ts";
 
 export interface PartOptions {
   name: string;
-  /** Source file, run through tsx. */
+  /** Source file in the project, run through tsx. */
   file: string;
   args?: string[];
   /** A line of its output, from either stream. */
@@ -14,6 +16,7 @@ export interface PartOptions {
   onExit(code: number | null): void;
 }
 
+const TSX = import.meta.resolve("tsx");
 /** How long a part may take to stop before its whole group is killed. */
 const STOP_TIMEOUT_MS = 8_000;
 
@@ -32,7 +35,7 @@ export class Part {
 
   start(env: Record<string, string | undefined>): void {
     const { file, args = [], onLine, onExit } = this.#options;
-    const child = spawn(process.execPath, ["--import", "tsx", file, ...args], {
+    const child = spawn(process.execPath, ["--import", TSX, join(PROJECT, file), ...args], {
       env,
       stdio: ["ignore", "pipe", "pipe"],
       detached: true,

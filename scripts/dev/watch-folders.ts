@@ -9,8 +9,9 @@ export interface FolderWatch {
   close(): void;
 }
 
-/** @param changed gets the path that changed first */
+/** @param changed gets the path that changed first; paths are relative to `root` */
 export function watchFolders(
+  root: string,
   folders: readonly string[],
   isWatched: (file: string) => boolean,
   changed: (file: string) => void,
@@ -18,7 +19,7 @@ export function watchFolders(
   let timer: NodeJS.Timeout | undefined;
   const watchers = folders.map(
     (folder): FSWatcher =>
-      watch(folder, { recursive: true }, (_event, name) => {
+      watch(join(root, folder), { recursive: true }, (_event, name) => {
         if (name === null || timer !== undefined) return;
         const file = join(folder, name);
         if (!isWatched(file)) return;

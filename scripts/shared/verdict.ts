@@ -15,6 +15,9 @@ export function printVerdict(run: ScenarioRun, terminal: Terminal): void {
     `${bold(verdict)}  ${run.scenario.name}  ${dim(`${outcome}, ${seconds(durationMs)} of call, ${setup}`)}`,
   );
   for (const failure of run.failures) line(`  ${bad("✗")} ${failure}`);
+  if (outcome === "callee_no_answer" && run.report.closeCode === undefined) {
+    line(`  ${dim("is the agent running there? npm run dev starts one; --url says where another is")}`);
+  }
   for (const unchecked of run.unchecked) line(`  ${dim(`not checked: ${unchecked}`)}`);
   const { latenessP50Ms, latenessP99Ms, latenessMaxMs, slippedMs, speed } = run.report.pacing;
   const pacing = `frames late: p50 ${latenessP50Ms} ms, p99 ${latenessP99Ms} ms, at most ${latenessMaxMs} ms; speed kept ${speed.toFixed(2)}`;

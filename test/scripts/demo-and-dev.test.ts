@@ -1,0 +1,62 @@
+import { expect, test } from "vitest";
+import { Command, run } from "../support/command.ts";
+
+const STARTS_WITHIN_MS = 50_000;
+const FREE_PORTS = { TWINS_PORT: "0", PORT: "0" };
+
+test("the demo starts everything, places a call, shows what came of it, and leaves nothing running", {
+  timeout: 60_000,
+}, async () => {
+  const demo = new Command("demo.ts", ["--speed", "10"]);
+  const { stdout, stderr, exitCode } = await demo.finished();
+  expect(stderr).toBe("");
+  expect(stdout).toMatch(/✓ twins \(engine, postgres, vapi\)/);
+  expect(stdout).toMatch(/caller {2}Hello, I need to open an incident/);
+  expect(stdout).toMatch(/database {2}incidents\n.*id=INC-1042/);
+  expect(stdout).toMatch(/engine {4}agent_tool_call open_incident/);
+  expect(stdout).toMatch(/passed {2}open-incident/);
+  expect(exitCode).toBe(0);
+  expect(demo.leftSomethingRunning).toBe(false);
+});
+
+test("Ctrl-C in the middle of the demo stops all of it", { timeout: 60_000 }, async () => {
+  const demo = new Command("demo.ts", []);
+  await demo.output(/caller {2}Hello/, STARTS_WITHIN_MS);
+  demo.interrupt();
+  expect((await demo.finished()).exitCode).toBe(130);
+  expect(demo.leftSomethingRunning).toBe(false);
+});
+
+test("the demo explains flags it does not know", async () => {
+  const { stderr, exitCode } = await run("demo.ts", ["--quick"]);
+  expect(stderr).toMatch(/--quick[\s\S]*npm run demo/);
+  expect(exitCode).toBe(2);
+});
+
+test("dev prints every address and the dial line, takes calls, and Ctrl-C stops twins and agent", {
+  timeout: 90_000,
+}, async () => {
+  const dev = new Command("dev.ts", [], FREE_PORTS);
+  const banner = await dev.output(/from elsewhere: .*\n/, STARTS_WITHIN_MS);
+  expect(banner).toMatch(/postgres +postgres:\/\//);
+  const args = /npm run dial -- (--url .*)\n/.exec(banner)?.[1]?.split(" ") ?? [];
+  const call = await run("dial.ts", ["ask-status", "--speed", "10", ...args]);
+  expect(call.stdout).toMatch(/passed {2}ask-status/);
+  const log = await dev.output(/agent {2}call ended .*outcome=completed/, STARTS_WITHIN_MS);
+  expect(log).not.toContain("/transport");
+  dev.interrupt();
+  expect((await dev.finished()).exitCode).toBe(0);
+  await expect(fetch(`${args[1]?.replace(/^ws/, "http").replace("/voice", "/healthz")}`)).rejects.toThrow();
+  await expect(fetch(args[3] ?? "")).rejects.toThrow();
+});
+
+test("dev explains a port that is in use and stops", { timeout: 60_000 }, async () => {
+  const first = new Command("dev.ts", [], FREE_PORTS);
+  const banner = await first.output(/from elsewhere: .*\n/, STARTS_WITHIN_MS);
+  const port = /--twins http:\/\/127\.0\.0\.1:(\d+)/.exec(banner)?.[1] ?? "";
+  const second = await run("dev.ts", [], { ...FREE_PORTS, TWINS_PORT: port });
+  expect(second.stdout).toMatch(new RegExp(`port ${port} .*in use`));
+  expect(second.exitCode).toBe(1);
+  first.interrupt();
+  expect((await first.finished()).exitCode).toBe(0);
+});

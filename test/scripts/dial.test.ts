@@ -1,0 +1,126 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import wavefile from "wavefile";
+import { run } from "../support/command.ts";
+import { stage } from "../support/replay.ts";
+
+const SPEED = ["--speed", "10"];
+
+/** Where the agent and the twins of this test are, as the environment tells. */
+async function environment(): Promise<Record<string, string>> {
+  const { house } = await stage();
+  return {
+    VOICE_URL: house.voiceUrl,
+    TWINS_URL: house.twins.baseUrl,
+    SANDBOX_API_KEY: house.twins.apiKey,
+  };
+}
+
+async function dial(args: string[], env?: Record<string, string>) {
+  return run("dial.ts", args, env ?? (await environment()));
+}
+
+test("--json prints one object and nothing else: scenario, passed, and of each call outcome, times, turns, tools, failures", async () => {
+  const { stdout, exitCode } = await dial(["two-tools", ...SPEED, "--json"]);
+  const result = JSON.parse(stdout);
+  expect(Object.keys(result)).toEqual(["scenario", "passed", "calls"]);
+  expect(result).toMatchObject({ scenario: "two-tools", passed: true });
+  const [call] = result.calls;
+  expect(Object.keys(call)).toEqual(["outcome", "durationMs", "setupMs", "turns", "toolCalls", "failures"]);
+  expect(call).toMatchObject({ outcome: "completed", failures: [] });
+  expect(call.turns.map(({ speaker }: { speaker: string }) => speaker)).toEqual([
+    "assistant",
+    "caller",
+    "assistant",
+    "caller",
+    "assistant",
+  ]);
+  for (const turn of call.turns) {
+    expect(Object.keys(turn)).toEqual(["speaker", "text", "startMs", "endMs", "responseMs"]);
+    expect(turn.endMs).toBeGreaterThan(turn.startMs);
+  }
+  expect(call.turns[2].text).toMatch(/is on call. Incident INC-1041 is investigating/);
+  expect(call.toolCalls[1]).toEqual({
+    name: "incident_status",
+    arguments: { id: "INC-1041" },
+    result: expect.objectContaining({ id: "INC-1041" }),
+  });
+  expect(exitCode).toBe(0);
+});
+
+test("the conversation is told as it happens, without colours where no terminal is", async () => {
+  const { stdout, exitCode } = await dial(["ask-status", ...SPEED]);
+  expect(stdout).toMatch(/caller {2}What is the status of incident one thousand and forty one\?/);
+  expect(stdout).toMatch(/incident_status\(id: "INC-1041"\) \d+ ms\n.*→ \{"id":"INC-1041"/);
+  expect(stdout).toMatch(/agent {3}Incident INC-1041 of checkout is investigating\. {2}\(after \d+\.\d s\)/);
+  expect(stdout).toMatch(/passed {2}ask-status/);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences are what is looked for
+  expect(stdout).not.toMatch(/\u001b/);
+  expect(exitCode).toBe(0);
+});
+
+test("several calls at a time, each recorded in stereo", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "offhook-recordings-"));
+  try {
+    const args = ["hang-up-mid-sentence", "--calls", "3", "--concurrency", "3", "--record", folder, "--json"];
+    const { stdout } = await dial([...args, ...SPEED]);
+    expect(JSON.parse(stdout)).toMatchObject({ passed: true, calls: [{}, {}, {}] });
+    for (const number of [1, 2, 3]) {
+      const wav = new wavefile.WaveFile(readFileSync(join(folder, `hang-up-mid-sentence-${number}.wav`)));
+      expect(wav.fmt).toMatchObject({ numChannels: 2, sampleRate: 24_000, bitsPerSample: 16 });
+      const [caller, agent] = [0, 1].map((side) =>
+        wav.getSamples(true, Int16Array).filter((_, at) => at % 2 === side),
+      );
+      expect(caller?.some((sample) => Math.abs(sample) > 3_000)).toBe(true);
+      expect(agent?.some((sample) => Math.abs(sample) > 3_000)).toBe(true);
+      const { durationMs } = JSON.parse(stdout).calls[number - 1];
+      expect(caller?.length).toBe(durationMs * 24);
+    }
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test("without twins the call is judged by its audio, and what could not be checked is said", async () => {
+  const { VOICE_URL = "" } = await environment();
+  const { stdout } = await dial(["open-incident", ...SPEED, "--no-twins", "--url", VOICE_URL]);
+  expect(stdout).toMatch(/judged by their audio alone/);
+  expect(stdout).toMatch(/agent {3}\(\d+\.\d s of speech\) {2}\(after/);
+  expect(stdout).toMatch(/not checked: said/);
+  expect(stdout).toMatch(/not checked: tool_calls/);
+  expect(stdout).toMatch(/passed {2}open-incident/);
+});
+
+test("a call that fails is explained, and the exit status is 1", async () => {
+  const { stdout, exitCode } = await dial(["--no-twins", "--url", "ws://127.0.0.1:9/voice"], {});
+  expect(stdout).toMatch(/failed {2}open-incident/);
+  expect(stdout).toMatch(/outcome: expected completed, found callee_no_answer \(.*ECONNREFUSED/);
+  expect(stdout).toMatch(/npm run dev/);
+  expect(exitCode).toBe(1);
+});
+
+test.each([
+  ["an unknown flag", ["--loud"], /--loud[\s\S]*--concurrency N/],
+  ["an unknown scenario", ["nope"], /no scenario "nope"; there are: all, ask-status/],
+  ["a speed that is none", ["--speed", "fast"], /--speed: must be a number/],
+  ["an address that is none", ["--url", "here"], /"here" is not an address/],
+  ["twins without a key", ["--twins", "http://127.0.0.1:9"], /need a key: --key/],
+  [
+    "twins that do not answer",
+    ["--twins", "http://127.0.0.1:9", "--key", "k"],
+    /no answer from the twins.*npm run dev/,
+  ],
+])("%s is explained on standard error, and the exit status is 2", async (_what, args, message) => {
+  const { stdout, stderr, exitCode } = await dial(args, {});
+  expect(stderr).toMatch(message);
+  expect(stdout).toBe("");
+  expect(exitCode).toBe(2);
+});
+
+test("a wrong key is said to be one", async () => {
+  const { stderr, exitCode } = await dial([], { ...(await environment()), SANDBOX_API_KEY: "wrong" });
+  expect(stderr).toMatch(/do not accept the key/);
+  expect(exitCode).toBe(2);
+});

@@ -1,0 +1,80 @@
+/** Runs a command of the project as people do: a process of its own, in a folder without any settings. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Watched } from "./watched.ts";
+
+const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
+const TSX = import.meta.resolve("tsx");
+
+export interface Finished {
+  /** `null`: killed by a signal. */
+  exitCode: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+export class Command {
+  readonly folder = mkdtempSync(join(tmpdir(), "offhook-command-"));
+  readonly #child;
+  readonly #watched = new Watched();
+  readonly #gone: Promise<number | null>;
+  #stdout = "";
+  #stderr = "";
+
+  /** @param file in `scripts/`; @param env what the command finds in its environment besides the way to programs */
+  constructor(file: string, args: string[], env: Record<string, string> = {}) {
+    this.#child = spawn(process.execPath, ["--import", TSX, join(PROJECT, "scripts", file), ...args], {
+      cwd: this.folder,
+      env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+      detached: true,
+    });
+    this.#child.stdout.on("data", (chunk: Buffer) => {
+      this.#stdout += chunk.toString();
+      this.#watched.changed();
+    });
+    this.#child.stderr.on("data", (chunk: Buffer) => {
+      this.#stderr += chunk.toString();
+      this.#watched.changed();
+    });
+    this.#gone = once(this.#child, "close").then(([code]) => code);
+    void this.#gone.then(() => {
+      rmSync(this.folder, { recursive: true, force: true });
+      this.#watched.changed();
+    });
+  }
+
+  /** Waits for a text on standard output; answers all that came so far. */
+  async output(pattern: RegExp, timeoutMs?: number): Promise<string> {
+    await this.#watched.until(() => pattern.test(this.#stdout), `output like ${pattern}`, timeoutMs);
+    return this.#stdout;
+  }
+
+  interrupt(): void {
+    this.#child.kill("SIGINT");
+  }
+
+  async finished(): Promise<Finished> {
+    return { exitCode: await this.#gone, stdout: this.#stdout, stderr: this.#stderr };
+  }
+
+  /** Whether a process of the command's group is alive. */
+  get leftSomethingRunning(): boolean {
+    if (this.#child.pid === undefined) return false;
+    try {
+      process.kill(-this.#child.pid, 0);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+}
+
+/** Runs a command to its end. */
+export function run(file: string, args: string[], env: Record<string, string> = {}): Promise<Finished> {
+  return new Command(file, args, env).finished();
+}
