@@ -1,6 +1,6 @@
 /** Remembers answers, so that a repeated request gets the first one again: the runtime retries webhooks. */
 
-const MAX_ANSWERS = 5_000;
+const MAX_PER_GENERATION = 2_500;
 const KEPT_MS = 15 * 60_000;
 
 interface Entry {
@@ -9,22 +9,25 @@ interface Entry {
   doneAt: number | undefined;
 }
 
-/** Bounded in count and time; a request under way is never forgotten. */
+/**
+ * Bounded in count and time; a request under way is never forgotten. It holds two generations: when the younger is full,
+ * the elder is forgotten as a whole, which costs nothing for each answer.
+ */
 export class AnswerMemory {
-  readonly #entries = new Map<string, Entry>();
+  #young = new Map<string, Entry>();
+  #old = new Map<string, Entry>();
 
   /**
    * The answer under a key: the remembered one, or the work's.
    * @returns undefined when so much work is under way that nothing more can be remembered; then nothing is done
    */
   async once(key: string, work: () => Promise<string>): Promise<string | undefined> {
-    const known = this.#entries.get(key);
-    if (known !== undefined && !isOld(known)) return known.answer;
-    this.#entries.delete(key);
-    this.#makeRoom();
-    if (this.#entries.size >= MAX_ANSWERS) return undefined;
+    const known = this.#young.get(key) ?? this.#old.get(key);
+    if (known !== undefined && !isOutdated(known)) return known.answer;
+    if (this.#young.size >= MAX_PER_GENERATION) this.#nextGeneration();
+    if (this.#young.size >= MAX_PER_GENERATION) return undefined;
     const entry: Entry = { answer: work(), doneAt: undefined };
-    this.#entries.set(key, entry);
+    this.#young.set(key, entry);
     try {
       return await entry.answer;
     } finally {
@@ -32,16 +35,13 @@ export class AnswerMemory {
     }
   }
 
-  /** Entries are in the order of their requests, so the oldest come first. */
-  #makeRoom(): void {
-    for (const [key, entry] of this.#entries) {
-      if (entry.doneAt === undefined) continue;
-      if (!isOld(entry) && this.#entries.size < MAX_ANSWERS) return;
-      this.#entries.delete(key);
-    }
+  #nextGeneration(): void {
+    const underWay = [...this.#old, ...this.#young].filter(([, entry]) => entry.doneAt === undefined);
+    this.#old = this.#young;
+    this.#young = new Map(underWay);
   }
 }
 
-function isOld(entry: Entry): boolean {
+function isOutdated(entry: Entry): boolean {
   return entry.doneAt !== undefined && performance.now() - entry.doneAt > KEPT_MS;
 }

@@ -15,14 +15,20 @@ const SECRET_MEMBERS = [
   "websocketCallUrl",
 ];
 
-/** Makes the process's logger. */
+/** Lines that may wait for a slow reader of stdout; what is beyond is lost rather than kept in memory. */
+const MAX_WAITING_BYTES = 8 * 1024 * 1024;
+
+/** Makes the process's logger. It writes beside the event loop: a slow reader of stdout must not hold up any call's audio. */
 export function createLog(level: string): Logger {
-  return pino({
-    level,
-    base: null,
-    timestamp: pino.stdTimeFunctions.isoTime,
-    redact: { paths: SECRET_MEMBERS.flatMap((name) => [name, `*.${name}`]), censor: "[secret]" },
-  });
+  return pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      redact: { paths: SECRET_MEMBERS.flatMap((name) => [name, `*.${name}`]), censor: "[secret]" },
+    },
+    pino.destination({ dest: 1, sync: false, maxLength: MAX_WAITING_BYTES }),
+  );
 }
 
 /** A message on one line, at most `maxLength` characters, with the given secrets masked. */

@@ -64,7 +64,7 @@ export async function startAgent(config: Config, options: AgentOptions): Promise
     defaultTimeoutMs: config.toolTimeoutMs,
   });
 
-  const app = express().disable("x-powered-by");
+  const app = express().disable("x-powered-by").disable("etag");
   app.use(
     toolWebhook({
       secret,

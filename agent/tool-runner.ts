@@ -1,7 +1,7 @@
 /** The single point where tool calls are dispatched: arguments checked, tool run within its time, outcome reported. */
 import type { Logger } from "pino";
 import type { ToolRegistry } from "../tools/registry.ts";
-import type { Database, Tool } from "../tools/tool.ts";
+import type { Database, Tool, ToolLog } from "../tools/tool.ts";
 import { toJsonLine } from "./json.ts";
 import { messageOf } from "./log.ts";
 import type { AgentMetrics } from "./metrics.ts";
@@ -45,7 +45,7 @@ export class ToolRunner {
   /** Runs one call and reports it. @returns what the model is told: JSON on a single line. Never rejects. */
   async run(call: RequestedCall, caller: ToolCaller): Promise<string> {
     const { metrics, reporter, tools } = this.#parts;
-    const log = caller.log.child({ tool: call.name.slice(0, 64), toolCallId: call.id.slice(0, 64) });
+    const log = toolLog(call, caller.log);
     const startedAt = performance.now();
     const tool = tools.get(call.name);
     const { outcome, value } = await this.#dispatch(tool, call, caller, log);
@@ -54,7 +54,7 @@ export class ToolRunner {
     metrics.tools.observeMs(durationMs, { tool: tool?.name ?? "unknown", outcome });
     reporter.toolCall(
       { simulationId: caller.simulationId, name: call.name, arguments: call.arguments, result: value },
-      log,
+      caller.log,
     );
     caller.note("tool-call", { name: call.name, arguments: call.arguments, result: value });
     log.info({ outcome, durationMs: Math.round(durationMs) }, "tool call");
@@ -66,7 +66,7 @@ export class ToolRunner {
     tool: Tool | undefined,
     call: RequestedCall,
     caller: ToolCaller,
-    log: Logger,
+    log: ToolLog,
   ): Promise<{ outcome: Outcome; value: unknown }> {
     if (tool === undefined) {
       const known = this.#parts.tools.all().map((one) => one.name);
@@ -93,7 +93,7 @@ export class ToolRunner {
     tool: Tool,
     args: Record<string, unknown>,
     caller: ToolCaller,
-    log: Logger,
+    log: ToolLog,
   ): Promise<unknown> {
     const timeoutMs = tool.timeoutMs ?? this.#parts.defaultTimeoutMs;
     const abort = new AbortController();
@@ -119,6 +119,15 @@ export class ToolRunner {
       clearTimeout(timer);
     }
   }
+}
+
+/** Lines that name the tool call; lighter than a child logger, of which there would be one for each tool call. */
+function toolLog(call: RequestedCall, log: Logger): ToolLog {
+  const tags = { tool: call.name.slice(0, 64), toolCallId: call.id.slice(0, 64) };
+  return {
+    info: (details, message) => log.info({ ...tags, ...details }, message),
+    warn: (details, message) => log.warn({ ...tags, ...details }, message),
+  };
 }
 
 /** An error, as the model is told. */
