@@ -29,8 +29,11 @@ export interface PublicUrl {
  * @throws when ngrok is asked for and its package is not installed
  */
 export async function publicUrlFor(config: Config, ownUrl: string, log: Logger): Promise<PublicUrl> {
+  if (config.publicBaseUrl === undefined && isLoopback(config.voiceApiUrl)) return fixedUrl(ownUrl);
+  if (config.voiceToken === undefined) {
+    log.warn("whoever learns the public address can place calls on /voice: set VOICE_TOKEN");
+  }
   if (config.publicBaseUrl !== undefined) return fixedUrl(config.publicBaseUrl);
-  if (isLoopback(config.voiceApiUrl)) return fixedUrl(ownUrl);
   const secrets = config.ngrokAuthtoken === undefined ? [] : [config.ngrokAuthtoken];
   const open =
     config.ngrokAuthtoken === undefined

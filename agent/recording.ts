@@ -7,7 +7,7 @@ import { createWriteStream, type WriteStream } from "node:fs";
 import { type FileHandle, mkdir, open, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
-import { toJson } from "./json.ts";
+import { toJsonLine } from "./json.ts";
 import { messageOf } from "./log.ts";
 import { BYTES_PER_SAMPLE, bytesOf, SAMPLE_RATE } from "./pcm.ts";
 
@@ -15,7 +15,8 @@ import { BYTES_PER_SAMPLE, bytesOf, SAMPLE_RATE } from "./pcm.ts";
 const GAP_BYTES = bytesOf(200);
 /** Audio a slow disk may leave in memory, for each voice; what is beyond it becomes silence. */
 const MAX_UNWRITTEN_BYTES = 2 * 1024 * 1024;
-const MAX_TIMELINE_EVENTS = 10_000;
+/** Longest timeline, as JSON; later events are left out. */
+const MAX_TIMELINE_CHARACTERS = 4 * 1024 * 1024;
 const SILENCE = Buffer.alloc(64 * 1024);
 const HEADER_BYTES = 44;
 const JOIN_BLOCK_SAMPLES = 32 * 1024;
@@ -45,7 +46,9 @@ export function startRecording(
   const startedAt = new Date();
   const start = clock();
   const base = join(folder, `${startedAt.toISOString().replaceAll(/[:.]/g, "-")}-${callId}`);
-  const timeline: { atMs: number; event: string; details: unknown }[] = [];
+  /** Events as JSON, so that their size is known. */
+  const timeline: string[] = [];
+  let timelineCharacters = 0;
   let failure: string | undefined;
   const fail = (error: unknown) => {
     failure ??= messageOf(error);
@@ -69,7 +72,7 @@ export function startRecording(
       startedAt: startedAt.toISOString(),
       durationMs: Math.round(endBytes / BYTES_PER_SAMPLE / (SAMPLE_RATE / 1000)),
       lostBytes: caller.lostBytes + agent.lostBytes,
-      events: timeline,
+      events: timeline.map((event) => JSON.parse(event)),
     };
     await writeFile(`${base}.json`, `${JSON.stringify(content, undefined, 2)}\n`, { mode: 0o600 });
   }
@@ -78,9 +81,11 @@ export function startRecording(
     callerAudio: (samples) => caller.add(samples, wallBytes()),
     assistantAudio: (samples) => agent.add(samples, now()),
     note(event, details) {
-      if (timeline.length >= MAX_TIMELINE_EVENTS) return;
       const atMs = Math.round(now() / BYTES_PER_SAMPLE / (SAMPLE_RATE / 1000));
-      timeline.push({ atMs, event, details: toJson(details) });
+      const json = toJsonLine({ atMs, event, details });
+      if (timelineCharacters + json.length > MAX_TIMELINE_CHARACTERS) return;
+      timelineCharacters += json.length;
+      timeline.push(json);
     },
     async finish() {
       try {

@@ -13,6 +13,7 @@ export const framings = ["binary", "json"] as const;
 export type Framing = (typeof framings)[number];
 
 /** Close codes of RFC 6455. */
+const PROTOCOL_ERROR = 1002;
 const UNSUPPORTED_DATA = 1003;
 const INVALID_PAYLOAD = 1007;
 const CLOSE_TIMEOUT_MS = 15_000;
@@ -62,7 +63,7 @@ export class CallerChannel implements AudioSink {
       heartbeat.seen();
       this.#receive(data, isBinary);
     });
-    this.#socket.on("error", (error) => this.#leave({ kind: "vanished", reason: error.message }));
+    this.#socket.on("error", (error) => this.#leave(departureOf(error)));
     this.#socket.on("close", (code) => {
       heartbeat.stop();
       if (code === 1006) this.#leave({ kind: "vanished", reason: "the connection broke" });
@@ -115,6 +116,15 @@ export class CallerChannel implements AudioSink {
     this.#handlers = undefined;
     handlers?.gone(departure);
   }
+}
+
+/** The library closes the socket itself, with the right code, when a frame breaks the protocol or is too large. */
+function departureOf(error: Error): CallerDeparture {
+  const reason = error.message;
+  const isViolation = "code" in error && typeof error.code === "string" && error.code.startsWith("WS_ERR_");
+  return isViolation
+    ? { kind: "violation", closeCode: PROTOCOL_ERROR, reason }
+    : { kind: "vanished", reason };
 }
 
 function parseJson(text: string): unknown {

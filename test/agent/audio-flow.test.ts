@@ -14,8 +14,8 @@ function counted(samples: number, from = 0): Buffer {
 }
 
 async function dropped(bench: AgentBench, direction: string): Promise<number> {
-  const text = await (await fetch(`${bench.agent.url}/metrics`)).text();
-  const line = text.split("\n").find((one) => one.includes("audio_dropped") && one.includes(direction));
+  const { body } = await bench.get("/metrics");
+  const line = body.split("\n").find((one) => one.includes("audio_dropped") && one.includes(direction));
   return Number(line?.split(" ")[1] ?? 0);
 }
 

@@ -84,4 +84,14 @@ describe("the caller's framing", () => {
       expect(line.outcome).toBe("protocol_violation");
     });
   }
+
+  test("a frame of more than 4 MiB ends the call as a protocol violation", async () => {
+    const tooLarge = await bench.call();
+    tooLarge.client.send(Buffer.alloc(4 * 1024 * 1024 + 1));
+    expect((await tooLarge.client.gone()).code).toBe(1009);
+    await tooLarge.runtimeCall.gone();
+    expect(tooLarge.runtimeCall.messages).toEqual(['{"type":"end-call"}']);
+    const line = await bench.captured.line((one) => one.reason === "Max payload size exceeded", "the end");
+    expect(line.outcome).toBe("protocol_violation");
+  });
 });

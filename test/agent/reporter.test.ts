@@ -187,8 +187,8 @@ describe("events to the engine", () => {
       const { results } = await bench.postTools(runtimeCall, toolCalls(lookUp));
       expect(JSON.parse(results[0]?.result ?? "")).toMatchObject({ service: "checkout" });
       await bench.captured.line((line) => line.msg.includes("not reported"), "the lost event");
-      const metrics = await (await fetch(`${bench.agent.url}/metrics`)).text();
-      expect(metrics).toContain('offhook_events_lost_total{reason="failed"} 1');
+      const { body } = await bench.get("/metrics");
+      expect(body).toContain('offhook_events_lost_total{reason="failed"} 1');
       engine.stop();
     });
   }

@@ -11,11 +11,6 @@ import { VoiceClient } from "../support/voice-client.ts";
 let bench: AgentBench;
 afterEach(() => bench.stop());
 
-async function get(path: string): Promise<{ status: number; body: string }> {
-  const response = await fetch(`${bench.agent.url}${path}`);
-  return { status: response.status, body: await response.text() };
-}
-
 describe("who may call", () => {
   test("with VOICE_TOKEN set only those who send it, either way", async () => {
     bench = await startAgentBench({ env: { VOICE_TOKEN: "open-sesame" } });
@@ -41,7 +36,7 @@ describe("who may call", () => {
     expect(bench.agent.activeCalls).toBe(1);
     second.client.hangUp();
     await second.runtimeCall.gone();
-    expect((await get("/metrics")).body).toContain('offhook_calls_refused_total{reason="full"} 1');
+    expect((await bench.get("/metrics")).body).toContain('offhook_calls_refused_total{reason="full"} 1');
   });
 
   test("an ill-formed X-Simulation-Id gets 400", async () => {
@@ -69,20 +64,20 @@ describe("who may call", () => {
 describe("what the agent says of itself", () => {
   test("/healthz, /readyz and /metrics answer, and the metrics count calls, times and tools", async () => {
     bench = await startAgentBench();
-    expect(await get("/healthz")).toEqual({ status: 200, body: '{"status":"ok"}' });
-    expect(await get("/readyz")).toEqual({ status: 200, body: '{"status":"ready"}' });
+    expect(await bench.get("/healthz")).toEqual({ status: 200, body: '{"status":"ok"}' });
+    expect(await bench.get("/readyz")).toEqual({ status: 200, body: '{"status":"ready"}' });
     const { client, runtimeCall } = await bench.call();
     const loud = Buffer.alloc(960, 0x30);
     runtimeCall.sendAudio(loud);
     await client.received(loud.length);
-    expect((await get("/metrics")).body).toContain("offhook_calls_active 1");
+    expect((await bench.get("/metrics")).body).toContain("offhook_calls_active 1");
     await bench.postTools(runtimeCall, {
       message: { toolCallList: [{ id: "1", name: "echo", arguments: { text: "x" } }, { name: "made_up" }] },
     });
     client.hangUp();
     await runtimeCall.gone();
     await bench.idle();
-    const { body } = await get("/metrics");
+    const { body } = await bench.get("/metrics");
     for (const line of [
       "offhook_calls_active 0",
       'offhook_calls_total{outcome="completed"} 1',
@@ -108,7 +103,7 @@ describe("what the agent says of itself", () => {
     runtimeCall.sendAudio(loud);
     runtimeCall.sendAudio(loud);
     await client.received(2_880);
-    expect((await get("/metrics")).body).toContain("offhook_turn_response_seconds_count 1\n");
+    expect((await bench.get("/metrics")).body).toContain("offhook_turn_response_seconds_count 1\n");
     client.hangUp();
     await runtimeCall.gone();
   });
@@ -135,7 +130,7 @@ describe("shutting down", () => {
     const { client, runtimeCall } = await bench.call();
     const stopped = bench.agent.stop();
     await expect(VoiceClient.connect(bench.agent.url)).rejects.toThrow("503");
-    expect(await get("/readyz")).toEqual({ status: 503, body: '{"status":"draining"}' });
+    expect(await bench.get("/readyz")).toEqual({ status: 503, body: '{"status":"draining"}' });
     const audio = Buffer.alloc(960, 1);
     runtimeCall.sendAudio(audio);
     await client.received(audio.length);
@@ -145,7 +140,7 @@ describe("shutting down", () => {
     expect(results[0]?.result).toBe('{"text":"still here"}');
     client.hangUp();
     await stopped;
-    await expect(get("/healthz")).rejects.toThrow();
+    await expect(bench.get("/healthz")).rejects.toThrow();
   });
 
   test("a call that is longer than the limit is ended properly on both sides", async () => {

@@ -26,6 +26,8 @@ export interface AgentBench {
   call(options?: VoiceClientOptions): Promise<{ client: VoiceClient; runtimeCall: StandInCall }>;
   /** A request to the agent's tool webhook as the runtime would send it. */
   postTools(call: StandInCall, body: unknown, headers?: Record<string, string>): Promise<ToolAnswer>;
+  /** A GET request to the agent. */
+  get(path: string): Promise<{ status: number; body: string }>;
   /** Waits until the agent has no call any more. */
   idle(): Promise<void>;
   stop(): Promise<void>;
@@ -94,6 +96,10 @@ export async function startAgentBench({
       });
       const { results } = toolAnswerSchema.parse(await response.json());
       return { status: response.status, results };
+    },
+    async get(path) {
+      const response = await fetch(`${agent.url}${path}`);
+      return { status: response.status, body: await response.text() };
     },
     idle: () => agent.idle(),
     async stop() {
