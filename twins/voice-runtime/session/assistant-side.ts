@@ -68,15 +68,18 @@ export class AssistantSide {
   }
 
   enqueueLine(line: NewLine): void {
-    if (this.#queue.length >= LONGEST_QUEUE) return;
-    this.#queue.push({ type: "line", id: ++this.#jobs, ...line });
+    if (this.#queue.length >= LONGEST_QUEUE) this.#emit({ type: "refuse-line", text: line.text });
+    else this.#queue.push({ type: "line", id: ++this.#jobs, ...line });
     this.prepareNext();
   }
 
   /** Says it now: what is heard is cut, what was not heard yet comes after it. */
   cutInWith(line: NewLine): void {
+    if (this.#queue.length >= LONGEST_QUEUE) {
+      this.#emit({ type: "refuse-line", text: line.text });
+      return;
+    }
     this.#makeWay();
-    if (this.#queue.length >= LONGEST_QUEUE) return;
     this.#queue.unshift({ type: "line", id: ++this.#jobs, ...line });
     this.prepareNext();
   }

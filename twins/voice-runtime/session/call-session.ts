@@ -25,6 +25,8 @@ import { UserTurns } from "./user-turns.ts";
  * has sent nothing yet is told by the wall clock.
  */
 const IN_PROGRESS_MS = 140;
+/** Messages a client may add to the conversation of one call. */
+const MOST_ADDED_MESSAGES = 1_000;
 const NORMAL_CLOSURE = 1000;
 const INTERNAL_ERROR = 1011;
 
@@ -69,6 +71,7 @@ class LiveCall implements CallSession {
   #inProgressTimer: NodeJS.Timeout | undefined;
   #customerMuted = false;
   #droppedSamples = 0;
+  #addedMessages = 0;
   #userInterruptions = 0;
 
   constructor(plan: CallPlan, parts: SessionParts, createDetector: CreateDetector) {
@@ -124,17 +127,13 @@ class LiveCall implements CallSession {
         this.#dispatch({
           type: "say",
           text: command.content,
-          source: "force-say",
           interruptible: command.interruptionsEnabled,
           cutsIn: command.interruptAssistantEnabled,
           endsCall: command.endCallAfterSpoken,
         });
         return;
       case "add-message":
-        if (this.#machine.ended) return;
-        this.#conversation.add(command.message);
-        this.#send(conversationUpdate(this.#conversation.all()));
-        if (command.triggerResponseEnabled) this.#dispatch({ type: "reply-wanted" });
+        this.#addMessage(command);
         return;
       case "control":
         this.#control(command.control);
@@ -143,6 +142,21 @@ class LiveCall implements CallSession {
 
   end(endedReason: string, closeCode = NORMAL_CLOSURE): void {
     this.#dispatch({ type: "end", reason: endedReason, closeCode });
+  }
+
+  #addMessage({ message, triggerResponseEnabled }: Extract<SessionCommand, { type: "add-message" }>): void {
+    if (this.#machine.ended) return;
+    if (this.#addedMessages >= MOST_ADDED_MESSAGES) {
+      this.#parts.log.warn(
+        { most: MOST_ADDED_MESSAGES },
+        "too many messages were added to the call: ignored",
+      );
+      return;
+    }
+    this.#addedMessages += 1;
+    this.#conversation.add(message);
+    this.#send(conversationUpdate(this.#conversation.all()));
+    if (triggerResponseEnabled) this.#dispatch({ type: "reply-wanted" });
   }
 
   #control(control: Extract<SessionCommand, { type: "control" }>["control"]): void {
@@ -160,7 +174,6 @@ class LiveCall implements CallSession {
         if (text === undefined || text === "") return;
         this.#dispatch({
           type: "say",
-          source: "first-message",
           text,
           interruptible,
           cutsIn: false,
@@ -286,6 +299,9 @@ class LiveCall implements CallSession {
         return;
       case "cut-audio":
         assistant.cut(effect.job);
+        return;
+      case "refuse-line":
+        this.#parts.log.warn({ text: effect.text }, "too much waits to be said already: ignored");
         return;
       case "assistant-partial":
         assistant.sendPartial();

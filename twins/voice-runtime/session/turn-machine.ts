@@ -134,6 +134,7 @@ export class TurnMachine {
 
   #closeTurnIfOver(): void {
     const closed = this.#user.closeIfOver(this.#nowMs);
+    // The model is asked about text only: noise, or speech nobody understood, is answered by silence.
     if (closed === undefined || (closed.text === null && !closed.again)) return;
     this.#silentSinceMs = this.#nowMs;
     this.#lastUnderstood = closed.said.turn;
@@ -204,9 +205,9 @@ export class TurnMachine {
     this.#assistant.enqueueLine({ source: "end-call-message", text, interruptible: false, endsCall: reason });
   }
 
-  #say({ text, source, interruptible, cutsIn, endsCall }: Extract<TurnEvent, { type: "say" }>): void {
+  #say({ text, interruptible, cutsIn, endsCall }: Extract<TurnEvent, { type: "say" }>): void {
     const line = {
-      source,
+      source: "force-say" as const,
       text,
       interruptible,
       endsCall: endsCall ? "assistant-ended-call-after-message-spoken" : undefined,

@@ -60,7 +60,6 @@ export type TurnEvent =
   | {
       type: "say";
       text: string;
-      source: "first-message" | "force-say";
       interruptible: boolean;
       cutsIn: boolean;
       endsCall: boolean;
@@ -92,6 +91,8 @@ export type TurnEffect =
   | { type: "cut-audio"; job: Job }
   | { type: "assistant-partial"; job: Job }
   | { type: "assistant-final"; job: Job }
+  /** Too much waits to be said already. */
+  | { type: "refuse-line"; text: string }
   | { type: "end-call"; reason: string; closeCode: number };
 
 /** What of an assistant decides its turns. */

@@ -219,8 +219,8 @@ describe("turns", () => {
     const call = await startCall({ assistant: { stopSpeakingPlan }, brain: longTalk, speed: REACTING });
     await call.say(call.tone(400, 600));
     await call.brief("speech-update assistant started 0");
-    await call.say(call.tone(800, 400), call.pause(1_800));
-    expect(call.story).toContain("transcript user final: okay");
+    await call.say(call.tone(800, 400));
+    await call.brief("transcript user final: okay");
     expect(call.story).not.toContain("user-interrupted");
     await call.say(call.tone(1000, 900));
     await call.message(({ type }) => type === "user-interrupted");
@@ -339,6 +339,83 @@ describe("tools", () => {
     ]);
   });
 
+  test("interrupted while its tools run, a reply is over; the results stand for the next one", async () => {
+    let finish: (outcomes: ToolOutcome[]) => void = () => {};
+    let rounds = 0;
+    const call = await startCall({
+      speed: REACTING,
+      *brain(request) {
+        rounds += 1;
+        if (rounds > 1) return yield* echo(request);
+        yield { type: "say", text: LONG_SENTENCE };
+        yield { type: "call-tools", calls: [lookUp] };
+      },
+      parts: {
+        runTools: () =>
+          new Promise((resolve) => {
+            finish = resolve;
+          }),
+      },
+    });
+    await call.say(call.tone(500, 600));
+    await call.message(({ type }) => type === "tool-calls");
+    await call.until(() => (call.heardMs > 500 ? true : undefined));
+    await call.say(call.tone(400, 800), call.pause(1_000));
+    await call.message(({ type }) => type === "user-interrupted");
+    await call.brief("transcript user final: Hello there.");
+    expect(rounds).toBe(1);
+    finish([{ call: lookUp, content: "open" }]);
+    await call.brief("transcript assistant final: You said: Hello there.");
+    const conversation = lastConversation(call);
+    expect(Array.isArray(conversation) && conversation.map(({ role }) => role)).toEqual([
+      "system",
+      "user",
+      "assistant",
+      "tool",
+      "user",
+      "assistant",
+    ]);
+    expect(Array.isArray(conversation) && LONG_SENTENCE.startsWith(conversation[2].content)).toBe(true);
+  });
+
+  test("speech into the silence of a tool waits for nobody and interrupts nobody; the reply comes after it", async () => {
+    let finish: (outcomes: ToolOutcome[]) => void = () => {};
+    const call = await startCall({
+      speed: REACTING,
+      *brain({ conversation }) {
+        const last = conversation.at(-1);
+        if (last?.role === "tool") yield { type: "say", text: "It is open." };
+        else if (conversation.some(({ role }) => role === "tool")) yield { type: "say", text: "As I said." };
+        else {
+          yield { type: "say", text: "One moment." };
+          yield { type: "call-tools", calls: [lookUp] };
+        }
+      },
+      parts: {
+        runTools: () =>
+          new Promise((resolve) => {
+            finish = resolve;
+          }),
+      },
+    });
+    await call.say(call.tone(500, 600));
+    await call.until(() => (call.heardMs >= "One moment.".length * CHARACTER_MS ? true : undefined));
+    void call.say(call.pause(300), call.tone(1000, 1_500));
+    await call.brief("speech-update user started 1");
+    finish([{ call: lookUp, content: "open" }]);
+    await call.brief("transcript assistant final: As I said.");
+    expect(withoutPartials(call).filter((line) => /final|assistant st|interrupted/.test(line))).toEqual([
+      "transcript user final: What is the status?",
+      "speech-update assistant started 0",
+      "transcript user final: Tell me more about it please.",
+      "speech-update assistant stopped 0",
+      "transcript assistant final: One moment. It is open.",
+      "speech-update assistant started 1",
+      "speech-update assistant stopped 1",
+      "transcript assistant final: As I said.",
+    ]);
+  });
+
   test("the next sentence is synthesised while the former is spoken", async () => {
     const asked: string[] = [];
     let spokenWhenAsked = "";
@@ -399,6 +476,18 @@ describe("the end", () => {
       "status-update ended",
     ]);
     expect((await call.ended).endedReason).toBe("assistant-ended-call");
+  });
+
+  test("the model may end the call without a word", async () => {
+    const call = await startCall({
+      *brain() {
+        yield { type: "end-call" };
+      },
+    });
+    await call.say(call.tone(500, 600));
+    expect(await call.closed()).toBe(1000);
+    expect((await call.ended).endedReason).toBe("assistant-ended-call");
+    expect(call.heardMs).toBe(0);
   });
 
   test("an end call phrase spoken by the assistant ends the call", async () => {

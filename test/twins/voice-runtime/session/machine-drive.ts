@@ -138,6 +138,8 @@ export function short(effect: TurnEffect): string {
       return `${effect.type} ${effect.turn}`;
     case "user-partial":
       return `user-partial ${effect.text}`;
+    case "refuse-line":
+      return `refuse-line ${effect.text}`;
     case "end-call":
       return `end-call ${effect.reason} ${effect.closeCode}`;
     case "prepare":

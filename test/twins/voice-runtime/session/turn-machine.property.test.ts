@@ -53,7 +53,7 @@ function drive({ steps, numWords, greets, texts, readyAfterMs, speaksMs }: Call,
     else if (step.type === "wait") drive.run(drive.nowMs + step.ms);
     else if (step.type === "reply-wanted") drive.send({ type: "reply-wanted" });
     else if (step.type === "tools") drive.runTools(step.ms);
-    else drive.send({ ...step, text: "Listen.", source: "force-say", endsCall: false });
+    else drive.send({ ...step, text: "Listen.", endsCall: false });
   }
   drive.run(drive.nowMs + leftMs);
   drive.send({ type: "end", reason: "customer-ended-call", closeCode: 1000 });

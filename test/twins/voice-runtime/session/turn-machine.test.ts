@@ -213,6 +213,13 @@ describe("what else is said", () => {
     expect(drive.all("user-interrupted")).toEqual([]);
   });
 
+  test("lines wait in a bounded queue", () => {
+    const drive = new Drive();
+    for (let line = 0; line < 40; line++) drive.send({ ...say, text: `${line}` });
+    expect(drive.all("refuse-line")).toHaveLength(7);
+    expect(drive.all("refuse-line")[0]).toBe("0 refuse-line 33");
+  });
+
   test("a line that ends the call does so once it is spoken", () => {
     const drive = new Drive();
     drive.send({ ...say, text: "Bye.", endsCall: true });
