@@ -7,7 +7,7 @@ import { resample } from "../../twins/audio/resample.ts";
 import { sampleFile, sampleNameSchema } from "../../twins/audio/sample-library.ts";
 import type { Recording } from "../../twins/audio/wav.ts";
 import { asSample } from "./make-samples.ts";
-import { UTTERANCES_FILE } from "./utterances.ts";
+import { parseUtterances, UTTERANCES_FILE } from "./utterances.ts";
 
 export interface RecordedUtterance {
   name: string;
@@ -32,6 +32,8 @@ export function addRecording(folder: string, utterance: RecordedUtterance, recor
   const at = utterances.items.findIndex((item) => isMap(item) && item.get("name") === utterance.name);
   if (at < 0) utterances.add(entry);
   else utterances.set(at, entry);
-  writeFileSync(file, document.toString({ lineWidth: 0 }));
+  const changed = document.toString({ lineWidth: 0 });
+  parseUtterances(changed, file);
+  writeFileSync(file, changed);
   writeFileSync(sampleFile(folder, utterance.name), samplesToBytes(pcm));
 }

@@ -1,5 +1,5 @@
 /** Compares the samples with what `utterances.yaml` makes. */
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
@@ -27,10 +27,13 @@ export async function checkSamples(
         differences.push(`${entry.name}: ${file} was changed`);
       held.delete(entry.name);
     }
-    return [
-      ...differences,
-      ...[...held.keys()].map((name) => `${name}: in the manifest, not in utterances.yaml`),
-    ];
+    const unknown = [...held.keys()].map((name) => `${name}: in the manifest, not in utterances.yaml`);
+    const files = made.samples.map(({ name }) => sampleFile(folder, name));
+    const strays = readdirSync(folder)
+      .map((name) => join(folder, name))
+      .filter((file) => file.endsWith(".pcm") && !files.includes(file))
+      .map((file) => `${file}: no sample's file`);
+    return [...differences, ...unknown, ...strays];
   } finally {
     rmSync(fresh, { recursive: true, force: true });
   }

@@ -1,8 +1,6 @@
 /** Makes the samples and their manifest from `utterances.yaml`. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { parse } from "yaml";
-import { z } from "zod";
 import {
   applyGain,
   bytesToSamples,
@@ -24,12 +22,13 @@ import {
 import { INTERNAL_RATE, type Synthesis } from "../../twins/voice-runtime/providers/provider.ts";
 import { chords, whiteNoise } from "./sounds.ts";
 import {
+  parseUtterances,
   plainText,
   type Sound,
   type SpokenText,
   UTTERANCES_FILE,
   type Utterance,
-  utterancesSchema,
+  type Utterances,
 } from "./utterances.ts";
 
 /** Silence before and after each utterance. */
@@ -80,19 +79,9 @@ export async function makeSamples({ from, to, synthesis, onSample }: MakeSamples
 }
 
 /** Reads and checks `utterances.yaml`. @throws Error saying what is wrong with it, and where. */
-export function readUtterances(folder: string): z.infer<typeof utterancesSchema> {
+export function readUtterances(folder: string): Utterances {
   const file = join(folder, UTTERANCES_FILE);
-  const parsed = utterancesSchema.safeParse(parse(readFileSync(file, "utf8")));
-  if (!parsed.success) throw new Error(`${file} cannot be used:\n${z.prettifyError(parsed.error)}`);
-  const names = [...parsed.data.utterances, ...parsed.data.sounds].map(({ name }) => name);
-  const twice = names.find((name, at) => names.indexOf(name) !== at);
-  if (twice !== undefined) throw new Error(`${file}: two samples are named ${twice}`);
-  const missing = parsed.data.sounds.find(
-    (sound) => sound.kind === "wrong-rate" && !names.includes(sound.of),
-  );
-  if (missing !== undefined)
-    throw new Error(`${file}: ${missing.name} is made of a sample that does not exist`);
-  return parsed.data;
+  return parseUtterances(readFileSync(file, "utf8"), file);
 }
 
 /** Brings a recording to what a sample is: no silence of its own at the ends, the common level, the common margins. */

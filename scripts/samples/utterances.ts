@@ -1,4 +1,5 @@
 /** `samples/utterances.yaml`: what the samples are made from. */
+import { parse } from "yaml";
 import { z } from "zod";
 import { HIGHEST_RATE, LOWEST_RATE } from "../../twins/audio/resample.ts";
 import { sampleNameSchema } from "../../twins/audio/sample-library.ts";
@@ -49,12 +50,13 @@ const soundSchema = z.discriminatedUnion("kind", [
   }),
 ]);
 
-export const utterancesSchema = z.strictObject({
+const utterancesSchema = z.strictObject({
   version: z.literal(1),
   utterances: z.array(utteranceSchema),
   sounds: z.array(soundSchema).default([]),
 });
 
+export type Utterances = z.infer<typeof utterancesSchema>;
 export type Utterance = z.infer<typeof utteranceSchema>;
 export type Sound = z.infer<typeof soundSchema>;
 export type SpokenText = z.infer<typeof textSchema>;
@@ -63,4 +65,19 @@ export type SpokenText = z.infer<typeof textSchema>;
 export function plainText(text: SpokenText): string {
   const parts = typeof text === "string" ? [text] : text;
   return parts.filter((part) => typeof part === "string").join(" ");
+}
+
+/** Checks what stands in `file`. @throws Error saying what is wrong with it, and where. */
+export function parseUtterances(source: string, file: string): Utterances {
+  const parsed = utterancesSchema.safeParse(parse(source));
+  if (!parsed.success) throw new Error(`${file} cannot be used:\n${z.prettifyError(parsed.error)}`);
+  const { utterances, sounds } = parsed.data;
+  const names = [...utterances, ...sounds].map(({ name }) => name);
+  const twice = names.find((name, at) => names.indexOf(name) !== at);
+  if (twice !== undefined) throw new Error(`${file}: two samples are named ${twice}`);
+  const spoken = utterances.map(({ name }) => name);
+  const orphan = sounds.find((sound) => sound.kind === "wrong-rate" && !spoken.includes(sound.of));
+  if (orphan !== undefined)
+    throw new Error(`${file}: ${orphan.name} is made of a sample that does not exist`);
+  return parsed.data;
 }

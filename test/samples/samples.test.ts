@@ -130,15 +130,37 @@ describe("npm run samples", () => {
     );
   });
 
+  test("add refuses what cannot be a sample, and leaves everything as it was", async () => {
+    const folder = ownFolder("refused");
+    const before = readFileSync(join(folder, "utterances.yaml"), "utf8");
+    const wav = join(scratch, "hum.wav");
+    writeFileSync(wav, writeWav({ samples: library.get("tones").pcm, sampleRate: 24_000 }));
+    const quiet = join(scratch, "quiet.wav");
+    writeFileSync(quiet, writeWav({ samples: silence(1_000, 24_000), sampleRate: 24_000 }));
+    for (const [name, file, reason] of [
+      ["noise", wav, "two samples are named noise"],
+      ["No Name", wav, "use lower case letters"],
+      ["quiet", quiet, "nothing can be heard"],
+    ] as const) {
+      const args = ["add", name, "--text", "Hum.", "--wav", file, "--folder", folder];
+      const failure = await samplesCommand(...args).catch((error: unknown) => error);
+      expect(failure).toMatchObject({ code: 1, stderr: expect.stringContaining(reason) });
+    }
+    expect(readFileSync(join(folder, "utterances.yaml"), "utf8")).toBe(before);
+    expect(readSampleLibrary(folder).get("noise").pcm).toEqual(library.get("noise").pcm);
+  });
+
   test("--check names the samples that are not what they should be", async () => {
     const folder = ownFolder("check");
     writeFileSync(join(folder, "yes-please.pcm"), silence(1_000, 24_000));
+    writeFileSync(join(folder, "stray.pcm"), silence(10, 24_000));
     const source = readFileSync(join(folder, "utterances.yaml"), "utf8");
     writeFileSync(join(folder, "utterances.yaml"), source.replace("severity nine", "severity eight"));
     const failure = await samplesCommand("--check", "--folder", folder).catch((error: unknown) => error);
     expect(failure).toMatchObject({ code: 1 });
     const output = String(failure instanceof Error && "stderr" in failure ? failure.stderr : failure);
     expect(output).toContain("yes-please.pcm was changed");
+    expect(output).toContain("stray.pcm: no sample's file");
     expect(output).toContain("severity-nine: not as in the manifest");
     expect(output).toContain("run npm run samples");
   });

@@ -1,5 +1,8 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { WorkerPool } from "../../../../twins/voice-runtime/providers/threads/worker-pool.ts";
+import {
+  WorkerPool,
+  type WorkerPoolOptions,
+} from "../../../../twins/voice-runtime/providers/threads/worker-pool.ts";
 
 interface Doubled {
   doubled: number;
@@ -10,17 +13,9 @@ interface Doubled {
 const never = new AbortController().signal;
 const pools: WorkerPool<number, Doubled>[] = [];
 
-function createPool(
-  threads: number,
-  mostWaiting = 10,
-  file = "./fixtures/mortal-worker.ts",
-): WorkerPool<number, Doubled> {
-  const pool = new WorkerPool<number, Doubled>({
-    file: new URL(file, import.meta.url),
-    threads,
-    mostWaiting,
-    data: "d",
-  });
+function createPool(threads: number, options: Partial<WorkerPoolOptions> = {}): WorkerPool<number, Doubled> {
+  const file = new URL("./fixtures/mortal-worker.ts", import.meta.url);
+  const pool = new WorkerPool<number, Doubled>({ file, threads, mostWaiting: 10, data: "d", ...options });
   pools.push(pool);
   return pool;
 }
@@ -52,8 +47,16 @@ describe("a pool of workers", () => {
     expect((await next).doubled).toBe(8);
   });
 
+  test("a thread that does not come to an end is stopped, and replaced", async () => {
+    const pool = createPool(1, { longestTaskMs: 5_000 });
+    await pool.run(1, never);
+    const [endless, next] = [pool.run(Number.POSITIVE_INFINITY, never), pool.run(4, never)];
+    await expect(endless).rejects.toThrow("took more than 5000 ms");
+    expect((await next).doubled).toBe(8);
+  });
+
   test("a worker that cannot start fails its tasks instead of keeping them waiting", async () => {
-    const pool = createPool(1, 10, "./fixtures/nobody.ts");
+    const pool = createPool(1, { file: new URL("./fixtures/nobody.ts", import.meta.url) });
     await expect(pool.run(1, never)).rejects.toThrow("nobody.ts");
     await expect(pool.run(2, never)).rejects.toThrow("nobody.ts");
   });
@@ -70,7 +73,7 @@ describe("a pool of workers", () => {
   });
 
   test("refuses more tasks than it may keep", async () => {
-    const pool = createPool(1, 2);
+    const pool = createPool(1, { mostWaiting: 2 });
     const kept = [1, 2, 3].map((n) => pool.run(n, never));
     await expect(pool.run(4, never)).rejects.toThrow("2 tasks wait for 1 threads: too many");
     expect(await Promise.all(kept)).toHaveLength(3);

@@ -14,7 +14,11 @@ export interface WorkerPoolOptions {
   mostWaiting: number;
   /** What the worker reads with `poolData`. */
   data?: unknown;
+  /** A thread that takes longer for a task, its own start included, is stopped; the task fails. */
+  longestTaskMs?: number;
 }
+
+const LONGEST_TASK_MS = 30_000;
 
 interface Task<Request, Result> {
   request: Request;
@@ -114,12 +118,15 @@ interface ThreadEvents {
 class Thread<Request, Result> {
   readonly #worker: Worker;
   readonly #events: ThreadEvents;
+  readonly #longestTaskMs: number;
   #task: Task<Request, Result> | undefined;
   #taskId = 0;
+  #deadline: NodeJS.Timeout | undefined;
   #dead = false;
 
-  constructor({ file, data }: WorkerPoolOptions, events: ThreadEvents) {
+  constructor({ file, data, longestTaskMs = LONGEST_TASK_MS }: WorkerPoolOptions, events: ThreadEvents) {
     this.#events = events;
+    this.#longestTaskMs = longestTaskMs;
     this.#worker = new Worker(new URL("./start-worker.mjs", import.meta.url), {
       // WASI announces itself as experimental on stderr; nobody who reads that can do anything about it.
       execArgv: ["--disable-warning=ExperimentalWarning"],
@@ -138,6 +145,7 @@ class Thread<Request, Result> {
   run(task: Task<Request, Result>): void {
     this.#task = task;
     this.#worker.ref();
+    this.#deadline = setTimeout(() => this.#giveUp(), this.#longestTaskMs).unref();
     const message: WorkerTask<Request> = { id: ++this.#taskId, request: task.request };
     this.#worker.postMessage(message);
   }
@@ -150,15 +158,24 @@ class Thread<Request, Result> {
     const task = this.#task;
     if (task === undefined || answer.id !== this.#taskId) return;
     this.#task = undefined;
+    clearTimeout(this.#deadline);
     this.#worker.unref();
     if ("error" in answer) task.reject(new Error(answer.error));
     else task.resolve(answer.result);
     this.#events.onFree();
   }
 
+  #giveUp(): void {
+    this.#die(
+      new Error(`a worker thread took more than ${this.#longestTaskMs} ms for a task and was stopped`),
+    );
+    void this.stop();
+  }
+
   #die(reason: Error): void {
     if (this.#dead) return;
     this.#dead = true;
+    clearTimeout(this.#deadline);
     this.#task?.reject(reason);
     this.#task = undefined;
     this.#events.onDead();
