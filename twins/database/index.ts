@@ -7,8 +7,8 @@ import { z } from "zod";
 import { errorResponse, ownRefusal } from "../sandbox/errors.ts";
 import { defineTwin, type RunningTwin, type TwinContext } from "../sandbox/twin.ts";
 import { WorldRefusal } from "../sandbox/world.ts";
-import { createSandboxDatabase } from "./sandbox-database.ts";
-import { leaseServer } from "./server/server.ts";
+import { createSandboxDatabase, type SandboxDatabase } from "./sandbox-database.ts";
+import { leaseServer, type ServerLease } from "./server/server.ts";
 import type { Recipe } from "./server/templates.ts";
 import { PostgresWorld } from "./world/postgres-world.ts";
 
@@ -27,7 +27,12 @@ export interface PostgresTwin extends RunningTwin {
   url: string;
 }
 
-async function recipesOf(context: TwinContext, { schema, seed, profiles }: Config) {
+interface Recipes {
+  standard: Recipe;
+  named: Map<string, Recipe>;
+}
+
+async function recipesOf(context: TwinContext, { schema, seed, profiles }: Config): Promise<Recipes> {
   const read = (file: string | undefined, standard: string) =>
     readFile(file === undefined ? new URL(standard, import.meta.url) : context.resolvePath(file), "utf8");
   const tables = await read(schema, "./schema.sql");
@@ -42,29 +47,40 @@ async function recipesOf(context: TwinContext, { schema, seed, profiles }: Confi
 async function start(context: TwinContext, options: Config): Promise<PostgresTwin> {
   const recipes = await recipesOf(context, options);
   const lease = await leaseServer(context.log, process.env.DATABASE_SERVER_URL || undefined);
+  let database: SandboxDatabase | undefined;
   try {
-    const database = await createSandboxDatabase(lease.server, context.sandbox, recipes.standard);
-    const world = await PostgresWorld.open(database.adminUrl, lease.server.superuser, context.log);
-    return {
-      world,
-      url: database.url,
-      reset: async (profile) => {
-        const recipe = profile === undefined ? recipes.standard : recipes.named.get(profile);
-        if (!recipe) throw unknownProfile(profile, [...recipes.named.keys()]);
-        const startedAt = performance.now();
-        await world.whileReplaced(() => database.recreate(recipe));
-        context.log.debug({ tookMs: Math.round(performance.now() - startedAt) }, "database made anew");
-      },
-      stop: async () => {
-        await world.close();
-        await database.drop();
-        await lease.release();
-      },
-    };
+    database = await createSandboxDatabase(lease.server, context.sandbox, recipes.standard);
+    return await running(context, recipes, lease, database);
   } catch (error) {
+    await database?.drop();
     await lease.release();
     throw error;
   }
+}
+
+async function running(
+  context: TwinContext,
+  recipes: Recipes,
+  lease: ServerLease,
+  database: SandboxDatabase,
+): Promise<PostgresTwin> {
+  const world = await PostgresWorld.open(database.adminUrl, lease.server.superuser, context.log);
+  return {
+    world,
+    url: database.url,
+    reset: async (profile) => {
+      const recipe = profile === undefined ? recipes.standard : recipes.named.get(profile);
+      if (!recipe) throw unknownProfile(profile, [...recipes.named.keys()]);
+      const startedAt = performance.now();
+      await world.whileReplaced(() => database.recreate(recipe));
+      context.log.debug({ tookMs: Math.round(performance.now() - startedAt) }, "database made anew");
+    },
+    stop: async () => {
+      await world.close();
+      await database.drop();
+      await lease.release();
+    },
+  };
 }
 
 function unknownProfile(profile: string | undefined, known: string[]): WorldRefusal {

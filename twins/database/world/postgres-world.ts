@@ -145,6 +145,7 @@ export class PostgresWorld implements World {
     });
   }
 
+  /** Sequences stay where they are, unless `data` has a row of `pg_sequences` for them, as each snapshot has. */
   load(data: Tables): Promise<void> {
     return this.#write(async (client, catalogue) => {
       const { [sequenceTableName]: sequenceRows = [], ...rest } = data;
@@ -208,7 +209,7 @@ export class PostgresWorld implements World {
           await client.query("COMMIT");
           return result;
         } catch (error) {
-          await client.query("ROLLBACK");
+          await client.query("ROLLBACK").catch(() => {}); // A lost connection has rolled back already.
           throw error;
         }
       });

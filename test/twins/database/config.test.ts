@@ -1,0 +1,52 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { leaseServer, type ServerLease } from "../../../twins/database/server/server.ts";
+import { connect, silent, startPostgresTwin } from "./support.ts";
+
+let lease: ServerLease;
+let folder: string;
+
+beforeAll(async () => {
+  lease = await leaseServer(silent);
+  folder = await mkdtemp(join(tmpdir(), "offhook-database-test-"));
+  await writeFile(join(folder, "schema.sql"), "CREATE TABLE pets (name text PRIMARY KEY);");
+  await writeFile(join(folder, "cats.sql"), "INSERT INTO pets VALUES ('Tom');");
+  await writeFile(join(folder, "broken.sql"), "SELECT 1;\nINSERT INTO pest VALUES ('Tom');");
+});
+afterAll(async () => {
+  await rm(folder, { recursive: true });
+  await lease.release();
+});
+
+const start = (config: object) => startPostgresTwin({ config, resolvePath: (path) => join(folder, path) });
+
+describe("the config of the service postgres", () => {
+  it("names SQL files of one's own, and profiles that a reset may choose", async () => {
+    const twin = await start({ schema: "schema.sql", profiles: { cats: "cats.sql" } });
+    const pets = () => twin.world.counts();
+    expect(await pets()).toEqual({ pets: 0 });
+    await twin.reset("cats");
+    expect(await pets()).toEqual({ pets: 1 });
+    const client = await connect(twin.url);
+    expect((await client.query("SELECT name FROM pets")).rows).toEqual([{ name: "Tom" }]);
+    await client.end();
+    await twin.reset();
+    expect(await pets()).toEqual({ pets: 0 });
+    await twin.stop();
+  });
+
+  it("is told where its SQL is wrong, and then leaves no database behind", async () => {
+    const databases = async () => (await lease.server.query("SELECT count(*) FROM pg_database")).rows;
+    const before = await databases();
+    await expect(start({ schema: "schema.sql", seed: "broken.sql" })).rejects.toThrow(
+      'The seed SQL of the postgres twin does not run, line 2: relation "pest" does not exist',
+    );
+    expect(await databases()).toEqual(before);
+  });
+
+  it("is refused when it has a member nobody knows", async () => {
+    await expect(async () => start({ scheme: "schema.sql" })).rejects.toThrow(/scheme/);
+  });
+});
