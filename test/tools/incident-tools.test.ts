@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { loadTools } from "../../tools/registry.ts";
 import postgresTwin from "../../twins/database/index.ts";
@@ -32,7 +33,10 @@ describe("the tools of the incident hotline, on the real database", () => {
   let bench: AgentBench;
   let runtime: Runtime;
   beforeAll(async () => {
-    twins = await startTwins({ twins: [postgresTwin] });
+    twins = await startTwins({
+      environmentFile: fileURLToPath(new URL("fixtures/database-only.yaml", import.meta.url)),
+      twins: [postgresTwin],
+    });
     const postgres = twins.sandboxes[0]?.twins.find(({ name }) => name === "postgres");
     bench = await startAgentBench({ tools: await loadTools(), env: postgres?.environment ?? {} });
     runtime = new Runtime(bench, (await bench.call()).runtimeCall);
