@@ -1,13 +1,13 @@
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { loadTools } from "../../tools/registry.ts";
 import postgresTwin from "../../twins/database/index.ts";
-import { type RunningTwins, startTwins } from "../../twins/sandbox/start.ts";
+import type { RunningTwins } from "../../twins/sandbox/start.ts";
 import { type AgentBench, startAgentBench } from "../support/agent-bench.ts";
 import type { StandInCall } from "../support/stand-in-runtime.ts";
+import { addressesOf, startEnvironment } from "../support/twins.ts";
 
 /** Runs tools the way the runtime does: through the agent's webhook. */
 class Runtime {
@@ -33,12 +33,9 @@ describe("the tools of the incident hotline, on the real database", () => {
   let bench: AgentBench;
   let runtime: Runtime;
   beforeAll(async () => {
-    twins = await startTwins({
-      environmentFile: fileURLToPath(new URL("fixtures/database-only.yaml", import.meta.url)),
-      twins: [postgresTwin],
-    });
-    const postgres = twins.sandboxes[0]?.twins.find(({ name }) => name === "postgres");
-    bench = await startAgentBench({ tools: await loadTools(), env: postgres?.environment ?? {} });
+    twins = await startEnvironment("version: 1\nservices:\n  - name: postgres\n", { twins: [postgresTwin] });
+    const { environment } = addressesOf(twins, "postgres");
+    bench = await startAgentBench({ tools: await loadTools(), env: environment });
     runtime = new Runtime(bench, (await bench.call()).runtimeCall);
   });
   afterAll(async () => {
