@@ -23,7 +23,7 @@ import { printWitnesses } from "./shared/witnesses.ts";
 
 const DEMO_SCENARIO = "open-incident";
 /** A person reads along in real time; a machine need not wait. */
-const SPEED_WITHOUT_TERMINAL = 4;
+const SPEED_WITHOUT_TERMINAL = 10;
 const INTERRUPTED = 130;
 const USAGE = `npm run demo -- [scenario…] [--all] [--speed N]
 

@@ -20,6 +20,7 @@ export const USAGE = `npm run dial -- [scenario…]   call the agent, as each sc
   --concurrency N     calls at a time; default 1
   --record DIR        write each call to a stereo WAV (caller left, agent right)
   --json              print one object, and nothing else, on standard output
+                      (npm itself prints two lines before it, unless run with --silent)
   --twins URL         the twins behind the agent; default: those that run here, TWINS_URL
   --key KEY           key of their control plane; default: theirs, SANDBOX_API_KEY
   --no-twins          judge the calls by their audio alone

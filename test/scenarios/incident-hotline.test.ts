@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { replay, stage } from "../support/replay.ts";
+import { startScriptedCallee } from "../support/scripted-callee.ts";
 
 test("an incident is opened: two tools in order, one row more, the id read out", async () => {
   const call = await replay("open-incident");
@@ -54,4 +55,38 @@ test("several calls at once do not hear one another", async () => {
   const { house } = await stage();
   await house.agent.idle();
   expect(house.agent.activeCalls).toBe(0);
+});
+
+test("with a runtime that shows no transcript the tool calls are known from the engine", async () => {
+  const { house } = await stage();
+  const callee = await startScriptedCallee(async (line) => {
+    const simulation = line.request.headers["x-simulation-id"];
+    await fetch(`${house.twins.baseUrl}/simulations/${simulation}/events`, {
+      method: "POST",
+      body: JSON.stringify({
+        service: "agent",
+        event_type: "agent_tool_call",
+        data: { name: "who_is_on_call", arguments: { service: "search" }, result: { engineer: "Ada" } },
+      }),
+    });
+    line.socket.send(Buffer.alloc(960));
+    line.socket.close(1000);
+  });
+  try {
+    const call = await replay(
+      {
+        name: "another-runtime",
+        description: "The callee reports a tool call, and no twin saw the call.",
+        caller: { turns: [{ stay_silent: "until_hang_up" }] },
+        brain: [{ heard: "*", say: "Never said." }],
+        expect: { said: ["anything"], tool_calls: [{ tool: "who_is_on_call", result: { engineer: "Ada" } }] },
+      },
+      { url: callee.url },
+    );
+    expect(call.failures).toEqual([]);
+    expect(call.unchecked).toEqual([expect.stringMatching(/^said: the runtime is not the twin/)]);
+    expect(call.toolCalls).toMatchObject([{ name: "who_is_on_call" }]);
+  } finally {
+    await callee.stop();
+  }
 });
