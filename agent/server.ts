@@ -2,7 +2,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import express, { type Express } from "express";
+import express from "express";
 import type { Logger } from "pino";
 import { loadTools, type ToolRegistry } from "../tools/registry.ts";
 import { describeAssistant } from "./assistant.ts";
@@ -12,6 +12,7 @@ import { RuntimeApi } from "./call/runtime-api.ts";
 import type { Config } from "./config.ts";
 import { openDatabase } from "./database.ts";
 import { AgentMetrics } from "./metrics.ts";
+import { elsewhere, probes } from "./probes.ts";
 import { publicUrlFor } from "./public-url.ts";
 import { startRecording } from "./recording.ts";
 import { createReporter } from "./reporter.ts";
@@ -81,7 +82,7 @@ export async function startAgent(config: Config, options: AgentOptions): Promise
       },
     }),
   );
-  addProbes(app, calls, metrics);
+  app.use(probes(calls, metrics), elsewhere(log));
   const server = createServer(app);
   await listen(server, config);
   const url = ownUrl(server, config.host);
@@ -141,18 +142,6 @@ export async function startAgent(config: Config, options: AgentOptions): Promise
       return stopping;
     },
   };
-}
-
-function addProbes(app: Express, calls: CallRegister, metrics: AgentMetrics): void {
-  app.get("/healthz", (_request, response) => {
-    response.json({ status: "ok" });
-  });
-  app.get("/readyz", (_request, response) => {
-    response.status(calls.refusing ? 503 : 200).json({ status: calls.refusing ? "draining" : "ready" });
-  });
-  app.get("/metrics", (_request, response) => {
-    response.type("text/plain; version=0.0.4; charset=utf-8").send(metrics.text());
-  });
 }
 
 function listen(server: Server, config: Config): Promise<void> {

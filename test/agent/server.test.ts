@@ -91,6 +91,16 @@ describe("what the agent says of itself", () => {
     expect(body).toMatch(/# TYPE offhook_turn_response_seconds histogram/);
   });
 
+  test("other requests are told what there is, and nothing of the inside", async () => {
+    bench = await startAgentBench();
+    const root = await bench.get("/");
+    expect(root.status).toBe(404);
+    expect(JSON.parse(root.body).routes).toContain("WebSocket /voice");
+    expect((await bench.get("/voice")).status).toBe(426);
+    const broken = await bench.get("/%E0%A4%A");
+    expect(broken.body).not.toContain("node_modules");
+  });
+
   test("the response time of a turn runs from the caller's last audible frame to the agent's first", async () => {
     bench = await startAgentBench();
     const { client, runtimeCall } = await bench.call();

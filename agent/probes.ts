@@ -1,0 +1,43 @@
+/** What operators ask: is it alive, may it get calls, what does it measure. And the answer to those who ask in vain. */
+import express, { type ErrorRequestHandler, type Router } from "express";
+import type { Logger } from "pino";
+import type { CallRegister } from "./call/call-register.ts";
+import { messageOf } from "./log.ts";
+import type { AgentMetrics } from "./metrics.ts";
+
+/** `/healthz`, `/readyz` (503 while shutting down) and `/metrics`. */
+export function probes(calls: CallRegister, metrics: AgentMetrics): Router {
+  const router = express.Router();
+  router.get("/healthz", (_request, response) => {
+    response.json({ status: "ok" });
+  });
+  router.get("/readyz", (_request, response) => {
+    response.status(calls.refusing ? 503 : 200).json({ status: calls.refusing ? "draining" : "ready" });
+  });
+  router.get("/metrics", (_request, response) => {
+    response.type("text/plain; version=0.0.4; charset=utf-8").send(metrics.text());
+  });
+  return router;
+}
+
+/** Every other request, and requests that fail: told what there is, nothing of the inside. */
+export function elsewhere(log: Logger): Router {
+  const router = express.Router();
+  router.all("/voice", (_request, response) => {
+    const error = "callers connect with a WebSocket; see https://www.rfc-editor.org/rfc/rfc6455";
+    response.status(426).set("upgrade", "websocket").json({ error });
+  });
+  router.use((_request, response) => {
+    response.status(404).json({
+      error: "there is nothing here",
+      routes: ["WebSocket /voice", "POST /tool", "GET /healthz", "GET /readyz", "GET /metrics"],
+    });
+  });
+  const failed: ErrorRequestHandler = (error, _request, response, next) => {
+    log.warn({ reason: messageOf(error) }, "a request failed");
+    if (response.headersSent) next(error);
+    else response.status(400).json({ error: "the request could not be read" });
+  };
+  router.use(failed);
+  return router;
+}
