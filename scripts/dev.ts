@@ -44,6 +44,8 @@ const apiKey = process.env.SANDBOX_API_KEY || makeApiKey();
 const ownRuntime = (process.env.VAPI_API_KEY ?? "") !== "";
 let addresses: TwinsAddresses | undefined;
 let agentUrl: string | undefined;
+/** The addresses printed last: a restart that changes none of them prints nothing. */
+let printed = "";
 let stopping = false;
 
 const twins = new Part({
@@ -139,7 +141,9 @@ async function stopAll(exitCode: number): Promise<void> {
 }
 
 function printAddresses(): void {
-  if (addresses === undefined || agentUrl === undefined) return;
+  const current = JSON.stringify([addresses, agentUrl]);
+  if (addresses === undefined || agentUrl === undefined || current === printed) return;
+  printed = current;
   const { bold, dim, line } = terminal;
   const voice = `${agentUrl.replace(/^http/, "ws")}/voice`;
   line();

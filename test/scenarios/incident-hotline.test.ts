@@ -1,4 +1,6 @@
+import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { parse } from "yaml";
 import { replay, stage } from "../support/replay.ts";
 import { startScriptedCallee } from "../support/scripted-callee.ts";
 
@@ -89,4 +91,12 @@ test("with a runtime that shows no transcript the tool calls are known from the 
   } finally {
     await callee.stop();
   }
+});
+
+test("the scenario that the README of the scenarios shows works as it stands", async () => {
+  const readme = readFileSync("samples/scenarios/README.md", "utf8");
+  const [, yaml = ""] = readme.split("```yaml\n");
+  const call = await replay(parse(yaml.split("```")[0] ?? ""));
+  expect(call.failures).toEqual([]);
+  expect(call.toolCalls).toMatchObject([{ name: "who_is_on_call", arguments: { service: "payments" } }]);
 });

@@ -279,3 +279,24 @@ test("audio cut anywhere keeps its alignment, and a call that ends inside a samp
   expect(report).toMatchObject({ outcome: "completed", endedInsideSample: true });
   expect(report.turns).toHaveLength(1);
 });
+
+test("a callee that takes no audio any more is given up", async () => {
+  const { report } = await call(
+    (line) => line.socket.pause(),
+    { waitForCalleeFirst: false, steps: [awaitHangUp] },
+    { speed: 300, limits: { waitingBytes: 64 * 1024, blockedTimeoutMs: 200 } },
+  );
+  expect(report).toMatchObject({ outcome: "stalled", reason: "the callee took no audio for 0.2 s" });
+});
+
+test("a callee that sends audio without end is not listened to for longer than a call may last", async () => {
+  const { report } = await call(
+    (line) => {
+      for (let sent = 0; sent < 7_000; sent += 1_000) line.sendAudio(silence(1_000, RATE));
+    },
+    {},
+    { limits: { durationMs: 6_000 } },
+  );
+  expect(report.outcome).toBe("timeout");
+  expect(report.durationMs).toBeLessThan(6_000);
+});
