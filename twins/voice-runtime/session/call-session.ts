@@ -2,7 +2,6 @@
 import type { WebSocket } from "ws";
 import { createSpeechDetector, type SpeechDetector } from "../../audio/speech-detector.ts";
 import { INTERNAL_RATE } from "../providers/provider.ts";
-import { AssistantVoice } from "./assistant-voice.ts";
 import { ClientSocket } from "./client-socket.ts";
 import type {
   CallPlan,
@@ -13,12 +12,12 @@ import type {
   SessionParts,
 } from "./contract.ts";
 import { Conversation } from "./conversation.ts";
-import { Listener, SPEECH_END_MS, SPEECH_START_MS } from "./listener.ts";
+import { Line } from "./line.ts";
+import { SPEECH_END_MS, SPEECH_START_MS } from "./listener.ts";
 import { MediaClock, SILENT_TICK } from "./media-clock.ts";
 import { assistantStarted, conversationUpdate, type RuntimeMessage } from "./messages.ts";
 import { TurnMachine } from "./turn-machine.ts";
-import type { Job, TurnEffect, TurnEvent } from "./turn-types.ts";
-import { UserTurns } from "./user-turns.ts";
+import type { TurnEffect, TurnEvent } from "./turn-types.ts";
 
 /**
  * The call is in progress so long after the socket opened, and turns are taken from then on. Media time; a client that
@@ -46,14 +45,6 @@ export function createSessionWith(
   return new LiveCall(plan, parts, createDetector);
 }
 
-/** What works while the call is connected. */
-interface Line {
-  socket: ClientSocket;
-  listener: Listener;
-  user: UserTurns;
-  assistant: AssistantVoice;
-}
-
 class LiveCall implements CallSession {
   readonly ended: Promise<EndedCall>;
   readonly #plan: CallPlan;
@@ -72,7 +63,6 @@ class LiveCall implements CallSession {
   #customerMuted = false;
   #droppedSamples = 0;
   #addedMessages = 0;
-  #userInterruptions = 0;
 
   constructor(plan: CallPlan, parts: SessionParts, createDetector: CreateDetector) {
     this.#plan = plan;
@@ -162,8 +152,10 @@ class LiveCall implements CallSession {
   #control(control: Extract<SessionCommand, { type: "control" }>["control"]): void {
     switch (control) {
       case "mute-assistant":
+        this.#line?.muteAssistant();
+        return;
       case "unmute-assistant":
-        if (this.#line) this.#line.assistant.muted = control === "mute-assistant";
+        this.#line?.unmuteAssistant();
         return;
       case "mute-customer":
       case "unmute-customer":
@@ -192,7 +184,18 @@ class LiveCall implements CallSession {
         detector.close();
         return;
       }
-      this.#line = this.#lineOf(socket, detector);
+      this.#line = new Line({
+        plan: this.#plan,
+        parts: this.#parts,
+        conversation: this.#conversation,
+        clock: this.#clock,
+        socket,
+        detector,
+        callSignal: this.#over.signal,
+        send: (message) => this.#send(message),
+        apply: (event) => this.#apply(event),
+        dispatch: (event) => this.#dispatch(event),
+      });
       this.#dispatch({ type: "opened" });
     } catch (error) {
       this.#parts.log.error({ err: error }, "the call cannot go on: its speech detector did not start");
@@ -200,26 +203,6 @@ class LiveCall implements CallSession {
     } finally {
       release();
     }
-  }
-
-  #lineOf(socket: ClientSocket, detector: SpeechDetector): Line {
-    const [plan, parts, conversation, clock] = [this.#plan, this.#parts, this.#conversation, this.#clock];
-    const send = (message: RuntimeMessage) => this.#send(message);
-    const callSignal = this.#over.signal;
-    const { language } = plan.assistant.transcriber;
-    const { recognition, log } = parts;
-    const startMs = clock.nowMs;
-    const listener = new Listener({ detector, startMs, recognition, language, log });
-    const apply = (event: TurnEvent) => this.#apply(event);
-    const user = new UserTurns({ plan, parts, conversation, listener, clock, send, apply });
-    const assistant = new AssistantVoice({
-      context: { plan, parts, conversation, callSignal, send, nowMs: () => clock.nowMs },
-      clock,
-      socket,
-      dispatch: (event) => this.#dispatch(event),
-      onTools: () => user.settle(),
-    });
-    return { socket, listener, user, assistant };
   }
 
   #becomeInProgress(): void {
@@ -235,12 +218,10 @@ class LiveCall implements CallSession {
     const line = this.#line;
     if (line === undefined) return;
     const { nowMs } = this.#clock;
-    for (const edge of line.listener.push(this.#customerMuted ? SILENT_TICK : frame)) this.#apply(edge);
+    for (const edge of line.hear(this.#customerMuted ? SILENT_TICK : frame)) this.#apply(edge);
     if (nowMs < IN_PROGRESS_MS) return;
     this.#becomeInProgress();
-    const playing = line.assistant.play();
-    line.socket.tick(nowMs);
-    this.#apply({ type: "tick", nowMs, playing });
+    this.#apply({ type: "tick", nowMs, playing: line.speak(nowMs) });
   }
 
   /** Something happened outside the media clock. */
@@ -255,65 +236,7 @@ class LiveCall implements CallSession {
 
   #carryOut(effect: TurnEffect): void {
     if (effect.type === "end-call") this.#finish(effect.reason, effect.closeCode);
-    else if (this.#line !== undefined) this.#carryOutOn(this.#line, effect);
-  }
-
-  #carryOutOn({ user, assistant }: Line, effect: Exclude<TurnEffect, { type: "end-call" }>): void {
-    switch (effect.type) {
-      case "speech-update":
-        this.#send(effect);
-        return;
-      case "user-interrupted":
-        this.#userInterruptions += 1;
-        this.#send({ type: "user-interrupted", ...assistant.turnIdOf(effect.job) });
-        return;
-      case "open-turn":
-        user.open(effect.fromMs);
-        return;
-      case "hear":
-        user.hear(effect.request);
-        return;
-      case "hear-so-far":
-        user.hearSoFar(effect.turn);
-        return;
-      case "user-partial":
-        user.sendPartial(effect.text);
-        return;
-      case "close-turn":
-        user.close(effect);
-        return;
-      case "prepare":
-        assistant.prepare(effect.job);
-        return;
-      case "abandon":
-        assistant.forget(effect.job);
-        return;
-      case "start-audio":
-        this.#startAudio(user, assistant, effect.job);
-        return;
-      case "pause-audio":
-        assistant.pause();
-        return;
-      case "resume-audio":
-        assistant.resume();
-        return;
-      case "cut-audio":
-        assistant.cut(effect.job);
-        return;
-      case "refuse-line":
-        this.#parts.log.warn({ text: effect.text }, "too much waits to be said already: ignored");
-        return;
-      case "assistant-partial":
-        assistant.sendPartial();
-        return;
-      case "assistant-final":
-        assistant.sendFinal(effect.job);
-    }
-  }
-
-  #startAudio(user: UserTurns, assistant: AssistantVoice, job: Job): void {
-    const started = assistant.start(job);
-    if (started !== undefined) user.answered(started);
+    else this.#line?.carryOut(effect);
   }
 
   #send(message: RuntimeMessage): void {
@@ -331,19 +254,17 @@ class LiveCall implements CallSession {
   #finish(endedReason: string, closeCode: number): void {
     clearTimeout(this.#inProgressTimer);
     const durationMs = Math.round(this.#clock.nowMs);
-    this.#line?.user.settle();
     this.#over.abort(new Error("the call is over"));
     this.#clock.stop();
-    this.#line?.assistant.forgetAll();
-    this.#line?.listener.close();
+    this.#line?.close();
     this.#parts.status("ended", endedReason);
     this.#send({ type: "status-update", status: "ended", endedReason });
     this.#socket?.close(closeCode, endedReason);
     this.#resolveEnded({
       endedReason,
       durationMs,
-      turnLatencies: this.#line?.user.latencies ?? [],
-      userInterruptions: this.#userInterruptions,
+      turnLatencies: this.#line?.turnLatencies ?? [],
+      userInterruptions: this.#line?.userInterruptions ?? 0,
     });
     this.#line = undefined;
   }

@@ -64,6 +64,7 @@ export class MediaClock {
   #lastAudioAt = 0;
   #watch: NodeJS.Timeout | undefined;
   #lookAgain: NodeJS.Timeout | undefined;
+  #afterAnswers: NodeJS.Immediate | undefined;
   #filling: { timer: NodeJS.Timeout; lastAt: number } | undefined;
 
   constructor(events: MediaClockEvents) {
@@ -90,6 +91,7 @@ export class MediaClock {
     this.#stopped = true;
     clearTimeout(this.#watch);
     clearTimeout(this.#lookAgain);
+    clearImmediate(this.#afterAnswers);
     this.#stopFilling();
     this.#queue = [];
     this.#queuedSamples = 0;
@@ -151,22 +153,34 @@ export class MediaClock {
         continue;
       }
       state.sinceMs ??= performance.now();
-      if (this.#queuedSamples >= LONGEST_LAG_SAMPLES) {
-        const leftMs = state.sinceMs + SHORTEST_HOLD_MS - performance.now();
-        if (leftMs <= 0) state.overdue = true;
-        else this.#lookAgainIn(leftMs);
-      }
-      if (!state.overdue) return true;
+      if (state.overdue) continue;
+      if (this.#queuedSamples >= LONGEST_LAG_SAMPLES) this.#lookAgainLater();
+      return true;
     }
     return false;
   }
 
-  /** A caller who was told to stop sends nothing that would set the clock going again. */
-  #lookAgainIn(delayMs: number): void {
+  /**
+   * Only a timer ends a wait, and only once answers that are there have been taken in: what happens while the process
+   * is busy with a burst of audio, or not given the processor, is nobody's delay. A caller who was told to stop sends
+   * nothing that would set the clock going again.
+   */
+  #lookAgainLater(): void {
     this.#lookAgain ??= setTimeout(() => {
-      this.#lookAgain = undefined;
-      this.#drain();
-    }, Math.ceil(delayMs));
+      this.#afterAnswers = setImmediate(() => {
+        this.#lookAgain = undefined;
+        this.#waitNoLonger();
+        this.#drain();
+      });
+    }, SHORTEST_HOLD_MS);
+  }
+
+  #waitNoLonger(): void {
+    if (this.#queuedSamples < LONGEST_LAG_SAMPLES) return;
+    const before = performance.now() - SHORTEST_HOLD_MS;
+    for (const state of this.#holds.values()) {
+      if (state.sinceMs !== undefined && state.sinceMs <= before) state.overdue = true;
+    }
   }
 
   #takeFrame(): Int16Array {

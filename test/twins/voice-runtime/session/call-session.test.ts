@@ -191,8 +191,9 @@ describe("turns", () => {
     await call.brief("speech-update assistant started 0");
     await call.until(() => (call.heardMs > 1_500 ? true : undefined));
     await call.say(call.tone(500, 800));
-    await call.message(({ type }) => type === "user-interrupted");
+    const interrupted = await call.message(({ type }) => type === "user-interrupted");
     const heardMs = call.heardMs;
+    expect(interrupted.turnId).toBe(call.messages.find(({ type }) => type === "model-output")?.turnId);
     await call.brief("transcript assistant final: You said: What is the status?");
     const story = withoutPartials(call);
     const from = story.indexOf("user-interrupted");
