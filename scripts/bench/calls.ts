@@ -18,7 +18,7 @@ const plans: Record<BenchOptions["size"], Plan> = {
     windowMs: 800,
     memoryCalls: 150,
     ramps: 1,
-    rampStep: 1.5,
+    rampSteps: [1.5],
     rampWindowMs: 800,
     toolWindowMs: 1_000,
   },
@@ -29,7 +29,7 @@ const plans: Record<BenchOptions["size"], Plan> = {
     windowMs: 3_000,
     memoryCalls: 150,
     ramps: 2,
-    rampStep: 1.15,
+    rampSteps: [1.5, 1.1],
     rampWindowMs: 2_000,
     toolWindowMs: 3_000,
   },
@@ -79,7 +79,7 @@ async function measure(
   const programs = { floor: await startProgram("floor"), agent: await startProgram("agent") };
   const run: Run = { plan: plans[size], progress, farEnds, programs, toolSecret, startProgram };
   figures.push(...(await setUpTime(run)));
-  figures.push(...(await forwarding(run)));
+  figures.push(...(await forwarding(run, notes)));
   figures.push(...(await memoryPerCall(run)));
   figures.push(...(await toolWebhook(run)));
   figures.push(...(await largestNumberOfCalls(run, notes)));

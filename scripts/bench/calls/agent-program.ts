@@ -1,7 +1,7 @@
 /** The agent as it is, with one tool that does nothing but answer. */
-import { pino } from "pino";
 import { z } from "zod";
 import { readConfig } from "../../../agent/config.ts";
+import { createLog } from "../../../agent/log.ts";
 import { startAgent } from "../../../agent/server.ts";
 import { registryOf } from "../../../tools/registry.ts";
 import { defineTool } from "../../../tools/tool.ts";
@@ -32,7 +32,7 @@ answerQuestions<ProgramQuestions>({
       NODE_ENV: "production",
     });
     const tools = registryOf([{ tool: openIncident }]);
-    const agent = await startAgent(config, { log: pino({ level: config.logLevel }), tools });
+    const agent = await startAgent(config, { log: createLog(config.logLevel), tools });
     return { voiceUrl: `${agent.url.replace("http:", "ws:")}/voice`, toolUrl: `${agent.url}/tool` };
   },
   cpu,

@@ -48,7 +48,10 @@ export async function largestNumberOfCalls(run: Run, notes: string[]): Promise<F
   ];
 }
 
-/** Adds calls until a frame is late; answers the last level at which none was. */
+/**
+ * Adds calls until a frame is late, in large steps first and then, from the last good level, in smaller ones; answers the
+ * last level at which none was late.
+ */
 async function rampUp(
   run: Run,
   program: Program,
@@ -58,18 +61,24 @@ async function rampUp(
   const { voiceUrl, name } = program;
   await farEnds.ask("hangUp", { voiceUrl });
   let reached = 0;
+  let tooMany = lastLevel;
   let senderLate = false;
-  for (let calls = firstLevel; calls <= lastLevel; calls = Math.ceil(calls * plan.rampStep)) {
-    const window = await settledWindow(run, program, calls);
-    progress(`${label}, ${calls} calls, ${name}: ${shown(window)}`);
-    if (isLate(window)) {
-      senderLate = isSenderLate(window);
-      break;
+  for (const step of plan.rampSteps) {
+    for (let calls = nextLevel(reached, step); calls < tooMany; calls = nextLevel(reached, step)) {
+      const window = await settledWindow(run, program, calls);
+      progress(`${label}, ${calls} calls, ${name}: ${shown(window)}`);
+      if (isLate(window)) {
+        tooMany = calls;
+        senderLate = isSenderLate(window);
+      } else reached = calls;
     }
-    reached = calls;
   }
   await farEnds.ask("hangUp", { voiceUrl });
   return { calls: reached, senderLate };
+}
+
+function nextLevel(calls: number, step: number): number {
+  return calls === 0 ? firstLevel : Math.ceil(calls * step);
 }
 
 /**

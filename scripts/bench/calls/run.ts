@@ -25,7 +25,8 @@ export interface Plan {
   windowMs: number;
   memoryCalls: number;
   ramps: number;
-  rampStep: number;
+  /** Factors from one level to the next: of the first ramp up, and of those that refine it. */
+  rampSteps: number[];
   rampWindowMs: number;
   toolWindowMs: number;
 }
