@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import express from "express";
 import type { Logger } from "pino";
 import { loadTools, type ToolRegistry } from "../tools/registry.ts";
-import { describeAssistant } from "./assistant.ts";
+import { describeAssistant, type ToolWebhook } from "./assistant.ts";
 import { Call } from "./call/call.ts";
 import { CallRegister } from "./call/call-register.ts";
 import { RuntimeApi } from "./call/runtime-api.ts";
@@ -17,7 +17,7 @@ import { publicUrlFor } from "./public-url.ts";
 import { startRecording } from "./recording.ts";
 import { createReporter } from "./reporter.ts";
 import { ToolRunner } from "./tool-runner.ts";
-import { CALL_HEADER, SECRET_HEADER, toolWebhook } from "./tool-webhook.ts";
+import { CALL_HEADER, SECRET_HEADER, SIMULATION_HEADER, toolWebhook } from "./tool-webhook.ts";
 import { type VoiceConnection, voiceEndpoint } from "./voice-endpoint.ts";
 
 /** The runtime waits this much longer for a tool webhook than the slowest tool may take. */
@@ -71,11 +71,11 @@ export async function startAgent(config: Config, options: AgentOptions): Promise
       secret,
       runner,
       log,
-      callerOf: (callId, runtimeCallId) => {
+      callerOf: ({ callId, runtimeCallId, simulationId }) => {
         const call = calls.get(callId);
         return {
           runtimeCallId: runtimeCallId ?? call?.runtimeCallId,
-          simulationId: call === undefined ? config.simulationId : call.simulationId,
+          simulationId: simulationId ?? config.simulationId,
           log: call?.log ?? log,
           note: (event, details) => call?.note(event, details),
         };
@@ -91,11 +91,15 @@ export async function startAgent(config: Config, options: AgentOptions): Promise
     throw error;
   });
 
-  function webhook(baseUrl: string, callId: string) {
+  function webhook(baseUrl: string, callId: string, simulationId: string | undefined): ToolWebhook {
     const slowestMs = Math.max(config.toolTimeoutMs, ...tools.all().map((tool) => tool.timeoutMs ?? 0));
     return {
       url: `${baseUrl}/tool`,
-      headers: { [SECRET_HEADER]: secret, [CALL_HEADER]: callId },
+      headers: {
+        [SECRET_HEADER]: secret,
+        [CALL_HEADER]: callId,
+        ...(simulationId === undefined ? {} : { [SIMULATION_HEADER]: simulationId }),
+      },
       timeoutSeconds: Math.ceil(slowestMs / 1000) + WEBHOOK_MARGIN_SECONDS,
     };
   }
@@ -107,12 +111,12 @@ export async function startAgent(config: Config, options: AgentOptions): Promise
       ...(simulationId === undefined ? {} : { simulation: simulationId }),
     });
     const metadata: Record<string, string> = simulationId === undefined ? {} : { simulationId };
-    const call = new Call(id, simulationId, caller, {
+    const call = new Call(id, caller, {
       runtime,
       publicUrl,
       metrics,
       log: callLog,
-      assistant: (baseUrl) => describeAssistant(tools, webhook(baseUrl, id), metadata),
+      assistant: (baseUrl) => describeAssistant(tools, webhook(baseUrl, id, simulationId), metadata),
       recording: config.recordDir === undefined ? undefined : startRecording(config.recordDir, id, callLog),
       dialTimeoutMs: config.dialTimeoutMs,
       heartbeatMs: config.heartbeatMs,

@@ -13,6 +13,8 @@ import { errorLine, type ToolCaller, type ToolRunner } from "./tool-runner.ts";
 /** Headers the agent has the runtime send along with each tool call. */
 export const SECRET_HEADER = "x-offhook-secret";
 export const CALL_HEADER = "x-offhook-call";
+/** The call's simulation, if it has one: a tool call may come after the phone call is over, or to another process. */
+export const SIMULATION_HEADER = "x-offhook-simulation";
 
 /** A body carries the whole conversation so far. */
 const MAX_BODY = "4mb";
@@ -22,7 +24,15 @@ export interface ToolWebhookParts {
   runner: ToolRunner;
   log: Logger;
   /** Finds the phone call by the agent's own id of it; a webhook for an unknown one still works. */
-  callerOf(callId: string | undefined, runtimeCallId: string | undefined): ToolCaller;
+  callerOf(origin: ToolCallOrigin): ToolCaller;
+}
+
+/** What a webhook says of the phone call it belongs to. */
+export interface ToolCallOrigin {
+  /** The agent's own id of the call. */
+  callId: string | undefined;
+  runtimeCallId: string | undefined;
+  simulationId: string | undefined;
 }
 
 interface ToolResult {
@@ -60,8 +70,10 @@ export function toolWebhook(parts: ToolWebhookParts): Router {
       return;
     }
     const callId = request.get(CALL_HEADER);
-    const caller = parts.callerOf(callId, message.runtimeCallId);
-    const callKey = callId ?? message.runtimeCallId ?? "";
+    const { runtimeCallId } = message;
+    const simulationId = request.get(SIMULATION_HEADER);
+    const caller = parts.callerOf({ callId, runtimeCallId, simulationId });
+    const callKey = callId ?? runtimeCallId ?? "";
     const results = await Promise.all(message.calls.map((call) => answer(call, callKey, caller)));
     send(response, results);
   });

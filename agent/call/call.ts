@@ -45,7 +45,6 @@ export interface CallParts {
 export class Call {
   /** The agent's own id of the call. */
   readonly id: string;
-  readonly simulationId: string | undefined;
   readonly log: Logger;
   readonly #caller: CallerChannel;
   readonly #parts: CallParts;
@@ -61,9 +60,8 @@ export class Call {
   #created: CreatedCall | undefined;
   #runtimeSocket: RuntimeSocket | undefined;
 
-  constructor(id: string, simulationId: string | undefined, caller: CallerChannel, parts: CallParts) {
+  constructor(id: string, caller: CallerChannel, parts: CallParts) {
     this.id = id;
-    this.simulationId = simulationId;
     this.log = parts.log;
     this.#caller = caller;
     this.#parts = parts;

@@ -144,6 +144,31 @@ describe("events to the engine", () => {
     engine.stop();
   });
 
+  test("a tool call that comes after the phone call is over is reported to the call's own simulation", async () => {
+    await start({ SIMULATION_ID: "sim-1" });
+    const { client, runtimeCall } = await bench.call({ headers: { "x-simulation-id": "sim-2" } });
+    client.hangUp();
+    await bench.idle();
+    await bench.postTools(runtimeCall, toolCalls(lookUp));
+    await engine.received(1);
+    expect(engine.requests[0]?.url).toBe("/simulations/sim-2/events");
+    engine.stop();
+  });
+
+  test("a jam of reports is bounded: what is beyond is dropped with one warning and a count", async () => {
+    await start({ SIMULATION_ID: "sim-1" });
+    engine.answer = "hang";
+    const { runtimeCall } = await bench.call();
+    const many = Array.from({ length: 70 }, (_value, index) => ({ ...lookUp, id: `many-${index}` }));
+    const { results } = await bench.postTools(runtimeCall, toolCalls(...many));
+    expect(results).toHaveLength(70);
+    const { body } = await bench.get("/metrics");
+    expect(body).toContain('offhook_events_lost_total{reason="too_many"} 6\n');
+    const warnings = bench.captured.lines.filter((line) => String(line.reason).includes("still under way"));
+    expect(warnings).toHaveLength(1);
+    engine.stop();
+  });
+
   test("without a simulation nothing is reported, and there is no metadata", async () => {
     await start();
     const { runtimeCall } = await bench.call();
