@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
 import { afterEach, expect, test } from "vitest";
 import { bytesToSamples, concatSamples, samplesToBytes, silence } from "../../../twins/audio/pcm.ts";
 import { readSampleLibrary } from "../../../twins/audio/sample-library.ts";
@@ -256,6 +258,24 @@ test("nobody listening is no answer, and so is a line closed before any audio", 
   expect(nobody.reason).toMatch(/ECONNREFUSED/);
   const { report } = await call((line) => line.socket.close(1011, "no runtime"), {});
   expect(report).toMatchObject({ outcome: "callee_no_answer", closeCode: 1011, closeReason: "no runtime" });
+});
+
+test("an upgrade that is refused is no answer, and says with which status", async () => {
+  const server = createServer();
+  server.on("upgrade", (_request, socket) =>
+    socket.end("HTTP/1.1 503 Too many calls\r\nContent-Length: 0\r\n\r\n"),
+  );
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const address = server.address();
+  const port = typeof address === "object" ? address?.port : undefined;
+  const plan = { waitForCalleeFirst: true, steps: [] };
+  const report = await placeCall({ url: `ws://127.0.0.1:${port}/voice`, framing: "binary", plan });
+  server.close();
+  expect(report).toMatchObject({
+    outcome: "callee_no_answer",
+    reason: "HTTP 503 Too many calls",
+    setupMs: null,
+  });
 });
 
 test("a callee that never says anything is given up", async () => {
