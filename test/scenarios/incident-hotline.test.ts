@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { replay, stage } from "../support/replay.ts";
 import { startScriptedCallee } from "../support/scripted-callee.ts";
+import { startVoiceRelay } from "../support/voice-relay.ts";
 
 test("an incident is opened: two tools in order, one row more, the id read out", async () => {
   const call = await replay("open-incident");
@@ -99,4 +100,19 @@ test("the scenario that the README of the scenarios shows works as it stands", a
   const call = await replay(parse(yaml.split("```")[0] ?? ""));
   expect(call.failures).toEqual([]);
   expect(call.toolCalls).toMatchObject([{ name: "who_is_on_call", arguments: { service: "payments" } }]);
+});
+
+test("without the agent's trailing silence the same call stalls, and the report says so", async () => {
+  const { house } = await stage();
+  const relay = await startVoiceRelay(house.voiceUrl, (message) => message.some((byte) => byte !== 0));
+  try {
+    const call = await replay("open-incident", { url: relay.url });
+    expect(call.report.outcome).toBe("stalled");
+    expect(call.failures[0]).toMatch(
+      /^outcome: expected completed, found stalled \(.*sent no silence after its speech/,
+    );
+    expect(call.toolCalls).toEqual([]);
+  } finally {
+    await relay.stop();
+  }
 });

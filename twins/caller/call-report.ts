@@ -50,10 +50,11 @@ export interface CallReport {
   /** Wall-clock time from dialling to the first audio of the callee; `null` when none came. */
   setupMs: number | null;
   turns: CallTurn[];
-  /** What the caller did not come to do. */
+  /** What the caller did not come to do, in words. */
   undone: string[];
+  /** What was to be said into the callee's turn, which was over before. */
   missedInterruptions: string[];
-  /** Nothing but the lost half of a sample: the callee's audio ended inside one. */
+  /** An odd number of bytes came: the callee's audio ended in the middle of a sample. */
   endedInsideSample: boolean;
   pacing: PacingReport;
 }
