@@ -14,7 +14,6 @@ async function main(): Promise<void> {
   const log = createLog(config.logLevel);
   const agent = await startAgent(config, { log });
   const removeLocator = config.production ? undefined : await writeLocator(agent.url);
-  log.info({ url: agent.url, runtime: config.voiceApiUrl }, `agent listens on ${agent.url}`);
 
   let stopping = false;
   async function stop(signal: string): Promise<void> {
@@ -28,6 +27,8 @@ async function main(): Promise<void> {
   }
   process.on("SIGTERM", (signal) => void stop(signal));
   process.on("SIGINT", (signal) => void stop(signal));
+  // Last: whoever reads this line may already send a signal.
+  log.info({ url: agent.url, runtime: config.voiceApiUrl }, `agent listens on ${agent.url}`);
 }
 
 try {
