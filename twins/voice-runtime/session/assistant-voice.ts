@@ -28,8 +28,8 @@ interface Speaking {
 
 export class AssistantVoice {
   readonly #options: AssistantVoiceOptions;
-  /** Jobs that are not over, by id. */
-  readonly #jobs = new Map<number, AssistantJob>();
+  /** Jobs that are not over, by id, and what ends the clock's waiting for each. */
+  readonly #jobs = new Map<number, { job: AssistantJob; release(): void }>();
   #lastReply: Promise<void> = Promise.resolve();
   #speaking: Speaking | undefined;
   /** Jobs that were heard and whose final transcript is still to come. */
@@ -52,17 +52,17 @@ export class AssistantVoice {
         dispatch({ type: "job-tools", job: job.id, running });
       },
     });
-    this.#jobs.set(job.id, assistantJob);
     const { utterance } = assistantJob;
-    const waits = () => this.#jobs.has(job.id) && !utterance.playable && !utterance.drained;
-    const release = clock.hold({ applies: waits });
-    const run = assistantJob.run(this.#lastReply).finally(release);
+    // The clock waits for the job's audio before it is heard, and between two sentences of it.
+    const release = clock.hold({ applies: () => !utterance.playable && !utterance.drained });
+    this.#jobs.set(job.id, { job: assistantJob, release });
+    const run = assistantJob.run(this.#lastReply);
     if (job.type === "reply") this.#lastReply = run;
   }
 
   /** From the next tick on the job is heard. */
   start(job: Job): AssistantJob | undefined {
-    const assistantJob = this.#jobs.get(job.id);
+    const assistantJob = this.#jobs.get(job.id)?.job;
     if (assistantJob === undefined) return undefined;
     const startMs = this.#options.clock.nowMs;
     this.#speaking = { job: assistantJob, startMs, paused: false, partial: "", sentence: -1 };
@@ -84,12 +84,15 @@ export class AssistantVoice {
   }
 
   forget(job: Job): void {
-    this.#jobs.get(job.id)?.cancel();
+    const known = this.#jobs.get(job.id);
+    if (known === undefined) return;
     this.#jobs.delete(job.id);
+    known.job.cancel();
+    known.release();
   }
 
   forgetAll(): void {
-    for (const { job } of [...this.#jobs.values()]) this.forget(job);
+    for (const { job } of [...this.#jobs.values()]) this.forget(job.job);
   }
 
   /** The model's id for a reply that was just heard; nothing for what was not the model's. */

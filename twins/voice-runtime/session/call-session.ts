@@ -24,6 +24,8 @@ import type { TurnEffect, TurnEvent } from "./turn-types.ts";
  * has sent nothing yet is told by the wall clock.
  */
 const IN_PROGRESS_MS = 140;
+/** Commands that wait until the call is connected. */
+const MOST_EARLY_COMMANDS = 100;
 /** Messages a client may add to the conversation of one call. */
 const MOST_ADDED_MESSAGES = 1_000;
 const NORMAL_CLOSURE = 1000;
@@ -45,6 +47,9 @@ export function createSessionWith(
   return new LiveCall(plan, parts, createDetector);
 }
 
+/** What a client may ask of a connected call. */
+type LineCommand = Exclude<SessionCommand, { type: "end-call" | "hangup" }>;
+
 class LiveCall implements CallSession {
   readonly ended: Promise<EndedCall>;
   readonly #plan: CallPlan;
@@ -63,6 +68,7 @@ class LiveCall implements CallSession {
   #customerMuted = false;
   #droppedSamples = 0;
   #addedMessages = 0;
+  readonly #early: LineCommand[] = [];
 
   constructor(plan: CallPlan, parts: SessionParts, createDetector: CreateDetector) {
     this.#plan = plan;
@@ -108,11 +114,22 @@ class LiveCall implements CallSession {
   }
 
   command(command: SessionCommand): void {
+    if (command.type === "end-call" || command.type === "hangup") this.end("customer-ended-call");
+    else if (this.#line !== undefined) this.#carryOutCommand(command);
+    else if (this.#early.length < MOST_EARLY_COMMANDS) this.#early.push(command);
+    else
+      this.#parts.log.warn(
+        { type: command.type },
+        "too many commands before the call was connected: ignored",
+      );
+  }
+
+  end(endedReason: string, closeCode = NORMAL_CLOSURE): void {
+    this.#dispatch({ type: "end", reason: endedReason, closeCode });
+  }
+
+  #carryOutCommand(command: LineCommand): void {
     switch (command.type) {
-      case "end-call":
-      case "hangup":
-        this.end("customer-ended-call");
-        return;
       case "say":
         this.#dispatch({
           type: "say",
@@ -128,10 +145,6 @@ class LiveCall implements CallSession {
       case "control":
         this.#control(command.control);
     }
-  }
-
-  end(endedReason: string, closeCode = NORMAL_CLOSURE): void {
-    this.#dispatch({ type: "end", reason: endedReason, closeCode });
   }
 
   #addMessage({ message, triggerResponseEnabled }: Extract<SessionCommand, { type: "add-message" }>): void {
@@ -197,11 +210,13 @@ class LiveCall implements CallSession {
         dispatch: (event) => this.#dispatch(event),
       });
       this.#dispatch({ type: "opened" });
+      for (const command of this.#early.splice(0)) this.#carryOutCommand(command);
     } catch (error) {
       this.#parts.log.error({ err: error }, "the call cannot go on: its speech detector did not start");
       this.end("call.in-progress.error-vapifault-worker-died", INTERNAL_ERROR);
     } finally {
       release();
+      this.#clock.resume();
     }
   }
 

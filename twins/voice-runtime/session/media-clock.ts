@@ -106,11 +106,11 @@ export class MediaClock {
     this.#enqueue(audio);
   }
 
-  /** The clock may stand still for `hold` until the returned function is called. */
+  /** The clock may stand still for `hold` until the returned function is called; `resume` then sets it going. */
   hold(hold: Hold): () => void {
     this.#holds.set(hold, { sinceMs: undefined, overdue: false });
     return () => {
-      if (this.#holds.delete(hold)) this.#drain();
+      this.#holds.delete(hold);
     };
   }
 

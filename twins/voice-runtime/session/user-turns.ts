@@ -101,8 +101,12 @@ export class UserTurns {
   }
 
   #whileClockWaits(work: () => Promise<void>): void {
-    const release = this.#options.clock.hold({ applies: () => true });
-    void work().finally(release);
+    const { clock } = this.#options;
+    const release = clock.hold({ applies: () => true });
+    void work().finally(() => {
+      release();
+      clock.resume();
+    });
   }
 
   #sendTranscript(transcriptType: "partial" | "final", text: string): void {

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest";
+import type { SpeechDetector } from "../../../../twins/audio/speech-detector.ts";
 import type {
   BrainRequest,
   BrainStep,
@@ -7,7 +8,7 @@ import type {
 import type { ToolOutcome } from "../../../../twins/voice-runtime/session/contract.ts";
 import { captureLog } from "../../../support/log-lines.ts";
 import { ASSISTANT, brief, echo, hangUpAll, type LiveCall, placeCall, startCall } from "./live-call.ts";
-import { CHARACTER_MS, frequencyOf, VOICE_HZ } from "./tone-speech.ts";
+import { CHARACTER_MS, createLevelDetector, frequencyOf, VOICE_HZ } from "./tone-speech.ts";
 
 afterEach(hangUpAll);
 
@@ -565,6 +566,30 @@ describe("commands", () => {
     const call = await startCall({ assistant: { firstMessage: "Hello." } });
     call.command({ type: "control", control: "say-first-message" });
     await call.brief("transcript assistant final: Hello.");
+  });
+
+  test("what is asked before the call is connected is done once it is", async () => {
+    let begin: (detector: SpeechDetector) => void = () => {};
+    const call = await startCall({
+      createDetector: () =>
+        new Promise((resolve) => {
+          begin = resolve;
+        }),
+      assistant: GREETS,
+    });
+    call.session.command({
+      type: "say",
+      content: "Early.",
+      endCallAfterSpoken: false,
+      interruptAssistantEnabled: false,
+      interruptionsEnabled: true,
+    });
+    begin(createLevelDetector(100, 400));
+    await call.brief("transcript assistant final: Early.");
+    expect(withoutPartials(call).filter((line) => line.startsWith("transcript"))).toEqual([
+      "transcript assistant final: Hello, incident hotline.",
+      "transcript assistant final: Early.",
+    ]);
   });
 
   test("add-message is answered, unless told otherwise", async () => {
