@@ -13,10 +13,10 @@ import { type BenchOptions, describeMachine, type Figure, type Report } from "./
 const plans: Record<BenchOptions["size"], Plan> = {
   quick: {
     setUps: 15,
-    levels: [1, 50, 100],
+    levels: [1, 100],
     rounds: 2,
     windowMs: 800,
-    memoryCalls: 150,
+    memoryCalls: 200,
     ramps: 1,
     rampSteps: [1.5],
     rampWindowMs: 800,
@@ -27,7 +27,7 @@ const plans: Record<BenchOptions["size"], Plan> = {
     levels: [1, 50, 100, 200],
     rounds: 3,
     windowMs: 3_000,
-    memoryCalls: 150,
+    memoryCalls: 400,
     ramps: 2,
     rampSteps: [1.5, 1.1],
     rampWindowMs: 2_000,

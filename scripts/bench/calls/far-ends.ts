@@ -24,8 +24,8 @@ answerQuestions<FarEndsQuestions>({
     await poolOf(voiceUrl).grow(calls);
     return null;
   },
-  stream: ({ voiceUrl, calls, durationMs }) =>
-    streamBothWays(poolOf(voiceUrl).calls.slice(0, calls), durationMs),
+  stream: ({ voiceUrl, from, calls, durationMs }) =>
+    streamBothWays(poolOf(voiceUrl).calls.slice(from, from + calls), durationMs),
   setUp: async ({ voiceUrl, calls }) => ({ beyondRuntimeMs: await poolOf(voiceUrl).timeSetUps(calls) }),
   hangUp: async ({ voiceUrl }) => {
     await poolOf(voiceUrl).close();

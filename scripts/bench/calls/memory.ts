@@ -3,19 +3,21 @@ import { type Figure, figure } from "../report.ts";
 import { both, type Run, type Side, stream } from "./run.ts";
 
 const aimKilobytes = 150;
-/** The heap grows to its working size with the first calls; what the calls after those add is what a call needs. */
-const warmUpCalls = 50;
-const warmUpWindows = 2;
+/** Calls that stream at a time: audio under way is the same before and after, and what is left is the calls' own memory. */
+const batch = 50;
+const batchMs = 250;
+/** The heap grows to its working size with the first audio; that is not counted. */
+const warmUpBatches = 4;
 
 /** In processes of their own: memory that earlier calls left behind would be used again, and so hide what a call needs. */
 export async function memoryPerCall({ plan, progress, farEnds, startProgram }: Run): Promise<Figure[]> {
   const kilobytes: Side<number> = { floor: 0, agent: 0 };
   for (const program of both({ floor: await startProgram("floor"), agent: await startProgram("agent") })) {
-    for (let window = 0; window < warmUpWindows; window++) {
-      await stream(farEnds, program, warmUpCalls, plan.windowMs);
-    }
+    for (let i = 0; i < warmUpBatches; i++) await stream(farEnds, program, batch, batchMs);
     const before = await program.child.ask("memory", {});
-    await stream(farEnds, program, warmUpCalls + plan.memoryCalls, plan.windowMs);
+    for (let from = batch; from <= plan.memoryCalls; from += batch) {
+      await stream(farEnds, program, batch, batchMs, from);
+    }
     const after = await program.child.ask("memory", {});
     kilobytes[program.name] = (after.rssBytes - before.rssBytes) / plan.memoryCalls / 1024;
     progress(

@@ -6,8 +6,11 @@ export interface FarEndsQuestions {
   listen: { ask: Record<string, never>; answer: { runtimeUrl: string } };
   /** Makes it so that a program has this many calls open. */
   open: { ask: { voiceUrl: string; calls: number }; answer: null };
-  /** Streams both ways over so many of the open calls, in real time. */
-  stream: { ask: { voiceUrl: string; calls: number; durationMs: number }; answer: StreamFigures };
+  /** Streams both ways, in real time, over so many of the open calls, from the one at position `from` on. */
+  stream: {
+    ask: { voiceUrl: string; from: number; calls: number; durationMs: number };
+    answer: StreamFigures;
+  };
   /** Opens calls one after another and closes each. */
   setUp: { ask: { voiceUrl: string; calls: number }; answer: { beyondRuntimeMs: number[] } };
   hangUp: { ask: { voiceUrl: string }; answer: null };

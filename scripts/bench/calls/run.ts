@@ -45,15 +45,17 @@ export function both<T>({ floor, agent }: Side<T>): T[] {
   return [floor, agent];
 }
 
+/** Streams over so many calls of a program, which are opened if they are not open, leaving out the first `from`. */
 export async function stream(
   farEnds: Run["farEnds"],
   program: Program,
   calls: number,
   durationMs: number,
+  from = 0,
 ): Promise<StreamFigures> {
   const { voiceUrl, name } = program;
-  await farEnds.ask("open", { voiceUrl, calls });
-  const window = await farEnds.ask("stream", { voiceUrl, calls, durationMs });
+  await farEnds.ask("open", { voiceUrl, calls: from + calls });
+  const window = await farEnds.ask("stream", { voiceUrl, from, calls, durationMs });
   if (window.changed > 0) {
     throw new Error(`The ${name} changed ${window.changed} of ${window.frames} frames on their way.`);
   }

@@ -8,8 +8,8 @@ import { percentile } from "./statistics.ts";
 const frameMs = 20;
 const frameBytes = 960;
 /** The first frames of a window are not counted: programs and sockets wake up. */
-const settleMs = 400;
-const stragglersMs = 300;
+const settleMs = 250;
+const stragglersMs = 200;
 
 /** Content by which a changed frame is known; the first eight bytes are the time it left. */
 const pattern = Buffer.from(Array.from({ length: frameBytes }, (_, i) => (i * 31) % 251));
