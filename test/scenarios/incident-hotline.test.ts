@@ -116,3 +116,13 @@ test("without the agent's trailing silence the same call stalls, and the report 
     await relay.stop();
   }
 });
+
+test("a script the runtime does not take is refused before the call, with file, rule and reason", async () => {
+  const replayed = replay({
+    name: "bad-brain",
+    description: "Its brain has a rule that does nothing.",
+    caller: { turns: [{ say: "say-again" }] },
+    brain: [{ heard: "*" }],
+  });
+  await expect(replayed).rejects.toThrow(/bad-brain\.yaml: brain: .*\n.*rules 0: does nothing/);
+});

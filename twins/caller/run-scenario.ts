@@ -4,8 +4,14 @@ import type { CallEvent, CallLimits, CallReport } from "./call-report.ts";
 import { judge } from "./judge.ts";
 import type { Framing } from "./line.ts";
 import { type ObservedCall, observe, type RuntimeRecord } from "./observed.ts";
-import type { EngineEvent, RuntimeCall, RuntimeMessage, SandboxClient } from "./sandbox-client.ts";
-import type { Scenario } from "./scenario-file.ts";
+import {
+  type EngineEvent,
+  type RuntimeCall,
+  type RuntimeMessage,
+  type SandboxClient,
+  SandboxError,
+} from "./sandbox-client.ts";
+import { type Scenario, ScenarioError } from "./scenario-file.ts";
 
 export type ScenarioEvent =
   | CallEvent
@@ -44,7 +50,7 @@ export interface ScenarioRun extends ObservedCall {
 /** How long the twins' side may take to see the end of a call that is over for the caller. */
 const SETTLE_MS = 5_000;
 
-/** @throws SandboxError when the twins cannot be asked; a call that goes wrong is a result */
+/** @throws SandboxError when the twins cannot be asked, ScenarioError when the script is refused; a call that goes wrong is a result */
 export async function runScenario(scenario: Scenario, options: RunOptions): Promise<ScenarioRun> {
   const { sandbox, speed = 1 } = options;
   const witness = sandbox?.has("engine") ? await Witness.of(sandbox, scenario, options.onEvent) : undefined;
@@ -82,6 +88,20 @@ export async function runScenario(scenario: Scenario, options: RunOptions): Prom
   };
 }
 
+/** @throws ScenarioError when the runtime does not take the rules */
+async function giveScript(
+  sandbox: SandboxClient,
+  simulationId: string,
+  { brain, file }: Scenario,
+): Promise<void> {
+  try {
+    await sandbox.addScript(simulationId, brain);
+  } catch (error) {
+    if (!(error instanceof SandboxError)) throw error;
+    throw new ScenarioError(`${file}: brain: the runtime does not take these rules: ${error.message}`);
+  }
+}
+
 /** The twins' side of one call. */
 class Witness {
   readonly simulationId: string;
@@ -101,7 +121,7 @@ class Witness {
   ): Promise<Witness> {
     const simulationId = await sandbox.createSimulation(scenario.name);
     const scripted = sandbox.has("vapi");
-    if (scripted) await sandbox.addScript(simulationId, scenario.brain);
+    if (scripted) await giveScript(sandbox, simulationId, scenario);
     return new Witness(sandbox, simulationId, scripted, onEvent);
   }
 
