@@ -8,7 +8,7 @@ import type { BrainStep } from "../../../../twins/voice-runtime/providers/provid
 import { UplinkDecoder } from "../../../../twins/voice-runtime/session/codec.ts";
 import { captureLog } from "../../../support/log-lines.ts";
 import { type CallOptions, echo, hangUpAll, type LiveCall, placeCall, startCall } from "./live-call.ts";
-import { CHARACTER_MS, frequencyOf, tone, VOICE_HZ } from "./tone-speech.ts";
+import { CHARACTER_MS, frequencyOf, tone, toneRecognition, toneSynthesis, VOICE_HZ } from "./tone-speech.ts";
 
 afterEach(hangUpAll);
 
@@ -100,8 +100,26 @@ describe("the media clock", () => {
     return call;
   }
 
+  /** The tone language's providers, which answer later than at once, as real ones do. */
+  const unhurried = {
+    recognition: {
+      transcribe: (...asked: Parameters<typeof toneRecognition.transcribe>) =>
+        immediate().then(() => toneRecognition.transcribe(...asked)),
+      partial: (...asked: Parameters<typeof toneRecognition.partial>) =>
+        immediate().then(() => toneRecognition.partial(...asked)),
+    },
+    synthesis: {
+      speak: (...asked: Parameters<typeof toneSynthesis.speak>) =>
+        immediate().then(() => toneSynthesis.speak(...asked)),
+    },
+  };
+
   test("a call at speed 20 is the call at speed 1: the same messages between the same audio, byte for byte", async () => {
-    const talk = { brain: echo, format: { format: "pcm_s16le", sampleRate: 24_000 } } as const;
+    const talk = {
+      brain: echo,
+      parts: unhurried,
+      format: { format: "pcm_s16le", sampleRate: 24_000 },
+    } as const;
     const [slow, fast, again] = await Promise.all([
       rehearsed({ ...talk, speed: 1 }),
       rehearsed({ ...talk, speed: 20 }),
