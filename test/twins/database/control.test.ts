@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import postgresTwin from "../../../twins/database/index.ts";
-import { type RunningTwins, startTwins } from "../../../twins/sandbox/start.ts";
+import type { RunningTwins } from "../../../twins/sandbox/start.ts";
+import { addressesOf, startEnvironment } from "../../support/twins.ts";
 import { connect } from "./support.ts";
 
 let twins: RunningTwins;
@@ -8,9 +9,8 @@ let databaseUrl: string;
 let control: string;
 
 beforeAll(async () => {
-  twins = await startTwins({ twins: [postgresTwin] });
-  const addresses = twins.sandboxes[0]?.twins.find(({ name }) => name === "postgres");
-  if (!addresses) throw new Error("no postgres twin");
+  twins = await startEnvironment("version: 1\nservices: [{ name: postgres }]\n", { twins: [postgresTwin] });
+  const addresses = addressesOf(twins, "postgres");
   databaseUrl = addresses.environment.DATABASE_URL ?? "";
   control = addresses.control_url;
 });

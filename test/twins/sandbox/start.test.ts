@@ -102,9 +102,9 @@ describe("npm run twins", () => {
   });
 
   function run(args: string[], environment: Record<string, string> = {}): ChildProcess {
-    const tsx = path.join(root, "node_modules/tsx/dist/cli.mjs");
     const main = path.join(root, "twins/main.ts");
-    const child = spawn(process.execPath, [tsx, main, ...args], {
+    // Not through tsx's own command, whose child would outlive it when it is killed.
+    const child = spawn(process.execPath, ["--import", import.meta.resolve("tsx"), main, ...args], {
       cwd: folder,
       env: { PATH: process.env.PATH ?? "", TWINS_PORT: "0", ...environment },
       stdio: ["ignore", "pipe", "pipe"],
