@@ -5,6 +5,7 @@ import { Journal } from "./journal.ts";
 import { createMask } from "./mask.ts";
 import type { Operation, SocketOperation } from "./operation.ts";
 import type { Router } from "./router.ts";
+import { createSandboxView, type SandboxView } from "./sandbox-view.ts";
 import type { AnyTwinDefinition, RunningTwin, TwinContext } from "./twin.ts";
 import { createVendorRouter } from "./vendor-router.ts";
 
@@ -68,14 +69,15 @@ export interface SandboxOptions {
 
 /** Starts all twins side by side. When one fails the others are stopped. @throws Error naming the twin and the reason. */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const starting = options.services.map((service) => startTwin(options, service));
-  const outcomes = await Promise.allSettled(starting);
   const sandbox: Sandbox = {
     id: options.id,
     organisation: options.organisation,
     clock: options.clock,
     twins: new Map(),
   };
+  const view = createSandboxView(sandbox.twins);
+  const starting = options.services.map((service) => startTwin(options, service, view));
+  const outcomes = await Promise.allSettled(starting);
   const failures: unknown[] = [];
   for (const outcome of outcomes) {
     if (outcome.status === "fulfilled") sandbox.twins.set(outcome.value.type.definition.name, outcome.value);
@@ -86,15 +88,22 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   throw failures.length === 1 ? failures[0] : new AggregateError(failures, failures.map(String).join("; "));
 }
 
-async function startTwin(options: SandboxOptions, { type, config }: SandboxService): Promise<HostedTwin> {
+async function startTwin(
+  options: SandboxOptions,
+  { type, config }: SandboxService,
+  view: SandboxView,
+): Promise<HostedTwin> {
   const { name } = type.definition;
   const url = `${options.baseUrl}/s/${options.id}/${name}`;
   const log = options.log.child({ sandbox: options.id, twin: name });
+  const journal = new Journal(createMask(type.definition), options.clock);
   const context: TwinContext = {
     sandbox: options.id,
     name,
     url,
     clock: options.clock,
+    journal,
+    view,
     log,
     resolvePath: options.resolvePath,
   };
@@ -104,7 +113,7 @@ async function startTwin(options: SandboxOptions, { type, config }: SandboxServi
       type,
       running,
       log,
-      journal: new Journal(createMask(type.definition), options.clock),
+      journal,
       url: running.url ?? url,
       controlUrl: `${options.baseUrl}/c/${options.id}/${name}`,
       startedAtMs: Date.now(),

@@ -2,7 +2,9 @@
 import type { Logger } from "pino";
 import type { z } from "zod";
 import type { Clock } from "./clock.ts";
+import type { Journal } from "./journal.ts";
 import type { Method, Operation, SocketOperation, VendorResponse } from "./operation.ts";
+import type { SandboxView, SpokenLine } from "./sandbox-view.ts";
 import type { World } from "./world.ts";
 
 /** What the platform hands a twin when a sandbox starts. */
@@ -14,6 +16,9 @@ export interface TwinContext {
   url: string;
   /** The sandbox's clock: every timestamp a twin makes comes from it. */
   clock: Clock;
+  /** For what does not come over the gateway, such as a database's statements: it stands in `/sim/requests` as well. */
+  journal: Pick<Journal, "record">;
+  view: SandboxView;
   log: Logger;
   /** Resolves a path of the environment file against that file's folder. */
   resolvePath(path: string): string;
@@ -27,6 +32,8 @@ export interface RunningTwin {
   /** Puts the world back to what it was at start, or to a named profile. @throws WorldRefusal for an unknown profile. */
   reset(profile?: string): Promise<void>;
   stop(): Promise<void>;
+  /** What was said in the calls of a simulation, for a twin that carries calls. */
+  spoken?(simulationId: string): SpokenLine[];
 }
 
 /** A refusal the platform makes in the twin's name; the twin words it as its vendor would. */

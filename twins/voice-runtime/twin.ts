@@ -71,6 +71,7 @@ export async function startVoiceRuntime(
     store,
     calls,
     assistants: createAssistantStore(world, clock, vault, config.org_id),
+    spoken: (simulationId) => store.spoken(simulationId),
     async reset(profile) {
       if (profile !== undefined && profile !== "default") throw unknownProfile(profile);
       await calls.endAll(SHUT_DOWN, SERVICE_RESTART);

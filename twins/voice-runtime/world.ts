@@ -91,6 +91,10 @@ const messages = defineTable({
       type: z.number().nullable().default(null),
       description: "When it was over, in call audio time.",
     },
+    recorded_at: {
+      type: moment.nullable().default(null),
+      description: "When it was over, by the sandbox's clock.",
+    },
   },
 });
 

@@ -51,7 +51,8 @@ export const requestOperations: readonly Operation<ControlTarget>[] = [
   }),
 ];
 
-function showEntry(entry: JournalEntry) {
+/** A record as `/sim/requests` and the engine's trace show it. */
+export function showEntry(entry: JournalEntry) {
   const { answer } = entry;
   return {
     seq: entry.seq,

@@ -2,6 +2,7 @@
 import type { Logger } from "pino";
 import type { Clock } from "../../sandbox/clock.ts";
 import type { MemoryWorld } from "../../sandbox/memory-world.ts";
+import type { SpokenLine } from "../../sandbox/sandbox-view.ts";
 import { WorldRefusal } from "../../sandbox/world.ts";
 import type { Assistant } from "../api/assistant-schema.ts";
 import { NO_RESULT } from "../providers/openai-message.ts";
@@ -91,9 +92,18 @@ export function createCallStore({ world, clock, vault, url, log }: CallStorePart
           call_id: plan.callId,
           simulation_id: plan.simulationId ?? null,
           position,
+          recorded_at: timestamp(),
           ...recorded(entry),
         }),
       );
+    },
+
+    spoken(simulationId: string): SpokenLine[] {
+      return messages.find({ simulation_id: simulationId }).flatMap((row) => {
+        const { role, text, call_id: callId, recorded_at } = row;
+        if ((role !== "user" && role !== "assistant") || recorded_at === null) return [];
+        return [{ atMs: Date.parse(recorded_at), callId, speaker: role, text }];
+      });
     },
 
     /** The call as answers carry it. */

@@ -1,9 +1,9 @@
-import { pino } from "pino";
 import { afterEach, expect, test } from "vitest";
 import type { VendorRequest } from "../../../../twins/sandbox/operation.ts";
 import { createCall, getCall } from "../../../../twins/voice-runtime/api/calls.ts";
 import { voiceRuntimeConfig } from "../../../../twins/voice-runtime/config.ts";
 import { startVoiceRuntime, type VoiceRuntimeTwin } from "../../../../twins/voice-runtime/twin.ts";
+import { twinContext } from "../../../support/twin-context.ts";
 import { KEY, playedSessions, silentSpeech, websocketCall } from "../../../support/voice-runtime.ts";
 
 let running: VoiceRuntimeTwin | undefined;
@@ -13,14 +13,7 @@ test("a queued call ends by the sandbox's clock, which may jump", async () => {
   let now = Date.parse("2030-01-01T00:00:00Z");
   const twin = await startVoiceRuntime(
     { createSession: playedSessions().createSession, embedded: silentSpeech },
-    {
-      sandbox: "dev",
-      name: "vapi",
-      url: "http://127.0.0.1:1/s/dev/vapi",
-      clock: { now: () => now },
-      log: pino({ level: "silent" }),
-      resolvePath: (file) => file,
-    },
+    twinContext("vapi", { clock: { now: () => now } }),
     voiceRuntimeConfig.parse({ connect_timeout_seconds: 3600 }),
   );
   running = twin;

@@ -1,0 +1,23 @@
+/** What the platform hands a twin when it starts, for a test that starts one on its own. */
+import { pino } from "pino";
+import { liveClock } from "../../twins/sandbox/clock.ts";
+import { Journal } from "../../twins/sandbox/journal.ts";
+import { createMask } from "../../twins/sandbox/mask.ts";
+import type { TwinContext } from "../../twins/sandbox/twin.ts";
+
+/** A context whose sandbox holds nothing else; `given` replaces any part of it. */
+export function twinContext(name: string, given: Partial<TwinContext> = {}): TwinContext {
+  const sandbox = given.sandbox ?? "dev";
+  const clock = given.clock ?? liveClock;
+  return {
+    sandbox,
+    name,
+    url: `http://127.0.0.1:1/s/${sandbox}/${name}`,
+    clock,
+    journal: new Journal(createMask({}), clock),
+    view: { vendorRequests: () => [], spoken: () => [] },
+    log: pino({ level: "silent" }),
+    resolvePath: (path) => path,
+    ...given,
+  };
+}
