@@ -34,12 +34,13 @@ async function main(): Promise<void> {
       throw error;
     },
   );
-  process.stdout.write(json ? `${asJson(twins)}\n` : asText(twins));
   const stop = () => {
     Promise.all([twins.stop(), forget()]).then(() => process.exit(0), fail);
   };
   process.once("SIGINT", stop);
   process.once("SIGTERM", stop);
+  // Last: whoever reads the addresses may stop it at once.
+  process.stdout.write(json ? `${asJson(twins)}\n` : asText(twins));
 }
 
 function readArguments() {
