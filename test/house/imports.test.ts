@@ -132,7 +132,10 @@ let complaints: Set<string>;
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), "imports-"));
-  await copyFile(path.join(root, "biome.json"), path.join(folder, "biome.json"));
+  await mkdir(path.join(folder, "twins"));
+  for (const name of ["biome.json", "twins/machine-time.grit"]) {
+    await copyFile(path.join(root, name), path.join(folder, name));
+  }
   for (const { file, code } of [...Object.values(refused), ...Object.values(accepted)].flat()) {
     await mkdir(path.dirname(path.join(folder, file)), { recursive: true });
     await writeFile(path.join(folder, file), `${code}\n`);

@@ -1,8 +1,106 @@
-/** The time of a sandbox. Twins ask it instead of the machine. */
+/**
+ * Time. Twins ask their sandbox's clock, never the machine: it can be set, frozen and sped up. The linter keeps
+ * `Date.now()` and `new Date()` out of every other file; what needs the machine's time by its nature (how long something
+ * took for a person, the wall time in a journal) asks `wallTime` by name.
+ */
+import { performance } from "node:perf_hooks";
+
+/** The time of a sandbox. */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   now(): number;
 }
 
-/** The machine's own time. */
-export const liveClock: Clock = { now: () => Date.now() };
+/** The machine's time, in milliseconds since the Unix epoch, as its owner sees it; it may be set back. */
+export function wallTime(): number {
+  return Date.now();
+}
+
+/** What a machine says of time, in milliseconds; a test plays one. */
+export interface Machine {
+  wallMs(): number;
+  /** Never goes back, but may stand still while the machine is suspended. */
+  monotonicMs(): number;
+}
+
+/**
+ * The machine's time that never goes back: it follows the machine forward (a suspend, a correction), and when the machine
+ * is set back it goes on from where it was.
+ */
+export function createSteadyTime(machine: Machine): () => number {
+  let aheadMs = machine.wallMs() - machine.monotonicMs();
+  return () => {
+    const monotonicMs = machine.monotonicMs();
+    aheadMs = Math.max(aheadMs, machine.wallMs() - monotonicMs);
+    return monotonicMs + aheadMs;
+  };
+}
+
+const steadyTime = createSteadyTime({ wallMs: wallTime, monotonicMs: () => performance.now() });
+
+/** Simulated time stops at the end of the year 9999, the last that ISO 8601 writes with four digits. */
+const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+
+/** The machine's own time, never going back. */
+export const liveClock: Clock = { now: () => Math.floor(steadyTime()) };
+
+export type ClockMode = "live" | "offset" | "frozen" | "sped";
+
+/** What a clock is set to. What is left out has its default, so that a setting never depends on the one before. */
+export interface ClockSetting {
+  /** Milliseconds since the Unix epoch; default: go on from where the clock stands. */
+  now?: number;
+  /** Simulated milliseconds per real one; 0 stands still. Default 1. */
+  speed?: number;
+}
+
+/** A clock as the control plane shows it. */
+export interface ClockDescription {
+  /** Simulated time, ISO 8601. */
+  now: string;
+  mode: ClockMode;
+  speed: number;
+}
+
+/**
+ * One sandbox's clock. Every mode is the same straight line through an anchor: live has its anchor on the machine's time
+ * and speed 1, offset has it elsewhere, frozen has speed 0. So it goes back only when it is set back.
+ */
+export class SandboxClock implements Clock {
+  readonly #steadyTime: () => number;
+  #anchorSteadyMs = 0;
+  #anchorMs = 0;
+  #speed = 1;
+
+  constructor(steady: () => number = steadyTime) {
+    this.#steadyTime = steady;
+  }
+
+  now(): number {
+    const simulated = this.#anchorMs + (this.#steadyTime() - this.#anchorSteadyMs) * this.#speed;
+    return Math.min(Math.floor(simulated), LAST_MS);
+  }
+
+  get mode(): ClockMode {
+    if (this.#speed === 0) return "frozen";
+    if (this.#speed !== 1) return "sped";
+    return this.#anchorMs === this.#anchorSteadyMs ? "live" : "offset";
+  }
+
+  set({ now = this.now(), speed = 1 }: ClockSetting): void {
+    this.#anchorSteadyMs = this.#steadyTime();
+    this.#anchorMs = now;
+    this.#speed = speed;
+  }
+
+  /** Back to the machine's time. */
+  setLive(): void {
+    this.#anchorSteadyMs = 0;
+    this.#anchorMs = 0;
+    this.#speed = 1;
+  }
+
+  describe(): ClockDescription {
+    return { now: new Date(this.now()).toISOString(), mode: this.mode, speed: this.#speed };
+  }
+}

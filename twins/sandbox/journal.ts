@@ -3,7 +3,7 @@
  * polls the control plane never pushes out the traffic of the code under test. Secrets are masked before anything is kept.
  */
 import { performance } from "node:perf_hooks";
-import type { Clock } from "./clock.ts";
+import { type Clock, wallTime } from "./clock.ts";
 import type { Headers, Mask } from "./mask.ts";
 import { Ring, type RingLimits } from "./ring.ts";
 
@@ -97,7 +97,7 @@ export class Journal {
       query: this.#mask.query(request.query),
       headers,
       body,
-      wallTimeMs: Date.now(),
+      wallTimeMs: wallTime(),
       simulatedTimeMs: this.#clock.now(),
       bytes: ENTRY_BYTES + request.path.length + lengthOf(headers) + body.bytes.length,
     };

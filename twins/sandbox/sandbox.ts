@@ -1,6 +1,6 @@
 /** A sandbox: one clock and one running twin of each service it was asked for. */
 import type { Logger } from "pino";
-import type { Clock } from "./clock.ts";
+import { type SandboxClock, wallTime } from "./clock.ts";
 import { Journal } from "./journal.ts";
 import { createMask } from "./mask.ts";
 import type { Operation, SocketOperation } from "./operation.ts";
@@ -47,7 +47,7 @@ export interface Sandbox {
   id: string;
   /** Whose keys open its control plane. */
   organisation: string;
-  clock: Clock;
+  clock: SandboxClock;
   twins: Map<string, HostedTwin>;
 }
 
@@ -60,7 +60,7 @@ export interface SandboxService {
 export interface SandboxOptions {
   id: string;
   organisation: string;
-  clock: Clock;
+  clock: SandboxClock;
   baseUrl: string;
   services: readonly SandboxService[];
   log: Logger;
@@ -116,7 +116,7 @@ async function startTwin(
       journal,
       url: running.url ?? url,
       controlUrl: `${options.baseUrl}/c/${options.id}/${name}`,
-      startedAtMs: Date.now(),
+      startedAtMs: wallTime(),
     };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);

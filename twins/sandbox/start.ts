@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { type Logger, pino } from "pino";
 import { registry } from "../registry.ts";
 import { createApiKeys, LOCAL_ORGANISATION, makeApiKey } from "./api-keys.ts";
-import { liveClock } from "./clock.ts";
+import { SandboxClock } from "./clock.ts";
 import { type Environment, type EnvironmentService, readEnvironment } from "./environment.ts";
 import { ENGINE, type Gateway, startGateway } from "./gateway.ts";
 import { compileTwin, type Sandbox, startSandbox, stopSandbox } from "./sandbox.ts";
@@ -72,7 +72,7 @@ export async function startTwins(options: StartOptions = {}): Promise<RunningTwi
     const sandbox = await startSandbox({
       id: FIRST_SANDBOX,
       organisation: LOCAL_ORGANISATION,
-      clock: liveClock,
+      clock: new SandboxClock(),
       baseUrl: gateway.baseUrl,
       services: environment.services.map(({ definition, config }) => ({
         type: compileTwin(definition),

@@ -36,10 +36,10 @@ function signalled(pid, signal) {
 async function stopServer() {
   const pid = serverPid();
   if (pid === undefined) return;
-  const deadline = Date.now() + graceMs;
+  const deadline = performance.now() + graceMs;
   signalled(pid, process.platform === "win32" ? "SIGKILL" : "SIGQUIT");
   while (signalled(pid, 0)) {
-    if (Date.now() > deadline) signalled(pid, "SIGKILL");
+    if (performance.now() > deadline) signalled(pid, "SIGKILL");
     await wait(pollMs);
   }
 }

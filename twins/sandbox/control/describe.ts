@@ -23,7 +23,7 @@ export const describingOperations: readonly Operation<ControlTarget>[] = [
         sandbox: sandbox.id,
         state_version: twin.running.world.stateVersion,
         started_at: new Date(twin.startedAtMs).toISOString(),
-        clock: new Date(sandbox.clock.now()).toISOString(),
+        clock: sandbox.clock.describe(),
       },
     }),
   }),

@@ -7,6 +7,7 @@ import type { Operation } from "../operation.ts";
 import { createRouter } from "../router.ts";
 import type { Sandbox } from "../sandbox.ts";
 import { type Local, serveOperation } from "../serve.ts";
+import { clockOperations } from "./clock.ts";
 import { dataOperations } from "./data.ts";
 import { describingOperations } from "./describe.ts";
 import { requestOperations } from "./requests.ts";
@@ -21,6 +22,7 @@ export const controlOperations: readonly Operation<ControlTarget>[] = [
   ...requestOperations,
   ...stateOperations,
   ...watchOperations,
+  ...clockOperations,
 ].map(answeringWorldRefusals);
 
 const operations = createRouter(controlOperations);

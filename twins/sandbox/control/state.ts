@@ -28,7 +28,7 @@ export const stateOperations: readonly Operation<ControlTarget>[] = [
       const tables = await world.dump();
       return {
         status: 200,
-        body: { state_version, clock: { now: new Date(sandbox.clock.now()).toISOString() }, tables },
+        body: { state_version, clock: sandbox.clock.describe(), tables },
       };
     },
   }),
