@@ -3,6 +3,8 @@
 export type Address =
   | { kind: "vendor"; sandbox: string; twin: string; path: string; query: string }
   | { kind: "control"; sandbox: string; twin: string; path: string; query: string }
+  /** The sandboxes themselves: `/sandboxes` and below. */
+  | { kind: "sandboxes"; path: string; query: string }
   /** A path that begins like one of ours and goes on wrongly. */
   | { kind: "nowhere"; path: string }
   /** Any other path: the engine of the first sandbox. */
@@ -23,6 +25,7 @@ export function readAddress(target: string, host: string | undefined, lookup: Ho
   if (alias) return { kind: "vendor", ...alias, path, query };
   const prefix = path.slice(0, 3);
   if (prefix === "/s/" || prefix === "/c/") return readPrefixed(prefix, path, query);
+  if (path === "/sandboxes" || path.startsWith("/sandboxes/")) return { kind: "sandboxes", path, query };
   return { kind: "engine", path, query };
 }
 

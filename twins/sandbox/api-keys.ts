@@ -1,17 +1,48 @@
 /** The keys of the control plane: kept as hashes, compared in constant time. */
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { z } from "zod";
+import { isName } from "./address.ts";
 
 export interface ApiKeys {
   /** The organisation a key belongs to; `undefined` for a missing or unknown key. */
   organisationOf(key: string | undefined): string | undefined;
 }
 
+/** A key as configuration holds it: whose it is, and its hash. */
+export interface KeyEntry {
+  organisation: string;
+  /** SHA-256 of the key, in hexadecimal. */
+  sha256: string;
+}
+
 /** The organisation of a laptop that has configured none. */
 export const LOCAL_ORGANISATION = "local";
 
-/** @param keys a key of each organisation. */
-export function createApiKeys(keys: Record<string, string>): ApiKeys {
-  const known = Object.entries(keys).map(([organisation, key]) => ({ organisation, hash: sha256(key) }));
+/** What stands between an organisation and the id of its sandbox in an address; no name holds it. */
+export const NAME_SEPARATOR = "--";
+
+const HASH_PREFIX = "sha256:";
+
+/** An organisation's name: it stands in addresses. */
+export const organisationName = z
+  .string()
+  .max(30, "must have at most 30 characters")
+  .refine(isPlainName, "must hold only a-z, 0-9, _ and single - between them");
+
+/** `sha256:` and the 64 hexadecimal digits of a key's hash. */
+export const keyHash = z
+  .string()
+  .refine(
+    (text) => text.startsWith(HASH_PREFIX) && isHash(text.slice(HASH_PREFIX.length)),
+    "must be sha256: and the 64 hexadecimal digits of the key's SHA-256; the key itself is not kept",
+  )
+  .transform((text) => text.slice(HASH_PREFIX.length).toLowerCase());
+
+export function createApiKeys(keys: readonly KeyEntry[]): ApiKeys {
+  const known = keys.map(({ organisation, sha256: hash }) => ({
+    organisation,
+    hash: Buffer.from(hash, "hex"),
+  }));
   return {
     organisationOf(key) {
       const hash = sha256(key ?? "");
@@ -25,9 +56,42 @@ export function createApiKeys(keys: Record<string, string>): ApiKeys {
   };
 }
 
+/**
+ * Reads `SANDBOX_API_KEYS`: `organisation=sha256:<hex>`, separated by commas.
+ * @throws Error saying which part is wrong, without repeating a key that was given unhashed.
+ */
+export function readKeyVariable(text: string): KeyEntry[] {
+  return text
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "")
+    .map((part, index) => {
+      const equals = part.indexOf("=");
+      const name = organisationName.safeParse(part.slice(0, Math.max(equals, 0)));
+      const hash = keyHash.safeParse(part.slice(equals + 1));
+      if (name.success && hash.success) return { organisation: name.data, sha256: hash.data };
+      const rule = (name.success ? hash : name).error?.issues[0]?.message;
+      throw new Error(`SANDBOX_API_KEYS: entry ${index + 1} (organisation=sha256:…): ${rule}`);
+    });
+}
+
+/** The entry of a key that is known in the clear. */
+export function keyEntry(organisation: string, key: string): KeyEntry {
+  return { organisation, sha256: sha256(key).toString("hex") };
+}
+
 /** A new random key. */
 export function makeApiKey(): string {
   return `sandbox_${randomBytes(24).toString("base64url")}`;
+}
+
+/** A name that can be put beside another with `NAME_SEPARATOR` and still be told apart. */
+export function isPlainName(text: string): boolean {
+  return isName(text) && !text.includes(NAME_SEPARATOR) && !text.startsWith("-") && !text.endsWith("-");
+}
+
+function isHash(text: string): boolean {
+  return text.length === 64 && Buffer.from(text, "hex").length === 32;
 }
 
 function sha256(text: string): Buffer {

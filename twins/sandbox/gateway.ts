@@ -1,18 +1,22 @@
 /**
  * The one port of all twins. Vendor APIs live at `/s/<sandbox>/<twin>/…` and behind host names, control planes at
- * `/c/<sandbox>/<twin>/sim/…`, and every other path is the engine's of the first sandbox.
+ * `/c/<sandbox>/<twin>/sim/…`, the sandboxes themselves at `/sandboxes`, and every other path is the engine's of the first
+ * sandbox.
  */
 import http, { type IncomingMessage, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Logger } from "pino";
-import { type HostLookup, readAddress } from "./address.ts";
+import { type Address, type HostLookup, readAddress } from "./address.ts";
 import type { ApiKeys } from "./api-keys.ts";
-import { serveControl } from "./control/serve.ts";
+import { serveControl, serveTwinControl } from "./control/serve.ts";
 import { errorResponse } from "./errors.ts";
 import { DEFAULT_BODY_BYTES, refuseEarly } from "./http.ts";
 import { listen } from "./listen.ts";
 import type { HostedTwin, Sandbox } from "./sandbox.ts";
-import { type Service, serveOperation } from "./serve.ts";
+import type { SandboxRoutes } from "./sandbox-routes.ts";
+import type { Sandboxes } from "./sandboxes.ts";
+import { type Local, type Service, serveOperation } from "./serve.ts";
+import { ENGINE } from "./services.ts";
 import type { RunningTwin } from "./twin.ts";
 import { createUpgrader, refuseUpgrade } from "./upgrade.ts";
 
@@ -24,19 +28,24 @@ export interface GatewayOptions {
   log: Logger;
 }
 
+/** What a gateway leads to. */
+export interface Served {
+  sandboxes: Sandboxes;
+  routes: SandboxRoutes;
+  /** The sandbox whose engine answers at the root. */
+  first: Sandbox;
+}
+
 export interface Gateway {
   /** `http://host:port`, without a slash at the end. */
   baseUrl: string;
-  /** Makes a sandbox reachable. The first one also answers at the root. */
-  add(sandbox: Sandbox, hostNames: ReadonlyMap<string, string>): void;
+  /** From here on requests are answered. */
+  open(served: Served): void;
   /** Takes no new connections; those that are open stay. Resolves when the last has gone. */
   refuse(): Promise<void>;
-  /** Ends every connection, sockets with 1001, and waits until they are gone. */
+  /** Ends every connection and waits until they are gone. The sandboxes have to have ended before. */
   close(): Promise<void>;
 }
-
-/** The engine's service name: what answers at the root. */
-export const ENGINE = "engine";
 
 /** Longest a request may take to arrive, and its headers. */
 const REQUEST_MS = 60_000;
@@ -46,39 +55,50 @@ const KEEP_ALIVE_MS = 30_000;
 /** Connections open at a time, sockets included; more are turned away. */
 const MAX_CONNECTIONS = 10_000;
 
-/** Starts to listen. Until a sandbox is added everything is answered with 503. @throws Error saying what to do. */
+/** Starts to listen. Until it is opened everything is answered with 503. @throws Error saying what to do. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const sandboxes = new Map<string, Sandbox>();
-  const hosts = new Map<string, { sandbox: string; twin: string }>();
-  const lookup: HostLookup = (host) => hosts.get(host);
   const upgrader = createUpgrader();
-  const find = (sandbox: string, twin: string) => sandboxes.get(sandbox)?.twins.get(twin);
-  const root = () => [...sandboxes.values()][0]?.twins.get(ENGINE);
+  let served: Served | undefined;
+
+  const lookup: HostLookup = (host) => served?.sandboxes.host(host);
+
+  /** The twin whose vendor API an address names. */
+  function find({ sandboxes, first }: Served, address: VendorAddress): TwinOfSandbox | undefined {
+    const sandbox = address.kind === "engine" ? first : sandboxes.named(address.sandbox);
+    const twin = sandbox?.twins.get(address.kind === "engine" ? ENGINE : address.twin);
+    return sandbox && twin ? { sandbox, twin } : undefined;
+  }
 
   async function serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
-    const address = readAddress(req.url ?? "/", req.headers.host, lookup);
-    if (address.kind === "control") {
-      const sandbox = sandboxes.get(address.sandbox);
-      return serveControl(req, res, { ...address, sandbox }, options.keys);
-    }
-    if (address.kind === "nowhere") {
-      await refuseEarly(req, res, nowhere(address.path));
+    if (!served) {
+      await refuseEarly(req, res, starting());
       return;
     }
-    const twin = address.kind === "engine" ? root() : find(address.sandbox, address.twin);
-    if (twin) return serveOperation(req, res, address, vendorService(twin));
-    await refuseEarly(req, res, sandboxes.size === 0 ? starting() : nowhere(address.path));
+    const address = readAddress(req.url ?? "/", req.headers.host, lookup);
+    switch (address.kind) {
+      case "sandboxes":
+        return served.routes.serve(req, res, address);
+      case "control":
+        return serveControl(req, res, address, options.keys, served.sandboxes);
+      case "nowhere":
+        await refuseEarly(req, res, nowhere(address.path));
+        return;
+    }
+    const found = find(served, address);
+    if (found) return serveVendor(req, res, address, found);
+    await refuseEarly(req, res, nowhere(address.path));
   }
 
   async function upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const address = readAddress(req.url ?? "/", req.headers.host, lookup);
-    let twin: HostedTwin | undefined;
-    if (address.kind === "vendor") twin = find(address.sandbox, address.twin);
-    if (address.kind === "engine") twin = root();
-    if (twin && (address.kind === "vendor" || address.kind === "engine")) {
-      return upgrader.upgrade(req, socket, head, twin, address);
+    const found =
+      served && (address.kind === "vendor" || address.kind === "engine") ? find(served, address) : undefined;
+    if (!found || (address.kind !== "vendor" && address.kind !== "engine")) {
+      refuseUpgrade(socket, nowhere(address.path));
+      return;
     }
-    refuseUpgrade(socket, nowhere(address.path));
+    if (found.sandbox.layout === "legacy") dropKey(req);
+    return upgrader.upgrade(req, socket, head, found.twin, address);
   }
 
   const server = http.createServer({
@@ -110,18 +130,44 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   };
   return {
     baseUrl,
-    add(sandbox, hostNames) {
-      sandboxes.set(sandbox.id, sandbox);
-      for (const [host, twin] of hostNames) hosts.set(host, { sandbox: sandbox.id, twin });
+    open(what) {
+      served = what;
     },
     refuse,
     async close() {
       const gone = refuse();
-      await upgrader.close();
       server.closeAllConnections();
       await gone;
     },
   };
+}
+
+type VendorAddress = Extract<Address, { kind: "vendor" | "engine" }>;
+
+interface TwinOfSandbox {
+  sandbox: Sandbox;
+  twin: HostedTwin;
+}
+
+/** Serves a twin's own address: the vendor API, and in the legacy layout the control plane beside it. */
+function serveVendor(
+  req: IncomingMessage,
+  res: ServerResponse,
+  address: Local,
+  { sandbox, twin }: TwinOfSandbox,
+): Promise<void> {
+  if (sandbox.layout === "legacy") {
+    dropKey(req);
+    if (address.path === "/sim" || address.path.startsWith("/sim/")) {
+      return serveTwinControl(req, res, address, { sandbox, twin });
+    }
+  }
+  return sandbox.connections.answering(res, serveOperation(req, res, address, vendorService(twin)));
+}
+
+/** In the legacy layout a key means nothing, so it is gone before anything sees it. */
+function dropKey(req: IncomingMessage): void {
+  delete req.headers["x-api-key"];
 }
 
 function vendorService(twin: HostedTwin): Service<RunningTwin> {

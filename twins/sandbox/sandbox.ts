@@ -1,6 +1,7 @@
 /** A sandbox: one clock and one running twin of each service it was asked for. */
 import type { Logger } from "pino";
 import { type SandboxClock, wallTime } from "./clock.ts";
+import { Connections } from "./connections.ts";
 import { Journal } from "./journal.ts";
 import { createMask } from "./mask.ts";
 import type { Operation, SocketOperation } from "./operation.ts";
@@ -41,26 +42,39 @@ export interface HostedTwin {
   url: string;
   controlUrl: string;
   startedAtMs: number;
+  /** Puts the world to a profile; to the one its service names, or to its start, when none is given. */
+  reset(profile?: string): Promise<void>;
+  /** What is open to the sandbox. */
+  connections: Connections;
 }
 
+/**
+ * Where the control plane is: at `/c/…` with a key, or, as worlds captured before that was so expect it, without a key at
+ * the vendor's own address.
+ */
+export type Layout = "split" | "legacy";
+
 export interface Sandbox {
+  /** How its organisation calls it. */
   id: string;
+  /** What stands in its addresses; no two sandboxes have the same. */
+  name: string;
   /** Whose keys open its control plane. */
   organisation: string;
+  layout: Layout;
   clock: SandboxClock;
   twins: Map<string, HostedTwin>;
+  connections: Connections;
 }
 
 export interface SandboxService {
   type: TwinType;
   /** Already checked against the definition's `config`. */
   config: unknown;
+  profile?: string;
 }
 
-export interface SandboxOptions {
-  id: string;
-  organisation: string;
-  clock: SandboxClock;
+export interface SandboxOptions extends Pick<Sandbox, "id" | "name" | "organisation" | "layout" | "clock"> {
   baseUrl: string;
   services: readonly SandboxService[];
   log: Logger;
@@ -69,18 +83,16 @@ export interface SandboxOptions {
 
 /** Starts all twins side by side. When one fails the others are stopped. @throws Error naming the twin and the reason. */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const sandbox: Sandbox = {
-    id: options.id,
-    organisation: options.organisation,
-    clock: options.clock,
-    twins: new Map(),
-  };
-  const view = createSandboxView(sandbox.twins);
-  const starting = options.services.map((service) => startTwin(options, service, view));
-  const outcomes = await Promise.allSettled(starting);
+  const { id, name, organisation, layout, clock } = options;
+  const twins = new Map<string, HostedTwin>();
+  const sandbox: Sandbox = { id, name, organisation, layout, clock, twins, connections: new Connections() };
+  const view = createSandboxView(twins);
+  const outcomes = await Promise.allSettled(
+    options.services.map((service) => startTwin(options, service, sandbox, view)),
+  );
   const failures: unknown[] = [];
   for (const outcome of outcomes) {
-    if (outcome.status === "fulfilled") sandbox.twins.set(outcome.value.type.definition.name, outcome.value);
+    if (outcome.status === "fulfilled") twins.set(outcome.value.type.definition.name, outcome.value);
     else failures.push(outcome.reason);
   }
   if (failures.length === 0) return sandbox;
@@ -90,17 +102,18 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
 
 async function startTwin(
   options: SandboxOptions,
-  { type, config }: SandboxService,
+  { type, config, profile }: SandboxService,
+  sandbox: Sandbox,
   view: SandboxView,
 ): Promise<HostedTwin> {
   const { name } = type.definition;
-  const url = `${options.baseUrl}/s/${options.id}/${name}`;
-  const log = options.log.child({ sandbox: options.id, twin: name });
+  const vendorUrl = `${options.baseUrl}/s/${options.name}/${name}`;
+  const log = options.log.child({ sandbox: options.name, twin: name });
   const journal = new Journal(createMask(type.definition), options.clock);
   const context: TwinContext = {
-    sandbox: options.id,
+    sandbox: options.name,
     name,
-    url,
+    url: vendorUrl,
     clock: options.clock,
     journal,
     view,
@@ -109,14 +122,17 @@ async function startTwin(
   };
   try {
     const running = await type.definition.start(context, config);
+    if (profile !== undefined) await resetOrStop(running, profile);
     return {
       type,
       running,
       log,
       journal,
-      url: running.url ?? url,
-      controlUrl: `${options.baseUrl}/c/${options.id}/${name}`,
+      url: running.url ?? vendorUrl,
+      controlUrl: options.layout === "legacy" ? vendorUrl : `${options.baseUrl}/c/${options.name}/${name}`,
       startedAtMs: wallTime(),
+      reset: (other = profile) => running.reset(other),
+      connections: sandbox.connections,
     };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
@@ -124,8 +140,18 @@ async function startTwin(
   }
 }
 
-/** Stops every twin; one that fails to stop is logged and does not keep the others. */
+async function resetOrStop(running: RunningTwin, profile: string): Promise<void> {
+  try {
+    await running.reset(profile);
+  } catch (error) {
+    await running.stop();
+    throw error;
+  }
+}
+
+/** Stops every twin, then ends what is still open to it. A twin that fails to stop is logged and does not keep the others. */
 export async function stopSandbox(sandbox: Sandbox): Promise<void> {
+  sandbox.connections.refuse();
   const stopping = [...sandbox.twins.values()].map(async (twin) => {
     try {
       await twin.running.stop();
@@ -134,4 +160,5 @@ export async function stopSandbox(sandbox: Sandbox): Promise<void> {
     }
   });
   await Promise.all(stopping);
+  await sandbox.connections.end();
 }

@@ -14,7 +14,7 @@ export interface Service<Target> {
   operations: Router<Operation<Target>>;
   target: Target;
   /** Whose journal and log it is. */
-  twin: HostedTwin;
+  twin: Pick<HostedTwin, "journal" | "log">;
   /** Largest body of an operation that sets no limit of its own. */
   defaultBodyBytes: number;
   /** The wording of what is refused. */

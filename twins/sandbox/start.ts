@@ -4,12 +4,17 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Logger, pino } from "pino";
 import { registry } from "../registry.ts";
-import { createApiKeys, LOCAL_ORGANISATION, makeApiKey } from "./api-keys.ts";
-import { SandboxClock } from "./clock.ts";
-import { type Environment, type EnvironmentService, readEnvironment } from "./environment.ts";
-import { ENGINE, type Gateway, startGateway } from "./gateway.ts";
-import { compileTwin, type Sandbox, startSandbox, stopSandbox } from "./sandbox.ts";
+import { createApiKeys, keyEntry, LOCAL_ORGANISATION, makeApiKey } from "./api-keys.ts";
+import { type Environment, readEnvironment } from "./environment.ts";
+import { type Gateway, startGateway } from "./gateway.ts";
+import { compileTwin } from "./sandbox.ts";
+import { addressesOf, type TwinAddresses } from "./sandbox-description.ts";
+import { createSandboxRoutes } from "./sandbox-routes.ts";
+import { FIRST_SANDBOX, Sandboxes } from "./sandboxes.ts";
+import { type CheckedService, withEngine } from "./services.ts";
 import type { AnyTwinDefinition } from "./twin.ts";
+
+export type { TwinAddresses } from "./sandbox-description.ts";
 
 export interface StartOptions {
   /** Default: `twins/environment.yaml`. */
@@ -26,18 +31,6 @@ export interface StartOptions {
   twins?: readonly AnyTwinDefinition[];
 }
 
-/** A twin's addresses, in the form in which `npm run twins -- --json` prints them. */
-export interface TwinAddresses {
-  name: string;
-  /** What the code under test uses. */
-  url: string;
-  /** Base of `/sim/…`. */
-  control_url: string;
-  control_auth: "api_key";
-  /** Environment variables a client of this twin needs. */
-  environment: Record<string, string>;
-}
-
 export interface RunningTwins {
   baseUrl: string;
   apiKey: string;
@@ -46,49 +39,51 @@ export interface RunningTwins {
   stop(): Promise<void>;
 }
 
-/** The sandbox that exists after boot. */
-const FIRST_SANDBOX = "dev";
 const defaultEnvironment = fileURLToPath(new URL("../environment.yaml", import.meta.url));
+
+/** Most sandboxes of an organisation, unless told otherwise. */
+const MOST_SANDBOXES = 256;
 
 /**
  * Starts everything; when it resolves, every twin answers.
  * @throws EnvironmentError naming file and line, or Error naming the port or the twin that did not start.
  */
 export async function startTwins(options: StartOptions = {}): Promise<RunningTwins> {
+  const known = options.twins ?? registry;
   const environmentFile = path.resolve(options.environmentFile ?? defaultEnvironment);
-  const environment = withEngine(
-    await readEnvironmentFile(environmentFile, options.twins ?? registry),
-    options.twins ?? registry,
-  );
+  const environment = await readEnvironmentFile(environmentFile, known);
+  const services = withEngine(environment.services, known);
+  const types = new Map(known.map((definition) => [definition, compileTwin(definition)]));
   const log = options.log ?? pino({ level: "silent" });
   const apiKey = options.apiKey ?? makeApiKey();
+  const owner = LOCAL_ORGANISATION;
+  const keys = createApiKeys([keyEntry(owner, apiKey)]);
   const gateway = await startGateway({
     host: options.host ?? "127.0.0.1",
     port: options.port ?? 0,
-    keys: createApiKeys({ [LOCAL_ORGANISATION]: apiKey }),
+    keys,
     log,
   });
+  const sandboxes = new Sandboxes({
+    owner,
+    baseUrl: gateway.baseUrl,
+    mostPerOrganisation: MOST_SANDBOXES,
+    types,
+    log,
+    resolvePath: (file) => path.resolve(path.dirname(environmentFile), file),
+  });
   try {
-    const sandbox = await startSandbox({
-      id: FIRST_SANDBOX,
-      organisation: LOCAL_ORGANISATION,
-      clock: new SandboxClock(),
-      baseUrl: gateway.baseUrl,
-      services: environment.services.map(({ definition, config }) => ({
-        type: compileTwin(definition),
-        config,
-      })),
-      log,
-      resolvePath: (file) => path.resolve(path.dirname(environmentFile), file),
-    });
-    gateway.add(sandbox, hostNames(environment.services));
+    const first = await sandboxes.create(owner, { id: FIRST_SANDBOX, services, layout: "split" });
+    const defaultServices = services.map(withoutNames);
+    const routes = createSandboxRoutes({ sandboxes, known, defaultServices, keys, log });
+    gateway.open({ sandboxes, routes, first: first.sandbox });
     let stopping: Promise<void> | undefined;
     return {
       baseUrl: gateway.baseUrl,
       apiKey,
-      sandboxes: [addressesOf(sandbox)],
+      sandboxes: [{ id: first.sandbox.id, twins: addressesOf(first.sandbox) }],
       stop() {
-        stopping ??= stop(gateway, sandbox);
+        stopping ??= stop(gateway, sandboxes);
         return stopping;
       },
     };
@@ -96,6 +91,11 @@ export async function startTwins(options: StartOptions = {}): Promise<RunningTwi
     await gateway.close();
     throw error;
   }
+}
+
+/** The same service for another sandbox: host names and ports are the first one's alone. */
+function withoutNames({ port: _port, ...service }: CheckedService): CheckedService {
+  return { ...service, dnsAliases: [] };
 }
 
 async function readEnvironmentFile(file: string, known: readonly AnyTwinDefinition[]): Promise<Environment> {
@@ -110,34 +110,10 @@ async function readEnvironmentFile(file: string, known: readonly AnyTwinDefiniti
   return readEnvironment(text, shown, known);
 }
 
-/** The engine is always there, listed or not. */
-function withEngine(environment: Environment, known: readonly AnyTwinDefinition[]): Environment {
-  if (environment.services.some(({ definition }) => definition.name === ENGINE)) return environment;
-  const engine = known.find(({ name }) => name === ENGINE);
-  if (!engine) return environment;
-  const service: EnvironmentService = { definition: engine, config: engine.config.parse({}), dnsAliases: [] };
-  return { services: [service, ...environment.services] };
-}
-
-function hostNames(services: readonly EnvironmentService[]): Map<string, string> {
-  return new Map(
-    services.flatMap(({ definition, dnsAliases }) => dnsAliases.map((alias) => [alias, definition.name])),
-  );
-}
-
-function addressesOf(sandbox: Sandbox): RunningTwins["sandboxes"][number] {
-  const twins = [...sandbox.twins.values()].map((twin): TwinAddresses => {
-    const { name } = twin.type.definition;
-    const environment = twin.type.definition.clientEnvironment(twin.url);
-    return { name, url: twin.url, control_url: twin.controlUrl, control_auth: "api_key", environment };
-  });
-  return { id: sandbox.id, twins };
-}
-
 /** New connections are refused first, so that the twins can end what runs without more being added. */
-async function stop(gateway: Gateway, sandbox: Sandbox): Promise<void> {
+async function stop(gateway: Gateway, sandboxes: Sandboxes): Promise<void> {
   const gone = gateway.refuse();
-  await stopSandbox(sandbox);
+  await sandboxes.stop();
   await gateway.close();
   await gone;
 }

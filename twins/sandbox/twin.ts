@@ -56,6 +56,8 @@ export interface TwinDefinition<Config, Twin extends RunningTwin> {
   config: z.ZodType<Config>;
   operations: Operation<Twin>[];
   sockets?: SocketOperation<Twin>[];
+  /** Whether the service may name a `dataset` in the environment file. */
+  takesDataset?: boolean;
   /** Request and response headers whose values the journal masks, beyond the platform's own list. */
   secretHeaders?: string[];
   /** Paths below `url` with `:name` segments; in a path that fits, the journal masks what stands at those names. */

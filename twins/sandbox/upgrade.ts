@@ -2,7 +2,7 @@
 import { type IncomingMessage, STATUS_CODES } from "node:http";
 import { performance } from "node:perf_hooks";
 import type { Duplex } from "node:stream";
-import { type WebSocket, WebSocketServer } from "ws";
+import { WebSocketServer } from "ws";
 import { ArrivedRequest, encodeBody } from "./http.ts";
 import type { SocketOperation, UpgradeAnswer, VendorResponse } from "./operation.ts";
 import type { HostedTwin } from "./sandbox.ts";
@@ -13,13 +13,9 @@ const DEFAULT_PAYLOAD_BYTES = 1024 * 1024;
 /** A message may come in at most this many fragments, and this many pieces may wait to be put together. */
 const MAX_FRAGMENTS = 1024;
 const MAX_BUFFERED_CHUNKS = 16_384;
-/** How long a socket may take to answer a close before it is cut. */
-const CLOSE_MS = 1000;
 
 export interface Upgrader {
   upgrade(req: IncomingMessage, socket: Duplex, head: Buffer, twin: HostedTwin, target: Local): Promise<void>;
-  /** Closes every socket with 1001 and waits until they are gone. */
-  close(): Promise<void>;
 }
 
 type Socket = SocketOperation<RunningTwin>;
@@ -28,7 +24,6 @@ export function createUpgrader(): Upgrader {
   /** One per payload limit, since that is an option of the server. */
   const servers = new Map<number, WebSocketServer>();
   const subprotocols = new WeakMap<IncomingMessage, string>();
-  const open = new Set<WebSocket>();
 
   function serverFor(operation: Socket): WebSocketServer {
     const maxPayload = operation.maxPayloadBytes ?? DEFAULT_PAYLOAD_BYTES;
@@ -81,35 +76,24 @@ export function createUpgrader(): Upgrader {
       const answer = await askTwin(twin, match.route, request);
       if ("refuse" in answer) return refuse(answer.refuse);
       if (socket.destroyed) return;
+      if (!twin.connections.open) {
+        socket.destroy();
+        return;
+      }
       if (answer.subprotocol !== undefined) subprotocols.set(req, answer.subprotocol);
       serverFor(match.route).handleUpgrade(req, socket, head, (ws) => {
         complete({ status: 101, headers: {}, body: nothing });
-        open.add(ws);
-        ws.on("close", () => open.delete(ws));
+        twin.connections.addSocket(ws);
         ws.on("error", (error) =>
           twin.log.warn({ err: error, operation: match.route.id }, "a socket failed"),
         );
         answer.accept(ws);
       });
     },
-    async close() {
-      await Promise.all([...open].map(closeSocket));
-    },
   };
 }
 
 const nothing = Buffer.alloc(0);
-
-function closeSocket(ws: WebSocket): Promise<void> {
-  return new Promise((resolve) => {
-    const cut = setTimeout(() => ws.terminate(), CLOSE_MS);
-    ws.once("close", () => {
-      clearTimeout(cut);
-      resolve();
-    });
-    ws.close(1001, "the twins are stopping");
-  });
-}
 
 async function askTwin(twin: HostedTwin, operation: Socket, request: ArrivedRequest): Promise<UpgradeAnswer> {
   try {

@@ -43,7 +43,7 @@ export const stateOperations: readonly Operation<ControlTarget>[] = [
       if (!body.ok) return body.response;
       const { world } = twin.running;
       if (body.value.data) await world.load(body.value.data);
-      else await twin.running.reset(body.value.profile);
+      else await twin.reset(body.value.profile);
       return { status: 200, body: { state_version: world.stateVersion, counts: await world.counts() } };
     },
   }),

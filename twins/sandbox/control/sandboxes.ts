@@ -1,0 +1,153 @@
+/** `/sandboxes`: making, finding, resetting and ending sandboxes. */
+import { z } from "zod";
+import { isPlainName } from "../api-keys.ts";
+import { errorResponse, readBodyAs } from "../errors.ts";
+import { type Operation, operation, type VendorResponse } from "../operation.ts";
+import { describeSandbox } from "../sandbox-description.ts";
+import { type Sandboxes, SandboxRefusal } from "../sandboxes.ts";
+import { type CheckedService, checkServices, servicesSchema, withEngine } from "../services.ts";
+import type { AnyTwinDefinition } from "../twin.ts";
+import { WorldRefusal } from "../world.ts";
+
+/** What a sandbox operation works on: one organisation's view. */
+export interface SandboxesTarget {
+  organisation: string;
+  sandboxes: Sandboxes;
+  /** The twins there are. */
+  known: readonly AnyTwinDefinition[];
+  /** What a sandbox has when it asks for nothing else. */
+  defaultServices: readonly CheckedService[];
+}
+
+/** Longest life that can be asked for: a week. */
+const MAX_TTL_SECONDS = 7 * 24 * 3600;
+
+const createBody = z
+  .strictObject({
+    id: z
+      .string()
+      .max(40, "must have at most 40 characters")
+      .refine(isPlainName, "must hold only a-z, 0-9, _ and single - between them")
+      .optional(),
+    services: servicesSchema.optional(),
+    layout: z.enum(["split", "legacy"]).default("split"),
+    ttl_seconds: z.number().positive().max(MAX_TTL_SECONDS).optional(),
+  })
+  .prefault({});
+
+const emptyBody = z.strictObject({}).optional();
+
+export const sandboxOperations: readonly Operation<SandboxesTarget>[] = [
+  operation<SandboxesTarget>({
+    id: "sandbox.list",
+    method: "GET",
+    path: "/sandboxes",
+    surface: "rest",
+    summary: "The organisation's sandboxes, oldest first.",
+    handle: (_request, { sandboxes, organisation }) => ({
+      status: 200,
+      body: { sandboxes: sandboxes.list(organisation).map(describeSandbox) },
+    }),
+  }),
+  operation<SandboxesTarget>({
+    id: "sandbox.create",
+    method: "POST",
+    path: "/sandboxes",
+    surface: "rest",
+    summary: "Starts a sandbox with the given services, or with those of the environment file.",
+    async handle(request, target) {
+      const body = readBodyAs(request, createBody);
+      if (!body.ok) return body.response;
+      const { id, services: given, layout, ttl_seconds } = body.value;
+      const checked = given && checkServices(given, target.known, ["services"]);
+      if (checked && checked.mistakes.length > 0) {
+        const problems = checked.mistakes.map(({ path, rule }) => ({
+          field: path.map(String).join("."),
+          rule,
+        }));
+        return errorResponse(422, "invalid", "the services are not what this route takes", problems);
+      }
+      const services = checked ? withEngine(checked.services, target.known) : target.defaultServices;
+      const ttlMs = ttl_seconds === undefined ? undefined : ttl_seconds * 1000;
+      try {
+        const living = await target.sandboxes.create(target.organisation, { id, services, layout, ttlMs });
+        return { status: 201, body: describeSandbox(living) };
+      } catch (error) {
+        return notCreated(error, given !== undefined);
+      }
+    },
+  }),
+  operation<SandboxesTarget>({
+    id: "sandbox.get",
+    method: "GET",
+    path: "/sandboxes/:id",
+    surface: "rest",
+    summary: "One sandbox: each twin's addresses, and the variables a client of it needs.",
+    handle: ({ params }, { sandboxes, organisation }) => {
+      const living = sandboxes.get(organisation, params.id ?? "");
+      return living ? { status: 200, body: describeSandbox(living) } : noSandbox;
+    },
+  }),
+  operation<SandboxesTarget>({
+    id: "sandbox.delete",
+    method: "DELETE",
+    path: "/sandboxes/:id",
+    surface: "rest",
+    summary: "Ends a sandbox and everything in it.",
+    async handle({ params }, { sandboxes, organisation }) {
+      try {
+        return (await sandboxes.remove(organisation, params.id ?? "")) ? { status: 204 } : noSandbox;
+      } catch (error) {
+        if (error instanceof SandboxRefusal) return refused(error);
+        throw error;
+      }
+    },
+  }),
+  operation<SandboxesTarget>({
+    id: "sandbox.reset",
+    method: "POST",
+    path: "/sandboxes/:id/reset",
+    surface: "rest",
+    summary: "Puts every twin back to its start, or none.",
+    async handle(request, { sandboxes, organisation }) {
+      const body = readBodyAs(request, emptyBody);
+      if (!body.ok) return body.response;
+      const id = request.params.id ?? "";
+      const outcome = await sandboxes.reset(organisation, id);
+      const living = sandboxes.get(organisation, id);
+      if (!outcome || !living) return noSandbox;
+      if (outcome.kind === "reset") {
+        const twins = [...living.sandbox.twins].map(([name, { running }]) => ({
+          name,
+          state_version: running.world.stateVersion,
+        }));
+        return { status: 200, body: { id, twins } };
+      }
+      const { failures, lost } = outcome;
+      const problems = [
+        ...failures.map(({ twin, reason }) => ({ twin, rule: `could not be reset: ${reason}` })),
+        ...lost.map(({ twin, reason }) => ({ twin, rule: `did not get its state back: ${reason}` })),
+      ];
+      const message =
+        lost.length === 0
+          ? "no twin was reset: what had changed has its state back"
+          : "the reset failed, and some twins did not get their state back; delete the sandbox";
+      return errorResponse(500, "not_reset", message, problems);
+    },
+  }),
+];
+
+export const noSandbox = errorResponse(404, "not_found", "there is no such sandbox");
+
+function refused({ status, code, message }: SandboxRefusal): VendorResponse {
+  return errorResponse(status, code, message);
+}
+
+/** @param given whether the services were the client's own, so that a twin which does not start is the client's matter. */
+function notCreated(error: unknown, given: boolean): VendorResponse {
+  if (error instanceof SandboxRefusal) return refused(error);
+  const message = error instanceof Error ? error.message : String(error);
+  const cause = error instanceof Error ? error.cause : undefined;
+  if (cause instanceof WorldRefusal) return errorResponse(422, "refused", message, cause.problems);
+  return errorResponse(given ? 422 : 500, "not_started", message);
+}

@@ -1,0 +1,50 @@
+/** How a sandbox is shown to those who own it. */
+import type { Sandbox } from "./sandbox.ts";
+import type { LivingSandbox } from "./sandboxes.ts";
+
+/** A twin's addresses, in the form in which `npm run twins -- --json` prints them. */
+export interface TwinAddresses {
+  name: string;
+  /** What the code under test uses. */
+  url: string;
+  /** Base of `/sim/…`. */
+  control_url: string;
+  /** `null`: the control plane takes no key, as in a world captured before it did. */
+  control_auth: "api_key" | null;
+  /** Environment variables a client of this twin needs. */
+  environment: Record<string, string>;
+}
+
+/** A sandbox as `/sandboxes` answers it. */
+export interface SandboxDescription {
+  id: string;
+  layout: Sandbox["layout"];
+  created_at: string;
+  /** When it ends by itself; `null`: never. */
+  expires_at: string | null;
+  twins: TwinAddresses[];
+}
+
+export function describeSandbox({ sandbox, createdAtMs, expiresAtMs }: LivingSandbox): SandboxDescription {
+  return {
+    id: sandbox.id,
+    layout: sandbox.layout,
+    created_at: new Date(createdAtMs).toISOString(),
+    expires_at: expiresAtMs === undefined ? null : new Date(expiresAtMs).toISOString(),
+    twins: addressesOf(sandbox),
+  };
+}
+
+/** The addresses of its twins. */
+export function addressesOf(sandbox: Sandbox): TwinAddresses[] {
+  return [...sandbox.twins.values()].map((twin) => {
+    const { name } = twin.type.definition;
+    return {
+      name,
+      url: twin.url,
+      control_url: twin.controlUrl,
+      control_auth: sandbox.layout === "legacy" ? null : "api_key",
+      environment: twin.type.definition.clientEnvironment(twin.url),
+    };
+  });
+}

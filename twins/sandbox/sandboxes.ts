@@ -1,0 +1,256 @@
+/** All sandboxes of a process: made, found, reset and ended by the organisation they belong to. */
+import { randomBytes } from "node:crypto";
+import type { Logger } from "pino";
+import { isName } from "./address.ts";
+import { isPlainName, NAME_SEPARATOR } from "./api-keys.ts";
+import { SandboxClock, wallTime } from "./clock.ts";
+import { type Layout, type Sandbox, startSandbox, stopSandbox, type TwinType } from "./sandbox.ts";
+import { type ResetOutcome, resetSandbox } from "./sandbox-reset.ts";
+import type { CheckedService } from "./services.ts";
+import type { AnyTwinDefinition, TwinContext } from "./twin.ts";
+
+/** The sandbox that exists as long as the process runs. */
+export const FIRST_SANDBOX = "dev";
+
+export interface SandboxesOptions {
+  /** The organisation `dev` belongs to. Its sandboxes stand in addresses by their bare id. */
+  owner: string;
+  baseUrl: string;
+  /** Most sandboxes of one organisation at a time. */
+  mostPerOrganisation: number;
+  types: ReadonlyMap<AnyTwinDefinition, TwinType>;
+  log: Logger;
+  resolvePath: TwinContext["resolvePath"];
+}
+
+/** A sandbox that somebody wants. */
+export interface SandboxPlan {
+  /** Made when absent. */
+  id?: string | undefined;
+  services: readonly CheckedService[];
+  layout: Layout;
+  /** How long it lives; for ever when absent. */
+  ttlMs?: number | undefined;
+}
+
+/** A running sandbox, with what is known of its life. */
+export interface LivingSandbox {
+  sandbox: Sandbox;
+  createdAtMs: number;
+  expiresAtMs: number | undefined;
+}
+
+/** Why a sandbox was not made or not ended. */
+export class SandboxRefusal extends Error {
+  readonly status: number;
+  readonly code: string;
+  constructor(status: number, code: string, message: string) {
+    super(message);
+    this.name = "SandboxRefusal";
+    this.status = status;
+    this.code = code;
+  }
+}
+
+/** A name that is taken, from before the sandbox starts until it has ended. */
+type Slot =
+  | { state: "starting"; started: Promise<unknown> }
+  | { state: "running"; living: LivingSandbox; expiry: NodeJS.Timeout | undefined; turn: Promise<unknown> }
+  | { state: "ending"; ended: Promise<void> };
+
+export class Sandboxes {
+  readonly #options: SandboxesOptions;
+  /** By organisation, then by name: nothing of another organisation is even looked at. */
+  readonly #slots = new Map<string, Map<string, Slot>>();
+  readonly #running = new Map<string, Sandbox>();
+  /** Whose requests those with a host name are. */
+  readonly #hosts = new Map<string, { sandbox: string; twin: string }>();
+  #stopping = false;
+
+  constructor(options: SandboxesOptions) {
+    this.#options = options;
+  }
+
+  /** The running sandbox of this name in addresses, whoever owns it. */
+  named(name: string): Sandbox | undefined {
+    return this.#running.get(name);
+  }
+
+  /** The twin that requests for a host name go to. */
+  host(host: string): { sandbox: string; twin: string } | undefined {
+    return this.#hosts.get(host);
+  }
+
+  /** The same, if it belongs to the organisation. */
+  owned(organisation: string, name: string): Sandbox | undefined {
+    const slot = this.#slots.get(organisation)?.get(name);
+    return slot?.state === "running" ? slot.living.sandbox : undefined;
+  }
+
+  /** An organisation's sandbox by its id. */
+  get(organisation: string, id: string): LivingSandbox | undefined {
+    const slot = this.#slots.get(organisation)?.get(this.#nameOf(organisation, id));
+    return slot?.state === "running" ? slot.living : undefined;
+  }
+
+  /** An organisation's sandboxes, oldest first. */
+  list(organisation: string): LivingSandbox[] {
+    const slots = [...(this.#slots.get(organisation)?.values() ?? [])];
+    return slots.flatMap((slot) => (slot.state === "running" ? [slot.living] : []));
+  }
+
+  /** Starts a sandbox; it answers when this resolves. @throws SandboxRefusal, or Error naming the twin that did not start. */
+  async create(organisation: string, plan: SandboxPlan): Promise<LivingSandbox> {
+    const id = plan.id ?? `sb-${randomBytes(6).toString("hex")}`;
+    const name = this.#nameOf(organisation, id);
+    if (!isPlainName(id) || !isName(name)) {
+      throw new SandboxRefusal(422, "invalid", `a sandbox cannot be called ${JSON.stringify(id)}`);
+    }
+    const slots = this.#slotsOf(organisation);
+    for (let there = slots.get(name); there?.state === "ending"; there = slots.get(name)) await there.ended;
+    if (this.#stopping) throw new SandboxRefusal(503, "stopping", "the twins are stopping");
+    if (slots.has(name)) throw new SandboxRefusal(409, "conflict", `there is a sandbox ${id} already`);
+    const { mostPerOrganisation } = this.#options;
+    if (slots.size >= mostPerOrganisation) {
+      throw new SandboxRefusal(
+        429,
+        "too_many_sandboxes",
+        `an organisation has at most ${mostPerOrganisation} sandboxes at a time; delete one, or give them ttl_seconds`,
+      );
+    }
+    this.#claimHosts(name, plan.services);
+    const starting = this.#start(organisation, id, name, plan);
+    slots.set(name, { state: "starting", started: starting.catch(() => undefined) });
+    try {
+      return this.#keep(slots, await starting, plan.ttlMs);
+    } catch (error) {
+      this.#releaseHosts(name);
+      slots.delete(name);
+      throw error;
+    }
+  }
+
+  /** Resets all its twins, or none; one reset at a time. `undefined`: there is no such sandbox. */
+  async reset(organisation: string, id: string): Promise<ResetOutcome | undefined> {
+    const slots = this.#slotsOf(organisation);
+    const name = this.#nameOf(organisation, id);
+    const slot = slots.get(name);
+    if (slot?.state !== "running") return undefined;
+    const turn = slot.turn.then(() =>
+      slots.get(name) === slot ? resetSandbox(slot.living.sandbox) : undefined,
+    );
+    slot.turn = turn.catch(() => undefined);
+    return turn;
+  }
+
+  /** Ends a sandbox with all that belongs to it, and waits for that. `false`: there is none. @throws SandboxRefusal */
+  async remove(organisation: string, id: string): Promise<boolean> {
+    if (organisation === this.#options.owner && id === FIRST_SANDBOX) {
+      throw new SandboxRefusal(
+        409,
+        "conflict",
+        `${FIRST_SANDBOX} lives as long as the twins do; reset it instead`,
+      );
+    }
+    const slots = this.#slotsOf(organisation);
+    const name = this.#nameOf(organisation, id);
+    const slot = slots.get(name);
+    if (slot?.state !== "running") return false;
+    await this.#end(slots, name, slot);
+    return true;
+  }
+
+  /** Ends all of them, those that are starting included, and takes no more. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    const all = [...this.#slots.values()].flatMap((slots) =>
+      [...slots].map(([name, slot]) => ({ slots, name, slot })),
+    );
+    await Promise.all(
+      all.map(async ({ slots, name, slot }) => {
+        if (slot.state === "starting") await slot.started;
+        const now = slots.get(name);
+        if (now?.state === "running") await this.#end(slots, name, now);
+        if (now?.state === "ending") await now.ended;
+      }),
+    );
+  }
+
+  async #start(organisation: string, id: string, name: string, plan: SandboxPlan): Promise<Sandbox> {
+    const { baseUrl, types, log, resolvePath } = this.#options;
+    const services = plan.services.map(({ definition, config, profile }) => {
+      const type = types.get(definition);
+      if (!type) throw new Error(`twin ${definition.name} is not known`);
+      return { type, config, ...(profile === undefined ? {} : { profile }) };
+    });
+    const { layout } = plan;
+    return startSandbox({
+      id,
+      name,
+      organisation,
+      layout,
+      clock: new SandboxClock(),
+      baseUrl,
+      services,
+      log,
+      resolvePath,
+    });
+  }
+
+  /** Makes a started sandbox reachable. */
+  #keep(slots: Map<string, Slot>, sandbox: Sandbox, ttlMs: number | undefined): LivingSandbox {
+    const createdAtMs = wallTime();
+    const expiresAtMs = ttlMs === undefined ? undefined : createdAtMs + ttlMs;
+    const living: LivingSandbox = { sandbox, createdAtMs, expiresAtMs };
+    const { organisation, id, name } = sandbox;
+    const expire = () => {
+      this.#options.log.info({ sandbox: name }, "the sandbox's time is over");
+      this.remove(organisation, id).catch((error: unknown) => {
+        this.#options.log.error({ err: error, sandbox: name }, "the sandbox did not end");
+      });
+    };
+    const expiry = ttlMs === undefined ? undefined : setTimeout(expire, ttlMs);
+    expiry?.unref();
+    slots.set(name, { state: "running", living, expiry, turn: Promise.resolve() });
+    this.#running.set(name, sandbox);
+    return living;
+  }
+
+  /** Nothing reaches it from here on; its name is free when all of it has ended. */
+  #end(slots: Map<string, Slot>, name: string, slot: Slot & { state: "running" }): Promise<void> {
+    clearTimeout(slot.expiry);
+    this.#running.delete(name);
+    this.#releaseHosts(name);
+    const ended = slot.turn.then(() => stopSandbox(slot.living.sandbox)).finally(() => slots.delete(name));
+    slots.set(name, { state: "ending", ended });
+    return ended;
+  }
+
+  #claimHosts(sandbox: string, services: readonly CheckedService[]): void {
+    const claims = services.flatMap(({ definition, dnsAliases }) =>
+      dnsAliases.map((host) => ({ host, twin: definition.name })),
+    );
+    const taken = claims.find(({ host }) => this.#hosts.has(host));
+    if (taken)
+      throw new SandboxRefusal(409, "conflict", `the host name ${taken.host} belongs to another twin`);
+    for (const { host, twin } of claims) this.#hosts.set(host, { sandbox, twin });
+  }
+
+  #releaseHosts(sandbox: string): void {
+    for (const [host, twin] of this.#hosts) if (twin.sandbox === sandbox) this.#hosts.delete(host);
+  }
+
+  #slotsOf(organisation: string): Map<string, Slot> {
+    let slots = this.#slots.get(organisation);
+    if (!slots) {
+      slots = new Map();
+      this.#slots.set(organisation, slots);
+    }
+    return slots;
+  }
+
+  /** Two organisations may use the same id without learning of one another. */
+  #nameOf(organisation: string, id: string): string {
+    return organisation === this.#options.owner ? id : `${organisation}${NAME_SEPARATOR}${id}`;
+  }
+}

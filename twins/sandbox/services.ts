@@ -1,0 +1,116 @@
+/** The services of a sandbox as the environment file and `POST /sandboxes` name them, checked by their twins. */
+import { z } from "zod";
+import { hostName, isName } from "./address.ts";
+import { placedIssues } from "./errors.ts";
+import type { AnyTwinDefinition } from "./twin.ts";
+
+/** The engine's service name. It is in every sandbox, listed or not, and answers at the root. */
+export const ENGINE = "engine";
+
+const dnsAlias = z
+  .string()
+  .refine(isHostName, "must be a host name, such as search.example.com")
+  .refine((name) => hostName(name) !== "localhost", "must not be localhost, which is the gateway itself");
+
+const serviceSchema = z.strictObject({
+  name: z.string(),
+  /** Handed to the twin as it stands, which checks it. */
+  config: z.unknown().optional(),
+  /** Profile the twin is put to at start, and by a reset that names none. */
+  profile: z.string().min(1).optional(),
+  /** Dataset the service works on, for one that takes any. */
+  dataset: z.string().min(1).optional(),
+  /** A port of its own, at whose root the vendor API answers; 0 takes a free one. */
+  port: z.int("must be a port").min(0).max(65_535).optional(),
+  /** Host names whose requests are this twin's. */
+  dns_aliases: z.array(dnsAlias).default([]),
+});
+
+export const servicesSchema = z.array(serviceSchema);
+
+/** A service, its config checked by its twin. */
+export interface CheckedService {
+  definition: AnyTwinDefinition;
+  config: unknown;
+  profile?: string;
+  port?: number;
+  /** In lower case. */
+  dnsAliases: string[];
+}
+
+/** One thing that is wrong, and where. */
+export interface Mistake {
+  path: PropertyKey[];
+  rule: string;
+}
+
+/** @param path where the list stands, for mistakes. */
+export function checkServices(
+  given: z.output<typeof servicesSchema>,
+  known: readonly AnyTwinDefinition[],
+  path: PropertyKey[],
+): { services: CheckedService[]; mistakes: Mistake[] } {
+  const services: CheckedService[] = [];
+  const mistakes: Mistake[] = [];
+  given.forEach((service, index) => {
+    const mistake = (rule: string, ...where: PropertyKey[]) =>
+      mistakes.push({ path: [...path, index, ...where], rule });
+    const definition = known.find(({ name }) => name === service.name);
+    if (!definition) {
+      const names = known.map(({ name }) => name).join(", ");
+      mistake(`there is no service "${service.name}"; known are ${names}`, "name");
+      return;
+    }
+    if (services.some((other) => other.definition === definition)) {
+      mistake(`service "${service.name}" is listed twice`, "name");
+    }
+    const config = definition.config.safeParse(service.config ?? {});
+    if (!config.success) mistakes.push(...mistakesOf(config.error, [...path, index, "config"]));
+    if (service.dataset !== undefined && !definition.takesDataset) {
+      mistake(`service "${service.name}" takes no dataset`, "dataset");
+    }
+    if (service.port !== undefined && !speaksHttp(definition)) {
+      mistake(`service "${service.name}" is not reached over HTTP, so it takes no port`, "port");
+    }
+    if (service.port && services.some((other) => other.port === service.port)) {
+      mistake(`port ${service.port} belongs to another service already`, "port");
+    }
+    const dnsAliases = service.dns_aliases.map(hostName);
+    dnsAliases.forEach((alias, position) => {
+      if (!services.some((other) => other.dnsAliases.includes(alias))) return;
+      mistake(`${alias} belongs to another service already`, "dns_aliases", position);
+    });
+    services.push({
+      definition,
+      config: config.data,
+      dnsAliases,
+      ...(service.profile === undefined ? {} : { profile: service.profile }),
+      ...(service.port === undefined ? {} : { port: service.port }),
+    });
+  });
+  return { services, mistakes };
+}
+
+/** The services with the engine among them, if it is known at all. */
+export function withEngine(
+  services: readonly CheckedService[],
+  known: readonly AnyTwinDefinition[],
+): CheckedService[] {
+  if (services.some(({ definition }) => definition.name === ENGINE)) return [...services];
+  const engine = known.find(({ name }) => name === ENGINE);
+  if (!engine) return [...services];
+  return [{ definition: engine, config: engine.config.parse({}), dnsAliases: [] }, ...services];
+}
+
+export function mistakesOf(error: z.ZodError, prefix: PropertyKey[]): Mistake[] {
+  return placedIssues(error).map(({ path, rule }) => ({ path: [...prefix, ...path], rule }));
+}
+
+function speaksHttp(definition: AnyTwinDefinition): boolean {
+  return definition.operations.length > 0 || (definition.sockets ?? []).length > 0;
+}
+
+function isHostName(text: string): boolean {
+  const name = hostName(text);
+  return name.length <= 253 && name === text.toLowerCase() && name.split(".").every((label) => isName(label));
+}
