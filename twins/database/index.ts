@@ -10,6 +10,7 @@ import { WorldRefusal } from "../sandbox/world.ts";
 import { createSandboxDatabase, type SandboxDatabase } from "./sandbox-database.ts";
 import { leaseServer, type ServerLease } from "./server/server.ts";
 import type { Recipe } from "./server/templates.ts";
+import { isPlain, type StatementProxy, startStatementProxy } from "./statements/proxy.ts";
 import { PostgresWorld } from "./world/postgres-world.ts";
 
 const config = z.strictObject({
@@ -65,9 +66,10 @@ async function running(
   database: SandboxDatabase,
 ): Promise<PostgresTwin> {
   const world = await PostgresWorld.open(database.adminUrl, lease.server.superuser, context.log);
+  const proxy = await statementProxy(context, database);
   return {
     world,
-    url: database.url,
+    url: proxy?.url ?? database.url,
     reset: async (profile) => {
       const recipe = profile === undefined ? recipes.standard : recipes.named.get(profile);
       if (!recipe) throw unknownProfile(profile, [...recipes.named.keys()]);
@@ -76,11 +78,22 @@ async function running(
       context.log.debug({ tookMs: Math.round(performance.now() - startedAt) }, "database made anew");
     },
     stop: async () => {
+      await proxy?.stop();
       await world.close();
       await database.drop();
       await lease.release();
     },
   };
+}
+
+/** Statements cannot be read out of an encrypted connection. */
+async function statementProxy(
+  { journal, log }: TwinContext,
+  { url }: SandboxDatabase,
+): Promise<StatementProxy | undefined> {
+  if (isPlain(url)) return startStatementProxy({ url, journal, log });
+  log.warn("DATABASE_SERVER_URL asks for encryption: /sim/requests will not show statements");
+  return undefined;
 }
 
 function unknownProfile(profile: string | undefined, known: string[]): WorldRefusal {

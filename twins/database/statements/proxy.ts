@@ -1,0 +1,110 @@
+/**
+ * A listener of one sandbox in front of the server: bytes pass through untouched in both directions, and what they say
+ * is written into the journal before the other side has it.
+ */
+import { once } from "node:events";
+import { connect, createServer, type Socket } from "node:net";
+import type { Logger } from "pino";
+import type { Journal } from "../../sandbox/journal.ts";
+import { SessionLog } from "./session-log.ts";
+import { readOpening } from "./startup.ts";
+
+export interface StatementProxy {
+  /** The connection string by which the database is reached through it. */
+  url: string;
+  /** Ends every connection. */
+  stop(): Promise<void>;
+}
+
+export interface StatementProxyOptions {
+  /** Connection string of the database. */
+  url: string;
+  journal: Pick<Journal, "record">;
+  log: Logger;
+}
+
+/** More than the database itself takes; its own refusal is what a client should see. */
+const MAX_CONNECTIONS = 250;
+/** How long a client may take to say what it wants, as Postgres allows. */
+const OPENING_MS = 60_000;
+
+/** Listens on a free port of the loopback interface. */
+export async function startStatementProxy(options: StatementProxyOptions): Promise<StatementProxy> {
+  const target = new URL(options.url);
+  const sockets = new Set<Socket>();
+  const track = (socket: Socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+    return socket.setNoDelay(true);
+  };
+  const reach = () =>
+    track(connect({ host: hostOf(target), port: Number(target.port) || 5432, allowHalfOpen: true }));
+  const server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => {
+    void serve(track(client), reach, options);
+  });
+  server.maxConnections = MAX_CONNECTIONS;
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("the statement proxy has no port");
+  const url = new URL(options.url);
+  url.hostname = "127.0.0.1";
+  url.port = String(address.port);
+  return {
+    url: url.href,
+    stop: async () => {
+      const closed = once(server, "close");
+      server.close();
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
+}
+
+/** Whether statements can be seen on the way to this server: not when the connection is to be encrypted. */
+export function isPlain(url: string): boolean {
+  const { hostname, searchParams } = new URL(url);
+  const mode = searchParams.get("sslmode") ?? "disable";
+  return hostname !== "" && !searchParams.has("host") && ["disable", "allow", "prefer"].includes(mode);
+}
+
+async function serve(
+  client: Socket,
+  reach: () => Socket,
+  { journal, log }: StatementProxyOptions,
+): Promise<void> {
+  client.on("error", () => client.destroy());
+  client.setTimeout(OPENING_MS, () => client.destroy());
+  const opening = await readOpening(client);
+  client.setTimeout(0);
+  if (!opening) {
+    client.destroy();
+    return;
+  }
+  const session = opening.kind === "session" ? new SessionLog(journal, opening.parameters) : undefined;
+  const server = reach();
+  server.on("error", (error) => {
+    log.warn({ err: error }, "a connection to the database server failed");
+    server.destroy();
+  });
+  server.once("close", () => {
+    session?.ended();
+    client.destroySoon();
+  });
+  client.once("close", () => server.destroySoon());
+
+  // These listeners come before the pipes': a record is there before the other side has the bytes.
+  if (session) {
+    client.on("data", (chunk: Buffer) => session.clientSent(chunk));
+    server.on("data", (chunk: Buffer) => session.serverSent(chunk));
+    session.clientSent(opening.rest);
+  }
+  server.write(opening.packet);
+  if (opening.rest.length > 0) server.write(opening.rest);
+  client.pipe(server);
+  server.pipe(client);
+}
+
+function hostOf({ hostname }: URL): string {
+  return hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
+}
