@@ -1,6 +1,6 @@
 /** Requests in, answers out: bounded bodies, and the request object a handler sees. */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
-import { Readable } from "node:stream";
+import { Readable, Transform, type TransformCallback } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import { gunzip, inflate } from "node:zlib";
@@ -93,11 +93,14 @@ export async function refuseEarly(
   return sent;
 }
 
-/** What was sent, as the journal keeps it. A streamed body counts as empty. */
+/** What was sent, as the journal keeps it. */
 export interface SentResponse {
   status: number;
   headers: Record<string, string>;
+  /** The body, or of a streamed one its beginning. */
   body: Buffer;
+  /** How long a streamed body was. */
+  streamedBytes?: number;
 }
 
 /** Sends an answer. A HEAD request gets the headers alone. */
@@ -112,8 +115,11 @@ export async function sendResponse(
     if (req.method === "HEAD") {
       response.body.destroy();
       res.end();
-    } else await stream(response.body, res);
-    return { status: response.status, headers, body: empty };
+      return { status: response.status, headers, body: empty };
+    }
+    const sent = new BeginningKept();
+    await stream(response.body, sent, res);
+    return { status: response.status, headers, body: sent.beginning(), streamedBytes: sent.bytes };
   }
   const body = encodeBody(response.body, headers);
   if (mayHaveBody(response.status)) headers["content-length"] = String(body.length);
@@ -122,10 +128,31 @@ export async function sendResponse(
   return { status: response.status, headers, body };
 }
 
+/** How much of a streamed answer is kept. */
+const KEPT_BYTES = 64 * 1024;
+
+/** Passes bytes on, and keeps the first of them. */
+class BeginningKept extends Transform {
+  bytes = 0;
+  readonly #chunks: Buffer[] = [];
+
+  override _transform(chunk: Buffer, _encoding: string, done: TransformCallback): void {
+    const room = KEPT_BYTES - this.bytes;
+    // A copy, so that a small part never keeps a large buffer alive.
+    if (room > 0) this.#chunks.push(Buffer.from(chunk.subarray(0, room)));
+    this.bytes += chunk.length;
+    done(null, chunk);
+  }
+
+  beginning(): Buffer {
+    return Buffer.concat(this.#chunks);
+  }
+}
+
 /** Streams until the end, or until the client goes away. @throws the stream's own error */
-async function stream(source: Readable, res: ServerResponse): Promise<void> {
+async function stream(source: Readable, through: Transform, res: ServerResponse): Promise<void> {
   try {
-    await pipeline(source, res);
+    await pipeline(source, through, res);
   } catch (error) {
     if (source.errored !== null && source.errored !== undefined && !isPrematureClose(source.errored))
       throw error;

@@ -4,7 +4,7 @@
  */
 import { performance } from "node:perf_hooks";
 import { type Clock, wallTime } from "./clock.ts";
-import type { Headers, Mask } from "./mask.ts";
+import { type Headers, MASK, type Mask } from "./mask.ts";
 import { Ring, type RingLimits } from "./ring.ts";
 
 export type Tier = "vendor" | "control";
@@ -46,7 +46,14 @@ export interface JournalEntry {
   wallTimeMs: number;
   simulatedTimeMs: number;
   /** Absent while the request is being answered. */
-  answer?: { status: number; headers: Record<string, string>; body: KeptBody; durationMs: number };
+  answer?: {
+    status: number;
+    headers: Record<string, string>;
+    body: KeptBody;
+    durationMs: number;
+    /** The armed fault that made this answer. */
+    fault?: string | undefined;
+  };
   /** About how much memory the entry takes. */
   bytes: number;
 }
@@ -61,12 +68,19 @@ export interface ArrivedRequestRecord {
   body: Buffer;
   /** `performance.now()` when the request came in. */
   startedAt: number;
+  /** The bodies are secret as a whole: neither is kept. */
+  secretBody?: boolean | undefined;
 }
 
 export interface AnswerRecord {
   status: number;
   headers: Headers;
+  /** The body, or of a streamed one its beginning. */
   body: Buffer;
+  /** How long a streamed body was. */
+  streamedBytes?: number | undefined;
+  /** The armed fault that made this answer. */
+  fault?: string | undefined;
 }
 
 /** Writes the answer into an entry. */
@@ -87,7 +101,8 @@ export class Journal {
   /** Records a request that has arrived; the returned function completes it. */
   record(request: ArrivedRequestRecord): CompleteEntry {
     const headers = this.#mask.headers(request.headers);
-    const body = this.#keep(request.body, headers["content-type"] ?? "");
+    const keep = request.secretBody ? keepNothing : this.#keep.bind(this);
+    const body = keep(request.body, headers["content-type"] ?? "");
     const entry: JournalEntry = {
       seq: ++this.#seq,
       tier: request.tier,
@@ -105,9 +120,10 @@ export class Journal {
     const number = ring.add(entry);
     return (answer) => {
       const answered = this.#mask.headers(answer.headers);
-      const kept = this.#keep(answer.body, answered["content-type"] ?? "");
+      const kept = keep(answer.body, answered["content-type"] ?? "", answer.streamedBytes);
       const durationMs = performance.now() - request.startedAt;
-      entry.answer = { status: answer.status, headers: answered, body: kept, durationMs };
+      const { status, fault } = answer;
+      entry.answer = { status, headers: answered, body: kept, durationMs, fault };
       ring.grow(number, kept.bytes.length + lengthOf(answered));
     };
   }
@@ -118,18 +134,30 @@ export class Journal {
     return entries.sort((a, b) => a.seq - b.seq);
   }
 
+  /** `seq` of the newest entry; 0 when there was none yet. */
+  get newest(): number {
+    return this.#seq;
+  }
+
   /** How many entries of each tier were let go. */
   dropped(): Record<Tier, number> {
     return { vendor: this.#tiers.vendor.dropped, control: this.#tiers.control.dropped };
   }
 
-  #keep(body: Buffer, contentType: string): KeptBody {
+  #keep(body: Buffer, contentType: string, streamedBytes = body.length): KeptBody {
     const masked = this.#mask.body(body, contentType);
-    const truncated = masked.length > MAX_BODY_BYTES;
+    const truncated = masked.length > MAX_BODY_BYTES || streamedBytes > body.length;
     // A copy, so that a small part never keeps a large buffer alive.
-    const bytes = truncated ? Buffer.from(masked.subarray(0, MAX_BODY_BYTES)) : masked;
-    return { bytes, originalBytes: body.length, truncated };
+    const bytes = masked.length > MAX_BODY_BYTES ? Buffer.from(masked.subarray(0, MAX_BODY_BYTES)) : masked;
+    return { bytes, originalBytes: streamedBytes, truncated };
   }
+}
+
+const withheld = Buffer.from(JSON.stringify(MASK));
+
+/** A body of which only that there was one is kept. */
+function keepNothing(body: Buffer): KeptBody {
+  return { bytes: body.length > 0 ? withheld : body, originalBytes: body.length, truncated: false };
 }
 
 function lengthOf(headers: Record<string, string>): number {

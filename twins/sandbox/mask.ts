@@ -1,4 +1,5 @@
 /** Takes secrets out of what the journal keeps, before it is kept. */
+import { KnownSecrets } from "./known-secrets.ts";
 import { createRouter, type Router } from "./router.ts";
 import type { AnyTwinDefinition } from "./twin.ts";
 
@@ -13,45 +14,51 @@ export interface Mask {
   headers(headers: Headers): Record<string, string>;
   path(path: string): string;
   query(query: URLSearchParams): Record<string, string>;
-  /** A body with the values of secret members masked; the same buffer when it holds none. */
+  /** A body with the values of secret members and all known credentials masked; the same buffer when it holds none. */
   body(body: Buffer, contentType: string): Buffer;
 }
 
-type Secrets = Pick<AnyTwinDefinition, "secretHeaders" | "secretMembers" | "secretPathParams">;
+export type Secrets = Pick<AnyTwinDefinition, "secretHeaders" | "secretMembers" | "secretPathParams">;
 
-/** @param secrets what a twin declares beyond the platform's own list. */
-export function createMask(secrets: Secrets): Mask {
+/**
+ * @param secrets what a twin declares beyond the platform's own list.
+ * @param credentials values that are masked wherever they stand; those that come in secret headers are added.
+ */
+export function createMask(secrets: Secrets, credentials: readonly string[] = []): Mask {
+  const known = new KnownSecrets(credentials, MASK);
   const headers = new Set(
     [...SECRET_HEADERS, ...(secrets.secretHeaders ?? [])].map((name) => name.toLowerCase()),
   );
   const members = new Set(secrets.secretMembers ?? []);
   const paths = createRouter((secrets.secretPathParams ?? []).map((path) => ({ method: "", path })));
-  // An escape could spell a member's name in a way that a search for its bytes would miss.
-  const traces = members.size > 0 ? [...members, "\\u"].map((name) => Buffer.from(name)) : [];
+  // An escape could spell a name or a value in a way that a search for its bytes would miss.
+  const traces = [...members, "\\u"].map((name) => Buffer.from(name));
   return {
     headers(given) {
       const shown: Record<string, string> = {};
       for (const [name, value] of Object.entries(given)) {
         if (value === undefined) continue;
-        shown[name] = headers.has(name.toLowerCase())
-          ? MASK
-          : Array.isArray(value)
-            ? value.join(", ")
-            : String(value);
+        const text = Array.isArray(value) ? value.join(", ") : String(value);
+        const secret = headers.has(name.toLowerCase());
+        if (secret) known.learn(text);
+        shown[name] = secret ? MASK : text;
       }
+      // Only now are the credentials of this request known.
+      for (const name in shown) shown[name] = known.inText(shown[name] ?? "");
       return shown;
     },
-    path: (path) => maskPath(path, paths),
+    path: (path) => known.inText(maskPath(path, paths)),
     query(query) {
       const shown: Record<string, string> = {};
       for (const [name, value] of query) {
-        shown[name] = members.has(name) || headers.has(name.toLowerCase()) ? MASK : value;
+        const secret = members.has(name) || headers.has(name.toLowerCase());
+        shown[known.inText(name)] = secret ? MASK : known.inText(value);
       }
       return shown;
     },
     body(body, contentType) {
-      if (!traces.some((trace) => body.includes(trace))) return body;
-      return maskBody(body, contentType, members);
+      const traced = traces.some((trace) => body.includes(trace));
+      return known.inBytes(traced ? maskBody(body, contentType, members) : body);
     },
   };
 }

@@ -47,6 +47,8 @@ export interface Operation<Twin> {
   summary: string;
   /** Largest body accepted; default 1 MiB. A larger one is answered with the vendor's 413. */
   maxBodyBytes?: number;
+  /** What goes in and out is secret as a whole: the journal keeps neither body. */
+  secretBody?: boolean;
   handle(request: VendorRequest, twin: Twin): VendorResponse | Promise<VendorResponse>;
 }
 

@@ -46,6 +46,7 @@ export async function serveOperation<Target>(
       headers: req.headers,
       body,
       startedAt,
+      secretBody: match.kind === "found" && match.route.secretBody,
     });
   const refuse = async (refusal: PlatformRefusal): Promise<void> => {
     const complete = record(nothing);

@@ -1,8 +1,10 @@
 /** What it takes to be a twin: one `defineTwin({…})`, exported by the folder's index and listed in `twins/registry.ts`. */
 import type { Logger } from "pino";
 import type { z } from "zod";
+import type { CallbackDestination } from "./client/destination.ts";
 import type { Clock } from "./clock.ts";
 import type { Journal } from "./journal.ts";
+import type { TwinManual } from "./manual/manual.ts";
 import type { Method, Operation, SocketOperation, VendorResponse } from "./operation.ts";
 import type { SandboxView, SpokenLine } from "./sandbox-view.ts";
 import type { World } from "./world.ts";
@@ -22,6 +24,8 @@ export interface TwinContext {
   log: Logger;
   /** Resolves a path of the environment file against that file's folder. */
   resolvePath(path: string): string;
+  /** Where this sandbox's callbacks go when nothing nearer says otherwise: what `PUT /sim/client` has registered. */
+  callbackDestination?(): CallbackDestination | undefined;
 }
 
 /** A twin at work in one sandbox. */
@@ -58,6 +62,10 @@ export interface TwinDefinition<Config, Twin extends RunningTwin> {
   sockets?: SocketOperation<Twin>[];
   /** Whether the service may name a `dataset` in the environment file. */
   takesDataset?: boolean;
+  /** What only this twin does, for `/sim/manual`; each sentence is proved by a test of the same id. */
+  manual?: TwinManual;
+  /** Credentials accepted from the start, given the `url`; the journal masks them wherever they stand. */
+  credentials?(url: string): string[];
   /** Request and response headers whose values the journal masks, beyond the platform's own list. */
   secretHeaders?: string[];
   /** Paths below `url` with `:name` segments; in a path that fits, the journal masks what stands at those names. */
