@@ -58,7 +58,12 @@ export function readBodyAs<Value>(request: VendorRequest, schema: z.ZodType<Valu
 
 /** Reads the query string by a schema of its parameters. */
 export function readQueryAs<Value>(request: VendorRequest, schema: z.ZodType<Value>): Reading<Value> {
-  return readAs(Object.fromEntries(request.query), schema, "the query is not what this route takes");
+  const message = "the query is not what this route takes";
+  const names = [...request.query.keys()];
+  const repeated = [...new Set(names.filter((name, index) => names.indexOf(name) !== index))];
+  if (repeated.length === 0) return readAs(Object.fromEntries(request.query), schema, message);
+  const problems = repeated.map((field) => ({ field, rule: "is given more than once" }));
+  return { ok: false, response: errorResponse(422, "invalid", message, problems) };
 }
 
 function readAs<Value>(value: unknown, schema: z.ZodType<Value>, message: string): Reading<Value> {

@@ -20,10 +20,14 @@ export class KnownSecrets {
   /** Oldest first. */
   readonly #learned = new Map<string, Needle>();
 
-  /** @param declared credentials known from the start. @param mask what stands in their place. */
-  constructor(declared: readonly string[], mask: string) {
+  /** @param mask what stands in place of a secret. */
+  constructor(mask: string) {
     this.#mask = mask;
-    for (const value of declared) if (value !== "") this.#declared.set(value, needle(value));
+  }
+
+  /** Adds values that are never forgotten. */
+  declare(values: readonly string[]): void {
+    for (const value of values) if (value !== "") this.#declared.set(value, needle(value));
   }
 
   /** Remembers the credential of a header such as `Bearer <credential>`; the oldest make room. */

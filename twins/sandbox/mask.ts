@@ -11,6 +11,8 @@ const SECRET_HEADERS = ["authorization", "proxy-authorization", "x-api-key", "co
 export type Headers = Record<string, string | string[] | number | undefined>;
 
 export interface Mask {
+  /** Adds credentials that are masked wherever they stand. */
+  know(credentials: readonly string[]): void;
   headers(headers: Headers): Record<string, string>;
   path(path: string): string;
   query(query: URLSearchParams): Record<string, string>;
@@ -21,11 +23,11 @@ export interface Mask {
 export type Secrets = Pick<AnyTwinDefinition, "secretHeaders" | "secretMembers" | "secretPathParams">;
 
 /**
+ * Credentials that come in secret headers are known from then on, and masked wherever they stand.
  * @param secrets what a twin declares beyond the platform's own list.
- * @param credentials values that are masked wherever they stand; those that come in secret headers are added.
  */
-export function createMask(secrets: Secrets, credentials: readonly string[] = []): Mask {
-  const known = new KnownSecrets(credentials, MASK);
+export function createMask(secrets: Secrets): Mask {
+  const known = new KnownSecrets(MASK);
   const headers = new Set(
     [...SECRET_HEADERS, ...(secrets.secretHeaders ?? [])].map((name) => name.toLowerCase()),
   );
@@ -34,6 +36,7 @@ export function createMask(secrets: Secrets, credentials: readonly string[] = []
   // An escape could spell a name or a value in a way that a search for its bytes would miss.
   const traces = [...members, "\\u"].map((name) => Buffer.from(name));
   return {
+    know: (credentials) => known.declare(credentials),
     headers(given) {
       const shown: Record<string, string> = {};
       for (const [name, value] of Object.entries(given)) {

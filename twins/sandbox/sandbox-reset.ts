@@ -24,19 +24,17 @@ interface Saved {
 export async function resetSandbox(sandbox: Sandbox): Promise<ResetOutcome> {
   const twins = [...sandbox.twins];
   const saving = await eachTwin(twins, async ([name, twin]): Promise<Saved> => {
-    const { world } = twin.running;
+    const { world } = twin;
     const { stateVersion } = world;
     return { name, twin, tables: await world.dump(), stateVersion };
   });
   if (saving.failures.length > 0) return { kind: "failed", failures: saving.failures, lost: [] };
   const resetting = await eachTwin(twins, ([, twin]) => twin.reset());
   if (resetting.failures.length === 0) return { kind: "reset" };
-  const changed = saving.done.filter(
-    ({ twin, stateVersion }) => twin.running.world.stateVersion !== stateVersion,
-  );
+  const changed = saving.done.filter(({ twin, stateVersion }) => twin.world.stateVersion !== stateVersion);
   const restoring = await eachTwin(
     changed.map((saved): [string, Saved] => [saved.name, saved]),
-    ([, { twin, tables }]) => twin.running.world.load(tables),
+    ([, { twin, tables }]) => twin.world.load(tables),
   );
   return { kind: "failed", failures: resetting.failures, lost: restoring.failures };
 }

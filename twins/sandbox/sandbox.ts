@@ -1,7 +1,10 @@
 /** A sandbox: one clock and one running twin of each service it was asked for. */
 import type { Logger } from "pino";
+import { CallbackRegister } from "./client/destination.ts";
 import { type SandboxClock, wallTime } from "./clock.ts";
 import { Connections } from "./connections.ts";
+import { FileStore } from "./files/file-store.ts";
+import { WorldWithFiles } from "./files/world-with-files.ts";
 import { Journal } from "./journal.ts";
 import { createMask } from "./mask.ts";
 import type { Operation, SocketOperation } from "./operation.ts";
@@ -36,13 +39,17 @@ export function compileTwin(definition: AnyTwinDefinition): TwinType {
 export interface HostedTwin {
   type: TwinType;
   running: RunningTwin;
+  /** The twin's tables and its files, as the control plane reads, writes, dumps and loads them. */
+  world: WorldWithFiles;
+  files: FileStore;
+  callbacks: CallbackRegister;
   journal: Journal;
   log: Logger;
   /** What the code under test uses; a connection string for a database twin. */
   url: string;
   controlUrl: string;
   startedAtMs: number;
-  /** Puts the world to a profile; to the one its service names, or to its start, when none is given. */
+  /** Puts the world to a profile; to the one its service names, or to its start, when none is given; none has files. */
   reset(profile?: string): Promise<void>;
   /** What is open to the sandbox. */
   connections: Connections;
@@ -109,7 +116,10 @@ async function startTwin(
   const { name } = type.definition;
   const vendorUrl = `${options.baseUrl}/s/${options.name}/${name}`;
   const log = options.log.child({ sandbox: options.name, twin: name });
-  const journal = new Journal(createMask(type.definition), options.clock);
+  const mask = createMask(type.definition);
+  const journal = new Journal(mask, options.clock);
+  const callbacks = new CallbackRegister();
+  const files = new FileStore(options.clock);
   const context: TwinContext = {
     sandbox: options.name,
     name,
@@ -119,19 +129,28 @@ async function startTwin(
     view,
     log,
     resolvePath: options.resolvePath,
+    callbackDestination: () => callbacks.current,
   };
   try {
     const running = await type.definition.start(context, config);
+    mask.know(type.definition.credentials?.(running.url ?? vendorUrl) ?? []);
     if (profile !== undefined) await resetOrStop(running, profile);
+    const world = new WorldWithFiles(running.world, files);
     return {
       type,
       running,
+      world,
+      files,
+      callbacks,
       log,
       journal,
       url: running.url ?? vendorUrl,
       controlUrl: options.layout === "legacy" ? vendorUrl : `${options.baseUrl}/c/${options.name}/${name}`,
       startedAtMs: wallTime(),
-      reset: (other = profile) => running.reset(other),
+      async reset(other = profile) {
+        await running.reset(other);
+        world.replaceFiles([]);
+      },
       connections: sandbox.connections,
     };
   } catch (error) {

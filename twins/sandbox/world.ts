@@ -20,8 +20,10 @@ export interface ColumnDescription {
 export interface TableDescription {
   name: string;
   description: string;
-  /** Column that identifies a row. */
+  /** Column that identifies a row; of a key of several columns the first. */
   key: string;
+  /** The columns that identify a row together, when these are not just `key`; none when nothing does. */
+  key_columns?: readonly string[];
   columns: ColumnDescription[];
 }
 

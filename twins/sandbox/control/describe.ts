@@ -1,6 +1,7 @@
 /** What a twin is and what it serves: health, manual, schema, operations. */
 import { z } from "zod";
 import { readQueryAs } from "../errors.ts";
+import { readManual } from "../manual/read-manual.ts";
 import { type Operation, operation } from "../operation.ts";
 import type { ControlTarget } from "./target.ts";
 
@@ -21,7 +22,7 @@ export const describingOperations: readonly Operation<ControlTarget>[] = [
         vendor: twin.type.definition.vendor,
         versions: twin.type.definition.versions,
         sandbox: sandbox.id,
-        state_version: twin.running.world.stateVersion,
+        state_version: twin.world.stateVersion,
         started_at: new Date(twin.startedAtMs).toISOString(),
         clock: sandbox.clock.describe(),
       },
@@ -35,18 +36,7 @@ export const describingOperations: readonly Operation<ControlTarget>[] = [
     summary: "Operating notes of this twin. Operations are listed by /sim/operations.",
     handle: (_request, { twin }) => ({
       status: 200,
-      body: {
-        twin: twin.type.definition.name,
-        vendor: twin.type.definition.vendor,
-        versions: twin.type.definition.versions,
-        environment: twin.type.definition.clientEnvironment(twin.url),
-        writes:
-          "A write to /sim/data is checked as a whole: it is stored as a whole, or refused with every problem.",
-        reset:
-          'POST /sim/reset takes {"profile"}, {"data"} (the tables of a snapshot) or nothing (the state at start).',
-        requests:
-          "The journal keeps the newest requests of each tier; bodies are cut at 64 KiB and secrets are masked.",
-      },
+      body: readManual(twin.type.definition, twin.url),
     }),
   }),
   operation<ControlTarget>({
@@ -57,7 +47,7 @@ export const describingOperations: readonly Operation<ControlTarget>[] = [
     summary: "Every table and column in plain language.",
     handle: async (_request, { twin }) => ({
       status: 200,
-      body: { tables: await twin.running.world.schema() },
+      body: { tables: await twin.world.schema() },
     }),
   }),
   operation<ControlTarget>({

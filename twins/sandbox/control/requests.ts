@@ -10,9 +10,18 @@ const requestsQuery = z.strictObject({
   tier: z.enum(["vendor", "control"]).optional(),
   operation: z.string().optional(),
   method: z.string().optional(),
-  status: wholeNumber.optional(),
-  /** Entries with a higher `seq`. */
-  since: wholeNumber.optional(),
+  /** A status (`404`) or a class of them (`5xx`). */
+  status: z
+    .string()
+    .regex(/^([1-5]\d\d|[1-5]xx)$/, "must be a status such as 404, or a class such as 5xx")
+    .optional(),
+  /** A `seq`: requests after it. An ISO time: requests received at it or later, by the machine's clock. */
+  since: z
+    .union(
+      [wholeNumber, z.iso.datetime({ offset: true })],
+      "must be a seq (42) or an ISO time (2026-01-31T09:00:00Z)",
+    )
+    .optional(),
   ...pageParameters,
 });
 
@@ -22,7 +31,8 @@ export const requestOperations: readonly Operation<ControlTarget>[] = [
     method: "GET",
     path: "/sim/requests",
     surface: "rest",
-    summary: "Requests served, oldest first, filtered by tier, operation, method, status and since (a seq).",
+    summary:
+      "Requests served, oldest first, filtered by tier, operation, method, status and since; with how many were let go.",
     handle: (request, { twin }) => {
       const query = readQueryAs(request, requestsQuery);
       if (!query.ok) return query.response;
@@ -34,8 +44,8 @@ export const requestOperations: readonly Operation<ControlTarget>[] = [
             (tier === undefined || entry.tier === tier) &&
             (id === undefined || entry.operation === id) &&
             (method === undefined || entry.method === method) &&
-            (status === undefined || entry.answer?.status === status) &&
-            (since === undefined || entry.seq > since),
+            (status === undefined || hasStatus(entry, status)) &&
+            (since === undefined || isSince(entry, since)),
         );
       return {
         status: 200,
@@ -45,11 +55,21 @@ export const requestOperations: readonly Operation<ControlTarget>[] = [
           limit,
           offset,
           dropped: twin.journal.dropped(),
+          newest_seq: twin.journal.newest,
         },
       };
     },
   }),
 ];
+
+function hasStatus({ answer }: JournalEntry, wanted: string): boolean {
+  const status = answer === undefined ? "" : String(answer.status);
+  return wanted.endsWith("xx") ? status.startsWith(wanted.charAt(0)) : status === wanted;
+}
+
+function isSince(entry: JournalEntry, since: number | string): boolean {
+  return typeof since === "number" ? entry.seq > since : entry.wallTimeMs >= Date.parse(since);
+}
 
 /** A record as `/sim/requests` and the engine's trace show it. */
 export function showEntry(entry: JournalEntry) {
@@ -65,6 +85,7 @@ export function showEntry(entry: JournalEntry) {
     body: showBody(entry.body),
     status: answer?.status ?? null,
     response: answer ? { headers: answer.headers, body: showBody(answer.body) } : null,
+    fault: answer?.fault ?? null,
     duration_ms: answer ? Math.round(answer.durationMs * 1000) / 1000 : null,
     received_at: new Date(entry.wallTimeMs).toISOString(),
     simulated_at: new Date(entry.simulatedTimeMs).toISOString(),

@@ -7,9 +7,11 @@ import type { Operation } from "../operation.ts";
 import { createRouter } from "../router.ts";
 import type { Sandboxes } from "../sandboxes.ts";
 import { type Local, serveOperation } from "../serve.ts";
+import { clientOperations } from "./client.ts";
 import { clockOperations } from "./clock.ts";
 import { dataOperations } from "./data.ts";
 import { describingOperations } from "./describe.ts";
+import { fileOperations } from "./files.ts";
 import { requestOperations } from "./requests.ts";
 import { stateOperations } from "./state.ts";
 import type { ControlTarget } from "./target.ts";
@@ -21,6 +23,8 @@ export const controlOperations: readonly Operation<ControlTarget>[] = [
   ...dataOperations,
   ...requestOperations,
   ...stateOperations,
+  ...fileOperations,
+  ...clientOperations,
   ...watchOperations,
   ...clockOperations,
 ].map(answeringWorldRefusals);

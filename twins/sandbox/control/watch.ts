@@ -20,7 +20,7 @@ export const watchOperations: readonly Operation<ControlTarget>[] = [
     surface: "rest",
     summary: "Streams each change of the world as a Server-Sent Event, after one named ready.",
     handle: (_request, { twin }) => {
-      const { world } = twin.running;
+      const { world } = twin;
       if ((watchers.get(world) ?? 0) >= MAX_WATCHERS) {
         return errorResponse(
           429,

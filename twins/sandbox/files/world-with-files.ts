@@ -68,9 +68,13 @@ export class WorldWithFiles implements World {
   async remove(table: string, where: Row): Promise<number> {
     if (!(await this.#isFiles(table))) return this.#world.remove(table, where);
     const found = this.#find(table, where, (value) => value);
-    for (const { name } of found) this.#files.remove(name);
-    this.#tell(found.map((file) => ({ table, change: "remove", row: listedRow(file) })));
+    for (const { name } of found) this.removeFile(name);
     return found.length;
+  }
+
+  removeFile(name: string): void {
+    const file = this.#files.remove(name);
+    if (file) this.#tell([{ table: USUAL_NAME, change: "remove", row: listedRow(file) }]);
   }
 
   async dump(): Promise<Tables> {
@@ -83,10 +87,13 @@ export class WorldWithFiles implements World {
   async load(data: Tables): Promise<void> {
     const problems: Problem[] = [];
     const [table] = await this.#filesTablesOf(data);
-    const { [table ?? ""]: rows = [], ...rest } = data;
-    const files = readFileRows(table ?? USUAL_NAME, rows, problems);
+    const files = readFileRows(
+      table ?? USUAL_NAME,
+      (table === undefined ? undefined : data[table]) ?? [],
+      problems,
+    );
     if (problems.length > 0) throw new WorldRefusal(problems);
-    await this.#world.load(table === undefined ? data : rest);
+    await this.#world.load(Object.fromEntries(Object.entries(data).filter(([key]) => key !== table)));
     this.replaceFiles(files);
   }
 
