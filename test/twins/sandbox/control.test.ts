@@ -39,7 +39,7 @@ describe("what a twin is", () => {
 
   test("schema lists every table and column in plain language", async () => {
     const { body } = await control("GET", "/schema");
-    expect(body.tables.map(({ name }: { name: string }) => name)).toEqual(["makers", "things"]);
+    expect(body.tables.map(({ name }: { name: string }) => name)).toEqual(["makers", "things", "files"]);
     expect(body.tables[1].columns).toContainEqual({
       name: "maker",
       type: "text",
@@ -76,7 +76,7 @@ describe("what a twin is", () => {
 describe("reading rows", () => {
   test("without entity_type: row counts per table and the state's version", async () => {
     expect((await control("GET", "/data")).body).toEqual({
-      counts: { makers: 0, things: 2 },
+      counts: { makers: 0, things: 2, files: 0 },
       state_version: 1,
     });
   });
@@ -197,9 +197,9 @@ describe("writing rows", () => {
   });
 
   test("matching nothing is a 404", async () => {
-    expect((await control("PATCH", "/data", { entity_type: "things", key: "x", changes: {} })).status).toBe(
-      404,
-    );
+    expect(
+      (await control("PATCH", "/data", { entity_type: "things", key: "x", changes: { price: 2 } })).status,
+    ).toBe(404);
     expect((await control("DELETE", "/data", { entity_type: "things", where: { price: 77 } })).status).toBe(
       404,
     );
@@ -209,8 +209,11 @@ describe("writing rows", () => {
     ["POST", { things: [] }],
     ["POST", { data: { things: {} } }],
     ["POST", { data: { things: [1] } }],
-    ["PATCH", { entity_type: "things", changes: {} }],
-    ["PATCH", { entity_type: "things", key: "lamp", where: { id: "lamp" }, changes: {} }],
+    ["PATCH", { entity_type: "things", changes: { price: 2 } }],
+    ["PATCH", { entity_type: "things", key: "lamp", where: { id: "lamp" }, changes: { price: 2 } }],
+    ["PATCH", { entity_type: "things", key: "lamp", changes: {} }],
+    ["PATCH", { entity_type: "things", key: {}, changes: { price: 2 } }],
+    ["PATCH", { entity_type: "things", key: { id: "lamp", price: 1 }, changes: { price: 2 } }],
     ["PATCH", { entity_type: "things", key: "lamp" }],
     ["DELETE", { entity_type: "things", where: {} }],
     ["DELETE", { entity_type: "things" }],
@@ -260,7 +263,7 @@ describe("snapshot and reset", () => {
     const unknown = await control("POST", "/reset", { profile: "poor" });
     expect(unknown.status).toBe(422);
     expect(unknown.body.error.problems[0].rule).toContain("rich");
-    expect((await control("GET", "/data")).body.counts).toEqual({ makers: 1, things: 1 });
+    expect((await control("GET", "/data")).body.counts).toEqual({ makers: 1, things: 1, files: 0 });
   });
 
   test.each([
