@@ -15,9 +15,9 @@ import { PostgresWorld } from "./world/postgres-world.ts";
 
 const config = z.strictObject({
   /** SQL that makes the tables; paths are relative to the environment file. Default: the incident hotline's. */
-  schema: z.string().optional(),
+  SCHEMA_PATH: z.string().optional(),
   /** SQL that fills them at start and at each reset. */
-  seed: z.string().optional(),
+  SEED_PATH: z.string().optional(),
   /** Named alternatives to the seed, for `POST /sim/reset {"profile": …}`. */
   profiles: z.record(z.string(), z.string()).default({}),
 });
@@ -33,7 +33,10 @@ interface Recipes {
   named: Map<string, Recipe>;
 }
 
-async function recipesOf(context: TwinContext, { schema, seed, profiles }: Config): Promise<Recipes> {
+async function recipesOf(
+  context: TwinContext,
+  { SCHEMA_PATH: schema, SEED_PATH: seed, profiles }: Config,
+): Promise<Recipes> {
   const read = (file: string | undefined, standard: string) =>
     readFile(file === undefined ? new URL(standard, import.meta.url) : context.resolvePath(file), "utf8");
   const tables = await read(schema, "./schema.sql");

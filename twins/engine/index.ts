@@ -7,11 +7,14 @@ import { resettable } from "../sandbox/baseline.ts";
 import { errorResponse, ownRefusal, readBodyAs } from "../sandbox/errors.ts";
 import { operation, type VendorResponse } from "../sandbox/operation.ts";
 import { defineTwin, type RunningTwin } from "../sandbox/twin.ts";
-import { eventBody, traceOf } from "./events.ts";
+import { eventBody } from "./events.ts";
 import { createEngineWorld, type EngineWorld, simulationId } from "./tables.ts";
+import { type TracedSimulation, type TraceEntry, traceOf } from "./trace.ts";
 
 interface Engine extends RunningTwin {
   world: EngineWorld;
+  now(): string;
+  trace(simulation: TracedSimulation): TraceEntry[];
 }
 
 /** Largest event accepted; tool results are the largest part of one. */
@@ -60,6 +63,21 @@ const operations = [
     },
   }),
   operation<Engine>({
+    id: "simulation.end",
+    method: "POST",
+    path: "/simulations/:id/end",
+    surface: "rest",
+    summary:
+      "Ends a simulation: what the twins are asked from now on is not in its trace. A second time changes nothing.",
+    handle: ({ params }, { world, now }) => {
+      const simulations = world.table("simulations");
+      const simulation = simulations.get(params.id ?? "");
+      if (!simulation) return unknownSimulation(params.id);
+      if (simulation.ended_at !== null) return { status: 200, body: simulation };
+      return { status: 200, body: simulations.update(simulation.id, { ended_at: now() }) };
+    },
+  }),
+  operation<Engine>({
     id: "event.create",
     method: "POST",
     path: "/simulations/:id/events",
@@ -99,12 +117,12 @@ const operations = [
     method: "GET",
     path: "/simulations/:id/trace",
     surface: "rest",
-    summary: "What happened in a simulation in time order, tool calls with their arguments and results.",
-    handle: ({ params }, { world }) => {
+    summary:
+      "What happened in time order: what the agent reported, what the sandbox's twins were asked, what was said.",
+    handle: ({ params }, { world, trace }) => {
       const simulation = world.table("simulations").get(params.id ?? "");
       if (!simulation) return unknownSimulation(params.id);
-      const trace = traceOf(simulation.created_at, eventsOf(world, simulation.id));
-      return { status: 200, body: { simulation, trace } };
+      return { status: 200, body: { simulation, trace: trace(simulation) } };
     },
   }),
 ];
@@ -126,7 +144,13 @@ export default defineTwin({
   refusal: ownRefusal,
   async start(context): Promise<Engine> {
     const world = createEngineWorld(context.clock);
-    return { world, reset: await resettable(world), stop: async () => undefined };
+    return {
+      world,
+      now: () => new Date(context.clock.now()).toISOString(),
+      trace: (simulation) => traceOf(simulation, eventsOf(world, simulation.id), context.view, context.name),
+      reset: await resettable(world),
+      stop: async () => undefined,
+    };
   },
   // The engine answers at the root of the gateway as well as at its own path.
   clientEnvironment: (url) => ({ ENGINE_URL: url }),

@@ -40,6 +40,10 @@ export function createEngineWorld(clock: Clock) {
           description: "Whatever its starter wants to keep with it.",
         },
         created_at: { type: timestamp(), description: "When it was created.", generated: "now" },
+        ended_at: {
+          type: z.iso.datetime().nullable().default(null),
+          description: "When it was ended; its trace holds no request that came later.",
+        },
       },
       limit: { rows: MAX_SIMULATIONS },
     }),

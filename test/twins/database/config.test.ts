@@ -24,7 +24,7 @@ const start = (config: object) => startPostgresTwin({ config, resolvePath: (path
 
 describe("the config of the service postgres", () => {
   it("names SQL files of one's own, and profiles that a reset may choose", async () => {
-    const twin = await start({ schema: "schema.sql", profiles: { cats: "cats.sql" } });
+    const twin = await start({ SCHEMA_PATH: "schema.sql", profiles: { cats: "cats.sql" } });
     const pets = () => twin.world.counts();
     expect(await pets()).toEqual({ pets: 0 });
     await twin.reset("cats");
@@ -40,7 +40,7 @@ describe("the config of the service postgres", () => {
   it("is told where its SQL is wrong, and then leaves no database behind", async () => {
     const databases = async () => (await lease.server.query("SELECT count(*) FROM pg_database")).rows;
     const before = await databases();
-    await expect(start({ schema: "schema.sql", seed: "broken.sql" })).rejects.toThrow(
+    await expect(start({ SCHEMA_PATH: "schema.sql", SEED_PATH: "broken.sql" })).rejects.toThrow(
       'The seed SQL of the postgres twin does not run, line 2: relation "pest" does not exist',
     );
     expect(await databases()).toEqual(before);
