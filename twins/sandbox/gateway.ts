@@ -6,7 +6,7 @@
 import http, { type IncomingMessage, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Logger } from "pino";
-import { type Address, type HostLookup, readAddress } from "./address.ts";
+import { type Address, type HostLookup, hostName, readAddress } from "./address.ts";
 import type { ApiKeys } from "./api-keys.ts";
 import { serveControl, serveTwinControl } from "./control/serve.ts";
 import { errorResponse } from "./errors.ts";
@@ -41,6 +41,8 @@ export interface Gateway {
   baseUrl: string;
   /** From here on requests are answered. */
   open(served: Served): void;
+  /** Serves a connection that another listener has taken, as if it had come to the port. */
+  accept(connection: Duplex): void;
   /** Takes no new connections; those that are open stay. Resolves when the last has gone. */
   refuse(): Promise<void>;
   /** Ends every connection and waits until they are gone. The sandboxes have to have ended before. */
@@ -74,7 +76,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       await refuseEarly(req, res, starting());
       return;
     }
-    const address = readAddress(req.url ?? "/", req.headers.host, lookup);
+    const address = addressOf(req, lookup);
     switch (address.kind) {
       case "sandboxes":
         return served.routes.serve(req, res, address);
@@ -90,7 +92,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   }
 
   async function upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    const address = readAddress(req.url ?? "/", req.headers.host, lookup);
+    const address = addressOf(req, lookup);
     const found =
       served && (address.kind === "vendor" || address.kind === "engine") ? find(served, address) : undefined;
     if (!found || (address.kind !== "vendor" && address.kind !== "engine")) {
@@ -133,6 +135,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     open(what) {
       served = what;
     },
+    accept: (connection) => server.emit("connection", connection),
     refuse,
     async close() {
       const gone = refuse();
@@ -168,6 +171,14 @@ function serveVendor(
 /** In the legacy layout a key means nothing, so it is gone before anything sees it. */
 function dropKey(req: IncomingMessage): void {
   delete req.headers["x-api-key"];
+}
+
+/** Over TLS the server name counts when `Host` names no twin: it is what the client wanted to reach. */
+function addressOf(req: IncomingMessage, lookup: HostLookup): Address {
+  const { host } = req.headers;
+  const serverName = "servername" in req.socket ? req.socket.servername : undefined;
+  const named = typeof serverName === "string" && !lookup(hostName(host ?? "")) ? serverName : host;
+  return readAddress(req.url ?? "/", named, lookup);
 }
 
 function vendorService(twin: HostedTwin): Service<RunningTwin> {

@@ -1,10 +1,19 @@
 /** Makes a server listen, or says what to do when it cannot. */
-import type { Server } from "node:http";
+import type { Server } from "node:net";
 
-/** Answers the address as a URL without a slash at the end. @throws Error naming the port and the way out. */
-export function listen(server: Server, host: string, port: number): Promise<string> {
+/**
+ * Answers the address as a URL without a slash at the end.
+ * @param portVariable the environment variable that sets the port.
+ * @throws Error naming the port and the way out.
+ */
+export function listen(
+  server: Server,
+  host: string,
+  port: number,
+  portVariable = "TWINS_PORT",
+): Promise<string> {
   return new Promise((resolve, reject) => {
-    server.once("error", (error: NodeJS.ErrnoException) => reject(explain(error, host, port)));
+    server.once("error", (error) => reject(explainListenError(error, host, port, portVariable)));
     server.listen({ host, port, exclusive: true }, () => {
       const address = server.address();
       if (address === null || typeof address === "string") reject(new Error("the server has no port"));
@@ -13,14 +22,20 @@ export function listen(server: Server, host: string, port: number): Promise<stri
   });
 }
 
-function explain(error: NodeJS.ErrnoException, host: string, port: number): Error {
+/** Why `host:port` cannot be had, and what to do about it. */
+export function explainListenError(
+  error: NodeJS.ErrnoException,
+  host: string,
+  port: number,
+  portVariable: string,
+): Error {
   switch (error.code) {
     case "EADDRINUSE":
       return new Error(
-        `port ${port} on ${host} is in use, perhaps by twins that run already; stop those, or set TWINS_PORT to another port (0 takes a free one)`,
+        `port ${port} on ${host} is in use, perhaps by twins that run already; stop those, or set ${portVariable} to another port (0 takes a free one)`,
       );
     case "EACCES":
-      return new Error(`port ${port} on ${host} needs privileges; set TWINS_PORT to one above 1023`);
+      return new Error(`port ${port} on ${host} needs privileges; set ${portVariable} to one above 1023`);
     case "EADDRNOTAVAIL":
     case "ENOTFOUND":
       return new Error(

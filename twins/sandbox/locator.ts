@@ -10,7 +10,7 @@ const FOLDER = ".offhook";
  */
 export async function writeLocator(
   name: string,
-  content: Record<string, string>,
+  content: Record<string, unknown>,
 ): Promise<() => Promise<void>> {
   const file = path.resolve(FOLDER, `${name}.json`);
   const draft = `${file}.${process.pid}`;

@@ -4,6 +4,7 @@ import type { Logger } from "pino";
 import { isName } from "./address.ts";
 import { isPlainName, NAME_SEPARATOR } from "./api-keys.ts";
 import { SandboxClock, wallTime } from "./clock.ts";
+import { createHostNames, type HostTarget, type NamedTarget } from "./host-names.ts";
 import { type Layout, type Sandbox, startSandbox, stopSandbox, type TwinType } from "./sandbox.ts";
 import { type ResetOutcome, resetSandbox } from "./sandbox-reset.ts";
 import type { CheckedService } from "./services.ts";
@@ -64,7 +65,7 @@ export class Sandboxes {
   readonly #slots = new Map<string, Map<string, Slot>>();
   readonly #running = new Map<string, Sandbox>();
   /** Whose requests those with a host name are. */
-  readonly #hosts = new Map<string, { sandbox: string; twin: string }>();
+  readonly #hosts = createHostNames();
   #stopping = false;
 
   constructor(options: SandboxesOptions) {
@@ -77,8 +78,13 @@ export class Sandboxes {
   }
 
   /** The twin that requests for a host name go to. */
-  host(host: string): { sandbox: string; twin: string } | undefined {
-    return this.#hosts.get(host);
+  host(host: string): HostTarget | undefined {
+    return this.#hosts.find(host);
+  }
+
+  /** Every host name and pattern, with what it reaches. */
+  hosts(): NamedTarget[] {
+    return this.#hosts.all();
   }
 
   /** The same, if it belongs to the organisation. */
@@ -233,11 +239,17 @@ export class Sandboxes {
     const taken = claims.find(({ host }) => this.#hosts.has(host));
     if (taken)
       throw new SandboxRefusal(409, "conflict", `the host name ${taken.host} belongs to another twin`);
-    for (const { host, twin } of claims) this.#hosts.set(host, { sandbox, twin });
+    // The vendors' own names belong to the sandbox that is always there, unless it gives one to another twin of its.
+    if (sandbox === FIRST_SANDBOX) {
+      for (const { cloudHosts = [], name } of services.map(({ definition }) => definition)) {
+        for (const host of cloudHosts) this.#hosts.add(host, { sandbox, twin: name });
+      }
+    }
+    for (const { host, twin } of claims) this.#hosts.add(host, { sandbox, twin });
   }
 
   #releaseHosts(sandbox: string): void {
-    for (const [host, twin] of this.#hosts) if (twin.sandbox === sandbox) this.#hosts.delete(host);
+    this.#hosts.release(sandbox);
   }
 
   #slotsOf(organisation: string): Map<string, Slot> {

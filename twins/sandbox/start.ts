@@ -1,6 +1,7 @@
 /** Starts the twins of an environment in this process: what `npm run twins`, the demo and the tests build on. */
 import { readFile } from "node:fs/promises";
 import path from "node:path";
+import type { Duplex } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { type Logger, pino } from "pino";
 import { registry } from "../registry.ts";
@@ -35,6 +36,10 @@ export interface RunningTwins {
   baseUrl: string;
   apiKey: string;
   sandboxes: { id: string; twins: TwinAddresses[] }[];
+  /** The twin that a host name stands for. */
+  hostNames: Pick<Sandboxes, "host" | "hosts">;
+  /** Serves a connection that another listener has taken. */
+  accept(connection: Duplex): void;
   /** Stops every twin, ends every connection and gives the port back. Further calls wait for the first. */
   stop(): Promise<void>;
 }
@@ -82,6 +87,8 @@ export async function startTwins(options: StartOptions = {}): Promise<RunningTwi
       baseUrl: gateway.baseUrl,
       apiKey,
       sandboxes: [{ id: first.sandbox.id, twins: addressesOf(first.sandbox) }],
+      hostNames: sandboxes,
+      accept: gateway.accept,
       stop() {
         stopping ??= stop(gateway, sandboxes);
         return stopping;

@@ -56,6 +56,8 @@ export interface TwinDefinition<Config, Twin extends RunningTwin> {
   vendor: string;
   /** API versions served, for `/sim/manual`. */
   versions: string[];
+  /** Host names of the vendor's cloud that reach this twin: `api.example.com`, or `*.example.com` for all below it. */
+  cloudHosts?: string[];
   /** Shape of the service's `config` in `environment.yaml`. */
   config: z.ZodType<Config>;
   operations: Operation<Twin>[];

@@ -20,6 +20,7 @@ export function voiceRuntimeTwinWith(parts: VoiceRuntimeParts) {
     name: "vapi",
     vendor: "Vapi",
     versions: ["server SDK 2.0"],
+    cloudHosts: ["api.vapi.ai", "*.vapi.ai"],
     config: voiceRuntimeConfig,
     operations: [
       createCall,

@@ -1,0 +1,103 @@
+/** What to do with one DNS query: answer it for a name in the list, pass it on, or say why not. */
+import { isIPv4, isIPv6 } from "node:net";
+import { type Answer, decode, encode, type OptAnswer, type Packet } from "dns-packet";
+
+export type DnsDecision =
+  | { kind: "answer"; message: Buffer }
+  /** A name outside the list. `refusal` is the answer when nobody else is asked, `failure` when nobody answers. */
+  | { kind: "outside"; refusal: Buffer; failure: Buffer }
+  /** No query at all: an answer to it could only do harm. */
+  | { kind: "ignore" };
+
+export interface DnsList {
+  /** @param host in lower case, without a dot at the end */
+  knows(host: string): boolean;
+  /** The IP address of every name in the list. */
+  address: string;
+}
+
+/** Largest query that is read; real ones have some dozen bytes. */
+export const MAX_QUERY_BYTES = 4096;
+
+const HEADER_BYTES = 12;
+const FORMAT_ERROR = 1;
+const SERVER_FAILURE = 2;
+const NOT_IMPLEMENTED = 4;
+const REFUSED = 5;
+/** Bits of the header's second word. */
+const IS_RESPONSE = 0x8000;
+const OPCODE = 0x7800;
+const AUTHORITATIVE = 0x0400;
+const RECURSION_DESIRED = 0x0100;
+const RECURSION_AVAILABLE = 0x0080;
+const TTL_SECONDS = 5;
+/** What we say we can take over UDP; fits any path without fragments. */
+const UDP_PAYLOAD_BYTES = 1232;
+
+/** Reads a query, whatever it holds. Never throws. */
+export function decideDns(query: Buffer, list: DnsList): DnsDecision {
+  if (query.length < HEADER_BYTES) return { kind: "ignore" };
+  const flags = query.readUInt16BE(2);
+  if (flags & IS_RESPONSE) return { kind: "ignore" };
+  if (flags & OPCODE) return { kind: "answer", message: bare(query, NOT_IMPLEMENTED) };
+  if (query.length > MAX_QUERY_BYTES || query.readUInt16BE(4) !== 1) {
+    return { kind: "answer", message: bare(query, FORMAT_ERROR) };
+  }
+  const packet = read(query);
+  const question = packet?.questions?.[0];
+  if (!packet || !question) return { kind: "answer", message: bare(query, FORMAT_ERROR) };
+  const reply = (code: number, answers: Answer[] = []): Buffer =>
+    encode({
+      type: "response",
+      id: query.readUInt16BE(0),
+      flags: (flags & RECURSION_DESIRED) | RECURSION_AVAILABLE | code,
+      questions: [question],
+      answers,
+      additionals: packet.additionals?.some(({ type }) => type === "OPT") ? [edns] : [],
+    });
+  if (question.class !== "IN" || !list.knows(question.name.toLowerCase())) {
+    return { kind: "outside", refusal: reply(REFUSED), failure: reply(SERVER_FAILURE) };
+  }
+  // A listed name exists whatever is asked about it: no answers means that it has no record of that type.
+  const type = recordTypeOf(list.address);
+  const wanted: string = question.type;
+  const asked = wanted === type || wanted === "ANY";
+  const record: Answer = { type, name: question.name, ttl: TTL_SECONDS, data: list.address };
+  return { kind: "answer", message: reply(AUTHORITATIVE, asked ? [record] : []) };
+}
+
+function read(query: Buffer): Packet | undefined {
+  try {
+    return decode(query);
+  } catch {
+    return undefined;
+  }
+}
+
+function recordTypeOf(address: string): "A" | "AAAA" {
+  if (isIPv4(address)) return "A";
+  if (isIPv6(address)) return "AAAA";
+  throw new Error(`${address} is no IP address, so no name can resolve to it`);
+}
+
+const edns: OptAnswer = {
+  type: "OPT",
+  name: ".",
+  udpPayloadSize: UDP_PAYLOAD_BYTES,
+  extendedRcode: 0,
+  ednsVersion: 0,
+  flags: 0,
+  flag_do: false,
+  options: [],
+};
+
+/** An answer to a query whose question cannot be read: its header alone. */
+function bare(query: Buffer, code: number): Buffer {
+  const message = Buffer.alloc(HEADER_BYTES);
+  message.writeUInt16BE(query.readUInt16BE(0), 0);
+  message.writeUInt16BE(
+    IS_RESPONSE | (query.readUInt16BE(2) & (OPCODE | RECURSION_DESIRED)) | RECURSION_AVAILABLE | code,
+    2,
+  );
+  return message;
+}
