@@ -263,6 +263,19 @@ describe("a running call breaks", () => {
     await expectNothingLeft(bench);
   });
 
+  test("a runtime that floods: audio and messages go through, the log is bounded, the call stays up", async () => {
+    const { client, runtimeCall } = await bench.call();
+    const burst = Buffer.alloc(48_000, 3);
+    for (let second = 0; second < 20; second += 1) {
+      runtimeCall.sendAudio(burst);
+      for (let n = 0; n < 500; n += 1) runtimeCall.send({ type: `unheard-of-${second}-${n}` });
+    }
+    await client.received(20 * burst.length);
+    expect(bench.captured.lines.filter((line) => line.msg.includes("not understood"))).toHaveLength(32);
+    client.hangUp();
+    await expectNothingLeft(bench);
+  });
+
   test("a caller who vanishes without closing is noticed, and the call ended at the runtime", async () => {
     const { client, runtimeCall } = await bench.call();
     // Neither reads nor answers any more, as a machine that lost its network.
