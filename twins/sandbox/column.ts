@@ -105,6 +105,8 @@ export function readColumnText(column: Column, text: string): TextReading {
       if (text === "null") return { ok: true, value: null };
       if (text !== "true" && text !== "false") return { ok: false, rule: "is compared with true or false" };
       return { ok: true, value: text === "true" };
+    case "timestamp":
+      return { ok: true, value: text === "null" ? null : text };
     case "json":
       try {
         return { ok: true, value: JSON.parse(text) };

@@ -4,7 +4,7 @@
  */
 import { readColumnText } from "./column.ts";
 import { cloneJson, frozenJson } from "./json.ts";
-import { readChanges, unknownColumns } from "./row.ts";
+import { conditionProblems, readChanges, unknownColumns } from "./row.ts";
 import type { PlacedRow, State } from "./state.ts";
 import {
   type AnyTableDeclaration,
@@ -187,7 +187,7 @@ export class MemoryWorld<TableDeclarations extends Declarations> implements Worl
 
   #update(name: string, where: Row, changes: Row): Readonly<Row>[] {
     const table = this.#table(name);
-    const problems = unknownColumns(table.type, where, { table: name });
+    const problems = conditionProblems(table.type, where);
     const reading = readChanges(table.type, changes);
     if (!reading.ok) problems.push(...reading.problems);
     else problems.push(...referenceProblems(this.#state, table.type, reading.row));
@@ -205,7 +205,7 @@ export class MemoryWorld<TableDeclarations extends Declarations> implements Worl
 
   #remove(name: string, where: Row): number {
     const table = this.#table(name);
-    const problems = unknownColumns(table.type, where, { table: name });
+    const problems = conditionProblems(table.type, where);
     if (problems.length > 0) throw new WorldRefusal(problems);
     const rows = planRemoval(this.#state, table, where);
     for (const row of rows) table.delete(keyOf(table, row));

@@ -73,6 +73,31 @@ function readCell(
   }
 }
 
+/** Everything that is wrong with column values that rows are selected by: what no row could ever hold is a mistake. */
+export function conditionProblems(type: TableType, where: Row): Problem[] {
+  const problems = unknownColumns(type, where, { table: type.name });
+  for (const [name, value] of Object.entries(where)) {
+    const kind = type.columns.get(name)?.description.type;
+    if (kind === undefined || value === null || isOfKind(kind, value)) continue;
+    problems.push({ table: type.name, column: name, value: shown(value), rule: `is compared with ${kind}` });
+  }
+  return problems;
+}
+
+function isOfKind(kind: string, value: unknown): boolean {
+  switch (kind) {
+    case "json":
+      return true;
+    case "integer":
+      return Number.isInteger(value);
+    case "number":
+    case "boolean":
+      return typeof value === kind;
+    default:
+      return typeof value === "string";
+  }
+}
+
 /** One problem for each column that the table does not have. */
 export function unknownColumns(type: TableType, members: Row, place: { table: string }): Problem[] {
   return Object.keys(members)

@@ -3,6 +3,7 @@
  * Source: https://docs.vapi.ai/tools/custom-tools; one request takes all calls for the same server.
  */
 import type { Logger } from "pino";
+import type { CallbackDestination } from "../sandbox/client/destination.ts";
 import type { Assistant } from "./api/assistant-schema.ts";
 import type { Tool } from "./api/model-schema.ts";
 import type { Server } from "./api/server-schema.ts";
@@ -111,7 +112,7 @@ function plan(call: ToolCall, assistant: Assistant, log: Logger): PlannedCall[] 
   return [{ call, tool, server }];
 }
 
-/** The first of `tool.server.url` and `assistant.server.url`. */
+/** The first of `tool.server.url` and `assistant.server.url`; where neither is set, the organisation's server stands in the assistant. */
 function toolServer(tool: Tool, assistant: Assistant): (Server & { url: string }) | undefined {
   return withUrl(tool.server) ?? assistantServer(assistant);
 }
@@ -125,6 +126,16 @@ export function assistantServer(assistant: Assistant): (Server & { url: string }
       }
     : undefined;
   return withUrl(assistant.server) ?? withUrl(older);
+}
+
+/** The assistant, with the organisation's own server where neither of its servers is set, as with the vendor. */
+export function withOrganisationServer(
+  assistant: Assistant,
+  destination: CallbackDestination | undefined,
+): Assistant {
+  if (!destination || assistantServer(assistant)) return assistant;
+  const { url, headers } = destination;
+  return { ...assistant, server: { ...assistant.server, url, headers: { ...headers } } };
 }
 
 function withUrl(server: Server | null | undefined): (Server & { url: string }) | undefined {

@@ -61,6 +61,7 @@ export async function startVoiceRuntime(
     connectTimeoutMs: config.connect_timeout_seconds * 1000,
     toolArguments: config.tool_arguments,
     oddFrames: config.odd_frames,
+    callbackDestination: () => context.callbackDestination?.(),
     log,
   });
   const forgetReset = world.watch((change) => {

@@ -27,6 +27,8 @@ export interface ForeignKey {
   table: string;
   target: string;
   targetColumns: string[];
+  /** Whether a row that is referred to cannot be removed, rather than its referrers going or changing with it. */
+  keepsTarget: boolean;
 }
 
 export interface Table {
@@ -92,7 +94,7 @@ SELECT n.nspname AS schema, c.relname AS "table", obj_description(c.oid, 'pg_cla
   coalesce((SELECT json_agg(json_build_object('name', o.conname, 'columns', ${columnNames("c.oid", "o.conkey")}) ORDER BY o.conname)
     FROM pg_constraint o WHERE o.conrelid = c.oid AND o.contype IN ('p', 'u')), '[]') AS uniques,
   coalesce((SELECT json_agg(json_build_object('name', o.conname, 'columns', ${columnNames("c.oid", "o.conkey")},
-      'schema', tn.nspname, 'table', tc.relname, 'targetColumns', ${columnNames("tc.oid", "o.confkey")}) ORDER BY o.conname)
+      'schema', tn.nspname, 'table', tc.relname, 'keepsTarget', o.confdeltype IN ('a', 'r'), 'targetColumns', ${columnNames("tc.oid", "o.confkey")}) ORDER BY o.conname)
     FROM pg_constraint o JOIN pg_class tc ON tc.oid = o.confrelid JOIN pg_namespace tn ON tn.oid = tc.relnamespace
     WHERE o.conrelid = c.oid AND o.contype = 'f'), '[]') AS "foreignKeys",
   coalesce((SELECT json_agg(json_build_object('name', o.conname, 'columns', coalesce(${columnNames("c.oid", "o.conkey")}, '[]'),

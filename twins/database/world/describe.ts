@@ -12,8 +12,9 @@ export async function describeTables(client: Queryable, catalogue: Catalogue): P
     for (const column of table.columns) columns.push(await describeColumn(client, table, column));
     descriptions.push({
       name: table.name,
-      description: table.comment ?? "",
+      description: table.comment ?? `Table ${table.name} of the database, which has no comment on it.`,
       key: keyColumn(table),
+      ...(isOneColumn(table) ? {} : { key_columns: table.primaryKey }),
       columns,
     });
   }
@@ -21,7 +22,13 @@ export async function describeTables(client: Queryable, catalogue: Catalogue): P
   return descriptions;
 }
 
-/** One column that identifies a row; of a key of several columns the first, and then `where` names the rest. */
+/** Whether one column identifies a row. */
+function isOneColumn({ primaryKey, uniques }: Table): boolean {
+  if (primaryKey.length > 0) return primaryKey.length === 1;
+  return uniques.some(({ columns }) => columns.length === 1);
+}
+
+/** One column that identifies a row; of a key of several columns the first. */
 export function keyColumn(table: Table): string {
   const [first] = table.primaryKey;
   return (
@@ -41,7 +48,7 @@ async function describeColumn(client: Queryable, table: Table, column: Column): 
     name: column.name,
     type: plainType(column),
     required: isRequired(column),
-    description: column.comment ?? "",
+    description: column.comment ?? `Column ${column.name}, which has no comment on it.`,
     ...(column.defaultSql !== undefined && { default: plainDefault(column) }),
     ...(allowed && { allowed }),
     ...(reference && { references: `${reference.table}.${reference.targetColumns[0]}` }),

@@ -15,13 +15,15 @@ import {
 import { problemOf } from "./broken-rules.ts";
 import { type Catalogue, readCatalogue, type Table } from "./catalogue.ts";
 import { everyTable, type Notice } from "./change-feed.ts";
+import { changeRows } from "./change-rows.ts";
 import { type Change, changesOf } from "./changes.ts";
 import { checkRows, checkValues, unknownTable } from "./checked-rows.ts";
 import { type Connection, openConnection } from "./connection.ts";
 import { describeTables } from "./describe.ts";
 import { insertRows, isRefusal } from "./insert-rows.ts";
+import { removeRows } from "./remove-rows.ts";
 import { replaceRows } from "./replace-rows.ts";
-import { readRows, textSelection, whereClause } from "./select-rows.ts";
+import { readRows, textSelection } from "./select-rows.ts";
 import { positionsOf, readSequences, sequenceTableName, setPositions } from "./sequences.ts";
 
 const lockNotAvailable = "55P03";
@@ -90,8 +92,9 @@ export class PostgresWorld implements World {
 
   insert(data: Tables): Promise<Record<string, number>> {
     return this.#write(async (client, catalogue) => {
-      const { rows, problems } = await checkRows(client, catalogue, data);
-      refuseIfAny(problems);
+      const { [sequenceTableName]: sequences, ...rest } = data;
+      const { rows, problems } = await checkRows(client, catalogue, rest);
+      refuseIfAny(sequences ? [...problems, fixedSequences] : problems);
       refuseIfAny(await insertRows(client, rows));
       return Object.fromEntries(Object.entries(data).map(([name, given]) => [name, given.length]));
     });
@@ -103,27 +106,23 @@ export class PostgresWorld implements World {
       const table = tableNamed(catalogue, name);
       const condition = await checkValues(client, table, where);
       const change = await checkValues(client, table, changes);
-      refuseIfAny([...condition.problems, ...change.problems]);
+      refuseIfAny([...condition.problems, ...change.problems, ...keyChanges(table, changes)]);
       if (change.texts.size === 0) return 0;
-      const values: (string | null)[] = [];
-      const assignments = [...change.texts].map(([column, text]) => {
-        values.push(text);
-        return `${pg.escapeIdentifier(column.name)} = $${values.length}::text::${column.castName}`;
-      });
-      const sql = `UPDATE ${table.sql} SET ${assignments.join(", ")} ${whereClause(condition.texts, values)}`;
-      return (await client.query(sql, values)).rowCount ?? 0;
+      const { changed, problems } = await changeRows(client, table, condition.texts, change.texts);
+      refuseIfAny(problems);
+      return changed;
     });
   }
 
   remove(name: string, where: Row): Promise<number> {
     return this.#write(async (client, catalogue) => {
+      if (name === sequenceTableName) throw new WorldRefusal([fixedSequences]);
       const table = tableNamed(catalogue, name);
       const { texts, problems } = await checkValues(client, table, where);
       refuseIfAny(problems);
-      const values: (string | null)[] = [];
-      return (
-        (await client.query(`DELETE FROM ${table.sql} ${whereClause(texts, values)}`, values)).rowCount ?? 0
-      );
+      const outcome = await removeRows(client, catalogue, table, texts);
+      refuseIfAny(outcome.problems);
+      return outcome.removed;
     });
   }
 
@@ -268,6 +267,18 @@ export class PostgresWorld implements World {
     this.#stateVersion++;
     for (const listener of this.#listeners) listener({ stateVersion: this.#stateVersion, ...change });
   }
+}
+
+const fixedSequences: Problem = {
+  table: sequenceTableName,
+  rule: "its rows can be changed, not added or removed",
+};
+
+/** The key of a row is its identity, as in every other twin. */
+function keyChanges({ name, primaryKey }: Table, changes: Row): Problem[] {
+  return primaryKey
+    .filter((column) => Object.hasOwn(changes, column))
+    .map((column) => ({ table: name, column, rule: "the key of a row cannot be changed" }));
 }
 
 function refuseIfAny(problems: Problem[]): void {

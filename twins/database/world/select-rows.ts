@@ -1,6 +1,6 @@
 /** Reads rows, and the conditions that choose them. */
 import pg from "pg";
-import { type Page, type PageRequest, type Row, WorldRefusal } from "../../sandbox/world.ts";
+import { type Page, type PageRequest, type Problem, type Row, WorldRefusal } from "../../sandbox/world.ts";
 import type { Column, Queryable, Table } from "./catalogue.ts";
 import { unknownColumn } from "./checked-rows.ts";
 import { decodeValue } from "./values.ts";
@@ -30,22 +30,30 @@ export async function textSelection(
   table: Table,
   where: Record<string, string>,
 ): Promise<Selection> {
-  const texts = new Map<Column, string>();
+  const texts = new Map<Column, string | null>();
+  const problems: Problem[] = [];
   for (const [name, text] of Object.entries(where)) {
     const column = table.columns.find((candidate) => candidate.name === name);
-    if (!column) throw new WorldRefusal([unknownColumn(table, name)]);
+    if (!column) {
+      problems.push(unknownColumn(table, name));
+      continue;
+    }
+    if (text === "null" && !["text", "array"].includes(column.value.kind)) {
+      texts.set(column, null);
+      continue;
+    }
     const { rows } = await client.query<{ message: string | null }>(
       "SELECT message FROM pg_input_error_info($1, $2)",
       [text, column.castName],
     );
     const message = rows[0]?.message;
     if (message) {
-      throw new WorldRefusal([
-        { table: table.name, column: name, value: text, rule: `expected ${column.typeName}: ${message}` },
-      ]);
+      const rule = `expected ${column.typeName}: ${message}`;
+      problems.push({ table: table.name, column: name, value: text, rule });
     }
     texts.set(column, text);
   }
+  if (problems.length > 0) throw new WorldRefusal(problems);
   const values: (string | null)[] = [];
   return { sql: whereClause(texts, values), values };
 }

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import type { WebSocket } from "ws";
+import type { CallbackDestination } from "../../sandbox/client/destination.ts";
 import type { Assistant } from "../api/assistant-schema.ts";
 import { withEndCallTools } from "../providers/built-in-tools.ts";
 import type { Providers } from "../providers/choose.ts";
@@ -28,6 +29,8 @@ export interface CallBookParts {
   connectTimeoutMs: number;
   toolArguments: ArgumentsForm;
   oddFrames: boolean;
+  /** What is registered for callbacks now; a call keeps what was registered when it was created. */
+  callbackDestination(): CallbackDestination | undefined;
   log: Logger;
 }
 
@@ -149,6 +152,7 @@ export class CallBook {
       },
       createSession: this.#parts.createSession,
       toolArguments: this.#parts.toolArguments,
+      callbackDestination: this.#parts.callbackDestination(),
       log,
     });
     this.#live.set(row.id, call);

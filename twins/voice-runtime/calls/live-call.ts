@@ -5,6 +5,7 @@
 
 import type { Logger } from "pino";
 import type { WebSocket } from "ws";
+import type { CallbackDestination } from "../../sandbox/client/destination.ts";
 import type { Assistant } from "../api/assistant-schema.ts";
 import type { Brain, Recognition, Synthesis } from "../providers/provider.ts";
 import { createServerMessages, type RuntimeMessage, type ServerMessages } from "../server-messages.ts";
@@ -16,7 +17,7 @@ import type {
   SessionCommand,
   SessionRecord,
 } from "../session/contract.ts";
-import { type ArgumentsForm, createToolWebhook } from "../tool-webhook.ts";
+import { type ArgumentsForm, createToolWebhook, withOrganisationServer } from "../tool-webhook.ts";
 import { performanceMetrics } from "./artifact.ts";
 import type { CallStore } from "./call-store.ts";
 
@@ -34,6 +35,8 @@ export interface LiveCallParts {
   providers: { recognition: Recognition; synthesis: Synthesis; brain: Brain };
   createSession: CreateSession;
   toolArguments: ArgumentsForm;
+  /** Where callbacks go when neither the assistant nor the tool says. */
+  callbackDestination: CallbackDestination | undefined;
   log: Logger;
 }
 
@@ -48,6 +51,8 @@ export class LiveCall {
   #ending: NodeJS.Timeout | undefined;
   #closed: () => void = () => undefined;
   readonly #parts: LiveCallParts;
+  /** The assistant as its webhooks see it. */
+  readonly #served: Assistant;
   readonly #serverMessages: ServerMessages;
 
   constructor(parts: LiveCallParts) {
@@ -55,8 +60,9 @@ export class LiveCall {
     this.id = parts.plan.callId;
     this.assistant = assistant;
     this.#parts = parts;
+    this.#served = withOrganisationServer(assistant, parts.callbackDestination);
     this.#serverMessages = createServerMessages({
-      assistant,
+      assistant: this.#served,
       envelope: () => store.envelope(this.id, assistant),
       now: store.now,
       log: parts.log,
@@ -130,7 +136,7 @@ export class LiveCall {
   #sessionParts() {
     const { plan, store, assistant, providers, toolArguments, log } = this.#parts;
     const runTools = createToolWebhook({
-      assistant,
+      assistant: this.#served,
       argumentsForm: toolArguments,
       envelope: () => store.envelope(plan.callId, assistant),
       now: store.now,
