@@ -1,16 +1,31 @@
 /** The environment file: which services a sandbox has, and how each is set up. Mistakes are named by line. */
 import { type Document, isMap, isScalar, LineCounter, parseDocument } from "yaml";
 import { z } from "zod";
+import { type ActorSetup, type AgentSetup, actorSchema, agentSchema } from "./agent-setup.ts";
+import { type KeyEntry, keyHash, organisationName } from "./api-keys.ts";
+import type { Layout } from "./sandbox.ts";
 import { type CheckedService, checkServices, type Mistake, mistakesOf, servicesSchema } from "./services.ts";
 import type { AnyTwinDefinition } from "./twin.ts";
 
 const fileSchema = z.strictObject({
   version: z.literal(1, "must be 1"),
+  /** Where the control plane of `dev` is; see `Layout`. */
+  layout: z.enum(["split", "legacy"]).default("split"),
   services: servicesSchema,
+  /** The organisations there are, each with the hashes of its keys; `dev` is the first one's. */
+  keys: z
+    .record(organisationName, z.union([keyHash.transform((hash) => [hash]), z.array(keyHash)]))
+    .default({}),
+  actor: actorSchema.prefault({}),
+  agent: agentSchema.prefault({}),
 });
 
 export interface Environment {
+  layout: Layout;
   services: CheckedService[];
+  keys: KeyEntry[];
+  actor: ActorSetup;
+  agent: AgentSetup;
 }
 
 /** An environment file that is wrong, with every mistake. */
@@ -37,9 +52,14 @@ export function readEnvironment(
   const mistakes: Mistake[] = reading.success ? [] : mistakesOf(reading.error, []);
   const checked = reading.success ? checkServices(reading.data.services, known, ["services"]) : undefined;
   mistakes.push(...(checked?.mistakes ?? []));
-  if (mistakes.length > 0)
+  if (!reading.success || !checked || mistakes.length > 0) {
     throw new EnvironmentError(mistakes.map((mistake) => say(mistake, file, document, lines)).join("\n"));
-  return { services: checked?.services ?? [] };
+  }
+  const { layout, keys, actor, agent } = reading.data;
+  const entries = Object.entries(keys).flatMap(([organisation, hashes]) =>
+    hashes.map((sha256) => ({ organisation, sha256 })),
+  );
+  return { layout, services: checked.services, keys: entries, actor, agent };
 }
 
 function say({ path, rule }: Mistake, file: string, document: Document, lines: LineCounter): string {

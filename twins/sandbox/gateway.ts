@@ -3,22 +3,23 @@
  * `/c/<sandbox>/<twin>/sim/…`, the sandboxes themselves at `/sandboxes`, and every other path is the engine's of the first
  * sandbox.
  */
-import http, { type IncomingMessage, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Logger } from "pino";
 import { type Address, type HostLookup, hostName, readAddress } from "./address.ts";
 import type { ApiKeys } from "./api-keys.ts";
-import { serveControl, serveTwinControl } from "./control/serve.ts";
+import { serveControl } from "./control/serve.ts";
 import { errorResponse } from "./errors.ts";
-import { DEFAULT_BODY_BYTES, refuseEarly } from "./http.ts";
+import { refuseEarly } from "./http.ts";
+import { createHttpServer } from "./http-server.ts";
 import { listen } from "./listen.ts";
-import type { HostedTwin, Sandbox } from "./sandbox.ts";
+import { type OpenPort, openPort } from "./own-port.ts";
+import type { Sandbox } from "./sandbox.ts";
 import type { SandboxRoutes } from "./sandbox-routes.ts";
 import type { Sandboxes } from "./sandboxes.ts";
-import { type Local, type Service, serveOperation } from "./serve.ts";
 import { ENGINE } from "./services.ts";
-import type { RunningTwin } from "./twin.ts";
 import { createUpgrader, refuseUpgrade } from "./upgrade.ts";
+import { serveVendor, type TwinOfSandbox, upgradeVendor } from "./vendor.ts";
 
 export interface GatewayOptions {
   host: string;
@@ -43,19 +44,13 @@ export interface Gateway {
   open(served: Served): void;
   /** Serves a connection that another listener has taken, as if it had come to the port. */
   accept(connection: Duplex): void;
+  /** Makes a twin's vendor API answer at the root of a port of its own. @throws Error naming the port */
+  openPort(of: TwinOfSandbox, port: number): Promise<OpenPort>;
   /** Takes no new connections; those that are open stay. Resolves when the last has gone. */
   refuse(): Promise<void>;
   /** Ends every connection and waits until they are gone. The sandboxes have to have ended before. */
   close(): Promise<void>;
 }
-
-/** Longest a request may take to arrive, and its headers. */
-const REQUEST_MS = 60_000;
-const HEADERS_MS = 10_000;
-const KEEP_ALIVE_MS = 30_000;
-
-/** Connections open at a time, sockets included; more are turned away. */
-const MAX_CONNECTIONS = 10_000;
 
 /** Starts to listen. Until it is opened everything is answered with 503. @throws Error saying what to do. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
@@ -99,31 +94,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       refuseUpgrade(socket, nowhere(address.path));
       return;
     }
-    if (found.sandbox.layout === "legacy") dropKey(req);
-    return upgrader.upgrade(req, socket, head, found.twin, address);
+    return upgradeVendor(upgrader, req, socket, head, address, found);
   }
 
-  const server = http.createServer({
-    requestTimeout: REQUEST_MS,
-    headersTimeout: HEADERS_MS,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    connectionsCheckingInterval: 5000,
-  });
-  server.maxConnections = MAX_CONNECTIONS;
-  server.on("request", (req, res) => {
-    serve(req, res).catch((error: unknown) => {
-      options.log.error({ err: error }, "a request could not be answered");
-      res.destroy();
-    });
-  });
-  server.on("upgrade", (req, socket, head) => {
-    socket.on("error", () => socket.destroy());
-    upgrade(req, socket, head).catch((error: unknown) => {
-      options.log.error({ err: error }, "an upgrade could not be answered");
-      socket.destroy();
-    });
-  });
-
+  const server = createHttpServer({ serve, upgrade }, options.log);
   const baseUrl = await listen(server, options.host, options.port);
   let closed: Promise<void> | undefined;
   const refuse = () => {
@@ -136,6 +110,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       served = what;
     },
     accept: (connection) => server.emit("connection", connection),
+    openPort: (of, port) => openPort(of, { ...options, port, upgrader }),
     refuse,
     async close() {
       const gone = refuse();
@@ -147,49 +122,12 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 
 type VendorAddress = Extract<Address, { kind: "vendor" | "engine" }>;
 
-interface TwinOfSandbox {
-  sandbox: Sandbox;
-  twin: HostedTwin;
-}
-
-/** Serves a twin's own address: the vendor API, and in the legacy layout the control plane beside it. */
-function serveVendor(
-  req: IncomingMessage,
-  res: ServerResponse,
-  address: Local,
-  { sandbox, twin }: TwinOfSandbox,
-): Promise<void> {
-  if (sandbox.layout === "legacy") {
-    dropKey(req);
-    if (address.path === "/sim" || address.path.startsWith("/sim/")) {
-      return serveTwinControl(req, res, address, { sandbox, twin });
-    }
-  }
-  return sandbox.connections.answering(res, serveOperation(req, res, address, vendorService(twin)));
-}
-
-/** In the legacy layout a key means nothing, so it is gone before anything sees it. */
-function dropKey(req: IncomingMessage): void {
-  delete req.headers["x-api-key"];
-}
-
 /** Over TLS the server name counts when `Host` names no twin: it is what the client wanted to reach. */
 function addressOf(req: IncomingMessage, lookup: HostLookup): Address {
   const { host } = req.headers;
   const serverName = "servername" in req.socket ? req.socket.servername : undefined;
   const named = typeof serverName === "string" && !lookup(hostName(host ?? "")) ? serverName : host;
   return readAddress(req.url ?? "/", named, lookup);
-}
-
-function vendorService(twin: HostedTwin): Service<RunningTwin> {
-  return {
-    tier: "vendor",
-    operations: twin.type.operations,
-    target: twin.running,
-    twin,
-    defaultBodyBytes: DEFAULT_BODY_BYTES,
-    refusal: (refusal) => twin.type.definition.refusal(refusal),
-  };
 }
 
 function nowhere(path: string) {

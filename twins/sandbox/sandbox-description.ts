@@ -11,6 +11,8 @@ export interface TwinAddresses {
   control_url: string;
   /** `null`: the control plane takes no key, as in a world captured before it did. */
   control_auth: "api_key" | null;
+  /** Address of its own port, for a service that has one: the vendor API is at its root. */
+  port_url?: string;
   /** Environment variables a client of this twin needs. */
   environment: Record<string, string>;
 }
@@ -25,25 +27,28 @@ export interface SandboxDescription {
   twins: TwinAddresses[];
 }
 
-export function describeSandbox({ sandbox, createdAtMs, expiresAtMs }: LivingSandbox): SandboxDescription {
+export function describeSandbox(living: LivingSandbox): SandboxDescription {
+  const { sandbox, createdAtMs, expiresAtMs } = living;
   return {
     id: sandbox.id,
     layout: sandbox.layout,
     created_at: new Date(createdAtMs).toISOString(),
     expires_at: expiresAtMs === undefined ? null : new Date(expiresAtMs).toISOString(),
-    twins: addressesOf(sandbox),
+    twins: addressesOf(living),
   };
 }
 
 /** The addresses of its twins. */
-export function addressesOf(sandbox: Sandbox): TwinAddresses[] {
+export function addressesOf({ sandbox, ports }: Pick<LivingSandbox, "sandbox" | "ports">): TwinAddresses[] {
   return [...sandbox.twins.values()].map((twin) => {
     const { name } = twin.type.definition;
+    const port = ports.get(name);
     return {
       name,
       url: twin.url,
       control_url: twin.controlUrl,
       control_auth: sandbox.layout === "legacy" ? null : "api_key",
+      ...(port ? { port_url: port.url } : {}),
       environment: twin.type.definition.clientEnvironment(twin.url),
     };
   });

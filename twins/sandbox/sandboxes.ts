@@ -5,10 +5,12 @@ import { isName } from "./address.ts";
 import { isPlainName, NAME_SEPARATOR } from "./api-keys.ts";
 import { SandboxClock, wallTime } from "./clock.ts";
 import { createHostNames, type HostTarget, type NamedTarget } from "./host-names.ts";
+import type { OpenPort } from "./own-port.ts";
 import { type Layout, type Sandbox, startSandbox, stopSandbox, type TwinType } from "./sandbox.ts";
 import { type ResetOutcome, resetSandbox } from "./sandbox-reset.ts";
 import type { CheckedService } from "./services.ts";
 import type { AnyTwinDefinition, TwinContext } from "./twin.ts";
+import type { TwinOfSandbox } from "./vendor.ts";
 
 /** The sandbox that exists as long as the process runs. */
 export const FIRST_SANDBOX = "dev";
@@ -20,8 +22,9 @@ export interface SandboxesOptions {
   /** Most sandboxes of one organisation at a time. */
   mostPerOrganisation: number;
   types: ReadonlyMap<AnyTwinDefinition, TwinType>;
+  /** Opens a port of a twin's own. */
+  openPort(of: TwinOfSandbox, port: number): Promise<OpenPort>;
   log: Logger;
-  resolvePath: TwinContext["resolvePath"];
 }
 
 /** A sandbox that somebody wants. */
@@ -29,6 +32,8 @@ export interface SandboxPlan {
   /** Made when absent. */
   id?: string | undefined;
   services: readonly CheckedService[];
+  /** Which files its services may name, and where they are. */
+  resolvePath: TwinContext["resolvePath"];
   layout: Layout;
   /** How long it lives; for ever when absent. */
   ttlMs?: number | undefined;
@@ -39,6 +44,8 @@ export interface LivingSandbox {
   sandbox: Sandbox;
   createdAtMs: number;
   expiresAtMs: number | undefined;
+  /** Ports of its twins' own, by service. */
+  ports: ReadonlyMap<string, OpenPort>;
 }
 
 /** Why a sandbox was not made or not ended. */
@@ -182,32 +189,36 @@ export class Sandboxes {
     );
   }
 
-  async #start(organisation: string, id: string, name: string, plan: SandboxPlan): Promise<Sandbox> {
-    const { baseUrl, types, log, resolvePath } = this.#options;
+  async #start(organisation: string, id: string, name: string, plan: SandboxPlan): Promise<Started> {
+    const { baseUrl, types, log } = this.#options;
     const services = plan.services.map(({ definition, config, profile }) => {
       const type = types.get(definition);
       if (!type) throw new Error(`twin ${definition.name} is not known`);
       return { type, config, ...(profile === undefined ? {} : { profile }) };
     });
-    const { layout } = plan;
-    return startSandbox({
-      id,
-      name,
-      organisation,
-      layout,
-      clock: new SandboxClock(),
-      baseUrl,
-      services,
-      log,
-      resolvePath,
-    });
+    const { layout, resolvePath } = plan;
+    const clock = new SandboxClock();
+    const options = { id, name, organisation, layout, clock, baseUrl, services, log, resolvePath };
+    const sandbox = await startSandbox(options);
+    const ports = new Map<string, OpenPort>();
+    try {
+      for (const { definition, port } of plan.services) {
+        const twin = sandbox.twins.get(definition.name);
+        if (port === undefined || !twin) continue;
+        ports.set(definition.name, await this.#options.openPort({ sandbox, twin }, port));
+      }
+    } catch (error) {
+      await stopAll({ sandbox, ports });
+      throw new SandboxRefusal(409, "conflict", error instanceof Error ? error.message : String(error));
+    }
+    return { sandbox, ports };
   }
 
   /** Makes a started sandbox reachable. */
-  #keep(slots: Map<string, Slot>, sandbox: Sandbox, ttlMs: number | undefined): LivingSandbox {
+  #keep(slots: Map<string, Slot>, { sandbox, ports }: Started, ttlMs: number | undefined): LivingSandbox {
     const createdAtMs = wallTime();
     const expiresAtMs = ttlMs === undefined ? undefined : createdAtMs + ttlMs;
-    const living: LivingSandbox = { sandbox, createdAtMs, expiresAtMs };
+    const living: LivingSandbox = { sandbox, createdAtMs, expiresAtMs, ports };
     const { organisation, id, name } = sandbox;
     const expire = () => {
       this.#options.log.info({ sandbox: name }, "the sandbox's time is over");
@@ -227,7 +238,7 @@ export class Sandboxes {
     clearTimeout(slot.expiry);
     this.#running.delete(name);
     this.#releaseHosts(name);
-    const ended = slot.turn.then(() => stopSandbox(slot.living.sandbox)).finally(() => slots.delete(name));
+    const ended = slot.turn.then(() => stopAll(slot.living)).finally(() => slots.delete(name));
     slots.set(name, { state: "ending", ended });
     return ended;
   }
@@ -265,4 +276,12 @@ export class Sandboxes {
   #nameOf(organisation: string, id: string): string {
     return organisation === this.#options.owner ? id : `${organisation}${NAME_SEPARATOR}${id}`;
   }
+}
+
+/** A sandbox with its twins' ports, before anybody can reach it by name. */
+type Started = Pick<LivingSandbox, "sandbox" | "ports">;
+
+async function stopAll({ sandbox, ports }: Started): Promise<void> {
+  await stopSandbox(sandbox);
+  await Promise.all([...ports.values()].map((port) => port.close()));
 }

@@ -5,9 +5,11 @@ import type { Duplex } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { type Logger, pino } from "pino";
 import { registry } from "../registry.ts";
-import { createApiKeys, keyEntry, LOCAL_ORGANISATION, makeApiKey } from "./api-keys.ts";
+import { type ActorSetup, agentEnvironment } from "./agent-setup.ts";
+import { createApiKeys, type KeyEntry, keyEntry, LOCAL_ORGANISATION, makeApiKey } from "./api-keys.ts";
 import { type Environment, readEnvironment } from "./environment.ts";
 import { type Gateway, startGateway } from "./gateway.ts";
+import { pathsWithin } from "./given-paths.ts";
 import { compileTwin } from "./sandbox.ts";
 import { addressesOf, type TwinAddresses } from "./sandbox-description.ts";
 import { createSandboxRoutes } from "./sandbox-routes.ts";
@@ -24,8 +26,12 @@ export interface StartOptions {
   port?: number;
   /** Default 127.0.0.1. */
   host?: string;
-  /** Key of the control plane; made when absent. */
+  /** Key of the control plane, for the organisation that owns `dev`; made when absent. */
   apiKey?: string;
+  /** Keys of organisations, beside those of the environment file. */
+  keys?: readonly KeyEntry[];
+  /** Most sandboxes of one organisation at a time; default 256. */
+  mostSandboxes?: number;
   /** Default: silent. */
   log?: Logger;
   /** The twins there are; default: `twins/registry.ts`. */
@@ -40,6 +46,10 @@ export interface RunningTwins {
   hostNames: Pick<Sandboxes, "host" | "hosts">;
   /** Serves a connection that another listener has taken. */
   accept(connection: Duplex): void;
+  /** How the environment file says that a caller reaches the agent. */
+  channels: ActorSetup["channels"];
+  /** The agent's variables as the environment file has them; a simulation's id fills in for `SIMULATION_ID`. */
+  agentEnvironment(simulationId: string): Record<string, string>;
   /** Stops every twin, ends every connection and gives the port back. Further calls wait for the first. */
   stop(): Promise<void>;
 }
@@ -61,8 +71,9 @@ export async function startTwins(options: StartOptions = {}): Promise<RunningTwi
   const types = new Map(known.map((definition) => [definition, compileTwin(definition)]));
   const log = options.log ?? pino({ level: "silent" });
   const apiKey = options.apiKey ?? makeApiKey();
-  const owner = LOCAL_ORGANISATION;
-  const keys = createApiKeys([keyEntry(owner, apiKey)]);
+  const configured = [...environment.keys, ...(options.keys ?? [])];
+  const owner = configured[0]?.organisation ?? LOCAL_ORGANISATION;
+  const keys = createApiKeys([...configured, keyEntry(owner, apiKey)]);
   const gateway = await startGateway({
     host: options.host ?? "127.0.0.1",
     port: options.port ?? 0,
@@ -72,23 +83,40 @@ export async function startTwins(options: StartOptions = {}): Promise<RunningTwi
   const sandboxes = new Sandboxes({
     owner,
     baseUrl: gateway.baseUrl,
-    mostPerOrganisation: MOST_SANDBOXES,
+    mostPerOrganisation: options.mostSandboxes ?? MOST_SANDBOXES,
     types,
+    openPort: gateway.openPort,
     log,
-    resolvePath: (file) => path.resolve(path.dirname(environmentFile), file),
   });
+  const folder = path.dirname(environmentFile);
+  const resolveDefault = (file: string) => path.resolve(folder, file);
   try {
-    const first = await sandboxes.create(owner, { id: FIRST_SANDBOX, services, layout: "split" });
-    const defaultServices = services.map(withoutNames);
-    const routes = createSandboxRoutes({ sandboxes, known, defaultServices, keys, log });
+    const { layout } = environment;
+    const first = await sandboxes.create(owner, {
+      id: FIRST_SANDBOX,
+      services,
+      layout,
+      resolvePath: resolveDefault,
+    });
+    const routes = createSandboxRoutes({
+      sandboxes,
+      known,
+      defaultServices: services.map(withoutNames),
+      resolveDefault,
+      resolveGiven: pathsWithin([folder, process.cwd()]),
+      keys,
+      log,
+    });
     gateway.open({ sandboxes, routes, first: first.sandbox });
     let stopping: Promise<void> | undefined;
     return {
       baseUrl: gateway.baseUrl,
       apiKey,
-      sandboxes: [{ id: first.sandbox.id, twins: addressesOf(first.sandbox) }],
+      sandboxes: [{ id: first.sandbox.id, twins: addressesOf(first) }],
       hostNames: sandboxes,
       accept: gateway.accept,
+      channels: environment.actor.channels,
+      agentEnvironment: (simulationId) => agentEnvironment(environment.agent, simulationId),
       stop() {
         stopping ??= stop(gateway, sandboxes);
         return stopping;

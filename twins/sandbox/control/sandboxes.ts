@@ -17,6 +17,10 @@ export interface SandboxesTarget {
   known: readonly AnyTwinDefinition[];
   /** What a sandbox has when it asks for nothing else. */
   defaultServices: readonly CheckedService[];
+  /** Finds the files of the environment file's services. */
+  resolveDefault(file: string): string;
+  /** Finds a file that a request names. @throws Error for one that a request may not name. */
+  resolveGiven(file: string): string;
 }
 
 /** Longest life that can be asked for: a week. */
@@ -70,7 +74,9 @@ export const sandboxOperations: readonly Operation<SandboxesTarget>[] = [
       const services = checked ? withEngine(checked.services, target.known) : target.defaultServices;
       const ttlMs = ttl_seconds === undefined ? undefined : ttl_seconds * 1000;
       try {
-        const living = await target.sandboxes.create(target.organisation, { id, services, layout, ttlMs });
+        const resolvePath = given ? target.resolveGiven : target.resolveDefault;
+        const plan = { id, services, resolvePath, layout, ttlMs };
+        const living = await target.sandboxes.create(target.organisation, plan);
         return { status: 201, body: describeSandbox(living) };
       } catch (error) {
         return notCreated(error, given !== undefined);
