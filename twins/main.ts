@@ -11,6 +11,7 @@ import { runCommand } from "./names/run-command.ts";
 import { findRunning } from "./names/running.ts";
 import { startNames } from "./names/start.ts";
 import { upstreamSetting } from "./names/upstream.ts";
+import { readKeyVariable } from "./sandbox/api-keys.ts";
 import { writeLocator } from "./sandbox/locator.ts";
 import { type RunningTwins, startTwins } from "./sandbox/start.ts";
 
@@ -28,6 +29,10 @@ const variables = z.object({
   TWINS_HOST: z.string().min(1).default("127.0.0.1"),
   /** Key of the control plane; made and printed when unset. */
   SANDBOX_API_KEY: z.string().min(8).optional(),
+  /** Hashes of organisations' keys, `organisation=sha256:…` with commas between; the first one owns `dev`. */
+  SANDBOX_API_KEYS: z.string().default(""),
+  /** Most sandboxes of an organisation at a time. */
+  SANDBOX_LIMIT: z.coerce.number("must be a number").int().min(1).max(10_000).optional(),
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).optional(),
 });
 type Settings = z.infer<typeof variables> & { TWINS_PORT: number; LOG_LEVEL: string };
@@ -110,6 +115,8 @@ async function startAll(environment: string | undefined, settings: Settings): Pr
     log,
     ...(environment === undefined ? {} : { environmentFile: environment }),
     ...(settings.SANDBOX_API_KEY === undefined ? {} : { apiKey: settings.SANDBOX_API_KEY }),
+    keys: readKeyVariable(settings.SANDBOX_API_KEYS),
+    ...(settings.SANDBOX_LIMIT === undefined ? {} : { mostSandboxes: settings.SANDBOX_LIMIT }),
   });
   try {
     const names = await startNames({
@@ -159,7 +166,13 @@ function asText(twins: RunningTwins, names: Names): string {
   for (const sandbox of twins.sandboxes) {
     lines.push("", `sandbox ${sandbox.id}`);
     for (const twin of sandbox.twins) {
-      lines.push(`  ${twin.name}`, `    url          ${twin.url}`, `    control_url  ${twin.control_url}`);
+      const key = twin.control_auth === null ? "  (takes no key)" : "";
+      lines.push(
+        `  ${twin.name}`,
+        `    url          ${twin.url}`,
+        `    control_url  ${twin.control_url}${key}`,
+      );
+      if (twin.port_url !== undefined) lines.push(`    port_url     ${twin.port_url}`);
       for (const [name, value] of Object.entries(twin.environment)) lines.push(`    ${name}=${value}`);
     }
   }

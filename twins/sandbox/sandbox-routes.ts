@@ -21,7 +21,7 @@ const operations = createRouter(sandboxOperations);
 /** What a body or an answer holds of secrets: a database's address has its password in it. */
 const mask = createMask({ secretMembers: ["config", "environment", "url"] });
 
-export interface SandboxRoutesOptions extends Omit<SandboxesTarget, "organisation"> {
+export interface SandboxRoutesOptions extends Omit<SandboxesTarget, "organisation" | "journal"> {
   keys: ApiKeys;
   log: Logger;
 }
@@ -43,11 +43,12 @@ export function createSandboxRoutes({ keys, log, ...target }: SandboxRoutesOptio
         await refuseEarly(req, res, unauthorized);
         return;
       }
+      const journal = journalOf(organisation);
       await serveOperation(req, res, address, {
         tier: "control",
         operations,
-        target: { ...target, organisation },
-        twin: { journal: journalOf(organisation), log },
+        target: { ...target, organisation, journal },
+        twin: { journal, log },
         defaultBodyBytes: DEFAULT_BODY_BYTES,
         refusal: ownRefusal,
       });

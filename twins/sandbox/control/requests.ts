@@ -1,8 +1,8 @@
 /** `/sim/requests`: what the twin was asked and what it answered. */
 import { z } from "zod";
 import { readQueryAs } from "../errors.ts";
-import type { JournalEntry, KeptBody } from "../journal.ts";
-import { type Operation, operation } from "../operation.ts";
+import type { Journal, JournalEntry, KeptBody } from "../journal.ts";
+import { type Operation, operation, type VendorRequest, type VendorResponse } from "../operation.ts";
 import { pageParameters, wholeNumber } from "./paging.ts";
 import type { ControlTarget } from "./target.ts";
 
@@ -33,34 +33,37 @@ export const requestOperations: readonly Operation<ControlTarget>[] = [
     surface: "rest",
     summary:
       "Requests served, oldest first, filtered by tier, operation, method, status and since; with how many were let go.",
-    handle: (request, { twin }) => {
-      const query = readQueryAs(request, requestsQuery);
-      if (!query.ok) return query.response;
-      const { tier, operation: id, method, status, since, limit, offset } = query.value;
-      const found = twin.journal
-        .entries()
-        .filter(
-          (entry) =>
-            (tier === undefined || entry.tier === tier) &&
-            (id === undefined || entry.operation === id) &&
-            (method === undefined || entry.method === method) &&
-            (status === undefined || hasStatus(entry, status)) &&
-            (since === undefined || isSince(entry, since)),
-        );
-      return {
-        status: 200,
-        body: {
-          requests: found.slice(offset, offset + limit).map(showEntry),
-          total: found.length,
-          limit,
-          offset,
-          dropped: twin.journal.dropped(),
-          newest_seq: twin.journal.newest,
-        },
-      };
-    },
+    handle: (request, { twin }) => answerRequests(request, twin.journal),
   }),
 ];
+
+/** Answers a journal's records, filtered as the query asks. */
+export function answerRequests(request: VendorRequest, journal: Journal): VendorResponse {
+  const query = readQueryAs(request, requestsQuery);
+  if (!query.ok) return query.response;
+  const { tier, operation: id, method, status, since, limit, offset } = query.value;
+  const found = journal
+    .entries()
+    .filter(
+      (entry) =>
+        (tier === undefined || entry.tier === tier) &&
+        (id === undefined || entry.operation === id) &&
+        (method === undefined || entry.method === method) &&
+        (status === undefined || hasStatus(entry, status)) &&
+        (since === undefined || isSince(entry, since)),
+    );
+  return {
+    status: 200,
+    body: {
+      requests: found.slice(offset, offset + limit).map(showEntry),
+      total: found.length,
+      limit,
+      offset,
+      dropped: journal.dropped(),
+      newest_seq: journal.newest,
+    },
+  };
+}
 
 function hasStatus({ answer }: JournalEntry, wanted: string): boolean {
   const status = answer === undefined ? "" : String(answer.status);

@@ -2,17 +2,21 @@
 import { z } from "zod";
 import { isPlainName } from "../api-keys.ts";
 import { errorResponse, readBodyAs } from "../errors.ts";
+import type { Journal } from "../journal.ts";
 import { type Operation, operation, type VendorResponse } from "../operation.ts";
 import { describeSandbox } from "../sandbox-description.ts";
 import { type Sandboxes, SandboxRefusal } from "../sandboxes.ts";
 import { type CheckedService, checkServices, servicesSchema, withEngine } from "../services.ts";
 import type { AnyTwinDefinition } from "../twin.ts";
 import { WorldRefusal } from "../world.ts";
+import { answerRequests } from "./requests.ts";
 
 /** What a sandbox operation works on: one organisation's view. */
 export interface SandboxesTarget {
   organisation: string;
   sandboxes: Sandboxes;
+  /** What the organisation asked of these routes. */
+  journal: Journal;
   /** The twins there are. */
   known: readonly AnyTwinDefinition[];
   /** What a sandbox has when it asks for nothing else. */
@@ -26,12 +30,16 @@ export interface SandboxesTarget {
 /** Longest life that can be asked for: a week. */
 const MAX_TTL_SECONDS = 7 * 24 * 3600;
 
+/** What stands where an id would, for the records of these routes. */
+const REQUESTS = "requests";
+
 const createBody = z
   .strictObject({
     id: z
       .string()
       .max(40, "must have at most 40 characters")
       .refine(isPlainName, "must hold only a-z, 0-9, _ and single - between them")
+      .refine((id) => id !== REQUESTS, `must not be ${REQUESTS}, which is a route`)
       .optional(),
     services: servicesSchema.optional(),
     layout: z.enum(["split", "legacy"]).default("split"),
@@ -82,6 +90,14 @@ export const sandboxOperations: readonly Operation<SandboxesTarget>[] = [
         return notCreated(error, given !== undefined);
       }
     },
+  }),
+  operation<SandboxesTarget>({
+    id: "sandbox.requests",
+    method: "GET",
+    path: `/sandboxes/${REQUESTS}`,
+    surface: "rest",
+    summary: "What the organisation asked of the routes of /sandboxes, with the filters of /sim/requests.",
+    handle: (request, { journal }) => answerRequests(request, journal),
   }),
   operation<SandboxesTarget>({
     id: "sandbox.get",
