@@ -1,12 +1,11 @@
 /**
- * `npm run demo`: twins and agent on free ports, a phone call, what came of it. Needs no key, no network, no
- * environment; leaves nothing running.
+ * `npm run demo`: twins and an agent on free ports, a phone call in a sandbox of its own, what came of it. Needs no key,
+ * no network, no environment; leaves nothing running.
  */
 import { parseArgs } from "node:util";
 import { z } from "zod";
 import { readSampleLibrary } from "../twins/audio/sample-library.ts";
 import { runScenario, type ScenarioRun } from "../twins/caller/run-scenario.ts";
-import { SandboxClient } from "../twins/caller/sandbox-client.ts";
 import {
   findScenarioFiles,
   readScenario,
@@ -15,7 +14,7 @@ import {
 } from "../twins/caller/scenario-file.ts";
 import { ConversationPrinter } from "./shared/conversation.ts";
 import { SAMPLES_FOLDER, SCENARIOS_FOLDER } from "./shared/folders.ts";
-import { type House, startHouse } from "./shared/house.ts";
+import { type House, type Stage, startHouse } from "./shared/house.ts";
 import { seconds, terminalOf } from "./shared/terminal.ts";
 import { UsageError } from "./shared/usage.ts";
 import { printSummary, printVerdict } from "./shared/verdict.ts";
@@ -62,24 +61,23 @@ async function demo(): Promise<number> {
         `${terminal.good("✓")} ${what.padEnd(32)} ${terminal.dim(`${where}  ${seconds(tookMs)}`)}`,
       ),
   });
-  const { twins, voiceUrl } = await house;
-  const sandbox = await SandboxClient.connect({ baseUrl: twins.baseUrl, apiKey: twins.apiKey });
+  const { openStage } = await house;
   terminal.line(
     terminal.dim(
       `ready after ${seconds(performance.now() - startedAt)}; calling at speed ${speed} (--speed changes it)`,
     ),
   );
-  try {
-    const runs: ScenarioRun[] = [];
-    for (const scenario of scenarios) runs.push(await show(scenario, voiceUrl, sandbox, speed));
-    if (runs.length > 1) printSummary(runs, performance.now() - startedAt, terminal);
-    return runs.every(({ passed }) => passed) ? 0 : 1;
-  } finally {
-    sandbox.close();
+  const runs: ScenarioRun[] = [];
+  for (const scenario of scenarios) {
+    const stage = await openStage();
+    runs.push(await show(scenario, stage, speed));
+    await stage.close();
   }
+  if (runs.length > 1) printSummary(runs, performance.now() - startedAt, terminal);
+  return runs.every(({ passed }) => passed) ? 0 : 1;
 }
 
-async function show(scenario: Scenario, voiceUrl: string, sandbox: SandboxClient, speed: number) {
+async function show(scenario: Scenario, { voiceUrl, sandbox }: Stage, speed: number) {
   terminal.line();
   terminal.line(`${terminal.bold(scenario.name)}  ${scenario.description}`);
   const printer = new ConversationPrinter(terminal);

@@ -1,15 +1,30 @@
-/** Twins and agent together in this process, on free ports: what the demo and the replay tests call. */
+/** Twins and agents together in this process, on free ports: what the demo and the replay tests call. */
 import { type Logger, pino } from "pino";
 import { readConfig } from "../../agent/config.ts";
 import { type RunningAgent, startAgent } from "../../agent/server.ts";
+import { createSandbox } from "../../twins/caller/own-sandbox.ts";
+import { type SandboxAddress, SandboxClient } from "../../twins/caller/sandbox-client.ts";
 import { type RunningTwins, startTwins } from "../../twins/sandbox/start.ts";
 
-export interface House {
-  twins: RunningTwins;
+/** One sandbox, and an agent that works with its twins. */
+export interface Stage {
+  /** The sandbox's id. */
+  id: string;
+  sandbox: SandboxClient;
   agent: RunningAgent;
   /** The agent's voice channel. */
   voiceUrl: string;
-  /** Ends running calls and stops both; nothing stays behind. */
+  /** Ends running calls, stops the agent, and ends the sandbox if it was made for this stage. */
+  close(): Promise<void>;
+}
+
+export interface House {
+  twins: RunningTwins;
+  /** An agent on a sandbox of its own. */
+  openStage(): Promise<Stage>;
+  /** An agent on the sandbox that is always there. */
+  openFirstStage(): Promise<Stage>;
+  /** Closes the stages that are open and stops the twins; nothing stays behind. */
   stop(): Promise<void>;
 }
 
@@ -20,39 +35,96 @@ export interface HouseOptions {
   onStarted?(what: string, where: string, tookMs: number): void;
 }
 
-/** Calls still open when the house stops are not waited for. */
+/** Calls still open when a stage closes are not waited for. */
 const DRAIN_TIMEOUT_MS = "0";
 
-/** Takes nothing from the environment. @throws when a part does not start; what had started is stopped */
+/** Takes nothing from the environment. @throws when the twins do not start */
 export async function startHouse({
   log = pino({ level: "silent" }),
-  onStarted,
+  onStarted = () => undefined,
 }: HouseOptions = {}): Promise<House> {
   const beganAt = performance.now();
   const twins = await startTwins({ log: log.child({ part: "twins" }) });
-  const upAt = performance.now();
   const names = twins.sandboxes.flatMap((sandbox) => sandbox.twins.map(({ name }) => name));
-  onStarted?.(`twins (${names.join(", ")})`, twins.baseUrl, upAt - beganAt);
+  onStarted(`twins (${names.join(", ")})`, twins.baseUrl, performance.now() - beganAt);
+  const { baseUrl, apiKey } = twins;
+  const stages = new Set<Promise<Stage>>();
+  let stopped: Promise<void> | undefined;
+
+  /** Keeps track of a stage from its beginning, so that one that is still opening is closed as well. */
+  function keep(opening: Promise<Stage>): Promise<Stage> {
+    stages.add(opening);
+    opening.catch(() => stages.delete(opening));
+    return opening;
+  }
+
+  async function open(address: Required<SandboxAddress>, environment: object, end: () => Promise<void>) {
+    const openedAt = performance.now();
+    try {
+      const stage = await startStage(address, environment, end, log.child({ part: "agent" }));
+      onStarted(`agent of sandbox ${stage.id}`, stage.agent.url, performance.now() - openedAt);
+      return stage;
+    } catch (error) {
+      await end();
+      throw error;
+    }
+  }
+
+  async function openOwn(): Promise<Stage> {
+    const { address, environment, remove } = await createSandbox({ baseUrl, apiKey });
+    return open(address, environment, remove);
+  }
+
+  async function stop(): Promise<void> {
+    const open = await Promise.allSettled([...stages]);
+    await Promise.all(open.map(async (stage) => stage.status === "fulfilled" && stage.value.close()));
+    await twins.stop();
+  }
+
+  return {
+    twins,
+    openStage: () => keep(openOwn()),
+    openFirstStage: () =>
+      keep(open({ baseUrl, apiKey, sandbox: "dev" }, clientEnvironment(twins), async () => undefined)),
+    stop: () => {
+      stopped ??= stop();
+      return stopped;
+    },
+  };
+}
+
+async function startStage(
+  address: Required<SandboxAddress>,
+  environment: object,
+  end: () => Promise<void>,
+  log: Logger,
+): Promise<Stage> {
+  const agent = await startAgent(readConfig({ ...environment, PORT: "0", DRAIN_TIMEOUT_MS }), { log });
   try {
-    const environment = { ...clientEnvironment(twins), PORT: "0", DRAIN_TIMEOUT_MS };
-    const agent = await startAgent(readConfig(environment), { log: log.child({ part: "agent" }) });
-    onStarted?.("agent", agent.url, performance.now() - upAt);
+    const sandbox = await SandboxClient.connect(address);
+    let closed: Promise<void> | undefined;
+    const close = async () => {
+      sandbox.close();
+      await agent.stop();
+      await end();
+    };
     return {
-      twins,
+      id: address.sandbox,
+      sandbox,
       agent,
       voiceUrl: `${agent.url.replace(/^http/, "ws")}/voice`,
-      stop: async () => {
-        await agent.stop();
-        await twins.stop();
+      close: () => {
+        closed ??= close();
+        return closed;
       },
     };
   } catch (error) {
-    await twins.stop();
+    await agent.stop();
     throw error;
   }
 }
 
-/** The variables by which an agent finds the twins of a sandbox. */
+/** The variables by which an agent finds the twins of the first sandbox. */
 export function clientEnvironment({ sandboxes }: Pick<RunningTwins, "sandboxes">): Record<string, string> {
   return Object.assign({}, ...(sandboxes[0]?.twins ?? []).map(({ environment }) => environment));
 }

@@ -52,12 +52,13 @@ test("noise is not speech: nothing is understood, nothing is done, and the silen
   expect(call.failures).toEqual([]);
 });
 
-test("several calls at once do not hear one another", async () => {
-  const calls = await Promise.all([replay("ask-status"), replay("two-tools"), replay("tool-fails")]);
+test("several calls at once to one agent do not hear one another", async () => {
+  const { agent, voiceUrl: url } = await stage();
+  const scenarios = ["ask-status", "two-tools", "tool-fails"];
+  const calls = await Promise.all(scenarios.map((name) => replay(name, { url })));
   expect(calls.map(({ failures }) => failures)).toEqual([[], [], []]);
-  const { house } = await stage();
-  await house.agent.idle();
-  expect(house.agent.activeCalls).toBe(0);
+  await agent.idle();
+  expect(agent.activeCalls).toBe(0);
 });
 
 test("with a runtime that shows no transcript the tool calls are known from the engine", async () => {
@@ -103,8 +104,8 @@ test("the scenario that the README of the scenarios shows works as it stands", a
 });
 
 test("without the agent's trailing silence the same call stalls, and the report says so", async () => {
-  const { house } = await stage();
-  const relay = await startVoiceRelay(house.voiceUrl, (message) => message.some((byte) => byte !== 0));
+  const { voiceUrl } = await stage();
+  const relay = await startVoiceRelay(voiceUrl, (message) => message.some((byte) => byte !== 0));
   try {
     const call = await replay("open-incident", { url: relay.url });
     expect(call.report.outcome).toBe("stalled");

@@ -10,9 +10,9 @@ const SPEED = ["--speed", "10"];
 
 /** Where the agent and the twins of this test are, as the environment tells. */
 async function environment(): Promise<Record<string, string>> {
-  const { house } = await stage();
+  const { house, voiceUrl } = await stage();
   return {
-    VOICE_URL: house.voiceUrl,
+    VOICE_URL: voiceUrl,
     TWINS_URL: house.twins.baseUrl,
     SANDBOX_API_KEY: house.twins.apiKey,
   };

@@ -1,5 +1,6 @@
 /**
- * Replays scenarios against the real agent and the real twins, which start once per test file:
+ * Replays scenarios against the real agent and the real twins, which start once per test file; each call has a sandbox
+ * and an agent of its own:
  *
  *     const call = await replay("open-incident");
  *     expect(call.failures).toEqual([]);
@@ -14,11 +15,10 @@ import { afterAll, beforeAll } from "vitest";
 import { stringify } from "yaml";
 import type { z } from "zod";
 import { SAMPLES_FOLDER, SCENARIOS_FOLDER } from "../../scripts/shared/folders.ts";
-import { type House, startHouse } from "../../scripts/shared/house.ts";
+import { type House, type Stage, startHouse } from "../../scripts/shared/house.ts";
 import { readSampleLibrary } from "../../twins/audio/sample-library.ts";
 import { textsOf } from "../../twins/caller/observed.ts";
 import { type RunOptions, runScenario, type ScenarioRun } from "../../twins/caller/run-scenario.ts";
-import { SandboxClient } from "../../twins/caller/sandbox-client.ts";
 import type { scenarioSchema } from "../../twins/caller/scenario.ts";
 import { listScenarioFiles, readScenario, type Scenario } from "../../twins/caller/scenario-file.ts";
 
@@ -36,29 +36,36 @@ export type InlineScenario = z.input<typeof scenarioSchema>;
 /** Times faster than real time; the audio is the same. */
 const SPEED = 10;
 
-export interface Stage {
+/** The twins of this test file, with an agent on the sandbox that is always there. */
+export interface SharedStage extends Stage {
   house: House;
-  sandbox: SandboxClient;
 }
 
-let starting: Promise<Stage> | undefined;
+let starting: Promise<House> | undefined;
+let sharing: Promise<SharedStage> | undefined;
 const samples = readSampleLibrary(SAMPLES_FOLDER);
 
 beforeAll(async () => {
-  await stage();
+  await house();
 });
 
 afterAll(async () => {
   const started = await starting?.catch(() => undefined);
   starting = undefined;
-  started?.sandbox.close();
-  await started?.house.stop();
+  sharing = undefined;
+  await started?.stop();
 });
 
-/** Agent and twins of this test file. */
-export function stage(): Promise<Stage> {
-  starting ??= startStage();
+/** The twins of this test file. */
+export function house(): Promise<House> {
+  starting ??= startHouse();
   return starting;
+}
+
+/** For a test that calls one agent several times, or none of ours. */
+export function stage(): Promise<SharedStage> {
+  sharing ??= house().then(async (running) => ({ ...(await running.openFirstStage()), house: running }));
+  return sharing;
 }
 
 /** The names of all scenarios there are. */
@@ -66,25 +73,35 @@ export function scenarioNames(): string[] {
   return [...listScenarioFiles(SCENARIOS_FOLDER).keys()];
 }
 
-/** Plays a scenario once. What its `expect` asks for and is not so stands in `failures`. */
+/**
+ * Plays a scenario once. What its `expect` asks for and is not so stands in `failures`.
+ * @param options with `url`, that agent is called, and the sandbox that is always there is watched
+ */
 export async function replay(
   scenario: string | InlineScenario,
   options: ReplayOptions = {},
 ): Promise<ReplayedCall> {
-  const { house, sandbox } = await stage();
-  const run = await runScenario(typeof scenario === "string" ? named(scenario) : inline(scenario), {
-    url: house.voiceUrl,
-    sandbox,
-    speed: SPEED,
-    ...options,
-  });
-  return { ...run, heard: textsOf(run, "user"), said: textsOf(run, "assistant") };
+  const { sandbox, voiceUrl, close } = await (options.url === undefined ? ownStage() : sharedStage());
+  try {
+    const run = await runScenario(typeof scenario === "string" ? named(scenario) : inline(scenario), {
+      url: voiceUrl,
+      sandbox,
+      speed: SPEED,
+      ...options,
+    });
+    return { ...run, heard: textsOf(run, "user"), said: textsOf(run, "assistant") };
+  } finally {
+    await close();
+  }
 }
 
-async function startStage(): Promise<Stage> {
-  const house = await startHouse();
-  const { baseUrl, apiKey } = house.twins;
-  return { house, sandbox: await SandboxClient.connect({ baseUrl, apiKey }) };
+async function ownStage(): Promise<Stage> {
+  return (await house()).openStage();
+}
+
+/** The next call needs it again. */
+async function sharedStage(): Promise<Stage> {
+  return { ...(await stage()), close: async () => undefined };
 }
 
 function named(name: string): Scenario {

@@ -1,7 +1,7 @@
 /** Whether a call did what its scenario expects; each failure says what was expected and what was found. */
 import { containsWords, differences, fillIn, show } from "./match.ts";
 import { type ObservedCall, type ObservedToolCall, textsOf } from "./observed.ts";
-import type { DatabaseRows } from "./sandbox-client.ts";
+import type { DatabaseRows, RequestRecord } from "./sandbox-client.ts";
 import type { Expectations } from "./scenario.ts";
 
 export interface Judgement {
@@ -19,6 +19,8 @@ export interface JudgeOptions {
   speed: number;
   /** Rows of the database; absent without the database twin. */
   rowsOf?: (table: string, where: Record<string, string>) => Promise<DatabaseRows>;
+  /** What a twin was asked during the call; absent without twins. */
+  requestsOf?: (service: string) => Promise<RequestRecord[]>;
 }
 
 const NORMAL_CLOSURE = 1000;
@@ -32,6 +34,7 @@ export async function judge(options: JudgeOptions): Promise<Judgement> {
   judgeSpeech(expect, call, judgement);
   judgeToolCalls(expect, call, judgement);
   await judgeDatabase(options, judgement);
+  await judgeRequests(options, judgement);
   return judgement;
 }
 
@@ -191,6 +194,24 @@ async function judgeDatabase(
         );
       }
     }
+  }
+}
+
+async function judgeRequests(
+  { expect, requestsOf }: JudgeOptions,
+  { failures, unchecked }: Judgement,
+): Promise<void> {
+  for (const { twin, where, count } of expect.requests ?? []) {
+    if (requestsOf === undefined) {
+      unchecked.push(`requests: ${twin} ${show(where)}: there are no twins`);
+      continue;
+    }
+    const requests = await requestsOf(twin);
+    const found = requests.filter((record) => differences(where, record, "").length === 0).length;
+    if (found === count) continue;
+    failures.push(
+      `requests: ${twin} ${show(where)}: expected ${count}, found ${found} of ${requests.length} requests`,
+    );
   }
 }
 

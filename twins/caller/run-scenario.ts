@@ -10,6 +10,7 @@ import {
   type RuntimeMessage,
   type SandboxClient,
   SandboxError,
+  type TraceLine,
 } from "./sandbox-client.ts";
 import { type Scenario, ScenarioError } from "./scenario-file.ts";
 
@@ -45,6 +46,8 @@ export interface ScenarioRun extends ObservedCall {
   /** Rows of the database that the expectations asked for, as they were found. */
   databaseRows: { table: string; rows: Record<string, unknown>[] }[];
   simulationId: string | undefined;
+  /** What the agent reported, what the twins were asked and what was said, in time order; `undefined` without an engine. */
+  trace: TraceLine[] | undefined;
 }
 
 /** How long the twins' side may take to see the end of a call that is over for the caller. */
@@ -53,6 +56,8 @@ const SETTLE_MS = 5_000;
 /** @throws SandboxError when the twins cannot be asked, ScenarioError when the script is refused; a call that goes wrong is a result */
 export async function runScenario(scenario: Scenario, options: RunOptions): Promise<ScenarioRun> {
   const { sandbox, speed = 1 } = options;
+  await giveRows(sandbox, scenario);
+  const asked = await newestRequests(sandbox, scenario);
   const witness = sandbox?.has("engine") ? await Witness.of(sandbox, scenario, options.onEvent) : undefined;
   let report: CallReport;
   let call: ObservedCall;
@@ -75,6 +80,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions): Prom
     expect: scenario.expect,
     call,
     speed,
+    ...(sandbox ? { requestsOf: (twin) => sandbox.requests(twin, asked.get(twin) ?? 0) } : {}),
     ...(sandbox?.has("postgres") ? { rowsOf: sandbox.databaseRows.bind(sandbox) } : {}),
   });
   return {
@@ -85,7 +91,32 @@ export async function runScenario(scenario: Scenario, options: RunOptions): Prom
     unchecked,
     databaseRows,
     simulationId: witness?.simulationId,
+    trace: await witness?.trace(),
   };
+}
+
+/** @throws ScenarioError when a twin does not take the rows, or there is none */
+async function giveRows(sandbox: SandboxClient | undefined, { given, file }: Scenario): Promise<void> {
+  for (const [service, data] of Object.entries(given)) {
+    if (sandbox === undefined) throw new ScenarioError(`${file}: given: there are no twins to take the rows`);
+    try {
+      await sandbox.addRows(service, data);
+    } catch (error) {
+      if (!(error instanceof SandboxError)) throw error;
+      throw new ScenarioError(`${file}: given: ${service} does not take these rows: ${error.message}`);
+    }
+  }
+}
+
+/** By twin, the last request before the call; of those that the scenario expects something of. */
+async function newestRequests(
+  sandbox: SandboxClient | undefined,
+  { expect }: Scenario,
+): Promise<Map<string, number>> {
+  const twins = sandbox ? new Set(expect.requests?.map(({ twin }) => twin)) : [];
+  const newest = new Map<string, number>();
+  for (const twin of twins) newest.set(twin, (await sandbox?.newestRequest(twin)) ?? 0);
+  return newest;
 }
 
 /** @throws ScenarioError when the runtime does not take the rules */
@@ -165,8 +196,13 @@ class Witness {
     return this.#sandbox.events(this.simulationId);
   }
 
+  trace(): Promise<TraceLine[]> {
+    return this.#sandbox.trace(this.simulationId);
+  }
+
   async dismiss(): Promise<void> {
     this.#unlisten();
+    await this.#sandbox.endSimulation(this.simulationId);
     if (this.#scripted) await this.#sandbox.removeScript(this.simulationId);
   }
 

@@ -3,35 +3,15 @@
  * the database. Bodies: the control plane's `/sim/data` and the engine's vendor API.
  */
 import { z } from "zod";
+import { ask, keyHeader, request, type SandboxAddress, SandboxError } from "./ask.ts";
 import { WatchStream } from "./watch-stream.ts";
 
-export interface SandboxAddress {
-  /** The gateway, `http://127.0.0.1:6100`. */
-  baseUrl: string;
-  /** Key of the control plane. */
-  apiKey: string;
-  /** Default `dev`. */
-  sandbox?: string;
-}
+export { type SandboxAddress, SandboxError };
 
 /** The twins a call is watched through. */
 export type Service = "vapi" | "engine" | "postgres";
 
-/** A twin that could not be asked; the message says which, what came back, and what to do. */
-export class SandboxError extends Error {
-  override name = "SandboxError";
-}
-
 const page = z.object({ rows: z.array(z.record(z.string(), z.unknown())), total: z.number() });
-const refusal = z.object({
-  error: z.object({
-    message: z.string(),
-    problems: z
-      .array(z.looseObject({ rule: z.string(), field: z.string().optional(), column: z.string().optional() }))
-      .optional(),
-  }),
-});
-
 const callRow = z.object({ id: z.string(), status: z.string(), ended_reason: z.string().nullish() });
 const messageRow = z.object({
   call_id: z.string(),
@@ -51,6 +31,19 @@ const engineEvent = z.object({
   data: z.record(z.string(), z.unknown()),
 });
 
+const requestRecord = z.looseObject({ seq: z.number(), method: z.string(), path: z.string() });
+const requestPage = z.object({ requests: z.array(requestRecord), newest_seq: z.number() });
+const traceEntry = z.looseObject({
+  at: z.string(),
+  offset_ms: z.number(),
+  source: z.enum(["agent", "vendor", "speech"]),
+  service: z.string(),
+});
+
+/** What a twin was asked, as `/sim/requests` shows it. */
+export type RequestRecord = z.infer<typeof requestRecord>;
+/** A line of the engine's trace; what else it says depends on its source. */
+export type TraceLine = z.infer<typeof traceEntry>;
 /** A call as the runtime knows it. */
 export type RuntimeCall = z.infer<typeof callRow>;
 /** Something said or done in a call, as the runtime knows it; times in the call's audio time. */
@@ -66,7 +59,6 @@ export interface SimulationListener {
   event?(event: EngineEvent): void;
 }
 
-const REQUEST_TIMEOUT_MS = 10_000;
 const PAGE_ROWS = 1_000;
 const SERVICES: readonly Service[] = ["vapi", "engine", "postgres"];
 
@@ -106,6 +98,32 @@ export class SandboxClient {
     return z.object({ id: z.string() }).parse(body).id;
   }
 
+  /** Ends a simulation: what the twins are asked later is not in its trace. */
+  async endSimulation(simulationId: string): Promise<void> {
+    await this.#ask("POST", `${this.#simulationUrl(simulationId)}/end`);
+  }
+
+  /** What the agent reported, what the twins were asked and what was said, in time order. */
+  async trace(simulationId: string): Promise<TraceLine[]> {
+    const answer = await this.#ask("GET", `${this.#simulationUrl(simulationId)}/trace`);
+    return z.object({ trace: z.array(traceEntry) }).parse(answer).trace;
+  }
+
+  /** Adds rows to a twin's tables. @throws SandboxError with every problem when one of them is refused */
+  async addRows(service: string, data: Record<string, unknown[]>): Promise<void> {
+    await this.#ask("POST", `${controlUrl(this.#address, service)}/sim/data`, { data });
+  }
+
+  /** What the code under test asked of a twin after a request: the first thousand of them. */
+  async requests(service: string, sinceSeq: number): Promise<RequestRecord[]> {
+    return (await this.#requestPage(service, { since: String(sinceSeq), limit: String(PAGE_ROWS) })).requests;
+  }
+
+  /** Number of the request that a twin was asked last. */
+  async newestRequest(service: string): Promise<number> {
+    return (await this.#requestPage(service, { limit: "1" })).newest_seq;
+  }
+
   async addScript(simulationId: string, rules: unknown): Promise<void> {
     const data = { scripts: [{ simulation_id: simulationId, rules }] };
     await this.#ask("POST", `${controlUrl(this.#address, "vapi")}/sim/data`, { data });
@@ -130,8 +148,8 @@ export class SandboxClient {
   }
 
   async events(simulationId: string): Promise<EngineEvent[]> {
-    const url = `${this.#vendorUrl("engine")}/simulations/${encodeURIComponent(simulationId)}/events`;
-    return z.object({ events: z.array(engineEvent) }).parse(await this.#ask("GET", url)).events;
+    const answer = await this.#ask("GET", `${this.#simulationUrl(simulationId)}/events`);
+    return z.object({ events: z.array(engineEvent) }).parse(answer).events;
   }
 
   /** Rows of a table of the database that have these values. */
@@ -162,21 +180,25 @@ export class SandboxClient {
     return page.parse(await this.#ask("GET", `${controlUrl(this.#address, service)}/sim/data?${query}`));
   }
 
+  async #requestPage(service: string, query: Record<string, string>) {
+    const search = new URLSearchParams({ ...query, tier: "vendor" });
+    return requestPage.parse(
+      await this.#ask("GET", `${controlUrl(this.#address, service)}/sim/requests?${search}`),
+    );
+  }
+
+  #simulationUrl(id: string): string {
+    return `${this.#vendorUrl("engine")}/simulations/${encodeURIComponent(id)}`;
+  }
+
   #vendorUrl(service: Service): string {
     return `${this.#address.baseUrl}/s/${this.#address.sandbox}/${service}`;
   }
 
-  async #ask(method: string, url: string, body?: unknown): Promise<unknown> {
+  #ask(method: string, url: string, body?: unknown): Promise<unknown> {
     // The key goes to the control plane alone.
-    const key = url.startsWith(`${this.#address.baseUrl}/c/`) ? keyHeader(this.#address) : {};
-    const response = await request(url, {
-      method,
-      headers: { ...key, ...(body === undefined ? {} : { "content-type": "application/json" }) },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    const answer: unknown = await response.json().catch(() => undefined);
-    if (response.ok) return answer;
-    throw new SandboxError(`${method} ${new URL(url).pathname}: ${explain(response.status, answer)}`);
+    const isControl = url.startsWith(`${this.#address.baseUrl}/c/`);
+    return ask(method, url, isControl ? keyHeader(this.#address) : {}, body);
   }
 }
 
@@ -193,29 +215,6 @@ async function isServed(address: Required<SandboxAddress>, service: Service): Pr
   return response.ok;
 }
 
-async function request(url: string, init: RequestInit): Promise<Response> {
-  try {
-    return await fetch(url, { ...init, signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS) });
-  } catch (error) {
-    const cause =
-      error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
-    const { origin } = new URL(url);
-    throw new SandboxError(`no answer from the twins at ${origin} (${cause}): start them with npm run dev`);
-  }
-}
-
-function controlUrl({ baseUrl, sandbox }: Required<SandboxAddress>, service: Service): string {
+function controlUrl({ baseUrl, sandbox }: Required<SandboxAddress>, service: string): string {
   return `${baseUrl}/c/${sandbox}/${service}`;
-}
-
-function keyHeader({ apiKey }: Required<SandboxAddress>): Record<string, string> {
-  return { "x-api-key": apiKey };
-}
-
-function explain(status: number, answer: unknown): string {
-  const parsed = refusal.safeParse(answer);
-  if (!parsed.success) return `HTTP ${status}`;
-  const { message, problems = [] } = parsed.data.error;
-  const details = problems.map(({ rule, column, field }) => `\n  ${column ?? field ?? ""} ${rule}`);
-  return `HTTP ${status}: ${message}${details.join("")}`;
 }

@@ -16,6 +16,8 @@ export interface Scenario {
   /** The framing it asks for. */
   framing: Framing | undefined;
   plan: CallerPlan;
+  /** Rows by service and table that have to be there before the call. */
+  given: ScenarioFile["given"];
   /** Rules of the scripted brain, as they stand in the file. */
   brain: Record<string, unknown>[];
   expect: Expectations;
@@ -89,7 +91,7 @@ export function readScenario(file: string, samples: SampleLibrary): Scenario {
 }
 
 function scenarioOf(content: ScenarioFile, file: string, samples: SampleLibrary): Scenario {
-  const { name, description, caller, brain, expect } = content;
+  const { name, description, caller, given, brain, expect } = content;
   return {
     name,
     description,
@@ -99,6 +101,7 @@ function scenarioOf(content: ScenarioFile, file: string, samples: SampleLibrary)
       waitForCalleeFirst: caller.wait_for_callee_first,
       steps: caller.turns.map((turn) => stepOf(turn, samples)),
     },
+    given,
     brain,
     expect,
   };

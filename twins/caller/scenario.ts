@@ -56,6 +56,15 @@ const expectedRows = z.strictObject({
   count: z.number().int().min(0),
 });
 
+/** What a twin was asked during the call. */
+const expectedRequests = z.strictObject({
+  /** Service name, such as postgres. */
+  twin: z.string().min(1),
+  /** Members that a record of `/sim/requests` must have; `*` in a text stands for any. */
+  where: json.default({}),
+  count: z.number().int().min(0),
+});
+
 /** What must come of the call. What is not named is not checked, except that nothing may be left undone. */
 const expectations = z.strictObject({
   outcome: z.enum(OUTCOMES).default("completed"),
@@ -77,6 +86,8 @@ const expectations = z.strictObject({
   response_ms: ms.optional(),
   /** Rows of the database when the call is over. */
   database: z.array(expectedRows).optional(),
+  /** What the twins were asked, as their journals have it. */
+  requests: z.array(expectedRequests).optional(),
 });
 
 export const scenarioSchema = z.strictObject({
@@ -88,6 +99,8 @@ export const scenarioSchema = z.strictObject({
     wait_for_callee_first: z.boolean().default(true),
     turns: z.array(turn).min(1).max(100),
   }),
+  /** Rows by service and table, added before the call; the twins check them. */
+  given: z.record(z.string(), z.record(z.string(), z.array(json))).default({}),
   /** Rules of the scripted brain; the runtime twin checks them. */
   brain: z.array(json).min(1),
   expect: expectations.prefault({}),
