@@ -181,6 +181,8 @@ export function shopRefusal(refusal: PlatformRefusal): VendorResponse {
       return { status: 400, body: { fault: refusal.message } };
     case "body-too-large":
       return { status: 413, body: { fault: `at most ${refusal.limitBytes}` } };
+    case "fault":
+      return { status: refusal.status, body: { fault: `the shop is out of order: ${refusal.status}` } };
     case "internal":
       return { status: 500, body: { fault: "the shop is in disorder" } };
   }
@@ -198,6 +200,7 @@ export function createShop(noted: (what: string) => void = () => undefined) {
     secretHeaders: ["X-Shop-Signature", "x-shop-ticket"],
     secretMembers: ["token", "password"],
     secretPathParams: ["/call/:secret/transport", "/call/:secret/control"],
+    faultStatuses: [429, 500, 503],
     refusal: shopRefusal,
     async start(_context, config): Promise<Shop> {
       if (config.fails) throw new Error(config.fails);

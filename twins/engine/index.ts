@@ -141,6 +141,7 @@ export default defineTwin({
   versions: ["1"],
   config: z.strictObject({}),
   operations,
+  faultStatuses: [400, 401, 403, 404, 409, 429, 500, 502, 503, 504],
   refusal: ownRefusal,
   async start(context): Promise<Engine> {
     const world = createEngineWorld(context.clock);

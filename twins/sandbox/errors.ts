@@ -1,4 +1,5 @@
 /** The one error shape of the routes that are ours: the control plane, the gateway and the engine. */
+import { STATUS_CODES } from "node:http";
 import type { z } from "zod";
 import { readJson } from "./json.ts";
 import type { Operation, VendorRequest, VendorResponse } from "./operation.ts";
@@ -37,6 +38,8 @@ export function ownRefusal(refusal: PlatformRefusal): VendorResponse {
       return errorResponse(400, "malformed_request", refusal.message);
     case "body-too-large":
       return errorResponse(413, "body_too_large", `the body may have at most ${refusal.limitBytes} bytes`);
+    case "fault":
+      return errorResponse(refusal.status, "fault", STATUS_CODES[refusal.status] ?? "a fault");
     case "internal":
       return errorResponse(500, "internal", refusal.message);
   }

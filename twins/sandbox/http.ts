@@ -174,7 +174,7 @@ export function encodeBody(body: VendorResponse["body"], headers: Record<string,
   return Buffer.from(JSON.stringify(body));
 }
 
-function mayHaveBody(status: number): boolean {
+export function mayHaveBody(status: number): boolean {
   return status >= 200 && status !== 204 && status !== 304;
 }
 

@@ -47,7 +47,8 @@ export interface JournalEntry {
   simulatedTimeMs: number;
   /** Absent while the request is being answered. */
   answer?: {
-    status: number;
+    /** `null`: the connection ended without an answer. */
+    status: number | null;
     headers: Record<string, string>;
     body: KeptBody;
     durationMs: number;
@@ -73,7 +74,8 @@ export interface ArrivedRequestRecord {
 }
 
 export interface AnswerRecord {
-  status: number;
+  /** `null`: the connection ended without an answer. */
+  status: number | null;
   headers: Headers;
   /** The body, or of a streamed one its beginning. */
   body: Buffer;

@@ -30,7 +30,10 @@ export async function resetSandbox(sandbox: Sandbox): Promise<ResetOutcome> {
   });
   if (saving.failures.length > 0) return { kind: "failed", failures: saving.failures, lost: [] };
   const resetting = await eachTwin(twins, ([, twin]) => twin.reset());
-  if (resetting.failures.length === 0) return { kind: "reset" };
+  if (resetting.failures.length === 0) {
+    for (const [, twin] of twins) twin.faults.removeAll();
+    return { kind: "reset" };
+  }
   const changed = saving.done.filter(({ twin, stateVersion }) => twin.world.stateVersion !== stateVersion);
   const restoring = await eachTwin(
     changed.map((saved): [string, Saved] => [saved.name, saved]),

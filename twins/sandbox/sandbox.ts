@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import { CallbackRegister } from "./client/destination.ts";
 import { type SandboxClock, wallTime } from "./clock.ts";
 import { Connections } from "./connections.ts";
+import { Faults } from "./faults/faults.ts";
 import { FileStore } from "./files/file-store.ts";
 import { WorldWithFiles } from "./files/world-with-files.ts";
 import { Journal } from "./journal.ts";
@@ -44,6 +45,7 @@ export interface HostedTwin {
   files: FileStore;
   callbacks: CallbackRegister;
   journal: Journal;
+  faults: Faults;
   log: Logger;
   /** What the code under test uses; a connection string for a database twin. */
   url: string;
@@ -144,6 +146,7 @@ async function startTwin(
       callbacks,
       log,
       journal,
+      faults: new Faults(),
       url: running.url ?? vendorUrl,
       controlUrl: options.layout === "legacy" ? vendorUrl : `${options.baseUrl}/c/${options.name}/${name}`,
       startedAtMs: wallTime(),

@@ -1,6 +1,8 @@
 /** Serves one request, whichever tier it belongs to: match, read, record, handle, answer. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { performance } from "node:perf_hooks";
+import type { Faults } from "./faults/faults.ts";
+import { answerWithFault } from "./faults/request-effects.ts";
 import { ArrivedRequest, readBody, refuseEarly, sendResponse, whenClientLeaves } from "./http.ts";
 import type { Tier } from "./journal.ts";
 import type { Method, Operation, VendorRequest, VendorResponse } from "./operation.ts";
@@ -15,6 +17,8 @@ export interface Service<Target> {
   target: Target;
   /** Whose journal and log it is. */
   twin: Pick<HostedTwin, "journal" | "log">;
+  /** What it is to do wrong; absent for what is never to fail. */
+  faults?: Faults;
   /** Largest body of an operation that sets no limit of its own. */
   defaultBodyBytes: number;
   /** The wording of what is refused. */
@@ -77,10 +81,26 @@ export async function serveOperation<Target>(
     },
     (abort) => whenClientLeaves(res, abort),
   );
-  complete(await sendResponse(req, res, await handle(match.route, request, service)));
+  const perform = () => handle(match.route, request, service);
+  const subject = {
+    operation: match.route.id,
+    method,
+    path: local.path,
+    headers: req.headers,
+    body: reading.body,
+  };
+  const fault = service.faults?.forRequest(subject);
+  if (!fault) {
+    complete(await sendResponse(req, res, await perform()));
+    return;
+  }
+  const refusal = (status: number) => service.refusal({ kind: "fault", status });
+  const sent = await answerWithFault(fault, { req, res, perform, refusal });
+  complete({ ...(sent ?? unanswered), fault: fault.label });
 }
 
 const nothing = Buffer.alloc(0);
+const unanswered = { status: null, headers: {}, body: nothing };
 
 /** Runs the operation; what it throws is logged, and answered without the reason. */
 async function handle<Target>(

@@ -47,6 +47,8 @@ export type PlatformRefusal =
   /** A path or body that cannot be decoded. */
   | { kind: "malformed-request"; message: string }
   | { kind: "body-too-large"; limitBytes: number }
+  /** A fault that was armed; the status is one of `faultStatuses`. */
+  | { kind: "fault"; status: number }
   | { kind: "internal"; message: string };
 
 export interface TwinDefinition<Config, Twin extends RunningTwin> {
@@ -74,6 +76,8 @@ export interface TwinDefinition<Config, Twin extends RunningTwin> {
   secretPathParams?: string[];
   /** JSON members whose values the journal masks in bodies, at any depth. */
   secretMembers?: string[];
+  /** HTTP statuses that a fault may answer with; default none. */
+  faultStatuses?: readonly number[];
   /** The vendor's own wording of what the platform refuses. */
   refusal(refusal: PlatformRefusal): VendorResponse;
   start(context: TwinContext, config: Config): Promise<Twin>;

@@ -3,6 +3,9 @@ import { type IncomingMessage, STATUS_CODES } from "node:http";
 import { performance } from "node:perf_hooks";
 import type { Duplex } from "node:stream";
 import { WebSocketServer } from "ws";
+import { retryingAfter } from "./faults/request-effects.ts";
+import { strikeSocket } from "./faults/socket-effects.ts";
+import { pause } from "./faults/wait.ts";
 import { ArrivedRequest, encodeBody } from "./http.ts";
 import type { SocketOperation, UpgradeAnswer, VendorResponse } from "./operation.ts";
 import type { HostedTwin } from "./sandbox.ts";
@@ -58,7 +61,8 @@ export function createUpgrader(): Upgrader {
         body: nothing,
         startedAt,
       });
-      const refuse = (response: VendorResponse) => complete(refuseUpgrade(socket, response));
+      const refuse = (response: VendorResponse, fault?: string) =>
+        complete({ ...refuseUpgrade(socket, response), fault });
       if (match.kind !== "found") {
         return refuse(twin.type.definition.refusal(refusalOf(match, "GET", target.path)));
       }
@@ -73,6 +77,22 @@ export function createUpgrader(): Upgrader {
         },
         (abort) => socket.once("close", abort),
       );
+      const subject = {
+        operation: match.route.id,
+        method: "GET",
+        path: target.path,
+        headers: req.headers,
+        body: nothing,
+      };
+      const fault = twin.faults.forUpgrade(subject);
+      if (fault && !(await pause(fault.spec.delay_ms ?? 0, fault, socket))) {
+        return complete({ status: null, headers: {}, body: nothing, fault: fault.label });
+      }
+      if (fault?.spec.effect === "refuse_upgrade") {
+        const { status, retry_after } = fault.spec;
+        const refusal = twin.type.definition.refusal({ kind: "fault", status });
+        return refuse(retryingAfter(refusal, retry_after), fault.label);
+      }
       const answer = await askTwin(twin, match.route, request);
       if ("refuse" in answer) return refuse(answer.refuse);
       if (socket.destroyed) return;
@@ -82,7 +102,8 @@ export function createUpgrader(): Upgrader {
       }
       if (answer.subprotocol !== undefined) subprotocols.set(req, answer.subprotocol);
       serverFor(match.route).handleUpgrade(req, socket, head, (ws) => {
-        complete({ status: 101, headers: {}, body: nothing });
+        complete({ status: 101, headers: {}, body: nothing, fault: fault?.label });
+        if (fault) strikeSocket(fault, ws, socket);
         twin.connections.addSocket(ws);
         ws.on("error", (error) =>
           twin.log.warn({ err: error, operation: match.route.id }, "a socket failed"),

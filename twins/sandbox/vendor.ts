@@ -51,6 +51,7 @@ function vendorService(twin: HostedTwin): Service<RunningTwin> {
     operations: twin.type.operations,
     target: twin.running,
     twin,
+    faults: twin.faults,
     defaultBodyBytes: DEFAULT_BODY_BYTES,
     refusal: (refusal) => twin.type.definition.refusal(refusal),
   };

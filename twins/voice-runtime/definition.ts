@@ -9,7 +9,7 @@ import {
 } from "./api/assistants.ts";
 import { createCall, deleteCall, getCall, listCalls, updateCall } from "./api/calls.ts";
 import { controlCall } from "./api/control.ts";
-import { vendorRefusal } from "./api/errors.ts";
+import { FAULT_STATUSES, vendorRefusal } from "./api/errors.ts";
 import { listenSocket, transportSocket } from "./api/transport.ts";
 import { voiceRuntimeConfig } from "./config.ts";
 import { SEED_KEY, startVoiceRuntime, type VoiceRuntimeParts } from "./twin.ts";
@@ -47,6 +47,7 @@ export function voiceRuntimeTwinWith(parts: VoiceRuntimeParts) {
       "serverUrlSecret",
       "credentials",
     ],
+    faultStatuses: FAULT_STATUSES,
     refusal: vendorRefusal,
     start: (context, config) => startVoiceRuntime(parts, context, config),
     clientEnvironment: (url) => ({ VOICE_API_URL: url, VAPI_API_KEY: SEED_KEY }),

@@ -11,6 +11,7 @@ import { clientOperations } from "./client.ts";
 import { clockOperations } from "./clock.ts";
 import { dataOperations } from "./data.ts";
 import { describingOperations } from "./describe.ts";
+import { faultOperations } from "./faults.ts";
 import { fileOperations } from "./files.ts";
 import { requestOperations } from "./requests.ts";
 import { stateOperations } from "./state.ts";
@@ -27,6 +28,7 @@ export const controlOperations: readonly Operation<ControlTarget>[] = [
   ...clientOperations,
   ...watchOperations,
   ...clockOperations,
+  ...faultOperations,
 ].map(answeringWorldRefusals);
 
 const operations = createRouter(controlOperations);

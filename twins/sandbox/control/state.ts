@@ -55,6 +55,7 @@ export const stateOperations: readonly Operation<ControlTarget>[] = [
       const { world } = twin;
       if (body.value.data) await world.load(body.value.data);
       else await twin.reset(body.value.profile);
+      twin.faults.removeAll();
       return { status: 200, body: { state_version: world.stateVersion, counts: await world.counts() } };
     },
   }),

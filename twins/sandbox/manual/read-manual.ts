@@ -11,6 +11,7 @@ export function readManual(definition: AnyTwinDefinition, url: string) {
     versions: definition.versions,
     environment: definition.clientEnvironment(url),
     credentials: manual?.credentials ?? [],
+    fault_statuses: definition.faultStatuses ?? [],
     repeated_writes: manual?.repeatedWrites ?? [],
     notes: manual?.notes ?? [],
     control_plane: commonManual,

@@ -1,5 +1,6 @@
 /** The vendor's error answers: NestJS' `{message, error, statusCode}`, and the plain text of the proxy in front of it. */
 
+import { STATUS_CODES } from "node:http";
 import type { VendorResponse } from "../../sandbox/operation.ts";
 import type { PlatformRefusal } from "../../sandbox/twin.ts";
 
@@ -44,6 +45,16 @@ export const NO_USER_AGENT: VendorResponse = {
   body: "error code: 1010",
 };
 
+/** What this vendor is known to answer in trouble of its own or of the client's. */
+export const FAULT_STATUSES = [400, 401, 403, 404, 409, 429, 500, 502, 503, 504];
+
+/** An answer to a request that was in order. */
+function faultOf(status: number): VendorResponse {
+  const title = STATUS_CODES[status] ?? "Error";
+  if (status === 401) return vendorError(401, INVALID_KEY);
+  return { status, body: { message: title, error: title, statusCode: status } };
+}
+
 /** What the platform refuses in the vendor's name. */
 export function vendorRefusal(refusal: PlatformRefusal): VendorResponse {
   switch (refusal.kind) {
@@ -53,6 +64,8 @@ export function vendorRefusal(refusal: PlatformRefusal): VendorResponse {
       return vendorError(404, `Cannot ${refusal.method} ${refusal.path}`);
     case "body-too-large":
       return vendorError(413, "request entity too large");
+    case "fault":
+      return faultOf(refusal.status);
     case "internal":
       return { status: 500, body: { statusCode: 500, message: "Internal server error" } };
   }

@@ -1,0 +1,12 @@
+/** Numbers that look random and repeat: mulberry32, of which one word of state is enough for what faults draw. */
+
+/** @param seed 0 to 2³² − 1. Answers a function that gives numbers from 0 to below 1. */
+export function createRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

@@ -1,0 +1,159 @@
+/** Reads a fault from the body of `POST /sim/faults`, against what this twin can have. */
+import { z } from "zod";
+import { fieldProblems } from "../errors.ts";
+import type { AnyTwinDefinition } from "../twin.ts";
+import { type Fault, requestEffects, socketEffects } from "./fault.ts";
+
+/** Longest delay, and longest wait before a socket is dropped or frozen. */
+const MAX_DELAY_MS = 600_000;
+const MAX_COUNT = 1_000_000;
+const MAX_SEED = 2 ** 32 - 1;
+const MAX_MATCHES = 20;
+const MAX_TEXT = 2000;
+
+export type FaultReading =
+  | { ok: true; fault: Fault }
+  | { ok: false; problems: { field: string; rule: string }[] };
+
+/** Every problem is listed, whichever part of the fault it is in. */
+export function readFault(value: unknown, definition: AnyTwinDefinition): FaultReading {
+  const schemas = schemasOf(definition);
+  const effect = typeof value === "object" && value !== null ? Reflect.get(value, "effect") : undefined;
+  const schema = schemas.find(({ name }) => name === effect)?.schema;
+  if (schema) {
+    const reading = schema.safeParse(value);
+    if (reading.success) return { ok: true, fault: reading.data };
+    return { ok: false, problems: fieldProblems(reading.error) };
+  }
+  const reading = unknownEffect.safeParse(value);
+  return { ok: false, problems: reading.error ? fieldProblems(reading.error) : [] };
+}
+
+/** Its own check, not `z.int()`: a failure of that one would keep the checks of the whole from being made. */
+const count = (least: number, most = MAX_COUNT) => {
+  const error = `must be a whole number from ${least} to ${most}`;
+  return z
+    .number({ error })
+    .refine((given) => Number.isInteger(given) && given >= least && given <= most, { error });
+};
+const text = z.string().min(1).max(MAX_TEXT);
+
+const match = z
+  .strictObject({
+    method: z
+      .enum(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"], { error: "must be a method, in capitals" })
+      .optional(),
+    path: text.startsWith("/", { error: "must begin with /; * stands for any text" }).optional(),
+    headers: z.record(text, z.string().max(MAX_TEXT)).optional(),
+    json: z.record(text, z.json()).optional(),
+  })
+  .refine(({ headers, json }) => Object.keys({ ...headers, ...json }).length <= MAX_MATCHES, {
+    message: `names at most ${MAX_MATCHES} headers and members`,
+    when: () => true,
+  });
+
+const probabilityError = "must be above 0 and at most 1";
+const scope = {
+  match: match.optional(),
+  after: count(0).optional(),
+  probability: z
+    .number({ error: probabilityError })
+    .positive(probabilityError)
+    .max(1, probabilityError)
+    .optional(),
+  seed: count(0, MAX_SEED).optional(),
+  times: count(1).optional(),
+  delay_ms: count(0, MAX_DELAY_MS).optional(),
+};
+const afterMs = count(0, MAX_DELAY_MS);
+
+const effects = [...requestEffects, ...socketEffects];
+const unknownEffect = z.looseObject(
+  { ...scope, effect: z.enum(effects, { error: oneOf("effect", effects) }) },
+  { error: "must be an object with an effect" },
+);
+
+function oneOf(what: string, known: readonly (string | number)[]): string {
+  return known.length > 0 ? `must be one of ${known.join(", ")}` : `this twin has no ${what}`;
+}
+
+type Refinable = z.ZodType<Fault>;
+const compiled = new WeakMap<AnyTwinDefinition, { name: string; schema: Refinable }[]>();
+
+function schemasOf(definition: AnyTwinDefinition) {
+  let schemas = compiled.get(definition);
+  if (!schemas) {
+    schemas = compile(definition);
+    compiled.set(definition, schemas);
+  }
+  return schemas;
+}
+
+function compile(definition: AnyTwinDefinition): { name: string; schema: Refinable }[] {
+  const statuses = definition.faultStatuses ?? [];
+  const status = z
+    .number({ error: oneOf("status that can be armed", statuses) })
+    .refine((given) => statuses.includes(given), { error: oneOf("status that can be armed", statuses) });
+  const retry_after = count(0, 86_400).optional();
+  const requests = { ...scope, ...targetOf(definition.operations, "HTTP operation") };
+  const sockets = { ...scope, ...targetOf(definition.sockets ?? [], "WebSocket operation") };
+  const code = z.number({ error: closeCodeError }).refine(mayBeSent, { error: closeCodeError }).optional();
+  const at = z
+    .enum(["request", "response", "body"], { error: oneOf("moment", ["request", "response", "body"]) })
+    .default("request");
+  const schemas = {
+    status: scoped({ ...requests, effect: z.literal("status"), status, retry_after }),
+    reset: scoped({ ...requests, effect: z.literal("reset"), at }),
+    hang: scoped({ ...requests, effect: z.literal("hang") }),
+    slow: scoped({
+      ...requests,
+      effect: z.literal("slow"),
+      bytes_per_second: count(1).optional(),
+    }).refine((fault) => fault.delay_ms !== undefined || fault.bytes_per_second !== undefined, {
+      message: "a slow answer needs delay_ms, bytes_per_second or both",
+      when: () => true,
+    }),
+    truncate: scoped({ ...requests, effect: z.literal("truncate"), bytes: count(0, 1024 ** 3).optional() }),
+    refuse_upgrade: scoped({ ...sockets, effect: z.literal("refuse_upgrade"), status, retry_after }),
+    drop: scoped({ ...sockets, effect: z.literal("drop"), after_ms: afterMs.default(0), code }),
+    freeze: scoped({ ...sockets, effect: z.literal("freeze"), after_ms: afterMs.default(0) }),
+  };
+  return Object.entries(schemas).map(([name, schema]) => ({ name, schema }));
+}
+
+function targetOf(operations: readonly { id: string }[], kind: string) {
+  const ids = operations.map(({ id }) => id);
+  const error = oneOf(kind, ids);
+  const all = z.literal(true, { error: "must be true, or absent" });
+  return {
+    operation: z
+      .string({ error })
+      .refine((id) => ids.includes(id), { error })
+      .optional(),
+    all: (ids.length > 0 ? all : all.refine(() => false, { error })).optional(),
+  };
+}
+
+/** A fault says what it is for, so that it never hits a request nobody thought of. */
+function scoped<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
+  return z
+    .strictObject(shape)
+    .refine((fault) => "operation" in fault !== "all" in fault, {
+      path: ["operation"],
+      message: "say what it is for: either operation, or all: true",
+      when: ({ value }) => typeof value === "object" && value !== null,
+    })
+    .refine((fault) => !("seed" in fault) || "probability" in fault, {
+      path: ["seed"],
+      message: "is for a probability, and there is none",
+      when: ({ value }) => typeof value === "object" && value !== null,
+    });
+}
+
+const closeCodeError =
+  "must be a close code that may be sent: 1000 to 1003, 1007 to 1014, or 3000 to 4999; leave it out to end without a close frame";
+
+function mayBeSent(code: number): boolean {
+  if (code >= 3000) return Number.isInteger(code) && code <= 4999;
+  return Number.isInteger(code) && code >= 1000 && code <= 1014 && ![1004, 1005, 1006].includes(code);
+}

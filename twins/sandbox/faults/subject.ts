@@ -1,0 +1,61 @@
+/** What a fault is asked about: a request that has arrived, or a WebSocket upgrade. */
+import type { IncomingHttpHeaders } from "node:http";
+import { isDeepStrictEqual } from "node:util";
+import { readJson } from "../json.ts";
+import type { FaultMatch } from "./fault.ts";
+
+export interface FaultSubject {
+  operation: string;
+  method: string;
+  /** Below the twin's `url`, still percent-encoded. */
+  path: string;
+  headers: IncomingHttpHeaders;
+  body: Buffer;
+}
+
+/** Whether everything that `match` names holds for the request. */
+export function matches(match: FaultMatch, subject: FaultSubject): boolean {
+  if (match.method !== undefined && match.method !== subject.method) return false;
+  if (match.path !== undefined && !matchesPattern(match.path, subject.path)) return false;
+  for (const [name, value] of Object.entries(match.headers ?? {})) {
+    if (headerOf(subject.headers, name) !== value) return false;
+  }
+  return match.json === undefined || matchesJson(match.json, subject.body);
+}
+
+function headerOf(headers: IncomingHttpHeaders, name: string): string | undefined {
+  const value = headers[name.toLowerCase()];
+  return Array.isArray(value) ? value.join(", ") : value;
+}
+
+/** Each part between two stars is looked for after the one before; the first and the last stand at the ends. */
+function matchesPattern(pattern: string, path: string): boolean {
+  const [first = "", ...others] = pattern.split("*");
+  const last = others.pop();
+  if (last === undefined) return path === pattern;
+  if (!path.startsWith(first) || !path.endsWith(last)) return false;
+  let from = first.length;
+  for (const part of others) {
+    const found = path.indexOf(part, from);
+    if (found === -1) return false;
+    from = found + part.length;
+  }
+  return from <= path.length - last.length;
+}
+
+function matchesJson(expected: Record<string, unknown>, body: Buffer): boolean {
+  const json = readJson(body);
+  if (!json.ok) return false;
+  return Object.entries(expected).every(([path, value]) =>
+    isDeepStrictEqual(memberAt(json.value, path.split(".")), value),
+  );
+}
+
+function memberAt(value: unknown, path: readonly string[]): unknown {
+  let member = value;
+  for (const name of path) {
+    if (typeof member !== "object" || member === null || !Object.hasOwn(member, name)) return undefined;
+    member = Reflect.get(member, name);
+  }
+  return member;
+}

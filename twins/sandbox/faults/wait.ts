@@ -1,0 +1,37 @@
+/** Waiting that ends when the fault is removed or the client leaves, so that nothing is held up for ever. */
+import type { EventEmitter } from "node:events";
+import type { ArmedFault } from "./armed-fault.ts";
+
+/** What a client holds open: an answer, or a connection. */
+export type Held = EventEmitter & { readonly destroyed: boolean };
+
+/** How many requests one fault holds up; one more is let go on. */
+export const MAX_WAITING = 1000;
+
+/** Waits, at most until the fault is removed. Answers whether the client is still there. */
+export function pause(ms: number, fault: ArmedFault, client: Held): Promise<boolean> {
+  return ms === 0 ? Promise.resolve(!client.destroyed) : wait(fault, client, ms);
+}
+
+/** Waits until the fault is removed. Answers whether the client is still there. */
+export function untilRemoved(fault: ArmedFault, client: Held): Promise<boolean> {
+  return wait(fault, client);
+}
+
+function wait(fault: ArmedFault, client: Held, ms?: number): Promise<boolean> {
+  if (client.destroyed) return Promise.resolve(false);
+  if (fault.waiting >= MAX_WAITING) return Promise.resolve(true);
+  return new Promise((resolve) => {
+    const done = (there: boolean) => {
+      clearTimeout(timer);
+      forget();
+      client.off("close", leave);
+      resolve(there);
+    };
+    const leave = () => done(false);
+    const timer = ms === undefined ? undefined : setTimeout(() => done(true), ms);
+    client.once("close", leave);
+    let forget = () => {};
+    forget = fault.onRemoved(() => done(true));
+  });
+}
