@@ -54,8 +54,8 @@ export class Command {
     return this.#stdout;
   }
 
-  interrupt(): void {
-    this.#child.kill("SIGINT");
+  interrupt(signal: NodeJS.Signals = "SIGINT"): void {
+    this.#child.kill(signal);
   }
 
   async finished(): Promise<Finished> {

@@ -1,6 +1,7 @@
 /** The environment of a program that is to meet the twins instead of the vendors. */
 import { readFile } from "node:fs/promises";
 import path from "node:path";
+import { fileURLToPath } from "node:url";
 import type { TwinAddresses } from "../sandbox/start.ts";
 import type { Names } from "./names.ts";
 import { replaceFile } from "./replace-file.ts";
@@ -12,7 +13,7 @@ export interface Reachable {
 }
 
 const BUNDLE = "ca-bundle.pem";
-const preload = new URL("./preload.mjs", import.meta.url);
+const preload = fileURLToPath(new URL("./preload.cjs", import.meta.url));
 
 /**
  * What a program finds in its environment: its own, with the variables of every twin of the first sandbox, the preload
@@ -27,10 +28,15 @@ export async function childEnvironment(
     ...own,
     ...Object.assign({}, ...variables),
     TWINS_NAMES: JSON.stringify(names),
-    NODE_OPTIONS: [own.NODE_OPTIONS, `--import ${preload.href}`].filter(Boolean).join(" "),
+    NODE_OPTIONS: [own.NODE_OPTIONS, `--require ${quoted(preload)}`].filter(Boolean).join(" "),
     NODE_EXTRA_CA_CERTS: await certificates(own.NODE_EXTRA_CA_CERTS, names.ca_file),
     ...withoutProxy(own, names),
   };
+}
+
+/** `NODE_OPTIONS` is split at spaces, except within quotes. */
+function quoted(file: string): string {
+  return `"${file.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
 }
 
 /** Node takes one file, so one that was there already goes into a file with ours. */

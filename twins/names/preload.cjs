@@ -1,15 +1,15 @@
 /**
- * Loaded into a Node program (`NODE_OPTIONS=--import`) so that the vendors' host names reach the twins. Whatever opens a
+ * Loaded into a Node program (`NODE_OPTIONS=--require`, which unlike `--import` reaches every worker thread) so that the vendors' host names reach the twins. Whatever opens a
  * connection (fetch, http, https, http2, ws, pg, net, tls) goes through `net.Socket.connect`; there the address and port
  * are changed, and nothing else: `Host` and the TLS server name stay the vendor's.
  *
  * Reads `TWINS_NAMES` (JSON, written by `npm run twins -- exec`) and `TWINS_STRICT`. Needs no packages and no build.
  */
-import dns from "node:dns";
-import { syncBuiltinESMExports } from "node:module";
-import net from "node:net";
-import tls from "node:tls";
-import { promisify } from "node:util";
+const dns = require("node:dns");
+const { syncBuiltinESMExports } = require("node:module");
+const net = require("node:net");
+const tls = require("node:tls");
+const { promisify } = require("node:util");
 
 /** Ports that speak TLS from the first byte, for sockets that are opened bare and wrapped later. */
 const TLS_PORTS = new Set([443, 8443]);

@@ -1,0 +1,190 @@
+/** `npm run twins -- exec -- COMMAND`: programs that know the vendors' addresses alone reach the twins. */
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import net from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, describe, expect, test } from "vitest";
+import { listen } from "../../../twins/sandbox/listen.ts";
+import { Command, type Finished } from "../../support/command.ts";
+import { request } from "../../support/http.ts";
+
+const root = fileURLToPath(new URL("../../..", import.meta.url));
+const program = (name: string) => path.join(root, "test/twins/names/programs", `${name}.mjs`);
+const MAIN = "../twins/main.ts";
+const node = process.execPath;
+const execute = promisify(execFile);
+
+const folder = mkdtempSync(path.join(tmpdir(), "exec-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** The voice runtime, without the database: nothing here needs it. */
+const environmentFile = path.join(folder, "environment.yaml");
+const script = path.join(root, "samples/scenarios/ask-status.yaml");
+writeFileSync(
+  environmentFile,
+  `version: 1\nservices:\n  - name: vapi\n    dns_aliases: [voice.internal]\n    config: { script: ${script} }\n`,
+);
+
+/** Starts a command under exec, with twins of its own. */
+function exec(command: string[], env: Record<string, string> = {}): Command {
+  return new Command(MAIN, ["exec", "--environment", environmentFile, "--", ...command], env);
+}
+
+async function resultsOf(running: Promise<Finished>) {
+  const { exitCode, stdout, stderr } = await running;
+  expect(exitCode, stderr).toBe(0);
+  return JSON.parse(stdout);
+}
+
+test("fetch, node-fetch, http, https, ws, wss, net, tls, dns and the vendor's own client reach the twin", async () => {
+  const here = { address: "127.0.0.1", family: 4 };
+  expect(await resultsOf(exec([node, program("clients")]).finished())).toEqual({
+    "fetch https://api.vapi.ai/call": [200, []],
+    "node-fetch https://api.vapi.ai/call": 200,
+    "fetch http://api.vapi.ai/call": [200, []],
+    "node-fetch http://api.vapi.ai/call": 200,
+    "fetch https://eu.cloud.vapi.ai:8443/call": [200, []],
+    "node-fetch https://eu.cloud.vapi.ai:8443/call": 200,
+    http: 200,
+    https: 200,
+    "https without keep-alive": 200,
+    sdk: ["queued", true],
+    ws: { status: 404, server: "127.0.0.1" },
+    wss: { status: 404, server: "127.0.0.1" },
+    "wss call": "open",
+    "tls without a server name": "DNS:api.vapi.ai",
+    "net.connect(port, host)": "127.0.0.1",
+    "tls over a bare socket": true,
+    "an address looked up elsewhere, with a server name": "127.0.0.1",
+    "dns.lookup": here,
+    "dns.lookup all": [here],
+    "dns.promises.lookup": here,
+    "dns.resolve4": ["127.0.0.1"],
+    localhost: "mine",
+    "a program of this program": "200",
+    "a worker": 200,
+  });
+});
+
+test("TWINS_STRICT=1 refuses what is neither a twin nor on this machine, and says so", async () => {
+  const results = await resultsOf(exec([node, program("strict")], { TWINS_STRICT: "1" }).finished());
+  const { twin, loopback, localhost, ...refused } = results;
+  expect({ twin, loopback, localhost }).toEqual({ twin: 401, loopback: "connected", localhost: "connected" });
+  expect(Object.keys(refused)).toEqual(["fetch", "node-fetch", "http", "ws", "net", "net, IPv6", "tls"]);
+  for (const [code, message] of Object.values<[string, string]>(refused)) {
+    expect(code).toBe("ERR_TWINS_STRICT");
+    expect(message).toMatch(
+      /connection to (vendor\.example|192\.0\.2\.1|2001:db8::1):\d+ was refused.*dns_aliases/,
+    );
+  }
+});
+
+describe("the command", () => {
+  test("has its status passed on, and standard output for itself alone", async () => {
+    const { exitCode, stdout, stderr } = await exec([node, "-p", "process.exitCode = 7"]).finished();
+    expect([exitCode, stdout]).toEqual([7, "7\n"]);
+    expect(stderr).toMatch(
+      /TLS +127\.0\.0\.1:\d+\n +CA +\/.*\n +DNS +127\.0\.0\.1:\d+ .*\n(.*\n)* +voice\.internal -> vapi of dev/,
+    );
+  });
+
+  test("gets the twins' variables, which win over those of real vendors", async () => {
+    const command = exec(
+      [node, "-p", "[process.env.VOICE_API_URL, process.env.ENGINE_URL, process.env.VAPI_API_KEY].join()"],
+      {
+        VAPI_API_KEY: "the-real-key",
+      },
+    );
+    expect((await command.finished()).stdout).toMatch(
+      /^http:\/\/127\.0\.0\.1:\d+\/s\/dev\/vapi,http:\/\/127\.0\.0\.1:\d+\/s\/dev\/engine,vapi-twin-key\n$/,
+    );
+  });
+
+  test("keeps the authorities it was given", async () => {
+    const others = path.join(folder, "others.pem");
+    const text = "-----BEGIN CERTIFICATE-----\nothers\n-----END CERTIFICATE-----\n";
+    writeFileSync(others, text);
+    const show = "require('fs').readFileSync(process.env.NODE_EXTRA_CA_CERTS, 'utf8')";
+    const { stdout } = await exec([node, "-p", show], { NODE_EXTRA_CA_CERTS: others }).finished();
+    expect(stdout.split("BEGIN CERTIFICATE")).toHaveLength(3);
+    expect(stdout).toContain(text);
+  });
+
+  test.each(["SIGINT", "SIGTERM"] as const)(
+    "receives %s, and what was started for it is stopped",
+    async (signal) => {
+      const command = exec([node, program("wait")]);
+      const names = JSON.parse((await command.output(/waiting .*\n/)).replace("waiting ", ""));
+      command.interrupt(signal);
+      expect(await command.finished()).toMatchObject({
+        exitCode: 42,
+        stdout: expect.stringContaining(`\n${signal}\n`),
+      });
+      expect(command.leftSomethingRunning).toBe(false);
+      for (const port of [names.http_port, names.tls_port, names.dns_port]) {
+        await expect(connects(port)).resolves.toBe(false);
+      }
+    },
+  );
+
+  test("killed by a signal ends exec with 128 and the signal's number", async () => {
+    const { exitCode } = await exec([node, "-e", "process.kill(process.pid, 'SIGKILL')"]).finished();
+    expect(exitCode).toBe(137);
+  });
+
+  test("that is not there is an error that names it, with the shell's status", async () => {
+    const { exitCode, stderr } = await exec(["no-such-command"]).finished();
+    expect(exitCode).toBe(127);
+    expect(stderr).toContain("no-such-command cannot be run");
+  });
+
+  test("that is missing is an error that says how it is done", async () => {
+    const { exitCode, stderr } = await new Command(MAIN, ["exec"]).finished();
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain("exec [--environment FILE] -- COMMAND");
+  });
+});
+
+test("twins that run in the folder are used, and go on when the command has ended", async () => {
+  const twins = new Command(MAIN, ["--environment", environmentFile, "--json"], { TWINS_PORT: "0" });
+  const { base_url, api_key } = JSON.parse(await twins.output(/\n/));
+  const args = ["--import", import.meta.resolve("tsx"), path.join(root, "twins/main.ts"), "exec", "--"];
+  const command = [node, "-p", "process.env.VOICE_API_URL"];
+  // In the folder of those that run.
+  const { stdout, stderr } = await execute(node, [...args, ...command], { cwd: twins.folder });
+  expect(stdout).toBe(`${base_url}/s/dev/vapi\n`);
+  expect(stderr).toContain(`twins at ${base_url}\n`);
+  const health = await request("GET", `${base_url}/c/dev/vapi/sim/health`, {
+    headers: { "x-api-key": api_key },
+  });
+  expect(health.status).toBe(200);
+  twins.interrupt();
+  expect((await twins.finished()).exitCode).toBe(0);
+});
+
+test("without TWINS_STRICT other names are reached as ever", async () => {
+  const server = createServer((_request, response) => response.end("the world"));
+  const url = await listen(server, "127.0.0.1", 0);
+  const port = Number(new URL(url).port);
+  // A name outside the list that leads here without any twin: the program brings its own lookup.
+  const code = `require("http").get({ host: "elsewhere.test", port: ${port}, lookup: (h, o, done) => done(null, [{ address: "127.0.0.1", family: 4 }]) },
+    (response) => response.pipe(process.stdout))`;
+  const { stdout } = await exec([node, "-e", code]).finished();
+  server.close();
+  expect(stdout).toBe("the world");
+});
+
+function connects(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = net.connect(port, "127.0.0.1");
+    socket.on("connect", () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.on("error", () => resolve(false));
+  });
+}
