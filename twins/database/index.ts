@@ -7,6 +7,7 @@ import { z } from "zod";
 import { errorResponse, ownRefusal } from "../sandbox/errors.ts";
 import { defineTwin, type RunningTwin, type TwinContext } from "../sandbox/twin.ts";
 import { WorldRefusal } from "../sandbox/world.ts";
+import { postgresManual } from "./manual.ts";
 import { createSandboxDatabase, type SandboxDatabase } from "./sandbox-database.ts";
 import { leaseServer, type ServerLease } from "./server/server.ts";
 import type { Recipe } from "./server/templates.ts";
@@ -118,6 +119,8 @@ export default defineTwin<Config, PostgresTwin>({
           "Postgres does not speak HTTP; connect with the connection string in DATABASE_URL",
         )
       : ownRefusal(refusal),
+  credentials: (url) => [decodeURIComponent(new URL(url).password)],
+  manual: postgresManual,
   start,
   clientEnvironment: (url) => ({ DATABASE_URL: url }),
 });

@@ -143,6 +143,32 @@ export default defineTwin({
   operations,
   faultStatuses: [400, 401, 403, 404, 409, 429, 500, 502, 503, 504],
   refusal: ownRefusal,
+  manual: {
+    credentials: [
+      { id: "engine.no-credentials", text: "Anybody who reaches it may use it: it asks for no credentials." },
+    ],
+    repeatedWrites: [
+      {
+        id: "engine.simulation-again",
+        text: "Creating a simulation with an id that exists is answered with 409, and the first stays.",
+      },
+      {
+        id: "engine.simulation-without-id",
+        text: "Creating a simulation without an id twice makes two simulations.",
+      },
+      { id: "engine.event-again", text: "Reporting the same event twice stores two events." },
+    ],
+    notes: [
+      {
+        id: "engine.root",
+        text: "The engine of the first sandbox answers at the bare address of the twins too.",
+      },
+      {
+        id: "engine.unknown-simulation",
+        text: "Events of a simulation that was not created are answered with 404.",
+      },
+    ],
+  },
   async start(context): Promise<Engine> {
     const world = createEngineWorld(context.clock);
     return {

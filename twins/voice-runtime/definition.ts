@@ -12,6 +12,7 @@ import { controlCall } from "./api/control.ts";
 import { FAULT_STATUSES, vendorRefusal } from "./api/errors.ts";
 import { listenSocket, transportSocket } from "./api/transport.ts";
 import { voiceRuntimeConfig } from "./config.ts";
+import { voiceRuntimeManual } from "./manual.ts";
 import { SEED_KEY, startVoiceRuntime, type VoiceRuntimeParts } from "./twin.ts";
 
 /** The twin with these parts; `index.ts` gives the real ones, a test may give others. */
@@ -48,6 +49,8 @@ export function voiceRuntimeTwinWith(parts: VoiceRuntimeParts) {
       "credentials",
     ],
     faultStatuses: FAULT_STATUSES,
+    credentials: () => [SEED_KEY],
+    manual: voiceRuntimeManual,
     refusal: vendorRefusal,
     start: (context, config) => startVoiceRuntime(parts, context, config),
     clientEnvironment: (url) => ({ VOICE_API_URL: url, VAPI_API_KEY: SEED_KEY }),

@@ -4,13 +4,13 @@ import { errorResponse, readBodyAs, readQueryAs } from "../errors.ts";
 import { type Operation, operation, type VendorResponse } from "../operation.ts";
 import { type Row, type TableDescription, type World, WorldRefusal } from "../world.ts";
 import { pageParameters } from "./paging.ts";
+import { rowSchema, tablesSchema } from "./rows-schema.ts";
 import type { ControlTarget } from "./target.ts";
 
 const pageQuery = z.object({ entity_type: z.string(), ...pageParameters }).catchall(z.string());
 const countsQuery = z.strictObject({}, "takes entity_type; without it, nothing");
-const additions = z.strictObject({ data: z.record(z.string(), z.array(z.record(z.string(), z.unknown()))) });
-const row = z.record(z.string(), z.unknown());
-const naming = row.refine((given) => Object.keys(given).length > 0, "must name at least one column");
+const additions = z.strictObject({ data: tablesSchema });
+const naming = rowSchema.refine((given) => Object.keys(given).length > 0, "must name at least one column");
 const selection = {
   entity_type: z.string(),
   /** The key's value; of a key of several columns an object of them. */

@@ -4,12 +4,13 @@ import { z } from "zod";
 import { readBodyAs } from "../errors.ts";
 import { type Operation, operation } from "../operation.ts";
 import type { Tables, World } from "../world.ts";
+import { tablesSchema } from "./rows-schema.ts";
 import type { ControlTarget } from "./target.ts";
 
 const resetBody = z
   .strictObject({
     profile: z.string().optional(),
-    data: z.record(z.string(), z.array(z.record(z.string(), z.unknown()))).optional(),
+    data: tablesSchema.optional(),
   })
   .refine(
     (body) => body.profile === undefined || body.data === undefined,

@@ -1,0 +1,36 @@
+/** How the database behaves, for who drives it. */
+import type { TwinManual } from "../sandbox/manual/manual.ts";
+
+export const postgresManual: TwinManual = {
+  credentials: [
+    {
+      id: "postgres.role",
+      text: "The role and password of the connection string are accepted, for this sandbox's database alone; a wrong password is refused in Postgres' own words.",
+    },
+    { id: "postgres.no-http", text: "It does not speak HTTP: every request to it is answered with 404." },
+  ],
+  repeatedWrites: [
+    {
+      id: "postgres.insert-again",
+      text: "Inserting a row with a key that exists fails as in Postgres, with unique_violation (23505).",
+    },
+    {
+      id: "postgres.insert-without-key",
+      text: "Inserting the same values twice where the database makes the key stores two rows.",
+    },
+  ],
+  notes: [
+    {
+      id: "postgres.sequences",
+      text: "Where its number sequences stand is shown as the table pg_sequences, whose rows can be changed, not added or removed; a snapshot has them too.",
+    },
+    {
+      id: "postgres.reset",
+      text: "A reset to the start or to a profile makes the database anew: connections end, and tables made since are gone.",
+    },
+    {
+      id: "postgres.tables",
+      text: "Tables that the code under test makes belong to the world at once.",
+    },
+  ],
+};
