@@ -144,13 +144,17 @@ export class Sandboxes {
   }
 
   /** Resets all its twins, or none; one reset at a time. `undefined`: there is no such sandbox. */
-  async reset(organisation: string, id: string): Promise<ResetOutcome | undefined> {
+  async reset(
+    organisation: string,
+    id: string,
+  ): Promise<{ sandbox: Sandbox; outcome: ResetOutcome } | undefined> {
     const slots = this.#slotsOf(organisation);
     const name = this.#nameOf(organisation, id);
     const slot = slots.get(name);
     if (slot?.state !== "running") return undefined;
-    const turn = slot.turn.then(() =>
-      slots.get(name) === slot ? resetSandbox(slot.living.sandbox) : undefined,
+    const { sandbox } = slot.living;
+    const turn = slot.turn.then(async () =>
+      slots.get(name) === slot ? { sandbox, outcome: await resetSandbox(sandbox) } : undefined,
     );
     slot.turn = turn.catch(() => undefined);
     return turn;

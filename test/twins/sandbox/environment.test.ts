@@ -1,10 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import engine from "../../../twins/engine/index.ts";
+import { agentEnvironment } from "../../../twins/sandbox/agent-setup.ts";
 import { EnvironmentError, readEnvironment } from "../../../twins/sandbox/environment.ts";
 import { createShop } from "../../support/shop-twin.ts";
 
-const known = [engine, createShop()];
+/** A service that is reached by something else than HTTP. */
+const silent = { ...createShop(), name: "silent", operations: [], sockets: [] };
+const known = [engine, createShop(), silent];
 
 /** The lines of the refusal of an environment file. */
 function mistakes(text: string): string[] {
@@ -33,13 +36,79 @@ test("a service without config gets its twin's defaults", () => {
   expect(environment.services[0]?.config).toEqual({ stock: [] });
 });
 
+test("a file of an agent sandbox is read whole", () => {
+  const hash = "ab".repeat(32);
+  const text = `version: 1
+services:
+  - name: shop
+    dns_aliases: [shop.internal]
+    config: { stock: [lamp] }
+    profile: rich
+    port: 9200
+keys: { acme: "sha256:${hash}", globex: ["sha256:${hash}"] }
+actor:
+  channels:
+    - type: voice_ws
+      url: ws://127.0.0.1:8008/voice
+      protocol: json
+      language: de
+      wait_for_callee_first: true
+    - { type: voice_ws, url: "wss://agent.example.com/voice" }
+agent:
+  port: 8008
+  environment:
+    SIMULATION_ID: \${SIMULATION_ID}
+    WEBHOOK: https://x.test/{SIMULATION_ID}/hook
+    BOTH: "\${SIMULATION_ID}-{SIMULATION_ID}-\${OTHER}"
+    MAX_CALLS: 3
+    TRACE: true
+`;
+  const environment = readEnvironment(text, "env.yaml", known);
+  expect(environment.services).toMatchObject([{ profile: "rich", port: 9200 }]);
+  expect(environment.layout).toBe("split");
+  expect(environment.keys).toEqual([
+    { organisation: "acme", sha256: hash },
+    { organisation: "globex", sha256: hash },
+  ]);
+  expect(environment.actor.channels).toEqual([
+    {
+      type: "voice_ws",
+      url: "ws://127.0.0.1:8008/voice",
+      protocol: "json",
+      language: "de",
+      wait_for_callee_first: true,
+    },
+    {
+      type: "voice_ws",
+      url: "wss://agent.example.com/voice",
+      protocol: "binary",
+      language: "en",
+      wait_for_callee_first: false,
+    },
+  ]);
+  expect(agentEnvironment(environment.agent, "run-$1")).toEqual({
+    PORT: "8008",
+    SIMULATION_ID: "run-$1",
+    WEBHOOK: "https://x.test/run-$1/hook",
+    BOTH: ["run-$1", "run-$1", "$" + "{OTHER}"].join("-"),
+    MAX_CALLS: "3",
+    TRACE: "true",
+  });
+  expect(agentEnvironment(environment.agent, "")).toMatchObject({ SIMULATION_ID: "" });
+});
+
+test("a key in the clear is not repeated by the message that refuses it", () => {
+  const [first] = mistakes("version: 1\nservices: []\nkeys:\n  acme: my-secret-key\n");
+  expect(first).not.toContain("my-secret-key");
+});
+
 describe("a mistake names file, line and what would be right", () => {
   test.each([
     [
       "an unknown service",
       "version: 1\nservices:\n  - name: shop\n  - name: bank\n",
       4,
-      ["bank", "engine, shop"],
+      ["bank", "engine, shop, silent"],
     ],
     ["an unknown key at the top", "version: 1\nservices: []\nservises: []\n", 3, ["servises", "no such key"]],
     [
@@ -75,6 +144,65 @@ describe("a mistake names file, line and what would be right", () => {
       4,
       ["localhost"],
     ],
+    [
+      "a dataset nobody declares",
+      "version: 1\nservices:\n  - name: shop\n    dataset: logs\n",
+      4,
+      ["dataset", "takes no dataset"],
+    ],
+    [
+      "a port for a service that is not reached over HTTP",
+      "version: 1\nservices:\n  - name: shop\n  - name: silent\n    port: 9000\n",
+      5,
+      ["silent", "no port"],
+    ],
+    [
+      "one port for two services",
+      "version: 1\nservices:\n  - name: shop\n    port: 9000\n  - name: engine\n    port: 9000\n",
+      6,
+      ["9000", "another service"],
+    ],
+    ["a port that is none", "version: 1\nservices:\n  - name: shop\n    port: 99999\n", 4, ["port"]],
+    ["a profile that is no name", "version: 1\nservices:\n  - name: shop\n    profile: 3\n", 4, ["profile"]],
+    ["a layout there is not", "version: 1\nlayout: split-new\nservices: []\n", 2, ["layout", "legacy"]],
+    ["a key in the clear", "version: 1\nservices: []\nkeys:\n  acme: my-key\n", 4, ["keys.acme"]],
+    [
+      "an organisation's name that cannot stand in an address",
+      "version: 1\nservices: []\nkeys:\n  Acme: sha256:00\n",
+      4,
+      ["keys.Acme"],
+    ],
+    [
+      "a channel of another type",
+      "version: 1\nservices: []\nactor:\n  channels:\n    - type: sip\n      url: ws://x/voice\n",
+      5,
+      ["actor.channels.0.type", "voice_ws"],
+    ],
+    [
+      "a channel that is no socket",
+      "version: 1\nservices: []\nactor:\n  channels:\n    - type: voice_ws\n      url: http://x/voice\n",
+      6,
+      ["url", "ws://"],
+    ],
+    [
+      "an unknown key of a channel",
+      "version: 1\nservices: []\nactor:\n  channels:\n    - type: voice_ws\n      url: ws://x\n      codec: pcm\n",
+      7,
+      ["codec", "no such key"],
+    ],
+    [
+      "a variable that can be none",
+      "version: 1\nservices: []\nagent:\n  environment:\n    A-B: x\n",
+      5,
+      ["agent.environment.A-B"],
+    ],
+    [
+      "a value that is no text",
+      "version: 1\nservices: []\nagent:\n  environment:\n    A: [1]\n",
+      5,
+      ["agent.environment.A"],
+    ],
+    ["an unknown key of the agent", "version: 1\nservices: []\nagent:\n  prt: 1\n", 4, ["agent.prt"]],
     ["broken YAML", "version: 1\nservices: [\n", 3, []],
     ["an empty file", "", 1, []],
   ])("%s", (_name, text, line, words) => {

@@ -135,13 +135,13 @@ export const sandboxOperations: readonly Operation<SandboxesTarget>[] = [
       const body = readBodyAs(request, emptyBody);
       if (!body.ok) return body.response;
       const id = request.params.id ?? "";
-      const outcome = await sandboxes.reset(organisation, id);
-      const living = sandboxes.get(organisation, id);
-      if (!outcome || !living) return noSandbox;
+      const done = await sandboxes.reset(organisation, id);
+      if (!done) return noSandbox;
+      const { sandbox, outcome } = done;
       if (outcome.kind === "reset") {
-        const twins = [...living.sandbox.twins].map(([name, { running }]) => ({
+        const twins = [...sandbox.twins].map(([name, { world }]) => ({
           name,
-          state_version: running.world.stateVersion,
+          state_version: world.stateVersion,
         }));
         return { status: 200, body: { id, twins } };
       }

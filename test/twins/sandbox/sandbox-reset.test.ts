@@ -1,0 +1,198 @@
+import { EventEmitter, once } from "node:events";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import engine from "../../../twins/engine/index.ts";
+import type { RunningTwins } from "../../../twins/sandbox/start.ts";
+import type { RunningTwin, TwinContext } from "../../../twins/sandbox/twin.ts";
+import { request } from "../../support/http.ts";
+import { type AskSandboxes, sandboxRoutes } from "../../support/sandboxes.ts";
+import { createShop } from "../../support/shop-twin.ts";
+import { startEnvironment } from "../../support/twins.ts";
+
+/** What the bank does when it is reset. */
+let bankReset: (reset: () => Promise<void>, twin: RunningTwin) => Promise<void>;
+
+const shop = createShop();
+/** A second shop, whose resets fail as a test wishes. */
+const bank = {
+  ...createShop(),
+  name: "bank",
+  async start(context: TwinContext, config: { stock: string[] }) {
+    const running = await shop.start(context, config);
+    return { ...running, reset: () => bankReset(() => running.reset(), running) };
+  },
+};
+
+let twins: RunningTwins;
+let ask: AskSandboxes;
+beforeAll(async () => {
+  const services =
+    "version: 1\nservices:\n  - { name: shop, config: { stock: [lamp] } }\n  - { name: bank, config: { stock: [coin] } }\n";
+  twins = await startEnvironment(services, { twins: [engine, shop, bank] });
+  ask = sandboxRoutes(twins);
+});
+afterAll(() => twins.stop());
+
+beforeEach(async () => {
+  bankReset = (reset) => reset();
+  await ask("POST", "", { id: "box" });
+});
+afterEach(() => ask("DELETE", "/box"));
+
+const control = (twin: string, path: string, body?: unknown) =>
+  request("POST", `${twins.baseUrl}/c/box/${twin}/sim${path}`, {
+    headers: { "x-api-key": twins.apiKey },
+    ...(body === undefined ? {} : { body }),
+  });
+const tables = async (twin: string) => (await control(twin, "/snapshot")).body.tables;
+
+async function change(): Promise<void> {
+  await request("POST", `${twins.baseUrl}/s/box/engine/simulations`, { body: { id: "run" } });
+  for (const twin of ["shop", "bank"]) await control(twin, "/data", { data: { things: [{ id: "new" }] } });
+  await request("POST", `${twins.baseUrl}/c/box/shop/sim/files?name=note.txt`, {
+    headers: { "x-api-key": twins.apiKey, "content-type": "text/plain" },
+    body: "hello",
+  });
+}
+
+async function allTables() {
+  return { engine: await tables("engine"), shop: await tables("shop"), bank: await tables("bank") };
+}
+
+describe("POST /sandboxes/{id}/reset", () => {
+  test("puts every twin back to its start, and says which version each has then", async () => {
+    const before = await allTables();
+    await change();
+    expect(await allTables()).not.toEqual(before);
+    const answer = await ask("POST", "/box/reset");
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual({
+      id: "box",
+      twins: ["engine", "shop", "bank"].map((name) => ({ name, state_version: expect.any(Number) })),
+    });
+    expect(await allTables()).toEqual(before);
+  });
+
+  test("when one twin fails before it has changed anything, every twin has the state it had", async () => {
+    await change();
+    const before = await allTables();
+    bankReset = () => Promise.reject(new Error("the vault is shut"));
+    const answer = await ask("POST", "/box/reset");
+    expect(answer.status).toBe(500);
+    expect(answer.body.error).toEqual({
+      code: "not_reset",
+      message: expect.stringContaining("no twin was reset"),
+      problems: [{ twin: "bank", rule: "could not be reset: the vault is shut" }],
+    });
+    expect(await allTables()).toEqual(before);
+  });
+
+  test("when one twin fails half way, it has the state it had as well", async () => {
+    await change();
+    const before = await allTables();
+    bankReset = async (reset) => {
+      await reset();
+      throw new Error("the vault fell shut");
+    };
+    expect((await ask("POST", "/box/reset")).status).toBe(500);
+    expect(await allTables()).toEqual(before);
+  });
+
+  test("a twin that fails late is waited for before anything is put back", async () => {
+    await change();
+    const before = await allTables();
+    const signs = new EventEmitter();
+    const started = once(signs, "started");
+    bankReset = async () => {
+      const going = once(signs, "go");
+      signs.emit("started");
+      await going;
+      throw new Error("late");
+    };
+    const asked = ask("POST", "/box/reset");
+    await started;
+    signs.emit("go");
+    expect((await asked).status).toBe(500);
+    expect(await allTables()).toEqual(before);
+  });
+
+  test("a twin that can neither be reset nor get its state back is named", async () => {
+    await change();
+    bankReset = async (reset, { world }) => {
+      await reset();
+      world.load = () => Promise.reject(new Error("the vault is lost"));
+      throw new Error("the vault is shut");
+    };
+    const answer = await ask("POST", "/box/reset");
+    expect(answer.status).toBe(500);
+    expect(answer.body.error.message).toContain("delete the sandbox");
+    expect(answer.body.error.problems).toEqual([
+      { twin: "bank", rule: "could not be reset: the vault is shut" },
+      { twin: "bank", rule: "did not get its state back: the vault is lost" },
+    ]);
+  });
+
+  test("resets of one sandbox go one after the other", async () => {
+    let under = 0;
+    let most = 0;
+    bankReset = async (reset) => {
+      most = Math.max(most, ++under);
+      await reset();
+      under--;
+    };
+    const answers = await Promise.all(Array.from({ length: 10 }, () => ask("POST", "/box/reset")));
+    expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
+    expect(most).toBe(1);
+  });
+
+  test("a deletion waits for the reset that runs", async () => {
+    const signs = new EventEmitter();
+    const started = once(signs, "started");
+    const order: string[] = [];
+    bankReset = async (reset) => {
+      const going = once(signs, "go");
+      signs.emit("started");
+      await going;
+      await reset();
+      order.push("reset");
+    };
+    const resetting = ask("POST", "/box/reset");
+    await started;
+    const deleting = ask("DELETE", "/box").finally(() => order.push("deleted"));
+    while ((await ask("GET", "/box")).status !== 404);
+    expect((await ask("POST", "/box/reset")).status).toBe(404);
+    signs.emit("go");
+    expect((await resetting).status).toBe(200);
+    expect((await deleting).status).toBe(204);
+    expect(order).toEqual(["reset", "deleted"]);
+  });
+
+  test.each([
+    ["a body with members", { profile: "rich" }, 422],
+    ["a list", [], 422],
+    ["broken JSON", "{", 400],
+  ])("refuses %s", async (_name, body, status) => {
+    expect((await ask("POST", "/box/reset", body)).status).toBe(status);
+  });
+
+  test("of an unknown sandbox is a 404", async () => {
+    expect((await ask("POST", "/none/reset")).status).toBe(404);
+  });
+});
+
+test("a snapshot taken while resets and writes run is the state of one moment", async () => {
+  const pair = (index: number) =>
+    control("shop", "/data", {
+      data: { makers: [{ id: `m${index}` }], things: [{ id: `t${index}`, maker: `m${index}` }] },
+    });
+  const snapshots = Array.from({ length: 40 }, () => control("shop", "/snapshot"));
+  const work = Array.from({ length: 40 }, (_, index) =>
+    index % 4 === 0 ? ask("POST", "/box/reset") : pair(index),
+  );
+  const taken = (await Promise.all([...snapshots, ...work])).slice(0, 40);
+  for (const { body } of [...taken, await control("shop", "/snapshot")]) {
+    const makers = body.tables.makers.map(({ id }: { id: string }) => id.slice(1));
+    const made = body.tables.things.filter(({ maker }: { maker: string | null }) => maker !== null);
+    expect(made.map(({ id }: { id: string }) => id.slice(1))).toEqual(makers);
+    expect(body.tables.things.some(({ id }: { id: string }) => id === "lamp")).toBe(true);
+  }
+});
