@@ -3,9 +3,11 @@ import { parseArgs } from "node:util";
 import { messageOf } from "../agent/log.ts";
 import { benchCalls } from "./bench/calls.ts";
 import { type Bench, tableOf } from "./bench/report.ts";
+import { benchSandbox } from "./bench/sandbox.ts";
 
 const benches: Record<string, Bench> = {
   calls: benchCalls,
+  sandbox: benchSandbox,
 };
 
 const usage = `usage: npm run bench -- [${Object.keys(benches).join("|")}] [--quick] [--json]

@@ -81,7 +81,7 @@ const conversation = Array.from({ length: 8 }, (_, i) => ({
 }));
 
 /** Sends one request and resolves with the answer's body once all of it is there. */
-function exchange(socket: Socket, head: string, body: string): Promise<string> {
+export function exchange(socket: Socket, head: string, body: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let received = "";
     let bodyAt = -1;

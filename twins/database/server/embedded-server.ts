@@ -29,7 +29,8 @@ const roomInMemoryBytes = 2 * 1024 ** 3;
 const settings = {
   listen_addresses: "127.0.0.1",
   unix_socket_directories: "",
-  max_connections: "200",
+  // Two hundred sandboxes at once take one connection each, and a few more while they work.
+  max_connections: "1000",
   shared_buffers: "64MB",
   fsync: "off",
   synchronous_commit: "off",
