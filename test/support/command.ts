@@ -54,6 +54,11 @@ export class Command {
     return this.#stdout;
   }
 
+  /** What came on standard error so far. */
+  get errors(): string {
+    return this.#stderr;
+  }
+
   interrupt(signal: NodeJS.Signals = "SIGINT"): void {
     this.#child.kill(signal);
   }

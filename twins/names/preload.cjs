@@ -1,6 +1,6 @@
 /**
  * Loaded into a Node program (`NODE_OPTIONS=--require`, which unlike `--import` reaches every worker thread) so that the vendors' host names reach the twins. Whatever opens a
- * connection (fetch, http, https, http2, ws, pg, net, tls) goes through `net.Socket.connect`; there the address and port
+ * connection (fetch, http, https, ws, pg, net, tls) goes through `net.Socket.connect`; there the address and port
  * are changed, and nothing else: `Host` and the TLS server name stay the vendor's.
  *
  * Reads `TWINS_NAMES` (JSON, written by `npm run twins -- exec`) and `TWINS_STRICT`. Needs no packages and no build.

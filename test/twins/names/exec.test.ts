@@ -83,6 +83,13 @@ test("TWINS_STRICT=1 refuses what is neither a twin nor on this machine, and say
   }
 });
 
+test("a database known by a name of its own is reached where it listens, whatever the port", async () => {
+  const file = path.join(folder, "database.yaml");
+  writeFileSync(file, "version: 1\nservices:\n  - name: postgres\n    dns_aliases: [db.internal]\n");
+  const command = ["exec", "--environment", file, "--", node, program("database")];
+  expect(await resultsOf(new Command(MAIN, command).finished())).toEqual([{ incidents: 3 }]);
+});
+
 describe("the command", () => {
   test("has its status passed on, and standard output for itself alone", async () => {
     const { exitCode, stdout, stderr } = await exec([node, "-p", "process.exitCode = 7"]).finished();
