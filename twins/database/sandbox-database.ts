@@ -30,7 +30,9 @@ export async function createSandboxDatabase(
   const name = pg.escapeIdentifier(login.name);
 
   const create = async (template: string) => {
-    await server.query(`CREATE DATABASE ${name} TEMPLATE ${pg.escapeIdentifier(template)}`);
+    await server.query(
+      `CREATE DATABASE ${name} TEMPLATE ${pg.escapeIdentifier(template)} STRATEGY ${server.copyStrategy}`,
+    );
     if (!server.superuser) return;
     await server.query(
       `REVOKE ALL ON DATABASE ${name} FROM PUBLIC;

@@ -10,6 +10,8 @@ export interface Server {
   query(statement: string): Promise<pg.QueryResult<Record<string, unknown>>>;
   /** Whether the administrator may make roles and event triggers; true for the embedded server. */
   superuser: boolean;
+  /** How a database is copied: as files where nothing is ever forced to disk, else through the write-ahead log. */
+  copyStrategy: "FILE_COPY" | "WAL_LOG";
   templates: Templates;
 }
 
@@ -70,7 +72,7 @@ async function connect(adminUrl: string, embedded: EmbeddedServer | undefined): 
     const access = { adminUrl, superuser, query: (statement: string) => pool.query(statement) };
     const templates = createTemplates(access);
     return {
-      server: { ...access, templates },
+      server: { ...access, templates, copyStrategy: embedded ? "FILE_COPY" : "WAL_LOG" },
       stop: async () => {
         if (!embedded) await templates.dropAll();
         await pool.end();
