@@ -131,6 +131,7 @@ export class Sandboxes {
         `an organisation has at most ${mostPerOrganisation} sandboxes at a time; delete one, or give them ttl_seconds`,
       );
     }
+    this.#mayClaim(organisation, plan.services);
     this.#claimHosts(name, plan.services);
     const starting = this.#start(organisation, id, name, plan);
     slots.set(name, { state: "starting", started: starting.catch(() => undefined) });
@@ -245,6 +246,23 @@ export class Sandboxes {
     const ended = slot.turn.then(() => stopAll(slot.living)).finally(() => slots.delete(name));
     slots.set(name, { state: "ending", ended });
     return ended;
+  }
+
+  /** Names and ports are the machine's: with one, an organisation could take what is sent to another. */
+  #mayClaim(organisation: string, services: readonly CheckedService[]): void {
+    const { owner, baseUrl } = this.#options;
+    const claiming = services.some(({ dnsAliases, port }) => dnsAliases.length > 0 || port !== undefined);
+    if (claiming && organisation !== owner) {
+      throw new SandboxRefusal(
+        403,
+        "forbidden",
+        "only the organisation that owns dev may claim host names and ports",
+      );
+    }
+    const { hostname } = new URL(baseUrl);
+    if (services.some(({ dnsAliases }) => dnsAliases.includes(hostname))) {
+      throw new SandboxRefusal(409, "conflict", `the host name ${hostname} is the gateway's own`);
+    }
   }
 
   #claimHosts(sandbox: string, services: readonly CheckedService[]): void {

@@ -1,4 +1,5 @@
 /** The services of a sandbox as the environment file and `POST /sandboxes` name them, checked by their twins. */
+import { isIP } from "node:net";
 import { z } from "zod";
 import { hostName, isName } from "./address.ts";
 import { placedIssues } from "./errors.ts";
@@ -10,7 +11,10 @@ export const ENGINE = "engine";
 const dnsAlias = z
   .string()
   .refine(isHostName, "must be a host name, such as search.example.com")
-  .refine((name) => hostName(name) !== "localhost", "must not be localhost, which is the gateway itself");
+  .refine(
+    (name) => !isOwnHost(hostName(name)),
+    "must not be localhost or an IP address: that is the gateway itself",
+  );
 
 const serviceSchema = z.strictObject({
   name: z.string(),
@@ -108,6 +112,11 @@ export function mistakesOf(error: z.ZodError, prefix: PropertyKey[]): Mistake[] 
 
 function speaksHttp(definition: AnyTwinDefinition): boolean {
   return definition.operations.length > 0 || (definition.sockets ?? []).length > 0;
+}
+
+/** A name under which the gateway itself is reached: who had it would be sent everything, keys included. */
+function isOwnHost(name: string): boolean {
+  return name === "localhost" || name.endsWith(".localhost") || isIP(name) !== 0;
 }
 
 function isHostName(text: string): boolean {

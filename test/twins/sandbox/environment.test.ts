@@ -203,6 +203,12 @@ describe("a mistake names file, line and what would be right", () => {
       ["agent.environment.A"],
     ],
     ["an unknown key of the agent", "version: 1\nservices: []\nagent:\n  prt: 1\n", 4, ["agent.prt"]],
+    ...["127.0.0.1", "10.1.2.3", "api.localhost"].map((host): [string, string, number, string[]] => [
+      `the gateway's own address ${host} as alias`,
+      `version: 1\nservices:\n  - name: shop\n    dns_aliases: ["${host}"]\n`,
+      4,
+      ["gateway itself"],
+    ]),
     ["broken YAML", "version: 1\nservices: [\n", 3, []],
     ["an empty file", "", 1, []],
   ])("%s", (_name, text, line, words) => {

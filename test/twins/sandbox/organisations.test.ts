@@ -67,6 +67,18 @@ describe("organisations of the configuration", () => {
     expect((await ask("GET", "/alpha", undefined, ACME)).status).toBe(200);
   });
 
+  test.each([{ dns_aliases: ["api.example.com"] }, { port: 0 }])(
+    "only the owner of dev may claim %o, with which requests of others could be taken",
+    async (claim) => {
+      const body = { id: "claims", services: [{ name: "shop", ...claim }] };
+      const refused = await ask("POST", "", body, GLOBEX);
+      expect(refused.status).toBe(403);
+      expect(refused.body.error.code).toBe("forbidden");
+      expect((await ask("POST", "", body, ACME)).status).toBe(201);
+      await ask("DELETE", "/claims", undefined, ACME);
+    },
+  );
+
   test("another's number of sandboxes does not count", async () => {
     const one = await startEnvironment(
       `version: 1\nservices: []\nkeys: { acme: "${hashOf(ACME)}", globex: "${hashOf(GLOBEX)}" }\n`,
