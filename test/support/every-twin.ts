@@ -1,6 +1,5 @@
 /** Every twin of the registry in one sandbox, with rows that fit its world: for rules that hold on all of them. */
 import { createHash } from "node:crypto";
-import pg from "pg";
 import postgresTwin from "../../twins/database/index.ts";
 import engineTwin from "../../twins/engine/index.ts";
 import type { RunningTwins } from "../../twins/sandbox/start.ts";
@@ -25,8 +24,8 @@ export interface Sample {
   child: { table: string; column: string; row(parent: unknown): Row; change?: Row };
   /** The parent table and its key column. */
   parent: { table: string; key: string; row: Row };
-  /** A table with a column that is no text and may be empty. */
-  nullable?: { table: string; column: string; empty: Row; full: Row; text: string };
+  /** A table with a column that is no text and may be empty; `make` is the SQL that makes it first. */
+  nullable?: { table: string; column: string; empty: Row; full: Row; text: string; make?: string };
 }
 
 export interface TwinUnderTest {
@@ -59,11 +58,6 @@ export async function startEveryTwin(): Promise<EveryTwin> {
   const services = twinNames.map((name) => `  - name: ${name}\n`).join("");
   const twins = await startEnvironment(`version: 1\nservices:\n${services}`, { twins: twinDefinitions() });
   const found = new Map(twinNames.map((name) => [name as string, twinUnderTest(twins, name)]));
-  const client = new pg.Client({ connectionString: addressesOf(twins, "postgres").url });
-  client.on("error", () => {});
-  await client.connect();
-  await client.query("CREATE TABLE marks (id text PRIMARY KEY, n integer, note text)");
-  await client.end();
   return {
     twins,
     of(name) {
@@ -150,6 +144,7 @@ const samples: Record<(typeof twinNames)[number], Sample> = {
       empty: { id: "empty", n: null, note: "null" },
       full: { id: "full", n: 5, note: null },
       text: "note",
+      make: "CREATE TABLE marks (id text PRIMARY KEY, n integer, note text)",
     },
   },
   vapi: {

@@ -5,7 +5,7 @@ export const postgresManual: TwinManual = {
   credentials: [
     {
       id: "postgres.role",
-      text: "The role and password of the connection string are accepted, for this sandbox's database alone; a wrong password is refused in Postgres' own words.",
+      text: "The role and password of the connection string are accepted; a wrong password is refused in Postgres' own words.",
     },
     { id: "postgres.no-http", text: "It does not speak HTTP: every request to it is answered with 404." },
   ],

@@ -54,6 +54,14 @@ export const commonManual: readonly ManualSentence[] = [
     text: "The clock is that of the whole sandbox: set on one twin, it is set on all, and a return to live time returns all.",
   },
   {
+    id: "faults.statuses",
+    text: "A fault of effect status has one of fault_statuses; another is answered with 422, and nothing is armed.",
+  },
+  {
+    id: "faults.reset",
+    text: "A reset removes the faults of the twin; a snapshot holds none, and none hits the control plane.",
+  },
+  {
     id: "files.body",
     text: "A file is uploaded as the body itself, with its name in the query and its type in the content-type header; a multipart body is answered with 415.",
   },

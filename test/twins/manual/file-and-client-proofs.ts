@@ -1,0 +1,256 @@
+/** Proofs of what the manual says of every twin's files, callback destination and journal. */
+import { once } from "node:events";
+import net from "node:net";
+import { expect } from "vitest";
+import { PROBE_TIMEOUT_MS } from "../../../twins/sandbox/client/probe.ts";
+import { MAX_FILE_BYTES, MAX_FILES, MAX_TOTAL_BYTES } from "../../../twins/sandbox/files/file-store.ts";
+import { defaultJournalLimits, MAX_BODY_BYTES } from "../../../twins/sandbox/journal.ts";
+import { type TwinUnderTest, twinDefinitions } from "../../support/every-twin.ts";
+import { request } from "../../support/http.ts";
+import { startWebhookServer } from "../../support/webhook-server.ts";
+import type { Proofs } from "./proof.ts";
+
+function upload(twin: TwinUnderTest, name: string, body: Uint8Array | string, type = "text/plain") {
+  const url = `${twin.controlUrl}/sim/files?${new URLSearchParams({ name })}`;
+  return request("POST", url, { headers: { "x-api-key": twin.twins.apiKey, "content-type": type }, body });
+}
+
+/** A server that does to each connection what it is told. */
+async function tcpServer(answer: (socket: net.Socket) => void) {
+  const server = net.createServer((socket) => {
+    socket.on("error", () => {});
+    answer(socket);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("no port");
+  return { port: address.port, close: () => server.close() };
+}
+
+async function inBatches(total: number, work: (index: number) => Promise<unknown>): Promise<void> {
+  for (let start = 0; start < total; start += 100) {
+    const size = Math.min(100, total - start);
+    await Promise.all(Array.from({ length: size }, (_, index) => work(start + index)));
+  }
+}
+
+export const fileProofs: Proofs = {
+  async "files.body"(twin) {
+    const bytes = Buffer.from([0, 255, 10, 13, 0]);
+    const added = await upload(twin, "raw bytes.bin", bytes, "application/x-thing; a=b");
+    expect(added.status).toBe(201);
+    expect(added.body).toMatchObject({ name: "raw bytes.bin", type: "application/x-thing; a=b", size: 5 });
+    const response = await fetch(`${twin.controlUrl}/sim/files/raw%20bytes.bin`, {
+      headers: { "x-api-key": twin.twins.apiKey },
+    });
+    expect(Buffer.from(await response.arrayBuffer())).toEqual(bytes);
+    expect(response.headers.get("content-type")).toBe("application/x-thing; a=b");
+    expect((await upload(twin, "form", "x", "multipart/form-data; boundary=x")).status).toBe(415);
+  },
+  async "files.limits"(twin) {
+    expect((await upload(twin, "large", Buffer.alloc(MAX_FILE_BYTES + 1))).status).toBe(413);
+    for (let count = 0; count < MAX_TOTAL_BYTES / MAX_FILE_BYTES; count++) {
+      expect((await upload(twin, `full ${count}`, Buffer.alloc(MAX_FILE_BYTES))).status).toBe(201);
+    }
+    const full = await upload(twin, "one more", "x");
+    expect(full.status).toBe(413);
+    expect(full.body.error.message).toContain(String(MAX_TOTAL_BYTES));
+    await twin.control("POST", "/reset");
+    await inBatches(MAX_FILES, (index) => upload(twin, `small ${index}`, "x"));
+    expect((await upload(twin, "one too many", "x")).body.error.message).toContain(String(MAX_FILES));
+  },
+  async "files.names"(twin) {
+    for (const name of ["a/b", "a\\b", "..", ".", "a\nb", "a\0b", "", "é".repeat(101)]) {
+      expect((await upload(twin, name, "x")).status).toBe(422);
+    }
+    for (const name of ["é".repeat(100), "...", "a%2Fb", "# ? & =", "__proto__"]) {
+      expect((await upload(twin, name, `content of ${name}`)).status).toBe(201);
+      const fetched = await twin.control("GET", `/files/${encodeURIComponent(name)}`);
+      expect(fetched.text).toBe(`content of ${name}`);
+    }
+  },
+  async "files.again"(twin) {
+    await upload(twin, "same", "first");
+    expect((await upload(twin, "same", "first")).status).toBe(409);
+    expect((await twin.control("GET", "/files/same")).text).toBe("first");
+  },
+  async "files.table"(twin) {
+    await upload(twin, "listed", "hello");
+    const listed = (await twin.control("GET", "/data?entity_type=files&name=listed")).body;
+    expect(listed).toMatchObject({ total: 1, rows: [{ name: "listed", type: "text/plain", size: 5 }] });
+    expect(Object.keys(listed.rows[0])).toEqual(["name", "type", "size", "sha256", "created_at"]);
+    const removal = await twin.control("DELETE", "/data", { entity_type: "files", key: "listed" });
+    expect(removal.body).toMatchObject({ removed: 1 });
+    expect((await twin.control("DELETE", "/files/listed")).status).toBe(404);
+    if (twin.name !== "postgres") return;
+    const { default: pg } = await import("pg");
+    const client = new pg.Client({ connectionString: twin.url });
+    await client.connect();
+    await client.query("CREATE TABLE files (id int PRIMARY KEY)");
+    await client.end();
+    await upload(twin, "beside", "x");
+    const { counts } = (await twin.control("GET", "/data")).body;
+    expect(counts).toMatchObject({ files: 0, sim_files: 1 });
+    expect((await twin.control("GET", "/data?entity_type=sim_files")).body.total).toBe(1);
+  },
+};
+
+export const clientProofs: Proofs = {
+  async "client.again"({ control }) {
+    await control("PUT", "/client", { url: "http://127.0.0.1:1/one" });
+    await control("PUT", "/client", { url: "http://127.0.0.1:1/two" });
+    expect((await control("GET", "/client")).body.url).toBe("http://127.0.0.1:1/two");
+  },
+  async "client.secret"({ control }) {
+    const secret = "hook-secret-0123456789";
+    const url = `http://127.0.0.1:1/hook?token=${secret}`;
+    const answers = [
+      await control("PUT", "/client", { url, headers: { authorization: `Bearer ${secret}`, "x-a": secret } }),
+      await control("GET", "/client"),
+      await control("POST", "/client/probe"),
+      await control("PUT", "/client", {
+        url: `http://user:${secret}@127.0.0.1/`,
+        headers: { "x a": secret },
+      }),
+      await control("GET", "/requests?limit=1000"),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 422, 200]);
+    for (const { text } of answers) expect(text).not.toContain(secret);
+    expect(answers[1]?.body.headers).toEqual({ authorization: "***", "x-a": "***" });
+  },
+  async "client.none"({ control }) {
+    for (const [method, path] of [
+      ["GET", "/client"],
+      ["POST", "/client/probe"],
+      ["DELETE", "/client"],
+    ] as const) {
+      expect((await control(method, path)).status).toBe(404);
+    }
+  },
+  async "client.probe"({ control, name }) {
+    const probe = async (url: string) => {
+      expect((await control("PUT", "/client", { url, headers: { "x-hook": "value" } })).status).toBe(200);
+      return (await control("POST", "/client/probe")).body;
+    };
+    const hook = await startWebhookServer();
+    hook.answer = () => ({ status: 302, headers: { location: "/elsewhere" }, body: "x".repeat(200_000) });
+    expect(await probe(hook.url)).toMatchObject({ outcome: "answered", status: 302, code: null });
+    expect(hook.calls).toMatchObject([{ path: "/", headers: { "x-hook": "value" } }]);
+    hook.answer = () => ({ status: 500 });
+    const answered = await probe(hook.url);
+    expect(answered).toMatchObject({ outcome: "answered", status: 500 });
+    expect(answered.latency_ms).toBeGreaterThan(0);
+    expect(await probe(hook.url.replace("http:", "https:"))).toMatchObject({ outcome: "tls_error" });
+    await hook.stop();
+    expect(await probe(hook.url)).toMatchObject({ outcome: "refused", code: "ECONNREFUSED", status: null });
+    expect(await probe("http://nothing.invalid/")).toMatchObject({ outcome: "dns_failure", status: null });
+    const garbage = await tcpServer((socket) => socket.end("this is no HTTP\r\n\r\n"));
+    expect(await probe(`http://127.0.0.1:${garbage.port}`)).toMatchObject({ outcome: "not_http" });
+    garbage.close();
+    const dropping = await tcpServer((socket) => socket.once("data", () => socket.destroy()));
+    expect(await probe(`http://127.0.0.1:${dropping.port}`)).toMatchObject({ outcome: "connection_lost" });
+    dropping.close();
+    if (name !== "engine") return;
+    const sockets: net.Socket[] = [];
+    const silent = await tcpServer((socket) => sockets.push(socket));
+    const late = await probe(`http://127.0.0.1:${silent.port}`);
+    expect(late).toMatchObject({ outcome: "timeout", status: null });
+    expect(late.latency_ms).toBeGreaterThan(PROBE_TIMEOUT_MS - 100);
+    for (const socket of sockets) socket.destroy();
+    silent.close();
+  },
+};
+
+export const journalProofs: Proofs = {
+  async "journal.bounds"(twin) {
+    const { vendor, control } = defaultJournalLimits;
+    const before = (await twin.control("GET", "/requests?limit=1")).body.dropped;
+    await inBatches(vendor.entries + 50, () => twin.vendor("GET", "/nothing-here"));
+    await inBatches(control.entries + 50, () => twin.control("GET", "/health"));
+    const after = (await twin.control("GET", "/requests?limit=1")).body;
+    expect(after.dropped.vendor).toBeGreaterThanOrEqual(before.vendor + 50);
+    expect(after.dropped.control).toBeGreaterThanOrEqual(before.control + 50);
+    expect((await twin.control("GET", "/requests?tier=vendor&limit=1")).body.total).toBe(vendor.entries);
+    expect((await twin.control("GET", "/requests?tier=control&limit=1")).body.total).toBe(control.entries);
+  },
+  async "journal.bodies"(twin) {
+    const size = MAX_BODY_BYTES * 3;
+    await upload(twin, "streamed", Buffer.alloc(size, "x"));
+    await twin.control("GET", "/files/streamed");
+    const { requests } = (await twin.control("GET", "/requests?operation=files.get&limit=1000")).body;
+    expect(requests.at(-1).response.body).toMatchObject({ truncated: true, original_bytes: size });
+    expect(requests.at(-1).response.body.text).toHaveLength(MAX_BODY_BYTES);
+    const uploads = (await twin.control("GET", "/requests?operation=files.add&limit=1000")).body.requests;
+    expect(uploads.at(-1).body).toMatchObject({ truncated: true, original_bytes: size });
+  },
+  async "journal.since"(twin) {
+    await twin.vendor("GET", "/nothing-here");
+    const { newest_seq } = (await twin.control("GET", "/requests?limit=1")).body;
+    const page = await twin.control("GET", `/requests?tier=vendor&since=${newest_seq - 2}`);
+    const last = page.body.requests.at(-1);
+    await twin.vendor("GET", "/nothing-here");
+    const after = (since: string | number) =>
+      twin.control("GET", `/requests?${new URLSearchParams({ tier: "vendor", since: `${since}` })}`);
+    expect((await after(last.seq)).body.total).toBe(1);
+    expect((await after(last.received_at)).body.total).toBeGreaterThanOrEqual(2);
+    expect((await after("2999-01-01T00:00:00Z")).body.total).toBe(0);
+    expect((await after("yesterday")).status).toBe(422);
+    const count = async (status: string) =>
+      (await twin.control("GET", `/requests?tier=vendor&status=${status}`)).body.total;
+    expect(await count("404")).toBeGreaterThanOrEqual(2);
+    expect(await count("4xx")).toBeGreaterThanOrEqual(await count("404"));
+    expect(await count("5xx")).toBe(0);
+    expect((await twin.control("GET", "/requests?status=9xx")).status).toBe(422);
+  },
+  async "journal.secrets"(twin) {
+    const definition = twinDefinitions().find(({ name }) => name === twin.name);
+    const declared = definition?.credentials?.(twin.url) ?? [];
+    const learned = [twin.twins.apiKey, "learned-credential-1"];
+    const http = twin.url.startsWith("http") ? twin.url : `${twin.twins.baseUrl}/s/dev/${twin.name}`;
+    await request("GET", `${http}/x`, { headers: { authorization: `Bearer ${learned[1]}` } });
+    for (const secret of [...declared, ...learned]) {
+      expect(secret.length).toBeGreaterThan(8);
+      const escaped = `\\u${secret.charCodeAt(0).toString(16).padStart(4, "0")}${secret.slice(1)}`;
+      const bodies = [
+        JSON.stringify({ note: [`see ${secret}!`], [secret]: 1 }),
+        `{"note": "${escaped}"}`,
+        `note=${encodeURIComponent(secret)}&x=1`,
+        `plain text with ${secret} in it`,
+        `{"a":1}\n{"b":"${secret}"}\n`,
+        Buffer.concat([Buffer.from([255, 0]), Buffer.from(secret)]),
+      ];
+      for (const base of [http, `${twin.controlUrl}/sim`]) {
+        const key = base === http ? {} : { "x-api-key": twin.twins.apiKey };
+        const planted = {
+          ...key,
+          "x-note": secret,
+          referer: `http://x/?k=${secret}`,
+          "x-api-version": secret,
+        };
+        await request("GET", `${base}/some/${secret}/where?key=${secret}&${secret}=1`, { headers: planted });
+        const paths =
+          base === http
+            ? ["/call", "/assistant", "/simulations", "/simulations/x/events"]
+            : ["/data", "/reset", "/faults", "/files?name=secret"];
+        for (const path of paths)
+          for (const body of bodies) {
+            await request("POST", `${base}${path}`, { headers: planted, body });
+            await request("DELETE", `${twin.controlUrl}/sim/files/secret`, { headers: planted });
+          }
+      }
+    }
+    await twin.control("GET", "/manual");
+    await twin.control("GET", "/requests?limit=1000");
+    const kept: string[] = [];
+    for (let offset = 0; ; offset += 1000) {
+      const page = await twin.control("GET", `/requests?limit=1000&offset=${offset}`);
+      if (page.body.requests.length === 0) break;
+      kept.push(page.text);
+    }
+    expect(kept.join("").length).toBeGreaterThan(10_000);
+    for (const secret of [...declared, ...learned]) {
+      expect(kept.filter((text) => text.includes(secret))).toEqual([]);
+    }
+  },
+};
