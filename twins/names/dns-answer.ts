@@ -30,6 +30,13 @@ const OPCODE = 0x7800;
 const AUTHORITATIVE = 0x0400;
 const RECURSION_DESIRED = 0x0100;
 const RECURSION_AVAILABLE = 0x0080;
+const INTERNET = 1;
+const ANY = 255;
+const TYPE_NUMBERS = { A: 1, AAAA: 28 };
+const QUESTION_COUNT_AT = 4;
+const MAX_LABEL_BYTES = 63;
+const MAX_NAME_BYTES = 255;
+const TYPE_AND_CLASS_BYTES = 4;
 const TTL_SECONDS = 5;
 /** What we say we can take over UDP; fits any path without fragments. */
 const UDP_PAYLOAD_BYTES = 1232;
@@ -40,30 +47,60 @@ export function decideDns(query: Buffer, list: DnsList): DnsDecision {
   const flags = query.readUInt16BE(2);
   if (flags & IS_RESPONSE) return { kind: "ignore" };
   if (flags & OPCODE) return { kind: "answer", message: bare(query, NOT_IMPLEMENTED) };
-  if (query.length > MAX_QUERY_BYTES || query.readUInt16BE(4) !== 1) {
+  if (query.length > MAX_QUERY_BYTES || query.readUInt16BE(QUESTION_COUNT_AT) !== 1) {
     return { kind: "answer", message: bare(query, FORMAT_ERROR) };
   }
   const packet = read(query);
-  const question = packet?.questions?.[0];
+  const question = readQuestion(query);
   if (!packet || !question) return { kind: "answer", message: bare(query, FORMAT_ERROR) };
-  const reply = (code: number, answers: Answer[] = []): Buffer =>
-    encode({
+  const reply = (code: number, answers: Answer[] = []): Buffer => {
+    const message = encode({
       type: "response",
       id: query.readUInt16BE(0),
       flags: (flags & RECURSION_DESIRED) | RECURSION_AVAILABLE | code,
-      questions: [question],
       answers,
       additionals: packet.additionals?.some(({ type }) => type === "OPT") ? [edns] : [],
     });
-  if (question.class !== "IN" || !list.knows(question.name.toLowerCase())) {
+    // The question goes back byte for byte, as resolvers compare it; nothing after it points to places in the message.
+    message.writeUInt16BE(1, QUESTION_COUNT_AT);
+    return Buffer.concat([message.subarray(0, HEADER_BYTES), question.bytes, message.subarray(HEADER_BYTES)]);
+  };
+  if (question.class !== INTERNET || !list.knows(question.name.toLowerCase())) {
     return { kind: "outside", refusal: reply(REFUSED), failure: reply(SERVER_FAILURE) };
   }
   // A listed name exists whatever is asked about it: no answers means that it has no record of that type.
   const type = recordTypeOf(list.address);
-  const wanted: string = question.type;
-  const asked = wanted === type || wanted === "ANY";
+  const asked = question.type === TYPE_NUMBERS[type] || question.type === ANY;
   const record: Answer = { type, name: question.name, ttl: TTL_SECONDS, data: list.address };
   return { kind: "answer", message: reply(AUTHORITATIVE, asked ? [record] : []) };
+}
+
+interface RawQuestion {
+  /** A label with a dot in it makes this the name of nobody: an empty text. */
+  name: string;
+  type: number;
+  class: number;
+  bytes: Buffer;
+}
+
+/** The first question as it stands in the query. `undefined`: its name is cut short, too long, or not written out. */
+function readQuestion(query: Buffer): RawQuestion | undefined {
+  const labels: string[] = [];
+  let at = HEADER_BYTES;
+  for (let length = query[at]; length !== 0; length = query[at]) {
+    if (length === undefined || length > MAX_LABEL_BYTES) return undefined;
+    labels.push(query.toString("latin1", at + 1, at + 1 + length));
+    at += 1 + length;
+    if (at - HEADER_BYTES > MAX_NAME_BYTES) return undefined;
+  }
+  const end = at + 1 + TYPE_AND_CLASS_BYTES;
+  if (end > query.length) return undefined;
+  return {
+    name: labels.some((label) => label.includes(".")) ? "" : labels.join("."),
+    type: query.readUInt16BE(at + 1),
+    class: query.readUInt16BE(at + 3),
+    bytes: query.subarray(HEADER_BYTES, end),
+  };
 }
 
 function read(query: Buffer): Packet | undefined {

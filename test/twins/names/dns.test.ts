@@ -48,6 +48,15 @@ function query(name: string, type: "A" | "AAAA" | "TXT" = "A"): Buffer {
   return encode({ type: "query", id: 4711, flags: 0x100, questions: [{ type, name }] });
 }
 
+/** A query with these labels, whatever they hold. */
+function asked(labels: readonly Uint8Array[], type: number, kind: number): Buffer {
+  const numbers = Buffer.alloc(4);
+  numbers.writeUInt16BE(type, 0);
+  numbers.writeUInt16BE(kind, 2);
+  const name = labels.flatMap((label) => [Buffer.from([label.length]), label]);
+  return Buffer.concat([query("a.test").subarray(0, 12), ...name, Buffer.from([0]), numbers]);
+}
+
 async function askByUdp({ port }: DnsResponder, message: Buffer): Promise<Buffer> {
   const socket = dgram.createSocket("udp4");
   try {
@@ -183,6 +192,29 @@ describe("what is no proper query", () => {
       }),
       { numRuns: 500 },
     );
+  });
+
+  test("whatever is asked goes back byte for byte, and a label with a dot in it is no listed name", () => {
+    const label = fc.uint8Array({ minLength: 1, maxLength: 60 });
+    const number = fc.oneof(fc.constantFrom(1, 28, 65, 255), fc.nat(0xffff));
+    fc.assert(
+      fc.property(fc.array(label, { maxLength: 4 }), number, number, (labels, type, kind) => {
+        const decision = decideDns(asked(labels, type, kind), list);
+        const message = decision.kind === "outside" ? decision.refusal : Buffer.alloc(0);
+        expect(message.subarray(12)).toEqual(asked(labels, type, kind).subarray(12));
+      }),
+    );
+    const listed = (labels: string[]) =>
+      decideDns(
+        asked(
+          labels.map((text) => Buffer.from(text)),
+          1,
+          1,
+        ),
+        list,
+      ).kind;
+    expect(listed(["api", "vendor", "test"])).toBe("answer");
+    expect(listed(["api.vendor", "test"])).toBe("outside");
   });
 
   test("over TCP a message that is too large ends the connection, and the responder goes on", async () => {
