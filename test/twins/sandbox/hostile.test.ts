@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import engine from "../../../twins/engine/index.ts";
+import { sandboxOperations } from "../../../twins/sandbox/control/sandboxes.ts";
 import { controlOperations } from "../../../twins/sandbox/control/serve.ts";
 import type { RunningTwins } from "../../../twins/sandbox/start.ts";
 import { request } from "../../support/http.ts";
@@ -56,6 +57,13 @@ describe.each(bodies)("%s as a body", (_name, body) => {
     for (const { id, method, path } of controlOperations) {
       if (id === "watch") continue;
       await probe(method, `${control_url}${path}`, { "x-api-key": twins.apiKey }, body);
+    }
+  });
+
+  test("never makes the sandbox routes fail", async () => {
+    for (const { method, path } of sandboxOperations) {
+      const url = `${twins.baseUrl}${path.replace(":id", "probe")}`;
+      await probe(method, url, { "x-api-key": twins.apiKey }, body);
     }
   });
 

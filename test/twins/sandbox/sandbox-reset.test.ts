@@ -1,5 +1,6 @@
 import { EventEmitter, once } from "node:events";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import postgres from "../../../twins/database/index.ts";
 import engine from "../../../twins/engine/index.ts";
 import type { RunningTwins } from "../../../twins/sandbox/start.ts";
 import type { RunningTwin, TwinContext } from "../../../twins/sandbox/twin.ts";
@@ -195,4 +196,42 @@ test("a snapshot taken while resets and writes run is the state of one moment", 
     expect(made.map(({ id }: { id: string }) => id.slice(1))).toEqual(makers);
     expect(body.tables.things.some(({ id }: { id: string }) => id === "lamp")).toBe(true);
   }
+});
+
+test("a database gets its rows and its sequences back when another twin fails", async () => {
+  const own = await startEnvironment("version: 1\nservices: [{ name: postgres }, { name: bank }]\n", {
+    twins: [engine, postgres, bank],
+  });
+  const ownAsk = sandboxRoutes(own);
+  const database = own.sandboxes[0]?.twins.find(({ name }) => name === "postgres");
+  const asked = async (method: string, path: string, body?: unknown) => {
+    const headers = { "x-api-key": own.apiKey };
+    return (await request(method, `${database?.control_url}/sim${path}`, { headers, body })).body;
+  };
+  const row = { service: "checkout", severity: 2, title: "before the reset" };
+  await asked("POST", "/data", { data: { incidents: [row] } });
+  const before = (await asked("POST", "/snapshot")).tables;
+  bankReset = () => Promise.reject(new Error("the vault is shut"));
+  const failed = await ownAsk("POST", "/dev/reset");
+  expect(failed.body.error.problems).toEqual([expect.objectContaining({ twin: "bank" })]);
+  expect((await asked("POST", "/snapshot")).tables).toEqual(before);
+  const next = await asked("POST", "/data", { data: { incidents: [{ ...row, title: "after it" }] } });
+  expect(JSON.stringify(next)).not.toContain("error");
+  bankReset = (reset) => reset();
+  expect((await ownAsk("POST", "/dev/reset")).status).toBe(200);
+  expect((await asked("GET", "/data?entity_type=incidents")).total).toBe(3);
+  await own.stop();
+}, 60_000);
+
+test("faults go with a reset, and stay when it fails", async () => {
+  const headers = { "x-api-key": twins.apiKey };
+  const faults = async () =>
+    (await request("GET", `${twins.baseUrl}/c/box/shop/sim/faults`, { headers })).body.faults;
+  await control("shop", "/faults", { effect: "slow", delay_ms: 1, all: true });
+  bankReset = () => Promise.reject(new Error("the vault is shut"));
+  await ask("POST", "/box/reset");
+  expect(await faults()).toHaveLength(1);
+  bankReset = (reset) => reset();
+  await ask("POST", "/box/reset");
+  expect(await faults()).toHaveLength(0);
 });

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import net from "node:net";
@@ -73,6 +74,15 @@ describe("startTwins", () => {
     await expect(startTwins({ environmentFile: "none/environment.yaml" })).rejects.toThrow(
       "none/environment.yaml",
     );
+  });
+
+  test("tells how the environment file says that the agent is reached and set up", async () => {
+    const text =
+      "version: 1\nservices: []\nactor:\n  channels: [{ type: voice_ws, url: 'ws://127.0.0.1:8008/voice' }]\nagent:\n  environment: { SIMULATION_ID: '{SIMULATION_ID}' }\n";
+    const twins = await startEnvironment(text, { twins: [engine] });
+    expect(twins.channels).toMatchObject([{ url: "ws://127.0.0.1:8008/voice", protocol: "binary" }]);
+    expect(twins.agentEnvironment("run-1")).toEqual({ SIMULATION_ID: "run-1" });
+    await twins.stop();
   });
 
   test("a twin that is no longer registered leaves the rest standing", async () => {
@@ -161,6 +171,23 @@ describe("npm run twins", () => {
     },
   );
 
+  test("SANDBOX_API_KEYS names organisations by the hashes of their keys; the first one owns dev", async () => {
+    const hash = (key: string) => `sha256:${createHash("sha256").update(key).digest("hex")}`;
+    const child = run(["--environment", "environment.yaml", "--json"], {
+      SANDBOX_API_KEYS: `acme=${hash("key-of-acme")},globex=${hash("key-of-globex")}`,
+      SANDBOX_LIMIT: "1",
+    });
+    const { base_url, api_key } = JSON.parse(await firstLine(child));
+    const asked = (key: string, method = "GET", id = "") =>
+      request(method, `${base_url}/sandboxes${id}`, { headers: { "x-api-key": key } });
+    expect((await asked("key-of-acme", "GET", "/dev")).status).toBe(200);
+    expect((await asked(api_key, "GET", "/dev")).status).toBe(200);
+    expect((await asked("key-of-globex", "GET", "/dev")).status).toBe(404);
+    expect((await asked("key-of-globex", "POST")).status).toBe(201);
+    expect((await asked("key-of-globex", "POST")).status).toBe(429);
+    expect((await asked("key-of-nobody")).status).toBe(401);
+  });
+
   test("without --json every address and the key are printed for people", async () => {
     const child = run(["--environment", "environment.yaml"]);
     expect(await firstLine(child)).toMatch(/^gateway and engine {2}http:\/\/127\.0\.0\.1:\d+$/);
@@ -168,6 +195,7 @@ describe("npm run twins", () => {
 
   test.each([
     ["an unknown option", ["--enviroment", "x"], {}, "usage: npm run twins"],
+    ["a key in the clear", [], { SANDBOX_API_KEYS: "acme=in-the-clear" }, "SANDBOX_API_KEYS: entry 1"],
     ["a port that is none", [], { TWINS_PORT: "many" }, "TWINS_PORT"],
     ["an environment file with a mistake", ["--environment", "bad.yaml"], {}, "bad.yaml:2: "],
   ])("%s ends it with status 1 and says why", async (_name, args, environment, words) => {
