@@ -1,6 +1,7 @@
 /** What the platform hands a twin when it starts, for a test that starts one on its own. */
 import { pino } from "pino";
 import { liveClock } from "../../twins/sandbox/clock.ts";
+import { Faults } from "../../twins/sandbox/faults/faults.ts";
 import { Journal } from "../../twins/sandbox/journal.ts";
 import { createMask } from "../../twins/sandbox/mask.ts";
 import type { TwinContext } from "../../twins/sandbox/twin.ts";
@@ -15,6 +16,7 @@ export function twinContext(name: string, given: Partial<TwinContext> = {}): Twi
     url: `http://127.0.0.1:1/s/${sandbox}/${name}`,
     clock,
     journal: new Journal(createMask({}), clock),
+    faults: new Faults(),
     view: { vendorRequests: () => [], spoken: () => [] },
     log: pino({ level: "silent" }),
     resolvePath: (path) => path,

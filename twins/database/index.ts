@@ -92,10 +92,10 @@ async function running(
 
 /** Statements cannot be read out of an encrypted connection. */
 async function statementProxy(
-  { journal, log }: TwinContext,
+  { journal, faults, log }: TwinContext,
   { url }: SandboxDatabase,
 ): Promise<StatementProxy | undefined> {
-  if (isPlain(url)) return startStatementProxy({ url, journal, log });
+  if (isPlain(url)) return startStatementProxy({ url, journal, faults, log });
   log.warn("DATABASE_SERVER_URL asks for encryption: /sim/requests will not show statements");
   return undefined;
 }
@@ -111,6 +111,10 @@ export default defineTwin<Config, PostgresTwin>({
   versions: ["18"],
   config,
   operations: [],
+  connections: [
+    { id: "connection", summary: "A connection of a client." },
+    { id: "statement", summary: "A statement that a client runs." },
+  ],
   refusal: (refusal) =>
     refusal.kind === "unknown-path"
       ? errorResponse(

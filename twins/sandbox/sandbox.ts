@@ -120,6 +120,7 @@ async function startTwin(
   const log = options.log.child({ sandbox: options.name, twin: name });
   const mask = createMask(type.definition);
   const journal = new Journal(mask, options.clock);
+  const faults = new Faults();
   const callbacks = new CallbackRegister();
   const files = new FileStore(options.clock);
   const context: TwinContext = {
@@ -128,6 +129,7 @@ async function startTwin(
     url: vendorUrl,
     clock: options.clock,
     journal,
+    faults,
     view,
     log,
     resolvePath: options.resolvePath,
@@ -146,7 +148,7 @@ async function startTwin(
       callbacks,
       log,
       journal,
-      faults: new Faults(),
+      faults,
       url: running.url ?? vendorUrl,
       controlUrl: options.layout === "legacy" ? vendorUrl : `${options.baseUrl}/c/${options.name}/${name}`,
       startedAtMs: wallTime(),

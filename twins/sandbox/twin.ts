@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import type { z } from "zod";
 import type { CallbackDestination } from "./client/destination.ts";
 import type { Clock } from "./clock.ts";
+import type { FaultGate } from "./faults/connection-effects.ts";
 import type { Journal } from "./journal.ts";
 import type { TwinManual } from "./manual/manual.ts";
 import type { Method, Operation, SocketOperation, VendorResponse } from "./operation.ts";
@@ -20,6 +21,8 @@ export interface TwinContext {
   clock: Clock;
   /** For what does not come over the gateway, such as a database's statements: it stands in `/sim/requests` as well. */
   journal: Pick<Journal, "record">;
+  /** For what does not come over the gateway: the faults that are armed for the twin's `connections`. */
+  faults: FaultGate;
   view: SandboxView;
   log: Logger;
   /** Resolves a path of the environment file against that file's folder. */
@@ -76,6 +79,8 @@ export interface TwinDefinition<Config, Twin extends RunningTwin> {
   secretPathParams?: string[];
   /** JSON members whose values the journal masks in bodies, at any depth. */
   secretMembers?: string[];
+  /** What it takes that does not come over the gateway, and asks its context's `faults` about; they have ids of their own. */
+  connections?: readonly { id: string; summary: string }[];
   /** HTTP statuses that a fault may answer with; default none. */
   faultStatuses?: readonly number[];
   /** The vendor's own wording of what the platform refuses. */

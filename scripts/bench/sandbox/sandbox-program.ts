@@ -12,6 +12,7 @@ import { leaseServer } from "../../../twins/database/server/server.ts";
 import { startStatementProxy } from "../../../twins/database/statements/proxy.ts";
 import engine from "../../../twins/engine/index.ts";
 import { SandboxClock } from "../../../twins/sandbox/clock.ts";
+import { Faults } from "../../../twins/sandbox/faults/faults.ts";
 import { Journal } from "../../../twins/sandbox/journal.ts";
 import { listen } from "../../../twins/sandbox/listen.ts";
 import { createMask } from "../../../twins/sandbox/mask.ts";
@@ -69,7 +70,7 @@ answerQuestions<SandboxQuestions>({
     const lease = await leaseServer(silent);
     const url = lease.server.adminUrl;
     const journal = new Journal(createMask(postgres), new SandboxClock());
-    const proxy = await startStatementProxy({ url, journal, log: silent });
+    const proxy = await startStatementProxy({ url, journal, faults: new Faults(), log: silent });
     try {
       // They take turns, so that both have the same neighbours on the machine.
       const [direct, through] = [await connected(url), await connected(proxy.url)];

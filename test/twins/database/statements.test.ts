@@ -167,6 +167,13 @@ describe("a statement that fails", () => {
 
   it("because it was cancelled says so", async () => {
     const sleeping = expect(client.query("SELECT pg_sleep(30)")).rejects.toThrow(/cancel/);
+    const watching = await connect(twin.url);
+    // The role that connected sees its own statements; the one it takes on does not.
+    await watching.query("SET ROLE NONE");
+    const active = "SELECT 1 FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(30)' AND state = 'active'";
+    // A cancellation that comes before the statement has begun does nothing.
+    await expect.poll(async () => (await watching.query(active)).rowCount).toBe(1);
+    await watching.end();
     const cancel = Buffer.alloc(16);
     cancel.writeUInt32BE(16, 0);
     cancel.writeUInt32BE(80877102, 4);
@@ -177,7 +184,7 @@ describe("a statement that fails", () => {
     socket.end(cancel);
     await once(socket.resume(), "close");
     await sleeping;
-    expect(statements()).toMatchObject([{ status: 400, error: { sqlstate: "57014" } }]);
+    expect(statements()[0]).toMatchObject({ status: 400, error: { sqlstate: "57014" } });
   });
 
   it("because the connection went away is told from one that failed", async () => {

@@ -1,11 +1,13 @@
 /**
  * A listener of one sandbox in front of the server: bytes pass through untouched in both directions, and what they say
- * is written into the journal before the other side has it.
+ * is written into the journal before the other side has it. What a fault is armed for is held up.
  */
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import type { Logger } from "pino";
+import type { FaultGate } from "../../sandbox/faults/connection-effects.ts";
 import type { Journal } from "../../sandbox/journal.ts";
+import { GatedStatements } from "./gated-statements.ts";
 import { SessionLog } from "./session-log.ts";
 import { readOpening } from "./startup.ts";
 
@@ -20,6 +22,7 @@ export interface StatementProxyOptions {
   /** Connection string of the database. */
   url: string;
   journal: Pick<Journal, "record">;
+  faults: FaultGate;
   log: Logger;
 }
 
@@ -71,7 +74,7 @@ export function isPlain(url: string): boolean {
 async function serve(
   client: Socket,
   reach: () => Socket,
-  { journal, log }: StatementProxyOptions,
+  { journal, faults, log }: StatementProxyOptions,
 ): Promise<void> {
   client.on("error", () => client.destroy());
   client.setTimeout(OPENING_MS, () => client.destroy());
@@ -81,7 +84,9 @@ async function serve(
     client.destroy();
     return;
   }
-  const session = opening.kind === "session" ? new SessionLog(journal, opening.parameters) : undefined;
+  const gate = new GatedStatements(client, journal, faults);
+  const session = opening.kind === "session" ? new SessionLog(gate, opening.parameters) : undefined;
+  if (opening.kind === "session" && !(await gate.opened(opening.parameters))) return;
   const server = reach();
   server.on("error", (error) => {
     log.warn({ err: error }, "a connection to the database server failed");
@@ -95,13 +100,12 @@ async function serve(
 
   // These listeners come before the pipes': a record is there before the other side has the bytes.
   if (session) {
-    client.on("data", (chunk: Buffer) => session.clientSent(chunk));
     server.on("data", (chunk: Buffer) => session.serverSent(chunk));
-    session.clientSent(opening.rest);
+    gate.reads(session);
   }
   server.write(opening.packet);
-  if (opening.rest.length > 0) server.write(opening.rest);
-  client.pipe(server);
+  if (opening.rest.length > 0) gate.write(opening.rest);
+  client.pipe(gate).pipe(server);
   server.pipe(client);
 }
 

@@ -7,6 +7,7 @@ import { encodeBody, mayHaveBody, type SentResponse, sendResponse } from "../htt
 import type { VendorResponse } from "../operation.ts";
 import type { ArmedFault } from "./armed-fault.ts";
 import type { RequestFault } from "./fault.ts";
+import { resetConnection } from "./reset.ts";
 import { pause, untilRemoved } from "./wait.ts";
 
 /** A request that has arrived and has not been answered. */
@@ -56,29 +57,9 @@ export function retryingAfter(response: VendorResponse, seconds: number | undefi
 
 type Cut = (socket: Socket) => void;
 
-/** Ends the connection as a peer does that crashed: with a reset in place of a regular end. */
-const resetConnection: Cut = (socket) => {
-  try {
-    carrierOf(socket).resetAndDestroy();
-  } catch {
-    // Not every connection can be reset, one that is tunnelled for example; ending it at once is nearest to it.
-    socket.destroy();
-  }
-};
-
 const endConnection: Cut = (socket) => {
   socket.end(() => socket.destroy());
 };
-
-/** The connection itself, below its encryption: only that one can be reset. */
-function carrierOf(socket: Socket): Socket {
-  const parent: unknown = "_parent" in socket ? socket._parent : undefined;
-  return isSocket(parent) ? carrierOf(parent) : socket;
-}
-
-function isSocket(value: unknown): value is Socket {
-  return typeof value === "object" && value !== null && "resetAndDestroy" in value;
-}
 
 /** The work was done, and nobody is told. */
 function sendNothing({ req }: Exchange, response: VendorResponse, cut: Cut): undefined {

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { fieldProblems } from "../errors.ts";
 import type { AnyTwinDefinition } from "../twin.ts";
+import { connectionEffects } from "./connection-effects.ts";
 import { type Fault, requestEffects, socketEffects } from "./fault.ts";
 
 /** Longest delay, and longest wait before a socket is dropped or frozen. */
@@ -96,6 +97,8 @@ function compile(definition: AnyTwinDefinition): { name: string; schema: Refinab
     .refine((given) => statuses.includes(given), { error: oneOf("status that can be armed", statuses) });
   const retry_after = count(0, 86_400).optional();
   const requests = { ...scope, ...targetOf(definition.operations, "HTTP operation") };
+  const { connections = [] } = definition;
+  if (connections.length > 0) return compileConnections(definition, connections);
   const sockets = { ...scope, ...targetOf(definition.sockets ?? [], "WebSocket operation") };
   const code = z.number({ error: closeCodeError }).refine(mayBeSent, { error: closeCodeError }).optional();
   const at = z
@@ -119,6 +122,32 @@ function compile(definition: AnyTwinDefinition): { name: string; schema: Refinab
     freeze: scoped({ ...sockets, effect: z.literal("freeze"), after_ms: afterMs.default(0) }),
   };
   return Object.entries(schemas).map(([name, schema]) => ({ name, schema }));
+}
+
+/** For a twin that is not reached over HTTP: less can be done to it, at one moment. */
+function compileConnections(
+  { vendor }: AnyTwinDefinition,
+  connections: readonly { id: string }[],
+): { name: string; schema: Refinable }[] {
+  const target = { ...scope, ...targetOf(connections, "operation") };
+  const error = "there is one moment here, request: before anything is passed on";
+  const delay_ms = count(1, MAX_DELAY_MS);
+  const schemas = {
+    reset: scoped({
+      ...target,
+      effect: z.literal("reset"),
+      at: z.literal("request", { error }).default("request"),
+    }),
+    hang: scoped({ ...target, effect: z.literal("hang") }),
+    slow: scoped({ ...target, effect: z.literal("slow"), delay_ms }),
+  };
+  const known = oneOf("effect", connectionEffects);
+  const none = z.looseObject({
+    ...target,
+    effect: z.never({ error: `${vendor} is not reached over HTTP: ${known}` }),
+  });
+  const others = effects.filter((effect) => !(effect in schemas)).map((name) => ({ name, schema: none }));
+  return [...Object.entries(schemas).map(([name, schema]) => ({ name, schema })), ...others];
 }
 
 function targetOf(operations: readonly { id: string }[], kind: string) {
