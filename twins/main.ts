@@ -25,6 +25,8 @@ const variables = z.object({
   TWINS_DNS_PORT: port.default(0),
   /** Who is asked about other names; whoever wants to be strict asks nobody. */
   TWINS_DNS_UPSTREAM: upstreamSetting.prefault(process.env.TWINS_STRICT === "1" ? "none" : "system"),
+  /** IP address that the names resolve to, for those who reach this machine by another than the gateway's. */
+  TWINS_DNS_ANSWER: z.union([z.ipv4(), z.ipv6()], "must be an IP address").optional(),
   /** Address the gateway listens on. */
   TWINS_HOST: z.string().min(1).default("127.0.0.1"),
   /** Key of the control plane; made and printed when unset. */
@@ -125,12 +127,11 @@ async function startAll(environment: string | undefined, settings: Settings): Pr
       tlsPort: settings.TWINS_TLS_PORT,
       dnsPort: settings.TWINS_DNS_PORT,
       ...(settings.TWINS_DNS_UPSTREAM ? { upstream: settings.TWINS_DNS_UPSTREAM } : {}),
+      ...(settings.TWINS_DNS_ANSWER ? { answer: settings.TWINS_DNS_ANSWER } : {}),
       log,
     });
-    const stop = async () => {
-      await names.stop();
-      await twins.stop();
-    };
+    // The names last: sockets that came over TLS are closed by their twins, not cut.
+    const stop = () => twins.stop().finally(names.stop);
     return { twins, names: names.names, stop };
   } catch (error) {
     await twins.stop();

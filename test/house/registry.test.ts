@@ -17,6 +17,12 @@ test("twins have names of their own, and the engine is among them", () => {
   expect(names).toContain("engine");
 });
 
+test("no two twins have the same cloud host, and each is a name in lower case or a pattern of such", () => {
+  const hosts = registry.flatMap(({ cloudHosts = [] }) => cloudHosts);
+  expect(new Set(hosts).size).toBe(hosts.length);
+  for (const host of hosts) expect(host).toMatch(/^(\*\.)?([a-z0-9-]+\.)+[a-z]+$/);
+});
+
 describe.each(registry.map((definition) => [definition.name, definition] as const))(
   "%s",
   (_name, definition) => {

@@ -19,6 +19,8 @@ export interface NamesOptions {
   dnsPort?: number;
   /** Who is asked about names outside the list; absent: such queries are refused. */
   upstream?: Resolver;
+  /** IP address that the names resolve to by DNS; default: the gateway's. */
+  answer?: string;
   /** Where the authority is kept; default `.offhook` in the current folder. */
   folder?: string;
   log: Logger;
@@ -49,7 +51,7 @@ export async function startNames(options: NamesOptions): Promise<RunningNames> {
     dns = await startDnsResponder({
       host,
       port: options.dnsPort ?? 0,
-      list: { knows, address },
+      list: { knows, address: options.answer ?? address },
       ...(options.upstream ? { upstream: options.upstream } : {}),
       log,
     });

@@ -1,5 +1,6 @@
 /** TLS by server name, with certificates of the local authority, in front of the gateway. */
 import { X509Certificate } from "node:crypto";
+import { Resolver } from "node:dns/promises";
 import { once } from "node:events";
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import https from "node:https";
@@ -123,6 +124,29 @@ describe("the TLS listener", () => {
     await once(socket, "open");
     socket.close();
     await once(socket, "close");
+  });
+
+  test("has its sockets closed by their twins when all stops", async () => {
+    const shop = { ...createShop(), cloudHosts: ["*.shop.test"] };
+    const own = await startEnvironment("version: 1\nservices:\n  - name: shop\n", { twins: [shop] });
+    const names = await startNames({ twins: own, folder, log });
+    const agent = new https.Agent({ ca, servername: "api.shop.test" });
+    const socket = new WebSocket(`wss://${HOST}:${names.names.tls_port}/call/secret-1/transport`, ["shop"], {
+      agent,
+    });
+    await once(socket, "open");
+    const closed = once(socket, "close");
+    await own.stop();
+    expect((await closed)[0]).toBe(1001);
+    await names.stop();
+  });
+
+  test("resolves its names to the address that others reach it by", async () => {
+    const own = await startNames({ twins, folder, log, answer: "192.0.2.9" });
+    const resolver = new Resolver();
+    resolver.setServers([`${HOST}:${own.names.dns_port}`]);
+    expect(await resolver.resolve4("api.shop.test")).toEqual(["192.0.2.9"]);
+    await own.stop();
   });
 
   test("ends bytes that are no TLS, and goes on", async () => {
