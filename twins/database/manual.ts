@@ -29,6 +29,10 @@ export const postgresManual: TwinManual = {
       text: "A reset to the start or to a profile makes the database anew: connections end, and tables made since are gone.",
     },
     {
+      id: "postgres.statements",
+      text: "Each statement of a client is in /sim/requests, with its parameters, and with its rows or its SQLSTATE when it is over.",
+    },
+    {
       id: "postgres.tables",
       text: "Tables that the code under test makes belong to the world at once.",
     },

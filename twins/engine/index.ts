@@ -157,6 +157,7 @@ export default defineTwin({
         text: "Creating a simulation without an id twice makes two simulations.",
       },
       { id: "engine.event-again", text: "Reporting the same event twice stores two events." },
+      { id: "engine.end-again", text: "Ending a simulation that has ended leaves it as it is." },
     ],
     notes: [
       {
@@ -166,6 +167,10 @@ export default defineTwin({
       {
         id: "engine.unknown-simulation",
         text: "Events of a simulation that was not created are answered with 404.",
+      },
+      {
+        id: "engine.trace",
+        text: "A trace holds the events of its simulation, and what every other twin of the sandbox was asked between its start and its end.",
       },
     ],
   },
