@@ -35,6 +35,22 @@ export const engineProofs: Proofs = {
     expect(answers.map(({ status }) => status)).toEqual([201, 201]);
     expect((await vendor("GET", "/simulations/twice/events")).body.events).toHaveLength(2);
   },
+  async "engine.end-again"({ vendor }) {
+    await vendor("POST", "/simulations", { id: "over" });
+    const { ended_at } = (await vendor("POST", "/simulations/over/end")).body;
+    expect(ended_at).toEqual(expect.any(String));
+    expect((await vendor("POST", "/simulations/over/end")).body).toMatchObject({ id: "over", ended_at });
+  },
+  async "engine.trace"({ vendor, twins }) {
+    await vendor("POST", "/simulations", { id: "traced" });
+    await vendor("POST", "/simulations/traced/events", { service: "agent", event_type: "said", data: {} });
+    await request("GET", `${twins.baseUrl}/s/dev/vapi/call`);
+    await vendor("POST", "/simulations/traced/end");
+    expect((await vendor("GET", "/simulations/traced/trace")).body.trace).toMatchObject([
+      { source: "agent", event_type: "said" },
+      { source: "vendor", service: "vapi", method: "GET", path: "/call" },
+    ]);
+  },
   async "engine.root"({ vendor, twins }) {
     await vendor("POST", "/simulations", { id: "root" });
     expect((await request("GET", `${twins.baseUrl}/simulations/root`)).body).toMatchObject({ id: "root" });
@@ -206,6 +222,23 @@ export const postgresProofs: Proofs = {
     await control("POST", "/reset");
     await ended;
     expect((await control("GET", "/data")).body.counts).not.toHaveProperty("made_since");
+  },
+  async "postgres.statements"({ url, control }) {
+    const { newest_seq: since } = (await control("GET", "/requests?limit=1")).body;
+    await withClient(url, async (client) => {
+      await client.query("SELECT $1::int", [7]);
+      await client.query("SELECT 1 / 0").catch(() => {});
+    });
+    expect(
+      (await control("GET", `/requests?tier=vendor&operation=statement&since=${since}`)).body.requests,
+    ).toMatchObject([
+      { body: { parameters: ["7"] }, status: 200, response: { body: { rows: 1 } } },
+      {
+        body: { statement: "SELECT 1 / 0" },
+        status: 400,
+        response: { body: { error: { sqlstate: "22012" } } },
+      },
+    ]);
   },
   async "postgres.tables"({ url, control }) {
     await withClient(url, async (client) => {
