@@ -3,7 +3,7 @@ import { once } from "node:events";
 import net from "node:net";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { listen } from "../../../twins/sandbox/listen.ts";
 import { Command, run } from "../../support/command.ts";
 import { request } from "../../support/http.ts";
@@ -35,6 +35,7 @@ test(
       SANDBOX_API_KEY: API_KEY,
       TWINS_STRICT: "1",
     });
+    onTestFinished(() => agent.interrupt());
     await agent.output(/"url":/, START_MS);
     const [, twins = ""] = /twins at (\S+),/.exec(agent.errors) ?? [];
     const call = await run("dial.ts", ["ask-status", "--speed", "10", "--json"], {

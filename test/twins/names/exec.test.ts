@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { afterAll, describe, expect, test, vi } from "vitest";
+import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { listen } from "../../../twins/sandbox/listen.ts";
 import { Command, type Finished } from "../../support/command.ts";
 import { request } from "../../support/http.ts";
@@ -129,6 +129,7 @@ describe("the command", () => {
     "receives %s, and what was started for it is stopped",
     async (signal) => {
       const command = exec([node, program("wait")]);
+      onTestFinished(() => command.interrupt("SIGTERM"));
       const names = JSON.parse((await command.output(/waiting .*\n/, START_MS)).replace("waiting ", ""));
       command.interrupt(signal);
       expect(await command.finished()).toMatchObject({
@@ -162,6 +163,7 @@ describe("the command", () => {
 
 test("twins that run in the folder are used, and go on when the command has ended", async () => {
   const twins = new Command(MAIN, ["--environment", environmentFile, "--json"], { TWINS_PORT: "0" });
+  onTestFinished(() => twins.interrupt());
   const { base_url, api_key } = JSON.parse(await twins.output(/\n/, START_MS));
   const args = ["--import", import.meta.resolve("tsx"), path.join(root, "twins/main.ts"), "exec", "--"];
   const command = [node, "-p", "process.env.VOICE_API_URL"];
