@@ -6,7 +6,12 @@
 /** Shorter values are likely to be words, and masking words would make the journal useless. */
 const SHORTEST_LEARNED = 12;
 const LONGEST_LEARNED = 4096;
-const MOST_LEARNED = 32;
+/** Every one of them is looked for in every request. */
+const MOST_LEARNED = 8;
+
+/** A control plane's key as this program makes it: known by its shape before it is ever used. */
+const MADE_KEY = /sandbox_[A-Za-z0-9_-]{32}/g;
+const MADE_KEY_TRACE = "sandbox_";
 
 interface Needle {
   bytes: Buffer;
@@ -17,7 +22,7 @@ interface Needle {
 export class KnownSecrets {
   readonly #mask: string;
   readonly #declared = new Map<string, Needle>();
-  /** Oldest first. */
+  /** Longest unused first. */
   readonly #learned = new Map<string, Needle>();
 
   /** @param mask what stands in place of a secret. */
@@ -30,21 +35,22 @@ export class KnownSecrets {
     for (const value of values) if (value !== "") this.#declared.set(value, needle(value));
   }
 
-  /** Remembers the credential of a header such as `Bearer <credential>`; the oldest make room. */
+  /** Remembers the credential of a header such as `Bearer <credential>`; those longest unused make room. */
   learn(header: string): void {
     const value = header.slice(header.lastIndexOf(" ") + 1);
     if (value.length < SHORTEST_LEARNED || value.length > LONGEST_LEARNED) return;
-    if (this.#declared.has(value) || this.#learned.has(value)) return;
-    if (this.#learned.size >= MOST_LEARNED) {
-      const [oldest] = this.#learned.keys();
-      if (oldest !== undefined) this.#learned.delete(oldest);
-    }
-    this.#learned.set(value, needle(value));
+    if (this.#declared.has(value)) return;
+    const known = this.#learned.get(value);
+    if (known && this.#learned.size === 1) return;
+    this.#learned.delete(value);
+    this.#learned.set(value, known ?? needle(value));
+    const [oldest] = this.#learned.keys();
+    if (this.#learned.size > MOST_LEARNED && oldest !== undefined) this.#learned.delete(oldest);
   }
 
   /** The text with every known value masked; the same text when it holds none. */
   inText(text: string): string {
-    let shown = text;
+    let shown = text.includes(MADE_KEY_TRACE) ? text.replaceAll(MADE_KEY, this.#mask) : text;
     for (const values of [this.#declared, this.#learned]) {
       for (const [value, { encoded }] of values) {
         if (shown.includes(value)) shown = shown.replaceAll(value, this.#mask);
@@ -56,16 +62,18 @@ export class KnownSecrets {
 
   /** The bytes with every known value masked; the same buffer when they hold none. */
   inBytes(bytes: Buffer): Buffer {
+    // Latin-1 keeps every byte as it is, so that bytes which are no text survive.
+    return this.#isIn(bytes) ? Buffer.from(this.inText(bytes.toString("latin1")), "latin1") : bytes;
+  }
+
+  #isIn(bytes: Buffer): boolean {
+    if (bytes.includes(MADE_KEY_TRACE)) return true;
     for (const values of [this.#declared, this.#learned]) {
       for (const { bytes: value, encoded } of values.values()) {
-        // Latin-1 keeps every byte as it is, so that bytes which are no text survive.
-        if (bytes.includes(value) || bytes.includes(encoded)) {
-          const shown = this.inText(bytes.toString("latin1"));
-          return Buffer.from(shown, "latin1");
-        }
+        if (bytes.includes(value) || bytes.includes(encoded)) return true;
       }
     }
-    return bytes;
+    return false;
   }
 }
 

@@ -2,6 +2,7 @@
 import { once } from "node:events";
 import net from "node:net";
 import { expect } from "vitest";
+import { makeApiKey } from "../../../twins/sandbox/api-keys.ts";
 import { PROBE_TIMEOUT_MS } from "../../../twins/sandbox/client/probe.ts";
 import { MAX_FILE_BYTES, MAX_FILES, MAX_TOTAL_BYTES } from "../../../twins/sandbox/files/file-store.ts";
 import { defaultJournalLimits, MAX_BODY_BYTES } from "../../../twins/sandbox/journal.ts";
@@ -206,9 +207,9 @@ export const journalProofs: Proofs = {
   async "journal.secrets"(twin) {
     const definition = twinDefinitions().find(({ name }) => name === twin.name);
     const declared = definition?.credentials?.(twin.url) ?? [];
-    const learned = [twin.twins.apiKey, "learned-credential-1"];
+    const learned = [twin.twins.apiKey, makeApiKey(), "learned-credential-1"];
     const http = twin.url.startsWith("http") ? twin.url : `${twin.twins.baseUrl}/s/dev/${twin.name}`;
-    await request("GET", `${http}/x`, { headers: { authorization: `Bearer ${learned[1]}` } });
+    await request("GET", `${http}/x`, { headers: { authorization: `Bearer ${learned[2]}` } });
     for (const secret of [...declared, ...learned]) {
       expect(secret.length).toBeGreaterThan(8);
       const escaped = `\\u${secret.charCodeAt(0).toString(16).padStart(4, "0")}${secret.slice(1)}`;

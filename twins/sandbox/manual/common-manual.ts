@@ -111,6 +111,6 @@ export const commonManual: readonly ManualSentence[] = [
   },
   {
     id: "journal.secrets",
-    text: "Credentials are masked in the journal wherever they stand: those the twin is started with always, others once they have come in a header made for them.",
+    text: "Credentials are masked in the journal wherever they stand: those the twin is started with and keys that npm run twins has made always, others once they have come in a header made for them.",
   },
 ];
