@@ -43,12 +43,12 @@ export const engineProofs: Proofs = {
   },
   async "engine.trace"({ vendor, twins }) {
     await vendor("POST", "/simulations", { id: "traced" });
-    await vendor("POST", "/simulations/traced/events", { service: "agent", event_type: "said", data: {} });
     await request("GET", `${twins.baseUrl}/s/dev/vapi/call`);
+    await vendor("POST", "/simulations/traced/events", { service: "agent", event_type: "said", data: {} });
     await vendor("POST", "/simulations/traced/end");
     expect((await vendor("GET", "/simulations/traced/trace")).body.trace).toMatchObject([
-      { source: "agent", event_type: "said" },
       { source: "vendor", service: "vapi", method: "GET", path: "/call" },
+      { source: "agent", event_type: "said" },
     ]);
   },
   async "engine.root"({ vendor, twins }) {
