@@ -53,6 +53,8 @@ export interface HostedTwin {
   startedAtMs: number;
   /** Puts the world to a profile; to the one its service names, or to its start, when none is given; none has files. */
   reset(profile?: string): Promise<void>;
+  /** Waits for the reset that runs, so that nothing is made anew after the end. */
+  stop(): Promise<void>;
   /** What is open to the sandbox. */
   connections: Connections;
 }
@@ -140,6 +142,7 @@ async function startTwin(
     mask.know(type.definition.credentials?.(running.url ?? vendorUrl) ?? []);
     if (profile !== undefined) await resetOrStop(running, profile);
     const world = new WorldWithFiles(running.world, files);
+    const inTurn = createTurns();
     return {
       type,
       running,
@@ -152,10 +155,13 @@ async function startTwin(
       url: running.url ?? vendorUrl,
       controlUrl: options.layout === "legacy" ? vendorUrl : `${options.baseUrl}/c/${options.name}/${name}`,
       startedAtMs: wallTime(),
-      async reset(other = profile) {
-        await running.reset(other);
-        world.replaceFiles([]);
-      },
+      reset: (other = profile) =>
+        inTurn(async () => {
+          if (!sandbox.connections.open) throw new Error(`sandbox ${options.id} is ending`);
+          await running.reset(other);
+          world.replaceFiles([]);
+        }),
+      stop: () => inTurn(() => running.stop()),
       connections: sandbox.connections,
     };
   } catch (error) {
@@ -178,11 +184,21 @@ export async function stopSandbox(sandbox: Sandbox): Promise<void> {
   sandbox.connections.refuse();
   const stopping = [...sandbox.twins.values()].map(async (twin) => {
     try {
-      await twin.running.stop();
+      await twin.stop();
     } catch (error) {
       twin.log.error({ err: error }, "the twin did not stop cleanly");
     }
   });
   await Promise.all(stopping);
   await sandbox.connections.end();
+}
+
+/** One piece of work after the other, whether the one before succeeds or fails. */
+function createTurns(): (work: () => Promise<void>) => Promise<void> {
+  let last: Promise<void> = Promise.resolve();
+  return (work) => {
+    const turn = last.then(work);
+    last = turn.catch(() => undefined);
+    return turn;
+  };
 }

@@ -235,3 +235,24 @@ test("faults go with a reset, and stay when it fails", async () => {
   await ask("POST", "/box/reset");
   expect(await faults()).toHaveLength(0);
 });
+
+test("a sandbox that ends waits for the reset of one of its twins, and lets no further one begin", async () => {
+  const signs = new EventEmitter();
+  const done: string[] = [];
+  bankReset = async (reset) => {
+    const going = once(signs, "go");
+    signs.emit("started");
+    await going;
+    await reset();
+    done.push("reset");
+  };
+  const started = once(signs, "started");
+  const resetting = Promise.allSettled([control("bank", "/reset"), control("bank", "/reset")]);
+  await started;
+  const deleting = ask("DELETE", "/box").finally(() => done.push("deleted"));
+  while ((await ask("GET", "/box")).status !== 404);
+  signs.emit("go");
+  expect((await deleting).status).toBe(204);
+  await resetting;
+  expect(done).toEqual(["reset", "deleted"]);
+});
