@@ -36,5 +36,13 @@ export const postgresManual: TwinManual = {
       id: "postgres.tables",
       text: "Tables that the code under test makes belong to the world at once.",
     },
+    {
+      id: "postgres.clock",
+      text: "now() in the database, column defaults included, is its server's time, whatever the sandbox's clock says.",
+    },
+    {
+      id: "postgres.faults",
+      text: "Faults are reset, hang and slow (with delay_ms), for the operations connection and statement.",
+    },
   ],
 };

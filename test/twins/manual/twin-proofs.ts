@@ -246,4 +246,27 @@ export const postgresProofs: Proofs = {
     });
     expect((await control("GET", "/data?entity_type=made_now")).body).toMatchObject({ rows: [{ id: 1 }] });
   },
+  async "postgres.clock"({ url, control }) {
+    await control("PUT", "/clock", { now: "1999-12-31T23:59:59Z", frozen: true });
+    await withClient(url, async (client) => {
+      const { rows } = await client.query("SELECT now() > '2020-01-01' AS of_the_server");
+      expect(rows).toEqual([{ of_the_server: true }]);
+      const insert = "INSERT INTO incidents (service, severity, title) VALUES ('search', 1, 'x')";
+      const made = await client.query(`${insert} RETURNING opened_at > '2020-01-01' AS of_the_server`);
+      expect(made.rows).toEqual([{ of_the_server: true }]);
+    });
+    await control("POST", "/reset-world");
+  },
+  async "postgres.faults"({ control }) {
+    for (const effect of ["reset", "hang", "slow"]) {
+      for (const operation of ["connection", "statement"]) {
+        const delay = effect === "slow" ? { delay_ms: 1 } : {};
+        expect((await control("POST", "/faults", { effect, operation, ...delay })).status).toBe(201);
+      }
+    }
+    for (const effect of ["status", "truncate", "drop"]) {
+      expect((await control("POST", "/faults", { effect, all: true })).status).toBe(422);
+    }
+    await control("DELETE", "/faults");
+  },
 };
