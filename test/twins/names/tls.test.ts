@@ -112,6 +112,22 @@ describe("the TLS listener", () => {
     );
   });
 
+  test("lets an armed reset through to the connection itself", async () => {
+    const shop = twins.sandboxes[0]?.twins.find(({ name }) => name === "shop");
+    const faults = `${shop?.control_url}/sim/faults`;
+    const headers = { "x-api-key": twins.apiKey };
+    const body = JSON.stringify({ effect: "reset", operation: "thing.list", times: 1 });
+    expect((await fetch(faults, { method: "POST", headers, body })).status).toBe(201);
+    const where = { host: HOST, port: running.names.tls_port, servername: "api.shop.test", ca };
+    const socket = tls.connect(where);
+    await once(socket, "secureConnect");
+    socket.write("GET /things HTTP/1.1\r\nHost: api.shop.test\r\n\r\n");
+    const [error] = await once(socket, "error");
+    expect(error.code).toBe("ECONNRESET");
+    expect(error.syscall).toBe("read");
+    expect((await ask("api.shop.test")).status).toBe(200);
+  });
+
   test("passes WebSocket upgrades on", async () => {
     const socket = new WebSocket(
       `wss://${HOST}:${running.names.tls_port}/call/secret-1/transport`,
