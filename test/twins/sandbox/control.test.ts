@@ -105,6 +105,8 @@ describe("reading rows", () => {
     ["limit=1.5", 422],
     ["offset=-1", 422],
     ["colour=red", 422],
+    ["price=1&price=2", 422],
+    ["limit=1&limit=1", 422],
     ["price=cheap", 422],
   ])("%s → %i", async (query, status) => {
     const answer = await control("GET", `/data?entity_type=things&${query}`);
