@@ -6,8 +6,8 @@ export interface SandboxQuestions {
   journal: { ask: { requests: number }; answer: { microsPerRequest: number } };
   /** The same statement straight to the server and through the proxy that reads it. */
   statements: { ask: { statements: number }; answer: { directMicros: number; proxyMicros: number } };
-  /** Scenarios at once in this process, each with a sandbox, an agent and a caller of its own. */
-  scenarios: { ask: { sandboxes: number; speed: number }; answer: SideBySide };
+  /** Scenarios in this process, each with a sandbox, an agent and a caller of its own; their calls begin within `spreadMs`. */
+  scenarios: { ask: { sandboxes: number; speed: number; spreadMs: number }; answer: SideBySide };
 }
 
 export interface SideBySide {
@@ -16,5 +16,8 @@ export interface SideBySide {
   /** From the first sandbox asked for to the last that answers. */
   openedMs: number;
   wallMs: number;
+  /** Calls that were under way at the same time, at most. */
+  mostAtOnce: number;
+  cpuMs: number;
   rssBytes: number;
 }

@@ -1,6 +1,7 @@
 /** The program under measurement, in a process of its own. */
 import { createServer } from "node:http";
 import { cpus } from "node:os";
+import { setTimeout } from "node:timers/promises";
 import express from "express";
 import pg from "pg";
 import { pino } from "pino";
@@ -21,6 +22,7 @@ import { SAMPLES_FOLDER, SCENARIOS_FOLDER } from "../../shared/folders.ts";
 import { startHouse } from "../../shared/house.ts";
 import { runAll } from "../../shared/run-all.ts";
 import { percentile } from "../calls/statistics.ts";
+import { cpu } from "../calls/usage.ts";
 import { answerQuestions } from "../child.ts";
 import { environmentFile } from "./environment.ts";
 import type { SandboxQuestions } from "./questions.ts";
@@ -87,20 +89,29 @@ answerQuestions<SandboxQuestions>({
     }
   },
 
-  scenarios: async ({ sandboxes, speed }) => {
+  scenarios: async ({ sandboxes, speed, spreadMs }) => {
     const house = await startHouse();
-    const scenario = readScenario(
-      `${SCENARIOS_FOLDER}/open-incident.yaml`,
-      readSampleLibrary(SAMPLES_FOLDER),
-    );
+    const file = `${SCENARIOS_FOLDER}/open-incident.yaml`;
+    const scenario = readScenario(file, readSampleLibrary(SAMPLES_FOLDER));
     const beganAt = performance.now();
+    const cpuBefore = (await cpu()).cpuMs;
     const numbers = Array.from({ length: sandboxes }, (_, n) => n);
     const stages = await runAll(numbers, cpus().length * 2, () => house.openStage());
     const openedMs = performance.now() - beganAt;
+    let atOnce = 0;
+    let mostAtOnce = 0;
     const runs = await Promise.all(
-      stages.map(({ voiceUrl, sandbox }) => runScenario(scenario, { url: voiceUrl, sandbox, speed })),
+      stages.map(async ({ voiceUrl, sandbox }, n) => {
+        await setTimeout((spreadMs / sandboxes) * n);
+        atOnce += 1;
+        mostAtOnce = Math.max(mostAtOnce, atOnce);
+        const run = await runScenario(scenario, { url: voiceUrl, sandbox, speed });
+        atOnce -= 1;
+        return run;
+      }),
     );
     const wallMs = performance.now() - beganAt;
+    const cpuMs = (await cpu()).cpuMs - cpuBefore;
     const rssBytes = process.memoryUsage.rss();
     await house.stop();
     return {
@@ -108,6 +119,8 @@ answerQuestions<SandboxQuestions>({
       failures: [...new Set(runs.flatMap(({ failures }) => failures))].slice(0, 5),
       openedMs,
       wallMs,
+      mostAtOnce,
+      cpuMs,
       rssBytes,
     };
   },
