@@ -96,9 +96,9 @@ export class FieldReader {
     return this.bytes(1)[0] ?? 0;
   }
 
-  int16(): number {
+  uint16(): number {
     const bytes = this.bytes(2);
-    return bytes.length < 2 ? 0 : bytes.readInt16BE();
+    return bytes.length < 2 ? 0 : bytes.readUInt16BE();
   }
 
   int32(): number {

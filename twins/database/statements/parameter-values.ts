@@ -40,8 +40,8 @@ export interface ShownParameters {
  * @param oidOf type of a parameter, counted from 0; 0 when it is not known.
  */
 export function readParameters(fields: FieldReader, oidOf: (index: number) => number): ShownParameters {
-  const formats = Array.from({ length: fields.int16() }, () => fields.int16());
-  const count = fields.int16();
+  const formats = readFormats(fields);
+  const count = fields.uint16();
   const values: ShownParameter[] = [];
   while (values.length < count && fields.has(4)) {
     const bytes = fields.int32();
@@ -51,6 +51,13 @@ export function readParameters(fields: FieldReader, oidOf: (index: number) => nu
     values.push(value === null ? null : show(value, bytes, isBinary ? oidOf(index) : undefined));
   }
   return { values, leftOut: count - values.length };
+}
+
+function readFormats(fields: FieldReader): number[] {
+  const count = fields.uint16();
+  const formats: number[] = [];
+  while (formats.length < count && fields.has(2)) formats.push(fields.uint16());
+  return formats;
 }
 
 /** @param oid of a binary value; `undefined` for one in text form. */

@@ -110,9 +110,9 @@ export class SessionLog {
   #parse(fields: FieldReader): void {
     const name = fields.text();
     const masked = maskStatement(fields.text());
-    const oids = Array.from({ length: fields.int16() }, () => fields.int32());
-    const statement: Prepared = { ...masked, oids };
-    if (!this.#skipping) this.#statements.set(name, statement, masked.text.length);
+    const statement: Prepared = { ...masked, oids: readOids(fields) };
+    if (!this.#skipping)
+      this.#statements.set(name, statement, masked.text.length + statement.oids.length * 4);
     this.#expect("parse", statement);
   }
 
@@ -199,7 +199,7 @@ export class SessionLog {
   #parameterTypes(fields: FieldReader): void {
     const [head] = this.#open;
     if (head?.kind !== "describe" || !head.statement) return;
-    head.statement.oids = Array.from({ length: fields.int16() }, () => fields.int32());
+    head.statement.oids = readOids(fields);
   }
 
   #setting(fields: FieldReader): void {
@@ -249,6 +249,14 @@ const pipelineFailed = "not run: a statement before it in the same pipeline fail
 
 function exchange(kind: Exchange["kind"]): Exchange {
   return { kind, commands: [], rows: 0, rowsSent: 0 };
+}
+
+/** Types of parameters, as far as they are there. */
+function readOids(fields: FieldReader): number[] {
+  const count = fields.uint16();
+  const oids: number[] = [];
+  while (oids.length < count && fields.has(4)) oids.push(fields.int32());
+  return oids;
 }
 
 /** The count at the end of a command tag, such as 3 in `SELECT 3`; a command without one has no rows. */
