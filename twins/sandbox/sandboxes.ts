@@ -3,17 +3,16 @@ import { randomBytes } from "node:crypto";
 import type { Logger } from "pino";
 import { isName } from "./address.ts";
 import { isPlainName, NAME_SEPARATOR } from "./api-keys.ts";
+import { Claims } from "./claims.ts";
 import { SandboxClock, wallTime } from "./clock.ts";
-import { createHostNames, type HostTarget, type NamedTarget } from "./host-names.ts";
+import type { HostTarget, NamedTarget } from "./host-names.ts";
 import type { OpenPort } from "./own-port.ts";
 import { type Layout, type Sandbox, startSandbox, stopSandbox, type TwinType } from "./sandbox.ts";
+import { FIRST_SANDBOX, SandboxRefusal } from "./sandbox-refusal.ts";
 import { type ResetOutcome, resetSandbox } from "./sandbox-reset.ts";
 import type { CheckedService } from "./services.ts";
 import type { AnyTwinDefinition, TwinContext } from "./twin.ts";
 import type { TwinOfSandbox } from "./vendor.ts";
-
-/** The sandbox that exists as long as the process runs. */
-export const FIRST_SANDBOX = "dev";
 
 export interface SandboxesOptions {
   /** The organisation `dev` belongs to. Its sandboxes stand in addresses by their bare id. */
@@ -48,18 +47,6 @@ export interface LivingSandbox {
   ports: ReadonlyMap<string, OpenPort>;
 }
 
-/** Why a sandbox was not made or not ended. */
-export class SandboxRefusal extends Error {
-  readonly status: number;
-  readonly code: string;
-  constructor(status: number, code: string, message: string) {
-    super(message);
-    this.name = "SandboxRefusal";
-    this.status = status;
-    this.code = code;
-  }
-}
-
 /** A name that is taken, from before the sandbox starts until it has ended. */
 type Slot =
   | { state: "starting"; started: Promise<unknown> }
@@ -71,12 +58,12 @@ export class Sandboxes {
   /** By organisation, then by name: nothing of another organisation is even looked at. */
   readonly #slots = new Map<string, Map<string, Slot>>();
   readonly #running = new Map<string, Sandbox>();
-  /** Whose requests those with a host name are. */
-  readonly #hosts = createHostNames();
+  readonly #claims: Claims;
   #stopping = false;
 
   constructor(options: SandboxesOptions) {
     this.#options = options;
+    this.#claims = new Claims(options.owner, options.baseUrl);
   }
 
   /** The running sandbox of this name in addresses, whoever owns it. */
@@ -86,12 +73,12 @@ export class Sandboxes {
 
   /** The twin that requests for a host name go to. */
   host(host: string): HostTarget | undefined {
-    return this.#hosts.find(host);
+    return this.#claims.hosts.find(host);
   }
 
   /** Every host name and pattern, with what it reaches. */
   hosts(): NamedTarget[] {
-    return this.#hosts.all();
+    return this.#claims.hosts.all();
   }
 
   /** The same, if it belongs to the organisation. */
@@ -131,14 +118,13 @@ export class Sandboxes {
         `an organisation has at most ${mostPerOrganisation} sandboxes at a time; delete one, or give them ttl_seconds`,
       );
     }
-    this.#mayClaim(organisation, plan.services);
-    this.#claimHosts(name, plan.services);
+    this.#claims.add(organisation, name, plan.services);
     const starting = this.#start(organisation, id, name, plan);
     slots.set(name, { state: "starting", started: starting.catch(() => undefined) });
     try {
       return this.#keep(slots, await starting, plan.ttlMs);
     } catch (error) {
-      this.#releaseHosts(name);
+      this.#claims.release(name);
       slots.delete(name);
       throw error;
     }
@@ -242,47 +228,10 @@ export class Sandboxes {
   #end(slots: Map<string, Slot>, name: string, slot: Slot & { state: "running" }): Promise<void> {
     clearTimeout(slot.expiry);
     this.#running.delete(name);
-    this.#releaseHosts(name);
+    this.#claims.release(name);
     const ended = slot.turn.then(() => stopAll(slot.living)).finally(() => slots.delete(name));
     slots.set(name, { state: "ending", ended });
     return ended;
-  }
-
-  /** Names and ports are the machine's: with one, an organisation could take what is sent to another. */
-  #mayClaim(organisation: string, services: readonly CheckedService[]): void {
-    const { owner, baseUrl } = this.#options;
-    const claiming = services.some(({ dnsAliases, port }) => dnsAliases.length > 0 || port !== undefined);
-    if (claiming && organisation !== owner) {
-      throw new SandboxRefusal(
-        403,
-        "forbidden",
-        "only the organisation that owns dev may claim host names and ports",
-      );
-    }
-    const { hostname } = new URL(baseUrl);
-    if (services.some(({ dnsAliases }) => dnsAliases.includes(hostname))) {
-      throw new SandboxRefusal(409, "conflict", `the host name ${hostname} is the gateway's own`);
-    }
-  }
-
-  #claimHosts(sandbox: string, services: readonly CheckedService[]): void {
-    const claims = services.flatMap(({ definition, dnsAliases }) =>
-      dnsAliases.map((host) => ({ host, twin: definition.name })),
-    );
-    const taken = claims.find(({ host }) => this.#hosts.has(host));
-    if (taken)
-      throw new SandboxRefusal(409, "conflict", `the host name ${taken.host} belongs to another twin`);
-    // The vendors' own names belong to the sandbox that is always there, unless it gives one to another twin of its.
-    if (sandbox === FIRST_SANDBOX) {
-      for (const { cloudHosts = [], name } of services.map(({ definition }) => definition)) {
-        for (const host of cloudHosts) this.#hosts.add(host, { sandbox, twin: name });
-      }
-    }
-    for (const { host, twin } of claims) this.#hosts.add(host, { sandbox, twin });
-  }
-
-  #releaseHosts(sandbox: string): void {
-    this.#hosts.release(sandbox);
   }
 
   #slotsOf(organisation: string): Map<string, Slot> {

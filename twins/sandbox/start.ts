@@ -12,8 +12,9 @@ import { type Gateway, startGateway } from "./gateway.ts";
 import { pathsWithin } from "./given-paths.ts";
 import { compileTwin } from "./sandbox.ts";
 import { addressesOf, type TwinAddresses } from "./sandbox-description.ts";
+import { FIRST_SANDBOX } from "./sandbox-refusal.ts";
 import { createSandboxRoutes } from "./sandbox-routes.ts";
-import { FIRST_SANDBOX, Sandboxes } from "./sandboxes.ts";
+import { Sandboxes } from "./sandboxes.ts";
 import { type CheckedService, withEngine } from "./services.ts";
 import type { AnyTwinDefinition } from "./twin.ts";
 
