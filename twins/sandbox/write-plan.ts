@@ -44,7 +44,10 @@ export function planInsert(state: State, data: Tables): InsertPlan {
       problems.push({ table: name, rule: `no such table; this world has ${[...state.keys()].join(", ")}` });
     } else if (!Array.isArray(rows)) {
       problems.push({ table: name, value: shown(rows), rule: "is an array of rows" });
-    } else additions.push(...readAdditions(table, rows, arrivals, problems));
+    } else {
+      // One by one: a call takes no million arguments.
+      for (const addition of readAdditions(table, rows, arrivals, problems)) additions.push(addition);
+    }
   }
   for (const { table, row, position } of additions) {
     problems.push(...referenceProblems(state, table.type, row, arrivals, position));

@@ -68,7 +68,7 @@ export async function states(
           const reset = await timed("POST", `/c/${id}/${name}/sim/reset`, {});
           const snapshot = await timed("POST", `/c/${id}/${name}/sim/snapshot`);
           await timed("DELETE", `/sandboxes/${id}`);
-          if (round >= 0 || plan.rounds(rows) === 1) {
+          if (round >= 0) {
             times.created?.push(created);
             times.reset?.push(reset);
             times.snapshot?.push(snapshot);

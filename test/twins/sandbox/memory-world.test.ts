@@ -510,3 +510,16 @@ describe("dump and load are inverse", () => {
     );
   });
 });
+
+test("a world takes more rows at once than a call takes arguments", async () => {
+  const many = createMemoryWorld({
+    numbers: defineTable({
+      description: "Numbers.",
+      key: "id",
+      columns: { id: { type: z.int(), description: "The number." } },
+      limit: { rows: 200_000 },
+    }),
+  });
+  await many.load({ numbers: Array.from({ length: 200_000 }, (_, id) => ({ id })) });
+  expect(await many.counts()).toEqual({ numbers: 200_000 });
+});

@@ -40,7 +40,7 @@ export async function checkRows(client: Queryable, catalogue: Catalogue, data: T
       problems.push(...checked.problems, ...missingColumns(table, index, row));
     }
   }
-  problems.push(...(await judge(client, doubts)));
+  for (const problem of await judge(client, doubts)) problems.push(problem);
   return { rows, problems };
 }
 
