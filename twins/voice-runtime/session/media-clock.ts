@@ -221,11 +221,21 @@ export class MediaClock {
   }
 
   #watchLine(afterMs: number): void {
+    const dueAt = performance.now() + afterMs;
     this.#watch = setTimeout(() => {
-      const quietMs = performance.now() - this.#lastAudioAt;
-      if (quietMs >= SILENT_LINE_MS && !this.#full) this.#startFilling();
-      this.#watchLine(quietMs >= SILENT_LINE_MS ? SILENT_LINE_MS : SILENT_LINE_MS - quietMs);
+      // While the process itself stood still nobody was listening: that was no silence of the caller's. And what has
+      // arrived meanwhile is read after the timers, so it is only then that the line is judged.
+      this.#lastAudioAt += performance.now() - dueAt;
+      setImmediate(() => this.#judgeLine());
     }, afterMs);
+  }
+
+  #judgeLine(): void {
+    if (this.#stopped) return;
+    const quietMs = performance.now() - this.#lastAudioAt;
+    const quiet = quietMs >= SILENT_LINE_MS;
+    if (quiet && !this.#full) this.#startFilling();
+    this.#watchLine(quiet ? SILENT_LINE_MS : SILENT_LINE_MS - quietMs);
   }
 
   #startFilling(): void {
