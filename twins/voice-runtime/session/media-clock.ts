@@ -18,6 +18,8 @@ export const SILENT_TICK = new Int16Array(TICK_SAMPLES);
 /** Without audio for so long, the wall clock takes over. */
 const SILENT_LINE_MS = 500;
 const SILENT_LINE_STEP_MS = 20;
+/** Timers are late by some milliseconds; by more than this only when the process cannot keep up. */
+const STALL_MS = 100;
 /** After a stall of the process the wall clock does not make up for more than this at once. */
 const MOST_CATCH_UP_MS = 1_000;
 /** With so much audio waiting, the clock no longer stands still for an answer … */
@@ -223,9 +225,9 @@ export class MediaClock {
   #watchLine(afterMs: number): void {
     const dueAt = performance.now() + afterMs;
     this.#watch = setTimeout(() => {
-      // While the process itself stood still nobody was listening: that was no silence of the caller's. And what has
-      // arrived meanwhile is read after the timers, so it is only then that the line is judged.
-      this.#lastAudioAt += performance.now() - dueAt;
+      // A timer so late says that the process stood still and nobody was listening: that was no silence of the caller's.
+      if (performance.now() - dueAt > STALL_MS) this.#lastAudioAt = performance.now();
+      // What arrived meanwhile is read after the timers, so it is only then that the line is judged.
       setImmediate(() => this.#judgeLine());
     }, afterMs);
   }
