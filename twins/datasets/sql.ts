@@ -1,0 +1,77 @@
+/**
+ * SQL in pieces. A value never becomes SQL text: it is bound when the statement runs. A name becomes text only through
+ * `identifier`, which quotes it.
+ */
+
+/** What may be bound. `bigint` is bound as a 64-bit integer (or wider), `number` as a double. */
+export type SqlValue = string | number | bigint | boolean | null;
+
+/** A piece of SQL: texts, with a value between each two of them. */
+export class Sql {
+  readonly texts: readonly string[];
+  readonly values: readonly SqlValue[];
+
+  /** @param texts one more than `values` */
+  constructor(texts: readonly string[], values: readonly SqlValue[]) {
+    this.texts = texts;
+    this.values = values;
+  }
+
+  /** The statement with `$1`, `$2`, … where its values are bound. */
+  get text(): string {
+    return this.texts.reduce((text, next, index) => `${text}$${index}${next}`);
+  }
+}
+
+/** Tag of a template: what stands in `${…}` is bound, unless it is SQL itself. */
+export function sql(strings: TemplateStringsArray, ...parts: (Sql | SqlValue)[]): Sql {
+  const texts = [strings[0] ?? ""];
+  const values: SqlValue[] = [];
+  parts.forEach((part, index) => {
+    append(texts, values, part);
+    texts[texts.length - 1] += strings[index + 1] ?? "";
+  });
+  return new Sql(texts, values);
+}
+
+/** The pieces with a text between each two of them. */
+export function joined(pieces: readonly Sql[], separator: string): Sql {
+  const texts = [""];
+  const values: SqlValue[] = [];
+  pieces.forEach((piece, index) => {
+    if (index > 0) texts[texts.length - 1] += separator;
+    append(texts, values, piece);
+  });
+  return new Sql(texts, values);
+}
+
+/** `(value, value, …)`, each bound. */
+export function list(values: readonly SqlValue[]): Sql {
+  return sql`(${joined(
+    values.map((value) => sql`${value}`),
+    ", ",
+  )})`;
+}
+
+/** A quoted name: a column, a table, an alias. */
+export function identifier(name: string): Sql {
+  return new Sql([`"${name.replaceAll('"', '""')}"`], []);
+}
+
+/** SQL text of this program's own, never of a request. */
+export function raw(text: string): Sql {
+  return new Sql([text], []);
+}
+
+function append(texts: string[], values: SqlValue[], part: Sql | SqlValue): void {
+  if (!(part instanceof Sql)) {
+    values.push(part);
+    texts.push("");
+    return;
+  }
+  texts[texts.length - 1] += part.texts[0] ?? "";
+  for (let index = 0; index < part.values.length; index++) {
+    values.push(part.values[index] ?? null);
+    texts.push(part.texts[index + 1] ?? "");
+  }
+}
