@@ -44,7 +44,9 @@ export interface QueryResult {
 export class QueryInterrupted extends Error {
   readonly reason: "deadline" | "cancelled";
   constructor(reason: "deadline" | "cancelled", afterMs: number) {
-    super(`the query was ${reason === "deadline" ? "ended by its deadline" : "cancelled"} after ${Math.round(afterMs)} ms`);
+    super(
+      `the query was ${reason === "deadline" ? "ended by its deadline" : "cancelled"} after ${Math.round(afterMs)} ms`,
+    );
     this.name = "QueryInterrupted";
     this.reason = reason;
   }
