@@ -1,0 +1,34 @@
+/**
+ * What the vendor answers when it refuses: one envelope for all of its routes.
+ * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/common-options.html#common-options-error-options
+ */
+import type { VendorResponse } from "../sandbox/operation.ts";
+
+/** One error object: `type` and `reason`, what caused it, and members of its own (`line`, `col`, `index`, …). */
+export interface ErrorCause {
+  type: string;
+  reason: string;
+  caused_by?: ErrorCause;
+  [member: string]: unknown;
+}
+
+/** Thrown by whatever reads a request; the twin's operations answer it. */
+export class VendorError extends Error {
+  readonly status: number;
+  override readonly cause: ErrorCause;
+  /** What stands in `root_cause`; the error itself when absent. */
+  readonly rootCause: ErrorCause | undefined;
+
+  constructor(status: number, cause: ErrorCause, rootCause?: ErrorCause) {
+    super(cause.reason);
+    this.name = "VendorError";
+    this.status = status;
+    this.cause = cause;
+    this.rootCause = rootCause;
+  }
+}
+
+export function vendorErrorResponse({ status, cause, rootCause }: VendorError): VendorResponse {
+  const { caused_by: _, ...root } = cause;
+  return { status, body: { error: { root_cause: [rootCause ?? root], ...cause }, status } };
+}
