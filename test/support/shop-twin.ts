@@ -89,6 +89,15 @@ const operations = [
     }),
   }),
   operation<Shop>({
+    id: "annotate",
+    method: "POST",
+    path: "/annotate",
+    surface: "rest",
+    summary: "Notes what it was sent, and says nothing of it.",
+    maxBodyBytes: 100_000,
+    handle: ({ body }) => ({ status: 200, body: { done: true }, notes: JSON.parse(body.toString()) }),
+  }),
+  operation<Shop>({
     id: "crash",
     method: "GET",
     path: "/crash",

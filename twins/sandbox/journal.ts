@@ -51,6 +51,8 @@ export interface JournalEntry {
     status: number | null;
     headers: Record<string, string>;
     body: KeptBody;
+    /** What the twin noted for its tester, as JSON. */
+    notes?: KeptBody | undefined;
     durationMs: number;
     /** The armed fault that made this answer. */
     fault?: string | undefined;
@@ -81,6 +83,8 @@ export interface AnswerRecord {
   body: Buffer;
   /** How long a streamed body was. */
   streamedBytes?: number | undefined;
+  /** What the twin notes for its tester. */
+  notes?: object | undefined;
   /** The armed fault that made this answer. */
   fault?: string | undefined;
 }
@@ -125,8 +129,9 @@ export class Journal {
       const kept = keep(answer.body, answered["content-type"] ?? "", answer.streamedBytes);
       const durationMs = performance.now() - request.startedAt;
       const { status, fault } = answer;
-      entry.answer = { status, headers: answered, body: kept, durationMs, fault };
-      ring.grow(number, kept.bytes.length + lengthOf(answered));
+      const notes = answer.notes && keep(Buffer.from(JSON.stringify(answer.notes)), "application/json");
+      entry.answer = { status, headers: answered, body: kept, notes, durationMs, fault };
+      ring.grow(number, kept.bytes.length + (notes?.bytes.length ?? 0) + lengthOf(answered));
     };
   }
 

@@ -34,6 +34,8 @@ export interface VendorResponse {
   status: number;
   headers?: Record<string, string>;
   body?: string | Buffer | Readable | object | number | boolean | null | undefined;
+  /** What the twin tells its tester about this answer, as JSON: `GET /sim/requests` shows it; it is never sent. */
+  notes?: object;
 }
 
 export interface Operation<Twin> {

@@ -81,7 +81,12 @@ export async function serveOperation<Target>(
     },
     (abort) => whenClientLeaves(res, abort),
   );
-  const perform = () => handle(match.route, request, service);
+  let notes: object | undefined;
+  const perform = async () => {
+    const response = await handle(match.route, request, service);
+    notes = response.notes;
+    return response;
+  };
   const subject = {
     operation: match.route.id,
     method,
@@ -91,12 +96,13 @@ export async function serveOperation<Target>(
   };
   const fault = service.faults?.forRequest(subject);
   if (!fault) {
-    complete(await sendResponse(req, res, await perform()));
+    const sent = await sendResponse(req, res, await perform());
+    complete({ ...sent, notes });
     return;
   }
   const refusal = (status: number) => service.refusal({ kind: "fault", status });
   const sent = await answerWithFault(fault, { req, res, perform, refusal });
-  complete({ ...(sent ?? unanswered), fault: fault.label });
+  complete({ ...(sent ?? unanswered), notes, fault: fault.label });
 }
 
 const nothing = Buffer.alloc(0);

@@ -81,6 +81,31 @@ describe("a record", () => {
   });
 });
 
+describe("notes", () => {
+  const noted = async () => (await control("/requests?operation=annotate")).body.requests[0].notes;
+
+  test("stand in the record and are never sent", async () => {
+    const answer = await request("POST", `${shop}/annotate`, { body: { sql: ["SELECT 1"] } });
+    expect(answer.body).toEqual({ done: true });
+    expect(await noted()).toEqual({ sql: ["SELECT 1"] });
+  });
+
+  test("are masked like a body", async () => {
+    await request("POST", `${shop}/annotate`, { body: { deep: [{ password: "top-secret" }] } });
+    expect(await noted()).toEqual({ deep: [{ password: "***" }] });
+  });
+
+  test("are cut at 64 KiB, with a marker", async () => {
+    await request("POST", `${shop}/annotate`, { body: { sql: ["y".repeat(90_000)] } });
+    expect(await noted()).toMatchObject({ truncated: true, original_bytes: expect.any(Number) });
+  });
+
+  test("are null where there are none", async () => {
+    await request("GET", `${shop}/things`);
+    expect((await control("/requests?operation=thing.list")).body.requests[0].notes).toBeNull();
+  });
+});
+
 describe("reading", () => {
   test("control traffic is recorded under tier=control, apart from the traffic of the code under test", async () => {
     await request("GET", `${shop}/things`);

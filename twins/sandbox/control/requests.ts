@@ -88,6 +88,7 @@ export function showEntry(entry: JournalEntry) {
     body: showBody(entry.body),
     status: answer?.status ?? null,
     response: answer ? { headers: answer.headers, body: showBody(answer.body) } : null,
+    notes: answer?.notes ? showBody(answer.notes) : null,
     fault: answer?.fault ?? null,
     duration_ms: answer ? Math.round(answer.durationMs * 1000) / 1000 : null,
     received_at: new Date(entry.wallTimeMs).toISOString(),

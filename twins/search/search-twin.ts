@@ -1,0 +1,20 @@
+/** The search twin at work in one sandbox. */
+import type { Logger } from "pino";
+import type { LogStore } from "../datasets/store/log-store.ts";
+import type { Clock } from "../sandbox/clock.ts";
+import type { RunningTwin } from "../sandbox/twin.ts";
+import type { Fidelity } from "./query/compiled-query.ts";
+import type { Translator } from "./translator.ts";
+
+export interface SearchTwin extends RunningTwin {
+  /** Opened by the first request that needs it. */
+  store(): Promise<LogStore>;
+  readonly fidelity: Fidelity;
+  /** The sandbox's: `now` in a query, and every timestamp in an answer. */
+  readonly clock: Clock;
+  /** Name of the index that a dataset's rows without an `_index` of their own are in. */
+  readonly index: string;
+  /** Absent: what the compilers do not recognise is refused. */
+  readonly translator: Translator | undefined;
+  readonly log: Logger;
+}
