@@ -1,0 +1,174 @@
+/** Dates to text and back, by the tokens of a pattern. */
+import { type FieldValues, type MissingTime, names, numberField, resolve, textField } from "./date-fields.ts";
+import type { Token } from "./java-pattern.ts";
+import { findTimeZone, offsetText, type TimeZone } from "./time-zone.ts";
+
+export function printDate(epochMs: number, tokens: readonly Token[], zone: TimeZone): string {
+  const offsetMs = zone.offsetAt(epochMs);
+  return tokens.map((token) => printToken(token, epochMs + offsetMs, offsetMs, zone)).join("");
+}
+
+function printToken(token: Token, localMs: number, offsetMs: number, zone: TimeZone): string {
+  switch (token.kind) {
+    case "literal":
+      return token.text;
+    case "number":
+      return printNumber(numberField(localMs, token.field), token);
+    case "short-year":
+      return String(Math.abs(numberField(localMs, token.field)) % 100).padStart(2, "0");
+    case "fraction":
+      return String(numberField(localMs, "nano")).padStart(9, "0").slice(0, token.min);
+    case "text":
+      return names[token.field][token.width][textField(localMs, token.field)] ?? "";
+    case "offset":
+      return printOffset(token, offsetMs);
+    case "zone":
+      return zone.id;
+    case "optional":
+      return token.tokens.map((inner) => printToken(inner, localMs, offsetMs, zone)).join("");
+  }
+}
+
+function printNumber(value: number, { min, max }: { min: number; max: number }): string {
+  const digits = String(Math.abs(value)).padStart(min, "0");
+  if (value < 0) return `-${digits}`;
+  return max === 19 && min >= 4 && digits.length > min ? `+${digits}` : digits;
+}
+
+function printOffset(token: Token & { kind: "offset" }, offsetMs: number): string {
+  if (offsetMs === 0 && token.zero === "Z") return "Z";
+  if (offsetMs === 0 && token.prefix === "GMT") return "GMT";
+  const text = offsetText(offsetMs, token.separator);
+  const short = token.minutes === "if-any" && offsetMs % 3_600_000 === 0;
+  return token.prefix + (short ? text.slice(0, 3) : text);
+}
+
+export interface ParseOptions {
+  leniency: "strict" | "smart";
+  missing: MissingTime;
+  /** Of a text that names none. */
+  zone: TimeZone;
+}
+
+/** Milliseconds since the epoch; `undefined` when the text is not of the pattern. */
+export function parseDateText(
+  text: string,
+  tokens: readonly Token[],
+  options: ParseOptions,
+): number | undefined {
+  const state: ParseState = { text, at: 0, fields: new Map(), zone: undefined };
+  if (!parseTokens(state, tokens) || state.at !== text.length) return undefined;
+  return resolve(state.fields, options.leniency, options.missing, state.zone ?? options.zone);
+}
+
+interface ParseState {
+  text: string;
+  at: number;
+  fields: FieldValues;
+  zone: TimeZone | undefined;
+}
+
+function parseTokens(state: ParseState, tokens: readonly Token[]): boolean {
+  return tokens.every((token) => parseToken(state, token));
+}
+
+function parseToken(state: ParseState, token: Token): boolean {
+  switch (token.kind) {
+    case "literal":
+      if (!state.text.startsWith(token.text, state.at)) return false;
+      state.at += token.text.length;
+      return true;
+    case "number":
+      return parseNumber(state, token);
+    case "short-year": {
+      const digits = digitsAt(state, 2);
+      if (digits.length !== 2) return false;
+      state.fields.set(token.field, 2000 + Number(digits));
+      return true;
+    }
+    case "fraction": {
+      const digits = digitsAt(state, token.max);
+      if (digits.length < token.min) return false;
+      state.fields.set("fraction-ms", Math.floor(Number(digits.padEnd(9, "0")) / 1_000_000));
+      return true;
+    }
+    case "text":
+      return parseName(state, token);
+    case "offset":
+      return parseOffset(state, token);
+    case "zone":
+      return parseZone(state);
+    case "optional":
+      return parseOptional(state, token.tokens);
+  }
+}
+
+/** All of it, or nothing of it. */
+function parseOptional(state: ParseState, tokens: readonly Token[]): true {
+  const before = { at: state.at, fields: new Map(state.fields), zone: state.zone };
+  if (!parseTokens(state, tokens)) Object.assign(state, before);
+  return true;
+}
+
+function parseNumber(state: ParseState, token: Token & { kind: "number" }): boolean {
+  const sign = token.max === 19 ? (/[+-]/.exec(state.text[state.at] ?? "")?.[0] ?? "") : "";
+  state.at += sign.length;
+  // Four digits or more of a year: another one needs a sign.
+  const max = sign === "" && token.max === 19 && token.min >= 4 ? token.min : token.max;
+  let available = 0;
+  while (available < max + token.reserved && isDigit(state.text[state.at + available])) available++;
+  const length = Math.min(max, token.reserved > 0 ? available - token.reserved : available);
+  if (length < token.min || (sign === "+" && length <= token.min)) return false;
+  const value = Number(state.text.slice(state.at, state.at + length));
+  state.at += length;
+  state.fields.set(token.field, sign === "-" ? -value : value);
+  return true;
+}
+
+function digitsAt(state: ParseState, max: number): string {
+  const start = state.at;
+  while (state.at < start + max && isDigit(state.text[state.at])) state.at++;
+  return state.text.slice(start, state.at);
+}
+
+function isDigit(character: string | undefined): boolean {
+  return character !== undefined && character >= "0" && character <= "9";
+}
+
+function parseName(state: ParseState, token: Token & { kind: "text" }): boolean {
+  const candidates = names[token.field][token.width];
+  const index = candidates.findIndex((name) => state.text.startsWith(name, state.at));
+  if (index < 0) return false;
+  state.at += candidates[index]?.length ?? 0;
+  if (token.field === "era" || token.field === "half-day") state.fields.set(token.field, index);
+  else state.fields.set(token.field, index + 1);
+  return true;
+}
+
+function parseOffset(state: ParseState, token: Token & { kind: "offset" }): boolean {
+  const rest = state.text.slice(state.at, state.at + 16);
+  if (token.zero === "Z" && rest.startsWith("Z")) {
+    state.at++;
+    state.zone = findTimeZone("Z");
+    return true;
+  }
+  if (!rest.startsWith(token.prefix)) return false;
+  const pattern = token.separator === ":" ? /^[+-]\d{1,2}(?::\d{2}){0,2}/ : /^[+-]\d{2}(?:\d{2}){0,2}/;
+  const offset = pattern.exec(rest.slice(token.prefix.length))?.[0] ?? "";
+  if (offset === "" && token.prefix === "") return false;
+  if (offset !== "" && token.minutes === "always" && !/\d{2}:?\d{2}/.test(offset)) return false;
+  state.zone = findTimeZone(offset === "" ? "Z" : offset);
+  state.at += token.prefix.length + offset.length;
+  return state.zone !== undefined;
+}
+
+function parseZone(state: ParseState): boolean {
+  const name = /^(?:[+-]\d{2}(?::?\d{2}(?::?\d{2})?)?|[A-Za-z][A-Za-z0-9~/._+:-]*)/.exec(
+    state.text.slice(state.at),
+  )?.[0];
+  const zone = name === undefined ? undefined : findTimeZone(name);
+  if (name === undefined || zone === undefined) return false;
+  state.at += name.length;
+  state.zone = zone;
+  return true;
+}
