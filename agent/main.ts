@@ -12,7 +12,7 @@ async function main(): Promise<void> {
   if (existsSync(ENVIRONMENT_FILE)) process.loadEnvFile(ENVIRONMENT_FILE);
   const config = readConfig(process.env);
   const log = createLog(config.logLevel);
-  const agent = await startAgent(config, { log });
+  const agent = await startAgent(config, { log, environment: process.env });
   const removeLocator = config.production ? undefined : await writeLocator(agent.url);
 
   let stopping = false;

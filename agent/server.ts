@@ -16,6 +16,7 @@ import { elsewhere, probes } from "./probes.ts";
 import { publicUrlFor } from "./public-url.ts";
 import { startRecording } from "./recording.ts";
 import { createReporter } from "./reporter.ts";
+import { readToolEnvironments } from "./tool-environment.ts";
 import { ToolRunner } from "./tool-runner.ts";
 import { CALL_HEADER, SECRET_HEADER, SIMULATION_HEADER, toolWebhook } from "./tool-webhook.ts";
 import { type VoiceConnection, voiceEndpoint } from "./voice-endpoint.ts";
@@ -28,6 +29,8 @@ export interface AgentOptions {
   log: Logger;
   /** The tools; default: those of the folder `tools`. */
   tools?: ToolRegistry;
+  /** What the tools may read of the environment; default: nothing. */
+  environment?: Readonly<Record<string, string | undefined>>;
 }
 
 export interface RunningAgent {
@@ -60,6 +63,7 @@ export async function startAgent(config: Config, options: AgentOptions): Promise
   const runner = new ToolRunner({
     tools,
     database,
+    environments: readToolEnvironments(tools, options.environment ?? {}, log),
     reporter,
     metrics,
     defaultTimeoutMs: config.toolTimeoutMs,

@@ -7,6 +7,7 @@ import { messageOf } from "./log.ts";
 import type { AgentMetrics } from "./metrics.ts";
 import type { Reporter } from "./reporter.ts";
 import type { RequestedCall } from "./tool-calls.ts";
+import type { ToolEnvironments } from "./tool-environment.ts";
 
 /** More would crowd out the model's context; a tool should answer with less. */
 const MAX_RESULT_CHARACTERS = 256 * 1024;
@@ -24,6 +25,7 @@ export interface ToolCaller {
 export interface ToolRunnerParts {
   tools: ToolRegistry;
   database: Database;
+  environments: ToolEnvironments;
   reporter: Reporter;
   metrics: AgentMetrics;
   /** For tools that name no limit of their own. */
@@ -112,6 +114,7 @@ export class ToolRunner {
         signal: abort.signal,
         log,
         database: this.#parts.database,
+        environment: this.#parts.environments(tool),
       }))();
     try {
       return await Promise.race([running, tooLate]);

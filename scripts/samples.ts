@@ -1,5 +1,6 @@
 /** The callers' samples: making, checking, adding and listening to them. `USAGE` says how. */
 import { readFileSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { CALLER_RATE } from "../twins/audio/pcm.ts";
@@ -9,6 +10,7 @@ import { createFliteSynthesis } from "../twins/voice-runtime/providers/flite-syn
 import type { Synthesis } from "../twins/voice-runtime/providers/provider.ts";
 import { addRecording } from "./samples/add-recording.ts";
 import { checkSamples } from "./samples/check-samples.ts";
+import { DATASET_FILE, isDatasetAsMade, makeDataset } from "./samples/dataset.ts";
 import { type MakeSamplesOptions, makeSamples } from "./samples/make-samples.ts";
 
 const USAGE = `npm run samples                                  make all samples from samples/utterances.yaml
@@ -63,13 +65,22 @@ async function run(synthesis: Synthesis): Promise<number> {
 
 async function make(synthesis: Synthesis): Promise<number> {
   const { samples } = await makeSamples({ from: values.folder, to: values.folder, synthesis, onSample });
+  if (isShippedFolder()) say(`${makeDataset(values.folder)} log events in ${DATASET_FILE}`, 0);
   return say(`${samples.length} samples in ${values.folder}`, 0);
 }
 
 async function check(synthesis: Synthesis): Promise<number> {
   const differences = await checkSamples(values.folder, synthesis, onSample);
+  if (isShippedFolder() && !isDatasetAsMade(values.folder)) {
+    differences.push(`${DATASET_FILE} is not what scripts/samples/log-events.ts makes`);
+  }
   if (differences.length === 0) return say("every sample is what utterances.yaml says", 0);
   return say(`${differences.join("\n")}\nrun npm run samples to make them anew`, 1);
+}
+
+/** A folder of somebody's own has utterances, and no logs of ours. */
+function isShippedFolder(): boolean {
+  return resolve(values.folder) === resolve(SAMPLES_FOLDER);
 }
 
 function onSample(...[entry, done, total]: Parameters<NonNullable<MakeSamplesOptions["onSample"]>>): void {

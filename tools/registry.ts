@@ -29,6 +29,7 @@ const toolSchema = z.object({
   name: z.string().regex(NAME, "must be 1 to 64 letters, digits, _ or -"),
   description: z.string().min(1, "must say when to use the tool").max(MAX_DESCRIPTION_LENGTH),
   parameters: z.instanceof(z.ZodObject, { error: "must be a z.object(…)" }),
+  environment: z.instanceof(z.ZodObject, { error: "must be a z.object(…)" }).optional(),
   timeoutMs: z.number().int().min(1).max(MAX_TIMEOUT_MS).optional(),
   run: z.custom<Tool["run"]>((value) => typeof value === "function", "must be a function"),
 });
@@ -105,8 +106,12 @@ async function loadTool(folder: string, file: string): Promise<LoadedTool> {
       parsed.error.issues.map((issue) => `${issue.path.join(".")} ${issue.message}`).join("; "),
     );
   }
-  const { timeoutMs, ...members } = parsed.data;
-  const tool: Tool = { ...members, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
+  const { environment, timeoutMs, ...members } = parsed.data;
+  const tool: Tool = {
+    ...members,
+    ...(environment === undefined ? {} : { environment }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+  };
   return { file, tool, jsonSchema: jsonSchemaFor(tool) };
 }
 

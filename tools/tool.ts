@@ -14,29 +14,39 @@ export interface Database {
 }
 
 /** What a tool is given besides its arguments. */
-export interface ToolContext {
+export interface ToolContext<Environment = Record<string, unknown>> {
   /** The runtime's id of the phone call, when it sent one. */
   callId: string | undefined;
   /** Aborted when the tool has run past its time limit. */
   signal: AbortSignal;
   log: ToolLog;
   database: Database;
+  /** The variables the tool has declared; the same object in every run, so that a client can be kept by it. */
+  environment: Readonly<Environment>;
 }
 
-export interface Tool<Parameters extends z.ZodObject = z.ZodObject> {
+export interface Tool<
+  Parameters extends z.ZodObject = z.ZodObject,
+  Environment extends z.ZodObject = z.ZodObject,
+> {
   /** What the model calls it: letters, digits, `_` and `-`, at most 64. */
   name: string;
   /** When the model should use it, at most 1000 characters. */
   description: string;
   /** Becomes the JSON schema sent to the runtime; arguments are checked against it before `run`. */
   parameters: Parameters;
+  /** Variables of the agent's environment that it needs. A variable that is missing or wrong fails the tool's runs, not the agent. */
+  environment?: Environment;
   /** Longest a run may take; default 15000, below the runtime's own 20 s. */
   timeoutMs?: number;
   /** Does the work. Any JSON-like value may be returned; a thrown error is told to the model by its message. */
-  run(args: z.output<Parameters>, context: ToolContext): Promise<unknown>;
+  run(args: z.output<Parameters>, context: ToolContext<z.output<Environment>>): Promise<unknown>;
 }
 
-/** Declares a tool; `args` of `run` get their types from `parameters`. */
-export function defineTool<Parameters extends z.ZodObject>(tool: Tool<Parameters>): Tool<Parameters> {
+/** Declares a tool; `run` gets its types from `parameters` and `environment`. */
+export function defineTool<
+  Parameters extends z.ZodObject,
+  Environment extends z.ZodObject = z.ZodObject<Record<never, never>>,
+>(tool: Tool<Parameters, Environment>): Tool<Parameters, Environment> {
   return tool;
 }

@@ -58,7 +58,11 @@ export async function startHouse({
     return opening;
   }
 
-  async function open(address: Required<SandboxAddress>, environment: object, end: () => Promise<void>) {
+  async function open(
+    address: Required<SandboxAddress>,
+    environment: Record<string, string>,
+    end: () => Promise<void>,
+  ) {
     const openedAt = performance.now();
     try {
       const stage = await startStage(address, environment, end, log.child({ part: "agent" }));
@@ -95,11 +99,14 @@ export async function startHouse({
 
 async function startStage(
   address: Required<SandboxAddress>,
-  environment: object,
+  environment: Record<string, string>,
   end: () => Promise<void>,
   log: Logger,
 ): Promise<Stage> {
-  const agent = await startAgent(readConfig({ ...environment, PORT: "0", DRAIN_TIMEOUT_MS }), { log });
+  const agent = await startAgent(readConfig({ ...environment, PORT: "0", DRAIN_TIMEOUT_MS }), {
+    log,
+    environment,
+  });
   try {
     const sandbox = await SandboxClient.connect(address);
     let closed: Promise<void> | undefined;

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { ConfigError, environmentVariables, isLoopback, readConfig } from "../../agent/config.ts";
+import { loadTools } from "../../tools/registry.ts";
 
 test("only the key is needed; everything else has its default, and empty counts as unset", () => {
   expect(readConfig({ VAPI_API_KEY: "key", PORT: "", SIMULATION_ID: " " })).toMatchObject({
@@ -41,10 +42,11 @@ test("slashes at the end of addresses do not matter", () => {
   expect(config.engineUrl).toBe("http://localhost:6100");
 });
 
-test(".env.example names every variable, and no other", () => {
+test(".env.example names every variable of the agent and of its tools, and no other", async () => {
   const text = readFileSync(new URL("../../.env.example", import.meta.url), "utf8");
   const named = text.split("\n").flatMap((line) => /^([A-Z_]+)=/.exec(line)?.[1] ?? []);
-  expect(named.sort()).toEqual([...environmentVariables].sort());
+  const ofTools = (await loadTools()).all().flatMap((tool) => Object.keys(tool.environment?.shape ?? {}));
+  expect(named.sort()).toEqual([...environmentVariables, ...new Set(ofTools)].sort());
 });
 
 test("the defaults that .env.example shows are those of the agent", () => {

@@ -74,7 +74,7 @@ export async function startAgentBench({
       }),
       ...config,
     },
-    { log: captured.log, tools: tools ?? registryOf([{ tool: echo }]) },
+    { log: captured.log, tools: tools ?? registryOf([{ tool: echo }]), environment: env },
   );
   let calls = 0;
   return {
