@@ -35,6 +35,8 @@ const variables = z.object({
   SANDBOX_API_KEYS: z.string().default(""),
   /** Most sandboxes of an organisation at a time. */
   SANDBOX_LIMIT: z.coerce.number("must be a number").int().min(1).max(10_000).optional(),
+  /** Variables of this machine that the services of `POST /sandboxes` may name, with commas between. */
+  SANDBOX_VARIABLES: z.string().default(""),
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).optional(),
 });
 type Settings = z.infer<typeof variables> & { TWINS_PORT: number; LOG_LEVEL: string };
@@ -117,6 +119,7 @@ async function startAll(environment: string | undefined, settings: Settings): Pr
     log,
     ...(environment === undefined ? {} : { environmentFile: environment }),
     ...(settings.SANDBOX_API_KEY === undefined ? {} : { apiKey: settings.SANDBOX_API_KEY }),
+    givenVariables: settings.SANDBOX_VARIABLES.split(",").map((name) => name.trim()),
     keys: readKeyVariable(settings.SANDBOX_API_KEYS),
     ...(settings.SANDBOX_LIMIT === undefined ? {} : { mostSandboxes: settings.SANDBOX_LIMIT }),
   });

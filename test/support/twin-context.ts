@@ -20,6 +20,7 @@ export function twinContext(name: string, given: Partial<TwinContext> = {}): Twi
     view: { vendorRequests: () => [], spoken: () => [] },
     log: pino({ level: "silent" }),
     resolvePath: (path) => path,
+    variable: (name) => process.env[name],
     ...given,
   };
 }

@@ -85,11 +85,14 @@ export interface SandboxService {
   profile?: string;
 }
 
+/** What of the machine the services of a sandbox may name: files, and variables. */
+export type Reach = Pick<TwinContext, "resolvePath" | "variable">;
+
 export interface SandboxOptions extends Pick<Sandbox, "id" | "name" | "organisation" | "layout" | "clock"> {
   baseUrl: string;
   services: readonly SandboxService[];
   log: Logger;
-  resolvePath: TwinContext["resolvePath"];
+  reach: Reach;
 }
 
 /** Starts all twins side by side. When one fails the others are stopped. @throws Error naming the twin and the reason. */
@@ -134,7 +137,7 @@ async function startTwin(
     faults,
     view,
     log,
-    resolvePath: options.resolvePath,
+    ...options.reach,
     callbackDestination: () => callbacks.current,
   };
   try {

@@ -7,11 +7,18 @@ import { Claims } from "./claims.ts";
 import { SandboxClock, wallTime } from "./clock.ts";
 import type { HostTarget, NamedTarget } from "./host-names.ts";
 import type { OpenPort } from "./own-port.ts";
-import { type Layout, type Sandbox, startSandbox, stopSandbox, type TwinType } from "./sandbox.ts";
+import {
+  type Layout,
+  type Reach,
+  type Sandbox,
+  startSandbox,
+  stopSandbox,
+  type TwinType,
+} from "./sandbox.ts";
 import { FIRST_SANDBOX, SandboxRefusal } from "./sandbox-refusal.ts";
 import { type ResetOutcome, resetSandbox } from "./sandbox-reset.ts";
 import type { CheckedService } from "./services.ts";
-import type { AnyTwinDefinition, TwinContext } from "./twin.ts";
+import type { AnyTwinDefinition } from "./twin.ts";
 import type { TwinOfSandbox } from "./vendor.ts";
 
 export interface SandboxesOptions {
@@ -31,8 +38,8 @@ export interface SandboxPlan {
   /** Made when absent. */
   id?: string | undefined;
   services: readonly CheckedService[];
-  /** Which files its services may name, and where they are. */
-  resolvePath: TwinContext["resolvePath"];
+  /** Which files and variables of the machine its services may name. */
+  reach: Reach;
   layout: Layout;
   /** How long it lives; for ever when absent. */
   ttlMs?: number | undefined;
@@ -187,9 +194,9 @@ export class Sandboxes {
       if (!type) throw new Error(`twin ${definition.name} is not known`);
       return { type, config, ...(profile === undefined ? {} : { profile }) };
     });
-    const { layout, resolvePath } = plan;
+    const { layout, reach } = plan;
     const clock = new SandboxClock();
-    const options = { id, name, organisation, layout, clock, baseUrl, services, log, resolvePath };
+    const options = { id, name, organisation, layout, clock, baseUrl, services, log, reach };
     const sandbox = await startSandbox(options);
     const ports = new Map<string, OpenPort>();
     try {

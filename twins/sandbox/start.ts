@@ -9,8 +9,8 @@ import { type ActorSetup, agentEnvironment } from "./agent-setup.ts";
 import { createApiKeys, type KeyEntry, keyEntry, LOCAL_ORGANISATION, makeApiKey } from "./api-keys.ts";
 import { type Environment, readEnvironment } from "./environment.ts";
 import { type Gateway, startGateway } from "./gateway.ts";
-import { pathsWithin } from "./given-paths.ts";
-import { compileTwin } from "./sandbox.ts";
+import { pathsWithin, variablesAmong } from "./given-reach.ts";
+import { compileTwin, type Reach } from "./sandbox.ts";
 import { addressesOf, type TwinAddresses } from "./sandbox-description.ts";
 import { FIRST_SANDBOX } from "./sandbox-refusal.ts";
 import { createSandboxRoutes } from "./sandbox-routes.ts";
@@ -33,6 +33,8 @@ export interface StartOptions {
   keys?: readonly KeyEntry[];
   /** Most sandboxes of one organisation at a time; default 256. */
   mostSandboxes?: number;
+  /** Variables of the machine that the services of `POST /sandboxes` may name; default none. */
+  givenVariables?: readonly string[];
   /** Default: silent. */
   log?: Logger;
   /** The twins there are; default: `twins/registry.ts`. */
@@ -90,21 +92,27 @@ export async function startTwins(options: StartOptions = {}): Promise<RunningTwi
     log,
   });
   const folder = path.dirname(environmentFile);
-  const resolveDefault = (file: string) => path.resolve(folder, file);
+  const ownReach: Reach = {
+    resolvePath: (file) => path.resolve(folder, file),
+    variable: (name) => process.env[name],
+  };
   try {
     const { layout } = environment;
     const first = await sandboxes.create(owner, {
       id: FIRST_SANDBOX,
       services,
       layout,
-      resolvePath: resolveDefault,
+      reach: ownReach,
     });
     const routes = createSandboxRoutes({
       sandboxes,
       known,
       defaultServices: services.map(withoutNames),
-      resolveDefault,
-      resolveGiven: pathsWithin([folder, process.cwd()]),
+      ownReach,
+      givenReach: {
+        resolvePath: pathsWithin([folder, process.cwd()]),
+        variable: variablesAmong(options.givenVariables ?? []),
+      },
       keys,
       log,
     });

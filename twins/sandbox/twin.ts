@@ -27,6 +27,11 @@ export interface TwinContext {
   log: Logger;
   /** Resolves a path of the environment file against that file's folder. */
   resolvePath(path: string): string;
+  /**
+   * A variable of the machine that the service's `config` names, such as one that holds a key; `undefined`: it is not set.
+   * @throws Error when whoever wrote the config may not name it
+   */
+  variable(name: string): string | undefined;
   /** Where this sandbox's callbacks go when nothing nearer says otherwise: what `PUT /sim/client` has registered. */
   callbackDestination?(): CallbackDestination | undefined;
 }

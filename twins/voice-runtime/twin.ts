@@ -50,6 +50,7 @@ export async function startVoiceRuntime(
     embedded: parts.embedded,
     rulesFor: (simulationId) => rulesFor(world, simulationId),
     resolvePath: context.resolvePath,
+    variable: context.variable,
     log,
   });
   const calls = new CallBook({

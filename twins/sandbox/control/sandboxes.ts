@@ -4,6 +4,7 @@ import { isPlainName } from "../api-keys.ts";
 import { errorResponse, readBodyAs } from "../errors.ts";
 import type { Journal } from "../journal.ts";
 import { type Operation, operation, type VendorResponse } from "../operation.ts";
+import type { Reach } from "../sandbox.ts";
 import { describeSandbox } from "../sandbox-description.ts";
 import { SandboxRefusal } from "../sandbox-refusal.ts";
 import type { Sandboxes } from "../sandboxes.ts";
@@ -22,10 +23,10 @@ export interface SandboxesTarget {
   known: readonly AnyTwinDefinition[];
   /** What a sandbox has when it asks for nothing else. */
   defaultServices: readonly CheckedService[];
-  /** Finds the files of the environment file's services. */
-  resolveDefault(file: string): string;
-  /** Finds a file that a request names. @throws Error for one that a request may not name. */
-  resolveGiven(file: string): string;
+  /** What the environment file's services may name of the machine. */
+  ownReach: Reach;
+  /** What the services of a request may. */
+  givenReach: Reach;
 }
 
 /** Longest life that can be asked for: a week. */
@@ -83,8 +84,8 @@ export const sandboxOperations: readonly Operation<SandboxesTarget>[] = [
       const services = checked ? withEngine(checked.services, target.known) : target.defaultServices;
       const ttlMs = ttl_seconds === undefined ? undefined : ttl_seconds * 1000;
       try {
-        const resolvePath = given ? target.resolveGiven : target.resolveDefault;
-        const plan = { id, services, resolvePath, layout, ttlMs };
+        const reach = given ? target.givenReach : target.ownReach;
+        const plan = { id, services, reach, layout, ttlMs };
         const living = await target.sandboxes.create(target.organisation, plan);
         return { status: 201, body: describeSandbox(living) };
       } catch (error) {

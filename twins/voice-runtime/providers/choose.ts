@@ -35,34 +35,53 @@ export interface ChoosingParts {
   embedded: EmbeddedSpeech;
   rulesFor(simulationId: string | undefined): readonly ScriptRule[] | undefined;
   resolvePath(path: string): string;
+  /** Reads a variable of the machine. @throws Error for one that may not be named */
+  variable(name: string): string | undefined;
   log: Logger;
 }
 
 /** @throws Error naming the variable when a configured key is not in the environment */
 export async function chooseProviders(parts: ChoosingParts): Promise<Providers> {
-  const { config, embedded, log } = parts;
-  const [recognition, synthesis]: [Closable<Recognition>, Closable<Synthesis>] = await Promise.all([
-    config.recognition.provider === "openai"
-      ? createOpenAiRecognition(openAiEndpoint(config.recognition), config.recognition.model, log)
-      : embedded.recognition(config.recognition.samples && parts.resolvePath(config.recognition.samples)),
-    config.synthesis.provider === "openai"
-      ? createOpenAiSynthesis({ ...config.synthesis, endpoint: openAiEndpoint(config.synthesis), log })
-      : embedded.synthesis(),
-  ]);
+  // What the config names is looked up before anything starts that would have to be closed again.
+  const [startRecognition, startSynthesis, createBrain] = [
+    recognitionOf(parts),
+    synthesisOf(parts),
+    brainMaker(parts),
+  ];
+  const [recognition, synthesis] = await Promise.all([startRecognition(), startSynthesis()]);
   return {
     recognition,
     synthesis,
-    createBrain: brainMaker(parts),
+    createBrain,
     async close() {
       await Promise.all([recognition.close?.(), synthesis.close?.()]);
     },
   };
 }
 
-function brainMaker({ config, rulesFor }: ChoosingParts): (log: Logger) => Brain {
+type Start<Provider> = () => Closable<Provider> | Promise<Closable<Provider>>;
+
+function recognitionOf({ config, embedded, resolvePath, variable, log }: ChoosingParts): Start<Recognition> {
+  const { recognition } = config;
+  if (recognition.provider === "samples") {
+    const folder = recognition.samples && resolvePath(recognition.samples);
+    return () => embedded.recognition(folder);
+  }
+  const endpoint = openAiEndpoint(recognition, variable);
+  return () => createOpenAiRecognition(endpoint, recognition.model, log);
+}
+
+function synthesisOf({ config, embedded, variable, log }: ChoosingParts): Start<Synthesis> {
+  const { synthesis } = config;
+  if (synthesis.provider === "flite") return () => embedded.synthesis();
+  const endpoint = openAiEndpoint(synthesis, variable);
+  return () => createOpenAiSynthesis({ ...synthesis, endpoint, log });
+}
+
+function brainMaker({ config, rulesFor, variable }: ChoosingParts): (log: Logger) => Brain {
   const { brain } = config;
   if (brain.provider === "script") return (log) => createScriptBrain({ rulesFor, log });
-  const endpoint = openAiEndpoint(brain);
+  const endpoint = openAiEndpoint(brain, variable);
   return (log) => createOpenAiBrain({ endpoint, model: brain.model, log });
 }
 

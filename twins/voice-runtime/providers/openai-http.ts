@@ -16,9 +16,15 @@ export class ProviderError extends Error {
   }
 }
 
-/** @throws Error naming the variable that should hold the key and does not */
-export function openAiEndpoint(config: OpenAiEndpoint): Endpoint {
-  const key = config.api_key_env === undefined ? undefined : process.env[config.api_key_env];
+/**
+ * @param variable reads a variable of the machine.
+ * @throws Error naming the variable that should hold the key and does not
+ */
+export function openAiEndpoint(
+  config: OpenAiEndpoint,
+  variable: (name: string) => string | undefined,
+): Endpoint {
+  const key = config.api_key_env === undefined ? undefined : variable(config.api_key_env);
   if (config.api_key_env !== undefined && !key) {
     throw new Error(`set ${config.api_key_env} to the key of ${config.base_url}, or leave api_key_env out`);
   }

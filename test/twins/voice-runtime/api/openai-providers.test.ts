@@ -277,10 +277,14 @@ describe("synthesis", () => {
   });
 });
 
+const noVariables = () => undefined;
+
 test("a configured key that is not in the environment is named", () => {
   const config = { base_url: "http://127.0.0.1:1/v1/", timeout_seconds: 1 };
-  expect(() => openAiEndpoint({ ...config, api_key_env: "NO_SUCH_KEY_SET" })).toThrow(/NO_SUCH_KEY_SET/);
-  expect(openAiEndpoint(config)).toEqual({
+  expect(() => openAiEndpoint({ ...config, api_key_env: "NO_SUCH_KEY_SET" }, noVariables)).toThrow(
+    /NO_SUCH_KEY_SET/,
+  );
+  expect(openAiEndpoint(config, noVariables)).toEqual({
     baseUrl: "http://127.0.0.1:1/v1",
     key: undefined,
     timeoutMs: 1000,

@@ -1,4 +1,4 @@
-/** The files that somebody may name who talks to `/sandboxes`: not every file of the machine. */
+/** The files and variables that somebody may name who talks to `/sandboxes`: not all that the machine has. */
 import path from "node:path";
 
 /**
@@ -18,4 +18,17 @@ export function pathsWithin(folders: readonly [string, ...string[]]): (file: str
 function isWithin(folder: string, file: string): boolean {
   const way = path.relative(folder, file);
   return way !== ".." && !way.startsWith(`..${path.sep}`) && !path.isAbsolute(way);
+}
+
+/**
+ * Reads variables of the machine, and refuses those that are not among the names: a service's `config` says where a key
+ * is sent, so whoever may name any variable has all of them. @throws Error naming the variable
+ */
+export function variablesAmong(names: readonly string[]): (name: string) => string | undefined {
+  return (name) => {
+    if (names.includes(name)) return process.env[name];
+    throw new Error(
+      `a request may not name the variable ${name}; set the service up in the environment file, or start the twins with ${name} in SANDBOX_VARIABLES`,
+    );
+  };
 }
