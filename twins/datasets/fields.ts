@@ -19,6 +19,12 @@ export interface Field {
   readonly postings: string | undefined;
 }
 
+/** A field before it has a place in a database. */
+export type NewField = Pick<Field, "name" | "type" | "multi">;
+
+/** Columns of `documents` that are no fields. DuckDB's names ignore case. */
+const ownColumns = ["_row", "_id", "_index", "_version", "_seq_no", "_source", "rowid"];
+
 /** The fields as they are now; a new one is made whenever a write adds a field or changes one. */
 export class FieldCatalog {
   readonly #fields: ReadonlyMap<string, Field>;
@@ -43,4 +49,25 @@ export class FieldCatalog {
 /** The field's column in `documents AS d`. */
 export function columnOf(field: Field): Sql {
   return identifier(field.column);
+}
+
+/** The new fields with their places: column names that differ in more than case, postings for text. */
+export function placeFields(catalog: FieldCatalog, added: readonly NewField[]): Field[] {
+  const known = catalog.all();
+  const taken = new Set([...ownColumns, ...known.map(({ column }) => column.toLowerCase())]);
+  return added.map((field, index) => {
+    const number = known.length + index;
+    let column = field.name;
+    if (taken.has(column.toLowerCase())) column = `${field.name}~${number}`;
+    taken.add(column.toLowerCase());
+    return { ...field, column, postings: field.type === "text" ? `postings_${number}` : undefined };
+  });
+}
+
+const timeNames = ["@timestamp", "_time", "timestamp", "time", "ts", "date", "datetime", "event.created"];
+
+/** The field that most likely says when an event happened: a date of a usual name, else the only date there is. */
+export function likelyTimeField(fields: readonly NewField[]): string | undefined {
+  const dates = fields.filter(({ type }) => type === "date").map(({ name }) => name);
+  return timeNames.find((name) => dates.includes(name)) ?? (dates.length === 1 ? dates[0] : undefined);
 }

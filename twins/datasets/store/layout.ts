@@ -1,0 +1,132 @@
+/**
+ * How a store lies in its database file: the tables of `log-store.ts`, and `catalog`, which says what is in them. Whoever makes a
+ * file (an upload) and whoever opens it (a sandbox) do it through here.
+ */
+import type { DuckDBConnection } from "@duckdb/node-api";
+import { z } from "zod";
+import {
+  type Field,
+  FieldCatalog,
+  type FieldType,
+  likelyTimeField,
+  type NewField,
+  placeFields,
+} from "../fields.ts";
+import { identifier, raw, type Sql, sql } from "../sql.ts";
+import { read } from "./duckdb.ts";
+
+/** Grows when a file of the version before cannot be read any more. */
+export const FORMAT_VERSION = 1;
+
+/** What a database file says about itself. */
+export interface StoreCatalog {
+  readonly fields: FieldCatalog;
+  /** `_row` of the next document, `_seq_no` of the next write. */
+  readonly nextRow: number;
+  readonly nextSeqNo: number;
+}
+
+/** The file was made by another version of this program, or by something else. */
+export class UnreadableStore extends Error {
+  constructor(why: string) {
+    super(`this is no database that this version of offhook can open: ${why}; upload the dataset again`);
+    this.name = "UnreadableStore";
+  }
+}
+
+const columnTypes: Record<FieldType, string> = {
+  text: "VARCHAR",
+  long: "BIGINT",
+  unsigned_long: "UBIGINT",
+  double: "DOUBLE",
+  boolean: "BOOLEAN",
+  date: "TIMESTAMP",
+};
+
+/** The type of a field's column: `BIGINT`, `VARCHAR[]`, … */
+export function columnTypeOf({ type, multi }: Pick<Field, "type" | "multi">): Sql {
+  return raw(columnTypes[type] + (multi ? "[]" : ""));
+}
+
+/** Makes the tables of an empty store. */
+export async function createTables(connection: DuckDBConnection): Promise<void> {
+  await read(
+    connection,
+    raw(`CREATE TABLE documents
+      (_row BIGINT, _id VARCHAR, _index VARCHAR, _version BIGINT, _seq_no BIGINT, _source VARCHAR)`),
+  );
+  await read(connection, raw("CREATE TABLE catalog (format BIGINT, content VARCHAR)"));
+  await saveCatalog(connection, { fields: new FieldCatalog([], undefined), nextRow: 0, nextSeqNo: 0 });
+}
+
+/** Adds columns and empty postings. @param timeField the one found by name when absent. */
+export async function addFields(
+  connection: DuckDBConnection,
+  catalog: FieldCatalog,
+  added: readonly NewField[],
+  timeField?: string,
+): Promise<FieldCatalog> {
+  const placed = placeFields(catalog, added);
+  for (const field of placed) {
+    await read(
+      connection,
+      sql`ALTER TABLE documents ADD COLUMN ${identifier(field.column)} ${columnTypeOf(field)}`,
+    );
+    if (field.postings) await createPostings(connection, field.postings);
+  }
+  const all = [...catalog.all(), ...placed];
+  return new FieldCatalog(all, timeField ?? catalog.timeField?.name ?? likelyTimeField(all));
+}
+
+export async function createPostings(connection: DuckDBConnection, name: string): Promise<void> {
+  const columns = raw("(term VARCHAR, _row BIGINT, position INTEGER, frequency INTEGER, length INTEGER)");
+  await read(connection, sql`CREATE TABLE ${identifier(name)} ${columns}`);
+}
+
+const catalogContent = z.object({
+  fields: z.array(
+    z.object({
+      name: z.string(),
+      type: z.enum(["text", "long", "unsigned_long", "double", "boolean", "date"]),
+      multi: z.boolean(),
+      column: z.string(),
+      postings: z.string().optional(),
+    }),
+  ),
+  timeField: z.string().optional(),
+  nextRow: z.number().int(),
+  nextSeqNo: z.number().int(),
+});
+
+/** Writes what the file says about itself. Nothing else does: a store that is only worked with need not. */
+export async function saveCatalog(connection: DuckDBConnection, catalog: StoreCatalog): Promise<void> {
+  const { fields, nextRow, nextSeqNo } = catalog;
+  const content: z.input<typeof catalogContent> = {
+    fields: fields.all(),
+    timeField: fields.timeField?.name,
+    nextRow,
+    nextSeqNo,
+  };
+  await read(connection, raw("DELETE FROM catalog"));
+  await read(
+    connection,
+    sql`INSERT INTO catalog VALUES (${BigInt(FORMAT_VERSION)}, ${JSON.stringify(content)})`,
+  );
+}
+
+/** @throws UnreadableStore */
+export async function readCatalog(connection: DuckDBConnection): Promise<StoreCatalog> {
+  const { rows } = await read(connection, raw("SELECT format, content FROM catalog")).catch(() => {
+    throw new UnreadableStore("it has no catalog");
+  });
+  const [format, content] = rows[0] ?? [];
+  if (format !== FORMAT_VERSION) throw new UnreadableStore(`its format is ${format}, not ${FORMAT_VERSION}`);
+  const { fields, timeField, nextRow, nextSeqNo } = catalogContent.parse(JSON.parse(String(content)));
+  const placed = fields.map((field) => ({ ...field, postings: field.postings }));
+  return { fields: new FieldCatalog(placed, timeField), nextRow, nextSeqNo };
+}
+
+/** Brings everything written into the file itself, so that the file alone can be copied. */
+export async function checkpoint(connection: DuckDBConnection): Promise<void> {
+  await read(connection, raw("CHECKPOINT"));
+}
