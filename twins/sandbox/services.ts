@@ -37,6 +37,8 @@ export interface CheckedService {
   definition: AnyTwinDefinition;
   config: unknown;
   profile?: string;
+  /** File of the dataset it works on, as it was named. */
+  dataset?: string;
   port?: number;
   /** In lower case. */
   dnsAliases: string[];
@@ -89,6 +91,7 @@ export function checkServices(
       config: config.data,
       dnsAliases,
       ...(service.profile === undefined ? {} : { profile: service.profile }),
+      ...(service.dataset === undefined ? {} : { dataset: service.dataset }),
       ...(service.port === undefined ? {} : { port: service.port }),
     });
   });

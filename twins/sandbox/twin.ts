@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import type { z } from "zod";
 import type { CallbackDestination } from "./client/destination.ts";
 import type { Clock } from "./clock.ts";
+import type { Dataset, OpenDatasetLibrary } from "./datasets/dataset.ts";
 import type { FaultGate } from "./faults/connection-effects.ts";
 import type { Journal } from "./journal.ts";
 import type { TwinManual } from "./manual/manual.ts";
@@ -34,6 +35,11 @@ export interface TwinContext {
   variable(name: string): string | undefined;
   /** Where this sandbox's callbacks go when nothing nearer says otherwise: what `PUT /sim/client` has registered. */
   callbackDestination?(): CallbackDestination | undefined;
+  /**
+   * The dataset of the twin's service, as it is now; `undefined` when there is none. It changes while the twin runs: the
+   * twin is then reset, and has to work on what this answers from there on.
+   */
+  dataset?(): Pick<Dataset, "file" | "description"> | undefined;
 }
 
 /** A twin at work in one sandbox. */
@@ -72,8 +78,8 @@ export interface TwinDefinition<Config, Twin extends RunningTwin> {
   config: z.ZodType<Config>;
   operations: Operation<Twin>[];
   sockets?: SocketOperation<Twin>[];
-  /** Whether the service may name a `dataset` in the environment file. */
-  takesDataset?: boolean;
+  /** Makes the datasets of the service, for one that works on any. */
+  takesDataset?: OpenDatasetLibrary;
   /** What only this twin does, for `/sim/manual`; each sentence is proved by a test of the same id. */
   manual?: TwinManual;
   /** Credentials accepted from the start, given the `url`; the journal masks them wherever they stand. */
