@@ -1,0 +1,94 @@
+/** A request of the vendor's API, read as the vendor reads it. */
+import type { VendorRequest } from "../../sandbox/operation.ts";
+import { type Json, type JsonObject, readJson } from "../json/read.ts";
+import type { DroppedClause } from "../query/compiled-query.ts";
+import { VendorError } from "../vendor-error.ts";
+import { illegal, Parameters } from "./parameters.ts";
+
+/** What the journal says of a request beyond what was sent. */
+export interface SearchNotes {
+  /** The statements it became, in their order. */
+  sql?: string[];
+  /** What `specification` left out. */
+  dropped?: DroppedClause[];
+  /** What the translator did, when it was asked. */
+  translator?: object;
+}
+
+export class Call {
+  readonly request: VendorRequest;
+  readonly parameters: Parameters;
+  readonly notes: SearchNotes = {};
+
+  constructor(request: VendorRequest) {
+    this.request = request;
+    this.parameters = new Parameters(request.query);
+  }
+
+  /** Aborted when the client has gone. */
+  get signal(): AbortSignal {
+    return this.request.signal;
+  }
+
+  /** A `:name` segment of the path. */
+  segment(name: string): string {
+    return this.request.params[name] ?? "";
+  }
+
+  /** The text of the body, or of `?source=`. */
+  text(): string {
+    if (this.request.body.length > 0) return this.request.body.toString("utf8");
+    const source = this.parameters.text("source");
+    if (source === undefined) return "";
+    if (!this.parameters.has("source_content_type")) {
+      throw illegal("source and source_content_type parameters are required");
+    }
+    return source;
+  }
+
+  /** The body as JSON; `undefined` when there is none. @throws VendorError */
+  json(): Json | undefined {
+    const text = this.text();
+    return text.trim() === "" ? undefined : readJson(text);
+  }
+
+  /** The body as a JSON object; an empty one when there is none. @throws VendorError */
+  object(): JsonObject {
+    const json = this.json() ?? {};
+    if (isObject(json)) return json;
+    throw new VendorError(400, {
+      type: "parsing_exception",
+      reason: `Expected [START_OBJECT] but found [${tokenOf(json)}]`,
+      line: 1,
+      col: 1,
+    });
+  }
+
+  noteSql(statements: readonly string[]): void {
+    this.notes.sql = [...(this.notes.sql ?? []), ...statements];
+  }
+
+  noteDropped(dropped: readonly DroppedClause[]): void {
+    if (dropped.length > 0) this.notes.dropped = [...(this.notes.dropped ?? []), ...dropped];
+  }
+}
+
+export function isObject(json: unknown): json is JsonObject {
+  return typeof json === "object" && json !== null && !Array.isArray(json);
+}
+
+/** The vendor's name for the token that a value begins with. */
+export function tokenOf(json: Json): string {
+  if (json === null) return "VALUE_NULL";
+  if (Array.isArray(json)) return "START_ARRAY";
+  switch (typeof json) {
+    case "string":
+      return "VALUE_STRING";
+    case "boolean":
+      return "VALUE_BOOLEAN";
+    case "object":
+      return "START_OBJECT";
+    default:
+      return "VALUE_NUMBER";
+  }
+}

@@ -1,0 +1,137 @@
+/** URL parameters, read in the vendor's words; what no part of the request asks for is refused. */
+import { VendorError } from "../vendor-error.ts";
+
+/** What every route takes. */
+const COMMON = ["pretty", "human", "error_trace", "filter_path", "format", "source", "source_content_type"];
+
+export class Parameters {
+  readonly #query: URLSearchParams;
+
+  constructor(query: URLSearchParams) {
+    this.#query = query;
+  }
+
+  has(name: string): boolean {
+    return this.#query.has(name);
+  }
+
+  text(name: string): string | undefined {
+    // Of a parameter given twice the last one counts.
+    return this.#query.getAll(name).at(-1);
+  }
+
+  /** A comma-separated list; `undefined` when it is absent. */
+  list(name: string): string[] | undefined {
+    return this.text(name)
+      ?.split(",")
+      .filter((item) => item !== "");
+  }
+
+  /** `?pretty` alone is true. */
+  flag(name: string): boolean | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    if (text === "" || text === "true") return true;
+    if (text === "false") return false;
+    throw illegal(`Failed to parse value [${text}] as only [true] or [false] are allowed.`);
+  }
+
+  integer(name: string): number | undefined {
+    const text = this.text(name);
+    if (text === undefined || text === "") return undefined;
+    if (/^[+-]?\d+$/.test(text) && Math.abs(Number(text)) < 2 ** 31) return Number(text);
+    throw illegal(`Failed to parse int parameter [${name}] with value [${text}]`, numberFormat(text));
+  }
+
+  long(name: string): bigint | undefined {
+    const text = this.text(name);
+    if (text === undefined || text === "") return undefined;
+    if (/^[+-]?\d{1,19}$/.test(text)) return BigInt(text);
+    throw illegal(`Failed to parse long parameter [${name}] with value [${text}]`, numberFormat(text));
+  }
+
+  /** Milliseconds of a time such as `30s`. */
+  durationMs(name: string): number | undefined {
+    const text = this.text(name);
+    return text === undefined ? undefined : readDurationMs(text, name);
+  }
+
+  /** @throws VendorError when there is a parameter that is not in `names`. */
+  check(path: string, names: readonly string[]): void {
+    const allowed = new Set([...COMMON, ...names]);
+    const unknown = [...new Set(this.#query.keys())].filter((name) => !allowed.has(name)).sort();
+    if (unknown.length === 0) return;
+    const described = unknown.map((name) => `[${name}]${meant(name, [...allowed])}`).join(", ");
+    throw illegal(
+      `request [${path}] contains unrecognized parameter${unknown.length > 1 ? "s" : ""}: ${described}`,
+    );
+  }
+}
+
+const units: Record<string, number> = {
+  nanos: 1e-6,
+  micros: 1e-3,
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+
+/** Milliseconds; -1 for "no limit". @throws VendorError */
+export function readDurationMs(text: string, name: string): number {
+  if (text === "-1") return -1;
+  if (text === "0") return 0;
+  const [, count, unit = ""] = /^(-?\d+(?:\.\d+)?)\s*([a-z]+)$/i.exec(text.trim()) ?? [];
+  const factor = units[unit.toLowerCase()];
+  if (count === undefined || factor === undefined) {
+    throw illegal(
+      `failed to parse setting [${name}] with value [${text}] as a time value: unit is missing or unrecognized`,
+    );
+  }
+  if (count.includes(".")) {
+    throw illegal(`failed to parse [${text}], fractional time values are not supported`);
+  }
+  return Number(count) * factor;
+}
+
+export function illegal(reason: string, caused_by?: { type: string; reason: string }): VendorError {
+  return new VendorError(400, {
+    type: "illegal_argument_exception",
+    reason,
+    ...(caused_by ? { caused_by } : {}),
+  });
+}
+
+function numberFormat(text: string) {
+  return { type: "number_format_exception", reason: `For input string: "${text}"` };
+}
+
+/** ` -> did you mean [x]?`, when a known name is near. */
+export function meant(name: string, candidates: readonly string[]): string {
+  const near = candidates
+    .map((candidate) => ({ candidate, score: similarity(name, candidate) }))
+    .filter(({ score }) => score > 0.5)
+    .sort((a, b) => b.score - a.score || (a.candidate < b.candidate ? -1 : 1))
+    .map(({ candidate }) => candidate);
+  if (near.length === 0) return "";
+  return near.length === 1
+    ? ` -> did you mean [${near[0]}]?`
+    : ` -> did you mean any of [${near.join(", ")}]?`;
+}
+
+/** 1 for equal, 0 for nothing in common: the edit distance in proportion to the longer one. */
+function similarity(a: string, b: string): number {
+  if (a.length === 0 || b.length === 0) return a === b ? 1 : 0;
+  if (a.length > 100) return 0;
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const cost = a[i - 1] === b[j - 1] ? 0 : 1;
+      next.push(Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, (row[j - 1] ?? 0) + cost));
+    }
+    row = next;
+  }
+  return 1 - (row[b.length] ?? 0) / Math.max(a.length, b.length);
+}
