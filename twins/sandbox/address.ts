@@ -1,7 +1,10 @@
 /** Where a request is meant to go, told by its path and its `Host`. */
 
 export type Address =
-  | { kind: "vendor"; sandbox: string; twin: string; path: string; query: string }
+  /** A twin at its own address, `/s/<sandbox>/<twin>/…`. */
+  | { kind: "twin"; sandbox: string; twin: string; path: string; query: string }
+  /** The vendor API of a twin, by a host name that stands for it. */
+  | { kind: "host"; sandbox: string; twin: string; path: string; query: string }
   | { kind: "control"; sandbox: string; twin: string; path: string; query: string }
   /** The sandboxes themselves: `/sandboxes` and below. */
   | { kind: "sandboxes"; path: string; query: string }
@@ -22,7 +25,7 @@ export function readAddress(target: string, host: string | undefined, lookup: Ho
   const path = mark < 0 ? local : local.slice(0, mark);
   const query = mark < 0 ? "" : local.slice(mark + 1);
   const alias = lookup(hostName(absolute?.host ?? host ?? ""));
-  if (alias) return { kind: "vendor", ...alias, path, query };
+  if (alias) return { kind: "host", ...alias, path, query };
   const prefix = path.slice(0, 3);
   if (prefix === "/s/" || prefix === "/c/") return readPrefixed(prefix, path, query);
   if (path === "/sandboxes" || path.startsWith("/sandboxes/")) return { kind: "sandboxes", path, query };
@@ -37,7 +40,7 @@ function readPrefixed(prefix: "/s/" | "/c/", path: string, query: string): Addre
   const twin = twinEnd < 0 ? path.slice(twinStart) : path.slice(twinStart, twinEnd);
   if (sandboxEnd < 0 || !isName(sandbox) || !isName(twin)) return { kind: "nowhere", path };
   const rest = twinEnd < 0 ? "/" : path.slice(twinEnd);
-  return { kind: prefix === "/s/" ? "vendor" : "control", sandbox, twin, path: rest, query };
+  return { kind: prefix === "/s/" ? "twin" : "control", sandbox, twin, path: rest, query };
 }
 
 const NAME_CHARACTERS = "abcdefghijklmnopqrstuvwxyz0123456789-_";

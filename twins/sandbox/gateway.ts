@@ -19,7 +19,7 @@ import type { SandboxRoutes } from "./sandbox-routes.ts";
 import type { Sandboxes } from "./sandboxes.ts";
 import { ENGINE } from "./services.ts";
 import { createUpgrader, refuseUpgrade } from "./upgrade.ts";
-import { serveVendor, type TwinOfSandbox, upgradeVendor } from "./vendor.ts";
+import { serveTwinAddress, serveVendor, type TwinOfSandbox, upgradeVendor } from "./vendor.ts";
 
 export interface GatewayOptions {
   host: string;
@@ -82,19 +82,18 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         return;
     }
     const found = find(served, address);
+    if (found && address.kind === "twin") return serveTwinAddress(req, res, address, found);
     if (found) return serveVendor(req, res, address, found);
     await refuseEarly(req, res, nowhere(address.path));
   }
 
   async function upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const address = addressOf(req, lookup);
-    const found =
-      served && (address.kind === "vendor" || address.kind === "engine") ? find(served, address) : undefined;
-    if (!found || (address.kind !== "vendor" && address.kind !== "engine")) {
-      refuseUpgrade(socket, nowhere(address.path));
-      return;
+    if (served && leadsToVendor(address)) {
+      const found = find(served, address);
+      if (found) return upgradeVendor(upgrader, req, socket, head, address, found);
     }
-    return upgradeVendor(upgrader, req, socket, head, address, found);
+    refuseUpgrade(socket, nowhere(address.path));
   }
 
   const server = createHttpServer({ serve, upgrade }, options.log);
@@ -120,7 +119,11 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   };
 }
 
-type VendorAddress = Extract<Address, { kind: "vendor" | "engine" }>;
+type VendorAddress = Extract<Address, { kind: "twin" | "host" | "engine" }>;
+
+function leadsToVendor(address: Address): address is VendorAddress {
+  return address.kind === "twin" || address.kind === "host" || address.kind === "engine";
+}
 
 /** Over TLS the server name counts when `Host` names no twin: it is what the client wanted to reach. */
 function addressOf(req: IncomingMessage, lookup: HostLookup): Address {

@@ -1,4 +1,4 @@
-/** A twin's own address, however it was reached: the vendor API, and in the legacy layout the control plane beside it. */
+/** A twin's vendor API, however it is reached; at the twin's own address a legacy world has its control plane beside it. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { serveTwinControl } from "./control/serve.ts";
@@ -13,18 +13,30 @@ export interface TwinOfSandbox {
   twin: HostedTwin;
 }
 
+/**
+ * Serves a request to `/s/<sandbox>/<twin>/…`. In the legacy layout that address, and no other, is the `control_url` too:
+ * a host name or a port that leads to the twin has the vendor's paths alone.
+ */
+export function serveTwinAddress(
+  req: IncomingMessage,
+  res: ServerResponse,
+  address: Local,
+  { sandbox, twin }: TwinOfSandbox,
+): Promise<void> {
+  const isControl = address.path === "/sim" || address.path.startsWith("/sim/");
+  if (sandbox.layout !== "legacy" || !isControl) return serveVendor(req, res, address, { sandbox, twin });
+  dropKey(req);
+  return serveTwinControl(req, res, address, { sandbox, twin });
+}
+
+/** Serves a request to the vendor API. */
 export function serveVendor(
   req: IncomingMessage,
   res: ServerResponse,
   address: Local,
   { sandbox, twin }: TwinOfSandbox,
 ): Promise<void> {
-  if (sandbox.layout === "legacy") {
-    dropKey(req);
-    if (address.path === "/sim" || address.path.startsWith("/sim/")) {
-      return serveTwinControl(req, res, address, { sandbox, twin });
-    }
-  }
+  if (sandbox.layout === "legacy") dropKey(req);
   return sandbox.connections.answering(res, serveOperation(req, res, address, vendorService(twin)));
 }
 

@@ -1,13 +1,16 @@
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { performance } from "node:perf_hooks";
+import type { Duplex } from "node:stream";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import WebSocket from "ws";
 import { type FaultyShop, startFaultyShop } from "../../support/faulty-shop.ts";
 
 let shop: FaultyShop;
 let base: string;
+/** What happens inside the shop. */
+const notes = new EventEmitter();
 beforeEach(async () => {
-  shop = await startFaultyShop();
+  shop = await startFaultyShop((what) => notes.emit(what));
   base = shop.url.replace("http:", "ws:");
 });
 afterEach(() => shop.stop());
@@ -89,6 +92,34 @@ describe("freeze", () => {
     expect(socket.readyState).toBe(WebSocket.OPEN);
     await shop.control("DELETE", "/faults");
     await expect.poll(() => heard).toEqual(["one", "two"]);
+  });
+
+  test.each([
+    ["cuts the connection", (carrier: Duplex) => carrier.destroy()],
+    ["ends its side of the connection", (carrier: Duplex) => carrier.end()],
+  ])("notices a client that leaves: it %s, behind what it has sent", async (_name, leave) => {
+    await shop.arm({ effect: "freeze", operation, times: 1 });
+    const socket = new WebSocket(`${base}/call/abc/transport`);
+    socket.on("error", () => undefined);
+    const [[{ socket: carrier }]] = await Promise.all([once(socket, "upgrade"), once(socket, "open")]);
+    const told = once(notes, "socket closed 1006");
+    await new Promise((resolve) => socket.send("x".repeat(5000), resolve));
+    leave(carrier);
+    await told;
+  });
+
+  test("holds what it was sent, in order and unharmed, however much that is", async () => {
+    await shop.arm({ effect: "freeze", operation, times: 1 });
+    const socket = await connect();
+    const heard: string[] = [];
+    socket.on("message", (data) => heard.push(data.toString()));
+    const sent = Array.from({ length: 800 }, (_, index) => `${index} ${"x".repeat(9000)}`);
+    for (const text of sent) socket.send(text);
+    await echoes(await connect());
+    expect(heard).toEqual([]);
+    await shop.control("DELETE", "/faults");
+    await expect.poll(() => heard.length).toBe(sent.length);
+    expect(heard).toEqual(sent);
   });
 
   test("does not keep the twins from stopping", async () => {

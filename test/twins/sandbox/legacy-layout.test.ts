@@ -4,9 +4,10 @@ import { WebSocket } from "ws";
 import engine from "../../../twins/engine/index.ts";
 import type { RunningTwins } from "../../../twins/sandbox/start.ts";
 import { request } from "../../support/http.ts";
+import { sendRaw } from "../../support/raw-http.ts";
 import { type AskSandboxes, sandboxRoutes } from "../../support/sandboxes.ts";
 import { createShop } from "../../support/shop-twin.ts";
-import { startEnvironment } from "../../support/twins.ts";
+import { addressesOf, startEnvironment } from "../../support/twins.ts";
 
 let twins: RunningTwins;
 let ask: AskSandboxes;
@@ -88,6 +89,24 @@ test.each(["/openapi.json", "/docs", "/redoc", "/simulate", "/%73im/health"])(
 test("nothing of it is at /c/, even with the key", async () => {
   const headers = { "x-api-key": twins.apiKey };
   expect((await request("GET", `${twins.baseUrl}/c/pinned/shop/sim/health`, { headers })).status).toBe(404);
+});
+
+test("no other address that leads to the twin has it: root, host name, own port", async () => {
+  const text =
+    "version: 1\nlayout: legacy\nservices: [{ name: shop, port: 0, dns_aliases: [shop.internal], config: { stock: [lamp] } }]\n";
+  const own = await startEnvironment(text, { twins: [engine, createShop()] });
+  const { port_url: port = "", control_url } = addressesOf(own, "shop");
+  expect((await request("GET", `${control_url}/sim/health`)).status).toBe(200);
+  const root = await request("GET", `${own.baseUrl}/sim/health`);
+  expect([root.status, root.body.error.message]).toEqual([404, "nothing is served at /sim/health"]);
+  const write = { body: { data: { things: [{ id: "stolen" }] } } };
+  const head = "GET /sim/health HTTP/1.1\r\nHost: shop.internal\r\nConnection: close\r\n\r\n";
+  expect(await sendRaw(own.baseUrl, head)).toMatch(/^HTTP\/1\.1 404 .*the shop has no such counter/s);
+  const byPort = await request("POST", `${port}/sim/data`, write);
+  expect([byPort.status, byPort.body]).toEqual([404, { fault: "the shop has no such counter" }]);
+  expect((await request("GET", `${port}/things/stolen`)).status).toBe(404);
+  expect((await request("GET", `${port}/things/lamp`)).status).toBe(200);
+  await own.stop();
 });
 
 test("the sandbox routes still take the key", async () => {

@@ -24,13 +24,33 @@ export function strikeSocket(fault: ArmedFault<SocketFault>, socket: WebSocket, 
   });
 }
 
-/** Nothing goes in or out while the connection stays; what is sent meanwhile waits. The returned function ends it. */
+/** What a frozen socket's client may send before it is told to wait; until then its leaving is noticed. */
+const HELD_BYTES = 4 * 1024 * 1024;
+
+/**
+ * Nothing goes in or out while the connection stays; what is sent meanwhile waits. The returned function ends it. The
+ * connection is read all the same, for its end stands behind whatever its client has sent.
+ */
 function freeze(socket: WebSocket, connection: Duplex): () => void {
   if (socket.readyState !== socket.OPEN) return () => {};
-  socket.pause();
+  const readers = connection.listeners("data") as ((chunk: Buffer) => void)[];
+  const held: Buffer[] = [];
+  let heldBytes = 0;
+  const hold = (chunk: Buffer) => {
+    held.push(chunk);
+    heldBytes += chunk.length;
+    if (heldBytes > HELD_BYTES) connection.pause();
+  };
+  connection.removeAllListeners("data");
+  connection.on("data", hold);
+  connection.resume();
   connection.cork();
   return () => {
     connection.uncork();
-    socket.resume();
+    if (connection.readableEnded || connection.destroyed) return;
+    connection.off("data", hold);
+    for (const read of readers) connection.on("data", read);
+    if (heldBytes > 0) connection.unshift(Buffer.concat(held));
+    connection.resume();
   };
 }
