@@ -4,7 +4,15 @@ import { analyzedSql } from "../analysis.ts";
 import { type Field, FieldCatalog, type FieldType } from "../fields.ts";
 import { identifier, joined, raw, type Sql, type SqlValue, sql } from "../sql.ts";
 import { openDatabase, runQuery } from "./duckdb.ts";
-import type { DocumentWrite, LogStore, QueryOptions, QueryResult, WrittenDocument } from "./log-store.ts";
+import type {
+  DocumentPlace,
+  DocumentWrite,
+  LogStore,
+  QueryOptions,
+  QueryResult,
+  RemovedDocument,
+  WrittenDocument,
+} from "./log-store.ts";
 
 const MEMORY_LIMIT = "256MB";
 const columnTypes: Record<FieldType, string> = {
@@ -48,18 +56,20 @@ class DuckDbLogStore implements LogStore {
   async write(documents: readonly DocumentWrite[]): Promise<WrittenDocument[]> {
     const written: WrittenDocument[] = [];
     const first = this.#rows;
-    for (const { id, index, source } of documents) {
+    for (const { id, index, source, version } of documents) {
       const values = new Map<string, SqlValue[]>();
       flatten("", JSON.parse(source), values);
       await this.#extend(values);
       const row = this.#rows++;
       const _id = id ?? `row-${row}`;
+      const [replaced] = id === undefined ? [] : await this.remove([{ id, index }]);
+      const _version = version ?? replaced?.version ?? 1;
       const names = ["_row", "_id", "_index", "_version", "_seq_no", "_source"];
       const cells: Sql[] = [
         sql`${BigInt(row)}`,
         sql`${_id}`,
         sql`${index}`,
-        raw("1"),
+        sql`${BigInt(_version)}`,
         sql`${BigInt(row)}`,
         sql`${source}`,
       ];
@@ -72,12 +82,33 @@ class DuckDbLogStore implements LogStore {
       }
       const columns = joined(names.map(identifier), ", ");
       await this.query(sql`INSERT INTO documents (${columns}) VALUES (${joined(cells, ", ")})`);
-      written.push({ id: _id, index, version: 1, seqNo: row, result: "created" });
+      const result = replaced ? "updated" : "created";
+      written.push({ id: _id, index, version: _version, seqNo: row, result });
     }
     for (const field of this.#fields.all())
       if (field.postings) await this.#post(field, field.postings, first);
     this.stateVersion++;
     return written;
+  }
+
+  async remove(documents: readonly DocumentPlace[]): Promise<(RemovedDocument | undefined)[]> {
+    const removed: (RemovedDocument | undefined)[] = [];
+    for (const { index, id } of documents) {
+      const where = sql`_index = ${index} AND _id = ${id}`;
+      const { rows } = await this.query(sql`SELECT _row, _version FROM documents WHERE ${where}`);
+      const [row, version] = rows[0] ?? [];
+      if (typeof row !== "number") {
+        removed.push(undefined);
+        continue;
+      }
+      await this.query(sql`DELETE FROM documents WHERE _row = ${BigInt(row)}`);
+      for (const { postings } of this.#fields.all()) {
+        if (postings) await this.query(sql`DELETE FROM ${identifier(postings)} WHERE _row = ${BigInt(row)}`);
+      }
+      removed.push({ version: Number(version) + 1, seqNo: this.#rows++ });
+      this.stateVersion++;
+    }
+    return removed;
   }
 
   async close(): Promise<void> {

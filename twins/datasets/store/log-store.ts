@@ -58,6 +58,43 @@ export interface DocumentWrite {
   index: string;
   /** The event as JSON text, kept as it is; an object. */
   source: string;
+  /** The version it gets; when absent, one more than that of the document it replaces, or 1. */
+  version?: number;
+}
+
+/** Where a document is. */
+export interface DocumentPlace {
+  index: string;
+  id: string;
+}
+
+export interface RemovedDocument {
+  /** One more than the version that was removed. */
+  version: number;
+  seqNo: number;
+}
+
+/** A value that its field cannot hold. */
+export interface UnfitValue {
+  /** Position of the document among those to be written. */
+  document: number;
+  field: string;
+  /** Type of the field: `long`, `date`, … */
+  type: string;
+  /** As JSON text. */
+  value: string;
+  /** `For input string: "cheap"`. */
+  reason: string;
+}
+
+/** Documents with values that do not fit; none of the documents is stored. */
+export class UnfitDocuments extends Error {
+  readonly values: readonly UnfitValue[];
+  constructor(values: readonly UnfitValue[]) {
+    super(values.map(({ field, type, reason }) => `${field} (${type}): ${reason}`).join("; "));
+    this.name = "UnfitDocuments";
+    this.values = values;
+  }
 }
 
 export interface WrittenDocument {
@@ -76,7 +113,12 @@ export interface LogStore {
   readonly stateVersion: number;
   /** Runs one statement that reads. @throws QueryInterrupted, or DuckDB's error. */
   query(statement: Sql, options?: QueryOptions): Promise<QueryResult>;
-  /** Stores documents, all of them or none; new fields extend the catalog. */
+  /**
+   * Stores documents, all of them or none; new fields extend the catalog. No two of them have the same place.
+   * @throws UnfitDocuments
+   */
   write(documents: readonly DocumentWrite[]): Promise<WrittenDocument[]>;
+  /** Removes documents; `undefined` stands for one that was not there. No two of them have the same place. */
+  remove(documents: readonly DocumentPlace[]): Promise<(RemovedDocument | undefined)[]>;
   close(): Promise<void>;
 }

@@ -1,0 +1,42 @@
+/** What the vendor says of names of indices that are not there, or cannot be. */
+import { VendorError } from "../vendor-error.ts";
+
+export function noSuchIndex(name: string): VendorError {
+  return new VendorError(404, {
+    type: "index_not_found_exception",
+    reason: `no such index [${name}]`,
+    "resource.type": "index_or_alias",
+    "resource.id": name,
+    index_uuid: "_na_",
+    index: name,
+  });
+}
+
+/** @throws VendorError when an index of this name could not be made. Source: MetadataCreateIndexService of 8.15 */
+export function checkIndexName(name: string): void {
+  const rule = brokenRule(name);
+  if (rule === undefined) return;
+  throw new VendorError(400, {
+    type: "invalid_index_name_exception",
+    reason: `Invalid index name [${name}], ${rule}`,
+    index_uuid: "_na_",
+    index: name,
+  });
+}
+
+/** Longest name, in bytes. */
+const MAX_NAME_BYTES = 255;
+
+function brokenRule(name: string): string | undefined {
+  if (name === "") return "must not be empty";
+  if (/[\\/*?"<>| ,]/.test(name)) {
+    return `must not contain the following characters ['\\','/','*','?','"','<','>','|',' ',',']`;
+  }
+  if (name.includes("#")) return "must not contain '#'";
+  if (name.includes(":")) return "must not contain ':'";
+  if (/^[_+-]/.test(name)) return "must not start with '_', '-', or '+'";
+  const bytes = Buffer.byteLength(name);
+  if (bytes > MAX_NAME_BYTES) return `index name is too long, (${bytes} > ${MAX_NAME_BYTES})`;
+  if (name === "." || name === "..") return "must not be '.' or '..'";
+  return name === name.toLowerCase() ? undefined : "must be lowercase";
+}

@@ -1,0 +1,145 @@
+/**
+ * Which indices an expression means: names, patterns, lists, `_all`, `-exclusions`, date math.
+ * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/api-conventions.html#api-multi-index
+ */
+import type { Parameters } from "../api/parameters.ts";
+import { illegal } from "../api/parameters.ts";
+import type { Fidelity } from "../query/compiled-query.ts";
+import { resolveDateMath } from "./date-math-name.ts";
+import { noSuchIndex } from "./errors.ts";
+
+export interface ExpressionOptions {
+  /** A name that is not there is passed over. */
+  ignoreUnavailable: boolean;
+  /** An expression that means nothing is an empty one, not a mistake. */
+  allowNoIndices: boolean;
+  /** Whether patterns are expanded, and whether hidden names are among what they mean. */
+  expand: "none" | "visible" | "hidden";
+}
+
+/** URL parameters by which `readExpressionOptions` is told. */
+export const expressionParameters = [
+  "ignore_unavailable",
+  "allow_no_indices",
+  "expand_wildcards",
+  "ignore_throttled",
+];
+
+export function readExpressionOptions(parameters: Parameters): ExpressionOptions {
+  const states = parameters.list("expand_wildcards") ?? ["open"];
+  for (const state of states) {
+    if (!["open", "closed", "hidden", "none", "all"].includes(state)) {
+      throw illegal(`No valid expand wildcard value [${state}]`);
+    }
+  }
+  const last = states.lastIndexOf("none");
+  const counting = states.slice(last + 1);
+  const expand =
+    counting.length === 0 || !counting.some((state) => state === "open" || state === "all")
+      ? "none"
+      : "visible";
+  return {
+    ignoreUnavailable: parameters.flag("ignore_unavailable") ?? false,
+    allowNoIndices: parameters.flag("allow_no_indices") ?? true,
+    expand:
+      expand !== "none" && counting.some((state) => state === "hidden" || state === "all")
+        ? "hidden"
+        : expand,
+  };
+}
+
+export const lenientOptions: ExpressionOptions = {
+  ignoreUnavailable: false,
+  allowNoIndices: true,
+  expand: "visible",
+};
+
+export interface ExpressionContext {
+  known: readonly string[];
+  fidelity: Fidelity;
+  /** For date math. */
+  nowMs: number;
+}
+
+/** What an expression means. */
+export interface Selection {
+  /** Names that are there, in their order. */
+  names: readonly string[];
+  /** Nothing is left out: the selection is the whole dataset. */
+  everything: boolean;
+}
+
+/** @throws VendorError 404 for what is not there, as the vendor does in `vendor` fidelity */
+export function select(
+  expression: string | undefined,
+  options: ExpressionOptions,
+  context: ExpressionContext,
+): Selection {
+  const { known, fidelity, nowMs } = context;
+  const parts = splitExpression(expression).map((part) => resolveDateMath(part, nowMs));
+  if (meansAll(parts)) {
+    if (options.expand !== "none") return { names: known, everything: true };
+    return fidelity === "vendor" ? nothing(parts, options) : { names: known, everything: true };
+  }
+  const chosen = new Set<string>();
+  let patterned = false;
+  let absent: string | undefined;
+  for (const part of parts) {
+    if (part.startsWith("-") && patterned) {
+      for (const name of known) if (matches(name, part.slice(1))) chosen.delete(name);
+    } else if (part.includes("*") || part === "_all") {
+      patterned = true;
+      const found = options.expand === "none" ? [] : known.filter((name) => expands(name, part, options));
+      for (const name of found) chosen.add(name);
+      if (found.length === 0 && !options.allowNoIndices) absent ??= part;
+    } else if (known.includes(part)) chosen.add(part);
+    else if (!options.ignoreUnavailable) absent ??= part;
+  }
+  if (fidelity === "vendor") {
+    if (absent !== undefined) throw noSuchIndex(absent);
+    if (chosen.size === 0) return nothing(parts, options);
+  } else if (chosen.size === 0) return { names: known, everything: true };
+  const names = known.filter((name) => chosen.has(name));
+  return { names, everything: names.length === known.length };
+}
+
+function nothing(parts: readonly string[], options: ExpressionOptions): Selection {
+  if (options.allowNoIndices) return { names: [], everything: false };
+  throw noSuchIndex(parts.join(",") || "_all");
+}
+
+/** Longest list of names accepted. */
+const MAX_PARTS = 10_000;
+
+/** `a,b*,-c` as its parts; a comma within `<…>` belongs to the name. */
+export function splitExpression(expression: string | undefined): string[] {
+  if (expression === undefined) return [];
+  const parts = expression.match(/(?:<[^>]*>|[^,])+/g) ?? [];
+  if (parts.length > MAX_PARTS) throw illegal(`an index expression has at most ${MAX_PARTS} parts`);
+  return parts;
+}
+
+function meansAll(parts: readonly string[]): boolean {
+  return parts.length === 0 || (parts.length === 1 && (parts[0] === "_all" || parts[0] === "*"));
+}
+
+/** A hidden name (`.kibana`) is meant by patterns that begin with a dot, or when hidden ones are asked for. */
+function expands(name: string, pattern: string, { expand }: ExpressionOptions): boolean {
+  if (name.startsWith(".") && !pattern.startsWith(".") && expand !== "hidden") return false;
+  return pattern === "_all" || matches(name, pattern);
+}
+
+/** Whether a name fits a pattern in which `*` is any text. */
+export function matches(name: string, pattern: string): boolean {
+  const [first = "", ...rest] = pattern.split("*");
+  if (rest.length === 0) return name === pattern;
+  if (!name.startsWith(first)) return false;
+  const last = rest.pop() ?? "";
+  let at = first.length;
+  for (const part of rest) {
+    const found = name.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return name.length - last.length >= at && name.endsWith(last);
+}
