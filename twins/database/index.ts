@@ -7,6 +7,7 @@ import { z } from "zod";
 import { errorResponse, ownRefusal } from "../sandbox/errors.ts";
 import { defineTwin, type RunningTwin, type TwinContext } from "../sandbox/twin.ts";
 import { WorldRefusal } from "../sandbox/world.ts";
+import { everyStep } from "./every-step.ts";
 import { postgresManual } from "./manual.ts";
 import { createSandboxDatabase, type SandboxDatabase } from "./sandbox-database.ts";
 import { leaseServer, type ServerLease } from "./server/server.ts";
@@ -57,8 +58,9 @@ async function start(context: TwinContext, options: Config): Promise<PostgresTwi
     database = await createSandboxDatabase(lease.server, context.sandbox, recipes.standard);
     return await running(context, recipes, lease, database);
   } catch (error) {
-    await database?.drop();
-    await lease.release();
+    await everyStep([() => database?.drop(), () => lease.release()]).catch((left: unknown) => {
+      context.log.warn({ err: left }, "the database server was not left as it was found");
+    });
     throw error;
   }
 }
@@ -71,6 +73,7 @@ async function running(
 ): Promise<PostgresTwin> {
   const world = await PostgresWorld.open(database.adminUrl, lease.server.superuser, context.log);
   const proxy = await statementProxy(context, database);
+  void world.rest().then(() => database.tidy());
   return {
     world,
     url: proxy?.url ?? database.url,
@@ -78,15 +81,15 @@ async function running(
       const recipe = profile === undefined ? recipes.standard : recipes.named.get(profile);
       if (!recipe) throw unknownProfile(profile, [...recipes.named.keys()]);
       const startedAt = performance.now();
-      await world.whileReplaced(() => database.recreate(recipe));
+      try {
+        await world.whileReplaced(await database.replacement(recipe));
+      } finally {
+        void world.rest().then(() => database.tidy());
+      }
       context.log.debug({ tookMs: Math.round(performance.now() - startedAt) }, "database made anew");
     },
-    stop: async () => {
-      await proxy?.stop();
-      await world.close();
-      await database.drop();
-      await lease.release();
-    },
+    stop: () =>
+      everyStep([() => proxy?.stop(), () => world.close(), () => database.drop(), () => lease.release()]),
   };
 }
 

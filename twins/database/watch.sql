@@ -8,6 +8,8 @@
 CREATE SCHEMA offhook_watch;
 COMMENT ON SCHEMA offhook_watch IS 'Of the sandbox, not of the application: tells the control plane of changes.';
 CREATE SEQUENCE offhook_watch.message;
+-- Has been called when a definition may have changed since the database was made, be it in a transaction still open.
+CREATE SEQUENCE offhook_watch.definition;
 
 CREATE FUNCTION offhook_watch.tell(message jsonb) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog AS $$
@@ -94,6 +96,7 @@ BEGIN
   PERFORM set_config('offhook.adopting', 'on', true);
   PERFORM offhook_watch.adopt();
   PERFORM set_config('offhook.adopting', 'off', true);
+  PERFORM nextval('offhook_watch.definition');
   PERFORM offhook_watch.tell(jsonb_build_object('change', 'definition', 'command', TG_TAG));
 END $$;
 

@@ -17,7 +17,9 @@ describe("a server on which the twin is no superuser", () => {
   beforeAll(async () => {
     embedded = await leaseServer(silent);
     const login = { name: "plain", password: "plain-password" };
-    await embedded.server.query(`CREATE ROLE plain LOGIN CREATEDB PASSWORD '${login.password}'`);
+    await embedded.server.query(
+      `CREATE ROLE plain LOGIN CREATEDB PASSWORD '${login.password}'; GRANT CONNECT ON DATABASE postgres TO plain`,
+    );
     lease = await leaseServer(silent, databaseUrl(embedded.server.adminUrl, "postgres", login));
     const recipe = {
       schema:
@@ -60,7 +62,7 @@ describe("a server on which the twin is no superuser", () => {
     await client.query("DELETE FROM pets");
     await world.load(snapshot);
     expect(await world.dump()).toEqual(snapshot);
-    await world.whileReplaced(() => database.recreate());
+    await world.whileReplaced(await database.replacement());
     expect(await world.counts()).toMatchObject({ owners: 1, pets: 0 });
     expect(await world.counts()).not.toHaveProperty("toys");
   });

@@ -50,13 +50,34 @@ describe("the embedded Postgres server", () => {
     await Promise.all([one.stop(), two.stop()]);
   });
 
+  it("lets the code under test connect to its own database and to no other, the server's own included", async () => {
+    const [one, two] = await Promise.all([
+      startPostgresTwin({ sandbox: "one" }),
+      startPostgresTwin({ sandbox: "two" }),
+    ]);
+    await one.reset();
+    const { rows } = await lease.server.query("SELECT datname FROM pg_database");
+    const names = rows.map(({ datname }) => String(datname));
+    expect(names).toEqual(expect.arrayContaining(["postgres", "template1"]));
+    const open: string[] = [];
+    for (const name of names) {
+      const url = new URL(one.url);
+      url.pathname = `/${name}`;
+      const client = await connect(url.href).catch(() => undefined);
+      if (client) open.push(url.pathname);
+      await client?.end();
+    }
+    expect(open).toEqual([new URL(one.url).pathname]);
+    await Promise.all([one.stop(), two.stop()]);
+  });
+
   it("is replaced by the server DATABASE_SERVER_URL names, and leaves nothing behind there", async () => {
     const databases = async () =>
       (await lease.server.query("SELECT datname FROM pg_database ORDER BY 1")).rows.map((row) => row.datname);
     const before = await databases();
     const elsewhere = await leaseServer(silent, lease.server.adminUrl);
     const template = await elsewhere.server.templates.of({ schema: "CREATE TABLE t (id int)", seed: "" });
-    expect(await databases()).toContain(template);
+    expect(await databases()).toContain(template.name);
     await elsewhere.release();
     expect(await databases()).toEqual(before);
   });

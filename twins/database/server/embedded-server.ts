@@ -39,6 +39,8 @@ const settings = {
   lc_messages: "C",
   // A failed statement may hold a password (CREATE ROLE) or a caller's words: it stays out of the log.
   log_min_error_statement: "panic",
+  // Repetitions protect passwords that can be guessed; each one here is 18 random bytes.
+  scram_iterations: "1",
   log_timezone: "UTC",
   timezone: "UTC",
 };

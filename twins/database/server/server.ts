@@ -1,18 +1,14 @@
 /** The Postgres server of this process: one, shared by every sandbox, started by the first and stopped by the last. */
 import pg from "pg";
 import type { Logger } from "pino";
+import { everyStep } from "../every-step.ts";
+import { type Copies, createCopies } from "./copies.ts";
 import { type EmbeddedServer, startEmbeddedServer } from "./embedded-server.ts";
-import { createTemplates, type Templates } from "./templates.ts";
+import { createTemplates, type TemplateServer, type Templates } from "./templates.ts";
 
-export interface Server {
-  adminUrl: string;
-  /** Runs one statement as the administrator, in the database `adminUrl` names. */
-  query(statement: string): Promise<pg.QueryResult<Record<string, unknown>>>;
-  /** Whether the administrator may make roles and event triggers; true for the embedded server. */
-  superuser: boolean;
-  /** How a database is copied: as files where nothing is ever forced to disk, else through the write-ahead log. */
-  copyStrategy: "FILE_COPY" | "WAL_LOG";
+export interface Server extends TemplateServer {
   templates: Templates;
+  copies: Copies;
 }
 
 /** A share in the server; it stops when the last share is released. */
@@ -27,6 +23,8 @@ interface Started {
 }
 
 const oldestVersion = 160_000;
+/** Two for those who wait, one for what is done in the background. */
+const connections = 3;
 let shares = 0;
 let current: Promise<Started> | undefined;
 
@@ -36,11 +34,11 @@ let current: Promise<Started> | undefined;
  */
 export async function leaseServer(log: Logger, serverUrl?: string): Promise<ServerLease> {
   if (serverUrl) {
-    const started = await connect(serverUrl, undefined);
+    const started = await connect(serverUrl, undefined, log);
     return { server: started.server, release: once(started.stop) };
   }
   shares++;
-  current ??= startEmbeddedServer(log).then((embedded) => connect(embedded.adminUrl, embedded));
+  current ??= startEmbeddedServer(log).then((embedded) => connect(embedded.adminUrl, embedded, log));
   const starting = current;
   const giveBack = once(async () => {
     shares--;
@@ -57,8 +55,16 @@ export async function leaseServer(log: Logger, serverUrl?: string): Promise<Serv
   }
 }
 
-async function connect(adminUrl: string, embedded: EmbeddedServer | undefined): Promise<Started> {
-  const pool = new pg.Pool({ connectionString: adminUrl, max: 2, application_name: "offhook control" });
+async function connect(
+  adminUrl: string,
+  embedded: EmbeddedServer | undefined,
+  log: Logger,
+): Promise<Started> {
+  const pool = new pg.Pool({
+    connectionString: adminUrl,
+    max: connections,
+    application_name: "offhook control",
+  });
   pool.on("error", () => {}); // A lost idle connection shows at the next query, which opens another.
   try {
     const facts = await pool.query<{ version: number; superuser: boolean }>(
@@ -69,15 +75,21 @@ async function connect(adminUrl: string, embedded: EmbeddedServer | undefined): 
     if (version < oldestVersion) {
       throw new Error("DATABASE_SERVER_URL names a Postgres before version 16; use 16 or later.");
     }
+    // Whoever has a login may connect to a database, unless it says otherwise; template0 takes no connections at all.
+    if (embedded) await pool.query("REVOKE ALL ON DATABASE postgres, template1 FROM PUBLIC");
     const access = { adminUrl, superuser, query: (statement: string) => pool.query(statement) };
     const templates = createTemplates(access);
+    const copies = createCopies({ ...access, copyStrategy: embedded ? "FILE_COPY" : "WAL_LOG" }, log);
     return {
-      server: { ...access, templates, copyStrategy: embedded ? "FILE_COPY" : "WAL_LOG" },
-      stop: async () => {
-        if (!embedded) await templates.dropAll();
-        await pool.end();
-        await embedded?.stop();
-      },
+      server: { ...access, templates, copies },
+      stop: () =>
+        everyStep([
+          () => copies.settle(),
+          () => (embedded ? undefined : copies.dropAll()),
+          () => (embedded ? undefined : templates.dropAll()),
+          () => pool.end(),
+          () => embedded?.stop(),
+        ]),
     };
   } catch (error) {
     await pool.end();

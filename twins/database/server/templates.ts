@@ -2,6 +2,9 @@
 import { createHash, randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import pg from "pg";
+import { everyStep } from "../every-step.ts";
+import { type Catalogue, readCatalogue } from "../world/catalogue.ts";
+import { sessionOptions } from "../world/values.ts";
 
 /** The SQL a database is made from. */
 export interface Recipe {
@@ -9,9 +12,18 @@ export interface Recipe {
   seed: string;
 }
 
+export interface Template {
+  /** Name of the database. */
+  name: string;
+  bytes: number;
+  /** What tables it has, and so every fresh copy of it. */
+  catalogue: Catalogue;
+}
+
 export interface Templates {
-  /** Name of the recipe's template database. @throws Error naming the script and the problem when its SQL does not run */
-  of(recipe: Recipe): Promise<string>;
+  /** The recipe's template database. @throws Error naming the script and the problem when its SQL does not run */
+  of(recipe: Recipe): Promise<Template>;
+  /** @throws the first error, when all that can be dropped is */
   dropAll(): Promise<void>;
 }
 
@@ -25,12 +37,14 @@ const watchScript = new URL("../watch.sql", import.meta.url);
 
 export interface TemplateServer {
   adminUrl: string;
+  /** Whether the administrator may make roles and event triggers; true for the embedded server. */
   superuser: boolean;
-  query(statement: string): Promise<unknown>;
+  /** Runs statements as the administrator, in the database `adminUrl` names. */
+  query(statement: string): Promise<pg.QueryResult<Record<string, unknown>>>;
 }
 
 export function createTemplates(server: TemplateServer): Templates {
-  const made = new Map<string, Promise<string>>();
+  const made = new Map<string, Promise<Template>>();
   return {
     of: (recipe) => {
       const hash = createHash("sha256")
@@ -44,38 +58,73 @@ export function createTemplates(server: TemplateServer): Templates {
       return making;
     },
     dropAll: async () => {
-      for (const template of made.values()) {
-        const name = await template.catch(() => undefined);
-        if (name) await server.query(`DROP DATABASE IF EXISTS ${pg.escapeIdentifier(name)} WITH (FORCE)`);
-      }
+      const templates = await Promise.allSettled(made.values());
       made.clear();
+      await everyStep(
+        templates
+          .filter((template) => template.status === "fulfilled")
+          .map(
+            ({ value }) =>
+              () =>
+                dropTemplate(server, value.name),
+          ),
+      );
     },
   };
 }
 
-async function makeTemplate(server: TemplateServer, recipe: Recipe, hash: string): Promise<string> {
+async function makeTemplate(server: TemplateServer, recipe: Recipe, hash: string): Promise<Template> {
   const name = `offhook_template_${hash}_${randomBytes(4).toString("hex")}`;
-  await server.query(`CREATE DATABASE ${pg.escapeIdentifier(name)} TEMPLATE template0`);
-  if (server.superuser) await makeTableOwner(server);
-  const client = new pg.Client({ connectionString: databaseUrl(server.adminUrl, name) });
+  const database = pg.escapeIdentifier(name);
+  await server.query(`CREATE DATABASE ${database} TEMPLATE template0`);
   try {
-    await client.connect();
     if (server.superuser) {
-      await client.query(`ALTER SCHEMA public OWNER TO ${tableOwner}`);
-      await client.query(`GRANT CREATE ON DATABASE ${pg.escapeIdentifier(name)} TO ${tableOwner}`);
-      await client.query(`SET ROLE ${tableOwner}`);
+      await makeTableOwner(server);
+      await server.query(
+        `REVOKE ALL ON DATABASE ${database} FROM PUBLIC; GRANT CREATE ON DATABASE ${database} TO ${tableOwner}`,
+      );
     }
-    await runScript(client, "schema", recipe.schema);
-    await runScript(client, "seed", recipe.seed);
-    await client.query("RESET ALL; RESET ROLE");
-    await client.query(await readFile(watchScript, "utf8"));
+    const connectionString = databaseUrl(server.adminUrl, name);
+    await withClient({ connectionString }, (client) => fill(client, server.superuser, recipe));
+    return await withClient({ connectionString, options: sessionOptions }, async (client) => {
+      const catalogue = await readCatalogue(client);
+      const { rows } = await client.query<{ bytes: string }>(
+        "SELECT pg_database_size(current_database()) AS bytes",
+      );
+      return { name, bytes: Number(rows[0]?.bytes), catalogue };
+    });
   } catch (error) {
-    await client.end();
-    await server.query(`DROP DATABASE IF EXISTS ${pg.escapeIdentifier(name)} WITH (FORCE)`);
+    await dropTemplate(server, name);
     throw error;
   }
-  await client.end();
-  return name;
+}
+
+async function withClient<T>(config: pg.ClientConfig, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client(config);
+  try {
+    await client.connect();
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+async function fill(client: pg.Client, superuser: boolean, recipe: Recipe): Promise<void> {
+  if (superuser) {
+    await client.query(`ALTER SCHEMA public OWNER TO ${tableOwner}`);
+    await client.query(`SET ROLE ${tableOwner}`);
+  }
+  await runScript(client, "schema", recipe.schema);
+  await runScript(client, "seed", recipe.seed);
+  await client.query("RESET ALL; RESET ROLE");
+  await client.query(await readFile(watchScript, "utf8"));
+  // The first read of a row settles whether its transaction was committed, and writes that down. Done here, once, no copy
+  // has to: the first count of 10,000 rows is ten times faster.
+  await client.query("VACUUM (FREEZE)");
+}
+
+async function dropTemplate(server: TemplateServer, name: string): Promise<void> {
+  await server.query(`DROP DATABASE IF EXISTS ${pg.escapeIdentifier(name)} WITH (FORCE)`);
 }
 
 /** Two sandboxes may start at once; the second finds the role there. */

@@ -54,14 +54,30 @@ export async function openChangeFeed(
   await client.connect();
   await client.query("LISTEN offhook_watch");
   return {
-    catchUp: async () => {
-      // The server sends what is waiting for a session before it answers the session's next statement.
+    // The server sends what is waiting for a session before it answers the session's next statement.
+    catchUp: sharedTurns(async () => {
       await client.query("SELECT");
-    },
+    }),
     close: async () => {
       closing = true;
       await client.end();
     },
+  };
+}
+
+/** Does one after another what may be asked for at any time. Who asks while one is under way shares the next. */
+function sharedTurns(work: () => Promise<void>): () => Promise<void> {
+  let current: Promise<void> = Promise.resolve();
+  let next: Promise<void> | undefined;
+  return () => {
+    next ??= current
+      .catch(() => {}) // Whoever shared that turn has the error.
+      .then(() => {
+        next = undefined;
+        return work();
+      });
+    current = next;
+    return next;
   };
 }
 

@@ -1,6 +1,7 @@
 /** The control plane's connections to one sandbox's database; closed and opened again around a reset. */
 import pg from "pg";
 import type { Logger } from "pino";
+import { everyStep } from "../every-step.ts";
 import { type ChangeFeed, everyTable, type Notice, openChangeFeed } from "./change-feed.ts";
 import { sessionOptions } from "./values.ts";
 
@@ -63,15 +64,15 @@ export async function openConnection(
     },
     close: async () => {
       const open = await feed?.catch(() => undefined);
-      await open?.close();
-      await pool.end();
+      await everyStep([() => open?.close(), () => pool.end()]);
     },
   };
   feed = listen();
   try {
-    await feed;
+    // The first of the pool is opened at the same time: who opens a connection wants to ask something.
+    await Promise.all([feed, pool.connect().then((client) => client.release())]);
   } catch (error) {
-    await pool.end();
+    await connection.close();
     throw error;
   }
   return connection;

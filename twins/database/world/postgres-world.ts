@@ -1,4 +1,5 @@
 /** A world whose tables are those of a real Postgres database, whoever made and fills them. */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import pg from "pg";
 import type { Logger } from "pino";
 import {
@@ -161,33 +162,54 @@ export class PostgresWorld implements World {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Lets go of the database while `remake` replaces it; whoever asks the world something meanwhile waits. */
-  async whileReplaced(remake: () => Promise<void>): Promise<void> {
+  /**
+   * Lets go of the database while it is replaced; whoever asks the world something meanwhile waits.
+   * @throws what `putInPlace` throws; the world goes on with the database that is there
+   */
+  async whileReplaced({ catalogue, putInPlace }: Successor): Promise<void> {
     const before = this.#connection;
     const running = [...this.#running];
-    const replaced = (async () => {
+    const letGo = (async () => {
       await Promise.allSettled(running);
-      await before.then(
-        (connection) => connection.close(),
-        () => {},
-      ); // A failed reset left none open.
-      await remake();
-      this.#catalogue = undefined;
-      return this.#open();
+      await closeIfOpen(before);
     })();
-    this.#connection = replaced;
-    const catalogue = await (await replaced).with((client) => this.#currentCatalogue(client));
-    for (const table of catalogue.tables.keys()) this.#tell({ table, change: "reset" });
+    const replacing = letGo.then(putInPlace);
+    const opening = replacing.catch(() => {}).then(() => this.#open());
+    opening.catch(() => {}); // The next question to the world meets the error.
+    this.#connection = opening;
+    await replacing;
+    await (await opening).with(async (client) => {
+      this.#catalogue = this.#isUnchanged(client).then((unchanged) =>
+        unchanged ? catalogue : readCatalogue(client),
+      );
+      const { tables } = await this.#currentCatalogue(client);
+      for (const table of tables.keys()) this.#tell({ table, change: "reset" });
+    });
   }
 
+  /** Resolves when what it is asked at the moment, and in the same turn, has its answer. */
+  async rest(): Promise<void> {
+    await nextTurn();
+    await Promise.allSettled([...this.#running]);
+  }
+
+  /** @throws Error when a connection could not be closed in good order */
   async close(): Promise<void> {
-    await (await this.#connection).close();
+    await closeIfOpen(this.#connection);
   }
 
   #open(): Promise<Connection> {
-    const opening = openConnection(this.#url, this.#log, (notice) => this.#receive(notice));
-    opening.catch(() => {}); // The next question to the world meets the error.
-    return opening;
+    this.#catalogue = undefined;
+    return openConnection(this.#url, this.#log, (notice) => this.#receive(notice));
+  }
+
+  /** Whether its definitions are still those that the database was made with. */
+  async #isUnchanged(client: pg.ClientBase): Promise<boolean> {
+    if (!this.#watchesDefinitions) return false;
+    const { rows } = await client.query<{ is_called: boolean }>(
+      "SELECT is_called FROM offhook_watch.definition",
+    );
+    return rows[0]?.is_called === false;
   }
 
   #read<T>(work: (client: pg.ClientBase, catalogue: Catalogue) => Promise<T>): Promise<T> {
@@ -267,6 +289,19 @@ export class PostgresWorld implements World {
     this.#stateVersion++;
     for (const listener of this.#listeners) listener({ stateVersion: this.#stateVersion, ...change });
   }
+}
+
+/** What a world's database is replaced by. */
+export interface Successor {
+  /** The tables it has. */
+  catalogue: Catalogue;
+  putInPlace(): Promise<void>;
+}
+
+/** A connection that could not be opened needs no closing. */
+async function closeIfOpen(opening: Promise<Connection>): Promise<void> {
+  const connection = await opening.catch(() => undefined);
+  await connection?.close();
 }
 
 const fixedSequences: Problem = {
