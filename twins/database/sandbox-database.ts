@@ -47,6 +47,7 @@ export async function createSandboxDatabase(
     password: randomBytes(18).toString("base64url"),
   };
   const name = pg.escapeIdentifier(login.name);
+  let dropped = false;
   let replaced: string[] = [];
   const dropping = new Set<Promise<void>>();
 
@@ -130,10 +131,12 @@ export async function createSandboxDatabase(
     catalogue,
     replacement: async (other) => replacementFrom(await server.templates.of(other ?? recipe)),
     tidy: () => {
+      if (dropped) return;
       dropReplaced();
       server.copies.makeAhead(latest);
     },
     drop: async () => {
+      dropped = true;
       dropReplaced();
       await everyStep([dropDatabase, async () => void (await Promise.all(dropping)), dropRole]);
     },

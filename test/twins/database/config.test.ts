@@ -39,6 +39,7 @@ describe("the config of the service postgres", () => {
 
   it("is told where its SQL is wrong, and then leaves no database behind", async () => {
     const databases = async () => (await lease.server.query("SELECT count(*) FROM pg_database")).rows;
+    await lease.server.copies.settle();
     const before = await databases();
     await expect(start({ SCHEMA_PATH: "schema.sql", SEED_PATH: "broken.sql" })).rejects.toThrow(
       'The seed SQL of the postgres twin does not run, line 2: relation "pest" does not exist',

@@ -18,7 +18,7 @@ export interface Copies {
   makeAhead(template: Template): void;
   /** Drops a database in the background. Resolves when it is done; a failure is logged and tried again by `dropAll`. */
   discard(name: string): Promise<void>;
-  /** Makes no more copies ahead, and waits until nothing is under way. */
+  /** Waits until nothing is under way in the background. */
   settle(): Promise<void>;
   /** Drops what is left, when all is settled. @throws the first error, when all that can be dropped is */
   dropAll(): Promise<void>;
@@ -48,7 +48,6 @@ export function createCopies(server: CopyServer, log: Logger): Copies {
   const undropped = new Set<string>();
   let backlog: Promise<void> = Promise.resolve();
   let waiting = 0;
-  let closed = false;
 
   const inBackground = (work: () => Promise<void>): Promise<void> => {
     waiting++;
@@ -126,7 +125,6 @@ export function createCopies(server: CopyServer, log: Logger): Copies {
       return name;
     },
     makeAhead: (template) => {
-      if (closed) return;
       const own = spares.filter((spare) => spare.template === template.name);
       const others = spares.filter((spare) => spare.template !== template.name);
       const wanted = Math.min(sparesEach, Math.floor(spareBytes / template.bytes));
@@ -136,8 +134,7 @@ export function createCopies(server: CopyServer, log: Logger): Copies {
     },
     discard,
     settle: async () => {
-      closed = true;
-      while (waiting > 0) await backlog;
+      while (waiting > 0) await backlog; // What fails asks for one more: to be dropped.
     },
     dropAll: async () => {
       const left = [...undropped, ...spares.map(({ name }) => name)];
