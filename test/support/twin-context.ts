@@ -1,6 +1,6 @@
 /** What the platform hands a twin when it starts, for a test that starts one on its own. */
 import { pino } from "pino";
-import { SandboxClock } from "../../twins/sandbox/clock.ts";
+import { liveClock } from "../../twins/sandbox/clock.ts";
 import { Faults } from "../../twins/sandbox/faults/faults.ts";
 import { Journal } from "../../twins/sandbox/journal.ts";
 import { createMask } from "../../twins/sandbox/mask.ts";
@@ -9,7 +9,7 @@ import type { TwinContext } from "../../twins/sandbox/twin.ts";
 /** A context whose sandbox holds nothing else; `given` replaces any part of it. */
 export function twinContext(name: string, given: Partial<TwinContext> = {}): TwinContext {
   const sandbox = given.sandbox ?? "dev";
-  const clock = given.clock ?? new SandboxClock();
+  const clock = given.clock ?? liveClock;
   return {
     sandbox,
     name,

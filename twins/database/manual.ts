@@ -38,19 +38,7 @@ export const postgresManual: TwinManual = {
     },
     {
       id: "postgres.clock",
-      text: "now(), current_timestamp and the like are the database server's time, whatever the sandbox's clock says: in statements, and in column defaults, also for rows that the control plane adds.",
-    },
-    {
-      id: "postgres.clock-of-requests",
-      text: "When a statement ran is in /sim/requests by both clocks: received_at is the machine's time, simulated_at the sandbox's.",
-    },
-    {
-      id: "postgres.clock-in-rows",
-      text: "A time that a row is to have by the sandbox's clock is written into it: the control plane stores what it is given.",
-    },
-    {
-      id: "postgres.own-database",
-      text: "On the server that the twins start themselves, the role of a sandbox may connect to the sandbox's database and to no other.",
+      text: "now() in the database, column defaults included, is its server's time, whatever the sandbox's clock says.",
     },
     {
       id: "postgres.faults",

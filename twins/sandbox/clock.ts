@@ -11,15 +11,6 @@ export interface Clock {
   now(): number;
 }
 
-/** A clock that can be waited for, however it is set meanwhile. */
-export interface AlarmClock extends Clock {
-  /**
-   * Calls `ring` once, when the clock shows `atMs` (milliseconds since the Unix epoch) or is set past it; never while it is
-   * frozen before that. The returned function takes the alarm back. It does not keep the process alive.
-   */
-  alarm(atMs: number, ring: () => void): () => void;
-}
-
 /** The machine's time, in milliseconds since the Unix epoch, as its owner sees it; it may be set back. */
 export function wallTime(): number {
   return Date.now();
@@ -55,15 +46,6 @@ export const liveClock: Clock = { now: () => Math.floor(steadyTime()) };
 
 export type ClockMode = "live" | "offset" | "frozen" | "sped";
 
-/** The longest that a timer of Node can wait; an alarm that is farther away looks again then. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
-
-interface Alarm {
-  atMs: number;
-  ring(): void;
-  timer: NodeJS.Timeout | undefined;
-}
-
 /** What a clock is set to. What is left out has its default, so that a setting never depends on the one before. */
 export interface ClockSetting {
   /** Milliseconds since the Unix epoch; default: go on from where the clock stands. */
@@ -84,12 +66,11 @@ export interface ClockDescription {
  * One sandbox's clock. Every mode is the same straight line through an anchor: live has its anchor on the machine's time
  * and speed 1, offset has it elsewhere, frozen has speed 0. So it goes back only when it is set back.
  */
-export class SandboxClock implements AlarmClock {
+export class SandboxClock implements Clock {
   readonly #steadyTime: () => number;
   #anchorSteadyMs = 0;
   #anchorMs = 0;
   #speed = 1;
-  readonly #alarms = new Set<Alarm>();
 
   constructor(steady: () => number = steadyTime) {
     this.#steadyTime = steady;
@@ -110,7 +91,6 @@ export class SandboxClock implements AlarmClock {
     this.#anchorSteadyMs = this.#steadyTime();
     this.#anchorMs = now;
     this.#speed = speed;
-    this.#windAll();
   }
 
   /** Back to the machine's time. */
@@ -118,39 +98,6 @@ export class SandboxClock implements AlarmClock {
     this.#anchorSteadyMs = 0;
     this.#anchorMs = 0;
     this.#speed = 1;
-    this.#windAll();
-  }
-
-  alarm(atMs: number, ring: () => void): () => void {
-    const alarm: Alarm = { atMs, ring, timer: undefined };
-    this.#alarms.add(alarm);
-    this.#wind(alarm);
-    return () => {
-      clearTimeout(alarm.timer);
-      this.#alarms.delete(alarm);
-    };
-  }
-
-  /** An alarm whose time has come by a setting rings before the setting is answered. */
-  #windAll(): void {
-    for (const alarm of [...this.#alarms]) {
-      clearTimeout(alarm.timer);
-      if (this.now() >= alarm.atMs) this.#ring(alarm);
-      else this.#wind(alarm);
-    }
-  }
-
-  #wind(alarm: Alarm): void {
-    if (this.#speed === 0) return;
-    const waitMs = Math.min(Math.ceil((alarm.atMs - this.now()) / this.#speed), LONGEST_TIMER_MS);
-    alarm.timer = setTimeout(() => {
-      if (this.now() >= alarm.atMs) this.#ring(alarm);
-      else this.#wind(alarm);
-    }, waitMs).unref();
-  }
-
-  #ring(alarm: Alarm): void {
-    if (this.#alarms.delete(alarm)) alarm.ring();
   }
 
   describe(): ClockDescription {

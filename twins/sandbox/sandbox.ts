@@ -9,7 +9,6 @@ import { WorldWithFiles } from "./files/world-with-files.ts";
 import { Journal } from "./journal.ts";
 import { createMask } from "./mask.ts";
 import type { Operation, SocketOperation } from "./operation.ts";
-import { isOverWithin, STOP_LIMIT_MS } from "./patience.ts";
 import type { Router } from "./router.ts";
 import { createSandboxView, type SandboxView } from "./sandbox-view.ts";
 import type { AnyTwinDefinition, RunningTwin, TwinContext } from "./twin.ts";
@@ -54,10 +53,7 @@ export interface HostedTwin {
   startedAtMs: number;
   /** Puts the world to a profile; to the one its service names, or to its start, when none is given; none has files. */
   reset(profile?: string): Promise<void>;
-  /**
-   * Waits for the reset that runs, so that nothing is made anew after the end; for one that does not end, only so long.
-   * @throws Error when the twin fails to stop, or does not
-   */
+  /** Waits for the reset that runs, so that nothing is made anew after the end. */
   stop(): Promise<void>;
   /** What is open to the sandbox. */
   connections: Connections;
@@ -97,8 +93,6 @@ export interface SandboxOptions extends Pick<Sandbox, "id" | "name" | "organisat
   services: readonly SandboxService[];
   log: Logger;
   reach: Reach;
-  /** How long its end waits for a reset, and for a twin; default `STOP_LIMIT_MS`. */
-  stopLimitMs?: number | undefined;
 }
 
 /** Starts all twins side by side. When one fails the others are stopped. @throws Error naming the twin and the reason. */
@@ -129,7 +123,6 @@ async function startTwin(
   const { name } = type.definition;
   const vendorUrl = `${options.baseUrl}/s/${options.name}/${name}`;
   const log = options.log.child({ sandbox: options.name, twin: name });
-  const { stopLimitMs = STOP_LIMIT_MS } = options;
   const mask = createMask(type.definition);
   const journal = new Journal(mask, options.clock);
   const faults = new Faults();
@@ -171,7 +164,7 @@ async function startTwin(
           await running.reset(other);
           world.replaceFiles([]);
         }),
-      stop: () => stopTwin(running, inTurn.last(), { limitMs: stopLimitMs, log }),
+      stop: () => inTurn(() => running.stop()),
       connections: sandbox.connections,
     };
   } catch (error) {
@@ -203,39 +196,12 @@ export async function stopSandbox(sandbox: Sandbox): Promise<void> {
   await sandbox.connections.end();
 }
 
-/** Stops a twin after the reset that runs; one that does not end is left to itself, and cleaned up after when it does. */
-async function stopTwin(
-  running: RunningTwin,
-  reset: Promise<void>,
-  { limitMs, log }: { limitMs: number; log: Logger },
-): Promise<void> {
-  const resetIsOver = await isOverWithin(reset, limitMs);
-  if (!resetIsOver) log.error({ limitMs }, "a reset does not end; the twin is stopped all the same");
-  const stopping = running.stop();
-  const stopIsOver = await isOverWithin(stopping, limitMs);
-  if (!resetIsOver && stopIsOver) {
-    // What it makes anew, late, has to go as well.
-    reset
-      .then(() => running.stop())
-      .catch((error: unknown) => log.error({ err: error }, "a late reset left something behind"));
-  }
-  if (!stopIsOver) throw new Error(`the twin does not stop within ${limitMs} ms`);
-  return stopping;
-}
-
-/** Pieces of work one after the other, whether the one before succeeds or fails. */
-interface Turns {
-  (work: () => Promise<void>): Promise<void>;
-  /** Resolves when the work that was given until now is over. */
-  last(): Promise<void>;
-}
-
-function createTurns(): Turns {
+/** One piece of work after the other, whether the one before succeeds or fails. */
+function createTurns(): (work: () => Promise<void>) => Promise<void> {
   let last: Promise<void> = Promise.resolve();
-  const take = (work: () => Promise<void>) => {
+  return (work) => {
     const turn = last.then(work);
     last = turn.catch(() => undefined);
     return turn;
   };
-  return Object.assign(take, { last: () => last });
 }

@@ -7,7 +7,6 @@ import { Claims } from "./claims.ts";
 import { SandboxClock, wallTime } from "./clock.ts";
 import type { HostTarget, NamedTarget } from "./host-names.ts";
 import type { OpenPort } from "./own-port.ts";
-import { isOverWithin, STOP_LIMIT_MS } from "./patience.ts";
 import {
   type Layout,
   type Reach,
@@ -29,8 +28,6 @@ export interface SandboxesOptions {
   /** Most sandboxes of one organisation at a time. */
   mostPerOrganisation: number;
   types: ReadonlyMap<AnyTwinDefinition, TwinType>;
-  /** How long the end of a sandbox waits for a reset, and for each twin; default `STOP_LIMIT_MS`. */
-  stopLimitMs?: number | undefined;
   /** Opens a port of a twin's own. */
   openPort(of: TwinOfSandbox, port: number): Promise<OpenPort>;
   log: Logger;
@@ -191,7 +188,7 @@ export class Sandboxes {
   }
 
   async #start(organisation: string, id: string, name: string, plan: SandboxPlan): Promise<Started> {
-    const { baseUrl, types, log, stopLimitMs } = this.#options;
+    const { baseUrl, types, log } = this.#options;
     const services = plan.services.map(({ definition, config, profile }) => {
       const type = types.get(definition);
       if (!type) throw new Error(`twin ${definition.name} is not known`);
@@ -199,7 +196,7 @@ export class Sandboxes {
     });
     const { layout, reach } = plan;
     const clock = new SandboxClock();
-    const options = { id, name, organisation, layout, clock, baseUrl, services, log, reach, stopLimitMs };
+    const options = { id, name, organisation, layout, clock, baseUrl, services, log, reach };
     const sandbox = await startSandbox(options);
     const ports = new Map<string, OpenPort>();
     try {
@@ -239,10 +236,7 @@ export class Sandboxes {
     clearTimeout(slot.expiry);
     this.#running.delete(name);
     this.#claims.release(name);
-    const { stopLimitMs = STOP_LIMIT_MS } = this.#options;
-    const ended = isOverWithin(slot.turn, stopLimitMs)
-      .then(() => stopAll(slot.living))
-      .finally(() => slots.delete(name));
+    const ended = slot.turn.then(() => stopAll(slot.living)).finally(() => slots.delete(name));
     slots.set(name, { state: "ending", ended });
     return ended;
   }

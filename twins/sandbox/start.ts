@@ -33,8 +33,6 @@ export interface StartOptions {
   keys?: readonly KeyEntry[];
   /** Most sandboxes of one organisation at a time; default 256. */
   mostSandboxes?: number;
-  /** How long the end of a sandbox waits for a reset that runs, and then for each twin; default ten seconds. */
-  stopLimitMs?: number;
   /** Variables of the machine that the services of `POST /sandboxes` may name; default none. */
   givenVariables?: readonly string[];
   /** Default: silent. */
@@ -90,7 +88,6 @@ export async function startTwins(options: StartOptions = {}): Promise<RunningTwi
     baseUrl: gateway.baseUrl,
     mostPerOrganisation: options.mostSandboxes ?? MOST_SANDBOXES,
     types,
-    stopLimitMs: options.stopLimitMs,
     openPort: gateway.openPort,
     log,
   });

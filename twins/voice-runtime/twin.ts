@@ -59,7 +59,6 @@ export async function startVoiceRuntime(
     createSession: parts.createSession,
     orgId: config.org_id,
     concurrencyLimit: config.concurrency_limit,
-    clock,
     connectTimeoutMs: config.connect_timeout_seconds * 1000,
     toolArguments: config.tool_arguments,
     oddFrames: config.odd_frames,

@@ -93,52 +93,6 @@ describe("a clock", () => {
   });
 });
 
-describe("an alarm", () => {
-  const ring = () => {
-    let rung = 0;
-    return { ring: () => void rung++, count: () => rung };
-  };
-
-  test("rings once when its time has come, sooner on a faster clock", async () => {
-    const clock = new SandboxClock();
-    clock.set({ speed: 1000 });
-    const bell = ring();
-    clock.alarm(clock.now() + 20_000, bell.ring);
-    expect(bell.count()).toBe(0);
-    await expect.poll(bell.count).toBe(1);
-    clock.set({ now: clock.now() + 100_000 });
-    expect(bell.count()).toBe(1);
-  });
-
-  test("rings at once when the clock is set past it, returned to live included; not when it is taken back", () => {
-    const clock = new SandboxClock();
-    clock.set({ now: Date.UTC(2020, 0, 1), speed: 0 });
-    const [byTime, byLive, takenBack] = [ring(), ring(), ring()];
-    clock.alarm(Date.UTC(2020, 0, 2), byTime.ring);
-    clock.alarm(Date.UTC(2021, 0, 1), byLive.ring);
-    clock.alarm(Date.UTC(2020, 0, 2), takenBack.ring)();
-    clock.set({ now: Date.UTC(2020, 0, 2), speed: 0 });
-    expect([byTime.count(), byLive.count()]).toEqual([1, 0]);
-    clock.setLive();
-    expect([byTime.count(), byLive.count(), takenBack.count()]).toEqual([1, 1, 0]);
-  });
-
-  test("waits while the clock is frozen, and longer than a timer can", async () => {
-    const clock = new SandboxClock();
-    const far = ring();
-    clock.alarm(clock.now() + 365 * 24 * 3_600_000, far.ring);
-    clock.set({ speed: 0 });
-    const near = ring();
-    clock.alarm(clock.now() + 1, near.ring);
-    const live = new SandboxClock();
-    await new Promise<void>((resolve) => live.alarm(live.now() + 50, resolve));
-    expect([near.count(), far.count()]).toEqual([0, 0]);
-    clock.set({ speed: 1 });
-    await expect.poll(near.count).toBe(1);
-    expect(far.count()).toBe(0);
-  });
-});
-
 describe("over the control plane", () => {
   let twins: RunningTwins;
   beforeEach(async () => {

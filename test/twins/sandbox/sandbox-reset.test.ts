@@ -5,7 +5,6 @@ import engine from "../../../twins/engine/index.ts";
 import type { RunningTwins } from "../../../twins/sandbox/start.ts";
 import type { RunningTwin, TwinContext } from "../../../twins/sandbox/twin.ts";
 import { request } from "../../support/http.ts";
-import { captureLog } from "../../support/log-lines.ts";
 import { type AskSandboxes, sandboxRoutes } from "../../support/sandboxes.ts";
 import { createShop } from "../../support/shop-twin.ts";
 import { startEnvironment } from "../../support/twins.ts";
@@ -256,84 +255,4 @@ test("a sandbox that ends waits for the reset of one of its twins, and lets no f
   expect((await deleting).status).toBe(204);
   await resetting;
   expect(done).toEqual(["reset", "deleted"]);
-});
-
-describe("a reset that never ends", () => {
-  let own: RunningTwins;
-  const inside = new EventEmitter();
-  const lines = captureLog();
-  /** Ends the reset of a bank, late. */
-  let release: () => void;
-  const stuck = {
-    ...bank,
-    start: async (context: TwinContext, config: { stock: string[] }) => ({
-      ...(await shop.start(context, config)),
-      reset: () =>
-        new Promise<void>((resolve) => {
-          release = resolve;
-          inside.emit("resetting");
-        }),
-      stop: async () => void inside.emit("stopped"),
-    }),
-  };
-  beforeEach(async () => {
-    own = await startEnvironment("version: 1\nservices: [{ name: bank, config: { stock: [coin] } }]\n", {
-      twins: [engine, stuck],
-      stopLimitMs: 100,
-      log: lines.log,
-    });
-  });
-  afterEach(() => own.stop());
-
-  const keyed = () => ({ headers: { "x-api-key": own.apiKey } });
-  test.each([
-    ["of the sandbox", () => request("POST", `${own.baseUrl}/sandboxes/box/reset`, keyed())],
-    ["of the twin", () => request("POST", `${own.baseUrl}/c/box/bank/sim/reset`, keyed())],
-  ])("%s does not keep the sandbox from ending, is logged, and is cleaned up after", async (_name, reset) => {
-    const askOwn = sandboxRoutes(own);
-    await askOwn("POST", "", { id: "box" });
-    const resetting = once(inside, "resetting");
-    const answer = reset().catch(() => undefined);
-    await resetting;
-    const stopped = once(inside, "stopped");
-    expect((await askOwn("DELETE", "/box")).status).toBe(204);
-    await stopped;
-    expect(lines.text()).toContain("a reset does not end");
-    expect((await askOwn("GET", "/box")).status).toBe(404);
-    const again = once(inside, "stopped");
-    release();
-    await again;
-    await answer;
-    expect((await askOwn("POST", "", { id: "box" })).status).toBe(201);
-  });
-
-  test("does not keep the process from stopping", async () => {
-    const resetting = once(inside, "resetting");
-    const answer = sandboxRoutes(own)("POST", "/dev/reset").catch(() => undefined);
-    await resetting;
-    await own.stop();
-    await expect(request("GET", own.baseUrl)).rejects.toThrow();
-    await answer;
-  });
-});
-
-test("a twin that does not stop keeps neither the others nor the end of its sandbox", async () => {
-  const lines = captureLog();
-  const inside = new EventEmitter();
-  const deaf = {
-    ...bank,
-    start: async (context: TwinContext, config: { stock: string[] }) => ({
-      ...(await shop.start(context, config)),
-      stop: () => new Promise<void>(() => undefined),
-    }),
-  };
-  const own = await startEnvironment("version: 1\nservices: [{ name: shop }, { name: bank }]\n", {
-    twins: [engine, createShop((what) => inside.emit(what)), deaf],
-    stopLimitMs: 100,
-    log: lines.log,
-  });
-  const stopped = once(inside, "stopped");
-  await own.stop();
-  await stopped;
-  expect(lines.text()).toContain("does not stop within 100 ms");
 });

@@ -8,11 +8,26 @@ import type { Sql } from "../../datasets/sql.ts";
  */
 export type Fidelity = "specification" | "vendor";
 
+/** Names and indices from the query's own JSON down: `["bool", "must", 0, "term"]`. */
+export type JsonPath = readonly (string | number)[];
+
+export interface Position {
+  /** From 1. */
+  line: number;
+  /** From 1, in characters. */
+  col: number;
+}
+
+/** Where the value at a path, or the name before it, begins in the text of the request. */
+export type Locate = (path: JsonPath, what: "name" | "value") => Position | undefined;
+
 export interface QueryContext {
   fields: FieldCatalog;
   fidelity: Fidelity;
   /** The sandbox's time, milliseconds since the Unix epoch: what `now` means. */
   nowMs: number;
+  /** Gives errors their line and column; without it they have none. See `json-position.ts`. */
+  locate?: Locate;
 }
 
 /** A clause that `specification` left out, so that the query matches more than it says. */
@@ -24,6 +39,16 @@ export interface DroppedClause {
   reason: string;
 }
 
+/** Why a document has its score: the vendor's own tree. `value` in single precision. */
+export interface Explanation {
+  value: number;
+  description: string;
+  details: Explanation[];
+}
+
+/** Runs a statement and gives its rows: a store's `query`. */
+export type Ask = (statement: Sql) => Promise<readonly (readonly unknown[])[]>;
+
 export interface CompiledQuery {
   /** A boolean expression over `documents AS d`, complete in itself; never NULL. */
   predicate: Sql;
@@ -34,4 +59,8 @@ export interface CompiledQuery {
   dropped: readonly DroppedClause[];
   /** The words that were looked for, by field: what highlighting marks. */
   terms: ReadonlyMap<string, readonly string[]>;
+  /** Clauses with a `_name`, each with its predicate: what `matched_queries` names. */
+  named: ReadonlyMap<string, Sql>;
+  /** Why the document in this row has its score; `undefined` when the query does not match it. */
+  explain(ask: Ask, row: bigint): Promise<Explanation | undefined>;
 }

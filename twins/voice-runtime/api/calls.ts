@@ -29,6 +29,7 @@ export const listCalls = guarded({
   summary: "Lists calls, newest first.",
   handle(request, twin) {
     const query = readQuery(request, listCallsQuery);
+    twin.calls.expire();
     const rows = twin.store
       .all()
       .filter((row) => query.id === undefined || row.id === query.id)
@@ -90,6 +91,7 @@ function bodyOf(row: Readonly<CallRow>, twin: VoiceRuntimeTwin) {
 
 /** @throws VendorFailure for an unknown call */
 function rowOf(request: VendorRequest, twin: VoiceRuntimeTwin): Readonly<CallRow> {
+  twin.calls.expire();
   const id = request.params.id ?? "";
   const row = twin.store.get(id);
   if (!row) throw failure(404, `Call with ID ${id} Does Not Exist.`);

@@ -3,7 +3,6 @@ import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import type { WebSocket } from "ws";
 import type { CallbackDestination } from "../../sandbox/client/destination.ts";
-import type { AlarmClock } from "../../sandbox/clock.ts";
 import type { Assistant } from "../api/assistant-schema.ts";
 import { withEndCallTools } from "../providers/built-in-tools.ts";
 import type { Providers } from "../providers/choose.ts";
@@ -27,9 +26,7 @@ export interface CallBookParts {
   createSession: CreateSession;
   orgId: string;
   concurrencyLimit: number;
-  /** How long a created call waits for its socket, by the sandbox's clock. */
   connectTimeoutMs: number;
-  clock: Pick<AlarmClock, "alarm">;
   toolArguments: ArgumentsForm;
   oddFrames: boolean;
   /** What is registered for callbacks now; a call keeps what was registered when it was created. */
@@ -56,8 +53,7 @@ export class CallBook {
   readonly #live = new Map<string, LiveCall>();
   /** Calls whose server messages may still be on their way. */
   readonly #flushing = new Set<LiveCall>();
-  /** By call, what takes its alarm back. */
-  readonly #alarms = new Map<string, () => void>();
+  readonly #timers = new Map<string, NodeJS.Timeout>();
 
   constructor(parts: CallBookParts) {
     this.#parts = parts;
@@ -65,6 +61,7 @@ export class CallBook {
 
   create(setup: CallSetup): CreatedCall {
     const { concurrencyLimit } = this.#parts;
+    this.expire();
     const blocked = this.#live.size >= concurrencyLimit;
     const row = this.#insert(setup, blocked);
     if (!blocked) this.#begin(row, setup);
@@ -80,6 +77,7 @@ export class CallBook {
 
   /** The live call of this id; ended calls are in the world only. */
   find(id: string): LiveCall | undefined {
+    this.expire();
     return this.#live.get(id);
   }
 
@@ -89,6 +87,15 @@ export class CallBook {
     if (!call) return { ok: false, reason: "unknown" };
     if (!call.claim()) return { ok: false, reason: "taken" };
     return { ok: true, connect: (socket) => call.connect(socket) };
+  }
+
+  /** Ends queued calls whose time has run out by the sandbox's clock, which may have been moved. */
+  expire(): void {
+    const { store, connectTimeoutMs } = this.#parts;
+    for (const call of this.#live.values()) {
+      const row = call.connected ? undefined : store.get(call.id);
+      if (row && store.now() - Date.parse(row.created_at) >= connectTimeoutMs) call.end(NEVER_CONNECTED);
+    }
   }
 
   /** Ends every live call and waits until their rows are stored and, within a limit, their servers were told. */
@@ -149,18 +156,19 @@ export class CallBook {
       log,
     });
     this.#live.set(row.id, call);
-    const { clock, connectTimeoutMs } = this.#parts;
-    const giveUp = () => {
-      if (!call.connected) call.end(NEVER_CONNECTED);
-    };
-    this.#alarms.set(row.id, clock.alarm(Date.parse(row.created_at) + connectTimeoutMs, giveUp));
+    this.#timers.set(
+      row.id,
+      setTimeout(() => {
+        if (!call.connected) call.end(NEVER_CONNECTED);
+      }, this.#parts.connectTimeoutMs).unref(),
+    );
     this.#flushing.add(call);
     void call.closed.then(() => this.#forget(call));
   }
 
   async #forget(call: LiveCall): Promise<void> {
-    this.#alarms.get(call.id)?.();
-    this.#alarms.delete(call.id);
+    clearTimeout(this.#timers.get(call.id));
+    this.#timers.delete(call.id);
     this.#live.delete(call.id);
     await call.flush(REPORT_LIMIT_MS);
     this.#flushing.delete(call);

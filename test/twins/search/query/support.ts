@@ -1,0 +1,76 @@
+/** A store with some events, and queries asked of it. */
+import { sql } from "../../../../twins/datasets/sql.ts";
+import { openLogStore } from "../../../../twins/datasets/store/duckdb-log-store.ts";
+import type { LogStore } from "../../../../twins/datasets/store/log-store.ts";
+import { compileQuery } from "../../../../twins/search/query/compile.ts";
+import type { CompiledQuery, Explanation, Fidelity } from "../../../../twins/search/query/compiled-query.ts";
+import { VendorError } from "../../../../twins/search/vendor-error.ts";
+
+export const nowMs = Date.parse("2026-03-01T12:00:00Z");
+
+export async function storeOf(events: readonly object[]): Promise<LogStore> {
+  const store = await openLogStore();
+  await store.write(
+    events.map((event, index) => ({ id: String(index), index: "logs", source: JSON.stringify(event) })),
+  );
+  return store;
+}
+
+export function compile(
+  store: LogStore,
+  query: unknown,
+  fidelity: Fidelity = "specification",
+): CompiledQuery {
+  return compileQuery(query, { fields: store.fields, fidelity, nowMs });
+}
+
+/** The ids of what matches, in their order; asserts that predicate and scores are about the same documents. */
+export async function idsOf(store: LogStore, query: unknown, fidelity?: Fidelity): Promise<string[]> {
+  const { predicate } = compile(store, query, fidelity);
+  const { rows } = await store.query(
+    sql`SELECT _id, (${predicate}) IS NULL FROM documents AS d WHERE ${predicate} ORDER BY _row`,
+  );
+  const ids = rows.map(([id]) => String(id));
+  const scored = [...(await scoresOf(store, query, fidelity)).keys()];
+  if (scored.join() !== ids.join()) throw new Error(`predicate: ${ids.join()}; scores: ${scored.join()}`);
+  const nulls = await store.query(sql`SELECT count(*) FROM documents AS d WHERE (${predicate}) IS NULL`);
+  if (nulls.rows[0]?.[0] !== 0) throw new Error("the predicate is NULL for some document");
+  return ids;
+}
+
+/** Id → score, in the order of the rows. */
+export async function scoresOf(
+  store: LogStore,
+  query: unknown,
+  fidelity?: Fidelity,
+): Promise<Map<string, number>> {
+  const { scored, constantScore } = compile(store, query, fidelity);
+  const { rows } = await store.query(
+    sql`SELECT d._id, s.score FROM (${scored}) AS s JOIN documents AS d ON d._row = s._row ORDER BY d._row`,
+  );
+  if (constantScore !== undefined && rows.some(([, score]) => score !== constantScore)) {
+    throw new Error(`not every score is ${constantScore}`);
+  }
+  return new Map(rows.map(([id, score]) => [String(id), Number(score)]));
+}
+
+export async function explain(
+  store: LogStore,
+  query: unknown,
+  row: number,
+  fidelity?: Fidelity,
+): Promise<Explanation | undefined> {
+  const ask = async (statement: Parameters<LogStore["query"]>[0]) => (await store.query(statement)).rows;
+  return compile(store, query, fidelity).explain(ask, BigInt(row));
+}
+
+/** The error that a query is answered with. */
+export function errorOf(ask: () => unknown): VendorError {
+  try {
+    ask();
+  } catch (error) {
+    if (error instanceof VendorError) return error;
+    throw error;
+  }
+  throw new Error("there was no error");
+}

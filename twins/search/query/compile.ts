@@ -1,0 +1,38 @@
+/** The Query DSL of Elasticsearch 8.15: from the JSON of a request to SQL. */
+import { sql } from "../../datasets/sql.ts";
+import { Compiler } from "./compile/compiler.ts";
+import { rowsOf } from "./compile/matcher.ts";
+import type { CompiledQuery, DroppedClause, QueryContext } from "./compiled-query.ts";
+import { grammar } from "./syntax/clauses.ts";
+import { Parser } from "./syntax/parser.ts";
+import type { Query } from "./syntax/query.ts";
+
+/**
+ * @param json the `query` of a request, as its JSON was read; `undefined` matches every document
+ * @throws UnrecognisedQuery for a top-level shape that a translator may know
+ * @throws VendorError for what the vendor refuses
+ */
+export function compileQuery(json: unknown, context: QueryContext): CompiledQuery {
+  if (json === undefined) return compiled({ kind: "match_all", boost: 1, name: undefined }, context, []);
+  const parser = new Parser(grammar, context.fidelity, context.locate);
+  const query = parser.topLevel(json);
+  return compiled(query, context, parser.dropped);
+}
+
+function compiled(query: Query, context: QueryContext, dropped: readonly DroppedClause[]): CompiledQuery {
+  const compiler = new Compiler(context);
+  const matcher = compiler.compile(query, 1);
+  const { predicate, score } = matcher;
+  return {
+    predicate,
+    scored: sql`SELECT _row, CAST(score AS DOUBLE) AS score FROM (${rowsOf(matcher)})`,
+    constantScore: score.kind === "uniform" && typeof score.value === "number" ? score.value : undefined,
+    dropped,
+    terms: compiler.terms,
+    named: compiler.named,
+    async explain(ask, row) {
+      const matched = await ask(sql`SELECT 1 FROM documents AS d WHERE d._row = ${row} AND ${predicate}`);
+      return matched.length === 0 ? undefined : matcher.explain(ask, row);
+    },
+  };
+}

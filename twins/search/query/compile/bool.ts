@@ -1,0 +1,186 @@
+/** `bool`: which documents meet its clauses, and the sum of what they score. */
+import { joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
+import type { Ask, Explanation } from "../compiled-query.ts";
+import type { BoolQuery } from "../syntax/query.ts";
+import type { Compiler } from "./compiler.ts";
+import { allOf, anyOf, explanation, FALSE, type Matcher, not, nothing, TRUE, uniform } from "./matcher.ts";
+import { minimumShouldMatch } from "./minimum-should-match.ts";
+
+/** What is asked of a document: `must` and `should` score. */
+export interface Clauses {
+  readonly must: readonly Matcher[];
+  readonly should: readonly Matcher[];
+  /** `filter`, and `must_not` the other way round. */
+  readonly filter: readonly Sql[];
+  /** How many of `should` must match. */
+  readonly minimum: number;
+}
+
+export function compileBool(compiler: Compiler, query: BoolQuery, boost: number): Matcher {
+  compiler.count(1);
+  const must = query.must.map((clause) => compiler.compile(clause, boost));
+  const should = query.should.map((clause) => compiler.compile(clause, boost));
+  const filter = query.filter.map((clause) => compiler.compile(clause, boost).predicate);
+  const mustNot = query.mustNot.map((clause) => not(compiler.compile(clause, boost).predicate));
+  const clauses = must.length + should.length + filter.length + mustNot.length;
+  if (clauses === 0) return uniform(TRUE, boost, "*:*");
+  const minimum = minimumOf(query, must.length + filter.length > 0);
+  return combine({ must, should, filter: [...filter, ...mustNot], minimum });
+}
+
+function minimumOf(
+  { should, minimumShouldMatch: written, droppedShould }: BoolQuery,
+  others: boolean,
+): number {
+  if (written === undefined) return should.length > 0 && !others ? 1 : 0;
+  const minimum = minimumShouldMatch(written, should.length + droppedShould);
+  // What was left out is taken as met, so that the rest matches more broadly.
+  return Math.max(0, minimum - droppedShould);
+}
+
+/** Documents that meet all of it; the score is the sum over `must` and `should`. */
+export function combine(written: Clauses): Matcher {
+  const clauses = normalized(written);
+  if (!clauses) return nothing;
+  const { must, should, filter, minimum } = clauses;
+  const [only] = must;
+  if (only && must.length === 1 && should.length === 0 && filter.length === 0) return only;
+  const predicate = allOf([
+    ...filter,
+    ...must.map((clause) => clause.predicate),
+    ...(minimum > 0 ? [atLeast(should, minimum)] : []),
+  ]);
+  if (predicate === FALSE) return nothing;
+  return {
+    predicate,
+    score: scoreOf(clauses, predicate),
+    explain: (ask, row) => explainClauses(clauses, ask, row),
+  };
+}
+
+/** The same clauses with all that must match in `must`; `undefined` when nothing can. */
+function normalized({ must, should, filter, minimum }: Clauses): Clauses | undefined {
+  if (minimum > should.length) return undefined;
+  if (minimum > 0 && minimum === should.length)
+    return { must: [...must, ...should], should: [], filter, minimum: 0 };
+  return { must, should: should.filter(({ predicate }) => predicate !== FALSE), filter, minimum };
+}
+
+function atLeast(should: readonly Matcher[], minimum: number): Sql {
+  const predicates = should.map(({ predicate }) => predicate);
+  if (minimum === 1) return anyOf(predicates);
+  if (minimum > predicates.length) return FALSE;
+  return sql`${counted(predicates)} >= ${minimum}`;
+}
+
+/** How many of the predicates hold. */
+function counted(predicates: readonly Sql[]): Sql {
+  if (predicates.length === 0) return raw("0");
+  return sql`(${joined(
+    predicates.map((predicate) => sql`CAST(${predicate} AS INTEGER)`),
+    " + ",
+  )})`;
+}
+
+interface Uniform {
+  readonly predicate: Sql;
+  readonly value: number | Sql;
+}
+interface Ranked {
+  readonly rows: Sql;
+}
+
+/** The clauses by how they score: all documents alike, or each by itself. */
+function byScore(matchers: readonly Matcher[]): { uniform: Uniform[]; ranked: Ranked[] } {
+  const parts: { uniform: Uniform[]; ranked: Ranked[] } = { uniform: [], ranked: [] };
+  for (const { predicate, score } of matchers) {
+    if (score.kind === "uniform") parts.uniform.push({ predicate, value: score.value });
+    else parts.ranked.push({ rows: score.rows });
+  }
+  return parts;
+}
+
+function scoreOf({ must, should, filter, minimum }: Clauses, predicate: Sql): Matcher["score"] {
+  const required = byScore(must);
+  const optional = byScore(should);
+  const base = sumOf(required.uniform.map(({ value }) => value));
+  if (required.ranked.length + optional.ranked.length === 0) {
+    if (optional.uniform.length === 0) return { kind: "uniform", value: base };
+    const score = sql`CAST(${scoreDouble(base)} + ${optionalSum(optional.uniform)} AS FLOAT)`;
+    return {
+      kind: "ranked",
+      rows: sql`(SELECT d._row, ${score} AS score FROM documents AS d WHERE ${predicate})`,
+    };
+  }
+  const guard = allOf([...filter, ...required.uniform.map((clause) => clause.predicate)]);
+  const optionalPredicates = optional.uniform.map((clause) => clause.predicate);
+  const ranked = rankedClauses(required.ranked, optional.ranked);
+  const complete = required.ranked.length > 0 || (minimum > 0 && optional.uniform.length === 0);
+  const score = sql`CAST(r.score + ${scoreDouble(base)} AS FLOAT)`;
+  if (complete && guard === TRUE && optional.uniform.length === 0) {
+    const enough = minimum > 0 ? sql`WHERE r.optional >= ${minimum}` : TRUE;
+    return {
+      kind: "ranked",
+      rows: sql`(SELECT r._row, ${score} AS score FROM (${ranked}) AS r ${enough === TRUE ? raw("") : enough})`,
+    };
+  }
+  const found = complete ? raw("r.optional") : raw("coalesce(r.optional, 0)");
+  const enough = minimum > 0 ? sql`${found} + ${counted(optionalPredicates)} >= ${minimum}` : TRUE;
+  const join = complete ? raw("JOIN") : raw("LEFT JOIN");
+  const sum = sql`CAST(coalesce(r.score, 0) + ${scoreDouble(base)} + ${optionalSum(optional.uniform)} AS FLOAT)`;
+  return {
+    kind: "ranked",
+    rows: sql`(SELECT d._row, ${sum} AS score FROM documents AS d ${join} (${ranked}) AS r ON r._row = d._row
+      WHERE ${allOf([guard, enough])})`,
+  };
+}
+
+/** `_row, score, optional`: the sum of the clauses that score by themselves, and how many optional ones matched. */
+function rankedClauses(required: readonly Ranked[], optional: readonly Ranked[]): Sql {
+  const part = (rows: Sql, must: 0 | 1) =>
+    sql`SELECT _row, CAST(score AS DOUBLE) AS score, ${raw(String(must))} AS required, ${raw(String(1 - must))} AS optional
+      FROM ${rows}`;
+  const [only] = required;
+  if (only && required.length === 1 && optional.length === 0) return part(only.rows, 1);
+  const parts = [...required.map(({ rows }) => part(rows, 1)), ...optional.map(({ rows }) => part(rows, 0))];
+  return sql`SELECT _row, sum(score) AS score, sum(optional) AS optional FROM (${joined(parts, " UNION ALL ")})
+    GROUP BY _row HAVING sum(required) = ${required.length}`;
+}
+
+function optionalSum(clauses: readonly Uniform[]): Sql {
+  if (clauses.length === 0) return raw("0");
+  return joined(
+    clauses.map(({ predicate, value }) => sql`CASE WHEN ${predicate} THEN ${scoreDouble(value)} ELSE 0 END`),
+    " + ",
+  );
+}
+
+function scoreDouble(value: number | Sql): Sql {
+  return typeof value === "number" ? sql`${value}` : sql`CAST(${value} AS DOUBLE)`;
+}
+
+function sumOf(values: readonly (number | Sql)[]): number | Sql {
+  const numbers = values.filter((value) => typeof value === "number");
+  const expressions = values.filter((value) => typeof value !== "number");
+  const sum = numbers.reduce((total, value) => total + value, 0);
+  if (expressions.length === 0) return Math.fround(sum);
+  const [first] = expressions;
+  if (first && expressions.length === 1 && sum === 0) return first;
+  return sql`CAST(${joined([...expressions.map(scoreDouble), sql`${sum}`], " + ")} AS FLOAT)`;
+}
+
+async function explainClauses({ must, should }: Clauses, ask: Ask, row: bigint): Promise<Explanation> {
+  const details: Explanation[] = [];
+  for (const clause of must) details.push(await clause.explain(ask, row));
+  for (const clause of should) {
+    const matched = await ask(
+      sql`SELECT 1 FROM documents AS d WHERE d._row = ${row} AND ${clause.predicate}`,
+    );
+    if (matched.length > 0) details.push(await clause.explain(ask, row));
+  }
+  return explanation(
+    details.reduce((sum, { value }) => sum + value, 0),
+    "sum of:",
+    details,
+  );
+}

@@ -1,0 +1,63 @@
+/** From the tree of a query to SQL: which function compiles which clause. */
+import type { Sql } from "../../../datasets/sql.ts";
+import type { QueryContext } from "../compiled-query.ts";
+import { tooManyClauses } from "../errors.ts";
+import type { Query } from "../syntax/query.ts";
+import { compileBool } from "./bool.ts";
+import { compileMatch } from "./match.ts";
+import { type Matcher, nothing, TRUE, uniform } from "./matcher.ts";
+import { compileRange } from "./range.ts";
+import { compileTerm } from "./term.ts";
+
+/** The vendor's limit depends on its memory; this is what a small node has. */
+const MAX_CLAUSES = 4096;
+
+export class Compiler {
+  readonly context: QueryContext;
+  readonly terms = new Map<string, string[]>();
+  readonly named = new Map<string, Sql>();
+  #clauses = 0;
+
+  constructor(context: QueryContext) {
+    this.context = context;
+  }
+
+  /** @param boost of the clauses around it, multiplied */
+  compile(query: Query, boost: number): Matcher {
+    const matcher = this.#compile(query, Math.fround(boost * query.boost));
+    if (query.name !== undefined) this.named.set(query.name, matcher.predicate);
+    return matcher;
+  }
+
+  /** Counts clauses that a request asks for. @throws VendorError when they are too many */
+  count(clauses: number): void {
+    this.#clauses += clauses;
+    if (this.#clauses > MAX_CLAUSES) throw tooManyClauses(MAX_CLAUSES);
+  }
+
+  /** Keeps words for highlighting. */
+  note(field: string, words: readonly string[]): void {
+    const known = this.terms.get(field) ?? [];
+    this.terms.set(field, [...known, ...words.filter((word) => !known.includes(word))]);
+  }
+
+  #compile(query: Query, boost: number): Matcher {
+    switch (query.kind) {
+      case "match_all":
+        this.count(1);
+        return uniform(TRUE, boost, "*:*");
+      case "match_none":
+        return nothing;
+      case "bool":
+        return compileBool(this, query, boost);
+      case "term":
+        return compileTerm(this, query, boost);
+      case "range":
+        return compileRange(this, query, boost);
+      case "match":
+        return compileMatch(this, query, boost);
+      default:
+        throw new Error(`no compiler for [${query.kind}]`);
+    }
+  }
+}

@@ -1,0 +1,82 @@
+/** Ranges of time. The vendor keeps milliseconds; what a document has beyond them does not count. */
+import { type Sql, sql } from "../../../datasets/sql.ts";
+import { parseDate } from "../../dates/date-math.ts";
+import { VendorError } from "../../vendor-error.ts";
+import type { QueryContext } from "../compiled-query.ts";
+import { shardError } from "../errors.ts";
+import type { Bound, Scalar } from "../syntax/query.ts";
+import { between, some } from "./column.ts";
+import { type Matcher, nothing, uniform } from "./matcher.ts";
+import { type Bounds, rangeText } from "./numbers.ts";
+import type { Target } from "./target.ts";
+
+type DateTarget = Extract<Target, { kind: "date" }>;
+
+export interface DateBounds extends Bounds {
+  readonly format?: string | undefined;
+  readonly timeZone?: string | undefined;
+}
+
+/**
+ * In `specification`, a bound with date math is a literal text that no time is near.
+ * @throws VendorError for what is no date
+ */
+export function dateRange(
+  context: QueryContext,
+  { name, field }: DateTarget,
+  bounds: DateBounds,
+  boost: number,
+): Matcher {
+  const { lower, upper } = bounds;
+  if (
+    context.fidelity === "specification" &&
+    [lower, upper].some((bound) => bound && hasDateMath(bound.value))
+  ) {
+    return nothing;
+  }
+  const from = lower && boundMs(context, bounds, lower, lower.inclusive ? "first" : "last");
+  const to = upper && boundMs(context, bounds, upper, upper.inclusive ? "last" : "first");
+  const compared = [
+    ...(lower && from !== undefined
+      ? [{ operator: ">=", bound: momentSql(lower.inclusive ? from : from + 1) }]
+      : []),
+    ...(upper && to !== undefined
+      ? [{ operator: "<", bound: momentSql(upper.inclusive ? to + 1 : to) }]
+      : []),
+  ];
+  const predicate = some(field, (value) =>
+    compared.length === 0 ? sql`${value} IS NOT NULL` : between(value, compared),
+  );
+  return uniform(predicate, boost, `${name}:${rangeText(bounds)}`);
+}
+
+function hasDateMath(value: Scalar): boolean {
+  return typeof value === "string" && (value.startsWith("now") || value.includes("||"));
+}
+
+function boundMs(
+  { nowMs }: QueryContext,
+  { format, timeZone }: DateBounds,
+  { value }: Bound,
+  rounding: "first" | "last",
+): number {
+  try {
+    return parseDate(String(value), {
+      ...(format !== undefined && { format }),
+      ...(timeZone !== undefined && { timeZone }),
+      nowMs,
+      rounding,
+    });
+  } catch (error) {
+    if (!(error instanceof VendorError) || error.cause.type !== "parse_exception") throw error;
+    throw shardError(error.cause.reason, error.cause);
+  }
+}
+
+/** Beyond what a timestamp can be, in milliseconds. */
+const FAR_MS = 9_000_000_000_000_000;
+
+function momentSql(epochMs: number): Sql {
+  const micros = BigInt(Math.trunc(Math.max(-FAR_MS, Math.min(FAR_MS, epochMs)))) * 1000n;
+  return sql`make_timestamp(CAST(${micros} AS BIGINT))`;
+}

@@ -1,0 +1,68 @@
+/** What a clause becomes: which documents it matches, and what they score. */
+import { joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
+import type { Ask, Explanation } from "../compiled-query.ts";
+
+/**
+ * `uniform`: every document that matches scores the same, a number or a scalar subquery (as words of a keyword do, whose score
+ * depends on how many documents have them). `ranked`: `SELECT _row, score`, each document that matches once.
+ */
+export type Score =
+  | { readonly kind: "uniform"; readonly value: number | Sql }
+  | { readonly kind: "ranked"; readonly rows: Sql };
+
+export interface Matcher {
+  /** Over `documents AS d`; never NULL. */
+  readonly predicate: Sql;
+  readonly score: Score;
+  /** Why the document in this row has its score. Asked of documents that match alone. */
+  explain(ask: Ask, row: bigint): Promise<Explanation>;
+}
+
+export const TRUE = raw("true");
+export const FALSE = raw("false");
+
+export const nothing: Matcher = {
+  predicate: FALSE,
+  score: { kind: "uniform", value: 0 },
+  explain: async () => explanation(0, "MatchNoDocsQuery"),
+};
+
+/** Documents of a predicate, all with one score. @param what is matched, as explanations say it */
+export function uniform(predicate: Sql, value: number, what: string): Matcher {
+  if (predicate === FALSE) return nothing;
+  return { predicate, score: { kind: "uniform", value }, explain: async () => explanation(value, what) };
+}
+
+export function explanation(value: number, description: string, details: Explanation[] = []): Explanation {
+  return { value: Math.fround(value), description, details };
+}
+
+export function allOf(predicates: readonly Sql[]): Sql {
+  if (predicates.includes(FALSE)) return FALSE;
+  const kept = predicates.filter((predicate) => predicate !== TRUE);
+  if (kept.length < 2) return kept[0] ?? TRUE;
+  return sql`(${joined(kept, " AND ")})`;
+}
+
+export function anyOf(predicates: readonly Sql[]): Sql {
+  if (predicates.includes(TRUE)) return TRUE;
+  const kept = predicates.filter((predicate) => predicate !== FALSE);
+  if (kept.length < 2) return kept[0] ?? FALSE;
+  return sql`(${joined(kept, " OR ")})`;
+}
+
+export function not(predicate: Sql): Sql {
+  if (predicate === TRUE) return FALSE;
+  return predicate === FALSE ? TRUE : sql`(NOT ${predicate})`;
+}
+
+/** A score as an expression. */
+export function scoreSql(value: number | Sql): Sql {
+  return typeof value === "number" ? sql`CAST(${value} AS FLOAT)` : value;
+}
+
+/** `SELECT _row, score` of whatever a clause matches. */
+export function rowsOf({ predicate, score }: Matcher): Sql {
+  if (score.kind === "ranked") return score.rows;
+  return sql`SELECT d._row, ${scoreSql(score.value)} AS score FROM documents AS d WHERE ${predicate}`;
+}

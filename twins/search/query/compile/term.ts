@@ -1,0 +1,84 @@
+/** One exact value. */
+import { identifier, sql } from "../../../datasets/sql.ts";
+import type { Scalar, TermQuery } from "../syntax/query.ts";
+import { some } from "./column.ts";
+import type { Compiler } from "./compiler.ts";
+import { dateRange } from "./dates.ts";
+import { keyword } from "./keyword.ts";
+import { type Matcher, nothing, uniform } from "./matcher.ts";
+import { numberRange } from "./numbers.ts";
+import { type Target, targetOf } from "./target.ts";
+import { matchesNothing } from "./unfit.ts";
+import { booleanOf } from "./values.ts";
+import { anyWords } from "./words.ts";
+
+/** What the vendor's dynamic mapping keeps of a text as a keyword, in characters. */
+const IGNORE_ABOVE = 256;
+
+export function compileTerm(compiler: Compiler, query: TermQuery, boost: number): Matcher {
+  compiler.count(1);
+  const target = targetOf(compiler.context, query.field, "whole");
+  return query.caseInsensitive
+    ? anyCase(compiler, target, String(query.value), boost)
+    : oneValue(compiler, target, query.value, boost);
+}
+
+/** Documents whose field has this value; of analysed text, this word as it is. */
+export function oneValue(compiler: Compiler, target: Target, value: Scalar, boost: number): Matcher {
+  const text = String(value);
+  switch (target.kind) {
+    case "missing":
+      return nothing;
+    case "meta":
+      return uniform(sql`d.${identifier(target.name)} = ${text}`, boost, `${target.name}:${text}`);
+    case "words":
+      compiler.note(target.name, [text]);
+      return anyWords(target, [{ term: text, boost }], 1);
+    case "keyword":
+      if (compiler.context.fidelity === "vendor" && text.length > IGNORE_ABOVE) return nothing;
+      compiler.note(target.name, [text]);
+      return keyword(target.field, sql`${text}`, boost, `${target.name}:${text}`);
+    case "number": {
+      const bound = { value, inclusive: true };
+      return matchesNothing(compiler.context, () =>
+        numberRange(target, { lower: bound, upper: bound }, boost),
+      );
+    }
+    case "date":
+      return matchesNothing(compiler.context, () => {
+        const bound = { value, inclusive: true };
+        return dateRange(compiler.context, target, { lower: bound, upper: bound }, boost);
+      });
+    case "boolean":
+      return matchesNothing(compiler.context, () =>
+        keyword(
+          target.field,
+          sql`${booleanOf(value)}`,
+          boost,
+          `${target.name}:${booleanOf(value) ? "T" : "F"}`,
+        ),
+      );
+  }
+}
+
+function anyCase(compiler: Compiler, target: Target, text: string, boost: number): Matcher {
+  const what = `${target.name}:${text}`;
+  switch (target.kind) {
+    case "words":
+      return uniform(
+        sql`d._row IN (SELECT _row FROM ${identifier(target.postings)} WHERE lower(term) = lower(${text}))`,
+        boost,
+        what,
+      );
+    case "keyword":
+      return uniform(
+        some(target.field, (value) => sql`lower(${value}) = lower(${text})`),
+        boost,
+        what,
+      );
+    case "meta":
+      return uniform(sql`lower(d.${identifier(target.name)}) = lower(${text})`, boost, what);
+    default:
+      return oneValue(compiler, target, text, boost);
+  }
+}

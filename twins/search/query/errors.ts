@@ -1,0 +1,91 @@
+/** The errors of the Query DSL, as the vendor words them. */
+import { type ErrorCause, VendorError } from "../vendor-error.ts";
+import type { Position } from "./compiled-query.ts";
+
+/** A top-level shape that the compiler does not know. Whoever can translate it may; else it is answered as it is. */
+export class UnrecognisedQuery extends VendorError {
+  /** @param error what the vendor would say */
+  constructor(error: VendorError) {
+    super(error.status, error.cause, error.rootCause);
+    this.name = "UnrecognisedQuery";
+  }
+}
+
+/** `parsing_exception`: the query is not written as its clause wants it. */
+export function parsingError(reason: string, at: Position | undefined, causedBy?: ErrorCause): VendorError {
+  return new VendorError(400, {
+    type: "parsing_exception",
+    reason,
+    ...(at && { line: at.line, col: at.col }),
+    ...(causedBy && { caused_by: causedBy }),
+  });
+}
+
+/** `x_content_parse_exception`: the vendor's reader of declared objects did not like one. */
+export function contentError(reason: string, at: Position | undefined, causedBy?: VendorError): VendorError {
+  return new VendorError(
+    400,
+    {
+      type: "x_content_parse_exception",
+      reason: `${placeOf(at)}${reason}`,
+      ...(causedBy && { caused_by: causedBy.cause }),
+    },
+    innermost(causedBy),
+  );
+}
+
+/** The root cause goes inwards through errors of parsing alone. */
+function innermost(error: VendorError | undefined): ErrorCause | undefined {
+  if (!error || !/^(parsing|x_content_parse|query_shard)_exception$/.test(error.cause.type)) return undefined;
+  if (error.rootCause) return error.rootCause;
+  const { caused_by: _, ...root } = error.cause;
+  return root;
+}
+
+export function illegalArgument(reason: string, causedBy?: ErrorCause): VendorError {
+  return new VendorError(400, {
+    type: "illegal_argument_exception",
+    reason,
+    ...(causedBy && { caused_by: causedBy }),
+  });
+}
+
+/** The query is well written, but cannot be asked of these fields: every shard fails, and the search with them. */
+export function shardError(reason: string, causedBy?: ErrorCause): VendorError {
+  const cause: ErrorCause = { type: "query_shard_exception", reason, index_uuid: "_na_", index: "logs" };
+  return new VendorError(
+    400,
+    {
+      type: "search_phase_execution_exception",
+      reason: "all shards failed",
+      phase: "query",
+      grouped: true,
+      failed_shards: [
+        {
+          shard: 0,
+          index: "logs",
+          node: "offhook",
+          reason: { ...cause, ...(causedBy && { caused_by: causedBy }) },
+        },
+      ],
+    },
+    cause,
+  );
+}
+
+/** A value that its field's type cannot hold. */
+export function conversionError(reason: string, type = "number_format_exception"): VendorError {
+  return shardError(`failed to create query: ${reason}`, { type, reason });
+}
+
+/** More clauses than a query may have. */
+export function tooManyClauses(limit: number): VendorError {
+  return new VendorError(400, {
+    type: "too_many_nested_clauses",
+    reason: `Query contains too many nested clauses; maxClauseCount is set to ${limit}`,
+  });
+}
+
+function placeOf(at: Position | undefined): string {
+  return at ? `[${at.line}:${at.col}] ` : "[-1:-1] ";
+}
