@@ -1,11 +1,10 @@
 /** A world whose tables are those of a real Postgres database, whoever made and fills them. */
 import { setImmediate as nextTurn } from "node:timers/promises";
-import pg from "pg";
+import type pg from "pg";
 import type { Logger } from "pino";
 import {
   type Page,
   type PageRequest,
-  type Problem,
   type Row,
   type TableDescription,
   type Tables,
@@ -13,21 +12,19 @@ import {
   type WorldChange,
   WorldRefusal,
 } from "../../sandbox/world.ts";
-import { problemOf } from "./broken-rules.ts";
-import { type Catalogue, readCatalogue, type Table } from "./catalogue.ts";
-import { everyTable, type Notice } from "./change-feed.ts";
+import { type Catalogue, readCatalogue } from "./catalogue.ts";
+import type { Notice } from "./change-feed.ts";
 import { changeRows } from "./change-rows.ts";
 import { type Change, changesOf } from "./changes.ts";
-import { checkRows, checkValues, unknownTable } from "./checked-rows.ts";
+import { checkRows, checkValues } from "./checked-rows.ts";
 import { type Connection, openConnection } from "./connection.ts";
 import { describeTables } from "./describe.ts";
-import { insertRows, isRefusal } from "./insert-rows.ts";
+import { insertRows } from "./insert-rows.ts";
+import { fixedSequences, keyChanges, refusalOf, refuseIfAny, tableNamed } from "./refusals.ts";
 import { removeRows } from "./remove-rows.ts";
 import { replaceRows } from "./replace-rows.ts";
 import { readRows, textSelection } from "./select-rows.ts";
 import { positionsOf, readSequences, sequenceTableName, setPositions } from "./sequences.ts";
-
-const lockNotAvailable = "55P03";
 
 export class PostgresWorld implements World {
   #stateVersion = 1;
@@ -302,36 +299,4 @@ export interface Successor {
 async function closeIfOpen(opening: Promise<Connection>): Promise<void> {
   const connection = await opening.catch(() => undefined);
   await connection?.close();
-}
-
-const fixedSequences: Problem = {
-  table: sequenceTableName,
-  rule: "its rows can be changed, not added or removed",
-};
-
-/** The key of a row is its identity, as in every other twin. */
-function keyChanges({ name, primaryKey }: Table, changes: Row): Problem[] {
-  return primaryKey
-    .filter((column) => Object.hasOwn(changes, column))
-    .map((column) => ({ table: name, column, rule: "the key of a row cannot be changed" }));
-}
-
-function refuseIfAny(problems: Problem[]): void {
-  if (problems.length > 0) throw new WorldRefusal(problems);
-}
-
-function tableNamed(catalogue: Catalogue, name: string): Table {
-  const table = catalogue.tables.get(name);
-  if (!table) throw new WorldRefusal([unknownTable(catalogue, name)]);
-  return table;
-}
-
-function refusalOf(error: unknown): unknown {
-  if (isRefusal(error)) return new WorldRefusal([problemOf(error)]);
-  if (error instanceof pg.DatabaseError && error.code === lockNotAvailable) {
-    const rule =
-      "an open transaction of the code under test holds a lock on it; end the transaction, or reset the twin";
-    return new WorldRefusal([{ table: error.table ?? everyTable, rule }]);
-  }
-  return error;
 }
