@@ -22,13 +22,25 @@ async function dial(args: string[], env?: Record<string, string>) {
   return run("dial.ts", args, env ?? (await environment()));
 }
 
-test("--json prints one object and nothing else: scenario, passed, and of each call outcome, times, turns, tools, failures", async () => {
+test("--json prints one object and nothing else: scenario, passed, and of each call outcome, times, turns, tools, failures, trace", async () => {
   const { stdout, exitCode } = await dial(["two-tools", ...SPEED, "--json"]);
   const result = JSON.parse(stdout);
   expect(Object.keys(result)).toEqual(["scenario", "passed", "calls"]);
   expect(result).toMatchObject({ scenario: "two-tools", passed: true });
   const [call] = result.calls;
-  expect(Object.keys(call)).toEqual(["outcome", "durationMs", "setupMs", "turns", "toolCalls", "failures"]);
+  expect(Object.keys(call)).toEqual([
+    "outcome",
+    "durationMs",
+    "setupMs",
+    "turns",
+    "toolCalls",
+    "failures",
+    "trace",
+  ]);
+  const trace: { source: string; offset_ms: number }[] = call.trace;
+  expect(new Set(trace.map(({ source }) => source))).toEqual(new Set(["agent", "vendor", "speech"]));
+  const offsets = trace.map(({ offset_ms }) => offset_ms);
+  expect(offsets).toEqual(offsets.toSorted((a, b) => a - b));
   expect(call).toMatchObject({ outcome: "completed", failures: [] });
   expect(call.turns.map(({ speaker }: { speaker: string }) => speaker)).toEqual([
     "assistant",

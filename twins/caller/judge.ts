@@ -1,5 +1,5 @@
 /** Whether a call did what its scenario expects; each failure says what was expected and what was found. */
-import { containsWords, differences, fillIn, show } from "./match.ts";
+import { containsWords, differences, fillIn, fillInAll, show } from "./match.ts";
 import { type ObservedCall, type ObservedToolCall, textsOf } from "./observed.ts";
 import type { DatabaseRows, RequestRecord } from "./sandbox-client.ts";
 import type { Expectations } from "./scenario.ts";
@@ -198,19 +198,25 @@ async function judgeDatabase(
 }
 
 async function judgeRequests(
-  { expect, requestsOf }: JudgeOptions,
+  { expect, call, requestsOf }: JudgeOptions,
   { failures, unchecked }: Judgement,
 ): Promise<void> {
+  const results = lastResults(call.toolCalls);
   for (const { twin, where, count } of expect.requests ?? []) {
     if (requestsOf === undefined) {
       unchecked.push(`requests: ${twin} ${show(where)}: there are no twins`);
       continue;
     }
+    const filled = fillInAll(where, results);
+    if (filled.missing.length > 0) {
+      failures.push(`requests: ${twin} ${show(where)}: no tool result has ${filled.missing.join(", ")}`);
+      continue;
+    }
     const requests = await requestsOf(twin);
-    const found = requests.filter((record) => differences(where, record, "").length === 0).length;
+    const found = requests.filter((record) => differences(filled.value, record, "").length === 0).length;
     if (found === count) continue;
     failures.push(
-      `requests: ${twin} ${show(where)}: expected ${count}, found ${found} of ${requests.length} requests`,
+      `requests: ${twin} ${show(filled.value)}: expected ${count}, found ${found} of ${requests.length} requests`,
     );
   }
 }

@@ -76,6 +76,27 @@ export function fillIn(
   return { text: filled, missing };
 }
 
+/** Does so in every text of a JSON value. */
+export function fillInAll(
+  value: unknown,
+  results: ReadonlyMap<string, unknown>,
+): { value: unknown; missing: string[] } {
+  if (typeof value === "string") {
+    const { text, missing } = fillIn(value, results);
+    return { value: text, missing };
+  }
+  if (Array.isArray(value)) {
+    const items = value.map((item) => fillInAll(item, results));
+    return { value: items.map((item) => item.value), missing: items.flatMap(({ missing }) => missing) };
+  }
+  if (!isRecord(value)) return { value, missing: [] };
+  const members = Object.entries(value).map(([name, member]) => ({ name, ...fillInAll(member, results) }));
+  return {
+    value: Object.fromEntries(members.map(({ name, value }) => [name, value])),
+    missing: members.flatMap(({ missing }) => missing),
+  };
+}
+
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -2,6 +2,7 @@
 import type { Outcome } from "./call-report.ts";
 import type { ObservedToolCall, ObservedTurn } from "./observed.ts";
 import type { ScenarioRun } from "./run-scenario.ts";
+import type { TraceLine } from "./sandbox-client.ts";
 
 export interface CallResult {
   outcome: Outcome;
@@ -11,6 +12,8 @@ export interface CallResult {
   turns: ObservedTurn[];
   toolCalls: ObservedToolCall[];
   failures: string[];
+  /** What the agent reported, the twins were asked and was said, in time order; `null` without an engine. */
+  trace: TraceLine[] | null;
 }
 
 export interface RunResult {
@@ -34,6 +37,7 @@ export function resultOf(runs: readonly ScenarioRun[]): RunResult {
       turns: run.turns,
       toolCalls: run.toolCalls,
       failures: run.failures,
+      trace: run.trace ?? null,
     })),
   };
 }

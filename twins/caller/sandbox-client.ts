@@ -30,6 +30,7 @@ const engineEvent = z.object({
   event_type: z.string(),
   data: z.record(z.string(), z.unknown()),
 });
+const eventPage = z.object({ events: z.array(engineEvent), total: z.number() });
 
 const requestRecord = z.looseObject({ seq: z.number(), method: z.string(), path: z.string() });
 const requestPage = z.object({ requests: z.array(requestRecord), newest_seq: z.number() });
@@ -148,8 +149,14 @@ export class SandboxClient {
   }
 
   async events(simulationId: string): Promise<EngineEvent[]> {
-    const answer = await this.#ask("GET", `${this.#simulationUrl(simulationId)}/events`);
-    return z.object({ events: z.array(engineEvent) }).parse(answer).events;
+    const events: EngineEvent[] = [];
+    for (;;) {
+      const query = new URLSearchParams({ limit: String(PAGE_ROWS), offset: String(events.length) });
+      const answer = await this.#ask("GET", `${this.#simulationUrl(simulationId)}/events?${query}`);
+      const page = eventPage.parse(answer);
+      events.push(...page.events);
+      if (page.events.length === 0 || events.length >= page.total) return events;
+    }
   }
 
   /** Rows of a table of the database that have these values. */

@@ -60,7 +60,7 @@ const expectedRows = z.strictObject({
 const expectedRequests = z.strictObject({
   /** Service name, such as postgres. */
   twin: z.string().min(1),
-  /** Members that a record of `/sim/requests` must have; `*` in a text stands for any. */
+  /** Members that a record of `/sim/requests` must have; `*` in a text stands for any, `{{tool.path}}` is filled in. */
   where: json.default({}),
   count: z.number().int().min(0),
 });

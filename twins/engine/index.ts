@@ -4,7 +4,8 @@
  */
 import { z } from "zod";
 import { resettable } from "../sandbox/baseline.ts";
-import { errorResponse, ownRefusal, readBodyAs } from "../sandbox/errors.ts";
+import { MAX_LIMIT, pageParameters } from "../sandbox/control/paging.ts";
+import { errorResponse, ownRefusal, readBodyAs, readQueryAs } from "../sandbox/errors.ts";
 import { operation, type VendorResponse } from "../sandbox/operation.ts";
 import { defineTwin, type RunningTwin } from "../sandbox/twin.ts";
 import { eventBody } from "./events.ts";
@@ -29,6 +30,12 @@ const simulationBody = z
     metadata: z.record(z.string(), z.unknown()).optional(),
   })
   .default({});
+
+/** Who does not page gets the largest page: most simulations fit into it. */
+const eventsQuery = z.strictObject({
+  ...pageParameters,
+  limit: pageParameters.limit.prefault(String(MAX_LIMIT)),
+});
 
 const operations = [
   operation<Engine>({
@@ -105,11 +112,18 @@ const operations = [
     method: "GET",
     path: "/simulations/:id/events",
     surface: "rest",
-    summary: "The events of a simulation, oldest first.",
-    handle: ({ params }, { world }) => {
-      const simulation = world.table("simulations").get(params.id ?? "");
-      if (!simulation) return unknownSimulation(params.id);
-      return { status: 200, body: { events: eventsOf(world, simulation.id) } };
+    summary: "The events of a simulation, oldest first, a thousand at a time; limit and offset page.",
+    handle: (request, { world }) => {
+      const simulation = world.table("simulations").get(request.params.id ?? "");
+      if (!simulation) return unknownSimulation(request.params.id);
+      const query = readQueryAs(request, eventsQuery);
+      if (!query.ok) return query.response;
+      const { limit, offset } = query.value;
+      const events = eventsOf(world, simulation.id);
+      return {
+        status: 200,
+        body: { events: events.slice(offset, offset + limit), total: events.length, limit, offset },
+      };
     },
   }),
   operation<Engine>({

@@ -79,6 +79,10 @@ function judged(given: object, observed: ObservedCall = call, speed = 1) {
     expect: expecting(given),
     call: observed,
     speed,
+    requestsOf: async () => [
+      { seq: 1, method: "QUERY", path: "/db", body: { parameters: ["INC-9"] } },
+      { seq: 2, method: "QUERY", path: "/db", body: { parameters: ["INC-10"] } },
+    ],
     rowsOf: async (_table, where) => ({ rows: [], total: where.id === "INC-9" ? 1 : 0 }),
   });
 }
@@ -191,4 +195,17 @@ test("answers are timed at real time only", async () => {
   const { failures, unchecked } = await judged({ response_ms: 1 }, call, 10);
   expect(failures).toEqual([]);
   expect(unchecked).toEqual([expect.stringMatching(/^response_ms: judged at speed 1 only/)]);
+});
+
+test("a request is expected with what a tool answered filled in, and a place without a value is named", async () => {
+  const asked = (parameter: string) => [
+    { twin: "postgres", where: { body: { parameters: [parameter] } }, count: 1 },
+  ];
+  expect((await judged({ requests: asked("{{open.id}}") })).failures).toEqual([]);
+  expect((await judged({ requests: asked("{{open.id}}0") })).failures).toEqual([
+    'requests: postgres {"body":{"parameters":["INC-90"]}}: expected 1, found 0 of 2 requests',
+  ]);
+  expect((await judged({ requests: asked("{{open.title}}") })).failures).toEqual([
+    'requests: postgres {"body":{"parameters":["{{open.title}}"]}}: no tool result has open.title',
+  ]);
 });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { containsWords, differences, fillIn } from "../../../twins/caller/match.ts";
+import { containsWords, differences, fillIn, fillInAll } from "../../../twins/caller/match.ts";
 
 test("a part of what was said is found whatever its case and punctuation, but only whole words", () => {
   expect(containsWords("I have opened INC-1042, with severity two.", "opened inc 1042 with")).toBe(true);
@@ -47,4 +47,17 @@ test("places are filled from the last result of a tool, and those without a valu
   });
   expect(fillIn("{{open.title}}", results).missing).toEqual(["open.title"]);
   expect(fillIn("{{other.id}}", results).missing).toEqual(["other.id"]);
+});
+
+test("places are filled in every text of a value, at any depth, and nothing else changes", () => {
+  const results = new Map<string, unknown>([["open", { id: "INC-1" }]]);
+  const given = {
+    body: { parameters: ["{{open.id}}", 7, null], "{{open.id}}": true },
+    path: "/x/{{open.id}}",
+  };
+  expect(fillInAll(given, results)).toEqual({
+    value: { body: { parameters: ["INC-1", 7, null], "{{open.id}}": true }, path: "/x/INC-1" },
+    missing: [],
+  });
+  expect(fillInAll({ a: ["{{open.x}}"], b: "{{close.y}}" }, results).missing).toEqual(["open.x", "close.y"]);
 });

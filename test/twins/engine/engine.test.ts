@@ -114,7 +114,7 @@ describe("events", () => {
   });
 });
 
-test("one simulation takes ten thousand events and no more, and leaves room for others", async () => {
+test("one simulation takes ten thousand events and no more, shows them in pages, and leaves room for others", async () => {
   const full = await newSimulation();
   const event = (index: number) => ({
     simulation_id: full,
@@ -126,6 +126,18 @@ test("one simulation takes ten thousand events and no more, and leaves room for 
     headers: { "x-api-key": twins.apiKey },
     body: { data: { events: Array.from({ length: 10_000 }, (_, index) => event(index)) } },
   });
+  const events = (query: string) => call("GET", `/simulations/${full}/events${query}`);
+  const shown = ({ body }: Awaited<ReturnType<typeof call>>) =>
+    body.events.map(({ data }: { data: { index: number } }) => data.index);
+  const unpaged = await events("");
+  expect(unpaged.body).toMatchObject({ total: 10_000, limit: 1000, offset: 0 });
+  expect(shown(unpaged)).toEqual(Array.from({ length: 1000 }, (_, index) => index));
+  const last = await events("?limit=3&offset=9998");
+  expect(last.body).toMatchObject({ total: 10_000, limit: 3, offset: 9998 });
+  expect(shown(last)).toEqual([9998, 9999]);
+  for (const wrong of ["?limit=1001", "?limit=-1", "?offset=x", "?page=2"]) {
+    expect((await events(wrong)).status).toBe(422);
+  }
   const refused = await call("POST", `/simulations/${full}/events`, toolCall);
   expect(refused.status).toBe(429);
   expect(refused.body.error.code).toBe("too_many_events");
