@@ -28,12 +28,30 @@ const ownColumns = ["_row", "_id", "_index", "_version", "_seq_no", "_source", "
 /** The fields as they are now; a new one is made whenever a write adds a field or changes one. */
 export class FieldCatalog {
   readonly #fields: ReadonlyMap<string, Field>;
+  #objects: ReadonlySet<string> | undefined;
   /** The field that says when an event happened, if there is one. */
   readonly timeField: Field | undefined;
 
   constructor(fields: readonly Field[], timeField: string | undefined) {
     this.#fields = new Map(fields.map((field) => [field.name, field]));
     this.timeField = timeField === undefined ? undefined : this.#fields.get(timeField);
+  }
+
+  get size(): number {
+    return this.#fields.size;
+  }
+
+  /** Names that are objects: `http` when there is a field `http.status`. */
+  get objects(): ReadonlySet<string> {
+    if (this.#objects) return this.#objects;
+    const objects = new Set<string>();
+    for (const name of this.#fields.keys()) {
+      for (let dot = name.indexOf("."); dot >= 0; dot = name.indexOf(".", dot + 1)) {
+        objects.add(name.slice(0, dot));
+      }
+    }
+    this.#objects = objects;
+    return objects;
   }
 
   get(name: string): Field | undefined {

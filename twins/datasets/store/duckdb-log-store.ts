@@ -1,180 +1,268 @@
-/** The log store on DuckDB. */
-import type { DuckDBInstance } from "@duckdb/node-api";
-import { analyzedSql } from "../analysis.ts";
-import { type Field, FieldCatalog, type FieldType } from "../fields.ts";
-import { identifier, joined, raw, type Sql, type SqlValue, sql } from "../sql.ts";
-import { openDatabase, runQuery } from "./duckdb.ts";
-import type {
-  DocumentPlace,
-  DocumentWrite,
-  LogStore,
-  QueryOptions,
-  QueryResult,
-  RemovedDocument,
-  WrittenDocument,
+/** The log store on DuckDB: a copy of the baseline in a file of its own, thrown away in the end. */
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { FieldCatalog } from "../fields.ts";
+import { raw, type Sql, sql } from "../sql.ts";
+import { copyDatabase } from "./copy-file.ts";
+import {
+  type ConditionalWrite,
+  type DocumentOutcome,
+  type DocumentPlace,
+  type DocumentWrite,
+  type LogStore,
+  type LogWriter,
+  type QueryOptions,
+  type QueryResult,
+  type RemovedDocument,
+  type StoreChange,
+  type StoredDocument,
+  UnfitDocuments,
+  type UnfitValue,
+  type WrittenDocument,
 } from "./log-store.ts";
+import { documentKey, planWrite, type WritePlan } from "./plan-write.ts";
+import { StoreFile, selectDocuments, storedDocuments } from "./store-file.ts";
+import { Turns } from "./turns.ts";
 
 const MEMORY_LIMIT = "256MB";
-const columnTypes: Record<FieldType, string> = {
-  text: "VARCHAR",
-  long: "BIGINT",
-  unsigned_long: "UBIGINT",
-  double: "DOUBLE",
-  boolean: "BOOLEAN",
-  date: "TIMESTAMP",
-};
+const THREADS = 2;
+/** How many removed documents are remembered, so that one written again goes on with its version. */
+const MAX_REMOVED = 10_000;
 
-export async function openLogStore(): Promise<LogStore> {
-  const database = await openDatabase(":memory:", MEMORY_LIMIT);
-  await runQuery(
-    database,
-    raw(
-      "CREATE TABLE documents (_row BIGINT, _id VARCHAR, _index VARCHAR, _version BIGINT, _seq_no BIGINT, _source VARCHAR)",
-    ),
-  );
-  return new DuckDbLogStore(database);
+export interface LogStoreOptions {
+  /** Folder for this store's file; made if it is not there. Absent: one of its own among the machine's temporary files. */
+  folder?: string;
+  /** A database file as `layout.ts` makes them; never changed. Absent: an empty store. */
+  baselineFile?: string;
+  /** As DuckDB writes it; 256MB when absent. */
+  memoryLimit?: string;
+}
+
+/** @throws UnreadableStore when the baseline is no store, or of another format. */
+export async function openLogStore(options: LogStoreOptions = {}): Promise<LogStore> {
+  const { folder } = options;
+  if (folder !== undefined) await mkdir(folder, { recursive: true });
+  const made = folder === undefined ? await mkdtemp(join(tmpdir(), "offhook-store-")) : undefined;
+  const store = new DuckDbLogStore(options, folder ?? made ?? "", made);
+  try {
+    await store.open();
+  } catch (error) {
+    if (made !== undefined) await rm(made, { recursive: true, force: true });
+    throw error;
+  }
+  return store;
 }
 
 class DuckDbLogStore implements LogStore {
-  readonly #database: DuckDBInstance;
-  #fields = new FieldCatalog([], undefined);
-  #rows = 0;
+  readonly #options: LogStoreOptions;
+  readonly #folder: string;
+  /** The folder that goes with the store. */
+  readonly #madeFolder: string | undefined;
+  readonly #turns = new Turns();
+  readonly #listeners = new Set<(change: StoreChange) => void>();
+  readonly #removed = new Map<string, number>();
+  #opened: StoreFile | undefined;
+  #files = 0;
+  #counts: { stateVersion: number; counts: Promise<ReadonlyMap<string, number>> } | undefined;
   stateVersion = 0;
 
-  constructor(database: DuckDBInstance) {
-    this.#database = database;
+  constructor(options: LogStoreOptions, folder: string, madeFolder: string | undefined) {
+    this.#options = options;
+    this.#folder = folder;
+    this.#madeFolder = madeFolder;
+  }
+
+  async open(): Promise<void> {
+    this.#opened = await this.#newFile();
   }
 
   get fields(): FieldCatalog {
-    return this.#fields;
+    return this.#file.catalog.fields;
   }
 
   query(statement: Sql, options?: QueryOptions): Promise<QueryResult> {
-    return runQuery(this.#database, statement, options);
+    return this.#file.database.query(statement, options);
   }
 
-  async write(documents: readonly DocumentWrite[]): Promise<WrittenDocument[]> {
-    const written: WrittenDocument[] = [];
-    const first = this.#rows;
-    for (const { id, index, source, version } of documents) {
-      const values = new Map<string, SqlValue[]>();
-      flatten("", JSON.parse(source), values);
-      await this.#extend(values);
-      const row = this.#rows++;
-      const _id = id ?? `row-${row}`;
-      const [replaced] = id === undefined ? [] : await this.remove([{ id, index }]);
-      const _version = version ?? replaced?.version ?? 1;
-      const names = ["_row", "_id", "_index", "_version", "_seq_no", "_source"];
-      const cells: Sql[] = [
-        sql`${BigInt(row)}`,
-        sql`${_id}`,
-        sql`${index}`,
-        sql`${BigInt(_version)}`,
-        sql`${BigInt(row)}`,
-        sql`${source}`,
-      ];
-      for (const [name, items] of values) {
-        const field = this.#fields.get(name);
-        if (!field) continue;
-        names.push(field.column);
-        const typed = items.map((item) => sql`CAST(${item} AS ${raw(columnTypes[field.type])})`);
-        cells.push(field.multi ? sql`[${joined(typed, ", ")}]` : (typed[0] ?? raw("NULL")));
-      }
-      const columns = joined(names.map(identifier), ", ");
-      await this.query(sql`INSERT INTO documents (${columns}) VALUES (${joined(cells, ", ")})`);
-      const result = replaced ? "updated" : "created";
-      written.push({ id: _id, index, version: _version, seqNo: row, result });
+  async byId(
+    index: string | undefined,
+    ids: readonly string[],
+    options?: QueryOptions,
+  ): Promise<StoredDocument[]> {
+    if (ids.length === 0) return [];
+    const found = storedDocuments(await this.query(selectDocuments(amongIds(ids)), options));
+    return index === undefined ? found : found.filter((document) => document.index === index);
+  }
+
+  counts(): Promise<ReadonlyMap<string, number>> {
+    const { stateVersion } = this;
+    if (this.#counts?.stateVersion !== stateVersion) {
+      const counts = this.query(raw("SELECT _index, count(*) FROM documents GROUP BY 1")).then(
+        ({ rows }) => new Map(rows.map(([index, count]) => [String(index), Number(count)])),
+      );
+      this.#counts = { stateVersion, counts };
+      counts.catch(() => {
+        this.#counts = undefined;
+      });
     }
-    for (const field of this.#fields.all())
-      if (field.postings) await this.#post(field, field.postings, first);
-    this.stateVersion++;
+    return this.#counts.counts;
+  }
+
+  write(documents: readonly DocumentWrite[]): Promise<WrittenDocument[]> {
+    return this.exclusively((writer) => writer.write(documents));
+  }
+
+  writeEach(documents: readonly ConditionalWrite[]): Promise<DocumentOutcome[]> {
+    return this.exclusively((writer) => writer.writeEach(documents));
+  }
+
+  remove(places: readonly DocumentPlace[]): Promise<(RemovedDocument | undefined)[]> {
+    return this.exclusively((writer) => writer.remove(places));
+  }
+
+  exclusively<Result>(work: (writer: LogWriter) => Promise<Result>): Promise<Result> {
+    return this.#turns.take(() => work(this.#writer()));
+  }
+
+  reset(): Promise<void> {
+    return this.#turns.take(async () => {
+      const file = await this.#newFile();
+      const before = this.#file;
+      this.#opened = file;
+      this.#removed.clear();
+      this.#announce({ stateVersion: ++this.stateVersion, change: "reset" });
+      await before.close();
+    });
+  }
+
+  watch(listener: (change: StoreChange) => void): () => void {
+    this.#listeners.add(listener);
+    return () => {
+      this.#listeners.delete(listener);
+    };
+  }
+
+  close(): Promise<void> {
+    return this.#turns.take(async () => {
+      const file = this.#opened;
+      this.#opened = undefined;
+      await file?.close();
+      if (this.#madeFolder !== undefined) await rm(this.#madeFolder, { recursive: true, force: true });
+    });
+  }
+
+  get #file(): StoreFile {
+    if (!this.#opened) throw new Error("the store is closed");
+    return this.#opened;
+  }
+
+  async #newFile(): Promise<StoreFile> {
+    const { baselineFile, memoryLimit = MEMORY_LIMIT } = this.#options;
+    const file = join(this.#folder, `store-${this.#files++}.duckdb`);
+    if (baselineFile !== undefined) await copyDatabase(baselineFile, file);
+    return StoreFile.open(this, { file, memoryLimit, threads: THREADS }, baselineFile !== undefined);
+  }
+
+  /** What may be done while nobody else writes. */
+  #writer(): LogWriter {
+    const store = this;
+    return {
+      get fields() {
+        return store.fields;
+      },
+      get stateVersion() {
+        return store.stateVersion;
+      },
+      query: (statement, options) => store.query(statement, options),
+      byId: (index, ids, options) => store.byId(index, ids, options),
+      write: (documents) => store.#writeAll(documents),
+      writeEach: (documents) => store.#writeEach(documents),
+      remove: (places) => store.#remove(places),
+    };
+  }
+
+  async #writeAll(documents: readonly DocumentWrite[]): Promise<WrittenDocument[]> {
+    const plan = await this.#plan(documents);
+    const written: WrittenDocument[] = [];
+    const unfit: UnfitValue[] = [];
+    plan.outcomes.forEach((outcome, document) => {
+      if (outcome.outcome === "unfit") unfit.push({ ...outcome.misfit, document });
+      if (outcome.outcome === "written") written.push(outcome);
+    });
+    if (unfit.length > 0) throw new UnfitDocuments(unfit);
+    await this.#store(plan);
     return written;
   }
 
-  async remove(documents: readonly DocumentPlace[]): Promise<(RemovedDocument | undefined)[]> {
-    const removed: (RemovedDocument | undefined)[] = [];
-    for (const { index, id } of documents) {
-      const where = sql`_index = ${index} AND _id = ${id}`;
-      const { rows } = await this.query(sql`SELECT _row, _version FROM documents WHERE ${where}`);
-      const [row, version] = rows[0] ?? [];
-      if (typeof row !== "number") {
-        removed.push(undefined);
-        continue;
-      }
-      await this.query(sql`DELETE FROM documents WHERE _row = ${BigInt(row)}`);
-      for (const { postings } of this.#fields.all()) {
-        if (postings) await this.query(sql`DELETE FROM ${identifier(postings)} WHERE _row = ${BigInt(row)}`);
-      }
-      removed.push({ version: Number(version) + 1, seqNo: this.#rows++ });
-      this.stateVersion++;
-    }
+  async #writeEach(documents: readonly ConditionalWrite[]): Promise<DocumentOutcome[]> {
+    const plan = await this.#plan(documents);
+    await this.#store(plan);
+    return plan.outcomes;
+  }
+
+  async #plan(documents: readonly ConditionalWrite[]): Promise<WritePlan> {
+    const { fields, nextRow, nextSeqNo } = this.#file.catalog;
+    const places = documents.flatMap(({ index, id }) => (id === undefined ? [] : [{ index, id }]));
+    return planWrite(documents, {
+      fields,
+      nextRow,
+      nextSeqNo,
+      documents: await this.#find(places),
+      removedVersion: (key) => this.#removed.get(key),
+    });
+  }
+
+  async #store({ documents, batch, nextSeqNo }: WritePlan): Promise<void> {
+    if (documents.length === 0) return;
+    const replaced = documents.flatMap((planned) => planned.replaced ?? []);
+    const written = documents.map(({ document }) => document);
+    await this.#file.write(written, replaced, batch, nextSeqNo);
+    this.#announce({ stateVersion: ++this.stateVersion, change: "write", documents });
+  }
+
+  async #remove(places: readonly DocumentPlace[]): Promise<(RemovedDocument | undefined)[]> {
+    const there = await this.#find(places);
+    const documents = [...there.values()];
+    let { nextSeqNo } = this.#file.catalog;
+    const removed = places.map((place): RemovedDocument | undefined => {
+      const key = documentKey(place);
+      const document = there.get(key);
+      if (!document) return undefined;
+      there.delete(key);
+      this.#remember(key, document.version + 1);
+      return { version: document.version + 1, seqNo: nextSeqNo++ };
+    });
+    if (documents.length === 0) return removed;
+    await this.#file.remove(
+      documents.map(({ row }) => row),
+      nextSeqNo,
+    );
+    this.#announce({ stateVersion: ++this.stateVersion, change: "remove", documents });
     return removed;
   }
 
-  async close(): Promise<void> {
-    this.#database.closeSync();
+  /** What is in these places, by `documentKey`. */
+  async #find(places: readonly DocumentPlace[]): Promise<Map<string, StoredDocument>> {
+    const ids = places.map(({ id }) => id);
+    const found = ids.length === 0 ? [] : await this.#file.find(amongIds(ids));
+    return new Map(found.map((document) => [documentKey(document), document]));
   }
 
-  async #extend(values: ReadonlyMap<string, SqlValue[]>): Promise<void> {
-    const added: Field[] = [];
-    for (const [name, items] of values) {
-      if (this.#fields.get(name)) continue;
-      const type = typeOf(items[0] ?? null);
-      const number = this.#fields.all().length + added.length;
-      const postings = type === "text" ? `postings_${number}` : undefined;
-      const field: Field = { name, type, multi: items.length > 1, column: name, postings };
-      added.push(field);
-      const columnType = raw(columnTypes[type] + (field.multi ? "[]" : ""));
-      await this.query(sql`ALTER TABLE documents ADD COLUMN ${identifier(field.column)} ${columnType}`);
-      if (postings) {
-        await this.query(
-          sql`CREATE TABLE ${identifier(postings)} (term VARCHAR, _row BIGINT, position INTEGER, frequency INTEGER, length INTEGER)`,
-        );
-      }
-    }
-    if (added.length === 0) return;
-    const all = [...this.#fields.all(), ...added];
-    const time = ["_time", "@timestamp", "timestamp"].find((name) =>
-      all.some((field) => field.name === name),
-    );
-    this.#fields = new FieldCatalog(all, time);
+  #remember(key: string, version: number): void {
+    this.#removed.delete(key);
+    this.#removed.set(key, version);
+    const [oldest] = this.#removed.keys();
+    if (this.#removed.size > MAX_REMOVED && oldest !== undefined) this.#removed.delete(oldest);
   }
 
-  async #post(field: Field, postings: string, first: number): Promise<void> {
-    const column = identifier(field.column);
-    const text = field.multi ? sql`array_to_string(${column}, ' ')` : column;
-    await this.query(sql`
-      INSERT INTO ${identifier(postings)}
-      SELECT term, _row, position,
-             CASE WHEN row_number() OVER (PARTITION BY _row, term ORDER BY position) = 1
-                  THEN count(*) OVER (PARTITION BY _row, term) ELSE 0 END,
-             length
-      FROM (SELECT _row, unnest(terms) AS term, generate_subscripts(terms, 1) AS position, len(terms) AS length
-            FROM (SELECT _row, ${analyzedSql(text)} AS terms FROM documents WHERE _row >= ${BigInt(first)}))
-      ORDER BY term, _row, position`);
+  #announce(change: StoreChange): void {
+    for (const listener of [...this.#listeners]) listener(change);
   }
 }
 
-const moment = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/;
-
-function typeOf(value: SqlValue): FieldType {
-  if (typeof value === "boolean") return "boolean";
-  if (typeof value === "bigint") return "long";
-  if (typeof value === "number") return "double";
-  return typeof value === "string" && moment.test(value) ? "date" : "text";
-}
-
-function flatten(path: string, value: unknown, into: Map<string, SqlValue[]>): void {
-  if (value === null || value === undefined) return;
-  if (Array.isArray(value)) {
-    for (const item of value) flatten(path, item, into);
-  } else if (typeof value === "object") {
-    for (const [name, member] of Object.entries(value))
-      flatten(path === "" ? name : `${path}.${name}`, member, into);
-  } else {
-    const items = into.get(path) ?? [];
-    into.set(path, items);
-    if (typeof value === "number") items.push(Number.isSafeInteger(value) ? BigInt(value) : value);
-    else if (typeof value === "string" || typeof value === "boolean") items.push(value);
-  }
+function amongIds(ids: readonly string[]): Sql {
+  const [only] = ids;
+  if (ids.length === 1 && only !== undefined) return sql`_id = ${only}`;
+  return sql`_id IN (SELECT unnest(from_json(${JSON.stringify(ids)}, '["VARCHAR"]')))`;
 }

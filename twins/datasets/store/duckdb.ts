@@ -1,71 +1,23 @@
-/** DuckDB, locked down: one database, queries that can be cancelled, values as plain JavaScript. */
+/** Statements on a DuckDB connection, with values as plain JavaScript. */
 import {
   BIGINT,
   BOOLEAN,
   DOUBLE,
   type DuckDBConnection,
   DuckDBDecimalValue,
-  DuckDBInstance,
   DuckDBListValue,
   DuckDBTimestampValue,
   type DuckDBType,
   type DuckDBValue,
   HUGEINT,
   SQLNULL,
+  StatementType,
   VARCHAR,
 } from "@duckdb/node-api";
 import type { Sql, SqlValue } from "../sql.ts";
-import { QueryInterrupted, type QueryOptions, type QueryResult, type ResultValue } from "./log-store.ts";
+import type { QueryResult, ResultValue } from "./log-store.ts";
 
-/** Nothing outside its own file can be read, written, loaded or configured, whatever a statement says. */
-const lockdown = {
-  enable_external_access: "false",
-  autoinstall_known_extensions: "false",
-  autoload_known_extensions: "false",
-  allow_community_extensions: "false",
-  lock_configuration: "true",
-};
-
-/** @param file path of the database; `:memory:` for one that is never written. */
-export function openDatabase(file: string, memoryLimit: string): Promise<DuckDBInstance> {
-  return DuckDBInstance.create(file, {
-    memory_limit: memoryLimit,
-    threads: "2",
-    temp_directory: "",
-    ...lockdown,
-  });
-}
-
-/** Runs one statement on a connection of its own. @throws QueryInterrupted */
-export async function runQuery(
-  database: DuckDBInstance,
-  statement: Sql,
-  { signal, deadlineMs = 30_000 }: QueryOptions = {},
-): Promise<QueryResult> {
-  const connection = await database.connect();
-  const startedAt = performance.now();
-  let ended: "deadline" | "cancelled" | undefined;
-  const end = (reason: "deadline" | "cancelled") => {
-    ended ??= reason;
-    connection.interrupt();
-  };
-  const cancel = () => end("cancelled");
-  const timer = setTimeout(() => end("deadline"), deadlineMs);
-  signal?.addEventListener("abort", cancel, { once: true });
-  try {
-    if (signal?.aborted) throw new QueryInterrupted("cancelled", 0);
-    return await read(connection, statement);
-  } catch (error) {
-    if (ended) throw new QueryInterrupted(ended, performance.now() - startedAt);
-    throw error;
-  } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener("abort", cancel);
-    connection.closeSync();
-  }
-}
-
-/** Runs one statement on a given connection. */
+/** Runs one statement. */
 export async function read(connection: DuckDBConnection, statement: Sql): Promise<QueryResult> {
   const result = await connection.runAndReadAll(
     statement.text,
@@ -73,6 +25,21 @@ export async function read(connection: DuckDBConnection, statement: Sql): Promis
     statement.values.map(typeOf),
   );
   return { columns: result.columnNames(), rows: result.getRows().map((row) => row.map(plain)) };
+}
+
+/** Runs one statement that only reads. @throws Error for any other, before it does anything. */
+export async function readOnly(connection: DuckDBConnection, statement: Sql): Promise<QueryResult> {
+  const prepared = await connection.prepare(statement.text);
+  try {
+    if (prepared.statementType !== StatementType.SELECT) {
+      throw new Error("only a statement that reads can be run here");
+    }
+    prepared.bind([...statement.values], statement.values.map(typeOf));
+    const result = await prepared.runAndReadAll();
+    return { columns: result.columnNames(), rows: result.getRows().map((row) => row.map(plain)) };
+  } finally {
+    prepared.destroySync();
+  }
 }
 
 function typeOf(value: SqlValue): DuckDBType {

@@ -55,6 +55,10 @@ export async function createTables(connection: DuckDBConnection): Promise<void> 
     raw(`CREATE TABLE documents
       (_row BIGINT, _id VARCHAR, _index VARCHAR, _version BIGINT, _seq_no BIGINT, _source VARCHAR)`),
   );
+  await read(
+    connection,
+    raw("CREATE TABLE field_statistics (field VARCHAR, documents BIGINT, tokens BIGINT)"),
+  );
   await read(connection, raw("CREATE TABLE catalog (format BIGINT, content VARCHAR)"));
   await saveCatalog(connection, { fields: new FieldCatalog([], undefined), nextRow: 0, nextSeqNo: 0 });
 }
@@ -72,10 +76,31 @@ export async function addFields(
       connection,
       sql`ALTER TABLE documents ADD COLUMN ${identifier(field.column)} ${columnTypeOf(field)}`,
     );
-    if (field.postings) await createPostings(connection, field.postings);
+    if (!field.postings) continue;
+    await createPostings(connection, field.postings);
+    await read(connection, sql`INSERT INTO field_statistics VALUES (${field.name}, 0, 0)`);
   }
   const all = [...catalog.all(), ...placed];
   return new FieldCatalog(all, timeField ?? catalog.timeField?.name ?? likelyTimeField(all));
+}
+
+/** Makes scalar fields lists; a value that is there becomes a list of one. */
+export async function widenFields(
+  connection: DuckDBConnection,
+  catalog: FieldCatalog,
+  names: ReadonlySet<string>,
+): Promise<FieldCatalog> {
+  const fields = catalog.all().map((field) => (names.has(field.name) ? { ...field, multi: true } : field));
+  for (const field of fields) {
+    if (!names.has(field.name)) continue;
+    const column = identifier(field.column);
+    await read(
+      connection,
+      sql`ALTER TABLE documents ALTER COLUMN ${column} SET DATA TYPE ${columnTypeOf(field)}
+        USING CASE WHEN ${column} IS NULL THEN NULL ELSE [${column}] END`,
+    );
+  }
+  return new FieldCatalog(fields, catalog.timeField?.name);
 }
 
 export async function createPostings(connection: DuckDBConnection, name: string): Promise<void> {

@@ -5,12 +5,12 @@
  * | column | type | |
  * |---|---|---|
  * | `_row` | BIGINT | its number, in the order of writing; never used again |
- * | `_id`, `_index` | VARCHAR | |
+ * | `_id`, `_index` | VARCHAR | together they name a document |
  * | `_version`, `_seq_no` | BIGINT | |
  * | `_source` | VARCHAR | the event as it was written, as JSON text |
  * | one a field | see `FieldType` | the value; NULL when it has none; a LIST if the field is `multi` |
  *
- * One table of postings a text field (`Field.postings`), sorted by term, row and position:
+ * One relation of postings a text field (`Field.postings`); every row of it belongs to a document that is there:
  * | column | type | |
  * |---|---|---|
  * | `term` | VARCHAR | |
@@ -18,14 +18,19 @@
  * | `position` | INTEGER | from 1; values of a list are 100 apart |
  * | `frequency` | INTEGER | how often the term is in the field of this document, at its first occurrence; else 0 |
  * | `length` | INTEGER | tokens in the field of this document |
+ *
+ * Looking for `term = …` in postings is fast, as they lie in the order of their terms but for the latest.
+ *
+ * Table `field_statistics (field VARCHAR, documents BIGINT, tokens BIGINT)`: for each text field, by its name, in how many documents
+ * it has a token and how many tokens it has in all: what BM25 needs.
  */
 import type { FieldCatalog } from "../fields.ts";
 import type { Sql } from "../sql.ts";
 
 export interface QueryOptions {
-  /** Aborting ends the query. */
+  /** Aborting ends the query, and takes it out of the queue if it has not begun. */
   signal?: AbortSignal;
-  /** How long it may run; the store's own limit when absent. */
+  /** How long it may take, waiting for its turn included; the store's own limit when absent. */
   deadlineMs?: number;
 }
 
@@ -52,14 +57,12 @@ export class QueryInterrupted extends Error {
   }
 }
 
-export interface DocumentWrite {
-  /** Made from the row's number when absent. */
-  id?: string;
-  index: string;
-  /** The event as JSON text, kept as it is; an object. */
-  source: string;
-  /** The version it gets; when absent, one more than that of the document it replaces, or 1. */
-  version?: number;
+/** Too many queries wait for their turn: try again later (429). */
+export class QueueFull extends Error {
+  constructor(waiting: number) {
+    super(`${waiting} queries are waiting already; try again when some of them are done`);
+    this.name = "QueueFull";
+  }
 }
 
 /** Where a document is. */
@@ -68,26 +71,89 @@ export interface DocumentPlace {
   id: string;
 }
 
+export interface DocumentWrite {
+  /** The store makes one when absent: 20 characters safe in an address, the same for the same row number. */
+  id?: string;
+  index: string;
+  /** The event as JSON text, kept as it is; an object. */
+  source: string;
+  /** The version it gets; when absent, one more than that of the document it replaces, or 1. */
+  version?: number;
+}
+
+/** A write that depends on what is there. */
+export interface ConditionalWrite extends DocumentWrite {
+  /** `create` conflicts with a document in its place; `index` (when absent) replaces it. */
+  op?: "index" | "create";
+  /** Written only if the document is there and was last changed by this; else a conflict. */
+  condition?: WriteCondition;
+}
+
+/** Optimistic concurrency: `if_seq_no` and `if_primary_term`. */
+export interface WriteCondition {
+  seqNo: number;
+  /** The store's is always 1. */
+  primaryTerm: number;
+}
+
+export interface WrittenDocument extends DocumentPlace {
+  version: number;
+  seqNo: number;
+  /** `updated`: there was a document in this place, and it is replaced. */
+  result: "created" | "updated";
+}
+
 export interface RemovedDocument {
   /** One more than the version that was removed. */
   version: number;
   seqNo: number;
 }
 
-/** A value that its field cannot hold. */
-export interface UnfitValue {
-  /** Position of the document among those to be written. */
-  document: number;
+/**
+ * Why a document does not fit:
+ * - `malformed_json`: its text is no JSON object.
+ * - `not_a_number`, `out_of_range`, `not_finite`, `not_a_boolean`, `not_a_date`: the value cannot be made what the field is.
+ * - `value_for_object`: a value where documents have an object. `object_for_value`: the reverse.
+ * - `bad_field_name`: empty, or with an empty part between dots. `metadata_field`: a name that the vendor keeps for itself.
+ * - `too_many_fields`: a new field beyond the limit. `too_deep`: objects nested beyond the limit.
+ */
+export type MisfitKind =
+  | "malformed_json"
+  | "not_a_number"
+  | "out_of_range"
+  | "not_finite"
+  | "not_a_boolean"
+  | "not_a_date"
+  | "value_for_object"
+  | "object_for_value"
+  | "bad_field_name"
+  | "metadata_field"
+  | "too_many_fields"
+  | "too_deep";
+
+/** What of a document does not fit. */
+export interface Misfit {
+  kind: MisfitKind;
+  /** Dotted name; empty for `malformed_json`. */
   field: string;
-  /** Type of the field: `long`, `date`, … */
+  /** Type of the field as it is, or as this document would have made it; `object` where it has members; empty when there is none. */
   type: string;
-  /** As JSON text. */
+  /** As JSON text; empty when it is no value that is wrong. */
   value: string;
   /** `For input string: "cheap"`. */
   reason: string;
+  /** Where in the source, from 1. */
+  line: number;
+  column: number;
 }
 
-/** Documents with values that do not fit; none of the documents is stored. */
+/** A value that its field cannot hold. */
+export interface UnfitValue extends Misfit {
+  /** Position of the document among those to be written. */
+  document: number;
+}
+
+/** Documents that do not fit; none of those to be written is stored. */
 export class UnfitDocuments extends Error {
   readonly values: readonly UnfitValue[];
   constructor(values: readonly UnfitValue[]) {
@@ -97,28 +163,69 @@ export class UnfitDocuments extends Error {
   }
 }
 
-export interface WrittenDocument {
-  id: string;
-  index: string;
-  version: number;
-  seqNo: number;
-  /** `updated`: there was a document with this id in this index, and it is replaced. */
-  result: "created" | "updated";
+/** What became of a conditional write. */
+export type DocumentOutcome =
+  | ({ outcome: "written" } & WrittenDocument)
+  | WriteConflict
+  | { outcome: "unfit"; id: string | undefined; index: string; misfit: Misfit };
+
+/** A document that stays as it is, because of what is there. */
+export interface WriteConflict extends DocumentPlace {
+  outcome: "conflict";
+  /** `exists`: a create of what is there. `changed`: the condition does not hold; `current` is absent when there is no document. */
+  reason: "exists" | "changed";
+  current: { version: number; seqNo: number } | undefined;
 }
 
-export interface LogStore {
+/** A document that is there. */
+export interface StoredDocument extends DocumentPlace {
+  row: number;
+  version: number;
+  seqNo: number;
+  source: string;
+}
+
+/** A change that has been stored. */
+export type StoreChange =
+  | {
+      stateVersion: number;
+      change: "write";
+      documents: { document: StoredDocument; replaced: StoredDocument | undefined }[];
+    }
+  | { stateVersion: number; change: "remove"; documents: StoredDocument[] }
+  | { stateVersion: number; change: "reset" };
+
+/** What reads: the store itself, or a turn of it in which nobody else writes. */
+export interface LogReader {
   /** The fields as they are now. */
   readonly fields: FieldCatalog;
   /** Grows with every change. */
   readonly stateVersion: number;
-  /** Runs one statement that reads. @throws QueryInterrupted, or DuckDB's error. */
+  /** Runs one statement that reads. @throws QueryInterrupted, QueueFull, or DuckDB's error. */
   query(statement: Sql, options?: QueryOptions): Promise<QueryResult>;
-  /**
-   * Stores documents, all of them or none; new fields extend the catalog. No two of them have the same place.
-   * @throws UnfitDocuments
-   */
+  /** The documents of these ids, in the order of writing. @param index `undefined`: whatever their index. */
+  byId(index: string | undefined, ids: readonly string[], options?: QueryOptions): Promise<StoredDocument[]>;
+}
+
+/** What reads and writes. */
+export interface LogWriter extends LogReader {
+  /** Stores documents, all of them or none; new fields extend the catalog. @throws UnfitDocuments, QueueFull */
   write(documents: readonly DocumentWrite[]): Promise<WrittenDocument[]>;
-  /** Removes documents; `undefined` stands for one that was not there. No two of them have the same place. */
-  remove(documents: readonly DocumentPlace[]): Promise<(RemovedDocument | undefined)[]>;
+  /** Stores each document or says why not, one after the other; new fields extend the catalog. @throws QueueFull */
+  writeEach(documents: readonly ConditionalWrite[]): Promise<DocumentOutcome[]>;
+  /** Removes documents; `undefined` stands for one that was not there. @throws QueueFull */
+  remove(places: readonly DocumentPlace[]): Promise<(RemovedDocument | undefined)[]>;
+}
+
+export interface LogStore extends LogWriter {
+  /** Documents by index, of every index that has one. */
+  counts(): Promise<ReadonlyMap<string, number>>;
+  /** Does several things while nobody else writes. What it threw is thrown; what it wrote before stays. */
+  exclusively<Result>(work: (writer: LogWriter) => Promise<Result>): Promise<Result>;
+  /** Puts the baseline back. Queries that are running end on what they began with. */
+  reset(): Promise<void>;
+  /** Calls `listener` after each change until the returned function is called. */
+  watch(listener: (change: StoreChange) => void): () => void;
+  /** Waits for what runs, then leaves no file. */
   close(): Promise<void>;
 }

@@ -7,7 +7,7 @@ import { read } from "./duckdb.ts";
 import { createPostings } from "./layout.ts";
 
 /** How far the values of a list are apart: the vendor's `position_increment_gap`. */
-const VALUE_GAP = 100;
+export const VALUE_GAP = 100;
 /** Rows and bytes of text that are analysed and sorted at once. */
 const PIECE_ROWS = 65_536;
 const PIECE_BYTES = 8 << 20;
@@ -25,6 +25,20 @@ export async function buildPostings(
   const pieces = await piecesOf(connection, field, fromRow);
   for (const piece of pieces) await appendPostings(connection, field, field.postings, piece);
   if (fromRow > 0 || pieces.length > 1) await mergePostings(connection, field.postings);
+  await countTokens(connection, field, field.postings);
+}
+
+async function countTokens(connection: DuckDBConnection, field: Field, postings: string): Promise<void> {
+  // A text that has tokens has one at position 1; of a list, the first may have none.
+  const lengths = field.multi
+    ? sql`(SELECT DISTINCT _row, length FROM ${identifier(postings)})`
+    : sql`(SELECT length FROM ${identifier(postings)} WHERE position = 1)`;
+  await read(
+    connection,
+    sql`UPDATE field_statistics SET documents = counted.documents, tokens = counted.tokens
+      FROM (SELECT count(*) AS documents, coalesce(sum(length), 0)::BIGINT AS tokens FROM ${lengths}) AS counted
+      WHERE field = ${field.name}`,
+  );
 }
 
 /** Rows from `first` up to `end`, without it. */

@@ -1,0 +1,181 @@
+/**
+ * Documents on their way into the store, as columns: each is read, fitted to the fields there are, and either taken whole or refused
+ * whole. Nothing is written here.
+ */
+import type { FieldCatalog, FieldType, NewField } from "../fields.ts";
+import { type ColumnValue, coerce, typeOfLeaf } from "./coerce.ts";
+import { JsonMistake, type Leaf, type LeafField, readLeaves } from "./json-leaves.ts";
+import type { Misfit } from "./log-store.ts";
+
+/** The vendor's `index.mapping.total_fields.limit`. */
+export const MAX_FIELDS = 1000;
+
+/** Members of an event that the vendor refuses at its top. */
+const metadataFields = new Set(
+  ["id", "index", "source", "routing", "version", "seq_no", "primary_term", "field_names", "ignored"].map(
+    (name) => `_${name}`,
+  ),
+);
+
+/** The values of one field, by number of row within the batch. */
+export interface BatchColumn {
+  type: FieldType;
+  /** Whether some row has several. */
+  multi: boolean;
+  values: Map<number, ColumnValue[]>;
+}
+
+/** The values of one document that fits. */
+export interface FittedDocument {
+  fields: { name: string; type: FieldType; values: ColumnValue[] }[];
+}
+
+export class Batch {
+  readonly columns = new Map<string, BatchColumn>();
+  readonly #fields: FieldCatalog;
+  /** Names that are objects: what is before a dot. */
+  readonly #objects: Set<string>;
+  readonly #added = new Map<string, NewField>();
+
+  constructor(fields: FieldCatalog) {
+    this.#fields = fields;
+    this.#objects = new Set(fields.objects);
+  }
+
+  /** The fields that the documents taken so far add. */
+  get added(): NewField[] {
+    return [...this.#added.values()].map((field) => ({
+      ...field,
+      multi: this.columns.get(field.name)?.multi ?? false,
+    }));
+  }
+
+  /** Reads a document and fits it to the fields; does not take it yet. */
+  fit(source: string): FittedDocument | Misfit {
+    try {
+      return this.#fit(readLeaves(source));
+    } catch (error) {
+      if (error instanceof Unfit) return { ...error.misfit, ...placeOf(source, error.offset) };
+      if (!(error instanceof JsonMistake)) throw error;
+      const { kind, message, offset, field = "" } = error;
+      return { kind, reason: message, field, type: "", value: "", ...placeOf(source, offset) };
+    }
+  }
+
+  /** Takes a document that fits, as a row of the batch. */
+  take(row: number, document: FittedDocument): void {
+    for (const { name, type, values } of document.fields) {
+      let column = this.columns.get(name);
+      if (!column) {
+        column = { type, multi: false, values: new Map() };
+        this.columns.set(name, column);
+        if (!this.#fields.get(name)) this.#add(name, type);
+      }
+      column.multi ||= values.length > 1;
+      column.values.set(row, values);
+    }
+  }
+
+  /** Lets go of a row that was taken: a later document of the batch replaces it. Its fields stay. */
+  drop(row: number): void {
+    for (const { values } of this.columns.values()) values.delete(row);
+  }
+
+  #add(name: string, type: FieldType): void {
+    this.#added.set(name, { name, type, multi: false });
+    for (const object of objectsOf(name)) this.#objects.add(object);
+  }
+
+  #fit(fields: LeafField[]): FittedDocument {
+    const fitted: FittedDocument = { fields: [] };
+    let room = MAX_FIELDS - this.#fields.size - this.#added.size;
+    for (const { name, leaves } of fields) {
+      const known = this.#fields.get(name) ?? this.#added.get(name);
+      const [first] = leaves;
+      if (!first) continue;
+      if (!known) {
+        this.#checkNewField(name, first, fields);
+        if (room-- <= 0) throw tooMany(name, first);
+      }
+      const type = known?.type ?? typeOfLeaf(first);
+      const values = leaves.map((leaf) => fitLeaf(name, leaf, type)).filter((value) => value !== undefined);
+      if (values.length > 0) fitted.fields.push({ name, type, values });
+    }
+    return fitted;
+  }
+
+  #checkNewField(name: string, leaf: Leaf, fields: LeafField[]): void {
+    if (metadataFields.has(name)) {
+      throw new Unfit(leaf, {
+        kind: "metadata_field",
+        reason: `Field [${name}] is a metadata field and cannot be added inside a document. Use the index API request parameters.`,
+        field: name,
+        type: "",
+        value: jsonOf(leaf),
+      });
+    }
+    if (this.#objects.has(name) || fields.some((other) => other.name.startsWith(`${name}.`))) {
+      throw new Unfit(leaf, {
+        kind: "value_for_object",
+        reason: `object mapping for [${name}] tried to parse field [${name}] as object, but found a concrete value`,
+        field: name,
+        type: "object",
+        value: jsonOf(leaf),
+      });
+    }
+    for (const object of objectsOf(name)) {
+      const field = this.#fields.get(object) ?? this.#added.get(object);
+      if (!field) continue;
+      throw new Unfit(leaf, {
+        kind: "object_for_value",
+        reason: `field [${object}] is of type [${field.type}] and cannot hold an object`,
+        field: object,
+        type: field.type,
+        value: "",
+      });
+    }
+  }
+}
+
+class Unfit extends Error {
+  readonly misfit: Omit<Misfit, "line" | "column">;
+  readonly offset: number;
+  constructor(leaf: Leaf, misfit: Omit<Misfit, "line" | "column">) {
+    super(misfit.reason);
+    this.misfit = misfit;
+    this.offset = leaf.offset;
+  }
+}
+
+function fitLeaf(name: string, leaf: Leaf, type: FieldType): ColumnValue | undefined {
+  const coerced = coerce(leaf, type);
+  if ("value" in coerced) return coerced.value;
+  throw new Unfit(leaf, { ...coerced, field: name, type, value: jsonOf(leaf) });
+}
+
+function tooMany(name: string, leaf: Leaf): Unfit {
+  return new Unfit(leaf, {
+    kind: "too_many_fields",
+    reason: `Limit of total fields [${MAX_FIELDS}] has been exceeded while adding new fields [1]`,
+    field: name,
+    type: "",
+    value: jsonOf(leaf),
+  });
+}
+
+function jsonOf({ kind, text }: Leaf): string {
+  return kind === "string" ? JSON.stringify(text) : text;
+}
+
+/** `a.b.c` → `a`, `a.b`. */
+function objectsOf(name: string): string[] {
+  const objects: string[] = [];
+  for (let dot = name.indexOf("."); dot >= 0; dot = name.indexOf(".", dot + 1))
+    objects.push(name.slice(0, dot));
+  return objects;
+}
+
+function placeOf(source: string, offset: number): { line: number; column: number } {
+  const before = source.slice(0, offset);
+  return { line: before.split("\n").length, column: offset - before.lastIndexOf("\n") };
+}

@@ -1,0 +1,177 @@
+/**
+ * One DuckDB database file, locked down: no statement can read, write, load or configure anything outside it. Its statements wait
+ * for their turn in the gate of the process, have a deadline, and can be cancelled.
+ */
+import { rm } from "node:fs/promises";
+import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
+import { raw, type Sql } from "../sql.ts";
+import { read, readOnly } from "./duckdb.ts";
+import { QueryInterrupted, type QueryOptions, type QueryResult } from "./log-store.ts";
+import { type QueryGate, queryGate } from "./query-gate.ts";
+
+/** What its tables are in, beside the empty database in memory that DuckDB starts with. */
+export const DATABASE = "store";
+const DEADLINE_MS = 30_000;
+/** A statement that is interrupted just before it begins runs on; so it is interrupted until it has ended. */
+const INTERRUPT_AGAIN_MS = 20;
+
+/**
+ * In this order, for the last one locks the others. DuckDB allows every statement to write to the folder it spills into, so it
+ * spills nowhere. The file is thrown away after use, so nothing needs to survive a crash: no write-ahead log.
+ */
+const settings = (file: string) => [
+  `ATTACH '${file.replaceAll("'", "''")}' AS ${DATABASE} (RECOVERY_MODE no_wal_writes)`,
+  "PRAGMA disable_checkpoint_on_shutdown",
+  "SET temp_directory = ''",
+  "SET autoinstall_known_extensions = false",
+  "SET autoload_known_extensions = false",
+  "SET allow_community_extensions = false",
+  "SET enable_external_access = false",
+  "SET lock_configuration = true",
+];
+
+export interface DatabaseOptions {
+  file: string;
+  /** As DuckDB writes it: `256MB`. */
+  memoryLimit: string;
+  threads: number;
+}
+
+export class Database {
+  /** Whose turn it is in the gate: the store's, whichever database file it has now. */
+  readonly #owner: object;
+  readonly #gate: QueryGate;
+  readonly #instance: DuckDBInstance;
+  readonly #file: string;
+  readonly #idle: DuckDBConnection[] = [];
+  readonly #running = new Set<Promise<unknown>>();
+
+  constructor(owner: object, gate: QueryGate, instance: DuckDBInstance, file: string) {
+    this.#owner = owner;
+    this.#gate = gate;
+    this.#instance = instance;
+    this.#file = file;
+  }
+
+  /** Opens the file, or makes it. */
+  static async open(
+    owner: object,
+    { file, memoryLimit, threads }: DatabaseOptions,
+    gate = queryGate,
+  ): Promise<Database> {
+    const instance = await DuckDBInstance.create(":memory:", {
+      memory_limit: memoryLimit,
+      threads: String(threads),
+    });
+    try {
+      const connection = await instance.connect();
+      for (const setting of settings(file)) await connection.run(setting);
+      connection.closeSync();
+    } catch (error) {
+      instance.closeSync();
+      throw error;
+    }
+    return new Database(owner, gate, instance, file);
+  }
+
+  /** A connection that looks at this database's tables. Whoever asked closes it. */
+  async connect(): Promise<DuckDBConnection> {
+    const connection = await this.#instance.connect();
+    await connection.run(`USE ${DATABASE}`);
+    return connection;
+  }
+
+  /** Runs one statement that reads, on a connection of its own. @throws QueryInterrupted, QueueFull */
+  query(statement: Sql, options?: QueryOptions): Promise<QueryResult> {
+    return this.#run((connection) => readOnly(connection, statement), options);
+  }
+
+  /** One turn in the gate. */
+  turn<Result>(work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
+    return this.#tracked(this.#gate.run(this.#owner, work, signal));
+  }
+
+  /** Waits for what runs, closes, and removes the file. */
+  async close(): Promise<void> {
+    while (this.#running.size > 0) await Promise.allSettled(this.#running);
+    for (const connection of this.#idle.splice(0)) connection.closeSync();
+    this.#instance.closeSync();
+    await removeDatabase(this.#file);
+  }
+
+  async #run<Result>(
+    work: (connection: DuckDBConnection) => Promise<Result>,
+    { signal, deadlineMs = DEADLINE_MS }: QueryOptions = {},
+  ): Promise<Result> {
+    const startedAt = performance.now();
+    const ending = new AbortController();
+    let reason: "deadline" | "cancelled" | undefined;
+    const end = (why: "deadline" | "cancelled") => {
+      reason ??= why;
+      ending.abort();
+    };
+    const cancel = () => end("cancelled");
+    if (signal?.aborted) cancel();
+    signal?.addEventListener("abort", cancel, { once: true });
+    const timer = setTimeout(() => end("deadline"), deadlineMs);
+    try {
+      return await this.turn(() => this.#interruptible(work, ending.signal), ending.signal);
+    } catch (error) {
+      if (reason) throw new QueryInterrupted(reason, performance.now() - startedAt);
+      throw error;
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", cancel);
+    }
+  }
+
+  async #interruptible<Result>(
+    work: (connection: DuckDBConnection) => Promise<Result>,
+    signal: AbortSignal,
+  ): Promise<Result> {
+    const connection = this.#idle.pop() ?? (await this.connect());
+    let again: NodeJS.Timeout | undefined;
+    const interrupt = () => {
+      connection.interrupt();
+      again ??= setInterval(() => connection.interrupt(), INTERRUPT_AGAIN_MS);
+    };
+    signal.addEventListener("abort", interrupt, { once: true });
+    try {
+      signal.throwIfAborted();
+      return await work(connection);
+    } finally {
+      clearInterval(again);
+      signal.removeEventListener("abort", interrupt);
+      this.#idle.push(connection);
+    }
+  }
+
+  #tracked<Result>(work: Promise<Result>): Promise<Result> {
+    this.#running.add(work);
+    const done = () => this.#running.delete(work);
+    work.then(done, done);
+    return work;
+  }
+}
+
+/** Does what writes: all of it is stored, or none when it throws. */
+export async function transaction<Result>(
+  connection: DuckDBConnection,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  await read(connection, raw("BEGIN"));
+  try {
+    const result = await work();
+    await read(connection, raw("COMMIT"));
+    return result;
+  } catch (error) {
+    // What went wrong first is what to tell; DuckDB may have rolled back already.
+    await read(connection, raw("ROLLBACK")).catch(() => {});
+    throw error;
+  }
+}
+
+/** Removes a database file and what DuckDB puts beside it. */
+export async function removeDatabase(file: string): Promise<void> {
+  for (const path of [file, `${file}.wal`]) await rm(path, { force: true });
+}

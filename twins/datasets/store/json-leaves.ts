@@ -1,0 +1,190 @@
+/**
+ * Reads an event's JSON text into its fields: dotted names, with the values as they are written. `JSON.parse` would round
+ * integers beyond 2^53, make `1.0` an integer, and keep the last of two members of one name.
+ */
+
+export interface Leaf {
+  kind: "integer" | "decimal" | "string" | "boolean";
+  /** The number or boolean as it is written, or the string itself. */
+  text: string;
+  /** Where it begins in the source. */
+  offset: number;
+}
+
+/** The values of one field, `null` left out. */
+export interface LeafField {
+  name: string;
+  leaves: Leaf[];
+}
+
+/** Why a text is no event. */
+export class JsonMistake extends Error {
+  readonly kind: "malformed_json" | "too_deep" | "bad_field_name";
+  readonly offset: number;
+  readonly field: string | undefined;
+  constructor(kind: JsonMistake["kind"], message: string, offset: number, field?: string) {
+    super(message);
+    this.name = "JsonMistake";
+    this.kind = kind;
+    this.offset = offset;
+    this.field = field;
+  }
+}
+
+/** How deep objects may be nested: the vendor's `index.mapping.depth.limit`. Arrays in arrays count apart. */
+const MAX_OBJECTS = 20;
+const MAX_ARRAYS = 200;
+
+const number = /-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?/y;
+/** Characters of a string that stand for themselves: all from the space on, without quote and backslash. */
+const plainString = /"([ !#-[\]-\uffff]*)"/y;
+const anyString = /"[ !#-[\]-\uffff]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[ !#-[\]-\uffff]*)*"/y;
+const space = /[ \t\n\r]*/y;
+
+/** @throws JsonMistake */
+export function readLeaves(source: string): LeafField[] {
+  return new LeafReader(source).read();
+}
+
+class LeafReader {
+  readonly #source: string;
+  readonly #fields = new Map<string, LeafField>();
+  #at = 0;
+
+  constructor(source: string) {
+    this.#source = source;
+  }
+
+  read(): LeafField[] {
+    this.#skipSpace();
+    if (this.#source[this.#at] !== "{") throw this.#mistake("an event is a JSON object");
+    this.#object("", 1);
+    this.#skipSpace();
+    if (this.#at < this.#source.length) throw this.#mistake("there is text after the object");
+    return [...this.#fields.values()];
+  }
+
+  #object(path: string, depth: number): void {
+    if (depth > MAX_OBJECTS) {
+      throw new JsonMistake(
+        "too_deep",
+        `objects are nested deeper than ${MAX_OBJECTS} levels`,
+        this.#at,
+        path,
+      );
+    }
+    this.#at++;
+    const names = new Set<string>();
+    this.#skipSpace();
+    if (this.#take("}")) return;
+    do {
+      this.#skipSpace();
+      const offset = this.#at;
+      const name = this.#string();
+      if (names.has(name)) throw this.#mistake(`there are two members "${name}"`, offset);
+      names.add(name);
+      checkName(name, path, offset);
+      this.#skipSpace();
+      if (!this.#take(":")) throw this.#mistake('":" is missing');
+      this.#value(path === "" ? name : `${path}.${name}`, depth, 0);
+      this.#skipSpace();
+    } while (this.#take(","));
+    if (!this.#take("}")) throw this.#mistake('"," or "}" is missing');
+  }
+
+  #array(path: string, depth: number, arrays: number): void {
+    if (arrays > MAX_ARRAYS) {
+      throw new JsonMistake("too_deep", `arrays are nested deeper than ${MAX_ARRAYS} levels`, this.#at, path);
+    }
+    this.#at++;
+    this.#skipSpace();
+    if (this.#take("]")) return;
+    do {
+      this.#value(path, depth, arrays);
+      this.#skipSpace();
+    } while (this.#take(","));
+    if (!this.#take("]")) throw this.#mistake('"," or "]" is missing');
+  }
+
+  #value(path: string, depth: number, arrays: number): void {
+    this.#skipSpace();
+    const offset = this.#at;
+    switch (this.#source[offset]) {
+      case "{":
+        this.#object(path, depth + 1);
+        return;
+      case "[":
+        this.#array(path, depth, arrays + 1);
+        return;
+      case '"':
+        this.#leaf(path, "string", this.#string(), offset);
+        return;
+      case "n":
+        this.#word("null");
+        return;
+      case "t":
+        this.#leaf(path, "boolean", this.#word("true"), offset);
+        return;
+      case "f":
+        this.#leaf(path, "boolean", this.#word("false"), offset);
+        return;
+      default: {
+        number.lastIndex = offset;
+        const found = number.exec(this.#source);
+        if (!found) throw this.#mistake("a value is missing");
+        this.#at = number.lastIndex;
+        this.#leaf(path, found[1] || found[2] ? "decimal" : "integer", found[0], offset);
+      }
+    }
+  }
+
+  #leaf(name: string, kind: Leaf["kind"], text: string, offset: number): void {
+    const field = this.#fields.get(name);
+    if (field) field.leaves.push({ kind, text, offset });
+    else this.#fields.set(name, { name, leaves: [{ kind, text, offset }] });
+  }
+
+  #string(): string {
+    plainString.lastIndex = this.#at;
+    const plain = plainString.exec(this.#source);
+    if (plain) {
+      this.#at = plainString.lastIndex;
+      return plain[1] ?? "";
+    }
+    anyString.lastIndex = this.#at;
+    const found = anyString.exec(this.#source);
+    if (!found) throw this.#mistake("a string is missing or not closed");
+    this.#at = anyString.lastIndex;
+    return String(JSON.parse(found[0]));
+  }
+
+  #word<Word extends string>(word: Word): Word {
+    if (!this.#source.startsWith(word, this.#at)) throw this.#mistake("a value is missing");
+    this.#at += word.length;
+    return word;
+  }
+
+  #take(character: string): boolean {
+    if (this.#source[this.#at] !== character) return false;
+    this.#at++;
+    return true;
+  }
+
+  #skipSpace(): void {
+    const code = this.#source.charCodeAt(this.#at);
+    if (code > 32) return;
+    space.lastIndex = this.#at;
+    space.test(this.#source);
+    this.#at = space.lastIndex;
+  }
+
+  #mistake(message: string, offset = this.#at): JsonMistake {
+    return new JsonMistake("malformed_json", message, offset);
+  }
+}
+
+function checkName(name: string, path: string, offset: number): void {
+  if (name.trim() !== "" && !name.startsWith(".") && !name.endsWith(".") && !name.includes("..")) return;
+  const full = path === "" ? name : `${path}.${name}`;
+  throw new JsonMistake("bad_field_name", `the name "${full}" has an empty part`, offset, full);
+}

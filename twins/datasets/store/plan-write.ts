@@ -1,0 +1,91 @@
+/** What a write comes to, decided before anything is stored. */
+import { createHash } from "node:crypto";
+import type { FieldCatalog } from "../fields.ts";
+import { Batch } from "./batch.ts";
+import type {
+  ConditionalWrite,
+  DocumentOutcome,
+  DocumentPlace,
+  StoredDocument,
+  WriteCondition,
+} from "./log-store.ts";
+
+/** The store's only primary term: it has never lost a primary. */
+export const PRIMARY_TERM = 1;
+
+/** What is known of the documents that a write names. */
+export interface WriteState {
+  fields: FieldCatalog;
+  nextRow: number;
+  nextSeqNo: number;
+  /** Those there are, by `documentKey`. */
+  documents: ReadonlyMap<string, StoredDocument>;
+  /** Version of a removed document's removal: one that is written again goes on from there. */
+  removedVersion(key: string): number | undefined;
+}
+
+export interface WritePlan {
+  outcomes: DocumentOutcome[];
+  batch: Batch;
+  /** What is to be stored, and what each replaces. */
+  documents: { document: StoredDocument; replaced: StoredDocument | undefined }[];
+  /** What the next write begins with. */
+  nextSeqNo: number;
+}
+
+/** No index has a NUL in its name. */
+export function documentKey({ index, id }: DocumentPlace): string {
+  return `${index}\0${id}`;
+}
+
+export function planWrite(documents: readonly ConditionalWrite[], state: WriteState): WritePlan {
+  const batch = new Batch(state.fields);
+  const planned = new Map<string, WritePlan["documents"][number]>();
+  let seqNo = state.nextSeqNo;
+  let row = state.nextRow;
+  const outcomes = documents.map((write): DocumentOutcome => {
+    const { index, source } = write;
+    const fitted = batch.fit(source);
+    if (!("fields" in fitted)) return { outcome: "unfit", id: write.id, index, misfit: fitted };
+    const id = write.id ?? generatedId(row);
+    const key = documentKey({ index, id });
+    const stored = state.documents.get(key);
+    const current = planned.get(key)?.document ?? stored;
+    const reason = conflictOf(write, current);
+    if (reason) return { outcome: "conflict", id, index, reason, current: current && pick(current) };
+    const earlier = planned.get(key);
+    if (earlier) {
+      batch.drop(earlier.document.row);
+      planned.delete(key);
+    }
+    const version = write.version ?? (current?.version ?? state.removedVersion(key) ?? 0) + 1;
+    const document = { row: row++, id, index, version, seqNo: seqNo++, source };
+    batch.take(document.row, fitted);
+    planned.set(key, { document, replaced: stored });
+    const result = current ? "updated" : "created";
+    return { outcome: "written", id, index, version, seqNo: document.seqNo, result };
+  });
+  return { outcomes, batch, documents: [...planned.values()], nextSeqNo: seqNo };
+}
+
+function conflictOf(
+  { op = "index", condition }: Pick<ConditionalWrite, "op" | "condition">,
+  current: StoredDocument | undefined,
+): "exists" | "changed" | undefined {
+  if (op === "create" && current) return "exists";
+  return condition && !holds(condition, current) ? "changed" : undefined;
+}
+
+/** Whether the document is as the writer last saw it. */
+function holds(condition: WriteCondition, current: StoredDocument | undefined): boolean {
+  return current?.seqNo === condition.seqNo && condition.primaryTerm === PRIMARY_TERM;
+}
+
+function pick({ version, seqNo }: StoredDocument): { version: number; seqNo: number } {
+  return { version, seqNo };
+}
+
+/** As the vendor's own look; the same for the same row number, so that a replayed run has the same ids. */
+function generatedId(row: number): string {
+  return createHash("sha256").update(`document ${row}`).digest().subarray(0, 15).toString("base64url");
+}

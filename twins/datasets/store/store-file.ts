@@ -1,0 +1,195 @@
+/** A store's database file while it is open: its fields, its next numbers, and what is written to it. */
+import type { DuckDBConnection } from "@duckdb/node-api";
+import type { FieldCatalog } from "../fields.ts";
+import { identifier, joined, list, raw, type Sql, sql } from "../sql.ts";
+import { appendDocuments, appendTerms, type DocumentColumns, type TokenCount, tokensOf } from "./append.ts";
+import type { Batch } from "./batch.ts";
+import { Database, type DatabaseOptions, transaction } from "./database.ts";
+import { read } from "./duckdb.ts";
+import { addFields, createTables, readCatalog, type StoreCatalog, widenFields } from "./layout.ts";
+import type { QueryResult, StoredDocument } from "./log-store.ts";
+
+/** Without a write-ahead log DuckDB keeps what is new in memory until it is told to write it down. */
+const CHECKPOINT_BYTES = 16 << 20;
+
+export class StoreFile {
+  readonly database: Database;
+  readonly #writer: DuckDBConnection;
+  #catalog: StoreCatalog;
+  #columns: DocumentColumns = { names: [], types: [] };
+  #sinceCheckpointBytes = 0;
+
+  constructor(database: Database, writer: DuckDBConnection, catalog: StoreCatalog) {
+    this.database = database;
+    this.#writer = writer;
+    this.#catalog = catalog;
+  }
+
+  /** @param filled whether the file is a copy of a baseline; else it is made. @throws UnreadableStore */
+  static async open(owner: object, options: DatabaseOptions, filled: boolean): Promise<StoreFile> {
+    const database = await Database.open(owner, options);
+    try {
+      return await database.turn(async () => {
+        const writer = await database.connect();
+        if (!filled) await createTables(writer);
+        const file = new StoreFile(database, writer, await readCatalog(writer));
+        await file.#readColumns();
+        return file;
+      });
+    } catch (error) {
+      await database.close();
+      throw error;
+    }
+  }
+
+  get catalog(): StoreCatalog {
+    return this.#catalog;
+  }
+
+  /** Documents of these ids, on the writer's own connection: what the current turn has written is seen. */
+  find(predicate: Sql): Promise<StoredDocument[]> {
+    return this.database.turn(async () =>
+      storedDocuments(await read(this.#writer, selectDocuments(predicate))),
+    );
+  }
+
+  /** Stores documents, without those they replace. */
+  write(
+    documents: readonly StoredDocument[],
+    replaced: readonly StoredDocument[],
+    batch: Batch,
+    nextSeqNo: number,
+  ): Promise<void> {
+    return this.database.turn(async () => {
+      const fields = await this.#extend(batch);
+      await transaction(this.#writer, async () => {
+        const counts = await this.#deleteRows(replaced.map(({ row }) => row));
+        await appendDocuments(this.#writer, this.#columns, documents, fields, batch);
+        for (const [name, { values }] of batch.columns) {
+          const postings = fields.get(name)?.postings;
+          if (!postings) continue;
+          addTo(counts, name, await appendTerms(this.#writer, postings, values));
+        }
+        await this.#countTokens(counts);
+      });
+      const last = documents.at(-1);
+      this.#catalog = {
+        fields,
+        nextRow: last ? last.row + 1 : this.#catalog.nextRow,
+        nextSeqNo,
+      };
+      const bytes = documents.reduce((sum, { source }) => sum + source.length * 3, 0);
+      await this.#checkpoint(bytes);
+    });
+  }
+
+  remove(rows: readonly number[], nextSeqNo: number): Promise<void> {
+    return this.database.turn(async () => {
+      await transaction(this.#writer, async () => {
+        await this.#countTokens(await this.#deleteRows(rows));
+      });
+      this.#catalog = { ...this.#catalog, nextSeqNo };
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.database.turn(async () => this.#writer.closeSync());
+    await this.database.close();
+  }
+
+  /** Columns for new fields, and lists where a field has several values for the first time. */
+  async #extend(batch: Batch): Promise<FieldCatalog> {
+    let { fields } = this.#catalog;
+    const widened = new Set(
+      [...batch.columns]
+        .filter(([name, { multi }]) => multi && fields.get(name)?.multi === false)
+        .map(([name]) => name),
+    );
+    const { added } = batch;
+    if (widened.size === 0 && added.length === 0) return fields;
+    if (widened.size > 0) fields = await widenFields(this.#writer, fields, widened);
+    if (added.length > 0) fields = await addFields(this.#writer, fields, added);
+    this.#catalog = { ...this.#catalog, fields };
+    await this.#readColumns();
+    return fields;
+  }
+
+  async #readColumns(): Promise<void> {
+    const result = await this.#writer.run("SELECT * FROM documents LIMIT 0");
+    this.#columns = { names: result.columnNames(), types: result.columnTypes() };
+  }
+
+  /** Removes documents with their postings. Answers what that takes from the statistics. */
+  async #deleteRows(rows: readonly number[]): Promise<Map<string, TokenCount>> {
+    const counts = new Map<string, TokenCount>();
+    if (rows.length === 0) return counts;
+    const texts = this.#catalog.fields.all().filter(({ postings }) => postings !== undefined);
+    const numbers = list(rows.map((row) => BigInt(row)));
+    if (texts.length > 0) {
+      const columns = joined(
+        texts.map(({ column }) => identifier(column)),
+        ", ",
+      );
+      const found = await read(this.#writer, sql`SELECT ${columns} FROM documents WHERE _row IN ${numbers}`);
+      for (const [index, field] of texts.entries()) {
+        const terms = new Set<string>();
+        for (const row of found.rows) {
+          const value = row[index] ?? null;
+          const values = Array.isArray(value) ? value.map(String) : value === null ? [] : [String(value)];
+          const tokens = tokensOf(values);
+          for (const { term } of tokens) terms.add(term);
+          if (tokens.length > 0) addTo(counts, field.name, { documents: -1, tokens: -tokens.length });
+        }
+        if (terms.size > 0 && field.postings) {
+          await read(
+            this.#writer,
+            sql`DELETE FROM ${identifier(field.postings)} WHERE term IN ${list([...terms])} AND _row IN ${numbers}`,
+          );
+        }
+      }
+    }
+    await read(this.#writer, sql`DELETE FROM documents WHERE _row IN ${numbers}`);
+    return counts;
+  }
+
+  async #countTokens(counts: ReadonlyMap<string, TokenCount>): Promise<void> {
+    if (counts.size === 0) return;
+    const changes = [...counts].map(
+      ([name, { documents, tokens }]) => sql`(${name}, ${BigInt(documents)}, ${BigInt(tokens)})`,
+    );
+    await read(
+      this.#writer,
+      sql`UPDATE field_statistics
+        SET documents = field_statistics.documents + change.documents, tokens = field_statistics.tokens + change.tokens
+        FROM (VALUES ${joined(changes, ", ")}) AS change(name, documents, tokens) WHERE field = change.name`,
+    );
+  }
+
+  async #checkpoint(bytes: number): Promise<void> {
+    this.#sinceCheckpointBytes += bytes;
+    if (this.#sinceCheckpointBytes < CHECKPOINT_BYTES) return;
+    this.#sinceCheckpointBytes = 0;
+    await read(this.#writer, raw("CHECKPOINT"));
+  }
+}
+
+function addTo(counts: Map<string, TokenCount>, name: string, { documents, tokens }: TokenCount): void {
+  const before = counts.get(name) ?? { documents: 0, tokens: 0 };
+  counts.set(name, { documents: before.documents + documents, tokens: before.tokens + tokens });
+}
+
+/** A statement that answers `storedDocuments`. */
+export function selectDocuments(predicate: Sql): Sql {
+  return sql`SELECT _row, _id, _index, _version, _seq_no, _source FROM documents WHERE ${predicate} ORDER BY _row`;
+}
+
+export function storedDocuments({ rows }: QueryResult): StoredDocument[] {
+  return rows.map(([row, id, index, version, seqNo, source]) => ({
+    row: Number(row),
+    id: String(id),
+    index: String(index),
+    version: Number(version),
+    seqNo: Number(seqNo),
+    source: String(source),
+  }));
+}
