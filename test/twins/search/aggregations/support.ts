@@ -1,0 +1,74 @@
+/** A store with documents, and aggregations over it as they would go out. */
+import { identifier, type Sql, sql } from "../../../../twins/datasets/sql.ts";
+import { openLogStore } from "../../../../twins/datasets/store/duckdb-log-store.ts";
+import type { LogStore } from "../../../../twins/datasets/store/log-store.ts";
+import { everything, planAggregations } from "../../../../twins/search/aggregations/aggregations.ts";
+import type { AggregationContext } from "../../../../twins/search/aggregations/context.ts";
+import { compactJson } from "../../../../twins/search/json/write.ts";
+import { VendorError } from "../../../../twins/search/vendor-error.ts";
+
+export const nowMs = Date.parse("2026-03-15T10:30:45.678Z");
+
+export async function storeOf(documents: readonly object[]): Promise<LogStore> {
+  const store = await openLogStore();
+  await store.write(documents.map((document) => ({ index: "logs", source: JSON.stringify(document) })));
+  return store;
+}
+
+export function contextOf(store: LogStore, more: Partial<AggregationContext> = {}): AggregationContext {
+  return {
+    fields: store.fields,
+    fidelity: "specification",
+    nowMs,
+    index: "logs",
+    compileFilter: termFilter,
+    planHits: () => ({
+      orderBy: sql`d._row`,
+      render: async (groups) =>
+        groups.map(({ rows, total }) => ({ total: { value: total, relation: "eq" }, hits: rows })),
+    }),
+    ...more,
+  };
+}
+
+/** `{"term": {"field": "value"}}` of a text field, or `{"match_all": {}}`. */
+function termFilter(json: unknown): Sql {
+  const query = json as { term?: Record<string, string>; match_all?: object };
+  const [entry] = Object.entries(query.term ?? {});
+  if (!entry) return sql`TRUE`;
+  return sql`(d.${field(entry[0])} IS NOT DISTINCT FROM ${entry[1]})`;
+}
+
+function field(name: string): Sql {
+  return identifier(name);
+}
+
+/** The answer's text. */
+export async function aggregated(
+  store: LogStore,
+  aggs: unknown,
+  {
+    predicate = everything,
+    typedKeys = false,
+    ...more
+  }: { predicate?: Sql; typedKeys?: boolean } & Partial<AggregationContext> = {},
+): Promise<string> {
+  const plan = planAggregations(aggs, contextOf(store, more));
+  const { body } = await plan.run(store, predicate, { typedKeys });
+  return compactJson(body);
+}
+
+/** The answer as a client reads it. */
+export async function answered(...args: Parameters<typeof aggregated>): Promise<Record<string, never>> {
+  return JSON.parse(await aggregated(...args));
+}
+
+export async function refused(...args: Parameters<typeof aggregated>): Promise<VendorError> {
+  try {
+    await aggregated(...args);
+  } catch (error) {
+    if (error instanceof VendorError) return error;
+    throw error;
+  }
+  throw new Error("it was not refused");
+}

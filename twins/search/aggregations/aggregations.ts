@@ -1,0 +1,60 @@
+/** The aggregations of a search. */
+import { raw, type Sql } from "../../datasets/sql.ts";
+import type { LogStore, QueryOptions } from "../../datasets/store/log-store.ts";
+import { assemble, type PendingHits } from "./assemble.ts";
+import type { AggregationContext } from "./context.ts";
+import { readAggregations } from "./read.ts";
+import { renderResults } from "./result.ts";
+import { compileAggregations } from "./statement.ts";
+
+export interface RunOptions extends QueryOptions {
+  /** Names of results are with their types: `sterms#name`. */
+  typedKeys?: boolean;
+}
+
+export interface AggregationsAnswer {
+  /** The member `aggregations` of the answer. */
+  body: ReadonlyMap<string, unknown>;
+  /** The statements that were run. */
+  statements: string[];
+}
+
+export interface AggregationPlan {
+  /**
+   * @param predicate of the query, over `documents AS d`
+   * @throws VendorError `too_many_buckets_exception`; QueryInterrupted
+   */
+  run(store: LogStore, predicate: Sql, options?: RunOptions): Promise<AggregationsAnswer>;
+}
+
+/**
+ * @param json the member `aggs` of a request
+ * @throws VendorError when it is wrong
+ */
+export function planAggregations(json: unknown, context: AggregationContext): AggregationPlan {
+  const aggregations = readAggregations(json, context);
+  return {
+    async run(store, predicate, { typedKeys = false, ...options } = {}) {
+      const { statement, root } = compileAggregations(aggregations, predicate, context.fields);
+      const answer = statement ? await store.query(statement, options) : { columns: [], rows: [] };
+      const { results, hits } = assemble(aggregations, root, answer);
+      await renderHits(hits);
+      return { body: renderResults(results, typedKeys), statements: statement ? [statement.text] : [] };
+    },
+  };
+}
+
+/** The predicate of a search without a query. */
+export const everything: Sql = raw("TRUE");
+
+/** All groups of one aggregation together. */
+async function renderHits(pending: readonly PendingHits[]): Promise<void> {
+  for (const aggregation of new Set(pending.map(({ aggregation }) => aggregation))) {
+    const { plan } = aggregation;
+    const hits = pending.filter((one) => one.aggregation === aggregation);
+    const rendered = await plan.render(hits.map(({ rows, total }) => ({ rows, total })));
+    hits.forEach(({ result }, index) => {
+      result.hits = rendered[index];
+    });
+  }
+}

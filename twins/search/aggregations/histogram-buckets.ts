@@ -1,0 +1,81 @@
+/** Buckets at regular distances: gaps filled, bounds kept, ordered. */
+import type { BucketGroup, BucketRow, MakeBucket, OrderTerm } from "./aggregation.ts";
+import { MAX_BUCKETS, tooManyBuckets } from "./errors.ts";
+import { sortBuckets } from "./order.ts";
+import type { Bucket, Members } from "./result.ts";
+
+export interface Bounds {
+  min: number | undefined;
+  max: number | undefined;
+}
+
+export interface HistogramShape {
+  minDocCount: number;
+  /** Buckets to fill, rounded. */
+  extended: Bounds;
+  order: readonly OrderTerm[];
+  /** Where a group's bucket is. */
+  position(row: BucketRow): number;
+  next(position: number): number;
+  /** Members but the count. */
+  describe(position: number): { key: string; members: Members };
+}
+
+export function histogramBuckets({ rows }: BucketGroup, make: MakeBucket, shape: HistogramShape): Bucket[] {
+  const found = rows
+    .map((row) => ({ row, position: shape.position(row) }))
+    .sort((a, b) => a.position - b.position);
+  const buckets: Bucket[] = [];
+  const add = (position: number, row: BucketRow | undefined) => {
+    const { key, members } = shape.describe(position);
+    buckets.push(make(row, { key, position, members: [...members, ["doc_count", row?.docCount ?? 0]] }));
+  };
+  if (shape.minDocCount > 0) {
+    for (const { row, position } of found) if (row.docCount >= shape.minDocCount) add(position, row);
+  } else {
+    fill(found, shape, add);
+  }
+  return sortBuckets(buckets, shape.order, (a, b) => (a.position ?? 0) - (b.position ?? 0));
+}
+
+function fill(
+  found: readonly { row: BucketRow; position: number }[],
+  { extended, next }: HistogramShape,
+  add: (position: number, row: BucketRow | undefined) => void,
+): void {
+  const first = found[0]?.position;
+  const last = found.at(-1)?.position;
+  const start = least(first, first === undefined && extended.max === undefined ? undefined : extended.min);
+  const end = greatest(last, first === undefined && extended.min === undefined ? undefined : extended.max);
+  if (start === undefined || end === undefined) return;
+  let index = 0;
+  let count = 0;
+  for (let position = start; position <= end || index < found.length; ) {
+    if (++count > MAX_BUCKETS) throw tooManyBuckets(count);
+    const here = found[index];
+    if (here && here.position <= position) {
+      add(here.position, here.row);
+      index++;
+      // Rounding may land beside what steps reach: go on from where there are documents.
+      position = here.position < position ? position : stepped(here.position, next);
+    } else {
+      add(position, undefined);
+      position = stepped(position, next);
+    }
+  }
+}
+
+/** @throws RangeError when the step is too small to move a number of this size */
+function stepped(position: number, next: (position: number) => number): number {
+  const after = next(position);
+  if (after > position) return after;
+  throw new RangeError(`the interval is too small for the key ${position}`);
+}
+
+function least(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
+}
+
+function greatest(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : Math.max(a, b);
+}

@@ -1,0 +1,115 @@
+/** terms: a bucket a value. */
+import { raw, type Sql, sql } from "../../datasets/sql.ts";
+import type { ResultValue } from "../../datasets/store/log-store.ts";
+import { Double } from "../json/numbers.ts";
+import type { Aggregations, BucketGroup, BucketsAggregation, MakeBucket, OrderTerm } from "./aggregation.ts";
+import type { AggregationContext } from "./context.ts";
+import { argumentError } from "./errors.ts";
+import { readIncludeExclude } from "./include.ts";
+import { anyKind, type Naming } from "./metrics.ts";
+import type { Options } from "./options.ts";
+import { readOrder, resolvePath } from "./order.ts";
+import type { Members } from "./result.ts";
+import { readValues, type Values } from "./values.ts";
+
+const defaultOrder: readonly OrderTerm[] = [
+  { path: "_count", order: "desc" },
+  { path: "_key", order: "asc" },
+];
+
+export function readTerms(
+  naming: Naming,
+  options: Options,
+  children: Aggregations,
+  context: AggregationContext,
+): BucketsAggregation {
+  const values = readValues(options, context, anyKind);
+  const size = options.integer("size") ?? 10;
+  if (size <= 0) throw argumentError(`[size] must be greater than 0. Found [${size}] in [${naming.name}]`);
+  const shardSize = options.integer("shard_size") ?? size * 1.5 + 10;
+  if (shardSize <= 0)
+    throw argumentError(`[shardSize] must be greater than 0. Found [${shardSize}] in [${naming.name}]`);
+  const minDocCount = options.integer("min_doc_count") ?? 1;
+  if (minDocCount < 0) {
+    throw argumentError(
+      `[minDocCount] must be greater than or equal to 0. Found [${minDocCount}] in [${naming.name}]`,
+    );
+  }
+  const order = readOrder(options.any("order"), naming.type, defaultOrder);
+  for (const { path } of order) if (!path.startsWith("_")) resolvePath(path, children.aggregations);
+  const wanted = readIncludeExclude(options, values);
+  const showError = options.boolean("show_term_doc_count_error") ?? false;
+  for (const accepted of ["shard_min_doc_count", "execution_hint", "collect_mode"]) options.any(accepted);
+  options.done();
+  const byCount = order[0]?.path === "_count" && order[0].order === "desc";
+  const errorIsKnown = byCount || order[0]?.path === "_key";
+  return {
+    kind: "buckets",
+    ...naming,
+    keys: [{ value: keySql(values), list: values.multi, nullable: false }],
+    selection: { kind: "top", order, size, minDocCount, everyKey: minDocCount === 0, wanted },
+    children,
+    result(group, make) {
+      const kept = group.rows.reduce((sum, { docCount }) => sum + docCount, 0);
+      const error = !errorIsKnown && group.groups >= shardSize ? -1 : 0;
+      return {
+        kind: "buckets",
+        typeName: typeName(values),
+        meta: naming.meta,
+        members: [
+          ["doc_count_error_upper_bound", error],
+          ["sum_other_doc_count", Math.max(0, group.total - kept)],
+        ],
+        keyed: false,
+        buckets: makeBuckets(group, make, values, showError ? [["doc_count_error_upper_bound", error]] : []),
+      };
+    },
+  };
+}
+
+function makeBuckets({ rows }: BucketGroup, make: MakeBucket, values: Values, more: Members) {
+  return rows.map((row) => {
+    const key = row.keys[0] ?? null;
+    return make(row, {
+      key: keyText(values, key),
+      position: typeof key === "string" ? undefined : Number(key),
+      members: [...keyMembers(values, key), ["doc_count", row.docCount], ...more],
+    });
+  });
+}
+
+/** A value of a document as a key: dates in milliseconds, booleans as 0 and 1, each once of a list. */
+export function keySql({ kind, value, multi }: Values): Sql {
+  const convert = kind === "date" ? "epoch_ms(x)" : kind === "boolean" ? "CAST(x AS BIGINT)" : "x";
+  if (multi) {
+    return convert === "x"
+      ? sql`list_distinct(${value})`
+      : sql`list_distinct(list_transform(${value}, lambda x: ${raw(convert)}))`;
+  }
+  return kind === "date"
+    ? sql`epoch_ms(${value})`
+    : kind === "boolean"
+      ? sql`CAST(${value} AS BIGINT)`
+      : value;
+}
+
+/** `key`, and `key_as_string` where the vendor prints it. */
+export function keyMembers(values: Values, key: ResultValue): Members {
+  const members: [string, unknown][] = [["key", keyValue(values, key)]];
+  if (values.print && values.kind !== "keyword") members.push(["key_as_string", values.print(Number(key))]);
+  return members;
+}
+
+export function keyValue({ kind }: Values, key: ResultValue): unknown {
+  return kind === "double" ? new Double(Number(key)) : key;
+}
+
+/** As a path names it. */
+export function keyText(values: Values, key: ResultValue): string {
+  return values.print && values.kind !== "keyword" ? values.print(Number(key)) : String(key);
+}
+
+function typeName({ kind, mapped }: Values): string {
+  if (!mapped) return "umterms";
+  return kind === "keyword" ? "sterms" : kind === "double" ? "dterms" : "lterms";
+}
