@@ -1,7 +1,7 @@
 /** A stand-in for an OpenAI-compatible server: records requests and answers as the test writes. */
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Endpoint } from "../../twins/voice-runtime/providers/openai-http.ts";
+import type { Endpoint } from "../../twins/openai/http.ts";
 
 export interface OpenAiRequest {
   path: string;

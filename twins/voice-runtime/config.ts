@@ -1,15 +1,8 @@
 /** The `config` of the service `vapi` in `environment.yaml`. */
 import { z } from "zod";
+import { openAiEndpointConfig } from "../openai/http.ts";
 
-const openAi = {
-  provider: z.literal("openai"),
-  /** Address up to and including `/v1`. */
-  base_url: z.url({ protocol: /^https?$/ }),
-  /** Name of the environment variable that holds the key; without it no key is sent (a local server). */
-  api_key_env: z.string().optional(),
-  /** Longest silence of the server before the request is given up. */
-  timeout_seconds: z.number().positive().max(120).default(15),
-};
+const openAi = { provider: z.literal("openai"), ...openAiEndpointConfig };
 
 export const voiceRuntimeConfig = z
   .strictObject({
@@ -60,4 +53,3 @@ export const voiceRuntimeConfig = z
   .prefault({});
 
 export type VoiceRuntimeConfig = z.output<typeof voiceRuntimeConfig>;
-export type OpenAiEndpoint = { base_url: string; api_key_env?: string | undefined; timeout_seconds: number };

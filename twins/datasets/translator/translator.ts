@@ -2,6 +2,7 @@
  * Queries that no compiler knows, put into SQL by a language model. Its answer is read by DuckDB's own parser and refused
  * unless it is one SELECT over the dataset; what is wrong with it is told to the model once.
  */
+import type { ChatMessage } from "../../openai/chat.ts";
 import type { FieldCatalog } from "../fields.ts";
 import { type Sql, sql } from "../sql.ts";
 import type { LogStore } from "../store/log-store.ts";
@@ -14,11 +15,6 @@ export interface ChatModel {
   readonly name: string;
   /** @throws Error whose message says why there is no answer, and holds no secret */
   complete(messages: readonly ChatMessage[], signal: AbortSignal): Promise<string>;
-}
-
-export interface ChatMessage {
-  role: "system" | "user" | "assistant";
-  content: string;
 }
 
 export interface Question {

@@ -5,7 +5,7 @@
  */
 import type { Logger } from "pino";
 import { z } from "zod";
-import { createWatchdog, type Endpoint, ProviderError, post, providerReason } from "./openai-http.ts";
+import { createWatchdog, type Endpoint, ProviderError, post, providerReason } from "../../openai/http.ts";
 import { openAiMessage } from "./openai-message.ts";
 import type { Brain, BrainRequest, BrainStep, ToolCall } from "./provider.ts";
 import { createSentenceCutter } from "./sentence-cutter.ts";

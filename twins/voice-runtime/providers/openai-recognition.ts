@@ -5,7 +5,7 @@
 import type { Logger } from "pino";
 import wavefile from "wavefile";
 import { z } from "zod";
-import { createWatchdog, type Endpoint, post, providerReason, readBytes } from "./openai-http.ts";
+import { createWatchdog, type Endpoint, post, providerReason, readBytes } from "../../openai/http.ts";
 import { INTERNAL_RATE, type Recognition, type Transcript } from "./provider.ts";
 
 const MAX_ANSWER_BYTES = 256 * 1024;

@@ -12,7 +12,7 @@ import {
   post,
   providerReason,
   readBytes,
-} from "./openai-http.ts";
+} from "../../openai/http.ts";
 import { INTERNAL_RATE, type Synthesis } from "./provider.ts";
 
 const PCM_RATE = 24_000;

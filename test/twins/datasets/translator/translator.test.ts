@@ -2,12 +2,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { openLogStore } from "../../../../twins/datasets/store/duckdb-log-store.ts";
 import type { LogStore } from "../../../../twins/datasets/store/log-store.ts";
 import {
-  type ChatMessage,
   type ChatModel,
   createTranslator,
   TranslationFailed,
   type Translator,
 } from "../../../../twins/datasets/translator/translator.ts";
+import type { ChatMessage } from "../../../../twins/openai/chat.ts";
 
 /** Answers what it was told to, one after the other; remembers what it was asked. */
 class PlayedModel implements ChatModel {

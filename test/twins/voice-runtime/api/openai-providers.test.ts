@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import wavefile from "wavefile";
+import { openAiEndpoint } from "../../../../twins/openai/http.ts";
 import { createOpenAiBrain } from "../../../../twins/voice-runtime/providers/openai-brain.ts";
-import { openAiEndpoint } from "../../../../twins/voice-runtime/providers/openai-http.ts";
 import { createOpenAiRecognition } from "../../../../twins/voice-runtime/providers/openai-recognition.ts";
 import { createOpenAiSynthesis } from "../../../../twins/voice-runtime/providers/openai-synthesis.ts";
 import type { BrainStep, ConversationMessage } from "../../../../twins/voice-runtime/providers/provider.ts";

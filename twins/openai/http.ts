@@ -1,5 +1,21 @@
-/** What the OpenAI-compatible providers share: the address, the key, deadlines, and errors that carry no secret. */
-import type { OpenAiEndpoint } from "../config.ts";
+/** What everything that asks an OpenAI-compatible server shares: the address, the key, deadlines, and errors without secrets. */
+import { z } from "zod";
+
+/** Members of a service's `config` that name such a server. */
+export const openAiEndpointConfig = {
+  /** Address up to and including `/v1`. */
+  base_url: z.url({ protocol: /^https?$/ }),
+  /** Name of the environment variable that holds the key; without it no key is sent (a local server). */
+  api_key_env: z.string().optional(),
+  /** Longest silence of the server before the request is given up. */
+  timeout_seconds: z.number().positive().max(120).default(15),
+};
+
+export interface OpenAiEndpoint {
+  base_url: string;
+  api_key_env?: string | undefined;
+  timeout_seconds: number;
+}
 
 export interface Endpoint {
   baseUrl: string;
