@@ -1,0 +1,330 @@
+/** Reads expressions: operators by precedence (Pratt's way). */
+import { parsingError, type Span, UnrecognisedEsql } from "./errors.ts";
+import type { Params } from "./params.ts";
+import type { ArithmeticOperator, ComparisonOperator, Expression, Literal, NamedExpression } from "./syntax.ts";
+import { parseTimeSpan } from "./time-span.ts";
+import type { TokenReader } from "./token-reader.ts";
+import type { Token } from "./tokens.ts";
+
+/** The vendor's own bound; it also keeps the stack of this program and of DuckDB within theirs. */
+const MAX_DEPTH = 400;
+
+const startOfExpression =
+  "{QUOTED_STRING, INTEGER_LITERAL, DECIMAL_LITERAL, 'false', '(', 'not', 'null', '?', 'true', '+', '-', NAMED_OR_POSITIONAL_PARAM, OPENING_BRACKET, UNQUOTED_IDENTIFIER, QUOTED_IDENTIFIER}";
+const startOfPrimary =
+  "{QUOTED_STRING, INTEGER_LITERAL, DECIMAL_LITERAL, 'false', '(', 'null', '?', 'true', '+', '-', NAMED_OR_POSITIONAL_PARAM, OPENING_BRACKET, UNQUOTED_IDENTIFIER, QUOTED_IDENTIFIER}";
+
+/** How strongly an operator binds its operands; what does not bind strongly enough is left for the caller. */
+const binding = { or: 1, and: 2, not: 3, predicate: 4, comparison: 5, sum: 6, product: 7, sign: 8, cast: 9 };
+type Operator = keyof typeof binding;
+
+const comparisons: ReadonlySet<string> = new Set(["==", "!=", "<", "<=", ">", ">=", "=~"]);
+
+type Shape<E> = E extends Expression ? Omit<E, "at" | "depth"> : never;
+
+export class ExpressionParser {
+  readonly #reader: TokenReader;
+  readonly #params: Params;
+  #nesting = 0;
+
+  constructor(reader: TokenReader, params: Params) {
+    this.#reader = reader;
+    this.#params = params;
+  }
+
+  /** `a = expression, expression, …` */
+  namedList(): NamedExpression[] {
+    const fields: NamedExpression[] = [];
+    do fields.push(this.#named());
+    while (this.#reader.take("symbol", ","));
+    return fields;
+  }
+
+  #named(): NamedExpression {
+    const first = this.#reader.peek();
+    const assigned = this.#assignedName();
+    const expression = this.parse();
+    const at = this.#spanFrom(first);
+    const name = assigned ?? this.#reader.query.slice(expression.at.start, expression.at.end);
+    if (assigned === undefined && expression.kind === "column") return { name: expression.name, expression, at };
+    return { name, expression, at };
+  }
+
+  /** The name before a `=`, if one stands here. */
+  #assignedName(): string | undefined {
+    let ahead = 0;
+    const parts: string[] = [];
+    for (;;) {
+      const token = this.#reader.peek(ahead);
+      if (token.kind !== "name") return undefined;
+      parts.push(token.value);
+      const behind = this.#reader.peek(ahead + 1);
+      if (behind.kind !== "symbol") return undefined;
+      if (behind.value === "=") break;
+      if (behind.value !== ".") return undefined;
+      ahead += 2;
+    }
+    for (let count = 0; count < ahead + 2; count++) this.#reader.next();
+    return parts.join(".");
+  }
+
+  parse(): Expression {
+    return this.#within(() => this.#operators(0));
+  }
+
+  /** What DISSECT and GROK read: no operators. */
+  primary(): Expression {
+    return this.#within(() => this.#casts(this.#primary(startOfPrimary)));
+  }
+
+  /** `"text"`, a number, `true`, … behind an option of a command. */
+  constant(): Literal {
+    const expression = this.#primary(startOfPrimary);
+    if (expression.kind !== "literal") throw parsingError(expression.at, "a constant is expected");
+    return expression.literal;
+  }
+
+  qualifiedName(): { name: string; at: Span } {
+    const first = this.#reader.peek();
+    const parts = [this.#reader.expect("name", undefined, "{UNQUOTED_IDENTIFIER, QUOTED_IDENTIFIER}").value];
+    while (this.#reader.take("symbol", ".")) {
+      parts.push(this.#reader.expect("name", undefined, "{UNQUOTED_IDENTIFIER, QUOTED_IDENTIFIER}").value);
+    }
+    return { name: parts.join("."), at: this.#spanFrom(first) };
+  }
+
+  #within(parse: () => Expression): Expression {
+    if (++this.#nesting > MAX_DEPTH) throw this.#tooDeep(this.#reader.peek());
+    const expression = parse();
+    this.#nesting--;
+    return expression;
+  }
+
+  #tooDeep(at: Span): Error {
+    return parsingError(
+      at,
+      `ESQL statement exceeded the maximum expression depth allowed (${MAX_DEPTH}): [${this.#reader.query.slice(at.start, at.start + 200)}]`,
+    );
+  }
+
+  #operators(strength: number): Expression {
+    let left = this.#prefix(strength);
+    for (;;) {
+      const operator = this.#operatorAhead();
+      if (operator === undefined || binding[operator] <= strength) return left;
+      left = this.#infix(left, operator);
+    }
+  }
+
+  #prefix(strength: number): Expression {
+    const reader = this.#reader;
+    const token = reader.peek();
+    if (token.kind === "keyword" && token.value === "not" && strength < binding.predicate) {
+      reader.next();
+      const operand = this.#within(() => this.#operators(binding.not));
+      return this.#node(token, { kind: "not", operand }, operand);
+    }
+    if (token.kind === "symbol" && (token.value === "-" || token.value === "+")) {
+      reader.next();
+      const operand = this.#within(() => this.#operators(binding.sign));
+      if (token.value === "+") return operand;
+      const literal = negated(operand);
+      if (literal) return this.#node(token, { kind: "literal", literal });
+      return this.#node(token, { kind: "negate", operand }, operand);
+    }
+    return this.#casts(this.#primary(strength < binding.predicate ? startOfExpression : startOfPrimary));
+  }
+
+  #operatorAhead(): Operator | undefined {
+    const token = this.#reader.peek();
+    if (token.kind === "symbol") {
+      if (comparisons.has(token.value)) return "comparison";
+      if (token.value === "+" || token.value === "-") return "sum";
+      if (token.value === "*" || token.value === "/" || token.value === "%") return "product";
+    }
+    if (token.kind !== "keyword") return undefined;
+    if (token.value === "and" || token.value === "or") return token.value;
+    return ["is", "in", "like", "rlike", "not"].includes(token.value) ? "predicate" : undefined;
+  }
+
+  #infix(left: Expression, operator: Operator): Expression {
+    const token = this.#reader.next();
+    if (operator === "predicate") return this.#predicate(left, token);
+    const right = this.#within(() => this.#operators(binding[operator]));
+    const first = left.at;
+    if (operator === "and" || operator === "or") {
+      return this.#node(first, { kind: "logical", operator: operator === "and" ? "AND" : "OR", left, right }, left, right);
+    }
+    if (operator === "comparison") {
+      if (this.#operatorAhead() === "comparison") this.#reader.fail("{<EOF>, '|', 'and', ',', 'or'}");
+      return this.#node(first, { kind: "comparison", operator: token.value as ComparisonOperator, left, right }, left, right);
+    }
+    return this.#node(first, { kind: "arithmetic", operator: token.value as ArithmeticOperator, left, right }, left, right);
+  }
+
+  /** `IS [NOT] NULL`, `[NOT] IN (…)`, `[NOT] LIKE "…"`; its first word has been read. */
+  #predicate(left: Expression, word: Token): Expression {
+    const reader = this.#reader;
+    if (word.value === "is") {
+      const isNot = reader.take("keyword", "not") !== undefined;
+      reader.expect("keyword", "null", isNot ? "'null'" : "{'not', 'null'}");
+      return this.#node(left.at, { kind: "is null", value: left, negated: isNot }, left);
+    }
+    const kind = word.value === "not" ? reader.next() : word;
+    const positive = this.#positivePredicate(left, kind);
+    return word.value === "not" ? this.#node(left.at, { kind: "not", operand: positive }, positive) : positive;
+  }
+
+  #positivePredicate(left: Expression, word: Token): Expression {
+    const reader = this.#reader;
+    if (word.kind === "keyword" && (word.value === "like" || word.value === "rlike")) {
+      const operator = word.value === "like" ? "LIKE" : "RLIKE";
+      const pattern = reader.expect("string", undefined, "QUOTED_STRING");
+      return this.#node(left.at, { kind: "like", operator, value: left, pattern: pattern.value, patternAt: pattern }, left);
+    }
+    if (word.kind === "keyword" && word.value === "in") {
+      reader.expect("symbol", "(", "'('");
+      const list: Expression[] = [];
+      do list.push(this.#within(() => this.#operators(binding.predicate)));
+      while (reader.take("symbol", ","));
+      reader.expect("symbol", ")", "{',', ')'}");
+      return this.#node(left.at, { kind: "in", value: left, list }, left, ...list);
+    }
+    throw parsingError(word, `mismatched input '${word.text}' expecting {'in', 'like', 'rlike'}`);
+  }
+
+  #casts(operand: Expression): Expression {
+    let value = operand;
+    while (this.#reader.take("symbol", "::")) {
+      const type = this.#reader.expect("name", undefined, "{UNQUOTED_IDENTIFIER, QUOTED_IDENTIFIER}");
+      value = this.#node(operand.at, { kind: "cast", value, type: type.value, typeAt: type }, value);
+    }
+    return value;
+  }
+
+  #primary(expected: string): Expression {
+    const reader = this.#reader;
+    const token = reader.peek();
+    const literal = this.#literal(token);
+    if (literal) return this.#node(token, { kind: "literal", literal });
+    if (token.kind === "symbol" && token.value === "(") {
+      reader.next();
+      const inner = this.parse();
+      reader.expect("symbol", ")", "')'");
+      return inner;
+    }
+    if (token.kind === "symbol" && token.value === "[") return this.#list(token);
+    const called = reader.peek(1);
+    const callable = token.kind === "name" || (token.kind === "keyword" && (token.value === "first" || token.value === "last"));
+    if (callable && called.kind === "symbol" && called.value === "(") return this.#call(reader.next());
+    if (token.kind !== "name") reader.fail(expected);
+    const { name, at } = this.qualifiedName();
+    return this.#node(at, { kind: "column", name });
+  }
+
+  #call(token: Token): Expression {
+    const reader = this.#reader;
+    reader.expect("symbol", "(", "'('");
+    const args: Expression[] = [];
+    const star = reader.take("symbol", "*") !== undefined;
+    if (!star && !reader.at("symbol", ")")) {
+      do args.push(this.parse());
+      while (reader.take("symbol", ","));
+    }
+    reader.expect("symbol", ")", star ? "')'" : "{',', ')'}");
+    return this.#node(token, { kind: "call", name: token.value.toLowerCase(), nameAt: token, args, star }, ...args);
+  }
+
+  /** Takes the next token if it is a literal; a number takes the unit behind it along. */
+  #literal(token: Token): Literal | undefined {
+    const reader = this.#reader;
+    if (token.kind === "keyword") {
+      if (token.value === "null") {
+        reader.next();
+        return { type: "null" };
+      }
+      if (token.value !== "true" && token.value !== "false") return undefined;
+      reader.next();
+      return { type: "boolean", value: token.value === "true" };
+    }
+    if (token.kind === "string") {
+      reader.next();
+      return { type: "keyword", value: token.value };
+    }
+    if (token.kind === "param") {
+      reader.next();
+      return this.#params.resolve(token.value, token);
+    }
+    if (token.kind !== "integer" && token.kind !== "decimal") return undefined;
+    reader.next();
+    const number = numberLiteral(token);
+    const unit = token.kind === "integer" ? reader.take("name") : undefined;
+    return unit && number.type !== "double" && number.type !== "null"
+      ? { type: "span", value: parseTimeSpan(BigInt(token.value), unit.value, this.#spanFrom(token)) }
+      : number;
+  }
+
+  #list(open: Token): Expression {
+    const reader = this.#reader;
+    reader.next();
+    const items: Literal[] = [];
+    do {
+      const sign = reader.take("symbol", "-") ?? reader.take("symbol", "+");
+      const token = reader.peek();
+      const item = token.kind === "param" ? undefined : this.#literal(token);
+      if (!item || item.type === "null" || item.type === "span") {
+        return reader.fail("{QUOTED_STRING, INTEGER_LITERAL, DECIMAL_LITERAL, 'false', 'true', '+', '-'}");
+      }
+      const signed = sign?.value === "-" ? negatedLiteral(item) : item;
+      if (!signed) throw parsingError(token, `mismatched input '${token.text}' expecting {INTEGER_LITERAL, DECIMAL_LITERAL}`);
+      items.push(signed);
+    } while (reader.take("symbol", ","));
+    reader.expect("symbol", "]", "{',', ']'}");
+    if (items.length > 50_000) throw new UnrecognisedEsql(open, `a list of ${items.length} values`);
+    return this.#node(open, { kind: "list", items });
+  }
+
+  #node(from: Span, shape: Shape<Expression>, ...children: readonly Expression[]): Expression {
+    const at = this.#spanFrom(from);
+    const depth = 1 + children.reduce((deepest, child) => Math.max(deepest, child.depth), 0);
+    if (depth > MAX_DEPTH) throw this.#tooDeep(at);
+    return { ...shape, at, depth };
+  }
+
+  #spanFrom({ line, column, start }: Span): Span {
+    return { line, column, start, end: this.#reader.previous().end };
+  }
+}
+
+function numberLiteral(token: Token): Literal {
+  if (token.kind === "decimal") {
+    const value = Number(token.value);
+    if (!Number.isFinite(value)) throw parsingError(token, `Number [${token.text}] is too large`);
+    return { type: "double", value };
+  }
+  return integerLiteral(BigInt(token.value.length > 400 ? token.value.slice(0, 400) : token.value));
+}
+
+/** The narrowest type that holds it. */
+export function integerLiteral(value: bigint): Literal {
+  if (BigInt.asIntN(32, value) === value) return { type: "integer", value };
+  if (BigInt.asIntN(64, value) === value) return { type: "long", value };
+  if (BigInt.asUintN(64, value) === value) return { type: "unsigned_long", value };
+  return { type: "double", value: Number(value) };
+}
+
+function negated(operand: Expression): Literal | undefined {
+  return operand.kind === "literal" ? negatedLiteral(operand.literal) : undefined;
+}
+
+function negatedLiteral(literal: Literal): Literal | undefined {
+  if (literal.type === "double") return { type: "double", value: -literal.value };
+  if (literal.type === "integer" || literal.type === "long" || literal.type === "unsigned_long") {
+    return integerLiteral(-literal.value);
+  }
+  if (literal.type === "span") {
+    const { months, days, ms, clock } = literal.value;
+    return { type: "span", value: { months: -months, days: -days, ms: -ms, clock } };
+  }
+  return undefined;
+}

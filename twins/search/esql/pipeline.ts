@@ -1,0 +1,159 @@
+/** The statement as it grows: every command puts a layer on the one before, and columns have names of their own in SQL. */
+import { identifier, joined, raw, type Sql, sql } from "../../datasets/sql.ts";
+import type { Span } from "./errors.ts";
+import type { Typed } from "./typed.ts";
+import type { DataType } from "./types.ts";
+
+/** A column a query can name. */
+export interface Column {
+  name: string;
+  type: DataType;
+  multi: boolean;
+  /** Its name in SQL. */
+  ref: string;
+}
+
+/** How rows are ordered: by a column of SQL. */
+interface OrderKey {
+  ref: string;
+  descending: boolean;
+  nullsFirst: boolean;
+}
+
+/** Rows for which an expression has no value though the vendor would warn. */
+export interface Check {
+  /** Text of the expression it is about, for the warning. */
+  at: Span;
+  /** Statement without its WITH: at most twenty messages, one a row. */
+  body: Sql;
+}
+
+type Layer = () => Sql;
+
+export class Pipeline {
+  readonly #layers: Layer[] = [];
+  readonly checks: Check[] = [];
+  columns: Column[] = [];
+  #columnCount = 0;
+  #order: OrderKey[] = [];
+  /** Decides between rows that the order leaves equal. */
+  #tieBreak: string | undefined;
+  /** Rows come in the order of the tie-break by themselves. */
+  #inOrder = true;
+  readonly #used = new Set<string>();
+
+  freshRef(): string {
+    return `c${this.#columnCount++}`;
+  }
+
+  /** A column's SQL; what is never read is not selected. */
+  use(ref: string): Sql {
+    this.#used.add(ref);
+    return identifier(ref);
+  }
+
+  /** The first layer: columns of the events. Only those that are read are selected. */
+  base(columns: readonly { column: Column; source: Sql }[], from: Sql, tieBreak: Sql | undefined): void {
+    this.columns = columns.map(({ column }) => column);
+    const selected = columns.map(({ column, source }) => ({ ref: column.ref, source }));
+    if (tieBreak) {
+      this.#tieBreak = this.freshRef();
+      selected.push({ ref: this.#tieBreak, source: tieBreak });
+    }
+    this.#layers.push(() => {
+      const read = selected.filter(({ ref }) => this.#used.has(ref));
+      const list = read.map(({ ref, source }) => sql`${source} AS ${identifier(ref)}`);
+      return sql`SELECT ${list.length === 0 ? raw("1 AS nothing") : joined(list, ", ")} ${from}`;
+    });
+  }
+
+  /** Adds columns beside those there are. */
+  extend(added: readonly { ref: string; source: Sql }[]): void {
+    if (added.length === 0) return;
+    const list = added.map(({ ref, source }) => sql`${source} AS ${identifier(ref)}`);
+    const previous = this.#previous();
+    this.#layers.push(() => sql`SELECT *, ${joined(list, ", ")} FROM ${previous}`);
+  }
+
+  where(predicate: Sql): void {
+    const previous = this.#previous();
+    this.#layers.push(() => sql`SELECT * FROM ${previous} WHERE ${predicate}`);
+  }
+
+  /** Takes the place of all columns. @param first orders the groups: the least tie-break of each. */
+  group(columns: readonly Column[], list: readonly { ref: string; source: Sql }[], groups: readonly Sql[]): void {
+    const previous = this.#previous();
+    const selected = list.map(({ ref, source }) => sql`${source} AS ${identifier(ref)}`);
+    const grouping = groups.length === 0 ? raw("") : sql` GROUP BY ${joined(groups, ", ")}`;
+    const before = this.#tieBreak;
+    this.#tieBreak = undefined;
+    if (groups.length > 0) {
+      this.#tieBreak = this.freshRef();
+      const first = before === undefined ? raw("min(0)") : sql`min(${this.use(before)})`;
+      selected.push(sql`${first} AS ${identifier(this.#tieBreak)}`);
+    }
+    this.#layers.push(() => sql`SELECT ${joined(selected, ", ")} FROM ${previous}${grouping}`);
+    this.#order = [];
+    this.#inOrder = groups.length === 0;
+    this.columns = [...columns];
+  }
+
+  /** One row for each value of a list. @returns the column with the values. */
+  expand(list: Sql): string {
+    const previous = this.#previous();
+    const ref = this.freshRef();
+    this.#layers.push(() => sql`SELECT *, unnest(coalesce(${list}, [NULL])) AS ${identifier(ref)} FROM ${previous}`);
+    return ref;
+  }
+
+  sort(keys: readonly OrderKey[]): void {
+    this.#order = [...keys];
+    for (const { ref } of keys) this.#used.add(ref);
+  }
+
+  limit(count: number): void {
+    const order = this.#orderBy();
+    const previous = this.#previous();
+    this.#layers.push(() => sql`SELECT * FROM ${previous}${order} LIMIT ${raw(String(count))}`);
+  }
+
+  /** @param condition true for the rows to warn about. @param message of a row. */
+  check(at: Span, condition: Sql, message: Sql): void {
+    const previous = this.#previous();
+    this.checks.push({ at, body: sql`SELECT DISTINCT ${message} AS message FROM ${previous} WHERE ${condition} LIMIT 20` });
+  }
+
+  /** The statement that yields the given columns. */
+  statement(columns: readonly Typed[], count: number): Sql {
+    const list = columns.length === 0 ? raw("1 AS nothing") : joined(columns.map((column) => column.sql), ", ");
+    const order = this.#orderBy();
+    return sql`${this.#with()} SELECT ${list} FROM ${this.#previous()}${order} LIMIT ${raw(String(count))}`;
+  }
+
+  /** The statement that yields `number` of a check and `message`, for all checks. */
+  checkStatement(): Sql {
+    const parts = this.checks.map(
+      ({ body }, index) => sql`SELECT ${raw(String(index))} AS number, message FROM (${body})`,
+    );
+    return sql`${this.#with()} SELECT number, message FROM (${joined(parts, " UNION ALL ")}) ORDER BY number, message`;
+  }
+
+  #orderBy(): Sql {
+    const keys = this.#order.map(
+      ({ ref, descending, nullsFirst }) =>
+        sql`${identifier(ref)} ${raw(descending ? "DESC" : "ASC")} NULLS ${raw(nullsFirst ? "FIRST" : "LAST")}`,
+    );
+    if (keys.length === 0 && this.#inOrder) return raw("");
+    if (this.#tieBreak !== undefined) keys.push(this.use(this.#tieBreak));
+    return keys.length === 0 ? raw("") : sql` ORDER BY ${joined(keys, ", ")}`;
+  }
+
+  #previous(): Sql {
+    return raw(`l${this.#layers.length - 1}`);
+  }
+
+  #with(): Sql {
+    const layers = this.#layers.map((layer, index) => sql`l${raw(String(index))} AS NOT MATERIALIZED (${layer()})`);
+    return sql`WITH ${joined(layers, ", ")}`;
+  }
+}

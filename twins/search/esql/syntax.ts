@@ -1,0 +1,86 @@
+/** The syntax tree of a query. */
+import type { Span } from "./errors.ts";
+
+export type SpanUnit = "millisecond" | "second" | "minute" | "hour" | "day" | "week" | "month" | "quarter" | "year";
+
+/** `1 day`: calendar units as months and days, units of the clock as milliseconds. */
+export interface TimeSpan {
+  months: number;
+  days: number;
+  ms: number;
+  /** Whether it is of units of the clock: the vendor's `time_duration`; else its `date_period`. */
+  clock: boolean;
+}
+
+/** A literal's value with the type it has: `1` is an integer, `5000000000` a long. */
+export type Literal =
+  | { type: "null" }
+  | { type: "boolean"; value: boolean }
+  | { type: "keyword"; value: string }
+  | { type: "integer" | "long" | "unsigned_long"; value: bigint }
+  | { type: "double"; value: number }
+  | { type: "span"; value: TimeSpan };
+
+export type ArithmeticOperator = "+" | "-" | "*" | "/" | "%";
+export type ComparisonOperator = "==" | "!=" | "<" | "<=" | ">" | ">=" | "=~";
+
+interface Node {
+  at: Span;
+  /** Levels of nodes below it, itself included. */
+  depth: number;
+}
+
+export type Expression = Node &
+  (
+    | { kind: "literal"; literal: Literal }
+    | { kind: "list"; items: Literal[] }
+    | { kind: "column"; name: string }
+    | { kind: "call"; name: string; nameAt: Span; args: Expression[]; star: boolean }
+    | { kind: "negate"; operand: Expression }
+    | { kind: "arithmetic"; operator: ArithmeticOperator; left: Expression; right: Expression }
+    | { kind: "comparison"; operator: ComparisonOperator; left: Expression; right: Expression }
+    | { kind: "not"; operand: Expression }
+    | { kind: "logical"; operator: "AND" | "OR"; left: Expression; right: Expression }
+    | { kind: "in"; value: Expression; list: Expression[] }
+    | { kind: "is null"; value: Expression; negated: boolean }
+    | { kind: "like"; operator: "LIKE" | "RLIKE"; value: Expression; pattern: string; patternAt: Span }
+    | { kind: "cast"; value: Expression; type: string; typeAt: Span }
+  );
+
+/** An expression with the name its column gets: as written, or its own text. */
+export interface NamedExpression {
+  name: string;
+  expression: Expression;
+  at: Span;
+}
+
+/** A name of KEEP, DROP or RENAME; `pattern` has a `*` that stands for any characters. */
+export interface NamePattern {
+  text: string;
+  /** Its parts; between each two of them stands a `*`. One part: a plain name. */
+  parts: string[];
+  at: Span;
+}
+
+export interface SortKey {
+  expression: Expression;
+  descending: boolean;
+  nullsFirst: boolean;
+}
+
+export type Command = { at: Span } & (
+  | { kind: "from"; sources: { text: string; at: Span }[]; metadata: { name: string; at: Span }[] }
+  | { kind: "row"; fields: NamedExpression[] }
+  | { kind: "show info" }
+  | { kind: "where"; condition: Expression }
+  | { kind: "eval"; fields: NamedExpression[] }
+  | { kind: "stats"; aggregates: NamedExpression[]; groups: NamedExpression[] }
+  | { kind: "sort"; keys: SortKey[] }
+  | { kind: "limit"; count: number }
+  | { kind: "keep" | "drop"; patterns: NamePattern[] }
+  | { kind: "rename"; renames: { from: NamePattern; to: NamePattern }[] }
+  | { kind: "dissect"; input: Expression; pattern: string; separator: string }
+  | { kind: "grok"; input: Expression; pattern: string }
+  | { kind: "mv_expand"; name: string; nameAt: Span }
+  | { kind: "unserved"; what: string }
+);
