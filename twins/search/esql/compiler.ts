@@ -61,11 +61,28 @@ export class Compiler {
       case "negate":
         return compileNegation(this, this.expression(node.operand), at);
       case "arithmetic":
-        return compileArithmetic(this, node.operator, this.expression(node.left), this.expression(node.right), at);
+        return compileArithmetic(
+          this,
+          node.operator,
+          this.expression(node.left),
+          this.expression(node.right),
+          at,
+        );
       case "comparison":
-        return compileComparison(this, node.operator, this.expression(node.left), this.expression(node.right), at);
+        return compileComparison(
+          this,
+          node.operator,
+          this.expression(node.left),
+          this.expression(node.right),
+          at,
+        );
       case "in":
-        return compileIn(this, this.expression(node.value), node.list.map((item) => this.expression(item)), at);
+        return compileIn(
+          this,
+          this.expression(node.value),
+          node.list.map((item) => this.expression(item)),
+          at,
+        );
       case "like":
         return compileLike(this, node, this.expression(node.value));
       case "not": {
@@ -126,9 +143,7 @@ export class Compiler {
   /** A column that holds the value, so that it may be read several times and is computed once. */
   hoist(value: Typed): Typed {
     if (value.atomic) return value;
-    const ref = this.pipeline.freshRef();
-    this.pipeline.extend([{ ref, source: value.sql }]);
-    return { ...value, sql: this.pipeline.use(ref), atomic: true, depth: 1 };
+    return { ...value, sql: this.pipeline.use(this.pipeline.place(value.sql)), atomic: true, depth: 1 };
   }
 
   /** The value where there is one; nothing, and the vendor's warning, where there are several. */
@@ -153,7 +168,13 @@ export class Compiler {
   asList(value: Typed): Typed {
     if (value.multi) return value;
     const one = this.hoist(value);
-    return { ...one, multi: true, atomic: false, depth: 2, sql: sql`CASE WHEN ${one.sql} IS NOT NULL THEN [${one.sql}] END` };
+    return {
+      ...one,
+      multi: true,
+      atomic: false,
+      depth: 2,
+      sql: sql`CASE WHEN ${one.sql} IS NOT NULL THEN [${one.sql}] END`,
+    };
   }
 
   /** A computation that may fail: NULL where it does, with the vendor's warning. Its inputs are to be atomic or cheap. */
@@ -188,14 +209,26 @@ export class Compiler {
     const type = commonType(constants.map(({ type: itemType }) => itemType));
     if (type === undefined) throw new UnrecognisedEsql(at, "a list of values of several types");
     const values = constants.map((constant) => sql`CAST(${constant.sql} AS ${sqlType(type)})`);
-    const all = values.reduce((before, value, index) => (index === 0 ? value : sql`${before}, ${value}`), raw(""));
-    return { type, multi: true, sql: sql`[${all}]`, constant: undefined, atomic: items.length < 8, depth: 2, at };
+    const all = values.reduce(
+      (before, value, index) => (index === 0 ? value : sql`${before}, ${value}`),
+      raw(""),
+    );
+    return {
+      type,
+      multi: true,
+      sql: sql`[${all}]`,
+      constant: undefined,
+      atomic: items.length < 8,
+      depth: 2,
+      at,
+    };
   }
 }
 
 function commonType(types: readonly DataType[]): DataType | undefined {
   const distinct = new Set(types);
   if (distinct.size === 1) return types[0];
-  if (![...distinct].every((type) => type === "integer" || type === "long" || type === "double")) return undefined;
+  if (![...distinct].every((type) => type === "integer" || type === "long" || type === "double"))
+    return undefined;
   return distinct.has("double") ? "double" : "long";
 }

@@ -1,7 +1,13 @@
 /** Reads expressions: operators by precedence (Pratt's way). */
 import { parsingError, type Span, UnrecognisedEsql } from "./errors.ts";
 import type { Params } from "./params.ts";
-import type { ArithmeticOperator, ComparisonOperator, Expression, Literal, NamedExpression } from "./syntax.ts";
+import type {
+  ArithmeticOperator,
+  ComparisonOperator,
+  Expression,
+  Literal,
+  NamedExpression,
+} from "./syntax.ts";
 import { parseTimeSpan } from "./time-span.ts";
 import type { TokenReader } from "./token-reader.ts";
 import type { Token } from "./tokens.ts";
@@ -46,7 +52,8 @@ export class ExpressionParser {
     const expression = this.parse();
     const at = this.#spanFrom(first);
     const name = assigned ?? this.#reader.query.slice(expression.at.start, expression.at.end);
-    if (assigned === undefined && expression.kind === "column") return { name: expression.name, expression, at };
+    if (assigned === undefined && expression.kind === "column")
+      return { name: expression.name, expression, at };
     return { name, expression, at };
   }
 
@@ -153,13 +160,28 @@ export class ExpressionParser {
     const right = this.#within(() => this.#operators(binding[operator]));
     const first = left.at;
     if (operator === "and" || operator === "or") {
-      return this.#node(first, { kind: "logical", operator: operator === "and" ? "AND" : "OR", left, right }, left, right);
+      return this.#node(
+        first,
+        { kind: "logical", operator: operator === "and" ? "AND" : "OR", left, right },
+        left,
+        right,
+      );
     }
     if (operator === "comparison") {
       if (this.#operatorAhead() === "comparison") this.#reader.fail("{<EOF>, '|', 'and', ',', 'or'}");
-      return this.#node(first, { kind: "comparison", operator: token.value as ComparisonOperator, left, right }, left, right);
+      return this.#node(
+        first,
+        { kind: "comparison", operator: token.value as ComparisonOperator, left, right },
+        left,
+        right,
+      );
     }
-    return this.#node(first, { kind: "arithmetic", operator: token.value as ArithmeticOperator, left, right }, left, right);
+    return this.#node(
+      first,
+      { kind: "arithmetic", operator: token.value as ArithmeticOperator, left, right },
+      left,
+      right,
+    );
   }
 
   /** `IS [NOT] NULL`, `[NOT] IN (…)`, `[NOT] LIKE "…"`; its first word has been read. */
@@ -172,7 +194,9 @@ export class ExpressionParser {
     }
     const kind = word.value === "not" ? reader.next() : word;
     const positive = this.#positivePredicate(left, kind);
-    return word.value === "not" ? this.#node(left.at, { kind: "not", operand: positive }, positive) : positive;
+    return word.value === "not"
+      ? this.#node(left.at, { kind: "not", operand: positive }, positive)
+      : positive;
   }
 
   #positivePredicate(left: Expression, word: Token): Expression {
@@ -180,7 +204,11 @@ export class ExpressionParser {
     if (word.kind === "keyword" && (word.value === "like" || word.value === "rlike")) {
       const operator = word.value === "like" ? "LIKE" : "RLIKE";
       const pattern = reader.expect("string", undefined, "QUOTED_STRING");
-      return this.#node(left.at, { kind: "like", operator, value: left, pattern: pattern.value, patternAt: pattern }, left);
+      return this.#node(
+        left.at,
+        { kind: "like", operator, value: left, pattern: pattern.value, patternAt: pattern },
+        left,
+      );
     }
     if (word.kind === "keyword" && word.value === "in") {
       reader.expect("symbol", "(", "'('");
@@ -215,7 +243,9 @@ export class ExpressionParser {
     }
     if (token.kind === "symbol" && token.value === "[") return this.#list(token);
     const called = reader.peek(1);
-    const callable = token.kind === "name" || (token.kind === "keyword" && (token.value === "first" || token.value === "last"));
+    const callable =
+      token.kind === "name" ||
+      (token.kind === "keyword" && (token.value === "first" || token.value === "last"));
     if (callable && called.kind === "symbol" && called.value === "(") return this.#call(reader.next());
     if (token.kind !== "name") reader.fail(expected);
     const { name, at } = this.qualifiedName();
@@ -232,7 +262,11 @@ export class ExpressionParser {
       while (reader.take("symbol", ","));
     }
     reader.expect("symbol", ")", star ? "')'" : "{',', ')'}");
-    return this.#node(token, { kind: "call", name: token.value.toLowerCase(), nameAt: token, args, star }, ...args);
+    return this.#node(
+      token,
+      { kind: "call", name: token.value.toLowerCase(), nameAt: token, args, star },
+      ...args,
+    );
   }
 
   /** Takes the next token if it is a literal; a number takes the unit behind it along. */
@@ -276,7 +310,11 @@ export class ExpressionParser {
         return reader.fail("{QUOTED_STRING, INTEGER_LITERAL, DECIMAL_LITERAL, 'false', 'true', '+', '-'}");
       }
       const signed = sign?.value === "-" ? negatedLiteral(item) : item;
-      if (!signed) throw parsingError(token, `mismatched input '${token.text}' expecting {INTEGER_LITERAL, DECIMAL_LITERAL}`);
+      if (!signed)
+        throw parsingError(
+          token,
+          `mismatched input '${token.text}' expecting {INTEGER_LITERAL, DECIMAL_LITERAL}`,
+        );
       items.push(signed);
     } while (reader.take("symbol", ","));
     reader.expect("symbol", "]", "{',', ']'}");

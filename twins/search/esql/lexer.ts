@@ -55,22 +55,40 @@ class Lexer {
       if (this.#offset >= this.#query.length) break;
       this.#next();
     }
-    this.#tokens.push({ ...this.#span(this.#offset), kind: "end", value: "<EOF>", text: "<EOF>", quoted: false });
+    this.#tokens.push({
+      ...this.#span(this.#offset),
+      kind: "end",
+      value: "<EOF>",
+      text: "<EOF>",
+      quoted: false,
+    });
     return this.#tokens;
   }
 
   #next(): void {
-    if (this.#mode === "command") return this.#command();
+    if (this.#mode === "command") {
+      this.#command();
+      return;
+    }
     if (this.#query[this.#offset] === "|") {
       this.#add("symbol", "|", this.#offset + 1);
       this.#mode = "command";
       return;
     }
-    if (this.#mode === "source") return this.#source();
-    if (this.#mode === "pattern" || this.#mode === "rename") return this.#pattern();
+    if (this.#mode === "source") {
+      this.#source();
+      return;
+    }
+    if (this.#mode === "pattern" || this.#mode === "rename") {
+      this.#pattern();
+      return;
+    }
     if (this.#mode === "word") {
       const text = this.#match(word);
-      if (text !== undefined) return this.#add("name", text.toLowerCase(), this.#offset + text.length);
+      if (text !== undefined) {
+        this.#add("name", text.toLowerCase(), this.#offset + text.length);
+        return;
+      }
     }
     this.#expression();
   }
@@ -92,7 +110,10 @@ class Lexer {
   #source(): void {
     if (this.#string()) return;
     const punctuation = this.#match(/[:,=[\]]/y);
-    if (punctuation !== undefined) return this.#add("symbol", punctuation, this.#offset + 1);
+    if (punctuation !== undefined) {
+      this.#add("symbol", punctuation, this.#offset + 1);
+      return;
+    }
     const text = this.#match(sourceWord);
     if (text === undefined) throw this.#unknown();
     const keyword = text.toLowerCase() === "metadata";
@@ -102,10 +123,16 @@ class Lexer {
   #pattern(): void {
     if (this.#quotedName("pattern")) return;
     const punctuation = this.#match(/[.,]/y);
-    if (punctuation !== undefined) return this.#add("symbol", punctuation, this.#offset + 1);
+    if (punctuation !== undefined) {
+      this.#add("symbol", punctuation, this.#offset + 1);
+      return;
+    }
     const text = this.#match(patternWord);
     if (text === undefined) {
-      if (this.#mode === "rename") return this.#expression();
+      if (this.#mode === "rename") {
+        this.#expression();
+        return;
+      }
       throw this.#unknown();
     }
     const keyword = this.#mode === "rename" && text.toLowerCase() === "as";
@@ -118,11 +145,15 @@ class Lexer {
     if (words !== undefined) {
       const lower = words.toLowerCase();
       const keyword = expressionKeywords.has(lower);
-      return this.#add(keyword ? "keyword" : "name", keyword ? lower : words, this.#offset + words.length);
+      this.#add(keyword ? "keyword" : "name", keyword ? lower : words, this.#offset + words.length);
+      return;
     }
     for (const [kind, pattern] of plainTokens) {
       const text = this.#match(pattern);
-      if (text !== undefined) return this.#add(kind, kind === "param" ? text.slice(1) : text, this.#offset + text.length);
+      if (text !== undefined) {
+        this.#add(kind, kind === "param" ? text.slice(1) : text, this.#offset + text.length);
+        return;
+      }
     }
     throw this.#unknown();
   }
@@ -135,7 +166,9 @@ class Lexer {
     }
     const text = this.#match(string);
     if (text === undefined) return false;
-    const value = text.slice(1, -1).replace(/\\(.)/g, (_, character: string) => escapes[character] ?? character);
+    const value = text
+      .slice(1, -1)
+      .replace(/\\(.)/g, (_, character: string) => escapes[character] ?? character);
     this.#add("string", value, this.#offset + text.length);
     return true;
   }
@@ -153,7 +186,13 @@ class Lexer {
   }
 
   #add(kind: TokenKind, value: string, end: number, quoted = false): void {
-    this.#tokens.push({ ...this.#span(end), kind, value, text: this.#query.slice(this.#offset, end), quoted });
+    this.#tokens.push({
+      ...this.#span(end),
+      kind,
+      value,
+      text: this.#query.slice(this.#offset, end),
+      quoted,
+    });
     this.#advance(end);
   }
 

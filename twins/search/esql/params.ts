@@ -23,7 +23,10 @@ export class Params {
     this.#kind ??= kind;
     if (this.#kind !== kind) {
       const used = this.#kind === "?" ? "positional" : this.#kind === "?1" ? "numbered" : "named";
-      throw parsingError(at, `Inconsistent parameter declaration, use one of positional, named or anonymous params but not a combination of ${used} and ${kind === "?" ? "anonymous" : kind === "?1" ? "positional" : "named"}`);
+      throw parsingError(
+        at,
+        `Inconsistent parameter declaration, use one of positional, named or anonymous params but not a combination of ${used} and ${kind === "?" ? "anonymous" : kind === "?1" ? "positional" : "named"}`,
+      );
     }
     const param = this.#find(kind, text);
     if (param) return param.literal;

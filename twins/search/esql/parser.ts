@@ -17,7 +17,10 @@ const MAX_COMMANDS = 500;
 /** @throws VendorError `parsing_exception`, with line and column. */
 export function parse(query: string, params: Params): Command[] {
   if (query.length > MAX_LENGTH) {
-    throw parsingError({ line: 1, column: 1, start: 0, end: 0 }, `ESQL statement is too large [${query.length} characters > ${MAX_LENGTH}]`);
+    throw parsingError(
+      { line: 1, column: 1, start: 0, end: 0 },
+      `ESQL statement is too large [${query.length} characters > ${MAX_LENGTH}]`,
+    );
   }
   return new Parser(new TokenReader(query, tokenize(query)), params).query();
 }
@@ -39,7 +42,10 @@ class Parser {
       this.#reader.expect("symbol", "|", this.#expectedBehind(commands.at(-1)));
       commands.push(this.#command(processingCommands));
       if (commands.length > MAX_COMMANDS) {
-        throw parsingError(this.#reader.previous(), `ESQL statement exceeded the maximum query depth allowed (${MAX_COMMANDS}): [${this.#reader.query.slice(0, 200)}]`);
+        throw parsingError(
+          this.#reader.previous(),
+          `ESQL statement exceeded the maximum query depth allowed (${MAX_COMMANDS}): [${this.#reader.query.slice(0, 200)}]`,
+        );
       }
     }
     return commands;
@@ -50,7 +56,8 @@ class Parser {
     if (command?.kind === "limit" || command?.kind === "mv_expand") return "{<EOF>, '|'}";
     if (command?.kind === "where") return "{<EOF>, '|', 'and', 'or'}";
     if (command?.kind === "sort") return "{<EOF>, '|', 'and', 'asc', ',', 'desc', 'nulls', 'or'}";
-    if (command?.kind === "stats" && command.groups.length === 0) return "{<EOF>, '|', 'and', 'by', ',', 'or'}";
+    if (command?.kind === "stats" && command.groups.length === 0)
+      return "{<EOF>, '|', 'and', 'by', ',', 'or'}";
     return "{<EOF>, '|', 'and', ',', 'or'}";
   }
 
@@ -91,7 +98,12 @@ class Parser {
         return { at, kind: "dissect", ...this.#dissect() };
       case "grok": {
         const input = this.#expressions.primary();
-        return { at, kind: "grok", input, pattern: this.#reader.expect("string", undefined, "QUOTED_STRING").value };
+        return {
+          at,
+          kind: "grok",
+          input,
+          pattern: this.#reader.expect("string", undefined, "QUOTED_STRING").value,
+        };
       }
       case "mv_expand": {
         const { name, at: nameAt } = this.#expressions.qualifiedName();
@@ -176,7 +188,11 @@ class Parser {
       this.#reader.expect("keyword", "as", "{'as', '.'}");
       const to = this.#pattern();
       for (const side of [from, to]) {
-        if (side.parts.length > 1) throw parsingError(side.at, `Using wildcards [*] in RENAME is not allowed [${from.text} AS ${to.text}]`);
+        if (side.parts.length > 1)
+          throw parsingError(
+            side.at,
+            `Using wildcards [*] in RENAME is not allowed [${from.text} AS ${to.text}]`,
+          );
       }
       renames.push({ from, to });
     } while (this.#reader.take("symbol", ","));
@@ -215,7 +231,10 @@ class Parser {
       this.#reader.expect("symbol", "=", "'='");
       const value = this.#expressions.constant();
       if (value.type !== "keyword") {
-        throw parsingError(option, `Invalid value for dissect append_separator: expected a string, but was [${"value" in value ? value.value : "null"}]`);
+        throw parsingError(
+          option,
+          `Invalid value for dissect append_separator: expected a string, but was [${"value" in value ? value.value : "null"}]`,
+        );
       }
       separator = value.value;
       if (!this.#reader.take("symbol", ",")) break;

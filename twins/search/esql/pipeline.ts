@@ -41,6 +41,8 @@ export class Pipeline {
   /** Rows come in the order of the tie-break by themselves. */
   #inOrder = true;
   readonly #used = new Set<string>();
+  /** Which column a piece of SQL is nothing but. */
+  readonly #refs = new WeakMap<Sql, string>();
 
   freshRef(): string {
     return `c${this.#columnCount++}`;
@@ -49,7 +51,18 @@ export class Pipeline {
   /** A column's SQL; what is never read is not selected. */
   use(ref: string): Sql {
     this.#used.add(ref);
-    return identifier(ref);
+    const column = identifier(ref);
+    this.#refs.set(column, ref);
+    return column;
+  }
+
+  /** The column that holds a value; a new one when it is not one already. */
+  place(value: Sql): string {
+    const held = this.#refs.get(value);
+    if (held !== undefined) return held;
+    const ref = this.freshRef();
+    this.extend([{ ref, source: value }]);
+    return ref;
   }
 
   /** The first layer: columns of the events. Only those that are read are selected. */
@@ -69,7 +82,6 @@ export class Pipeline {
 
   /** Adds columns beside those there are. */
   extend(added: readonly { ref: string; source: Sql }[]): void {
-    if (added.length === 0) return;
     const list = added.map(({ ref, source }) => sql`${source} AS ${identifier(ref)}`);
     const previous = this.#previous();
     this.#layers.push(() => sql`SELECT *, ${joined(list, ", ")} FROM ${previous}`);
@@ -81,7 +93,11 @@ export class Pipeline {
   }
 
   /** Takes the place of all columns. @param first orders the groups: the least tie-break of each. */
-  group(columns: readonly Column[], list: readonly { ref: string; source: Sql }[], groups: readonly Sql[]): void {
+  group(
+    columns: readonly Column[],
+    list: readonly { ref: string; source: Sql }[],
+    groups: readonly Sql[],
+  ): void {
     const previous = this.#previous();
     const selected = list.map(({ ref, source }) => sql`${source} AS ${identifier(ref)}`);
     const grouping = groups.length === 0 ? raw("") : sql` GROUP BY ${joined(groups, ", ")}`;
@@ -102,7 +118,9 @@ export class Pipeline {
   expand(list: Sql): string {
     const previous = this.#previous();
     const ref = this.freshRef();
-    this.#layers.push(() => sql`SELECT *, unnest(coalesce(${list}, [NULL])) AS ${identifier(ref)} FROM ${previous}`);
+    this.#layers.push(
+      () => sql`SELECT *, unnest(coalesce(${list}, [NULL])) AS ${identifier(ref)} FROM ${previous}`,
+    );
     return ref;
   }
 
@@ -120,12 +138,21 @@ export class Pipeline {
   /** @param condition true for the rows to warn about. @param message of a row. */
   check(at: Span, condition: Sql, message: Sql): void {
     const previous = this.#previous();
-    this.checks.push({ at, body: sql`SELECT DISTINCT ${message} AS message FROM ${previous} WHERE ${condition} LIMIT 20` });
+    this.checks.push({
+      at,
+      body: sql`SELECT DISTINCT ${message} AS message FROM ${previous} WHERE ${condition} LIMIT 20`,
+    });
   }
 
   /** The statement that yields the given columns. */
   statement(columns: readonly Typed[], count: number): Sql {
-    const list = columns.length === 0 ? raw("1 AS nothing") : joined(columns.map((column) => column.sql), ", ");
+    const list =
+      columns.length === 0
+        ? raw("1 AS nothing")
+        : joined(
+            columns.map((column) => column.sql),
+            ", ",
+          );
     const order = this.#orderBy();
     return sql`${this.#with()} SELECT ${list} FROM ${this.#previous()}${order} LIMIT ${raw(String(count))}`;
   }
@@ -153,7 +180,9 @@ export class Pipeline {
   }
 
   #with(): Sql {
-    const layers = this.#layers.map((layer, index) => sql`l${raw(String(index))} AS NOT MATERIALIZED (${layer()})`);
+    const layers = this.#layers.map(
+      (layer, index) => sql`l${raw(String(index))} AS NOT MATERIALIZED (${layer()})`,
+    );
     return sql`WITH ${joined(layers, ", ")}`;
   }
 }

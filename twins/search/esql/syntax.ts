@@ -1,7 +1,16 @@
 /** The syntax tree of a query. */
 import type { Span } from "./errors.ts";
 
-export type SpanUnit = "millisecond" | "second" | "minute" | "hour" | "day" | "week" | "month" | "quarter" | "year";
+export type SpanUnit =
+  | "millisecond"
+  | "second"
+  | "minute"
+  | "hour"
+  | "day"
+  | "week"
+  | "month"
+  | "quarter"
+  | "year";
 
 /** `1 day`: calendar units as months and days, units of the clock as milliseconds. */
 export interface TimeSpan {
@@ -77,7 +86,8 @@ export type Command = { at: Span } & (
   | { kind: "stats"; aggregates: NamedExpression[]; groups: NamedExpression[] }
   | { kind: "sort"; keys: SortKey[] }
   | { kind: "limit"; count: number }
-  | { kind: "keep" | "drop"; patterns: NamePattern[] }
+  | { kind: "keep"; patterns: NamePattern[] }
+  | { kind: "drop"; patterns: NamePattern[] }
   | { kind: "rename"; renames: { from: NamePattern; to: NamePattern }[] }
   | { kind: "dissect"; input: Expression; pattern: string; separator: string }
   | { kind: "grok"; input: Expression; pattern: string }

@@ -29,7 +29,15 @@ export function literalConstant(literal: Literal): Constant {
 }
 
 export function constantTyped(constant: Constant, at: Span): Typed {
-  return { type: constant.type, multi: false, sql: constantSql(constant), constant, atomic: true, depth: 1, at };
+  return {
+    type: constant.type,
+    multi: false,
+    sql: constantSql(constant),
+    constant,
+    atomic: true,
+    depth: 1,
+    at,
+  };
 }
 
 function constantSql(constant: Constant): Sql {
@@ -74,7 +82,8 @@ export function widened(value: Typed, type: DataType): Typed {
   const { constant } = value;
   if (constant && isWhole(constant.type) && "value" in constant && typeof constant.value === "bigint") {
     if (type === "double") return constantTyped({ type, value: Number(constant.value) }, value.at);
-    if (type === "long" || type === "unsigned_long") return constantTyped({ type, value: constant.value }, value.at);
+    if (type === "long" || type === "unsigned_long")
+      return constantTyped({ type, value: constant.value }, value.at);
   }
   const target = value.multi ? sql`${sqlType(type)}[]` : sqlType(type);
   return { ...value, type, sql: sql`CAST(${value.sql} AS ${target})`, depth: value.depth + 1 };

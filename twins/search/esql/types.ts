@@ -90,16 +90,7 @@ function typeSet(label: string, ...types: DataType[]): TypeSet {
 const signed: DataType[] = ["integer", "long", "double"];
 const strings: DataType[] = ["keyword", "text"];
 export const typeSets = {
-  any: typeSet(
-    "any",
-    "boolean",
-    ...strings,
-    ...signed,
-    "unsigned_long",
-    "datetime",
-    "ip",
-    "version",
-  ),
+  any: typeSet("any", "boolean", ...strings, ...signed, "unsigned_long", "datetime", "ip", "version"),
   boolean: typeSet("boolean", "boolean"),
   string: typeSet("string", ...strings),
   numeric: typeSet("numeric", ...signed, "unsigned_long"),

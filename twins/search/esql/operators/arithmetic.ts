@@ -26,13 +26,21 @@ export function compileArithmetic(
     return unknownTyped(at);
   }
   const dated = left.type === "datetime" || right.type === "datetime";
-  if (dated || isTimeSpan(left.type) || isTimeSpan(right.type)) return withDates(compiler, operator, left, right, at);
-  if (left.type === "null" || right.type === "null") return nullTyped(at, left.type === "null" ? right.type : left.type);
+  if (dated || isTimeSpan(left.type) || isTimeSpan(right.type))
+    return withDates(compiler, operator, left, right, at);
+  if (left.type === "null" || right.type === "null")
+    return nullTyped(at, left.type === "null" ? right.type : left.type);
   if (mixesUnsigned(compiler, left, right, at)) return unknownTyped(at);
   return numbers(compiler, operator, left, right, at);
 }
 
-function fits(compiler: Compiler, operator: ArithmeticOperator, side: Typed, ordinal: string, at: Span): boolean {
+function fits(
+  compiler: Compiler,
+  operator: ArithmeticOperator,
+  side: Typed,
+  ordinal: string,
+  at: Span,
+): boolean {
   const additive = operator === "+" || operator === "-";
   const dateLike = side.type === "datetime" || isTimeSpan(side.type);
   if (isNumeric(side.type) || side.type === "null" || (additive && dateLike)) return true;
@@ -43,18 +51,39 @@ function fits(compiler: Compiler, operator: ArithmeticOperator, side: Typed, ord
   return false;
 }
 
-function numbers(compiler: Compiler, operator: ArithmeticOperator, left: Typed, right: Typed, at: Span): Typed {
+function numbers(
+  compiler: Compiler,
+  operator: ArithmeticOperator,
+  left: Typed,
+  right: Typed,
+  at: Span,
+): Typed {
   const type = widest(left.type, right.type);
   const [a, b] = [widened(left, type), widened(right, type)];
   if (operator === "/" || operator === "%") return division(compiler, operator, type, a, b, at);
   const value = compiler.made(type, sql`(${a.sql} ${raw(operator)} ${b.sql})`, at, a, b);
   if (type === "double") return compiler.finite(value);
-  return compiler.attempt(value, [a, b], `java.lang.ArithmeticException: ${overflow[type] ?? "long"} overflow`);
+  return compiler.attempt(
+    value,
+    [a, b],
+    `java.lang.ArithmeticException: ${overflow[type] ?? "long"} overflow`,
+  );
 }
 
-const overflow: Partial<Record<DataType, string>> = { integer: "integer", long: "long", unsigned_long: "unsigned_long" };
+const overflow: Partial<Record<DataType, string>> = {
+  integer: "integer",
+  long: "long",
+  unsigned_long: "unsigned_long",
+};
 
-function division(compiler: Compiler, operator: "/" | "%", type: DataType, a: Typed, b: Typed, at: Span): Typed {
+function division(
+  compiler: Compiler,
+  operator: "/" | "%",
+  type: DataType,
+  a: Typed,
+  b: Typed,
+  at: Span,
+): Typed {
   const divisor = b.constant ? b : compiler.hoist(b);
   const operation = operator === "%" ? raw("%") : raw(type === "double" ? "/" : "//");
   const value = compiler.made(type, sql`(${a.sql} ${operation} ${divisor.sql})`, at, a, divisor);
@@ -63,12 +92,21 @@ function division(compiler: Compiler, operator: "/" | "%", type: DataType, a: Ty
   return compiler.guard(value, sql`${divisor.sql} <> 0`, "java.lang.ArithmeticException: / by zero");
 }
 
-function withDates(compiler: Compiler, operator: ArithmeticOperator, left: Typed, right: Typed, at: Span): Typed {
+function withDates(
+  compiler: Compiler,
+  operator: ArithmeticOperator,
+  left: Typed,
+  right: Typed,
+  at: Span,
+): Typed {
   const span = spanOf(right) ?? (operator === "+" ? spanOf(left) : undefined);
   const date = spanOf(right) ? left : right;
   if (!span || date.type !== "datetime" || (operator !== "+" && operator !== "-")) {
     if (span && date.type === "null") return nullTyped(at, "datetime");
-    compiler.problems.mismatch(at, `[${operator}] has arguments with incompatible types [${left.type}] and [${right.type}]`);
+    compiler.problems.mismatch(
+      at,
+      `[${operator}] has arguments with incompatible types [${left.type}] and [${right.type}]`,
+    );
     return unknownTyped(at);
   }
   const signed = operator === "+" ? span : { ...span, months: -span.months, days: -span.days, ms: -span.ms };
@@ -114,5 +152,9 @@ export function compileNegation(compiler: Compiler, given: Typed, at: Span): Typ
   }
   const value = compiler.made(operand.type, sql`(- ${operand.sql})`, at, operand);
   if (operand.type === "double") return value;
-  return compiler.attempt(value, [operand], `java.lang.ArithmeticException: ${overflow[operand.type] ?? "long"} overflow`);
+  return compiler.attempt(
+    value,
+    [operand],
+    `java.lang.ArithmeticException: ${overflow[operand.type] ?? "long"} overflow`,
+  );
 }

@@ -46,7 +46,13 @@ const operators: Readonly<Record<Exclude<ComparisonOperator, "=~">, Sql>> = {
 };
 
 /** Truth has no order. */
-function ordered(compiler: Compiler, operator: ComparisonOperator, side: Typed, ordinal: string, at: Span): boolean {
+function ordered(
+  compiler: Compiler,
+  operator: ComparisonOperator,
+  side: Typed,
+  ordinal: string,
+  at: Span,
+): boolean {
   if (operator === "==" || operator === "!=" || side.type !== "boolean") return true;
   compiler.problems.mismatch(
     at,
@@ -80,13 +86,22 @@ export function compileIn(compiler: Compiler, given: Typed, items: readonly Type
     return unknownTyped(at);
   }
   if (value.type === "null") return nullTyped(at, "boolean");
-  if (isNumeric(value.type) && converted.some((item) => item.type !== "null" && mixesUnsigned(compiler, value, item, at))) {
+  if (
+    isNumeric(value.type) &&
+    converted.some((item) => item.type !== "null" && mixesUnsigned(compiler, value, item, at))
+  ) {
     return unknownTyped(at);
   }
   const type = isNumeric(value.type)
-    ? converted.reduce((widestSoFar, item) => (item.type === "null" ? widestSoFar : widest(widestSoFar, item.type)), value.type)
+    ? converted
+        .map((item) => item.type)
+        .filter(isNumeric)
+        .reduce(widest, value.type)
     : value.type;
-  const list = joined(converted.map((item) => widened(item, type).sql), ", ");
+  const list = joined(
+    converted.map((item) => widened(item, type).sql),
+    ", ",
+  );
   return compiler.made("boolean", sql`(${widened(value, type).sql} IN (${list}))`, at, value, ...converted);
 }
 

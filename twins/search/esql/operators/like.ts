@@ -6,7 +6,11 @@ import { nullTyped, type Typed, unknownTyped } from "../typed.ts";
 import { isString } from "../types.ts";
 import { luceneRegex } from "./lucene-regex.ts";
 
-export function compileLike(compiler: Compiler, node: Extract<Expression, { kind: "like" }>, given: Typed): Typed {
+export function compileLike(
+  compiler: Compiler,
+  node: Extract<Expression, { kind: "like" }>,
+  given: Typed,
+): Typed {
   const { at } = node;
   const value = compiler.single(given);
   if (value.type === "unknown") return value;
@@ -35,5 +39,7 @@ function likeSql(value: Sql, pattern: string): Sql {
     if (found === "*") return "%";
     return found === "?" ? "_" : `!${found}`;
   });
-  return translated.includes("!") ? sql`(${value} LIKE ${translated} ESCAPE '!')` : sql`(${value} LIKE ${translated})`;
+  return translated.includes("!")
+    ? sql`(${value} LIKE ${translated} ESCAPE '!')`
+    : sql`(${value} LIKE ${translated})`;
 }

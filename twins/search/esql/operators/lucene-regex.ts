@@ -15,19 +15,24 @@ export function luceneRegex(pattern: string, at: Span): string {
       out += /[dDwWsS]/.test(next) ? `\\${next}` : quoteMeta(next);
     } else if (character === '"') {
       const end = pattern.indexOf('"', index + 1);
-      if (end === -1) throw parsingError(at, `Invalid regex [${pattern}]: expected '"' at position ${pattern.length}`);
+      if (end === -1)
+        throw parsingError(at, `Invalid regex [${pattern}]: expected '"' at position ${pattern.length}`);
       out += quoteMeta(pattern.slice(index + 1, end));
       index = end;
     } else if (character === "[") {
       const end = classEnd(pattern, index, at);
-      out += pattern.slice(index, end + 1).replace(/\[(?=.)/gs, (found, offset: number) => (offset === 0 ? found : "\\["));
+      out += pattern
+        .slice(index, end + 1)
+        .replace(/\[(?=.)/gs, (found, offset: number) => (offset === 0 ? found : "\\["));
       index = end;
     } else if (character === "@") out += ".*";
     else if (character === "#") out += "[^\\x00-\\x{10FFFF}]";
-    else if (character === "~" || character === "&") throw new UnrecognisedEsql(at, `[${character}] in a regular expression`);
+    else if (character === "~" || character === "&")
+      throw new UnrecognisedEsql(at, `[${character}] in a regular expression`);
     else if (character === "<") {
       const interval = /^<(\d{1,18})-(\d{1,18})>/.exec(pattern.slice(index));
-      if (!interval) throw parsingError(at, `Invalid regex [${pattern}]: illegal identifier at position ${index}`);
+      if (!interval)
+        throw parsingError(at, `Invalid regex [${pattern}]: illegal identifier at position ${index}`);
       out += numbersBetween(interval[1] ?? "", interval[2] ?? "", at);
       index += interval[0].length - 1;
     } else out += /[\^$]/.test(character) ? `\\${character}` : character;
@@ -51,7 +56,8 @@ export function quoteMeta(text: string): string {
 
 function numbersBetween(from: string, to: string, at: Span): string {
   const [low, high] = [Number(from), Number(to)].sort((a, b) => a - b) as [number, number];
-  if (high - low > 10_000) throw new UnrecognisedEsql(at, `an interval of ${high - low} numbers in a regular expression`);
+  if (high - low > 10_000)
+    throw new UnrecognisedEsql(at, `an interval of ${high - low} numbers in a regular expression`);
   const width = from.length === to.length ? from.length : 0;
   return `(?:${Array.from({ length: high - low + 1 }, (_, index) => String(low + index).padStart(width, "0")).join("|")})`;
 }

@@ -1,0 +1,58 @@
+/** Compiles a query: one statement, and what its answer's columns are. */
+import type { Sql } from "../../datasets/sql.ts";
+import type { QueryContext } from "../query/compiled-query.ts";
+import { compileCommand } from "./commands/command.ts";
+import type { Source } from "./commands/from.ts";
+import { Compiler } from "./compiler.ts";
+import type { Span } from "./errors.ts";
+import { type Param, Params } from "./params.ts";
+import { parse } from "./parser.ts";
+import type { DataType } from "./types.ts";
+
+/** Rows of a query that sets no limit, and the most that any gives. */
+export const DEFAULT_LIMIT = 1000;
+export const MAX_LIMIT = 10_000;
+
+export interface CompiledEsql {
+  columns: { name: string; type: DataType; multi: boolean }[];
+  statement: Sql;
+  /** Yields `number` of a check and `message` of what it found; absent when nothing can fail. */
+  checks: { statement: Sql; expressions: { at: Span; text: string }[] } | undefined;
+  /** Nothing limits the rows but the default. */
+  unlimited: boolean;
+}
+
+/** @throws VendorError, of which UnrecognisedEsql is what a translator may take over */
+export function compileEsql(
+  query: string,
+  params: readonly Param[],
+  context: QueryContext,
+  source: Source,
+): CompiledEsql {
+  const commands = parse(query, new Params(params));
+  const compiler = new Compiler(query, context);
+  for (const command of commands) {
+    compileCommand(compiler, command, source);
+    // Names that the next commands would look for in vain are this one's fault.
+    if (compiler.problems.anyUnresolved) break;
+  }
+  compiler.problems.check();
+  const { pipeline } = compiler;
+  const unlimited = !commands.some(({ kind }) => kind === "limit");
+  const at = { line: 1, column: 1, start: 0, end: 0 };
+  return {
+    columns: pipeline.columns.map(({ name, type, multi }) => ({ name, type, multi })),
+    statement: pipeline.statement(
+      pipeline.columns.map((column) => compiler.read(column, at)),
+      unlimited ? DEFAULT_LIMIT : MAX_LIMIT,
+    ),
+    checks:
+      pipeline.checks.length === 0
+        ? undefined
+        : {
+            statement: pipeline.checkStatement(),
+            expressions: pipeline.checks.map(({ at: span }) => ({ at: span, text: compiler.text(span) })),
+          },
+    unlimited,
+  };
+}

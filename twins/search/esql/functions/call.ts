@@ -1,0 +1,140 @@
+/** Calls of functions: which one is meant, whether its arguments fit, and what it becomes. */
+import type { Sql } from "../../../datasets/sql.ts";
+import type { Compiler } from "../compiler.ts";
+import { parsingError, UnrecognisedEsql } from "../errors.ts";
+import { convertLiteralTo } from "../implicit-cast.ts";
+import { didYouMean } from "../params.ts";
+import type { Expression } from "../syntax.ts";
+import { nullTyped, type Typed, unknownTyped } from "../typed.ts";
+import type { AggregateFunction, Call, FunctionDeclaration, Parameter } from "./declaration.ts";
+import { findFunction, functionNames, refusedFunctions } from "./registry.ts";
+
+type CallNode = Extract<Expression, { kind: "call" }>;
+
+/** A call outside of what STATS aggregates and groups by. */
+export function compileCall(compiler: Compiler, node: CallNode): Typed {
+  const declaration = resolveFunction(compiler, node);
+  if (!declaration) return unknownTyped(node.at);
+  if (declaration.kind === "aggregate") {
+    compiler.problems.mismatch(
+      node.at,
+      `aggregate function [${compiler.text(node.at)}] not allowed outside STATS command`,
+    );
+    return unknownTyped(node.at);
+  }
+  if (declaration.kind === "grouping") {
+    compiler.problems.mismatch(
+      node.at,
+      `cannot use grouping function [${compiler.text(node.at)}] outside of STATS ... BY`,
+    );
+    return unknownTyped(node.at);
+  }
+  const call = readCall(compiler, node, declaration);
+  if (!call) return unknownTyped(node.at);
+  const isNull = call.args.some(({ type }) => type === "null");
+  if (isNull && !declaration.takesNull) return nullTyped(node.at, call.type);
+  return { ...declaration.compile(call), at: node.at };
+}
+
+/** A grouping function where it may stand. `undefined` when a problem was told. */
+export function compileGrouping(compiler: Compiler, node: CallNode): Typed | undefined {
+  const declaration = findFunction(node.name);
+  if (declaration?.kind !== "grouping") return undefined;
+  const call = readCall(compiler, node, declaration);
+  return call ? { ...declaration.compile(call), at: node.at } : unknownTyped(node.at);
+}
+
+/** What an aggregate is in SQL. `undefined` when a problem was told. */
+export function compileAggregate(
+  compiler: Compiler,
+  node: CallNode,
+  declaration: AggregateFunction,
+): { sql: Sql; typed: Omit<Typed, "sql"> } | undefined {
+  const call = readCall(compiler, node, declaration);
+  if (!call) return undefined;
+  return {
+    sql: declaration.compile(call),
+    typed: {
+      type: call.type,
+      multi: declaration.multi ?? false,
+      constant: undefined,
+      atomic: true,
+      depth: 1,
+      at: node.at,
+    },
+  };
+}
+
+export function resolveFunction(
+  compiler: Compiler,
+  { name, nameAt, at }: CallNode,
+): FunctionDeclaration | undefined {
+  const declaration = findFunction(name);
+  if (declaration) return declaration;
+  if (refusedFunctions.has(name)) throw new UnrecognisedEsql(at, `the function ${name.toUpperCase()}`);
+  compiler.problems.unresolved(nameAt, `Unknown function [${name}]${didYouMean(name, functionNames())}`);
+  return undefined;
+}
+
+function readCall(compiler: Compiler, node: CallNode, declaration: FunctionDeclaration): Call | undefined {
+  const { at } = node;
+  const { parameters, returns } = declaration;
+  if (node.star && declaration.name !== "count") {
+    throw parsingError(at, `error building [${node.name}]: ${arity(parameters)}`);
+  }
+  const given = node.args.map((argument) => compiler.expression(argument));
+  checkArity(node, parameters, given.length);
+  const args: Typed[] = [];
+  for (const [index, value] of given.entries()) {
+    const parameter = parameters[index] ?? parameters.at(-1);
+    if (!parameter) return undefined;
+    const converted = convertLiteralTo(compiler, value, parameter.types);
+    if (!fits(compiler, node, parameter, converted, index, parameters)) return undefined;
+    args.push(parameter.multi ? converted : compiler.single(converted));
+  }
+  const types = args.map(({ type }) => type);
+  const type = typeof returns === "string" ? returns : returns(types);
+  return { compiler, args, type, at, made: (made) => compiler.made(type, made, at, ...args) };
+}
+
+function fits(
+  compiler: Compiler,
+  node: CallNode,
+  { types }: Parameter,
+  value: Typed,
+  index: number,
+  parameters: readonly Parameter[],
+): boolean {
+  if (value.type === "unknown") return false;
+  if (value.type === "null" || types.types.has(value.type)) return true;
+  const alone = parameters.length === 1 && !parameters[0]?.rest;
+  const ordinal = alone ? "" : `${ordinals[index] ?? `${index + 1}th`} `;
+  compiler.problems.mismatch(
+    node.at,
+    `${ordinal}argument of [${compiler.text(node.at)}] must be [${types.label}], found value [${compiler.text(value.at)}] type [${value.type}]`,
+  );
+  return false;
+}
+
+const ordinals = ["first", "second", "third", "fourth", "fifth"];
+
+function checkArity(node: CallNode, parameters: readonly Parameter[], count: number): void {
+  const least = parameters.filter(({ optional }) => !optional).length;
+  const most = parameters.at(-1)?.rest ? Number.POSITIVE_INFINITY : parameters.length;
+  if (count < least || count > most)
+    throw parsingError(node.at, `error building [${node.name}]: ${arity(parameters)}`);
+}
+
+const counts = ["no", "one", "two", "three", "four", "five"];
+
+function arity(parameters: readonly Parameter[]): string {
+  const least = parameters.filter(({ optional }) => !optional).length;
+  const most = parameters.length;
+  const plural = (count: number) => (count === 1 ? "argument" : "arguments");
+  if (parameters.at(-1)?.rest) return `expects at least ${counts[least]} ${plural(least)}`;
+  if (least === 0 && most === 0) return "expects no arguments";
+  if (least === most) return `expects exactly ${counts[least]} ${plural(least)}`;
+  return most - least === 1
+    ? `expects ${counts[least]} or ${counts[most]} arguments`
+    : `expects between ${counts[least]} and ${counts[most]} arguments`;
+}

@@ -1,0 +1,44 @@
+/** Addresses: IPv4 ones lie among the IPv6 ones at `::ffff:0:0/96`, as the vendor orders them. */
+import { isIPv4, isIPv6 } from "node:net";
+
+const V4_PREFIX = 0xffffn << 32n;
+
+/** The 128 bits of an address; `undefined` when the text is none. */
+export function parseIp(text: string): bigint | undefined {
+  if (isIPv4(text)) return V4_PREFIX | v4Bits(text);
+  if (!isIPv6(text) || text.includes("%")) return undefined;
+  const dotted = /^(.*:)(\d+\.\d+\.\d+\.\d+)$/.exec(text);
+  const plain = dotted ? `${dotted[1]}${hexPairs(v4Bits(dotted[2] ?? ""))}` : text;
+  const [head = "", tail] = plain.split("::");
+  const left = head === "" ? [] : head.split(":");
+  const right = tail === undefined || tail === "" ? [] : tail.split(":");
+  const zeros: string[] = tail === undefined ? [] : Array(8 - left.length - right.length).fill("0");
+  return [...left, ...zeros, ...right].reduce((bits, group) => (bits << 16n) | BigInt(`0x${group}`), 0n);
+}
+
+function v4Bits(text: string): bigint {
+  return text.split(".").reduce((bits, part) => (bits << 8n) | BigInt(part), 0n);
+}
+
+function hexPairs(bits: bigint): string {
+  return `${(bits >> 16n).toString(16)}:${(bits & 0xffffn).toString(16)}`;
+}
+
+/** As the vendor prints it: IPv4 with dots, IPv6 with its longest run of zeros left out. */
+export function formatIp(bits: bigint): string {
+  if (bits >> 32n === 0xffffn) {
+    return [24n, 16n, 8n, 0n].map((shift) => String((bits >> shift) & 0xffn)).join(".");
+  }
+  const groups = Array.from({ length: 8 }, (_, index) =>
+    Number((bits >> BigInt(112 - index * 16)) & 0xffffn),
+  );
+  let best = { start: -1, length: 1 };
+  for (let start = 0; start < 8; start++) {
+    let length = 0;
+    while (groups[start + length] === 0) length++;
+    if (length > best.length) best = { start, length };
+  }
+  const hex = groups.map((group) => group.toString(16));
+  if (best.start === -1) return hex.join(":");
+  return `${hex.slice(0, best.start).join(":")}::${hex.slice(best.start + best.length).join(":")}`;
+}

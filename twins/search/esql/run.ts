@@ -1,0 +1,111 @@
+/** Runs an ES|QL query over the store. */
+import { joined, list, type Sql, sql } from "../../datasets/sql.ts";
+import type { LogStore, QueryResult } from "../../datasets/store/log-store.ts";
+import { lenientOptions, select } from "../indices/expression.ts";
+import type { Fidelity } from "../query/compiled-query.ts";
+import { VendorError } from "../vendor-error.ts";
+import type { FromCommand } from "./commands/from.ts";
+import { type CompiledEsql, compileEsql, DEFAULT_LIMIT } from "./compile.ts";
+import { verificationError } from "./errors.ts";
+import type { Param } from "./params.ts";
+import { type DataType, outputType } from "./types.ts";
+import { outputValue } from "./values.ts";
+
+export interface EsqlRequest {
+  query: string;
+  params: readonly Param[];
+  /** A condition over `documents AS d`, of the request's Query DSL. */
+  filter: Sql | undefined;
+}
+
+export interface EsqlContext {
+  store: LogStore;
+  fidelity: Fidelity;
+  /** The sandbox's time, milliseconds since the Unix epoch. */
+  nowMs: number;
+  /** Names of the indices there are. */
+  indices: readonly string[];
+  signal: AbortSignal;
+}
+
+export interface EsqlResult {
+  columns: { name: string; type: string }[];
+  /** By row; values as `outputValue` gives them. */
+  values: unknown[][];
+  /** What the vendor says in its `Warning` headers. */
+  warnings: string[];
+  /** The statements that ran. */
+  statements: string[];
+}
+
+/** @throws VendorError, of which UnrecognisedEsql is what a translator may take over */
+export async function runEsql(request: EsqlRequest, context: EsqlContext): Promise<EsqlResult> {
+  const { store, fidelity, nowMs, signal } = context;
+  const source = { select: (command: FromCommand) => selectEvents(command, request, context) };
+  const compiled = compileEsql(
+    request.query,
+    request.params,
+    { fields: store.fields, fidelity, nowMs },
+    source,
+  );
+  const { rows } = await store.query(compiled.statement, { signal });
+  const failures = compiled.checks ? await runChecks(compiled.checks, context) : [];
+  const limit = compiled.unlimited ? [`No limit defined, adding default limit of [${DEFAULT_LIMIT}]`] : [];
+  return {
+    ...resultOf(compiled.columns, rows),
+    warnings: [...limit, ...failures],
+    statements: [compiled.statement, ...(compiled.checks ? [compiled.checks.statement] : [])].map(
+      ({ text }) => text,
+    ),
+  };
+}
+
+export function resultOf(
+  columns: readonly { name: string; type: DataType }[],
+  rows: QueryResult["rows"],
+): Pick<EsqlResult, "columns" | "values"> {
+  return {
+    columns: columns.map(({ name, type }) => ({ name, type: outputType(type) })),
+    values: rows.map((row) => columns.map(({ type }, index) => outputValue(row[index] ?? null, type))),
+  };
+}
+
+async function runChecks(
+  { statement, expressions }: NonNullable<CompiledEsql["checks"]>,
+  { store, signal }: EsqlContext,
+): Promise<string[]> {
+  const { rows } = await store.query(statement, { signal });
+  const warnings = new Set<string>();
+  for (const [number, message] of rows) {
+    const expression = expressions[Number(number)];
+    if (!expression) continue;
+    const where = `Line ${expression.at.line}:${expression.at.column}: `;
+    warnings.add(
+      `${where}evaluation of [${expression.text}] failed, treating result as null. Only first 20 failures recorded.`,
+    );
+    warnings.add(where + String(message));
+  }
+  return [...warnings];
+}
+
+function selectEvents(
+  { sources }: FromCommand,
+  { filter }: EsqlRequest,
+  { indices, fidelity, nowMs }: EsqlContext,
+): Sql {
+  const expression = sources.map(({ text }) => text).join(",");
+  const selection = selectNames(expression, { known: indices, fidelity, nowMs });
+  const conditions: Sql[] = filter ? [sql`(${filter})`] : [];
+  if (!selection.everything) conditions.push(sql`d."_index" IN ${list([...selection.names])}`);
+  return conditions.length === 0 ? sql`TRUE` : joined(conditions, " AND ");
+}
+
+function selectNames(expression: string, context: Parameters<typeof select>[2]): ReturnType<typeof select> {
+  try {
+    const selection = select(expression, { ...lenientOptions, ignoreUnavailable: true }, context);
+    if (selection.everything || selection.names.length > 0) return selection;
+  } catch (error) {
+    if (!(error instanceof VendorError) || error.status !== 404) throw error;
+  }
+  throw verificationError([`line -1:-1: Unknown index [${expression}]`]);
+}
