@@ -82,10 +82,33 @@ export function placeFields(catalog: FieldCatalog, added: readonly NewField[]): 
   });
 }
 
-const timeNames = ["@timestamp", "_time", "timestamp", "time", "ts", "date", "datetime", "event.created"];
+/** Names of the field that says when an event happened; the first that an event has wins. Case does not count. */
+const timeNames = [
+  "_time",
+  "@timestamp",
+  "timestamp",
+  "time",
+  "ts",
+  "date",
+  "datetime",
+  "date_time",
+  "event_time",
+  "eventtime",
+  "event.created",
+  "event.start",
+  "created_at",
+  "created",
+  "logged_at",
+];
+
+/** Whether a name says that its values are times. */
+export function isTimeName(name: string): boolean {
+  return timeNames.includes(name.toLowerCase());
+}
 
 /** The field that most likely says when an event happened: a date of a usual name, else the only date there is. */
 export function likelyTimeField(fields: readonly NewField[]): string | undefined {
   const dates = fields.filter(({ type }) => type === "date").map(({ name }) => name);
-  return timeNames.find((name) => dates.includes(name)) ?? (dates.length === 1 ? dates[0] : undefined);
+  const named = timeNames.map((usual) => dates.find((name) => name.toLowerCase() === usual));
+  return named.find((name) => name !== undefined) ?? (dates.length === 1 ? dates[0] : undefined);
 }

@@ -2,13 +2,14 @@
  * Datasets: the rows that a log twin starts with, made of one file that somebody has. The platform takes the file in, keeps
  * what was made of it for an environment, and says to a twin which it is; what the rows mean is the maker's alone.
  */
-import type { Readable } from "node:stream";
 import type { Logger } from "pino";
 
 /** A file on its way in. */
 export interface DatasetSource {
   /** As they were sent; they may be compressed. */
-  bytes: Readable;
+  bytes: AsyncIterable<Buffer>;
+  /** Most bytes of it, as they were sent and decompressed; no bound when absent. */
+  mostBytes?: number | undefined;
   /** Name of the file, if it has one. */
   fileName?: string | undefined;
   /** Media type, if one was named. */
@@ -44,8 +45,8 @@ export interface DatasetDescription {
   time_field: string | null;
   /** First and last time, ISO 8601. */
   time_range: { from: string; to: string } | null;
-  /** The first rows, as they are stored. */
-  sample: unknown[];
+  /** The first rows, each as JSON text: its numbers may have more digits than a program's. */
+  sample: string[];
 }
 
 /** A dataset that is ready. */
@@ -80,9 +81,19 @@ export class DatasetRefusal extends Error {
   }
 }
 
+/** A file that is larger than it may be; nothing of it is kept. */
+export class DatasetTooLarge extends Error {
+  readonly limitBytes: number;
+  constructor(limitBytes: number) {
+    super(`the file has more than ${limitBytes} bytes`);
+    this.name = "DatasetTooLarge";
+    this.limitBytes = limitBytes;
+  }
+}
+
 /** Makes datasets, and keeps those it has made for as long as there is room. */
 export interface DatasetLibrary {
-  /** @param signal gives up: nothing is left behind. @throws DatasetRefusal */
+  /** @param signal gives up: nothing is left behind. @throws DatasetRefusal, DatasetTooLarge, or the source's error */
   fromStream(source: DatasetSource, signal?: AbortSignal): Promise<Dataset>;
   /** The same of a file on disk; at once when this file has been read before. @throws DatasetRefusal, or Error naming the file */
   fromFile(file: string): Promise<Dataset>;

@@ -1,0 +1,95 @@
+/** The first record of a CSV file: which byte separates, and how the columns are called. */
+import type { Problems } from "./problems.ts";
+
+/** In the order in which they win when a header has as many of one as of another. */
+const separators = [",", ";", "\t", "|"].map((character) => character.charCodeAt(0));
+const QUOTE = 0x22;
+const NEWLINE = 0x0a;
+const RETURN = 0x0d;
+
+/** Longest header. */
+export const MOST_HEADER_BYTES = 1 << 20;
+
+/** Where the first record ends: the index of its line feed, or -1 when that has yet to come. */
+export function endOfHeader(bytes: Uint8Array): number {
+  let quoted = false;
+  for (let index = 0; index < bytes.length; index++) {
+    if (bytes[index] === QUOTE) quoted = !quoted;
+    else if (bytes[index] === NEWLINE && !quoted) return index;
+  }
+  return -1;
+}
+
+export interface CsvHeader {
+  separator: number;
+  names: string[];
+}
+
+/** @param header the first record without its line feed */
+export function readHeader(header: Buffer, problems: Problems): CsvHeader {
+  const record = header.at(-1) === RETURN ? header.subarray(0, -1) : header;
+  if (record.includes(RETURN) && !record.includes(QUOTE)) {
+    problems.add({
+      line: 1,
+      rule: "lines must end with a line feed, with or without a carriage return before it",
+    });
+  }
+  const separator = mostFrequent(record);
+  const names = splitRecord(record.toString("utf8"), String.fromCharCode(separator));
+  checkNames(names, problems);
+  return { separator, names };
+}
+
+function mostFrequent(record: Uint8Array): number {
+  const counts = new Map<number, number>();
+  let quoted = false;
+  for (const byte of record) {
+    if (byte === QUOTE) quoted = !quoted;
+    else if (!quoted && separators.includes(byte)) counts.set(byte, (counts.get(byte) ?? 0) + 1);
+  }
+  let best = separators[0] ?? 0;
+  for (const separator of separators) {
+    if ((counts.get(separator) ?? 0) > (counts.get(best) ?? 0)) best = separator;
+  }
+  return best;
+}
+
+function splitRecord(record: string, separator: string): string[] {
+  const values: string[] = [];
+  let at = 0;
+  while (at <= record.length) {
+    let value = "";
+    if (record[at] === '"') {
+      at++;
+      for (;;) {
+        const end = record.indexOf('"', at);
+        value += record.slice(at, end < 0 ? record.length : end);
+        at = end < 0 ? record.length : end + 1;
+        if (end < 0 || record[at] !== '"') break;
+        value += '"';
+        at++;
+      }
+    }
+    const end = record.indexOf(separator, at);
+    const stop = end < 0 ? record.length : end;
+    values.push(value + record.slice(at, stop));
+    at = stop + 1;
+  }
+  return values.map((name) => name.trim());
+}
+
+function checkNames(names: readonly string[], problems: Problems): void {
+  const seen = new Map<string, number>();
+  names.forEach((name, index) => {
+    if (name === "") {
+      problems.add({ line: 1, rule: `the header must name every column; column ${index + 1} has no name` });
+      return;
+    }
+    const before = seen.get(name);
+    if (before === undefined) seen.set(name, index + 1);
+    else {
+      const rule = `the header names "${name.slice(0, 100)}" twice: columns ${before} and ${index + 1}`;
+      problems.add({ line: 1, rule });
+    }
+  });
+}

@@ -1,0 +1,192 @@
+/**
+ * Which type each column has. All rows decide: the first rows only say what is worth asking of the others. A column whose
+ * rows disagree is text, every value as it was spelled.
+ */
+import type { DuckDBConnection } from "@duckdb/node-api";
+import { isTimeName } from "../fields.ts";
+import { identifier, joined, raw, type Sql, sql } from "../sql.ts";
+import { read } from "../store/duckdb.ts";
+import { boolean, type Candidate, double, long, text, unsignedLong } from "./candidates.ts";
+import { dates, dayFirst, monthFirst, timeNumbers } from "./date-candidates.ts";
+import type { StagedColumn } from "./row-reader.ts";
+import { LIST_ESCAPE, LIST_SEPARATOR } from "./staging-file.ts";
+
+/** A column of the staging table. */
+export interface Staged extends StagedColumn {
+  /** Its column there. */
+  column: Sql;
+}
+
+export interface InferredColumn extends Staged {
+  candidate: Candidate;
+  note?: string;
+}
+
+const SAMPLE_ROWS = 2048;
+/** Questions that are asked in one statement. */
+const BATCH = 200;
+
+/** @param table the staging table */
+export async function inferTypes(
+  connection: DuckDBConnection,
+  table: Sql,
+  columns: readonly Staged[],
+): Promise<InferredColumn[]> {
+  const found = new Map<Staged, InferredColumn>();
+  const filled = await countValues(connection, table, columns);
+  for (const column of columns) {
+    if (!filled.get(column)) found.set(column, { ...column, candidate: text, note: "no row has a value" });
+  }
+  const open = await narrow(
+    connection,
+    table,
+    columns.filter((column) => !found.has(column)),
+  );
+  for (let round = open; round.length > 0; ) {
+    const held = await holdEverywhere(
+      connection,
+      table,
+      round.map(({ column, candidates }) => ({ column, candidates: nextOf(candidates) })),
+    );
+    const next: typeof round = [];
+    round.forEach(({ column, candidates }, index) => {
+      const best = held[index] ?? [];
+      const decided = decide(column, candidates, best);
+      if (decided) found.set(column, decided);
+      else next.push({ column, candidates: candidates.slice(nextOf(candidates).length) });
+    });
+    round = next;
+  }
+  return columns.flatMap((column) => found.get(column) ?? []);
+}
+
+/** The candidates that fit the first values of each column. */
+async function narrow(
+  connection: DuckDBConnection,
+  table: Sql,
+  columns: readonly Staged[],
+): Promise<Question[]> {
+  const limit = raw(`LIMIT ${SAMPLE_ROWS}`);
+  const first = sql`(SELECT * FROM ${table} ${limit})`;
+  const filled = await countValues(connection, first, columns);
+  const questionOf = (column: Staged) => ({ column, candidates: candidatesFor(column) });
+  const [full, sparse] = [columns.filter((c) => filled.get(c)), columns.filter((c) => !filled.get(c))];
+  const held = await holdEverywhere(connection, first, full.map(questionOf));
+  const narrowed: Question[] = full.map((column, index) => ({ column, candidates: held[index] ?? [] }));
+  for (const column of sparse) {
+    const rows = sql`(SELECT ${column.column} FROM ${table} WHERE ${column.column} IS NOT NULL ${limit})`;
+    const [candidates = []] = await holdEverywhere(connection, rows, [questionOf(column)]);
+    narrowed.push({ column, candidates });
+  }
+  return narrowed;
+}
+
+/** How many rows have a value. */
+async function countValues(
+  connection: DuckDBConnection,
+  table: Sql,
+  columns: readonly Staged[],
+): Promise<Map<Staged, number>> {
+  const counts = new Map<Staged, number>();
+  for (let from = 0; from < columns.length; from += BATCH) {
+    const batch = columns.slice(from, from + BATCH);
+    const each = batch.map(({ column }) => sql`count(${column})`);
+    const { rows } = await read(connection, sql`SELECT ${joined(each, ", ")} FROM ${table}`);
+    batch.forEach((column, index) => {
+      counts.set(column, Number(rows[0]?.[index]));
+    });
+  }
+  return counts;
+}
+
+/** Best first; text, which always fits, is not among them. */
+function candidatesFor({ name, kinds }: Staged): readonly Candidate[] {
+  const numbers = [...(isTimeName(name) ? timeNumbers : []), long, unsignedLong, double];
+  if (kinds.cell) return [boolean, ...numbers, ...dates];
+  if (kinds.text) return kinds.number || kinds.boolean ? [] : dates;
+  if (kinds.number) return kinds.boolean ? [] : numbers;
+  return [boolean];
+}
+
+/** What is asked of all rows next: one candidate, or the two that share values, together. */
+function nextOf(candidates: readonly Candidate[]): readonly Candidate[] {
+  const both = candidates[0] === dayFirst && candidates[1] === monthFirst;
+  return candidates.slice(0, both ? 2 : 1);
+}
+
+/** @param held those of the next candidates that fit every row. `undefined`: none, and there are others. */
+function decide(
+  column: Staged,
+  candidates: readonly Candidate[],
+  held: readonly Candidate[],
+): InferredColumn | undefined {
+  const [only, other] = held;
+  if (only && other) {
+    const note = `every value is a date with the day first and with the month first, so it stays text`;
+    return { ...column, candidate: text, note };
+  }
+  if (only) return { ...column, candidate: only, ...(only.type === "date" ? { note: only.name } : {}) };
+  if (nextOf(candidates).length < candidates.length) return undefined;
+  return { ...column, candidate: text, ...noteOfText(column) };
+}
+
+function noteOfText({ kinds }: Staged): { note?: string } {
+  const { text, number, boolean } = kinds;
+  const names = [text && "text", number && "numbers", boolean && "booleans"].filter((name) => name !== false);
+  return names.length > 1 ? { note: `its values are ${names.join(" and ")}, so they stay text` } : {};
+}
+
+interface Question {
+  column: Staged;
+  candidates: readonly Candidate[];
+}
+
+/** Which candidates fit every row, for each question. */
+async function holdEverywhere(
+  connection: DuckDBConnection,
+  table: Sql,
+  questions: readonly Question[],
+): Promise<Candidate[][]> {
+  const all = questions.flatMap(({ column, candidates }, index) =>
+    candidates.map((candidate) => ({ column, candidate, index })),
+  );
+  const answers = questions.map((): Candidate[] => []);
+  for (let from = 0; from < all.length; from += BATCH) {
+    const batch = all.slice(from, from + BATCH);
+    const tests = batch.map(({ column, candidate }) => fitsEveryRow(column, candidate));
+    const { rows } = await read(connection, sql`SELECT ${joined(tests, ", ")} FROM ${table}`);
+    batch.forEach(({ candidate, index }, position) => {
+      if (rows[0]?.[position] === true) answers[index]?.push(candidate);
+    });
+  }
+  return answers;
+}
+
+function fitsEveryRow({ column, multi }: Staged, candidate: Candidate): Sql {
+  const fits = multi
+    ? sql`list_bool_and(list_transform(${splitList(column)}, value -> coalesce(${candidate.fits(raw("value"))}, false)))`
+    : sql`coalesce(${candidate.fits(column)}, false)`;
+  return sql`bool_and(${column} IS NULL OR ${fits})`;
+}
+
+function splitList(column: Sql): Sql {
+  return sql`string_split(${column}, chr(${raw(String(LIST_SEPARATOR))}))`;
+}
+
+/** The value of the column in `documents`. */
+export function convertedValue({ column, multi, candidate, kinds }: InferredColumn): Sql {
+  const own = (value: Sql) => candidate.convert(kinds.cell ? value : unescaped(value));
+  if (!multi) return own(column);
+  return sql`list_transform(${splitList(column)}, value -> ${own(raw("value"))})`;
+}
+
+/** Only text can hold the two bytes. */
+function unescaped(value: Sql): Sql {
+  const mark = raw(`chr(${LIST_ESCAPE})`);
+  return sql`replace(replace(${value}, ${mark} || '1', chr(${raw(String(LIST_SEPARATOR))})), ${mark} || '0', ${mark})`;
+}
+
+/** The column of the staging table at this place. */
+export function stagedColumn(index: number): Sql {
+  return identifier(`c${index}`);
+}

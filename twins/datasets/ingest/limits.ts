@@ -1,0 +1,7 @@
+/** Bounds of a dataset. */
+
+/** Most fields: each is a column, and each text has postings of its own. */
+export const MOST_FIELDS = 1000;
+
+/** Deepest nesting of an event. */
+export const MOST_DEPTH = 100;

@@ -1,0 +1,130 @@
+/** NDJSON: one JSON object a line, https://github.com/ndjson/ndjson-spec. Empty lines are none. */
+import { EventParser, EventProblem } from "./event-parser.ts";
+import { readExportedHit } from "./exported-hit.ts";
+import { FieldTree } from "./field-tree.ts";
+import type { Problems } from "./problems.ts";
+import { countCharacters, type RowReader, type StagedColumn } from "./row-reader.ts";
+import { RowValues } from "./row-values.ts";
+import { MOST_ROW_BYTES, SEPARATOR, type StagingFile } from "./staging-file.ts";
+
+const NEWLINE = 0x0a;
+const RETURN = 0x0d;
+const nothing = Buffer.alloc(0);
+
+export class NdjsonReader implements RowReader {
+  readonly hasSource = true;
+  lost = false;
+  readonly #out: StagingFile;
+  readonly #problems: Problems;
+  readonly #tree = new FieldTree();
+  readonly #values = new RowValues();
+  readonly #parser: EventParser;
+  /** The beginning of a line whose end has yet to come. */
+  #begun: Buffer[] = [];
+  #begunBytes = 0;
+  #line = 1;
+
+  constructor(out: StagingFile, problems: Problems) {
+    this.#out = out;
+    this.#problems = problems;
+    this.#parser = new EventParser(this.#tree, this.#values);
+  }
+
+  get columns(): readonly StagedColumn[] {
+    return this.#tree.columns;
+  }
+
+  push(bytes: Buffer): void {
+    if (this.lost) return;
+    let from = 0;
+    for (;;) {
+      const end = bytes.indexOf(NEWLINE, from);
+      if (end < 0) break;
+      if (this.#begun.length === 0) this.#read(bytes, from, end);
+      else {
+        const line = Buffer.concat([...this.#begun, bytes.subarray(from, end)]);
+        this.#begun = [];
+        this.#begunBytes = 0;
+        this.#read(line, 0, line.length);
+      }
+      this.#line++;
+      from = end + 1;
+    }
+    if (from === bytes.length) return;
+    this.#begun.push(bytes.subarray(from));
+    this.#begunBytes += bytes.length - from;
+    if (this.#begunBytes <= MOST_ROW_BYTES) return;
+    this.#problems.add({ line: this.#line, rule: `the line has more than ${MOST_ROW_BYTES} bytes` });
+    this.lost = true;
+  }
+
+  end(): void {
+    if (this.lost || this.#begun.length === 0) return;
+    const line = Buffer.concat(this.#begun);
+    this.#begun = [];
+    this.#read(line, 0, line.length);
+  }
+
+  position(bytes: Uint8Array, at: number): { line: number; column: number } {
+    let line = this.#line;
+    let from = 0;
+    let before = this.#begun.reduce((sum, part) => sum + countCharacters(part, 0, part.length), 0);
+    for (let index = 0; index < at; index++) {
+      if (bytes[index] !== NEWLINE) continue;
+      line++;
+      from = index + 1;
+      before = 0;
+    }
+    return { line, column: 1 + before + countCharacters(bytes, from, at) };
+  }
+
+  /** Reads one line, without its line feed. */
+  #read(bytes: Buffer, lineStart: number, lineEnd: number): void {
+    let start = lineStart;
+    let end = lineEnd;
+    while (start < end && isSpace(bytes[start] ?? 0)) start++;
+    while (start < end && isSpace(bytes[end - 1] ?? 0)) end--;
+    if (start === end) return;
+    this.#values.clear();
+    try {
+      const hit = readExportedHit(bytes, start, end);
+      if (hit) {
+        this.#parser.parse(bytes, hit.source.start, hit.source.end);
+        this.#write(bytes, hit.source.start, hit.source.end, hit.id, hit.index);
+      } else {
+        this.#parser.parse(bytes, start, end);
+        this.#write(bytes, start, end, nothing, nothing);
+      }
+    } catch (error) {
+      if (!(error instanceof EventProblem)) throw error;
+      this.#out.dropRow();
+      const column = 1 + countCharacters(bytes, lineStart, error.at);
+      this.#problems.add({ line: this.#line, column, rule: error.message });
+    }
+  }
+
+  #write(bytes: Buffer, start: number, end: number, id: Uint8Array, index: Uint8Array): void {
+    const out = this.#out;
+    out.reserve((end - start) * 2 + (id.length + index.length) * 2 + 64);
+    out.writeNumber(this.#line);
+    for (const envelope of [id, index]) {
+      out.bytes[out.length++] = SEPARATOR;
+      if (envelope.length > 0) out.writeQuoted(envelope, 0, envelope.length);
+    }
+    out.bytes[out.length++] = SEPARATOR;
+    const source = bytes.subarray(start, end);
+    // Of all that has a meaning in the staging file, JSON has a carriage return alone, between its values.
+    if (source.includes(RETURN)) out.writeQuoted(source, 0, source.length);
+    else {
+      source.copy(out.bytes, out.length);
+      out.length += source.length;
+    }
+    this.#values.write(out, this.#tree.columns.length);
+    out.reserve(1);
+    out.endRow();
+  }
+}
+
+function isSpace(byte: number): boolean {
+  return byte === 0x20 || byte === 0x09 || byte === RETURN;
+}
