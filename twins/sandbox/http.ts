@@ -21,21 +21,49 @@ export async function readBody(req: IncomingMessage, limitBytes: number): Promis
   const declared = Number(req.headers["content-length"] ?? 0);
   if (declared > limitBytes) return { kind: "too-large" };
   if (!announcesBody(req)) return { kind: "body", body: empty };
-  const chunks: Buffer[] = [];
-  let length = 0;
+  const parts = new BodyParts();
   try {
     // Stopping early must leave the socket alone: the refusal has yet to be sent on it.
     for await (const chunk of req.iterator({ destroyOnReturn: false })) {
-      length += chunk.length;
-      if (length > limitBytes) return { kind: "too-large" };
-      chunks.push(chunk);
+      parts.add(chunk);
+      if (parts.bytes > limitBytes) return { kind: "too-large" };
     }
   } catch {
     return { kind: "gone" };
   }
-  const [only] = chunks;
-  const raw = chunks.length === 1 && only ? only : Buffer.concat(chunks, length);
-  return decodeBody(raw, req.headers["content-encoding"], limitBytes);
+  return decodeBody(parts.joined(), req.headers["content-encoding"], limitBytes);
+}
+
+/** So many chunks are put together, unless they hold so much: a body may come byte by byte, and each would cost a hundred. */
+const LOOSE_CHUNKS = 256;
+const LOOSE_BYTES = 64 * 1024;
+
+/** A body that is arriving. */
+class BodyParts {
+  bytes = 0;
+  readonly #parts: Buffer[] = [];
+  #loose: Buffer[] = [];
+  #looseBytes = 0;
+
+  add(chunk: Buffer): void {
+    this.bytes += chunk.length;
+    this.#loose.push(chunk);
+    this.#looseBytes += chunk.length;
+    if (this.#looseBytes >= LOOSE_BYTES) this.#keep(this.#loose);
+    else if (this.#loose.length >= LOOSE_CHUNKS) this.#keep([Buffer.concat(this.#loose)]);
+  }
+
+  joined(): Buffer {
+    this.#keep(this.#loose);
+    const [only] = this.#parts;
+    return this.#parts.length === 1 && only ? only : Buffer.concat(this.#parts, this.bytes);
+  }
+
+  #keep(parts: readonly Buffer[]): void {
+    this.#parts.push(...parts);
+    this.#loose = [];
+    this.#looseBytes = 0;
+  }
 }
 
 function announcesBody(req: IncomingMessage): boolean {

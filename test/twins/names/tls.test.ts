@@ -3,6 +3,7 @@ import { X509Certificate } from "node:crypto";
 import { Resolver } from "node:dns/promises";
 import { once } from "node:events";
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import http2 from "node:http2";
 import https from "node:https";
 import net from "node:net";
 import { tmpdir } from "node:os";
@@ -94,6 +95,41 @@ describe("the TLS listener", () => {
     });
     const [error] = await once(socket, "error");
     expect(error.code).toBe("ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE");
+  });
+
+  test.each([
+    ["h2 and http/1.1", ["h2", "http/1.1"], "http/1.1"],
+    ["http/1.1 alone", ["http/1.1"], "http/1.1"],
+    ["nothing", undefined, false],
+  ])("speaks HTTP/1.1 to a client that offers %s", async (_offer, ALPNProtocols, agreed) => {
+    const socket = tls.connect({
+      host: HOST,
+      port: running.names.tls_port,
+      servername: "api.shop.test",
+      ca,
+      ...(ALPNProtocols ? { ALPNProtocols } : {}),
+    });
+    await once(socket, "secureConnect");
+    expect(socket.alpnProtocol).toBe(agreed);
+    socket.end("GET /things HTTP/1.1\r\nHost: api.shop.test\r\nConnection: close\r\n\r\n");
+    const [answer] = await once(socket, "data");
+    expect(answer.toString()).toMatch(/^HTTP\/1\.1 200 /);
+    socket.destroy();
+  });
+
+  test("tells a client that speaks HTTP/2 alone so, with the TLS alert for it", async () => {
+    const session = http2.connect(`https://api.shop.test:${running.names.tls_port}`, {
+      createConnection: () =>
+        tls.connect({
+          host: HOST,
+          port: running.names.tls_port,
+          servername: "api.shop.test",
+          ca,
+          ALPNProtocols: ["h2"],
+        }),
+    });
+    const [error] = await once(session, "error");
+    expect(error.code).toBe("ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL");
   });
 
   test("goes by the server name when Host names no twin, and by Host when it does", async () => {

@@ -111,6 +111,33 @@ describe("bodies that are too large", () => {
     );
   });
 
+  test.each([
+    ["two lengths", "Content-Length: 5\r\nContent-Length: 6\r\n"],
+    ["a space before the colon", "Transfer-Encoding : chunked\r\n"],
+    ["a coding that is not chunked", "Transfer-Encoding: xchunked\r\n"],
+    ["chunked before another coding", "Transfer-Encoding: chunked, identity\r\n"],
+    ["a folded header", "Transfer-Encoding:\r\n chunked\r\nContent-Length: 5\r\n"],
+    ["a bare line feed", "Content-Length: 5\nTransfer-Encoding: chunked\r\n"],
+  ])(
+    "a length that can be read in two ways is refused, and nothing behind it is served: %s",
+    async (_name, framing) => {
+      const hidden = "GET /s/dev/shop/things/smuggled HTTP/1.1\r\nHost: x\r\n\r\n";
+      const head = `POST /s/dev/shop/echo HTTP/1.1\r\nHost: x\r\n${framing}\r\n`;
+      const answer = await sendRaw(twins.baseUrl, `${head}0\r\n\r\n${hidden}`);
+      expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+      expect(answer.split("HTTP/1.1 ")).toHaveLength(2);
+      expect(answer).not.toContain("no thing smuggled");
+    },
+  );
+
+  test("what stands behind a refused body is never taken for a request", async () => {
+    const hidden = "GET /s/dev/shop/things/smuggled HTTP/1.1\r\nHost: x\r\n\r\n";
+    const head = `POST /s/dev/shop/nothing HTTP/1.1\r\nHost: x\r\nContent-Length: ${hidden.length}\r\n\r\n`;
+    const answer = await sendRaw(twins.baseUrl, `${head}${hidden}${hidden}`);
+    expect(answer).toMatch(/^HTTP\/1\.1 404 /);
+    expect(answer).not.toContain("no thing smuggled");
+  });
+
   test("JSON nested ten thousand deep is refused, not recursed into", async () => {
     const body = `${"[".repeat(10_000)}${"]".repeat(10_000)}`;
     const headers = { "x-api-key": twins.apiKey };
@@ -119,6 +146,32 @@ describe("bodies that are too large", () => {
 });
 
 describe("keys", () => {
+  test.each([
+    "http://x/c/dev/shop/sim/data",
+    "http://x/s/dev/shop/../../../c/dev/shop/sim/data",
+    "http://KEY@x/c/dev/shop/sim/data",
+    "//c/dev/shop/sim/data",
+    "/C/dev/shop/sim/data",
+    "/c//dev/shop/sim/data",
+    "/%63/dev/shop/sim/data",
+    "/c/dev/KEY/sim/data",
+    "/c/KEY/shop/sim/data",
+  ])("no spelling of an address takes the place of the key: %s", async (target) => {
+    const answer = await rawGet(target.replace("KEY", twins.apiKey));
+    expect(answer).toMatch(/^HTTP\/1\.1 (400|401|404) /);
+    expect(answer).not.toContain('"counts"');
+  });
+
+  test.each([
+    "X-API-Key: KEY\r\nX-API-Key: wrong",
+    "X-API-Key-: KEY",
+    "X_API_KEY: KEY",
+    "Proxy-Authorization: Bearer KEY",
+  ])("a header that is not the one key opens nothing: %s", async (headers) => {
+    const answer = await rawGet("/c/dev/shop/sim/data", `${headers.replace("KEY", twins.apiKey)}\r\n`);
+    expect(answer).toMatch(/^HTTP\/1\.1 401 /);
+  });
+
   test.each([
     ["none", {}],
     ["a wrong one", { "x-api-key": "wrong" }],
