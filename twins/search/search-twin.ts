@@ -3,12 +3,15 @@ import type { Logger } from "pino";
 import type { LogStore } from "../datasets/store/log-store.ts";
 import type { Clock } from "../sandbox/clock.ts";
 import type { RunningTwin } from "../sandbox/twin.ts";
+import type { DocumentWriter } from "./documents/document-writer.ts";
 import type { Fidelity } from "./query/compiled-query.ts";
 import type { Translator } from "./translator.ts";
 
 export interface SearchTwin extends RunningTwin {
   /** Opened by the first request that needs it. */
   store(): Promise<LogStore>;
+  /** What every write goes through. */
+  readonly documents: DocumentWriter;
   readonly fidelity: Fidelity;
   /** The sandbox's: `now` in a query, and every timestamp in an answer. */
   readonly clock: Clock;

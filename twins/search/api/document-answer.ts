@@ -1,0 +1,36 @@
+/** How the outcome of a write is told, whichever route it came by. */
+import type { Done } from "../documents/action.ts";
+import { writeShards } from "../node.ts";
+import { VendorError } from "../vendor-error.ts";
+import { illegal } from "./parameters.ts";
+
+/** @param refresh the URL parameter */
+export function doneBody({ index, id, version, seqNo, result }: Done, refresh: string | undefined) {
+  const refreshes = result !== "noop" && (refresh === "" || refresh === "true");
+  return {
+    _index: index,
+    _id: id,
+    _version: version,
+    result,
+    ...(refreshes ? { forced_refresh: true } : {}),
+    _shards: result === "noop" ? { total: 0, successful: 0, failed: 0 } : writeShards,
+    _seq_no: seqNo,
+    _primary_term: 1,
+  };
+}
+
+/** There are no ingest pipelines. @throws VendorError when one is asked for */
+export function checkPipeline(pipeline: string | undefined): void {
+  if (pipeline === undefined || pipeline === "" || pipeline === "_none") return;
+  throw illegal(`pipeline with id [${pipeline}] does not exist`);
+}
+
+/** There are no aliases, so what must be one is not there. */
+export function requireAliasError(index: string): VendorError {
+  return new VendorError(404, {
+    type: "index_not_found_exception",
+    reason: `no such index [${index}] and [require_alias] request flag is [true] and [${index}] is not an alias`,
+    index_uuid: "_na_",
+    index,
+  });
+}

@@ -1,0 +1,110 @@
+/** Searching and counting. */
+import type { Method, Operation } from "../../sandbox/operation.ts";
+import { expressionParameters, readExpressionOptions } from "../indices/expression.ts";
+import { searchShards } from "../node.ts";
+import { queryOptions, readSearchBody, readSearchParameters, searchParameters } from "../search/request.ts";
+import { countHits, openSearch, runSearch, scopeOf, searchBody } from "../search/run.ts";
+import type { SearchTwin } from "../search-twin.ts";
+import { VendorError } from "../vendor-error.ts";
+import { type Answer, api } from "./answer.ts";
+import type { Call } from "./call.ts";
+
+/** URL parameters that change how a search is spread over shards, of which there is one. */
+export const spreadParameters = [
+  "allow_partial_search_results",
+  "batched_reduce_size",
+  "ccs_minimize_roundtrips",
+  "max_concurrent_shard_requests",
+  "min_compatible_shard_node",
+  "pre_filter_shard_size",
+  "preference",
+  "request_cache",
+  "routing",
+  "search_type",
+  "force_synthetic_source",
+  "include_named_queries_score",
+];
+
+const parameters = [
+  ...searchParameters,
+  ...expressionParameters,
+  ...spreadParameters,
+  "rest_total_hits_as_int",
+  "typed_keys",
+  "scroll",
+  "suggest_field",
+  "suggest_mode",
+  "suggest_size",
+  "suggest_text",
+];
+
+/** The same route at `path` and below an index, with each method. */
+function routes(
+  id: string,
+  path: string,
+  summary: string,
+  names: readonly string[],
+  handle: (call: Call, twin: SearchTwin) => Promise<Answer>,
+): Operation<SearchTwin>[] {
+  const methods: Method[] = ["POST", "GET"];
+  return methods.flatMap((method) => {
+    const suffix = method === "POST" ? "" : ".get";
+    return [
+      api({ id: `${id}${suffix}`, method, path, summary, parameters: names, handle }),
+      api({ id: `${id}.index${suffix}`, method, path: `/:index${path}`, summary, parameters: names, handle }),
+    ];
+  });
+}
+
+export const searchOperations: readonly Operation<SearchTwin>[] = [
+  ...routes("search", "/_search", "Searches events by a query of the Query DSL.", parameters, search),
+  ...routes(
+    "count",
+    "/_count",
+    "Counts the events that a query matches.",
+    [
+      ...expressionParameters,
+      "q",
+      "df",
+      "analyzer",
+      "analyze_wildcard",
+      "default_operator",
+      "lenient",
+      "min_score",
+      "preference",
+      "routing",
+      "terminate_after",
+    ],
+    count,
+  ),
+];
+
+async function search(call: Call, twin: SearchTwin): Promise<Answer> {
+  const request = readSearchParameters(call.parameters, readSearchBody(call.object()));
+  const options = readExpressionOptions(call.parameters);
+  const scope = await scopeOf(call.segment("index"), options, twin);
+  const result = await runSearch(request, scope, await openSearch(call, twin));
+  const asNumber = call.parameters.flag("rest_total_hits_as_int") ?? false;
+  return { body: searchBody(result, request, asNumber) };
+}
+
+async function count(call: Call, twin: SearchTwin): Promise<Answer> {
+  const { query, ...rest } = call.object();
+  for (const name of Object.keys(rest)) {
+    throw new VendorError(400, {
+      type: "parsing_exception",
+      reason: `request does not support [${name}]`,
+      line: 1,
+      col: 2,
+    });
+  }
+  const request = readSearchBody(query === undefined ? {} : { query });
+  const text = call.parameters.text("q");
+  if (text !== undefined) request.urlQuery = { text, options: queryOptions(call.parameters) };
+  request.terminateAfter = call.parameters.integer("terminate_after") ?? 0;
+  const minScore = call.parameters.text("min_score");
+  if (minScore !== undefined) request.minScore = Number(minScore);
+  const scope = await scopeOf(call.segment("index"), readExpressionOptions(call.parameters), twin);
+  const counted = await countHits(request, scope, await openSearch(call, twin));
+  return { body: { count: counted, _shards: searchShards(scope.selection.names.length) } };
+}

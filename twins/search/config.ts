@@ -1,0 +1,13 @@
+/** The `config` of the service `elasticsearch` in `environment.yaml`. */
+import { z } from "zod";
+
+export const searchConfig = z
+  .strictObject({
+    /** `specification`: the rules of the sandbox's specification; `vendor`: what Elasticsearch 8.15 does. */
+    fidelity: z.enum(["specification", "vendor"]).default("specification"),
+    /** The index that a dataset's rows are in, unless they name one themselves. */
+    index: z.string().min(1).max(255).default("logs"),
+  })
+  .prefault({});
+
+export type SearchConfig = z.output<typeof searchConfig>;

@@ -1,0 +1,46 @@
+/** What the vendor says of a write that cannot be done. */
+import type { UnfitValue } from "../../datasets/store/log-store.ts";
+import { uuidOf } from "../node.ts";
+import { type ErrorCause, VendorError } from "../vendor-error.ts";
+
+export function versionConflict(index: string, id: string, why: string): VendorError {
+  return inShard(409, index, "version_conflict_engine_exception", `[${id}]: version conflict, ${why}`);
+}
+
+export function documentMissing(index: string, id: string): VendorError {
+  return inShard(404, index, "document_missing_exception", `[${id}]: document missing`);
+}
+
+function inShard(status: number, index: string, type: string, reason: string): VendorError {
+  return new VendorError(status, { type, reason, index_uuid: uuidOf(index), shard: "0", index });
+}
+
+/** A document that is no JSON object. @param at line and column */
+export function unparsable(reason: string, at = "1:1", caused_by?: ErrorCause): VendorError {
+  return new VendorError(400, {
+    type: "document_parsing_exception",
+    reason: `[${at}] failed to parse: ${reason}`,
+    ...(caused_by ? { caused_by } : {}),
+  });
+}
+
+const PREVIEW_CHARACTERS = 100;
+
+/** A value that its field cannot hold. */
+export function unfit({ field, type, value, reason }: UnfitValue, id: string): VendorError {
+  const preview = value.startsWith('"') ? String(JSON.parse(value)) : value;
+  return new VendorError(400, {
+    type: "document_parsing_exception",
+    reason: `[1:1] failed to parse field [${field}] of type [${type}] in document with id '${id}'. Preview of field's value: '${preview.slice(0, PREVIEW_CHARACTERS)}'`,
+    caused_by: { type: "illegal_argument_exception", reason },
+  });
+}
+
+/** @param problems each in one sentence */
+export function invalidRequest(problems: readonly string[]): VendorError {
+  const listed = problems.map((problem, index) => `${index + 1}: ${problem};`).join("");
+  return new VendorError(400, {
+    type: "action_request_validation_exception",
+    reason: `Validation Failed: ${listed}`,
+  });
+}

@@ -1,0 +1,44 @@
+/** A part of a document put into the whole. */
+import { type ExactJson, NumberText } from "../json/read.ts";
+
+type Members = Map<string, ExactJson>;
+
+export interface Merged {
+  document: Members;
+  changed: boolean;
+}
+
+/** Objects are merged member by member; anything else, arrays too, takes the place of what was there. */
+export function merge(document: Members, part: Members): Merged {
+  const merged = new Map(document);
+  let changed = false;
+  for (const [name, value] of part) {
+    const old = merged.get(name);
+    if (old instanceof Map && value instanceof Map) {
+      const inner = merge(old, value);
+      if (!inner.changed) continue;
+      merged.set(name, inner.document);
+      changed = true;
+    } else if (old === undefined || !equal(old, value)) {
+      merged.set(name, value);
+      changed = true;
+    }
+  }
+  return { document: merged, changed };
+}
+
+function equal(a: ExactJson, b: ExactJson): boolean {
+  if (a instanceof NumberText) return b instanceof NumberText && a.text === b.text;
+  if (a instanceof Map) {
+    if (!(b instanceof Map) || a.size !== b.size) return false;
+    return [...a].every(([name, value]) => {
+      const other = b.get(name);
+      return other !== undefined && equal(value, other);
+    });
+  }
+  if (Array.isArray(a)) {
+    if (!Array.isArray(b) || a.length !== b.length) return false;
+    return a.every((item, index) => equal(item, b[index] ?? null));
+  }
+  return a === b;
+}

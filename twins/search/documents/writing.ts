@@ -1,0 +1,170 @@
+/** One request's actions at work. Those on different documents are stored together. */
+import { randomBytes } from "node:crypto";
+import {
+  type DocumentPlace,
+  type DocumentWrite,
+  type LogStore,
+  UnfitDocuments,
+} from "../../datasets/store/log-store.ts";
+import { readExactJson } from "../json/read.ts";
+import { compactJson } from "../json/write.ts";
+import { VendorError } from "../vendor-error.ts";
+import type { Action, IndexAction, Outcome, UpdateAction } from "./action.ts";
+import { checkConditions } from "./conditions.ts";
+import { documentMissing, unfit, unparsable, versionConflict } from "./errors.ts";
+import { merge } from "./merge.ts";
+import { placeKey, readDocuments, type StoredDocument } from "./stored.ts";
+
+interface PendingWrite {
+  position: number;
+  document: DocumentWrite;
+}
+
+interface PendingRemoval {
+  position: number;
+  place: DocumentPlace;
+}
+
+export class Writing {
+  readonly #store: LogStore;
+  readonly #actions: readonly Action[];
+  readonly #outcomes: (Outcome | undefined)[];
+  #known = new Map<string, StoredDocument>();
+  /** Documents that something pending is about. */
+  readonly #touched = new Set<string>();
+  #writes: PendingWrite[] = [];
+  #removals: PendingRemoval[] = [];
+
+  constructor(store: LogStore, actions: readonly Action[]) {
+    this.#store = store;
+    this.#actions = actions;
+    this.#outcomes = actions.map(() => undefined);
+  }
+
+  async run(): Promise<Outcome[]> {
+    this.#known = await readDocuments(this.#store, placesOf(this.#actions));
+    for (const [position, action] of this.#actions.entries()) {
+      const key = action.id === undefined ? undefined : placeKey({ index: action.index, id: action.id });
+      if (key !== undefined && this.#touched.has(key)) await this.#flush();
+      try {
+        this.#plan(position, action, key === undefined ? undefined : this.#known.get(key));
+      } catch (error) {
+        if (!(error instanceof VendorError)) throw error;
+        this.#outcomes[position] = { index: action.index, id: action.id, error };
+      }
+      if (key !== undefined) this.#touched.add(key);
+    }
+    await this.#flush();
+    return this.#outcomes.filter((outcome) => outcome !== undefined);
+  }
+
+  #plan(position: number, action: Action, old: StoredDocument | undefined): void {
+    switch (action.kind) {
+      case "delete": {
+        const { index, id, conditions } = action;
+        checkConditions({ index, id }, conditions, old);
+        if (old) this.#removals.push({ position, place: { index, id } });
+        else this.#outcomes[position] = { index, id, version: 1, seqNo: 0, result: "not_found" };
+        return;
+      }
+      case "update":
+        this.#planUpdate(position, action, old);
+        return;
+      default:
+        this.#planIndex(position, action, old);
+    }
+  }
+
+  #planIndex(position: number, action: IndexAction, old: StoredDocument | undefined): void {
+    const { index, conditions, source } = action;
+    const id = action.id ?? makeId();
+    if (action.kind === "create" && old) {
+      throw versionConflict(index, id, `document already exists (current version [${old.version}])`);
+    }
+    checkConditions({ index, id }, conditions, old);
+    const version = conditions.versionType === "internal" ? undefined : conditions.version;
+    const document = { index, id, source, ...(version === undefined ? {} : { version }) };
+    this.#writes.push({ position, document });
+  }
+
+  #planUpdate(position: number, action: UpdateAction, old: StoredDocument | undefined): void {
+    const { index, id, conditions, doc, upsert, detectNoop } = action;
+    if (!old) {
+      if (!upsert || conditions.ifSeqNo !== undefined) throw documentMissing(index, id);
+      this.#writes.push({ position, document: { index, id, source: compactJson(upsert) } });
+      return;
+    }
+    checkConditions({ index, id }, conditions, old);
+    const { version, seqNo, source } = old;
+    const whole = readExactJson(source);
+    if (!(whole instanceof Map)) throw unparsable("the document is no object");
+    const merged = doc ? merge(whole, doc) : { document: whole, changed: false };
+    if (!merged.changed && detectNoop) {
+      this.#outcomes[position] = { index, id, version, seqNo, result: "noop", source };
+      return;
+    }
+    this.#writes.push({ position, document: { index, id, source: compactJson(merged.document) } });
+  }
+
+  async #flush(): Promise<void> {
+    await this.#remove();
+    await this.#write();
+    this.#touched.clear();
+  }
+
+  async #remove(): Promise<void> {
+    const removals = this.#removals;
+    this.#removals = [];
+    if (removals.length === 0) return;
+    const removed = await this.#store.remove(removals.map(({ place }) => place));
+    removals.forEach(({ position, place }, number) => {
+      const { version, seqNo } = removed[number] ?? { version: 1, seqNo: 0 };
+      this.#outcomes[position] = { ...place, version, seqNo, result: "deleted" };
+      this.#known.delete(placeKey(place));
+    });
+  }
+
+  async #write(): Promise<void> {
+    let writes = this.#writes;
+    this.#writes = [];
+    while (writes.length > 0) {
+      try {
+        const written = await this.#store.write(writes.map(({ document }) => document));
+        writes.forEach(({ position, document }, number) => {
+          const result = written[number];
+          if (!result) return;
+          const stored = { ...result, source: document.source };
+          this.#outcomes[position] = stored;
+          this.#known.set(placeKey(result), stored);
+        });
+        return;
+      } catch (error) {
+        if (!(error instanceof UnfitDocuments)) throw error;
+        writes = this.#withoutUnfit(writes, error);
+      }
+    }
+  }
+
+  /** The writes that are left when those with values that do not fit have failed. */
+  #withoutUnfit(writes: readonly PendingWrite[], { values }: UnfitDocuments): PendingWrite[] {
+    const failed = new Set<number>();
+    for (const value of values) {
+      const write = writes[value.document];
+      if (!write || failed.has(value.document)) continue;
+      const { index, id = "" } = write.document;
+      failed.add(value.document);
+      this.#outcomes[write.position] = { index, id, error: unfit(value, id) };
+    }
+    if (failed.size === 0) throw new Error("the store refused documents without naming any");
+    return writes.filter((_, number) => !failed.has(number));
+  }
+}
+
+function placesOf(actions: readonly Action[]): DocumentPlace[] {
+  return actions.flatMap(({ index, id }) => (id === undefined ? [] : [{ index, id }]));
+}
+
+/** 20 URL-safe characters, as the vendor makes them. */
+function makeId(): string {
+  return randomBytes(15).toString("base64url");
+}

@@ -1,0 +1,23 @@
+/** The search twin: Elasticsearch's REST API over a log dataset, with SQL on DuckDB underneath. */
+import { defineTwin } from "../sandbox/twin.ts";
+import { bulkOperations } from "./api/bulk.ts";
+import { clusterOperations } from "./api/cluster.ts";
+import { faultStatuses, refusal } from "./api/refusal.ts";
+import { searchOperations } from "./api/search.ts";
+import { searchConfig } from "./config.ts";
+import { searchManual } from "./manual.ts";
+import { startSearchTwin } from "./start.ts";
+
+export default defineTwin({
+  name: "elasticsearch",
+  vendor: "Elasticsearch",
+  versions: ["8.15.0"],
+  cloudHosts: ["*.es.io", "*.elastic-cloud.com", "*.elastic.cloud", "*.found.io", "*.found.no"],
+  config: searchConfig,
+  operations: [...clusterOperations, ...bulkOperations, ...searchOperations],
+  manual: searchManual,
+  faultStatuses,
+  refusal,
+  start: startSearchTwin,
+  clientEnvironment: (url) => ({ ELASTICSEARCH_URL: url }),
+});

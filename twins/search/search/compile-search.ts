@@ -1,0 +1,88 @@
+/** The queries of a search as SQL. */
+import { list, type Sql, type SqlValue, sql } from "../../datasets/sql.ts";
+import type { Call } from "../api/call.ts";
+import type { Selection } from "../indices/expression.ts";
+import type { Json } from "../json/read.ts";
+import { compactJson } from "../json/write.ts";
+import { compileQuery } from "../query/compile.ts";
+import type { CompiledQuery, QueryContext } from "../query/compiled-query.ts";
+import { UnrecognisedQuery } from "../query/errors.ts";
+import type { SearchTwin } from "../search-twin.ts";
+import { VendorError } from "../vendor-error.ts";
+import type { UrlQuery } from "./request.ts";
+
+/** What a query is compiled for. */
+export interface CompileContext {
+  call: Call;
+  twin: SearchTwin;
+  query: QueryContext;
+}
+
+/** A query of a body. What was dropped is logged, and noted for the journal. @throws VendorError */
+export async function compile(json: Json | undefined, context: CompileContext): Promise<CompiledQuery> {
+  try {
+    return noted(compileQuery(json, context.query), context);
+  } catch (error) {
+    if (error instanceof UnrecognisedQuery) return translated(json, error, context);
+    throw error;
+  }
+}
+
+/** The query of `?q=`, which is a query string. */
+export function compileUrlQuery({ text, options }: UrlQuery, context: CompileContext): CompiledQuery {
+  return noted(compileQuery({ query_string: { query: text, ...options } }, context.query), context);
+}
+
+function noted(compiled: CompiledQuery, { call, twin }: CompileContext): CompiledQuery {
+  if (compiled.dropped.length > 0) {
+    call.noteDropped(compiled.dropped);
+    twin.log.warn({ dropped: compiled.dropped }, "clauses of a query were left out");
+  }
+  return compiled;
+}
+
+/** What the compiler does not know, a model may; every document then scores the same. */
+async function translated(
+  json: Json | undefined,
+  error: UnrecognisedQuery,
+  { call, twin, query }: CompileContext,
+): Promise<CompiledQuery> {
+  if (!twin.translator) {
+    const reason = `${error.cause.reason}; a model can take over what is not recognised: configure [translator] for this service in the environment file`;
+    throw new VendorError(error.status, { ...error.cause, reason });
+  }
+  const statement = await twin.translator.translate({
+    language: "query-dsl",
+    text: compactJson(json ?? {}),
+    fields: query.fields,
+    nowMs: query.nowMs,
+    signal: call.signal,
+  });
+  call.notes.translator = { sql: statement.text };
+  return {
+    predicate: sql`d._row IN (SELECT _row FROM (${statement}))`,
+    scored: sql`SELECT DISTINCT _row, CAST(1 AS DOUBLE) AS score FROM (${statement})`,
+    constantScore: 1,
+    dropped: [],
+    terms: new Map(),
+    named: new Map(),
+    explain: async () => ({ value: 1, description: "translated by a model", details: [] }),
+  };
+}
+
+/** Rows of the selected indices; `undefined` when that is all of them. */
+export function indexPredicate({ names, everything }: Selection): Sql | undefined {
+  if (everything) return undefined;
+  return names.length === 0 ? sql`false` : sql`d._index IN ${list(names)}`;
+}
+
+/** A statement with its values in their places, as the journal shows it. It is never run. */
+export function shownSql({ texts, values }: Sql): string {
+  const shown = texts.reduce((text, next, index) => `${text}${showValue(values[index - 1])}${next}`);
+  return shown.replaceAll(/\s+/g, " ").trim();
+}
+
+function showValue(value: SqlValue | undefined): string {
+  if (typeof value === "string") return `'${value.replaceAll("'", "''")}'`;
+  return String(value ?? "NULL");
+}

@@ -1,0 +1,262 @@
+/**
+ * The words that were looked for, marked in the text.
+ * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/highlighting.html
+ */
+import { analyze, type Token } from "../../datasets/analysis.ts";
+import { illegal } from "../api/parameters.ts";
+import { matches } from "../indices/expression.ts";
+import type { Json, JsonObject } from "../json/read.ts";
+
+export interface HighlightOptions {
+  preTags: readonly string[];
+  postTags: readonly string[];
+  fragmentSize: number;
+  /** 0: the whole text. */
+  numberOfFragments: number;
+  /** Only words that were looked for in the field itself are marked. */
+  requireFieldMatch: boolean;
+  /** How much of the text is answered when nothing is marked. */
+  noMatchSize: number;
+  order: "none" | "score";
+  encoder: "default" | "html";
+}
+
+export interface Highlight {
+  fields: { pattern: string; options: HighlightOptions }[];
+}
+
+const defaults: HighlightOptions = {
+  preTags: ["<em>"],
+  postTags: ["</em>"],
+  fragmentSize: 100,
+  numberOfFragments: 5,
+  requireFieldMatch: true,
+  noMatchSize: 0,
+  order: "none",
+  encoder: "default",
+};
+
+/** Longest text that is searched for words, in characters: the vendor's `index.highlight.max_analyzed_offset`. */
+const MAX_CHARACTERS = 1_000_000;
+
+/** @throws VendorError */
+export function readHighlight(json: JsonObject): Highlight {
+  const shared = readOptions(json, defaults);
+  const entries = Array.isArray(json.fields)
+    ? json.fields.flatMap((item) => (typeof item === "object" && item !== null ? Object.entries(item) : []))
+    : Object.entries(typeof json.fields === "object" && json.fields !== null ? json.fields : {});
+  return {
+    fields: entries.map(([pattern, options]) => ({
+      pattern,
+      options:
+        typeof options === "object" && options !== null && !Array.isArray(options)
+          ? readOptions(options, shared)
+          : shared,
+    })),
+  };
+}
+
+/** Options that change how the vendor searches the text, not what it marks. */
+const passedOver = new Set([
+  "fields",
+  "boundary_chars",
+  "boundary_max_scan",
+  "boundary_scanner",
+  "boundary_scanner_locale",
+  "force_source",
+  "fragmenter",
+  "fragment_offset",
+  "matched_fields",
+  "max_analyzed_offset",
+  "max_fragment_length",
+  "phrase_limit",
+]);
+
+function readOptions(json: JsonObject, shared: HighlightOptions): HighlightOptions {
+  const options = { ...shared };
+  for (const [name, value] of Object.entries(json)) {
+    if (!passedOver.has(name)) readOption(options, name, value);
+  }
+  return options;
+}
+
+function readOption(options: HighlightOptions, name: string, value: Json): void {
+  switch (name) {
+    case "pre_tags":
+      options.preTags = texts(value);
+      return;
+    case "post_tags":
+      options.postTags = texts(value);
+      return;
+    case "tags_schema":
+      if (value === "default") return;
+      if (value !== "styled") throw illegal(`Unknown tag schema [${String(value)}]`);
+      options.preTags = Array.from({ length: 10 }, (_, index) => `<em class="hlt${index + 1}">`);
+      options.postTags = ["</em>"];
+      return;
+    case "fragment_size":
+      options.fragmentSize = Number(value);
+      return;
+    case "number_of_fragments":
+      options.numberOfFragments = Number(value);
+      return;
+    case "require_field_match":
+      options.requireFieldMatch = value !== false && value !== "false";
+      return;
+    case "no_match_size":
+      options.noMatchSize = Number(value);
+      return;
+    case "order":
+      options.order = value === "score" ? "score" : "none";
+      return;
+    case "encoder":
+      options.encoder = value === "html" ? "html" : "default";
+      return;
+    case "type":
+      if (value === "unified" || value === "plain" || value === "fvh") return;
+      throw illegal(`unknown highlighter type [${String(value)}] for the field`);
+    case "highlight_query":
+      throw illegal("This twin highlights the words of the query: [highlight_query] is not supported");
+    default:
+      throw illegal(`[highlight] unknown field [${name}]`);
+  }
+}
+
+function texts(json: Json): string[] {
+  return (Array.isArray(json) ? json : [json]).map(String);
+}
+
+/** Fields, of those that a document has, that a pattern of the request means. */
+export function highlightedFields(
+  highlight: Highlight,
+  names: readonly string[],
+): Map<string, HighlightOptions> {
+  const found = new Map<string, HighlightOptions>();
+  for (const { pattern, options } of highlight.fields) {
+    for (const name of names) if (matches(name, pattern)) found.set(name, options);
+  }
+  return found;
+}
+
+/** The words to mark in a field. */
+export function wordsFor(
+  field: string,
+  terms: ReadonlyMap<string, readonly string[]>,
+  { requireFieldMatch }: HighlightOptions,
+): ReadonlySet<string> {
+  if (!requireFieldMatch) return new Set([...terms.values()].flat());
+  return new Set(terms.get(field) ?? terms.get(field.replace(/\.keyword$/, "")) ?? []);
+}
+
+/**
+ * The parts of a field's values in which words are marked, best first when asked for.
+ * @param whole the values are marked as a whole (a keyword), not word by word
+ */
+export function highlightValues(
+  values: readonly string[],
+  words: ReadonlySet<string>,
+  options: HighlightOptions,
+  whole: boolean,
+): string[] {
+  const fragments: Fragment[] = values.flatMap((value) => {
+    const text = value.slice(0, MAX_CHARACTERS);
+    const marked = whole
+      ? words.has(value)
+        ? [{ term: value, position: 1, start: 0, end: value.length }]
+        : []
+      : analyze(text).filter(({ term }) => words.has(term));
+    return marked.length === 0 ? [] : fragmentsOf(text, marked, options);
+  });
+  if (fragments.length === 0) {
+    const [first] = values;
+    if (options.noMatchSize <= 0 || first === undefined) return [];
+    return [encode(first.slice(0, wordEnd(first, options.noMatchSize)), options)];
+  }
+  if (options.numberOfFragments === 0) return fragments.map(({ text }) => text);
+  const ordered =
+    options.order === "score" ? [...fragments].sort((a, b) => b.matches - a.matches) : fragments;
+  return ordered.slice(0, options.numberOfFragments).map(({ text }) => text);
+}
+
+interface Fragment {
+  text: string;
+  /** How many different words are marked. */
+  matches: number;
+}
+
+function fragmentsOf(text: string, marked: readonly Token[], options: HighlightOptions): Fragment[] {
+  if (options.numberOfFragments === 0 || options.fragmentSize <= 0) {
+    return [{ text: mark(text, 0, text.length, marked, options), matches: marked.length }];
+  }
+  return passages(text, options.fragmentSize).flatMap(({ start, end }) => {
+    const inside = marked.filter((token) => token.start >= start && token.end <= end);
+    if (inside.length === 0) return [];
+    const matches = new Set(inside.map(({ term }) => term)).size;
+    return [{ text: mark(text, start, end, inside, options), matches }];
+  });
+}
+
+interface Passage {
+  start: number;
+  end: number;
+}
+
+/** The text in sentences, each cut between words when it is longer than a fragment, short ones joined. */
+function passages(text: string, size: number): Passage[] {
+  const sentences = [...new Intl.Segmenter("en", { granularity: "sentence" }).segment(text)];
+  const found: Passage[] = [];
+  for (const { index, segment } of sentences) {
+    const end = index + segment.trimEnd().length;
+    const last = found.at(-1);
+    if (last && end - last.start <= size) last.end = end;
+    else {
+      for (let start = index; start < end; ) {
+        const stop = end - start <= size ? end : start + wordEnd(text.slice(start, end), size);
+        found.push({ start, end: stop });
+        start = stop;
+        while (start < end && text.charAt(start) === " ") start++;
+      }
+    }
+  }
+  return found;
+}
+
+/** Where the word ends that stands at `size`. */
+function wordEnd(text: string, size: number): number {
+  if (text.length <= size) return text.length;
+  const space = text.indexOf(" ", size);
+  return space < 0 ? text.length : space;
+}
+
+function mark(
+  text: string,
+  start: number,
+  end: number,
+  tokens: readonly Token[],
+  options: HighlightOptions,
+): string {
+  const { preTags, postTags } = options;
+  const order = [...new Set(tokens.map(({ term }) => term))];
+  let marked = "";
+  let at = start;
+  for (const token of tokens) {
+    const number = order.indexOf(token.term);
+    const pre = preTags[number % preTags.length] ?? "";
+    const post = postTags[number % postTags.length] ?? "";
+    marked += encode(text.slice(at, token.start), options) + pre;
+    marked += encode(text.slice(token.start, token.end), options) + post;
+    at = token.end;
+  }
+  return marked + encode(text.slice(at, end), options);
+}
+
+function encode(text: string, { encoder }: HighlightOptions): string {
+  if (encoder === "default") return text;
+  return text
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;")
+    .replaceAll("'", "&#x27;")
+    .replaceAll("/", "&#x2F;");
+}

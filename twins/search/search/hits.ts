@@ -1,0 +1,170 @@
+/** The hits of a page, as they are answered. */
+import { columnOf } from "../../datasets/fields.ts";
+import { joined, type Sql, type SqlValue, sql } from "../../datasets/sql.ts";
+import type { ResultValue } from "../../datasets/store/log-store.ts";
+import { Float } from "../json/numbers.ts";
+import { NODE_ID } from "../node.ts";
+import type { Explanation } from "../query/compiled-query.ts";
+import { shownSql } from "./compile-search.ts";
+import { docvalueColumns, type FieldColumn, fieldColumns } from "./fields.ts";
+import { highlightedFields, highlightValues, wordsFor } from "./highlight.ts";
+import type { SearchRequest } from "./request.ts";
+import type { SearchContext, SearchPlan, SearchScope } from "./run.ts";
+import { filteredSource } from "./source-filter.ts";
+
+/** A row of the page. */
+export interface PageHit {
+  row: bigint;
+  score: number | undefined;
+  /** The value it was collapsed by. */
+  group: ResultValue;
+  /** As the hit shows them. */
+  sort: unknown[];
+  keyValues: SqlValue[];
+}
+
+/** Places of the columns that are always read. */
+const FIXED = ["_row", "_id", "_index", "_version", "_seq_no", "_source"] as const;
+
+export async function hitsOfPage(
+  page: readonly PageHit[],
+  request: SearchRequest,
+  plan: SearchPlan,
+  _scope: SearchScope,
+  context: SearchContext,
+): Promise<object[]> {
+  const columns = [
+    ...fieldColumns(request.fields, context.query),
+    ...docvalueColumns(request.docvalueFields, context.query, plan.index),
+  ];
+  const texts = highlightColumns(request, context);
+  const named = [...plan.query.named];
+  const statement = hitStatement(page, [
+    ...columns.map(({ value }) => value),
+    ...texts.map(({ value }) => value),
+    ...named.map(([, predicate]) => predicate),
+  ]);
+  context.call.noteSql([shownSql(statement)]);
+  const { rows } = await context.store.query(statement, { signal: context.call.signal });
+  const byRow = new Map(rows.map((row) => [Number(row[0]), row]));
+  const explained = request.explain ? await explain(page, plan, context) : undefined;
+  return page.flatMap((hit, number) => {
+    const row = byRow.get(Number(hit.row));
+    if (!row) return [];
+    const values = row.slice(FIXED.length);
+    const fields = shownFields(columns, values);
+    const highlighted = highlight(texts, values.slice(columns.length), request, plan);
+    const matched = named.flatMap(([name], index) =>
+      values[columns.length + texts.length + index] === true ? [name] : [],
+    );
+    if (request.collapse) fields[request.collapse.field] = [hit.group];
+    const [, id, index, version, seqNo, source] = row;
+    return [
+      {
+        ...(explained ? { _shard: `[${String(index)}][0]`, _node: NODE_ID } : {}),
+        _index: index,
+        _id: id,
+        ...(request.version ? { _version: version } : {}),
+        ...(request.seqNoPrimaryTerm ? { _seq_no: seqNo, _primary_term: 1 } : {}),
+        _score: hit.score === undefined || !showsScore(request, plan) ? null : new Float(hit.score),
+        _source: filteredSource(String(source), request.source),
+        ...(Object.keys(fields).length > 0 ? { fields } : {}),
+        ...(request.highlight && Object.keys(highlighted).length > 0 ? { highlight: highlighted } : {}),
+        ...(plan.sorted ? { sort: hit.sort } : {}),
+        ...(matched.length > 0 ? { matched_queries: matched } : {}),
+        ...(explained ? { _explanation: explained[number] } : {}),
+      },
+    ];
+  });
+}
+
+function showsScore(request: SearchRequest, { scores }: SearchPlan): boolean {
+  return (
+    scores &&
+    (request.trackScores || request.sort.length === 0 || request.sort.some(({ kind }) => kind === "score"))
+  );
+}
+
+function hitStatement(page: readonly PageHit[], values: readonly Sql[]): Sql {
+  const rows = joined(
+    page.map(({ row }) => sql`${row}`),
+    ", ",
+  );
+  const fixed = joined(
+    FIXED.map(
+      (name) => sql`d.${columnOf({ name, column: name, type: "text", multi: false, postings: undefined })}`,
+    ),
+    ", ",
+  );
+  const all = values.length === 0 ? fixed : sql`${fixed}, ${joined(values, ", ")}`;
+  return sql`SELECT ${all} FROM documents AS d WHERE d._row IN (${rows})`;
+}
+
+function shownFields(
+  columns: readonly FieldColumn[],
+  values: readonly ResultValue[],
+): Record<string, unknown[]> {
+  const fields: Record<string, unknown[]> = {};
+  columns.forEach(({ name, show }, index) => {
+    const shown = show(values[index] ?? null);
+    if (shown.length > 0) fields[name] = shown;
+  });
+  return fields;
+}
+
+interface TextColumn {
+  name: string;
+  value: Sql;
+}
+
+function highlightColumns({ highlight: asked }: SearchRequest, { query }: SearchContext): TextColumn[] {
+  if (!asked) return [];
+  const texts = query.fields.all().filter(({ type }) => type === "text");
+  const names = texts.flatMap(({ name }) => [name, `${name}.keyword`]);
+  return [...highlightedFields(asked, names).keys()].flatMap((name) => {
+    const field = query.fields.get(name) ?? query.fields.get(name.replace(/\.keyword$/, ""));
+    return field ? [{ name, value: sql`d.${columnOf(field)}` }] : [];
+  });
+}
+
+function highlight(
+  texts: readonly TextColumn[],
+  values: readonly ResultValue[],
+  { highlight: asked }: SearchRequest,
+  { query }: SearchPlan,
+): Record<string, string[]> {
+  const found: Record<string, string[]> = {};
+  if (!asked) return found;
+  const options = highlightedFields(
+    asked,
+    texts.map(({ name }) => name),
+  );
+  texts.forEach(({ name }, index) => {
+    const chosen = options.get(name);
+    const value = values[index] ?? null;
+    if (!chosen || value === null) return;
+    const items = (Array.isArray(value) ? value : [value]).map(String);
+    const words = wordsFor(name, query.terms, chosen);
+    const fragments = highlightValues(items, words, chosen, name.endsWith(".keyword"));
+    if (fragments.length > 0) found[name] = fragments;
+  });
+  return found;
+}
+
+async function explain(
+  page: readonly PageHit[],
+  { query }: SearchPlan,
+  { store, call }: SearchContext,
+): Promise<unknown[]> {
+  const ask = async (statement: Sql) => (await store.query(statement, { signal: call.signal })).rows;
+  const found: unknown[] = [];
+  for (const { row } of page) {
+    const explanation = await query.explain(ask, row);
+    found.push(explanation && shownExplanation(explanation));
+  }
+  return found;
+}
+
+export function shownExplanation({ value, description, details }: Explanation): object {
+  return { value: new Float(value), description, details: details.map(shownExplanation) };
+}

@@ -1,0 +1,359 @@
+/**
+ * What a search asks for: the body of a search, with the URL parameters that stand for parts of it.
+ * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/search-search.html
+ */
+import { tokenOf } from "../api/call.ts";
+import { illegal, type Parameters, readDurationMs } from "../api/parameters.ts";
+import { invalidRequest } from "../documents/errors.ts";
+import type { Json, JsonObject } from "../json/read.ts";
+import { VendorError } from "../vendor-error.ts";
+import { type Collapse, readCollapse } from "./collapse.ts";
+import { type FieldRequest, readFieldRequests } from "./fields.ts";
+import { type Highlight, readHighlight } from "./highlight.ts";
+import { readSort, readSortParameter, type Sort } from "./sort.ts";
+import { readSourceFilter, readSourceParameters, type SourceFilter, wholeSource } from "./source-filter.ts";
+
+/** A query of the URL, with its options. */
+export interface UrlQuery {
+  text: string;
+  options: Record<string, string>;
+}
+
+export interface SearchRequest {
+  query: Json | undefined;
+  urlQuery: UrlQuery | undefined;
+  postFilter: Json | undefined;
+  from: number;
+  size: number;
+  sort: Sort[];
+  source: SourceFilter;
+  fields: FieldRequest[];
+  docvalueFields: FieldRequest[];
+  highlight: Highlight | undefined;
+  collapse: Collapse | undefined;
+  /** How many hits are counted: all, none, or up to a number. */
+  countUpTo: number;
+  trackScores: boolean;
+  minScore: number | undefined;
+  searchAfter: Json[] | undefined;
+  pit: { id: string; keepAliveMs: number | undefined } | undefined;
+  timeoutMs: number | undefined;
+  /** 0: no limit. */
+  terminateAfter: number;
+  explain: boolean;
+  profile: boolean;
+  version: boolean;
+  seqNoPrimaryTerm: boolean;
+  aggregations: Json | undefined;
+  /** Factors of scores, by pattern of index. */
+  indicesBoost: [pattern: string, factor: number][];
+}
+
+export const DEFAULT_SIZE = 10;
+/** The vendor's `index.max_result_window`. */
+export const MAX_WINDOW = 10_000;
+/** Hits are counted exactly up to here, unless told. */
+const DEFAULT_COUNT = 10_000;
+
+export function emptyRequest(): SearchRequest {
+  return {
+    query: undefined,
+    urlQuery: undefined,
+    postFilter: undefined,
+    from: 0,
+    size: DEFAULT_SIZE,
+    sort: [],
+    source: wholeSource,
+    fields: [],
+    docvalueFields: [],
+    highlight: undefined,
+    collapse: undefined,
+    countUpTo: DEFAULT_COUNT,
+    trackScores: false,
+    minScore: undefined,
+    searchAfter: undefined,
+    pit: undefined,
+    timeoutMs: undefined,
+    terminateAfter: 0,
+    explain: false,
+    profile: false,
+    version: false,
+    seqNoPrimaryTerm: false,
+    aggregations: undefined,
+    indicesBoost: [],
+  };
+}
+
+/** @throws VendorError for what the vendor would not take */
+export function readSearchBody(body: JsonObject, request = emptyRequest()): SearchRequest {
+  for (const [name, value] of Object.entries(body)) readMember(request, name, value);
+  return request;
+}
+
+/** What this twin has no data for, or runs no scripts for. */
+const refused: Record<string, string> = {
+  knn: "This twin does not search vectors: [knn] is not supported",
+  rescore: "This twin does not rescore: [rescore] is not supported",
+  suggest: "This twin does not suggest: [suggest] is not supported",
+  script_fields: "This twin runs no scripts: [script_fields] is not supported",
+  runtime_mappings: "This twin runs no scripts: [runtime_mappings] is not supported",
+  rank: "This twin does not fuse rankings: [rank] is not supported",
+  retriever: "This twin does not fuse rankings: [retriever] is not supported",
+  sub_searches: "This twin does not fuse rankings: [sub_searches] is not supported",
+  slice: "This twin does not slice searches: [slice] is not supported",
+};
+
+function readMember(request: SearchRequest, name: string, value: Json): void {
+  const reason = refused[name];
+  if (reason !== undefined) {
+    if (isEmpty(value)) return;
+    throw illegal(reason);
+  }
+  switch (name) {
+    case "query":
+      request.query = objectOf(name, value);
+      return;
+    case "post_filter":
+      request.postFilter = objectOf(name, value);
+      return;
+    case "aggs":
+    case "aggregations":
+      request.aggregations = objectOf(name, value);
+      return;
+    case "highlight":
+      request.highlight = readHighlight(objectOf(name, value));
+      return;
+    case "collapse":
+      request.collapse = readCollapse(objectOf(name, value));
+      return;
+    case "from":
+      request.from = notNegative(name, integerOf(name, value));
+      return;
+    case "size":
+      request.size = notNegative(name, integerOf(name, value));
+      return;
+    case "sort":
+      request.sort = readSort(value);
+      return;
+    case "_source":
+      request.source = readSourceFilter(value);
+      return;
+    case "fields":
+      request.fields = readFieldRequests(value);
+      return;
+    case "docvalue_fields":
+      request.docvalueFields = readFieldRequests(value);
+      return;
+    case "stored_fields":
+      readStoredFields(request, Array.isArray(value) ? value.map(String) : [String(value)]);
+      return;
+    case "track_total_hits":
+      request.countUpTo = readCount(String(value));
+      return;
+    case "track_scores":
+      request.trackScores = booleanOf(name, value);
+      return;
+    case "explain":
+      request.explain = booleanOf(name, value);
+      return;
+    case "profile":
+      request.profile = booleanOf(name, value);
+      return;
+    case "version":
+      request.version = booleanOf(name, value);
+      return;
+    case "seq_no_primary_term":
+      request.seqNoPrimaryTerm = booleanOf(name, value);
+      return;
+    case "min_score":
+      request.minScore = Number(value);
+      return;
+    case "search_after":
+      if (!Array.isArray(value)) throw unknownKey(name, value);
+      request.searchAfter = value;
+      return;
+    case "pit":
+      request.pit = readPit(objectOf(name, value));
+      return;
+    case "timeout":
+      request.timeoutMs = limit(readDurationMs(String(value), "timeout"));
+      return;
+    case "terminate_after":
+      request.terminateAfter = readTerminateAfter(integerOf(name, value));
+      return;
+    case "indices_boost":
+      request.indicesBoost = readBoosts(value);
+      return;
+    case "stats":
+    case "ext":
+      return;
+    default:
+      throw unknownKey(name, value);
+  }
+}
+
+/** URL parameters that stand for parts of the body; they win over it. */
+export const searchParameters = [
+  "q",
+  "df",
+  "analyzer",
+  "analyze_wildcard",
+  "default_operator",
+  "lenient",
+  "from",
+  "size",
+  "sort",
+  "_source",
+  "_source_includes",
+  "_source_excludes",
+  "stored_fields",
+  "docvalue_fields",
+  "track_total_hits",
+  "track_scores",
+  "explain",
+  "version",
+  "seq_no_primary_term",
+  "timeout",
+  "terminate_after",
+  "stats",
+];
+
+export function readSearchParameters(parameters: Parameters, request: SearchRequest): SearchRequest {
+  const text = parameters.text("q");
+  if (text !== undefined) request.urlQuery = { text, options: queryOptions(parameters) };
+  const from = parameters.integer("from");
+  if (from !== undefined) request.from = notNegative("from", from);
+  const size = parameters.integer("size");
+  if (size !== undefined) request.size = notNegative("size", size);
+  const sort = parameters.list("sort");
+  if (sort) request.sort = readSortParameter(sort);
+  request.source = readSourceParameters(parameters) ?? request.source;
+  const stored = parameters.list("stored_fields");
+  if (stored) readStoredFields(request, stored);
+  const docvalues = parameters.list("docvalue_fields");
+  if (docvalues) request.docvalueFields = docvalues.map((field) => ({ field, format: undefined }));
+  const count = parameters.text("track_total_hits");
+  if (count !== undefined) request.countUpTo = readCount(count);
+  request.trackScores = parameters.flag("track_scores") ?? request.trackScores;
+  request.explain = parameters.flag("explain") ?? request.explain;
+  request.version = parameters.flag("version") ?? request.version;
+  request.seqNoPrimaryTerm = parameters.flag("seq_no_primary_term") ?? request.seqNoPrimaryTerm;
+  const timeoutMs = parameters.durationMs("timeout");
+  if (timeoutMs !== undefined) request.timeoutMs = limit(timeoutMs);
+  const terminateAfter = parameters.integer("terminate_after");
+  if (terminateAfter !== undefined) request.terminateAfter = readTerminateAfter(terminateAfter);
+  return request;
+}
+
+/** The options of `q`, by their names in a `query_string`. */
+export function queryOptions(parameters: Parameters): Record<string, string> {
+  const options: Record<string, string> = {};
+  for (const [name, option] of [
+    ["df", "default_field"],
+    ["analyzer", "analyzer"],
+    ["analyze_wildcard", "analyze_wildcard"],
+    ["default_operator", "default_operator"],
+    ["lenient", "lenient"],
+  ] as const) {
+    const value = parameters.text(name);
+    if (value !== undefined) options[option] = value;
+  }
+  return options;
+}
+
+/** @throws VendorError for what does not go together */
+export function checkSearch(request: SearchRequest): void {
+  const problems: string[] = [];
+  if (request.searchAfter && request.from > 0) {
+    problems.push("`from` parameter must be set to 0 when `search_after` is used");
+  }
+  if (request.searchAfter && request.sort.length === 0 && !request.pit) {
+    throw illegal("Sort must contain at least one field.");
+  }
+  if (request.searchAfter && request.collapse && request.sort.length > 1) {
+    problems.push(
+      "cannot use `collapse` in conjunction with `search_after` unless the sort is by the same field",
+    );
+  }
+  if (problems.length > 0) throw invalidRequest(problems);
+}
+
+function readStoredFields(request: SearchRequest, names: readonly string[]): void {
+  // Fields are stored in the source alone: naming any leaves the source out.
+  if (!names.includes("_source")) request.source = { kind: "none" };
+}
+
+function readCount(text: string): number {
+  if (text === "true" || text === "") return Number.POSITIVE_INFINITY;
+  if (text === "false") return 0;
+  const count = Number(text);
+  if (Number.isInteger(count) && count >= 0) return count;
+  if (count === -1) return Number.POSITIVE_INFINITY;
+  throw illegal(`[track_total_hits] parameter must be positive or equals to -1, got ${text}`);
+}
+
+function readTerminateAfter(value: number): number {
+  if (value >= 0) return value;
+  throw illegal("terminateAfter must be > 0");
+}
+
+function readPit(json: JsonObject): SearchRequest["pit"] {
+  const { id, keep_alive } = json;
+  if (typeof id !== "string") throw illegal("Required [id]");
+  const keepAliveMs = keep_alive === undefined ? undefined : readDurationMs(String(keep_alive), "keep_alive");
+  return { id, keepAliveMs };
+}
+
+function readBoosts(json: Json): [string, number][] {
+  const entries = (Array.isArray(json) ? json : [json]).flatMap((item) =>
+    typeof item === "object" && item !== null ? Object.entries(item) : [],
+  );
+  return entries.map(([pattern, factor]) => [pattern, Number(factor)]);
+}
+
+function objectOf(name: string, value: Json): JsonObject {
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
+  throw unknownKey(name, value);
+}
+
+function booleanOf(name: string, value: Json): boolean {
+  if (value === true || value === "true") return true;
+  if (value === false || value === "false") return false;
+  throw illegal(
+    `Failed to parse value [${String(value)}] as only [true] or [false] are allowed for [${name}].`,
+  );
+}
+
+function integerOf(name: string, value: Json): number {
+  const number = typeof value === "string" ? Number(value) : value;
+  if (typeof number === "number" && Number.isInteger(number) && Math.abs(number) < 2 ** 31) return number;
+  if (typeof value === "object") throw unknownKey(name, value);
+  throw new VendorError(400, {
+    type: "x_content_parse_exception",
+    reason: `[1:1] [${name}] failed to parse value [${String(value)}]`,
+    caused_by: { type: "number_format_exception", reason: `For input string: "${String(value)}"` },
+  });
+}
+
+function notNegative(name: string, value: number): number {
+  if (value >= 0) return value;
+  throw illegal(`[${name}] parameter cannot be negative, found [${value}]`);
+}
+
+function limit(ms: number): number | undefined {
+  return ms < 0 ? undefined : ms;
+}
+
+function isEmpty(value: Json): boolean {
+  if (value === null) return true;
+  return typeof value === "object" && Object.keys(value).length === 0;
+}
+
+function unknownKey(name: string, value: Json): VendorError {
+  return new VendorError(400, {
+    type: "parsing_exception",
+    reason: `Unknown key for a ${tokenOf(value)} in [${name}].`,
+    line: 1,
+    col: 2,
+  });
+}

@@ -1,0 +1,26 @@
+/** A mistake that the vendor finds when a shard is asked: the whole search fails, and says on which shard. */
+import { NODE_ID, uuidOf } from "../node.ts";
+import { type ErrorCause, VendorError } from "../vendor-error.ts";
+
+/** @param index the first of the indices that were searched */
+export function shardFailure(cause: ErrorCause, index: string, status = 400): VendorError {
+  const reason =
+    cause.type === "query_shard_exception" ? { ...cause, index_uuid: uuidOf(index), index } : cause;
+  const { caused_by: _, ...root } = reason;
+  return new VendorError(
+    status,
+    {
+      type: "search_phase_execution_exception",
+      reason: "all shards failed",
+      phase: "query",
+      grouped: true,
+      failed_shards: [{ shard: 0, index, node: NODE_ID, reason }],
+      ...(cause.type === "query_shard_exception" ? {} : { caused_by: { ...root, caused_by: root } }),
+    },
+    root,
+  );
+}
+
+export function illegalOnShard(reason: string, index: string): VendorError {
+  return shardFailure({ type: "illegal_argument_exception", reason }, index);
+}

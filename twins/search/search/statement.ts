@@ -1,0 +1,131 @@
+/** The statement that counts what a search finds, and gives the rows of the page that was asked for. */
+import { joined, raw, type Sql, type SqlValue, sql } from "../../datasets/sql.ts";
+import type { CompiledQuery } from "../query/compiled-query.ts";
+import type { SortKey } from "./sort-key.ts";
+
+export interface PageQuestion {
+  query: CompiledQuery;
+  /** What else must be so, over `documents AS d`: the indices, the post filter, a snapshot. */
+  filters: readonly Sql[];
+  keys: readonly SortKey[];
+  /** Values of the last hit of the page before, one a key. */
+  after: readonly SqlValue[] | undefined;
+  from: number;
+  size: number;
+  /** Whether hits have a score. */
+  scores: boolean;
+  minScore: number | undefined;
+  /** Factors of the score, by index. */
+  boosts: readonly { predicate: Sql; factor: number }[];
+  /** Hits looked at before the search ends; 0: all. */
+  terminateAfter: number;
+  /** Up to where hits are counted. */
+  countUpTo: number;
+  /** Only the best hit of each value is a hit of the page. */
+  collapseBy: Sql | undefined;
+}
+
+/**
+ * Columns: `total`, `max_score`, then of each row of the page `_row`, `score`, the value it was collapsed by, and a value a key.
+ * There is always a row; without hits its `_row` is NULL.
+ */
+export function pageStatement(question: PageQuestion): Sql {
+  const { size, countUpTo, collapseBy } = question;
+  const hits = hitsOf(question);
+  if (size === 0) {
+    return sql`WITH hits AS (${hits})
+      SELECT (${counted(countUpTo)}) AS total, NULL AS max_score, NULL AS _row`;
+  }
+  const collapsed = collapseBy
+    ? sql`SELECT * FROM hits QUALIFY row_number() OVER (PARTITION BY group_value ORDER BY ${order(question.keys)}) = 1`
+    : raw("SELECT * FROM hits");
+  return sql`WITH hits AS MATERIALIZED (${hits}),
+    page AS (SELECT * FROM (${collapsed}) WHERE ${afterPredicate(question)}
+      ORDER BY ${order(question.keys)} LIMIT ${integer(size)} OFFSET ${integer(question.from)})
+    SELECT totals.*, page.* FROM (SELECT count(*) AS total, max(score) AS max_score FROM hits) AS totals
+    LEFT JOIN page ON true ORDER BY ${order(question.keys)}`;
+}
+
+function counted(upTo: number): Sql {
+  return Number.isFinite(upTo)
+    ? sql`SELECT count(*) FROM (SELECT 1 FROM hits LIMIT ${integer(upTo + 1)})`
+    : raw("SELECT count(*) FROM hits");
+}
+
+/** All that is found, each with its keys. */
+function hitsOf(question: PageQuestion): Sql {
+  const { query, filters, keys, scores, minScore, terminateAfter, collapseBy } = question;
+  const ranked = scores && query.constantScore === undefined;
+  const base = scores
+    ? ranked
+      ? raw("s.score")
+      : sql`${query.constantScore ?? 0}`
+    : raw("CAST(NULL AS DOUBLE)");
+  const score = scores ? boosted(base, question.boosts) : base;
+  const columns = keys.map((key, index) => sql`${keyValue(key, score)} AS ${keyName(index)}`);
+  const conditions = [
+    ...(ranked ? [] : [query.predicate]),
+    ...filters,
+    ...(minScore === undefined ? [] : [sql`${score} >= ${minScore}`]),
+  ];
+  const from = ranked
+    ? sql`(${query.scored}) AS s JOIN documents AS d ON d._row = s._row`
+    : raw("documents AS d");
+  const where = conditions.length === 0 ? sql`` : sql` WHERE ${joined(conditions, " AND ")}`;
+  const group = collapseBy ? sql`, ${collapseBy} AS group_value` : sql`, NULL AS group_value`;
+  const selected = joined([sql`d._row AS _row, ${score} AS score${group}`, ...columns], ", ");
+  const limit = terminateAfter > 0 ? sql` ORDER BY d._row LIMIT ${integer(terminateAfter)}` : sql``;
+  return sql`SELECT ${selected} FROM ${from}${where}${limit}`;
+}
+
+/** The score key stands for whatever the score is in this statement. */
+function keyValue(key: SortKey, score: Sql): Sql {
+  return key.value.text === "s.score" ? score : key.value;
+}
+
+function boosted(score: Sql, boosts: PageQuestion["boosts"]): Sql {
+  if (boosts.length === 0) return score;
+  const cases = boosts.map(({ predicate, factor }) => sql`WHEN ${predicate} THEN ${factor}`);
+  return sql`(${score} * CASE ${joined(cases, " ")} ELSE 1 END)`;
+}
+
+function keyName(index: number): Sql {
+  return raw(`key_${index}`);
+}
+
+/** Hits that are equal by all keys are in the order of writing. */
+function order(keys: readonly SortKey[]): Sql {
+  const terms = keys.map(({ order, nullsFirst }, index) =>
+    raw(`key_${index} ${order.toUpperCase()} NULLS ${nullsFirst ? "FIRST" : "LAST"}`),
+  );
+  return joined([...terms, raw("_row ASC")], ", ");
+}
+
+/** Hits that come after the last one of the page before. */
+function afterPredicate({ keys, after }: PageQuestion): Sql {
+  if (!after) return raw("true");
+  let predicate: Sql = raw("false");
+  for (let index = keys.length - 1; index >= 0; index--) {
+    const key = keys[index];
+    const value = after[index];
+    if (!key || value === undefined) continue;
+    const { later, equal } = comparison(key, keyName(index), value);
+    predicate = sql`(${later} OR (${equal} AND ${predicate}))`;
+  }
+  return predicate;
+}
+
+function comparison({ order, nullsFirst }: SortKey, name: Sql, value: SqlValue): { later: Sql; equal: Sql } {
+  if (value === null) {
+    return { later: nullsFirst ? sql`${name} IS NOT NULL` : raw("false"), equal: sql`${name} IS NULL` };
+  }
+  const beyond = order === "asc" ? sql`${name} > ${value}` : sql`${name} < ${value}`;
+  return {
+    later: nullsFirst ? sql`coalesce(${beyond}, false)` : sql`(${name} IS NULL OR ${beyond})`,
+    equal: sql`coalesce(${name} = ${value}, false)`,
+  };
+}
+
+function integer(value: number): Sql {
+  return sql`${BigInt(value)}`;
+}

@@ -1,0 +1,36 @@
+/** Starts the search twin of one sandbox. */
+
+import { openLogStore } from "../datasets/store/duckdb-log-store.ts";
+import type { LogStore } from "../datasets/store/log-store.ts";
+import { resettable } from "../sandbox/baseline.ts";
+import { createMemoryWorld } from "../sandbox/memory-world.ts";
+import type { TwinContext } from "../sandbox/twin.ts";
+import type { SearchConfig } from "./config.ts";
+import { DocumentWriter } from "./documents/document-writer.ts";
+import type { SearchTwin } from "./search-twin.ts";
+
+export async function startSearchTwin(
+  { clock, log }: TwinContext,
+  { fidelity, index }: SearchConfig,
+): Promise<SearchTwin> {
+  let opened: Promise<LogStore> | undefined;
+  const store = () => {
+    opened ??= openLogStore();
+    return opened;
+  };
+  const world = createMemoryWorld({});
+  return {
+    world,
+    store,
+    documents: new DocumentWriter(store),
+    fidelity,
+    clock,
+    index,
+    translator: undefined,
+    log,
+    reset: await resettable(world),
+    async stop() {
+      await (await opened)?.close();
+    },
+  };
+}
