@@ -100,15 +100,25 @@ async function decodeBody(
 const DISCARD_BYTES = 4 * 1024 * 1024;
 const DISCARD_MS = 2000;
 
-/** Answers without having read the whole body; the connection is not used again. */
+/**
+ * Answers without having read the whole body; the connection is not used again. The answer goes out whole, but is ended
+ * only when the body is over: a connection that is closed with bytes unread takes back what it has sent.
+ */
 export async function refuseEarly(
   req: IncomingMessage,
   res: ServerResponse,
   response: VendorResponse,
 ): Promise<SentResponse> {
   if (!announcesBody(req)) return sendResponse(req, res, response);
+  if (response.body instanceof Readable || req.readableEnded) return sendResponse(req, res, response);
   res.setHeader("connection", "close");
-  const sent = await sendResponse(req, res, response);
+  const headers: Record<string, string> = { ...response.headers };
+  const body = encodeBody(response.body, headers);
+  if (mayHaveBody(response.status)) headers["content-length"] = String(body.length);
+  res.writeHead(response.status, headers);
+  if (req.method === "HEAD" || body.length === 0) res.flushHeaders();
+  else res.write(body);
+  req.once("end", () => res.end());
   let discarded = 0;
   const drop = () => req.socket.destroy();
   const timer = setTimeout(drop, DISCARD_MS);
@@ -118,7 +128,7 @@ export async function refuseEarly(
     if (discarded > DISCARD_BYTES) drop();
   });
   req.resume();
-  return sent;
+  return { status: response.status, headers, body };
 }
 
 /** What was sent, as the journal keeps it. */

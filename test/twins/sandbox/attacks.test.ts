@@ -1,3 +1,4 @@
+import net from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import engine from "../../../twins/engine/index.ts";
@@ -72,6 +73,24 @@ describe("bodies that are too large", () => {
     const answer = await sendRaw(twins.baseUrl, head);
     expect(answer).toMatch(/^HTTP\/1\.1 413 /);
     expect(answer).toContain("at most 100000");
+  });
+
+  test("a client that sends its whole body before it reads gets the refusal all the same", async () => {
+    const { hostname, port } = new URL(twins.baseUrl);
+    const body = Buffer.alloc(3_000_000, "x");
+    for (const [path, status] of [
+      ["/s/dev/shop/echo", 413],
+      ["/s/dev/shop/nothing", 404],
+      ["/c/dev/shop/sim/data", 401],
+    ]) {
+      const socket = net.connect(Number(port), hostname);
+      const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n`;
+      socket.write(head);
+      await new Promise((resolve) => socket.write(body, resolve));
+      const chunks: Buffer[] = [];
+      for await (const chunk of socket) chunks.push(chunk);
+      expect(Buffer.concat(chunks).toString()).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    }
   });
 
   test("a body without a declared length is cut off at the limit", async () => {
