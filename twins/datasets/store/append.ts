@@ -97,46 +97,80 @@ export interface TokenCount {
   tokens: number;
 }
 
-/** Appends the postings of one field's texts. */
-export async function appendTerms(
-  connection: DuckDBConnection,
-  postings: string,
-  texts: ReadonlyMap<number, readonly ColumnValue[]>,
-): Promise<TokenCount> {
-  const terms: string[] = [];
-  const rows: bigint[] = [];
-  const positions: number[] = [];
-  const frequencies: number[] = [];
-  const lengths: number[] = [];
-  const count: TokenCount = { documents: 0, tokens: 0 };
-  for (const [row, values] of texts) {
-    const tokens = tokensOf(values);
-    const number = BigInt(row);
-    const first = new Map<string, number>();
-    for (const { term, position } of tokens) {
-      const at = first.get(term);
-      if (at === undefined) first.set(term, frequencies.push(1) - 1);
-      else {
-        frequencies[at] = (frequencies[at] ?? 0) + 1;
-        frequencies.push(0);
-      }
-      terms.push(term);
-      rows.push(number);
-      positions.push(position);
-      lengths.push(tokens.length);
-    }
-    if (tokens.length > 0) count.documents++;
-    count.tokens += tokens.length;
+/** Postings of several fields, on their way into a table of written postings. */
+export class PostingRows {
+  readonly #fields: number[] = [];
+  readonly #terms: string[] = [];
+  readonly #rows: bigint[] = [];
+  readonly #positions: number[] = [];
+  readonly #frequencies: number[] = [];
+  readonly #lengths: number[] = [];
+
+  get size(): number {
+    return this.#terms.length;
   }
-  if (terms.length === 0) return count;
-  const types = [VARCHAR, BIGINT, INTEGER, INTEGER, INTEGER];
-  await appendColumns(connection, postings, types, [terms, rows, positions, frequencies, lengths]);
-  return count;
+
+  /** Adds the texts of one field, by number of row. */
+  add(field: number, texts: ReadonlyMap<number, readonly ColumnValue[]>): TokenCount {
+    const count: TokenCount = { documents: 0, tokens: 0 };
+    // Levels, hosts, names of services: the same few words again and again.
+    const known = new Map<ColumnValue, Tokens>();
+    for (const [row, values] of texts) {
+      const tokens = tokensOf(values, known);
+      if (tokens.length > 0) count.documents++;
+      count.tokens += tokens.length;
+      this.#addTokens(field, BigInt(row), tokens);
+    }
+    return count;
+  }
+
+  async append(connection: DuckDBConnection, table: string): Promise<void> {
+    if (this.size === 0) return;
+    const types = [INTEGER, VARCHAR, BIGINT, INTEGER, INTEGER, INTEGER];
+    const columns = [
+      this.#fields,
+      this.#terms,
+      this.#rows,
+      this.#positions,
+      this.#frequencies,
+      this.#lengths,
+    ];
+    await appendColumns(connection, table, types, columns);
+  }
+
+  #addTokens(field: number, row: bigint, tokens: Tokens): void {
+    const firsts = new Map<string, number>();
+    for (const { term, position } of tokens) {
+      const first = firsts.get(term);
+      if (first === undefined) firsts.set(term, this.size);
+      else this.#frequencies[first] = (this.#frequencies[first] ?? 0) + 1;
+      this.#frequencies.push(first === undefined ? 1 : 0);
+      this.#fields.push(field);
+      this.#terms.push(term);
+      this.#rows.push(row);
+      this.#positions.push(position);
+      this.#lengths.push(tokens.length);
+    }
+  }
 }
 
-/** The tokens of a field's values, each value `VALUE_GAP` positions after the one before. */
-export function tokensOf(values: readonly ColumnValue[]): { term: string; position: number }[] {
-  if (values.length === 1) return analyze(String(values[0]));
+type Tokens = readonly { term: string; position: number }[];
+
+/** Longest text, in UTF-16 units, and most texts whose tokens are kept. */
+const KNOWN_LENGTH = 64;
+const KNOWN_TEXTS = 1000;
+
+/** The tokens of a field's values, each value `VALUE_GAP` positions after the one before. @param known texts analysed before */
+export function tokensOf(values: readonly ColumnValue[], known = new Map<ColumnValue, Tokens>()): Tokens {
+  const [only] = values;
+  if (values.length === 1 && only !== undefined) {
+    const before = known.get(only);
+    if (before) return before;
+    const text = String(only);
+    const tokens = analyze(text);
+    if (text.length <= KNOWN_LENGTH && known.size < KNOWN_TEXTS) known.set(only, tokens);
+    return tokens;
+  }
   const tokens: { term: string; position: number }[] = [];
   values.forEach((value, index) => {
     const before = tokens.length + VALUE_GAP * index;

@@ -2,9 +2,11 @@
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Logger } from "pino";
 import type { FieldCatalog } from "../fields.ts";
 import { raw, type Sql, sql } from "../sql.ts";
 import { copyDatabase } from "./copy-file.ts";
+import { removeDatabase } from "./database.ts";
 import {
   type ConditionalWrite,
   type DocumentOutcome,
@@ -31,12 +33,13 @@ const THREADS = 2;
 const MAX_REMOVED = 10_000;
 
 export interface LogStoreOptions {
-  /** Folder for this store's file; made if it is not there. Absent: one of its own among the machine's temporary files. */
+  /** Folder for this store's file and no other's; made if it is not there. Absent: one of its own among the machine's temporary files. */
   folder?: string;
   /** A database file as `layout.ts` makes them; never changed. Absent: an empty store. */
   baselineFile?: string;
   /** As DuckDB writes it; 256MB when absent. */
   memoryLimit?: string;
+  log?: Logger;
 }
 
 /** @throws UnreadableStore when the baseline is no store, or of another format. */
@@ -64,6 +67,7 @@ class DuckDbLogStore implements LogStore {
   readonly #removed = new Map<string, number>();
   #opened: StoreFile | undefined;
   #files = 0;
+  #maintaining = false;
   #counts: { stateVersion: number; counts: Promise<ReadonlyMap<string, number>> } | undefined;
   stateVersion = 0;
 
@@ -160,6 +164,8 @@ class DuckDbLogStore implements LogStore {
   async #newFile(): Promise<StoreFile> {
     const { baselineFile, memoryLimit = MEMORY_LIMIT } = this.#options;
     const file = join(this.#folder, `store-${this.#files++}.duckdb`);
+    // One that a process which was killed has left.
+    await removeDatabase(file);
     if (baselineFile !== undefined) await copyDatabase(baselineFile, file);
     return StoreFile.open(this, { file, memoryLimit, threads: THREADS }, baselineFile !== undefined);
   }
@@ -219,6 +225,29 @@ class DuckDbLogStore implements LogStore {
     const written = documents.map(({ document }) => document);
     await this.#file.write(written, replaced, batch, nextSeqNo);
     this.#announce({ stateVersion: ++this.stateVersion, change: "write", documents });
+    void this.#maintain();
+  }
+
+  /** Puts postings into order, a step at a time, as long as there is something to do. */
+  async #maintain(): Promise<void> {
+    const file = this.#file;
+    if (this.#maintaining || !file.due) return;
+    this.#maintaining = true;
+    try {
+      while (file.due && this.#opened === file) {
+        for await (const step of file.maintain()) {
+          await this.#turns.take(async () => {
+            if (this.#opened === file) await step();
+          });
+          if (this.#opened !== file) return;
+        }
+      }
+    } catch (error) {
+      // Lookups are slower than they could be, and still right.
+      this.#options.log?.warn({ err: error }, "postings could not be put into order");
+    } finally {
+      this.#maintaining = false;
+    }
   }
 
   async #remove(places: readonly DocumentPlace[]): Promise<(RemovedDocument | undefined)[]> {

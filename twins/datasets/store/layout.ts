@@ -12,7 +12,7 @@ import {
   type NewField,
   placeFields,
 } from "../fields.ts";
-import { identifier, raw, type Sql, sql } from "../sql.ts";
+import { identifier, joined, raw, type Sql, sql } from "../sql.ts";
 import { read } from "./duckdb.ts";
 
 /** Grows when a file of the version before cannot be read any more. */
@@ -59,6 +59,9 @@ export async function createTables(connection: DuckDBConnection): Promise<void> 
     connection,
     raw("CREATE TABLE field_statistics (field VARCHAR, documents BIGINT, tokens BIGINT)"),
   );
+  await read(connection, raw("CREATE TABLE removed_rows (_row BIGINT)"));
+  await createWrittenPostings(connection, FIRST_WRITTEN);
+  await showWrittenPostings(connection, [FIRST_WRITTEN]);
   await read(connection, raw("CREATE TABLE catalog (format BIGINT, content VARCHAR)"));
   await saveCatalog(connection, { fields: new FieldCatalog([], undefined), nextRow: 0, nextSeqNo: 0 });
 }
@@ -103,9 +106,52 @@ export async function widenFields(
   return new FieldCatalog(fields, catalog.timeField?.name);
 }
 
-export async function createPostings(connection: DuckDBConnection, name: string): Promise<void> {
-  const columns = raw("(term VARCHAR, _row BIGINT, position INTEGER, frequency INTEGER, length INTEGER)");
-  await read(connection, sql`CREATE TABLE ${identifier(name)} ${columns}`);
+/** Columns of postings. */
+export const postingColumns = raw("term, _row, position, frequency, length");
+const postingTypes = "term VARCHAR, _row BIGINT, position INTEGER, frequency INTEGER, length INTEGER";
+/** The first table of postings that are written while the store is open. */
+export const FIRST_WRITTEN = "written_postings_0";
+
+/** Where `buildPostings` puts a field's. */
+export function builtTable(postings: string): string {
+  return `${postings}_built`;
+}
+
+/** What tells a field's postings from those of others in a table that they share. */
+export function postingsNumber(postings: string): number {
+  return Number(postings.slice(postings.lastIndexOf("_") + 1));
+}
+
+/** A field's postings: a table for those that are built, and a view of these and of those written later. */
+async function createPostings(connection: DuckDBConnection, postings: string): Promise<void> {
+  await createBuiltTable(connection, builtTable(postings));
+  const number = raw(String(postingsNumber(postings)));
+  await read(
+    connection,
+    sql`CREATE VIEW ${identifier(postings)} AS
+      SELECT ${postingColumns} FROM
+        (SELECT ${postingColumns} FROM ${identifier(builtTable(postings))}
+         UNION ALL SELECT ${postingColumns} FROM written_postings WHERE field = ${number}) AS posting
+      WHERE NOT EXISTS (SELECT 1 FROM removed_rows WHERE removed_rows._row = posting._row)`,
+  );
+}
+
+export async function createBuiltTable(connection: DuckDBConnection, name: string): Promise<void> {
+  await read(connection, sql`CREATE TABLE ${identifier(name)} (${raw(postingTypes)})`);
+}
+
+/** A table of postings of all fields. */
+export async function createWrittenPostings(connection: DuckDBConnection, name: string): Promise<void> {
+  await read(connection, sql`CREATE TABLE ${identifier(name)} (field INTEGER, ${raw(postingTypes)})`);
+}
+
+/** Says which tables the written postings are in. */
+export async function showWrittenPostings(
+  connection: DuckDBConnection,
+  tables: readonly string[],
+): Promise<void> {
+  const parts = tables.map((table) => sql`SELECT field, ${postingColumns} FROM ${identifier(table)}`);
+  await read(connection, sql`CREATE OR REPLACE VIEW written_postings AS ${joined(parts, " UNION ALL ")}`);
 }
 
 const catalogContent = z.object({

@@ -2,9 +2,10 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { analyzedSql } from "../analysis.ts";
 import { columnOf, type Field } from "../fields.ts";
-import { identifier, raw, type Sql, sql } from "../sql.ts";
+import { identifier, joined, raw, type Sql, sql } from "../sql.ts";
 import { read } from "./duckdb.ts";
-import { createPostings } from "./layout.ts";
+import { builtTable, createBuiltTable } from "./layout.ts";
+import type { ResultValue } from "./log-store.ts";
 
 /** How far the values of a list are apart: the vendor's `position_increment_gap`. */
 export const VALUE_GAP = 100;
@@ -22,10 +23,11 @@ export async function buildPostings(
   fromRow: number,
 ): Promise<void> {
   if (!field.postings) return;
+  const table = builtTable(field.postings);
   const pieces = await piecesOf(connection, field, fromRow);
-  for (const piece of pieces) await appendPostings(connection, field, field.postings, piece);
-  if (fromRow > 0 || pieces.length > 1) await mergePostings(connection, field.postings);
-  await countTokens(connection, field, field.postings);
+  for (const piece of pieces) await appendPostings(connection, field, table, piece);
+  if (fromRow > 0 || pieces.length > 1) await mergePostings(connection, table);
+  await countTokens(connection, field, table);
 }
 
 async function countTokens(connection: DuckDBConnection, field: Field, postings: string): Promise<void> {
@@ -113,43 +115,59 @@ async function piecesOf(connection: DuckDBConnection, field: Field, fromRow: num
 }
 
 /** Brings a whole table of postings into order, part by part, so that no part is larger than memory. */
-export async function mergePostings(connection: DuckDBConnection, postings: string): Promise<void> {
-  const merged = `${postings}_merged`;
-  await createPostings(connection, merged);
-  const bounds = await boundsOf(connection, postings);
-  for (let index = 0; index <= bounds.length; index++) {
-    const from = bounds[index - 1];
-    const to = bounds[index];
-    // The plain comparisons let whole row groups be passed over; the others cut a term that spans two parts.
-    const after = from
-      ? sql`term >= ${from.term} AND (term > ${from.term} OR _row >= ${from.row})`
-      : sql`true`;
-    const before = to ? sql`term <= ${to.term} AND (term < ${to.term} OR _row < ${to.row})` : sql`true`;
+async function mergePostings(connection: DuckDBConnection, table: string): Promise<void> {
+  const merged = `${table}_merged`;
+  await createBuiltTable(connection, merged);
+  const order = raw("term, _row, position");
+  for (const part of await sortedParts(connection, identifier(table), ["term", "_row"])) {
     await read(
       connection,
-      sql`INSERT INTO ${identifier(merged)} SELECT * FROM ${identifier(postings)}
-        WHERE ${after} AND ${before} ORDER BY term, _row, position`,
+      sql`INSERT INTO ${identifier(merged)} SELECT * FROM ${identifier(table)} WHERE ${part} ORDER BY ${order}`,
     );
   }
-  await read(connection, sql`DROP TABLE ${identifier(postings)}`);
-  await read(connection, sql`ALTER TABLE ${identifier(merged)} RENAME TO ${identifier(postings)}`);
+  await read(connection, sql`DROP TABLE ${identifier(table)}`);
+  await read(connection, sql`ALTER TABLE ${identifier(merged)} RENAME TO ${identifier(table)}`);
 }
 
-/** Postings that cut the table into parts of about `MERGE_POSTINGS`, in order. */
-async function boundsOf(
+const SAMPLES_A_PART = 50;
+
+/**
+ * Predicates that cut a relation into parts of about `MERGE_POSTINGS`, each after the one before.
+ * @param order the columns that it is to be ordered by: as many as tell parts from one another.
+ */
+export async function sortedParts(
   connection: DuckDBConnection,
-  postings: string,
-): Promise<{ term: string; row: bigint }[]> {
-  const { rows: counted } = await read(connection, sql`SELECT count(*) FROM ${identifier(postings)}`);
+  relation: Sql,
+  order: readonly [string, ...string[]],
+): Promise<Sql[]> {
+  const { rows: counted } = await read(connection, sql`SELECT count(*) FROM ${relation}`);
   const parts = Math.ceil(Number(counted[0]?.[0] ?? 0) / MERGE_POSTINGS);
-  if (parts <= 1) return [];
+  if (parts <= 1) return [raw("true")];
+  const columns = joined(order.map(identifier), ", ");
   const { rows } = await read(
     connection,
-    sql`SELECT term, _row FROM (SELECT term, _row FROM ${identifier(postings)}
-          USING SAMPLE reservoir(${raw(String(parts * 50))} ROWS) REPEATABLE (1))
-        ORDER BY term, _row`,
+    sql`SELECT ${columns} FROM (SELECT ${columns} FROM ${relation}
+          USING SAMPLE reservoir(${raw(String(parts * SAMPLES_A_PART))} ROWS) REPEATABLE (1))
+        ORDER BY ${columns}`,
   );
-  return rows
-    .filter((_, index) => index > 0 && index % 50 === 0)
-    .map(([term, row]) => ({ term: String(term), row: BigInt(Number(row)) }));
+  const bounds = rows.filter((_, index) => index > 0 && index % SAMPLES_A_PART === 0);
+  return [...bounds, undefined].map((to, index) => {
+    const from = bounds[index - 1];
+    return joined(
+      [from ? beyond(order, from, ">=") : raw("true"), to ? beyond(order, to, "<") : raw("true")],
+      " AND ",
+    );
+  });
+}
+
+/** Rows at or after a bound, or before it, in lexical order. */
+function beyond(order: readonly string[], bound: readonly ResultValue[], comparison: ">=" | "<"): Sql {
+  const strict = raw(comparison === ">=" ? ">" : "<");
+  const [column = "", ...rest] = order;
+  const name = identifier(column);
+  const value = typeof bound[0] === "number" ? sql`CAST(${bound[0]} AS BIGINT)` : sql`${String(bound[0])}`;
+  if (rest.length === 0) return sql`${name} ${raw(comparison)} ${value}`;
+  // The first comparison lets whole row groups be passed over; the second cuts what spans two parts.
+  const loose = raw(comparison === ">=" ? ">=" : "<=");
+  return sql`${name} ${loose} ${value} AND (${name} ${strict} ${value} OR ${beyond(rest, bound.slice(1), comparison)})`;
 }

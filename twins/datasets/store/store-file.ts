@@ -1,13 +1,21 @@
 /** A store's database file while it is open: its fields, its next numbers, and what is written to it. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import type { FieldCatalog } from "../fields.ts";
-import { identifier, joined, list, raw, type Sql, sql } from "../sql.ts";
-import { appendDocuments, appendTerms, type DocumentColumns, type TokenCount, tokensOf } from "./append.ts";
+import { identifier, joined, raw, type Sql, sql } from "../sql.ts";
+import { appendDocuments, type DocumentColumns, PostingRows, type TokenCount, tokensOf } from "./append.ts";
 import type { Batch } from "./batch.ts";
 import { Database, type DatabaseOptions, transaction } from "./database.ts";
 import { read } from "./duckdb.ts";
-import { addFields, createTables, readCatalog, type StoreCatalog, widenFields } from "./layout.ts";
+import {
+  addFields,
+  createTables,
+  postingsNumber,
+  readCatalog,
+  type StoreCatalog,
+  widenFields,
+} from "./layout.ts";
 import type { QueryResult, StoredDocument } from "./log-store.ts";
+import { WrittenPostings } from "./written-postings.ts";
 
 /** Without a write-ahead log DuckDB keeps what is new in memory until it is told to write it down. */
 const CHECKPOINT_BYTES = 16 << 20;
@@ -17,12 +25,14 @@ export class StoreFile {
   readonly #writer: DuckDBConnection;
   #catalog: StoreCatalog;
   #columns: DocumentColumns = { names: [], types: [] };
+  readonly #written: WrittenPostings;
   #sinceCheckpointBytes = 0;
 
   constructor(database: Database, writer: DuckDBConnection, catalog: StoreCatalog) {
     this.database = database;
     this.#writer = writer;
     this.#catalog = catalog;
+    this.#written = new WrittenPostings(writer);
   }
 
   /** @param filled whether the file is a copy of a baseline; else it is made. @throws UnreadableStore */
@@ -62,14 +72,15 @@ export class StoreFile {
   ): Promise<void> {
     return this.database.turn(async () => {
       const fields = await this.#extend(batch);
+      const rows = new PostingRows();
       await transaction(this.#writer, async () => {
         const counts = await this.#deleteRows(replaced.map(({ row }) => row));
         await appendDocuments(this.#writer, this.#columns, documents, fields, batch);
         for (const [name, { values }] of batch.columns) {
-          const postings = fields.get(name)?.postings;
-          if (!postings) continue;
-          addTo(counts, name, await appendTerms(this.#writer, postings, values));
+          const { postings } = fields.get(name) ?? {};
+          if (postings) addTo(counts, name, rows.add(postingsNumber(postings), values));
         }
+        await rows.append(this.#writer, this.#written.table);
         await this.#countTokens(counts);
       });
       const last = documents.at(-1);
@@ -79,6 +90,7 @@ export class StoreFile {
         nextSeqNo,
       };
       const bytes = documents.reduce((sum, { source }) => sum + source.length * 3, 0);
+      await this.#written.appended(rows.size);
       await this.#checkpoint(bytes);
     });
   }
@@ -90,6 +102,16 @@ export class StoreFile {
       });
       this.#catalog = { ...this.#catalog, nextSeqNo };
     });
+  }
+
+  /** Whether `maintain` has something to do. */
+  get due(): boolean {
+    return this.#written.due;
+  }
+
+  /** Keeps postings quick to look up. Each step is to be run by itself; others may write between them. */
+  async *maintain(): AsyncGenerator<() => Promise<void>> {
+    for await (const step of this.#written.maintain()) yield () => this.database.turn(step);
   }
 
   async close(): Promise<void> {
@@ -124,7 +146,7 @@ export class StoreFile {
     const counts = new Map<string, TokenCount>();
     if (rows.length === 0) return counts;
     const texts = this.#catalog.fields.all().filter(({ postings }) => postings !== undefined);
-    const numbers = list(rows.map((row) => BigInt(row)));
+    const numbers = sql`(SELECT unnest(from_json(${JSON.stringify(rows)}, '["BIGINT"]')))`;
     if (texts.length > 0) {
       const columns = joined(
         texts.map(({ column }) => identifier(column)),
@@ -132,23 +154,16 @@ export class StoreFile {
       );
       const found = await read(this.#writer, sql`SELECT ${columns} FROM documents WHERE _row IN ${numbers}`);
       for (const [index, field] of texts.entries()) {
-        const terms = new Set<string>();
         for (const row of found.rows) {
           const value = row[index] ?? null;
           const values = Array.isArray(value) ? value.map(String) : value === null ? [] : [String(value)];
-          const tokens = tokensOf(values);
-          for (const { term } of tokens) terms.add(term);
-          if (tokens.length > 0) addTo(counts, field.name, { documents: -1, tokens: -tokens.length });
-        }
-        if (terms.size > 0 && field.postings) {
-          await read(
-            this.#writer,
-            sql`DELETE FROM ${identifier(field.postings)} WHERE term IN ${list([...terms])} AND _row IN ${numbers}`,
-          );
+          const { length } = tokensOf(values);
+          if (length > 0) addTo(counts, field.name, { documents: -1, tokens: -length });
         }
       }
     }
     await read(this.#writer, sql`DELETE FROM documents WHERE _row IN ${numbers}`);
+    await read(this.#writer, sql`INSERT INTO removed_rows ${numbers}`);
     return counts;
   }
 
