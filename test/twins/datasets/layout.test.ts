@@ -64,7 +64,7 @@ test("postings built piece by piece lie in one order", async () => {
   const { rows } = await read(
     connection,
     raw(`SELECT count(*), count(*) FILTER (WHERE (term, _row, position) < before) FROM
-      (SELECT term, _row, position, lag((term, _row, position)) OVER (ORDER BY rowid) AS before FROM postings_0)`),
+      (SELECT term, _row, position, lag((term, _row, position)) OVER (ORDER BY rowid) AS before FROM postings_0_built)`),
   );
   expect(rows).toEqual([[300_000, 0]]);
 });
