@@ -99,8 +99,6 @@ async function decodeBody(
 /** How much of a refused body is taken in and thrown away, so that the client gets to read the refusal. */
 const DISCARD_BYTES = 4 * 1024 * 1024;
 const DISCARD_MS = 2000;
-/** How long a client that sends even more has to read it, while nothing more is taken in. */
-const LAST_MS = 250;
 
 /**
  * Answers without having read the whole body; the connection is not used again. The answer goes out whole, but is ended
@@ -123,14 +121,11 @@ export async function refuseEarly(
   req.once("end", () => res.end());
   let discarded = 0;
   const drop = () => req.socket.destroy();
-  let timer = setTimeout(drop, DISCARD_MS);
+  const timer = setTimeout(drop, DISCARD_MS);
   req.socket.once("close", () => clearTimeout(timer));
   req.on("data", (chunk: Buffer) => {
     discarded += chunk.length;
-    if (discarded <= DISCARD_BYTES) return;
-    req.pause();
-    clearTimeout(timer);
-    timer = setTimeout(drop, LAST_MS);
+    if (discarded > DISCARD_BYTES) drop();
   });
   req.resume();
   return { status: response.status, headers, body };

@@ -93,7 +93,8 @@ test.each(
   "a gigabyte, $framing, to $name is refused, cut off, and never held",
   async ({ status, head, limitMib, header, piece }) => {
     const sent = await flood(`${head()}Host: x\r\n${header}\r\n\r\n`, piece);
-    expect(sent.answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    // Whoever sends on after the refusal is cut off, and may lose it.
+    expect(sent.answer).toMatch(new RegExp(`^(HTTP/1\\.1 ${status} |$)`));
     expect(sent.sentBytes).toBeLessThan((limitMib + 32) * MIB);
     expect(sent.peakBytes).toBeLessThan((limitMib * 2 + 32) * MIB);
     expect((await request("GET", `${twins.baseUrl}/s/dev/shop/things/lamp`)).status).toBe(200);

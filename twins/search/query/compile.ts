@@ -19,6 +19,36 @@ export function compileQuery(json: unknown, context: QueryContext): CompiledQuer
   return compiled(query, context, parser.dropped);
 }
 
+/** What stands in the address of a search beside `q`. */
+export interface QueryStringParameters {
+  /** `df` */
+  defaultField?: string;
+  /** `default_operator` */
+  defaultOperator?: string;
+  analyzer?: string;
+  analyzeWildcard?: boolean;
+  lenient?: boolean;
+}
+
+/** The query of `?q=`. @throws VendorError */
+export function compileQueryString(
+  text: string,
+  { defaultField, defaultOperator, analyzer, analyzeWildcard, lenient }: QueryStringParameters,
+  context: QueryContext,
+): CompiledQuery {
+  const body = {
+    query: text,
+    default_field: defaultField ?? null,
+    default_operator: defaultOperator ?? null,
+    analyzer: analyzer ?? null,
+    analyze_wildcard: analyzeWildcard ?? null,
+    lenient: lenient ?? null,
+  };
+  // The text has no place in the request's JSON.
+  const { fields, fidelity, nowMs } = context;
+  return compileQuery({ query_string: body }, { fields, fidelity, nowMs });
+}
+
 function compiled(query: Query, context: QueryContext, dropped: readonly DroppedClause[]): CompiledQuery {
   const compiler = new Compiler(context);
   const matcher = compiler.compile(query, 1);

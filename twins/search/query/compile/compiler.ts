@@ -1,16 +1,23 @@
 /** From the tree of a query to SQL: which function compiles which clause. */
-import type { Sql } from "../../../datasets/sql.ts";
+import { type Sql, sql } from "../../../datasets/sql.ts";
 import type { QueryContext } from "../compiled-query.ts";
 import { tooManyClauses } from "../errors.ts";
 import type { Query } from "../syntax/query.ts";
 import { compileBool } from "./bool.ts";
+import { compileExists } from "./exists.ts";
+import { compileFuzzy } from "./fuzzy.ts";
 import { compileMatch } from "./match.ts";
 import { type Matcher, nothing, TRUE, uniform } from "./matcher.ts";
+import { compileMultiMatch } from "./multi-match.ts";
+import { compilePrefix, compileRegexp, compileWildcard } from "./patterns.ts";
+import { compileQueryStringQuery } from "./query-string.ts";
 import { compileRange } from "./range.ts";
 import { compileTerm } from "./term.ts";
+import { compileIds, compileTerms, compileTermsSet } from "./terms.ts";
 
 /** The vendor's limit depends on its memory; this is what a small node has. */
 const MAX_CLAUSES = 4096;
+const IGNORE_ABOVE = 256;
 
 export class Compiler {
   readonly context: QueryContext;
@@ -41,6 +48,16 @@ export class Compiler {
     this.terms.set(field, [...known, ...words.filter((word) => !known.includes(word))]);
   }
 
+  /** What the vendor's dynamic mapping keeps as a keyword: texts of up to 256 characters. */
+  keywords(texts: readonly string[]): string[] {
+    return texts.filter((text) => this.context.fidelity === "specification" || text.length <= IGNORE_ABOVE);
+  }
+
+  /** The same as a further condition on a value. */
+  keptAsKeyword(value: Sql): Sql {
+    return this.context.fidelity === "vendor" ? sql` AND length(${value}) <= ${IGNORE_ABOVE}` : sql``;
+  }
+
   #compile(query: Query, boost: number): Matcher {
     switch (query.kind) {
       case "match_all":
@@ -56,6 +73,26 @@ export class Compiler {
         return compileRange(this, query, boost);
       case "match":
         return compileMatch(this, query, boost);
+      case "terms":
+        return compileTerms(this, query, boost);
+      case "terms_set":
+        return compileTermsSet(this, query, boost);
+      case "ids":
+        return compileIds(this, query, boost);
+      case "exists":
+        return compileExists(this, query, boost);
+      case "wildcard":
+        return compileWildcard(this, query, boost);
+      case "prefix":
+        return compilePrefix(this, query, boost);
+      case "regexp":
+        return compileRegexp(this, query, boost);
+      case "fuzzy":
+        return compileFuzzy(this, query, boost);
+      case "multi_match":
+        return compileMultiMatch(this, query, boost);
+      case "query_string":
+        return compileQueryStringQuery(this, query, boost);
       default:
         throw new Error(`no compiler for [${query.kind}]`);
     }

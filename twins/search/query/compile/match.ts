@@ -1,43 +1,131 @@
-/** Text that is looked for: cut into words as the field's own text was. */
-import { analyze } from "../../../datasets/analysis.ts";
+/** Text that is looked for in one field: cut into words as the field's own text was. */
 import type { MatchOptions, MatchQuery } from "../syntax/query.ts";
+import { analyzed } from "./analyzers.ts";
+import { combine } from "./bool.ts";
 import type { Compiler } from "./compiler.ts";
+import { changesOf, fuzzyWord } from "./fuzzy.ts";
 import { type Matcher, nothing, TRUE, uniform } from "./matcher.ts";
 import { minimumShouldMatch } from "./minimum-should-match.ts";
+import { prefix } from "./patterns.ts";
+import { phrase, type Slot } from "./phrase.ts";
 import { type Target, targetOf } from "./target.ts";
 import { oneValue } from "./term.ts";
-import { leniently } from "./unfit.ts";
-import { anyWords } from "./words.ts";
+import { leniently, matchesNothing } from "./unfit.ts";
+import { anyWords, expandedPrefix, type Words } from "./words.ts";
 
 export function compileMatch(compiler: Compiler, query: MatchQuery, boost: number): Matcher {
   const target = targetOf(compiler.context, query.field, "words");
-  return matchField(compiler, target, query, boost);
+  return matchField(compiler, target, query, boost) ?? noWords(query.options, boost);
 }
 
-type FieldMatch = Pick<MatchQuery, "text" | "type" | "options">;
+export type FieldMatch = Pick<MatchQuery, "text" | "type" | "options">;
 
-/** Text looked for in one field, whatever it holds. */
-export function matchField(compiler: Compiler, target: Target, query: FieldMatch, boost: number): Matcher {
+/** @returns undefined when the text has no word */
+export function matchField(
+  compiler: Compiler,
+  target: Target,
+  query: FieldMatch,
+  boost: number,
+): Matcher | undefined {
   if (target.kind === "missing") return nothing;
   if (target.kind !== "words") {
-    compiler.count(1);
-    const one = () => oneValue(compiler, target, query.text, boost);
-    return query.options.lenient ? leniently(one) : one();
+    const one = () => matchWhole(compiler, target, query, boost);
+    return query.options.lenient ? leniently(one) : matchesNothing(compiler.context, one);
   }
-  const terms = analyze(String(query.text)).map(({ term }) => term);
-  compiler.count(Math.max(1, terms.length));
+  const terms = analyzed(String(query.text), query.options.analyzer, "match");
+  if (terms.length === 0) return undefined;
+  compiler.count(terms.length);
   compiler.note(target.name, terms);
-  if (terms.length === 0) return noTerms(query.options, boost);
-  return anyWords(
-    target,
-    terms.map((term) => ({ term, boost })),
-    minimumOf(query.options, terms.length),
-  );
+  return matchWords(compiler, target, terms, query, boost);
 }
 
 /** Text without any word. */
-export function noTerms({ zeroTerms }: MatchOptions, boost: number): Matcher {
+export function noWords({ zeroTerms }: MatchOptions, boost: number): Matcher {
   return zeroTerms === "all" ? uniform(TRUE, boost, "*:*") : nothing;
+}
+
+/** A field that is not analysed is looked at as a whole. */
+function matchWhole(
+  compiler: Compiler,
+  target: Target,
+  { type, text, options }: FieldMatch,
+  boost: number,
+): Matcher {
+  if (type === "phrase_prefix" || type === "bool_prefix") {
+    if (target.kind === "keyword")
+      return prefix(compiler, target, { prefix: String(text), caseInsensitive: false }, boost);
+  }
+  if (type === "boolean" && options.fuzzy && target.kind === "keyword") {
+    return fuzzyWord(compiler, target, String(text), options.fuzzy, boost);
+  }
+  compiler.count(1);
+  return oneValue(compiler, target, text, boost);
+}
+
+function matchWords(
+  compiler: Compiler,
+  target: Words,
+  terms: readonly string[],
+  { type, options }: FieldMatch,
+  boost: number,
+): Matcher {
+  switch (type) {
+    case "boolean":
+      return matchAny(compiler, target, terms, options, boost);
+    case "phrase":
+      return terms.length === 1
+        ? anyWords(target, [{ term: terms[0] ?? "", boost }], 1)
+        : phrase(target, terms.map(word), options.slop, boost);
+    case "phrase_prefix": {
+      const [last = "", ...before] = [...terms].reverse();
+      const slot: Slot = { kind: "prefix", prefix: last, maxExpansions: options.maxExpansions };
+      return before.length === 0
+        ? expandedPrefix(target, last, options.maxExpansions, boost)
+        : phrase(target, [...before.reverse().map(word), slot], options.slop, boost);
+    }
+    case "bool_prefix": {
+      const [last = "", ...before] = [...terms].reverse();
+      const starts = prefix(compiler, target, { prefix: last, caseInsensitive: false }, boost);
+      const words = before.reverse().map((term) => oneWord(compiler, target, term, options, boost));
+      return ofWords([...words, starts], options);
+    }
+  }
+}
+
+function word(term: string): Slot {
+  return { kind: "word", term };
+}
+
+function matchAny(
+  compiler: Compiler,
+  target: Words,
+  terms: readonly string[],
+  options: MatchOptions,
+  boost: number,
+): Matcher {
+  const { fuzzy } = options;
+  if (fuzzy && terms.some((term) => changesOf(fuzzy, term) > 0)) {
+    return ofWords(
+      terms.map((term) => oneWord(compiler, target, term, options, boost)),
+      options,
+    );
+  }
+  const words = terms.map((term) => ({ term, boost }));
+  return anyWords(target, words, minimumOf(options, terms.length));
+}
+
+function oneWord(
+  compiler: Compiler,
+  target: Words,
+  term: string,
+  { fuzzy }: MatchOptions,
+  boost: number,
+): Matcher {
+  return fuzzy ? fuzzyWord(compiler, target, term, fuzzy, boost) : anyWords(target, [{ term, boost }], 1);
+}
+
+function ofWords(words: readonly Matcher[], options: MatchOptions): Matcher {
+  return combine({ must: [], should: words, filter: [], minimum: minimumOf(options, words.length) });
 }
 
 /** How many of the words must be there. */

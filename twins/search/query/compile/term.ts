@@ -12,9 +12,6 @@ import { matchesNothing } from "./unfit.ts";
 import { booleanOf } from "./values.ts";
 import { anyWords } from "./words.ts";
 
-/** What the vendor's dynamic mapping keeps of a text as a keyword, in characters. */
-const IGNORE_ABOVE = 256;
-
 export function compileTerm(compiler: Compiler, query: TermQuery, boost: number): Matcher {
   compiler.count(1);
   const target = targetOf(compiler.context, query.field, "whole");
@@ -35,7 +32,7 @@ export function oneValue(compiler: Compiler, target: Target, value: Scalar, boos
       compiler.note(target.name, [text]);
       return anyWords(target, [{ term: text, boost }], 1);
     case "keyword":
-      if (compiler.context.fidelity === "vendor" && text.length > IGNORE_ABOVE) return nothing;
+      if (compiler.keywords([text]).length === 0) return nothing;
       compiler.note(target.name, [text]);
       return keyword(target.field, sql`${text}`, boost, `${target.name}:${text}`);
     case "number": {

@@ -4,6 +4,7 @@ import type { Ask, Explanation } from "../compiled-query.ts";
 import { boostOf, idfSql, lengthFactorSql, scoreSql, statisticsSql } from "../score/bm25.ts";
 import { explainWord } from "../score/explain.ts";
 import { explanation, FALSE, type Matcher } from "./matcher.ts";
+import { slotCondition } from "./phrase.ts";
 import type { Target } from "./target.ts";
 import { strings } from "./values.ts";
 
@@ -25,6 +26,26 @@ export function anyWords(target: Words, words: readonly Word[], minimum: number)
     predicate: wordsPredicate(target, merged, minimum),
     score: { kind: "ranked", rows: rankedWords(target, merged, minimum) },
     explain: (ask, row) => explainWords(target, merged, ask, row),
+  };
+}
+
+/** The first words with a prefix, each of which scores as if it had been asked for. */
+export function expandedPrefix(target: Words, prefix: string, maxExpansions: number, boost: number): Matcher {
+  const table = identifier(target.postings);
+  const condition = slotCondition(target, { kind: "prefix", prefix, maxExpansions });
+  const hits = sql`SELECT _row, term AS word, 1 AS times, CAST(${boostOf(boost)} AS FLOAT) AS boost, frequency, length
+    FROM ${table} WHERE ${condition} AND frequency > 0`;
+  const rows = rankedHits(target, hits, 1);
+  return {
+    predicate: sql`d._row IN (SELECT _row FROM ${table} WHERE ${condition})`,
+    score: { kind: "ranked", rows },
+    async explain(ask, row) {
+      const [found] = await ask(sql`SELECT score FROM ${rows} WHERE _row = ${row}`);
+      return explanation(
+        Number(found?.[0] ?? 0),
+        `weight(${target.name}:${prefix}*), sum of the words with this prefix`,
+      );
+    },
   };
 }
 
@@ -85,22 +106,32 @@ function lookups(table: Sql, words: readonly MergedWord[]): Sql {
 }
 
 function rankedWords(target: Words, words: readonly MergedWord[], minimum: number): Sql {
-  const table = identifier(target.postings);
-  const weights = sql`SELECT word, any_value(boost) * ${idfSql(raw("any_value(documents)"), raw("count(*)"))} AS weight,
+  const hits = lookups(identifier(target.postings), words);
+  const [only] = words;
+  if (!only || words.length > 1 || minimum > only.times) return rankedHits(target, hits, minimum);
+  return sql`(WITH hits AS MATERIALIZED (${hits})
+    SELECT _row, ${scoreOfHit} AS score FROM hits JOIN (${weightsOf(target)}) AS weights USING (word))`;
+}
+
+/** The sum of each document's words. @param hits as `lookups` gives them */
+function rankedHits(target: Words, hits: Sql, minimum: number): Sql {
+  return sql`(WITH hits AS MATERIALIZED (${hits})
+    SELECT _row, CAST(sum(CAST(${scoreOfHit} AS DOUBLE)) AS FLOAT) AS score
+    FROM hits JOIN (${weightsOf(target)}) AS weights USING (word)
+    GROUP BY _row HAVING sum(times) >= ${minimum})`;
+}
+
+const scoreOfHit = scoreSql(
+  raw("weight"),
+  raw("frequency"),
+  lengthFactorSql(raw("length"), raw("average_length")),
+);
+
+/** `word, weight, average_length` */
+function weightsOf(target: Words): Sql {
+  return sql`SELECT word, any_value(boost) * ${idfSql(raw("any_value(documents)"), raw("count(*)"))} AS weight,
       any_value(average_length) AS average_length
     FROM hits, (${statisticsSql(target.field, target.postings)}) GROUP BY word`;
-  const one = scoreSql(
-    raw("weight"),
-    raw("frequency"),
-    lengthFactorSql(raw("length"), raw("average_length")),
-  );
-  const rows = sql`FROM hits JOIN (${weights}) AS weights USING (word)`;
-  const hits = sql`WITH hits AS MATERIALIZED (${lookups(table, words)})`;
-  if (words.length === 1 && minimum <= (words[0]?.times ?? 0)) {
-    return sql`(${hits} SELECT _row, ${one} AS score ${rows})`;
-  }
-  return sql`(${hits} SELECT _row, CAST(sum(CAST(${one} AS DOUBLE)) AS FLOAT) AS score ${rows}
-    GROUP BY _row HAVING sum(times) >= ${minimum})`;
 }
 
 async function explainWords(

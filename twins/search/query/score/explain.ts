@@ -1,5 +1,5 @@
 /** Why a word or a phrase scores what it does, as the vendor tells it. */
-import { identifier, list, raw, sql } from "../../../datasets/sql.ts";
+import { identifier, list, type Sql, sql } from "../../../datasets/sql.ts";
 import { explanation } from "../compile/matcher.ts";
 import type { Words } from "../compile/words.ts";
 import type { Ask, Explanation } from "../compiled-query.ts";
@@ -46,10 +46,27 @@ export async function explainWord(
   });
 }
 
+/** @param frequencies `_row, frequency, length` of the phrase */
+export async function explainPhrase(
+  { field, postings }: Words,
+  what: string,
+  terms: readonly string[],
+  frequencies: Sql,
+  boost: number,
+  ask: Ask,
+  row: bigint,
+): Promise<Explanation> {
+  const [found = []] = await ask(sql`SELECT frequency, length, documents, average_length
+    FROM (${frequencies}), (${statisticsSql(field, postings)}) WHERE _row = ${row}`);
+  const [frequency = 0, length = 0, documents = 0, averageLength = 0] = found.map(Number);
+  const matching = await matchingDocuments(postings, terms, ask);
+  return explainParts({ what, boost, documents, matching, frequency, length, averageLength });
+}
+
 /** How many documents have each of some words. */
-export async function matchingDocuments(postings: string, terms: readonly string[], ask: Ask) {
+async function matchingDocuments(postings: string, terms: readonly string[], ask: Ask) {
   const rows = await ask(sql`SELECT term, count(*) FROM ${identifier(postings)}
-    WHERE term IN ${list(terms)} AND ${raw("frequency > 0")} GROUP BY term`);
+    WHERE term IN ${list(terms)} AND frequency > 0 GROUP BY term`);
   const counts = new Map(rows.map(([term, count]) => [String(term), Number(count)]));
   return terms.map((term) => ({ term, documents: counts.get(term) ?? 0 }));
 }

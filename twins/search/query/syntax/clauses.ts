@@ -2,17 +2,35 @@
 import { readBool } from "./bool.ts";
 import { readMatch } from "./match.ts";
 import { readMatchAll, readMatchNone } from "./match-all.ts";
+import { readMatchBoolPrefix, readMatchPhrase, readMatchPhrasePrefix } from "./match-phrase.ts";
+import { readMultiMatch, readQueryString, readSimpleQueryString } from "./multi-field.ts";
 import type { Grammar } from "./parser.ts";
+import { readExists, readFuzzy, readPrefix, readRegexp, readWildcard } from "./patterns.ts";
 import { readRange } from "./range.ts";
 import { readTerm } from "./term.ts";
+import { readIds, readTerms, readTermsSet } from "./terms.ts";
 
 const readers: Grammar["readers"] = {
   bool: readBool,
   match: readMatch,
   match_all: readMatchAll,
   match_none: readMatchNone,
+  match_bool_prefix: readMatchBoolPrefix,
+  match_phrase: readMatchPhrase,
+  match_phrase_prefix: readMatchPhrasePrefix,
+  multi_match: readMultiMatch,
+  prefix: readPrefix,
+  query_string: readQueryString,
   range: readRange,
+  regexp: readRegexp,
+  simple_query_string: readSimpleQueryString,
   term: readTerm,
+  terms: readTerms,
+  terms_set: readTermsSet,
+  wildcard: readWildcard,
+  exists: readExists,
+  fuzzy: readFuzzy,
+  ids: readIds,
 };
 
 const specified: ReadonlySet<string> = new Set([

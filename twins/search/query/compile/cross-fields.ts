@@ -1,0 +1,90 @@
+/**
+ * `cross_fields`: the fields are taken as one, so that each word may be in any of them. As Lucene blends them: a word counts in
+ * every field as frequent as in the field that has it most often.
+ */
+import { identifier, joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
+import { boostOf, idfSql, lengthFactorSql, scoreSql, statisticsSql } from "../score/bm25.ts";
+import { analyzed } from "./analyzers.ts";
+import { combine } from "./bool.ts";
+import type { Compiler } from "./compiler.ts";
+import { best } from "./dis-max.ts";
+import { matchField, minimumOf } from "./match.ts";
+import { anyOf, explanation, type Matcher } from "./matcher.ts";
+import type { MultiField } from "./multi-match.ts";
+import { targetOf } from "./target.ts";
+import type { Words } from "./words.ts";
+
+interface WeightedWords {
+  readonly target: Words;
+  readonly boost: number;
+}
+
+/** @returns undefined when the text has no word */
+export function crossFields(compiler: Compiler, query: MultiField): Matcher | undefined {
+  const { context } = compiler;
+  const { text, options, boost } = query;
+  const tieBreaker = query.tieBreaker ?? 0;
+  const analysed: WeightedWords[] = [];
+  const others: Matcher[] = [];
+  for (const [name, weight] of query.fields) {
+    const target = targetOf(context, name, "words");
+    const weighted = Math.fround(boost * weight);
+    if (target.kind === "words") analysed.push({ target, boost: weighted });
+    else {
+      const matcher = matchField(compiler, target, { type: "boolean", text, options }, weighted);
+      if (matcher) others.push(matcher);
+    }
+  }
+  const terms = analyzed(String(text), options.analyzer, "multi_match");
+  if (analysed.length === 0 || terms.length === 0) {
+    return others.length === 0 ? undefined : best(others, tieBreaker);
+  }
+  compiler.count(terms.length * analysed.length);
+  for (const { target } of analysed) compiler.note(target.name, terms);
+  const words = terms.map((term) => blended(analysed, term, tieBreaker));
+  const together = combine({
+    must: [],
+    should: words,
+    filter: [],
+    minimum: minimumOf(options, words.length),
+  });
+  return best([together, ...others], tieBreaker);
+}
+
+/** One word in any of the fields: the best field counts, and a share of the others. */
+function blended(fields: readonly WeightedWords[], term: string, tieBreaker: number): Matcher {
+  const found = (target: Words): Sql =>
+    sql`SELECT _row, frequency, length FROM ${identifier(target.postings)} WHERE term = ${term} AND frequency > 0`;
+  const matching = joined(
+    fields.map(({ target }) => sql`SELECT count(*) AS matching FROM (${found(target)})`),
+    " UNION ALL ",
+  );
+  const documents = joined(
+    fields.map(({ target }) => sql`SELECT documents FROM (${statisticsSql(target.field, target.postings)})`),
+    " UNION ALL ",
+  );
+  const score = scoreSql(
+    raw("weight"),
+    raw("frequency"),
+    lengthFactorSql(raw("length"), raw("average_length")),
+  );
+  const scores = fields.map(
+    ({ target, boost }) => sql`SELECT _row, CAST(${score} AS DOUBLE) AS score
+      FROM (SELECT _row, frequency, length, average_length,
+              CAST(${boostOf(boost)} AS FLOAT) * ${idfSql(raw("all_documents"), raw("most"))} AS weight
+            FROM (${found(target)}), (${statisticsSql(target.field, target.postings)}),
+              (SELECT max(matching) AS most FROM (${matching})), (SELECT max(documents) AS all_documents FROM (${documents})))`,
+  );
+  const others = tieBreaker === 0 ? raw("") : sql` + ${Math.fround(tieBreaker)} * (sum(score) - max(score))`;
+  const rows = sql`(SELECT _row, CAST(max(score)${others} AS FLOAT) AS score
+    FROM (${joined(scores, " UNION ALL ")}) GROUP BY _row)`;
+  return {
+    predicate: anyOf(fields.map(({ target }) => sql`d._row IN (SELECT _row FROM (${found(target)}))`)),
+    score: { kind: "ranked", rows },
+    async explain(ask, row) {
+      const [scored] = await ask(sql`SELECT score FROM ${rows} WHERE _row = ${row}`);
+      const names = fields.map(({ target }) => target.name).join(", ");
+      return explanation(Number(scored?.[0] ?? 0), `blended(terms:[${term}] in ${names})`);
+    },
+  };
+}

@@ -1,0 +1,28 @@
+/** Documents that have a value in a field, or in any field of an object. */
+import { raw } from "../../../datasets/sql.ts";
+import type { ExistsQuery } from "../syntax/query.ts";
+import { exists } from "./column.ts";
+import type { Compiler } from "./compiler.ts";
+import { fieldNames } from "./field-names.ts";
+import { anyOf, type Matcher, TRUE, uniform } from "./matcher.ts";
+import { targetOf } from "./target.ts";
+
+export function compileExists(compiler: Compiler, query: ExistsQuery, boost: number): Matcher {
+  return fieldExists(compiler, query.field, boost);
+}
+
+export function fieldExists(compiler: Compiler, name: string, boost: number): Matcher {
+  compiler.count(1);
+  const names = [...fieldNames(compiler.context, name), ...fieldNames(compiler.context, `${name}.*`)];
+  const predicates = names.map((field) => {
+    const target = targetOf(compiler.context, field, "whole");
+    if (target.kind === "missing") return raw("false");
+    return target.kind === "meta" ? TRUE : exists(target.field);
+  });
+  const distinct = [...new Map(predicates.map((predicate) => [predicate.text, predicate])).values()];
+  return uniform(
+    anyOf(distinct.filter(({ text }) => text !== "false")),
+    boost,
+    `ConstantScore(FieldExistsQuery [field=${name}])`,
+  );
+}

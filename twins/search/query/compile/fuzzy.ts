@@ -1,0 +1,96 @@
+/** Words that are nearly the one asked for. */
+import { columnOf } from "../../../datasets/fields.ts";
+import { identifier, raw, type Sql, sql } from "../../../datasets/sql.ts";
+import { boostOf, idfSql, lengthFactorSql, scoreSql, statisticsSql } from "../score/bm25.ts";
+import type { Fuzzy, FuzzyQuery } from "../syntax/query.ts";
+import type { Compiler } from "./compiler.ts";
+import { explanation, type Matcher, nothing } from "./matcher.ts";
+import { prefixCondition } from "./patterns.ts";
+import { type Target, targetOf } from "./target.ts";
+import { oneValue } from "./term.ts";
+
+export function compileFuzzy(compiler: Compiler, query: FuzzyQuery, boost: number): Matcher {
+  const target = targetOf(compiler.context, query.field, "whole");
+  return fuzzyWord(compiler, target, String(query.value), query.fuzzy, boost);
+}
+
+/** How many changes are allowed in a word. */
+export function changesOf({ fuzziness }: Fuzzy, word: string): number {
+  if (!fuzziness.startsWith("AUTO")) return Number(fuzziness);
+  const [low = 3, high = 6] = fuzziness.slice("AUTO:".length).split(",").filter(Boolean).map(Number);
+  const length = [...word].length;
+  if (length < low) return 0;
+  return length < high ? 1 : 2;
+}
+
+/** Documents with words like this one, the more alike the better. A word counts as rare as the most frequent of them. */
+export function fuzzyWord(
+  compiler: Compiler,
+  target: Target,
+  word: string,
+  fuzzy: Fuzzy,
+  boost: number,
+): Matcher {
+  const changes = changesOf(fuzzy, word);
+  if (target.kind !== "words" && target.kind !== "keyword") return oneValue(compiler, target, word, boost);
+  if (changes === 0) return oneValue(compiler, target, word, boost);
+  compiler.count(1);
+  if (fuzzy.maxExpansions < 1) return nothing;
+  const occurrences = occurrencesOf(target);
+  const alike = alikeTerms(occurrences, word, changes, fuzzy);
+  const weight = sql`CAST(${Math.fround(boost)} AS FLOAT) * likeness * CAST(${boostOf(1)} AS FLOAT)
+    * ${idfSql(raw("documents"), raw("matching"))}`;
+  const score = scoreSql(
+    raw("weight"),
+    raw("frequency"),
+    lengthFactorSql(raw("length"), raw("average_length")),
+  );
+  const rows = sql`(WITH alike AS MATERIALIZED (${alike})
+    SELECT _row, CAST(sum(CAST(${score} AS DOUBLE)) AS FLOAT) AS score
+    FROM (SELECT _row, frequency, length, average_length, ${weight} AS weight
+          FROM (${occurrences}) AS o
+          JOIN (SELECT term, likeness, max(matching) OVER () AS matching FROM alike) AS alike USING (term),
+               (${statisticsOf(target)}))
+    GROUP BY _row)`;
+  return {
+    predicate: sql`d._row IN (SELECT _row FROM (${occurrences}) AS o WHERE term IN (SELECT term FROM (${alike})))`,
+    score: { kind: "ranked", rows },
+    async explain(ask, row) {
+      const [found] = await ask(sql`SELECT score FROM ${rows} WHERE _row = ${row}`);
+      return explanation(
+        Number(found?.[0] ?? 0),
+        `weight(${target.name}:${word}~${changes}), sum of the words like it`,
+      );
+    },
+  };
+}
+
+/** `term, matching, likeness`: the words within the changes, the most alike first. */
+function alikeTerms(occurrences: Sql, word: string, changes: number, fuzzy: Fuzzy): Sql {
+  const length = [...word].length;
+  const distance = raw(fuzzy.transpositions ? "damerau_levenshtein" : "levenshtein");
+  const start = [...word].slice(0, fuzzy.prefixLength).join("");
+  return sql`SELECT term, matching, CAST(CASE WHEN changes = 0 THEN 1 ELSE 1::FLOAT - changes::FLOAT / least(length(term), ${length})::FLOAT END AS FLOAT) AS likeness
+    FROM (SELECT term, matching, ${distance}(term, ${word}) AS changes
+          FROM (SELECT term, count(*) AS matching FROM (${occurrences}) AS o
+                WHERE ${prefixCondition(start)(raw("term"))}
+                  AND length(term) BETWEEN ${Math.max(0, length - changes)} AND ${length + changes}
+                GROUP BY term))
+    WHERE changes <= ${changes}
+    ORDER BY likeness DESC, term LIMIT ${raw(String(fuzzy.maxExpansions))}`;
+}
+
+/** `_row, term, frequency, length`, each term of a document once. */
+function occurrencesOf(target: Extract<Target, { kind: "words" | "keyword" }>): Sql {
+  if (target.kind === "words") {
+    return sql`SELECT _row, term, frequency, length FROM ${identifier(target.postings)} WHERE frequency > 0`;
+  }
+  const column = columnOf(target.field);
+  const term = target.field.multi ? sql`unnest(list_distinct(${column}))` : column;
+  return sql`SELECT _row, ${term} AS term, 1 AS frequency, 1 AS length FROM documents WHERE ${column} IS NOT NULL`;
+}
+
+function statisticsOf(target: Extract<Target, { kind: "words" | "keyword" }>): Sql {
+  if (target.kind === "words") return statisticsSql(target.field, target.postings);
+  return sql`SELECT count(*) AS documents, 1::FLOAT AS average_length FROM documents WHERE ${columnOf(target.field)} IS NOT NULL`;
+}

@@ -1,0 +1,204 @@
+/** Values that fit a pattern: `wildcard`, `prefix`, `regexp`. Every value that fits scores the same. */
+import { identifier, type Sql, sql } from "../../../datasets/sql.ts";
+import { illegalArgument, shardError } from "../errors.ts";
+import type { PrefixQuery, RegexpQuery, WildcardQuery } from "../syntax/query.ts";
+import { between, some } from "./column.ts";
+import type { Compiler } from "./compiler.ts";
+import { type Matcher, nothing, uniform } from "./matcher.ts";
+import { luceneToRe2 } from "./regexp.ts";
+import { type Target, targetOf } from "./target.ts";
+import { matchesNothing } from "./unfit.ts";
+
+/** Whether a text fits. */
+export type Condition = (text: Sql) => Sql;
+
+/** `index.max_regex_length`, and as much of a wildcard: what an automaton can be made of. */
+const MAX_PATTERN = 1000;
+
+export function compileWildcard(compiler: Compiler, query: WildcardQuery, boost: number): Matcher {
+  return wildcard(compiler, targetOf(compiler.context, query.field, "whole"), query, boost);
+}
+
+export function wildcard(
+  compiler: Compiler,
+  target: Target,
+  { pattern, caseInsensitive }: Pick<WildcardQuery, "pattern" | "caseInsensitive">,
+  boost: number,
+): Matcher {
+  return fitting(
+    compiler,
+    target,
+    "wildcard",
+    () => wildcardCondition(pattern, caseInsensitive),
+    pattern,
+    boost,
+  );
+}
+
+export function compilePrefix(compiler: Compiler, query: PrefixQuery, boost: number): Matcher {
+  return prefix(compiler, targetOf(compiler.context, query.field, "whole"), query, boost);
+}
+
+export function prefix(
+  compiler: Compiler,
+  target: Target,
+  { prefix: start, caseInsensitive }: Pick<PrefixQuery, "prefix" | "caseInsensitive">,
+  boost: number,
+): Matcher {
+  const condition = () => (caseInsensitive ? anyCasePrefix(start) : prefixCondition(start));
+  return fitting(compiler, target, "prefix", condition, `${start}*`, boost);
+}
+
+export function compileRegexp(compiler: Compiler, query: RegexpQuery, boost: number): Matcher {
+  return regexp(compiler, targetOf(compiler.context, query.field, "whole"), query, boost);
+}
+
+export function regexp(
+  compiler: Compiler,
+  target: Target,
+  { pattern, caseInsensitive, flags }: Pick<RegexpQuery, "pattern" | "caseInsensitive" | "flags">,
+  boost: number,
+): Matcher {
+  if (pattern.length > MAX_PATTERN) {
+    throw shardError(
+      `failed to create query: The length of regex [${pattern.length}] used in the Regexp Query request has exceeded the allowed maximum of [${MAX_PATTERN}]. This maximum can be set by changing the [index.max_regex_length] index level setting.`,
+    );
+  }
+  const translated = luceneToRe2(pattern, flags);
+  const condition = () => regexpCondition(translated, caseInsensitive);
+  return fitting(compiler, target, "regexp", condition, `/${pattern}/`, boost);
+}
+
+function fitting(
+  compiler: Compiler,
+  target: Target,
+  clause: string,
+  conditionOf: () => Condition,
+  what: string,
+  boost: number,
+): Matcher {
+  compiler.count(1);
+  const described = `${target.name}:${what}`;
+  switch (target.kind) {
+    case "missing":
+      return nothing;
+    case "meta": {
+      const column = sql`d.${identifier(target.name)}`;
+      return uniform(conditionOf()(column), boost, described);
+    }
+    case "words": {
+      const condition = conditionOf();
+      return uniform(
+        sql`d._row IN (SELECT _row FROM ${identifier(target.postings)} WHERE ${condition(identifier("term"))})`,
+        boost,
+        described,
+      );
+    }
+    case "keyword": {
+      const condition = conditionOf();
+      return uniform(
+        some(target.field, (value) => sql`(${condition(value)}${compiler.keptAsKeyword(value)})`),
+        boost,
+        described,
+      );
+    }
+    default:
+      return matchesNothing(compiler.context, () => {
+        throw shardError(
+          `failed to create query: Can only use ${clause} queries on keyword, text and wildcard fields - not on [${target.name}] which is of type [${target.field.type}]`,
+        );
+      });
+  }
+}
+
+type Part =
+  | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "any" }
+  | { readonly kind: "one" };
+
+/** The parts of a wildcard: texts, `*`, `?`. A backslash takes the next character as it is. */
+export function wildcardParts(pattern: string): Part[] {
+  const parts: Part[] = [];
+  let text = "";
+  const end = () => {
+    if (text !== "") parts.push({ kind: "text", text });
+    text = "";
+  };
+  const characters = [...pattern];
+  for (let index = 0; index < characters.length; index++) {
+    const character = characters[index] ?? "";
+    if (character === "\\" && index + 1 < characters.length) text += characters[++index] ?? "";
+    else if (character === "*" || character === "?") {
+      end();
+      // Two stars are one.
+      if (character === "?" || parts.at(-1)?.kind !== "any") {
+        parts.push({ kind: character === "*" ? "any" : "one" });
+      }
+    } else text += character;
+  }
+  end();
+  return parts;
+}
+
+export function wildcardCondition(pattern: string, caseInsensitive: boolean): Condition {
+  const parts = wildcardParts(pattern);
+  const shape = parts.map(({ kind }) => kind).join(" ");
+  const [first] = parts.flatMap((part) => (part.kind === "text" ? [part.text] : []));
+  if (!caseInsensitive) {
+    if (shape === "any") return () => sql`true`;
+    if (shape === "text") return (value) => sql`${value} = ${first ?? ""}`;
+    if (shape === "text any") return prefixCondition(first ?? "");
+    if (shape === "any text") return (value) => sql`suffix(${value}, ${first ?? ""})`;
+    if (shape === "any text any") return (value) => sql`contains(${value}, ${first ?? ""})`;
+  }
+  if (pattern.length > MAX_PATTERN * 4) {
+    throw illegalArgument(
+      `Determinizing automaton would require more than 10000 effort: a wildcard of ${pattern.length} characters`,
+    );
+  }
+  const source = parts
+    .map((part) => (part.kind === "text" ? quoted(part.text) : part.kind === "any" ? ".*" : "."))
+    .join("");
+  const fits = regexpCondition(source, caseInsensitive);
+  if (caseInsensitive || parts[0]?.kind !== "text" || first === undefined) return fits;
+  const starts = prefixCondition(first);
+  return (value) => sql`(${starts(value)} AND ${fits(value)})`;
+}
+
+/** A prefix as bounds, which sorted data is pruned by. */
+export function prefixCondition(prefix: string): Condition {
+  if (prefix === "") return () => sql`true`;
+  const after = afterPrefix(prefix);
+  return (value) =>
+    between(value, [
+      { operator: ">=", bound: sql`${prefix}` },
+      ...(after === undefined ? [] : [{ operator: "<", bound: sql`${after}` }]),
+    ]);
+}
+
+function anyCasePrefix(prefix: string): Condition {
+  return (value) => sql`starts_with(lower(${value}), lower(${prefix}))`;
+}
+
+/** The first text after all that begin with a prefix, in the order of UTF-8; `undefined` when there is none. */
+function afterPrefix(prefix: string): string | undefined {
+  const points = [...prefix].map((character) => character.codePointAt(0) ?? 0);
+  while (points.length > 0) {
+    const last = points.pop() ?? 0;
+    if (last === 0x10ffff) continue;
+    // Surrogates are no characters.
+    const next = last + 1 === 0xd800 ? 0xe000 : last + 1;
+    return String.fromCodePoint(...points, next);
+  }
+  return undefined;
+}
+
+/** @param source for RE2; the whole text must fit, and a point is any character */
+export function regexpCondition(source: string, caseInsensitive: boolean): Condition {
+  const options = caseInsensitive ? "si" : "s";
+  return (value) => sql`regexp_full_match(${value}, ${source}, ${options})`;
+}
+
+function quoted(text: string): string {
+  return text.replace(/[\\^$.|?*+()[\]{}]/g, "\\$&");
+}

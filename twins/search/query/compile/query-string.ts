@@ -1,0 +1,295 @@
+/** `query_string`: each clause of the text becomes a query on one field, or on several of which the best counts. */
+import type { VendorError } from "../../vendor-error.ts";
+import { shardError } from "../errors.ts";
+import { QuerySyntaxError } from "../query-string/lexer.ts";
+import { type Clause, type Expression, parseQueryString } from "../query-string/parser.ts";
+import type { Bound, QueryStringQuery } from "../syntax/query.ts";
+import { combine } from "./bool.ts";
+import type { Compiler } from "./compiler.ts";
+import { best } from "./dis-max.ts";
+import { fieldExists } from "./exists.ts";
+import { fieldNames, isField, weightedFields } from "./field-names.ts";
+import { fuzzyWord } from "./fuzzy.ts";
+import { type Matcher, not, nothing, TRUE, uniform } from "./matcher.ts";
+import { minimumShouldMatch } from "./minimum-should-match.ts";
+import { multiField, tieBreakerOf } from "./multi-match.ts";
+import { prefix, regexp, wildcard } from "./patterns.ts";
+import { range } from "./range.ts";
+import { type Target, targetOf } from "./target.ts";
+import { leniently } from "./unfit.ts";
+
+export function compileQueryStringQuery(compiler: Compiler, query: QueryStringQuery, boost: number): Matcher {
+  if (query.text.trim() === "") return nothing;
+  let clauses: Clause[];
+  try {
+    clauses = parseQueryString(query.text, query.options.operator);
+  } catch (error) {
+    if (!(error instanceof QuerySyntaxError)) throw error;
+    throw unparsed(query.text, error.message);
+  }
+  const reader = new QueryStringCompiler(compiler, query);
+  return reader.group(clauses, boost, true) ?? nothing;
+}
+
+function unparsed(text: string, reason: string): VendorError {
+  return shardError(`Failed to parse query [${text}]`, {
+    type: "parse_exception",
+    reason: `Cannot parse '${text}': ${reason}`,
+    caused_by: { type: "parse_exception", reason },
+  });
+}
+
+interface Part {
+  readonly occur: Clause["occur"];
+  readonly matcher: Matcher;
+}
+
+class QueryStringCompiler {
+  readonly #compiler: Compiler;
+  readonly #query: QueryStringQuery;
+  readonly #lenient: boolean;
+
+  constructor(compiler: Compiler, query: QueryStringQuery) {
+    this.#compiler = compiler;
+    this.#query = query;
+    const everywhere = query.fields.length === 0 || query.fields.some(({ pattern }) => pattern === "*");
+    this.#lenient = query.lenient ?? everywhere;
+  }
+
+  /** @returns undefined when no clause has anything to look for */
+  group(clauses: readonly Clause[], boost: number, top: boolean): Matcher | undefined {
+    const parts = clauses.flatMap((clause) => this.#parts(clause, boost));
+    if (parts.length === 0) return undefined;
+    this.#compiler.count(1);
+    const [only] = parts;
+    if (only && parts.length === 1 && only.occur !== "must_not") return only.matcher;
+    const of = (occur: Clause["occur"]) =>
+      parts.filter((part) => part.occur === occur).map(({ matcher }) => matcher);
+    const [must, should, mustNot] = [of("must"), of("should"), of("must_not")];
+    return combine({
+      must,
+      should,
+      filter: mustNot.map(({ predicate }) => not(predicate)),
+      minimum: this.#minimum(must.length, should.length, top),
+    });
+  }
+
+  /** `minimum_should_match` is about the outermost clauses. */
+  #minimum(must: number, should: number, top: boolean): number {
+    const written = this.#query.options.minimumShouldMatch;
+    if (top && written !== undefined) return minimumShouldMatch(written, should);
+    return must === 0 && should > 0 ? 1 : 0;
+  }
+
+  #parts({ occur, expression }: Clause, outerBoost: number): Part[] {
+    const boost = Math.fround(outerBoost * expression.boost);
+    if (expression.kind === "group") {
+      const matcher = this.group(expression.clauses, boost, false);
+      return matcher ? [{ occur, matcher }] : [];
+    }
+    if (expression.kind === "text" && expression.several) {
+      const fields = this.#fields(expression.field, false);
+      const words = fields.size === 1 ? this.#separateWords(fields, expression.text, boost) : undefined;
+      if (words) return words.map((matcher) => ({ occur, matcher }));
+    }
+    const matcher = this.#leaf(expression, boost);
+    return matcher ? [{ occur, matcher }] : [];
+  }
+
+  /**
+   * Words on one analysed field are clauses of their own. A field that is not analysed gets them as one text in `vendor`;
+   * the specification's query strings are made of words, whatever the field holds.
+   */
+  #separateWords(fields: ReadonlyMap<string, number>, text: string, boost: number): Matcher[] | undefined {
+    const { context } = this.#compiler;
+    const [name = ""] = fields.keys();
+    if (context.fidelity === "vendor" && targetOf(context, name, "words").kind !== "words") return undefined;
+    return text
+      .split(/\s+/u)
+      .map((word) => this.#text(fields, word, boost))
+      .filter((matcher) => matcher !== undefined);
+  }
+
+  #leaf(expression: Exclude<Expression, { kind: "group" }>, boost: number): Matcher | undefined {
+    const { field } = expression;
+    if (field === "_exists_" && (expression.kind === "text" || expression.kind === "phrase")) {
+      return fieldExists(this.#compiler, expression.text, boost);
+    }
+    switch (expression.kind) {
+      case "text": {
+        const bounded = field === undefined ? undefined : oneSided(expression.text);
+        if (bounded) return this.#range(field, bounded, boost);
+        return this.#text(this.#fields(field, false), expression.text, boost);
+      }
+      case "phrase":
+        return multiField(this.#compiler, {
+          type: "phrase",
+          fields: this.#fields(field, true),
+          text: expression.text,
+          tieBreaker: this.#query.tieBreaker,
+          options: {
+            ...this.#query.options,
+            lenient: this.#lenient,
+            slop: expression.slop ?? this.#query.phraseSlop,
+          },
+          boost,
+        });
+      case "wildcard":
+        return this.#wildcard(field, expression.pattern, boost);
+      case "prefix": {
+        if (!this.#query.allowLeadingWildcard && expression.prefix === "") throw this.#leadingWildcard();
+        return this.#eachField(field, boost, (target, weight) =>
+          prefix(
+            this.#compiler,
+            target,
+            { prefix: normalized(target, expression.prefix), caseInsensitive: false },
+            weight,
+          ),
+        );
+      }
+      case "regexp":
+        return this.#eachField(field, boost, (target, weight) =>
+          regexp(
+            this.#compiler,
+            target,
+            { pattern: normalized(target, expression.pattern), flags: "ALL", caseInsensitive: false },
+            weight,
+          ),
+        );
+      case "fuzzy": {
+        const fuzzy = { ...this.#query.fuzzy, fuzziness: this.#fuzziness(expression.fuzziness) };
+        return this.#eachField(field, boost, (target, weight) =>
+          fuzzyWord(this.#compiler, target, normalized(target, expression.text), fuzzy, weight),
+        );
+      }
+      case "range": {
+        const { lower, upper, includeLower, includeUpper } = expression.range;
+        return this.#range(
+          field,
+          { lower: boundOf(lower, includeLower), upper: boundOf(upper, includeUpper) },
+          boost,
+        );
+      }
+    }
+  }
+
+  #text(fields: ReadonlyMap<string, number>, text: string, boost: number): Matcher | undefined {
+    return multiField(this.#compiler, {
+      type: this.#query.type,
+      fields,
+      text,
+      tieBreaker: this.#query.tieBreaker,
+      options: { ...this.#query.options, minimumShouldMatch: undefined, lenient: this.#lenient },
+      boost,
+    });
+  }
+
+  #wildcard(field: string | undefined, pattern: string, boost: number): Matcher {
+    if (pattern === "*") {
+      const asked = field ?? this.#onlyField();
+      return asked === undefined || asked === "*"
+        ? uniform(TRUE, boost, "*:*")
+        : fieldExists(this.#compiler, asked, boost);
+    }
+    if (!this.#query.allowLeadingWildcard && /^[*?]/.test(pattern)) throw this.#leadingWildcard();
+    return this.#eachField(field, boost, (target, weight) =>
+      wildcard(
+        this.#compiler,
+        target,
+        { pattern: normalized(target, pattern), caseInsensitive: false },
+        weight,
+      ),
+    );
+  }
+
+  #onlyField(): string | undefined {
+    const [only, second] = this.#query.fields;
+    return second === undefined ? only?.pattern : undefined;
+  }
+
+  #range(
+    field: string | undefined,
+    { lower, upper }: { lower: Bound | undefined; upper: Bound | undefined },
+    boost: number,
+  ): Matcher {
+    return this.#eachField(field, boost, (target, weight) =>
+      range(
+        this.#compiler,
+        target,
+        {
+          kind: "range",
+          field: target.name,
+          lower: lower && { ...lower, value: normalized(target, String(lower.value)) },
+          upper: upper && { ...upper, value: normalized(target, String(upper.value)) },
+          format: undefined,
+          timeZone: this.#query.timeZone,
+          boost: 1,
+          name: undefined,
+        },
+        weight,
+      ),
+    );
+  }
+
+  #eachField(
+    field: string | undefined,
+    boost: number,
+    compile: (target: Target, boost: number) => Matcher,
+  ): Matcher {
+    const { context } = this.#compiler;
+    const matchers = [...this.#fields(field, false)].map(([name, weight]) => {
+      const one = () => compile(targetOf(context, name, "words"), Math.fround(boost * weight));
+      return this.#lenient ? leniently(one) : one();
+    });
+    return best(matchers, tieBreakerOf(this.#query.type, this.#query.tieBreaker));
+  }
+
+  /** The fields that a clause is about, with their boosts. */
+  #fields(field: string | undefined, quoted: boolean): Map<string, number> {
+    const { context } = this.#compiler;
+    const { fields, quoteFieldSuffix } = this.#query;
+    const asked =
+      field === undefined
+        ? weightedFields(context, fields.length === 0 ? [{ pattern: "*", boost: 1 }] : fields)
+        : new Map(fieldNames(context, field).map((name) => [name, this.#boostOf(name)]));
+    if (!quoted || quoteFieldSuffix === undefined) return asked;
+    return new Map(
+      [...asked].map(([name, weight]) => {
+        const suffixed = `${name}${quoteFieldSuffix}`;
+        return [isField(context, suffixed) ? suffixed : name, weight];
+      }),
+    );
+  }
+
+  /** A field that is named in the text keeps the boost that it has among the default fields. */
+  #boostOf(name: string): number {
+    return this.#query.fields.find(({ pattern }) => pattern === name)?.boost ?? 1;
+  }
+
+  #fuzziness(written: string | undefined): string {
+    if (written === undefined) return this.#query.fuzzy.fuzziness;
+    if (/^[012]$/.test(written) || /^AUTO(:\d+,\d+)?$/i.test(written)) return written.toUpperCase();
+    throw unparsed(this.#query.text, `Invalid fuzziness value: ${written}`);
+  }
+
+  #leadingWildcard(): VendorError {
+    return unparsed(this.#query.text, "'*' or '?' not allowed as first character in WildcardQuery");
+  }
+}
+
+/** `>=10`, `<5`: a bound on one side. */
+function oneSided(text: string): { lower: Bound | undefined; upper: Bound | undefined } | undefined {
+  const found = /^([<>])(=?)([\s\S]+)$/.exec(text);
+  if (!found) return undefined;
+  const bound = { value: found[3] ?? "", inclusive: found[2] === "=" };
+  return found[1] === ">" ? { lower: bound, upper: undefined } : { lower: undefined, upper: bound };
+}
+
+function boundOf(text: string, inclusive: boolean): Bound | undefined {
+  return text === "*" ? undefined : { value: text, inclusive };
+}
+
+/** Patterns and bounds of analysed text are in lower case, as its words are. */
+function normalized(target: Target, text: string): string {
+  return target.kind === "words" ? text.toLowerCase() : text;
+}

@@ -1,0 +1,60 @@
+/**
+ * Phrases whose words may be moved: how often, counted as Lucene's sloppy matcher does. Each word's places are taken relative to
+ * its place in the phrase; the word that is furthest back goes ahead, and every time it would pass the next one, the spread of
+ * all of them is a match if it is no more than the slop. A match counts 1 / (1 + spread).
+ */
+import { identifier, joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
+import { type Slot, slotCondition } from "./phrase.ts";
+import type { Words } from "./words.ts";
+
+/** `_row, frequency, length` of the documents that have the phrase within the slop. */
+export function sloppyFrequencies(target: Words, slots: readonly Slot[], slop: number): Sql {
+  const table = identifier(target.postings);
+  const lists = slots.map(
+    (
+      slot,
+      place,
+    ) => sql`(SELECT _row, list(position - ${raw(String(place))} ORDER BY position) AS ${raw(`places${place}`)},
+        any_value(length) AS ${raw(`length${place}`)}
+      FROM ${table} WHERE ${slotCondition(target, slot)} GROUP BY _row)`,
+  );
+  const [first, ...others] = lists;
+  const joins = others.map((list) => sql`JOIN ${list} USING (_row)`);
+  const all = raw(slots.map((_, place) => `places${place}`).join(", "));
+  const heads = raw(slots.map((_, place) => `places${place}[1]`).join(", "));
+  // Of a word that stands twice in the phrase, no occurrence serves both places.
+  const collision = collisionOf(slots);
+  const moved = raw("list_position(heads, list_min(heads))");
+  return sql`WITH RECURSIVE walk AS (
+      SELECT _row, length0 AS length, [${all}] AS places, [${heads}] AS heads, CAST(0 AS FLOAT) AS frequency, false AS done
+      FROM ${first ?? raw("")} ${joined(joins, " ")}
+      UNION ALL
+      SELECT _row, length, places,
+        CASE WHEN ahead IS NULL THEN heads
+             ELSE list_concat(list_concat(heads[:mover - 1], [ahead]), heads[mover + 1:]) END,
+        CAST(frequency + CASE WHEN NOT collides AND spread <= ${raw(String(slop))} THEN 1.0 / (1 + spread) ELSE 0 END AS FLOAT),
+        ahead IS NULL
+      FROM (
+        SELECT *, list_max(heads) - list_max(list_filter(places[mover], lambda p: p >= heads[mover] AND p <= reach)) AS spread,
+          list_min(list_filter(places[mover], lambda p: p > reach)) AS ahead
+        FROM (
+          SELECT *, CASE WHEN collides THEN heads[mover]
+              ELSE list_min(list_concat(heads[:mover - 1], heads[mover + 1:])) END AS reach
+          FROM (SELECT *, coalesce(${collision}, ${moved}) AS mover, ${collision} IS NOT NULL AS collides
+                FROM walk WHERE NOT done))))
+    SELECT _row, frequency, length FROM walk WHERE done AND frequency > 0`;
+}
+
+/** The place that has to move because another place uses the same occurrence; NULL when there is none. */
+function collisionOf(slots: readonly Slot[]): Sql {
+  const cases: string[] = [];
+  slots.forEach((slot, place) => {
+    for (let later = place + 1; later < slots.length; later++) {
+      const other = slots[later];
+      if (slot.kind !== "word" || other?.kind !== "word" || other.term !== slot.term) continue;
+      const distance = later - place;
+      cases.push(`WHEN heads[${place + 1}] = heads[${later + 1}] + ${distance} THEN ${later + 1}`);
+    }
+  });
+  return raw(cases.length === 0 ? "NULL" : `CASE ${cases.join(" ")} ELSE NULL END`);
+}

@@ -1,0 +1,222 @@
+/**
+ * The tokens of Lucene's classic query syntax.
+ * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/query-dsl-query-string-query.html#query-string-syntax
+ */
+
+export type Token =
+  /** Texts as they were written, escapes included. */
+  | { readonly kind: "term" | "prefix" | "wildcard"; readonly text: string; readonly column: number }
+  /** Without its quotes or slashes. */
+  | { readonly kind: "quoted" | "regexp"; readonly text: string; readonly column: number }
+  | { readonly kind: "range"; readonly range: RangeToken; readonly column: number }
+  /** `^2` */
+  | { readonly kind: "boost"; readonly boost: number; readonly column: number }
+  /** What follows `~`, which may be nothing. */
+  | { readonly kind: "tilde"; readonly text: string; readonly column: number }
+  | {
+      readonly kind: "and" | "or" | "not" | "plus" | "minus" | "open" | "close" | "colon" | "star" | "end";
+      readonly column: number;
+    };
+
+export interface RangeToken {
+  readonly lower: string;
+  readonly upper: string;
+  readonly includeLower: boolean;
+  readonly includeUpper: boolean;
+}
+
+/** The text is no query. */
+export class QuerySyntaxError extends Error {
+  /** @param column from 0 */
+  static encountered(what: string, column: number): QuerySyntaxError {
+    return new QuerySyntaxError(`Encountered "${what}" at line 1, column ${column}.`);
+  }
+
+  static lexical(character: string | undefined, column: number, after: string): QuerySyntaxError {
+    const found = character === undefined ? "<EOF>" : `"${character}" (${character.codePointAt(0)})`;
+    return new QuerySyntaxError(
+      `Lexical error at line 1, column ${column + 1}.  Encountered: ${found}, after : "${after}"`,
+    );
+  }
+}
+
+const SPACE = /[ \t\n\r\u3000]/;
+/** What ends a term, unless it is escaped. `+` and `-` end none, but begin none either. */
+const SPECIAL = /[ \t\n\r\u3000!():^[\]"{}~*?\\/]/;
+
+export function tokenize(text: string): Token[] {
+  const lexer = new Lexer(text);
+  const tokens: Token[] = [];
+  for (;;) {
+    const token = lexer.next();
+    tokens.push(token);
+    if (token.kind === "end") return tokens;
+  }
+}
+
+class Lexer {
+  readonly #text: string;
+  #at = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  next(): Token {
+    while (SPACE.test(this.#peek())) this.#at++;
+    const column = this.#at;
+    if (column >= this.#text.length) return { kind: "end", column };
+    const character = this.#peek();
+    const pair = this.#text.slice(column, column + 2);
+    if (pair === "&&" || pair === "||") {
+      this.#at += 2;
+      return { kind: pair === "&&" ? "and" : "or", column };
+    }
+    switch (character) {
+      case "(":
+        return this.#sign("open");
+      case ")":
+        return this.#sign("close");
+      case ":":
+        return this.#sign("colon");
+      case "+":
+      case "-":
+      case "!":
+        return this.#modifier(character);
+      case '"':
+        return { kind: "quoted", text: this.#delimited('"'), column };
+      case "/":
+        return { kind: "regexp", text: this.#delimited("/"), column };
+      case "[":
+      case "{":
+        return { kind: "range", range: this.#range(), column };
+      case "^":
+        return { kind: "boost", boost: this.#boost(), column };
+      case "~":
+        this.#at++;
+        return { kind: "tilde", text: this.#word(false), column };
+      case "]":
+      case "}":
+        throw QuerySyntaxError.encountered(` "${character}" "${character} "`, column);
+      default:
+        return this.#term(column);
+    }
+  }
+
+  #sign(kind: "open" | "close" | "colon"): Token {
+    return { kind, column: this.#at++ };
+  }
+
+  /** A sign with nothing behind it is a word of its own. */
+  #modifier(character: string): Token {
+    const column = this.#at++;
+    if (SPACE.test(this.#peek()) && character !== "!") return { kind: "term", text: character, column };
+    return { kind: character === "+" ? "plus" : character === "-" ? "minus" : "not", column };
+  }
+
+  #term(column: number): Token {
+    const text = this.#word(true);
+    if (text === "") throw QuerySyntaxError.lexical(this.#peek(), this.#at, "");
+    if (text === "*") return { kind: "star", column };
+    if (text === "AND") return { kind: "and", column };
+    if (text === "OR") return { kind: "or", column };
+    if (text === "NOT") return { kind: "not", column };
+    const pattern = unescapedPattern(text);
+    return { kind: pattern === "none" ? "term" : pattern, text, column };
+  }
+
+  /** @returns as it was written */
+  #word(patterns: boolean): string {
+    const from = this.#at;
+    while (this.#at < this.#text.length) {
+      const character = this.#peek();
+      if (character === "\\") {
+        if (this.#at + 1 >= this.#text.length) {
+          throw QuerySyntaxError.lexical(undefined, this.#text.length, this.#text.slice(from));
+        }
+        this.#at += 2;
+      } else if (SPECIAL.test(character) && !(patterns && (character === "*" || character === "?"))) break;
+      else this.#at++;
+    }
+    return this.#text.slice(from, this.#at);
+  }
+
+  #delimited(end: string): string {
+    const from = ++this.#at;
+    while (this.#at < this.#text.length) {
+      const character = this.#peek();
+      if (character === end) return this.#text.slice(from, this.#at++);
+      this.#at += character === "\\" ? 2 : 1;
+    }
+    throw QuerySyntaxError.lexical(undefined, this.#text.length, this.#text.slice(from - 1));
+  }
+
+  /** `[from TO to]`, either bracket of either kind. */
+  #range(): RangeToken {
+    const includeLower = this.#text[this.#at++] === "[";
+    const lower = this.#bound();
+    const between = this.#bound();
+    const upper = between.text === "TO" && !between.quoted ? this.#bound() : between;
+    this.#skipSpace();
+    const end = this.#peek();
+    if (end !== "]" && end !== "}") throw this.#unexpected();
+    this.#at++;
+    return { lower: lower.text, upper: upper.text, includeLower, includeUpper: end === "]" };
+  }
+
+  #bound(): { text: string; quoted: boolean } {
+    this.#skipSpace();
+    if (this.#peek() === '"') return { text: unescaped(this.#delimited('"')), quoted: true };
+    const from = this.#at;
+    while (this.#at < this.#text.length && !/[ \]}]/.test(this.#peek())) this.#at++;
+    if (from === this.#at) throw this.#unexpected();
+    return { text: unescaped(this.#text.slice(from, this.#at)), quoted: false };
+  }
+
+  #boost(): number {
+    const from = ++this.#at;
+    this.#skipSpace();
+    const found = /^\d+(?:\.\d+)?/.exec(this.#text.slice(this.#at, this.#at + 32));
+    if (!found) throw QuerySyntaxError.lexical(this.#text[this.#at], from, "^");
+    this.#at += found[0].length;
+    return Math.fround(Number(found[0]));
+  }
+
+  #skipSpace(): void {
+    while (SPACE.test(this.#peek())) this.#at++;
+  }
+
+  #unexpected(): QuerySyntaxError {
+    return QuerySyntaxError.encountered(this.#text[this.#at] ?? "<EOF>", this.#at);
+  }
+
+  #peek(): string {
+    return this.#text[this.#at] ?? "";
+  }
+}
+
+/** Whether a word has wildcards: only a star at its end makes a prefix. */
+function unescapedPattern(text: string): "none" | "prefix" | "wildcard" {
+  let found: "none" | "prefix" = "none";
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at];
+    if (character === "\\") at++;
+    else if (character === "?") return "wildcard";
+    else if (character === "*") {
+      if (at < text.length - 1) return "wildcard";
+      found = "prefix";
+    }
+  }
+  return found;
+}
+
+/** The text without its escapes: `\:`, `A`. */
+export function unescaped(text: string): string {
+  if (!text.includes("\\")) return text;
+  return text.replace(/\\(?:u([0-9a-fA-F]{4})|([\s\S])|$)/g, (_, code?: string, character?: string) => {
+    if (code !== undefined) return String.fromCharCode(Number.parseInt(code, 16));
+    if (character === undefined) throw new QuerySyntaxError("Term can not end with escape character.");
+    if (character === "u") throw new QuerySyntaxError("Truncated unicode escape sequence.");
+    return character;
+  });
+}

@@ -1,0 +1,216 @@
+/**
+ * The grammar of Lucene's classic query syntax, with its own way of reading AND, OR and NOT: they mark the clause before and the
+ * clause after as required, optional or prohibited, and have no precedence among each other.
+ */
+import { QuerySyntaxError, type RangeToken, type Token, tokenize, unescaped } from "./lexer.ts";
+
+export type Occur = "must" | "should" | "must_not";
+
+/** What one clause looks for. `field` is `undefined` for the default fields. */
+export type Expression = { readonly field: string | undefined; readonly boost: number } & (
+  | { readonly kind: "group"; readonly clauses: readonly Clause[] }
+  /** Words that stand beside each other, as one text. */
+  | { readonly kind: "text"; readonly text: string; readonly several: boolean }
+  | { readonly kind: "phrase"; readonly text: string; readonly slop: number | undefined }
+  /** A pattern keeps its escapes. */
+  | { readonly kind: "wildcard"; readonly pattern: string }
+  | { readonly kind: "prefix"; readonly prefix: string }
+  | { readonly kind: "regexp"; readonly pattern: string }
+  /** @property fuzziness as it was written after `~`; `undefined` when nothing was */
+  | { readonly kind: "fuzzy"; readonly text: string; readonly fuzziness: string | undefined }
+  | { readonly kind: "range"; readonly range: RangeToken }
+);
+
+export interface Clause {
+  readonly occur: Occur;
+  readonly expression: Expression;
+}
+
+/** Groups within groups. */
+const MAX_DEPTH = 100;
+
+/** @throws QuerySyntaxError */
+export function parseQueryString(text: string, defaultOperator: "or" | "and"): Clause[] {
+  return new Parser(tokenize(text), defaultOperator).whole();
+}
+
+class Parser {
+  readonly #tokens: readonly Token[];
+  readonly #all: boolean;
+  #at = 0;
+  #depth = 0;
+
+  constructor(tokens: readonly Token[], defaultOperator: "or" | "and") {
+    this.#tokens = tokens;
+    this.#all = defaultOperator === "and";
+  }
+
+  whole(): Clause[] {
+    if (this.#peek().kind === "end") return [];
+    const clauses = this.#clauses(undefined);
+    if (this.#peek().kind !== "end") throw unexpected(this.#peek());
+    return clauses;
+  }
+
+  #clauses(field: string | undefined): Clause[] {
+    const clauses: Clause[] = [];
+    do {
+      const conjunction = clauses.length === 0 ? undefined : this.#conjunction();
+      if (conjunction === undefined && this.#severalWords()) {
+        clauses.push({ occur: this.#all ? "must" : "should", expression: this.#words(field) });
+      } else {
+        const modifier = this.#modifier();
+        const expression = this.#expression(field);
+        this.#join(clauses, conjunction);
+        clauses.push({ occur: this.#occur(conjunction, modifier), expression });
+      }
+    } while (this.#peek().kind !== "end" && this.#peek().kind !== "close");
+    return clauses;
+  }
+
+  /** What a conjunction makes of the clause before it. */
+  #join(clauses: Clause[], conjunction: "and" | "or" | undefined): void {
+    const before = clauses.at(-1);
+    if (!before || before.occur === "must_not") return;
+    if (conjunction === "and") clauses[clauses.length - 1] = { ...before, occur: "must" };
+    else if (conjunction === "or" && this.#all) clauses[clauses.length - 1] = { ...before, occur: "should" };
+  }
+
+  #occur(conjunction: "and" | "or" | undefined, modifier: "not" | "plus" | undefined): Occur {
+    if (modifier === "not") return "must_not";
+    if (this.#all) return conjunction === "or" ? "should" : "must";
+    return modifier === "plus" || conjunction === "and" ? "must" : "should";
+  }
+
+  #conjunction(): "and" | "or" | undefined {
+    const { kind } = this.#peek();
+    if (kind !== "and" && kind !== "or") return undefined;
+    this.#at++;
+    return kind;
+  }
+
+  #modifier(): "not" | "plus" | undefined {
+    const { kind } = this.#peek();
+    if (kind !== "plus" && kind !== "minus" && kind !== "not") return undefined;
+    this.#at++;
+    return kind === "plus" ? "plus" : "not";
+  }
+
+  /** Whether two words follow, of which the second is not the beginning of something else. */
+  #severalWords(): boolean {
+    const after = this.#tokens[this.#at + 2]?.kind ?? "end";
+    return (
+      this.#peek().kind === "term" &&
+      this.#tokens[this.#at + 1]?.kind === "term" &&
+      !["colon", "star", "tilde", "boost", "and", "or"].includes(after)
+    );
+  }
+
+  #words(field: string | undefined): Expression {
+    const words: string[] = [];
+    do {
+      const token = this.#next();
+      if (token.kind === "term") words.push(token.text);
+    } while (
+      this.#peek().kind === "term" &&
+      !["colon", "star", "tilde", "boost", "and", "or"].includes(this.#tokens[this.#at + 1]?.kind ?? "end")
+    );
+    return { kind: "text", field, boost: 1, text: unescaped(words.join(" ")), several: true };
+  }
+
+  #expression(outer: string | undefined): Expression {
+    const field = this.#field() ?? outer;
+    const token = this.#next();
+    switch (token.kind) {
+      case "open": {
+        if (++this.#depth > MAX_DEPTH)
+          throw new QuerySyntaxError(`more than ${MAX_DEPTH} groups within each other`);
+        const clauses = this.#clauses(field);
+        const end = this.#next();
+        if (end.kind !== "close") throw unexpected(end);
+        this.#depth--;
+        return { kind: "group", field, clauses, boost: this.#boost() };
+      }
+      case "range":
+        return { kind: "range", field, range: token.range, boost: this.#boost() };
+      case "quoted": {
+        const { boost, tilde } = this.#suffixes();
+        const slop = tilde === undefined || tilde === "" ? undefined : Math.trunc(Number(tilde));
+        if (slop !== undefined && !(slop >= 0)) throw new QuerySyntaxError("Slop must be a number");
+        return { kind: "phrase", field, text: unescaped(token.text), slop, boost };
+      }
+      case "regexp":
+        return { kind: "regexp", field, pattern: token.text, boost: this.#suffixes().boost };
+      case "star":
+        return { kind: "wildcard", field, pattern: "*", boost: this.#suffixes().boost };
+      case "wildcard":
+        return { kind: "wildcard", field, pattern: token.text, boost: this.#suffixes().boost };
+      case "prefix": {
+        const prefix = unescaped(token.text.slice(0, -1));
+        return { kind: "prefix", field, prefix, boost: this.#suffixes().boost };
+      }
+      case "term": {
+        const { boost, tilde } = this.#suffixes();
+        const text = unescaped(token.text);
+        if (tilde === undefined) return { kind: "text", field, text, several: false, boost };
+        return { kind: "fuzzy", field, text, fuzziness: tilde === "" ? undefined : tilde, boost };
+      }
+      default:
+        throw unexpected(token);
+    }
+  }
+
+  /** `name:` or `*:` */
+  #field(): string | undefined {
+    const token = this.#peek();
+    if (this.#tokens[this.#at + 1]?.kind !== "colon") return undefined;
+    if (token.kind !== "term" && token.kind !== "star") return undefined;
+    this.#at += 2;
+    return token.kind === "term" ? unescaped(token.text) : "*";
+  }
+
+  /** `^2`, `~1`, in either order. */
+  #suffixes(): { boost: number; tilde: string | undefined } {
+    let boost = this.#boost();
+    const token = this.#peek();
+    if (token.kind !== "tilde") return { boost, tilde: undefined };
+    this.#at++;
+    if (boost === 1) boost = this.#boost();
+    return { boost, tilde: token.text };
+  }
+
+  #boost(): number {
+    const token = this.#peek();
+    if (token.kind !== "boost") return 1;
+    this.#at++;
+    return token.boost;
+  }
+
+  #peek(): Token {
+    return this.#tokens[this.#at] ?? { kind: "end", column: 0 };
+  }
+
+  #next(): Token {
+    const token = this.#peek();
+    if (token.kind !== "end") this.#at++;
+    return token;
+  }
+}
+
+const images: Partial<Record<Token["kind"], string>> = {
+  end: "<EOF>",
+  and: ' <AND> "AND "',
+  or: ' <OR> "OR "',
+  not: ' <NOT> "NOT "',
+  plus: ' "+" "+ "',
+  minus: ' "-" "- "',
+  open: ' "(" "( "',
+  close: ' ")" ") "',
+  colon: ' ":" ": "',
+  boost: ' "^" "^ "',
+  tilde: ' <FUZZY_SLOP> "~ "',
+};
+
+function unexpected({ kind, column }: Token): QuerySyntaxError {
+  return QuerySyntaxError.encountered(images[kind] ?? kind, column);
+}

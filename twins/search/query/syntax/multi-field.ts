@@ -1,0 +1,245 @@
+/** Queries on several fields: `multi_match`, `query_string` and `simple_query_string`. Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/full-text-queries.html */
+import type { JsonPath } from "../compiled-query.ts";
+import { illegalArgument, parsingError } from "../errors.ts";
+import { defaultMatch, fuzziness, fuzzyOf, fuzzyReaders, operator, zeroTerms } from "./match.ts";
+import { slopOf } from "./match-phrase.ts";
+import {
+  boost,
+  common,
+  commonOf,
+  flag,
+  float,
+  ignored,
+  integer,
+  type OptionReader,
+  oneOf,
+  readOptions,
+  scalar,
+  text,
+} from "./options.ts";
+import type { Parser } from "./parser.ts";
+import type {
+  MultiMatchQuery,
+  MultiMatchType,
+  QueryStringQuery,
+  SimpleQueryStringQuery,
+  WeightedField,
+} from "./query.ts";
+
+/** `["message^2", "error.*"]`, or one as a string. */
+const fields: OptionReader<WeightedField[]> = (value, place) =>
+  (Array.isArray(value) ? value : [value]).map((item) => {
+    const written = text(item, place);
+    const caret = written.indexOf("^");
+    if (caret < 0) return { pattern: written, boost: 1 };
+    return { pattern: written.slice(0, caret), boost: boost(written.slice(caret + 1), place) };
+  });
+
+const types: readonly MultiMatchType[] = [
+  "best_fields",
+  "most_fields",
+  "cross_fields",
+  "phrase",
+  "phrase_prefix",
+  "bool_prefix",
+];
+const type = oneOf(types, (written) =>
+  parsingError(`failed to parse [multi_match] query type [${written}]. unknown type.`, undefined),
+);
+
+const multiMatchReaders = {
+  query: scalar,
+  fields,
+  type,
+  tie_breaker: float,
+  operator,
+  minimum_should_match: text,
+  zero_terms_query: zeroTerms,
+  lenient: flag,
+  analyzer: text,
+  slop: integer,
+  auto_generate_synonyms_phrase_query: flag,
+  cutoff_frequency: ignored,
+  ...fuzzyReaders,
+  ...common,
+};
+
+export function readMultiMatch(
+  parser: Parser,
+  json: Record<string, unknown>,
+  path: JsonPath,
+): MultiMatchQuery {
+  const options = readOptions(parser, json, path, "multi_match", multiMatchReaders);
+  if (options.query === undefined) {
+    throw parsingError("No text specified for multi_match query", parser.at(path));
+  }
+  const kind = options.type ?? "best_fields";
+  const fuzzy = fuzzyOf(options);
+  if (fuzzy && (kind === "cross_fields" || kind === "phrase" || kind === "phrase_prefix")) {
+    throw parsingError(`Fuzziness not allowed for type [${kind}]`, parser.at(path));
+  }
+  if (options.slop !== undefined && kind === "bool_prefix") {
+    throw parsingError("[slop] not allowed for type [bool_prefix]", parser.at(path));
+  }
+  return {
+    kind: "multi_match",
+    type: kind,
+    fields: options.fields ?? [],
+    text: options.query,
+    tieBreaker: options.tie_breaker,
+    options: {
+      ...defaultMatch,
+      operator: options.operator ?? "or",
+      minimumShouldMatch: options.minimum_should_match,
+      fuzzy,
+      zeroTerms: options.zero_terms_query ?? "none",
+      lenient: options.lenient ?? false,
+      analyzer: options.analyzer,
+      slop: slopOf(options.slop),
+      maxExpansions: options.max_expansions ?? 50,
+    },
+    ...commonOf(options),
+  };
+}
+
+const queryStringReaders = {
+  query: text,
+  default_field: text,
+  fields,
+  type,
+  tie_breaker: float,
+  default_operator: operator,
+  analyzer: text,
+  quote_analyzer: text,
+  allow_leading_wildcard: flag,
+  max_determinized_states: integer,
+  enable_position_increments: flag,
+  escape: flag,
+  fuzzy_prefix_length: integer,
+  fuzzy_max_expansions: integer,
+  fuzzy_rewrite: ignored,
+  fuzzy_transpositions: flag,
+  fuzziness,
+  phrase_slop: integer,
+  analyze_wildcard: flag,
+  rewrite: ignored,
+  minimum_should_match: text,
+  quote_field_suffix: text,
+  lenient: flag,
+  time_zone: text,
+  auto_generate_synonyms_phrase_query: flag,
+  ...common,
+};
+
+export function readQueryString(
+  parser: Parser,
+  json: Record<string, unknown>,
+  path: JsonPath,
+): QueryStringQuery {
+  const options = readOptions(parser, json, path, "query_string", queryStringReaders);
+  if (options.query === undefined) {
+    throw parsingError("[query_string] must be provided with a [query]", parser.at(path));
+  }
+  if (options.default_field !== undefined && options.fields !== undefined) {
+    throw illegalArgument("cannot use [fields] parameter in conjunction with [default_field]");
+  }
+  return {
+    kind: "query_string",
+    text: options.escape ? options.query.replace(/[\\+\-!():^[\]"{}~*?|&/]/g, "\\$&") : options.query,
+    fields:
+      options.fields ??
+      (options.default_field === undefined ? [] : [{ pattern: options.default_field, boost: 1 }]),
+    type: options.type ?? "best_fields",
+    tieBreaker: options.tie_breaker,
+    options: {
+      ...defaultMatch,
+      operator: options.default_operator ?? "or",
+      minimumShouldMatch: options.minimum_should_match,
+      analyzer: options.analyzer,
+    },
+    fuzzy: {
+      fuzziness: options.fuzziness ?? "AUTO",
+      prefixLength: options.fuzzy_prefix_length ?? 0,
+      maxExpansions: options.fuzzy_max_expansions ?? 50,
+      transpositions: options.fuzzy_transpositions ?? true,
+    },
+    allowLeadingWildcard: options.allow_leading_wildcard ?? true,
+    lenient: options.lenient,
+    phraseSlop: slopOf(options.phrase_slop),
+    quoteFieldSuffix: options.quote_field_suffix,
+    timeZone: options.time_zone,
+    ...commonOf(options),
+  };
+}
+
+const simpleReaders = {
+  query: text,
+  fields,
+  default_operator: operator,
+  analyzer: text,
+  flags: text,
+  lenient: flag,
+  minimum_should_match: text,
+  quote_field_suffix: text,
+  analyze_wildcard: flag,
+  fuzzy_prefix_length: integer,
+  fuzzy_max_expansions: integer,
+  fuzzy_transpositions: flag,
+  auto_generate_synonyms_phrase_query: flag,
+  ...common,
+};
+
+const operators = [
+  "AND",
+  "NOT",
+  "OR",
+  "PREFIX",
+  "PHRASE",
+  "PRECEDENCE",
+  "ESCAPE",
+  "WHITESPACE",
+  "FUZZY",
+  "NEAR",
+  "SLOP",
+];
+
+export function readSimpleQueryString(
+  parser: Parser,
+  json: Record<string, unknown>,
+  path: JsonPath,
+): SimpleQueryStringQuery {
+  const options = readOptions(parser, json, path, "simple_query_string", simpleReaders);
+  if (options.query === undefined) {
+    throw parsingError("[simple_query_string] query text missing", parser.at(path));
+  }
+  return {
+    kind: "simple_query_string",
+    text: options.query,
+    fields: options.fields ?? [],
+    options: {
+      ...defaultMatch,
+      operator: options.default_operator ?? "or",
+      minimumShouldMatch: options.minimum_should_match,
+      analyzer: options.analyzer,
+    },
+    fuzzy: {
+      fuzziness: "AUTO",
+      prefixLength: options.fuzzy_prefix_length ?? 0,
+      maxExpansions: options.fuzzy_max_expansions ?? 50,
+      transpositions: options.fuzzy_transpositions ?? true,
+    },
+    lenient: options.lenient,
+    flags: flagsOf(options.flags ?? "ALL"),
+    quoteFieldSuffix: options.quote_field_suffix,
+    ...commonOf(options),
+  };
+}
+
+function flagsOf(written: string): ReadonlySet<string> {
+  const flags = written.toUpperCase().split("|").filter(Boolean);
+  if (flags.length === 0 || flags.includes("ALL")) return new Set(operators);
+  if (flags.includes("NONE")) return new Set();
+  const unknown = flags.find((name) => !operators.includes(name));
+  if (unknown) throw illegalArgument(`Unknown simple_query_string flag [${unknown}]`);
+  return new Set(flags);
+}

@@ -1,0 +1,113 @@
+/** `exists`, `wildcard`, `prefix`, `regexp` and `fuzzy`. Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/term-level-queries.html */
+import type { JsonPath } from "../compiled-query.ts";
+import { illegalArgument, parsingError } from "../errors.ts";
+import { fuzziness } from "./match.ts";
+import {
+  common,
+  commonOf,
+  fieldBody,
+  flag,
+  ignored,
+  integer,
+  longForm,
+  readOptions,
+  required,
+  scalar,
+  text,
+} from "./options.ts";
+import type { Parser } from "./parser.ts";
+import type { ExistsQuery, FuzzyQuery, PrefixQuery, RegexpQuery, WildcardQuery } from "./query.ts";
+
+export function readExists(parser: Parser, json: Record<string, unknown>, path: JsonPath): ExistsQuery {
+  const options = readOptions(parser, json, path, "exists", { field: text, ...common });
+  if (options.field === undefined) {
+    throw parsingError("[exists] must be provided with a [field]", parser.at(path));
+  }
+  if (options.field === "") throw illegalArgument("field name is null or empty");
+  return { kind: "exists", field: options.field, ...commonOf(options) };
+}
+
+const wildcardReaders = {
+  value: text,
+  wildcard: text,
+  case_insensitive: flag,
+  rewrite: ignored,
+  ...common,
+};
+
+export function readWildcard(parser: Parser, json: Record<string, unknown>, path: JsonPath): WildcardQuery {
+  const { field, body, path: at } = fieldBody(parser, json, path, "wildcard");
+  const options = readOptions(parser, longForm(body, "value"), at, "wildcard", wildcardReaders);
+  return {
+    kind: "wildcard",
+    field,
+    pattern: required(options.value ?? options.wildcard, "value cannot be null"),
+    caseInsensitive: options.case_insensitive ?? false,
+    ...commonOf(options),
+  };
+}
+
+const prefixReaders = { value: text, prefix: text, case_insensitive: flag, rewrite: ignored, ...common };
+
+export function readPrefix(parser: Parser, json: Record<string, unknown>, path: JsonPath): PrefixQuery {
+  const { field, body, path: at } = fieldBody(parser, json, path, "prefix");
+  const options = readOptions(parser, longForm(body, "value"), at, "prefix", prefixReaders);
+  return {
+    kind: "prefix",
+    field,
+    prefix: required(options.value ?? options.prefix, "value cannot be null"),
+    caseInsensitive: options.case_insensitive ?? false,
+    ...commonOf(options),
+  };
+}
+
+const regexpReaders = {
+  value: text,
+  flags: text,
+  flags_value: integer,
+  case_insensitive: flag,
+  max_determinized_states: integer,
+  rewrite: ignored,
+  ...common,
+};
+
+export function readRegexp(parser: Parser, json: Record<string, unknown>, path: JsonPath): RegexpQuery {
+  const { field, body, path: at } = fieldBody(parser, json, path, "regexp");
+  const options = readOptions(parser, longForm(body, "value"), at, "regexp", regexpReaders);
+  return {
+    kind: "regexp",
+    field,
+    pattern: required(options.value, "value cannot be null"),
+    caseInsensitive: options.case_insensitive ?? false,
+    flags: (options.flags ?? "ALL").toUpperCase(),
+    ...commonOf(options),
+  };
+}
+
+const fuzzyReaders = {
+  value: scalar,
+  term: scalar,
+  fuzziness,
+  prefix_length: integer,
+  max_expansions: integer,
+  transpositions: flag,
+  rewrite: ignored,
+  ...common,
+};
+
+export function readFuzzy(parser: Parser, json: Record<string, unknown>, path: JsonPath): FuzzyQuery {
+  const { field, body, path: at } = fieldBody(parser, json, path, "fuzzy");
+  const options = readOptions(parser, longForm(body, "value"), at, "fuzzy", fuzzyReaders);
+  return {
+    kind: "fuzzy",
+    field,
+    value: required(options.value ?? options.term, "query value cannot be null"),
+    fuzzy: {
+      fuzziness: options.fuzziness ?? "AUTO",
+      prefixLength: options.prefix_length ?? 0,
+      maxExpansions: options.max_expansions ?? 50,
+      transpositions: options.transpositions ?? true,
+    },
+    ...commonOf(options),
+  };
+}
