@@ -37,11 +37,15 @@ const variables = z.object({
   SANDBOX_LIMIT: z.coerce.number("must be a number").int().min(1).max(10_000).optional(),
   /** Variables of this machine that the services of `POST /sandboxes` may name, with commas between. */
   SANDBOX_VARIABLES: z.string().default(""),
+  /** Largest file of which a dataset is made, in MiB. */
+  DATASET_LIMIT_MB: z.coerce.number("must be a number").int().min(1).max(1_000_000).optional(),
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).optional(),
 });
 type Settings = z.infer<typeof variables> & { TWINS_PORT: number; LOG_LEVEL: string };
 
 const GATEWAY_PORT = 6100;
+/** Datasets of the environment file are made once. */
+const DATASET_FOLDER = ".offhook/datasets";
 const usage = [
   "usage: npm run twins -- [--environment FILE] [--json]",
   "       npm run twins -- exec [--environment FILE] -- COMMAND [ARGUMENT …]",
@@ -122,6 +126,10 @@ async function startAll(environment: string | undefined, settings: Settings): Pr
     givenVariables: settings.SANDBOX_VARIABLES.split(",").map((name) => name.trim()),
     keys: readKeyVariable(settings.SANDBOX_API_KEYS),
     ...(settings.SANDBOX_LIMIT === undefined ? {} : { mostSandboxes: settings.SANDBOX_LIMIT }),
+    datasetFolder: DATASET_FOLDER,
+    ...(settings.DATASET_LIMIT_MB === undefined
+      ? {}
+      : { mostDatasetBytes: settings.DATASET_LIMIT_MB * 1024 ** 2 }),
   });
   try {
     const names = await startNames({

@@ -70,6 +70,7 @@ class Library implements DatasetLibrary {
     this.#log = log;
   }
 
+  /** What is uploaded is kept for as long as it is used; nobody can name it again. */
   async fromStream(source: DatasetSource, signal?: AbortSignal): Promise<Dataset> {
     const making = await mkdtemp(path.join(this.#own, "making-"));
     try {
@@ -77,10 +78,7 @@ class Library implements DatasetLibrary {
       const { file, description } = await ingest(source, making, signal);
       const { rows, bytes } = description;
       this.#log.info({ rows, bytes, ms: Math.round(performance.now() - startedAt) }, "a dataset was made");
-      // In use before it can be found, so that it cannot be removed for want of room in between.
-      const used = await this.#use(file);
-      await this.#keep(file, description);
-      return this.#dataset(used, description);
+      return this.#dataset(await this.#use(file), description);
     } finally {
       await rm(making, { recursive: true, force: true });
     }
@@ -94,6 +92,7 @@ class Library implements DatasetLibrary {
     const found = await this.#find(keyOf(sha256, format));
     if (found) return this.#dataset(found.file, { ...found.description, file_name: fileName });
     const dataset = await this.fromStream({ bytes: createReadStream(file), fileName, format });
+    await this.#keep(dataset);
     await this.#remember(file, stamp, dataset.description.sha256);
     return dataset;
   }
@@ -116,12 +115,12 @@ class Library implements DatasetLibrary {
     }
   }
 
-  /** Makes room for it and moves it into place. */
-  async #keep(file: string, description: DatasetDescription): Promise<void> {
+  /** Makes room for a dataset and puts it where every process finds it. */
+  async #keep({ file, description }: Dataset): Promise<void> {
     const { size } = await stat(file);
     await removeOldest(this.#root, MOST_BYTES - size);
     const kept = path.join(this.#root, keyOf(description.sha256, description.format));
-    await rename(file, `${kept}.duckdb`);
+    await rename(await this.#use(file), `${kept}.duckdb`);
     await replaceFile(`${kept}.json`, JSON.stringify(description), this.#own);
   }
 

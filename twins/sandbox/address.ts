@@ -8,6 +8,8 @@ export type Address =
   | { kind: "control"; sandbox: string; twin: string; path: string; query: string }
   /** The sandboxes themselves: `/sandboxes` and below. */
   | { kind: "sandboxes"; path: string; query: string }
+  /** The environments and their datasets: `/environments` and below. */
+  | { kind: "environments"; path: string; query: string }
   /** A path that begins like one of ours and goes on wrongly. */
   | { kind: "nowhere"; path: string }
   /** Any other path: the engine of the first sandbox. */
@@ -29,6 +31,9 @@ export function readAddress(target: string, host: string | undefined, lookup: Ho
   const prefix = path.slice(0, 3);
   if (prefix === "/s/" || prefix === "/c/") return readPrefixed(prefix, path, query);
   if (path === "/sandboxes" || path.startsWith("/sandboxes/")) return { kind: "sandboxes", path, query };
+  if (path === "/environments" || path.startsWith("/environments/")) {
+    return { kind: "environments", path, query };
+  }
   return { kind: "engine", path, query };
 }
 

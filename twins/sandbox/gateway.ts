@@ -1,7 +1,7 @@
 /**
  * The one port of all twins. Vendor APIs live at `/s/<sandbox>/<twin>/…` and behind host names, control planes at
- * `/c/<sandbox>/<twin>/sim/…`, the sandboxes themselves at `/sandboxes`, and every other path is the engine's of the first
- * sandbox.
+ * `/c/<sandbox>/<twin>/sim/…`, the sandboxes themselves at `/sandboxes`, their environments at `/environments`, and every
+ * other path is the engine's of the first sandbox.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
@@ -9,6 +9,7 @@ import type { Logger } from "pino";
 import { type Address, type HostLookup, hostName, readAddress } from "./address.ts";
 import type { ApiKeys } from "./api-keys.ts";
 import { serveControl } from "./control/serve.ts";
+import type { EnvironmentRoutes } from "./environment-routes.ts";
 import { errorResponse } from "./errors.ts";
 import { refuseEarly } from "./http.ts";
 import { createHttpServer } from "./http-server.ts";
@@ -33,6 +34,7 @@ export interface GatewayOptions {
 export interface Served {
   sandboxes: Sandboxes;
   routes: SandboxRoutes;
+  environments: EnvironmentRoutes;
   /** The sandbox whose engine answers at the root. */
   first: Sandbox;
 }
@@ -75,6 +77,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     switch (address.kind) {
       case "sandboxes":
         return served.routes.serve(req, res, address);
+      case "environments":
+        return served.environments.serve(req, res, address);
       case "control":
         return serveControl(req, res, address, options.keys, served.sandboxes);
       case "nowhere":

@@ -20,6 +20,8 @@ export interface TwinAddresses {
 /** A sandbox as `/sandboxes` answers it. */
 export interface SandboxDescription {
   id: string;
+  /** Whose datasets its services have. */
+  environment: string;
   layout: Sandbox["layout"];
   created_at: string;
   /** When it ends by itself; `null`: never. */
@@ -31,6 +33,7 @@ export function describeSandbox(living: LivingSandbox): SandboxDescription {
   const { sandbox, createdAtMs, expiresAtMs } = living;
   return {
     id: sandbox.id,
+    environment: sandbox.environment,
     layout: sandbox.layout,
     created_at: new Date(createdAtMs).toISOString(),
     expires_at: expiresAtMs === undefined ? null : new Date(expiresAtMs).toISOString(),

@@ -72,6 +72,8 @@ export interface Sandbox {
   name: string;
   /** Whose keys open its control plane. */
   organisation: string;
+  /** Whose datasets its services have. */
+  environment: string;
   layout: Layout;
   clock: SandboxClock;
   twins: Map<string, HostedTwin>;
@@ -88,8 +90,11 @@ export interface SandboxService {
 /** What of the machine the services of a sandbox may name: files, and variables. */
 export type Reach = Pick<TwinContext, "resolvePath" | "variable">;
 
-export interface SandboxOptions extends Pick<Sandbox, "id" | "name" | "organisation" | "layout" | "clock"> {
+export interface SandboxOptions
+  extends Pick<Sandbox, "id" | "name" | "organisation" | "environment" | "layout" | "clock"> {
   baseUrl: string;
+  /** The dataset of a service, as it is when it is asked for. */
+  dataset(service: string): ReturnType<NonNullable<TwinContext["dataset"]>>;
   services: readonly SandboxService[];
   log: Logger;
   reach: Reach;
@@ -97,9 +102,10 @@ export interface SandboxOptions extends Pick<Sandbox, "id" | "name" | "organisat
 
 /** Starts all twins side by side. When one fails the others are stopped. @throws Error naming the twin and the reason. */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const { id, name, organisation, layout, clock } = options;
+  const { id, name, organisation, environment, layout, clock } = options;
   const twins = new Map<string, HostedTwin>();
-  const sandbox: Sandbox = { id, name, organisation, layout, clock, twins, connections: new Connections() };
+  const connections = new Connections();
+  const sandbox: Sandbox = { id, name, organisation, environment, layout, clock, twins, connections };
   const view = createSandboxView(twins);
   const outcomes = await Promise.allSettled(
     options.services.map((service) => startTwin(options, service, sandbox, view)),
@@ -139,6 +145,7 @@ async function startTwin(
     log,
     ...options.reach,
     callbackDestination: () => callbacks.current,
+    ...(type.definition.takesDataset ? { dataset: () => options.dataset(name) } : {}),
   };
   try {
     const running = await type.definition.start(context, config);

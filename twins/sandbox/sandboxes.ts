@@ -5,6 +5,8 @@ import { isName } from "./address.ts";
 import { isPlainName, NAME_SEPARATOR } from "./api-keys.ts";
 import { Claims } from "./claims.ts";
 import { SandboxClock, wallTime } from "./clock.ts";
+import type { Dataset } from "./datasets/dataset.ts";
+import type { DatasetPlace, Environments, ResetSandbox } from "./datasets/environments.ts";
 import type { HostTarget, NamedTarget } from "./host-names.ts";
 import type { OpenPort } from "./own-port.ts";
 import {
@@ -28,6 +30,7 @@ export interface SandboxesOptions {
   /** Most sandboxes of one organisation at a time. */
   mostPerOrganisation: number;
   types: ReadonlyMap<AnyTwinDefinition, TwinType>;
+  environments: Environments;
   /** Opens a port of a twin's own. */
   openPort(of: TwinOfSandbox, port: number): Promise<OpenPort>;
   log: Logger;
@@ -38,6 +41,10 @@ export interface SandboxPlan {
   /** Made when absent. */
   id?: string | undefined;
   services: readonly CheckedService[];
+  /** Whose datasets its services have. */
+  environment: string;
+  /** Datasets of its own, by service: the environment's do not count for these. They end with it. */
+  ownDatasets?: ReadonlyMap<string, Dataset> | undefined;
   /** Which files and variables of the machine its services may name. */
   reach: Reach;
   layout: Layout;
@@ -52,6 +59,8 @@ export interface LivingSandbox {
   expiresAtMs: number | undefined;
   /** Ports of its twins' own, by service. */
   ports: ReadonlyMap<string, OpenPort>;
+  /** Datasets of its own, by service. */
+  ownDatasets: ReadonlyMap<string, Dataset>;
 }
 
 /** A name that is taken, from before the sandbox starts until it has ended. */
@@ -154,6 +163,31 @@ export class Sandboxes {
     return turn;
   }
 
+  /** Puts the twins of a service to the dataset that its environment has now, in every sandbox that has none of its own. */
+  async resetToDataset({ organisation, environment, service }: DatasetPlace): Promise<ResetSandbox[]> {
+    const slots = this.#slotsOf(organisation);
+    const resets = [...slots].map(async ([name, first]): Promise<ResetSandbox[]> => {
+      // A sandbox that is starting may have asked for the dataset before it changed.
+      if (first.state === "starting") await first.started;
+      const slot = slots.get(name);
+      if (slot?.state !== "running" || slot.living.ownDatasets.has(service)) return [];
+      const { sandbox } = slot.living;
+      const twin = sandbox.twins.get(service);
+      if (sandbox.environment !== environment || !twin) return [];
+      const turn = slot.turn.then(() => (slots.get(name) === slot ? twin.reset() : undefined));
+      slot.turn = turn.catch(() => undefined);
+      try {
+        await turn;
+        return [{ id: sandbox.id }];
+      } catch (error) {
+        const problem = error instanceof Error ? error.message : String(error);
+        twin.log.error({ err: error }, "the twin was not put to its dataset");
+        return [{ id: sandbox.id, problem }];
+      }
+    });
+    return (await Promise.all(resets)).flat();
+  }
+
   /** Ends a sandbox with all that belongs to it, and waits for that. `false`: there is none. @throws SandboxRefusal */
   async remove(organisation: string, id: string): Promise<boolean> {
     if (organisation === this.#options.owner && id === FIRST_SANDBOX) {
@@ -194,9 +228,12 @@ export class Sandboxes {
       if (!type) throw new Error(`twin ${definition.name} is not known`);
       return { type, config, ...(profile === undefined ? {} : { profile }) };
     });
-    const { layout, reach } = plan;
+    const { layout, reach, environment, ownDatasets = new Map<string, Dataset>() } = plan;
     const clock = new SandboxClock();
-    const options = { id, name, organisation, layout, clock, baseUrl, services, log, reach };
+    const dataset = (service: string) =>
+      ownDatasets.get(service) ?? this.#options.environments.dataset({ organisation, environment, service });
+    const identity = { id, name, organisation, environment };
+    const options = { ...identity, layout, clock, baseUrl, services, log, reach, dataset };
     const sandbox = await startSandbox(options);
     const ports = new Map<string, OpenPort>();
     try {
@@ -206,17 +243,18 @@ export class Sandboxes {
         ports.set(definition.name, await this.#options.openPort({ sandbox, twin }, port));
       }
     } catch (error) {
-      await stopAll({ sandbox, ports });
+      await stopAll({ sandbox, ports, ownDatasets });
       throw new SandboxRefusal(409, "conflict", error instanceof Error ? error.message : String(error));
     }
-    return { sandbox, ports };
+    return { sandbox, ports, ownDatasets };
   }
 
   /** Makes a started sandbox reachable. */
-  #keep(slots: Map<string, Slot>, { sandbox, ports }: Started, ttlMs: number | undefined): LivingSandbox {
+  #keep(slots: Map<string, Slot>, started: Started, ttlMs: number | undefined): LivingSandbox {
+    const { sandbox } = started;
     const createdAtMs = wallTime();
     const expiresAtMs = ttlMs === undefined ? undefined : createdAtMs + ttlMs;
-    const living: LivingSandbox = { sandbox, createdAtMs, expiresAtMs, ports };
+    const living: LivingSandbox = { ...started, createdAtMs, expiresAtMs };
     const { organisation, id, name } = sandbox;
     const expire = () => {
       this.#options.log.info({ sandbox: name }, "the sandbox's time is over");
@@ -257,9 +295,10 @@ export class Sandboxes {
 }
 
 /** A sandbox with its twins' ports, before anybody can reach it by name. */
-type Started = Pick<LivingSandbox, "sandbox" | "ports">;
+type Started = Pick<LivingSandbox, "sandbox" | "ports" | "ownDatasets">;
 
-async function stopAll({ sandbox, ports }: Started): Promise<void> {
+async function stopAll({ sandbox, ports, ownDatasets }: Started): Promise<void> {
   await stopSandbox(sandbox);
   await Promise.all([...ports.values()].map((port) => port.close()));
+  await Promise.all([...ownDatasets.values()].map((dataset) => dataset.release()));
 }

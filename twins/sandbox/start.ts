@@ -7,9 +7,14 @@ import { type Logger, pino } from "pino";
 import { registry } from "../registry.ts";
 import { type ActorSetup, agentEnvironment } from "./agent-setup.ts";
 import { createApiKeys, type KeyEntry, keyEntry, LOCAL_ORGANISATION, makeApiKey } from "./api-keys.ts";
+import { DatasetRefusal, describeRefusal } from "./datasets/dataset.ts";
+import { Environments, FIRST_ENVIRONMENT } from "./datasets/environments.ts";
+import { Libraries } from "./datasets/libraries.ts";
 import { type Environment, readEnvironment } from "./environment.ts";
+import { createEnvironmentRoutes } from "./environment-routes.ts";
 import { type Gateway, startGateway } from "./gateway.ts";
 import { pathsWithin, variablesAmong } from "./given-reach.ts";
+import { OrganisationJournals } from "./organisation-journals.ts";
 import { compileTwin, type Reach } from "./sandbox.ts";
 import { addressesOf, type TwinAddresses } from "./sandbox-description.ts";
 import { FIRST_SANDBOX } from "./sandbox-refusal.ts";
@@ -35,6 +40,10 @@ export interface StartOptions {
   mostSandboxes?: number;
   /** Variables of the machine that the services of `POST /sandboxes` may name; default none. */
   givenVariables?: readonly string[];
+  /** Where datasets are kept for the next start; absent: in a folder of its own, removed at the end. */
+  datasetFolder?: string;
+  /** Largest file of which a dataset is made, as it is sent and decompressed; default 4 GiB. */
+  mostDatasetBytes?: number;
   /** Default: silent. */
   log?: Logger;
   /** The twins there are; default: `twins/registry.ts`. */
@@ -62,6 +71,9 @@ const defaultEnvironment = fileURLToPath(new URL("../environment.yaml", import.m
 /** Most sandboxes of an organisation, unless told otherwise. */
 const MOST_SANDBOXES = 256;
 
+/** Largest file of a dataset, unless told otherwise. */
+const MOST_DATASET_BYTES = 4 * 1024 ** 3;
+
 /**
  * Starts everything; when it resolves, every twin answers.
  * @throws EnvironmentError naming file and line, or Error naming the port or the twin that did not start.
@@ -83,8 +95,10 @@ export async function startTwins(options: StartOptions = {}): Promise<RunningTwi
     keys,
     log,
   });
+  const environments = new Environments(new Libraries(options.datasetFolder, log));
   const sandboxes = new Sandboxes({
     owner,
+    environments,
     baseUrl: gateway.baseUrl,
     mostPerOrganisation: options.mostSandboxes ?? MOST_SANDBOXES,
     types,
@@ -98,14 +112,18 @@ export async function startTwins(options: StartOptions = {}): Promise<RunningTwi
   };
   try {
     const { layout } = environment;
+    await beginDatasets(environments, services, ownReach);
     const first = await sandboxes.create(owner, {
       id: FIRST_SANDBOX,
       services,
+      environment: FIRST_ENVIRONMENT,
       layout,
       reach: ownReach,
     });
+    const journals = new OrganisationJournals();
     const routes = createSandboxRoutes({
       sandboxes,
+      environments,
       known,
       defaultServices: services.map(withoutNames),
       ownReach,
@@ -114,9 +132,19 @@ export async function startTwins(options: StartOptions = {}): Promise<RunningTwi
         variable: variablesAmong(options.givenVariables ?? []),
       },
       keys,
+      journals,
       log,
     });
-    gateway.open({ sandboxes, routes, first: first.sandbox });
+    const environmentRoutes = createEnvironmentRoutes({
+      environments,
+      known,
+      reset: (place) => sandboxes.resetToDataset(place),
+      mostBytes: options.mostDatasetBytes ?? MOST_DATASET_BYTES,
+      keys,
+      journals,
+      log,
+    });
+    gateway.open({ sandboxes, routes, environments: environmentRoutes, first: first.sandbox });
     let stopping: Promise<void> | undefined;
     return {
       baseUrl: gateway.baseUrl,
@@ -127,13 +155,33 @@ export async function startTwins(options: StartOptions = {}): Promise<RunningTwi
       channels: environment.actor.channels,
       agentEnvironment: (simulationId) => agentEnvironment(environment.agent, simulationId),
       stop() {
-        stopping ??= stop(gateway, sandboxes);
+        stopping ??= stop(gateway, sandboxes, environments);
         return stopping;
       },
     };
   } catch (error) {
+    await environments.stop();
     await gateway.close();
     throw error;
+  }
+}
+
+/** Reads the datasets that the environment file names. @throws Error naming the service, and what is wrong with its file */
+async function beginDatasets(
+  environments: Environments,
+  services: readonly CheckedService[],
+  { resolvePath }: Pick<Reach, "resolvePath">,
+): Promise<void> {
+  for (const { definition, dataset } of services) {
+    if (dataset === undefined) continue;
+    try {
+      await environments.begin(definition, resolvePath(dataset));
+    } catch (error) {
+      const reason = error instanceof DatasetRefusal ? describeRefusal(error) : reasonOf(error);
+      throw new Error(`the dataset ${dataset} of service ${definition.name} was not read: ${reason}`, {
+        cause: error,
+      });
+    }
   }
 }
 
@@ -148,16 +196,20 @@ async function readEnvironmentFile(file: string, known: readonly AnyTwinDefiniti
   try {
     text = await readFile(file, "utf8");
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`the environment file ${shown} cannot be read: ${reason}`, { cause: error });
+    throw new Error(`the environment file ${shown} cannot be read: ${reasonOf(error)}`, { cause: error });
   }
   return readEnvironment(text, shown, known);
 }
 
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** New connections are refused first, so that the twins can end what runs without more being added. */
-async function stop(gateway: Gateway, sandboxes: Sandboxes): Promise<void> {
+async function stop(gateway: Gateway, sandboxes: Sandboxes, environments: Environments): Promise<void> {
   const gone = gateway.refuse();
   await sandboxes.stop();
+  await environments.stop();
   await gateway.close();
   await gone;
 }

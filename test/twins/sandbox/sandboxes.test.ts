@@ -48,6 +48,7 @@ describe("POST /sandboxes", () => {
     const { id } = made.body;
     expect(made.body).toEqual({
       id: expect.stringMatching(/^sb-[0-9a-f]{12}$/),
+      environment: "dev",
       layout: "split",
       created_at: expect.any(String),
       expires_at: null,

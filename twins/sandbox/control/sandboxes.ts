@@ -1,13 +1,15 @@
 /** `/sandboxes`: making, finding, resetting and ending sandboxes. */
 import { z } from "zod";
 import { isPlainName } from "../api-keys.ts";
+import { type Dataset, DatasetRefusal } from "../datasets/dataset.ts";
+import { type Environments, FIRST_ENVIRONMENT } from "../datasets/environments.ts";
 import { errorResponse, readBodyAs } from "../errors.ts";
 import type { Journal } from "../journal.ts";
 import { type Operation, operation, type VendorResponse } from "../operation.ts";
 import type { Reach } from "../sandbox.ts";
 import { describeSandbox } from "../sandbox-description.ts";
 import { SandboxRefusal } from "../sandbox-refusal.ts";
-import type { Sandboxes } from "../sandboxes.ts";
+import type { LivingSandbox, Sandboxes, SandboxPlan } from "../sandboxes.ts";
 import { type CheckedService, checkServices, servicesSchema, withEngine } from "../services.ts";
 import type { AnyTwinDefinition } from "../twin.ts";
 import { WorldRefusal } from "../world.ts";
@@ -17,6 +19,7 @@ import { answerRequests } from "./requests.ts";
 export interface SandboxesTarget {
   organisation: string;
   sandboxes: Sandboxes;
+  environments: Environments;
   /** What the organisation asked of these routes. */
   journal: Journal;
   /** The twins there are. */
@@ -44,6 +47,11 @@ const createBody = z
       .refine((id) => id !== REQUESTS, `must not be ${REQUESTS}, which is a route`)
       .optional(),
     services: servicesSchema.optional(),
+    environment: z
+      .string()
+      .max(40, "must have at most 40 characters")
+      .refine(isPlainName, "must hold only a-z, 0-9, _ and single - between them")
+      .default(FIRST_ENVIRONMENT),
     layout: z.enum(["split", "legacy"]).default("split"),
     ttl_seconds: z.number().positive().max(MAX_TTL_SECONDS).optional(),
   })
@@ -72,7 +80,7 @@ export const sandboxOperations: readonly Operation<SandboxesTarget>[] = [
     async handle(request, target) {
       const body = readBodyAs(request, createBody);
       if (!body.ok) return body.response;
-      const { id, services: given, layout, ttl_seconds } = body.value;
+      const { id, services: given, environment, layout, ttl_seconds } = body.value;
       const checked = given && checkServices(given, target.known, ["services"]);
       if (checked && checked.mistakes.length > 0) {
         const problems = checked.mistakes.map(({ path, rule }) => ({
@@ -85,8 +93,10 @@ export const sandboxOperations: readonly Operation<SandboxesTarget>[] = [
       const ttlMs = ttl_seconds === undefined ? undefined : ttl_seconds * 1000;
       try {
         const reach = given ? target.givenReach : target.ownReach;
-        const plan = { id, services, reach, layout, ttlMs };
-        const living = await target.sandboxes.create(target.organisation, plan);
+        // The files that the environment file names are the datasets of its environment.
+        const ownDatasets = given ? await readOwnDatasets(services, target) : undefined;
+        const plan = { id, services, environment, ownDatasets, reach, layout, ttlMs };
+        const living = await createOrRelease(plan, target);
         return { status: 201, body: describeSandbox(living) };
       } catch (error) {
         return notCreated(error, given !== undefined);
@@ -161,6 +171,41 @@ export const sandboxOperations: readonly Operation<SandboxesTarget>[] = [
   }),
 ];
 
+/** The datasets that services name. @throws DatasetRefusal, or Error naming the service */
+async function readOwnDatasets(
+  services: readonly CheckedService[],
+  { environments, givenReach }: SandboxesTarget,
+): Promise<Map<string, Dataset>> {
+  const datasets = new Map<string, Dataset>();
+  try {
+    for (const { definition, dataset } of services) {
+      if (dataset === undefined) continue;
+      const file = givenReach.resolvePath(dataset);
+      datasets.set(definition.name, await environments.fromFile(definition, file));
+    }
+    return datasets;
+  } catch (error) {
+    await releaseAll(datasets);
+    throw error;
+  }
+}
+
+async function createOrRelease(
+  plan: SandboxPlan,
+  { sandboxes, organisation }: SandboxesTarget,
+): Promise<LivingSandbox> {
+  try {
+    return await sandboxes.create(organisation, plan);
+  } catch (error) {
+    if (plan.ownDatasets) await releaseAll(plan.ownDatasets);
+    throw error;
+  }
+}
+
+async function releaseAll(datasets: ReadonlyMap<string, Dataset>): Promise<void> {
+  for (const dataset of datasets.values()) await dataset.release();
+}
+
 export const noSandbox = errorResponse(404, "not_found", "there is no such sandbox");
 
 function refused({ status, code, message }: SandboxRefusal): VendorResponse {
@@ -171,6 +216,7 @@ function refused({ status, code, message }: SandboxRefusal): VendorResponse {
 function notCreated(error: unknown, given: boolean): VendorResponse {
   if (error instanceof SandboxRefusal) return refused(error);
   const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof DatasetRefusal) return errorResponse(422, "invalid_dataset", message, error.problems);
   const cause = error instanceof Error ? error.cause : undefined;
   if (cause instanceof WorldRefusal) return errorResponse(422, "refused", message, cause.problems);
   return errorResponse(given ? 422 : 500, "not_started", message);

@@ -81,6 +81,17 @@ export class DatasetRefusal extends Error {
   }
 }
 
+/** A refusal as lines of text: the reason, then each place. */
+export function describeRefusal({ message, problems, total }: Omit<DatasetRefusal, "name">): string {
+  const places = problems.map(({ line, column, rule }) => {
+    const where = [line === undefined ? [] : `line ${line}`, column === undefined ? [] : `column ${column}`];
+    const place = where.flat().join(", ");
+    return `  ${place === "" ? "" : `${place}: `}${rule}`;
+  });
+  const more = total > problems.length ? [`  and ${total - problems.length} more`] : [];
+  return [message, ...places, ...more].join("\n");
+}
+
 /** A file that is larger than it may be; nothing of it is kept. */
 export class DatasetTooLarge extends Error {
   readonly limitBytes: number;
