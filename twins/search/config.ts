@@ -1,5 +1,6 @@
 /** The `config` of the service `elasticsearch` in `environment.yaml`. */
 import { z } from "zod";
+import { translatorConfig } from "../datasets/translator/config.ts";
 
 export const searchConfig = z
   .strictObject({
@@ -7,6 +8,7 @@ export const searchConfig = z
     fidelity: z.enum(["specification", "vendor"]).default("specification"),
     /** The index that a dataset's rows are in, unless they name one themselves. */
     index: z.string().min(1).max(255).default("logs"),
+    ...translatorConfig,
   })
   .prefault({});
 

@@ -1,11 +1,11 @@
 /** The search twin at work in one sandbox. */
 import type { Logger } from "pino";
 import type { LogStore } from "../datasets/store/log-store.ts";
+import type { Translator } from "../datasets/translator/translator.ts";
 import type { Clock } from "../sandbox/clock.ts";
 import type { RunningTwin } from "../sandbox/twin.ts";
 import type { DocumentWriter } from "./documents/document-writer.ts";
 import type { Fidelity } from "./query/compiled-query.ts";
-import type { Translator } from "./translator.ts";
 
 export interface SearchTwin extends RunningTwin {
   /** Opened by the first request that needs it. */
@@ -19,5 +19,7 @@ export interface SearchTwin extends RunningTwin {
   readonly index: string;
   /** Absent: what the compilers do not recognise is refused. */
   readonly translator: Translator | undefined;
+  /** Which of the two is asked first about an ES|QL query. */
+  readonly translatorOrder: "compiler-first" | "model-first";
   readonly log: Logger;
 }

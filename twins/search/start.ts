@@ -2,6 +2,7 @@
 
 import { openLogStore } from "../datasets/store/duckdb-log-store.ts";
 import type { LogStore } from "../datasets/store/log-store.ts";
+import { translatorOf } from "../datasets/translator/config.ts";
 import { resettable } from "../sandbox/baseline.ts";
 import { createMemoryWorld } from "../sandbox/memory-world.ts";
 import type { TwinContext } from "../sandbox/twin.ts";
@@ -10,8 +11,8 @@ import { DocumentWriter } from "./documents/document-writer.ts";
 import type { SearchTwin } from "./search-twin.ts";
 
 export async function startSearchTwin(
-  { clock, log }: TwinContext,
-  { fidelity, index }: SearchConfig,
+  { clock, log, variable }: TwinContext,
+  { fidelity, index, model, translator }: SearchConfig,
 ): Promise<SearchTwin> {
   let opened: Promise<LogStore> | undefined;
   const store = () => {
@@ -26,7 +27,8 @@ export async function startSearchTwin(
     fidelity,
     clock,
     index,
-    translator: undefined,
+    translator: translatorOf(model, variable),
+    translatorOrder: translator,
     log,
     reset: await resettable(world),
     async stop() {

@@ -8,6 +8,7 @@ import { compileQuery } from "../query/compile.ts";
 import type { CompiledQuery, QueryContext } from "../query/compiled-query.ts";
 import { UnrecognisedQuery } from "../query/errors.ts";
 import type { SearchTwin } from "../search-twin.ts";
+import { translate } from "../translate.ts";
 import { VendorError } from "../vendor-error.ts";
 import type { UrlQuery } from "./request.ts";
 
@@ -48,17 +49,16 @@ async function translated(
   { call, twin, query }: CompileContext,
 ): Promise<CompiledQuery> {
   if (!twin.translator) {
-    const reason = `${error.cause.reason}; a model can take over what is not recognised: configure [translator] for this service in the environment file`;
+    const reason = `${error.cause.reason}; a model can take over what is not recognised: configure [model] for this service in the environment file`;
     throw new VendorError(error.status, { ...error.cause, reason });
   }
-  const statement = await twin.translator.translate({
+  const statement = await translate(twin.translator, call, {
     language: "query-dsl",
     text: compactJson(json ?? {}),
-    fields: query.fields,
+    store: await twin.store(),
     nowMs: query.nowMs,
     signal: call.signal,
   });
-  call.notes.translator = { sql: statement.text };
   return {
     predicate: sql`d._row IN (SELECT _row FROM (${statement}))`,
     scored: sql`SELECT DISTINCT _row, CAST(1 AS DOUBLE) AS score FROM (${statement})`,
