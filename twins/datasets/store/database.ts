@@ -45,6 +45,7 @@ export class Database {
   readonly #file: string;
   readonly #idle: DuckDBConnection[] = [];
   readonly #running = new Set<Promise<unknown>>();
+  readonly #cancels = new Set<() => void>();
 
   constructor(owner: object, gate: QueryGate, instance: DuckDBInstance, file: string) {
     this.#owner = owner;
@@ -91,6 +92,11 @@ export class Database {
     return this.#tracked(this.#gate.run(this.#owner, work, signal));
   }
 
+  /** Ends every query that runs or waits. */
+  cancelQueries(): void {
+    for (const cancel of [...this.#cancels]) cancel();
+  }
+
   /** Waits for what runs, closes, and removes the file. */
   async close(): Promise<void> {
     while (this.#running.size > 0) await Promise.allSettled(this.#running);
@@ -111,6 +117,7 @@ export class Database {
       ending.abort();
     };
     const cancel = () => end("cancelled");
+    this.#cancels.add(cancel);
     if (signal?.aborted) cancel();
     signal?.addEventListener("abort", cancel, { once: true });
     const timer = setTimeout(() => end("deadline"), deadlineMs);
@@ -121,6 +128,7 @@ export class Database {
       throw error;
     } finally {
       clearTimeout(timer);
+      this.#cancels.delete(cancel);
       signal?.removeEventListener("abort", cancel);
     }
   }

@@ -18,6 +18,7 @@ import {
   type QueryResult,
   type RemovedDocument,
   type StoreChange,
+  type StoreContent,
   type StoredDocument,
   UnfitDocuments,
   type UnfitValue,
@@ -66,6 +67,9 @@ class DuckDbLogStore implements LogStore {
   readonly #listeners = new Set<(change: StoreChange) => void>();
   readonly #removed = new Map<string, number>();
   #opened: StoreFile | undefined;
+  #baselineFile: string | undefined;
+  /** The file before, while queries that began with it run. */
+  #closing: Promise<void> = Promise.resolve();
   #files = 0;
   #maintaining = false;
   #counts: { stateVersion: number; counts: Promise<ReadonlyMap<string, number>> } | undefined;
@@ -73,12 +77,13 @@ class DuckDbLogStore implements LogStore {
 
   constructor(options: LogStoreOptions, folder: string, madeFolder: string | undefined) {
     this.#options = options;
+    this.#baselineFile = options.baselineFile;
     this.#folder = folder;
     this.#madeFolder = madeFolder;
   }
 
   async open(): Promise<void> {
-    this.#opened = await this.#newFile();
+    this.#opened = await this.#newFile(this.#baselineFile);
   }
 
   get fields(): FieldCatalog {
@@ -117,6 +122,12 @@ class DuckDbLogStore implements LogStore {
     return this.exclusively((writer) => writer.write(documents));
   }
 
+  misfits(documents: readonly DocumentWrite[]): UnfitValue[] {
+    const { fields, nextRow, nextSeqNo } = this.#file.catalog;
+    const state = { fields, nextRow, nextSeqNo, documents: new Map(), removedVersion: () => undefined };
+    return unfitOf(planWrite(documents, state).outcomes);
+  }
+
   writeEach(documents: readonly ConditionalWrite[]): Promise<DocumentOutcome[]> {
     return this.exclusively((writer) => writer.writeEach(documents));
   }
@@ -129,14 +140,31 @@ class DuckDbLogStore implements LogStore {
     return this.#turns.take(() => work(this.#writer()));
   }
 
-  reset(): Promise<void> {
+  reset(baseline: { file: string | undefined } = { file: this.#baselineFile }): Promise<void> {
     return this.#turns.take(async () => {
-      const file = await this.#newFile();
-      const before = this.#file;
-      this.#opened = file;
-      this.#removed.clear();
-      this.#announce({ stateVersion: ++this.stateVersion, change: "reset" });
-      await before.close();
+      const file = await this.#newFile(baseline.file);
+      this.#baselineFile = baseline.file;
+      await this.#replace(file);
+    });
+  }
+
+  load({ fields, timeField, documents }: StoreContent): Promise<void> {
+    return this.#turns.take(async () => {
+      const file = await this.#newFile(undefined);
+      try {
+        await file.declare(fields, timeField);
+        const plan = planWrite(documents, {
+          ...file.catalog,
+          documents: new Map(),
+          removedVersion: () => undefined,
+        });
+        throwUnfit(plan.outcomes);
+        await writePlan(file, plan);
+      } catch (error) {
+        await file.close();
+        throw error;
+      }
+      await this.#replace(file);
     });
   }
 
@@ -151,7 +179,9 @@ class DuckDbLogStore implements LogStore {
     return this.#turns.take(async () => {
       const file = this.#opened;
       this.#opened = undefined;
+      file?.database.cancelQueries();
       await file?.close();
+      await this.#closing;
       if (this.#madeFolder !== undefined) await rm(this.#madeFolder, { recursive: true, force: true });
     });
   }
@@ -161,13 +191,26 @@ class DuckDbLogStore implements LogStore {
     return this.#opened;
   }
 
-  async #newFile(): Promise<StoreFile> {
-    const { baselineFile, memoryLimit = MEMORY_LIMIT } = this.#options;
+  async #newFile(baselineFile: string | undefined): Promise<StoreFile> {
+    const { memoryLimit = MEMORY_LIMIT } = this.#options;
     const file = join(this.#folder, `store-${this.#files++}.duckdb`);
     // One that a process which was killed has left.
     await removeDatabase(file);
     if (baselineFile !== undefined) await copyDatabase(baselineFile, file);
     return StoreFile.open(this, { file, memoryLimit, threads: THREADS }, baselineFile !== undefined);
+  }
+
+  /** Works on another file from here on. */
+  async #replace(file: StoreFile): Promise<void> {
+    // One at most is kept for queries that began with it.
+    await this.#closing;
+    const before = this.#file;
+    this.#opened = file;
+    this.#removed.clear();
+    this.#announce({ stateVersion: ++this.stateVersion, change: "reset" });
+    this.#closing = before.close().catch((error: unknown) => {
+      this.#options.log?.warn({ err: error }, "a database that is no longer used could not be removed");
+    });
   }
 
   /** What may be done while nobody else writes. */
@@ -183,6 +226,7 @@ class DuckDbLogStore implements LogStore {
       query: (statement, options) => store.query(statement, options),
       byId: (index, ids, options) => store.byId(index, ids, options),
       write: (documents) => store.#writeAll(documents),
+      misfits: (documents) => store.misfits(documents),
       writeEach: (documents) => store.#writeEach(documents),
       remove: (places) => store.#remove(places),
     };
@@ -190,15 +234,9 @@ class DuckDbLogStore implements LogStore {
 
   async #writeAll(documents: readonly DocumentWrite[]): Promise<WrittenDocument[]> {
     const plan = await this.#plan(documents);
-    const written: WrittenDocument[] = [];
-    const unfit: UnfitValue[] = [];
-    plan.outcomes.forEach((outcome, document) => {
-      if (outcome.outcome === "unfit") unfit.push({ ...outcome.misfit, document });
-      if (outcome.outcome === "written") written.push(outcome);
-    });
-    if (unfit.length > 0) throw new UnfitDocuments(unfit);
+    throwUnfit(plan.outcomes);
     await this.#store(plan);
-    return written;
+    return plan.outcomes.filter((outcome) => outcome.outcome === "written");
   }
 
   async #writeEach(documents: readonly ConditionalWrite[]): Promise<DocumentOutcome[]> {
@@ -219,11 +257,10 @@ class DuckDbLogStore implements LogStore {
     });
   }
 
-  async #store({ documents, batch, nextSeqNo }: WritePlan): Promise<void> {
+  async #store(plan: WritePlan): Promise<void> {
+    const { documents } = plan;
     if (documents.length === 0) return;
-    const replaced = documents.flatMap((planned) => planned.replaced ?? []);
-    const written = documents.map(({ document }) => document);
-    await this.#file.write(written, replaced, batch, nextSeqNo);
+    await writePlan(this.#file, plan);
     this.#announce({ stateVersion: ++this.stateVersion, change: "write", documents });
     void this.#maintain();
   }
@@ -294,4 +331,27 @@ function amongIds(ids: readonly string[]): Sql {
   const [only] = ids;
   if (ids.length === 1 && only !== undefined) return sql`_id = ${only}`;
   return sql`_id IN (SELECT unnest(from_json(${JSON.stringify(ids)}, '["VARCHAR"]')))`;
+}
+
+/** Stores what a write comes to. */
+async function writePlan(file: StoreFile, { documents, batch, nextSeqNo }: WritePlan): Promise<void> {
+  const replaced = documents.flatMap((planned) => planned.replaced ?? []);
+  await file.write(
+    documents.map(({ document }) => document),
+    replaced,
+    batch,
+    nextSeqNo,
+  );
+}
+
+/** @throws UnfitDocuments */
+function throwUnfit(outcomes: readonly DocumentOutcome[]): void {
+  const unfit = unfitOf(outcomes);
+  if (unfit.length > 0) throw new UnfitDocuments(unfit);
+}
+
+function unfitOf(outcomes: readonly DocumentOutcome[]): UnfitValue[] {
+  return outcomes.flatMap((outcome, document) =>
+    outcome.outcome === "unfit" ? [{ ...outcome.misfit, document }] : [],
+  );
 }

@@ -24,7 +24,7 @@
  * Table `field_statistics (field VARCHAR, documents BIGINT, tokens BIGINT)`: for each text field, by its name, in how many documents
  * it has a token and how many tokens it has in all: what BM25 needs.
  */
-import type { FieldCatalog } from "../fields.ts";
+import type { FieldCatalog, NewField } from "../fields.ts";
 import type { Sql } from "../sql.ts";
 
 export interface QueryOptions {
@@ -195,6 +195,19 @@ export type StoreChange =
   | { stateVersion: number; change: "remove"; documents: StoredDocument[] }
   | { stateVersion: number; change: "reset" };
 
+/** All that a store holds. */
+export interface StoreContent {
+  /** Fields that there are whether or not a document has them. */
+  fields: readonly NewField[];
+  timeField: string | undefined;
+  documents: readonly LoadedDocument[];
+}
+
+export interface LoadedDocument extends DocumentWrite {
+  /** The next number when absent. */
+  seqNo?: number;
+}
+
 /** What reads: the store itself, or a turn of it in which nobody else writes. */
 export interface LogReader {
   /** The fields as they are now. */
@@ -211,6 +224,8 @@ export interface LogReader {
 export interface LogWriter extends LogReader {
   /** Stores documents, all of them or none; new fields extend the catalog. @throws UnfitDocuments, QueueFull */
   write(documents: readonly DocumentWrite[]): Promise<WrittenDocument[]>;
+  /** What `write` would throw of these; nothing is stored. */
+  misfits(documents: readonly DocumentWrite[]): UnfitValue[];
   /** Stores each document or says why not, one after the other; new fields extend the catalog. @throws QueueFull */
   writeEach(documents: readonly ConditionalWrite[]): Promise<DocumentOutcome[]>;
   /** Removes documents; `undefined` stands for one that was not there. @throws QueueFull */
@@ -222,8 +237,13 @@ export interface LogStore extends LogWriter {
   counts(): Promise<ReadonlyMap<string, number>>;
   /** Does several things while nobody else writes. What it threw is thrown; what it wrote before stays. */
   exclusively<Result>(work: (writer: LogWriter) => Promise<Result>): Promise<Result>;
-  /** Puts the baseline back. Queries that are running end on what they began with. */
-  reset(): Promise<void>;
+  /**
+   * Puts the baseline back, or begins with another. Queries that are running end on what they began with.
+   * @param baseline `file` as `openLogStore` takes it.
+   */
+  reset(baseline?: { file: string | undefined }): Promise<void>;
+  /** Replaces everything by these, in their order; all of it or nothing. No two documents have the same place. @throws UnfitDocuments */
+  load(content: StoreContent): Promise<void>;
   /** Calls `listener` after each change until the returned function is called. */
   watch(listener: (change: StoreChange) => void): () => void;
   /** Waits for what runs, then leaves no file. */

@@ -6,6 +6,7 @@ import type {
   ConditionalWrite,
   DocumentOutcome,
   DocumentPlace,
+  LoadedDocument,
   StoredDocument,
   WriteCondition,
 } from "./log-store.ts";
@@ -38,7 +39,10 @@ export function documentKey({ index, id }: DocumentPlace): string {
   return `${index}\0${id}`;
 }
 
-export function planWrite(documents: readonly ConditionalWrite[], state: WriteState): WritePlan {
+export function planWrite(
+  documents: readonly (ConditionalWrite & LoadedDocument)[],
+  state: WriteState,
+): WritePlan {
   const batch = new Batch(state.fields);
   const planned = new Map<string, WritePlan["documents"][number]>();
   let seqNo = state.nextSeqNo;
@@ -59,7 +63,8 @@ export function planWrite(documents: readonly ConditionalWrite[], state: WriteSt
       planned.delete(key);
     }
     const version = write.version ?? (current?.version ?? state.removedVersion(key) ?? 0) + 1;
-    const document = { row: row++, id, index, version, seqNo: seqNo++, source };
+    const document = { row: row++, id, index, version, seqNo: write.seqNo ?? seqNo, source };
+    seqNo = Math.max(seqNo, document.seqNo + 1);
     batch.take(document.row, fitted);
     planned.set(key, { document, replaced: stored });
     const result = current ? "updated" : "created";

@@ -1,6 +1,6 @@
 /** A store's database file while it is open: its fields, its next numbers, and what is written to it. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import type { FieldCatalog } from "../fields.ts";
+import type { FieldCatalog, NewField } from "../fields.ts";
 import { identifier, joined, raw, type Sql, sql } from "../sql.ts";
 import { appendDocuments, type DocumentColumns, PostingRows, type TokenCount, tokensOf } from "./append.ts";
 import type { Batch } from "./batch.ts";
@@ -50,6 +50,15 @@ export class StoreFile {
       await database.close();
       throw error;
     }
+  }
+
+  /** Adds fields that no document has yet. */
+  declare(added: readonly NewField[], timeField: string | undefined): Promise<void> {
+    return this.database.turn(async () => {
+      const fields = await addFields(this.#writer, this.#catalog.fields, added, timeField);
+      this.#catalog = { ...this.#catalog, fields };
+      await this.#readColumns();
+    });
   }
 
   get catalog(): StoreCatalog {

@@ -1,10 +1,15 @@
 import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { FieldCatalog } from "../../../twins/datasets/fields.ts";
-import { raw, sql } from "../../../twins/datasets/sql.ts";
-import { read } from "../../../twins/datasets/store/duckdb.ts";
-import { addFields, createTables, readCatalog, saveCatalog } from "../../../twins/datasets/store/layout.ts";
-import { buildPostings } from "../../../twins/datasets/store/postings.ts";
+import { FieldCatalog } from "../../../../twins/datasets/fields.ts";
+import { raw, sql } from "../../../../twins/datasets/sql.ts";
+import { read } from "../../../../twins/datasets/store/duckdb.ts";
+import {
+  addFields,
+  createTables,
+  readCatalog,
+  saveCatalog,
+} from "../../../../twins/datasets/store/layout.ts";
+import { buildPostings } from "../../../../twins/datasets/store/postings.ts";
 
 let database: DuckDBInstance;
 let connection: DuckDBConnection;

@@ -1,0 +1,99 @@
+/** Equality filters on events, by `_id`, `_index`, … or the dotted name of a field. */
+import type { Problem, Row } from "../../sandbox/world.ts";
+import { columnOf, type Field, type FieldCatalog, type FieldType } from "../fields.ts";
+import { identifier, joined, raw, type Sql, sql } from "../sql.ts";
+import { coerce } from "../store/coerce.ts";
+
+interface FilterColumn {
+  column: Sql;
+  type: FieldType;
+  multi: boolean;
+}
+
+const ownColumns = new Map<string, FilterColumn>(
+  (
+    [
+      ["_id", "text"],
+      ["_index", "text"],
+      ["_version", "long"],
+      ["_seq_no", "long"],
+      ["_source", "text"],
+    ] as const
+  ).map(([name, type]) => [name, { column: identifier(name), type, multi: false }]),
+);
+
+export type FilterReading = { predicate: Sql } | { problems: Problem[] };
+
+/** @param where values as text of a query string, or as JSON: a column equal to `null` has no value. */
+export function readFilter(
+  table: string,
+  fields: FieldCatalog,
+  where: Readonly<Row>,
+  form: "text" | "json",
+): FilterReading {
+  const problems: Problem[] = [];
+  const conditions: Sql[] = [];
+  for (const [name, value] of Object.entries(where)) {
+    const column = ownColumns.get(name) ?? filterColumn(fields.get(name));
+    if (!column) {
+      problems.push({ table, column: name, value, rule: `no such column; ${table} has ${namesOf(fields)}` });
+      continue;
+    }
+    const condition = value === null ? sql`${column.column} IS NULL` : equality(column, value, form);
+    if (condition) conditions.push(condition);
+    else problems.push({ table, column: name, value, rule: `must be ${valueWords[column.type]}` });
+  }
+  if (problems.length > 0) return { problems };
+  return { predicate: conditions.length > 0 ? joined(conditions, " AND ") : raw("true") };
+}
+
+/** What a value of a field is, in words. */
+export const valueWords: Record<FieldType, string> = {
+  text: "text",
+  long: "an integer of 64 bits",
+  unsigned_long: "an integer from 0 of 64 bits",
+  double: "a number",
+  boolean: "true or false",
+  date: "a time, such as 2026-01-31T09:00:00Z or milliseconds since 1970",
+};
+
+function filterColumn(field: Field | undefined): FilterColumn | undefined {
+  return field && { column: columnOf(field), type: field.type, multi: field.multi };
+}
+
+function equality(
+  { column, type, multi }: FilterColumn,
+  value: unknown,
+  form: "text" | "json",
+): Sql | undefined {
+  const bound = boundValue(type, value, form);
+  if (!bound) return undefined;
+  return multi ? sql`coalesce(list_contains(${column}, ${bound}), false)` : sql`${column} = ${bound}`;
+}
+
+const integerText = /^-?\d+$/;
+
+function boundValue(type: FieldType, value: unknown, form: "text" | "json"): Sql | undefined {
+  const kinds: Record<FieldType, readonly string[]> = {
+    text: ["string"],
+    long: ["number"],
+    unsigned_long: ["number"],
+    double: ["number"],
+    boolean: ["boolean"],
+    date: ["string", "number"],
+  };
+  if (form === "json" && !kinds[type].includes(typeof value)) return undefined;
+  const text = String(value);
+  const whole = type === "long" || type === "unsigned_long";
+  if ((whole && !integerText.test(text)) || (type !== "text" && text === "")) return undefined;
+  const coerced = coerce({ kind: "string", text, offset: 0 }, type);
+  if (!("value" in coerced) || coerced.value === undefined) return undefined;
+  if (type === "date") return sql`make_timestamp(${coerced.value})`;
+  return type === "unsigned_long" ? sql`CAST(${coerced.value} AS UBIGINT)` : sql`${coerced.value}`;
+}
+
+function namesOf(fields: FieldCatalog): string {
+  const names = [...ownColumns.keys(), ...fields.all().map(({ name }) => name)];
+  const shown = names.slice(0, 30).join(", ");
+  return names.length > 30 ? `${shown} and ${names.length - 30} more` : shown;
+}

@@ -1,0 +1,262 @@
+/**
+ * The events of a log twin as a world: table `events`, and `fields`, which says what types they have. Whatever is written here or
+ * through the vendor's API is the same store.
+ */
+import {
+  type Page,
+  type PageRequest,
+  type Problem,
+  type Row,
+  type TableDescription,
+  type Tables,
+  type World,
+  type WorldChange,
+  WorldRefusal,
+} from "../../sandbox/world.ts";
+import { raw, sql } from "../sql.ts";
+import {
+  type LogReader,
+  type LogStore,
+  type StoreChange,
+  type StoredDocument,
+  UnfitDocuments,
+} from "../store/log-store.ts";
+import { selectDocuments, storedDocuments } from "../store/store-file.ts";
+import { describeEvents, fieldsDescription } from "./describe.ts";
+import { readFilter } from "./event-filter.ts";
+import { rowOf } from "./event-row.ts";
+import { fieldRows } from "./field-rows.ts";
+import { changeMembers } from "./json-spans.ts";
+import { readEvents, readState, tableProblems, takenProblems, unfitProblems } from "./read-state.ts";
+
+const EVENTS = "events";
+const FIELDS = "fields";
+/** Most text that a dump carries: it is held in memory several times. */
+const MAX_DUMP_BYTES = 128 << 20;
+/** Events that one change may rewrite. */
+const MAX_CHANGED = 100_000;
+
+export interface EventWorldOptions {
+  /** Opens the store the first time; the same one from then on. */
+  store(): Promise<LogStore>;
+  /** Index of events that name none. */
+  index: string;
+}
+
+export class EventWorld implements World {
+  readonly #options: EventWorldOptions;
+  readonly #listeners = new Set<(change: WorldChange) => void>();
+  /** The store that is watched for this world's own listeners. */
+  #watched: LogStore | undefined;
+
+  constructor(options: EventWorldOptions) {
+    this.#options = options;
+  }
+
+  /** 0 until the store is opened. */
+  get stateVersion(): number {
+    return this.#watched?.stateVersion ?? 0;
+  }
+
+  async schema(): Promise<TableDescription[]> {
+    const { fields } = await this.#store();
+    return [describeEvents(fields), fieldsDescription];
+  }
+
+  async counts(): Promise<Record<string, number>> {
+    const store = await this.#store();
+    const counts = await store.counts();
+    const events = [...counts.values()].reduce((sum, count) => sum + count, 0);
+    return { [EVENTS]: events, [FIELDS]: store.fields.size };
+  }
+
+  async rows(table: string, { where, limit, offset }: PageRequest): Promise<Page> {
+    const store = await this.#store();
+    if (table === FIELDS) return pageOfFields(store, { where, limit, offset });
+    refuseIf(tableProblems(table));
+    const predicate = filterOf(store, where, "text");
+    const [{ rows: counted }, found] = await Promise.all([
+      store.query(sql`SELECT count(*) FROM documents WHERE ${predicate}`),
+      store.query(
+        sql`${selectDocuments(predicate)} LIMIT CAST(${limit} AS BIGINT) OFFSET CAST(${offset} AS BIGINT)`,
+      ),
+    ]);
+    return { rows: storedDocuments(found).map(rowOf), total: Number(counted[0]?.[0] ?? 0) };
+  }
+
+  async insert(data: Tables): Promise<Record<string, number>> {
+    const store = await this.#store();
+    return store.exclusively(async (writer) => {
+      const reading = readEvents(data, this.#options.index);
+      const there = await writer.byId(
+        undefined,
+        reading.documents.flatMap(({ id }) => id ?? []),
+      );
+      refuseIf([
+        ...reading.problems,
+        ...takenProblems(reading, there),
+        ...unfitProblems(writer.misfits(reading.documents), reading.positions),
+      ]);
+      if (reading.documents.length > 0) await writer.write(reading.documents);
+      return Object.fromEntries(Object.entries(data).map(([table, rows]) => [table, rows.length]));
+    });
+  }
+
+  async update(table: string, where: Row, changes: Row): Promise<number> {
+    const store = await this.#store();
+    return store.exclusively(async (writer) => {
+      refuseIf(tableProblems(table, "change"));
+      const filter = readFilter(EVENTS, writer.fields, where, "json");
+      const problems = [...("problems" in filter ? filter.problems : []), ...changeProblems(changes)];
+      const predicate = "problems" in filter ? raw("false") : filter.predicate;
+      const found = await documentsOf(writer, predicate);
+      const documents = found.map(({ id, index, source }) => ({
+        id,
+        index,
+        source: changeMembers(source, changes),
+      }));
+      // Of no event, the change is still to be one that could be made.
+      const checked = documents.length > 0 ? documents : [{ index: EVENTS, source: JSON.stringify(changes) }];
+      const [unfit] = writer.misfits(checked);
+      if (unfit) problems.push(...unfitProblems([unfit], undefined));
+      refuseIf(problems);
+      if (documents.length > 0) await writer.write(documents);
+      return documents.length;
+    });
+  }
+
+  async remove(table: string, where: Row): Promise<number> {
+    const store = await this.#store();
+    return store.exclusively(async (writer) => {
+      refuseIf(tableProblems(table, "change"));
+      const found = await documentsOf(writer, filterOf(writer, where, "json"));
+      await writer.remove(found);
+      return found.length;
+    });
+  }
+
+  async dump(): Promise<Tables> {
+    const store = await this.#store();
+    return store.exclusively(async (reader) => {
+      const { rows } = await reader.query(
+        raw("SELECT coalesce(sum(strlen(_source)), 0)::BIGINT FROM documents"),
+      );
+      const bytes = Number(rows[0]?.[0] ?? 0);
+      if (bytes > MAX_DUMP_BYTES) {
+        const rule = `its events are ${bytes >> 20} MiB, and a snapshot holds ${MAX_DUMP_BYTES >> 20}; a reset without data puts the dataset back`;
+        throw new WorldRefusal([{ table: EVENTS, rule }]);
+      }
+      const documents = storedDocuments(await reader.query(selectDocuments(raw("true"))));
+      return { [EVENTS]: documents.map(rowOf), [FIELDS]: fieldRows(reader.fields) };
+    });
+  }
+
+  async load(data: Tables): Promise<void> {
+    const store = await this.#store();
+    const state = readState(data, this.#options.index);
+    refuseIf(state.problems);
+    try {
+      await store.load(state.content);
+    } catch (error) {
+      if (error instanceof UnfitDocuments) refuseIf(unfitProblems(error.values, state.positions));
+      throw error;
+    }
+  }
+
+  watch(listener: (change: WorldChange) => void): () => void {
+    this.#listeners.add(listener);
+    // A store that cannot be opened says so to whoever asks it for something.
+    this.#store().catch(() => {});
+    return () => {
+      this.#listeners.delete(listener);
+    };
+  }
+
+  async #store(): Promise<LogStore> {
+    const store = await this.#options.store();
+    if (this.#watched !== store) {
+      this.#watched = store;
+      store.watch((change) => this.#announce(change));
+    }
+    return store;
+  }
+
+  #announce(change: StoreChange): void {
+    if (this.#listeners.size === 0) return;
+    for (const told of worldChanges(change)) for (const listener of [...this.#listeners]) listener(told);
+  }
+}
+
+function worldChanges(change: StoreChange): WorldChange[] {
+  const { stateVersion } = change;
+  switch (change.change) {
+    case "write":
+      return change.documents.map(({ document, replaced }) => ({
+        stateVersion,
+        table: EVENTS,
+        change: replaced ? "update" : "insert",
+        row: rowOf(document),
+      }));
+    case "remove":
+      return change.documents.map((document) => ({
+        stateVersion,
+        table: EVENTS,
+        change: "remove",
+        row: rowOf(document),
+      }));
+    case "reset":
+      return [EVENTS, FIELDS].map((table) => ({ stateVersion, table, change: "reset" }));
+  }
+}
+
+function pageOfFields(store: LogReader, { where, limit, offset }: PageRequest): Page {
+  const columns = fieldsDescription.columns.map(({ name }) => name);
+  const unknown = Object.keys(where).filter((name) => !columns.includes(name));
+  refuseIf(
+    unknown.map((column) => ({
+      table: FIELDS,
+      column,
+      rule: `no such column; ${FIELDS} has ${columns.join(", ")}`,
+    })),
+  );
+  const rows = fieldRows(store.fields).filter((row) =>
+    Object.entries(where).every(([name, value]) => String(row[name]) === value),
+  );
+  return { rows: rows.slice(offset, offset + limit), total: rows.length };
+}
+
+function filterOf(store: LogReader, where: Readonly<Row>, form: "text" | "json") {
+  const filter = readFilter(EVENTS, store.fields, where, form);
+  if ("problems" in filter) throw new WorldRefusal(filter.problems);
+  return filter.predicate;
+}
+
+async function documentsOf(
+  store: LogReader,
+  predicate: ReturnType<typeof filterOf>,
+): Promise<StoredDocument[]> {
+  const limit = raw(String(MAX_CHANGED + 1));
+  const found = storedDocuments(await store.query(sql`${selectDocuments(predicate)} LIMIT ${limit}`));
+  if (found.length <= MAX_CHANGED) return found;
+  throw new WorldRefusal([
+    { table: EVENTS, rule: `more than ${MAX_CHANGED} events match; select fewer, or reset the sandbox` },
+  ]);
+}
+
+function changeProblems(changes: Row): Problem[] {
+  return ["_id", "_index", "_version", "_seq_no", "_source"]
+    .filter((name) => Object.hasOwn(changes, name))
+    .map((column) => ({
+      table: EVENTS,
+      column,
+      value: changes[column],
+      rule:
+        column === "_id"
+          ? "the key of a row cannot be changed"
+          : "cannot be changed; change the event's own members",
+    }));
+}
+
+function refuseIf(problems: Problem[]): void {
+  if (problems.length > 0) throw new WorldRefusal(problems);
+}

@@ -1,0 +1,102 @@
+/** Reads rows that somebody gives to an event world, and says all that is wrong with them. */
+import type { Problem, Tables } from "../../sandbox/world.ts";
+import type { LoadedDocument, StoreContent, StoredDocument, UnfitValue } from "../store/log-store.ts";
+import { readRow } from "./event-row.ts";
+import { readFieldRows } from "./field-rows.ts";
+
+const tables = ["events", "fields"];
+
+export interface EventsReading {
+  documents: LoadedDocument[];
+  /** Of each document, its position among the rows. */
+  positions: number[];
+  problems: Problem[];
+}
+
+/** Events to be added. */
+export function readEvents(data: Tables, index: string): EventsReading {
+  const { events = [], fields, ...others } = data;
+  const reading = readEventRows(events, index);
+  for (const table of Object.keys(others)) reading.problems.push(...tableProblems(table));
+  if (fields) reading.problems.push(...tableProblems("fields", "change"));
+  reading.documents.forEach(({ seqNo }, place) => {
+    if (seqNo === undefined) return;
+    const rule = "is given by the store; leave it out";
+    const row = reading.positions[place] ?? 0;
+    reading.problems.push({ table: "events", row, column: "_seq_no", value: seqNo, rule });
+  });
+  return reading;
+}
+
+/** A whole state. */
+export function readState(
+  data: Tables,
+  index: string,
+): { content: StoreContent; positions: number[]; problems: Problem[] } {
+  const { events = [], fields = [], ...others } = data;
+  const { documents, positions, problems } = readEventRows(events, index);
+  const declared = readFieldRows(fields);
+  problems.push(...declared.problems, ...Object.keys(others).flatMap((table) => tableProblems(table)));
+  return {
+    content: { fields: declared.fields, timeField: declared.timeField, documents },
+    positions,
+    problems,
+  };
+}
+
+function readEventRows(rows: readonly unknown[], index: string): EventsReading {
+  const reading: EventsReading = { documents: [], positions: [], problems: [] };
+  const places = new Set<string>();
+  rows.forEach((given, row) => {
+    const read = readRow(given, index);
+    if ("problems" in read) {
+      reading.problems.push(...read.problems.map((problem) => ({ table: "events", row, ...problem })));
+      return;
+    }
+    const { id } = read.document;
+    const place = JSON.stringify([read.document.index, id]);
+    if (id !== undefined && places.has(place)) {
+      reading.problems.push({ table: "events", row, column: "_id", value: id, rule: "is there twice" });
+    }
+    places.add(place);
+    reading.documents.push(read.document);
+    reading.positions.push(row);
+  });
+  return reading;
+}
+
+/** Events that are in the place of others. */
+export function takenProblems(
+  { documents, positions }: EventsReading,
+  there: readonly StoredDocument[],
+): Problem[] {
+  const taken = new Set(there.map(({ id, index }) => JSON.stringify([index, id])));
+  return documents.flatMap(({ id, index }, place): Problem[] => {
+    if (id === undefined || !taken.has(JSON.stringify([index, id]))) return [];
+    const rule = `there is an event of this id in ${index} already`;
+    return [{ table: "events", row: positions[place] ?? 0, column: "_id", value: id, rule }];
+  });
+}
+
+/** @param use `change`: rows of this table are to be changed by themselves. */
+export function tableProblems(table: string, use: "read" | "change" = "read"): Problem[] {
+  if (!tables.includes(table)) {
+    return [{ table, rule: `no such table; this world has ${tables.join(", ")}` }];
+  }
+  if (table === "events" || use === "read") return [];
+  return [{ table, rule: "fields come from the events; they are given only with a whole state" }];
+}
+
+/** @param positions `undefined`: it is no row of a body that is wrong. */
+export function unfitProblems(
+  values: readonly UnfitValue[],
+  positions: readonly number[] | undefined,
+): Problem[] {
+  return values.map(({ document, field, value, reason }) => ({
+    table: "events",
+    ...(positions && { row: positions[document] ?? document }),
+    ...(field !== "" && { column: field }),
+    ...(value !== "" && { value: JSON.parse(value) }),
+    rule: reason,
+  }));
+}
