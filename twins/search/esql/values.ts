@@ -3,6 +3,7 @@ import type { ResultValue } from "../../datasets/store/log-store.ts";
 import { formatDate } from "../dates/java-format.ts";
 import { Double } from "../json/numbers.ts";
 import { readExactJson } from "../json/read.ts";
+import { formatVersion } from "./functions/version.ts";
 import { formatIp } from "./ip.ts";
 import type { DataType } from "./types.ts";
 
@@ -23,6 +24,8 @@ function scalar(value: ResultValue, type: DataType): unknown {
       return isoDate(Math.floor(Number(value)));
     case "ip":
       return typeof value === "bigint" || typeof value === "number" ? formatIp(BigInt(value)) : null;
+    case "version":
+      return formatVersion(String(value));
     case "source":
       return readExactJson(String(value));
     default:

@@ -104,7 +104,7 @@ export const aggregateFunctions: readonly AggregateFunction[] = [
     returns: ([type]) => (type === "double" ? "double" : "long"),
     compile(call) {
       const total = aggregateOf("sum")(call);
-      return sql`CAST(${total} AS ${sqlType(call.type)})`;
+      return sql`TRY_CAST(${total} AS ${sqlType(call.type)})`;
     },
   }),
   declared({

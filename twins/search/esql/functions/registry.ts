@@ -1,8 +1,26 @@
 /** All functions, by name. */
 import { aggregateFunctions } from "./aggregate.ts";
+import { bucketFunction } from "./bucket.ts";
+import { conditionalFunctions } from "./conditional.ts";
+import { conversionFunctions } from "./conversion.ts";
+import { dateFunctions } from "./date.ts";
 import type { FunctionDeclaration } from "./declaration.ts";
+import { ipFunctions } from "./ip.ts";
+import { mathFunctions } from "./math.ts";
+import { multiValueFunctions } from "./multi-value.ts";
+import { stringFunctions } from "./string.ts";
 
-export const functions: readonly FunctionDeclaration[] = [...aggregateFunctions];
+export const functions: readonly FunctionDeclaration[] = [
+  ...aggregateFunctions,
+  bucketFunction,
+  ...conditionalFunctions,
+  ...conversionFunctions,
+  ...dateFunctions,
+  ...ipFunctions,
+  ...mathFunctions,
+  ...multiValueFunctions,
+  ...stringFunctions,
+];
 
 /** Functions of 8.15 that are not served: there are no shapes in a log dataset. */
 export const refusedFunctions: ReadonlySet<string> = new Set([

@@ -1,0 +1,109 @@
+/** Functions of addresses. Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/esql-functions-operators.html#esql-ip-functions */
+import { joined, sql } from "../../../datasets/sql.ts";
+import { illegalArgument, UnrecognisedEsql } from "../errors.ts";
+import { parseIp } from "../ip.ts";
+import { addressSql, ipFromTextSql } from "../ip-sql.ts";
+import { type Typed, unknownTyped } from "../typed.ts";
+import { isString, type TypeSet, typeSets } from "../types.ts";
+import { argument, type Call, type ScalarFunction } from "./declaration.ts";
+
+/** In `specification` a text counts as the address it is: a dataset has no addresses but as text. */
+const address: TypeSet = { label: "ip", types: new Set(["ip", "keyword", "text"]) };
+
+function addressOf(call: Call): Typed | undefined {
+  const { compiler, at } = call;
+  const given = argument(call, 0);
+  if (!isString(given.type)) return given;
+  if (given.constant?.type === "keyword") {
+    const bits = parseIp(given.constant.value);
+    if (bits !== undefined) return { ...given, type: "ip", sql: addressSql(bits), constant: undefined };
+  }
+  if (compiler.context.fidelity === "vendor") {
+    compiler.problems.mismatch(
+      at,
+      `first argument of [${compiler.text(at)}] must be [ip], found value [${compiler.text(given.at)}] type [${given.type}]`,
+    );
+    return undefined;
+  }
+  const text = compiler.hoist(given);
+  const made = { ...compiler.made("ip", ipFromTextSql(text.sql), given.at, text) };
+  return compiler.attempt(
+    made,
+    [text],
+    sql`'java.lang.IllegalArgumentException: ''' || ${text.sql} || ''' is not an IP string literal.'`,
+  );
+}
+
+const ALL_BITS = 128n;
+
+/** First and last address of a block: `10.0.0.0/8`. */
+function block(text: string): { first: bigint; last: bigint } | undefined {
+  const [, start = "", length = ""] = /^([^/]+)\/(\d{1,3})$/.exec(text) ?? [];
+  const bits = parseIp(start);
+  if (bits === undefined) return undefined;
+  const prefix = BigInt(length) + (start.includes(":") ? 0n : 96n);
+  if (prefix > ALL_BITS) return undefined;
+  const size = 1n << (ALL_BITS - prefix);
+  const first = (bits / size) * size;
+  return { first, last: first + size - 1n };
+}
+
+export const ipFunctions: readonly ScalarFunction[] = [
+  {
+    kind: "scalar",
+    family: "ip",
+    name: "cidr_match",
+    summary: "Whether an address is in one of the blocks.",
+    parameters: [
+      { name: "ip", types: address },
+      { name: "blockX", types: typeSets.string, rest: true },
+    ],
+    returns: "boolean",
+    compile(call) {
+      const ip = addressOf(call);
+      if (!ip) return unknownTyped(call.at);
+      const held = call.compiler.hoist(ip).sql;
+      const blocks = call.args.slice(1).map(({ constant, at }) => {
+        if (constant?.type !== "keyword") throw new UnrecognisedEsql(at, "a block of addresses that is no constant");
+        const range = block(constant.value);
+        if (!range) throw illegalArgument(`'${constant.value}' is not an IP string literal.`);
+        return sql`${held} BETWEEN ${addressSql(range.first)} AND ${addressSql(range.last)}`;
+      });
+      return call.made(sql`(${joined(blocks, " OR ")})`);
+    },
+  },
+  {
+    kind: "scalar",
+    family: "ip",
+    name: "ip_prefix",
+    summary: "The address with all but so many first bits 0: one number for IPv4, one for IPv6.",
+    parameters: [
+      { name: "ip", types: address },
+      { name: "prefixLengthV4", types: typeSets.integer },
+      { name: "prefixLengthV6", types: typeSets.integer },
+    ],
+    returns: "ip",
+    compile(call) {
+      const ip = addressOf(call);
+      if (!ip) return unknownTyped(call.at);
+      const held = call.compiler.hoist(ip).sql;
+      const [v4, v6] = [prefixLength(call, 1, 32), prefixLength(call, 2, 128)];
+      return call.made(
+        sql`CASE WHEN (${held} >> 32) = 65535 THEN ${held} & ${mask(v4 + 96)} ELSE ${held} & ${mask(v6)} END`,
+      );
+    },
+  },
+];
+
+function mask(length: number) {
+  const size = 1n << BigInt(128 - length);
+  return addressSql((1n << ALL_BITS) - size);
+}
+
+function prefixLength(call: Call, index: number, most: number): number {
+  const { constant, at } = argument(call, index);
+  if (constant?.type !== "integer") throw new UnrecognisedEsql(at, "a length of a prefix that is no constant");
+  const length = Number(constant.value);
+  if (length >= 0 && length <= most) return length;
+  throw illegalArgument(`Prefix length v${most === 32 ? 4 : 6} must be in range [0, ${most}], found ${length}`);
+}

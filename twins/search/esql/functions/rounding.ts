@@ -1,0 +1,31 @@
+/** Spans of time as DATE_TRUNC and BUCKET round by them. */
+import { raw, type Sql, sql } from "../../../datasets/sql.ts";
+import { illegalArgument } from "../errors.ts";
+import type { TimeSpan } from "../syntax.ts";
+
+export type Rounding = { calendar: "year" | "quarter" | "month" | "week" | "day" } | { ms: number };
+
+const DAY_MS = 86_400_000;
+
+/** @throws VendorError for a span the vendor does not round by */
+export function roundingOf({ months, days, ms, clock }: TimeSpan): Rounding {
+  if (clock) {
+    if (ms <= 0) throw illegalArgument("Zero or negative time interval is not supported");
+    return { ms };
+  }
+  if (months < 0 || days < 0 || months + days === 0) throw illegalArgument("Zero or negative time interval is not supported");
+  if (days === 0) {
+    if (months === 1) return { calendar: "month" };
+    if (months === 3) return { calendar: "quarter" };
+    if (months === 12) return { calendar: "year" };
+  } else if (months === 0) {
+    if (days === 1) return { calendar: "day" };
+    return days === 7 ? { calendar: "week" } : { ms: days * DAY_MS };
+  }
+  throw illegalArgument("Time interval is not supported");
+}
+
+export function roundDownSql(date: Sql, rounding: Rounding): Sql {
+  if ("calendar" in rounding) return sql`date_trunc(${raw(`'${rounding.calendar}'`)}, ${date})`;
+  return sql`time_bucket(to_milliseconds(CAST(${rounding.ms} AS DOUBLE)), ${date}, TIMESTAMP '1970-01-01')`;
+}
