@@ -8,7 +8,15 @@ export function addressSql(address: bigint): Sql {
 }
 
 export function ipTyped(address: bigint, at: Span): Typed {
-  return { type: "ip", multi: false, sql: addressSql(address), constant: undefined, atomic: true, depth: 1, at };
+  return {
+    type: "ip",
+    multi: false,
+    sql: addressSql(address),
+    constant: undefined,
+    atomic: true,
+    depth: 1,
+    at,
+  };
 }
 
 const OCTET = "(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])";
@@ -28,7 +36,8 @@ export function ipFromTextSql(text: Sql): Sql {
 }
 
 export function ipToTextSql(ip: Sql): Sql {
-  const octet = (shift: number) => sql`CAST((${ip} >> ${raw(String(shift))}) & CAST(255 AS UHUGEINT) AS VARCHAR)`;
+  const octet = (shift: number) =>
+    sql`CAST((${ip} >> ${raw(String(shift))}) & CAST(255 AS UHUGEINT) AS VARCHAR)`;
   const v4 = sql`${octet(24)} || '.' || ${octet(16)} || '.' || ${octet(8)} || '.' || ${octet(0)}`;
   const groups = sql`':' || array_to_string(list_transform([112, 96, 80, 64, 48, 32, 16, 0], lambda s: printf('%x', CAST((${ip} >> CAST(s AS UHUGEINT)) & CAST(65535 AS UHUGEINT) AS INTEGER))), ':') || ':'`;
   // The longest run of zeros gives way to `::`.

@@ -36,8 +36,8 @@ export class Pipeline {
   columns: Column[] = [];
   #columnCount = 0;
   #order: OrderKey[] = [];
-  /** Decides between rows that the order leaves equal. */
-  #tieBreak: string | undefined;
+  /** Decide between rows that the order leaves equal. */
+  #tieBreaks: string[] = [];
   /** Rows come in the order of the tie-break by themselves. */
   #inOrder = true;
   readonly #used = new Set<string>();
@@ -70,8 +70,9 @@ export class Pipeline {
     this.columns = columns.map(({ column }) => column);
     const selected = columns.map(({ column, source }) => ({ ref: column.ref, source }));
     if (tieBreak) {
-      this.#tieBreak = this.freshRef();
-      selected.push({ ref: this.#tieBreak, source: tieBreak });
+      const ref = this.freshRef();
+      this.#tieBreaks = [ref];
+      selected.push({ ref, source: tieBreak });
     }
     this.#layers.push(() => {
       const read = selected.filter(({ ref }) => this.#used.has(ref));
@@ -92,21 +93,23 @@ export class Pipeline {
     this.#layers.push(() => sql`SELECT * FROM ${previous} WHERE ${predicate}`);
   }
 
-  /** Takes the place of all columns. @param first orders the groups: the least tie-break of each. */
+  /** One row a group, in the order of their first rows; without groups one row of all. Takes the place of all columns. */
   group(
     columns: readonly Column[],
     list: readonly { ref: string; source: Sql }[],
-    groups: readonly Sql[],
+    groupRefs: readonly string[],
   ): void {
+    const groups = groupRefs.map((ref) => this.use(ref));
     const previous = this.#previous();
     const selected = list.map(({ ref, source }) => sql`${source} AS ${identifier(ref)}`);
     const grouping = groups.length === 0 ? raw("") : sql` GROUP BY ${joined(groups, ", ")}`;
-    const before = this.#tieBreak;
-    this.#tieBreak = undefined;
+    const [before] = this.#tieBreaks;
+    this.#tieBreaks = [];
     if (groups.length > 0) {
-      this.#tieBreak = this.freshRef();
       const first = before === undefined ? raw("min(0)") : sql`min(${this.use(before)})`;
-      selected.push(sql`${first} AS ${identifier(this.#tieBreak)}`);
+      const ref = this.freshRef();
+      this.#tieBreaks = [ref, ...groupRefs];
+      selected.push(sql`${first} AS ${identifier(ref)}`);
     }
     this.#layers.push(() => sql`SELECT ${joined(selected, ", ")} FROM ${previous}${grouping}`);
     this.#order = [];
@@ -114,13 +117,17 @@ export class Pipeline {
     this.columns = [...columns];
   }
 
-  /** One row for each value of a list. @returns the column with the values. */
+  /** One row for each value of a list, in their order. @returns the column with the values. */
   expand(list: Sql): string {
     const previous = this.#previous();
     const ref = this.freshRef();
+    const place = this.freshRef();
+    const values = sql`coalesce(${list}, [NULL])`;
+    const places = sql`unnest(range(len(${values}))) AS ${identifier(place)}`;
     this.#layers.push(
-      () => sql`SELECT *, unnest(coalesce(${list}, [NULL])) AS ${identifier(ref)} FROM ${previous}`,
+      () => sql`SELECT *, unnest(${values}) AS ${identifier(ref)}, ${places} FROM ${previous}`,
     );
+    this.#tieBreaks.push(place);
     return ref;
   }
 
@@ -171,7 +178,7 @@ export class Pipeline {
         sql`${identifier(ref)} ${raw(descending ? "DESC" : "ASC")} NULLS ${raw(nullsFirst ? "FIRST" : "LAST")}`,
     );
     if (keys.length === 0 && this.#inOrder) return raw("");
-    if (this.#tieBreak !== undefined) keys.push(this.use(this.#tieBreak));
+    keys.push(...this.#tieBreaks.map((ref) => this.use(ref)));
     return keys.length === 0 ? raw("") : sql` ORDER BY ${joined(keys, ", ")}`;
   }
 

@@ -3,9 +3,12 @@ import type { Compiler } from "../compiler.ts";
 import { UnrecognisedEsql } from "../errors.ts";
 import type { Command } from "../syntax.ts";
 import { compileEval, compileRow } from "./eval.ts";
+import { compileDissect, compileGrok } from "./extract.ts";
 import { compileFrom, type Source } from "./from.ts";
+import { compileMvExpand } from "./mv-expand.ts";
 import { compileDrop, compileKeep, compileRename } from "./project.ts";
 import { compileLimit, compileSort, compileWhere } from "./rows.ts";
+import { compileShowInfo } from "./show.ts";
 import { compileStats } from "./stats.ts";
 
 export function compileCommand(compiler: Compiler, command: Command, source: Source): void {
@@ -40,9 +43,19 @@ export function compileCommand(compiler: Compiler, command: Command, source: Sou
     case "rename":
       compileRename(compiler, command);
       break;
+    case "dissect":
+      compileDissect(compiler, command);
+      break;
+    case "grok":
+      compileGrok(compiler, command);
+      break;
+    case "mv_expand":
+      compileMvExpand(compiler, command);
+      break;
+    case "show info":
+      compileShowInfo(compiler, command);
+      break;
     case "unserved":
       throw new UnrecognisedEsql(command.at, command.what);
-    default:
-      throw new UnrecognisedEsql(command.at, `the command ${command.kind.toUpperCase()}`);
   }
 }

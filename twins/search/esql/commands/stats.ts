@@ -23,10 +23,9 @@ export function compileStats(compiler: Compiler, { aggregates, groups }: StatsCo
   const list: { ref: string; source: Sql }[] = [];
   const groupRefs = new Set(grouped.map(({ column }) => column.ref));
   for (const { expression } of aggregates) collect(compiler, expression, grouped, list);
-  const groupSql = [...groupRefs].map((ref) => pipeline.use(ref));
   const columns = lastOfEachName(grouped.map(({ column }) => column));
   const selected = [...groupRefs].map((ref) => ({ ref, source: pipeline.use(ref) }));
-  pipeline.group(columns, [...selected, ...list], groupSql);
+  pipeline.group(columns, [...selected, ...list], [...groupRefs]);
   for (const { name, expression } of aggregates) assign(compiler, name, compiler.expression(expression));
   const made = pipeline.columns.filter((column) => !columns.includes(column));
   pipeline.columns = [...made, ...columns.filter(({ name }) => !made.some((column) => column.name === name))];

@@ -17,17 +17,39 @@ const choices: readonly (Rounding & { leastMs: number })[] = [
   { calendar: "month", leastMs: 28 * DAY },
   { calendar: "week", leastMs: 7 * DAY },
   { calendar: "day", leastMs: DAY },
-  ...[12 * HOUR, 3 * HOUR, HOUR, 30 * MINUTE, 10 * MINUTE, 5 * MINUTE, MINUTE, 30_000, 10_000, 5_000, 1_000, 100, 50, 20, 10, 5, 1].map(
-    (ms) => ({ ms, leastMs: ms }),
-  ),
+  ...[
+    12 * HOUR,
+    3 * HOUR,
+    HOUR,
+    30 * MINUTE,
+    10 * MINUTE,
+    5 * MINUTE,
+    MINUTE,
+    30_000,
+    10_000,
+    5_000,
+    1_000,
+    100,
+    50,
+    20,
+    10,
+    5,
+    1,
+  ].map((ms) => ({ ms, leastMs: ms })),
 ];
 
 const numericOrDate: TypeSet = {
   label: "datetime or numeric",
   types: new Set(["datetime", "integer", "long", "double"]),
 };
-const bound: TypeSet = { label: "datetime, numeric or string", types: new Set(["datetime", "keyword", "text", "integer", "long", "double"]) };
-const size: TypeSet = { label: "numeric, date_period or time_duration", types: new Set([...typeSets.signed.types, "date_period", "time_duration"]) };
+const bound: TypeSet = {
+  label: "datetime, numeric or string",
+  types: new Set(["datetime", "keyword", "text", "integer", "long", "double"]),
+};
+const size: TypeSet = {
+  label: "numeric, date_period or time_duration",
+  types: new Set([...typeSets.signed.types, "date_period", "time_duration"]),
+};
 
 export const bucketFunction: GroupingFunction = {
   kind: "grouping",
@@ -43,7 +65,8 @@ export const bucketFunction: GroupingFunction = {
   ],
   returns: ([type]) => (type === "datetime" ? "datetime" : "double"),
   compile(call) {
-    if (call.args.length === 3) throw parsingError(call.at, "error building [bucket]: expects two or four arguments");
+    if (call.args.length === 3)
+      throw parsingError(call.at, "error building [bucket]: expects two or four arguments");
     return argument(call, 0).type === "datetime" ? ofDates(call) : ofNumbers(call);
   },
 };
@@ -63,7 +86,8 @@ function ofDates(call: Call): Typed {
     if (call.args.length > 2) return mismatch(call, "second", "integral", count);
     return call.made(roundDownSql(date.sql, roundingOf(constant.value)));
   }
-  if (call.args.length === 2 || count.type === "double") return mismatch(call, "second", "date_period or time_duration", count);
+  if (call.args.length === 2 || count.type === "double")
+    return mismatch(call, "second", "date_period or time_duration", count);
   const buckets = numberOf(count);
   const [from, to] = [momentOf(call, 2), momentOf(call, 3)];
   if (from === undefined || to === undefined) return unknownTyped(call.at);
@@ -84,7 +108,12 @@ function choose(buckets: number, from: number, to: number): Rounding {
 function bucketsBetween(rounding: Rounding, from: number, to: number, most: number): number {
   if ("ms" in rounding) return Math.floor((to - 1) / rounding.ms) - Math.floor(from / rounding.ms) + 1;
   let count = 0;
-  for (let at = floorMs(rounding.calendar, from); at < to && count <= most; at = nextMs(rounding.calendar, at)) count++;
+  for (
+    let at = floorMs(rounding.calendar, from);
+    at < to && count <= most;
+    at = nextMs(rounding.calendar, at)
+  )
+    count++;
   return count;
 }
 
@@ -94,7 +123,12 @@ function floorMs(calendar: Calendar, epochMs: number): number {
   if (calendar === "day") return Math.floor(epochMs / DAY) * DAY;
   if (calendar === "week") return Math.floor((epochMs - 4 * DAY) / (7 * DAY)) * 7 * DAY + 4 * DAY;
   const date = new Date(epochMs);
-  const month = calendar === "year" ? 0 : calendar === "quarter" ? Math.floor(date.getUTCMonth() / 3) * 3 : date.getUTCMonth();
+  const month =
+    calendar === "year"
+      ? 0
+      : calendar === "quarter"
+        ? Math.floor(date.getUTCMonth() / 3) * 3
+        : date.getUTCMonth();
   return Date.UTC(date.getUTCFullYear(), month);
 }
 
@@ -124,7 +158,11 @@ function chooseWidth(buckets: number, call: Call): number {
 }
 
 function numberOf({ constant, at }: Typed): number {
-  if (constant && "value" in constant && (typeof constant.value === "bigint" || typeof constant.value === "number")) {
+  if (
+    constant &&
+    "value" in constant &&
+    (typeof constant.value === "bigint" || typeof constant.value === "number")
+  ) {
     return Number(constant.value);
   }
   throw new UnrecognisedEsql(at, "an argument of BUCKET that is no constant");

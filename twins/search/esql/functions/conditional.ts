@@ -39,9 +39,19 @@ function chosen(call: Call, values: readonly Typed[], made: Typed["sql"]): Typed
 }
 
 function coalesce(call: Call): Typed {
-  const values = alike(call, call.args.map((value, index) => ({ value, index })));
+  const values = alike(
+    call,
+    call.args.map((value, index) => ({ value, index })),
+  );
   if (!values) return unknownTyped(call.at);
-  return chosen(call, values, sql`coalesce(${joined(values.map((value) => value.sql), ", ")})`);
+  return chosen(
+    call,
+    values,
+    sql`coalesce(${joined(
+      values.map((value) => value.sql),
+      ", ",
+    )})`,
+  );
 }
 
 function caseOf(call: Call): Typed {
@@ -56,7 +66,10 @@ function caseOf(call: Call): Typed {
     );
     return unknownTyped(at);
   }
-  const values = alike(call, branches.filter(({ index }) => index % 2 === 1 || index === args.length - 1));
+  const values = alike(
+    call,
+    branches.filter(({ index }) => index % 2 === 1 || index === args.length - 1),
+  );
   if (!values) return unknownTyped(at);
   const cases = conditions.map(({ value }, index) => {
     const condition = value.type === "null" ? raw("FALSE") : compiler.single(value).sql;
@@ -81,11 +94,17 @@ function extreme(name: "greatest" | "least", summary: string): ScalarFunction {
     ],
     returns: sameType,
     compile(call) {
-      const values = alike(call, call.args.map((value, index) => ({ value, index })));
+      const values = alike(
+        call,
+        call.args.map((value, index) => ({ value, index })),
+      );
       if (!values) return unknownTyped(call.at);
       const single = values.map((value) => (value.multi ? sql`${ofList}(${value.sql})` : value.sql));
       const held = single.map((value) => call.compiler.hoist({ ...call.made(value) }).sql);
-      const present = joined(held.map((value) => sql`${value} IS NOT NULL`), " AND ");
+      const present = joined(
+        held.map((value) => sql`${value} IS NOT NULL`),
+        " AND ",
+      );
       return call.made(sql`CASE WHEN ${present} THEN ${raw(name)}(${joined(held, ", ")}) END`);
     },
   };

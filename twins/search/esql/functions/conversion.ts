@@ -27,7 +27,15 @@ const version = { label: "version", types: new Set<DataType>(["version"]) };
 const numbers = anyOf("boolean, datetime, keyword, text or numeric", boolean, datetime, string, numeric);
 const INVALID = "org.elasticsearch.xpack.esql.core.InvalidArgumentException: ";
 
-function conversion({ name, aliases = [], summary, types, to, convert, failure }: Conversion): ScalarFunction {
+function conversion({
+  name,
+  aliases = [],
+  summary,
+  types,
+  to,
+  convert,
+  failure,
+}: Conversion): ScalarFunction {
   return {
     kind: "scalar",
     family: "conversion",
@@ -41,6 +49,25 @@ function conversion({ name, aliases = [], summary, types, to, convert, failure }
       if (given.type === to) return given;
       const folded = fold(given, to);
       return folded ?? (given.multi ? eachOf(call, given, convert) : one(call, given, convert, failure));
+    },
+  };
+}
+
+/** An angle in another unit. */
+function angle(name: string, summary: string, called: "degrees" | "radians"): ScalarFunction {
+  const convert: Convert = (value) => sql`${raw(called)}(CAST(${value} AS DOUBLE))`;
+  return {
+    kind: "scalar",
+    family: "conversion",
+    name,
+    summary,
+    parameters: [{ name: "number", types: numeric, multi: true }],
+    returns: "double",
+    compile: (call) => {
+      const given = argument(call, 0);
+      return given.multi
+        ? eachOf(call, given, convert)
+        : call.compiler.finite(call.made(convert(given.sql, given.type, call)));
     },
   };
 }
@@ -121,16 +148,13 @@ export const conversionFunctions: readonly ScalarFunction[] = [
       return sql`make_timestamp_ms(CAST(${from === "double" ? sql`floor(${value} + 0.5)` : value} AS BIGINT))`;
     },
     failure: (value) =>
-      quoted("java.lang.IllegalArgumentException: failed to parse date field [", value, "] with format [yyyy-MM-dd'T'HH:mm:ss.SSS'Z']"),
+      quoted(
+        "java.lang.IllegalArgumentException: failed to parse date field [",
+        value,
+        "] with format [yyyy-MM-dd'T'HH:mm:ss.SSS'Z']",
+      ),
   }),
-  conversion({
-    name: "to_degrees",
-    summary: "An angle in radians as degrees.",
-    types: numeric,
-    to: "double",
-    convert: (value) => sql`degrees(CAST(${value} AS DOUBLE))`,
-    failure: () => "java.lang.ArithmeticException: not a finite double number: Infinity",
-  }),
+  angle("to_degrees", "An angle in radians as degrees.", "degrees"),
   conversion({
     name: "to_double",
     aliases: ["to_dbl"],
@@ -158,7 +182,8 @@ export const conversionFunctions: readonly ScalarFunction[] = [
     types: anyOf("ip, keyword or text", ip, string),
     to: "ip",
     convert: (value) => ipFromTextSql(value),
-    failure: (value) => quoted("java.lang.IllegalArgumentException: '", value, "' is not an IP string literal."),
+    failure: (value) =>
+      quoted("java.lang.IllegalArgumentException: '", value, "' is not an IP string literal."),
   }),
   conversion({
     name: "to_long",
@@ -168,21 +193,14 @@ export const conversionFunctions: readonly ScalarFunction[] = [
     convert: whole("long"),
     failure: wholeFailure("long"),
   }),
-  conversion({
-    name: "to_radians",
-    summary: "An angle in degrees as radians.",
-    types: numeric,
-    to: "double",
-    convert: (value) => sql`radians(CAST(${value} AS DOUBLE))`,
-    failure: () => "java.lang.ArithmeticException: not a finite double number: Infinity",
-  }),
+  angle("to_radians", "An angle in degrees as radians.", "radians"),
   conversion({
     name: "to_string",
     aliases: ["to_str"],
     summary: "As text, as an answer prints it.",
     types: anyOf("any type", typeSets.any, version, double),
     to: "keyword",
-    convert: (value, from, { at }) => textOf(value, from, at),
+    convert: textOf,
     failure: () => `${INVALID}cannot convert to string`,
   }),
   conversion({
@@ -205,7 +223,7 @@ export const conversionFunctions: readonly ScalarFunction[] = [
   }),
 ];
 
-function textOf(value: Sql, from: DataType, _at: Call["at"]): Sql {
+function textOf(value: Sql, from: DataType): Sql {
   if (isString(from)) return value;
   if (from === "datetime") return sql`strftime(${value}, '%Y-%m-%dT%H:%M:%S.%gZ')`;
   if (from === "ip") return ipToTextSql(value);

@@ -3,8 +3,8 @@ import { joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { type NumberField, readPattern, type TextField, type Token } from "../../dates/java-pattern.ts";
 import { namedFormat } from "../../dates/named-formats.ts";
 import { type Span, UnrecognisedEsql } from "../errors.ts";
-import { dateParts } from "./date-parts.ts";
 import { quoteMeta } from "../operators/lucene-regex.ts";
+import { dateParts } from "./date-parts.ts";
 
 const fields: Partial<Record<NumberField, (date: Sql) => Sql>> = {
   "era-year": part("YEAR_OF_ERA"),
@@ -37,7 +37,9 @@ function part(name: string): (date: Sql) => Sql {
 export function formatSql(date: Sql, pattern: string, at: Span): Sql {
   const tokens = readPattern(namedFormat(pattern)?.print ?? pattern);
   const pieces = tokens.map((token) => printed(date, token, at));
-  return pieces.length === 0 ? sql`CASE WHEN ${date} IS NOT NULL THEN '' END` : sql`(${joined(pieces, " || ")})`;
+  return pieces.length === 0
+    ? sql`CASE WHEN ${date} IS NOT NULL THEN '' END`
+    : sql`(${joined(pieces, " || ")})`;
 }
 
 function printed(date: Sql, token: Token, at: Span): Sql {
@@ -48,7 +50,9 @@ function printed(date: Sql, token: Token, at: Span): Sql {
       const value = fields[token.field]?.(date);
       if (!value) throw new UnrecognisedEsql(at, `the ${token.field} in a pattern of dates`);
       const text = sql`CAST(${value} AS VARCHAR)`;
-      return token.min > 1 ? sql`CASE WHEN length(${text}) < ${raw(String(token.min))} THEN lpad(${text}, ${raw(String(token.min))}, '0') ELSE ${text} END` : text;
+      return token.min > 1
+        ? sql`CASE WHEN length(${text}) < ${raw(String(token.min))} THEN lpad(${text}, ${raw(String(token.min))}, '0') ELSE ${text} END`
+        : text;
     }
     case "short-year":
       return sql`strftime(${date}, '%y')`;
@@ -57,11 +61,16 @@ function printed(date: Sql, token: Token, at: Span): Sql {
     case "text":
       return textSql(date, token.field, token.width, at);
     case "offset":
-      return token.zero === "Z" ? raw("'Z'") : raw(token.separator === ":" ? "'+00:00'" : token.minutes === "always" ? "'+0000'" : "'+00'");
+      return token.zero === "Z"
+        ? raw("'Z'")
+        : raw(token.separator === ":" ? "'+00:00'" : token.minutes === "always" ? "'+0000'" : "'+00'");
     case "zone":
       return raw("'Z'");
     case "optional":
-      return joined(token.tokens.map((inner) => printed(date, inner, at)), " || ");
+      return joined(
+        token.tokens.map((inner) => printed(date, inner, at)),
+        " || ",
+      );
   }
 }
 
@@ -90,7 +99,9 @@ export function parseSql(text: Sql, pattern: string, at: Span): Sql {
   for (const token of readPattern(named?.parse ?? named?.print ?? pattern)) read(token, reading, at);
   const regex = `^${reading.regex}$`;
   const group = (name: string): Sql | undefined => {
-    const numbers = reading.groups.get(name)?.map((number) => sql`regexp_extract(${text}, ${regex}, ${raw(String(number))})`);
+    const numbers = reading.groups
+      .get(name)
+      ?.map((number) => sql`regexp_extract(${text}, ${regex}, ${raw(String(number))})`);
     return numbers ? sql`(${joined(numbers, " || ")})` : undefined;
   };
   const numberOr = (name: string, fallback: string): Sql => {
@@ -101,7 +112,9 @@ export function parseSql(text: Sql, pattern: string, at: Span): Sql {
   const ms = fraction ? sql`CAST(left(rpad(${fraction}, 3, '0'), 3) AS BIGINT)` : raw("0");
   const day = reading.groups.has("day-of-year") ? numberOr("day-of-year", "1") : numberOr("day", "1");
   const date = sql`make_timestamp(${yearOf(numberOr, reading)}, ${monthOf(group, numberOr)}, ${reading.groups.has("day-of-year") ? raw("1") : day}, ${hourOf(group, numberOr)}, ${numberOr("minute", "0")}, CAST(${numberOr("second", "0")} AS DOUBLE))`;
-  const shifted = reading.groups.has("day-of-year") ? sql`(${date} + to_days(CAST(${day} - 1 AS INTEGER)))` : date;
+  const shifted = reading.groups.has("day-of-year")
+    ? sql`(${date} + to_days(CAST(${day} - 1 AS INTEGER)))`
+    : date;
   const moment = sql`(${shifted} + to_milliseconds(CAST(${ms} AS DOUBLE)) - ${offsetOf(group)})`;
   return sql`CASE WHEN regexp_matches(${text}, ${regex}) THEN ${moment} ELSE CAST('x' AS TIMESTAMP) END`;
 }
@@ -146,24 +159,47 @@ function read(token: Token, reading: Reading, at: Span): void {
   };
   switch (token.kind) {
     case "literal":
-      if (reading.named && token.text === "~") { grouped("fraction", "\\d{1,9}"); return; }
-      if (reading.named && token.text === "@") { grouped("offset", OFFSET); return; }
+      if (reading.named && token.text === "~") {
+        grouped("fraction", "\\d{1,9}");
+        return;
+      }
+      if (reading.named && token.text === "@") {
+        grouped("offset", OFFSET);
+        return;
+      }
       reading.regex += quoteMeta(token.text);
       return;
-    case "number":
-      { grouped(token.field, `-?\\d{${token.min},${Math.max(token.min, Math.min(token.max, 19) - token.reserved)}}`); return; }
-    case "short-year":
-      { grouped("short-year", "\\d{2}"); return; }
-    case "fraction":
-      { grouped("fraction", `\\d{${Math.max(token.min, 1)},${Math.min(token.max, 9)}}`); return; }
+    case "number": {
+      grouped(
+        token.field,
+        `-?\\d{${token.min},${Math.max(token.min, Math.min(token.max, 19) - token.reserved)}}`,
+      );
+      return;
+    }
+    case "short-year": {
+      grouped("short-year", "\\d{2}");
+      return;
+    }
+    case "fraction": {
+      grouped("fraction", `\\d{${Math.max(token.min, 1)},${Math.min(token.max, 9)}}`);
+      return;
+    }
     case "text":
       if (token.field !== "month" && token.field !== "half-day" && token.field !== "weekday") {
         throw new UnrecognisedEsql(at, `the ${token.field} as text in a pattern of dates`);
       }
-      { grouped(token.field === "half-day" ? "half-day" : `${token.field}-text`, token.field === "half-day" ? "(?i:am|pm)" : "[A-Za-z]{3,9}"); return; }
+      {
+        grouped(
+          token.field === "half-day" ? "half-day" : `${token.field}-text`,
+          token.field === "half-day" ? "(?i:am|pm)" : "[A-Za-z]{3,9}",
+        );
+        return;
+      }
     case "offset":
-    case "zone":
-      { grouped("offset", OFFSET); return; }
+    case "zone": {
+      grouped("offset", OFFSET);
+      return;
+    }
     case "optional": {
       reading.regex += "(?:";
       for (const inner of token.tokens) read(inner, reading, at);

@@ -25,7 +25,11 @@ export const dateFunctions: readonly ScalarFunction[] = [
   dated({
     name: "date_diff",
     summary: "How many whole units lie between two dates.",
-    parameters: [{ name: "unit", types: typeSets.string }, { ...date, name: "startTimestamp" }, { ...date, name: "endTimestamp" }],
+    parameters: [
+      { name: "unit", types: typeSets.string },
+      { ...date, name: "startTimestamp" },
+      { ...date, name: "endTimestamp" },
+    ],
     returns: "integer",
     compile: difference,
   }),
@@ -47,7 +51,10 @@ export const dateFunctions: readonly ScalarFunction[] = [
     name: "date_format",
     summary: "A date as text, by a pattern.",
     parameters: [
-      { name: "dateFormat", types: { label: "string or datetime", types: new Set(["keyword", "text", "datetime"]) } },
+      {
+        name: "dateFormat",
+        types: { label: "string or datetime", types: new Set(["keyword", "text", "datetime"]) },
+      },
       { ...date, optional: true },
     ],
     returns: "keyword",
@@ -120,8 +127,14 @@ function wrongPattern({ compiler, at }: Call, value: Typed): Typed {
 
 /** Units of DATE_DIFF with their other names; years and days are counted as Java's calendar does. */
 const differences: readonly { names: readonly string[]; count: (start: Sql, end: Sql) => Sql }[] = [
-  { names: ["year", "years", "yyyy", "yy"], count: (start, end) => sql`date_part('year', ${end}) - date_part('year', ${start})` },
-  { names: ["quarter", "quarters", "qq", "q"], count: (start, end) => sql`datesub('month', ${start}, ${end}) // 3` },
+  {
+    names: ["year", "years", "yyyy", "yy"],
+    count: (start, end) => sql`date_part('year', ${end}) - date_part('year', ${start})`,
+  },
+  {
+    names: ["quarter", "quarters", "qq", "q"],
+    count: (start, end) => sql`datesub('month', ${start}, ${end}) // 3`,
+  },
   { names: ["month", "months", "mm", "m"], count: whole("month") },
   { names: ["dayofyear", "dy", "y"], count: elapsed(86_400_000) },
   { names: ["day", "days", "dd", "d"], count: elapsed(86_400_000) },
@@ -131,8 +144,14 @@ const differences: readonly { names: readonly string[]; count: (start: Sql, end:
   { names: ["minute", "minutes", "mi", "n"], count: elapsed(60_000) },
   { names: ["second", "seconds", "ss", "s"], count: elapsed(1000) },
   { names: ["millisecond", "milliseconds", "ms"], count: elapsed(1) },
-  { names: ["microsecond", "microseconds", "mcs"], count: (start, end) => sql`(${elapsed(1)(start, end)}) * 1000` },
-  { names: ["nanosecond", "nanoseconds", "ns"], count: (start, end) => sql`(${elapsed(1)(start, end)}) * 1000000` },
+  {
+    names: ["microsecond", "microseconds", "mcs"],
+    count: (start, end) => sql`(${elapsed(1)(start, end)}) * 1000`,
+  },
+  {
+    names: ["nanosecond", "nanoseconds", "ns"],
+    count: (start, end) => sql`(${elapsed(1)(start, end)}) * 1000000`,
+  },
 ];
 
 function whole(unit: string): (start: Sql, end: Sql) => Sql {
@@ -153,7 +172,10 @@ function difference(call: Call): Typed {
   }
   const start = compiler.hoist(argument(call, 1));
   const end = compiler.hoist(argument(call, 2));
-  const counted = compiler.hoist({ ...call.made(sql`CAST(${found.count(start.sql, end.sql)} AS BIGINT)`), type: "long" });
+  const counted = compiler.hoist({
+    ...call.made(sql`CAST(${found.count(start.sql, end.sql)} AS BIGINT)`),
+    type: "long",
+  });
   const message = sql`'org.elasticsearch.xpack.esql.core.InvalidArgumentException: [' || CAST(${counted.sql} AS VARCHAR) || '] out of [integer] range'`;
   return compiler.attempt(call.made(sql`CAST(${counted.sql} AS INTEGER)`), [counted], message);
 }

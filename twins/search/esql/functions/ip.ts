@@ -64,7 +64,8 @@ export const ipFunctions: readonly ScalarFunction[] = [
       if (!ip) return unknownTyped(call.at);
       const held = call.compiler.hoist(ip).sql;
       const blocks = call.args.slice(1).map(({ constant, at }) => {
-        if (constant?.type !== "keyword") throw new UnrecognisedEsql(at, "a block of addresses that is no constant");
+        if (constant?.type !== "keyword")
+          throw new UnrecognisedEsql(at, "a block of addresses that is no constant");
         const range = block(constant.value);
         if (!range) throw illegalArgument(`'${constant.value}' is not an IP string literal.`);
         return sql`${held} BETWEEN ${addressSql(range.first)} AND ${addressSql(range.last)}`;
@@ -102,8 +103,11 @@ function mask(length: number) {
 
 function prefixLength(call: Call, index: number, most: number): number {
   const { constant, at } = argument(call, index);
-  if (constant?.type !== "integer") throw new UnrecognisedEsql(at, "a length of a prefix that is no constant");
+  if (constant?.type !== "integer")
+    throw new UnrecognisedEsql(at, "a length of a prefix that is no constant");
   const length = Number(constant.value);
   if (length >= 0 && length <= most) return length;
-  throw illegalArgument(`Prefix length v${most === 32 ? 4 : 6} must be in range [0, ${most}], found ${length}`);
+  throw illegalArgument(
+    `Prefix length v${most === 32 ? 4 : 6} must be in range [0, ${most}], found ${length}`,
+  );
 }

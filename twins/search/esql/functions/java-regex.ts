@@ -3,7 +3,9 @@ import { illegalArgument, type Span, UnrecognisedEsql } from "../errors.ts";
 
 /** @throws VendorError for an expression that is none; UnrecognisedEsql for what RE2 cannot do */
 export function javaRegex(pattern: string, at: Span): string {
-  const translated = pattern.replace(/\\Q([\s\S]*?)(?:\\E|$)/g, (_, text: string) => text.replace(/[^\w\s]/g, "\\$&"));
+  const translated = pattern.replace(/\\Q([\s\S]*?)(?:\\E|$)/g, (_, text: string) =>
+    text.replace(/[^\w\s]/g, "\\$&"),
+  );
   if (/\(\?(?:[=!>]|<[=!])|\\[1-9]|\\k<|[*+?}]\+/.test(translated)) {
     throw new UnrecognisedEsql(at, "a regular expression that looks around, back, or possesses");
   }
@@ -14,7 +16,9 @@ export function javaRegex(pattern: string, at: Span): string {
 
 function checkSyntax(translated: string, pattern: string): void {
   try {
-    new RegExp(translated.replace(/\(\?[ismU-]+\)|\(\?[ismU-]+:/g, "(?:)").replace(/\(\?:\)(?=[^)]*\))/g, "(?:"));
+    new RegExp(
+      translated.replace(/\(\?[ismU-]+\)|\(\?[ismU-]+:/g, "(?:)").replace(/\(\?:\)(?=[^)]*\))/g, "(?:"),
+    );
   } catch {
     try {
       new RegExp(translated.replace(/\(\?[a-zA-Z-]+[:)]/g, ""));
@@ -26,8 +30,11 @@ function checkSyntax(translated: string, pattern: string): void {
 
 /** `$1` and `\$` of Java as RE2's `\1` and `$`. */
 export function javaReplacement(text: string): string {
-  return text.replace(/\\([\s\S])|\$(\d)|\\/g, (_, escaped: string | undefined, group: string | undefined) => {
-    if (group !== undefined) return `\\${group}`;
-    return escaped === "\\" || escaped === undefined ? "\\\\" : escaped;
-  });
+  return text.replace(
+    /\\([\s\S])|\$(\d)|\\/g,
+    (_, escaped: string | undefined, group: string | undefined) => {
+      if (group !== undefined) return `\\${group}`;
+      return escaped === "\\" || escaped === undefined ? "\\\\" : escaped;
+    },
+  );
 }

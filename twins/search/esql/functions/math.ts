@@ -54,7 +54,11 @@ function growing(name: string, summary: string, message: string): ScalarFunction
     returns: "double",
     compile(call) {
       const result = call.compiler.hoist(call.made(sql`${raw(name)}(${double(call, 0).sql})`));
-      return call.compiler.guard(result, sql`isfinite(${result.sql})`, `java.lang.ArithmeticException: ${message}`);
+      return call.compiler.guard(
+        result,
+        sql`isfinite(${result.sql})`,
+        `java.lang.ArithmeticException: ${message}`,
+      );
     },
   });
 }
@@ -149,7 +153,8 @@ export const mathFunctions: readonly ScalarFunction[] = [
       { name: "exponent", types: typeSets.numeric },
     ],
     returns: "double",
-    compile: (call) => call.compiler.finite(call.made(sql`pow(${double(call, 0).sql}, ${double(call, 1).sql})`)),
+    compile: (call) =>
+      call.compiler.finite(call.made(sql`pow(${double(call, 0).sql}, ${double(call, 1).sql})`)),
   }),
   math({
     name: "round",
@@ -171,10 +176,15 @@ function logarithm(call: Call): Typed {
   const { compiler } = call;
   const message = "java.lang.ArithmeticException: Log of non-positive number";
   const first = compiler.hoist(double(call, 0));
-  if (call.args.length === 1) return compiler.guard(call.made(sql`ln(${first.sql})`), sql`${first.sql} > 0`, message);
+  if (call.args.length === 1)
+    return compiler.guard(call.made(sql`ln(${first.sql})`), sql`${first.sql} > 0`, message);
   const second = compiler.hoist(double(call, 1));
   const valid = sql`${first.sql} > 0 AND ${second.sql} > 0`;
-  const made = compiler.guard(call.made(sql`(ln(${second.sql}) / nullif(ln(${first.sql}), 0))`), valid, message);
+  const made = compiler.guard(
+    call.made(sql`(ln(${second.sql}) / nullif(ln(${first.sql}), 0))`),
+    valid,
+    message,
+  );
   const isOne = sql`NOT (${valid}) OR ${first.sql} <> 1`;
   compiler.pipeline.check(call.at, sql`NOT (${isOne})`, sql`${"java.lang.ArithmeticException: / by zero"}`);
   return made;

@@ -13,7 +13,12 @@ function multiValue(declaration: Omit<ScalarFunction, "kind" | "family">): Scala
 }
 
 /** One value of several. A single value is itself. */
-function one(name: string, summary: string, parameter: typeof field | typeof numbers, pick: (list: Sql, type: DataType) => Sql): ScalarFunction {
+function one(
+  name: string,
+  summary: string,
+  parameter: typeof field | typeof numbers,
+  pick: (list: Sql, type: DataType) => Sql,
+): ScalarFunction {
   return multiValue({
     name,
     summary,
@@ -21,7 +26,9 @@ function one(name: string, summary: string, parameter: typeof field | typeof num
     returns: sameType,
     compile(call) {
       const value = argument(call, 0);
-      return value.multi ? call.made(pick(call.compiler.hoist(value).sql, call.type)) : { ...value, type: call.type };
+      return value.multi
+        ? call.made(pick(call.compiler.hoist(value).sql, call.type))
+        : { ...value, type: call.type };
     },
   });
 }
@@ -75,7 +82,9 @@ export const multiValueFunctions: readonly ScalarFunction[] = [
     compile(call) {
       const value = argument(call, 0);
       return call.made(
-        value.multi ? sql`CAST(len(${value.sql}) AS INTEGER)` : sql`CASE WHEN ${value.sql} IS NOT NULL THEN CAST(1 AS INTEGER) END`,
+        value.multi
+          ? sql`CAST(len(${value.sql}) AS INTEGER)`
+          : sql`CASE WHEN ${value.sql} IS NOT NULL THEN CAST(1 AS INTEGER) END`,
       );
     },
   }),
@@ -93,8 +102,13 @@ export const multiValueFunctions: readonly ScalarFunction[] = [
   one("mv_min", "The least value.", field, (list) => sql`list_min(${list})`),
   multiValue({
     name: "mv_slice",
-    summary: "The values from one place to another, both included; places from 0, negative ones from the end.",
-    parameters: [field, { name: "start", types: typeSets.integer }, { name: "end", types: typeSets.integer, optional: true }],
+    summary:
+      "The values from one place to another, both included; places from 0, negative ones from the end.",
+    parameters: [
+      field,
+      { name: "start", types: typeSets.integer },
+      { name: "end", types: typeSets.integer, optional: true },
+    ],
     returns: sameType,
     compile: slice,
   }),
@@ -115,7 +129,9 @@ export const multiValueFunctions: readonly ScalarFunction[] = [
       if (!value.multi) return value;
       const sum = call.made(sql`CAST(list_sum(${value.sql}) AS ${sqlType(call.type)})`);
       const kind = call.type === "integer" ? "integer" : "long";
-      return call.type === "double" ? sum : call.compiler.attempt(sum, [value], `java.lang.ArithmeticException: ${kind} overflow`);
+      return call.type === "double"
+        ? sum
+        : call.compiler.attempt(sum, [value], `java.lang.ArithmeticException: ${kind} overflow`);
     },
   }),
   multiValue({
@@ -144,7 +160,10 @@ function append(call: Call): Typed {
   }
   const a = compiler.hoist(compiler.asList(first)).sql;
   const b = compiler.hoist(compiler.asList(second)).sql;
-  return { ...call.made(sql`CASE WHEN ${a} IS NOT NULL AND ${b} IS NOT NULL THEN list_concat(${a}, ${b}) END`), multi: true };
+  return {
+    ...call.made(sql`CASE WHEN ${a} IS NOT NULL AND ${b} IS NOT NULL THEN list_concat(${a}, ${b}) END`),
+    multi: true,
+  };
 }
 
 /** In the values' own type: whole numbers stay whole. */
@@ -174,7 +193,8 @@ function sort(call: Call): Typed {
   const { compiler, at } = call;
   const order = call.args[1];
   const { constant } = order ?? {};
-  if (order && constant?.type !== "keyword") throw new UnrecognisedEsql(order.at, "an order that is no constant");
+  if (order && constant?.type !== "keyword")
+    throw new UnrecognisedEsql(order.at, "an order that is no constant");
   const word = constant?.type === "keyword" ? constant.value.toUpperCase() : "ASC";
   if (word !== "ASC" && word !== "DESC") {
     compiler.problems.mismatch(

@@ -13,7 +13,8 @@ export function roundingOf({ months, days, ms, clock }: TimeSpan): Rounding {
     if (ms <= 0) throw illegalArgument("Zero or negative time interval is not supported");
     return { ms };
   }
-  if (months < 0 || days < 0 || months + days === 0) throw illegalArgument("Zero or negative time interval is not supported");
+  if (months < 0 || days < 0 || months + days === 0)
+    throw illegalArgument("Zero or negative time interval is not supported");
   if (days === 0) {
     if (months === 1) return { calendar: "month" };
     if (months === 3) return { calendar: "quarter" };

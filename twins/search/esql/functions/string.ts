@@ -9,7 +9,8 @@ import { javaRegex, javaReplacement } from "./java-regex.ts";
 const string = { name: "string", types: typeSets.string } as const;
 const count = { name: "length", types: typeSets.integer } as const;
 /** What Java takes for white space. */
-const SPACES = " \t\n\v\f\r\u001c\u001d\u001e\u001f\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000";
+const SPACES =
+  " \t\n\v\f\r\u001c\u001d\u001e\u001f\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000";
 const MAX_REPEATED_BYTES = 1_048_576;
 
 function text(declaration: Omit<ScalarFunction, "kind" | "family">): ScalarFunction {
@@ -36,7 +37,13 @@ export const stringFunctions: readonly ScalarFunction[] = [
       { name: "string2", types: typeSets.string, rest: true },
     ],
     returns: "keyword",
-    compile: (call) => call.made(sql`(${joined(call.args.map((value) => value.sql), " || ")})`),
+    compile: (call) =>
+      call.made(
+        sql`(${joined(
+          call.args.map((value) => value.sql),
+          " || ",
+        )})`,
+      ),
   }),
   text({
     name: "ends_with",
@@ -53,7 +60,11 @@ export const stringFunctions: readonly ScalarFunction[] = [
     compile(call) {
       const value = call.compiler.hoist(argument(call, 0));
       const made = call.made(sql`decode(from_base64(${value.sql}))`);
-      return call.compiler.attempt(made, [value], "java.lang.IllegalArgumentException: Illegal base64 character");
+      return call.compiler.attempt(
+        made,
+        [value],
+        "java.lang.IllegalArgumentException: Illegal base64 character",
+      );
     },
   }),
   text({
@@ -73,11 +84,19 @@ export const stringFunctions: readonly ScalarFunction[] = [
   text({
     name: "locate",
     summary: "Where a string stands in another, from 1; 0 when it does not.",
-    parameters: [string, { name: "substring", types: typeSets.string }, { name: "start", types: typeSets.integer, optional: true }],
+    parameters: [
+      string,
+      { name: "substring", types: typeSets.string },
+      { name: "start", types: typeSets.integer, optional: true },
+    ],
     returns: "integer",
     compile: locate,
   }),
-  simple("ltrim", "The string without white space at its beginning.", (value) => sql`ltrim(${value}, ${SPACES})`),
+  simple(
+    "ltrim",
+    "The string without white space at its beginning.",
+    (value) => sql`ltrim(${value}, ${SPACES})`,
+  ),
   text({
     name: "repeat",
     summary: "The string, so many times.",
@@ -88,7 +107,11 @@ export const stringFunctions: readonly ScalarFunction[] = [
   text({
     name: "replace",
     summary: "The string with every match of a regular expression replaced.",
-    parameters: [string, { name: "regex", types: typeSets.string }, { name: "newString", types: typeSets.string }],
+    parameters: [
+      string,
+      { name: "regex", types: typeSets.string },
+      { name: "newString", types: typeSets.string },
+    ],
     returns: "keyword",
     compile: replace,
   }),
@@ -138,7 +161,9 @@ function locate(call: Call): Typed {
   const from = call.args[2];
   if (!from) return call.made(sql`CAST(instr(${value}, ${part}) AS INTEGER)`);
   const start = sql`greatest(${call.compiler.hoist(from).sql}, 1)`;
-  const place = call.compiler.hoist(call.made(sql`CAST(instr(substring(${value}, ${start}), ${part}) AS INTEGER)`)).sql;
+  const place = call.compiler.hoist(
+    call.made(sql`CAST(instr(substring(${value}, ${start}), ${part}) AS INTEGER)`),
+  ).sql;
   return call.made(sql`CASE WHEN ${place} = 0 THEN 0 ELSE CAST(${place} + ${start} - 1 AS INTEGER) END`);
 }
 
@@ -161,7 +186,10 @@ function repeat(call: Call): Typed {
 function replace(call: Call): Typed {
   const [value, pattern, replacement] = [argument(call, 0), argument(call, 1), argument(call, 2)];
   if (pattern.constant?.type !== "keyword" || replacement.constant?.type !== "keyword") {
-    throw new UnrecognisedEsql(call.at, "REPLACE with a regular expression or a replacement that is no constant");
+    throw new UnrecognisedEsql(
+      call.at,
+      "REPLACE with a regular expression or a replacement that is no constant",
+    );
   }
   const regex = javaRegex(pattern.constant.value, pattern.at);
   const by = javaReplacement(replacement.constant.value);

@@ -1,0 +1,72 @@
+/**
+ * Patterns of GROK, as regular expressions: `%{SYNTAX}`, `%{SYNTAX:field}`, `%{SYNTAX:field:type}`, `(?<field>…)`.
+ * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/esql-process-data-with-dissect-and-grok.html
+ */
+import { parsingError, type Span, UnrecognisedEsql } from "../errors.ts";
+import { grokLibrary } from "./grok-library.ts";
+
+const grokTypes = ["int", "long", "float", "double", "boolean"] as const;
+export type GrokType = (typeof grokTypes)[number] | "keyword";
+
+export interface GrokPattern {
+  regex: string;
+  /** How many groups it has. */
+  groups: number;
+  /** Columns in the order of the pattern, each with the places of its groups. */
+  fields: { name: string; type: GrokType; places: number[] }[];
+}
+
+const REFERENCE =
+  /%\{(\w+)(?::([\w.@[\]-]+))?(?::(\w+))?\}|\(\?<([A-Za-z_][\w.@-]*)>|\\[\s\S]|\[\^?\]?(?:\\[\s\S]|[^\]\\])*\]|(\((?!\?))|[\s\S]/g;
+/** What a pattern may grow to, and how deep its patterns may name others. */
+const MAX_LENGTH = 100_000;
+const MAX_DEPTH = 50;
+
+/** @throws VendorError for what is no pattern */
+export function readGrok(pattern: string, at: Span): GrokPattern {
+  if (/\(\?(?:[=!>]|<[=!])|\\[1-9]|\\k<|[*+?}]\+/.test(pattern)) {
+    throw new UnrecognisedEsql(at, "a regular expression that looks around, back, or possesses");
+  }
+  const fields = new Map<string, { name: string; type: GrokType; places: number[] }>();
+  let groups = 0;
+  const capture = (name: string, type: GrokType) => {
+    const field = fields.get(name) ?? { name, type, places: [] };
+    fields.set(name, field);
+    field.places.push(groups++);
+  };
+  const invalid = (reason: string) => parsingError(at, `Invalid GROK pattern [${pattern}]: [${reason}]`);
+  const expand = (text: string, depth: number): string => {
+    if (depth > MAX_DEPTH) throw invalid(`Pattern references are nested too deeply`);
+    let out = "";
+    for (const [found, syntax, name, type, inline, open] of text.matchAll(REFERENCE)) {
+      if (inline !== undefined) {
+        capture(inline, "keyword");
+        out += "(";
+      } else if (syntax === undefined) out += open === undefined ? found : "(?:";
+      else {
+        const definition = Object.hasOwn(grokLibrary, syntax) ? grokLibrary[syntax] : undefined;
+        if (definition === undefined)
+          throw invalid(`Unable to find pattern [${syntax}] in Grok's pattern dictionary`);
+        if (name !== undefined) capture(name, typeNamed(type));
+        out += `${name === undefined ? "(?:" : "("}${expand(definition, depth + 1)})`;
+      }
+      if (out.length > MAX_LENGTH) throw invalid("The pattern is too long");
+    }
+    return out;
+  };
+  const regex = expand(pattern, 0);
+  checkSyntax(regex, invalid);
+  return { regex: `(?s)${regex}`, groups, fields: [...fields.values()] };
+}
+
+function typeNamed(type: string | undefined): GrokType {
+  return grokTypes.find((known) => known === type) ?? "keyword";
+}
+
+function checkSyntax(regex: string, invalid: (reason: string) => Error): void {
+  try {
+    new RegExp(regex.replace(/\(\?[imsx]+(?:-[imsx]+)?:/g, "(?:").replace(/\(\?[imsx-]+\)/g, ""));
+  } catch (error) {
+    throw invalid(error instanceof Error ? error.message : "invalid regular expression");
+  }
+}
