@@ -4,14 +4,19 @@ import type { QueryContext } from "../compiled-query.ts";
 import { tooManyClauses } from "../errors.ts";
 import type { Query } from "../syntax/query.ts";
 import { compileBool } from "./bool.ts";
+import { compileBoosting, compileConstantScore } from "./compound.ts";
+import { compileDisMax } from "./dis-max.ts";
 import { compileExists } from "./exists.ts";
+import { compileFunctionScore } from "./function-score.ts";
 import { compileFuzzy } from "./fuzzy.ts";
 import { compileMatch } from "./match.ts";
 import { type Matcher, nothing, TRUE, uniform } from "./matcher.ts";
 import { compileMultiMatch } from "./multi-match.ts";
+import { compileNested } from "./nested.ts";
 import { compilePrefix, compileRegexp, compileWildcard } from "./patterns.ts";
 import { compileQueryStringQuery } from "./query-string.ts";
 import { compileRange } from "./range.ts";
+import { compileSimpleQueryString } from "./simple-query-string.ts";
 import { compileTerm } from "./term.ts";
 import { compileIds, compileTerms, compileTermsSet } from "./terms.ts";
 
@@ -93,8 +98,18 @@ export class Compiler {
         return compileMultiMatch(this, query, boost);
       case "query_string":
         return compileQueryStringQuery(this, query, boost);
-      default:
-        throw new Error(`no compiler for [${query.kind}]`);
+      case "simple_query_string":
+        return compileSimpleQueryString(this, query, boost);
+      case "constant_score":
+        return compileConstantScore(this, query, boost);
+      case "dis_max":
+        return compileDisMax(this, query, boost);
+      case "boosting":
+        return compileBoosting(this, query, boost);
+      case "nested":
+        return compileNested(this, query, boost);
+      case "function_score":
+        return compileFunctionScore(this, query, boost);
     }
   }
 }

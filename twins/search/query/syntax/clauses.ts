@@ -1,5 +1,7 @@
 /** The clauses by name. */
 import { readBool } from "./bool.ts";
+import { readBoosting, readConstantScore, readDisMax, readNested } from "./compound.ts";
+import { readFunctionScore } from "./function-score.ts";
 import { readMatch } from "./match.ts";
 import { readMatchAll, readMatchNone } from "./match-all.ts";
 import { readMatchBoolPrefix, readMatchPhrase, readMatchPhrasePrefix } from "./match-phrase.ts";
@@ -30,6 +32,11 @@ const readers: Grammar["readers"] = {
   wildcard: readWildcard,
   exists: readExists,
   fuzzy: readFuzzy,
+  boosting: readBoosting,
+  constant_score: readConstantScore,
+  dis_max: readDisMax,
+  function_score: readFunctionScore,
+  nested: readNested,
   ids: readIds,
 };
 

@@ -1,0 +1,170 @@
+/** `function_score`: scores that depend on values of the document. */
+import { columnOf } from "../../../datasets/fields.ts";
+import { joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
+import { illegalArgument, shardError } from "../errors.ts";
+import type { FunctionScoreQuery, ScoreFunction, WeightedFunction } from "../syntax/query.ts";
+import type { Compiler } from "./compiler.ts";
+import { decaySql } from "./decay.ts";
+import { explanation, FALSE, type Matcher, rowsOf, TRUE } from "./matcher.ts";
+import { targetOf } from "./target.ts";
+
+export function compileFunctionScore(compiler: Compiler, query: FunctionScoreQuery, boost: number): Matcher {
+  compiler.count(1 + query.functions.length);
+  const inner = compiler.compile(query.query, 1);
+  if (inner.predicate === FALSE) return inner;
+  const functions = query.functions.map((weighted) => ({
+    filter: compiler.compile(weighted.filter, 1).predicate,
+    value: functionSql(compiler, weighted),
+    weight: weighted.weight ?? 1,
+  }));
+  const factor = functions.length === 0 ? raw("1.0::DOUBLE") : combined(query.scoreMode, functions);
+  const limited = sql`least(${factor}, CAST(${query.maxBoost ?? 3.4028234663852886e38} AS DOUBLE))`;
+  const score = sql`CAST(${boosted(query.boostMode, limited)} * CAST(${boost} AS DOUBLE) AS FLOAT)`;
+  const scored = sql`SELECT d._row, ${score} AS score FROM (${rowsOf(inner)}) AS q JOIN documents AS d ON d._row = q._row`;
+  const { minScore } = query;
+  const rows =
+    minScore === undefined ? scored : sql`SELECT _row, score FROM (${scored}) WHERE score >= ${minScore}`;
+  return {
+    predicate: minScore === undefined ? inner.predicate : sql`d._row IN (SELECT _row FROM (${rows}))`,
+    score: { kind: "ranked", rows: sql`(${rows})` },
+    async explain(ask, row) {
+      const [found] = await ask(sql`SELECT score FROM (${rows}) WHERE _row = ${row}`);
+      const details = [await inner.explain(ask, row)];
+      return explanation(Number(found?.[0] ?? 0), `function score, boost_mode [${query.boostMode}]`, details);
+    },
+  };
+}
+
+interface Function {
+  readonly filter: Sql;
+  readonly value: Sql;
+  readonly weight: number;
+}
+
+/** What the functions whose filters match give together; 1 when none does. */
+function combined(mode: FunctionScoreQuery["scoreMode"], functions: readonly Function[]): Sql {
+  const values = functions.map(({ filter, value, weight }) => {
+    const weighted = sql`CAST(${value} * CAST(${weight} AS DOUBLE) AS DOUBLE)`;
+    return filter === TRUE ? weighted : sql`CASE WHEN ${filter} THEN ${weighted} END`;
+  });
+  const all = joined(values, ", ");
+  if (mode === "first") return sql`coalesce(${all}, 1)`;
+  const list = sql`list_filter([${all}], lambda v: v IS NOT NULL)`;
+  switch (mode) {
+    case "multiply":
+      return sql`coalesce(list_product(${list}), 1)`;
+    case "sum":
+      return sql`coalesce(list_sum(${list}), 1)`;
+    case "max":
+      return sql`coalesce(list_max(${list}), 1)`;
+    case "min":
+      return sql`coalesce(list_min(${list}), 1)`;
+    case "avg": {
+      // The weights of the functions that match divide their sum.
+      const weights = joined(
+        functions.map(
+          ({ filter, weight }) => sql`CASE WHEN ${filter} THEN CAST(${weight} AS DOUBLE) ELSE 0 END`,
+        ),
+        " + ",
+      );
+      return sql`coalesce(list_sum(${list}) / nullif(${weights}, 0), 1)`;
+    }
+  }
+}
+
+function boosted(mode: FunctionScoreQuery["boostMode"], factor: Sql): Sql {
+  const score = raw("CAST(q.score AS DOUBLE)");
+  switch (mode) {
+    case "multiply":
+      return sql`(${score} * ${factor})`;
+    case "replace":
+      return factor;
+    case "sum":
+      return sql`(${score} + ${factor})`;
+    case "avg":
+      return sql`((${score} + ${factor}) / 2)`;
+    case "max":
+      return sql`greatest(${score}, ${factor})`;
+    case "min":
+      return sql`least(${score}, ${factor})`;
+  }
+}
+
+function functionSql(compiler: Compiler, { function: written }: WeightedFunction): Sql {
+  switch (written.kind) {
+    case "weight":
+      return raw("1.0::DOUBLE");
+    case "random":
+      return randomSql(compiler, written);
+    case "field_value":
+      return fieldValueSql(compiler, written);
+    case "decay":
+      return decaySql(compiler.context, written);
+  }
+}
+
+/** Between 0 and 1, the same for the same seed and document. */
+function randomSql(compiler: Compiler, { seed, field }: Extract<ScoreFunction, { kind: "random" }>): Sql {
+  const target =
+    field === undefined || field === "_seq_no" ? undefined : targetOf(compiler.context, field, "whole");
+  if (target?.kind === "missing")
+    throw shardError(
+      `failed to create query: field [${field}] is not mapped and is not usable for random_score`,
+    );
+  const value =
+    target === undefined
+      ? raw("d._row")
+      : target.kind === "meta"
+        ? sql`d.${raw(target.name)}`
+        : sql`d.${columnOf(target.field)}`;
+  const salt = String(seed ?? compiler.context.nowMs);
+  return sql`(CAST(hash(${value}, ${salt}) % 16777216 AS DOUBLE) / 16777216)`;
+}
+
+function fieldValueSql(
+  compiler: Compiler,
+  { field, factor, modifier, missing }: Extract<ScoreFunction, { kind: "field_value" }>,
+): Sql {
+  const target = targetOf(compiler.context, field, "whole");
+  if (target.kind === "missing" && missing !== undefined)
+    return modified(sql`CAST(${missing * factor} AS DOUBLE)`, modifier);
+  if (target.kind !== "number") {
+    throw target.kind === "missing"
+      ? shardError(
+          `failed to create query: Unable to find a field mapper for field [${field}]. No 'missing' value defined.`,
+        )
+      : illegalArgument(`[field_value_factor] field [${field}] is no number`);
+  }
+  const column = sql`d.${columnOf(target.field)}`;
+  const first = target.field.multi ? sql`list_min(${column})` : column;
+  const value = sql`coalesce(CAST(${first} AS DOUBLE), CAST(${missing ?? 1} AS DOUBLE)) * CAST(${factor} AS DOUBLE)`;
+  return modified(value, modifier);
+}
+
+/** A value that a logarithm is not of counts 0, so that no score is lost to one document. */
+function modified(value: Sql, modifier: string): Sql {
+  const positive = (of: Sql, result: (of: Sql) => Sql) =>
+    sql`CASE WHEN ${of} > 0 THEN ${result(of)} ELSE 0 END`;
+  switch (modifier) {
+    case "log":
+      return positive(value, (v) => sql`log10(${v})`);
+    case "log1p":
+      return positive(sql`(${value} + 1)`, (v) => sql`log10(${v})`);
+    case "log2p":
+      return positive(sql`(${value} + 2)`, (v) => sql`log10(${v})`);
+    case "ln":
+      return positive(value, (v) => sql`ln(${v})`);
+    case "ln1p":
+      return positive(sql`(${value} + 1)`, (v) => sql`ln(${v})`);
+    case "ln2p":
+      return positive(sql`(${value} + 2)`, (v) => sql`ln(${v})`);
+    case "square":
+      return sql`power(${value}, 2)`;
+    case "sqrt":
+      return positive(value, (v) => sql`sqrt(${v})`);
+    case "reciprocal":
+      return sql`coalesce(1.0 / nullif(${value}, 0), 0)`;
+    default:
+      return sql`(${value})`;
+  }
+}
