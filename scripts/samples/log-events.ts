@@ -6,7 +6,7 @@
 
 const EVENTS = 50_000;
 /** So many of them are customers who try to pay again. */
-const RETRIES = 1_500;
+const RETRIES_SHARE = 0.03;
 const BEGIN_MS = Date.UTC(2026, 0, 30, 9);
 const DAY_MS = 24 * 60 * 60_000;
 const ROLLOUT_MS = Date.UTC(2026, 0, 31, 8, 22);
@@ -81,11 +81,12 @@ interface Failure {
   durationMs: number;
 }
 
-/** The events, oldest first, one JSON object each. */
-export function* logEvents(): Generator<string> {
+/** The events, oldest first, one JSON object each. @param events as many as are shipped, unless told otherwise */
+export function* logEvents(events = EVENTS): Generator<string> {
   const random = mulberry32(1041);
-  const requests = Array.from({ length: EVENTS - RETRIES }, () => request(momentOfTraffic(random), random));
-  const retries = Array.from({ length: RETRIES }, () => retry(random));
+  const retried = Math.round(events * RETRIES_SHARE);
+  const requests = Array.from({ length: events - retried }, () => request(momentOfTraffic(random), random));
+  const retries = Array.from({ length: retried }, () => retry(random));
   const all = [...requests, ...retries].sort((a, b) => a.atMs - b.atMs);
   for (const one of all) yield JSON.stringify(event(one, random));
 }
