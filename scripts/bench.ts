@@ -4,10 +4,12 @@ import { messageOf } from "../agent/log.ts";
 import { benchCalls } from "./bench/calls.ts";
 import { type Bench, tableOf } from "./bench/report.ts";
 import { benchSandbox } from "./bench/sandbox.ts";
+import { benchSearch } from "./bench/search.ts";
 
 const benches: Record<string, Bench> = {
   calls: benchCalls,
   sandbox: benchSandbox,
+  search: benchSearch,
 };
 
 const usage = `usage: npm run bench -- [${Object.keys(benches).join("|")}] [--quick] [--json]

@@ -24,10 +24,16 @@ export interface Child<Q extends Questions<Q>> {
  * Starts a TypeScript program that calls `answerQuestions`.
  * @param program file beside this one
  * @param nodeOptions further options of Node, such as `--expose-gc`
+ * @param temporaryFolder where it keeps its temporary files; the machine's when absent
  */
-export function startChild<Q extends Questions<Q>>(program: string, nodeOptions: string[] = []): Child<Q> {
+export function startChild<Q extends Questions<Q>>(
+  program: string,
+  nodeOptions: string[] = [],
+  temporaryFolder = tmpdir(),
+): Child<Q> {
   const child = fork(fileURLToPath(new URL(program, import.meta.url)), {
-    cwd: tmpdir(),
+    cwd: temporaryFolder,
+    env: { ...process.env, TMPDIR: temporaryFolder },
     execArgv: ["--import", import.meta.resolve("tsx"), ...nodeOptions],
     stdio: ["ignore", "ignore", "inherit", "ipc"],
   });
