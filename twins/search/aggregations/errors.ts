@@ -15,6 +15,11 @@ export function argumentError(reason: string): VendorError {
   return new VendorError(400, { type: "illegal_argument_exception", reason });
 }
 
+/** Results are not such as the aggregation needs. */
+export function executionError(reason: string): VendorError {
+  return new VendorError(400, { type: "aggregation_execution_exception", reason });
+}
+
 /** The request as a whole does not hold together. */
 export function validationError(reasons: readonly string[]): VendorError {
   const list = reasons.map((reason, index) => `${index + 1}: ${reason};`).join("");

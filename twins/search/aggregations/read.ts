@@ -1,12 +1,24 @@
 /** Reads the aggregations of a request. */
-import type { Aggregation, Aggregations, PipelineAggregation } from "./aggregation.ts";
+import type { Aggregation, Aggregations } from "./aggregation.ts";
+import { readComposite } from "./composite.ts";
+import { filterAggregation, readFilters, readGlobal, readMissing, readRange } from "./conditions.ts";
 import type { AggregationContext } from "./context.ts";
 import { readDateHistogram } from "./date-histogram.ts";
 import { argumentError, parsingError } from "./errors.ts";
+import { readHistogram } from "./histogram.ts";
 import { type Naming, readCountMetric, readSimpleMetric } from "./metrics.ts";
 import { isRecord, type JsonRecord, Options, tokenOf } from "./options.ts";
+import { readPercentileRanks, readPercentiles } from "./percentiles.ts";
+import {
+  orderPipelines,
+  type PipelineDefinition,
+  type PipelineParent,
+  pipelineReaders,
+} from "./pipeline/read.ts";
+import { readStats } from "./stats.ts";
 import { didYouMean } from "./suggest.ts";
 import { readTerms } from "./terms.ts";
+import { topHits } from "./top-hits.ts";
 
 /** The deepest that aggregations may be in each other, . */
 const MAX_DEPTH = 40;
@@ -26,14 +38,30 @@ const metrics: Record<string, MetricReader> = {
   max: readSimpleMetric,
   value_count: readCountMetric,
   cardinality: readCountMetric,
+  stats: readStats,
+  extended_stats: readStats,
+  percentiles: readPercentiles,
+  percentile_ranks: readPercentileRanks,
 };
 
 const buckets: Record<string, BucketReader> = {
   terms: readTerms,
   date_histogram: readDateHistogram,
+  histogram: readHistogram,
+  range: readRange,
+  date_range: readRange,
+  filters: readFilters,
+  missing: readMissing,
+  global: readGlobal,
+  composite: readComposite,
 };
 
-export function readAggregations(json: unknown, context: AggregationContext, depth = 0): Aggregations {
+export function readAggregations(
+  json: unknown,
+  context: AggregationContext,
+  parent?: PipelineParent,
+  depth = 0,
+): Aggregations {
   if (!isRecord(json)) {
     throw parsingError(`Expected [START_OBJECT] but found [${tokenOf(json)}]`);
   }
@@ -43,11 +71,23 @@ export function readAggregations(json: unknown, context: AggregationContext, dep
     );
   }
   const aggregations: Aggregation[] = [];
-  const pipelines: PipelineAggregation[] = [];
-  for (const [name, definition] of Object.entries(json)) {
-    aggregations.push(readAggregation(name, definition, context, depth));
+  const pipelines: PipelineDefinition[] = [];
+  for (const [name, value] of Object.entries(json)) {
+    const definition = readDefinition(name, value);
+    const pipeline = own(pipelineReaders, definition.type);
+    if (pipeline) pipelines.push(readPipeline(name, definition, pipeline));
+    else aggregations.push(readAggregation(name, definition, context, depth));
   }
-  return { aggregations, pipelines };
+  return { aggregations, pipelines: orderPipelines(pipelines, aggregations, parent) };
+}
+
+function readPipeline(
+  name: string,
+  { type, options, meta, children }: Definition,
+  read: (naming: Naming, options: Options) => PipelineDefinition,
+): PipelineDefinition {
+  if (children) throw argumentError(`Aggregation [${name}] cannot define sub-aggregations`);
+  return read({ name, type, meta }, new Options(type, options));
 }
 
 interface Definition {
@@ -59,23 +99,42 @@ interface Definition {
 
 function readAggregation(
   name: string,
-  json: unknown,
+  { type, options: record, children, meta }: Definition,
   context: AggregationContext,
   depth: number,
 ): Aggregation {
-  const { type, options: record, children, meta } = readDefinition(name, json);
-  const options = new Options(type, record);
   const naming: Naming = { name, type, meta };
-  const metric = metrics[type];
-  if (metric) {
+  const metric = own(metrics, type);
+  if (metric || type === "top_hits") {
     if (children && Object.keys(children).length > 0) {
       throw argumentError(`Aggregator [${name}] of type [${type}] cannot accept sub-aggregations`);
     }
-    return metric(naming, options, context);
+    return metric ? metric(naming, new Options(type, record), context) : topHits(naming, record, context);
   }
-  const bucket = buckets[type];
-  if (!bucket) throw unknownType(type);
-  return bucket(naming, options, readAggregations(children ?? {}, context, depth + 1), context);
+  const bucket = own(buckets, type);
+  if (!bucket && type !== "filter") throw unknownType(type);
+  checkPlace(name, type, depth);
+  const minDocCount = record.min_doc_count === undefined ? 0 : Number(record.min_doc_count);
+  const inner = readAggregations(children ?? {}, context, { type, minDocCount }, depth + 1);
+  return bucket
+    ? bucket(naming, new Options(type, record), inner, context)
+    : filterAggregation(naming, record, inner, context);
+}
+
+function own<Value>(record: Record<string, Value>, name: string): Value | undefined {
+  return Object.hasOwn(record, name) ? record[name] : undefined;
+}
+
+function checkPlace(name: string, type: string, depth: number): void {
+  if (depth === 0) return;
+  if (type === "global") {
+    throw argumentError(
+      `Aggregation [${name}] cannot have a global sub-aggregation [${name}]. Global aggregations can only be defined at the top level`,
+    );
+  }
+  if (type === "composite") {
+    throw argumentError("[composite] aggregation cannot be used with a parent aggregation");
+  }
 }
 
 function readDefinition(name: string, json: unknown): Definition {
@@ -112,10 +171,74 @@ function readDefinition(name: string, json: unknown): Definition {
   return { ...found, children, meta };
 }
 
+/** Types of the vendor that are not answered here. */
+const unsupported = new Set([
+  "adjacency_matrix",
+  "auto_date_histogram",
+  "boxplot",
+  "categorize_text",
+  "change_point",
+  "children",
+  "cumulative_cardinality",
+  "diversified_sampler",
+  "frequent_item_sets",
+  "geo_bounds",
+  "geo_centroid",
+  "geo_distance",
+  "geo_line",
+  "geohash_grid",
+  "geohex_grid",
+  "geotile_grid",
+  "inference",
+  "ip_prefix",
+  "ip_range",
+  "matrix_stats",
+  "median_absolute_deviation",
+  "moving_fn",
+  "moving_percentiles",
+  "multi_terms",
+  "nested",
+  "normalize",
+  "parent",
+  "random_sampler",
+  "rare_terms",
+  "rate",
+  "reverse_nested",
+  "sampler",
+  "scripted_metric",
+  "serial_diff",
+  "significant_terms",
+  "significant_text",
+  "string_stats",
+  "t_test",
+  "time_series",
+  "top_metrics",
+  "variable_width_histogram",
+  "weighted_avg",
+]);
+
 function unknownType(type: string): Error {
-  const known = [...Object.keys(metrics), ...Object.keys(buckets)];
-  return parsingError(`Unknown aggregation type [${type}]${didYouMean(type, known)}`, {
-    type: "named_object_not_found_exception",
-    reason: `unknown field [${type}]`,
-  });
+  if (unsupported.has(type)) {
+    return argumentError(
+      `[${type}] aggregations are not supported here: this stand-in answers ${supported().join(", ")}`,
+    );
+  }
+  return parsingError(
+    `Unknown aggregation type [${type}]${didYouMean(type, [...supported(), ...unsupported])}`,
+    {
+      type: "named_object_not_found_exception",
+      reason: `unknown field [${type}]`,
+    },
+  );
+}
+
+function supported(): string[] {
+  const all = [
+    ...Object.keys(metrics),
+    ...Object.keys(buckets),
+    ...Object.keys(pipelineReaders),
+    "filter",
+    "top_hits",
+  ];
+  return all.sort();
 }

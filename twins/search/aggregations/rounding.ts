@@ -14,6 +14,8 @@ export interface Rounding {
   group(epochMs: Sql): Sql;
   /** The rounded moment of a group. */
   moment(group: number): number;
+  /** The group of a rounded moment. */
+  groupOf(moment: number): number;
   /** The rounded moment after another. */
   next(moment: number): number;
   round(epochMs: number): number;
@@ -73,7 +75,8 @@ export function readRounding(options: Options, zone: TimeZone): Rounding {
 /** A time value such as `90m`, in milliseconds. */
 export function readDuration(text: string, setting: string): number {
   const match = /^([+-]?\d+)(nanos|micros|ms|s|m|h|d)$/i.exec(text.trim());
-  const unit = timeUnits[(match?.[2] ?? "").toLowerCase()];
+  // A capital M would be months, which are no duration.
+  const unit = match?.[2] === "M" ? undefined : timeUnits[(match?.[2] ?? "").toLowerCase()];
   if (match && unit !== undefined) return Number(match[1]) * unit;
   if (/^\d+\.\d+/.test(text)) {
     throw argumentError(`failed to parse [${text}], fractional time values are not supported`);
@@ -97,6 +100,7 @@ function shifted(rounding: Rounding, offsetMs: number): Rounding {
   return {
     group: (epochMs) => rounding.group(sql`(${epochMs} - CAST(${BigInt(offsetMs)} AS BIGINT))`),
     moment: (group) => rounding.moment(group) + offsetMs,
+    groupOf: (moment) => rounding.groupOf(moment - offsetMs),
     next: (moment) => rounding.next(moment - offsetMs) + offsetMs,
     round: (epochMs) => rounding.round(epochMs - offsetMs) + offsetMs,
   };
@@ -136,6 +140,7 @@ function localRounding(
   return {
     group: (epochMs) => floorSql(sql`(${epochMs}${offsetSql(epochMs, zone)})`),
     moment: (group) => zone.toEpoch(group),
+    groupOf: (moment) => floor(local(moment)),
     // A start that clocks skip is a later local time: the floor of it is the group's own.
     next: (moment) => zone.toEpoch(step(floor(local(moment)))),
     round: (epochMs) => zone.toEpoch(floor(local(epochMs))),
@@ -156,6 +161,7 @@ function instantRounding(intervalMs: number, zone: TimeZone): Rounding {
       return sql`(${epochMs} - ${remainder(local, intervalMs)})`;
     },
     moment: (group) => group,
+    groupOf: (moment) => moment,
     next: (moment) => round(moment + intervalMs),
     round,
   };

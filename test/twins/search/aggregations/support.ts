@@ -58,8 +58,14 @@ export async function aggregated(
   return compactJson(body);
 }
 
+/** What an aggregation answers, as far as tests look at it. */
+export interface Answer {
+  buckets: { key: unknown; key_as_string?: string; doc_count: number; [name: string]: unknown }[];
+  after_key?: unknown;
+}
+
 /** The answer as a client reads it. */
-export async function answered(...args: Parameters<typeof aggregated>): Promise<Record<string, never>> {
+export async function answered(...args: Parameters<typeof aggregated>): Promise<Record<string, Answer>> {
   return JSON.parse(await aggregated(...args));
 }
 

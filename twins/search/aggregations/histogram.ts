@@ -1,0 +1,107 @@
+/** histogram: a bucket an interval of numbers. */
+import { type Sql, sql } from "../../datasets/sql.ts";
+import { Double, doubleText } from "../json/numbers.ts";
+import type { Aggregations, BucketsAggregation, OrderTerm } from "./aggregation.ts";
+import type { AggregationContext } from "./context.ts";
+import { checkBounds } from "./date-histogram.ts";
+import { argumentError } from "./errors.ts";
+import { type Bounds, histogramBuckets } from "./histogram-buckets.ts";
+import { type Naming, numericKinds } from "./metrics.ts";
+import { Options } from "./options.ts";
+import { readOrder, resolvePath } from "./order.ts";
+import { numeric, readValues, type Values } from "./values.ts";
+
+const byKey: readonly OrderTerm[] = [{ path: "_key", order: "asc" }];
+
+export function readHistogram(
+  naming: Naming,
+  options: Options,
+  children: Aggregations,
+  context: AggregationContext,
+): BucketsAggregation {
+  const values = readValues(options, context, numericKinds);
+  const interval = readInterval(options);
+  const offset = options.number("offset") ?? 0;
+  const minDocCount = options.integer("min_doc_count") ?? 0;
+  if (minDocCount < 0) {
+    throw argumentError(
+      `[minDocCount] must be greater than or equal to 0. Found [${minDocCount}] in [${naming.name}]`,
+    );
+  }
+  const keyed = options.boolean("keyed") ?? false;
+  const order = readOrder(options.any("order"), naming.type, byKey);
+  for (const { path } of order) if (!path.startsWith("_")) resolvePath(path, children.aggregations);
+  const extended = readBounds("extended_bounds", options);
+  const hard = readBounds("hard_bounds", options);
+  checkBounds(extended, hard);
+  options.done();
+  const round = (value: number) => Math.floor((value - offset) / interval) * interval + offset;
+  const rounded = (bound: number | undefined) => (bound === undefined ? undefined : round(bound));
+  const inside = (value: number) =>
+    (hard.min === undefined || value >= hard.min) && (hard.max === undefined || value < hard.max);
+  const position = (key: unknown) => Number(key) * interval + offset;
+  return {
+    kind: "buckets",
+    ...naming,
+    keys: [{ value: stepKeys(values, interval, offset), list: values.multi, nullable: false }],
+    selection: { kind: "all" },
+    children,
+    result: (group, make) => ({
+      kind: "buckets",
+      typeName: "histogram",
+      meta: naming.meta,
+      members: [],
+      keyed,
+      buckets: histogramBuckets(
+        { ...group, rows: group.rows.filter(({ keys }) => inside(position(keys[0]))) },
+        make,
+        {
+          minDocCount,
+          extended: { min: rounded(extended.min), max: rounded(extended.max) },
+          order,
+          position: ({ keys }) => position(keys[0]),
+          next: (key) => round(key + interval * 1.5),
+          describe(key) {
+            const text = values.print?.(key);
+            return {
+              key: text ?? doubleText(key),
+              members: [
+                ...(text === undefined ? [] : ([["key_as_string", text]] as const)),
+                ["key", new Double(key)],
+              ],
+            };
+          },
+        },
+      ),
+    }),
+  };
+}
+
+export function readInterval(options: Options): number {
+  const interval = options.required("interval", options.number("interval"));
+  if (!(interval > 0))
+    throw argumentError(`[interval] must be >0 for histogram aggregation [${options.type}]`);
+  return interval;
+}
+
+/** How many intervals above the offset a value is, rounded down; each once of a list. */
+export function stepKeys(values: Values, interval: number, offset: number): Sql {
+  const step = (value: Sql) =>
+    sql`floor((CAST(${value} AS DOUBLE) - CAST(${offset} AS DOUBLE)) / CAST(${interval} AS DOUBLE))`;
+  const number = numeric(values);
+  return values.multi
+    ? sql`list_distinct(list_transform(${number}, lambda x: ${step(sql`x`)}))`
+    : step(number);
+}
+
+function readBounds(name: string, options: Options): Bounds {
+  const record = options.record(name);
+  if (!record) return { min: undefined, max: undefined };
+  const bounds = new Options(name, record);
+  const [min, max] = [bounds.number("min"), bounds.number("max")];
+  bounds.done();
+  if (min !== undefined && max !== undefined && max < min) {
+    throw argumentError(`[${name}] max bound [${max}] must be greater than min bound [${min}]`);
+  }
+  return { min, max };
+}

@@ -1,0 +1,189 @@
+/**
+ * percentiles and percentile_ranks, exact: what the vendor's digest gives as long as it keeps every value.
+ * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/search-aggregations-metrics-percentile-aggregation.html
+ */
+import { type Sql, sql } from "../../datasets/sql.ts";
+import { Double, doubleText } from "../json/numbers.ts";
+import type { MetricAggregation } from "./aggregation.ts";
+import type { AggregationContext } from "./context.ts";
+import { argumentError } from "./errors.ts";
+import { type Naming, numericKinds } from "./metrics.ts";
+import { Options } from "./options.ts";
+import type { Members, MetricResult } from "./result.ts";
+import { numeric, readValues, type Values } from "./values.ts";
+
+export const defaultPercents: readonly number[] = [1, 5, 25, 50, 75, 95, 99];
+
+export function readPercentiles(
+  naming: Naming,
+  options: Options,
+  context: AggregationContext,
+): MetricAggregation {
+  const values = readValues(options, context, numericKinds);
+  const percents = readPercents(options);
+  const { keyed, method } = readShape(options);
+  options.done();
+  return percentileAggregation(
+    naming,
+    method === "hdr" ? "hdr_percentiles" : "tdigest_percentiles",
+    values,
+    percents,
+    keyed,
+    (filter) => percents.map((percent) => quantileSql(values, filter, percent / 100)),
+  );
+}
+
+export function readPercents(options: Options): readonly number[] {
+  const percents = options.numbers("percents") ?? defaultPercents;
+  if (percents.length === 0) throw argumentError("[percents] must not be empty");
+  for (const percent of percents) {
+    if (!(percent >= 0 && percent <= 100)) {
+      throw argumentError(`percent must be in [0,100], got [${doubleText(percent)}]: [percents]`);
+    }
+  }
+  return [...new Set(percents)].sort((a, b) => a - b);
+}
+
+export function readPercentileRanks(
+  naming: Naming,
+  options: Options,
+  context: AggregationContext,
+): MetricAggregation {
+  const values = readValues(options, context, numericKinds);
+  const wanted = options.numbers("values");
+  if (wanted === undefined || wanted.length === 0) {
+    throw argumentError(`[values] must not be an empty array: [${naming.name}]`);
+  }
+  const ranked = [...new Set(wanted)].sort((a, b) => a - b);
+  const { keyed, method } = readShape(options);
+  options.done();
+  return percentileAggregation(
+    naming,
+    method === "hdr" ? "hdr_percentile_ranks" : "tdigest_percentile_ranks",
+    values,
+    ranked,
+    keyed,
+    (filter) => ranked.map((value) => rankSql(values, filter, value)),
+  );
+}
+
+function readShape(options: Options): { keyed: boolean; method: "hdr" | "tdigest" } {
+  const keyed = options.boolean("keyed") ?? true;
+  const hdr = options.record("hdr");
+  const digest = options.record("tdigest");
+  if (hdr && digest) throw argumentError("Only one percentiles method should be declared.");
+  if (hdr) readHdr(new Options("hdr", hdr));
+  if (digest) {
+    const inner = new Options("tdigest", digest);
+    inner.number("compression");
+    inner.text("execution_hint");
+    inner.done();
+  }
+  return { keyed, method: hdr ? "hdr" : "tdigest" };
+}
+
+function readHdr(hdr: Options): void {
+  const digits = hdr.integer("number_of_significant_value_digits") ?? 3;
+  if (digits < 0 || digits > 5) {
+    throw argumentError("[numberOfSignificantValueDigits] must be between 0 and 5");
+  }
+  hdr.done();
+}
+
+function quantileSql(values: Values, filter: Sql, quantile: number): Sql {
+  const number = numeric(values);
+  const at = sql`CAST(${quantile} AS DOUBLE)`;
+  if (!values.multi) return sql`quantile_cont(CAST(${number} AS DOUBLE), ${at})${filter}`;
+  return sql`list_aggregate(list_transform(flatten(list(${number})${filter}), lambda x: CAST(x AS DOUBLE)), 'quantile_cont', ${at})`;
+}
+
+/**
+ * The share of values below one, in percent, as the vendor's sorted digest has it: a value is in the middle of its step, and
+ * between two values the share grows evenly.
+ */
+function rankSql(values: Values, filter: Sql, value: number): Sql {
+  const all = values.multi
+    ? sql`list_transform(flatten(list(${numeric(values)})${filter}), lambda x: CAST(x AS DOUBLE))`
+    : sql`list(CAST(${numeric(values)} AS DOUBLE))${filter}`;
+  const sorted = sql`list_sort(list_filter(${all}, lambda x: x IS NOT NULL))`;
+  const at = sql`CAST(${value} AS DOUBLE)`;
+  // The lambda's one value is the sorted list, so that it is sorted once.
+  return sql`list_transform([${sorted}], lambda v: CASE
+    WHEN len(v) = 0 THEN NULL
+    WHEN ${at} < v[1] THEN 0
+    WHEN ${at} > v[len(v)] OR len(v) = 1 THEN 100
+    WHEN len(list_filter(v[2:], lambda x: x = ${at})) > 0
+      THEN (0.5 + len(list_filter(v[2:], lambda x: x < ${at})) + 0.5 * len(list_filter(v[2:], lambda x: x = ${at}))
+            + CASE WHEN v[len(v)] = ${at} THEN 0.5 ELSE 0 END) / len(v) * 100
+    ELSE (0.5 + len(list_filter(v[2:], lambda x: x < ${at}))
+          + (${at} - list_last(list_filter(v, lambda x: x <= ${at})))
+            / (list_first(list_filter(v, lambda x: x > ${at})) - list_last(list_filter(v, lambda x: x <= ${at})))) / len(v) * 100
+    END)[1]`;
+}
+
+function percentileAggregation(
+  { name, type, meta }: Naming,
+  typeName: string,
+  values: Values,
+  keys: readonly number[],
+  keyed: boolean,
+  columns: (filter: Sql) => Sql[],
+): MetricAggregation {
+  return {
+    kind: "metric",
+    name,
+    type,
+    meta,
+    columns,
+    figure(names, property) {
+      const index = property === undefined ? -1 : keys.indexOf(Number(property));
+      return index < 0 ? undefined : names[index];
+    },
+    result: (row) =>
+      percentilesResult(
+        { typeName, meta },
+        keys,
+        keys.map((_, index) =>
+          row?.[index] === null || row?.[index] === undefined ? Number.NaN : Number(row[index]),
+        ),
+        keyed,
+        values.print,
+      ),
+  };
+}
+
+export function percentilesResult(
+  described: Pick<MetricResult, "typeName" | "meta">,
+  keys: readonly number[],
+  values: readonly number[],
+  keyed: boolean,
+  print: Values["print"],
+): MetricResult {
+  const entries = keys.map((key, index) => ({ key, value: values[index] ?? Number.NaN }));
+  const figure = (value: number) => (Number.isFinite(value) ? new Double(value) : null);
+  const text = (name: string, value: number): Members =>
+    print && Number.isFinite(value) ? [[name, print(value)]] : [];
+  const body = keyed
+    ? new Map(
+        entries.flatMap(
+          ({ key, value }): Members => [
+            [doubleText(key), figure(value)],
+            ...text(`${doubleText(key)}_as_string`, value),
+          ],
+        ),
+      )
+    : entries.map(
+        ({ key, value }) =>
+          new Map<string, unknown>([
+            ["key", new Double(key)],
+            ["value", figure(value)],
+            ...text("value_as_string", value),
+          ]),
+      );
+  return {
+    kind: "metric",
+    ...described,
+    members: [["values", body]],
+    figure: (name) => entries.find(({ key }) => key === Number(name))?.value,
+  };
+}

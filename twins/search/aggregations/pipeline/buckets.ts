@@ -1,0 +1,205 @@
+/** bucket_script, bucket_selector, bucket_sort: each over the buckets it is in. */
+import { argumentError, optionError } from "../errors.ts";
+import type { Naming } from "../metrics.ts";
+import { isRecord, type JsonRecord, Options, tokenOf } from "../options.ts";
+import { compareFigures } from "../order.ts";
+import type { Bucket } from "../result.ts";
+import { bucketFigure, type GapPolicy, readGapPolicy } from "./path.ts";
+import type { PipelineDefinition } from "./read.ts";
+import { compileScript, type Script, type ScriptValue } from "./script.ts";
+import { readPrint, simpleValue } from "./values.ts";
+
+export function readBucketScript(naming: Naming, options: Options): PipelineDefinition {
+  const paths = readPaths(options);
+  const { script, params } = readScript(options);
+  const policy = readGapPolicy(options);
+  const print = readPrint(options);
+  options.done();
+  return {
+    pipeline: {
+      kind: "pipeline",
+      ...naming,
+      parent(result) {
+        for (const bucket of result.buckets) {
+          const values = variables(bucket, paths, params, policy);
+          const isGap = (value: ScriptValue | undefined) => value === null || Number.isNaN(value);
+          const skipped =
+            policy !== "insert_zeros" && [...paths.keys()].some((name) => isGap(values.get(name)));
+          if (skipped) continue;
+          const value = script.run(values);
+          if (value === null) continue;
+          if (typeof value !== "number" && typeof value !== "bigint") {
+            throw argumentError(
+              `[${naming.name}]: the script must return a number, but returned [${String(value)}]`,
+            );
+          }
+          bucket.results.set(naming.name, simpleValue(naming, Number(value), print));
+        }
+      },
+    },
+    paths: [...paths.values()],
+    needs: "buckets",
+  };
+}
+
+export function readBucketSelector(naming: Naming, options: Options): PipelineDefinition {
+  const paths = readPaths(options);
+  const { script, params } = readScript(options);
+  const policy = readGapPolicy(options);
+  options.done();
+  return {
+    pipeline: {
+      kind: "pipeline",
+      ...naming,
+      parent(result) {
+        result.buckets = result.buckets.filter((bucket) => {
+          const value = script.run(variables(bucket, paths, params, policy));
+          if (typeof value === "boolean") return value;
+          throw argumentError(
+            `[${naming.name}]: the script must return a boolean, but returned [${String(value)}]`,
+          );
+        });
+      },
+    },
+    paths: [...paths.values()],
+    needs: "buckets",
+  };
+}
+
+function variables(
+  bucket: Bucket,
+  paths: ReadonlyMap<string, string>,
+  params: ReadonlyMap<string, ScriptValue>,
+  policy: GapPolicy,
+): Map<string, ScriptValue> {
+  const values = new Map(params);
+  for (const [name, path] of paths) values.set(name, bucketFigure(bucket, path, policy) ?? null);
+  return values;
+}
+
+/** Paths by the names that the script has them under. */
+function readPaths(options: Options): ReadonlyMap<string, string> {
+  const value = options.any("buckets_path");
+  if (typeof value === "string") return new Map([["_value", value]]);
+  const entries: [string, unknown][] = Array.isArray(value)
+    ? value.map((path, index) => [`_value${index}`, path])
+    : isRecord(value)
+      ? Object.entries(value)
+      : [];
+  if (value === undefined)
+    throw argumentError("Required one of fields [buckets_path], but none were specified. ");
+  return new Map(
+    entries.map(([name, path]) => {
+      if (typeof path === "string") return [name, path];
+      throw optionError(`[${options.type}] buckets_path doesn't support values of type: ${tokenOf(path)}`);
+    }),
+  );
+}
+
+function readScript(options: Options): { script: Script; params: ReadonlyMap<string, ScriptValue> } {
+  const value = options.any("script");
+  if (value === undefined) throw argumentError("Required one of fields [script], but none were specified. ");
+  if (typeof value === "string") return { script: compileScript(value, "painless"), params: new Map() };
+  if (!isRecord(value))
+    throw optionError(`[script] script doesn't support values of type: ${tokenOf(value)}`);
+  const inner = new Options("script", value);
+  if (inner.has("id")) throw argumentError(`unable to find script [${inner.text("id")}] in cluster state`);
+  const source = inner.text("source") ?? inner.text("inline");
+  const lang = inner.text("lang") ?? "painless";
+  const params = readParams(inner.record("params") ?? {});
+  inner.any("options");
+  inner.done();
+  if (source === undefined)
+    throw argumentError("must specify either [source] for an inline script or [id] for a stored script");
+  return { script: compileScript(source, lang), params };
+}
+
+function readParams(record: JsonRecord): ReadonlyMap<string, ScriptValue> {
+  return new Map(
+    Object.entries(record).map(([name, value]): [string, ScriptValue] => {
+      if (typeof value === "number") return [name, Number.isSafeInteger(value) ? BigInt(value) : value];
+      if (typeof value === "bigint" || typeof value === "boolean" || typeof value === "string")
+        return [name, value];
+      if (value === null) return [name, null];
+      throw argumentError(`[params.${name}]: lists and objects are not supported in scripts`);
+    }),
+  );
+}
+
+interface BucketOrder {
+  path: string;
+  order: "asc" | "desc";
+}
+
+export function readBucketSort(naming: Naming, options: Options): PipelineDefinition {
+  const orders = (options.list("sort") ?? []).map(readBucketOrder);
+  const from = options.integer("from") ?? 0;
+  const size = options.integer("size");
+  const policy = readGapPolicy(options);
+  options.done();
+  if (from < 0) throw argumentError(`[from] must be a non-negative integer: [${from}]`);
+  if (size !== undefined && size <= 0) throw argumentError(`[size] must be a positive integer: [${size}]`);
+  if (orders.length === 0 && size === undefined && from === 0) {
+    throw argumentError(
+      `[${naming.name}] is configured to perform nothing. Please set either of [sort, size, from] to use bucket_sort`,
+    );
+  }
+  return {
+    pipeline: {
+      kind: "pipeline",
+      ...naming,
+      parent(result) {
+        const sorted = orders.length === 0 ? result.buckets : sortedBuckets(result.buckets, orders, policy);
+        result.buckets = sorted.slice(from, size === undefined ? undefined : from + size);
+      },
+    },
+    paths: orders.map(({ path }) => path),
+    needs: "buckets",
+  };
+}
+
+function readBucketOrder(json: unknown): BucketOrder {
+  if (typeof json === "string") return { path: json, order: json === "_score" ? "desc" : "asc" };
+  const [entry] = isRecord(json) ? Object.entries(json) : [];
+  if (!entry) throw optionError(`[bucket_sort] sort doesn't support values of type: ${tokenOf(json)}`);
+  const [path, value] = entry;
+  const order = isRecord(value) ? (value.order ?? "asc") : value;
+  if (order !== "asc" && order !== "desc") throw argumentError(`Unknown SortOrder [${String(order)}]`);
+  return { path, order };
+}
+
+/** Buckets without any of the figures are left out, those without one come after those with it. */
+function sortedBuckets(
+  buckets: readonly Bucket[],
+  orders: readonly BucketOrder[],
+  policy: GapPolicy,
+): Bucket[] {
+  return buckets
+    .map((bucket) => ({
+      bucket,
+      values: orders.map(({ path }) =>
+        path === "_key" ? Number.NaN : (bucketFigure(bucket, path, policy) ?? Number.NaN),
+      ),
+    }))
+    .filter(({ values }) =>
+      values.some((value, index) => orders[index]?.path === "_key" || !Number.isNaN(value)),
+    )
+    .sort((a, b) => {
+      for (const [index, { path, order }] of orders.entries()) {
+        const compared =
+          path === "_key"
+            ? compareKeys(a.bucket, b.bucket, order)
+            : compareFigures(a.values[index] ?? Number.NaN, b.values[index] ?? Number.NaN, order);
+        if (compared !== 0) return compared;
+      }
+      return 0;
+    })
+    .map(({ bucket }) => bucket);
+}
+
+function compareKeys(a: Bucket, b: Bucket, order: "asc" | "desc"): number {
+  if (a.position !== undefined && b.position !== undefined)
+    return compareFigures(a.position, b.position, order);
+  const compared = a.key < b.key ? -1 : a.key > b.key ? 1 : 0;
+  return order === "asc" ? compared : -compared;
+}

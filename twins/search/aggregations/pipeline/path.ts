@@ -1,0 +1,170 @@
+/** Paths from a pipeline aggregation to the figures it works on: `a>b.c`, `a['key']>b`, `_count`. */
+import type { Aggregation, Aggregations } from "../aggregation.ts";
+import { argumentError, executionError } from "../errors.ts";
+import type { Options } from "../options.ts";
+import type { Bucket, Result } from "../result.ts";
+
+export type GapPolicy = "skip" | "insert_zeros" | "keep_values";
+
+export interface PathElement {
+  name: string;
+  /** Of one bucket. */
+  key: string | undefined;
+}
+
+/** Names of the element that leads to counts and keys rather than to an aggregation. */
+const special = new Set(["_count", "_key", "_bucket_count"]);
+
+export function readGapPolicy(options: Options): GapPolicy {
+  const policy = options.text("gap_policy") ?? "skip";
+  if (policy === "skip" || policy === "insert_zeros" || policy === "keep_values") return policy;
+  throw argumentError(`Invalid gap policy: [${policy}], accepted values: [insert_zeros, skip, keep_values]`);
+}
+
+export function readPathElements(path: string): PathElement[] {
+  return path.split(">").map((element) => {
+    const bracket = /^(.+?)\[(['"]?)(.+)\2\]$/.exec(element);
+    return bracket ? { name: bracket[1] ?? "", key: bracket[3] } : { name: element, key: undefined };
+  });
+}
+
+/**
+ * The figure that a path leads to from a bucket, after the gap policy: NaN when it is a gap, `undefined` when the bucket has no
+ * such result at all.
+ */
+export function bucketFigure(bucket: Bucket, path: string, policy: GapPolicy): number | undefined {
+  const elements = readPathElements(path);
+  const value = path === "_count" ? bucket.docCount : figureIn(bucket.results, elements, path, bucket);
+  if (value === undefined) return undefined;
+  const missing = !Number.isFinite(value);
+  if (policy === "keep_values") return missing ? Number.NaN : value;
+  if (!missing && (bucket.docCount > 0 || path === "_count")) return value;
+  return policy === "insert_zeros" ? 0 : Number.NaN;
+}
+
+function figureIn(
+  results: ReadonlyMap<string, Result>,
+  elements: readonly PathElement[],
+  path: string,
+  bucket: Bucket | undefined,
+): number | undefined {
+  const [element, ...rest] = elements;
+  if (!element) throw unusable(path);
+  if (element.name === "_key") return bucket?.position ?? Number.NaN;
+  const last = rest.length === 0;
+  const { name, property } =
+    last && element.key === undefined
+      ? splitProperty(element.name, results)
+      : { name: element.name, property: element.key };
+  const result = results.get(name);
+  switch (result?.kind) {
+    case "metric": {
+      const value = result.figure(property);
+      if (value === undefined) {
+        throw executionError(
+          property === undefined
+            ? `buckets_path must reference either a number value or a single value numeric metric aggregation, but [${name}] contains multiple values. Please specify which to use.`
+            : `path not supported for [${name}]: [${property}].`,
+        );
+      }
+      return value;
+    }
+    case "single":
+      if (last && (property === "_count" || property === undefined)) return result.docCount;
+      if (rest[0]?.name === "_count") return result.docCount;
+      return figureIn(
+        result.results,
+        last && property !== undefined ? [{ name: property, key: undefined }] : rest,
+        path,
+        undefined,
+      );
+    case "buckets": {
+      if (property === "_bucket_count" || rest[0]?.name === "_bucket_count") return result.buckets.length;
+      const found = result.buckets.find(({ key }) => key === property);
+      if (property === undefined) throw unusable(path);
+      if (!found) return Number.NaN;
+      return last || rest[0]?.name === "_count" ? found.docCount : figureIn(found.results, rest, path, found);
+    }
+    default:
+      // A pipeline aggregation leaves its result out of buckets that it has no value for.
+      return undefined;
+  }
+}
+
+/** A dot separates the figure from the name, unless the name itself has one. */
+function splitProperty(
+  text: string,
+  results: ReadonlyMap<string, Result>,
+): { name: string; property: string | undefined } {
+  if (results.has(text)) return { name: text, property: undefined };
+  for (let dot = text.indexOf("."); dot > 0; dot = text.indexOf(".", dot + 1)) {
+    if (results.has(text.slice(0, dot))) return { name: text.slice(0, dot), property: text.slice(dot + 1) };
+  }
+  return { name: text, property: undefined };
+}
+
+function unusable(path: string): Error {
+  return executionError(
+    `buckets_path must reference either a number value or a single value numeric metric aggregation, got: [Object[]] at aggregation [${path}]`,
+  );
+}
+
+/** Every bucket that a path passes through, with the figure inside: of `a>b`, the buckets of `a` and their `b`. */
+export function siblingFigures(
+  results: ReadonlyMap<string, Result>,
+  path: string,
+  policy: GapPolicy,
+): { key: string; value: number }[] {
+  const [element = "", ...rest] = path.split(">");
+  const [{ name: text, key } = { name: "", key: undefined }] = readPathElements(element);
+  const { name, property } = splitProperty(text, results);
+  const inner = rest.length > 0 ? rest.join(">") : (property ?? "_count");
+  const result = results.get(name);
+  if (result?.kind === "single") return siblingFigures(result.results, inner, policy);
+  if (result?.kind !== "buckets") return [];
+  if (key !== undefined) {
+    const found = result.buckets.find((bucket) => bucket.key === key);
+    return found ? siblingFigures(found.results, inner, policy) : [];
+  }
+  return result.buckets.flatMap((bucket) => {
+    const value = bucketFigure(bucket, inner, policy);
+    return value === undefined || Number.isNaN(value) ? [] : [{ key: bucket.key, value }];
+  });
+}
+
+/**
+ * What is wrong with a path, in the vendor's words; `undefined` when it leads to aggregations that are there.
+ * @param pipelines names of the pipeline aggregations beside it
+ */
+export function pathProblem(
+  path: string,
+  beside: readonly Aggregation[],
+  pipelines: ReadonlySet<string>,
+): string | undefined {
+  if (special.has(path)) return undefined;
+  const elements = readPathElements(path);
+  const first = elements[0]?.name ?? "";
+  if (pipelines.has(first) || [...pipelines].some((name) => first.startsWith(`${name}.`))) return undefined;
+  let found = findNamed(beside, first);
+  if (!found) return `No aggregation found for path [${path}]`;
+  for (const { name } of elements.slice(1)) {
+    if (special.has(name)) return undefined;
+    const children: Aggregations | undefined =
+      found.kind === "buckets" || found.kind === "single" ? found.children : undefined;
+    if (
+      children?.pipelines.some((pipeline) => name === pipeline.name || name.startsWith(`${pipeline.name}.`))
+    )
+      return undefined;
+    found = findNamed(children?.aggregations ?? [], name);
+    if (!found) return `No aggregation [${name}] found for path [${path}]`;
+  }
+  return undefined;
+}
+
+/** By its name, or by its name and a figure of it. */
+export function findNamed(aggregations: readonly Aggregation[], text: string): Aggregation | undefined {
+  return (
+    aggregations.find(({ name }) => name === text) ??
+    aggregations.find(({ name }) => text.startsWith(`${name}.`))
+  );
+}
