@@ -2,6 +2,7 @@
 import { defineTwin } from "../sandbox/twin.ts";
 import { bulkOperations } from "./api/bulk.ts";
 import { clusterOperations } from "./api/cluster.ts";
+import { esqlOperations } from "./api/esql.ts";
 import { faultStatuses, refusal } from "./api/refusal.ts";
 import { searchOperations } from "./api/search.ts";
 import { searchConfig } from "./config.ts";
@@ -14,7 +15,7 @@ export default defineTwin({
   versions: ["8.15.0"],
   cloudHosts: ["*.es.io", "*.elastic-cloud.com", "*.elastic.cloud", "*.found.io", "*.found.no"],
   config: searchConfig,
-  operations: [...clusterOperations, ...bulkOperations, ...searchOperations],
+  operations: [...clusterOperations, ...bulkOperations, ...searchOperations, ...esqlOperations],
   manual: searchManual,
   faultStatuses,
   refusal,

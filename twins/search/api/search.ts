@@ -83,7 +83,8 @@ async function search(call: Call, twin: SearchTwin): Promise<Answer> {
   const request = readSearchParameters(call.parameters, readSearchBody(call.object()));
   const options = readExpressionOptions(call.parameters);
   const scope = await scopeOf(call.segment("index"), options, twin);
-  const result = await runSearch(request, scope, await openSearch(call, twin));
+  const typedKeys = call.parameters.flag("typed_keys") ?? false;
+  const result = await runSearch(request, scope, await openSearch(call, twin), typedKeys);
   const asNumber = call.parameters.flag("rest_total_hits_as_int") ?? false;
   return { body: searchBody(result, request, asNumber) };
 }

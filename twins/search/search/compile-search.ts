@@ -34,6 +34,11 @@ export function compileUrlQuery({ text, options }: UrlQuery, context: CompileCon
   return noted(compileQuery({ query_string: { query: text, ...options } }, context.query), context);
 }
 
+/** A query that decides what is counted, and scores nothing. @throws VendorError */
+export function compileFilter(json: unknown, context: CompileContext): CompiledQuery {
+  return noted(compileQuery(json, context.query), context);
+}
+
 function noted(compiled: CompiledQuery, { call, twin }: CompileContext): CompiledQuery {
   if (compiled.dropped.length > 0) {
     call.noteDropped(compiled.dropped);

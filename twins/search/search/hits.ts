@@ -9,7 +9,7 @@ import { shownSql } from "./compile-search.ts";
 import { docvalueColumns, type FieldColumn, fieldColumns } from "./fields.ts";
 import { highlightedFields, highlightValues, wordsFor } from "./highlight.ts";
 import type { SearchRequest } from "./request.ts";
-import type { SearchContext, SearchPlan, SearchScope } from "./run.ts";
+import type { SearchContext, SearchPlan } from "./run.ts";
 import { filteredSource } from "./source-filter.ts";
 
 /** A row of the page. */
@@ -30,7 +30,6 @@ export async function hitsOfPage(
   page: readonly PageHit[],
   request: SearchRequest,
   plan: SearchPlan,
-  _scope: SearchScope,
   context: SearchContext,
 ): Promise<object[]> {
   const columns = [

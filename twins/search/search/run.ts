@@ -1,7 +1,8 @@
 /** Carries a search out: one statement for the total and the page, one for what is answered of its hits. */
 import type { Sql, SqlValue } from "../../datasets/sql.ts";
-import { raw, sql } from "../../datasets/sql.ts";
+import { joined, raw, sql } from "../../datasets/sql.ts";
 import { type LogStore, QueryInterrupted, type ResultValue } from "../../datasets/store/log-store.ts";
+import { planAggregations } from "../aggregations/aggregations.ts";
 import type { Call } from "../api/call.ts";
 import { type ExpressionOptions, matches, type Selection, select } from "../indices/expression.ts";
 import { knownIndices } from "../indices/known-indices.ts";
@@ -10,13 +11,21 @@ import { searchShards } from "../node.ts";
 import { targetOf } from "../query/compile/target.ts";
 import type { CompiledQuery, QueryContext } from "../query/compiled-query.ts";
 import type { SearchTwin } from "../search-twin.ts";
-import { type CompileContext, compile, compileUrlQuery, indexPredicate, shownSql } from "./compile-search.ts";
+import {
+  type CompileContext,
+  compile,
+  compileFilter,
+  compileUrlQuery,
+  indexPredicate,
+  shownSql,
+} from "./compile-search.ts";
 import { hitsOfPage, type PageHit } from "./hits.ts";
 import { checkSearch, MAX_WINDOW, type SearchRequest } from "./request.ts";
 import { illegalOnShard } from "./shard-failure.ts";
 import type { Sort } from "./sort.ts";
 import { fielddataError, type SortKey, sortKey } from "./sort-key.ts";
 import { pageStatement } from "./statement.ts";
+import { planHits } from "./top-hits.ts";
 
 /** Where a search looks. */
 export interface SearchScope {
@@ -72,6 +81,7 @@ export async function runSearch(
   request: SearchRequest,
   scope: SearchScope,
   context: SearchContext,
+  typedKeys = false,
 ): Promise<SearchResult> {
   const startedAt = performance.now();
   checkSearch(request);
@@ -79,7 +89,7 @@ export async function runSearch(
   checkWindow(request, index);
   const plan = await planOf(request, scope, context, index);
   const found = await findPage(request, plan, context);
-  const hits = found.page.length === 0 ? [] : await hitsOfPage(found.page, request, plan, scope, context);
+  const hits = found.page.length === 0 ? [] : await hitsOfPage(found.page, request, plan, context);
   const { total, more } = cappedTotal(found.total, request.countUpTo);
   return {
     tookMs: Math.round(performance.now() - startedAt),
@@ -91,8 +101,35 @@ export async function runSearch(
     maxScore: found.maxScore,
     hits,
     last: found.page.at(-1)?.keyValues,
-    aggregations: undefined,
+    aggregations: found.timedOut ? undefined : await aggregate(request, plan, context, typedKeys),
   };
+}
+
+/** The results of a search's aggregations; the post filter is none of their concern. */
+async function aggregate(
+  { aggregations, minScore }: SearchRequest,
+  plan: SearchPlan,
+  context: SearchContext,
+  typedKeys: boolean,
+): Promise<object | undefined> {
+  if (aggregations === undefined) return undefined;
+  const { call, store, query } = context;
+  const planned = planAggregations(aggregations, {
+    ...query,
+    index: plan.index,
+    compileFilter: (json) => compileFilter(json, context).predicate,
+    planHits: (options) => planHits(options, plan, context),
+  });
+  const scored =
+    minScore !== undefined &&
+    sql`d._row IN (SELECT _row FROM (${plan.query.scored}) WHERE score >= ${minScore})`;
+  const conditions = [plan.query.predicate, ...plan.scopeFilters, ...(scored ? [scored] : [])];
+  const { body, statements } = await planned.run(store, joined(conditions, " AND "), {
+    typedKeys,
+    signal: call.signal,
+  });
+  call.noteSql(statements);
+  return body;
 }
 
 /** How many events a search finds. */
@@ -110,6 +147,8 @@ export interface SearchPlan {
   query: CompiledQuery;
   keys: SortKey[];
   filters: Sql[];
+  /** Those of `filters` that say where is searched. */
+  scopeFilters: Sql[];
   scores: boolean;
   /** Whether hits carry what they were sorted by. */
   sorted: boolean;
@@ -135,14 +174,15 @@ async function planOf(
   }
   const keys = sorts.map((sort) => sortKey(sort, context.query, index));
   const byScore = sorts.some(({ kind }) => kind === "score");
+  const scopeFilters = [
+    ...(indices ? [indices] : []),
+    ...(scope.upToRow === undefined ? [] : [sql`d._row <= ${scope.upToRow}`]),
+  ];
   return {
     query,
     keys,
-    filters: [
-      ...(indices ? [indices] : []),
-      ...(scope.upToRow === undefined ? [] : [sql`d._row <= ${scope.upToRow}`]),
-      ...(postFilter ? [postFilter.predicate] : []),
-    ],
+    scopeFilters,
+    filters: postFilter ? [...scopeFilters, postFilter.predicate] : scopeFilters,
     scores: byScore || request.trackScores || request.minScore !== undefined,
     sorted: request.sort.length > 0,
     collapseBy: request.collapse && collapseValue(request.collapse.field, context.query, index),
