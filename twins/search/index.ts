@@ -2,7 +2,10 @@
 import { defineTwin } from "../sandbox/twin.ts";
 import { bulkOperations } from "./api/bulk.ts";
 import { clusterOperations } from "./api/cluster.ts";
+import { documentOperations } from "./api/documents.ts";
 import { esqlOperations } from "./api/esql.ts";
+import { multiGetOperations } from "./api/multi-get.ts";
+import { multiSearchOperations } from "./api/multi-search.ts";
 import { faultStatuses, refusal } from "./api/refusal.ts";
 import { searchOperations } from "./api/search.ts";
 import { searchConfig } from "./config.ts";
@@ -15,7 +18,15 @@ export default defineTwin({
   versions: ["8.15.0"],
   cloudHosts: ["*.es.io", "*.elastic-cloud.com", "*.elastic.cloud", "*.found.io", "*.found.no"],
   config: searchConfig,
-  operations: [...clusterOperations, ...bulkOperations, ...searchOperations, ...esqlOperations],
+  operations: [
+    ...clusterOperations,
+    ...bulkOperations,
+    ...documentOperations,
+    ...multiGetOperations,
+    ...searchOperations,
+    ...multiSearchOperations,
+    ...esqlOperations,
+  ],
   manual: searchManual,
   faultStatuses,
   refusal,

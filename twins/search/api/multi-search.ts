@@ -1,0 +1,127 @@
+/** Many searches in one request; each has an answer or an error of its own. */
+import type { Method, Operation } from "../../sandbox/operation.ts";
+import { invalidRequest } from "../documents/errors.ts";
+import {
+  type ExpressionOptions,
+  expressionParameters,
+  readExpressionOptions,
+} from "../indices/expression.ts";
+import { type Json, type JsonObject, readJson } from "../json/read.ts";
+import { readSearchBody } from "../search/request.ts";
+import { openSearch, runSearch, scopeOf, searchBody } from "../search/run.ts";
+import type { SearchTwin } from "../search-twin.ts";
+import { VendorError, vendorErrorResponse } from "../vendor-error.ts";
+import { type Answer, api, asVendorError } from "./answer.ts";
+import { type Call, isObject } from "./call.ts";
+import { illegal, Parameters } from "./parameters.ts";
+import { spreadParameters } from "./search.ts";
+
+const parameters = [
+  ...expressionParameters,
+  ...spreadParameters,
+  "max_concurrent_searches",
+  "rest_total_hits_as_int",
+  "typed_keys",
+];
+const methods: Method[] = ["POST", "GET"];
+/** Most searches of one request. */
+const MAX_SEARCHES = 1000;
+
+export const multiSearchOperations: readonly Operation<SearchTwin>[] = methods.flatMap((method) =>
+  ["/_msearch", "/:index/_msearch"].map((path) =>
+    api({
+      id: `msearch${path === "/_msearch" ? "" : ".index"}${method === "POST" ? "" : ".get"}`,
+      method,
+      path,
+      summary: "Many searches in one request.",
+      parameters,
+      handle,
+    }),
+  ),
+);
+
+interface OneSearch {
+  expression: string | undefined;
+  options: ExpressionOptions;
+  body: JsonObject;
+}
+
+async function handle(call: Call, twin: SearchTwin): Promise<Answer> {
+  const startedAt = performance.now();
+  const searches = readSearches(call);
+  if (searches.length === 0) throw invalidRequest(["no requests added"]);
+  const responses: object[] = [];
+  // One after the other: a request takes no more than one place in the store's queue.
+  for (const search of searches) responses.push(await one(search, call, twin));
+  return { body: { took: Math.round(performance.now() - startedAt), responses } };
+}
+
+async function one({ expression, options, body }: OneSearch, call: Call, twin: SearchTwin): Promise<object> {
+  try {
+    const request = readSearchBody(body);
+    const scope = await scopeOf(expression, options, twin);
+    const typedKeys = call.parameters.flag("typed_keys") ?? false;
+    const result = await runSearch(request, scope, await openSearch(call, twin), typedKeys);
+    const asNumber = call.parameters.flag("rest_total_hits_as_int") ?? false;
+    return { ...searchBody(result, request, asNumber), status: 200 };
+  } catch (error) {
+    const { body: refused } = vendorErrorResponse(asVendorError(error));
+    if (typeof refused === "object" && refused !== null) return refused;
+    throw error;
+  }
+}
+
+function readSearches(call: Call): OneSearch[] {
+  const text = call.text();
+  if (text === "")
+    throw new VendorError(400, { type: "parse_exception", reason: "request body is required" });
+  if (!text.endsWith("\n")) throw illegal("The msearch request must be terminated by a newline [\\n]");
+  const lines = text.split("\n").slice(0, -1);
+  const searches: OneSearch[] = [];
+  for (let at = 0; at < lines.length; at += 2) {
+    const header = readLine(lines[at] ?? "");
+    const body = readLine(lines[at + 1] ?? "");
+    searches.push(readSearch(header, body, call));
+  }
+  if (searches.length > MAX_SEARCHES) throw illegal(`a request may have at most ${MAX_SEARCHES} searches`);
+  return searches;
+}
+
+/** An empty line is an empty object. */
+function readLine(line: string): JsonObject {
+  const json: Json = line.trim() === "" ? {} : readJson(line);
+  if (isObject(json)) return json;
+  throw illegal("a line of an msearch request must be an object");
+}
+
+const passedOver = new Set([
+  "search_type",
+  "searchType",
+  "request_cache",
+  "requestCache",
+  "preference",
+  "routing",
+  "ccs_minimize_roundtrips",
+  "allow_partial_search_results",
+]);
+const optionNames = new Set([
+  "ignore_unavailable",
+  "allow_no_indices",
+  "expand_wildcards",
+  "ignore_throttled",
+]);
+
+function readSearch(header: JsonObject, body: JsonObject, call: Call): OneSearch {
+  const given = new URLSearchParams(call.request.query);
+  let expression: string | undefined = call.segment("index") || undefined;
+  for (const [name, value] of Object.entries(header)) {
+    if (name === "index" || name === "indices") {
+      expression = Array.isArray(value) ? value.map(String).join(",") : String(value);
+    } else if (optionNames.has(name)) {
+      given.set(name, Array.isArray(value) ? value.join(",") : String(value));
+    } else if (!passedOver.has(name)) {
+      throw illegal(`key [${name}] is not supported in the metadata section`);
+    }
+  }
+  return { expression, options: readExpressionOptions(new Parameters(given)), body };
+}
