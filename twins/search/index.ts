@@ -1,9 +1,12 @@
 /** The search twin: Elasticsearch's REST API over a log dataset, with SQL on DuckDB underneath. */
 import { defineTwin } from "../sandbox/twin.ts";
+import { aliasOperations } from "./api/aliases.ts";
 import { bulkOperations } from "./api/bulk.ts";
 import { clusterOperations } from "./api/cluster.ts";
 import { documentOperations } from "./api/documents.ts";
 import { esqlOperations } from "./api/esql.ts";
+import { indexOperations } from "./api/indices.ts";
+import { mappingOperations } from "./api/mappings.ts";
 import { multiGetOperations } from "./api/multi-get.ts";
 import { multiSearchOperations } from "./api/multi-search.ts";
 import { faultStatuses, refusal } from "./api/refusal.ts";
@@ -20,6 +23,9 @@ export default defineTwin({
   config: searchConfig,
   operations: [
     ...clusterOperations,
+    ...indexOperations,
+    ...mappingOperations,
+    ...aliasOperations,
     ...bulkOperations,
     ...documentOperations,
     ...multiGetOperations,

@@ -15,6 +15,8 @@ export interface SearchTwin extends RunningTwin {
   readonly fidelity: Fidelity;
   /** The sandbox's: `now` in a query, and every timestamp in an answer. */
   readonly clock: Clock;
+  /** When it was started, by that clock: when its indices say they were made. */
+  readonly startedMs: number;
   /** Name of the index that a dataset's rows without an `_index` of their own are in. */
   readonly index: string;
   /** Absent: what the compilers do not recognise is refused. */

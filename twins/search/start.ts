@@ -26,6 +26,7 @@ export async function startSearchTwin(
     documents: new DocumentWriter(store),
     fidelity,
     clock,
+    startedMs: Math.floor(clock.now()),
     index,
     translator: translatorOf(model, variable),
     translatorOrder: translator,

@@ -1,0 +1,238 @@
+/** Indices: they are names, and nothing else. */
+import type { Operation } from "../../sandbox/operation.ts";
+import { resolveDateMath } from "../indices/date-math-name.ts";
+import { checkIndexName, noSuchIndex } from "../indices/errors.ts";
+import {
+  expressionParameters,
+  matches,
+  readExpressionOptions,
+  type Selection,
+  splitExpression,
+} from "../indices/expression.ts";
+import { knownIndices } from "../indices/known-indices.ts";
+import { mappingOf } from "../indices/mapping.ts";
+import { flattened, settingsOf } from "../indices/settings.ts";
+import { searchShards } from "../node.ts";
+import { scopeOf } from "../search/run.ts";
+import type { SearchTwin } from "../search-twin.ts";
+import { type Answer, api } from "./answer.ts";
+import type { Call } from "./call.ts";
+
+export const managementParameters = ["master_timeout", "timeout", "local"];
+const parameters = [
+  ...expressionParameters,
+  ...managementParameters,
+  "wait_for_active_shards",
+  "features",
+  "flat_settings",
+  "include_defaults",
+  "include_type_name",
+];
+
+/** The indices that a path names, or all of them. */
+export async function selectIndices(call: Call, twin: SearchTwin): Promise<Selection> {
+  const { selection } = await scopeOf(call.segment("index"), readExpressionOptions(call.parameters), twin);
+  return selection;
+}
+
+export const indexOperations: readonly Operation<SearchTwin>[] = [
+  api({
+    id: "index.exists",
+    method: "HEAD",
+    path: "/:index",
+    summary: "Whether an index exists.",
+    parameters,
+    handle: exists,
+  }),
+  api({
+    id: "index.get",
+    method: "GET",
+    path: "/:index",
+    summary: "Aliases, mappings and settings of indices.",
+    parameters,
+    handle: get,
+  }),
+  api({
+    id: "index.create",
+    method: "PUT",
+    path: "/:index",
+    summary: "Acknowledges an index, which has no effect.",
+    parameters,
+    handle: create,
+  }),
+  api({
+    id: "index.delete",
+    method: "DELETE",
+    path: "/:index",
+    summary: "Acknowledges the end of an index, which has no effect.",
+    parameters,
+    handle: () => ({ body: { acknowledged: true } }),
+  }),
+  api({
+    id: "index.resolve",
+    method: "GET",
+    path: "/_resolve/index/:name",
+    summary: "The indices that names and patterns mean.",
+    parameters: expressionParameters,
+    handle: resolve,
+  }),
+  ...(["/_refresh", "/_flush", "/_forcemerge", "/_cache/clear"] as const).flatMap((path) =>
+    (["POST", "GET"] as const)
+      .filter((method) => method === "POST" || path === "/_refresh" || path === "/_flush")
+      .flatMap((method) =>
+        [path, `/:index${path}` as const].map((route) =>
+          api({
+            id: `index${path.replaceAll("/", ".").replaceAll("_", "")}${route === path ? "" : ".index"}${method === "GET" ? ".get" : ""}`,
+            method,
+            path: route,
+            summary: "Acknowledges that what was written can be found, which it always can.",
+            parameters: [...expressionParameters, ...maintenanceParameters],
+            handle: maintain,
+          }),
+        ),
+      ),
+  ),
+  ...(["_open", "_close"] as const).map((verb) =>
+    api({
+      id: `index${verb.replace("_", ".")}`,
+      method: "POST",
+      path: `/:index/${verb}`,
+      summary: "Acknowledged, which has no effect.",
+      parameters,
+      handle: () => ({ body: { acknowledged: true, shards_acknowledged: true } }),
+    }),
+  ),
+  ...(["GET", "PUT"] as const).flatMap((method) =>
+    (method === "GET"
+      ? ["/_settings", "/:index/_settings", "/:index/_settings/:name"]
+      : ["/_settings", "/:index/_settings"]
+    ).map((path) =>
+      api({
+        id: `settings.${method === "GET" ? "get" : "put"}${{ 2: "", 3: ".index", 4: ".name" }[path.split("/").length] ?? ""}`,
+        method,
+        path,
+        summary: method === "GET" ? "Settings of indices." : "Acknowledges settings, which has no effect.",
+        parameters: [...parameters, "preserve_existing", "reopen"],
+        handle: method === "GET" ? getSettings : () => ({ body: { acknowledged: true } }),
+      }),
+    ),
+  ),
+];
+
+const maintenanceParameters = [
+  "force",
+  "wait_if_ongoing",
+  "max_num_segments",
+  "only_expunge_deletes",
+  "flush",
+  "wait_for_completion",
+  "fielddata",
+  "query",
+  "request",
+  "fields",
+];
+
+async function exists(call: Call, twin: SearchTwin): Promise<Answer> {
+  const known = await knownIndices(twin);
+  const options = readExpressionOptions(call.parameters);
+  const names = splitExpression(call.segment("index")).map((name) => resolveDateMath(name, twin.clock.now()));
+  const found = names.every((name) => {
+    if (name === "_all" || name.includes("*")) {
+      return options.allowNoIndices || known.some((one) => name === "_all" || matches(one, name));
+    }
+    return known.includes(name) || options.ignoreUnavailable;
+  });
+  return { status: found ? 200 : 404, body: "", contentType: "application/json" };
+}
+
+async function get(call: Call, twin: SearchTwin): Promise<Answer> {
+  const names = await namedIndices(call, twin);
+  const { fields } = await twin.store();
+  const flat = call.parameters.flag("flat_settings") ?? false;
+  const features = call.parameters.list("features") ?? ["aliases", "mappings", "settings"];
+  const shown = names.map((name) => {
+    const settings = settingsOf(name, twin.startedMs);
+    const described = {
+      ...(features.includes("aliases") ? { aliases: {} } : {}),
+      ...(features.includes("mappings") ? { mappings: mappingOf(fields) } : {}),
+      ...(features.includes("settings")
+        ? { settings: flat ? Object.fromEntries(flattened(settings)) : settings }
+        : {}),
+    };
+    return [name, described] as const;
+  });
+  return { body: new Map(shown) };
+}
+
+/** Names that are there. A concrete one that is not is a 404 in both fidelities: this is not a search. */
+export async function namedIndices(call: Call, twin: SearchTwin): Promise<readonly string[]> {
+  const known = await knownIndices(twin);
+  const options = readExpressionOptions(call.parameters);
+  for (const part of splitExpression(call.segment("index"))) {
+    const name = resolveDateMath(part, twin.clock.now());
+    if (name.includes("*") || name.startsWith("-") || name === "_all" || known.includes(name)) continue;
+    if (!options.ignoreUnavailable) throw noSuchIndex(name);
+  }
+  const { names } = await selectIndices(call, { ...twin, fidelity: "vendor" });
+  return names;
+}
+
+function create(call: Call, twin: SearchTwin): Answer {
+  const name = resolveDateMath(call.segment("index"), twin.clock.now());
+  checkIndexName(name);
+  call.object();
+  return { body: { acknowledged: true, shards_acknowledged: true, index: name } };
+}
+
+async function resolve(call: Call, twin: SearchTwin): Promise<Answer> {
+  const options = readExpressionOptions(call.parameters);
+  const { selection } = await scopeOf(call.segment("name"), options, { ...twin, fidelity: "vendor" });
+  return {
+    body: {
+      indices: selection.names.map((name) => ({ name, attributes: ["open"] })),
+      aliases: [],
+      data_streams: [],
+    },
+  };
+}
+
+async function maintain(call: Call, twin: SearchTwin): Promise<Answer> {
+  const { names } = await selectIndices(call, twin);
+  const { skipped: _, ...shards } = searchShards(names.length);
+  return { body: { _shards: { ...shards, total: names.length * 2 } } };
+}
+
+async function getSettings(call: Call, twin: SearchTwin): Promise<Answer> {
+  const names = await namedIndices(call, twin);
+  const flat = call.parameters.flag("flat_settings") ?? false;
+  const patterns = call.segment("name") === "" ? ["*"] : call.segment("name").split(",");
+  const shown = names.map((name) => {
+    const kept = flattened(settingsOf(name, twin.startedMs)).filter(([setting]) =>
+      patterns.some((pattern) => pattern === "_all" || matches(setting, pattern)),
+    );
+    return [name, { settings: flat ? Object.fromEntries(kept) : nested(kept) }] as const;
+  });
+  return { body: new Map(shown) };
+}
+
+/** Dotted names as objects within objects. */
+function nested(settings: readonly [string, string][]): object {
+  const root: Record<string, unknown> = {};
+  for (const [path, value] of settings) {
+    let place: Record<string, unknown> = root;
+    const names = path.split(".");
+    const last = names.pop() ?? "";
+    for (const name of names) {
+      const inner = place[name];
+      const next: Record<string, unknown> = isRecord(inner) ? inner : {};
+      place[name] = next;
+      place = next;
+    }
+    place[last] = value;
+  }
+  return root;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null;
+}
