@@ -1,16 +1,22 @@
 /** The search twin: Elasticsearch's REST API over a log dataset, with SQL on DuckDB underneath. */
 import { defineTwin } from "../sandbox/twin.ts";
 import { aliasOperations } from "./api/aliases.ts";
+import { asyncSearchOperations } from "./api/async-search.ts";
 import { bulkOperations } from "./api/bulk.ts";
+import { catOperations } from "./api/cat.ts";
 import { clusterOperations } from "./api/cluster.ts";
 import { documentOperations } from "./api/documents.ts";
 import { esqlOperations } from "./api/esql.ts";
+import { statsOperations } from "./api/index-stats.ts";
 import { indexOperations } from "./api/indices.ts";
 import { mappingOperations } from "./api/mappings.ts";
 import { multiGetOperations } from "./api/multi-get.ts";
 import { multiSearchOperations } from "./api/multi-search.ts";
+import { nodeOperations } from "./api/nodes.ts";
 import { faultStatuses, refusal } from "./api/refusal.ts";
+import { scrollOperations } from "./api/scroll.ts";
 import { searchOperations } from "./api/search.ts";
+import { securityOperations } from "./api/security.ts";
 import { searchConfig } from "./config.ts";
 import { searchManual } from "./manual.ts";
 import { startSearchTwin } from "./start.ts";
@@ -31,7 +37,13 @@ export default defineTwin({
     ...multiGetOperations,
     ...searchOperations,
     ...multiSearchOperations,
+    ...scrollOperations,
+    ...asyncSearchOperations,
     ...esqlOperations,
+    ...nodeOperations,
+    ...statsOperations,
+    ...catOperations,
+    ...securityOperations,
   ],
   manual: searchManual,
   faultStatuses,

@@ -6,12 +6,15 @@ import type { Clock } from "../sandbox/clock.ts";
 import type { RunningTwin } from "../sandbox/twin.ts";
 import type { DocumentWriter } from "./documents/document-writer.ts";
 import type { Fidelity } from "./query/compiled-query.ts";
+import type { OpenSearches } from "./search/open-searches.ts";
 
 export interface SearchTwin extends RunningTwin {
   /** Opened by the first request that needs it. */
   store(): Promise<LogStore>;
   /** What every write goes through. */
   readonly documents: DocumentWriter;
+  /** Scrolls, points in time and async searches. */
+  readonly open: OpenSearches;
   readonly fidelity: Fidelity;
   /** The sandbox's: `now` in a query, and every timestamp in an answer. */
   readonly clock: Clock;

@@ -8,6 +8,7 @@ import { createMemoryWorld } from "../sandbox/memory-world.ts";
 import type { TwinContext } from "../sandbox/twin.ts";
 import type { SearchConfig } from "./config.ts";
 import { DocumentWriter } from "./documents/document-writer.ts";
+import { createOpenSearches } from "./search/open-searches.ts";
 import type { SearchTwin } from "./search-twin.ts";
 
 export async function startSearchTwin(
@@ -24,6 +25,7 @@ export async function startSearchTwin(
     world,
     store,
     documents: new DocumentWriter(store),
+    open: createOpenSearches(clock),
     fidelity,
     clock,
     startedMs: Math.floor(clock.now()),

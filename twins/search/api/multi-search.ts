@@ -61,7 +61,7 @@ async function one({ expression, options, body }: OneSearch, call: Call, twin: S
     const request = readSearchBody(body);
     const scope = await scopeOf(expression, options, twin);
     const typedKeys = call.parameters.flag("typed_keys") ?? false;
-    const result = await runSearch(request, scope, await openSearch(call, twin), typedKeys);
+    const result = await runSearch(request, scope, await openSearch(call, twin), { typedKeys });
     const asNumber = call.parameters.flag("rest_total_hits_as_int") ?? false;
     return { ...searchBody(result, request, asNumber), status: 200 };
   } catch (error) {

@@ -8,6 +8,7 @@ import type { SearchTwin } from "../search-twin.ts";
 import { VendorError } from "../vendor-error.ts";
 import { type Answer, api } from "./answer.ts";
 import type { Call } from "./call.ts";
+import { pointInTimeScope, startScroll } from "./scroll.ts";
 
 /** URL parameters that change how a search is spread over shards, of which there is one. */
 export const spreadParameters = [
@@ -82,11 +83,14 @@ export const searchOperations: readonly Operation<SearchTwin>[] = [
 async function search(call: Call, twin: SearchTwin): Promise<Answer> {
   const request = readSearchParameters(call.parameters, readSearchBody(call.object()));
   const options = readExpressionOptions(call.parameters);
-  const scope = await scopeOf(call.segment("index"), options, twin);
+  const scope =
+    pointInTimeScope(call, twin, request) ?? (await scopeOf(call.segment("index"), options, twin));
+  if (call.parameters.has("scroll")) return { body: await startScroll(call, twin, request, scope) };
   const typedKeys = call.parameters.flag("typed_keys") ?? false;
-  const result = await runSearch(request, scope, await openSearch(call, twin), typedKeys);
+  const result = await runSearch(request, scope, await openSearch(call, twin), { typedKeys });
   const asNumber = call.parameters.flag("rest_total_hits_as_int") ?? false;
-  return { body: searchBody(result, request, asNumber) };
+  const ofPit = request.pit ? { pit_id: request.pit.id } : {};
+  return { body: { ...ofPit, ...searchBody(result, request, asNumber) } };
 }
 
 async function count(call: Call, twin: SearchTwin): Promise<Answer> {

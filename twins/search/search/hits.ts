@@ -44,7 +44,7 @@ export async function hitsOfPage(
     ...named.map(([, predicate]) => predicate),
   ]);
   context.call.noteSql([shownSql(statement)]);
-  const { rows } = await context.store.query(statement, { signal: context.call.signal });
+  const { rows } = await context.store.query(statement, { signal: context.signal });
   const byRow = new Map(rows.map((row) => [Number(row[0]), row]));
   const explained = request.explain ? await explain(page, plan, context) : undefined;
   return page.flatMap((hit, number) => {
@@ -153,9 +153,9 @@ function highlight(
 async function explain(
   page: readonly PageHit[],
   { query }: SearchPlan,
-  { store, call }: SearchContext,
+  { store, signal }: SearchContext,
 ): Promise<unknown[]> {
-  const ask = async (statement: Sql) => (await store.query(statement, { signal: call.signal })).rows;
+  const ask = async (statement: Sql) => (await store.query(statement, { signal })).rows;
   const found: unknown[] = [];
   for (const { row } of page) {
     const explanation = await query.explain(ask, row);

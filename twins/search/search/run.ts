@@ -39,12 +39,15 @@ export interface SearchContext {
   twin: SearchTwin;
   store: LogStore;
   query: QueryContext;
+  /** Aborted when nobody waits for the answer any more. */
+  signal: AbortSignal;
 }
 
-export async function openSearch(call: Call, twin: SearchTwin): Promise<SearchContext> {
+/** @param signal the client's own when absent */
+export async function openSearch(call: Call, twin: SearchTwin, signal = call.signal): Promise<SearchContext> {
   const store = await twin.store();
   const query = { fields: store.fields, fidelity: twin.fidelity, nowMs: twin.clock.now() };
-  return { call, twin, store, query };
+  return { call, twin, store, query, signal };
 }
 
 /** The indices of an expression. @throws VendorError 404 */
@@ -77,18 +80,26 @@ export interface SearchResult {
   aggregations: object | undefined;
 }
 
+/** How a search is run, beyond what it asks for. */
+export interface RunOptions {
+  /** Names of aggregations are with their types. */
+  typedKeys?: boolean;
+  /** The search is one page of a scroll: after these values, or the first. */
+  paging?: { after: SqlValue[] | undefined };
+}
+
 export async function runSearch(
   request: SearchRequest,
   scope: SearchScope,
   context: SearchContext,
-  typedKeys = false,
+  { typedKeys = false, paging }: RunOptions = {},
 ): Promise<SearchResult> {
   const startedAt = performance.now();
   checkSearch(request);
   const index = scope.selection.names[0] ?? context.twin.index;
   checkWindow(request, index);
-  const plan = await planOf(request, scope, context, index);
-  const found = await findPage(request, plan, context);
+  const plan = await planOf(request, scope, context, index, paging !== undefined);
+  const found = await findPage(request, plan, context, paging?.after);
   const hits = found.page.length === 0 ? [] : await hitsOfPage(found.page, request, plan, context);
   const { total, more } = cappedTotal(found.total, request.countUpTo);
   return {
@@ -113,7 +124,7 @@ async function aggregate(
   typedKeys: boolean,
 ): Promise<object | undefined> {
   if (aggregations === undefined) return undefined;
-  const { call, store, query } = context;
+  const { call, store, query, signal } = context;
   const planned = planAggregations(aggregations, {
     ...query,
     index: plan.index,
@@ -126,7 +137,7 @@ async function aggregate(
   const conditions = [plan.query.predicate, ...plan.scopeFilters, ...(scored ? [scored] : [])];
   const { body, statements } = await planned.run(store, joined(conditions, " AND "), {
     typedKeys,
-    signal: call.signal,
+    signal,
   });
   call.noteSql(statements);
   return body;
@@ -161,6 +172,7 @@ async function planOf(
   scope: SearchScope,
   context: SearchContext,
   index: string,
+  paged: boolean,
 ): Promise<SearchPlan> {
   const compiling: CompileContext = context;
   const query = request.urlQuery
@@ -169,7 +181,8 @@ async function planOf(
   const postFilter = request.postFilter && (await compile(request.postFilter, compiling));
   const indices = indexPredicate(scope.selection);
   const sorts: Sort[] = request.sort.length === 0 ? [{ kind: "score", order: "desc" }] : [...request.sort];
-  if (request.pit && !sorts.some(({ kind }) => kind === "document")) {
+  if (paged) sorts.push({ kind: "document", order: "asc", answered: false });
+  else if (request.pit && !sorts.some(({ kind }) => kind === "document")) {
     sorts.push({ kind: "document", order: "asc", answered: request.sort.length > 0 });
   }
   const keys = sorts.map((sort) => sortKey(sort, context.query, index));
@@ -235,13 +248,14 @@ interface FoundPage {
 async function findPage(
   request: SearchRequest,
   plan: SearchPlan,
-  { call, store, twin }: SearchContext,
+  { call, store, twin, signal }: SearchContext,
+  after: SqlValue[] | undefined,
 ): Promise<FoundPage> {
   const statement = pageStatement({
     query: plan.query,
     filters: plan.filters,
     keys: plan.keys,
-    after: request.searchAfter && readAfter(request.searchAfter, plan),
+    after: after ?? (request.searchAfter && readAfter(request.searchAfter, plan, request.pit)),
     from: request.from,
     size: request.size,
     scores: plan.scores,
@@ -252,7 +266,6 @@ async function findPage(
     collapseBy: plan.collapseBy,
   });
   call.noteSql([shownSql(statement)]);
-  const { signal } = call;
   const deadline = request.timeoutMs === undefined ? {} : { deadlineMs: request.timeoutMs };
   try {
     const { rows } = await store.query(statement, { signal, ...deadline });
@@ -274,9 +287,12 @@ function boostOf(pattern: string, factor: number, { index }: SearchTwin) {
 function readAfter(
   values: NonNullable<SearchRequest["searchAfter"]>,
   { keys, index }: SearchPlan,
+  pit: SearchRequest["pit"],
 ): SqlValue[] {
   const expected = keys.filter(({ answered }) => answered).length;
-  if (values.length !== expected) {
+  // The tiebreaker of a point in time may be left out.
+  const known = values.length === expected || (pit !== undefined && values.length === expected - 1);
+  if (!known) {
     throw illegalOnShard(`search_after has ${values.length} value(s) but sort has ${expected}.`, index);
   }
   return values.map((value, number) => keys[number]?.read(value) ?? null);

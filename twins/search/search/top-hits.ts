@@ -71,7 +71,7 @@ async function readRows(
   values: readonly Sql[],
   score: Sql,
   { keys }: SearchPlan,
-  { call, store }: SearchContext,
+  { call, store, signal }: SearchContext,
 ): Promise<PageHit[]> {
   if (rows.length === 0) return [];
   const wanted = joined(
@@ -81,7 +81,7 @@ async function readRows(
   const columns = joined([raw("d._row"), score, ...values], ", ");
   const statement = sql`SELECT ${columns} FROM documents AS d WHERE d._row IN (${wanted})`;
   call.noteSql([shownSql(statement)]);
-  const answer = await store.query(statement, { signal: call.signal });
+  const answer = await store.query(statement, { signal });
   return answer.rows.map(([row, ofRow, ...found]) => ({
     row: BigInt(Number(row)),
     score: typeof ofRow === "number" ? ofRow : undefined,

@@ -1,0 +1,69 @@
+/** Figures of indices. */
+import type { Operation } from "../../sandbox/operation.ts";
+import { expressionParameters } from "../indices/expression.ts";
+import { countIndices } from "../indices/known-indices.ts";
+import { searchShards, uuidOf } from "../node.ts";
+import type { SearchTwin } from "../search-twin.ts";
+import { type Answer, api } from "./answer.ts";
+import type { Call } from "./call.ts";
+import { namedIndices } from "./indices.ts";
+
+const parameters = [
+  ...expressionParameters,
+  "metric",
+  "level",
+  "fields",
+  "completion_fields",
+  "fielddata_fields",
+  "groups",
+  "include_segment_file_sizes",
+  "include_unloaded_segments",
+  "forbid_closed_indices",
+];
+
+export const statsOperations: readonly Operation<SearchTwin>[] = [
+  "/_stats",
+  "/_stats/:metric",
+  "/:index/_stats",
+  "/:index/_stats/:metric",
+].map((path, number) =>
+  api({
+    id: number === 0 ? "stats" : `stats.${number + 1}`,
+    method: "GET",
+    path,
+    summary: "How many documents indices have.",
+    parameters,
+    handle: stats,
+  }),
+);
+
+async function stats(call: Call, twin: SearchTwin): Promise<Answer> {
+  const names = await namedIndices(call, twin);
+  const counts = await countIndices(twin);
+  const sum = names.reduce((total, name) => total + (counts.get(name) ?? 0), 0);
+  const both = (count: number) => ({ primaries: documentStats(count), total: documentStats(count) });
+  const { skipped: _, ...shards } = searchShards(names.length);
+  return {
+    body: {
+      _shards: { ...shards, total: names.length * 2 },
+      _all: both(sum),
+      indices: new Map(
+        names.map((name) => [
+          name,
+          { uuid: uuidOf(name), health: "green", status: "open", ...both(counts.get(name) ?? 0) },
+        ]),
+      ),
+    },
+  };
+}
+
+/** What is known of documents; sizes on disk are not kept by index. */
+export function documentStats(count: number) {
+  return {
+    docs: { count, deleted: 0 },
+    shard_stats: { total_count: 1 },
+    store: { size_in_bytes: 0, total_data_set_size_in_bytes: 0, reserved_in_bytes: 0 },
+    indexing: { index_total: count, index_failed: 0, delete_total: 0 },
+    search: { open_contexts: 0, query_total: 0, fetch_total: 0, scroll_total: 0 },
+  };
+}
