@@ -31,6 +31,13 @@ function acknowledging(id: string, method: Method, path: string, what: string): 
   });
 }
 
+type Template = "_index_template" | "_component_template" | "_template" | "_ilm/policy" | "_ingest/pipeline";
+
+const listedAs: Partial<Record<Template, string>> = {
+  _index_template: "index_templates",
+  _component_template: "component_templates",
+};
+
 export const aliasOperations: readonly Operation<SearchTwin>[] = [
   ...["/_alias", "/_aliases", "/:index/_alias"].map((path) =>
     api({
@@ -95,13 +102,6 @@ function listDataStreams(call: Call): Answer {
     index: name,
   });
 }
-
-type Template = "_index_template" | "_component_template" | "_template" | "_ilm/policy" | "_ingest/pipeline";
-
-const listedAs: Partial<Record<Template, string>> = {
-  _index_template: "index_templates",
-  _component_template: "component_templates",
-};
 
 function templates(path: Template): Operation<SearchTwin>[] {
   const id = path.replace("_", "").replaceAll("_", "-").replace("/", "-");

@@ -66,7 +66,7 @@ function health(indices: readonly string[], level: string) {
   const ofIndex = (level: string) => ({
     status: "green",
     number_of_shards: 1,
-    number_of_replicas: 0,
+    number_of_replicas: 1,
     active_primary_shards: 1,
     active_shards: 1,
     relocating_shards: 0,

@@ -35,6 +35,19 @@ export async function selectIndices(call: Call, twin: SearchTwin): Promise<Selec
   return selection;
 }
 
+const maintenanceParameters = [
+  "force",
+  "wait_if_ongoing",
+  "max_num_segments",
+  "only_expunge_deletes",
+  "flush",
+  "wait_for_completion",
+  "fielddata",
+  "query",
+  "request",
+  "fields",
+];
+
 export const indexOperations: readonly Operation<SearchTwin>[] = [
   api({
     id: "index.exists",
@@ -117,19 +130,6 @@ export const indexOperations: readonly Operation<SearchTwin>[] = [
       }),
     ),
   ),
-];
-
-const maintenanceParameters = [
-  "force",
-  "wait_if_ongoing",
-  "max_num_segments",
-  "only_expunge_deletes",
-  "flush",
-  "wait_for_completion",
-  "fielddata",
-  "query",
-  "request",
-  "fields",
 ];
 
 async function exists(call: Call, twin: SearchTwin): Promise<Answer> {
