@@ -68,7 +68,8 @@ class DuckDbLogStore implements LogStore {
   readonly #removed = new Map<string, number>();
   #opened: StoreFile | undefined;
   #baselineFile: string | undefined;
-  /** The file before, while queries that began with it run. */
+  /** The file before, while queries that began with it run; and its end. */
+  #leaving: StoreFile | undefined;
   #closing: Promise<void> = Promise.resolve();
   #files = 0;
   #maintaining = false;
@@ -179,7 +180,7 @@ class DuckDbLogStore implements LogStore {
     return this.#turns.take(async () => {
       const file = this.#opened;
       this.#opened = undefined;
-      file?.database.cancelQueries();
+      for (const left of [file, this.#leaving]) left?.database.cancelQueries();
       await file?.close();
       await this.#closing;
       if (this.#madeFolder !== undefined) await rm(this.#madeFolder, { recursive: true, force: true });
@@ -196,8 +197,13 @@ class DuckDbLogStore implements LogStore {
     const file = join(this.#folder, `store-${this.#files++}.duckdb`);
     // One that a process which was killed has left.
     await removeDatabase(file);
-    if (baselineFile !== undefined) await copyDatabase(baselineFile, file);
-    return StoreFile.open(this, { file, memoryLimit, threads: THREADS }, baselineFile !== undefined);
+    try {
+      if (baselineFile !== undefined) await copyDatabase(baselineFile, file);
+      return await StoreFile.open(this, { file, memoryLimit, threads: THREADS }, baselineFile !== undefined);
+    } catch (error) {
+      await removeDatabase(file);
+      throw error;
+    }
   }
 
   /** Works on another file from here on. */
@@ -205,6 +211,7 @@ class DuckDbLogStore implements LogStore {
     // One at most is kept for queries that began with it.
     await this.#closing;
     const before = this.#file;
+    this.#leaving = before;
     this.#opened = file;
     this.#removed.clear();
     this.#announce({ stateVersion: ++this.stateVersion, change: "reset" });
