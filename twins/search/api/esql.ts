@@ -1,15 +1,36 @@
 /**
  * ES|QL.
- * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/esql-query-api.html
+ * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/esql-apis.html
  */
 import type { Operation } from "../../sandbox/operation.ts";
-import { readRequest } from "../esql/request.ts";
+import { AsyncQueries, within } from "../esql/async-queries.ts";
+import { UnrecognisedEsql } from "../esql/errors.ts";
+import { answerOf, checkForm } from "../esql/formats/answer.ts";
+import { type EsqlBody, readAsyncRequest, readSyncRequest } from "../esql/request.ts";
 import { type EsqlContext, type EsqlResult, runEsql } from "../esql/run.ts";
-import { warningHeaders } from "../esql/warnings.ts";
+import { runTranslated } from "../esql/translated.ts";
 import { knownIndices } from "../indices/known-indices.ts";
+import { compileQuery } from "../query/compile.ts";
+import { locateIn } from "../query/json-position.ts";
 import type { SearchTwin } from "../search-twin.ts";
+import { translate } from "../translate.ts";
+import { VendorError } from "../vendor-error.ts";
 import { type Answer, api } from "./answer.ts";
 import type { Call } from "./call.ts";
+
+/** An asynchronous query as it was asked and what it gives. */
+interface Kept {
+  body: EsqlBody;
+  result: EsqlResult;
+}
+
+const kept = new WeakMap<SearchTwin, AsyncQueries<Kept>>();
+
+function queriesOf(twin: SearchTwin): AsyncQueries<Kept> {
+  const queries = kept.get(twin) ?? new AsyncQueries<Kept>();
+  kept.set(twin, queries);
+  return queries;
+}
 
 export const esqlOperations: readonly Operation<SearchTwin>[] = [
   api({
@@ -19,25 +40,148 @@ export const esqlOperations: readonly Operation<SearchTwin>[] = [
     summary: "Runs an ES|QL query.",
     parameters: ["delimiter", "drop_null_columns"],
     async handle(call, twin) {
-      return answer(await query(call, twin));
+      checkForm(call);
+      const body = readSyncRequest(call);
+      return answerOf(call, await run(call, twin, body, call.signal), body);
+    },
+  }),
+  api({
+    id: "esql.async_query",
+    method: "POST",
+    path: "/_query/async",
+    summary: "Starts an ES|QL query; answers with its result if it is done in time.",
+    parameters: ["delimiter", "drop_null_columns"],
+    async handle(call, twin) {
+      checkForm(call);
+      const body = readAsyncRequest(call);
+      const queries = queriesOf(twin);
+      const started = queries.start(
+        async (signal) => ({ body, result: await run(call, twin, body, signal) }),
+        twin.clock.now() + body.keepAliveMs,
+      );
+      return answerAsync(call, twin, started.id, body.waitMs, body.keepOnCompletion);
+    },
+  }),
+  api({
+    id: "esql.async_query_get",
+    method: "GET",
+    path: "/_query/async/:id",
+    summary: "The result of an asynchronous ES|QL query.",
+    parameters: ["delimiter", "drop_null_columns", "keep_alive", "wait_for_completion_timeout"],
+    handle(call, twin) {
+      const query = queriesOf(twin).get(call.segment("id"), twin.clock.now());
+      const keepAliveMs = call.parameters.durationMs("keep_alive");
+      if (keepAliveMs !== undefined) query.expiresAtMs = twin.clock.now() + keepAliveMs;
+      const waitMs = call.parameters.durationMs("wait_for_completion_timeout") ?? 0;
+      return answerAsync(call, twin, query.id, waitMs, true);
+    },
+  }),
+  api({
+    id: "esql.async_query_delete",
+    method: "DELETE",
+    path: "/_query/async/:id",
+    summary: "Ends an asynchronous ES|QL query and forgets its result.",
+    handle(call, twin) {
+      const queries = queriesOf(twin);
+      queries.remove(queries.get(call.segment("id"), twin.clock.now()).id);
+      return { body: { acknowledged: true } };
     },
   }),
 ];
 
-async function query(call: Call, twin: SearchTwin): Promise<EsqlResult> {
-  const context: EsqlContext = {
-    store: await twin.store(),
-    fidelity: twin.fidelity,
-    nowMs: twin.clock.now(),
-    indices: await knownIndices(twin),
-    signal: call.signal,
-  };
-  const request = readRequest(call.object(), context);
-  const result = await runEsql(request, context);
+/** @param keep whether a result that is there can be asked for again */
+async function answerAsync(
+  call: Call,
+  twin: SearchTwin,
+  id: string,
+  waitMs: number,
+  keep: boolean,
+): Promise<Answer> {
+  const queries = queriesOf(twin);
+  const query = queries.get(id, twin.clock.now());
+  try {
+    const done = await within(query, waitMs);
+    const headers = {
+      "x-elasticsearch-async-id": id,
+      "x-elasticsearch-async-is-running": done ? "?0" : "?1",
+    };
+    if (!done) return { body: { id, is_running: true }, headers };
+    if (!keep) queries.remove(id);
+    const lead = keep ? { id, is_running: false } : { is_running: false };
+    const answer = answerOf(call, done.result, { ...done.body, lead });
+    return keep ? { ...answer, headers: { ...answer.headers, ...headers } } : answer;
+  } catch (error) {
+    if (!keep) queries.remove(id);
+    throw error;
+  }
+}
+
+async function run(call: Call, twin: SearchTwin, body: EsqlBody, signal: AbortSignal): Promise<EsqlResult> {
+  const result =
+    twin.translatorOrder === "model-first"
+      ? await modelFirst(call, twin, body, signal)
+      : await compilerFirst(call, twin, body, signal);
   call.noteSql(result.statements);
   return result;
 }
 
-function answer({ columns, values, warnings }: EsqlResult): Answer {
-  return { body: { columns, values }, headers: warningHeaders(warnings) };
+/** What the compiler does not recognise goes to the model, if there is one. */
+async function compilerFirst(
+  call: Call,
+  twin: SearchTwin,
+  body: EsqlBody,
+  signal: AbortSignal,
+): Promise<EsqlResult> {
+  try {
+    return await compiled(call, twin, body, signal);
+  } catch (error) {
+    if (!(error instanceof UnrecognisedEsql) || !twin.translator) throw error;
+    return translated(call, twin, body, signal);
+  }
+}
+
+/** What the model has no answer for goes to the compiler. */
+async function modelFirst(
+  call: Call,
+  twin: SearchTwin,
+  body: EsqlBody,
+  signal: AbortSignal,
+): Promise<EsqlResult> {
+  try {
+    if (twin.translator) return await translated(call, twin, body, signal);
+  } catch (error) {
+    if (!(error instanceof VendorError)) throw error;
+  }
+  return compiled(call, twin, body, signal);
+}
+
+async function compiled(
+  call: Call,
+  twin: SearchTwin,
+  body: EsqlBody,
+  signal: AbortSignal,
+): Promise<EsqlResult> {
+  const store = await twin.store();
+  const { fidelity } = twin;
+  const nowMs = twin.clock.now();
+  const context: EsqlContext = { store, fidelity, nowMs, indices: await knownIndices(twin), signal };
+  const locate = locateIn(call.text(), ["filter"]);
+  const filter =
+    body.filter === undefined
+      ? undefined
+      : compileQuery(body.filter, { fields: store.fields, fidelity, nowMs, locate });
+  if (filter) call.noteDropped(filter.dropped);
+  return runEsql({ query: body.query, params: body.params, filter: filter?.predicate }, context);
+}
+
+async function translated(
+  call: Call,
+  twin: SearchTwin,
+  body: EsqlBody,
+  signal: AbortSignal,
+): Promise<EsqlResult> {
+  if (!twin.translator) throw new Error("there is no translator to ask");
+  const store = await twin.store();
+  const question = { language: "esql" as const, text: body.query, store, nowMs: twin.clock.now(), signal };
+  return runTranslated(await translate(twin.translator, call, question), store, signal);
 }

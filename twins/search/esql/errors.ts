@@ -38,7 +38,7 @@ export class UnrecognisedEsql extends VendorError {
   constructor(at: Span, what: string) {
     super(400, {
       type: "verification_exception",
-      reason: `Found 1 problem\n${where(at)}: ${what} is not supported by this Elasticsearch stand-in. A translator, configured for its service in the environment file, takes over such queries.`,
+      reason: `Found 1 problem\n${where(at)}: ${what} is not supported here; a model can take over what is not recognised: configure [model] for this service in the environment file`,
     });
     this.name = "UnrecognisedEsql";
     this.what = what;

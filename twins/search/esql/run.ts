@@ -3,6 +3,7 @@ import { joined, list, type Sql, sql } from "../../datasets/sql.ts";
 import type { LogStore, QueryResult } from "../../datasets/store/log-store.ts";
 import { lenientOptions, select } from "../indices/expression.ts";
 import type { Fidelity } from "../query/compiled-query.ts";
+import { shownSql } from "../search/compile-search.ts";
 import { VendorError } from "../vendor-error.ts";
 import type { FromCommand } from "./commands/from.ts";
 import { type CompiledEsql, compileEsql, DEFAULT_LIMIT } from "./compile.ts";
@@ -54,9 +55,7 @@ export async function runEsql(request: EsqlRequest, context: EsqlContext): Promi
   return {
     ...resultOf(compiled.columns, rows),
     warnings: [...limit, ...failures],
-    statements: [compiled.statement, ...(compiled.checks ? [compiled.checks.statement] : [])].map(
-      ({ text }) => text,
-    ),
+    statements: [compiled.statement, ...(compiled.checks ? [compiled.checks.statement] : [])].map(shownSql),
   };
 }
 

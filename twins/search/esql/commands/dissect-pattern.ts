@@ -3,7 +3,7 @@
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/esql-process-data-with-dissect-and-grok.html
  */
 import { parsingError, type Span, UnrecognisedEsql } from "../errors.ts";
-import { quoteMeta } from "../operators/lucene-regex.ts";
+import { quoteMeta } from "../quote-meta.ts";
 
 export interface DissectPattern {
   regex: string;

@@ -3,7 +3,7 @@ import { joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { type NumberField, readPattern, type TextField, type Token } from "../../dates/java-pattern.ts";
 import { namedFormat } from "../../dates/named-formats.ts";
 import { type Span, UnrecognisedEsql } from "../errors.ts";
-import { quoteMeta } from "../operators/lucene-regex.ts";
+import { quoteMeta } from "../quote-meta.ts";
 import { dateParts } from "./date-parts.ts";
 
 const fields: Partial<Record<NumberField, (date: Sql) => Sql>> = {

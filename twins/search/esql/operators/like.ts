@@ -1,10 +1,10 @@
 /** LIKE and RLIKE. */
 import { type Sql, sql } from "../../../datasets/sql.ts";
+import { luceneToRe2 } from "../../query/compile/regexp.ts";
 import type { Compiler } from "../compiler.ts";
 import type { Expression } from "../syntax.ts";
 import { nullTyped, type Typed, unknownTyped } from "../typed.ts";
 import { isString } from "../types.ts";
-import { luceneRegex } from "./lucene-regex.ts";
 
 export function compileLike(
   compiler: Compiler,
@@ -22,12 +22,11 @@ export function compileLike(
     );
     return unknownTyped(at);
   }
-  const test = node.operator === "LIKE" ? likeSql(value.sql, node.pattern) : rlikeSql(value.sql, node);
+  const test =
+    node.operator === "LIKE"
+      ? likeSql(value.sql, node.pattern)
+      : sql`regexp_full_match(${value.sql}, ${luceneToRe2(node.pattern, "")}, 's')`;
   return compiler.made("boolean", test, at, value);
-}
-
-function rlikeSql(value: Sql, { pattern, patternAt }: { pattern: string; patternAt: Expression["at"] }): Sql {
-  return sql`regexp_full_match(${value}, ${luceneRegex(pattern, patternAt)}, 's')`;
 }
 
 /** `*` stands for any characters, `?` for one, `\` takes the meaning off the next. */
