@@ -1,7 +1,7 @@
 /** The Query DSL of Elasticsearch 8.15: from the JSON of a request to SQL. */
 import { sql } from "../../datasets/sql.ts";
 import { Compiler } from "./compile/compiler.ts";
-import { rowsOf } from "./compile/matcher.ts";
+import { matchedRows, rowsOf } from "./compile/matcher.ts";
 import type { CompiledQuery, DroppedClause, QueryContext } from "./compiled-query.ts";
 import { grammar } from "./syntax/clauses.ts";
 import { Parser } from "./syntax/parser.ts";
@@ -55,6 +55,7 @@ function compiled(query: Query, context: QueryContext, dropped: readonly Dropped
   const { predicate, score } = matcher;
   return {
     predicate,
+    matches: sql`SELECT _row FROM (${matchedRows(matcher)})`,
     scored: sql`SELECT _row, CAST(score AS DOUBLE) AS score FROM (${rowsOf(matcher)})`,
     constantScore: score.kind === "uniform" && typeof score.value === "number" ? score.value : undefined,
     dropped,

@@ -52,6 +52,8 @@ export type Ask = (statement: Sql) => Promise<readonly (readonly unknown[])[]>;
 export interface CompiledQuery {
   /** A boolean expression over `documents AS d`, complete in itself; never NULL. */
   predicate: Sql;
+  /** `SELECT _row FROM …`: the same documents, each once. Counts without reading `documents` where the postings say enough. */
+  matches: Sql;
   /** `SELECT _row, score FROM …`: the same documents, each once, with the vendor's scores (single precision, as DOUBLE). */
   scored: Sql;
   /** The score of every document, when all have the same: `scored` need not be run then. */

@@ -33,6 +33,11 @@ export async function idsOf(store: LogStore, query: unknown, fidelity?: Fidelity
   const ids = rows.map(([id]) => String(id));
   const scored = [...(await scoresOf(store, query, fidelity)).keys()];
   if (scored.join() !== ids.join()) throw new Error(`predicate: ${ids.join()}; scores: ${scored.join()}`);
+  const counted = await store.query(
+    sql`SELECT d._id FROM (${compile(store, query, fidelity).matches}) AS m JOIN documents AS d ON d._row = m._row ORDER BY d._row`,
+  );
+  if (counted.rows.join() !== ids.join())
+    throw new Error(`predicate: ${ids.join()}; matches: ${counted.rows.join()}`);
   const nulls = await store.query(sql`SELECT count(*) FROM documents AS d WHERE (${predicate}) IS NULL`);
   if (nulls.rows[0]?.[0] !== 0) throw new Error("the predicate is NULL for some document");
   return ids;

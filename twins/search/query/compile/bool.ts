@@ -51,9 +51,14 @@ export function combine(written: Clauses): Matcher {
     ...(minimum > 0 ? [atLeast(should, minimum)] : []),
   ]);
   if (predicate === FALSE) return nothing;
+  const score = scoreOf(clauses, predicate);
+  const apart =
+    filter.length === 0 && [...must, ...clauses.should].every((clause) => clause.score.kind === "ranked");
   return {
     predicate,
-    score: scoreOf(clauses, predicate),
+    score,
+    // Clauses that all come from postings are joined by their scores.
+    ...(apart && score.kind === "ranked" && { rows: sql`SELECT _row FROM ${score.rows}` }),
     explain: (ask, row) => explainClauses(clauses, ask, row),
   };
 }

@@ -60,7 +60,7 @@ function blended(fields: readonly WeightedWords[], term: string, tieBreaker: num
     " UNION ALL ",
   );
   const documents = joined(
-    fields.map(({ target }) => sql`SELECT documents FROM (${statisticsSql(target.field, target.postings)})`),
+    fields.map(({ target }) => sql`SELECT documents FROM (${statisticsSql(target.field)})`),
     " UNION ALL ",
   );
   const score = scoreSql(
@@ -72,7 +72,7 @@ function blended(fields: readonly WeightedWords[], term: string, tieBreaker: num
     ({ target, boost }) => sql`SELECT _row, CAST(${score} AS DOUBLE) AS score
       FROM (SELECT _row, frequency, length, average_length,
               CAST(${boostOf(boost)} AS FLOAT) * ${idfSql(raw("all_documents"), raw("most"))} AS weight
-            FROM (${found(target)}), (${statisticsSql(target.field, target.postings)}),
+            FROM (${found(target)}), (${statisticsSql(target.field)}),
               (SELECT max(matching) AS most FROM (${matching})), (SELECT max(documents) AS all_documents FROM (${documents})))`,
   );
   const others = tieBreaker === 0 ? raw("") : sql` + ${Math.fround(tieBreaker)} * (sum(score) - max(score))`;

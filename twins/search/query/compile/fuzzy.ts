@@ -91,6 +91,6 @@ function occurrencesOf(target: Extract<Target, { kind: "words" | "keyword" }>): 
 }
 
 function statisticsOf(target: Extract<Target, { kind: "words" | "keyword" }>): Sql {
-  if (target.kind === "words") return statisticsSql(target.field, target.postings);
+  if (target.kind === "words") return statisticsSql(target.field);
   return sql`SELECT count(*) AS documents, 1::FLOAT AS average_length FROM documents WHERE ${columnOf(target.field)} IS NOT NULL`;
 }

@@ -14,6 +14,8 @@ export interface Matcher {
   /** Over `documents AS d`; never NULL. */
   readonly predicate: Sql;
   readonly score: Score;
+  /** `SELECT _row` of the same documents, each once, where there is a way that need not look at `documents`. */
+  readonly rows?: Sql;
   /** Why the document in this row has its score. Asked of documents that match alone. */
   explain(ask: Ask, row: bigint): Promise<Explanation>;
 }
@@ -59,6 +61,11 @@ export function not(predicate: Sql): Sql {
 /** A score as an expression. */
 export function scoreSql(value: number | Sql): Sql {
   return typeof value === "number" ? sql`CAST(${value} AS FLOAT)` : value;
+}
+
+/** `SELECT _row` of whatever a clause matches. */
+export function matchedRows({ predicate, rows }: Matcher): Sql {
+  return rows ?? sql`SELECT d._row FROM documents AS d WHERE ${predicate}`;
 }
 
 /** `SELECT _row, score` of whatever a clause matches. */

@@ -55,7 +55,16 @@ function tablesOf(path: string, fields: readonly Field[]): Sql {
   const postings = fields.flatMap((field) =>
     field.postings === undefined ? [] : [sql`${identifier(field.postings)} AS (${postingsSql(field)})`],
   );
-  return joined([documents, ...postings], ", ");
+  const counted = fields.flatMap((field) =>
+    field.postings === undefined
+      ? []
+      : [
+          sql`SELECT CAST(${field.name} AS VARCHAR) AS field, count(DISTINCT _row) AS documents, count(*) AS tokens FROM ${identifier(field.postings)}`,
+        ],
+  );
+  const statistics =
+    counted.length === 0 ? [] : [sql`field_statistics AS (${joined(counted, " UNION ALL ")})`];
+  return joined([documents, ...postings, ...statistics], ", ");
 }
 
 const types: Record<FieldType, string> = {

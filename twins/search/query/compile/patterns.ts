@@ -89,7 +89,7 @@ function fitting(
     case "words": {
       const condition = conditionOf();
       return uniform(
-        sql`d._row IN (SELECT _row FROM ${identifier(target.postings)} WHERE ${condition(identifier("term"))})`,
+        sql`d._row IN (SELECT _row FROM ${identifier(target.postings)} WHERE frequency > 0 AND ${condition(identifier("term"))})`,
         boost,
         described,
       );

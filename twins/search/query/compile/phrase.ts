@@ -26,6 +26,7 @@ export function phrase(target: Words, slots: readonly Slot[], slop: number, boos
   );
   return {
     predicate: sql`d._row IN (SELECT _row FROM (${frequencies}))`,
+    rows: sql`SELECT _row FROM (${frequencies})`,
     score: {
       kind: "ranked",
       rows: sql`(SELECT _row, ${score} AS score
@@ -90,7 +91,7 @@ function rarityOf(target: Words, slots: readonly Slot[]): Sql {
   );
   return sql`SELECT CAST(sum(CAST(${idfSql(raw("documents"), raw("matching"))} AS DOUBLE)) AS FLOAT) AS rarity,
       any_value(average_length) AS average_length
-    FROM (${joined(matching, " UNION ALL ")}), (${statisticsSql(target.field, target.postings)})`;
+    FROM (${joined(matching, " UNION ALL ")}), (${statisticsSql(target.field)})`;
 }
 
 function explain(

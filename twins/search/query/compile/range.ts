@@ -55,7 +55,7 @@ function textRange(target: Extract<Target, { kind: "keyword" | "words" }>, query
   const bounds = texts({ lower, upper });
   if (bounds.length === 0) return exists(target.field);
   if (target.kind === "keyword") return some(target.field, (value) => between(value, bounds));
-  return sql`d._row IN (SELECT _row FROM ${identifier(target.postings)} WHERE ${between(identifier("term"), bounds)})`;
+  return sql`d._row IN (SELECT _row FROM ${identifier(target.postings)} WHERE frequency > 0 AND ${between(identifier("term"), bounds)})`;
 }
 
 function texts({

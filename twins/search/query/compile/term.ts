@@ -63,7 +63,7 @@ function anyCase(compiler: Compiler, target: Target, text: string, boost: number
   switch (target.kind) {
     case "words":
       return uniform(
-        sql`d._row IN (SELECT _row FROM ${identifier(target.postings)} WHERE lower(term) = lower(${text}))`,
+        sql`d._row IN (SELECT _row FROM ${identifier(target.postings)} WHERE frequency > 0 AND lower(term) = lower(${text}))`,
         boost,
         what,
       );

@@ -34,7 +34,7 @@ function oneOf(compiler: Compiler, target: Target, values: readonly Scalar[]): S
       return sql`d.${identifier(target.name)} IN ${strings(texts)}`;
     case "words":
       compiler.note(target.name, texts);
-      return sql`d._row IN (SELECT _row FROM ${identifier(target.postings)} WHERE term IN ${strings(texts)})`;
+      return sql`d._row IN (SELECT _row FROM ${identifier(target.postings)} WHERE frequency > 0 AND term IN ${strings(texts)})`;
     case "keyword":
       compiler.note(target.name, texts);
       return anyValue(target.field, "VARCHAR", JSON.stringify(compiler.keywords(texts)));

@@ -24,6 +24,7 @@ export function anyWords(target: Words, words: readonly Word[], minimum: number)
   const merged = mergedWords(words);
   return {
     predicate: wordsPredicate(target, merged, minimum),
+    rows: wordsRows(target, merged, minimum),
     score: { kind: "ranked", rows: rankedWords(target, merged, minimum) },
     explain: (ask, row) => explainWords(target, merged, ask, row),
   };
@@ -37,7 +38,7 @@ export function expandedPrefix(target: Words, prefix: string, maxExpansions: num
     FROM ${table} WHERE ${condition} AND frequency > 0`;
   const rows = rankedHits(target, hits, 1);
   return {
-    predicate: sql`d._row IN (SELECT _row FROM ${table} WHERE ${condition})`,
+    predicate: sql`d._row IN (SELECT _row FROM ${table} WHERE ${condition} AND frequency > 0)`,
     score: { kind: "ranked", rows },
     async explain(ask, row) {
       const [found] = await ask(sql`SELECT score FROM ${rows} WHERE _row = ${row}`);
@@ -77,9 +78,16 @@ function wordsPredicate(target: Words, words: readonly MergedWord[], minimum: nu
     const [only] = terms;
     const wanted =
       terms.length === 1 && only !== undefined ? sql`term = ${only}` : sql`term IN ${strings(terms)}`;
-    return sql`d._row IN (SELECT _row FROM ${table} WHERE ${wanted})`;
+    return sql`d._row IN (SELECT _row FROM ${table} WHERE ${wanted} AND frequency > 0)`;
   }
   return sql`d._row IN (SELECT _row FROM (${lookups(table, words)}) GROUP BY _row HAVING sum(times) >= ${minimum})`;
+}
+
+function wordsRows(target: Words, words: readonly MergedWord[], minimum: number): Sql {
+  const found = lookups(identifier(target.postings), words);
+  const [only] = words;
+  if (only && words.length === 1 && minimum <= only.times) return sql`SELECT _row FROM (${found})`;
+  return sql`SELECT _row FROM (${found}) GROUP BY _row HAVING sum(times) >= ${minimum}`;
 }
 
 /** `_row, word, times, boost, frequency, length` of each word in each document. */
@@ -131,7 +139,7 @@ const scoreOfHit = scoreSql(
 function weightsOf(target: Words): Sql {
   return sql`SELECT word, any_value(boost) * ${idfSql(raw("any_value(documents)"), raw("count(*)"))} AS weight,
       any_value(average_length) AS average_length
-    FROM hits, (${statisticsSql(target.field, target.postings)}) GROUP BY word`;
+    FROM hits, (${statisticsSql(target.field)}) GROUP BY word`;
 }
 
 async function explainWords(

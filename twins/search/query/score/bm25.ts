@@ -4,7 +4,7 @@
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/index-modules-similarity.html#bm25, Lucene's SmallFloat
  */
 import type { Field } from "../../../datasets/fields.ts";
-import { identifier, raw, type Sql, sql } from "../../../datasets/sql.ts";
+import { type Sql, sql } from "../../../datasets/sql.ts";
 
 export const K1 = 1.2;
 export const B = 0.75;
@@ -65,9 +65,7 @@ export function scoreSql(weight: Sql, frequency: Sql, factor: Sql): Sql {
 }
 
 /** One row: `documents` that have words in the field, and their `average_length` in words as FLOAT. */
-export function statisticsSql({ multi }: Field, postings: string): Sql {
-  // Of a list, the first value may have no words: then nothing stands at position 1.
-  const documents = multi ? raw("count(DISTINCT _row)") : raw("count(*) FILTER (WHERE position = 1)");
-  return sql`SELECT documents, CAST(CAST(words AS DOUBLE) / documents AS FLOAT) AS average_length
-    FROM (SELECT count(*) AS words, ${documents} AS documents FROM ${identifier(postings)})`;
+export function statisticsSql({ name }: Field): Sql {
+  return sql`SELECT documents, CAST(CAST(tokens AS DOUBLE) / nullif(documents, 0) AS FLOAT) AS average_length
+    FROM field_statistics WHERE field = ${name}`;
 }

@@ -31,7 +31,7 @@ export async function explainWord(
   const [found] = await ask(sql`
     SELECT frequency, length, documents, average_length,
            (SELECT count(*) FROM ${table} WHERE term = ${term} AND frequency > 0)
-    FROM ${table}, (${statisticsSql(field, postings)})
+    FROM ${table}, (${statisticsSql(field)})
     WHERE term = ${term} AND _row = ${row} AND frequency > 0`);
   if (!found) return undefined;
   const [frequency = 0, length = 0, documents = 0, averageLength = 0, matching = 0] = found.map(Number);
@@ -57,7 +57,7 @@ export async function explainPhrase(
   row: bigint,
 ): Promise<Explanation> {
   const [found = []] = await ask(sql`SELECT frequency, length, documents, average_length
-    FROM (${frequencies}), (${statisticsSql(field, postings)}) WHERE _row = ${row}`);
+    FROM (${frequencies}), (${statisticsSql(field)}) WHERE _row = ${row}`);
   const [frequency = 0, length = 0, documents = 0, averageLength = 0] = found.map(Number);
   const matching = await matchingDocuments(postings, terms, ask);
   return explainParts({ what, boost, documents, matching, frequency, length, averageLength });
