@@ -154,7 +154,9 @@ function scoreOf(events: readonly Event[], event: Event, clause: Clause, outer: 
         .toLowerCase()
         .split(/[^a-z]+/)
         .filter(Boolean);
-      const minimum = options.operator === "and" ? wanted.length : Number(options.minimum_should_match ?? 1);
+      // A single word is asked for as it is, whatever the minimum.
+      const written = wanted.length === 1 ? 1 : Number(options.minimum_should_match ?? 1);
+      const minimum = options.operator === "and" ? wanted.length : written;
       return wanted.length === 0
         ? undefined
         : some(
