@@ -66,6 +66,7 @@ async function translated(
   });
   return {
     predicate: sql`d._row IN (SELECT _row FROM (${statement}))`,
+    matches: sql`SELECT DISTINCT _row FROM (${statement})`,
     scored: sql`SELECT DISTINCT _row, CAST(1 AS DOUBLE) AS score FROM (${statement})`,
     constantScore: 1,
     dropped: [],
