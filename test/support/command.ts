@@ -25,14 +25,21 @@ export class Command {
   #stdout = "";
   #stderr = "";
 
-  /** @param file in `scripts/`; @param env what the command finds in its environment besides the way to programs */
-  constructor(file: string, args: string[], env: Record<string, string> = {}) {
+  /**
+   * @param file in `scripts/`
+   * @param env what the command finds in its environment besides the way to programs
+   * @param input what it reads on standard input; nothing is there when absent
+   */
+  constructor(file: string, args: string[], env: Record<string, string> = {}, input?: string) {
     this.#child = spawn(process.execPath, ["--import", TSX, join(PROJECT, "scripts", file), ...args], {
       cwd: this.folder,
       env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
-      stdio: ["ignore", "pipe", "pipe"],
+      stdio: ["pipe", "pipe", "pipe"],
       detached: true,
     });
+    // A command that does not read is not told that nobody listens to it.
+    this.#child.stdin.on("error", () => undefined);
+    this.#child.stdin.end(input);
     this.#child.stdout.on("data", (chunk: Buffer) => {
       this.#stdout += chunk.toString();
       this.#watched.changed();

@@ -43,6 +43,8 @@ import { FORMAT_VERSION } from "./store/layout.ts";
 const INGEST_VERSION = 1;
 const VERSION = `${FORMAT_VERSION}.${INGEST_VERSION}`;
 
+const READ_BYTES = 1 << 20;
+
 /** How much the datasets of a folder take, those that were used last. */
 const MOST_BYTES = 16 * 1024 ** 3;
 
@@ -91,7 +93,7 @@ class Library implements DatasetLibrary {
     const format = stated ?? likelyFormat(await beginningOf(file));
     const found = await this.#find(keyOf(sha256, format));
     if (found) return this.#dataset(found.file, { ...found.description, file_name: fileName });
-    const dataset = await this.fromStream({ bytes: createReadStream(file), fileName, format });
+    const dataset = await this.fromStream({ bytes: createReadStream(file, { highWaterMark: READ_BYTES }), fileName, format });
     await this.#keep(dataset);
     await this.#remember(file, stamp, dataset.description.sha256);
     return dataset;
@@ -145,7 +147,7 @@ class Library implements DatasetLibrary {
       // It was never read, or by another version.
     }
     const hash = createHash("sha256");
-    await pipeline(createReadStream(file, { highWaterMark: 1 << 20 }), hash);
+    await pipeline(createReadStream(file, { highWaterMark: READ_BYTES }), hash);
     const sha256 = hash.digest("hex");
     await this.#remember(file, stamp, sha256);
     return { stamp, sha256 };

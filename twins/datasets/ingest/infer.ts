@@ -22,7 +22,7 @@ export interface InferredColumn extends Staged {
   note?: string;
 }
 
-const SAMPLE_ROWS = 2048;
+const SAMPLE_ROWS = 256;
 /** Questions that are asked in one statement. */
 const BATCH = 200;
 

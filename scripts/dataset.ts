@@ -1,0 +1,84 @@
+/** `npm run dataset`: gives a service of the running twins its log events, shows them, takes them away. `USAGE` says how. */
+import { createReadStream, existsSync } from "node:fs";
+import { stat } from "node:fs/promises";
+import { basename } from "node:path";
+import type { Readable } from "node:stream";
+import { type Answer, ask, NotAsked } from "./dataset/ask.ts";
+import { type Command, type DatasetOptions, readOptions, USAGE } from "./dataset/options.ts";
+import { printDataset, printRefusal, printSandboxes } from "./dataset/print.ts";
+import { Progress } from "./dataset/progress.ts";
+import { terminalOf } from "./shared/terminal.ts";
+import { UsageError } from "./shared/usage.ts";
+
+const ENVIRONMENT_FILE = ".env";
+const DONE = 0;
+const REFUSED = 1;
+const NOT_ASKED = 2;
+
+try {
+  if (existsSync(ENVIRONMENT_FILE)) process.loadEnvFile(ENVIRONMENT_FILE);
+  const options = readOptions(process.argv.slice(2), process.env);
+  if (options) process.exitCode = await run(options);
+  else console.log(USAGE);
+} catch (error) {
+  const expected = error instanceof UsageError || error instanceof NotAsked;
+  console.error(expected ? error.message : error);
+  process.exitCode = NOT_ASKED;
+}
+
+/** @returns the exit status. @throws NotAsked */
+async function run({ command, url, key, json }: DatasetOptions): Promise<number> {
+  const answer = await perform(command, url, key);
+  if (json) process.stdout.write(`${answer.text}\n`);
+  const refused = answer.kind === "refused";
+  // With --json standard output belongs to the object.
+  const terminal = terminalOf(json || refused ? process.stderr : process.stdout);
+  if (refused) printRefusal(answer.refusal, terminal);
+  else if (!json) {
+    if (answer.kind === "dataset") printDataset(answer.dataset, terminal);
+    if (command.kind === "delete") terminal.line("the dataset is gone");
+    printSandboxes(answer.sandboxes, terminal);
+  }
+  return refused ? REFUSED : DONE;
+}
+
+function perform(command: Command, url: URL, key: string): Promise<Answer> {
+  switch (command.kind) {
+    case "upload":
+      return upload(command, url, key);
+    case "show":
+      return ask({ method: "GET", url, key });
+    case "delete":
+      return ask({ method: "DELETE", url, key });
+  }
+}
+
+async function upload(
+  { file, format }: Command & { kind: "upload" },
+  url: URL,
+  key: string,
+): Promise<Answer> {
+  const { bytes, length } = await openFile(file);
+  if (file !== "-") url.searchParams.set("file_name", basename(file));
+  if (format !== undefined) url.searchParams.set("format", format);
+  const progress = new Progress(process.stderr, length);
+  const onSent = (sent: number) => progress.sent(sent);
+  try {
+    return await ask({ method: "POST", url, key, body: { bytes, length, onSent } });
+  } finally {
+    progress.end();
+    bytes.destroy();
+  }
+}
+
+async function openFile(file: string): Promise<{ bytes: Readable; length: number | undefined }> {
+  if (file === "-") return { bytes: process.stdin, length: undefined };
+  try {
+    const found = await stat(file);
+    if (found.isDirectory()) throw new Error("it is a folder");
+    // A pipe or a device has no length.
+    return { bytes: createReadStream(file), length: found.isFile() ? found.size : undefined };
+  } catch (error) {
+    throw new NotAsked(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
