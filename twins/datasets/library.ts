@@ -93,7 +93,11 @@ class Library implements DatasetLibrary {
     const format = stated ?? likelyFormat(await beginningOf(file));
     const found = await this.#find(keyOf(sha256, format));
     if (found) return this.#dataset(found.file, { ...found.description, file_name: fileName });
-    const dataset = await this.fromStream({ bytes: createReadStream(file, { highWaterMark: READ_BYTES }), fileName, format });
+    const dataset = await this.fromStream({
+      bytes: createReadStream(file, { highWaterMark: READ_BYTES }),
+      fileName,
+      format,
+    });
     await this.#keep(dataset);
     await this.#remember(file, stamp, dataset.description.sha256);
     return dataset;
