@@ -100,10 +100,11 @@ export class CsvReader implements RowReader {
       return;
     }
     this.#header = undefined;
+    const before = this.#problems.total;
     const header = bytes.subarray(0, Math.max(end, 0));
     if (end < 0) this.#problems.add({ line: 1, rule: `the header has more than ${MOST_HEADER_BYTES} bytes` });
     else this.#begin(header);
-    this.lost = this.#problems.total > 0;
+    this.lost = this.#problems.total > before;
     if (this.lost) return;
     for (const byte of header) if (byte === NEWLINE) this.#line++;
     this.#line++;

@@ -81,20 +81,19 @@ class Text {
     this.#incomplete = Buffer.from(bytes.subarray(end));
     const whole = bytes.subarray(this.#mark, end);
     this.#mark = 0;
-    this.#check(whole);
-    this.reader.push(whole);
+    this.reader.push(this.#checked(whole));
   }
 
   end(): void {
-    this.#check(this.#incomplete);
-    this.reader.push(this.#incomplete);
+    this.reader.push(this.#checked(this.#incomplete));
     this.reader.end();
   }
 
-  #check(bytes: Uint8Array): void {
-    if (this.reader.lost) return;
+  /** The bytes, all of them UTF-8: what was not is a problem. */
+  #checked(bytes: Buffer): Buffer {
+    if (this.reader.lost) return bytes;
     let line = 0;
-    replaceInvalid(bytes, (at) => {
+    return replaceInvalid(bytes, (at) => {
       const place = this.reader.position(bytes, at);
       // One that is wrong is rarely alone: a line in another encoding is one problem.
       if (place.line !== line) this.#problems.add({ ...place, rule: "the text is not UTF-8 here" });

@@ -27,17 +27,19 @@ export function incompleteEnd(bytes: Uint8Array): number {
   return 0;
 }
 
-/** Calls `found` with the place of every byte that is not UTF-8, and puts a `?` there. */
-export function replaceInvalid(bytes: Uint8Array, found: (at: number) => void): void {
-  if (isUtf8(bytes)) return;
+/** The bytes, or a copy with a `?` for every byte that is not UTF-8; `found` is called with the place of each. */
+export function replaceInvalid(bytes: Buffer, found: (at: number) => void): Buffer {
+  if (isUtf8(bytes)) return bytes;
+  const replaced = Buffer.from(bytes);
   for (let at = 0; at < bytes.length; ) {
     const length = characterAt(bytes, at);
     if (length > 0) at += length;
     else {
       found(at);
-      bytes[at++] = 0x3f;
+      replaced[at++] = 0x3f;
     }
   }
+  return replaced;
 }
 
 /** Length of the character that begins here; 0 when none does. */

@@ -78,8 +78,8 @@ interface Own {
   indexColumn: InferredColumn | undefined;
   id: Sql;
   index: Sql;
-  /** The id that a row brought with it; NULL when it brought none. */
-  givenId: Sql;
+  /** The id that a row brought with it; NULL when it brought none. Absent: no row can. */
+  givenId: Sql | undefined;
 }
 
 function takeOwn(columns: readonly InferredColumn[], { hasSource }: RowReader): Own {
@@ -97,11 +97,12 @@ function takeOwn(columns: readonly InferredColumn[], { hasSource }: RowReader): 
     indexColumn,
     id: sql`coalesce(${givenId}, 'row-' || rowid)`,
     index: sql`coalesce(${given(indexColumn, staging.index)}, ${constant(DEFAULT_INDEX)})`,
-    givenId: sql`coalesce(${givenId})`,
+    givenId: hasSource || idColumn ? sql`coalesce(${givenId})` : undefined,
   };
 }
 
 async function refuseDuplicateIds(connection: DuckDBConnection, { id, index, givenId }: Own): Promise<void> {
+  if (!givenId) return;
   const { rows: given } = await read(connection, sql`SELECT count(${givenId}) FROM ${staging.table}`);
   if (given[0]?.[0] === 0) return;
   const named = sql`SELECT line, ${id} AS id, ${index} AS name FROM ${staging.table}`;
