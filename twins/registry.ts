@@ -2,6 +2,7 @@
 import postgres from "./database/index.ts";
 import engine from "./engine/index.ts";
 import type { AnyTwinDefinition } from "./sandbox/twin.ts";
+import elasticsearch from "./search/index.ts";
 import vapi from "./voice-runtime/index.ts";
 
-export const registry: readonly AnyTwinDefinition[] = [engine, postgres, vapi];
+export const registry: readonly AnyTwinDefinition[] = [elasticsearch, engine, postgres, vapi];

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import postgresTwin from "../../twins/database/index.ts";
 import engineTwin from "../../twins/engine/index.ts";
 import type { RunningTwins } from "../../twins/sandbox/start.ts";
+import searchTwin from "../../twins/search/index.ts";
 import { voiceRuntimeTwinWith } from "../../twins/voice-runtime/definition.ts";
 import { request } from "./http.ts";
 import { addressesOf, startEnvironment } from "./twins.ts";
@@ -20,10 +21,10 @@ export interface Sample {
   /** A change of such a row that can be made, and one of a bad type. */
   change: Row;
   badChange: Row;
-  /** A column that refers to another table: rows to add, and where they fail. */
-  child: { table: string; column: string; row(parent: unknown): Row; change?: Row };
+  /** A column that refers to another table: rows to add, and where they fail; absent for events, which refer to nothing. */
+  child?: { table: string; column: string; row(parent: unknown): Row; change?: Row };
   /** The parent table and its key column. */
-  parent: { table: string; key: string; row: Row };
+  parent?: { table: string; key: string; row: Row };
   /** A table with a column that is no text and may be empty; `make` is the SQL that makes it first. */
   nullable?: { table: string; column: string; empty: Row; full: Row; text: string; make?: string };
 }
@@ -43,10 +44,20 @@ export interface TwinUnderTest {
 export const twinDefinitions = () => [
   engineTwin,
   postgresTwin,
+  searchTwin,
   voiceRuntimeTwinWith({ createSession: playedSessions().createSession, embedded: silentSpeech }),
 ];
 
-export const twinNames = ["engine", "postgres", "vapi"] as const;
+export const twinNames = ["elasticsearch", "engine", "postgres", "vapi"] as const;
+
+/** Twins whose tables are declared, with columns that refer to one another. */
+export const relatedTwinNames = ["engine", "postgres", "vapi"] as const;
+
+/** The tables of a sample that refer to one another. */
+export function relationOf({ child, parent }: Sample) {
+  if (!child || !parent) throw new Error("nothing in this sample refers to anything");
+  return { child, parent };
+}
 
 export interface EveryTwin {
   twins: RunningTwins;
@@ -108,6 +119,16 @@ const message = (id: string, more: Row = {}) => ({
 });
 
 const samples: Record<(typeof twinNames)[number], Sample> = {
+  elasticsearch: {
+    table: "events",
+    key: "_id",
+    rows: [
+      { _id: "1", message: "disk is full", bytes: 5 },
+      { _id: "é 📞", message: "all is well", bytes: 6 },
+    ],
+    change: { bytes: 7 },
+    badChange: { bytes: "many" },
+  },
   engine: {
     table: "simulations",
     key: "id",

@@ -1,4 +1,5 @@
 /** The search twin: Elasticsearch's REST API over a log dataset, with SQL on DuckDB underneath. */
+import { openDatasetLibrary } from "../datasets/library.ts";
 import { defineTwin } from "../sandbox/twin.ts";
 import { aliasOperations } from "./api/aliases.ts";
 import { asyncSearchOperations } from "./api/async-search.ts";
@@ -45,6 +46,7 @@ export default defineTwin({
     ...catOperations,
     ...securityOperations,
   ],
+  takesDataset: openDatasetLibrary,
   manual: searchManual,
   faultStatuses,
   refusal,

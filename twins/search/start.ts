@@ -1,28 +1,32 @@
 /** Starts the search twin of one sandbox. */
-
 import { openLogStore } from "../datasets/store/duckdb-log-store.ts";
 import type { LogStore } from "../datasets/store/log-store.ts";
 import { translatorOf } from "../datasets/translator/config.ts";
-import { resettable } from "../sandbox/baseline.ts";
-import { createMemoryWorld } from "../sandbox/memory-world.ts";
+import { EventWorld } from "../datasets/world/event-world.ts";
 import type { TwinContext } from "../sandbox/twin.ts";
+import { WorldRefusal } from "../sandbox/world.ts";
 import type { SearchConfig } from "./config.ts";
 import { DocumentWriter } from "./documents/document-writer.ts";
 import { createOpenSearches } from "./search/open-searches.ts";
 import type { SearchTwin } from "./search-twin.ts";
 
 export async function startSearchTwin(
-  { clock, log, variable }: TwinContext,
+  context: TwinContext,
   { fidelity, index, model, translator }: SearchConfig,
 ): Promise<SearchTwin> {
+  const { clock, log, variable } = context;
   let opened: Promise<LogStore> | undefined;
+  const baselineFile = () => context.dataset?.()?.file;
   const store = () => {
-    opened ??= openLogStore();
+    opened ??= open(baselineFile(), log);
+    // The next request tries again.
+    opened.catch(() => {
+      opened = undefined;
+    });
     return opened;
   };
-  const world = createMemoryWorld({});
   return {
-    world,
+    world: new EventWorld({ store, index }),
     store,
     documents: new DocumentWriter(store),
     open: createOpenSearches(clock),
@@ -33,9 +37,23 @@ export async function startSearchTwin(
     translator: translatorOf(model, variable),
     translatorOrder: translator,
     log,
-    reset: await resettable(world),
+    async reset(profile) {
+      if (profile !== undefined && profile !== "default") throw unknownProfile(profile);
+      // A store that was never opened will open on what is then the baseline.
+      await (await opened)?.reset({ file: baselineFile() });
+    },
     async stop() {
       await (await opened)?.close();
     },
   };
+}
+
+function open(baselineFile: string | undefined, log: TwinContext["log"]): Promise<LogStore> {
+  return openLogStore(baselineFile === undefined ? { log } : { baselineFile, log });
+}
+
+function unknownProfile(profile: string): WorldRefusal {
+  return new WorldRefusal([
+    { table: "*", value: profile, rule: "no such profile; this twin has one, named default" },
+  ]);
 }

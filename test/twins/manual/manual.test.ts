@@ -6,10 +6,16 @@ import { type EveryTwin, startEveryTwin, twinDefinitions, twinNames } from "../.
 import { commonProofs } from "./common-proofs.ts";
 import { clientProofs, fileProofs, journalProofs } from "./file-and-client-proofs.ts";
 import type { Proofs } from "./proof.ts";
+import { elasticsearchProofs } from "./search-proofs.ts";
 import { engineProofs, postgresProofs, vapiProofs } from "./twin-proofs.ts";
 
 const shared: Proofs = { ...commonProofs, ...fileProofs, ...clientProofs, ...journalProofs };
-const own: Record<string, Proofs> = { engine: engineProofs, postgres: postgresProofs, vapi: vapiProofs };
+const own: Record<string, Proofs> = {
+  elasticsearch: elasticsearchProofs,
+  engine: engineProofs,
+  postgres: postgresProofs,
+  vapi: vapiProofs,
+};
 
 function ownSentences(name: string) {
   const manual = twinDefinitions().find((definition) => definition.name === name)?.manual;

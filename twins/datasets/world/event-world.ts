@@ -117,7 +117,7 @@ export class EventWorld implements World {
       }));
       // Of no event, the change is still to be one that could be made.
       const checked = documents.length > 0 ? documents : [{ index: EVENTS, source: JSON.stringify(changes) }];
-      const [unfit] = writer.misfits(checked);
+      const [unfit] = changeProblems(changes).length > 0 ? [] : writer.misfits(checked);
       if (unfit) problems.push(...unfitProblems([unfit], undefined));
       refuseIf(problems);
       if (documents.length > 0) await writer.write(documents);

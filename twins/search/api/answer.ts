@@ -1,8 +1,9 @@
 /** What all routes of the vendor's API have in common: forms, URL parameters, filters, errors and headers. */
 import { stringify } from "yaml";
-import { QueryInterrupted } from "../../datasets/store/log-store.ts";
+import { QueryInterrupted, QueueFull } from "../../datasets/store/log-store.ts";
 import type { Method, Operation, VendorRequest, VendorResponse } from "../../sandbox/operation.ts";
 import { compactJson, prettyJson } from "../json/write.ts";
+import { NODE_NAME } from "../node.ts";
 import type { SearchTwin } from "../search-twin.ts";
 import { VendorError, vendorErrorResponse } from "../vendor-error.ts";
 import { Call } from "./call.ts";
@@ -88,6 +89,12 @@ export function asVendorError(error: unknown): VendorError {
     return error.reason === "cancelled"
       ? new VendorError(400, { type: "task_cancelled_exception", reason: "task cancelled [channel closed]" })
       : new VendorError(504, { type: "search_timeout_exception", reason: `Time exceeded: ${error.message}` });
+  }
+  if (error instanceof QueueFull) {
+    return new VendorError(429, {
+      type: "es_rejected_execution_exception",
+      reason: `rejected execution of TimedRunnable on TaskExecutor[name = ${NODE_NAME}/search]: ${error.message}`,
+    });
   }
   throw error;
 }

@@ -26,14 +26,39 @@ export function unparsable(reason: string, at = "1:1", caused_by?: ErrorCause): 
 
 const PREVIEW_CHARACTERS = 100;
 
-/** A value that its field cannot hold. */
-export function unfit({ field, type, value, reason }: UnfitValue, id: string): VendorError {
-  const preview = value.startsWith('"') ? String(JSON.parse(value)) : value;
-  return new VendorError(400, {
-    type: "document_parsing_exception",
-    reason: `[1:1] failed to parse field [${field}] of type [${type}] in document with id '${id}'. Preview of field's value: '${preview.slice(0, PREVIEW_CHARACTERS)}'`,
-    caused_by: { type: "illegal_argument_exception", reason },
-  });
+/** Why a document does not fit the fields that there are. */
+export function unfit(misfit: UnfitValue, id: string): VendorError {
+  const { kind, field, type, value, reason, line, column } = misfit;
+  const at = `[${line}:${column}]`;
+  switch (kind) {
+    case "malformed_json":
+      return unparsable(reason, `${line}:${column}`);
+    case "too_many_fields":
+    case "too_deep":
+    case "bad_field_name":
+      return new VendorError(400, { type: "illegal_argument_exception", reason });
+    case "metadata_field":
+      return new VendorError(400, {
+        type: "document_parsing_exception",
+        reason: `${at} Field [${field}] is a metadata field and cannot be added inside a document. Use the index API request parameters.`,
+      });
+    case "value_for_object":
+      return new VendorError(400, {
+        type: "document_parsing_exception",
+        reason: `${at} object mapping for [${field}] tried to parse field [${field}] as object, but found a concrete value`,
+      });
+    default: {
+      const preview = (value.startsWith('"') ? String(JSON.parse(value)) : value).slice(
+        0,
+        PREVIEW_CHARACTERS,
+      );
+      return new VendorError(400, {
+        type: "document_parsing_exception",
+        reason: `${at} failed to parse field [${field}] of type [${type}] in document with id '${id}'. Preview of field's value: '${preview}'`,
+        caused_by: { type: "illegal_argument_exception", reason },
+      });
+    }
+  }
 }
 
 /** @param problems each in one sentence */

@@ -1,6 +1,6 @@
 /** Documents as they are stored. */
 import { type Sql, sql } from "../../datasets/sql.ts";
-import type { DocumentPlace, LogStore } from "../../datasets/store/log-store.ts";
+import type { DocumentPlace, LogReader } from "../../datasets/store/log-store.ts";
 
 export interface StoredDocument extends DocumentPlace {
   version: number;
@@ -10,7 +10,7 @@ export interface StoredDocument extends DocumentPlace {
 
 /** Documents by their place; what is not there has no entry. One statement for all of them. */
 export async function readDocuments(
-  store: LogStore,
+  store: LogReader,
   places: readonly DocumentPlace[],
 ): Promise<Map<string, StoredDocument>> {
   const found = new Map<string, StoredDocument>();

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import {
   type DocumentPlace,
   type DocumentWrite,
-  type LogStore,
+  type LogWriter,
   UnfitDocuments,
 } from "../../datasets/store/log-store.ts";
 import { readExactJson } from "../json/read.ts";
@@ -26,7 +26,7 @@ interface PendingRemoval {
 }
 
 export class Writing {
-  readonly #store: LogStore;
+  readonly #store: LogWriter;
   readonly #actions: readonly Action[];
   readonly #outcomes: (Outcome | undefined)[];
   #known = new Map<string, StoredDocument>();
@@ -35,7 +35,7 @@ export class Writing {
   #writes: PendingWrite[] = [];
   #removals: PendingRemoval[] = [];
 
-  constructor(store: LogStore, actions: readonly Action[]) {
+  constructor(store: LogWriter, actions: readonly Action[]) {
     this.#store = store;
     this.#actions = actions;
     this.#outcomes = actions.map(() => undefined);
