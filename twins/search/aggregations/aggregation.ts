@@ -97,6 +97,8 @@ export type MakeBucket = (
 export interface BucketsAggregation extends Named {
   readonly kind: "buckets";
   readonly keys: readonly KeyColumn[];
+  /** What makes the buckets, where each is a condition: the key of a bucket is then its index. */
+  readonly conditions?: readonly Sql[];
   readonly selection: Selection;
   readonly children: Aggregations;
   result(group: BucketGroup, make: MakeBucket): BucketsResult;

@@ -97,6 +97,9 @@ class Assembly {
     if (aggregation.kind === "buckets" && place.kind === "buckets") {
       return this.#bucketsResult(aggregation, place.owner, position.ordinal);
     }
+    if (aggregation.kind === "buckets" && place.kind === "conditions") {
+      return this.#conditionsResult(aggregation, place.buckets, position);
+    }
     if (aggregation.kind === "hits" && place.kind === "hits") {
       return this.#hitsResult(aggregation, place.node, position);
     }
@@ -116,11 +119,34 @@ class Assembly {
 
   #bucketsResult(aggregation: BucketsAggregation, owner: Owner, ordinal: number): BucketsResult {
     const rows = this.#rows.get(owner.node)?.get(ordinal) ?? [];
-    const result = aggregation.result(this.#group(rows, aggregation, owner), (row, bucket): Bucket => {
+    return this.#made(aggregation, this.#group(rows, aggregation, owner), () => owner.places);
+  }
+
+  /** Buckets whose counts and results are among the values of what they are in. */
+  #conditionsResult(
+    aggregation: BucketsAggregation,
+    buckets: readonly { first: number; places: Places }[],
+    { values = [] }: Position,
+  ): BucketsResult {
+    const rows = buckets.flatMap(({ first }, index): BucketRow[] => {
+      const docCount = Number(values[first] ?? 0);
+      return docCount === 0 ? [] : [{ keys: [index], docCount, ordinal: -1, values }];
+    });
+    const group = { rows, total: 0, groups: rows.length };
+    const nowhere: Places = new Map();
+    return this.#made(aggregation, group, (row) => buckets[Number(row?.keys[0] ?? 0)]?.places ?? nowhere);
+  }
+
+  #made(
+    aggregation: BucketsAggregation,
+    group: BucketGroup,
+    placesOf: (row: BucketRow | undefined) => Places,
+  ): BucketsResult {
+    const result = aggregation.result(group, (row, bucket): Bucket => {
       if (++this.#buckets > MAX_BUCKETS) throw tooManyBuckets(this.#buckets);
       const docCount = row?.docCount ?? 0;
       const position: Position = { ordinal: row?.ordinal ?? -1, values: row?.values, docCount };
-      return { ...bucket, docCount, results: this.#results(aggregation.children, owner.places, position) };
+      return { ...bucket, docCount, results: this.#results(aggregation.children, placesOf(row), position) };
     });
     for (const { parent } of aggregation.children.pipelines) parent?.(result);
     return result;

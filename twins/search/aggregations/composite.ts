@@ -193,7 +193,7 @@ function dateSource(options: Options, context: AggregationContext, nullable: boo
       const shown = rounding.moment(Number(key));
       return format === undefined ? shown : (values.print?.(shown) ?? shown);
     },
-    read: (value) => sql`CAST(${BigInt(Math.floor(rounding.groupOf(moment(value))))} AS BIGINT)`,
+    read: (value) => rounding.groupOf(moment(value)),
   };
 }
 

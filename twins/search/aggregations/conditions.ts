@@ -3,7 +3,7 @@ import { joined, raw, type Sql, sql } from "../../datasets/sql.ts";
 import { parseDate } from "../dates/date-math.ts";
 import { defaultDateFormat } from "../dates/java-format.ts";
 import { Double, doubleText } from "../json/numbers.ts";
-import type { Aggregations, BucketsAggregation, SingleAggregation } from "./aggregation.ts";
+import type { Aggregations, BucketsAggregation, KeyColumn, SingleAggregation } from "./aggregation.ts";
 import type { AggregationContext } from "./context.ts";
 import { argumentError, optionError, parsingError } from "./errors.ts";
 import { anyKind, type Naming } from "./metrics.ts";
@@ -25,20 +25,14 @@ function conditionBuckets(
   children: Aggregations,
   buckets: readonly ConditionBucket[],
   keyed: boolean,
+  overlap: boolean,
 ): BucketsAggregation {
-  const numbers = buckets.map(
-    ({ condition }, index) => sql`CASE WHEN ${condition} THEN ${raw(String(index))} END`,
-  );
+  const conditions = buckets.map(({ condition }) => condition);
   return {
     kind: "buckets",
     ...naming,
-    keys: [
-      {
-        value: sql`list_filter([${joined(numbers, ", ")}], lambda x: x IS NOT NULL)`,
-        list: true,
-        nullable: false,
-      },
-    ],
+    keys: [bucketKey(conditions, overlap)],
+    conditions,
     selection: { kind: "all" },
     children,
     result({ rows }, make) {
@@ -57,6 +51,18 @@ function conditionBuckets(
       };
     },
   };
+}
+
+/** The index of the condition that a document fits, or a list of all. */
+function bucketKey(conditions: readonly Sql[], overlap: boolean): KeyColumn {
+  const number = (index: number) => raw(String(index));
+  if (!overlap) {
+    const cases = conditions.map((condition, index) => sql`WHEN ${condition} THEN ${number(index)}`);
+    return { value: sql`CASE ${joined(cases, " ")} END`, list: false, nullable: false };
+  }
+  const cases = conditions.map((condition, index) => sql`CASE WHEN ${condition} THEN ${number(index)} END`);
+  const value = sql`list_filter([${joined(cases, ", ")}], lambda x: x IS NOT NULL)`;
+  return { value, list: true, nullable: false };
 }
 
 interface Range {
@@ -90,6 +96,7 @@ export function readRange(
     children,
     ranges.map((range) => rangeBucket(range, values, keyed)),
     keyed,
+    values.multi || rangesOverlap(ranges),
   );
 }
 
@@ -132,6 +139,14 @@ function byBounds(a: Range, b: Range): number {
   const most = Number.POSITIVE_INFINITY;
   const order = (x: number, y: number) => (x < y ? -1 : x > y ? 1 : 0);
   return order(a.from ?? least, b.from ?? least) || order(a.to ?? most, b.to ?? most);
+}
+
+/** @param ranges in the order of their bounds */
+function rangesOverlap(ranges: readonly Range[]): boolean {
+  return ranges.some(({ from }, index) => {
+    const before = ranges[index - 1];
+    return before !== undefined && (before.to === undefined || from === undefined || from < before.to);
+  });
 }
 
 function rangeBucket({ key, from, to }: Range, values: Values, keyed: boolean): ConditionBucket {
@@ -206,7 +221,7 @@ export function readFilters(
     );
     buckets.push(bucket(otherKey ?? "_other_", sql`(${others})`));
   }
-  return conditionBuckets(naming, "filters", children, buckets, named && keyed);
+  return conditionBuckets(naming, "filters", children, buckets, named && keyed, true);
 }
 
 /** filter: its options are a query. */

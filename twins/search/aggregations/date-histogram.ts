@@ -1,5 +1,5 @@
 /** date_histogram: a bucket an interval of time. */
-import { type Sql, sql } from "../../datasets/sql.ts";
+import { raw, type Sql, sql } from "../../datasets/sql.ts";
 import { parseDate } from "../dates/date-math.ts";
 import { defaultDateFormat } from "../dates/java-format.ts";
 import type { Aggregations, BucketsAggregation, OrderTerm } from "./aggregation.ts";
@@ -78,10 +78,12 @@ export function readDateHistogram(
 
 /** The groups of a document's moments, each once. */
 export function roundedKeys({ kind, value, multi }: Values, rounding: Rounding): Sql {
-  const epochMs = (moment: Sql) =>
-    kind === "date" ? sql`epoch_ms(${moment})` : sql`CAST(${moment} AS BIGINT)`;
-  if (!multi) return rounding.group(epochMs(value));
-  return sql`list_distinct(list_transform(${value}, lambda x: ${rounding.group(epochMs(sql`x`))}))`;
+  const moment = (one: Sql) =>
+    kind === "date"
+      ? { epochMs: sql`epoch_ms(${one})`, timestamp: one }
+      : { epochMs: sql`CAST(${one} AS BIGINT)`, timestamp: undefined };
+  if (!multi) return rounding.group(moment(value));
+  return sql`list_distinct(list_transform(${value}, lambda x: ${rounding.group(moment(raw("x")))}))`;
 }
 
 function inside<Group extends { rows: readonly { keys: readonly unknown[] }[] }>(

@@ -29,23 +29,6 @@ export function validationError(reasons: readonly string[]): VendorError {
   });
 }
 
-/** The shards refuse: the request is well-formed, the data does not allow it. */
-export function shardError(index: string, cause: ErrorCause): VendorError {
-  const { caused_by: _, ...root } = cause;
-  return new VendorError(
-    400,
-    {
-      type: "search_phase_execution_exception",
-      reason: "all shards failed",
-      phase: "query",
-      grouped: true,
-      failed_shards: [{ shard: 0, index, node: "offhook", reason: cause }],
-      caused_by: { ...root, caused_by: root },
-    },
-    root,
-  );
-}
-
 /** The most buckets of one answer. */
 export const MAX_BUCKETS = 65_536;
 

@@ -2,12 +2,13 @@
  * percentiles and percentile_ranks, exact: what the vendor's digest gives as long as it keeps every value.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/search-aggregations-metrics-percentile-aggregation.html
  */
-import { type Sql, sql } from "../../datasets/sql.ts";
+import { joined, raw, type Sql, sql } from "../../datasets/sql.ts";
+import type { ResultValue } from "../../datasets/store/log-store.ts";
 import { Double, doubleText } from "../json/numbers.ts";
 import type { MetricAggregation } from "./aggregation.ts";
 import type { AggregationContext } from "./context.ts";
 import { argumentError } from "./errors.ts";
-import { type Naming, numericKinds } from "./metrics.ts";
+import { type Naming, numberOf, numericKinds } from "./metrics.ts";
 import { Options } from "./options.ts";
 import type { Members, MetricResult } from "./result.ts";
 import { numeric, readValues, type Values } from "./values.ts";
@@ -29,7 +30,7 @@ export function readPercentiles(
     values,
     percents,
     keyed,
-    (filter) => percents.map((percent) => quantileSql(values, filter, percent / 100)),
+    (filter) => quantilesSql(values, filter, percents),
   );
 }
 
@@ -63,7 +64,11 @@ export function readPercentileRanks(
     values,
     ranked,
     keyed,
-    (filter) => ranked.map((value) => rankSql(values, filter, value)),
+    (filter) =>
+      sql`[${joined(
+        ranked.map((value) => rankSql(values, filter, value)),
+        ", ",
+      )}]`,
   );
 }
 
@@ -90,11 +95,16 @@ function readHdr(hdr: Options): void {
   hdr.done();
 }
 
-function quantileSql(values: Values, filter: Sql, quantile: number): Sql {
+/** All of them at once: a LIST. */
+function quantilesSql(values: Values, filter: Sql, percents: readonly number[]): Sql {
   const number = numeric(values);
-  const at = sql`CAST(${quantile} AS DOUBLE)`;
+  const at = sql`[${joined(
+    percents.map((percent) => sql`CAST(${percent / 100} AS DOUBLE)`),
+    ", ",
+  )}]`;
   if (!values.multi) return sql`quantile_cont(CAST(${number} AS DOUBLE), ${at})${filter}`;
-  return sql`list_aggregate(list_transform(flatten(list(${number})${filter}), lambda x: CAST(x AS DOUBLE)), 'quantile_cont', ${at})`;
+  const all = sql`list_transform(flatten(list(${number})${filter}), lambda x: CAST(x AS DOUBLE))`;
+  return sql`list_aggregate(${all}, 'quantile_cont', ${at})`;
 }
 
 /**
@@ -127,29 +137,31 @@ function percentileAggregation(
   values: Values,
   keys: readonly number[],
   keyed: boolean,
-  columns: (filter: Sql) => Sql[],
+  column: (filter: Sql) => Sql,
 ): MetricAggregation {
   return {
     kind: "metric",
     name,
     type,
     meta,
-    columns,
-    figure(names, property) {
+    columns: (filter) => [column(filter)],
+    figure([list = raw("NULL")], property) {
       const index = property === undefined ? -1 : keys.indexOf(Number(property));
-      return index < 0 ? undefined : names[index];
+      return index < 0 ? undefined : sql`${list}[${raw(String(index + 1))}]`;
     },
     result: (row) =>
       percentilesResult(
         { typeName, meta },
         keys,
-        keys.map((_, index) =>
-          row?.[index] === null || row?.[index] === undefined ? Number.NaN : Number(row[index]),
-        ),
+        keys.map((_, index) => numberOf(listOf(row?.[0])[index])),
         keyed,
         values.print,
       ),
   };
+}
+
+function listOf(value: ResultValue | undefined): readonly ResultValue[] {
+  return Array.isArray(value) ? value : [];
 }
 
 export function percentilesResult(

@@ -9,13 +9,21 @@ import { transitionsOf } from "../dates/transitions.ts";
 import { argumentError } from "./errors.ts";
 import type { Options } from "./options.ts";
 
+/** A moment of a document. */
+export interface Moment {
+  /** Milliseconds, BIGINT. */
+  epochMs: Sql;
+  /** TIMESTAMP, where the field is a date. */
+  timestamp: Sql | undefined;
+}
+
 export interface Rounding {
-  /** What groups moments (milliseconds, BIGINT) that round to the same. */
-  group(epochMs: Sql): Sql;
+  /** What groups moments that round to the same. */
+  group(moment: Moment): Sql;
   /** The rounded moment of a group. */
   moment(group: number): number;
   /** The group of a rounded moment. */
-  groupOf(moment: number): number;
+  groupOf(moment: number): Sql;
   /** The rounded moment after another. */
   next(moment: number): number;
   round(epochMs: number): number;
@@ -97,8 +105,9 @@ function readOffset(options: Options): number {
 
 function shifted(rounding: Rounding, offsetMs: number): Rounding {
   if (offsetMs === 0) return rounding;
+  const offset = sql`CAST(${BigInt(offsetMs)} AS BIGINT)`;
   return {
-    group: (epochMs) => rounding.group(sql`(${epochMs} - CAST(${BigInt(offsetMs)} AS BIGINT))`),
+    group: ({ epochMs }) => rounding.group({ epochMs: sql`(${epochMs} - ${offset})`, timestamp: undefined }),
     moment: (group) => rounding.moment(group) + offsetMs,
     groupOf: (moment) => rounding.groupOf(moment - offsetMs),
     next: (moment) => rounding.next(moment - offsetMs) + offsetMs,
@@ -110,38 +119,54 @@ function calendarRounding(unit: CalendarUnit, zone: TimeZone): Rounding {
   if (unit === "hour" || unit === "minute" || unit === "second") {
     return instantRounding(unit === "hour" ? HOUR_MS : unit === "minute" ? 60_000 : 1_000, zone);
   }
+  if (unit === "day") return fixedRounding(24 * HOUR_MS, zone);
+  const name = raw(`'${unit}'`);
+  const group = ({ epochMs, timestamp }: Moment) => {
+    const local =
+      timestamp && zone.fixedOffsetMs === 0 ? timestamp : sql`make_timestamp_ms(${localSql(epochMs, zone)})`;
+    return sql`date_trunc(${name}, ${local})`;
+  };
+  // A truncated TIMESTAMP comes out as milliseconds.
+  const groups = {
+    group,
+    moment: (key: number) => key,
+    groupOf: (key: number) => sql`make_timestamp_ms(${BigInt(key)})`,
+  };
   return localRounding(
     zone,
     (localMs) => floorTo(localMs, unit),
     (localMs) => plus(localMs, 1, unit),
-    (localMs) => truncated(localMs, unit),
+    groups,
   );
 }
 
 /** Intervals of more than an hour go by what local clocks show: clocks that change stretch one or shorten it. */
 function fixedRounding(intervalMs: number, zone: TimeZone): Rounding {
-  if (intervalMs <= HOUR_MS || zone.fixedOffsetMs !== undefined) return instantRounding(intervalMs, zone);
+  if (intervalMs <= HOUR_MS) return instantRounding(intervalMs, zone);
+  const steps = stepsOf(intervalMs);
   return localRounding(
     zone,
     (localMs) => Math.floor(localMs / intervalMs) * intervalMs,
     (localMs) => localMs + intervalMs,
-    (localMs) => floored(localMs, intervalMs),
+    { ...steps, group: ({ epochMs }) => steps.step(localSql(epochMs, zone)) },
   );
 }
+
+type LocalGroups = Pick<Rounding, "group" | "moment" | "groupOf">;
 
 /** Groups are local times, which are moments once the zone is known: where clocks are put back, one group is longer. */
 function localRounding(
   zone: TimeZone,
   floor: (localMs: number) => number,
   step: (localMs: number) => number,
-  floorSql: (localMs: Sql) => Sql,
+  groups: LocalGroups,
 ): Rounding {
   const local = (epochMs: number) => epochMs + zone.offsetAt(epochMs);
   return {
-    group: (epochMs) => floorSql(sql`(${epochMs}${offsetSql(epochMs, zone)})`),
-    moment: (group) => zone.toEpoch(group),
-    groupOf: (moment) => floor(local(moment)),
+    group: groups.group,
+    moment: (group) => zone.toEpoch(groups.moment(group)),
     // A start that clocks skip is a later local time: the floor of it is the group's own.
+    groupOf: (moment) => groups.groupOf(floor(local(moment))),
     next: (moment) => zone.toEpoch(step(floor(local(moment)))),
     round: (epochMs) => zone.toEpoch(floor(local(epochMs))),
   };
@@ -149,26 +174,49 @@ function localRounding(
 
 /** Groups are moments: the same local time twice is two groups. */
 function instantRounding(intervalMs: number, zone: TimeZone): Rounding {
+  const steps = stepsOf(intervalMs);
   const round = (epochMs: number) => {
     const offset = zone.offsetAt(epochMs);
     return Math.floor((epochMs + offset) / intervalMs) * intervalMs - offset;
   };
+  // Where every offset is a whole number of intervals, local steps are steps of the moment itself.
+  const offsets =
+    zone.fixedOffsetMs === undefined
+      ? transitionsOf(zone).map(({ offsetMs }) => offsetMs)
+      : [zone.fixedOffsetMs];
+  const aligned = offsets.every((offsetMs) => offsetMs % intervalMs === 0);
+  const next = (moment: number) => round(moment + intervalMs);
+  if (aligned) {
+    return {
+      group: ({ epochMs }) => steps.step(epochMs),
+      moment: steps.moment,
+      groupOf: steps.groupOf,
+      next,
+      round,
+    };
+  }
   return {
-    group(epochMs) {
-      const offset = offsetSql(epochMs, zone);
-      const local = sql`(${epochMs}${offset})`;
-      if (offset.text === "") return floored(epochMs, intervalMs);
-      return sql`(${epochMs} - ${remainder(local, intervalMs)})`;
-    },
+    group: ({ epochMs }) => sql`(${epochMs} - ${remainder(localSql(epochMs, zone), intervalMs)})`,
     moment: (group) => group,
-    groupOf: (moment) => moment,
-    next: (moment) => round(moment + intervalMs),
+    groupOf: (moment) => sql`CAST(${BigInt(moment)} AS BIGINT)`,
+    next,
     round,
   };
 }
 
-function floored(ms: Sql, intervalMs: number): Sql {
-  return sql`(${ms} - ${remainder(ms, intervalMs)})`;
+/** Earlier than every date that a column can hold and a JavaScript date of four digits: year -10000. */
+const BEFORE_ALL_MS = 380_000_000_000_000;
+
+/** Intervals are numbered from far in the past, so that one integer division, which rounds towards zero, rounds down. */
+function stepsOf(intervalMs: number) {
+  const first = Math.ceil(BEFORE_ALL_MS / intervalMs);
+  const start = raw(String(BigInt(first) * BigInt(intervalMs)));
+  const interval = raw(String(intervalMs));
+  return {
+    step: (ms: Sql) => sql`((${ms} + ${start}) // ${interval})`,
+    moment: (step: number) => (step - first) * intervalMs,
+    groupOf: (ms: number) => sql`CAST(${BigInt(Math.floor(ms / intervalMs) + first)} AS BIGINT)`,
+  };
 }
 
 /** Never negative. */
@@ -177,9 +225,9 @@ function remainder(ms: Sql, intervalMs: number): Sql {
   return sql`(((${ms}) % ${interval} + ${interval}) % ${interval})`;
 }
 
-function truncated(localMs: Sql, unit: CalendarUnit): Sql {
-  if (unit === "day") return floored(localMs, 24 * HOUR_MS);
-  return sql`epoch_ms(date_trunc(${raw(`'${unit}'`)}, make_timestamp_ms(${localMs})))`;
+/** What local clocks show at a moment. */
+function localSql(epochMs: Sql, zone: TimeZone): Sql {
+  return sql`(${epochMs}${offsetSql(epochMs, zone)})`;
 }
 
 /** ` + offset` of a moment; nothing in UTC. */

@@ -2,8 +2,7 @@
  * One statement for a whole tree of aggregations.
  *
  * Every bucket aggregation groups the documents of its parent's buckets by its key, picks the groups that become buckets and
- * numbers them; the documents of those, with the number of their bucket, are what its sub-aggregations work on. Metrics and
- * single-bucket aggregations are columns of the grouping they stand in.
+ * numbers them. Metrics, single-bucket aggregations and plain conditions are columns of the grouping they stand in.
  */
 import type { FieldCatalog } from "../../datasets/fields.ts";
 import { identifier, joined, raw, type Sql, sql } from "../../datasets/sql.ts";
@@ -14,13 +13,15 @@ import type {
   HitsAggregation,
   KeyColumn,
 } from "./aggregation.ts";
-import { MAX_BUCKETS } from "./errors.ts";
-import { orderSql } from "./order.ts";
+import { type BucketPath, bucketColumns, numberedBuckets } from "./bucket-path.ts";
+import { selectBuckets } from "./selection.ts";
 
 /** Where the answer of an aggregation is in the rows of the statement. */
 export type Place =
   | { kind: "metric"; first: number; count: number }
   | { kind: "single"; first: number }
+  /** One a condition; their counts and the results in them are columns of the owner. */
+  | { kind: "conditions"; buckets: { first: number; places: Places }[] }
   | { kind: "global"; owner: Owner }
   | { kind: "buckets"; owner: Owner }
   | { kind: "hits"; node: number };
@@ -41,10 +42,10 @@ export interface AggregationStatement {
   root: Owner;
 }
 
-/** Rows that aggregations work on: `rows AS d`, and the number of the bucket each is in. */
+/** Rows that aggregations work on, `rows AS d`, and how they say which bucket they are in. */
 interface Scope {
   rows: Sql;
-  bucket: Sql | undefined;
+  path: BucketPath | undefined;
 }
 
 interface Deferred {
@@ -81,10 +82,15 @@ class Compiler {
 
   #root(aggregations: Aggregations, rows: Sql, mustCount = false): Owner {
     const node = this.#nodes++;
-    const scope: Scope = { rows: this.#table("r", node, "NOT MATERIALIZED", rows), bucket: undefined };
+    const scope: Scope = { rows: this.#table("r", node, "NOT MATERIALIZED", rows), path: undefined };
     const { owner, columns, deferred } = this.#owner(node, aggregations.aggregations);
-    const counted = [raw(`${node} AS node`), raw("CAST(0 AS BIGINT) AS p"), raw("count(*) AS n"), ...columns];
     if (columns.length > 0 || mustCount) {
+      const counted = [
+        raw(`${node} AS node`),
+        raw("CAST(0 AS BIGINT) AS p"),
+        raw("count(*) AS n"),
+        ...columns,
+      ];
       this.#selects.push(sql`SELECT ${joined(counted, ", ")} FROM ${scope.rows} AS d`);
     }
     for (const later of deferred) this.#deferred(later, scope);
@@ -105,31 +111,36 @@ class Compiler {
       }
       return first;
     };
-    const visit = (children: readonly Aggregation[], condition: Sql | undefined) => {
-      for (const aggregation of children) {
-        if (aggregation.kind === "metric") {
-          const expressions = aggregation.columns(filtered(condition));
-          owner.places.set(aggregation, {
-            kind: "metric",
-            first: add(expressions),
-            count: expressions.length,
-          });
-        } else if (aggregation.kind !== "single") {
-          deferred.push({ aggregation, condition, places: owner.places });
-        } else if (aggregation.condition === undefined) {
-          const everything = raw("SELECT d.* FROM documents AS d");
-          owner.places.set(aggregation, {
-            kind: "global",
-            owner: this.#root(aggregation.children, everything, true),
-          });
-        } else {
-          const inner = condition ? sql`${condition} AND ${aggregation.condition}` : aggregation.condition;
-          owner.places.set(aggregation, { kind: "single", first: add([sql`count(*)${filtered(inner)}`]) });
-          visit(aggregation.children.aggregations, inner);
-        }
+    const visitAll = (children: readonly Aggregation[], condition: Sql | undefined, places: Places) => {
+      for (const child of children) visit(child, condition, places);
+    };
+    const visit = (aggregation: Aggregation, condition: Sql | undefined, places: Places) => {
+      if (aggregation.kind === "metric") {
+        const expressions = aggregation.columns(filtered(condition));
+        places.set(aggregation, { kind: "metric", first: add(expressions), count: expressions.length });
+      } else if (aggregation.kind === "single" && aggregation.condition === undefined) {
+        const everything = raw("SELECT d.* FROM documents AS d");
+        places.set(aggregation, {
+          kind: "global",
+          owner: this.#root(aggregation.children, everything, true),
+        });
+      } else if (aggregation.kind === "single") {
+        const inner = both(condition, aggregation.condition);
+        places.set(aggregation, { kind: "single", first: add([sql`count(*)${filtered(inner)}`]) });
+        visitAll(aggregation.children.aggregations, inner, places);
+      } else if (aggregation.kind === "buckets" && aggregation.conditions && columnsOnly(aggregation)) {
+        const buckets = aggregation.conditions.map((one) => {
+          const inner = both(condition, one);
+          const bucket = { first: add([sql`count(*)${filtered(inner)}`]), places: new Map() as Places };
+          visitAll(aggregation.children.aggregations, inner, bucket.places);
+          return bucket;
+        });
+        places.set(aggregation, { kind: "conditions", buckets });
+      } else {
+        deferred.push({ aggregation, condition, places });
       }
     };
-    visit(aggregations, undefined);
+    visitAll(aggregations, undefined, owner.places);
     return { owner, columns, deferred };
   }
 
@@ -143,39 +154,22 @@ class Compiler {
 
   #buckets(aggregation: BucketsAggregation, scope: Scope, condition: Sql | undefined): Owner {
     const node = this.#nodes++;
-    const names = aggregation.keys.map((_, index) => `${this.#prefix}k${node}_${index}`);
-    const keyed = this.#keyed(node, aggregation, names, scope, condition);
+    const rowKeys = aggregation.keys.map((_, index) => raw(`${this.#prefix}k${node}_${index}`));
+    const keys = aggregation.keys.map((_, index) => raw(`k${node}_${index}`));
+    const keyed = this.#keyed(node, aggregation, rowKeys, scope, condition);
     const { owner, columns, deferred } = this.#owner(node, aggregation.children.aggregations);
-    const keys = names.map((name, index) => sql`d.${raw(name)} AS k${raw(`${node}_${index}`)}`);
-    const parent = scope.bucket ? [sql`d.${scope.bucket} AS p`] : [];
-    const grouped = this.#table(
-      "g",
-      node,
-      "",
-      sql`SELECT ${joined([...parent, ...keys, raw("count(*) AS n"), ...columns], ", ")} FROM ${keyed} AS d GROUP BY ALL`,
-    );
-    const groups = this.#withEveryKey(node, aggregation, grouped, scope, owner.columns);
+    const groups = this.#groups(node, aggregation, keyed, rowKeys, keys, columns, owner, scope);
     const selected = this.#table(
       "s",
       node,
       deferred.length > 0 ? "MATERIALIZED" : "",
-      this.#selection(aggregation, groups, node, owner, scope.bucket !== undefined),
+      selectBuckets(aggregation, groups, keys, owner, scope.path !== undefined),
     );
     this.#selects.push(sql`SELECT ${raw(String(node))} AS node, * FROM ${selected}`);
-    if (deferred.length === 0) return owner;
-    const bucket = raw(`${this.#prefix}b${node}`);
-    const matches = names.map((name, index) => {
-      const equal = aggregation.keys[index]?.nullable ? raw("IS NOT DISTINCT FROM") : raw("=");
-      return sql`d.${raw(name)} ${equal} s.k${raw(`${node}_${index}`)}`;
-    });
-    if (scope.bucket) matches.push(sql`d.${scope.bucket} = s.p`);
-    const rows = this.#table(
-      "r",
-      node,
-      "NOT MATERIALIZED",
-      sql`SELECT d.*, s.b AS ${bucket} FROM ${keyed} AS d JOIN ${selected} AS s ON ${joined(matches, " AND ")}`,
-    );
-    for (const later of deferred) this.#deferred(later, { rows, bucket });
+    if (deferred.length > 0) {
+      const inside = this.#inside(node, aggregation, keyed, rowKeys, keys, selected, scope);
+      for (const later of deferred) this.#deferred(later, inside);
+    }
     return owner;
   }
 
@@ -183,109 +177,136 @@ class Compiler {
   #keyed(
     node: number,
     aggregation: BucketsAggregation,
-    names: readonly string[],
+    rowKeys: readonly Sql[],
     scope: Scope,
     condition: Sql | undefined,
   ): Sql {
     let rows = scope.rows;
     aggregation.keys.forEach((key, index) => {
-      const name = raw(names[index] ?? "");
+      const name = rowKeys[index] ?? raw("");
       const value = key.list ? sql`unnest(${key.value})` : key.value;
       const where = index === 0 && condition ? sql` WHERE ${condition}` : raw("");
       const inner = sql`SELECT d.*, ${value} AS ${name} FROM ${rows} AS d${where}`;
-      const wanted = wantedKeys(aggregation, key, sql`d.${name}`);
+      const wanted = wantedKeys(aggregation, sql`d.${name}`);
       const whole = wanted ? sql`SELECT d.* FROM (${inner}) AS d WHERE ${wanted}` : inner;
       rows = this.#table(`x${index}_`, node, "NOT MATERIALIZED", whole);
     });
     return rows;
   }
 
+  /** One row a key of each parent: `p` when there is one, keys, `n`, columns. */
+  #groups(
+    node: number,
+    aggregation: BucketsAggregation,
+    keyed: Sql,
+    rowKeys: readonly Sql[],
+    keys: readonly Sql[],
+    columns: readonly Sql[],
+    owner: Owner,
+    { path }: Scope,
+  ): Sql {
+    const ownKeys = rowKeys.map((name, index) => sql`d.${name} AS ${keys[index] ?? name}`);
+    const parents = path ? bucketColumns(path).map((column) => sql`d.${column} AS ${column}`) : [];
+    const grouped = this.#table(
+      "g",
+      node,
+      "",
+      sql`SELECT ${joined([...parents, ...ownKeys, raw("count(*) AS n"), ...columns], ", ")} FROM ${keyed} AS d GROUP BY ALL`,
+    );
+    const others = [...keys, raw("n"), ...owner.columns.map((name) => raw(name))];
+    const numbered = path ? this.#table("t", node, "", numberedBuckets(path, grouped, others)) : grouped;
+    return this.#withEveryKey(node, aggregation, numbered, keys, owner, path);
+  }
+
   /** With the keys that none of the parent's documents has. */
   #withEveryKey(
     node: number,
     aggregation: BucketsAggregation,
-    grouped: Sql,
-    scope: Scope,
-    columns: string[],
+    groups: Sql,
+    keys: readonly Sql[],
+    owner: Owner,
+    path: BucketPath | undefined,
   ): Sql {
     const [key] = aggregation.keys;
-    if (aggregation.selection.kind !== "top" || !aggregation.selection.everyKey || !key) return grouped;
-    const k = raw(`k${node}_0`);
-    const value = key.list ? sql`unnest(${key.value})` : key.value;
-    const wanted = wantedKeys(aggregation, key, raw("e.k")) ?? raw("TRUE");
-    const every = this.#table(
-      "e",
-      node,
-      "",
-      sql`SELECT DISTINCT e.k AS ${k} FROM (SELECT ${value} AS k FROM documents AS d) AS e WHERE ${wanted}`,
-    );
-    const { bucket, rows } = scope;
-    const parents = bucket
-      ? sql`(SELECT DISTINCT d.${bucket} AS p FROM ${rows} AS d) AS a CROSS JOIN `
-      : raw("");
+    const [k] = keys;
+    if (aggregation.selection.kind !== "top" || !aggregation.selection.everyKey || !key || !k) return groups;
+    const every = this.#table("e", node, "", everyKey(aggregation, key, k));
+    const parents = path ? sql`${path.buckets} AS a CROSS JOIN ` : raw("");
     const names = [
-      ...(bucket ? [raw("a.p AS p")] : []),
+      ...(path ? [raw("a.b AS p")] : []),
       sql`e.${k} AS ${k}`,
       raw("coalesce(g.n, 0) AS n"),
-      ...columns.map((name) => raw(`g.${name}`)),
+      ...owner.columns.map((name) => raw(`g.${name}`)),
     ];
-    const match = bucket ? sql`g.${k} = e.${k} AND g.p = a.p` : sql`g.${k} = e.${k}`;
+    const match = path ? sql`g.${k} = e.${k} AND g.p = a.b` : sql`g.${k} = e.${k}`;
     return this.#table(
       "f",
       node,
       "",
-      sql`SELECT ${joined(names, ", ")} FROM ${parents}${every} AS e LEFT JOIN ${grouped} AS g ON ${match}`,
+      sql`SELECT ${joined(names, ", ")} FROM ${parents}${every} AS e LEFT JOIN ${groups} AS g ON ${match}`,
     );
   }
 
-  #selection(
-    { selection, keys, children }: BucketsAggregation,
-    groups: Sql,
+  /**
+   * The documents in the buckets. Where every group is a bucket, their keys say which; where some are left out, the documents of
+   * those are dropped first, and the number of the bucket says which.
+   */
+  #inside(
     node: number,
-    owner: Owner,
-    nested: boolean,
-  ): Sql {
-    const names = keys.map((_, index) => raw(`k${node}_${index}`));
-    const p = nested ? raw("") : raw("CAST(0 AS BIGINT) AS p, ");
-    if (selection.kind === "all") {
-      const order = joined(nested ? [raw("p"), ...names] : names, ", ");
-      return sql`SELECT ${p}row_number() OVER (ORDER BY ${order}) AS b, * FROM ${groups} LIMIT ${raw(String(MAX_BUCKETS + 1))}`;
-    }
-    const order =
-      selection.kind === "top"
-        ? orderSql(selection.order, names[0] ?? raw("n"), children.aggregations, owner)
-        : joined(
-            selection.orders.map(
-              ({ order, missing }, index) =>
-                sql`${names[index] ?? raw("n")} ${raw(order)} NULLS ${raw(missing)}`,
-            ),
-            ", ",
-          );
-    const kept =
-      selection.kind === "top"
-        ? sql`n >= CAST(${BigInt(selection.minDocCount)} AS BIGINT)`
-        : (selection.after?.(names) ?? raw("TRUE"));
-    const size = sql`CAST(${BigInt(Math.min(selection.size, MAX_BUCKETS + 1))} AS BIGINT)`;
-    if (!nested) {
-      return sql`SELECT row_number() OVER (ORDER BY ${order}) AS b, * FROM (
-          SELECT ${p}*, CAST(sum(n) OVER () AS BIGINT) AS total, count(*) OVER () AS groups
-          FROM ${groups} WHERE ${kept} ORDER BY ${order} LIMIT ${size})`;
-    }
-    return sql`SELECT row_number() OVER (ORDER BY p, place) AS b, * FROM (
-        SELECT *, CAST(sum(n) OVER (PARTITION BY p) AS BIGINT) AS total, count(*) OVER (PARTITION BY p) AS groups,
-               row_number() OVER (PARTITION BY p ORDER BY ${order}) AS place
-        FROM ${groups} WHERE ${kept}) WHERE place <= ${size} LIMIT ${raw(String(MAX_BUCKETS + 1))}`;
+    { keys: columns, selection }: BucketsAggregation,
+    keyed: Sql,
+    rowKeys: readonly Sql[],
+    keys: readonly Sql[],
+    selected: Sql,
+    { path }: Scope,
+  ): Scope {
+    const level = {
+      selected,
+      keys: rowKeys.map((column, index) => ({
+        column,
+        key: keys[index] ?? column,
+        nullable: columns[index]?.nullable ?? false,
+      })),
+    };
+    const byKey: BucketPath = {
+      base: path?.base,
+      levels: [...(path?.levels ?? []), level],
+      buckets: selected,
+    };
+    if (selection.kind === "all") return { rows: keyed, path: byKey };
+    const bucket = raw(`${this.#prefix}b${node}`);
+    const rows = this.#table(
+      "r",
+      node,
+      "NOT MATERIALIZED",
+      numberedBuckets(byKey, keyed, [raw("*")], bucket),
+    );
+    return { rows, path: { base: bucket, levels: [], buckets: selected } };
   }
 
-  #hits({ from, size, plan }: HitsAggregation, scope: Scope, condition: Sql | undefined): number {
+  #hits({ from, size, plan }: HitsAggregation, { rows, path }: Scope, condition: Sql | undefined): number {
     const node = this.#nodes++;
-    const p = scope.bucket ? sql`d.${scope.bucket}` : raw("CAST(0 AS BIGINT)");
     const where = condition ? sql` WHERE ${condition}` : raw("");
-    this.#selects.push(
-      sql`SELECT ${raw(String(node))} AS node, p, b, hit FROM (
-          SELECT ${p} AS p, d._row AS hit, row_number() OVER (PARTITION BY ${p} ORDER BY ${plan.orderBy}) AS b
-          FROM ${scope.rows} AS d${where}) WHERE b > ${raw(String(from))} AND b <= ${raw(String(from + size))}`,
+    const columns = path ? bucketColumns(path) : [];
+    const partition =
+      columns.length === 0
+        ? raw("")
+        : sql`PARTITION BY ${joined(
+            columns.map((column) => sql`d.${column}`),
+            ", ",
+          )} `;
+    const picked = [...columns.map((column) => sql`d.${column} AS ${column}`), raw("d._row AS hit")];
+    const ranked = this.#table(
+      "h",
+      node,
+      "",
+      sql`SELECT * FROM (SELECT ${joined(picked, ", ")}, row_number() OVER (${partition}ORDER BY ${plan.orderBy}) AS b
+          FROM ${rows} AS d${where}) WHERE b > ${BigInt(from)} AND b <= ${BigInt(from + size)}`,
     );
+    const shown = path
+      ? numberedBuckets(path, ranked, [raw("b"), raw("hit")])
+      : sql`SELECT CAST(0 AS BIGINT) AS p, b, hit FROM ${ranked}`;
+    this.#selects.push(sql`SELECT ${raw(String(node))} AS node, * FROM (${shown})`);
     return node;
   }
 
@@ -300,11 +321,28 @@ function filtered(condition: Sql | undefined): Sql {
   return condition ? sql` FILTER (WHERE ${condition})` : raw("");
 }
 
-function wantedKeys({ selection }: BucketsAggregation, key: KeyColumn, value: Sql): Sql | undefined {
-  const conditions: Sql[] = [];
-  if (!key.nullable) conditions.push(sql`${value} IS NOT NULL`);
-  if (selection.kind === "top" && selection.wanted) conditions.push(selection.wanted(value));
-  return conditions.length === 0 ? undefined : joined(conditions, " AND ");
+function both(a: Sql | undefined, b: Sql | undefined): Sql | undefined {
+  return a && b ? sql`${a} AND ${b}` : (a ?? b);
+}
+
+/** Whether everything in the buckets can be columns of the grouping around them. */
+function columnsOnly({ children }: BucketsAggregation): boolean {
+  return children.aggregations.every((child) => {
+    if (child.kind === "metric") return true;
+    if (child.kind === "single") return child.children.aggregations.every((one) => one.kind === "metric");
+    return false;
+  });
+}
+
+function everyKey(aggregation: BucketsAggregation, key: KeyColumn, k: Sql): Sql {
+  const value = key.list ? sql`unnest(${key.value})` : key.value;
+  const wanted = wantedKeys(aggregation, raw("e.k"));
+  return sql`SELECT DISTINCT e.k AS ${k} FROM (SELECT ${value} AS k FROM documents AS d) AS e
+    WHERE e.k IS NOT NULL AND ${wanted ?? raw("TRUE")}`;
+}
+
+function wantedKeys({ selection }: BucketsAggregation, value: Sql): Sql | undefined {
+  return selection.kind === "top" ? selection.wanted?.(value) : undefined;
 }
 
 /** What no column of the documents begins with. */

@@ -4,9 +4,11 @@ import { raw, type Sql, sql } from "../../datasets/sql.ts";
 import { parseDate } from "../dates/date-math.ts";
 import { defaultDateFormat, readDateFormat } from "../dates/java-format.ts";
 import { readTimeZone, type TimeZone, utc } from "../dates/time-zone.ts";
+import { illegalOnShard } from "../search/shard-failure.ts";
+import { fielddataError } from "../search/sort-key.ts";
 import type { AggregationContext } from "./context.ts";
 import { readDecimalFormat } from "./decimal-format.ts";
-import { argumentError, shardError } from "./errors.ts";
+import { argumentError } from "./errors.ts";
 import type { Options } from "./options.ts";
 
 export type ValueKind = "keyword" | "long" | "double" | "boolean" | "date";
@@ -66,10 +68,10 @@ export function readValues(
   const source = fieldValues(name, context);
   const kind = source?.kind ?? unmappedKind(valueType, missing, accepted);
   if (source && !accepted.includes(source.kind)) {
-    throw shardError(context.index, {
-      type: "illegal_argument_exception",
-      reason: `Field [${name}] of type [${source.kind}] is not supported for aggregation [${options.type}]`,
-    });
+    throw illegalOnShard(
+      `Field [${name}] of type [${source.kind}] is not supported for aggregation [${options.type}]`,
+      context.index,
+    );
   }
   const read = reader(kind, format, zoneName, context);
   const bare = source?.value ?? raw(`CAST(NULL AS ${columnTypes[kind]})`);
@@ -116,17 +118,6 @@ function keywordValue(field: Field, { fidelity }: AggregationContext): Sql {
   const limit = raw(String(IGNORE_ABOVE));
   if (field.multi) return sql`list_filter(${column}, lambda x: length(x) <= ${limit})`;
   return sql`CASE WHEN length(${column}) <= ${limit} THEN ${column} END`;
-}
-
-function fielddataError(name: string, index: string): Error {
-  return shardError(index, {
-    type: "illegal_argument_exception",
-    reason:
-      `Fielddata is disabled on [${name}] in [${index}]. Text fields are not optimised for operations that require per-document ` +
-      "field data like aggregations and sorting, so these operations are disabled by default. Please use a keyword field instead. " +
-      `Alternatively, set fielddata=true on [${name}] in order to load field data by uninverting the inverted index. Note that this ` +
-      "can use significant memory.",
-  });
 }
 
 const valueTypes: Record<string, ValueKind> = {

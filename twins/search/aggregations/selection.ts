@@ -1,0 +1,63 @@
+/** Which groups become buckets, with their numbers. */
+import { joined, raw, type Sql, sql } from "../../datasets/sql.ts";
+import type { BucketsAggregation } from "./aggregation.ts";
+import { MAX_BUCKETS } from "./errors.ts";
+import { orderSql } from "./order.ts";
+import type { Owner } from "./statement.ts";
+
+/** One more than may be, so that too many are noticed. */
+const LIMIT = raw(String(MAX_BUCKETS + 1));
+
+/**
+ * Numbers groups as `b`, of their parents `p`.
+ * @param groups table of groups: `p` when they are nested, keys, `n`, columns
+ * @param names of the keys in it
+ */
+export function selectBuckets(
+  { selection, keys, children }: BucketsAggregation,
+  groups: Sql,
+  names: readonly Sql[],
+  owner: Owner,
+  nested: boolean,
+): Sql {
+  const present = keys.flatMap(({ nullable }, index) =>
+    nullable ? [] : [sql`${names[index] ?? raw("n")} IS NOT NULL`],
+  );
+  if (selection.kind === "all") {
+    const order = joined(nested ? [raw("p"), ...names] : names, ", ");
+    const p = raw(nested ? "" : "CAST(0 AS BIGINT) AS p, ");
+    return sql`SELECT ${p}row_number() OVER (ORDER BY ${order}) AS b, * FROM ${groups} WHERE ${conjunction(present)} LIMIT ${LIMIT}`;
+  }
+  const first = names[0] ?? raw("n");
+  if (selection.kind === "top") {
+    const order = orderSql(selection.order, first, children.aggregations, owner);
+    const kept = [...present, sql`n >= CAST(${BigInt(selection.minDocCount)} AS BIGINT)`];
+    return topGroups(groups, conjunction(kept), order, selection.size, nested);
+  }
+  const order = joined(
+    selection.orders.map(
+      (term, index) => sql`${names[index] ?? raw("n")} ${raw(term.order)} NULLS ${raw(term.missing)}`,
+    ),
+    ", ",
+  );
+  const after = selection.after ? [selection.after(names)] : [];
+  return topGroups(groups, conjunction([...present, ...after]), order, selection.size, nested);
+}
+
+/** So many of each parent, by an order, beside the totals of all that are kept. */
+function topGroups(groups: Sql, kept: Sql, order: Sql, size: number, nested: boolean): Sql {
+  const most = sql`CAST(${BigInt(Math.min(size, MAX_BUCKETS + 1))} AS BIGINT)`;
+  if (!nested) {
+    return sql`SELECT row_number() OVER (ORDER BY ${order}) AS b, * FROM (
+      SELECT CAST(0 AS BIGINT) AS p, *, CAST(sum(n) OVER () AS BIGINT) AS total, count(*) OVER () AS groups
+      FROM ${groups} WHERE ${kept} ORDER BY ${order} LIMIT ${most})`;
+  }
+  return sql`SELECT row_number() OVER (ORDER BY p, place) AS b, * FROM (
+    SELECT *, CAST(sum(n) OVER (PARTITION BY p) AS BIGINT) AS total, count(*) OVER (PARTITION BY p) AS groups,
+           row_number() OVER (PARTITION BY p ORDER BY ${order}) AS place
+    FROM ${groups} WHERE ${kept}) WHERE place <= ${most} LIMIT ${LIMIT}`;
+}
+
+function conjunction(conditions: readonly Sql[]): Sql {
+  return conditions.length === 0 ? raw("TRUE") : joined(conditions, " AND ");
+}
