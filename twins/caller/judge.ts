@@ -213,7 +213,7 @@ async function judgeRequests(
       continue;
     }
     const requests = await requestsOf(twin);
-    const found = requests.filter((record) => differences(filled.value, record, "").length === 0).length;
+    const found = requests.filter((record) => differences(where, record, "", results).length === 0).length;
     if (found === count) continue;
     failures.push(
       `requests: ${twin} ${show(filled.value)}: expected ${count}, found ${found} of ${requests.length} requests`,

@@ -14,21 +14,27 @@ function words(text: string): string {
 
 /**
  * Where `found` is not what `wanted` asks for, as `path: expected …, found …`; empty when it is. Objects may have more
- * members than asked for, lists may not have more items. A `*` in a text stands for any text.
+ * members than asked for, lists may not have more items. A `*` in a text stands for any text; `{{tool.path}}` for what
+ * that tool's result has there, whose own stars are stars.
  */
-export function differences(wanted: unknown, found: unknown, path: string): string[] {
+export function differences(
+  wanted: unknown,
+  found: unknown,
+  path: string,
+  results: ReadonlyMap<string, unknown> = new Map(),
+): string[] {
   if (Array.isArray(wanted)) {
     if (!Array.isArray(found) || found.length !== wanted.length) return [difference(path, wanted, found)];
-    return wanted.flatMap((item, index) => differences(item, found[index], `${path}[${index}]`));
+    return wanted.flatMap((item, index) => differences(item, found[index], `${path}[${index}]`, results));
   }
   if (isRecord(wanted)) {
     if (!isRecord(found)) return [difference(path, wanted, found)];
     return Object.entries(wanted).flatMap(([name, value]) =>
-      differences(value, found[name], `${path}.${name}`),
+      differences(value, found[name], `${path}.${name}`, results),
     );
   }
   const same =
-    typeof wanted === "string" && typeof found === "string" ? fits(wanted, found) : wanted === found;
+    typeof wanted === "string" && typeof found === "string" ? fits(wanted, found, results) : wanted === found;
   return same ? [] : [difference(path, wanted, found)];
 }
 
@@ -42,10 +48,10 @@ export function show(value: unknown): string {
 }
 
 /** Whether a text is the wanted one, whose `*` stand for any text. */
-function fits(wanted: string, found: string): boolean {
-  const [first = "", ...rest] = wanted.split("*");
+function fits(wanted: string, found: string, results: ReadonlyMap<string, unknown>): boolean {
+  const [first = "", ...rest] = wanted.split("*").map((part) => fillIn(part, results).text);
   const last = rest.pop();
-  if (last === undefined) return wanted === found;
+  if (last === undefined) return first === found;
   if (!found.startsWith(first)) return false;
   let at = first.length;
   for (const part of rest) {

@@ -6,7 +6,7 @@ import { readFile } from "node:fs/promises";
 import { z } from "zod";
 import { errorResponse, ownRefusal } from "../sandbox/errors.ts";
 import { defineTwin, type RunningTwin, type TwinContext } from "../sandbox/twin.ts";
-import { WorldRefusal } from "../sandbox/world.ts";
+import { DEFAULT_PROFILE, unknownProfile } from "../sandbox/world.ts";
 import { everyStep } from "./every-step.ts";
 import { postgresManual } from "./manual.ts";
 import { createSandboxDatabase, type SandboxDatabase } from "./sandbox-database.ts";
@@ -78,8 +78,8 @@ async function running(
     world,
     url: proxy?.url ?? database.url,
     reset: async (profile) => {
-      const recipe = profile === undefined ? recipes.standard : recipes.named.get(profile);
-      if (!recipe) throw unknownProfile(profile, [...recipes.named.keys()]);
+      const recipe = recipeOf(recipes, profile);
+      if (!recipe) throw unknownProfile(profile ?? DEFAULT_PROFILE, recipes.named.keys());
       const startedAt = performance.now();
       try {
         await world.whileReplaced(await database.replacement(recipe));
@@ -103,9 +103,9 @@ async function statementProxy(
   return undefined;
 }
 
-function unknownProfile(profile: string | undefined, known: string[]): WorldRefusal {
-  const rule = `there is no such profile; the profiles are ${known.join(", ") || "none"}`;
-  return new WorldRefusal([{ table: "*", value: profile, rule }]);
+function recipeOf({ standard, named }: Recipes, profile: string | undefined): Recipe | undefined {
+  if (profile === undefined) return standard;
+  return named.get(profile) ?? (profile === DEFAULT_PROFILE ? standard : undefined);
 }
 
 export default defineTwin<Config, PostgresTwin>({

@@ -25,12 +25,16 @@ export const postgresManual: TwinManual = {
       text: "Where its number sequences stand is shown as the table pg_sequences, whose rows can be changed, not added or removed; a snapshot has them too.",
     },
     {
+      id: "postgres.profiles",
+      text: "It has the profile default, which is its schema and seed, and those that its service names under profiles.",
+    },
+    {
       id: "postgres.reset",
       text: "A reset to the start or to a profile makes the database anew: connections end, and tables made since are gone.",
     },
     {
       id: "postgres.statements",
-      text: "Each statement of a client is in /sim/requests, with its parameters, and with its rows or its SQLSTATE when it is over.",
+      text: "Each statement of a client is in /sim/requests, with its parameters, and when it is over with how many rows it had, or with its SQLSTATE.",
     },
     {
       id: "postgres.tables",

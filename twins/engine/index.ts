@@ -174,6 +174,7 @@ export default defineTwin({
       { id: "engine.end-again", text: "Ending a simulation that has ended leaves it as it is." },
     ],
     notes: [
+      { id: "engine.profile", text: "It has one profile, default, which is its start." },
       {
         id: "engine.root",
         text: "The engine of the first sandbox answers at the bare address of the twins too.",

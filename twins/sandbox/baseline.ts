@@ -1,5 +1,5 @@
 /** What a twin without profiles of its own needs for `reset`. */
-import { type Tables, type World, WorldRefusal } from "./world.ts";
+import { DEFAULT_PROFILE, type Tables, unknownProfile, type World } from "./world.ts";
 
 /**
  * Remembers the world as it is now. The returned function puts it back, or loads a named profile.
@@ -14,9 +14,7 @@ export async function resettable(
     if (profile === undefined) return world.load(baseline);
     const tables = Object.hasOwn(profiles, profile) ? profiles[profile] : undefined;
     if (tables) return world.load(tables);
-    const known = Object.keys(profiles).join(", ") || "none";
-    throw new WorldRefusal([
-      { table: "*", value: profile, rule: `there is no such profile; this twin has ${known}` },
-    ]);
+    if (profile === DEFAULT_PROFILE) return world.load(baseline);
+    throw unknownProfile(profile, Object.keys(profiles));
   };
 }

@@ -4,21 +4,22 @@ import { z } from "zod";
 import { type ActorSetup, type AgentSetup, actorSchema, agentSchema } from "./agent-setup.ts";
 import { type KeyEntry, keyHash, organisationName } from "./api-keys.ts";
 import type { Layout } from "./sandbox.ts";
-import { type CheckedService, checkServices, type Mistake, mistakesOf, servicesSchema } from "./services.ts";
+import { type CheckedService, mistakesOf, servicesSchema } from "./services.ts";
 import type { AnyTwinDefinition } from "./twin.ts";
 
-const fileSchema = z.strictObject({
-  version: z.literal(1, "must be 1"),
-  /** Where the control plane of `dev` is; see `Layout`. */
-  layout: z.enum(["split", "legacy"]).default("split"),
-  services: servicesSchema,
-  /** The organisations there are, each with the hashes of its keys; `dev` is the first one's. */
-  keys: z
-    .record(organisationName, z.union([keyHash.transform((hash) => [hash]), z.array(keyHash)]))
-    .default({}),
-  actor: actorSchema.prefault({}),
-  agent: agentSchema.prefault({}),
-});
+const fileSchema = (known: readonly AnyTwinDefinition[]) =>
+  z.strictObject({
+    version: z.literal(1, "must be 1"),
+    /** Where the control plane of `dev` is; see `Layout`. */
+    layout: z.enum(["split", "legacy"]).default("split"),
+    services: servicesSchema(known),
+    /** The organisations there are, each with the hashes of its keys; `dev` is the first one's. */
+    keys: z
+      .record(organisationName, z.union([keyHash.transform((hash) => [hash]), z.array(keyHash)]))
+      .default({}),
+    actor: actorSchema.prefault({}),
+    agent: agentSchema.prefault({}),
+  });
 
 export interface Environment {
   layout: Layout;
@@ -46,25 +47,30 @@ export function readEnvironment(
 ): Environment {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  const [syntax] = document.errors;
-  if (syntax) throw new EnvironmentError(`${file}:${lines.linePos(syntax.pos[0]).line}: ${syntax.message}`);
-  const reading = fileSchema.safeParse(document.toJS({ maxAliasCount: 100 }));
-  const mistakes: Mistake[] = reading.success ? [] : mistakesOf(reading.error, []);
-  const checked = reading.success ? checkServices(reading.data.services, known, ["services"]) : undefined;
-  mistakes.push(...(checked?.mistakes ?? []));
-  if (!reading.success || !checked || mistakes.length > 0) {
-    throw new EnvironmentError(mistakes.map((mistake) => say(mistake, file, document, lines)).join("\n"));
+  if (document.errors.length > 0) {
+    const said = document.errors.map(
+      ({ pos, message }) => `${file}:${lines.linePos(pos[0]).line}: ${message}`,
+    );
+    throw new EnvironmentError(said.join("\n"));
   }
-  const { layout, keys, actor, agent } = reading.data;
+  const reading = fileSchema(known).safeParse(document.toJS({ maxAliasCount: 100 }));
+  if (!reading.success) {
+    const said = mistakesOf(reading.error)
+      .map(({ path, rule }) => ({ path, rule, line: lineOf(path, document, lines) }))
+      .sort((one, other) => one.line - other.line)
+      .map(({ path, rule, line }) => say(path, rule, `${file}:${line}`));
+    throw new EnvironmentError(said.join("\n"));
+  }
+  const { layout, services, keys, actor, agent } = reading.data;
   const entries = Object.entries(keys).flatMap(([organisation, hashes]) =>
     hashes.map((sha256) => ({ organisation, sha256 })),
   );
-  return { layout, services: checked.services, keys: entries, actor, agent };
+  return { layout, services, keys: entries, actor, agent };
 }
 
-function say({ path, rule }: Mistake, file: string, document: Document, lines: LineCounter): string {
+function say(path: PropertyKey[], rule: string, place: string): string {
   const where = path.map(String).join(".");
-  return `${file}:${lineOf(path, document, lines)}: ${where === "" ? "" : `${where}: `}${rule}`;
+  return `${place}: ${where === "" ? "" : `${where}: `}${rule}`;
 }
 
 /** The line of a key, or of the nearest thing around it that the file has. */

@@ -59,13 +59,18 @@ export function readBodyAs<Value>(request: VendorRequest, schema: z.ZodType<Valu
   return readAs(json.value, schema, "the body is not what this route takes");
 }
 
+/** No member, parameter or column has this name. */
+const NO_NAME = "__proto__";
+
 /** Reads the query string by a schema of its parameters. */
 export function readQueryAs<Value>(request: VendorRequest, schema: z.ZodType<Value>): Reading<Value> {
   const message = "the query is not what this route takes";
   const names = [...request.query.keys()];
   const repeated = [...new Set(names.filter((name, index) => names.indexOf(name) !== index))];
-  if (repeated.length === 0) return readAs(Object.fromEntries(request.query), schema, message);
   const problems = repeated.map((field) => ({ field, rule: "is given more than once" }));
+  // A schema that takes any name would pass over this one in silence.
+  if (names.includes(NO_NAME)) problems.push({ field: NO_NAME, rule: "there is no such key here" });
+  if (problems.length === 0) return readAs(Object.fromEntries(request.query), schema, message);
   return { ok: false, response: errorResponse(422, "invalid", message, problems) };
 }
 

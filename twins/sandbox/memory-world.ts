@@ -19,10 +19,10 @@ import { planGrowth } from "./table-limit.ts";
 import {
   type Page,
   type PageRequest,
-  type Problem,
   type Row,
   type TableDescription,
   type Tables,
+  unknownTable,
   type World,
   type WorldChange,
   WorldRefusal,
@@ -250,10 +250,6 @@ function keyOf(table: TableRows, row: Readonly<Row>): Key {
 /** The row with its changes; a column changed to `undefined` is gone. */
 function mergeRow(row: Readonly<Row>, changes: Readonly<Row>): Readonly<Row> {
   return frozenJson({ ...row, ...changes });
-}
-
-function unknownTable(name: string, known: Iterable<string>): Problem {
-  return { table: name, rule: `no such table; this world has ${[...known].join(", ")}` };
 }
 
 function checkReferences(type: TableType, types: ReadonlyMap<string, TableType>): void {

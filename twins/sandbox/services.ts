@@ -30,7 +30,7 @@ const serviceSchema = z.strictObject({
   dns_aliases: z.array(dnsAlias).default([]),
 });
 
-export const servicesSchema = z.array(serviceSchema);
+type GivenService = z.output<typeof serviceSchema>;
 
 /** A service, its config checked by its twin. */
 export interface CheckedService {
@@ -50,17 +50,42 @@ export interface Mistake {
   rule: string;
 }
 
-/** @param path where the list stands, for mistakes. */
-export function checkServices(
-  given: z.output<typeof servicesSchema>,
+/** A list of services as it is written; every mistake is an issue, those of shape beside those that a twin finds. */
+export function servicesSchema(known: readonly AnyTwinDefinition[]): z.ZodType<CheckedService[]> {
+  return z.unknown().transform((given, context) => {
+    const reading = z.array(serviceSchema).safeParse(given);
+    const checked = checkServices(reading.success ? reading.data : readableOf(given), known);
+    const mistakes = [...(reading.success ? [] : mistakesOf(reading.error)), ...checked.mistakes];
+    for (const { path, rule } of mistakes) {
+      context.issues.push({ code: "custom", path, message: rule, input: given });
+    }
+    return checked.services;
+  });
+}
+
+/** The services of a list that has mistakes, each without its own; `undefined` where nothing can be read. */
+function readableOf(given: unknown): (GivenService | undefined)[] {
+  if (!Array.isArray(given)) return [];
+  return given.map((service: unknown) => {
+    if (typeof service !== "object" || service === null) return undefined;
+    const sound = Object.entries(serviceSchema.shape).flatMap(([name, member]) => {
+      const reading = member.safeParse(Reflect.get(service, name));
+      return reading.success ? [[name, reading.data]] : [];
+    });
+    return serviceSchema.safeParse(Object.fromEntries(sound)).data;
+  });
+}
+
+function checkServices(
+  given: readonly (GivenService | undefined)[],
   known: readonly AnyTwinDefinition[],
-  path: PropertyKey[],
 ): { services: CheckedService[]; mistakes: Mistake[] } {
   const services: CheckedService[] = [];
   const mistakes: Mistake[] = [];
   given.forEach((service, index) => {
+    if (!service) return;
     const mistake = (rule: string, ...where: PropertyKey[]) =>
-      mistakes.push({ path: [...path, index, ...where], rule });
+      mistakes.push({ path: [index, ...where], rule });
     const definition = known.find(({ name }) => name === service.name);
     if (!definition) {
       const names = known.map(({ name }) => name).join(", ");
@@ -71,7 +96,7 @@ export function checkServices(
       mistake(`service "${service.name}" is listed twice`, "name");
     }
     const config = definition.config.safeParse(service.config ?? {});
-    if (!config.success) mistakes.push(...mistakesOf(config.error, [...path, index, "config"]));
+    if (!config.success) mistakes.push(...mistakesOf(config.error, [index, "config"]));
     if (service.dataset !== undefined && !definition.takesDataset) {
       mistake(`service "${service.name}" takes no dataset`, "dataset");
     }
@@ -109,7 +134,7 @@ export function withEngine(
   return [{ definition: engine, config: engine.config.parse({}), dnsAliases: [] }, ...services];
 }
 
-export function mistakesOf(error: z.ZodError, prefix: PropertyKey[]): Mistake[] {
+export function mistakesOf(error: z.ZodError, prefix: PropertyKey[] = []): Mistake[] {
   return placedIssues(error).map(({ path, rule }) => ({ path: [...prefix, ...path], rule }));
 }
 

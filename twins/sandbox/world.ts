@@ -50,6 +50,20 @@ export interface Problem {
   rule: string;
 }
 
+/** A table that is none of this world's. */
+export function unknownTable(table: string, known: Iterable<string>): Problem {
+  return { table, rule: `no such table; this world has ${[...known].join(", ") || "none"}` };
+}
+
+/** The profile that every twin has: its own start. */
+export const DEFAULT_PROFILE = "default";
+
+/** A profile that the twin does not have. @param named those it has beside the default. */
+export function unknownProfile(profile: string, named: Iterable<string> = []): WorldRefusal {
+  const known = [...new Set([DEFAULT_PROFILE, ...named])].join(", ");
+  return new WorldRefusal([{ table: "*", value: profile, rule: `no such profile; this twin has ${known}` }]);
+}
+
 /** A write that was refused; nothing of it was stored. */
 export class WorldRefusal extends Error {
   readonly problems: Problem[];

@@ -7,7 +7,7 @@ import { readRow, shown } from "./row.ts";
 import { type Addition, type PlacedRow, referringRows, type State } from "./state.ts";
 import { isKey, type Key, type TableRows, type TableType } from "./table.ts";
 import { planRoom } from "./table-limit.ts";
-import { type Problem, type Row, type Tables, WorldRefusal } from "./world.ts";
+import { type Problem, type Row, type Tables, unknownTable, WorldRefusal } from "./world.ts";
 
 export interface InsertPlan {
   additions: Addition[];
@@ -41,7 +41,7 @@ export function planInsert(state: State, data: Tables): InsertPlan {
   for (const [name, rows] of Object.entries(data)) {
     const table = state.get(name);
     if (!table) {
-      problems.push({ table: name, rule: `no such table; this world has ${[...state.keys()].join(", ")}` });
+      problems.push(unknownTable(name, state.keys()));
     } else if (!Array.isArray(rows)) {
       problems.push({ table: name, value: shown(rows), rule: "is an array of rows" });
     } else {

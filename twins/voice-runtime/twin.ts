@@ -2,7 +2,7 @@
 
 import { createMemoryWorld } from "../sandbox/memory-world.ts";
 import type { RunningTwin, TwinContext } from "../sandbox/twin.ts";
-import { WorldRefusal } from "../sandbox/world.ts";
+import { DEFAULT_PROFILE, unknownProfile } from "../sandbox/world.ts";
 import { sha256 } from "./api/authenticate.ts";
 import { type AssistantStore, createAssistantStore } from "./calls/assistant-store.ts";
 import { CallBook } from "./calls/call-book.ts";
@@ -75,7 +75,7 @@ export async function startVoiceRuntime(
     assistants: createAssistantStore(world, clock, vault, config.org_id),
     spoken: (simulationId) => store.spoken(simulationId),
     async reset(profile) {
-      if (profile !== undefined && profile !== "default") throw unknownProfile(profile);
+      if (profile !== undefined && profile !== DEFAULT_PROFILE) throw unknownProfile(profile);
       await calls.endAll(SHUT_DOWN, SERVICE_RESTART);
       await world.load(seed(script));
     },
@@ -100,10 +100,4 @@ function rulesFor(world: VoiceWorld, simulationId: string | undefined): readonly
     (simulationId === undefined ? undefined : scripts.get(simulationId)?.rules) ??
     scripts.get(EVERY_CALL)?.rules
   );
-}
-
-function unknownProfile(profile: string): WorldRefusal {
-  return new WorldRefusal([
-    { table: "*", value: profile, rule: "no such profile; this twin has one, named default" },
-  ]);
 }

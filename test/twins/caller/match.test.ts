@@ -35,6 +35,13 @@ test("every value is what it is itself, and a star stands for any text", () => {
   );
 });
 
+test("a star in a tool's result is a star; only those that the scenario writes stand for any text", () => {
+  const results = new Map<string, unknown>([["open", { id: "INC-*" }]]);
+  const where = { path: "/{{open.id}}/*" };
+  expect(differences(where, { path: "/INC-*/events" }, "v", results)).toEqual([]);
+  expect(differences(where, { path: "/INC-7/events" }, "v", results)).toHaveLength(1);
+});
+
 test("a star does not count the same text twice", () => {
   expect(differences("ab*ba", "aba", "v")).toHaveLength(1);
 });

@@ -117,6 +117,31 @@ describe.each(twinNames)("%s", (name) => {
     expect(await tablesOf(twin)).toEqual(before);
   });
 
+  test("who names a table that is not there is told of every table there is", async () => {
+    const { tables } = (await twin.control("GET", "/schema")).body;
+    const names = tables.map(({ name }: { name: string }) => name).join(", ");
+    const problems = [{ table: "none", rule: `no such table; this world has ${names}` }];
+    for (const answer of [
+      await twin.control("GET", "/data?entity_type=none"),
+      await twin.control("POST", "/data", { data: { none: [{}] } }),
+      await twin.control("POST", "/reset", { data: { none: [{}] } }),
+      await twin.control("PATCH", "/data", { entity_type: "none", where: { a: 1 }, changes: { a: 2 } }),
+      await twin.control("DELETE", "/data", { entity_type: "none", where: { a: 1 } }),
+    ]) {
+      expect(answer.status).toBe(422);
+      expect(answer.body.error.problems).toEqual(problems);
+    }
+    expect(names.endsWith("files")).toBe(true);
+  });
+
+  test("what is no address is refused as a callback destination, not failed over", async () => {
+    for (const url of ["nonsense", "http://", "ftp://x/", "http://a b/", ""]) {
+      const answer = await twin.control("PUT", "/client", { url });
+      expect(answer.status).toBe(422);
+      expect(answer.body.error.problems).toMatchObject([{ field: "url" }]);
+    }
+  });
+
   test("ten thousand rows of which the last is bad leave nothing behind", async () => {
     const { table, key, rows, badChange } = twin.sample;
     const many: object[] = Array.from({ length: 9_999 }, (_, index) => ({
@@ -255,6 +280,25 @@ describe.each(relatedTwinNames)("%s, whose tables are declared,", (name) => {
     );
     expect(key).toBeDefined();
     expect(await tablesOf(twin)).toEqual(before);
+  });
+
+  test("a name that objects inherit is never taken for a table, a column or a parameter, nor passed over", async () => {
+    const { table } = twin.sample;
+    for (const name of ["__proto__", "constructor", "toString"]) {
+      const one = JSON.parse(`{"${name}": "x"}`);
+      const answers = [
+        await twin.control("GET", `/data?entity_type=${table}&${name}=x`),
+        await twin.control("GET", `/data?entity_type=${name}`),
+        await twin.control("POST", "/data", { data: JSON.parse(`{"${name}": [{}]}`) }),
+        await twin.control("POST", "/data", { data: { [table]: [one] } }),
+        await twin.control("PATCH", "/data", { entity_type: table, where: one, changes: one }),
+        await twin.control("DELETE", "/data", { entity_type: table, where: one }),
+        await twin.control("POST", "/reset", { data: JSON.parse(`{"${name}": []}`) }),
+        await twin.control("POST", "/reset", { profile: name }),
+        await twin.control("POST", "/faults", { effect: name, all: true }),
+      ];
+      expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 422));
+    }
   });
 
   test("rows may refer to one another within one body, and adding them again is a 422", async () => {

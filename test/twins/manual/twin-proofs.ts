@@ -1,8 +1,12 @@
 /** Proofs of what each twin says of itself. */
 import { createHash } from "node:crypto";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import pg from "pg";
 import { expect } from "vitest";
 import { WebSocket } from "ws";
+import { startTwins } from "../../../twins/sandbox/start.ts";
 import type { TwinUnderTest } from "../../support/every-twin.ts";
 import { request } from "../../support/http.ts";
 import { sendRaw } from "../../support/raw-http.ts";
@@ -49,6 +53,13 @@ export const engineProofs: Proofs = {
     expect((await vendor("GET", "/simulations/traced/trace")).body.trace).toMatchObject([
       { source: "vendor", service: "vapi", method: "GET", path: "/call" },
       { source: "agent", event_type: "said" },
+    ]);
+  },
+  async "engine.profile"({ vendor, control }) {
+    await vendor("POST", "/simulations", { id: "before" });
+    expect((await control("POST", "/reset", { profile: "default" })).body.counts.simulations).toBe(0);
+    expect((await control("POST", "/reset", { profile: "other" })).body.error.problems).toMatchObject([
+      { rule: "no such profile; this twin has default" },
     ]);
   },
   async "engine.root"({ vendor, twins }) {
@@ -212,6 +223,29 @@ export const postgresProofs: Proofs = {
     expect((await control("DELETE", "/data", { entity_type, where })).status).toBe(422);
     const data = { pg_sequences: [{ sequence: "more", last_value: "1", is_called: false }] };
     expect((await control("POST", "/data", { data })).status).toBe(422);
+  },
+  async "postgres.profiles"({ control, twins }) {
+    const seeded = (await control("POST", "/reset")).body.counts.incidents;
+    await control("POST", "/data", { data: { incidents: [{ service: "search", severity: 1, title: "x" }] } });
+    expect((await control("POST", "/reset", { profile: "default" })).body.counts.incidents).toBe(seeded);
+    const folder = await mkdtemp(path.join(tmpdir(), "profiles-"));
+    await writeFile(path.join(folder, "pets.sql"), "CREATE TABLE pets (name text PRIMARY KEY)");
+    await writeFile(path.join(folder, "cats.sql"), "INSERT INTO pets VALUES ('Tom')");
+    const file = path.join(folder, "environment.yaml");
+    const config = { SCHEMA_PATH: "pets.sql", profiles: { cats: "cats.sql" } };
+    await writeFile(file, JSON.stringify({ version: 1, services: [{ name: "postgres", config }] }));
+    const own = await startTwins({ environmentFile: file, apiKey: twins.apiKey });
+    const address = own.sandboxes[0]?.twins.find(({ name }) => name === "postgres")?.control_url;
+    const headers = { "x-api-key": twins.apiKey };
+    const reset = (profile: string) =>
+      request("POST", `${address}/sim/reset`, { headers, body: { profile } });
+    expect((await reset("cats")).body.counts.pets).toBe(1);
+    expect((await reset("default")).body.counts.pets).toBe(0);
+    expect((await reset("dogs")).body.error.problems).toMatchObject([
+      { rule: "no such profile; this twin has default, cats" },
+    ]);
+    await own.stop();
+    await rm(folder, { recursive: true });
   },
   async "postgres.reset"({ url, control }) {
     const client = new pg.Client({ connectionString: url });

@@ -235,4 +235,32 @@ describe("a mistake names file, line and what would be right", () => {
       mistakes("version: 1\nservices:\n  - name: bank\n  - name: shop\n    config: { stock: 1, x: 2 }\n"),
     ).toHaveLength(3);
   });
+
+  test("a mistake of shape hides no other: names, configs and the rest of the file are looked at all the same", () => {
+    const text = `version: 2
+services:
+  - name: bank
+    prt: 1
+  - name: shop
+    port: none
+    config: { stok: [] }
+  - shop
+  - config: {}
+layout: new
+`;
+    expect(mistakes(text).map((line) => line.split(": ").slice(0, 2).join(" "))).toEqual([
+      "env.yaml:1 version",
+      "env.yaml:3 services.0.name",
+      "env.yaml:4 services.0.prt",
+      "env.yaml:6 services.1.port",
+      "env.yaml:7 services.1.config.stok",
+      "env.yaml:8 services.2",
+      "env.yaml:9 services.3.name",
+      "env.yaml:10 layout",
+    ]);
+  });
+
+  test("every mistake of YAML is listed", () => {
+    expect(mistakes('version: 1\nservices: [\nagent: "x\n').length).toBeGreaterThan(1);
+  });
 });

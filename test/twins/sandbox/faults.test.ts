@@ -204,6 +204,11 @@ describe("arming", () => {
     ["a seed without a probability", { effect: "hang", all: true, seed: 1 }, ["seed"]],
     ["a slow fault that is not slow", { effect: "slow", all: true }, [""]],
     ["a path without its slash", { effect: "hang", all: true, match: { path: "things" } }, ["match.path"]],
+    [
+      "a path with a query, which no path has",
+      { effect: "hang", all: true, match: { path: "/a?b=1" } },
+      ["match.path"],
+    ],
     ["a close code that may not be sent", { effect: "drop", all: true, code: 1006 }, ["code"]],
     [
       "everything wrong at once",

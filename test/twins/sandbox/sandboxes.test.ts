@@ -114,6 +114,22 @@ describe("POST /sandboxes", () => {
     expect((await ask("GET")).body.sandboxes).toHaveLength(1);
   });
 
+  test("a refusal lists what is wrong in shape and what a twin says of its service", async () => {
+    const services = [
+      { name: "bank", prt: 1 },
+      { name: "shop", port: "none", config: { stok: [] } },
+    ];
+    const answer = await ask("POST", "", { services, layout: "new" });
+    expect(answer.status).toBe(422);
+    expect(answer.body.error.problems.map(({ field }: { field: string }) => field)).toEqual([
+      "services.0.prt",
+      "services.1.port",
+      "services.0.name",
+      "services.1.config.stok",
+      "layout",
+    ]);
+  });
+
   test("a twin that does not start is a 422 with its reason, and leaves nothing", async () => {
     const stopped = once(notes, "stopped");
     const unknownProfile = { id: "broken", services: [{ name: "shop", profile: "poor" }] };

@@ -1,5 +1,5 @@
 /** First look at rows that are to be written: everything that can be said of each value without writing it. */
-import type { Problem, Row, Tables } from "../../sandbox/world.ts";
+import { type Problem, type Row, type Tables, unknownTable } from "../../sandbox/world.ts";
 import type { Catalogue, Column, Queryable, Table } from "./catalogue.ts";
 import { isRequired } from "./describe.ts";
 import { encodeValue } from "./values.ts";
@@ -31,7 +31,7 @@ export async function checkRows(client: Queryable, catalogue: Catalogue, data: T
   for (const [name, given] of Object.entries(data)) {
     const table = catalogue.tables.get(name);
     if (!table) {
-      problems.push(unknownTable(catalogue, name));
+      problems.push(unknownTable(name, catalogue.tables.keys()));
       continue;
     }
     for (const [index, row] of given.entries()) {
@@ -53,11 +53,6 @@ export async function checkValues(
   const doubts: Doubt[] = [];
   const { texts, problems } = checkColumns(table, undefined, row, doubts);
   return { texts, problems: [...problems, ...(await judge(client, doubts))] };
-}
-
-export function unknownTable(catalogue: Catalogue, name: string): Problem {
-  const known = [...catalogue.tables.keys()].join(", ") || "none";
-  return { table: name, rule: `there is no such table; the tables are ${known}` };
 }
 
 export function unknownColumn(table: Table, column: string): Problem {

@@ -1,10 +1,9 @@
 /** What the world refuses, and in which words. */
 import pg from "pg";
-import { type Problem, type Row, WorldRefusal } from "../../sandbox/world.ts";
+import { type Problem, type Row, unknownTable, WorldRefusal } from "../../sandbox/world.ts";
 import { problemOf } from "./broken-rules.ts";
 import type { Catalogue, Table } from "./catalogue.ts";
 import { everyTable } from "./change-feed.ts";
-import { unknownTable } from "./checked-rows.ts";
 import { isRefusal } from "./insert-rows.ts";
 import { sequenceTableName } from "./sequences.ts";
 
@@ -31,7 +30,7 @@ export function refuseIfAny(problems: Problem[]): void {
 /** @throws WorldRefusal naming the tables there are */
 export function tableNamed(catalogue: Catalogue, name: string): Table {
   const table = catalogue.tables.get(name);
-  if (!table) throw new WorldRefusal([unknownTable(catalogue, name)]);
+  if (!table) throw new WorldRefusal([unknownTable(name, catalogue.tables.keys())]);
   return table;
 }
 

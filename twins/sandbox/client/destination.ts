@@ -23,7 +23,7 @@ const OWN_HEADERS = ["host", "content-length", "transfer-encoding", "connection"
 /** Body of `PUT /sim/client`. */
 export const destinationBody = z.strictObject({
   url: z
-    .url({ protocol: /^https?$/, error: "must be an http or https address" })
+    .url({ protocol: /^https?$/, error: "must be an http or https address", abort: true })
     .max(2048, "must have at most 2048 characters")
     .refine((url) => !hasUser(url), "must hold no user or password; send them in headers"),
   headers: z

@@ -10,7 +10,7 @@ import type { Reach } from "../sandbox.ts";
 import { describeSandbox } from "../sandbox-description.ts";
 import { SandboxRefusal } from "../sandbox-refusal.ts";
 import type { LivingSandbox, Sandboxes, SandboxPlan } from "../sandboxes.ts";
-import { type CheckedService, checkServices, servicesSchema, withEngine } from "../services.ts";
+import { type CheckedService, servicesSchema, withEngine } from "../services.ts";
 import type { AnyTwinDefinition } from "../twin.ts";
 import { WorldRefusal } from "../world.ts";
 import { answerRequests } from "./requests.ts";
@@ -38,24 +38,25 @@ const MAX_TTL_SECONDS = 7 * 24 * 3600;
 /** What stands where an id would, for the records of these routes. */
 const REQUESTS = "requests";
 
-const createBody = z
-  .strictObject({
-    id: z
-      .string()
-      .max(40, "must have at most 40 characters")
-      .refine(isPlainName, "must hold only a-z, 0-9, _ and single - between them")
-      .refine((id) => id !== REQUESTS, `must not be ${REQUESTS}, which is a route`)
-      .optional(),
-    services: servicesSchema.optional(),
-    environment: z
-      .string()
-      .max(40, "must have at most 40 characters")
-      .refine(isPlainName, "must hold only a-z, 0-9, _ and single - between them")
-      .default(FIRST_ENVIRONMENT),
-    layout: z.enum(["split", "legacy"]).default("split"),
-    ttl_seconds: z.number().positive().max(MAX_TTL_SECONDS).optional(),
-  })
-  .prefault({});
+const createBody = (known: readonly AnyTwinDefinition[]) =>
+  z
+    .strictObject({
+      id: z
+        .string()
+        .max(40, "must have at most 40 characters")
+        .refine(isPlainName, "must hold only a-z, 0-9, _ and single - between them")
+        .refine((id) => id !== REQUESTS, `must not be ${REQUESTS}, which is a route`)
+        .optional(),
+      services: servicesSchema(known).optional(),
+      environment: z
+        .string()
+        .max(40, "must have at most 40 characters")
+        .refine(isPlainName, "must hold only a-z, 0-9, _ and single - between them")
+        .default(FIRST_ENVIRONMENT),
+      layout: z.enum(["split", "legacy"]).default("split"),
+      ttl_seconds: z.number().positive().max(MAX_TTL_SECONDS).optional(),
+    })
+    .prefault({});
 
 const emptyBody = z.strictObject({}).optional();
 
@@ -78,18 +79,10 @@ export const sandboxOperations: readonly Operation<SandboxesTarget>[] = [
     surface: "rest",
     summary: "Starts a sandbox with the given services, or with those of the environment file.",
     async handle(request, target) {
-      const body = readBodyAs(request, createBody);
+      const body = readBodyAs(request, createBody(target.known));
       if (!body.ok) return body.response;
       const { id, services: given, environment, layout, ttl_seconds } = body.value;
-      const checked = given && checkServices(given, target.known, ["services"]);
-      if (checked && checked.mistakes.length > 0) {
-        const problems = checked.mistakes.map(({ path, rule }) => ({
-          field: path.map(String).join("."),
-          rule,
-        }));
-        return errorResponse(422, "invalid", "the services are not what this route takes", problems);
-      }
-      const services = checked ? withEngine(checked.services, target.known) : target.defaultServices;
+      const services = given ? withEngine(given, target.known) : target.defaultServices;
       const ttlMs = ttl_seconds === undefined ? undefined : ttl_seconds * 1000;
       try {
         const reach = given ? target.givenReach : target.ownReach;

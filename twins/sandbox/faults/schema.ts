@@ -44,7 +44,10 @@ const match = z
     method: z
       .enum(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"], { error: "must be a method, in capitals" })
       .optional(),
-    path: text.startsWith("/", { error: "must begin with /; * stands for any text" }).optional(),
+    path: text
+      .startsWith("/", { error: "must begin with /; * stands for any text" })
+      .refine((path) => !path.includes("?"), "is compared without the query, so no ? can be in it")
+      .optional(),
     headers: z.record(text, z.string().max(MAX_TEXT)).optional(),
     json: z.record(text, z.json()).optional(),
   })

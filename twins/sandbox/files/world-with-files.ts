@@ -10,6 +10,7 @@ import {
   type Row,
   type TableDescription,
   type Tables,
+  unknownTable,
   type World,
   type WorldChange,
   WorldRefusal,
@@ -46,7 +47,7 @@ export class WorldWithFiles implements World {
   }
 
   async rows(table: string, page: PageRequest): Promise<Page> {
-    if (!(await this.#isFiles(table))) return this.#world.rows(table, page);
+    if (!(await this.#isFiles(table))) return this.#naming(this.#world.rows(table, page));
     const found = this.#find(table, page.where, (value) => String(value));
     const rows = found.slice(page.offset, page.offset + page.limit).map(listedRow);
     return { rows, total: found.length };
@@ -54,19 +55,19 @@ export class WorldWithFiles implements World {
 
   async insert(data: Tables): Promise<Record<string, number>> {
     const refused = await this.#filesTablesOf(data);
-    if (refused.length === 0) return this.#world.insert(data);
+    if (refused.length === 0) return this.#naming(this.#world.insert(data));
     throw new WorldRefusal(
       refused.map((table) => ({ table, rule: "files are uploaded by POST /sim/files?name=" })),
     );
   }
 
   async update(table: string, where: Row, changes: Row): Promise<number> {
-    if (!(await this.#isFiles(table))) return this.#world.update(table, where, changes);
+    if (!(await this.#isFiles(table))) return this.#naming(this.#world.update(table, where, changes));
     throw new WorldRefusal([{ table, rule: "a file cannot be changed; remove it and upload it again" }]);
   }
 
   async remove(table: string, where: Row): Promise<number> {
-    if (!(await this.#isFiles(table))) return this.#world.remove(table, where);
+    if (!(await this.#isFiles(table))) return this.#naming(this.#world.remove(table, where));
     const found = this.#find(table, where, (value) => value);
     for (const { name } of found) this.removeFile(name);
     return found.length;
@@ -93,7 +94,8 @@ export class WorldWithFiles implements World {
       problems,
     );
     if (problems.length > 0) throw new WorldRefusal(problems);
-    await this.#world.load(Object.fromEntries(Object.entries(data).filter(([key]) => key !== table)));
+    const others = Object.fromEntries(Object.entries(data).filter(([key]) => key !== table));
+    await this.#naming(this.#world.load(others));
     this.replaceFiles(files);
   }
 
@@ -118,6 +120,20 @@ export class WorldWithFiles implements World {
       unwatch();
       this.#listeners.delete(listener);
     };
+  }
+
+  /** A refusal that names a table which is not there lists all that are, not the twin's own alone. */
+  async #naming<Result>(work: Promise<Result>): Promise<Result> {
+    try {
+      return await work;
+    } catch (error) {
+      if (!(error instanceof WorldRefusal)) throw error;
+      const known = (await this.schema()).map(({ name }) => name);
+      const isThere = ({ table }: Problem) => known.includes(table);
+      throw new WorldRefusal(
+        error.problems.map((one) => (isThere(one) ? one : unknownTable(one.table, known))),
+      );
+    }
   }
 
   #find(table: string, where: Row, seen: (value: unknown) => unknown): StoredFile[] {
