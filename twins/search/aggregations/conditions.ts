@@ -7,7 +7,7 @@ import type { Aggregations, BucketsAggregation, KeyColumn, SingleAggregation } f
 import type { AggregationContext } from "./context.ts";
 import { argumentError, optionError, parsingError } from "./errors.ts";
 import { anyKind, type Naming } from "./metrics.ts";
-import { isRecord, Options, tokenOf } from "./options.ts";
+import { isRecord, MAX_ITEMS, Options, tokenOf } from "./options.ts";
 import type { Bucket, Members } from "./result.ts";
 import { numeric, readValues, type Values, zoneOption } from "./values.ts";
 
@@ -207,6 +207,11 @@ export function readFilters(
       ? filters.map((query, index) => [String(index), query])
       : [];
   if (entries.length === 0) throw argumentError("[filters] cannot be empty.");
+  if (entries.length > MAX_ITEMS) {
+    throw argumentError(
+      `[filters] has ${entries.length} filters, more than the ${MAX_ITEMS} that are answered`,
+    );
+  }
   const showKey = named && !keyed;
   const bucket = (key: string, condition: Sql): ConditionBucket => ({
     condition,

@@ -1,6 +1,6 @@
 /** Buckets at regular distances: gaps filled, bounds kept, ordered. */
 import type { BucketGroup, BucketRow, MakeBucket, OrderTerm } from "./aggregation.ts";
-import { MAX_BUCKETS, tooManyBuckets } from "./errors.ts";
+import { argumentError, MAX_BUCKETS, tooManyBuckets } from "./errors.ts";
 import { sortBuckets } from "./order.ts";
 import type { Bucket, Members } from "./result.ts";
 
@@ -65,11 +65,11 @@ function fill(
   }
 }
 
-/** @throws RangeError when the step is too small to move a number of this size */
+/** @throws VendorError when the step is too small to move a number of this size */
 function stepped(position: number, next: (position: number) => number): number {
   const after = next(position);
   if (after > position) return after;
-  throw new RangeError(`the interval is too small for the key ${position}`);
+  throw argumentError(`the interval is too small for the value [${position}]`);
 }
 
 function least(a: number | undefined, b: number | undefined): number | undefined {

@@ -5,6 +5,8 @@ import { luceneRegexp } from "./lucene-regexp.ts";
 import { isRecord, type Options, tokenOf } from "./options.ts";
 import type { Values } from "./values.ts";
 
+const MAX_TERMS = 65_536;
+
 type KeyCondition = (key: Sql) => Sql;
 
 export function readIncludeExclude(options: Options, values: Values): KeyCondition | undefined {
@@ -38,6 +40,11 @@ function readCondition(name: string, value: unknown, type: string, values: Value
     return (key) => sql`regexp_full_match(${key}, ${pattern}, 's')`;
   }
   if (Array.isArray(value)) {
+    if (value.length > MAX_TERMS) {
+      throw argumentError(
+        `[${name}] has ${value.length} values, more than the allowed maximum of [${MAX_TERMS}]`,
+      );
+    }
     if (value.length === 0) return () => sql`FALSE`;
     const wanted = value.map((one) => keyLiteral(values, one));
     return (key) => sql`(${key} IN (${joined(wanted, ", ")}))`;

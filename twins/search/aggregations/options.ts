@@ -24,6 +24,9 @@ export function tokenOf(value: unknown): string {
   }
 }
 
+/** The most values of a list of percents, ranges, filters, paths. */
+export const MAX_ITEMS = 1_000;
+
 export class Options {
   /** Type of the aggregation, or of the part of it, as errors name it. */
   readonly type: string;
@@ -90,7 +93,14 @@ export class Options {
 
   list(name: string): readonly unknown[] | undefined {
     const value = this.any(name);
-    return value === undefined ? undefined : Array.isArray(value) ? value : [value];
+    if (value === undefined) return undefined;
+    const items = Array.isArray(value) ? value : [value];
+    if (items.length <= MAX_ITEMS) return items;
+    throw this.failed(
+      name,
+      "illegal_argument_exception",
+      `[${name}] has ${items.length} values, more than the ${MAX_ITEMS} that are answered`,
+    );
   }
 
   numbers(name: string): number[] | undefined {

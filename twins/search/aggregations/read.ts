@@ -23,6 +23,9 @@ import { topHits } from "./top-hits.ts";
 /** The deepest that aggregations may be in each other, . */
 const MAX_DEPTH = 40;
 
+/** The most aggregations of one request: each is part of one statement. */
+const MAX_AGGREGATIONS = 500;
+
 type MetricReader = (naming: Naming, options: Options, context: AggregationContext) => Aggregation;
 type BucketReader = (
   naming: Naming,
@@ -56,11 +59,31 @@ const buckets: Record<string, BucketReader> = {
   composite: readComposite,
 };
 
-export function readAggregations(
+/** The aggregations of a request. @throws VendorError */
+export function readAggregations(json: unknown, context: AggregationContext): Aggregations {
+  const count = countAggregations(json, 0);
+  if (count > MAX_AGGREGATIONS) {
+    throw argumentError(
+      `the request has ${count} aggregations, more than the ${MAX_AGGREGATIONS} that are answered`,
+    );
+  }
+  return readLevel(json, context, undefined, 0);
+}
+
+function countAggregations(json: unknown, depth: number): number {
+  if (!isRecord(json) || depth > MAX_DEPTH) return 0;
+  return Object.values(json).reduce<number>(
+    (count, one) =>
+      count + 1 + (isRecord(one) ? countAggregations(one.aggs ?? one.aggregations, depth + 1) : 0),
+    0,
+  );
+}
+
+function readLevel(
   json: unknown,
   context: AggregationContext,
-  parent?: PipelineParent,
-  depth = 0,
+  parent: PipelineParent | undefined,
+  depth: number,
 ): Aggregations {
   if (!isRecord(json)) {
     throw parsingError(`Expected [START_OBJECT] but found [${tokenOf(json)}]`);
@@ -115,7 +138,7 @@ function readAggregation(
   if (!bucket && type !== "filter") throw unknownType(type);
   checkPlace(name, type, depth);
   const minDocCount = record.min_doc_count === undefined ? 0 : Number(record.min_doc_count);
-  const inner = readAggregations(children ?? {}, context, { type, minDocCount }, depth + 1);
+  const inner = readLevel(children ?? {}, context, { type, minDocCount }, depth + 1);
   return bucket
     ? bucket(naming, new Options(type, record), inner, context)
     : filterAggregation(naming, record, inner, context);

@@ -84,7 +84,8 @@ class Compiler {
     const node = this.#nodes++;
     const scope: Scope = { rows: this.#table("r", node, "NOT MATERIALIZED", rows), path: undefined };
     const { owner, columns, deferred } = this.#owner(node, aggregations.aggregations);
-    if (columns.length > 0 || mustCount) {
+    // Hits tell how many documents they are the best of.
+    if (columns.length > 0 || mustCount || aggregations.aggregations.some(({ kind }) => kind === "hits")) {
       const counted = [
         raw(`${node} AS node`),
         raw("CAST(0 AS BIGINT) AS p"),
