@@ -8,6 +8,7 @@ import type {
   Literal,
   NamedExpression,
 } from "./syntax.ts";
+import { children } from "./syntax-walk.ts";
 import { parseTimeSpan } from "./time-span.ts";
 import type { TokenReader } from "./token-reader.ts";
 import type { Token } from "./tokens.ts";
@@ -51,7 +52,7 @@ export class ExpressionParser {
     const assigned = this.#assignedName();
     const expression = this.parse();
     const at = this.#spanFrom(first);
-    const name = assigned ?? this.#reader.query.slice(expression.at.start, expression.at.end);
+    const name = assigned ?? this.#reader.query.slice(at.start, at.end);
     if (assigned === undefined && expression.kind === "column")
       return { name: expression.name, expression, at };
     return { name, expression, at };
@@ -115,11 +116,12 @@ export class ExpressionParser {
   }
 
   #operators(strength: number): Expression {
+    const first = this.#reader.peek();
     let left = this.#prefix(strength);
     for (;;) {
       const operator = this.#operatorAhead();
       if (operator === undefined || binding[operator] <= strength) return left;
-      left = this.#infix(left, operator);
+      left = this.#infix(left, operator, first);
     }
   }
 
@@ -129,7 +131,7 @@ export class ExpressionParser {
     if (token.kind === "keyword" && token.value === "not" && strength < binding.predicate) {
       reader.next();
       const operand = this.#within(() => this.#operators(binding.not));
-      return this.#node(token, { kind: "not", operand }, operand);
+      return this.#node(token, { kind: "not", operand });
     }
     if (token.kind === "symbol" && (token.value === "-" || token.value === "+")) {
       reader.next();
@@ -137,7 +139,7 @@ export class ExpressionParser {
       if (token.value === "+") return operand;
       const literal = negated(operand);
       if (literal) return this.#node(token, { kind: "literal", literal });
-      return this.#node(token, { kind: "negate", operand }, operand);
+      return this.#node(token, { kind: "negate", operand });
     }
     return this.#casts(this.#primary(strength < binding.predicate ? startOfExpression : startOfPrimary));
   }
@@ -154,61 +156,55 @@ export class ExpressionParser {
     return ["is", "in", "like", "rlike", "not"].includes(token.value) ? "predicate" : undefined;
   }
 
-  #infix(left: Expression, operator: Operator): Expression {
+  #infix(left: Expression, operator: Operator, first: Span): Expression {
     const token = this.#reader.next();
-    if (operator === "predicate") return this.#predicate(left, token);
+    if (operator === "predicate") return this.#predicate(left, token, first);
     const right = this.#within(() => this.#operators(binding[operator]));
-    const first = left.at;
     if (operator === "and" || operator === "or") {
-      return this.#node(
-        first,
-        { kind: "logical", operator: operator === "and" ? "AND" : "OR", left, right },
-        left,
-        right,
-      );
+      return this.#node(first, { kind: "logical", operator: operator === "and" ? "AND" : "OR", left, right });
     }
     if (operator === "comparison") {
       if (this.#operatorAhead() === "comparison") this.#reader.fail("{<EOF>, '|', 'and', ',', 'or'}");
-      return this.#node(
-        first,
-        { kind: "comparison", operator: token.value as ComparisonOperator, left, right },
+      return this.#node(first, {
+        kind: "comparison",
+        operator: token.value as ComparisonOperator,
         left,
         right,
-      );
+      });
     }
-    return this.#node(
-      first,
-      { kind: "arithmetic", operator: token.value as ArithmeticOperator, left, right },
+    return this.#node(first, {
+      kind: "arithmetic",
+      operator: token.value as ArithmeticOperator,
       left,
       right,
-    );
+    });
   }
 
   /** `IS [NOT] NULL`, `[NOT] IN (…)`, `[NOT] LIKE "…"`; its first word has been read. */
-  #predicate(left: Expression, word: Token): Expression {
+  #predicate(left: Expression, word: Token, first: Span): Expression {
     const reader = this.#reader;
     if (word.value === "is") {
       const isNot = reader.take("keyword", "not") !== undefined;
       reader.expect("keyword", "null", isNot ? "'null'" : "{'not', 'null'}");
-      return this.#node(left.at, { kind: "is null", value: left, negated: isNot }, left);
+      return this.#node(first, { kind: "is null", value: left, negated: isNot });
     }
     const kind = word.value === "not" ? reader.next() : word;
-    const positive = this.#positivePredicate(left, kind);
-    return word.value === "not"
-      ? this.#node(left.at, { kind: "not", operand: positive }, positive)
-      : positive;
+    const positive = this.#positivePredicate(left, kind, first);
+    return word.value === "not" ? this.#node(first, { kind: "not", operand: positive }) : positive;
   }
 
-  #positivePredicate(left: Expression, word: Token): Expression {
+  #positivePredicate(left: Expression, word: Token, first: Span): Expression {
     const reader = this.#reader;
     if (word.kind === "keyword" && (word.value === "like" || word.value === "rlike")) {
       const operator = word.value === "like" ? "LIKE" : "RLIKE";
       const pattern = reader.expect("string", undefined, "QUOTED_STRING");
-      return this.#node(
-        left.at,
-        { kind: "like", operator, value: left, pattern: pattern.value, patternAt: pattern },
-        left,
-      );
+      return this.#node(first, {
+        kind: "like",
+        operator,
+        value: left,
+        pattern: pattern.value,
+        patternAt: pattern,
+      });
     }
     if (word.kind === "keyword" && word.value === "in") {
       reader.expect("symbol", "(", "'('");
@@ -216,16 +212,19 @@ export class ExpressionParser {
       do list.push(this.#within(() => this.#operators(binding.predicate)));
       while (reader.take("symbol", ","));
       reader.expect("symbol", ")", "{',', ')'}");
-      return this.#node(left.at, { kind: "in", value: left, list }, left, ...list);
+      return this.#node(first, { kind: "in", value: left, list });
     }
-    throw parsingError(word, `mismatched input '${word.text}' expecting {'in', 'like', 'rlike'}`);
+    throw parsingError(
+      word,
+      `mismatched input '${this.#reader.textOf(word)}' expecting {'in', 'like', 'rlike'}`,
+    );
   }
 
   #casts(operand: Expression): Expression {
     let value = operand;
     while (this.#reader.take("symbol", "::")) {
       const type = this.#reader.expect("name", undefined, "{UNQUOTED_IDENTIFIER, QUOTED_IDENTIFIER}");
-      value = this.#node(operand.at, { kind: "cast", value, type: type.value, typeAt: type }, value);
+      value = this.#node(operand.at, { kind: "cast", value, type: type.value, typeAt: type });
     }
     return value;
   }
@@ -262,11 +261,7 @@ export class ExpressionParser {
       while (reader.take("symbol", ","));
     }
     reader.expect("symbol", ")", star ? "')'" : "{',', ')'}");
-    return this.#node(
-      token,
-      { kind: "call", name: token.value.toLowerCase(), nameAt: token, args, star },
-      ...args,
-    );
+    return this.#node(token, { kind: "call", name: token.value.toLowerCase(), nameAt: token, args, star });
   }
 
   /** Takes the next token if it is a literal; a number takes the unit behind it along. */
@@ -313,7 +308,7 @@ export class ExpressionParser {
       if (!signed)
         throw parsingError(
           token,
-          `mismatched input '${token.text}' expecting {INTEGER_LITERAL, DECIMAL_LITERAL}`,
+          `mismatched input '${reader.textOf(token)}' expecting {INTEGER_LITERAL, DECIMAL_LITERAL}`,
         );
       items.push(signed);
     } while (reader.take("symbol", ","));
@@ -322,11 +317,12 @@ export class ExpressionParser {
     return this.#node(open, { kind: "list", items });
   }
 
-  #node(from: Span, shape: Shape<Expression>, ...children: readonly Expression[]): Expression {
-    const at = this.#spanFrom(from);
-    const depth = 1 + children.reduce((deepest, child) => Math.max(deepest, child.depth), 0);
-    if (depth > MAX_DEPTH) throw this.#tooDeep(at);
-    return { ...shape, at, depth };
+  #node(from: Span, shape: Shape<Expression>): Expression {
+    // A spread would make objects that are slow and large: a query can have a million nodes.
+    const node: Expression = Object.assign(shape, { at: this.#spanFrom(from), depth: 1 });
+    for (const child of children(node)) node.depth = Math.max(node.depth, child.depth + 1);
+    if (node.depth > MAX_DEPTH) throw this.#tooDeep(node.at);
+    return node;
   }
 
   #spanFrom({ line, column, start }: Span): Span {
@@ -337,7 +333,7 @@ export class ExpressionParser {
 function numberLiteral(token: Token): Literal {
   if (token.kind === "decimal") {
     const value = Number(token.value);
-    if (!Number.isFinite(value)) throw parsingError(token, `Number [${token.text}] is too large`);
+    if (!Number.isFinite(value)) throw parsingError(token, `Number [${token.value}] is too large`);
     return { type: "double", value };
   }
   return integerLiteral(BigInt(token.value.length > 400 ? token.value.slice(0, 400) : token.value));

@@ -55,13 +55,7 @@ class Lexer {
       if (this.#offset >= this.#query.length) break;
       this.#next();
     }
-    this.#tokens.push({
-      ...this.#span(this.#offset),
-      kind: "end",
-      value: "<EOF>",
-      text: "<EOF>",
-      quoted: false,
-    });
+    this.#add("end", "<EOF>", this.#offset);
     return this.#tokens;
   }
 
@@ -141,24 +135,27 @@ class Lexer {
 
   #expression(): void {
     if (this.#string() || this.#quotedName("name")) return;
-    const words = this.#match(name);
-    if (words !== undefined) {
-      const lower = words.toLowerCase();
-      const keyword = expressionKeywords.has(lower);
-      this.#add(keyword ? "keyword" : "name", keyword ? lower : words, this.#offset + words.length);
-      return;
-    }
-    for (const [kind, pattern] of plainTokens) {
-      const text = this.#match(pattern);
-      if (text !== undefined) {
-        this.#add(kind, kind === "param" ? text.slice(1) : text, this.#offset + text.length);
+    const first = this.#query.charCodeAt(this.#offset);
+    if (isLetter(first)) {
+      const words = this.#match(name);
+      if (words !== undefined) {
+        const lower = words.toLowerCase();
+        const keyword = expressionKeywords.has(lower);
+        this.#add(keyword ? "keyword" : "name", keyword ? lower : words, this.#offset + words.length);
         return;
       }
+    }
+    for (const [kind, pattern] of isDigit(first) || first === POINT ? numberTokens : otherTokens) {
+      const text = this.#match(pattern);
+      if (text === undefined) continue;
+      this.#add(kind, kind === "param" ? text.slice(1) : text, this.#offset + text.length);
+      return;
     }
     throw this.#unknown();
   }
 
   #string(): boolean {
+    if (this.#query[this.#offset] !== '"') return false;
     const rawText = this.#match(rawString);
     if (rawText !== undefined) {
       this.#add("string", rawText.slice(3, -3), this.#offset + rawText.length);
@@ -174,6 +171,7 @@ class Lexer {
   }
 
   #quotedName(kind: "name" | "pattern"): boolean {
+    if (this.#query[this.#offset] !== "`") return false;
     const text = this.#match(quotedName);
     if (text === undefined) return false;
     this.#add(kind, text.slice(1, -1).replaceAll("``", "`"), this.#offset + text.length, true);
@@ -186,12 +184,15 @@ class Lexer {
   }
 
   #add(kind: TokenKind, value: string, end: number, quoted = false): void {
+    const start = this.#offset;
     this.#tokens.push({
-      ...this.#span(end),
       kind,
       value,
-      text: this.#query.slice(this.#offset, end),
       quoted,
+      line: this.#line,
+      column: start - this.#lineStart + 1,
+      start,
+      end,
     });
     this.#advance(end);
   }
@@ -201,6 +202,8 @@ class Lexer {
   }
 
   #skipSpace(): void {
+    const first = this.#query.charCodeAt(this.#offset);
+    if (first > SPACE && first !== SLASH) return;
     const text = this.#match(space);
     if (text !== undefined) this.#advance(this.#offset + text.length);
     if (this.#query.startsWith("/*", this.#offset)) throw this.#unknown();
@@ -223,9 +226,25 @@ class Lexer {
   }
 }
 
-const plainTokens: readonly (readonly [TokenKind, RegExp])[] = [
+const SPACE = 0x20;
+const POINT = 0x2e;
+const SLASH = 0x2f;
+
+function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39;
+}
+
+/** Or `_` or `@`, which can begin a name. */
+function isLetter(code: number): boolean {
+  return (code >= 0x40 && code <= 0x5a) || (code >= 0x61 && code <= 0x7a) || code === 0x5f;
+}
+
+const numberTokens: readonly (readonly [TokenKind, RegExp])[] = [
   ["decimal", decimal],
   ["integer", integer],
-  ["param", param],
   ["symbol", symbol],
+];
+const otherTokens: readonly (readonly [TokenKind, RegExp])[] = [
+  ["symbol", symbol],
+  ["param", param],
 ];

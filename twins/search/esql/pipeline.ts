@@ -28,7 +28,21 @@ export interface Check {
   body: Sql;
 }
 
-type Layer = () => Sql;
+interface Added {
+  ref: string;
+  source: Sql;
+}
+
+interface Layer {
+  render: () => Sql;
+  /** Columns it adds, when that is all it does; more may join them. */
+  added: Added[] | undefined;
+}
+
+/** How many expressions of a query are looked at for warnings: each costs a look at the rows. */
+const MAX_CHECKS = 32;
+/** How many columns share a layer. */
+const MAX_SHARED = 64;
 
 export class Pipeline {
   readonly #layers: Layer[] = [];
@@ -74,23 +88,34 @@ export class Pipeline {
       this.#tieBreaks = [ref];
       selected.push({ ref, source: tieBreak });
     }
-    this.#layers.push(() => {
+    this.#push(() => {
       const read = selected.filter(({ ref }) => this.#used.has(ref));
       const list = read.map(({ ref, source }) => sql`${source} AS ${identifier(ref)}`);
       return sql`SELECT ${list.length === 0 ? raw("1 AS nothing") : joined(list, ", ")} ${from}`;
     });
   }
 
-  /** Adds columns beside those there are. */
+  /**
+   * Adds columns beside those there are. Columns that do not read each other share a layer: every layer costs DuckDB a vector of each
+   * column.
+   */
   extend(added: readonly { ref: string; source: Sql }[]): void {
-    const list = added.map(({ ref, source }) => sql`${source} AS ${identifier(ref)}`);
+    const open = this.#layers.at(-1)?.added;
+    if (open && open.length < MAX_SHARED && !added.some(({ source }) => reads(source, open))) {
+      open.push(...added);
+      return;
+    }
     const previous = this.#previous();
-    this.#layers.push(() => sql`SELECT *, ${joined(list, ", ")} FROM ${previous}`);
+    const columns = [...added];
+    this.#push(() => {
+      const list = columns.map(({ ref, source }) => sql`${source} AS ${identifier(ref)}`);
+      return sql`SELECT *, ${joined(list, ", ")} FROM ${previous}`;
+    }, columns);
   }
 
   where(predicate: Sql): void {
     const previous = this.#previous();
-    this.#layers.push(() => sql`SELECT * FROM ${previous} WHERE ${predicate}`);
+    this.#push(() => sql`SELECT * FROM ${previous} WHERE ${predicate}`);
   }
 
   /** One row a group, in the order of their first rows; without groups one row of all. Takes the place of all columns. */
@@ -111,7 +136,7 @@ export class Pipeline {
       this.#tieBreaks = [ref, ...groupRefs];
       selected.push(sql`${first} AS ${identifier(ref)}`);
     }
-    this.#layers.push(() => sql`SELECT ${joined(selected, ", ")} FROM ${previous}${grouping}`);
+    this.#push(() => sql`SELECT ${joined(selected, ", ")} FROM ${previous}${grouping}`);
     this.#order = [];
     this.#inOrder = groups.length === 0;
     this.columns = [...columns];
@@ -124,9 +149,7 @@ export class Pipeline {
     const place = this.freshRef();
     const values = sql`coalesce(${list}, [NULL])`;
     const places = sql`unnest(range(len(${values}))) AS ${identifier(place)}`;
-    this.#layers.push(
-      () => sql`SELECT *, unnest(${values}) AS ${identifier(ref)}, ${places} FROM ${previous}`,
-    );
+    this.#push(() => sql`SELECT *, unnest(${values}) AS ${identifier(ref)}, ${places} FROM ${previous}`);
     this.#tieBreaks.push(place);
     return ref;
   }
@@ -139,11 +162,12 @@ export class Pipeline {
   limit(count: number): void {
     const order = this.#orderBy();
     const previous = this.#previous();
-    this.#layers.push(() => sql`SELECT * FROM ${previous}${order} LIMIT ${raw(String(count))}`);
+    this.#push(() => sql`SELECT * FROM ${previous}${order} LIMIT ${raw(String(count))}`);
   }
 
   /** @param condition true for the rows to warn about. @param message of a row. */
   check(at: Span, condition: Sql, message: Sql): void {
+    if (this.checks.length >= MAX_CHECKS) return;
     const previous = this.#previous();
     this.checks.push({
       at,
@@ -172,6 +196,10 @@ export class Pipeline {
     return sql`${this.#with()} SELECT number, message FROM (${joined(parts, " UNION ALL ")}) ORDER BY number, message`;
   }
 
+  #push(render: () => Sql, added?: Added[]): void {
+    this.#layers.push({ render, added });
+  }
+
   #orderBy(): Sql {
     const keys = this.#order.map(
       ({ ref, descending, nullsFirst }) =>
@@ -188,8 +216,13 @@ export class Pipeline {
 
   #with(): Sql {
     const layers = this.#layers.map(
-      (layer, index) => sql`l${raw(String(index))} AS NOT MATERIALIZED (${layer()})`,
+      (layer, index) => sql`l${raw(String(index))} AS NOT MATERIALIZED (${layer.render()})`,
     );
     return sql`WITH ${joined(layers, ", ")}`;
   }
+}
+
+/** Whether a piece of SQL reads one of the columns. Names of columns in SQL are this program's own. */
+function reads({ texts }: Sql, columns: readonly Added[]): boolean {
+  return columns.some(({ ref }) => texts.some((text) => text.includes(`"${ref}"`)));
 }

@@ -47,8 +47,13 @@ export class TokenReader {
     return this.take(kind, value) ?? this.fail(expected);
   }
 
+  /** As it stands in the query. */
+  textOf({ kind, start, end }: Token): string {
+    return kind === "end" ? "<EOF>" : this.query.slice(start, end);
+  }
+
   fail(expected: string): never {
     const token = this.peek();
-    throw parsingError(token, `mismatched input '${token.text}' expecting ${expected}`);
+    throw parsingError(token, `mismatched input '${this.textOf(token)}' expecting ${expected}`);
   }
 }

@@ -60,8 +60,6 @@ export interface Token extends Span {
   kind: TokenKind;
   /** What it means: a string without quotes and escapes, a keyword in lower case. */
   value: string;
-  /** As it stands in the query; `<EOF>` at the end. */
-  text: string;
   /** Whether a name stood in backquotes; its `*` is then a character. */
   quoted: boolean;
 }

@@ -39,17 +39,26 @@ export function compileFrom(compiler: Compiler, command: FromCommand, source: So
 
 type SourceColumn = Omit<Column, "ref"> & { source: Sql };
 
-/** A string is text, and keyword under the name that dynamic mapping gives it. */
+/**
+ * A string is text, and keyword under the name that dynamic mapping gives it. Of several values text has the order of the event; the
+ * vendor keeps numbers in theirs, and keywords in theirs, each once.
+ */
 function fieldColumns(field: Field): SourceColumn[] {
   const source = sql`d.${columnOf(field)}`;
   const { name, multi } = field;
   if (field.type === "text") {
     return [
-      { name: `${name}.keyword`, type: "keyword", multi, source },
+      {
+        name: `${name}.keyword`,
+        type: "keyword",
+        multi,
+        source: multi ? sql`list_sort(list_distinct(${source}))` : source,
+      },
       { name, type: "text", multi, source },
     ];
   }
-  return [{ name, type: field.type === "date" ? "datetime" : field.type, multi, source }];
+  const type = field.type === "date" ? "datetime" : field.type;
+  return [{ name, type, multi, source: multi ? sql`list_sort(${source})` : source }];
 }
 
 function metadata({ metadata: names }: FromCommand): SourceColumn[] {

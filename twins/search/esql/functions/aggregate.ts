@@ -27,7 +27,7 @@ function aggregateOf(name: string): (call: Call) => Sql {
     over(
       call,
       (value) => sql`${called}(${value})`,
-      (values) => sql`list_aggregate(${values}, ${name})`,
+      (values) => sql`list_aggregate(${values}, ${raw(`'${name}'`)})`,
     );
 }
 
@@ -230,6 +230,6 @@ function topValues(call: Call): Sql {
     call,
     (values) =>
       sql`list(${values} ORDER BY ${values} ${direction}) FILTER (WHERE ${values} IS NOT NULL)[1:${count}]`,
-    (values) => sql`list_sort(${values}, ${order === "asc" ? "ASC" : "DESC"})[1:${count}]`,
+    (values) => sql`list_sort(${values}, ${raw(order === "asc" ? "'ASC'" : "'DESC'")})[1:${count}]`,
   );
 }

@@ -133,9 +133,9 @@ const differences: readonly { names: readonly string[]; count: (start: Sql, end:
   },
   {
     names: ["quarter", "quarters", "qq", "q"],
-    count: (start, end) => sql`datesub('month', ${start}, ${end}) // 3`,
+    count: (start, end) => sql`(${wholeMonths(start, end)}) // 3`,
   },
-  { names: ["month", "months", "mm", "m"], count: whole("month") },
+  { names: ["month", "months", "mm", "m"], count: wholeMonths },
   { names: ["dayofyear", "dy", "y"], count: elapsed(86_400_000) },
   { names: ["day", "days", "dd", "d"], count: elapsed(86_400_000) },
   { names: ["week", "weeks", "wk", "ww"], count: elapsed(7 * 86_400_000) },
@@ -154,8 +154,15 @@ const differences: readonly { names: readonly string[]; count: (start: Sql, end:
   },
 ];
 
-function whole(unit: string): (start: Sql, end: Sql) => Sql {
-  return (start, end) => sql`datesub(${unit}, ${start}, ${end})`;
+/** A month is whole when its day and time have been reached: from the 31st of January it is not on the 28th of February. */
+function wholeMonths(start: Sql, end: Sql): Sql {
+  return sql`(${monthPosition(end)} - ${monthPosition(start)}) // 2764800000000`;
+}
+
+/** Months since the year 0 times 32 days, and the time of the month, in microseconds. */
+function monthPosition(date: Sql): Sql {
+  const ofMonth = sql`epoch_us(${date}) - epoch_us(date_trunc('month', ${date}))`;
+  return sql`((date_part('year', ${date}) * 12 + date_part('month', ${date})) * 2764800000000 + ${ofMonth})`;
 }
 
 function elapsed(unitMs: number): (start: Sql, end: Sql) => Sql {

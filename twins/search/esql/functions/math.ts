@@ -120,7 +120,20 @@ export const mathFunctions: readonly ScalarFunction[] = [
     returns: "double",
     compile: (call) => call.made(sql`atan2(${double(call, 0).sql}, ${double(call, 1).sql})`),
   }),
-  everywhere("cbrt", "The cube root."),
+  math({
+    name: "cbrt",
+    summary: "The cube root.",
+    parameters: [number],
+    returns: "double",
+    compile(call) {
+      const value = call.compiler.hoist(double(call, 0)).sql;
+      const root = call.compiler.hoist(call.made(sql`cbrt(${value})`)).sql;
+      // One of Newton's steps: DuckDB's root of 27 is not quite 3.
+      return call.made(
+        sql`CASE WHEN ${root} = 0 THEN ${root} ELSE ${root} - (${root} * ${root} * ${root} - ${value}) / (3 * ${root} * ${root}) END`,
+      );
+    },
+  }),
   toWhole("ceil", "The next whole number above."),
   everywhere("cos", "The cosine of an angle in radians."),
   growing("cosh", "The hyperbolic cosine.", "cosh overflow"),
