@@ -17,7 +17,7 @@ interface Plan {
 }
 
 const plans: Record<BenchOptions["size"], Plan> = {
-  quick: { events: 100_000, latency: { rounds: 12, mostMs: 1_500 }, bulkBatches: 10, starts: 2 },
+  quick: { events: 100_000, latency: { rounds: 12, mostMs: 1_000 }, bulkBatches: 10, starts: 2 },
   full: { events: 1_000_000, latency: { rounds: 100, mostMs: 12_000 }, bulkBatches: 50, starts: 5 },
 };
 const longestMs: Record<BenchOptions["size"], number> = { quick: 58_000, full: 475_000 };
@@ -67,7 +67,7 @@ async function measure(
   const running = await twin.ask("start", { environmentFile: empty, datasetFolder });
 
   const uploaded = await uploads(datasets, running, floor, folder, options);
-  figures.push(...uploaded.figures, await memory(twin, "… after the uploads"));
+  figures.push(...uploaded.figures, await memory(twin, "memory after the uploads"));
   const { database } = uploaded;
   const { ms } = await floor.ask("extend", { database });
   options.progress(`plain DuckDB is prepared for the questions in ${(ms / 1000).toFixed(1)} s`);

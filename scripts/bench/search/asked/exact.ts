@@ -1,6 +1,6 @@
 /** Questions for whole values. */
 import type { Facts } from "../facts.ts";
-import { pageByHand, search } from "./hits.ts";
+import { pageByHand, readScoredPage, search, valueByHand } from "./hits.ts";
 import type { Question } from "./question.ts";
 
 const hosts = ["checkout-1", "payments-2", "search-4", "identity-1"];
@@ -16,19 +16,27 @@ const hourly = Array.from({ length: 6 }, (_, index) => ({
   to: new Date(Date.UTC(2026, 0, 30, 13 + index * 2)).toISOString(),
 }));
 
-export function exactQuestions({ traces }: Facts): Question[] {
+export function exactQuestions({ events, traces }: Facts): Question[] {
   return [
     {
       name: "term, one event",
       withinMs: 20,
       variants: traces.map((trace) =>
-        search({ query: { term: { "trace.id": trace } } }, (ask) => pageByHand(ask, "trace = ?", [trace])),
+        search(
+          { query: { term: { "trace.id": trace } } },
+          (ask) => valueByHand(ask, "trace", trace, events),
+          readScoredPage,
+        ),
       ),
     },
     {
       name: "term, a tenth of all",
       variants: hosts.map((host) =>
-        search({ query: { term: { "host.name": host } } }, (ask) => pageByHand(ask, "host = ?", [host])),
+        search(
+          { query: { term: { "host.name": host } } },
+          (ask) => valueByHand(ask, "host", host, events),
+          readScoredPage,
+        ),
       ),
     },
     {
@@ -48,12 +56,11 @@ export function exactQuestions({ traces }: Facts): Question[] {
             },
           },
           (ask) =>
-            pageByHand(
-              ask,
-              `service IN ('checkout', 'payments') AND status >= 400
+            pageByHand(ask, {
+              condition: `service IN ('checkout', 'payments') AND status >= 400
                 AND happened >= CAST(? AS TIMESTAMP) AND happened < CAST(? AS TIMESTAMP)`,
-              [from, to],
-            ),
+              values: [from, to],
+            }),
         ),
       ),
     },
@@ -61,7 +68,7 @@ export function exactQuestions({ traces }: Facts): Question[] {
       name: "wildcard",
       variants: patterns.map(({ field, column, pattern, like }) =>
         search({ query: { wildcard: { [field]: { value: pattern } } } }, (ask) =>
-          pageByHand(ask, `${column} LIKE ?`, [like]),
+          pageByHand(ask, { condition: `${column} LIKE ?`, values: [like] }),
         ),
       ),
     },
@@ -75,7 +82,14 @@ export function exactQuestions({ traces }: Facts): Question[] {
             from: 100,
             size: 20,
           },
-          (ask) => pageByHand(ask, "level = ?", [level], "ORDER BY duration DESC, rowid LIMIT 20 OFFSET 100"),
+          (ask) =>
+            pageByHand(ask, {
+              condition: "level = ?",
+              values: [level],
+              order: "duration DESC",
+              offset: 100,
+              size: 20,
+            }),
         ),
       ),
     },

@@ -33,33 +33,67 @@ export function search(body: object, byHand: Variant["byHand"], read = readPage)
   return { path: "/logs/_search", body, read, byHand };
 }
 
-/** Events as they lie, those of a condition: as many as a page has, and how many there are. */
-export async function pageByHand(
-  ask: AskByHand,
-  condition: string,
-  values: string[] = [],
-  rest = "LIMIT 10",
-): Promise<Answer> {
-  const events = await ask(`SELECT trace, * EXCLUDE (trace) FROM events WHERE ${condition} ${rest}`, values);
-  const [counted] = await ask(
-    `SELECT count(*) FROM (SELECT 1 FROM events WHERE ${condition} LIMIT ${MOST_COUNTED + 1})`,
-    values,
-  );
-  return [[capped(counted?.[0])], ...events.map(([trace = null]) => [trace])];
+/** Events of a condition, and how many there are. */
+export interface PageByHand {
+  condition: string;
+  values?: string[];
+  /** In the order of writing when absent: then no more are looked for than are counted. */
+  order?: string;
+  offset?: number;
+  size?: number;
 }
 
-/** Events by their rows, in the order in which these were found, each with its score. */
+export async function pageByHand(
+  ask: AskByHand,
+  { condition, values = [], order, offset = 0, size = 10 }: PageByHand,
+): Promise<Answer> {
+  const found = await ask(
+    `WITH found AS MATERIALIZED (
+       SELECT rowid AS event, happened, duration FROM events WHERE ${condition}
+       ${order === undefined ? `LIMIT ${MOST_COUNTED + 1}` : ""})
+     SELECT event, (SELECT count(*) FROM found) FROM found
+     ORDER BY ${order === undefined ? "" : `${order}, `}event LIMIT ${size} OFFSET ${offset}`,
+    values,
+  );
+  const traces = await tracesByHand(ask, found);
+  return [[capped(found[0]?.[1])], ...traces.map((trace) => [trace])];
+}
+
+/** Events in which a column has a value, which all score the same: the more, the rarer the value. @param events that there are */
+export async function valueByHand(
+  ask: AskByHand,
+  column: string,
+  value: string,
+  events: number,
+): Promise<Answer> {
+  const [counted] = await ask(`SELECT count(*) FROM events WHERE ${column} = ?`, [value]);
+  const n = Number(counted?.[0]);
+  const found = await ask(`SELECT rowid FROM events WHERE ${column} = ? LIMIT 10`, [value]);
+  const score = Math.log(1 + (events - n + 0.5) / (n + 0.5));
+  return rankedByHand(
+    ask,
+    found.map(([row = null]) => [row, score, n]),
+  );
+}
+
+/** Events by their rows, in the order in which these were found. @param found row, score, how many there are */
 export async function rankedByHand(
   ask: AskByHand,
   found: readonly (string | number | null)[][],
 ): Promise<Answer> {
+  const traces = await tracesByHand(ask, found);
+  const ranked = found.map(([, score], index) => [traces[index] ?? null, score ?? null]);
+  return [[capped(found[0]?.[2])], ...ranked];
+}
+
+/** Reads whole events, as a page has them. DuckDB looks at these rows alone when they are joined, but at all of a plain list. */
+async function tracesByHand(ask: AskByHand, found: readonly (string | number | null)[][]) {
   const rows = found.map(([row]) => row);
   const events = await ask(
-    `SELECT rowid, trace, * EXCLUDE (trace) FROM events WHERE rowid IN (${rows.join(", ")})`,
+    `SELECT rowid, trace, * EXCLUDE (trace) FROM events WHERE rowid IN (SELECT unnest([${rows.join(", ")}]::BIGINT[]))`,
   );
   const traces = new Map(events.map(([row, trace]) => [row, trace ?? null]));
-  const ranked = found.map(([row, score]) => [traces.get(row ?? null) ?? null, score ?? null]);
-  return [[capped(found[0]?.[2])], ...ranked];
+  return rows.map((row) => traces.get(row ?? null) ?? null);
 }
 
 function capped(count: string | number | null | undefined): number {

@@ -52,13 +52,12 @@ export function wordQuestions(): Question[] {
             sort: [{ "@timestamp": "desc" }],
           },
           (ask) =>
-            pageByHand(
-              ask,
-              `rowid IN (SELECT event FROM words WHERE word = ? INTERSECT SELECT event FROM words WHERE word = ?)
+            pageByHand(ask, {
+              condition: `rowid IN (SELECT event FROM words WHERE word = ? INTERSECT SELECT event FROM words WHERE word = ?)
                 AND status BETWEEN 400 AND 599 AND host <> 'nowhere'`,
-              [one, other],
-              "ORDER BY happened DESC, rowid LIMIT 10",
-            ),
+              values: [one, other],
+              order: "happened DESC",
+            }),
         ),
       ),
     },
