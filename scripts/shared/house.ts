@@ -5,6 +5,7 @@ import { type RunningAgent, startAgent } from "../../agent/server.ts";
 import { createSandbox } from "../../twins/caller/own-sandbox.ts";
 import { type SandboxAddress, SandboxClient } from "../../twins/caller/sandbox-client.ts";
 import { type RunningTwins, startTwins } from "../../twins/sandbox/start.ts";
+import { DATASETS_FOLDER } from "./folders.ts";
 
 /** One sandbox, and an agent that works with its twins. */
 export interface Stage {
@@ -44,7 +45,7 @@ export async function startHouse({
   onStarted = () => undefined,
 }: HouseOptions = {}): Promise<House> {
   const beganAt = performance.now();
-  const twins = await startTwins({ log: log.child({ part: "twins" }) });
+  const twins = await startTwins({ log: log.child({ part: "twins" }), datasetFolder: DATASETS_FOLDER });
   const names = twins.sandboxes.flatMap((sandbox) => sandbox.twins.map(({ name }) => name));
   onStarted(`twins (${names.join(", ")})`, twins.baseUrl, performance.now() - beganAt);
   const { baseUrl, apiKey } = twins;

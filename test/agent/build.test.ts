@@ -86,6 +86,7 @@ test("the built agent takes a call with production dependencies only, and finish
   expect(call.request.assistant.model.tools.map((tool) => tool.function.name)).toEqual([
     "incident_status",
     "open_incident",
+    "search_logs",
     "who_is_on_call",
   ]);
   client.send(Buffer.from([1, 2]));

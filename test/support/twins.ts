@@ -2,6 +2,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { DATASETS_FOLDER } from "../../scripts/shared/folders.ts";
 import {
   type RunningTwins,
   type StartOptions,
@@ -15,7 +16,7 @@ export async function startEnvironment(text: string, options: StartOptions = {})
   try {
     const environmentFile = path.join(folder, "environment.yaml");
     await writeFile(environmentFile, text);
-    return await startTwins({ ...options, environmentFile });
+    return await startTwins({ datasetFolder: DATASETS_FOLDER, ...options, environmentFile });
   } finally {
     await rm(folder, { recursive: true });
   }
