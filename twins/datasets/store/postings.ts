@@ -1,14 +1,13 @@
 /** Postings: which term stands where. Built in pieces that fit a small memory, then brought into one order. */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { analyzedSql } from "../analysis.ts";
+import { analyzedSql, isAnalyzedSql } from "../analysis.ts";
 import { columnOf, type Field } from "../fields.ts";
 import { identifier, joined, raw, type Sql, sql } from "../sql.ts";
 import { read } from "./duckdb.ts";
 import { builtTable, createBuiltTable } from "./layout.ts";
 import type { ResultValue } from "./log-store.ts";
+import { PostingRows, VALUE_GAP } from "./posting-rows.ts";
 
-/** How far the values of a list are apart: the vendor's `position_increment_gap`. */
-export const VALUE_GAP = 100;
 /** Rows and bytes of text that are analysed and sorted at once. */
 const PIECE_ROWS = 65_536;
 const PIECE_BYTES = 8 << 20;
@@ -25,8 +24,9 @@ export async function buildPostings(
   if (!field.postings) return;
   const table = builtTable(field.postings);
   const pieces = await piecesOf(connection, field, fromRow);
-  for (const piece of pieces) await appendPostings(connection, field, table, piece);
-  if (fromRow > 0 || pieces.length > 1) await mergePostings(connection, table);
+  let ordered = fromRow === 0 && pieces.length <= 1;
+  for (const piece of pieces) ordered = (await appendPostings(connection, field, table, piece)) && ordered;
+  if (!ordered) await mergePostings(connection, table);
   await countTokens(connection, field, table);
 }
 
@@ -44,23 +44,35 @@ async function countTokens(connection: DuckDBConnection, field: Field, postings:
 }
 
 /** Rows from `first` up to `end`, without it. */
-export interface RowRange {
+interface RowRange {
   first: number;
   end: number;
 }
 
-/** Appends the postings of some rows, sorted among themselves. */
-export async function appendPostings(
+/**
+ * Appends the postings of some rows, sorted among themselves: what DuckDB can analyse it does, the rest the program.
+ * Answers whether that was all in one order.
+ */
+async function appendPostings(
   connection: DuckDBConnection,
   field: Field,
-  postings: string,
+  table: string,
   { first, end }: RowRange,
-): Promise<void> {
-  const rows = sql`_row >= ${BigInt(first)} AND _row < ${BigInt(end)} AND ${columnOf(field)} IS NOT NULL`;
-  const tokens = field.multi ? tokensOfList(columnOf(field), rows) : tokensOf(columnOf(field), rows);
+): Promise<boolean> {
+  const column = columnOf(field);
+  const rows = sql`_row >= ${BigInt(first)} AND _row < ${BigInt(end)} AND ${column} IS NOT NULL`;
+  const simple = field.multi
+    ? sql`list_bool_and(list_transform(${column}, text -> ${isAnalyzedSql(raw("text"))}))`
+    : isAnalyzedSql(column);
+  const others = await read(
+    connection,
+    sql`SELECT _row, ${column} FROM documents WHERE ${rows} AND NOT coalesce(${simple}, true) ORDER BY _row`,
+  );
+  const simpleRows = others.rows.length > 0 ? sql`${rows} AND coalesce(${simple}, true)` : rows;
+  const tokens = field.multi ? tokensOfList(column, simpleRows) : tokensOf(column, simpleRows);
   await read(
     connection,
-    sql`INSERT INTO ${identifier(postings)}
+    sql`INSERT INTO ${identifier(table)}
       SELECT term, _row, position,
              CASE WHEN row_number() OVER (PARTITION BY _row, term ORDER BY position) = 1
                   THEN count(*) OVER (PARTITION BY _row, term) ELSE 0 END,
@@ -68,6 +80,10 @@ export async function appendPostings(
       FROM (${tokens})
       ORDER BY term, _row, position`,
   );
+  const made = new PostingRows();
+  made.add(0, new Map(others.rows.map(([row, value]) => [Number(row), [value].flat().map(String)])));
+  await made.appendBuilt(connection, table);
+  return made.size === 0;
 }
 
 function tokensOf(column: Sql, rows: Sql): Sql {

@@ -2,7 +2,7 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import type { FieldCatalog, NewField } from "../fields.ts";
 import { identifier, joined, raw, type Sql, sql } from "../sql.ts";
-import { appendDocuments, type DocumentColumns, PostingRows, type TokenCount, tokensOf } from "./append.ts";
+import { appendDocuments, type DocumentColumns } from "./append.ts";
 import type { Batch } from "./batch.ts";
 import { Database, type DatabaseOptions, transaction } from "./database.ts";
 import { read } from "./duckdb.ts";
@@ -15,6 +15,7 @@ import {
   widenFields,
 } from "./layout.ts";
 import type { QueryResult, StoredDocument } from "./log-store.ts";
+import { PostingRows, type TokenCount, tokensOf } from "./posting-rows.ts";
 import { WrittenPostings } from "./written-postings.ts";
 
 /** Without a write-ahead log DuckDB keeps what is new in memory until it is told to write it down. */
@@ -89,7 +90,7 @@ export class StoreFile {
           const { postings } = fields.get(name) ?? {};
           if (postings) addTo(counts, name, rows.add(postingsNumber(postings), values));
         }
-        await rows.append(this.#writer, this.#written.table);
+        await rows.appendWritten(this.#writer, this.#written.table);
         await this.#countTokens(counts);
       });
       const last = documents.at(-1);
