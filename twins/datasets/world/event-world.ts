@@ -24,7 +24,7 @@ import {
 import { selectDocuments, storedDocuments } from "../store/store-file.ts";
 import { describeEvents, fieldsDescription } from "./describe.ts";
 import { readFilter } from "./event-filter.ts";
-import { rowOf } from "./event-row.ts";
+import { ownColumns, rowOf } from "./event-row.ts";
 import { fieldRows } from "./field-rows.ts";
 import { changeMembers } from "./json-spans.ts";
 import { readEvents, readState, tableProblems, takenProblems, unfitProblems } from "./read-state.ts";
@@ -108,16 +108,17 @@ export class EventWorld implements World {
       refuseIf(tableProblems(table, "change"));
       const filter = readFilter(EVENTS, writer.fields, where, "json");
       const problems = [...("problems" in filter ? filter.problems : []), ...changeProblems(changes)];
+      const members = Object.fromEntries(Object.entries(changes).filter(([name]) => !ownNames.has(name)));
       const predicate = "problems" in filter ? raw("false") : filter.predicate;
       const found = await documentsOf(writer, predicate);
       const documents = found.map(({ id, index, source }) => ({
         id,
         index,
-        source: changeMembers(source, changes),
+        source: changeMembers(source, members),
       }));
       // Of no event, the change is still to be one that could be made.
-      const checked = documents.length > 0 ? documents : [{ index: EVENTS, source: JSON.stringify(changes) }];
-      const [unfit] = changeProblems(changes).length > 0 ? [] : writer.misfits(checked);
+      const checked = documents.length > 0 ? documents : [{ index: EVENTS, source: JSON.stringify(members) }];
+      const [unfit] = writer.misfits(checked);
       if (unfit) problems.push(...unfitProblems([unfit], undefined));
       refuseIf(problems);
       if (documents.length > 0) await writer.write(documents);
@@ -243,8 +244,10 @@ async function documentsOf(
   ]);
 }
 
+const ownNames: ReadonlySet<string> = new Set(ownColumns);
+
 function changeProblems(changes: Row): Problem[] {
-  return ["_id", "_index", "_version", "_seq_no", "_source"]
+  return ownColumns
     .filter((name) => Object.hasOwn(changes, name))
     .map((column) => ({
       table: EVENTS,
