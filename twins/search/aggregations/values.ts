@@ -81,7 +81,7 @@ export function readValues(
     value: missing === undefined ? bare : withMissing(bare, multi, kind, missing, read),
     multi,
     mapped: source !== undefined || missing !== undefined,
-    print: printer(kind, format, zone, source !== undefined || missing !== undefined),
+    print: printer(kind, format, zone),
     zone,
     read,
   };
@@ -210,9 +210,7 @@ function printer(
   kind: ValueKind,
   format: string | undefined,
   zone: TimeZone,
-  mapped: boolean,
 ): ((value: number) => string) | undefined {
-  if (!mapped) return undefined;
   if (kind === "date") {
     const dateFormat = readDateFormat(format ?? defaultDateFormat);
     return (value) => dateFormat.format(Math.floor(value), zone);

@@ -438,6 +438,17 @@ describe("buckets by conditions", () => {
     );
   });
 
+  test("a field that nobody has is asked for as any other", async () => {
+    expect(
+      await aggregated(store, {
+        a: { date_range: { field: "gone", format: "yyyy", ranges: [{ from: "2026" }] } },
+      }),
+    ).toBe('{"a":{"buckets":[{"key":"2026-*","from":1.7672256E12,"from_as_string":"2026","doc_count":0}]}}');
+    expect(
+      await aggregated(store, { a: { date_histogram: { field: "gone", calendar_interval: "day" } } }),
+    ).toBe('{"a":{"buckets":[]}}');
+  });
+
   test("filters: named, anonymous, and the others", async () => {
     const error = { term: { level: "error" } };
     const web = { term: { host: "web-1" } };
