@@ -9,6 +9,7 @@ import { addressesOf, startEnvironment } from "./twins.ts";
 export interface SearchSandbox {
   twins: RunningTwins;
   url: string;
+  /** Sends its bodies compressed. */
   client: Client;
   /** A request without the client: a body that is an object goes as JSON. */
   raw(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
@@ -22,7 +23,7 @@ export async function startSearch(config: Record<string, unknown> = {}): Promise
   const service = `version: 1\nservices:\n  - name: elasticsearch\n    config: ${JSON.stringify(config)}\n`;
   const twins = await startEnvironment(service, { twins: [engine, search] });
   const { url, control_url } = addressesOf(twins, "elasticsearch");
-  const client = new Client({ node: url, maxRetries: 0 });
+  const client = new Client({ node: url, maxRetries: 0, compression: true });
   return {
     twins,
     url,

@@ -4,12 +4,14 @@ import { defineTwin } from "../sandbox/twin.ts";
 import { aliasOperations } from "./api/aliases.ts";
 import { asyncSearchOperations } from "./api/async-search.ts";
 import { bulkOperations } from "./api/bulk.ts";
+import { byQueryOperations } from "./api/by-query.ts";
 import { catOperations } from "./api/cat.ts";
 import { clusterOperations } from "./api/cluster.ts";
 import { documentOperations } from "./api/documents.ts";
 import { esqlOperations } from "./api/esql.ts";
 import { statsOperations } from "./api/index-stats.ts";
 import { indexOperations } from "./api/indices.ts";
+import { inspectOperations } from "./api/inspect.ts";
 import { mappingOperations } from "./api/mappings.ts";
 import { multiGetOperations } from "./api/multi-get.ts";
 import { multiSearchOperations } from "./api/multi-search.ts";
@@ -41,6 +43,8 @@ export default defineTwin({
     ...scrollOperations,
     ...asyncSearchOperations,
     ...esqlOperations,
+    ...inspectOperations,
+    ...byQueryOperations,
     ...nodeOperations,
     ...statsOperations,
     ...catOperations,

@@ -41,7 +41,7 @@ const listedAs: Partial<Record<Template, string>> = {
 export const aliasOperations: readonly Operation<SearchTwin>[] = [
   ...["/_alias", "/_aliases", "/:index/_alias"].map((path) =>
     api({
-      id: `alias.list${{ "/_alias": "", "/_aliases": ".all", "/:index/_alias": ".index" }[path] ?? ""}`,
+      id: "alias.get",
       method: "GET",
       path,
       summary: "The aliases of indices, of which there are none.",
@@ -53,7 +53,7 @@ export const aliasOperations: readonly Operation<SearchTwin>[] = [
   ),
   ...["/_alias/:name", "/:index/_alias/:name"].map((path) =>
     api({
-      id: path.startsWith("/_") ? "alias.get" : "alias.get.index",
+      id: "alias.get",
       method: "GET",
       path,
       summary: "An alias, of which there is none.",
@@ -64,12 +64,12 @@ export const aliasOperations: readonly Operation<SearchTwin>[] = [
   acknowledging("alias.update", "POST", "/_aliases", "changes of aliases"),
   ...(["PUT", "POST"] as const).flatMap((method) => [
     acknowledging(`alias.put.${method.toLowerCase()}`, method, "/:index/_alias/:name", "an alias"),
-    acknowledging(`aliases.put.${method.toLowerCase()}`, method, "/:index/_aliases/:name", "an alias"),
+    acknowledging("alias.put", method, "/:index/_aliases/:name", "an alias"),
   ]),
   acknowledging("alias.delete", "DELETE", "/:index/_alias/:name", "the end of an alias"),
   ...["/_data_stream", "/_data_stream/:name"].map((path) =>
     api({
-      id: path === "/_data_stream" ? "data-stream.list" : "data-stream.get",
+      id: "data-stream.get",
       method: "GET",
       path,
       summary: "The data streams there are: none.",

@@ -34,7 +34,7 @@ const MAX_KEEP_MS = 86_400_000;
 export const asyncSearchOperations: readonly Operation<SearchTwin>[] = [
   ...["/_async_search", "/:index/_async_search"].map((path) =>
     api({
-      id: path.startsWith("/_") ? "async-search.submit" : "async-search.submit.index",
+      id: "async-search.submit",
       method: "POST",
       path,
       summary: "Starts a search, and answers at once if it takes long.",
@@ -95,7 +95,7 @@ export const asyncSearchOperations: readonly Operation<SearchTwin>[] = [
 ];
 
 async function submit(call: Call, twin: SearchTwin): Promise<Answer> {
-  const request = readSearchParameters(call.parameters, readSearchBody(call.object()));
+  const request = readSearchParameters(call.parameters, readSearchBody(call.object(), call.text()));
   const scope = await scopeOf(call.segment("index"), readExpressionOptions(call.parameters), twin);
   const typedKeys = call.parameters.flag("typed_keys") ?? false;
   const cancelling = new AbortController();

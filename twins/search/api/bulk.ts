@@ -31,7 +31,7 @@ const parameters = [
 export const bulkOperations: readonly Operation<SearchTwin>[] = (["POST", "PUT"] as const).flatMap(
   (method) => [
     api({
-      id: method === "POST" ? "bulk" : "bulk.put",
+      id: "bulk",
       method,
       path: "/_bulk",
       summary: "Writes many documents; each action has its own outcome.",
@@ -39,7 +39,7 @@ export const bulkOperations: readonly Operation<SearchTwin>[] = (["POST", "PUT"]
       handle: bulk,
     }),
     api({
-      id: method === "POST" ? "bulk.index" : "bulk.index-put",
+      id: "bulk",
       method,
       path: "/:index/_bulk",
       summary: "Writes many documents, into this index unless an action names another.",

@@ -41,9 +41,9 @@ function table(
     "full_id",
   ];
   const paths = segment ? [`/_cat/${name}`, `/_cat/${name}/:${segment}`] : [`/_cat/${name}`];
-  return paths.map((path, index) =>
+  return paths.map((path) =>
     api({
-      id: index === 0 ? `cat.${name}` : `cat.${name}.${segment}`,
+      id: `cat.${name}`,
       method: "GET",
       path,
       summary: `A table of ${name}.`,

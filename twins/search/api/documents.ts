@@ -67,10 +67,10 @@ const created = "Indexes a document under an id that is not taken.";
 
 export const documentOperations: readonly Operation<SearchTwin>[] = [
   writing("document.index", "POST", "/:index/_doc", "Indexes a document under an id of its own.", index),
-  writing("document.put", "PUT", "/:index/_doc/:id", indexed, index),
-  writing("document.post", "POST", "/:index/_doc/:id", indexed, index),
+  writing("document.index", "PUT", "/:index/_doc/:id", indexed, index),
+  writing("document.index", "POST", "/:index/_doc/:id", indexed, index),
   writing("document.create", "PUT", "/:index/_create/:id", created, create),
-  writing("document.create-post", "POST", "/:index/_create/:id", created, create),
+  writing("document.create", "POST", "/:index/_create/:id", created, create),
   writing("document.delete", "DELETE", "/:index/_doc/:id", "Removes a document.", remove),
   api({
     id: "document.update",

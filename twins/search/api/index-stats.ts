@@ -26,9 +26,9 @@ export const statsOperations: readonly Operation<SearchTwin>[] = [
   "/_stats/:metric",
   "/:index/_stats",
   "/:index/_stats/:metric",
-].map((path, number) =>
+].map((path) =>
   api({
-    id: number === 0 ? "stats" : `stats.${number + 1}`,
+    id: "stats",
     method: "GET",
     path,
     summary: "How many documents indices have.",

@@ -95,7 +95,7 @@ export const indexOperations: readonly Operation<SearchTwin>[] = [
       .flatMap((method) =>
         [path, `/:index${path}` as const].map((route) =>
           api({
-            id: `index${path.replaceAll("/", ".").replaceAll("_", "")}${route === path ? "" : ".index"}${method === "GET" ? ".get" : ""}`,
+            id: `index${path.replaceAll("/", ".").replaceAll("_", "")}`,
             method,
             path: route,
             summary: "Acknowledges that what was written can be found, which it always can.",
@@ -121,7 +121,7 @@ export const indexOperations: readonly Operation<SearchTwin>[] = [
       : ["/_settings", "/:index/_settings"]
     ).map((path) =>
       api({
-        id: `settings.${method === "GET" ? "get" : "put"}${{ 2: "", 3: ".index", 4: ".name" }[path.split("/").length] ?? ""}`,
+        id: method === "GET" ? "settings.get" : "settings.put",
         method,
         path,
         summary: method === "GET" ? "Settings of indices." : "Acknowledges settings, which has no effect.",

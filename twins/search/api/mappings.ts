@@ -13,7 +13,7 @@ const parameters = [...expressionParameters, ...managementParameters, "write_ind
 export const mappingOperations: readonly Operation<SearchTwin>[] = [
   ...["/_mapping", "/:index/_mapping"].map((path) =>
     api({
-      id: path === "/_mapping" ? "mapping.get" : "mapping.get.index",
+      id: "mapping.get",
       method: "GET",
       path,
       summary: "The fields there are, as dynamic mapping would have mapped them.",
@@ -23,7 +23,7 @@ export const mappingOperations: readonly Operation<SearchTwin>[] = [
   ),
   ...["/_mapping/field/:fields", "/:index/_mapping/field/:fields"].map((path) =>
     api({
-      id: path.startsWith("/_") ? "mapping.field" : "mapping.field.index",
+      id: "mapping.field",
       method: "GET",
       path,
       summary: "The mapping of single fields.",
@@ -33,7 +33,7 @@ export const mappingOperations: readonly Operation<SearchTwin>[] = [
   ),
   ...(["PUT", "POST"] as const).map((method) =>
     api({
-      id: method === "PUT" ? "mapping.put" : "mapping.post",
+      id: "mapping.put",
       method,
       path: "/:index/_mapping",
       summary: "Acknowledges a mapping, which has no effect: fields follow from what is written.",
@@ -47,7 +47,7 @@ export const mappingOperations: readonly Operation<SearchTwin>[] = [
   ...(["GET", "POST"] as const).flatMap((method) =>
     ["/_field_caps", "/:index/_field_caps"].map((path) =>
       api({
-        id: `field-caps${path.startsWith("/_") ? "" : ".index"}${method === "GET" ? "" : ".post"}`,
+        id: "field-caps",
         method,
         path,
         summary: "What can be done with fields.",

@@ -33,7 +33,7 @@ const methods: Method[] = ["POST", "GET"];
 export const multiGetOperations: readonly Operation<SearchTwin>[] = methods.flatMap((method) =>
   ["/_mget", "/:index/_mget"].map((path) =>
     api({
-      id: `mget${path === "/_mget" ? "" : ".index"}${method === "POST" ? "" : ".get"}`,
+      id: "mget",
       method,
       path,
       summary: "Many documents by their ids.",

@@ -30,7 +30,7 @@ const MAX_SEARCHES = 1000;
 export const multiSearchOperations: readonly Operation<SearchTwin>[] = methods.flatMap((method) =>
   ["/_msearch", "/:index/_msearch"].map((path) =>
     api({
-      id: `msearch${path === "/_msearch" ? "" : ".index"}${method === "POST" ? "" : ".get"}`,
+      id: "msearch",
       method,
       path,
       summary: "Many searches in one request.",
@@ -61,7 +61,8 @@ async function one({ expression, options, body }: OneSearch, call: Call, twin: S
     const request = readSearchBody(body);
     const scope = await scopeOf(expression, options, twin);
     const typedKeys = call.parameters.flag("typed_keys") ?? false;
-    const result = await runSearch(request, scope, await openSearch(call, twin), { typedKeys });
+    const context = { ...(await openSearch(call, twin)), text: undefined };
+    const result = await runSearch(request, scope, context, { typedKeys });
     const asNumber = call.parameters.flag("rest_total_hits_as_int") ?? false;
     return { ...searchBody(result, request, asNumber), status: 200 };
   } catch (error) {

@@ -44,9 +44,9 @@ const node = {
 const counted = { total: 1, successful: 1, failed: 0 };
 
 function told(id: string, paths: readonly string[], summary: string, body: Body): Operation<SearchTwin>[] {
-  return paths.map((path, index) =>
+  return paths.map((path) =>
     api({
-      id: index === 0 ? id : `${id}.${index + 1}`,
+      id,
       method: "GET",
       path,
       summary,

@@ -19,7 +19,7 @@ export const scrollOperations: readonly Operation<SearchTwin>[] = [
   ...(["POST", "GET"] as const).flatMap((method) =>
     ["/_search/scroll", "/_search/scroll/:id"].map((path) =>
       api({
-        id: `scroll${path.endsWith(":id") ? ".id" : ""}${method === "GET" ? ".get" : ""}`,
+        id: "scroll",
         method,
         path,
         summary: "The next page of a scroll.",
@@ -30,7 +30,7 @@ export const scrollOperations: readonly Operation<SearchTwin>[] = [
   ),
   ...["/_search/scroll", "/_search/scroll/:id"].map((path) =>
     api({
-      id: path.endsWith(":id") ? "scroll.clear.id" : "scroll.clear",
+      id: "scroll.clear",
       method: "DELETE",
       path,
       summary: "Ends scrolls.",

@@ -48,13 +48,11 @@ function routes(
   handle: (call: Call, twin: SearchTwin) => Promise<Answer>,
 ): Operation<SearchTwin>[] {
   const methods: Method[] = ["POST", "GET"];
-  return methods.flatMap((method) => {
-    const suffix = method === "POST" ? "" : ".get";
-    return [
-      api({ id: `${id}${suffix}`, method, path, summary, parameters: names, handle }),
-      api({ id: `${id}.index${suffix}`, method, path: `/:index${path}`, summary, parameters: names, handle }),
-    ];
-  });
+  return methods.flatMap((method) =>
+    [path, `/:index${path}`].map((route) =>
+      api({ id, method, path: route, summary, parameters: names, handle }),
+    ),
+  );
 }
 
 export const searchOperations: readonly Operation<SearchTwin>[] = [
@@ -81,7 +79,7 @@ export const searchOperations: readonly Operation<SearchTwin>[] = [
 ];
 
 async function search(call: Call, twin: SearchTwin): Promise<Answer> {
-  const request = readSearchParameters(call.parameters, readSearchBody(call.object()));
+  const request = readSearchParameters(call.parameters, readSearchBody(call.object(), call.text()));
   const options = readExpressionOptions(call.parameters);
   const scope =
     pointInTimeScope(call, twin, request) ?? (await scopeOf(call.segment("index"), options, twin));

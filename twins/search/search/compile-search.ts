@@ -7,6 +7,7 @@ import { compactJson } from "../json/write.ts";
 import { compileQuery } from "../query/compile.ts";
 import type { CompiledQuery, QueryContext } from "../query/compiled-query.ts";
 import { UnrecognisedQuery } from "../query/errors.ts";
+import { locateIn } from "../query/json-position.ts";
 import type { SearchTwin } from "../search-twin.ts";
 import { translate } from "../translate.ts";
 import { VendorError } from "../vendor-error.ts";
@@ -17,12 +18,24 @@ export interface CompileContext {
   call: Call;
   twin: SearchTwin;
   query: QueryContext;
+  /** The text of the request, for the line and column of its mistakes. */
+  text?: string | undefined;
 }
 
-/** A query of a body. What was dropped is logged, and noted for the journal. @throws VendorError */
-export async function compile(json: Json | undefined, context: CompileContext): Promise<CompiledQuery> {
+/**
+ * A query of a body. What was dropped is logged, and noted for the journal.
+ * @param member of the body that it is
+ * @throws VendorError
+ */
+export async function compile(
+  json: Json | undefined,
+  context: CompileContext,
+  member = "query",
+): Promise<CompiledQuery> {
+  const { text, query } = context;
+  const placed = text === undefined ? query : { ...query, locate: locateIn(text, [member]) };
   try {
-    return noted(compileQuery(json, context.query), context);
+    return noted(compileQuery(json, placed), context);
   } catch (error) {
     if (error instanceof UnrecognisedQuery) return translated(json, error, context);
     throw error;

@@ -6,6 +6,7 @@ import { tokenOf } from "../api/call.ts";
 import { illegal, type Parameters, readDurationMs } from "../api/parameters.ts";
 import { invalidRequest } from "../documents/errors.ts";
 import type { Json, JsonObject } from "../json/read.ts";
+import { locateIn } from "../query/json-position.ts";
 import { VendorError } from "../vendor-error.ts";
 import { type Collapse, readCollapse } from "./collapse.ts";
 import { type FieldRequest, readFieldRequests } from "./fields.ts";
@@ -84,9 +85,20 @@ export function emptyRequest(): SearchRequest {
   };
 }
 
-/** @throws VendorError for what the vendor would not take */
-export function readSearchBody(body: JsonObject, request = emptyRequest()): SearchRequest {
-  for (const [name, value] of Object.entries(body)) readMember(request, name, value);
+/**
+ * @param text of the body, for the line and column of its mistakes
+ * @throws VendorError for what the vendor would not take
+ */
+export function readSearchBody(body: JsonObject, text?: string): SearchRequest {
+  const request = emptyRequest();
+  for (const [name, value] of Object.entries(body)) {
+    try {
+      readMember(request, name, value);
+    } catch (error) {
+      if (error instanceof UnknownKey) throw error.at(text);
+      throw error;
+    }
+  }
   return request;
 }
 
@@ -349,11 +361,24 @@ function isEmpty(value: Json): boolean {
   return typeof value === "object" && Object.keys(value).length === 0;
 }
 
-function unknownKey(name: string, value: Json): VendorError {
-  return new VendorError(400, {
-    type: "parsing_exception",
-    reason: `Unknown key for a ${tokenOf(value)} in [${name}].`,
-    line: 1,
-    col: 2,
-  });
+function unknownKey(name: string, value: Json): UnknownKey {
+  return new UnknownKey(name, value);
+}
+
+/** A member that a search does not have, or not with such a value. */
+class UnknownKey extends VendorError {
+  readonly #name: string;
+  constructor(name: string, value: Json) {
+    super(400, {
+      type: "parsing_exception",
+      reason: `Unknown key for a ${tokenOf(value)} in [${name}].`,
+    });
+    this.#name = name;
+  }
+
+  /** The same, with its place. */
+  at(text: string | undefined): VendorError {
+    const place = text === undefined ? undefined : locateIn(text, [])([this.#name], "value");
+    return new VendorError(this.status, { ...this.cause, ...place });
+  }
 }

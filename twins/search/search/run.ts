@@ -41,13 +41,15 @@ export interface SearchContext {
   query: QueryContext;
   /** Aborted when nobody waits for the answer any more. */
   signal: AbortSignal;
+  /** The text of the request, when its body is the search. */
+  text: string | undefined;
 }
 
 /** @param signal the client's own when absent */
 export async function openSearch(call: Call, twin: SearchTwin, signal = call.signal): Promise<SearchContext> {
   const store = await twin.store();
   const query = { fields: store.fields, fidelity: twin.fidelity, nowMs: twin.clock.now() };
-  return { call, twin, store, query, signal };
+  return { call, twin, store, query, signal, text: call.text() };
 }
 
 /** The indices of an expression. @throws VendorError 404 */
@@ -178,7 +180,7 @@ async function planOf(
   const query = request.urlQuery
     ? compileUrlQuery(request.urlQuery, compiling)
     : await compile(request.query, compiling);
-  const postFilter = request.postFilter && (await compile(request.postFilter, compiling));
+  const postFilter = request.postFilter && (await compile(request.postFilter, compiling, "post_filter"));
   const indices = indexPredicate(scope.selection);
   const sorts: Sort[] = request.sort.length === 0 ? [{ kind: "score", order: "desc" }] : [...request.sort];
   if (paged) sorts.push({ kind: "document", order: "asc", answered: false });

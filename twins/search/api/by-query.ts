@@ -1,0 +1,136 @@
+/** Changes of all documents that a query matches. */
+import { joined, type Sql, sql } from "../../datasets/sql.ts";
+import type { Operation } from "../../sandbox/operation.ts";
+import { type Action, isFailed } from "../documents/action.ts";
+import { expressionParameters, readExpressionOptions } from "../indices/expression.ts";
+import { Float } from "../json/numbers.ts";
+import { compile, compileUrlQuery, indexPredicate, shownSql } from "../search/compile-search.ts";
+import { queryOptions } from "../search/request.ts";
+import { openSearch, scopeOf } from "../search/run.ts";
+import type { SearchTwin } from "../search-twin.ts";
+import { type Answer, api } from "./answer.ts";
+import type { Call } from "./call.ts";
+import { illegal } from "./parameters.ts";
+
+const parameters = [
+  ...expressionParameters,
+  "q",
+  "df",
+  "analyzer",
+  "analyze_wildcard",
+  "default_operator",
+  "lenient",
+  "conflicts",
+  "from",
+  "max_docs",
+  "pipeline",
+  "preference",
+  "refresh",
+  "request_cache",
+  "requests_per_second",
+  "routing",
+  "scroll",
+  "scroll_size",
+  "search_timeout",
+  "search_type",
+  "slices",
+  "sort",
+  "stats",
+  "terminate_after",
+  "timeout",
+  "version",
+  "wait_for_active_shards",
+  "wait_for_completion",
+];
+
+/** Most documents of one request, all of which are held in memory. */
+const MAX_DOCUMENTS = 100_000;
+
+export const byQueryOperations: readonly Operation<SearchTwin>[] = [
+  api({
+    id: "delete-by-query",
+    method: "POST",
+    path: "/:index/_delete_by_query",
+    summary: "Removes the documents that a query matches.",
+    parameters,
+    handle: (call, twin) => change(call, twin, "delete"),
+  }),
+  api({
+    id: "update-by-query",
+    method: "POST",
+    path: "/:index/_update_by_query",
+    summary: "Writes the documents that a query matches once more, as they are.",
+    parameters,
+    handle: (call, twin) => change(call, twin, "index"),
+  }),
+  api({
+    id: "reindex",
+    method: "POST",
+    path: "/_reindex",
+    summary: "Refused: this twin copies no indices.",
+    parameters: ["refresh", "slices", "wait_for_completion", "requests_per_second", "max_docs", "timeout"],
+    handle: () => {
+      throw illegal("This twin copies no indices: [_reindex] is not supported");
+    },
+  }),
+];
+
+async function change(call: Call, twin: SearchTwin, kind: "delete" | "index"): Promise<Answer> {
+  const startedAt = performance.now();
+  const { query, max_docs, conflicts: _, sort: _sort, script, slice, ...rest } = call.object();
+  if (script !== undefined) throw illegal("This twin runs no scripts: [script] is not supported");
+  if (slice !== undefined) throw illegal("This twin does not slice searches: [slice] is not supported");
+  for (const name of Object.keys(rest)) throw illegal(`request does not support [${name}]`);
+  if (call.parameters.flag("wait_for_completion") === false) {
+    throw illegal("This twin runs no tasks in the background: [wait_for_completion] must be true");
+  }
+  const text = call.parameters.text("q");
+  if (kind === "delete" && query === undefined && text === undefined) throw illegal("query is missing");
+  const context = await openSearch(call, twin);
+  const compiled =
+    text === undefined
+      ? await compile(query, context)
+      : compileUrlQuery({ text, options: queryOptions(call.parameters) }, context);
+  const { selection } = await scopeOf(call.segment("index"), readExpressionOptions(call.parameters), twin);
+  const indices = indexPredicate(selection);
+  const conditions = [compiled.predicate, ...(indices ? [indices] : [])];
+  const most = call.parameters.integer("max_docs") ?? (typeof max_docs === "number" ? max_docs : undefined);
+  const statement = matching(
+    joined(conditions, " AND "),
+    Math.min(most ?? MAX_DOCUMENTS + 1, MAX_DOCUMENTS + 1),
+  );
+  call.noteSql([shownSql(statement)]);
+  const { rows } = await context.store.query(statement, { signal: call.signal });
+  if (rows.length > MAX_DOCUMENTS) {
+    throw illegal(`more than ${MAX_DOCUMENTS} documents match; set [max_docs], or ask for fewer`);
+  }
+  const actions = rows.map(([index, id, seqNo, source]): Action => {
+    const conditions = { versionType: "internal" as const, ifSeqNo: Number(seqNo), ifPrimaryTerm: 1 };
+    const place = { index: String(index), id: String(id), conditions };
+    return kind === "delete" ? { kind, ...place } : { kind, ...place, source: String(source) };
+  });
+  const outcomes = await twin.documents.perform(actions);
+  const failed = outcomes.filter(isFailed).length;
+  const done = outcomes.length - failed;
+  return {
+    body: {
+      took: Math.round(performance.now() - startedAt),
+      timed_out: false,
+      total: rows.length,
+      ...(kind === "index" ? { updated: done } : {}),
+      deleted: kind === "delete" ? done : 0,
+      batches: Math.ceil(rows.length / 1000),
+      version_conflicts: failed,
+      noops: 0,
+      retries: { bulk: 0, search: 0 },
+      throttled_millis: 0,
+      requests_per_second: new Float(-1),
+      throttled_until_millis: 0,
+      failures: [],
+    },
+  };
+}
+
+function matching(predicate: Sql, most: number): Sql {
+  return sql`SELECT _index, _id, _seq_no, _source FROM documents AS d WHERE ${predicate} ORDER BY _row LIMIT ${BigInt(most)}`;
+}
