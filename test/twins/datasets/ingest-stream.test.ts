@@ -1,7 +1,6 @@
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { monitorEventLoopDelay } from "node:perf_hooks";
 import { pipeline, Readable } from "node:stream";
 import { createGzip } from "node:zlib";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -31,26 +30,29 @@ async function* events(totalBytes: number): AsyncGenerator<Buffer> {
   }
 }
 
-test("a stream of 300 MB is taken in within bounded memory, and nobody waits for it long", async () => {
+test("a stream is taken in within bounded memory, and others have their turn after each piece of it", async () => {
+  const totalBytes = 128 << 20;
   const out = await StagingFile.create(path.join(folder, "staged"));
-  const delay = monitorEventLoopDelay({ resolution: 1 });
   let growth = 0;
   const before = process.memoryUsage().rss;
   const bytes = async function* () {
-    for await (const chunk of events(300 << 20)) {
+    for await (const chunk of events(totalBytes)) {
       growth = Math.max(growth, process.memoryUsage().rss - before);
       yield chunk;
     }
   };
-  delay.enable();
+  let turns = 0;
+  let turn = setImmediate(function next() {
+    turns++;
+    turn = setImmediate(next);
+  });
   const taken = await takeIn({ bytes: bytes() }, out, undefined);
-  delay.disable();
+  clearImmediate(turn);
   await out.close();
-  expect(taken.bytes).toBeGreaterThan(300 << 20);
-  expect(growth).toBeLessThan(160 << 20);
-  // Half of all turns of the event loop: the machine itself makes some of them long.
-  expect(delay.percentile(50) / 1e6).toBeLessThan(10);
-});
+  expect(taken.bytes).toBeGreaterThanOrEqual(totalBytes);
+  expect(growth).toBeLessThan(100 << 20);
+  expect(turns).toBeGreaterThanOrEqual(Math.floor(totalBytes / (128 << 10)));
+}, 120_000);
 
 test("a gzip that holds far more than it weighs is bounded by what it holds", async () => {
   const zipped = pipeline(Readable.from(events(40 << 20)), createGzip(), () => undefined);

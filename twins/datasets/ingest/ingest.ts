@@ -5,7 +5,7 @@ import { wallTime } from "../../sandbox/clock.ts";
 import type { DatasetDescription, DatasetSource } from "../../sandbox/datasets/dataset.ts";
 import { StagingFile } from "./staging-file.ts";
 import { type TakenIn, takeIn } from "./take-in.ts";
-import { loadStaged, openWorkshop } from "./workshop.ts";
+import { closeWorkshop, loadStaged, openWorkshop } from "./workshop.ts";
 import { writeDocuments } from "./write-documents.ts";
 
 export interface MadeDataset {
@@ -37,7 +37,8 @@ async function make(
 ): Promise<MadeDataset> {
   signal?.throwIfAborted();
   const file = path.join(folder, "dataset.duckdb");
-  const { instance, connection } = await openWorkshop(folder, file);
+  const workshop = await openWorkshop(folder, file);
+  const { connection } = workshop;
   const interrupt = () => connection.interrupt();
   signal?.addEventListener("abort", interrupt, { once: true });
   try {
@@ -68,8 +69,7 @@ async function make(
     throw error;
   } finally {
     signal?.removeEventListener("abort", interrupt);
-    connection.closeSync();
-    instance.closeSync();
+    await closeWorkshop(workshop);
   }
 }
 

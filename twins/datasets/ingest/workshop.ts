@@ -8,6 +8,7 @@ import type { RowReader } from "./row-reader.ts";
 import { MOST_ROW_BYTES, QUOTE, SEPARATOR, type StagingFile } from "./staging-file.ts";
 
 const MEMORY_LIMIT = "384MB";
+const CLOSING_MEMORY_LIMIT = "8MB";
 
 /** Columns of the staging table before those of the file. */
 export const staging = {
@@ -18,11 +19,13 @@ export const staging = {
   source: raw("source"),
 };
 
+export interface Workshop {
+  readonly instance: DuckDBInstance;
+  readonly connection: DuckDBConnection;
+}
+
 /** Opens a new database whose statements reach the folder and nothing else. @param folder absolute */
-export async function openWorkshop(
-  folder: string,
-  file: string,
-): Promise<{ instance: DuckDBInstance; connection: DuckDBConnection }> {
+export async function openWorkshop(folder: string, file: string): Promise<Workshop> {
   const instance = await DuckDBInstance.create(file, {
     memory_limit: MEMORY_LIMIT,
     threads: "2",
@@ -37,10 +40,21 @@ export async function openWorkshop(
     raw("SET enable_external_access = false"),
     // What has no zone is UTC, wherever this runs.
     raw("SET GLOBAL TimeZone = 'UTC'"),
-    raw("SET lock_configuration = true"),
   ];
   for (const setting of settings) await read(connection, setting);
   return { instance, connection };
+}
+
+/** Lets go of the memory first, beside the event loop: closing does it on the loop, and takes as long. */
+export async function closeWorkshop({ instance, connection }: Workshop): Promise<void> {
+  try {
+    await read(connection, sql`DROP TABLE IF EXISTS ${staging.table}`);
+    await read(connection, raw(`SET memory_limit = '${CLOSING_MEMORY_LIMIT}'`));
+  } catch {
+    // What is left is let go of by closing.
+  }
+  connection.closeSync();
+  instance.closeSync();
 }
 
 /** Loads a staging file into the staging table; its `rowid` counts the rows from 0. @throws Error when a row was lost on the way */
