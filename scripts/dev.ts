@@ -34,6 +34,7 @@ const twinsAddresses = z.object({
       ),
     }),
   ),
+  agent_environment: z.record(z.string(), z.string()),
 });
 type TwinsAddresses = z.infer<typeof twinsAddresses>;
 
@@ -96,10 +97,12 @@ function agentEnvironment(ready: TwinsAddresses): Record<string, string | undefi
   const runtime = ownRuntime ? {} : { VAPI_API_KEY, VOICE_API_URL };
   return {
     DRAIN_TIMEOUT_MS: DEV_DRAIN_TIMEOUT_MS,
+    // What the environment file says of the agent; what the user set himself stands.
+    ...ready.agent_environment,
     ...process.env,
     ...others,
     ...runtime,
-    // Its addresses are this machine's business; what the user set himself stands.
+    // Its addresses are this machine's business, unless the user named one.
     ...(process.env.DATABASE_URL ? { DATABASE_URL: process.env.DATABASE_URL } : {}),
   };
 }

@@ -6,7 +6,7 @@ import { parseArgs } from "node:util";
 import { pino } from "pino";
 import { z } from "zod";
 import { childEnvironment, type Reachable } from "./names/child-environment.ts";
-import { describeNames, type Names } from "./names/names.ts";
+import { describeNames, describeOtherPrograms, type Names } from "./names/names.ts";
 import { runCommand } from "./names/run-command.ts";
 import { findRunning } from "./names/running.ts";
 import { startNames } from "./names/start.ts";
@@ -61,7 +61,14 @@ async function serve(): Promise<void> {
   const { environment, json } = readArguments(process.argv.slice(2));
   const running = await startAll(environment, readVariables({ TWINS_PORT: GATEWAY_PORT, LOG_LEVEL: "info" }));
   const { twins, names } = running;
-  const found = { base_url: twins.baseUrl, api_key: twins.apiKey, sandboxes: twins.sandboxes, names };
+  const found = {
+    base_url: twins.baseUrl,
+    api_key: twins.apiKey,
+    sandboxes: twins.sandboxes,
+    names,
+    channels: twins.channels,
+    agent_environment: twins.agentEnvironment(process.env.SIMULATION_ID ?? ""),
+  };
   const forget = await writeLocator("twins", found).catch(async (error: unknown) => {
     await running.stop();
     throw error;
@@ -104,7 +111,10 @@ async function executeAgainst(
   args: string[],
 ): Promise<number> {
   // Standard output is the command's.
-  process.stderr.write(`${[title, ...describeNames(reachable.names)].join("\n  ")}\n`);
+  const set = (reachable.sandboxes[0]?.twins ?? []).flatMap(({ environment }) => Object.keys(environment));
+  const { names } = reachable;
+  const lines = [title, ...describeNames(names), ...describeOtherPrograms(names), `sets ${set.join(", ")}`];
+  process.stderr.write(`${lines.join("\n  ")}\n`);
   return runCommand(command, args, await childEnvironment(process.env, reachable));
 }
 

@@ -13,7 +13,8 @@ export const USAGE = `npm run dial -- [scenario…]   call the agent, as each sc
 
   scenario            name of a file in samples/scenarios, path of a file or a folder, or all
                       (default: ${DEFAULT_SCENARIO})
-  --url URL           the agent; default: the one that runs here, VOICE_URL, ${DEFAULT_URL}
+  --url URL           the agent; default: VOICE_URL, the one that runs here, the channel of
+                      the twins' environment file, ${DEFAULT_URL}
   --protocol P        framing of the voice channel, binary or json; default: the scenario's, else binary
   --speed N           times faster than real time, up to 50; default 1
   --calls N           calls of each scenario; default 1
@@ -83,8 +84,7 @@ export function readOptions(args: string[], env: Record<string, string | undefin
   const token = env.VOICE_TOKEN;
   return {
     scenarios: positionals.length === 0 ? [DEFAULT_SCENARIO] : positionals,
-    url: voiceUrl(url ?? env.VOICE_URL ?? locateAgent()?.url ?? DEFAULT_URL),
-    framing: protocol,
+    ...calleeOf(url ?? env.VOICE_URL ?? locateAgent()?.url, protocol),
     speed,
     calls,
     concurrency,
@@ -96,6 +96,16 @@ export function readOptions(args: string[], env: Record<string, string | undefin
     headers: token === undefined || token === "" ? {} : { authorization: `Bearer ${token}` },
     help,
   };
+}
+
+/** Who is called and how; without an address, the channel that the environment file of the twins names. */
+function calleeOf(
+  address: string | undefined,
+  protocol: Framing | undefined,
+): Pick<DialOptions, "url" | "framing"> {
+  if (address !== undefined) return { url: voiceUrl(address), framing: protocol };
+  const [channel] = locateTwins()?.channels ?? [];
+  return { url: voiceUrl(channel?.url ?? DEFAULT_URL), framing: protocol ?? channel?.protocol };
 }
 
 function parse(args: string[]) {

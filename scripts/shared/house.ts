@@ -49,6 +49,7 @@ export async function startHouse({
   const names = twins.sandboxes.flatMap((sandbox) => sandbox.twins.map(({ name }) => name));
   onStarted(`twins (${names.join(", ")})`, twins.baseUrl, performance.now() - beganAt);
   const { baseUrl, apiKey } = twins;
+  const described = twins.agentEnvironment("");
   const stages = new Set<Promise<Stage>>();
   let stopped: Promise<void> | undefined;
 
@@ -66,7 +67,12 @@ export async function startHouse({
   ) {
     const openedAt = performance.now();
     try {
-      const stage = await startStage(address, environment, end, log.child({ part: "agent" }));
+      const stage = await startStage(
+        address,
+        { ...described, ...environment },
+        end,
+        log.child({ part: "agent" }),
+      );
       onStarted(`agent of sandbox ${stage.id}`, stage.agent.url, performance.now() - openedAt);
       return stage;
     } catch (error) {

@@ -6,7 +6,13 @@ import { z } from "zod";
 export const LOCATOR_FOLDER = ".offhook";
 
 const agentLocator = z.object({ url: z.url(), pid: z.number() });
-const twinsLocator = z.object({ base_url: z.url(), api_key: z.string(), pid: z.number() });
+const twinsLocator = z.object({
+  base_url: z.url(),
+  api_key: z.string(),
+  pid: z.number(),
+  /** How the environment file says that a caller reaches the agent. */
+  channels: z.array(z.object({ url: z.url(), protocol: z.enum(["binary", "json"]) })).default([]),
+});
 
 /** Where the agent of this folder listens; `undefined` when none runs. */
 export function locateAgent(): z.infer<typeof agentLocator> | undefined {

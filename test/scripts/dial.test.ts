@@ -1,8 +1,9 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import wavefile from "wavefile";
+import { readOptions } from "../../scripts/dial/options.ts";
 import { run } from "../support/command.ts";
 import { stage } from "../support/replay.ts";
 
@@ -21,6 +22,25 @@ async function environment(): Promise<Record<string, string>> {
 async function dial(args: string[], env?: Record<string, string>) {
   return run("dial.ts", args, env ?? (await environment()));
 }
+
+test("without an address, and no agent here, the channel of the twins' environment file is called", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "offhook-channel-"));
+  mkdirSync(join(folder, ".offhook"));
+  const channels = [{ type: "voice_ws", url: "ws://127.0.0.1:1/way-in", protocol: "json" }];
+  const twins = { base_url: "http://127.0.0.1:1", api_key: "unused-key", pid: process.pid, channels };
+  writeFileSync(join(folder, ".offhook", "twins.json"), JSON.stringify(twins));
+  const before = process.cwd();
+  process.chdir(folder);
+  try {
+    const named = readOptions(["--no-twins"], {});
+    expect([named.url, named.framing]).toEqual(["ws://127.0.0.1:1/way-in", "json"]);
+    const given = readOptions(["--no-twins", "--url", "ws://127.0.0.1:2/voice"], {});
+    expect([given.url, given.framing]).toEqual(["ws://127.0.0.1:2/voice", undefined]);
+  } finally {
+    process.chdir(before);
+    rmSync(folder, { recursive: true });
+  }
+});
 
 test("--json prints one object and nothing else: scenario, passed, and of each call outcome, times, turns, tools, failures, trace", async () => {
   const { stdout, exitCode } = await dial(["two-tools", ...SPEED, "--json"]);

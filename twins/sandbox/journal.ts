@@ -152,11 +152,10 @@ export class Journal {
   }
 
   #keep(body: Buffer, contentType: string, streamedBytes = body.length): KeptBody {
-    const masked = this.#mask.body(body, contentType);
-    const truncated = masked.length > MAX_BODY_BYTES || streamedBytes > body.length;
+    const masked = this.#mask.body(body, contentType, MAX_BODY_BYTES);
     // A copy, so that a small part never keeps a large buffer alive.
-    const bytes = masked.length > MAX_BODY_BYTES ? Buffer.from(masked.subarray(0, MAX_BODY_BYTES)) : masked;
-    return { bytes, originalBytes: streamedBytes, truncated };
+    const bytes = masked.cut ? Buffer.from(masked.bytes) : masked.bytes;
+    return { bytes, originalBytes: streamedBytes, truncated: masked.cut || streamedBytes > body.length };
   }
 }
 

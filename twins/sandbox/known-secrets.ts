@@ -12,11 +12,14 @@ const MOST_LEARNED = 8;
 /** A control plane's key as this program makes it: known by its shape before it is ever used. */
 const MADE_KEY = /sandbox_[A-Za-z0-9_-]{32}/g;
 const MADE_KEY_TRACE = "sandbox_";
+const MADE_KEY_BYTES = MADE_KEY_TRACE.length + 32;
 
 interface Needle {
   bytes: Buffer;
   /** The value as it stands in a path or a form. */
   encoded: string;
+  /** The bytes of that, where it is not the value itself: what is the same is looked for once. */
+  encodedBytes: Buffer | undefined;
 }
 
 export class KnownSecrets {
@@ -48,6 +51,17 @@ export class KnownSecrets {
     if (this.#learned.size > MOST_LEARNED && oldest !== undefined) this.#learned.delete(oldest);
   }
 
+  /** Length of the longest secret in any form, in bytes. */
+  get longestBytes(): number {
+    let longest = MADE_KEY_BYTES;
+    for (const values of [this.#declared, this.#learned]) {
+      for (const { bytes, encodedBytes } of values.values()) {
+        longest = Math.max(longest, bytes.length, encodedBytes?.length ?? 0);
+      }
+    }
+    return longest;
+  }
+
   /** The text with every known value masked; the same text when it holds none. */
   inText(text: string): string {
     let shown = text.includes(MADE_KEY_TRACE) ? text.replaceAll(MADE_KEY, this.#mask) : text;
@@ -69,8 +83,8 @@ export class KnownSecrets {
   #isIn(bytes: Buffer): boolean {
     if (bytes.includes(MADE_KEY_TRACE)) return true;
     for (const values of [this.#declared, this.#learned]) {
-      for (const { bytes: value, encoded } of values.values()) {
-        if (bytes.includes(value) || bytes.includes(encoded)) return true;
+      for (const { bytes: value, encodedBytes } of values.values()) {
+        if (bytes.includes(value) || (encodedBytes && bytes.includes(encodedBytes))) return true;
       }
     }
     return false;
@@ -78,5 +92,7 @@ export class KnownSecrets {
 }
 
 function needle(value: string): Needle {
-  return { bytes: Buffer.from(value), encoded: encodeURIComponent(value) };
+  const encoded = encodeURIComponent(value);
+  const encodedBytes = encoded === value ? undefined : Buffer.from(encoded);
+  return { bytes: Buffer.from(value), encoded, encodedBytes };
 }

@@ -16,8 +16,12 @@ export interface Mask {
   headers(headers: Headers): Record<string, string>;
   path(path: string): string;
   query(query: URLSearchParams): Record<string, string>;
-  /** A body with the values of secret members and all known credentials masked; the same buffer when it holds none. */
-  body(body: Buffer, contentType: string): Buffer;
+  /**
+   * The first bytes of a body, with the values of secret members and all known credentials masked; a part of the same
+   * buffer when it holds none.
+   * @param mostBytes how many of them at most; `cut` says that there were more.
+   */
+  body(body: Buffer, contentType: string, mostBytes: number): { bytes: Buffer; cut: boolean };
 }
 
 export type Secrets = Pick<AnyTwinDefinition, "secretHeaders" | "secretMembers" | "secretPathParams">;
@@ -59,11 +63,25 @@ export function createMask(secrets: Secrets): Mask {
       }
       return shown;
     },
-    body(body, contentType) {
-      const traced = traces.some((trace) => body.includes(trace));
-      return known.inBytes(traced ? maskBody(body, contentType, members) : body);
+    body(body, contentType, mostBytes) {
+      // Masked text may be shorter or longer than what it stands for: the margin holds whatever the cut goes through.
+      const margin = known.longestBytes * MASK.length;
+      const whole = body.length <= mostBytes + margin;
+      const beginning = whole ? body : body.subarray(0, mostBytes + margin);
+      // A secret's name stands before it: one beyond the beginning has none in it.
+      if (traces.some((trace) => beginning.includes(trace))) {
+        return firstOf(known.inBytes(maskBody(body, contentType, members)), mostBytes);
+      }
+      const masked = known.inBytes(beginning);
+      if (whole) return firstOf(masked, mostBytes);
+      return { bytes: masked.subarray(0, Math.min(mostBytes, masked.length - margin)), cut: true };
     },
   };
+}
+
+function firstOf(bytes: Buffer, mostBytes: number): { bytes: Buffer; cut: boolean } {
+  const cut = bytes.length > mostBytes;
+  return { bytes: cut ? bytes.subarray(0, mostBytes) : bytes, cut };
 }
 
 function maskPath(path: string, paths: Router<{ method: string; path: string }>): string {

@@ -103,6 +103,14 @@ describe("the command", () => {
     );
   });
 
+  test("is told how programs that are not Node's get there, and which variables are set", async () => {
+    const { stderr } = await exec([node, "-p", "1"]).finished();
+    expect(stderr).toMatch(
+      /not Node: curl --cacert \/.*ca\.pem --connect-to ::127\.0\.0\.1:\d+ https:\/\/[a-z.]+\/\n/,
+    );
+    expect(stderr).toMatch(/sets ENGINE_URL, .*VAPI_API_KEY\n/);
+  });
+
   test("gets the twins' variables, which win over those of real vendors", async () => {
     const command = exec(
       [node, "-p", "[process.env.VOICE_API_URL, process.env.ENGINE_URL, process.env.VAPI_API_KEY].join()"],

@@ -181,6 +181,54 @@ describe("secrets", () => {
   });
 });
 
+describe("the cut of a large body", () => {
+  const key = "credential-0123456789";
+  const keep = (body: string) => {
+    const journal = new Journal(createMask({ secretMembers: ["password"] }), liveClock);
+    const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+    journal.record({
+      tier: "vendor",
+      operation: null,
+      method: "POST",
+      path: "/x",
+      query: new URLSearchParams(),
+      headers,
+      body: Buffer.from(body),
+      startedAt: 0,
+    });
+    const [entry] = journal.entries();
+    return { text: entry?.body.bytes.toString("latin1") ?? "", truncated: entry?.body.truncated };
+  };
+
+  test("goes through no secret, wherever it stands and however much was masked before it", () => {
+    const partOfKey = key.slice(0, 14);
+    for (const before of ["", key, `${key} ${key} `, key.repeat(40)]) {
+      for (let at = MAX_BODY_BYTES - 80; at < MAX_BODY_BYTES + 2000; at += 7) {
+        const { text, truncated } = keep(
+          `${before}${"y".repeat(at - before.length)}${key}${"z".repeat(9_000)}`,
+        );
+        expect(text).not.toContain(partOfKey);
+        expect(text.length).toBeLessThanOrEqual(MAX_BODY_BYTES);
+        expect(truncated).toBe(true);
+      }
+    }
+  });
+
+  test("lets no value of a secret member through whose name is in what is kept, or begins there", () => {
+    const member = `"password":"top-secret-value"`;
+    for (let at = MAX_BODY_BYTES - 60; at < MAX_BODY_BYTES + 200; at += 3) {
+      const { text } = keep(`{"a":"${"y".repeat(at)}",${member},"b":"${"z".repeat(30_000)}"}`);
+      expect(text).not.toContain("top-s");
+    }
+  });
+
+  test("marks what is longer than is kept, and nothing else", () => {
+    expect(keep("y".repeat(MAX_BODY_BYTES))).toMatchObject({ truncated: false });
+    expect(keep("y".repeat(MAX_BODY_BYTES + 1))).toMatchObject({ truncated: true });
+    expect(keep("y".repeat(MAX_BODY_BYTES + 1)).text).toHaveLength(MAX_BODY_BYTES);
+  });
+});
+
 describe("bounds", () => {
   const mask = createMask({});
   const arrived = (body: Buffer, tier: "vendor" | "control" = "vendor") => ({
