@@ -6,14 +6,9 @@
  */
 import type { FieldCatalog } from "../../datasets/fields.ts";
 import { identifier, joined, raw, type Sql, sql } from "../../datasets/sql.ts";
-import type {
-  Aggregation,
-  Aggregations,
-  BucketsAggregation,
-  HitsAggregation,
-  KeyColumn,
-} from "./aggregation.ts";
+import type { Aggregation, Aggregations, BucketsAggregation, HitsAggregation } from "./aggregation.ts";
 import { type BucketPath, bucketColumns, numberedBuckets } from "./bucket-path.ts";
+import { both, columnsOnly, everyKey, filtered, freePrefix, wantedKeys } from "./clauses.ts";
 import { selectBuckets } from "./selection.ts";
 
 /** Where the answer of an aggregation is in the rows of the statement. */
@@ -316,39 +311,4 @@ class Compiler {
     this.#tables.push(sql`${name} AS ${raw(how)} (${select})`);
     return name;
   }
-}
-
-function filtered(condition: Sql | undefined): Sql {
-  return condition ? sql` FILTER (WHERE ${condition})` : raw("");
-}
-
-function both(a: Sql | undefined, b: Sql | undefined): Sql | undefined {
-  return a && b ? sql`${a} AND ${b}` : (a ?? b);
-}
-
-/** Whether everything in the buckets can be columns of the grouping around them. */
-function columnsOnly({ children }: BucketsAggregation): boolean {
-  return children.aggregations.every((child) => {
-    if (child.kind === "metric") return true;
-    if (child.kind === "single") return child.children.aggregations.every((one) => one.kind === "metric");
-    return false;
-  });
-}
-
-function everyKey(aggregation: BucketsAggregation, key: KeyColumn, k: Sql): Sql {
-  const value = key.list ? sql`unnest(${key.value})` : key.value;
-  const wanted = wantedKeys(aggregation, raw("e.k"));
-  return sql`SELECT DISTINCT e.k AS ${k} FROM (SELECT ${value} AS k FROM documents AS d) AS e
-    WHERE e.k IS NOT NULL AND ${wanted ?? raw("TRUE")}`;
-}
-
-function wantedKeys({ selection }: BucketsAggregation, value: Sql): Sql | undefined {
-  return selection.kind === "top" ? selection.wanted?.(value) : undefined;
-}
-
-/** What no column of the documents begins with. */
-function freePrefix(fields: FieldCatalog): string {
-  let prefix = "agg_";
-  while (fields.all().some(({ column }) => column.toLowerCase().startsWith(prefix))) prefix = `_${prefix}`;
-  return prefix;
 }

@@ -1,0 +1,43 @@
+/** Pieces of the statement of aggregations. */
+import type { FieldCatalog } from "../../datasets/fields.ts";
+import { raw, type Sql, sql } from "../../datasets/sql.ts";
+import type { BucketsAggregation, KeyColumn } from "./aggregation.ts";
+
+/** What follows an aggregate of the documents that fit. */
+export function filtered(condition: Sql | undefined): Sql {
+  return condition ? sql` FILTER (WHERE ${condition})` : raw("");
+}
+
+/** Both conditions, where there are two. */
+export function both(a: Sql | undefined, b: Sql | undefined): Sql | undefined {
+  return a && b ? sql`${a} AND ${b}` : (a ?? b);
+}
+
+/** Whether everything in the buckets can be columns of the grouping around them. */
+export function columnsOnly({ children }: BucketsAggregation): boolean {
+  return children.aggregations.every((child) => {
+    if (child.kind === "metric") return true;
+    if (child.kind === "single") return child.children.aggregations.every((one) => one.kind === "metric");
+    return false;
+  });
+}
+
+/** The keys of all documents, whatever the query says. */
+export function everyKey(aggregation: BucketsAggregation, key: KeyColumn, k: Sql): Sql {
+  const value = key.list ? sql`unnest(${key.value})` : key.value;
+  const wanted = wantedKeys(aggregation, raw("e.k"));
+  return sql`SELECT DISTINCT e.k AS ${k} FROM (SELECT ${value} AS k FROM documents AS d) AS e
+    WHERE e.k IS NOT NULL AND ${wanted ?? raw("TRUE")}`;
+}
+
+/** Which keys can be a bucket; `undefined`: all. */
+export function wantedKeys({ selection }: BucketsAggregation, value: Sql): Sql | undefined {
+  return selection.kind === "top" ? selection.wanted?.(value) : undefined;
+}
+
+/** What no column of the documents begins with. */
+export function freePrefix(fields: FieldCatalog): string {
+  let prefix = "agg_";
+  while (fields.all().some(({ column }) => column.toLowerCase().startsWith(prefix))) prefix = `_${prefix}`;
+  return prefix;
+}
