@@ -1,5 +1,5 @@
 /** DISSECT and GROK: columns from pieces of a text. */
-import { identifier, joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
+import { joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import type { Compiler } from "../compiler.ts";
 import { parsingError } from "../errors.ts";
 import type { Command, Expression } from "../syntax.ts";
@@ -72,11 +72,8 @@ function inputText(compiler: Compiler, node: Expression, command: string): Typed
 /** The groups of a regular expression, by their place from 0; NULL when it does not match. */
 function extracted(compiler: Compiler, input: Typed, regex: string, groups: number): (place: number) => Sql {
   if (groups === 0) throw parsingError(input.at, "the pattern has no field");
-  const names = joined(
-    Array.from({ length: groups }, (_, index) => raw(`'g${index}'`)),
-    ", ",
-  );
-  const struct = sql`CASE WHEN regexp_matches(${input.sql}, ${regex}) THEN regexp_extract(${input.sql}, ${regex}, [${names}]) END`;
-  const held = compiler.pipeline.use(compiler.pipeline.place(struct));
-  return (place) => sql`${held}.${identifier(`g${place}`)}`;
+  const { pipeline } = compiler;
+  const matches = pipeline.use(pipeline.place(sql`regexp_matches(${input.sql}, ${regex})`));
+  return (place) =>
+    sql`CASE WHEN ${matches} THEN regexp_extract(${input.sql}, ${regex}, ${raw(String(place + 1))}) END`;
 }
