@@ -1,5 +1,5 @@
 /** The Query DSL of Elasticsearch 8.15: from the JSON of a request to SQL. */
-import { sql } from "../../datasets/sql.ts";
+import { type Sql, sql } from "../../datasets/sql.ts";
 import { Compiler } from "./compile/compiler.ts";
 import { matchedRows, rowsOf } from "./compile/matcher.ts";
 import type { CompiledQuery, DroppedClause, QueryContext } from "./compiled-query.ts";
@@ -57,7 +57,7 @@ function compiled(query: Query, context: QueryContext, dropped: readonly Dropped
     predicate,
     matches: sql`SELECT _row FROM (${matchedRows(matcher)})`,
     scored: sql`SELECT _row, CAST(score AS DOUBLE) AS score FROM (${rowsOf(matcher)})`,
-    constantScore: score.kind === "uniform" && typeof score.value === "number" ? score.value : undefined,
+    constantScore: score.kind === "uniform" ? constantOf(score.value) : undefined,
     dropped,
     terms: compiler.terms,
     named: compiler.named,
@@ -66,4 +66,8 @@ function compiled(query: Query, context: QueryContext, dropped: readonly Dropped
       return matched.length === 0 ? undefined : matcher.explain(ask, row);
     },
   };
+}
+
+function constantOf(score: number | Sql): number | Sql {
+  return typeof score === "number" ? score : sql`CAST(${score} AS DOUBLE)`;
 }

@@ -56,8 +56,8 @@ export interface CompiledQuery {
   matches: Sql;
   /** `SELECT _row, score FROM …`: the same documents, each once, with the vendor's scores (single precision, as DOUBLE). */
   scored: Sql;
-  /** The score of every document, when all have the same: `scored` need not be run then. */
-  constantScore: number | undefined;
+  /** The score of every document, when all have the same, a number or a scalar subquery: `scored` need not be run then. */
+  constantScore: number | Sql | undefined;
   dropped: readonly DroppedClause[];
   /** The words that were looked for, by field: what highlighting marks. */
   terms: ReadonlyMap<string, readonly string[]>;

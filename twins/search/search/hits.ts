@@ -1,6 +1,6 @@
 /** The hits of a page, as they are answered. */
 import { columnOf } from "../../datasets/fields.ts";
-import { joined, type Sql, type SqlValue, sql } from "../../datasets/sql.ts";
+import { joined, list, type Sql, type SqlValue, sql } from "../../datasets/sql.ts";
 import type { ResultValue } from "../../datasets/store/log-store.ts";
 import { Float } from "../json/numbers.ts";
 import { NODE_ID } from "../node.ts";
@@ -38,14 +38,15 @@ export async function hitsOfPage(
   ];
   const texts = highlightColumns(request, context);
   const named = [...plan.query.named];
-  const statement = hitStatement(page, [
-    ...columns.map(({ value }) => value),
-    ...texts.map(({ value }) => value),
-    ...named.map(([, predicate]) => predicate),
-  ]);
-  context.call.noteSql([shownSql(statement)]);
-  const { rows } = await context.store.query(statement, { signal: context.signal });
-  const byRow = new Map(rows.map((row) => [Number(row[0]), row]));
+  const byRow = await readRows(
+    page.map(({ row }) => row),
+    [
+      ...columns.map(({ value }) => value),
+      ...texts.map(({ value }) => value),
+      ...named.map(([, predicate]) => predicate),
+    ],
+    context,
+  );
   const explained = request.explain ? await explain(page, plan, context) : undefined;
   return page.flatMap((hit, number) => {
     const row = byRow.get(Number(hit.row));
@@ -84,11 +85,36 @@ function showsScore(request: SearchRequest, { scores }: SearchPlan): boolean {
   );
 }
 
-function hitStatement(page: readonly PageHit[], values: readonly Sql[]): Sql {
-  const rows = joined(
-    page.map(({ row }) => sql`${row}`),
-    ", ",
-  );
+/**
+ * The rows by their numbers. A row lies where its number says until rows before it have been removed, and what lies at a known
+ * place DuckDB reads alone; for those that do not it looks through all.
+ */
+async function readRows(
+  rows: readonly bigint[],
+  values: readonly Sql[],
+  context: SearchContext,
+): Promise<Map<number, ResultValue[]>> {
+  const found = new Map<number, ResultValue[]>();
+  for (const where of [atTheirPlace, anywhere]) {
+    const missing = rows.filter((row) => !found.has(Number(row)));
+    if (missing.length === 0) break;
+    const statement = hitStatement(values, where(missing));
+    context.call.noteSql([shownSql(statement)]);
+    const read = await context.store.query(statement, { signal: context.signal });
+    for (const row of read.rows) found.set(Number(row[0]), row);
+  }
+  return found;
+}
+
+function atTheirPlace(rows: readonly bigint[]): Sql {
+  return sql`d.rowid IN (SELECT unnest(from_json(${`[${rows.join()}]`}, '["BIGINT"]'))) AND d._row = d.rowid`;
+}
+
+function anywhere(rows: readonly bigint[]): Sql {
+  return sql`d._row IN ${list(rows)}`;
+}
+
+function hitStatement(values: readonly Sql[], where: Sql): Sql {
   const fixed = joined(
     FIXED.map(
       (name) => sql`d.${columnOf({ name, column: name, type: "text", multi: false, postings: undefined })}`,
@@ -96,7 +122,7 @@ function hitStatement(page: readonly PageHit[], values: readonly Sql[]): Sql {
     ", ",
   );
   const all = values.length === 0 ? fixed : sql`${fixed}, ${joined(values, ", ")}`;
-  return sql`SELECT ${all} FROM documents AS d WHERE d._row IN (${rows})`;
+  return sql`SELECT ${all} FROM documents AS d WHERE ${where}`;
 }
 
 function shownFields(

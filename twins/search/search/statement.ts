@@ -52,7 +52,7 @@ function counted(upTo: number): Sql {
     : raw("SELECT count(*) FROM hits");
 }
 
-/** All that is found, each with its keys. */
+/** All that is found, each with its keys; no more than are needed where one is as good as the next. */
 function hitsOf(question: PageQuestion): Sql {
   const { query, filters, keys, scores, minScore, terminateAfter, collapseBy } = question;
   const ranked = scores && query.constantScore === undefined;
@@ -68,19 +68,48 @@ function hitsOf(question: PageQuestion): Sql {
     ...filters,
     ...(minScore === undefined ? [] : [sql`${score} >= ${minScore}`]),
   ];
-  const from = ranked
-    ? sql`(${query.scored}) AS s JOIN documents AS d ON d._row = s._row`
-    : raw("documents AS d");
+  const source = ranked ? rankedSource(question) : { from: raw("documents AS d"), row: raw("d._row") };
   const where = conditions.length === 0 ? sql`` : sql` WHERE ${joined(conditions, " AND ")}`;
   const group = collapseBy ? sql`, ${collapseBy} AS group_value` : sql`, NULL AS group_value`;
-  const selected = joined([sql`d._row AS _row, ${score} AS score${group}`, ...columns], ", ");
-  const limit = terminateAfter > 0 ? sql` ORDER BY d._row LIMIT ${integer(terminateAfter)}` : sql``;
-  return sql`SELECT ${selected} FROM ${from}${where}${limit}`;
+  const selected = joined([sql`${source.row} AS _row, ${score} AS score${group}`, ...columns], ", ");
+  const found = sql`SELECT ${selected} FROM ${source.from}${where}`;
+  if (terminateAfter > 0) return sql`${found} ORDER BY d._row LIMIT ${integer(terminateAfter)}`;
+  const enough = enoughHits(question, conditions);
+  return enough === undefined ? found : sql`${found} LIMIT ${integer(enough)}`;
+}
+
+/** Documents with their scores; what else stands in them is looked at only when it is asked for. */
+function rankedSource(question: PageQuestion): { from: Sql; row: Sql } {
+  const { query, filters, keys, boosts, collapseBy, terminateAfter } = question;
+  const asked = filters.length > 0 || boosts.length > 0 || collapseBy !== undefined || terminateAfter > 0;
+  if (!asked && keys.every(isScore)) return { from: sql`(${query.scored}) AS s`, row: raw("s._row") };
+  return { from: sql`(${query.scored}) AS s JOIN documents AS d ON d._row = s._row`, row: raw("d._row") };
+}
+
+/**
+ * How many of the first hits do for the page and the count, when hits are in the order of writing: in that a scan finds them.
+ * `undefined` when all are needed. What is joined may come in another order.
+ */
+function enoughHits(question: PageQuestion, conditions: readonly Sql[]): number | undefined {
+  const { query, keys, scores, boosts, after, collapseBy, from, size, countUpTo } = question;
+  const alike = !scores || (query.constantScore !== undefined && boosts.length === 0);
+  const unordered = keys.every((key) => (isScore(key) ? alike : isWriting(key)));
+  const scanned = conditions.every(({ text }) => !/\bselect\b/i.test(text));
+  if (!unordered || !scanned || after || collapseBy || !Number.isFinite(countUpTo)) return undefined;
+  return Math.max(countUpTo + 1, from + size);
+}
+
+function isScore({ value }: SortKey): boolean {
+  return value.text === "s.score";
+}
+
+function isWriting({ value, order }: SortKey): boolean {
+  return value.text === "d._row" && order === "asc";
 }
 
 /** The score key stands for whatever the score is in this statement. */
 function keyValue(key: SortKey, score: Sql): Sql {
-  return key.value.text === "s.score" ? score : key.value;
+  return isScore(key) ? score : key.value;
 }
 
 function boosted(score: Sql, boosts: PageQuestion["boosts"]): Sql {

@@ -53,7 +53,7 @@ export async function scoresOf(
   const { rows } = await store.query(
     sql`SELECT d._id, s.score FROM (${scored}) AS s JOIN documents AS d ON d._row = s._row ORDER BY d._row`,
   );
-  if (constantScore !== undefined && rows.some(([, score]) => score !== constantScore)) {
+  if (typeof constantScore === "number" && rows.some(([, score]) => score !== constantScore)) {
     throw new Error(`not every score is ${constantScore}`);
   }
   return new Map(rows.map(([id, score]) => [String(id), Number(score)]));
