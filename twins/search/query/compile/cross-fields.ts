@@ -9,7 +9,7 @@ import { combine } from "./bool.ts";
 import type { Compiler } from "./compiler.ts";
 import { best } from "./dis-max.ts";
 import { matchField, minimumOf } from "./match.ts";
-import { anyOf, explanation, type Matcher } from "./matcher.ts";
+import { anyOf, explanation, inRows, type Matcher } from "./matcher.ts";
 import type { MultiField } from "./multi-match.ts";
 import { targetOf } from "./target.ts";
 import type { Words } from "./words.ts";
@@ -79,7 +79,7 @@ function blended(fields: readonly WeightedWords[], term: string, tieBreaker: num
   const rows = sql`(SELECT _row, CAST(max(score)${others} AS FLOAT) AS score
     FROM (${joined(scores, " UNION ALL ")}) GROUP BY _row)`;
   return {
-    predicate: anyOf(fields.map(({ target }) => sql`d._row IN (SELECT _row FROM (${found(target)}))`)),
+    predicate: anyOf(fields.map(({ target }) => inRows(sql`SELECT _row FROM (${found(target)})`))),
     score: { kind: "ranked", rows },
     async explain(ask, row) {
       const [scored] = await ask(sql`SELECT score FROM ${rows} WHERE _row = ${row}`);

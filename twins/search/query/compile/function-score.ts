@@ -5,7 +5,7 @@ import { illegalArgument, shardError } from "../errors.ts";
 import type { FunctionScoreQuery, ScoreFunction, WeightedFunction } from "../syntax/query.ts";
 import type { Compiler } from "./compiler.ts";
 import { decaySql } from "./decay.ts";
-import { explanation, FALSE, type Matcher, rowsOf, TRUE } from "./matcher.ts";
+import { explanation, FALSE, inRows, type Matcher, rowsOf, TRUE } from "./matcher.ts";
 import { targetOf } from "./target.ts";
 
 export function compileFunctionScore(compiler: Compiler, query: FunctionScoreQuery, boost: number): Matcher {
@@ -25,7 +25,7 @@ export function compileFunctionScore(compiler: Compiler, query: FunctionScoreQue
   const rows =
     minScore === undefined ? scored : sql`SELECT _row, score FROM (${scored}) WHERE score >= ${minScore}`;
   return {
-    predicate: minScore === undefined ? inner.predicate : sql`d._row IN (SELECT _row FROM (${rows}))`,
+    predicate: minScore === undefined ? inner.predicate : inRows(sql`SELECT _row FROM (${rows})`),
     score: { kind: "ranked", rows: sql`(${rows})` },
     async explain(ask, row) {
       const [found] = await ask(sql`SELECT score FROM (${rows}) WHERE _row = ${row}`);

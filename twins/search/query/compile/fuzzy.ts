@@ -4,7 +4,7 @@ import { identifier, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { boostOf, idfSql, lengthFactorSql, scoreSql, statisticsSql } from "../score/bm25.ts";
 import type { Fuzzy, FuzzyQuery } from "../syntax/query.ts";
 import type { Compiler } from "./compiler.ts";
-import { explanation, type Matcher, nothing } from "./matcher.ts";
+import { explanation, inRows, type Matcher, nothing } from "./matcher.ts";
 import { prefixCondition } from "./patterns.ts";
 import { type Target, targetOf } from "./target.ts";
 import { oneValue } from "./term.ts";
@@ -53,7 +53,9 @@ export function fuzzyWord(
                (${statisticsOf(target)}))
     GROUP BY _row)`;
   return {
-    predicate: sql`d._row IN (SELECT _row FROM (${occurrences}) AS o WHERE term IN (SELECT term FROM (${alike})))`,
+    predicate: inRows(
+      sql`SELECT _row FROM (${occurrences}) AS o WHERE term IN (SELECT term FROM (${alike}))`,
+    ),
     score: { kind: "ranked", rows },
     async explain(ask, row) {
       const [found] = await ask(sql`SELECT score FROM ${rows} WHERE _row = ${row}`);

@@ -39,6 +39,14 @@ export function explanation(value: number, description: string, details: Explana
   return { value: Math.fround(value), description, details };
 }
 
+/**
+ * The document is one of some rows. They go through a list, so that the planner takes them to be few: it then looks the documents up
+ * among them, and not the other way round.
+ */
+export function inRows(rows: Sql): Sql {
+  return sql`d._row IN (SELECT unnest(list(_row)) FROM (${rows}))`;
+}
+
 export function allOf(predicates: readonly Sql[]): Sql {
   if (predicates.includes(FALSE)) return FALSE;
   const kept = predicates.filter((predicate) => predicate !== TRUE);

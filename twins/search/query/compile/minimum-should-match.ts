@@ -21,7 +21,9 @@ export function minimumShouldMatch(written: string, clauses: number): number {
 function simple(written: string, clauses: number): number {
   const percent = written.endsWith("%");
   const value = number(percent ? written.slice(0, -1) : written);
-  const counted = percent ? Math.trunc(Math.fround((clauses * value) / 100)) : value;
+  const counted = percent
+    ? Math.trunc(Math.fround(Math.fround(clauses * value) * Math.fround(1 / 100)))
+    : value;
   return Math.max(0, counted < 0 ? clauses + counted : counted);
 }
 

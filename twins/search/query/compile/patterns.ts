@@ -4,7 +4,7 @@ import { illegalArgument, shardError } from "../errors.ts";
 import type { PrefixQuery, RegexpQuery, WildcardQuery } from "../syntax/query.ts";
 import { between, some } from "./column.ts";
 import type { Compiler } from "./compiler.ts";
-import { type Matcher, nothing, uniform } from "./matcher.ts";
+import { inRows, type Matcher, nothing, uniform } from "./matcher.ts";
 import { luceneToRe2 } from "./regexp.ts";
 import { type Target, targetOf } from "./target.ts";
 import { matchesNothing } from "./unfit.ts";
@@ -89,7 +89,9 @@ function fitting(
     case "words": {
       const condition = conditionOf();
       return uniform(
-        sql`d._row IN (SELECT _row FROM ${identifier(target.postings)} WHERE frequency > 0 AND ${condition(identifier("term"))})`,
+        inRows(
+          sql`SELECT _row FROM ${identifier(target.postings)} WHERE frequency > 0 AND ${condition(identifier("term"))}`,
+        ),
         boost,
         described,
       );
@@ -182,13 +184,13 @@ function anyCasePrefix(prefix: string): Condition {
 
 /** The first text after all that begin with a prefix, in the order of UTF-8; `undefined` when there is none. */
 function afterPrefix(prefix: string): string | undefined {
-  const points = [...prefix].map((character) => character.codePointAt(0) ?? 0);
-  while (points.length > 0) {
-    const last = points.pop() ?? 0;
+  const characters = [...prefix];
+  while (characters.length > 0) {
+    const last = characters.pop()?.codePointAt(0) ?? 0;
     if (last === 0x10ffff) continue;
     // Surrogates are no characters.
     const next = last + 1 === 0xd800 ? 0xe000 : last + 1;
-    return String.fromCodePoint(...points, next);
+    return characters.join("") + String.fromCodePoint(next);
   }
   return undefined;
 }

@@ -3,7 +3,7 @@ import { identifier, joined, raw, type Sql, sql } from "../../../datasets/sql.ts
 import type { Ask, Explanation } from "../compiled-query.ts";
 import { boostOf, idfSql, lengthFactorSql, scoreSql, statisticsSql } from "../score/bm25.ts";
 import { explainPhrase } from "../score/explain.ts";
-import type { Matcher } from "./matcher.ts";
+import { inRows, type Matcher } from "./matcher.ts";
 import { prefixCondition } from "./patterns.ts";
 import { sloppyFrequencies } from "./sloppy.ts";
 import type { Words } from "./words.ts";
@@ -25,7 +25,7 @@ export function phrase(target: Words, slots: readonly Slot[], slop: number, boos
     lengthFactorSql(raw("length"), raw("average_length")),
   );
   return {
-    predicate: sql`d._row IN (SELECT _row FROM (${frequencies}))`,
+    predicate: inRows(sql`SELECT _row FROM (${frequencies})`),
     rows: sql`SELECT _row FROM (${frequencies})`,
     score: {
       kind: "ranked",

@@ -5,7 +5,7 @@ import type { RangeQuery } from "../syntax/query.ts";
 import { between, exists, some } from "./column.ts";
 import type { Compiler } from "./compiler.ts";
 import { dateRange } from "./dates.ts";
-import { type Matcher, nothing, uniform } from "./matcher.ts";
+import { inRows, type Matcher, nothing, uniform } from "./matcher.ts";
 import { numberRange, rangeText } from "./numbers.ts";
 import { type Target, targetOf } from "./target.ts";
 import { matchesNothing } from "./unfit.ts";
@@ -55,7 +55,9 @@ function textRange(target: Extract<Target, { kind: "keyword" | "words" }>, query
   const bounds = texts({ lower, upper });
   if (bounds.length === 0) return exists(target.field);
   if (target.kind === "keyword") return some(target.field, (value) => between(value, bounds));
-  return sql`d._row IN (SELECT _row FROM ${identifier(target.postings)} WHERE frequency > 0 AND ${between(identifier("term"), bounds)})`;
+  return inRows(
+    sql`SELECT _row FROM ${identifier(target.postings)} WHERE frequency > 0 AND ${between(identifier("term"), bounds)}`,
+  );
 }
 
 function texts({

@@ -25,9 +25,13 @@ export function sloppyFrequencies(target: Words, slots: readonly Slot[], slop: n
   // Of a word that stands twice in the phrase, no occurrence serves both places.
   const collision = collisionOf(slots);
   const moved = raw("list_position(heads, list_min(heads))");
-  return sql`WITH RECURSIVE walk AS (
-      SELECT _row, length0 AS length, [${all}] AS places, [${heads}] AS heads, CAST(0 AS FLOAT) AS frequency, false AS done
-      FROM ${first ?? raw("")} ${joined(joins, " ")}
+  const single = raw(slots.map((_, place) => `len(places${place}) = 1`).join(" AND "));
+  // Most documents have each word once: there is nothing to walk.
+  return sql`WITH RECURSIVE found AS MATERIALIZED (
+      SELECT _row, length0 AS length, [${all}] AS places, [${heads}] AS heads, ${single} AS single
+      FROM ${first ?? raw("")} ${joined(joins, " ")}),
+    walk AS (
+      SELECT _row, length, places, heads, CAST(0 AS FLOAT) AS frequency, false AS done FROM found WHERE NOT single
       UNION ALL
       SELECT _row, length, places,
         CASE WHEN ahead IS NULL THEN heads
@@ -42,7 +46,10 @@ export function sloppyFrequencies(target: Words, slots: readonly Slot[], slop: n
               ELSE list_min(list_concat(heads[:mover - 1], heads[mover + 1:])) END AS reach
           FROM (SELECT *, coalesce(${collision}, ${moved}) AS mover, ${collision} IS NOT NULL AS collides
                 FROM walk WHERE NOT done))))
-    SELECT _row, frequency, length FROM walk WHERE done AND frequency > 0`;
+    SELECT _row, frequency, length FROM walk WHERE done AND frequency > 0
+    UNION ALL
+    SELECT _row, CAST(1.0 / (1 + list_max(heads) - list_min(heads)) AS FLOAT), length FROM found
+    WHERE single AND ${collision} IS NULL AND list_max(heads) - list_min(heads) <= ${raw(String(slop))}`;
 }
 
 /** The place that has to move because another place uses the same occurrence; NULL when there is none. */

@@ -5,7 +5,7 @@ import { some } from "./column.ts";
 import type { Compiler } from "./compiler.ts";
 import { dateRange } from "./dates.ts";
 import { keyword } from "./keyword.ts";
-import { type Matcher, nothing, uniform } from "./matcher.ts";
+import { inRows, type Matcher, nothing, uniform } from "./matcher.ts";
 import { numberRange } from "./numbers.ts";
 import { type Target, targetOf } from "./target.ts";
 import { matchesNothing } from "./unfit.ts";
@@ -63,7 +63,9 @@ function anyCase(compiler: Compiler, target: Target, text: string, boost: number
   switch (target.kind) {
     case "words":
       return uniform(
-        sql`d._row IN (SELECT _row FROM ${identifier(target.postings)} WHERE frequency > 0 AND lower(term) = lower(${text}))`,
+        inRows(
+          sql`SELECT _row FROM ${identifier(target.postings)} WHERE frequency > 0 AND lower(term) = lower(${text})`,
+        ),
         boost,
         what,
       );

@@ -6,7 +6,7 @@ import { combine } from "./bool.ts";
 import { equals } from "./column.ts";
 import type { Compiler } from "./compiler.ts";
 import { dateRange } from "./dates.ts";
-import { anyOf, FALSE, type Matcher, nothing, uniform } from "./matcher.ts";
+import { anyOf, FALSE, inRows, type Matcher, nothing, uniform } from "./matcher.ts";
 import { type Target, targetOf } from "./target.ts";
 import { oneValue } from "./term.ts";
 import { leniently, matchesNothing } from "./unfit.ts";
@@ -34,7 +34,9 @@ function oneOf(compiler: Compiler, target: Target, values: readonly Scalar[]): S
       return sql`d.${identifier(target.name)} IN ${strings(texts)}`;
     case "words":
       compiler.note(target.name, texts);
-      return sql`d._row IN (SELECT _row FROM ${identifier(target.postings)} WHERE frequency > 0 AND term IN ${strings(texts)})`;
+      return inRows(
+        sql`SELECT _row FROM ${identifier(target.postings)} WHERE frequency > 0 AND term IN ${strings(texts)}`,
+      );
     case "keyword":
       compiler.note(target.name, texts);
       return anyValue(target.field, "VARCHAR", JSON.stringify(compiler.keywords(texts)));

@@ -3,7 +3,7 @@ import { identifier, joined, raw, type Sql, sql } from "../../../datasets/sql.ts
 import type { Ask, Explanation } from "../compiled-query.ts";
 import { boostOf, idfSql, lengthFactorSql, scoreSql, statisticsSql } from "../score/bm25.ts";
 import { explainWord } from "../score/explain.ts";
-import { explanation, FALSE, type Matcher } from "./matcher.ts";
+import { explanation, FALSE, inRows, type Matcher } from "./matcher.ts";
 import { slotCondition } from "./phrase.ts";
 import type { Target } from "./target.ts";
 import { strings } from "./values.ts";
@@ -38,7 +38,7 @@ export function expandedPrefix(target: Words, prefix: string, maxExpansions: num
     FROM ${table} WHERE ${condition} AND frequency > 0`;
   const rows = rankedHits(target, hits, 1);
   return {
-    predicate: sql`d._row IN (SELECT _row FROM ${table} WHERE ${condition} AND frequency > 0)`,
+    predicate: inRows(sql`SELECT _row FROM ${table} WHERE ${condition} AND frequency > 0`),
     score: { kind: "ranked", rows },
     async explain(ask, row) {
       const [found] = await ask(sql`SELECT score FROM ${rows} WHERE _row = ${row}`);
@@ -78,16 +78,23 @@ function wordsPredicate(target: Words, words: readonly MergedWord[], minimum: nu
     const [only] = terms;
     const wanted =
       terms.length === 1 && only !== undefined ? sql`term = ${only}` : sql`term IN ${strings(terms)}`;
-    return sql`d._row IN (SELECT _row FROM ${table} WHERE ${wanted} AND frequency > 0)`;
+    return inRows(sql`SELECT _row FROM ${table} WHERE ${wanted} AND frequency > 0`);
   }
-  return sql`d._row IN (SELECT _row FROM (${lookups(table, words)}) GROUP BY _row HAVING sum(times) >= ${minimum})`;
+  return inRows(
+    sql`SELECT _row FROM (${lookups(table, words)}) GROUP BY _row HAVING sum(times) >= ${minimum}`,
+  );
+}
+
+/** Every document found has one word at least. */
+function enough(minimum: number): Sql {
+  return minimum <= 1 ? raw("") : sql`HAVING sum(times) >= ${minimum}`;
 }
 
 function wordsRows(target: Words, words: readonly MergedWord[], minimum: number): Sql {
   const found = lookups(identifier(target.postings), words);
   const [only] = words;
   if (only && words.length === 1 && minimum <= only.times) return sql`SELECT _row FROM (${found})`;
-  return sql`SELECT _row FROM (${found}) GROUP BY _row HAVING sum(times) >= ${minimum}`;
+  return sql`SELECT _row FROM (${found}) GROUP BY _row ${enough(minimum)}`;
 }
 
 /** `_row, word, times, boost, frequency, length` of each word in each document. */
@@ -126,7 +133,7 @@ function rankedHits(target: Words, hits: Sql, minimum: number): Sql {
   return sql`(WITH hits AS MATERIALIZED (${hits})
     SELECT _row, CAST(sum(CAST(${scoreOfHit} AS DOUBLE)) AS FLOAT) AS score
     FROM hits JOIN (${weightsOf(target)}) AS weights USING (word)
-    GROUP BY _row HAVING sum(times) >= ${minimum})`;
+    GROUP BY _row ${enough(minimum)})`;
 }
 
 const scoreOfHit = scoreSql(

@@ -2,6 +2,7 @@
  * The grammar of `simple_query_string`, which knows no mistakes: what is no operator where it stands is text.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/query-dsl-simple-query-string-query.html#simple-query-string-syntax
  */
+import { tooManyClauses } from "../errors.ts";
 
 /** `combined`: the clauses of one operator; operators have no precedence, each takes what was read before it as its first clause. */
 export type SimpleExpression =
@@ -16,7 +17,7 @@ export type SimpleExpression =
       readonly clauses: readonly SimpleExpression[];
     };
 
-/** Groups within groups; deeper parentheses are passed over. */
+/** Groups within groups, of which deeper ones are passed over; and how often operators may change in one. */
 const MAX_DEPTH = 100;
 
 export function parseSimpleQueryString(
@@ -43,6 +44,8 @@ class SimpleParser {
   group(depth: number): SimpleExpression | undefined {
     let top: SimpleExpression | undefined;
     let last: "and" | "or" | undefined;
+    let joined: SimpleExpression[] | undefined;
+    let nested = 0;
     let operator: "and" | "or" | undefined;
     let negations = 0;
     while (this.#at < this.#text.length) {
@@ -72,10 +75,13 @@ class SimpleParser {
       const expression: SimpleExpression = negations % 2 === 1 ? { kind: "not", expression: found } : found;
       const joining = operator ?? this.#default;
       if (top === undefined) top = expression;
-      else if (top.kind === "combined" && last === joining)
-        top = { ...top, clauses: [...top.clauses, expression] };
-      else top = { kind: "combined", operator: joining, clauses: [top, expression] };
-      last = top.kind === "combined" ? joining : undefined;
+      else if (joined && last === joining) joined.push(expression);
+      else {
+        if (++nested > MAX_DEPTH) throw tooManyClauses(MAX_DEPTH);
+        joined = [top, expression];
+        top = { kind: "combined", operator: joining, clauses: joined };
+      }
+      last = joined && joining;
       operator = undefined;
       negations = 0;
     }
