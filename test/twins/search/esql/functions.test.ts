@@ -1,6 +1,8 @@
 /** The functions of ES|QL, each with values worked out by hand. */
+import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { LogStore } from "../../../../twins/datasets/store/log-store.ts";
+import { functionList } from "../../../../twins/search/esql/functions/list.ts";
 import { functions } from "../../../../twins/search/esql/functions/registry.ts";
 import { ask, nowMs, refusal, rows, storeOf } from "./events.ts";
 
@@ -225,6 +227,11 @@ describe("functions", () => {
       [1, "2026-01-26T00:00:00.000Z"],
       [1, null],
     ]);
+  });
+
+  it("are listed as they are declared", () => {
+    const file = new URL("../../../../twins/search/esql/FUNCTIONS.md", import.meta.url);
+    expect(readFileSync(file, "utf8")).toBe(functionList());
   });
 
   it("are all tried", () => {
