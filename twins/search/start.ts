@@ -7,7 +7,7 @@ import type { TwinContext } from "../sandbox/twin.ts";
 import { WorldRefusal } from "../sandbox/world.ts";
 import type { SearchConfig } from "./config.ts";
 import { DocumentWriter } from "./documents/document-writer.ts";
-import { createOpenSearches } from "./search/open-searches.ts";
+import { createOpenSearches, endSearches } from "./search/open-searches.ts";
 import type { SearchTwin } from "./search-twin.ts";
 
 export async function startSearchTwin(
@@ -25,11 +25,12 @@ export async function startSearchTwin(
     });
     return opened;
   };
+  const searches = createOpenSearches(clock);
   return {
     world: new EventWorld({ store, index }),
     store,
     documents: new DocumentWriter(store),
-    open: createOpenSearches(clock),
+    open: searches,
     fidelity,
     clock,
     startedMs: Math.floor(clock.now()),
@@ -40,6 +41,7 @@ export async function startSearchTwin(
     async reset(profile) {
       if (profile !== undefined && profile !== "default") throw unknownProfile(profile);
       // A store that was never opened will open on what is then the baseline.
+      endSearches(searches);
       await (await opened)?.reset({ file: baselineFile() });
     },
     async stop() {

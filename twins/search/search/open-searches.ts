@@ -45,3 +45,10 @@ export function createOpenSearches(clock: Clock): OpenSearches {
     }),
   };
 }
+
+/** Ends all of them: what they were reading is not there any more. */
+export function endSearches({ scrolls, pointsInTime, asyncSearches }: OpenSearches): void {
+  scrolls.dropAll();
+  pointsInTime.dropAll();
+  asyncSearches.dropAll();
+}

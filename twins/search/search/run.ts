@@ -7,7 +7,7 @@ import type { Call } from "../api/call.ts";
 import { type ExpressionOptions, matches, type Selection, select } from "../indices/expression.ts";
 import { knownIndices } from "../indices/known-indices.ts";
 import { Float } from "../json/numbers.ts";
-import { searchShards } from "../node.ts";
+import { NODE_ID, searchShards } from "../node.ts";
 import { targetOf } from "../query/compile/target.ts";
 import type { CompiledQuery, QueryContext } from "../query/compiled-query.ts";
 import type { SearchTwin } from "../search-twin.ts";
@@ -72,6 +72,8 @@ export interface SearchResult {
   timedOut: boolean;
   terminatedEarly: boolean | undefined;
   shards: number;
+  /** The first of the indices searched. */
+  index: string;
   total: number;
   /** Whether there are more than `total`. */
   more: boolean;
@@ -109,6 +111,7 @@ export async function runSearch(
     timedOut: found.timedOut,
     terminatedEarly: request.terminateAfter > 0 ? found.total >= request.terminateAfter : undefined,
     shards: scope.selection.names.length,
+    index,
     total,
     more,
     maxScore: found.maxScore,
@@ -351,7 +354,32 @@ export function searchBody(result: SearchResult, request: SearchRequest, totalAs
       hits: result.hits,
     },
     ...(result.aggregations ? { aggregations: result.aggregations } : {}),
+    ...(request.profile ? { profile: profileOf(result) } : {}),
   };
+}
+
+const NANOS_PER_MS = 1_000_000;
+
+/** The whole search as one clause: what it took inside is the database's affair, and its SQL is in the journal. */
+function profileOf({ tookMs, index }: SearchResult) {
+  const time_in_nanos = tookMs * NANOS_PER_MS;
+  const query = {
+    type: "SqlQuery",
+    description: "the search as one statement",
+    time_in_nanos,
+    breakdown: {},
+  };
+  const collector = [{ name: "SqlCollector", reason: "search_top_hits", time_in_nanos }];
+  const shard = {
+    id: `[${NODE_ID}][${index}][0]`,
+    node_id: NODE_ID,
+    shard_id: 0,
+    index,
+    cluster: "(local)",
+    searches: [{ query: [query], rewrite_time: 0, collector }],
+    aggregations: [],
+  };
+  return { shards: [shard] };
 }
 
 function maxScoreOf({ shards, maxScore }: SearchResult): Float | null {

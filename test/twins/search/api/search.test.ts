@@ -326,6 +326,36 @@ describe("indices", () => {
   });
 });
 
+test("a profile has the vendor's shape, and what collapse does not do is refused", async () => {
+  expect((await search({ profile: true })).profile.shards).toMatchObject([
+    {
+      index: "logs",
+      searches: [{ query: [{ time_in_nanos: expect.any(Number) }], collector: [expect.any(Object)] }],
+    },
+  ]);
+  const collapse = { field: "level", inner_hits: { name: "more" } };
+  expect(await sandbox.raw("POST", "/logs/_search", { collapse })).toMatchObject({
+    status: 400,
+    body: { error: { reason: expect.stringContaining("[inner_hits]") } },
+  });
+});
+
+test("documents are changed by query", async () => {
+  const { client } = vendor;
+  await client.bulk({
+    operations: [1, 2, 3].flatMap((number) => [{ index: { _index: "old" } }, { number }]),
+  });
+  const query = { range: { number: { gte: 2 } } };
+  expect(await client.updateByQuery({ index: "old", query })).toMatchObject({ total: 2, updated: 2 });
+  expect(await client.deleteByQuery({ index: "old", query })).toMatchObject({
+    total: 2,
+    deleted: 2,
+    failures: [],
+  });
+  expect((await client.count({ index: "old" })).count).toBe(1);
+  await client.deleteByQuery({ index: "old", query: { match_all: {} } });
+});
+
 test("many searches at once have an answer or an error each", async () => {
   const { responses } = await sandbox.client.msearch({
     searches: [{ index: "logs" }, { size: 1 }, {}, { query: { match_all: {} }, sort: "bytes", from: -1 }],
