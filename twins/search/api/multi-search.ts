@@ -8,7 +8,8 @@ import {
 } from "../indices/expression.ts";
 import { type Json, type JsonObject, readJson } from "../json/read.ts";
 import { readSearchBody } from "../search/request.ts";
-import { openSearch, runSearch, scopeOf, searchBody } from "../search/run.ts";
+import { openSearch, runSearch, scopeOf } from "../search/run.ts";
+import { searchBody } from "../search/search-body.ts";
 import type { SearchTwin } from "../search-twin.ts";
 import { VendorError, vendorErrorResponse } from "../vendor-error.ts";
 import { type Answer, api, asVendorError } from "./answer.ts";

@@ -6,8 +6,6 @@ import { planAggregations } from "../aggregations/aggregations.ts";
 import type { Call } from "../api/call.ts";
 import { type ExpressionOptions, matches, type Selection, select } from "../indices/expression.ts";
 import { knownIndices } from "../indices/known-indices.ts";
-import { Float } from "../json/numbers.ts";
-import { NODE_ID, searchShards } from "../node.ts";
 import { targetOf } from "../query/compile/target.ts";
 import type { CompiledQuery, QueryContext } from "../query/compiled-query.ts";
 import type { SearchTwin } from "../search-twin.ts";
@@ -337,52 +335,4 @@ function readPage(rows: readonly ResultValue[][], plan: SearchPlan, request: Sea
 
 function cappedTotal(total: number, countUpTo: number): { total: number; more: boolean } {
   return total > countUpTo ? { total: countUpTo, more: true } : { total, more: false };
-}
-
-/** A result as it is answered. */
-export function searchBody(result: SearchResult, request: SearchRequest, totalAsNumber = false) {
-  const { total, more } = result;
-  const counted = { value: total, relation: more ? "gte" : "eq" };
-  return {
-    took: result.tookMs,
-    timed_out: result.timedOut,
-    ...(result.terminatedEarly === undefined ? {} : { terminated_early: result.terminatedEarly }),
-    _shards: searchShards(result.shards),
-    hits: {
-      ...(request.countUpTo === 0 ? {} : { total: totalAsNumber ? total : counted }),
-      max_score: maxScoreOf(result),
-      hits: result.hits,
-    },
-    ...(result.aggregations ? { aggregations: result.aggregations } : {}),
-    ...(request.profile ? { profile: profileOf(result) } : {}),
-  };
-}
-
-const NANOS_PER_MS = 1_000_000;
-
-/** The whole search as one clause: what it took inside is the database's affair, and its SQL is in the journal. */
-function profileOf({ tookMs, index }: SearchResult) {
-  const time_in_nanos = tookMs * NANOS_PER_MS;
-  const query = {
-    type: "SqlQuery",
-    description: "the search as one statement",
-    time_in_nanos,
-    breakdown: {},
-  };
-  const collector = [{ name: "SqlCollector", reason: "search_top_hits", time_in_nanos }];
-  const shard = {
-    id: `[${NODE_ID}][${index}][0]`,
-    node_id: NODE_ID,
-    shard_id: 0,
-    index,
-    cluster: "(local)",
-    searches: [{ query: [query], rewrite_time: 0, collector }],
-    aggregations: [],
-  };
-  return { shards: [shard] };
-}
-
-function maxScoreOf({ shards, maxScore }: SearchResult): Float | null {
-  if (shards === 0) return new Float(0);
-  return maxScore === undefined ? null : new Float(maxScore);
 }
