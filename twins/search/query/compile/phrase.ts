@@ -1,6 +1,7 @@
 /** Words in their order, next to each other or nearly. */
 import { identifier, joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import type { Ask, Explanation } from "../compiled-query.ts";
+import { tooManyClauses } from "../errors.ts";
 import { boostOf, idfSql, lengthFactorSql, scoreSql, statisticsSql } from "../score/bm25.ts";
 import { explainPhrase } from "../score/explain.ts";
 import { inRows, type Matcher } from "./matcher.ts";
@@ -15,9 +16,12 @@ export type Slot =
 
 /** Phrases up to here join the postings of their words; longer ones are counted in one pass. */
 const JOINED_WORDS = 8;
+/** Words of a phrase with slop: the places of all of them are walked together. */
+const MAX_MOVED_WORDS = 64;
 
 /** Documents with the phrase. @param slots at least two */
 export function phrase(target: Words, slots: readonly Slot[], slop: number, boost: number): Matcher {
+  if (slop > 0 && slots.length > MAX_MOVED_WORDS) throw tooManyClauses(MAX_MOVED_WORDS);
   const frequencies = slop === 0 ? exactFrequencies(target, slots) : sloppyFrequencies(target, slots, slop);
   const score = scoreSql(
     raw("weight"),
@@ -64,7 +68,6 @@ function joinedFrequencies(target: Words, slots: readonly Slot[]): Sql {
 /** A beginning at which each place has its word: there are as many finds as places. */
 function countedFrequencies(target: Words, slots: readonly Slot[]): Sql {
   const table = identifier(target.postings);
-  const words = slots.flatMap((slot, place) => (slot.kind === "word" ? [{ place, word: slot.term }] : []));
   const prefixes = slots.flatMap((slot, place) =>
     slot.kind === "prefix"
       ? [
@@ -72,23 +75,34 @@ function countedFrequencies(target: Words, slots: readonly Slot[]): Sql {
         ]
       : [],
   );
-  const places = sql`SELECT unnest(from_json(${JSON.stringify(words)}, '[{"place":"INTEGER","word":"VARCHAR"}]'), recursive := true)`;
   return sql`SELECT _row, CAST(count(*) AS FLOAT) AS frequency, any_value(length) AS length FROM (
       SELECT _row, start, any_value(length) AS length FROM (
-        SELECT _row, position - place AS start, length FROM ${table} JOIN (${places}) AS places ON term = places.word
+        SELECT _row, position - place AS start, length FROM ${table} JOIN (${placesOf(slots)}) AS places ON term = places.word
         ${joined(prefixes, "")})
       GROUP BY _row, start HAVING count(*) = ${raw(String(slots.length))})
     GROUP BY _row`;
 }
 
+/** `place, word` of the words of a long phrase. */
+function placesOf(slots: readonly Slot[]): Sql {
+  const words = slots.flatMap((slot, place) => (slot.kind === "word" ? [{ place, word: slot.term }] : []));
+  return sql`SELECT unnest(from_json(${JSON.stringify(words)}, '[{"place":"INTEGER","word":"VARCHAR"}]'), recursive := true)`;
+}
+
 /** One row: `rarity`, the sum of the idf of every word at every place, and `average_length`. */
 function rarityOf(target: Words, slots: readonly Slot[]): Sql {
   const table = identifier(target.postings);
-  const matching = slots.map(
-    (slot, index) =>
-      sql`SELECT ${raw(String(index))} AS place, term, count(*) AS matching FROM ${table}
-        WHERE ${slotCondition(target, slot)} AND frequency > 0 GROUP BY term`,
-  );
+  const matching =
+    slots.length <= JOINED_WORDS
+      ? slots.map(
+          (slot, index) =>
+            sql`SELECT ${raw(String(index))} AS place, term, count(*) AS matching FROM ${table}
+              WHERE ${slotCondition(target, slot)} AND frequency > 0 GROUP BY term`,
+        )
+      : [
+          sql`SELECT place, term, count(*) AS matching FROM ${table} JOIN (${placesOf(slots)}) AS places ON term = places.word
+            WHERE frequency > 0 GROUP BY place, term`,
+        ];
   return sql`SELECT CAST(sum(CAST(${idfSql(raw("documents"), raw("matching"))} AS DOUBLE)) AS FLOAT) AS rarity,
       any_value(average_length) AS average_length
     FROM (${joined(matching, " UNION ALL ")}), (${statisticsSql(target.field)})`;
