@@ -48,11 +48,11 @@ describe("a query that is refused", () => {
 
   const errors: [text: string, type: string, reason: string][] = [
     ['{"range":{"n":{"foo":1}}}', "parsing_exception", "[range] query does not support [foo]"],
-    ['{"bool":{"foo":1}}', "x_content_parse_exception", "[1:18] [bool] unknown field [foo]"],
+    ['{"bool":{"foo":1}}', "x_content_parse_exception", "[1:19] [bool] unknown field [foo]"],
     [
       '{"bool":{"mus":[]}}',
       "x_content_parse_exception",
-      "[1:18] [bool] unknown field [mus] did you mean [must]?",
+      "[1:19] [bool] unknown field [mus] did you mean [must]?",
     ],
     ["{}", "illegal_argument_exception", "query malformed, empty clause found at [1:11]"],
     ['"x"', "parsing_exception", "[_na] query malformed, must start with start_object"],
