@@ -10,6 +10,7 @@ import { type EsqlBody, readAsyncRequest, readSyncRequest } from "../esql/reques
 import { type EsqlContext, type EsqlResult, runEsql } from "../esql/run.ts";
 import { runTranslated } from "../esql/translated.ts";
 import { knownIndices } from "../indices/known-indices.ts";
+import { compactJson } from "../json/write.ts";
 import { compileQuery } from "../query/compile.ts";
 import { locateIn } from "../query/json-position.ts";
 import type { SearchTwin } from "../search-twin.ts";
@@ -182,6 +183,19 @@ async function translated(
 ): Promise<EsqlResult> {
   if (!twin.translator) throw new Error("there is no translator to ask");
   const store = await twin.store();
-  const question = { language: "esql" as const, text: body.query, store, nowMs: twin.clock.now(), signal };
+  const text = questionOf(body);
+  const question = { language: "esql" as const, text, store, nowMs: twin.clock.now(), signal };
   return runTranslated(await translate(twin.translator, call, question), store, signal);
+}
+
+/** The query, with what else the request says about it. */
+function questionOf({ query, params, filter }: EsqlBody): string {
+  const lines = [query];
+  if (params.length > 0) lines.push(`Its parameters, in order: ${JSON.stringify(params, withBigints)}`);
+  if (filter !== undefined) lines.push(`Of the events that match this query alone: ${compactJson(filter)}`);
+  return lines.join("\n");
+}
+
+function withBigints(_name: string, value: unknown): unknown {
+  return typeof value === "bigint" ? value.toString() : value;
 }

@@ -1,5 +1,5 @@
 /** The result of a statement that a model wrote. */
-import { type Sql, sql } from "../../datasets/sql.ts";
+import { identifier, joined, raw, type Sql, sql } from "../../datasets/sql.ts";
 import type { LogStore } from "../../datasets/store/log-store.ts";
 import { shownSql } from "../search/compile-search.ts";
 import { MAX_LIMIT } from "./compile.ts";
@@ -12,17 +12,32 @@ export async function runTranslated(
   signal: AbortSignal,
 ): Promise<EsqlResult> {
   const described = await store.query(sql`DESCRIBE ${statement}`, { signal });
-  const columns = described.rows.map(([name, type]) => ({ name: String(name), ...typeOf(String(type)) }));
-  const limited = sql`SELECT * FROM (${statement}) LIMIT ${BigInt(MAX_LIMIT)}`;
+  const columns = described.rows.map(([name, type]) => columnOf(String(name), String(type)));
+  const values = joined(
+    columns.map(({ value }) => value),
+    ", ",
+  );
+  const limited = sql`SELECT ${values} FROM (${statement}) LIMIT ${BigInt(MAX_LIMIT)}`;
   const { rows } = await store.query(limited, { signal });
   return { ...resultOf(columns, rows), warnings: [], statements: [shownSql(limited)] };
 }
 
-function typeOf(sqlType: string): { type: DataType } {
-  const scalar = sqlType.replace(/\[\]$/, "");
-  if (scalar.startsWith("DECIMAL") || scalar === "FLOAT") return { type: "double" };
-  return { type: types[scalar] ?? "keyword" };
+interface Column {
+  name: string;
+  type: DataType;
+  value: Sql;
 }
+
+/** What ES|QL has no type for goes out as text. */
+function columnOf(name: string, sqlType: string): Column {
+  const [scalar = "", list = ""] = sqlType.split(/(\[\])$/);
+  const known = scalar.startsWith("DECIMAL") ? types.DOUBLE : types[scalar];
+  const type = known ?? "keyword";
+  const target = raw(`${targets[scalar] ?? (known === undefined ? "VARCHAR" : scalar)}${list}`);
+  return { name, type, value: sql`CAST(${identifier(name)} AS ${target})` };
+}
+
+const targets: Readonly<Record<string, string>> = { DATE: "TIMESTAMP", FLOAT: "DOUBLE" };
 
 const types: Readonly<Record<string, DataType>> = {
   BOOLEAN: "boolean",
@@ -33,6 +48,7 @@ const types: Readonly<Record<string, DataType>> = {
   HUGEINT: "long",
   UBIGINT: "unsigned_long",
   DOUBLE: "double",
+  FLOAT: "double",
   TIMESTAMP: "datetime",
   DATE: "datetime",
 };

@@ -99,4 +99,66 @@ describe("a query that the compiler does not know", () => {
     }
     expect((await client.count()).count).toBe(2);
   });
+
+  const model = (more: string) => modelConfig().replace(/^\{ /, `{ ${more}`);
+  const esql = (query: string, more: object = {}) =>
+    client.transport.request<EsqlBody>({ method: "POST", path: "/_query", body: { query, ...more } });
+
+  test("of ES|QL gets the model's columns, with types and values as ES|QL has them", async () => {
+    await start(modelConfig());
+    answer(
+      `SELECT level, count(*) AS n, CAST("@timestamp" AS DATE) AS "day", sum(1.5) AS s, INTERVAL 1 DAY AS odd FROM documents GROUP BY ALL ORDER BY level`,
+    );
+    const { columns, values } = await esql("FROM logs | ENRICH services ON level");
+    expect(columns).toEqual([
+      { name: "level", type: "keyword" },
+      { name: "n", type: "long" },
+      { name: "day", type: "date" },
+      { name: "s", type: "double" },
+      { name: "odd", type: "keyword" },
+    ]);
+    expect(values).toEqual([
+      ["error", 1, "2026-01-31T00:00:00.000Z", 1.5, "1 day"],
+      ["info", 1, "2026-01-31T00:00:00.000Z", 1.5, "1 day"],
+    ]);
+    expect(await lastNotes("esql.query")).toMatchObject({ translator: { model: "small-model" } });
+  });
+
+  test("of ES|QL is sent with its parameters and its filter", async () => {
+    await start(modelConfig());
+    answer("SELECT level FROM documents");
+    await esql("FROM logs | ENRICH p | WHERE level == ?", {
+      params: ["error"],
+      filter: { term: { level: "error" } },
+    });
+    const asked = String(server.requests.at(-1)?.body);
+    expect(asked).toContain("ENRICH p");
+    expect(asked).toContain('\\"error\\"');
+    expect(asked).toContain("term");
+  });
+
+  test("is the model's to answer first, when the service says so; the compiler answers when it cannot", async () => {
+    await start(model("translator: model-first, "));
+    answer("SELECT 'the model' AS who FROM documents LIMIT 1");
+    expect((await esql("FROM logs | KEEP level | LIMIT 1")).values).toEqual([["the model"]]);
+    answer("DROP TABLE documents");
+    expect((await esql("FROM logs | SORT level | KEEP level")).values).toEqual([["error"], ["info"]]);
+    expect(await lastNotes("esql.query")).toMatchObject({
+      translator: { failed: expect.any(String) },
+      sql: [expect.any(String)],
+    });
+  });
+
+  test("of ES|QL without a model is the vendor's 400 with the place, which says how to configure one", async () => {
+    await start("{}");
+    const refused = await esql("FROM logs | ENRICH services ON level").catch((error: unknown) => error);
+    expect((refused as errors.ResponseError).statusCode).toBe(400);
+    expect((refused as Error).message).toMatch(/line 1:\d+/);
+    expect((refused as Error).message).toContain("model");
+  });
 });
+
+interface EsqlBody {
+  columns: { name: string; type: string }[];
+  values: unknown[][];
+}
