@@ -7,9 +7,10 @@ import { expressionParameters, readExpressionOptions } from "../indices/expressi
 import { Double } from "../json/numbers.ts";
 import { searchShards } from "../node.ts";
 import type { AsyncSearch } from "../search/open-searches.ts";
-import { readSearchBody, readSearchParameters, searchParameters } from "../search/request.ts";
+import { readSearchBody } from "../search/request.ts";
 import { openSearch, runSearch, scopeOf } from "../search/run.ts";
 import { searchBody } from "../search/search-body.ts";
+import { readSearchParameters, searchParameters } from "../search/url-parameters.ts";
 import type { SearchTwin } from "../search-twin.ts";
 import { VendorError, vendorErrorResponse } from "../vendor-error.ts";
 import { type Answer, api, asVendorError } from "./answer.ts";

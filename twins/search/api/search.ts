@@ -2,9 +2,10 @@
 import type { Method, Operation } from "../../sandbox/operation.ts";
 import { expressionParameters, readExpressionOptions } from "../indices/expression.ts";
 import { searchShards } from "../node.ts";
-import { queryOptions, readSearchBody, readSearchParameters, searchParameters } from "../search/request.ts";
+import { readSearchBody } from "../search/request.ts";
 import { countHits, openSearch, runSearch, scopeOf } from "../search/run.ts";
 import { searchBody } from "../search/search-body.ts";
+import { queryOptions, readSearchParameters, searchParameters } from "../search/url-parameters.ts";
 import type { SearchTwin } from "../search-twin.ts";
 import { VendorError } from "../vendor-error.ts";
 import { type Answer, api } from "./answer.ts";

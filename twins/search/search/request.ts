@@ -3,7 +3,7 @@
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/search-search.html
  */
 import { tokenOf } from "../api/call.ts";
-import { illegal, type Parameters, readDurationMs } from "../api/parameters.ts";
+import { illegal, readDurationMs } from "../api/parameters.ts";
 import { invalidRequest } from "../documents/errors.ts";
 import type { Json, JsonObject } from "../json/read.ts";
 import { locateIn } from "../query/json-position.ts";
@@ -11,8 +11,8 @@ import { VendorError } from "../vendor-error.ts";
 import { type Collapse, readCollapse } from "./collapse.ts";
 import { type FieldRequest, readFieldRequests } from "./fields.ts";
 import { type Highlight, readHighlight } from "./highlight.ts";
-import { readSort, readSortParameter, type Sort } from "./sort.ts";
-import { readSourceFilter, readSourceParameters, type SourceFilter, wholeSource } from "./source-filter.ts";
+import { readSort, type Sort } from "./sort.ts";
+import { readSourceFilter, type SourceFilter, wholeSource } from "./source-filter.ts";
 
 /** A query of the URL, with its options. */
 export interface UrlQuery {
@@ -204,75 +204,6 @@ function readMember(request: SearchRequest, name: string, value: Json): void {
   }
 }
 
-/** URL parameters that stand for parts of the body; they win over it. */
-export const searchParameters = [
-  "q",
-  "df",
-  "analyzer",
-  "analyze_wildcard",
-  "default_operator",
-  "lenient",
-  "from",
-  "size",
-  "sort",
-  "_source",
-  "_source_includes",
-  "_source_excludes",
-  "stored_fields",
-  "docvalue_fields",
-  "track_total_hits",
-  "track_scores",
-  "explain",
-  "version",
-  "seq_no_primary_term",
-  "timeout",
-  "terminate_after",
-  "stats",
-];
-
-export function readSearchParameters(parameters: Parameters, request: SearchRequest): SearchRequest {
-  const text = parameters.text("q");
-  if (text !== undefined) request.urlQuery = { text, options: queryOptions(parameters) };
-  const from = parameters.integer("from");
-  if (from !== undefined) request.from = notNegative("from", from);
-  const size = parameters.integer("size");
-  if (size !== undefined) request.size = notNegative("size", size);
-  const sort = parameters.list("sort");
-  if (sort) request.sort = readSortParameter(sort);
-  request.source = readSourceParameters(parameters) ?? request.source;
-  const stored = parameters.list("stored_fields");
-  if (stored) readStoredFields(request, stored);
-  const docvalues = parameters.list("docvalue_fields");
-  if (docvalues) request.docvalueFields = docvalues.map((field) => ({ field, format: undefined }));
-  const count = parameters.text("track_total_hits");
-  if (count !== undefined) request.countUpTo = readCount(count);
-  request.trackScores = parameters.flag("track_scores") ?? request.trackScores;
-  request.explain = parameters.flag("explain") ?? request.explain;
-  request.version = parameters.flag("version") ?? request.version;
-  request.seqNoPrimaryTerm = parameters.flag("seq_no_primary_term") ?? request.seqNoPrimaryTerm;
-  const timeoutMs = parameters.durationMs("timeout");
-  if (timeoutMs !== undefined) request.timeoutMs = limit(timeoutMs);
-  const terminateAfter = parameters.integer("terminate_after");
-  if (terminateAfter !== undefined) request.terminateAfter = readTerminateAfter(terminateAfter);
-  return request;
-}
-
-/** The options of `q`, by their names in a `query_string`. */
-export function queryOptions(parameters: Parameters): Record<string, string> {
-  const options: Record<string, string> = {};
-  for (const [name, option] of [
-    ["df", "default_field"],
-    ["analyzer", "analyzer"],
-    ["analyze_wildcard", "analyze_wildcard"],
-    ["default_operator", "default_operator"],
-    ["lenient", "lenient"],
-  ] as const) {
-    const value = parameters.text(name);
-    if (value !== undefined) options[option] = value;
-  }
-  return options;
-}
-
 /** @throws VendorError for what does not go together */
 export function checkSearch(request: SearchRequest): void {
   const problems: string[] = [];
@@ -290,12 +221,12 @@ export function checkSearch(request: SearchRequest): void {
   if (problems.length > 0) throw invalidRequest(problems);
 }
 
-function readStoredFields(request: SearchRequest, names: readonly string[]): void {
+export function readStoredFields(request: SearchRequest, names: readonly string[]): void {
   // Fields are stored in the source alone: naming any leaves the source out.
   if (!names.includes("_source")) request.source = { kind: "none" };
 }
 
-function readCount(text: string): number {
+export function readCount(text: string): number {
   if (text === "true" || text === "") return Number.POSITIVE_INFINITY;
   if (text === "false") return 0;
   const count = Number(text);
@@ -304,7 +235,7 @@ function readCount(text: string): number {
   throw illegal(`[track_total_hits] parameter must be positive or equals to -1, got ${text}`);
 }
 
-function readTerminateAfter(value: number): number {
+export function readTerminateAfter(value: number): number {
   if (value >= 0) return value;
   throw illegal("terminateAfter must be > 0");
 }
@@ -347,12 +278,12 @@ function integerOf(name: string, value: Json): number {
   });
 }
 
-function notNegative(name: string, value: number): number {
+export function notNegative(name: string, value: number): number {
   if (value >= 0) return value;
   throw illegal(`[${name}] parameter cannot be negative, found [${value}]`);
 }
 
-function limit(ms: number): number | undefined {
+export function limit(ms: number): number | undefined {
   return ms < 0 ? undefined : ms;
 }
 
