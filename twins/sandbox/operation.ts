@@ -39,7 +39,7 @@ export interface VendorResponse {
 }
 
 export interface Operation<Twin> {
-  /** Stable name, `noun.verb` (`call.create`): faults and journal filters refer to it. */
+  /** Stable name, `noun.verb` (`call.create`): faults and journal filters refer to it. Addresses of one vendor operation share it. */
   id: string;
   method: Method;
   /** Path below the twin's `url`; `:name` stands for one segment. */
