@@ -33,8 +33,8 @@ export function pageStatement(question: PageQuestion): Sql {
   const { size, countUpTo, collapseBy } = question;
   const hits = hitsOf(question);
   if (size === 0) {
-    return sql`WITH hits AS (${hits})
-      SELECT (${counted(countUpTo)}) AS total, NULL AS max_score, NULL AS _row`;
+    const count = isEverything(question) ? raw("SELECT count(*) FROM documents") : counted(countUpTo);
+    return sql`WITH hits AS (${hits}) SELECT (${count}) AS total, NULL AS max_score, NULL AS _row`;
   }
   const collapsed = collapseBy
     ? sql`SELECT * FROM hits QUALIFY row_number() OVER (PARTITION BY group_value ORDER BY ${order(question.keys)}) = 1`
@@ -44,6 +44,13 @@ export function pageStatement(question: PageQuestion): Sql {
       ORDER BY ${order(question.keys)} LIMIT ${integer(size)} OFFSET ${integer(question.from)})
     SELECT totals.*, page.* FROM (SELECT count(*) AS total, max(score) AS max_score FROM hits) AS totals
     LEFT JOIN page ON true ORDER BY ${order(question.keys)}`;
+}
+
+/** Whether every document there is is found: how many that are DuckDB knows. */
+function isEverything({ query, filters, minScore, terminateAfter }: PageQuestion): boolean {
+  return (
+    query.predicate.text === "true" && filters.length === 0 && minScore === undefined && terminateAfter === 0
+  );
 }
 
 function counted(upTo: number): Sql {
@@ -62,7 +69,9 @@ function hitsOf(question: PageQuestion): Sql {
       : sql`${query.constantScore ?? 0}`
     : raw("CAST(NULL AS DOUBLE)");
   const score = scores ? boosted(base, question.boosts) : base;
-  const columns = keys.map((key, index) => sql`${keyValue(key, score)} AS ${keyName(index)}`);
+  const columns = keys.flatMap((key, index) =>
+    isScore(key) ? [] : [sql`${key.value} AS ${keyName(index)}`],
+  );
   const conditions = [
     ...(ranked ? [] : [query.predicate]),
     ...filters,
@@ -72,10 +81,19 @@ function hitsOf(question: PageQuestion): Sql {
   const where = conditions.length === 0 ? sql`` : sql` WHERE ${joined(conditions, " AND ")}`;
   const group = collapseBy ? sql`, ${collapseBy} AS group_value` : sql`, NULL AS group_value`;
   const selected = joined([sql`${source.row} AS _row, ${score} AS score${group}`, ...columns], ", ");
-  const found = sql`SELECT ${selected} FROM ${source.from}${where}`;
-  if (terminateAfter > 0) return sql`${found} ORDER BY d._row LIMIT ${integer(terminateAfter)}`;
   const enough = enoughHits(question, conditions);
-  return enough === undefined ? found : sql`${found} LIMIT ${integer(enough)}`;
+  const limit = enough === undefined ? sql`` : sql` LIMIT ${integer(enough)}`;
+  const end = terminateAfter > 0 ? sql` ORDER BY d._row LIMIT ${integer(terminateAfter)}` : limit;
+  return sql`SELECT _row, score, group_value${keysOf(keys)} FROM
+    (SELECT ${selected} FROM ${source.from}${where}${end})`;
+}
+
+/** The keys among the columns of a hit. The score is reckoned once, though it is a key. */
+function keysOf(keys: readonly SortKey[]): Sql {
+  const columns = keys.map((key, index) =>
+    isScore(key) ? sql`, score AS ${keyName(index)}` : sql`, ${keyName(index)}`,
+  );
+  return joined(columns, "");
 }
 
 /** Documents with their scores; what else stands in them is looked at only when it is asked for. */
@@ -105,11 +123,6 @@ function isScore({ value }: SortKey): boolean {
 
 function isWriting({ value, order }: SortKey): boolean {
   return value.text === "d._row" && order === "asc";
-}
-
-/** The score key stands for whatever the score is in this statement. */
-function keyValue(key: SortKey, score: Sql): Sql {
-  return isScore(key) ? score : key.value;
 }
 
 function boosted(score: Sql, boosts: PageQuestion["boosts"]): Sql {
