@@ -18,7 +18,7 @@ export async function startSearchTwin(
   let opened: Promise<LogStore> | undefined;
   const baselineFile = () => context.dataset?.()?.file;
   const store = () => {
-    opened ??= open(baselineFile(), log);
+    opened ??= open(baselineFile(), index, log);
     // The next request tries again.
     opened.catch(() => {
       opened = undefined;
@@ -50,8 +50,8 @@ export async function startSearchTwin(
   };
 }
 
-function open(baselineFile: string | undefined, log: TwinContext["log"]): Promise<LogStore> {
-  return openLogStore(baselineFile === undefined ? { log } : { baselineFile, log });
+function open(baselineFile: string | undefined, index: string, log: TwinContext["log"]): Promise<LogStore> {
+  return openLogStore({ index, log, ...(baselineFile === undefined ? {} : { baselineFile }) });
 }
 
 function unknownProfile(profile: string): WorldRefusal {

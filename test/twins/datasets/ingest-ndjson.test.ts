@@ -149,6 +149,11 @@ describe("an NDJSON file is refused", () => {
     expect(problems).toEqual([{ line: 2, rule: 'the id "row-1" is that of line 1 already' }]);
   });
 
+  test("with an id twice when one row is in whichever index is configured", async () => {
+    const { problems } = await refusalOf('{"_id":"A","_index":"web","a":1}\n{"_id":"A","a":2}\n');
+    expect(problems).toEqual([{ line: 2, rule: 'the id "A" is that of line 1 already' }]);
+  });
+
   test("with more fields than a dataset has", async () => {
     const event = JSON.stringify(
       Object.fromEntries(Array.from({ length: 1001 }, (_, index) => [`f${index}`, 1])),

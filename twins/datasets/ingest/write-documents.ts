@@ -4,7 +4,7 @@ import type { DatasetColumn } from "../../sandbox/datasets/dataset.ts";
 import { FieldCatalog, likelyTimeField } from "../fields.ts";
 import { identifier, joined, raw, type Sql, sql } from "../sql.ts";
 import { read } from "../store/duckdb.ts";
-import { addFields, checkpoint, createTables, saveCatalog } from "../store/layout.ts";
+import { addFields, checkpoint, createTables, DEFAULT_INDEX, saveCatalog } from "../store/layout.ts";
 import { buildPostings } from "../store/postings.ts";
 import { constant } from "./constant.ts";
 import { convertedValue, type InferredColumn, inferTypes, stagedColumn } from "./infer.ts";
@@ -12,8 +12,8 @@ import { Problems } from "./problems.ts";
 import type { RowReader } from "./row-reader.ts";
 import { staging } from "./workshop.ts";
 
-/** The index of rows that have none of their own. */
-export const DEFAULT_INDEX = "logs";
+/** `_index` of rows that have none of their own in a file where others have `DEFAULT_INDEX`: no index can have this name. */
+const NO_INDEX = "";
 
 export interface WrittenDocuments {
   rows: number;
@@ -39,11 +39,12 @@ export async function writeDocuments(
   const added = columns.map(({ name, multi, candidate }) => ({ name, multi, type: candidate.type }));
   const fields = await addFields(connection, new FieldCatalog([], undefined), added, likelyTimeField(added));
   const targets = columns.map(({ name }) => identifier(fields.get(name)?.column ?? name));
+  const unnamedIndex = await unnamedIndexOf(connection, own);
   const source = reader.hasSource ? staging.source : eventOf(columns);
   const values = [
     raw("rowid"),
     own.id,
-    own.index,
+    unnamedIndex === undefined ? own.givenIndex : sql`coalesce(${own.givenIndex}, ${constant(unnamedIndex)})`,
     raw("1"),
     raw("rowid"),
     source,
@@ -56,7 +57,12 @@ export async function writeDocuments(
   );
   await read(connection, sql`DROP TABLE ${staging.table}`);
   for (const field of fields.all()) await buildPostings(connection, field, 0);
-  await saveCatalog(connection, { fields, nextRow: rows, nextSeqNo: rows });
+  await saveCatalog(connection, {
+    fields,
+    nextRow: rows,
+    nextSeqNo: rows,
+    ...(unnamedIndex === undefined ? {} : { unnamedIndex }),
+  });
   await checkpoint(connection);
   return {
     rows,
@@ -77,7 +83,8 @@ interface Own {
   idColumn: InferredColumn | undefined;
   indexColumn: InferredColumn | undefined;
   id: Sql;
-  index: Sql;
+  /** NULL when the row has none of its own. */
+  givenIndex: Sql;
   /** The id that a row brought with it; NULL when it brought none. Absent: no row can. */
   givenId: Sql | undefined;
 }
@@ -96,21 +103,42 @@ function takeOwn(columns: readonly InferredColumn[], { hasSource }: RowReader): 
     idColumn,
     indexColumn,
     id: sql`coalesce(${givenId}, 'row-' || rowid)`,
-    index: sql`coalesce(${given(indexColumn, staging.index)}, ${constant(DEFAULT_INDEX)})`,
+    givenIndex: sql`coalesce(${given(indexColumn, staging.index)})`,
     givenId: hasSource || idColumn ? sql`coalesce(${givenId})` : undefined,
   };
 }
 
-async function refuseDuplicateIds(connection: DuckDBConnection, { id, index, givenId }: Own): Promise<void> {
+/** What stands for an index in rows that have none; `undefined` when all have one. */
+async function unnamedIndexOf(
+  connection: DuckDBConnection,
+  { givenIndex }: Own,
+): Promise<string | undefined> {
+  const { rows } = await read(
+    connection,
+    sql`SELECT count(*) FILTER (given IS NULL) > 0, count(*) FILTER (given = ${DEFAULT_INDEX}) > 0
+      FROM (SELECT ${givenIndex} AS given FROM ${staging.table})`,
+  );
+  const [unnamed, named] = rows[0] ?? [];
+  if (unnamed !== true) return undefined;
+  return named === true ? NO_INDEX : DEFAULT_INDEX;
+}
+
+/** A row without an index goes into whichever is configured, so its id is to be the only one of the file. */
+async function refuseDuplicateIds(
+  connection: DuckDBConnection,
+  { id, givenIndex, givenId }: Own,
+): Promise<void> {
   if (!givenId) return;
   const { rows: given } = await read(connection, sql`SELECT count(${givenId}) FROM ${staging.table}`);
   if (given[0]?.[0] === 0) return;
-  const named = sql`SELECT line, ${id} AS id, ${index} AS name FROM ${staging.table}`;
+  const named = sql`SELECT line, ${id} AS id, ${givenIndex} AS name FROM ${staging.table}`;
+  const placed = sql`SELECT line, id,
+      CASE WHEN bool_or(name IS NULL) OVER (PARTITION BY id) THEN NULL ELSE name END AS place FROM (${named})`;
   const { rows: again } = await read(
     connection,
     sql`SELECT line, id, first FROM
-        (SELECT line, id, min(line) OVER same AS first, row_number() OVER same AS number FROM (${named})
-         WINDOW same AS (PARTITION BY name, id ORDER BY line))
+        (SELECT line, id, min(line) OVER same AS first, row_number() OVER same AS number FROM (${placed})
+         WINDOW same AS (PARTITION BY place, id ORDER BY line))
       WHERE number > 1 ORDER BY line`,
   );
   const problems = new Problems();

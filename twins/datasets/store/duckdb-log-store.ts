@@ -7,6 +7,7 @@ import type { FieldCatalog } from "../fields.ts";
 import { raw, type Sql, sql } from "../sql.ts";
 import { copyDatabase } from "./copy-file.ts";
 import { removeDatabase } from "./database.ts";
+import { DEFAULT_INDEX } from "./layout.ts";
 import {
   type ConditionalWrite,
   type DocumentOutcome,
@@ -38,6 +39,8 @@ export interface LogStoreOptions {
   folder?: string;
   /** A database file as `layout.ts` makes them; never changed. Absent: an empty store. */
   baselineFile?: string;
+  /** Index of the baseline's rows that have none of their own; `logs` when absent. */
+  index?: string;
   /** As DuckDB writes it; 256MB when absent. */
   memoryLimit?: string;
   log?: Logger;
@@ -193,13 +196,14 @@ class DuckDbLogStore implements LogStore {
   }
 
   async #newFile(baselineFile: string | undefined): Promise<StoreFile> {
-    const { memoryLimit = MEMORY_LIMIT } = this.#options;
+    const { memoryLimit = MEMORY_LIMIT, index = DEFAULT_INDEX } = this.#options;
     const file = join(this.#folder, `store-${this.#files++}.duckdb`);
     // One that a process which was killed has left.
     await removeDatabase(file);
     try {
       if (baselineFile !== undefined) await copyDatabase(baselineFile, file);
-      return await StoreFile.open(this, { file, memoryLimit, threads: THREADS }, baselineFile !== undefined);
+      const options = { file, memoryLimit, threads: THREADS };
+      return await StoreFile.open(this, options, baselineFile === undefined ? undefined : { index });
     } catch (error) {
       await removeDatabase(file);
       throw error;

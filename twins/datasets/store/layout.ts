@@ -18,12 +18,17 @@ import { read } from "./duckdb.ts";
 /** Grows when a file of the version before cannot be read any more. */
 export const FORMAT_VERSION = 1;
 
+/** Index of a baseline's rows that have none of their own, where no other is configured. */
+export const DEFAULT_INDEX = "logs";
+
 /** What a database file says about itself. */
 export interface StoreCatalog {
   readonly fields: FieldCatalog;
   /** `_row` of the next document, `_seq_no` of the next write. */
   readonly nextRow: number;
   readonly nextSeqNo: number;
+  /** What `_index` is in rows that have none of their own, and in no others; absent when every row has one. */
+  readonly unnamedIndex?: string;
 }
 
 /** The file was made by another version of this program, or by something else. */
@@ -167,16 +172,18 @@ const catalogContent = z.object({
   timeField: z.string().optional(),
   nextRow: z.number().int(),
   nextSeqNo: z.number().int(),
+  unnamedIndex: z.string().optional(),
 });
 
 /** Writes what the file says about itself. Nothing else does: a store that is only worked with need not. */
 export async function saveCatalog(connection: DuckDBConnection, catalog: StoreCatalog): Promise<void> {
-  const { fields, nextRow, nextSeqNo } = catalog;
+  const { fields, nextRow, nextSeqNo, unnamedIndex } = catalog;
   const content: z.input<typeof catalogContent> = {
     fields: fields.all(),
     timeField: fields.timeField?.name,
     nextRow,
     nextSeqNo,
+    unnamedIndex,
   };
   await read(connection, raw("DELETE FROM catalog"));
   await read(
@@ -192,9 +199,27 @@ export async function readCatalog(connection: DuckDBConnection): Promise<StoreCa
   });
   const [format, content] = rows[0] ?? [];
   if (format !== FORMAT_VERSION) throw new UnreadableStore(`its format is ${format}, not ${FORMAT_VERSION}`);
-  const { fields, timeField, nextRow, nextSeqNo } = catalogContent.parse(JSON.parse(String(content)));
+  const { fields, timeField, nextRow, nextSeqNo, unnamedIndex } = catalogContent.parse(
+    JSON.parse(String(content)),
+  );
   const placed = fields.map((field) => ({ ...field, postings: field.postings }));
-  return { fields: new FieldCatalog(placed, timeField), nextRow, nextSeqNo };
+  return {
+    fields: new FieldCatalog(placed, timeField),
+    nextRow,
+    nextSeqNo,
+    ...(unnamedIndex === undefined ? {} : { unnamedIndex }),
+  };
+}
+
+/** Puts the rows that have no index of their own under this name. A file that has it there already is left as it is. */
+export async function nameIndex(
+  connection: DuckDBConnection,
+  { unnamedIndex }: StoreCatalog,
+  index: string,
+): Promise<void> {
+  if (unnamedIndex === undefined || unnamedIndex === index) return;
+  await read(connection, sql`UPDATE documents SET _index = ${index} WHERE _index = ${unnamedIndex}`);
+  await checkpoint(connection);
 }
 
 /** Brings everything written into the file itself, so that the file alone can be copied. */

@@ -9,6 +9,7 @@ import { read } from "./duckdb.ts";
 import {
   addFields,
   createTables,
+  nameIndex,
   postingsNumber,
   readCatalog,
   type StoreCatalog,
@@ -36,14 +37,20 @@ export class StoreFile {
     this.#written = new WrittenPostings(writer);
   }
 
-  /** @param filled whether the file is a copy of a baseline; else it is made. @throws UnreadableStore */
-  static async open(owner: object, options: DatabaseOptions, filled: boolean): Promise<StoreFile> {
+  /** @param baseline what the file is a copy of; absent: it is made. @throws UnreadableStore */
+  static async open(
+    owner: object,
+    options: DatabaseOptions,
+    baseline: { index: string } | undefined,
+  ): Promise<StoreFile> {
     const database = await Database.open(owner, options);
     try {
       return await database.turn(async () => {
         const writer = await database.connect();
-        if (!filled) await createTables(writer);
-        const file = new StoreFile(database, writer, await readCatalog(writer));
+        if (!baseline) await createTables(writer);
+        const catalog = await readCatalog(writer);
+        if (baseline) await nameIndex(writer, catalog, baseline.index);
+        const file = new StoreFile(database, writer, catalog);
         await file.#readColumns();
         return file;
       });
