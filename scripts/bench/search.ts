@@ -17,7 +17,7 @@ interface Plan {
 }
 
 const plans: Record<BenchOptions["size"], Plan> = {
-  quick: { events: 100_000, latency: { rounds: 12, mostMs: 1_000 }, bulkBatches: 10, starts: 2 },
+  quick: { events: 100_000, latency: { rounds: 12, mostMs: 1_000 }, bulkBatches: 5, starts: 2 },
   full: { events: 1_000_000, latency: { rounds: 100, mostMs: 12_000 }, bulkBatches: 50, starts: 5 },
 };
 const longestMs: Record<BenchOptions["size"], number> = { quick: 58_000, full: 475_000 };
