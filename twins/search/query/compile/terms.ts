@@ -39,7 +39,7 @@ function oneOf(compiler: Compiler, target: Target, values: readonly Scalar[]): S
       );
     case "keyword":
       compiler.note(target.name, texts);
-      return anyValue(target.field, "VARCHAR", JSON.stringify(compiler.keywords(texts)));
+      return anyText(target.field, compiler.keywords(texts));
     case "number":
       return anyNumber(compiler, target.field, values);
     case "boolean": {
@@ -58,6 +58,13 @@ function oneOf(compiler: Compiler, target: Target, values: readonly Scalar[]): S
         }),
       );
   }
+}
+
+/** A list of values is looked for while the column is read; a subquery only after that. */
+function anyText(field: Field, texts: readonly string[]): Sql {
+  if (field.multi || texts.length === 0) return anyValue(field, "VARCHAR", JSON.stringify(texts));
+  const column = sql`d.${columnOf(field)}`;
+  return sql`(${column} IS NOT NULL AND ${column} IN ${strings(texts)})`;
 }
 
 /** @param values a JSON array */
