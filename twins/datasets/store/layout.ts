@@ -16,7 +16,7 @@ import { identifier, joined, raw, type Sql, sql } from "../sql.ts";
 import { read } from "./duckdb.ts";
 
 /** Grows when a file of the version before cannot be read any more. */
-export const FORMAT_VERSION = 1;
+export const FORMAT_VERSION = 2;
 
 /** Index of a baseline's rows that have none of their own, where no other is configured. */
 export const DEFAULT_INDEX = "logs";
@@ -127,7 +127,10 @@ export function postingsNumber(postings: string): number {
   return Number(postings.slice(postings.lastIndexOf("_") + 1));
 }
 
-/** A field's postings: a table for those that are built, and a view of these and of those written later. */
+/**
+ * A field's postings: a table for those that are built, and a view of these and of those written later. What is removed is left out
+ * by a join that is said to be one: DuckDB keeps all postings of a word in memory twice to answer a subquery about each of them.
+ */
 async function createPostings(connection: DuckDBConnection, postings: string): Promise<void> {
   await createBuiltTable(connection, builtTable(postings));
   const number = raw(String(postingsNumber(postings)));
@@ -137,7 +140,7 @@ async function createPostings(connection: DuckDBConnection, postings: string): P
       SELECT ${postingColumns} FROM
         (SELECT ${postingColumns} FROM ${identifier(builtTable(postings))}
          UNION ALL SELECT ${postingColumns} FROM written_postings WHERE field = ${number}) AS posting
-      WHERE NOT EXISTS (SELECT 1 FROM removed_rows WHERE removed_rows._row = posting._row)`,
+      ANTI JOIN removed_rows USING (_row)`,
   );
 }
 
