@@ -154,8 +154,10 @@ export class Pipeline {
     return ref;
   }
 
+  /** Rows that it leaves equal stay in the order they were in. */
   sort(keys: readonly OrderKey[]): void {
-    this.#order = [...keys];
+    const before = this.#order.filter(({ ref }) => !keys.some((key) => key.ref === ref));
+    this.#order = [...keys, ...before];
     for (const { ref } of keys) this.#used.add(ref);
   }
 
