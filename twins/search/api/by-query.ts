@@ -5,7 +5,7 @@ import { type Action, isFailed } from "../documents/action.ts";
 import { expressionParameters, readExpressionOptions } from "../indices/expression.ts";
 import { Float } from "../json/numbers.ts";
 import { compile, compileUrlQuery, indexPredicate, shownSql } from "../search/compile-search.ts";
-import { openSearch, scopeOf } from "../search/run.ts";
+import { openSearch, scopeOf, within } from "../search/run.ts";
 import { queryOptions } from "../search/url-parameters.ts";
 import type { SearchTwin } from "../search-twin.ts";
 import { type Answer, api } from "./answer.ts";
@@ -86,13 +86,13 @@ async function change(call: Call, twin: SearchTwin, kind: "delete" | "index"): P
   }
   const text = call.parameters.text("q");
   if (kind === "delete" && query === undefined && text === undefined) throw illegal("query is missing");
-  const context = await openSearch(call, twin);
+  const scope = await scopeOf(call.segment("index"), readExpressionOptions(call.parameters), twin);
+  const context = within(await openSearch(call, twin), scope);
   const compiled =
     text === undefined
       ? await compile(query, context)
       : compileUrlQuery({ text, options: queryOptions(call.parameters) }, context);
-  const { selection } = await scopeOf(call.segment("index"), readExpressionOptions(call.parameters), twin);
-  const indices = indexPredicate(selection);
+  const indices = indexPredicate(scope.selection);
   const conditions = [compiled.predicate, ...(indices ? [indices] : [])];
   const most = call.parameters.integer("max_docs") ?? (typeof max_docs === "number" ? max_docs : undefined);
   const statement = matching(

@@ -167,12 +167,14 @@ async function compiled(
   const nowMs = twin.clock.now();
   const context: EsqlContext = { store, fidelity, nowMs, indices: await knownIndices(twin), signal };
   const locate = locateIn(call.text(), ["filter"]);
-  const filter =
-    body.filter === undefined
-      ? undefined
-      : compileQuery(body.filter, { fields: store.fields, fidelity, nowMs, locate });
-  if (filter) call.noteDropped(filter.dropped);
-  return runEsql({ query: body.query, params: body.params, filter: filter?.predicate }, context);
+  const filter = (index: string) => {
+    const query = { fields: store.fields, fidelity, nowMs, index, locate };
+    const { predicate, dropped } = compileQuery(body.filter, query);
+    call.noteDropped(dropped);
+    return predicate;
+  };
+  const { query, params } = body;
+  return runEsql({ query, params, filter: body.filter === undefined ? undefined : filter }, context);
 }
 
 async function translated(

@@ -10,7 +10,7 @@ import { searchShards } from "../node.ts";
 import { targetOf } from "../query/compile/target.ts";
 import { compile, compileUrlQuery } from "../search/compile-search.ts";
 import { shownExplanation } from "../search/hits.ts";
-import { openSearch, scopeOf } from "../search/run.ts";
+import { openSearch, type SearchScope, scopeOf, within } from "../search/run.ts";
 import { filteredSource, readSourceParameters, sourceParameters } from "../search/source-filter.ts";
 import { queryOptions } from "../search/url-parameters.ts";
 import type { SearchTwin } from "../search-twin.ts";
@@ -56,8 +56,8 @@ export const inspectOperations: readonly Operation<SearchTwin>[] = (["GET", "POS
   },
 );
 
-async function compiledQuery(call: Call, twin: SearchTwin) {
-  const context = await openSearch(call, twin);
+async function compiledQuery(call: Call, twin: SearchTwin, scope: SearchScope) {
+  const context = within(await openSearch(call, twin), scope);
   const text = call.parameters.text("q");
   if (text !== undefined) {
     return compileUrlQuery({ text, options: queryOptions(call.parameters) }, context);
@@ -66,13 +66,13 @@ async function compiledQuery(call: Call, twin: SearchTwin) {
 }
 
 async function validate(call: Call, twin: SearchTwin): Promise<Answer> {
-  const { selection } = await scopeOf(call.segment("index"), readExpressionOptions(call.parameters), twin);
+  const scope = await scopeOf(call.segment("index"), readExpressionOptions(call.parameters), twin);
   const { skipped: _, ...shards } = searchShards(1);
   const explained = call.parameters.flag("explain") ?? false;
   try {
-    await compiledQuery(call, twin);
+    await compiledQuery(call, twin, scope);
     const explanation = call.parameters.text("q") ?? compactJson(call.object().query ?? { match_all: {} });
-    const explanations = selection.names.map((index) => ({ index, valid: true, explanation }));
+    const explanations = scope.selection.names.map((index) => ({ index, valid: true, explanation }));
     return { body: { _shards: shards, valid: true, ...(explained ? { explanations } : {}) } };
   } catch (error) {
     if (!(error instanceof VendorError)) throw error;
@@ -88,7 +88,11 @@ async function explain(call: Call, twin: SearchTwin): Promise<Answer> {
   const store = await twin.store();
   const [document] = await store.byId(index, [id], { signal: call.signal });
   if (!document) return { status: 404, body: { _index: index, _id: id, matched: false } };
-  const query = await compiledQuery(call, twin);
+  const query = await compiledQuery(
+    call,
+    twin,
+    await scopeOf(index, readExpressionOptions(call.parameters), twin),
+  );
   const ask = async (statement: ReturnType<typeof sql>) =>
     (await store.query(statement, { signal: call.signal })).rows;
   const explanation = await query.explain(ask, BigInt(document.row));
@@ -167,7 +171,7 @@ const POSITION_GAP = 100;
 /** What a field is analysed with: what is no text is taken as a whole. */
 async function analyzerOf(field: string, twin: SearchTwin): Promise<string> {
   const { fields } = await twin.store();
-  const target = targetOf({ fields, fidelity: "vendor", nowMs: twin.clock.now() }, field, "words");
+  const target = targetOf({ fields, fidelity: "vendor" }, field, "words");
   return target.kind === "words" || target.kind === "missing" ? "standard" : "keyword";
 }
 

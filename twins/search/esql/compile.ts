@@ -1,9 +1,8 @@
 /** Compiles a query: one statement, and what its answer's columns are. */
 import type { Sql } from "../../datasets/sql.ts";
-import type { QueryContext } from "../query/compiled-query.ts";
 import { compileCommand } from "./commands/command.ts";
 import type { Source } from "./commands/from.ts";
-import { Compiler } from "./compiler.ts";
+import { Compiler, type EsqlFields } from "./compiler.ts";
 import type { Span } from "./errors.ts";
 import { type Param, Params } from "./params.ts";
 import { parse } from "./parser.ts";
@@ -26,7 +25,7 @@ export interface CompiledEsql {
 export function compileEsql(
   query: string,
   params: readonly Param[],
-  context: QueryContext,
+  context: EsqlFields,
   source: Source,
 ): CompiledEsql {
   const commands = parse(query, new Params(params));

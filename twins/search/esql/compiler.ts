@@ -16,15 +16,18 @@ import { type DataType, isTimeSpan, sqlType } from "./types.ts";
 /** Deeper expressions get a layer of their own: DuckDB bounds how deep one may be. */
 const MAX_SQL_DEPTH = 60;
 
+/** What the names of a query are looked up in. */
+export type EsqlFields = Pick<QueryContext, "fields" | "fidelity" | "nowMs">;
+
 export class Compiler {
   readonly query: string;
-  readonly context: QueryContext;
+  readonly context: EsqlFields;
   readonly pipeline = new Pipeline();
   readonly problems = new Problems();
   /** What stands for aggregate functions and groups, behind STATS. */
   readonly #resolved = new Map<Expression, Typed>();
 
-  constructor(query: string, context: QueryContext) {
+  constructor(query: string, context: EsqlFields) {
     this.query = query;
     this.context = context;
   }

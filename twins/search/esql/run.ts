@@ -15,8 +15,8 @@ import { outputValue } from "./values.ts";
 export interface EsqlRequest {
   query: string;
   params: readonly Param[];
-  /** A condition over `documents AS d`, of the request's Query DSL. */
-  filter: Sql | undefined;
+  /** The request's Query DSL as a condition over `documents AS d`. @param index the first of those that it is asked of */
+  filter: ((index: string) => Sql) | undefined;
 }
 
 export interface EsqlContext {
@@ -94,7 +94,7 @@ function selectEvents(
 ): Sql {
   const expression = sources.map(({ text }) => text).join(",");
   const selection = selectNames(expression, { known: indices, fidelity, nowMs });
-  const conditions: Sql[] = filter ? [sql`(${filter})`] : [];
+  const conditions: Sql[] = filter ? [sql`(${filter(selection.names[0] ?? expression)})`] : [];
   if (!selection.everything) conditions.push(sql`d."_index" IN ${list([...selection.names])}`);
   return conditions.length === 0 ? sql`TRUE` : joined(conditions, " AND ");
 }

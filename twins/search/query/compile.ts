@@ -1,8 +1,10 @@
 /** The Query DSL of Elasticsearch 8.15: from the JSON of a request to SQL. */
 import { type Sql, sql } from "../../datasets/sql.ts";
+import { shardFailure } from "../shard-failure.ts";
 import { Compiler } from "./compile/compiler.ts";
 import { matchedRows, rowsOf } from "./compile/matcher.ts";
 import type { CompiledQuery, DroppedClause, QueryContext } from "./compiled-query.ts";
+import { ShardError } from "./errors.ts";
 import { grammar } from "./syntax/clauses.ts";
 import { Parser } from "./syntax/parser.ts";
 import type { Query } from "./syntax/query.ts";
@@ -14,9 +16,13 @@ import type { Query } from "./syntax/query.ts";
  */
 export function compileQuery(json: unknown, context: QueryContext): CompiledQuery {
   if (json === undefined) return compiled({ kind: "match_all", boost: 1, name: undefined }, context, []);
-  const parser = new Parser(grammar, context.fidelity, context.locate);
-  const query = parser.topLevel(json);
-  return compiled(query, context, parser.dropped);
+  try {
+    const parser = new Parser(grammar, context.fidelity, context.locate);
+    const query = parser.topLevel(json);
+    return compiled(query, context, parser.dropped);
+  } catch (error) {
+    throw error instanceof ShardError ? shardFailure(error.cause, context.index) : error;
+  }
 }
 
 /** What stands in the address of a search beside `q`. */
@@ -45,8 +51,8 @@ export function compileQueryString(
     lenient: lenient ?? null,
   };
   // The text has no place in the request's JSON.
-  const { fields, fidelity, nowMs } = context;
-  return compileQuery({ query_string: body }, { fields, fidelity, nowMs });
+  const { locate: _, ...placeless } = context;
+  return compileQuery({ query_string: body }, placeless);
 }
 
 function compiled(query: Query, context: QueryContext, dropped: readonly DroppedClause[]): CompiledQuery {

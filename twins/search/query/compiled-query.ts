@@ -26,6 +26,8 @@ export interface QueryContext {
   fidelity: Fidelity;
   /** The sandbox's time, milliseconds since the Unix epoch: what `now` means. */
   nowMs: number;
+  /** The first of the indices searched: the one whose shard fails. */
+  index: string;
   /** Gives errors their line and column; without it they have none. See `json-position.ts`. */
   locate?: Locate;
 }

@@ -50,27 +50,21 @@ export function illegalArgument(reason: string, causedBy?: ErrorCause): VendorEr
   });
 }
 
+/** The query is well written, but a shard cannot answer it. `compileQuery` says of which index. */
+export class ShardError extends VendorError {
+  constructor(cause: ErrorCause) {
+    super(400, cause);
+    this.name = "ShardError";
+  }
+}
+
 /** The query is well written, but cannot be asked of these fields: every shard fails, and the search with them. */
 export function shardError(reason: string, causedBy?: ErrorCause): VendorError {
-  const cause: ErrorCause = { type: "query_shard_exception", reason, index_uuid: "_na_", index: "logs" };
-  return new VendorError(
-    400,
-    {
-      type: "search_phase_execution_exception",
-      reason: "all shards failed",
-      phase: "query",
-      grouped: true,
-      failed_shards: [
-        {
-          shard: 0,
-          index: "logs",
-          node: "offhook",
-          reason: { ...cause, ...(causedBy && { caused_by: causedBy }) },
-        },
-      ],
-    },
-    cause,
-  );
+  return new ShardError({
+    type: "query_shard_exception",
+    reason,
+    ...(causedBy && { caused_by: causedBy }),
+  });
 }
 
 /** A value that its field's type cannot hold. */

@@ -9,6 +9,7 @@ import { knownIndices } from "../indices/known-indices.ts";
 import { targetOf } from "../query/compile/target.ts";
 import type { CompiledQuery, QueryContext } from "../query/compiled-query.ts";
 import type { SearchTwin } from "../search-twin.ts";
+import { illegalOnShard } from "../shard-failure.ts";
 import {
   type CompileContext,
   compile,
@@ -19,7 +20,6 @@ import {
 } from "./compile-search.ts";
 import { hitsOfPage, type PageHit } from "./hits.ts";
 import { checkSearch, MAX_WINDOW, type SearchRequest } from "./request.ts";
-import { illegalOnShard } from "./shard-failure.ts";
 import type { Sort } from "./sort.ts";
 import { fielddataError, type SortKey, sortKey } from "./sort-key.ts";
 import { pageStatement } from "./statement.ts";
@@ -46,7 +46,8 @@ export interface SearchContext {
 /** @param signal the client's own when absent */
 export async function openSearch(call: Call, twin: SearchTwin, signal = call.signal): Promise<SearchContext> {
   const store = await twin.store();
-  const query = { fields: store.fields, fidelity: twin.fidelity, nowMs: twin.clock.now() };
+  const { fidelity, clock, index } = twin;
+  const query = { fields: store.fields, fidelity, nowMs: clock.now(), index };
   return { call, twin, store, query, signal, text: call.text() };
 }
 
@@ -62,6 +63,15 @@ export async function scopeOf(
     nowMs: twin.clock.now(),
   };
   return { selection: select(expression === "" ? undefined : expression, options, context) };
+}
+
+/** The same, in indices whose first one errors name. */
+export function within<Context extends { query: QueryContext; twin: SearchTwin }>(
+  context: Context,
+  { selection }: SearchScope,
+): Context {
+  const index = selection.names[0] ?? context.twin.index;
+  return { ...context, query: { ...context.query, index } };
 }
 
 /** What a search found, before it is written. */
@@ -93,12 +103,13 @@ export interface RunOptions {
 export async function runSearch(
   request: SearchRequest,
   scope: SearchScope,
-  context: SearchContext,
+  searching: SearchContext,
   { typedKeys = false, paging }: RunOptions = {},
 ): Promise<SearchResult> {
   const startedAt = performance.now();
   checkSearch(request);
-  const index = scope.selection.names[0] ?? context.twin.index;
+  const context = within(searching, scope);
+  const { index } = context.query;
   checkWindow(request, index);
   const plan = await planOf(request, scope, context, index, paging !== undefined);
   const found = await findPage(request, plan, context, paging?.after);

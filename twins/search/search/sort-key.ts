@@ -8,7 +8,7 @@ import { Double, Float } from "../json/numbers.ts";
 import type { Json } from "../json/read.ts";
 import { targetOf } from "../query/compile/target.ts";
 import type { QueryContext } from "../query/compiled-query.ts";
-import { illegalOnShard, shardFailure } from "./shard-failure.ts";
+import { illegalOnShard, shardFailure } from "../shard-failure.ts";
 import type { FieldSort, Order, Sort, SortMode } from "./sort.ts";
 
 export interface SortKey {

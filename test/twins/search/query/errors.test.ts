@@ -21,7 +21,13 @@ describe("a query that is refused", () => {
     const body = readJson(text);
     const query = typeof body === "object" && body !== null && !Array.isArray(body) ? body.query : undefined;
     return errorOf(() =>
-      compileQuery(query, { fields: store.fields, fidelity, nowMs, locate: locateIn(text, ["query"]) }),
+      compileQuery(query, {
+        fields: store.fields,
+        fidelity,
+        nowMs,
+        index: "logs",
+        locate: locateIn(text, ["query"]),
+      }),
     );
   }
 
@@ -173,7 +179,10 @@ describe("a query that is refused", () => {
       for (const clause of ["query_string", "simple_query_string"]) {
         const startedAt = performance.now();
         try {
-          compileQuery({ [clause]: { query } }, { fields: store.fields, fidelity: "vendor", nowMs });
+          compileQuery(
+            { [clause]: { query } },
+            { fields: store.fields, fidelity: "vendor", nowMs, index: "logs" },
+          );
         } catch (error) {
           expect(error).toBeInstanceOf(VendorError);
         }
@@ -195,7 +204,7 @@ describe("a query that is refused", () => {
         fc.string({ maxLength: 20 }),
         async (pieces, text) => {
           for (const query of [pieces.join(""), pieces.join(" "), text]) {
-            const context = { fields: store.fields, fidelity: "vendor" as const, nowMs };
+            const context = { fields: store.fields, fidelity: "vendor" as const, nowMs, index: "logs" };
             const asked = [
               () => compileQueryString(query, {}, context),
               () => compileQueryString(query, { defaultField: "message", defaultOperator: "AND" }, context),
@@ -248,7 +257,9 @@ describe("a query that is refused", () => {
         fc.constantFrom<Fidelity>("vendor", "specification"),
         async (query, fidelity) => {
           try {
-            await store.query(compileQuery(query, { fields: store.fields, fidelity, nowMs }).scored);
+            await store.query(
+              compileQuery(query, { fields: store.fields, fidelity, nowMs, index: "logs" }).scored,
+            );
           } catch (error) {
             expect(error).toBeInstanceOf(VendorError);
           }

@@ -21,7 +21,7 @@ export function compile(
   query: unknown,
   fidelity: Fidelity = "specification",
 ): CompiledQuery {
-  return compileQuery(query, { fields: store.fields, fidelity, nowMs });
+  return compileQuery(query, { fields: store.fields, fidelity, nowMs, index: "logs" });
 }
 
 /** The ids of what matches, in their order; asserts that predicate and scores are about the same documents. */

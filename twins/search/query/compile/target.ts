@@ -21,7 +21,11 @@ const SUFFIX = ".keyword";
  * In `specification` a name and its `.keyword` are one field, and the clause says whether it looks at words; in `vendor` the
  * name itself is analysed text and `.keyword` is the whole text.
  */
-export function targetOf({ fields, fidelity }: QueryContext, name: string, purpose: Purpose): Target {
+export function targetOf(
+  { fields, fidelity }: Pick<QueryContext, "fields" | "fidelity">,
+  name: string,
+  purpose: Purpose,
+): Target {
   if (name === "_id" || name === "_index") return { kind: "meta", name };
   const own = fields.get(name);
   if (own) return typed(own, name, fidelity === "vendor" ? "words" : purpose);
