@@ -112,6 +112,9 @@ export async function runSearch(
   const { index } = context.query;
   checkWindow(request, index);
   const plan = await planOf(request, scope, context, index, paging !== undefined);
+  // Beside the page: each waits for its own statement.
+  const aggregating = aggregate(request, plan, context, typedKeys);
+  aggregating.catch(() => undefined);
   const found = await findPage(request, plan, context, paging?.after);
   const hits = found.page.length === 0 ? [] : await hitsOfPage(found.page, request, plan, context);
   const { total, more } = cappedTotal(found.total, request.countUpTo);
@@ -126,7 +129,7 @@ export async function runSearch(
     maxScore: found.maxScore,
     hits,
     last: found.page.at(-1)?.keyValues,
-    aggregations: found.timedOut ? undefined : await aggregate(request, plan, context, typedKeys),
+    aggregations: found.timedOut ? undefined : await aggregating,
   };
 }
 
