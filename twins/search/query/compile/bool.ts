@@ -140,13 +140,20 @@ function scoreOf({ must, should, filter, minimum }: Clauses, predicate: Sql): Ma
   };
 }
 
+/** Clauses that are joined on their documents; more are added up in one pass, for a plan grows with each join. */
+const MOST_JOINED = 24;
+
 /** `_row, score, optional`: the sum of the clauses that score by themselves, and how many optional ones matched. */
 function rankedClauses(required: readonly Ranked[], optional: readonly Ranked[]): Sql {
+  if (optional.length === 0 && required.length <= MOST_JOINED) {
+    const [first, ...others] = required.map(({ rows }, index) => sql`${rows} AS ${raw(`r${index}`)}`);
+    const sum = raw(required.map((_, index) => `CAST(r${index}.score AS DOUBLE)`).join(" + "));
+    const joins = others.map((other) => sql`JOIN ${other} USING (_row)`);
+    return sql`SELECT _row, ${sum} AS score, 0 AS optional FROM ${first ?? raw("")} ${joined(joins, " ")}`;
+  }
   const part = (rows: Sql, must: 0 | 1) =>
     sql`SELECT _row, CAST(score AS DOUBLE) AS score, ${raw(String(must))} AS required, ${raw(String(1 - must))} AS optional
       FROM ${rows}`;
-  const [only] = required;
-  if (only && required.length === 1 && optional.length === 0) return part(only.rows, 1);
   const parts = [...required.map(({ rows }) => part(rows, 1)), ...optional.map(({ rows }) => part(rows, 0))];
   return sql`SELECT _row, sum(score) AS score, sum(optional) AS optional FROM (${joined(parts, " UNION ALL ")})
     GROUP BY _row HAVING sum(required) = ${required.length}`;

@@ -95,12 +95,12 @@ function rarityOf(target: Words, slots: readonly Slot[]): Sql {
   const matching =
     slots.length <= JOINED_WORDS
       ? slots.map(
-          (slot, index) =>
-            sql`SELECT ${raw(String(index))} AS place, term, count(*) AS matching FROM ${table}
-              WHERE ${slotCondition(target, slot)} AND frequency > 0 GROUP BY term`,
+          (slot) =>
+            sql`SELECT count(*) AS matching FROM ${table}
+              WHERE ${slotCondition(target, slot)} AND frequency > 0 ${raw(slot.kind === "prefix" ? "GROUP BY term" : "")}`,
         )
       : [
-          sql`SELECT place, term, count(*) AS matching FROM ${table} JOIN (${placesOf(slots)}) AS places ON term = places.word
+          sql`SELECT count(*) AS matching FROM ${table} JOIN (${placesOf(slots)}) AS places ON term = places.word
             WHERE frequency > 0 GROUP BY place, term`,
         ];
   return sql`SELECT CAST(sum(CAST(${idfSql(raw("documents"), raw("matching"))} AS DOUBLE)) AS FLOAT) AS rarity,

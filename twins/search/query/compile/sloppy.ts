@@ -10,28 +10,38 @@ import type { Words } from "./words.ts";
 /** `_row, frequency, length` of the documents that have the phrase within the slop. */
 export function sloppyFrequencies(target: Words, slots: readonly Slot[], slop: number): Sql {
   const table = identifier(target.postings);
+  const firsts = slots.map(
+    (slot, place) => sql`(${firstOf(table, slot, slotCondition(target, slot))}) AS ${raw(`w${place}`)}`,
+  );
   const lists = slots.map(
     (
       slot,
       place,
-    ) => sql`(SELECT _row, list(position - ${raw(String(place))} ORDER BY position) AS ${raw(`places${place}`)},
-        any_value(length) AS ${raw(`length${place}`)}
-      FROM ${table} WHERE ${slotCondition(target, slot)} GROUP BY _row)`,
+    ) => sql`(SELECT _row, list(position - ${raw(String(place))} ORDER BY position) AS ${raw(`places${place}`)}
+      FROM ${table} WHERE ${slotCondition(target, slot)} AND _row IN (SELECT _row FROM firsts WHERE NOT single) GROUP BY _row)`,
   );
-  const [first, ...others] = lists;
-  const joins = others.map((list) => sql`JOIN ${list} USING (_row)`);
+  const [first, ...others] = firsts;
+  const joins = others.map((other) => sql`JOIN ${other} USING (_row)`);
   const all = raw(slots.map((_, place) => `places${place}`).join(", "));
-  const heads = raw(slots.map((_, place) => `places${place}[1]`).join(", "));
+  const starts = slots.map((_, place) => `w${place}.position - ${place}`).join(", ");
+  const spread = raw(`greatest(${starts}) - least(${starts})`);
   // Of a word that stands twice in the phrase, no occurrence serves both places.
   const collision = collisionOf(slots);
   const moved = raw("list_position(heads, list_min(heads))");
-  const single = raw(slots.map((_, place) => `len(places${place}) = 1`).join(" AND "));
+  const single = raw(slots.map((_, place) => `w${place}.frequency = 1`).join(" AND "));
   // Most documents have each word once: there is nothing to walk.
-  return sql`WITH RECURSIVE found AS MATERIALIZED (
-      SELECT _row, length0 AS length, [${all}] AS places, [${heads}] AS heads, ${single} AS single
-      FROM ${first ?? raw("")} ${joined(joins, " ")}),
+  return sql`WITH RECURSIVE firsts AS MATERIALIZED (
+      SELECT _row, w0.length AS length, [${raw(starts)}] AS heads, ${spread} AS spread, ${single} AS single
+      FROM ${first ?? raw("")} ${joined(joins, " ")}
+      WHERE NOT (${single}) OR ${spread} <= ${raw(String(slop))}),
+    found AS MATERIALIZED (
+      SELECT _row, length, [${all}] AS places, heads
+      FROM (SELECT * FROM firsts WHERE NOT single) ${joined(
+        lists.map((list) => sql`JOIN ${list} USING (_row)`),
+        " ",
+      )}),
     walk AS (
-      SELECT _row, length, places, heads, CAST(0 AS FLOAT) AS frequency, false AS done FROM found WHERE NOT single
+      SELECT _row, length, places, heads, CAST(0 AS FLOAT) AS frequency, false AS done FROM found
       UNION ALL
       SELECT _row, length, places,
         CASE WHEN ahead IS NULL THEN heads
@@ -48,8 +58,16 @@ export function sloppyFrequencies(target: Words, slots: readonly Slot[], slop: n
                 FROM walk WHERE NOT done))))
     SELECT _row, frequency, length FROM walk WHERE done AND frequency > 0
     UNION ALL
-    SELECT _row, CAST(1.0 / (1 + list_max(heads) - list_min(heads)) AS FLOAT), length FROM found
-    WHERE single AND ${collision} IS NULL AND list_max(heads) - list_min(heads) <= ${raw(String(slop))}`;
+    SELECT _row, CAST(1.0 / (1 + spread) AS FLOAT), length FROM firsts
+    WHERE single AND ${collision} IS NULL`;
+}
+
+/** `_row, position, frequency, length` of where a document has a slot's words first, and how often it has them. */
+function firstOf(table: Sql, slot: Slot, condition: Sql): Sql {
+  const rows = sql`FROM ${table} WHERE ${condition} AND frequency > 0`;
+  return slot.kind === "word"
+    ? sql`SELECT _row, position, frequency, length ${rows}`
+    : sql`SELECT _row, min(position) AS position, sum(frequency) AS frequency, any_value(length) AS length ${rows} GROUP BY _row`;
 }
 
 /** The place that has to move because another place uses the same occurrence; NULL when there is none. */

@@ -70,19 +70,23 @@ function mergedWords(words: readonly Word[]): MergedWord[] {
 }
 
 function wordsPredicate(target: Words, words: readonly MergedWord[], minimum: number): Sql {
-  const asked = words.reduce((sum, { times }) => sum + times, 0);
-  if (minimum > asked || words.length === 0) return FALSE;
-  const table = identifier(target.postings);
+  if (minimum > asked(words) || words.length === 0) return FALSE;
+  if (minimum > 1 || words.length === 1) return inRows(wordsRows(target, words, minimum));
   const terms = words.map(({ term }) => term);
-  if (minimum <= 1) {
-    const [only] = terms;
-    const wanted =
-      terms.length === 1 && only !== undefined ? sql`term = ${only}` : sql`term IN ${strings(terms)}`;
-    return inRows(sql`SELECT _row FROM ${table} WHERE ${wanted} AND frequency > 0`);
-  }
   return inRows(
-    sql`SELECT _row FROM (${lookups(table, words)}) GROUP BY _row HAVING sum(times) >= ${minimum}`,
+    sql`SELECT _row FROM ${identifier(target.postings)} WHERE term IN ${strings(terms)} AND frequency > 0`,
   );
+}
+
+/** How many words were asked for. */
+function asked(words: readonly MergedWord[]): number {
+  return words.reduce((sum, { times }) => sum + times, 0);
+}
+
+/** Whether a document needs each of the words, and these are few enough to be joined. */
+function allNeeded(words: readonly MergedWord[], minimum: number): boolean {
+  const least = Math.min(...words.map(({ times }) => times));
+  return words.length > 0 && words.length <= SINGLE_LOOKS && minimum > asked(words) - least;
 }
 
 /** Every document found has one word at least. */
@@ -91,10 +95,29 @@ function enough(minimum: number): Sql {
 }
 
 function wordsRows(target: Words, words: readonly MergedWord[], minimum: number): Sql {
-  const found = lookups(identifier(target.postings), words);
+  const table = identifier(target.postings);
   const [only] = words;
-  if (only && words.length === 1 && minimum <= only.times) return sql`SELECT _row FROM (${found})`;
-  return sql`SELECT _row FROM (${found}) GROUP BY _row ${enough(minimum)}`;
+  if (minimum <= asked(words) && (words.length === 1 || allNeeded(words, minimum))) {
+    return sql`SELECT _row FROM ${joinedOccurrences(table, words)}`;
+  }
+  if (!only) return sql`SELECT _row FROM documents WHERE false`;
+  return sql`SELECT _row FROM (${lookups(table, words)}) GROUP BY _row ${enough(minimum)}`;
+}
+
+/** Where a word is, a row each document: `_row, frequency, length`. */
+function occurrences(table: Sql, { term }: MergedWord): Sql {
+  return sql`(SELECT _row, frequency, length FROM ${table} WHERE term = ${term} AND frequency > 0)`;
+}
+
+/** Documents that have all of the words, each word as `w0`, `w1`, …: joined on their numbers, which is quicker than to count them. */
+function joinedOccurrences(table: Sql, words: readonly MergedWord[]): Sql {
+  const [first, ...others] = words.map(
+    (word, index) => sql`${occurrences(table, word)} AS ${raw(`w${index}`)}`,
+  );
+  return sql`${first ?? raw("")} ${joined(
+    others.map((other) => sql`JOIN ${other} USING (_row)`),
+    " ",
+  )}`;
 }
 
 /** `_row, word, times, boost, frequency, length` of each word in each document. */
@@ -121,11 +144,44 @@ function lookups(table: Sql, words: readonly MergedWord[]): Sql {
 }
 
 function rankedWords(target: Words, words: readonly MergedWord[], minimum: number): Sql {
-  const hits = lookups(identifier(target.postings), words);
-  const [only] = words;
-  if (!only || words.length > 1 || minimum > only.times) return rankedHits(target, hits, minimum);
-  return sql`(WITH hits AS MATERIALIZED (${hits})
-    SELECT _row, ${scoreOfHit} AS score FROM hits JOIN (${weightsOf(target)}) AS weights USING (word))`;
+  const table = identifier(target.postings);
+  if (words.length === 0 || words.length > SINGLE_LOOKS || minimum > asked(words)) {
+    return rankedHits(target, lookups(table, words), minimum);
+  }
+  if (words.length === 1 || allNeeded(words, minimum)) return rankedTogether(target, words);
+  const scores = words.map(
+    (
+      word,
+      index,
+    ) => sql`SELECT _row, ${raw(String(word.times))} AS times, CAST(${scoreOfWord(index, raw("length"))} AS DOUBLE) AS score
+      FROM (SELECT _row, frequency AS ${raw(`frequency${index}`)}, length FROM ${occurrences(table, word)}), (${weightOf(target, word, index)})`,
+  );
+  return sql`(SELECT _row, CAST(sum(score) AS FLOAT) AS score FROM (${joined(scores, " UNION ALL ")})
+    GROUP BY _row ${enough(minimum)})`;
+}
+
+/** Only documents that have all of the words are scored. */
+function rankedTogether(target: Words, words: readonly MergedWord[]): Sql {
+  const frequencies = words.map((_, index) => raw(`w${index}.frequency AS frequency${index}`));
+  const scores = words.map((_, index) => sql`CAST(${scoreOfWord(index, raw("length"))} AS DOUBLE)`);
+  const weights = words.map((word, index) => sql`(${weightOf(target, word, index)}) AS ${raw(`of${index}`)}`);
+  return sql`(SELECT _row, CAST(${joined(scores, " + ")} AS FLOAT) AS score
+    FROM (SELECT _row, w0.length AS length, ${joined(frequencies, ", ")}
+          FROM ${joinedOccurrences(identifier(target.postings), words)}), ${joined(weights, ", ")})`;
+}
+
+/** What the word of this number adds to a document's score. */
+function scoreOfWord(index: number, length: Sql): Sql {
+  const factor = lengthFactorSql(length, raw(`average_length${index}`));
+  return scoreSql(raw(`weight${index}`), raw(`frequency${index}`), factor);
+}
+
+/** One row: the weight of the word of this number, and the average length. To count a word is quicker than to keep its postings. */
+function weightOf(target: Words, word: MergedWord, index: number): Sql {
+  const weight = sql`CAST(${boostOf(word.boost)} AS FLOAT) * ${idfSql(raw("documents"), raw("matching"))}`;
+  return sql`SELECT ${weight} AS ${raw(`weight${index}`)}, average_length AS ${raw(`average_length${index}`)}
+    FROM (${statisticsSql(target.field)}),
+      (SELECT count(*) AS matching FROM ${identifier(target.postings)} WHERE term = ${word.term} AND frequency > 0)`;
 }
 
 /** The sum of each document's words. @param hits as `lookups` gives them */
