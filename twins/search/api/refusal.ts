@@ -8,19 +8,18 @@ import { type ErrorCause, VendorError, vendorErrorResponse } from "../vendor-err
 const headers = { "x-elastic-product": "Elasticsearch", "content-type": "application/json" };
 
 export function refusal(refused: PlatformRefusal): VendorResponse {
+  // The vendor's HTTP layer refuses this by itself, and says no more than the status.
+  if (refused.kind === "body-too-large") return { status: 413 };
   const { status, body, headers: more } = worded(refused);
   return { status, headers: { ...headers, ...more }, body: JSON.stringify(body) };
 }
 
-function worded(refused: PlatformRefusal): VendorResponse {
+function worded(refused: Exclude<PlatformRefusal, { kind: "body-too-large" }>): VendorResponse {
   switch (refused.kind) {
     case "unknown-path":
       return unknownPath(refused);
     case "malformed-request":
       return error(400, "illegal_argument_exception", refused.message);
-    case "body-too-large":
-      // The vendor's HTTP layer refuses without a body that says why.
-      return { status: 413, body: { error: "Request Entity Too Large", status: 413 } };
     case "fault":
       return fault(refused.status);
     case "internal":

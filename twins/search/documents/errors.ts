@@ -24,6 +24,11 @@ export function unparsable(reason: string, at = "1:1", caused_by?: ErrorCause): 
   });
 }
 
+/** What the vendor's readers of dates say when none of them can read one. */
+const noParser: ErrorCause = {
+  type: "date_time_parse_exception",
+  reason: "Failed to parse with all enclosed parsers",
+};
 const PREVIEW_CHARACTERS = 100;
 
 /** Why a document does not fit the fields that there are. */
@@ -55,7 +60,11 @@ export function unfit(misfit: UnfitValue, id: string): VendorError {
       return new VendorError(400, {
         type: "document_parsing_exception",
         reason: `${at} failed to parse field [${field}] of type [${type}] in document with id '${id}'. Preview of field's value: '${preview}'`,
-        caused_by: { type: "illegal_argument_exception", reason },
+        caused_by: {
+          type: "illegal_argument_exception",
+          reason,
+          ...(kind === "not_a_date" ? { caused_by: noParser } : {}),
+        },
       });
     }
   }
