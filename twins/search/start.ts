@@ -16,18 +16,24 @@ export async function startSearchTwin(
 ): Promise<SearchTwin> {
   const { clock, log, variable } = context;
   let opened: Promise<LogStore> | undefined;
+  let current: LogStore | undefined;
   const baselineFile = () => context.dataset?.()?.file;
   const store = () => {
     opened ??= open(baselineFile(), index, log);
-    // The next request tries again.
-    opened.catch(() => {
-      opened = undefined;
-    });
+    opened.then(
+      (store) => {
+        current = store;
+      },
+      // The next request tries again.
+      () => {
+        opened = undefined;
+      },
+    );
     return opened;
   };
   const searches = createOpenSearches(clock);
   return {
-    world: new EventWorld({ store, index }),
+    world: new EventWorld({ store, opened: () => current, index }),
     store,
     documents: new DocumentWriter(store),
     open: searches,

@@ -39,6 +39,8 @@ const MAX_CHANGED = 100_000;
 export interface EventWorldOptions {
   /** Opens the store the first time; the same one from then on. */
   store(): Promise<LogStore>;
+  /** The store, once it is open: whoever wrote to it, the state's version is its own. */
+  opened(): LogStore | undefined;
   /** Index of events that name none. */
   index: string;
 }
@@ -55,7 +57,7 @@ export class EventWorld implements World {
 
   /** 0 until the store is opened. */
   get stateVersion(): number {
-    return this.#watched?.stateVersion ?? 0;
+    return this.#options.opened()?.stateVersion ?? 0;
   }
 
   async schema(): Promise<TableDescription[]> {

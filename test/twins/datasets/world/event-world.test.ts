@@ -10,7 +10,7 @@ let store: LogStore;
 let world: EventWorld;
 beforeEach(async () => {
   store = await openLogStore();
-  world = new EventWorld({ store: async () => store, index: "logs" });
+  world = new EventWorld({ store: async () => store, opened: () => store, index: "logs" });
 });
 afterEach(() => store.close());
 
@@ -25,6 +25,13 @@ const problemsOf = async (work: Promise<unknown>) => {
 };
 
 describe("events as rows", () => {
+  test("have the version of the store, whoever wrote to it", async () => {
+    expect(world.stateVersion).toBe(0);
+    await store.exclusively((writer) => writer.write([{ index: "logs", source: '{"a":1}' }]));
+    expect(world.stateVersion).toBe(store.stateVersion);
+    expect(world.stateVersion).toBeGreaterThan(0);
+  });
+
   test("are added, filtered by any field's dotted name, changed and removed", async () => {
     const events = [
       { _id: "a", "@timestamp": "2026-01-31T09:00:00Z", http: { status: 503 }, tags: ["x", "y"], ok: false },
