@@ -8,6 +8,8 @@ import { renderResults } from "./result.ts";
 import { compileAggregations } from "./statement.ts";
 
 export interface RunOptions extends QueryOptions {
+  /** Which documents are searched at all, over `documents AS d`: those that a `global` aggregation is of. Default: every one. */
+  scope?: Sql;
   /** Names of results are with their types: `sterms#name`. */
   typedKeys?: boolean;
 }
@@ -34,8 +36,8 @@ export interface AggregationPlan {
 export function planAggregations(json: unknown, context: AggregationContext): AggregationPlan {
   const aggregations = readAggregations(json, context);
   return {
-    async run(store, predicate, { typedKeys = false, ...options } = {}) {
-      const { statement, root } = compileAggregations(aggregations, predicate, context.fields);
+    async run(store, predicate, { scope = everything, typedKeys = false, ...options } = {}) {
+      const { statement, root } = compileAggregations(aggregations, { predicate, scope }, context.fields);
       const answer = statement ? await store.query(statement, options) : { columns: [], rows: [] };
       const { results, hits } = assemble(aggregations, root, answer);
       await renderHits(hits);

@@ -43,6 +43,14 @@ interface Scope {
   path: BucketPath | undefined;
 }
 
+/** Conditions over `documents AS d`. */
+interface Documents {
+  /** What the query finds. */
+  predicate: Sql;
+  /** Where it looks: what a `global` aggregation is of. */
+  scope: Sql;
+}
+
 interface Deferred {
   aggregation: BucketsAggregation | HitsAggregation;
   condition: Sql | undefined;
@@ -51,24 +59,29 @@ interface Deferred {
 
 export function compileAggregations(
   aggregations: Aggregations,
-  predicate: Sql,
+  documents: Documents,
   fields: FieldCatalog,
 ): AggregationStatement {
-  return new Compiler(fields).compile(aggregations, predicate);
+  return new Compiler(documents, fields).compile(aggregations);
 }
 
 class Compiler {
+  readonly #documents: Documents;
   readonly #prefix: string;
   readonly #tables: Sql[] = [];
   readonly #selects: Sql[] = [];
   #nodes = 0;
 
-  constructor(fields: FieldCatalog) {
+  constructor(documents: Documents, fields: FieldCatalog) {
+    this.#documents = documents;
     this.#prefix = freePrefix(fields);
   }
 
-  compile(aggregations: Aggregations, predicate: Sql): AggregationStatement {
-    const root = this.#root(aggregations, sql`SELECT d.* FROM documents AS d WHERE ${predicate}`);
+  compile(aggregations: Aggregations): AggregationStatement {
+    const root = this.#root(
+      aggregations,
+      sql`SELECT d.* FROM documents AS d WHERE ${this.#documents.predicate}`,
+    );
     if (this.#selects.length === 0) return { statement: undefined, root };
     const body = joined(this.#selects, "\nUNION ALL BY NAME\n");
     const tables = this.#tables.length === 0 ? raw("") : sql`WITH ${joined(this.#tables, ",\n")}\n`;
@@ -115,10 +128,10 @@ class Compiler {
         const expressions = aggregation.columns(filtered(condition));
         places.set(aggregation, { kind: "metric", first: add(expressions), count: expressions.length });
       } else if (aggregation.kind === "single" && aggregation.condition === undefined) {
-        const everything = raw("SELECT d.* FROM documents AS d");
+        const searched = sql`SELECT d.* FROM documents AS d WHERE ${this.#documents.scope}`;
         places.set(aggregation, {
           kind: "global",
-          owner: this.#root(aggregation.children, everything, true),
+          owner: this.#root(aggregation.children, searched, true),
         });
       } else if (aggregation.kind === "single") {
         const inner = both(condition, aggregation.condition);

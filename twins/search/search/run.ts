@@ -153,6 +153,7 @@ async function aggregate(
     sql`d._row IN (SELECT _row FROM (${plan.query.scored}) WHERE score >= ${minScore})`;
   const conditions = [plan.query.predicate, ...plan.scopeFilters, ...(scored ? [scored] : [])];
   const { body, statements } = await planned.run(store, joined(conditions, " AND "), {
+    ...(plan.scopeFilters.length > 0 && { scope: joined(plan.scopeFilters, " AND ") }),
     typedKeys,
     signal,
   });

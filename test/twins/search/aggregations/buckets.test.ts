@@ -490,6 +490,15 @@ describe("buckets by conditions", () => {
     );
   });
 
+  test("a global aggregation is of all that is searched, whatever the query finds", async () => {
+    const answer = await aggregated(
+      store,
+      { all: { global: {} } },
+      { predicate: sql`d.status >= 500`, scope: sql`d.host = 'web-1'` },
+    );
+    expect(answer).toBe('{"all":{"doc_count":2}}');
+  });
+
   test("a global aggregation stands at the top alone", async () => {
     expect(
       (await refused(store, { a: { terms: { field: "level" }, aggs: { b: { global: {} } } } })).message,

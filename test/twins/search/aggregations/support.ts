@@ -49,12 +49,13 @@ export async function aggregated(
   aggs: unknown,
   {
     predicate = everything,
+    scope = everything,
     typedKeys = false,
     ...more
-  }: { predicate?: Sql; typedKeys?: boolean } & Partial<AggregationContext> = {},
+  }: { predicate?: Sql; scope?: Sql; typedKeys?: boolean } & Partial<AggregationContext> = {},
 ): Promise<string> {
   const plan = planAggregations(aggs, contextOf(store, more));
-  const { body } = await plan.run(store, predicate, { typedKeys });
+  const { body } = await plan.run(store, predicate, { scope, typedKeys });
   return compactJson(body);
 }
 

@@ -292,6 +292,39 @@ describe("narrowing", () => {
 });
 
 describe("indices", () => {
+  test("are named by what their shard finds wrong", async () => {
+    await vendor.client.index({ index: "metrics", id: "m", document: { load: 1 } });
+    const query = { term: { bytes: "many" } };
+    for (const body of [{ query }, { aggs: { few: { filter: query } } }]) {
+      const answer = await vendor.raw("POST", "/metrics/_search", body);
+      expect(answer).toMatchObject({
+        status: 400,
+        body: {
+          error: {
+            root_cause: [{ type: "query_shard_exception", index: "metrics" }],
+            failed_shards: [{ index: "metrics", reason: { caused_by: { type: "number_format_exception" } } }],
+          },
+        },
+      });
+      const { failed_shards, root_cause } = answer.body.error;
+      const nodes = await vendor.raw("GET", "/_nodes");
+      expect(Object.keys(nodes.body.nodes)).toEqual([failed_shards[0].node]);
+      const mapped = await vendor.raw("GET", "/metrics/_settings");
+      expect(mapped.body.metrics.settings.index.uuid).toBe(root_cause[0].index_uuid);
+    }
+    await vendor.client.delete({ index: "metrics", id: "m" });
+  });
+
+  test("bound what a global aggregation is of", async () => {
+    await vendor.client.index({ index: "metrics", id: "m", document: { load: 1 } });
+    const body = { size: 0, query: { match_none: {} }, aggs: { all: { global: {} } } };
+    expect((await vendor.raw("POST", "/metrics/_search", body)).body.aggregations.all.doc_count).toBe(1);
+    expect((await vendor.raw("POST", "/logs,metrics/_search", body)).body.aggregations.all.doc_count).toBe(
+      COUNT + 1,
+    );
+    await vendor.client.delete({ index: "metrics", id: "m" });
+  });
+
   test("that are not there stand for the whole dataset in specification fidelity, and are a 404 in vendor fidelity", async () => {
     expect((await sandbox.raw("GET", "/filebeat-2026/_count")).body.count).toBe(COUNT);
     expect(await vendor.raw("GET", "/filebeat-2026/_count")).toMatchObject({
