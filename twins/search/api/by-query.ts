@@ -100,37 +100,48 @@ async function change(call: Call, twin: SearchTwin, kind: "delete" | "index"): P
     Math.min(most ?? MAX_DOCUMENTS + 1, MAX_DOCUMENTS + 1),
   );
   call.noteSql([shownSql(statement)]);
-  const { rows } = await context.store.query(statement, { signal: call.signal });
-  if (rows.length > MAX_DOCUMENTS) {
-    throw illegal(`more than ${MAX_DOCUMENTS} documents match; set [max_docs], or ask for fewer`);
-  }
-  const actions = rows.map(([index, id, seqNo, source]): Action => {
-    const conditions = { versionType: "internal" as const, ifSeqNo: Number(seqNo), ifPrimaryTerm: 1 };
-    const place = { index: String(index), id: String(id), conditions };
-    return kind === "delete" ? { kind, ...place } : { kind, ...place, source: String(source) };
+  const outcomes = await twin.documents.performFound(async (reader) => {
+    const { rows } = await reader.query(statement, { signal: call.signal });
+    if (rows.length > MAX_DOCUMENTS) {
+      throw illegal(`more than ${MAX_DOCUMENTS} documents match; set [max_docs], or ask for fewer`);
+    }
+    return rows.map(([index, id, source]): Action => {
+      const place = {
+        index: String(index),
+        id: String(id),
+        conditions: { versionType: "internal" } as const,
+      };
+      return kind === "delete" ? { kind, ...place } : { kind, ...place, source: String(source) };
+    });
   });
-  const outcomes = await twin.documents.perform(actions);
-  const failed = outcomes.filter(isFailed).length;
-  const done = outcomes.length - failed;
+  const failures = outcomes.filter(isFailed).map(({ index, id, error }) => ({
+    index,
+    id,
+    cause: error.cause,
+    status: error.status,
+  }));
+  const done = outcomes.length - failures.length;
   return {
+    status: failures[0]?.status ?? 200,
     body: {
       took: Math.round(performance.now() - startedAt),
       timed_out: false,
-      total: rows.length,
+      total: outcomes.length,
       ...(kind === "index" ? { updated: done } : {}),
       deleted: kind === "delete" ? done : 0,
-      batches: Math.ceil(rows.length / 1000),
-      version_conflicts: failed,
+      batches: Math.ceil(outcomes.length / 1000),
+      // Nobody else writes between the search and the change.
+      version_conflicts: 0,
       noops: 0,
       retries: { bulk: 0, search: 0 },
       throttled_millis: 0,
       requests_per_second: new Float(-1),
       throttled_until_millis: 0,
-      failures: [],
+      failures,
     },
   };
 }
 
 function matching(predicate: Sql, most: number): Sql {
-  return sql`SELECT _index, _id, _seq_no, _source FROM documents AS d WHERE ${predicate} ORDER BY _row LIMIT ${BigInt(most)}`;
+  return sql`SELECT _index, _id, _source FROM documents AS d WHERE ${predicate} ORDER BY _row LIMIT ${BigInt(most)}`;
 }

@@ -2,7 +2,7 @@
  * Writes documents as the vendor does: one action after the other, each with its own outcome. Nobody else writes meanwhile, so
  * that what a condition saw is still so when the write happens.
  */
-import type { LogStore } from "../../datasets/store/log-store.ts";
+import type { LogReader, LogStore } from "../../datasets/store/log-store.ts";
 import type { Action, Outcome } from "./action.ts";
 import { Writing } from "./writing.ts";
 
@@ -16,7 +16,12 @@ export class DocumentWriter {
   /** Carries the actions out in their order; the outcomes are in the same order. @throws QueueFull */
   async perform(actions: readonly Action[]): Promise<Outcome[]> {
     if (actions.length === 0) return [];
+    return this.performFound(async () => actions);
+  }
+
+  /** Carries out what `find` sees that there is to do; nobody writes between the two. @throws QueueFull */
+  async performFound(find: (reader: LogReader) => Promise<readonly Action[]>): Promise<Outcome[]> {
     const store = await this.#store();
-    return store.exclusively((writer) => new Writing(writer, actions).run());
+    return store.exclusively(async (writer) => new Writing(writer, await find(writer)).run());
   }
 }
