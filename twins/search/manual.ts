@@ -22,4 +22,38 @@ export const searchManual: TwinManual = {
       text: "Creating or deleting an index is acknowledged every time, and has no effect.",
     },
   ],
+  notes: [
+    {
+      id: "elasticsearch.specification",
+      text: "In the fidelity specification, the default, a clause that is unknown inside a query is left out, date math in a range is a text that matches nothing, and an index that is not there stands for the whole dataset.",
+    },
+    {
+      id: "elasticsearch.vendor",
+      text: "In the fidelity vendor such a clause works or is the vendor's 400, date math goes by the sandbox's clock, and an index that is not there is a 404.",
+    },
+    {
+      id: "elasticsearch.bulk",
+      text: "update and delete in a bulk request are real in the fidelity vendor; in specification they are acknowledged without effect.",
+    },
+    {
+      id: "elasticsearch.keyword",
+      text: "In the fidelity specification f and f.keyword are one field; in vendor f is text, whose words a term looks for, and f.keyword is the whole value.",
+    },
+    {
+      id: "elasticsearch.nominal",
+      text: "An index is a name that events are under; aliases, data streams, templates and settings are acknowledged and kept nowhere.",
+    },
+    {
+      id: "elasticsearch.journal",
+      text: "The journal's entry of a search has notes: sql, the statements with their values, and dropped, the clauses that were left out.",
+    },
+    {
+      id: "elasticsearch.translator",
+      text: "What the compilers do not recognise is translated by the model that the service's config names; without one it is the vendor's 400, which says how to configure one.",
+    },
+    {
+      id: "elasticsearch.refused",
+      text: "Scripts, knn, rescore, suggest, runtime_mappings and inner_hits are refused by name, and so is copying an index.",
+    },
+  ],
 };

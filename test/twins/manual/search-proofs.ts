@@ -1,5 +1,6 @@
 /** Proofs of what the search twin says of itself. */
 import { expect } from "vitest";
+import type { Ask, TwinUnderTest } from "../../support/every-twin.ts";
 import { request } from "../../support/http.ts";
 import type { Proofs } from "./proof.ts";
 
@@ -36,4 +37,125 @@ export const elasticsearchProofs: Proofs = {
     }
     expect((await vendor("GET", "/logs/_doc/1")).status).toBe(200);
   },
+  async "elasticsearch.specification"({ vendor }) {
+    await vendor("PUT", "/logs/_doc/1", event);
+    expect(await countOf(vendor, unknownClause)).toBe(1);
+    expect(await countOf(vendor, lastHour)).toBe(0);
+    expect((await vendor("POST", "/none/_count")).body).toMatchObject({ count: 1 });
+  },
+  async "elasticsearch.vendor"({ twins }) {
+    await inVendorFidelity(twins, async ({ vendor, control }) => {
+      await vendor("PUT", "/logs/_doc/1", event);
+      expect((await vendor("POST", "/_count", { query: unknownClause })).body).toMatchObject({
+        error: { root_cause: [{ type: "parsing_exception", reason: "unknown query [unheard_of]" }] },
+        status: 400,
+      });
+      expect(await countOf(vendor, { prefix: { "level.keyword": "err" } })).toBe(1);
+      expect(await countOf(vendor, lastHour)).toBe(0);
+      await control("PUT", "/clock", { now: "2026-01-31T09:30:00Z", frozen: true });
+      expect(await countOf(vendor, lastHour)).toBe(1);
+      expect((await vendor("POST", "/none/_count")).status).toBe(404);
+    });
+  },
+  async "elasticsearch.bulk"({ twins, url }) {
+    const remove = async (address: string) => {
+      await request("PUT", `${address}/logs/_doc/1`, { headers: json, body: event });
+      const body = '{"delete":{"_index":"logs","_id":"1"}}\n';
+      const answer = await request("POST", `${address}/_bulk`, { headers: json, body });
+      expect(answer.body).toMatchObject({ errors: false, items: [{ delete: { result: "deleted" } }] });
+      return (await request("GET", `${address}/logs/_doc/1`)).status;
+    };
+    expect(await remove(url)).toBe(200);
+    await inVendorFidelity(twins, async (sandbox) => expect(await remove(sandbox.url)).toBe(404));
+  },
+  async "elasticsearch.keyword"({ vendor, twins }) {
+    const matched = async (ask: Ask) => {
+      await ask("PUT", "/logs/_doc/1", { m: "Disk Full" });
+      const of = (field: string, value: string) => countOf(ask, { term: { [field]: value } });
+      return [await of("m", "Disk Full"), await of("m", "disk"), await of("m.keyword", "Disk Full")];
+    };
+    expect(await matched(vendor)).toEqual([1, 0, 1]);
+    await inVendorFidelity(twins, async (sandbox) => {
+      expect(await matched(sandbox.vendor)).toEqual([0, 1, 1]);
+    });
+  },
+  async "elasticsearch.nominal"({ vendor }) {
+    await vendor("PUT", "/web/_doc/1", event);
+    for (const [method, path, body] of [
+      ["PUT", "/web/_alias/site", undefined],
+      ["PUT", "/_data_stream/stream", undefined],
+      ["PUT", "/_index_template/template", { index_patterns: ["web*"] }],
+      ["PUT", "/web/_settings", { index: { number_of_replicas: 3 } }],
+    ] as const) {
+      expect((await vendor(method, path, body)).body).toEqual({ acknowledged: true });
+    }
+    expect((await vendor("GET", "/web/_alias")).body).toEqual({ web: { aliases: {} } });
+    expect((await vendor("GET", "/_data_stream")).body).toEqual({ data_streams: [] });
+    expect((await vendor("GET", "/_index_template")).body).toEqual({ index_templates: [] });
+    const { settings } = (await vendor("GET", "/web/_settings")).body.web;
+    expect(settings.index.number_of_replicas).toBe("1");
+    expect((await vendor("POST", "/_search")).body.hits.hits).toMatchObject([{ _index: "web" }]);
+  },
+  async "elasticsearch.journal"({ vendor, control }) {
+    await vendor("PUT", "/logs/_doc/1", event);
+    const query = { bool: { must: [{ term: { level: "a level" } }, { unheard_of: {} }] } };
+    await vendor("POST", "/_search", { query });
+    const { requests } = (await control("GET", "/requests?operation=search")).body;
+    expect(requests.at(-1).notes).toMatchObject({
+      sql: [expect.stringContaining("'a level'")],
+      dropped: [{ clause: "unheard_of", path: expect.stringContaining("must[1]") }],
+    });
+  },
+  async "elasticsearch.translator"({ vendor }) {
+    for (const [path, body] of [
+      ["/_search", { query: { unheard_of: {} } }],
+      ["/_query", { query: "FROM logs | ENRICH services" }],
+    ] as const) {
+      const answer = await vendor("POST", path, body);
+      expect(answer.status).toBe(400);
+      expect(answer.body.error.reason).toContain("[model]");
+    }
+  },
+  async "elasticsearch.refused"({ vendor }) {
+    await vendor("PUT", "/logs/_doc/1", event);
+    const refused = async (path: string, body: object, name: string) => {
+      const answer = await vendor("POST", path, body);
+      expect(answer.status).toBe(400);
+      expect(answer.text).toContain(`[${name}]`);
+    };
+    for (const name of ["knn", "rescore", "suggest", "runtime_mappings", "script_fields"]) {
+      await refused("/_search", { [name]: { some: "thing" } }, name);
+    }
+    const collapse = { field: "level", inner_hits: { name: "all" } };
+    await refused("/_search", { collapse }, "inner_hits");
+    await refused("/logs/_update/1", { script: "ctx._source.a = 1" }, "script");
+    await refused("/_reindex", { source: { index: "logs" }, dest: { index: "more" } }, "_reindex");
+  },
 };
+
+const event = { level: "error", "@timestamp": "2026-01-31T09:00:00Z" };
+const unknownClause = { bool: { must: [{ unheard_of: {} }] } };
+const lastHour = { range: { "@timestamp": { gte: "now-1h", lte: "now" } } };
+
+async function countOf(ask: Ask, query: object): Promise<number> {
+  return (await ask("POST", "/_count", { query })).body.count;
+}
+
+/** A sandbox of its own whose search twin does as the vendor does. */
+async function inVendorFidelity(
+  { baseUrl, apiKey }: TwinUnderTest["twins"],
+  work: (sandbox: { url: string; vendor: Ask; control: Ask }) => Promise<void>,
+): Promise<void> {
+  const headers = { ...json, "x-api-key": apiKey };
+  const services = [{ name: "elasticsearch", config: { fidelity: "vendor" } }];
+  const made = await request("POST", `${baseUrl}/sandboxes`, { headers, body: { services } });
+  expect(made.status).toBe(201);
+  const { id, twins } = made.body;
+  const { url, control_url } = twins.find(({ name }: { name: string }) => name === "elasticsearch");
+  await work({
+    url,
+    vendor: (method, path, body) => request(method, `${url}${path}`, { headers: json, body }),
+    control: (method, path, body) => request(method, `${control_url}/sim${path}`, { headers, body }),
+  });
+  await request("DELETE", `${baseUrl}/sandboxes/${id}`, { headers });
+}
