@@ -119,6 +119,11 @@ describe("a CSV file is refused", () => {
       [{ line: 1, rule: "the header must name every column; column 2 has no name" }],
     ],
     [
+      "with a name that no field can have",
+      "a,c\0d\n1,2\n",
+      [{ line: 1, rule: 'the name of column 2, "c\\u0000d", has the character U+0000 in it' }],
+    ],
+    [
       "with a header alone that is not closed",
       '"a,b',
       [{ line: 1, rule: "a quote of the header is never closed" }],

@@ -125,6 +125,12 @@ describe("an NDJSON file is refused", () => {
     ["with a control character", '{"a":"\t"}', problem(7, "a control character in a string must be escaped")],
     ["with a name twice", '{"b":{"a":1,"a":2}}', problem(13, 'the object has "b.a" twice')],
     ["without a name", '{"":1}', problem(2, "a member must have a name")],
+    ["with nothing between two dots", '{"a..b":1}', problem(2, 'the name "a..b" has an empty part')],
+    [
+      "with U+0000 in a name",
+      '{"a\\u0000b":1}',
+      problem(2, 'the name "a\\u0000b" has the character U+0000 in it'),
+    ],
     [
       "that is nested too deep",
       `${'{"a":'.repeat(200)}1${"}".repeat(200)}`,

@@ -1,4 +1,5 @@
 /** The first record of a CSV file: which byte separates, and how the columns are called. */
+import { brokenNameRule } from "../field-name.ts";
 import type { Problems } from "./problems.ts";
 
 /** In the order in which they win when a header has as many of one as of another. */
@@ -83,6 +84,12 @@ function checkNames(names: readonly string[], problems: Problems): void {
   names.forEach((name, index) => {
     if (name === "") {
       problems.add({ line: 1, rule: `the header must name every column; column ${index + 1} has no name` });
+      return;
+    }
+    const broken = brokenNameRule(name);
+    if (broken !== undefined) {
+      const rule = `the name of column ${index + 1}, ${JSON.stringify(name.slice(0, 100))}, ${broken}`;
+      problems.add({ line: 1, rule });
       return;
     }
     const before = seen.get(name);

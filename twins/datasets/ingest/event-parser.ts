@@ -2,6 +2,7 @@
  * One JSON event (https://www.rfc-editor.org/rfc/rfc8259), read byte by byte into the values of its columns: objects are
  * flattened to dotted names, arrays become several values of one, numbers keep their digits. `null`, `[]` and `{}` are no values.
  */
+import { brokenNameRule } from "../field-name.ts";
 import type { FieldNode, FieldTree } from "./field-tree.ts";
 import { readStringBytes } from "./json-string.ts";
 import { MOST_DEPTH, MOST_FIELDS } from "./limits.ts";
@@ -121,10 +122,17 @@ export class EventParser {
     const { bytes, from, to } = this.#string();
     const name = Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString("utf8");
     if (name === "") throw new EventProblem(start - 1, "a member must have a name");
-    const node = this.#tree.child(parent, name, this.#bytes.subarray(start, this.#at - 1));
+    const node = parent.children.get(name) ?? this.#newName(parent, name, start);
     if (before) before.next = node;
     else parent.first = node;
     return node;
+  }
+
+  #newName(parent: FieldNode, name: string, start: number): FieldNode {
+    const rule = brokenNameRule(name);
+    if (rule !== undefined)
+      throw new EventProblem(start - 1, `the name ${JSON.stringify(shown(name))} ${rule}`);
+    return this.#tree.child(parent, name, this.#bytes.subarray(start, this.#at - 1));
   }
 
   #standsHere(name: Uint8Array, at: number): boolean {

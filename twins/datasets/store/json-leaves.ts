@@ -17,6 +17,8 @@ export interface LeafField {
   leaves: Leaf[];
 }
 
+import { brokenNameRule } from "../field-name.ts";
+
 /** Why a text is no event. */
 export class JsonMistake extends Error {
   readonly kind: "malformed_json" | "too_deep" | "bad_field_name";
@@ -184,7 +186,8 @@ class LeafReader {
 }
 
 function checkName(name: string, path: string, offset: number): void {
-  if (name.trim() !== "" && !name.startsWith(".") && !name.endsWith(".") && !name.includes("..")) return;
+  const rule = brokenNameRule(name);
+  if (rule === undefined) return;
   const full = path === "" ? name : `${path}.${name}`;
-  throw new JsonMistake("bad_field_name", `the name "${full}" has an empty part`, offset, full);
+  throw new JsonMistake("bad_field_name", `the name ${JSON.stringify(full)} ${rule}`, offset, full);
 }

@@ -104,6 +104,7 @@ describe("a value is made what its field is, or its document is refused", () => 
     ["a line break in a string", '{"a": "\n"}', "malformed_json"],
     ["an empty name", '{"": 1}', "bad_field_name"],
     ["nothing between two dots", '{"a..b": 1}', "bad_field_name"],
+    ["U+0000 in a name", '{"a\\u0000b": 1}', "bad_field_name"],
     ["a name of the vendor's own", '{"_id": 1}', "metadata_field"],
     ["25 objects in one another", `${'{"a":'.repeat(25)}1${"}".repeat(25)}`, "too_deep"],
     ["1001 fields", `{${Array.from({ length: 1001 }, (_, index) => `"f${index}": 1`)}}`, "too_many_fields"],
