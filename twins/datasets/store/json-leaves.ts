@@ -3,6 +3,8 @@
  * integers beyond 2^53, make `1.0` an integer, and keep the last of two members of one name.
  */
 
+import { brokenNameRule } from "../field-name.ts";
+
 export interface Leaf {
   kind: "integer" | "decimal" | "string" | "boolean";
   /** The number or boolean as it is written, or the string itself. */
@@ -16,8 +18,6 @@ export interface LeafField {
   name: string;
   leaves: Leaf[];
 }
-
-import { brokenNameRule } from "../field-name.ts";
 
 /** Why a text is no event. */
 export class JsonMistake extends Error {

@@ -111,7 +111,9 @@ async function change(call: Call, twin: SearchTwin, kind: "delete" | "index"): P
         id: String(id),
         conditions: { versionType: "internal" } as const,
       };
-      return kind === "delete" ? { kind, ...place } : { kind, ...place, source: String(source) };
+      return kind === "delete"
+        ? { kind, ...place }
+        : { kind, ...place, source: String(source), namesItself: true };
     });
   });
   const failures = outcomes.filter(isFailed).map(({ index, id, error }) => ({

@@ -83,7 +83,13 @@ export class Writing {
     }
     checkConditions({ index, id }, conditions, old);
     const version = conditions.versionType === "internal" ? undefined : conditions.version;
-    const document = { index, id, source, ...(version === undefined ? {} : { version }) };
+    const document = {
+      index,
+      id,
+      source,
+      ...(version !== undefined && { version }),
+      ...(action.namesItself && { namesItself: action.namesItself }),
+    };
     this.#writes.push({ position, document });
   }
 
@@ -103,7 +109,9 @@ export class Writing {
       this.#outcomes[position] = { index, id, version, seqNo, result: "noop", source };
       return;
     }
-    this.#writes.push({ position, document: { index, id, source: compactJson(merged.document) } });
+    // A row of a file may have its id and its index in its text.
+    const document = { index, id, source: compactJson(merged.document), namesItself: true as const };
+    this.#writes.push({ position, document });
   }
 
   async #flush(): Promise<void> {
