@@ -16,7 +16,7 @@ import { identifier, joined, raw, type Sql, sql } from "../sql.ts";
 import { read } from "./duckdb.ts";
 
 /** Grows when a file of the version before cannot be read any more. */
-export const FORMAT_VERSION = 2;
+export const FORMAT_VERSION = 3;
 
 /** Index of a baseline's rows that have none of their own, where no other is configured. */
 export const DEFAULT_INDEX = "logs";
@@ -122,6 +122,16 @@ export function builtTable(postings: string): string {
   return `${postings}_built`;
 }
 
+/** A relation `term`: every word of a field, some more than once, and some that only removed documents had. */
+export function wordsOf(postings: string): string {
+  return `${postings}_words`;
+}
+
+/** Where `buildPostings` puts the words. */
+export function builtWords(postings: string): string {
+  return `${postings}_words_built`;
+}
+
 /** What tells a field's postings from those of others in a table that they share. */
 export function postingsNumber(postings: string): number {
   return Number(postings.slice(postings.lastIndexOf("_") + 1));
@@ -133,6 +143,7 @@ export function postingsNumber(postings: string): number {
  */
 async function createPostings(connection: DuckDBConnection, postings: string): Promise<void> {
   await createBuiltTable(connection, builtTable(postings));
+  await read(connection, sql`CREATE TABLE ${identifier(builtWords(postings))} (term VARCHAR)`);
   const number = raw(String(postingsNumber(postings)));
   await read(
     connection,
@@ -141,6 +152,12 @@ async function createPostings(connection: DuckDBConnection, postings: string): P
         (SELECT ${postingColumns} FROM ${identifier(builtTable(postings))}
          UNION ALL SELECT ${postingColumns} FROM written_postings WHERE field = ${number}) AS posting
       ANTI JOIN removed_rows USING (_row)`,
+  );
+  await read(
+    connection,
+    sql`CREATE VIEW ${identifier(wordsOf(postings))} AS
+      SELECT term FROM ${identifier(builtWords(postings))}
+      UNION ALL SELECT term FROM written_postings WHERE field = ${number} AND frequency > 0`,
   );
 }
 

@@ -21,6 +21,9 @@
  *
  * Looking for `term = …` in postings is fast, as they lie in the order of their terms but for the latest.
  *
+ * Beside them is a relation of the words alone, `term VARCHAR`, named as the postings with `_words` after it: all that there are, some
+ * more than once, and some that no document has any more.
+ *
  * Table `field_statistics (field VARCHAR, documents BIGINT, tokens BIGINT)`: for each text field, by its name, in how many documents
  * it has a token and how many tokens it has in all: what BM25 needs.
  */

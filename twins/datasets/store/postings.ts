@@ -7,7 +7,7 @@ import { analyzedSql, isAnalyzedSql } from "../analysis.ts";
 import { columnOf, type Field } from "../fields.ts";
 import { identifier, joined, raw, type Sql, sql } from "../sql.ts";
 import { read } from "./duckdb.ts";
-import { builtTable, createBuiltTable, postingColumns } from "./layout.ts";
+import { builtTable, builtWords, createBuiltTable, postingColumns } from "./layout.ts";
 import type { ResultValue } from "./log-store.ts";
 import { PostingRows, VALUE_GAP } from "./posting-rows.ts";
 
@@ -46,6 +46,16 @@ export async function buildPostings(
   const ordered = fromRow === 0 && pieces.length <= 1 && othersPieces.length === 0;
   if (!ordered) await mergePostings(connection, table);
   await countTokens(connection, field, table);
+  await collectWords(connection, field.postings);
+}
+
+async function collectWords(connection: DuckDBConnection, postings: string): Promise<void> {
+  const words = identifier(builtWords(postings));
+  await read(connection, sql`DELETE FROM ${words}`);
+  await read(
+    connection,
+    sql`INSERT INTO ${words} SELECT DISTINCT term FROM ${identifier(builtTable(postings))} ORDER BY term`,
+  );
 }
 
 async function countTokens(connection: DuckDBConnection, field: Field, postings: string): Promise<void> {

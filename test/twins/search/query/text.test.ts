@@ -90,3 +90,16 @@ describe("text", () => {
     expect(scores.get("1")).toBeGreaterThan(scores.get("2") ?? 0);
   });
 });
+
+test("a fuzzy word is like the words that documents have now", async () => {
+  const store = await storeOf([{ message: "gateway" }, { message: "gatewax" }]);
+  const fuzzy = { match: { message: { query: "gatewaz", fuzziness: 1 } } };
+  expect(await idsOf(store, fuzzy)).toEqual(["0", "1"]);
+  await store.remove([{ index: "logs", id: "1" }]);
+  await store.write([{ index: "logs", id: "2", source: JSON.stringify({ message: "gatewaz" }) }]);
+  expect(await idsOf(store, fuzzy)).toEqual(["0", "2"]);
+  const oneWord = { match: { message: { query: "gatewax", fuzziness: 1, max_expansions: 1 } } };
+  // The removed word is the most alike; it takes no place.
+  expect(await idsOf(store, oneWord)).toEqual(["0"]);
+  await store.close();
+});

@@ -1,6 +1,7 @@
 /** Words that are nearly the one asked for. */
 import { columnOf } from "../../../datasets/fields.ts";
 import { identifier, raw, type Sql, sql } from "../../../datasets/sql.ts";
+import { wordsOf } from "../../../datasets/store/layout.ts";
 import { boostOf, idfSql, lengthFactorSql, scoreSql, statisticsSql } from "../score/bm25.ts";
 import type { Fuzzy, FuzzyQuery } from "../syntax/query.ts";
 import type { Compiler } from "./compiler.ts";
@@ -37,7 +38,7 @@ export function fuzzyWord(
   compiler.count(1);
   if (fuzzy.maxExpansions < 1) return nothing;
   const occurrences = occurrencesOf(target);
-  const alike = alikeTerms(occurrences, word, changes, fuzzy);
+  const alike = alikeTerms(target, word, changes, fuzzy);
   const weight = sql`CAST(${Math.fround(boost)} AS FLOAT) * likeness * CAST(${boostOf(1)} AS FLOAT)
     * ${idfSql(raw("documents"), raw("matching"))}`;
   const score = scoreSql(
@@ -68,18 +69,39 @@ export function fuzzyWord(
 }
 
 /** `term, matching, likeness`: the words within the changes, the most alike first. */
-function alikeTerms(occurrences: Sql, word: string, changes: number, fuzzy: Fuzzy): Sql {
+function alikeTerms(
+  target: Extract<Target, { kind: "words" | "keyword" }>,
+  word: string,
+  changes: number,
+  fuzzy: Fuzzy,
+): Sql {
   const length = [...word].length;
-  const distance = raw(fuzzy.transpositions ? "damerau_levenshtein" : "levenshtein");
+  const distance = sql`${raw(fuzzy.transpositions ? "damerau_levenshtein" : "levenshtein")}(term, ${word})`;
   const start = [...word].slice(0, fuzzy.prefixLength).join("");
+  const near = sql`${prefixCondition(start)(raw("term"))}
+    AND length(term) BETWEEN ${Math.max(0, length - changes)} AND ${length + changes}`;
+  const terms = countedTerms(target, near, distance, changes);
   return sql`SELECT term, matching, CAST(CASE WHEN changes = 0 THEN 1 ELSE 1::FLOAT - changes::FLOAT / least(length(term), ${length})::FLOAT END AS FLOAT) AS likeness
-    FROM (SELECT term, matching, ${distance}(term, ${word}) AS changes
-          FROM (SELECT term, count(*) AS matching FROM (${occurrences}) AS o
-                WHERE ${prefixCondition(start)(raw("term"))}
-                  AND length(term) BETWEEN ${Math.max(0, length - changes)} AND ${length + changes}
-                GROUP BY term))
-    WHERE changes <= ${changes}
-    ORDER BY likeness DESC, term LIMIT ${raw(String(fuzzy.maxExpansions))}`;
+    FROM (${terms}) ORDER BY likeness DESC, term LIMIT ${raw(String(fuzzy.maxExpansions))}`;
+}
+
+/** `term, matching, changes`: terms that are near enough, and how many documents have each. */
+function countedTerms(
+  target: Extract<Target, { kind: "words" | "keyword" }>,
+  near: Sql,
+  distance: Sql,
+  most: number,
+): Sql {
+  const occurrences = sql`(${occurrencesOf(target)}) AS o`;
+  if (target.kind === "keyword") {
+    return sql`SELECT term, matching, ${distance} AS changes
+      FROM (SELECT term, count(*) AS matching FROM ${occurrences} WHERE ${near} GROUP BY term) WHERE ${distance} <= ${most}`;
+  }
+  // Each word is compared once, and only those that are near are counted.
+  return sql`SELECT term, count(*) AS matching, any_value(changes) AS changes
+    FROM ${occurrences} JOIN (SELECT term, any_value(${distance}) AS changes FROM ${identifier(wordsOf(target.postings))}
+      WHERE ${near} AND ${distance} <= ${most} GROUP BY term) AS alike USING (term)
+    GROUP BY term`;
 }
 
 /** `_row, term, frequency, length`, each term of a document once. */
