@@ -25,6 +25,13 @@ export type NewField = Pick<Field, "name" | "type" | "multi">;
 /** Columns of `documents` that are no fields. DuckDB's names ignore case. */
 const ownColumns = ["_row", "_id", "_index", "_version", "_seq_no", "_source", "rowid"];
 
+/** Names that no field at the top of an event has, for the vendor keeps them for itself. */
+export const metadataFields: ReadonlySet<string> = new Set(
+  ["id", "index", "source", "routing", "version", "seq_no", "primary_term", "field_names", "ignored"].map(
+    (name) => `_${name}`,
+  ),
+);
+
 /** The fields as they are now; a new one is made whenever a write adds a field or changes one. */
 export class FieldCatalog {
   readonly #fields: ReadonlyMap<string, Field>;

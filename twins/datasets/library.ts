@@ -40,7 +40,7 @@ import { removeLeftOvers, removeOldest } from "./library-room.ts";
 import { FORMAT_VERSION } from "./store/layout.ts";
 
 /** Grows when the same file would become another dataset. */
-const INGEST_VERSION = 2;
+const INGEST_VERSION = 3;
 const VERSION = `${FORMAT_VERSION}.${INGEST_VERSION}`;
 
 const READ_BYTES = 1 << 20;

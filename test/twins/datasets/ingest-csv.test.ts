@@ -114,6 +114,21 @@ describe("a CSV file is refused", () => {
       [{ line: 1, rule: 'the header names "a" twice: columns 1 and 3' }],
     ],
     [
+      "with the whole events of an export in a column",
+      '_id,_index,_source\nA,web,"{""a"":1}"\n',
+      [
+        {
+          line: 1,
+          rule: "a record of a CSV is an event, each value in a column; whole events in a column _source are to be sent as NDJSON",
+        },
+      ],
+    ],
+    [
+      "with a column whose name no field can have",
+      "_id,_version,a\nA,1,2\n",
+      [{ line: 1, rule: 'no field can be called "_version"; leave the column out, or call it otherwise' }],
+    ],
+    [
       "with an empty name",
       "a,,c\n1,2,3\n",
       [{ line: 1, rule: "the header must name every column; column 2 has no name" }],

@@ -84,10 +84,31 @@ describe("NDJSON", () => {
   });
 
   test("_id and _index of a plain event are the document's", async () => {
-    const { ids, indices, rows } = await ingested('{"_id":"x","_index":"web","a":1}\n{"_id":7,"a":2}\n');
-    expect(ids).toEqual(["x", "7"]);
-    expect(indices).toEqual(["web", "logs"]);
-    expect(rows).toEqual([{ a: "1" }, { a: "2" }]);
+    const { ids, indices, rows, sources } = await ingested(
+      [
+        '{"_id":"x","_index":"web","a":1}',
+        '  { "a" : 2.0 , "_id" : 7 }',
+        '{"_id": null ,\t"a": 3}',
+        '{"_index":"web","_id":"y"}',
+        '{"a":4,"_id":"z", "_index":"app","b":{"_id":1}}',
+      ].join("\n"),
+    );
+    expect(ids).toEqual(["x", "7", "row-2", "y", "z"]);
+    expect(indices).toEqual(["web", "logs", "logs", "web", "app"]);
+    expect(rows.map(({ a }) => a)).toEqual([1, 2, 3, null, 4]);
+    expect(sources).toEqual(['{"a":1}', '{ "a" : 2.0 }', '{"a": 3}', "{}", '{"a":4,"b":{"_id":1}}']);
+  });
+
+  test("an object at _id is the event's, and a list is refused", async () => {
+    const { ids, sources, rows } = await ingested('{"_id":{"$oid":"5f"},"a":1}\n');
+    expect([ids, sources, rows]).toEqual([
+      ["row-0"],
+      ['{"_id":{"$oid":"5f"},"a":1}'],
+      [{ a: "1", "_id.$oid": "5f" }],
+    ]);
+    expect((await refusalOf('{"a":1,"_id":["x"]}\n')).problems).toEqual([
+      { line: 1, column: 8, rule: '"_id" is the document\'s, and has one value' },
+    ]);
   });
 });
 

@@ -1,5 +1,6 @@
 /** The first record of a CSV file: which byte separates, and how the columns are called. */
 import { brokenNameRule } from "../field-name.ts";
+import { metadataFields } from "../fields.ts";
 import type { Problems } from "./problems.ts";
 
 /** In the order in which they win when a header has as many of one as of another. */
@@ -79,6 +80,15 @@ function splitRecord(record: string, separator: string): string[] {
   return values.map((name) => name.trim());
 }
 
+/** Columns that are the document's, and not its event's. */
+const documentNames: ReadonlySet<string> = new Set(["_id", "_index"]);
+
+function reservedName(name: string): string {
+  return name === "_source"
+    ? "a record of a CSV is an event, each value in a column; whole events in a column _source are to be sent as NDJSON"
+    : `no field can be called "${name}"; leave the column out, or call it otherwise`;
+}
+
 function checkNames(names: readonly string[], problems: Problems): void {
   const seen = new Map<string, number>();
   names.forEach((name, index) => {
@@ -91,6 +101,9 @@ function checkNames(names: readonly string[], problems: Problems): void {
       const rule = `the name of column ${index + 1}, ${JSON.stringify(name.slice(0, 100))}, ${broken}`;
       problems.add({ line: 1, rule });
       return;
+    }
+    if (metadataFields.has(name) && !documentNames.has(name)) {
+      problems.add({ line: 1, rule: reservedName(name) });
     }
     const before = seen.get(name);
     if (before === undefined) seen.set(name, index + 1);

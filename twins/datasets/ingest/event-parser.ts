@@ -40,7 +40,13 @@ const literals = {
   null: Buffer.from("null"),
 };
 
+/** Members that are the document's, when they have one value. */
+const documentNames: ReadonlySet<string> = new Set(["_id", "_index"]);
+const UNDERSCORE = 0x5f;
+
 export class EventParser {
+  /** Where the members stand that are the document's and not the event's, in their order. */
+  documentMembers: { start: number; end: number }[] = [];
   readonly #tree: FieldTree;
   readonly #values: RowValues;
   #bytes: Uint8Array = Buffer.alloc(0);
@@ -60,6 +66,7 @@ export class EventParser {
     this.#at = start;
     this.#end = end;
     this.#depth = 0;
+    this.documentMembers = [];
     this.#space();
     if (this.#peek() !== OPEN_OBJECT) throw this.#problem(this.#notAnEvent());
     this.#object(this.#tree.root);
@@ -97,7 +104,15 @@ export class EventParser {
     if (this.#peek() !== COLON) throw this.#problem('after a name comes ":"');
     this.#at++;
     this.#value(member);
+    if (this.#depth === 1 && this.#bytes[nameAt + 1] === UNDERSCORE) this.#setApart(member, nameAt);
     return member;
+  }
+
+  #setApart({ path }: FieldNode, start: number): void {
+    const last = this.#bytes[this.#at - 1];
+    if (!documentNames.has(path) || last === CLOSE_OBJECT) return;
+    if (last === CLOSE_ARRAY) throw new EventProblem(start, `"${path}" is the document's, and has one value`);
+    this.documentMembers.push({ start, end: this.#at });
   }
 
   /** Whether a comma stands here, and not what closes the list. */

@@ -9,6 +9,7 @@ import { MOST_ROW_BYTES, SEPARATOR, type StagingFile } from "./staging-file.ts";
 
 const NEWLINE = 0x0a;
 const RETURN = 0x0d;
+const COMMA = 0x2c;
 const nothing = Buffer.alloc(0);
 
 export class NdjsonReader implements RowReader {
@@ -112,7 +113,7 @@ export class NdjsonReader implements RowReader {
       if (envelope.length > 0) out.writeQuoted(envelope, 0, envelope.length);
     }
     out.bytes[out.length++] = SEPARATOR;
-    const source = bytes.subarray(start, end);
+    const source = withoutMembers(bytes.subarray(start, end), start, this.#parser.documentMembers);
     // Of all that has a meaning in the staging file, JSON has a carriage return alone, between its values.
     if (source.includes(RETURN)) out.writeQuoted(source, 0, source.length);
     else {
@@ -123,6 +124,30 @@ export class NdjsonReader implements RowReader {
     out.reserve(1);
     out.endRow();
   }
+}
+
+/** An object without some of its members; all the rest stays as it was written. @param offset what the members are counted from */
+function withoutMembers(
+  object: Buffer,
+  offset: number,
+  members: readonly { start: number; end: number }[],
+): Buffer {
+  let left = object;
+  for (const member of members.toReversed()) {
+    let start = member.start - offset;
+    let end = member.end - offset;
+    while (isSpace(left[end] ?? 0)) end++;
+    if (left[end] === COMMA) {
+      end++;
+      while (isSpace(left[end] ?? 0)) end++;
+    } else {
+      let before = start - 1;
+      while (isSpace(left[before] ?? 0)) before--;
+      if (left[before] === COMMA) start = before;
+    }
+    left = Buffer.concat([left.subarray(0, start), left.subarray(end)]);
+  }
+  return left;
 }
 
 function isSpace(byte: number): boolean {

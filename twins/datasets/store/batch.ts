@@ -2,20 +2,13 @@
  * Documents on their way into the store, as columns: each is read, fitted to the fields there are, and either taken whole or refused
  * whole. Nothing is written here.
  */
-import type { FieldCatalog, FieldType, NewField } from "../fields.ts";
+import { type FieldCatalog, type FieldType, metadataFields, type NewField } from "../fields.ts";
 import { type ColumnValue, coerce, typeOfLeaf } from "./coerce.ts";
 import { JsonMistake, type Leaf, type LeafField, readLeaves } from "./json-leaves.ts";
 import type { Misfit } from "./log-store.ts";
 
 /** The vendor's `index.mapping.total_fields.limit`. */
 export const MAX_FIELDS = 1000;
-
-/** Members of an event that the vendor refuses at its top. */
-const metadataFields = new Set(
-  ["id", "index", "source", "routing", "version", "seq_no", "primary_term", "field_names", "ignored"].map(
-    (name) => `_${name}`,
-  ),
-);
 
 /** The values of one field, by number of row within the batch. */
 export interface BatchColumn {

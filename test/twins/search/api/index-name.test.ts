@@ -4,8 +4,8 @@ import { request } from "../../../support/http.ts";
 import { type SearchSandbox, startSearch } from "../../../support/search.ts";
 
 const rows = [
-  { _id: "a", _source: { m: "none of its own" } },
-  { _id: "b", _index: "logs", _source: { m: "logs, as it says" } },
+  { _id: "a", m: "none of its own" },
+  { _id: "b", _index: "logs", m: "logs, as it says" },
   { _id: "c", _index: "web", _source: { m: "web" } },
 ]
   .map((row) => `${JSON.stringify(row)}\n`)
