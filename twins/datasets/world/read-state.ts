@@ -1,6 +1,12 @@
 /** Reads rows that somebody gives to an event world, and says all that is wrong with them. */
 import type { Problem, Tables } from "../../sandbox/world.ts";
-import type { LoadedDocument, StoreContent, StoredDocument, UnfitValue } from "../store/log-store.ts";
+import type {
+  LoadedDocument,
+  MisfitKind,
+  StoreContent,
+  StoredDocument,
+  UnfitValue,
+} from "../store/log-store.ts";
 import { readRow } from "./event-row.ts";
 import { readFieldRows } from "./field-rows.ts";
 
@@ -92,11 +98,20 @@ export function unfitProblems(
   values: readonly UnfitValue[],
   positions: readonly number[] | undefined,
 ): Problem[] {
-  return values.map(({ document, field, value, reason }) => ({
+  return values.map(({ document, kind, field, type, value, reason }) => ({
     table: "events",
     ...(positions && { row: positions[document] ?? document }),
     ...(field !== "" && { column: field }),
     ...(value !== "" && { value: JSON.parse(value) }),
-    rule: reason,
+    rule: ofType.has(kind) ? `must be of type ${type}, as the field is: ${reason}` : reason,
   }));
 }
+
+/** What is wrong with a value of another type; the vendor's reason does not name the right one. */
+const ofType: ReadonlySet<MisfitKind> = new Set([
+  "not_a_number",
+  "out_of_range",
+  "not_finite",
+  "not_a_boolean",
+  "not_a_date",
+]);

@@ -25,6 +25,18 @@ const problemsOf = async (work: Promise<unknown>) => {
 };
 
 describe("events as rows", () => {
+  test("with a value of another type are refused with the type that would be right", async () => {
+    await world.insert({ events: [{ _id: "a", took: 5 }] });
+    expect(await problemsOf(world.update("events", { _id: "a" }, { took: "soon" }))).toEqual([
+      {
+        table: "events",
+        column: "took",
+        value: "soon",
+        rule: 'must be of type long, as the field is: For input string: "soon"',
+      },
+    ]);
+  });
+
   test("may name themselves in their text, as the lines of a file do", async () => {
     const source = '{"_id":"x","_index":"web","a":1.0}';
     const row = { _id: "x", _index: "web", _version: 1, _seq_no: 0, _source: source, a: 1 };
