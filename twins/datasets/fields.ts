@@ -1,5 +1,5 @@
 /** The fields of a log dataset, inferred from its events. */
-import { identifier, type Sql } from "./sql.ts";
+import { identifier, raw, type Sql } from "./sql.ts";
 
 /**
  * What a field holds. Columns: `text` VARCHAR, `long` BIGINT, `unsigned_long` UBIGINT, `double` DOUBLE, `boolean` BOOLEAN,
@@ -69,6 +69,20 @@ export class FieldCatalog {
   all(): Field[] {
     return [...this.#fields.values()].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
   }
+}
+
+const columnTypes: Record<FieldType, string> = {
+  text: "VARCHAR",
+  long: "BIGINT",
+  unsigned_long: "UBIGINT",
+  double: "DOUBLE",
+  boolean: "BOOLEAN",
+  date: "TIMESTAMP",
+};
+
+/** The type of a field's column: `BIGINT`, `VARCHAR[]`, … */
+export function columnTypeOf({ type, multi }: Pick<Field, "type" | "multi">): Sql {
+  return raw(columnTypes[type] + (multi ? "[]" : ""));
 }
 
 /** The field's column in `documents AS d`. */

@@ -4,7 +4,7 @@ import type { LogStore } from "../datasets/store/log-store.ts";
 import { translatorOf } from "../datasets/translator/config.ts";
 import { EventWorld } from "../datasets/world/event-world.ts";
 import type { TwinContext } from "../sandbox/twin.ts";
-import { WorldRefusal } from "../sandbox/world.ts";
+import { DEFAULT_PROFILE, unknownProfile } from "../sandbox/world.ts";
 import type { SearchConfig } from "./config.ts";
 import { DocumentWriter } from "./documents/document-writer.ts";
 import { createOpenSearches, endSearches } from "./search/open-searches.ts";
@@ -45,7 +45,7 @@ export async function startSearchTwin(
     translatorOrder: translator,
     log,
     async reset(profile) {
-      if (profile !== undefined && profile !== "default") throw unknownProfile(profile);
+      if (profile !== undefined && profile !== DEFAULT_PROFILE) throw unknownProfile(profile);
       // A store that was never opened will open on what is then the baseline.
       endSearches(searches);
       await (await opened)?.reset({ file: baselineFile() });
@@ -58,10 +58,4 @@ export async function startSearchTwin(
 
 function open(baselineFile: string | undefined, index: string, log: TwinContext["log"]): Promise<LogStore> {
   return openLogStore({ index, log, ...(baselineFile === undefined ? {} : { baselineFile }) });
-}
-
-function unknownProfile(profile: string): WorldRefusal {
-  return new WorldRefusal([
-    { table: "*", value: profile, rule: "no such profile; this twin has one, named default" },
-  ]);
 }

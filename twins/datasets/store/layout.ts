@@ -4,15 +4,8 @@
  */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { z } from "zod";
-import {
-  type Field,
-  FieldCatalog,
-  type FieldType,
-  likelyTimeField,
-  type NewField,
-  placeFields,
-} from "../fields.ts";
-import { identifier, joined, raw, type Sql, sql } from "../sql.ts";
+import { columnTypeOf, FieldCatalog, likelyTimeField, type NewField, placeFields } from "../fields.ts";
+import { identifier, joined, raw, sql } from "../sql.ts";
 import { read } from "./duckdb.ts";
 
 /** Grows when a file of the version before cannot be read any more. */
@@ -37,20 +30,6 @@ export class UnreadableStore extends Error {
     super(`this is no database that this version of offhook can open: ${why}; upload the dataset again`);
     this.name = "UnreadableStore";
   }
-}
-
-const columnTypes: Record<FieldType, string> = {
-  text: "VARCHAR",
-  long: "BIGINT",
-  unsigned_long: "UBIGINT",
-  double: "DOUBLE",
-  boolean: "BOOLEAN",
-  date: "TIMESTAMP",
-};
-
-/** The type of a field's column: `BIGINT`, `VARCHAR[]`, … */
-export function columnTypeOf({ type, multi }: Pick<Field, "type" | "multi">): Sql {
-  return raw(columnTypes[type] + (multi ? "[]" : ""));
 }
 
 /** Makes the tables of an empty store. */

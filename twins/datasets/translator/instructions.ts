@@ -1,20 +1,11 @@
 /** What a model is told before it translates. */
-import type { Field, FieldCatalog } from "../fields.ts";
+import { columnTypeOf, type Field, type FieldCatalog } from "../fields.ts";
 
 /** The languages that can be translated. */
 export type Language = "esql" | "query-dsl";
 
 /** A dataset can have thousands of fields; a prompt cannot. */
 const MOST_FIELDS = 400;
-
-const columnTypes: Record<Field["type"], string> = {
-  text: "VARCHAR",
-  long: "BIGINT",
-  unsigned_long: "UBIGINT",
-  double: "DOUBLE",
-  boolean: "BOOLEAN",
-  date: "TIMESTAMP",
-};
 
 const results: Record<Language, string> = {
   esql: [
@@ -41,8 +32,9 @@ export function instructionsFor(language: Language, fields: FieldCatalog): strin
   ].join("\n");
 }
 
-function describe({ name, column, type, multi }: Field): string {
+function describe(field: Field): string {
+  const { name, column } = field;
   const shown = JSON.stringify(column);
   const alias = column === name ? "" : ` (the field ${JSON.stringify(name)})`;
-  return `  ${shown} ${columnTypes[type]}${multi ? "[]" : ""}${alias}`;
+  return `  ${shown} ${columnTypeOf(field).texts.join("")}${alias}`;
 }

@@ -3,11 +3,12 @@ import { joined, raw, type Sql, sql } from "../../datasets/sql.ts";
 import { parseDate } from "../dates/date-math.ts";
 import { defaultDateFormat } from "../dates/java-format.ts";
 import { Double, doubleText } from "../json/numbers.ts";
+import { tokenOf } from "../json/token.ts";
 import type { Aggregations, BucketsAggregation, KeyColumn, SingleAggregation } from "./aggregation.ts";
 import type { AggregationContext } from "./context.ts";
 import { argumentError, optionError, parsingError } from "./errors.ts";
 import { anyKind, type Naming } from "./metrics.ts";
-import { isRecord, MAX_ITEMS, Options, tokenOf } from "./options.ts";
+import { isRecord, MAX_ITEMS, Options } from "./options.ts";
 import type { Bucket, Members } from "./result.ts";
 import { numeric, readValues, type Values, zoneOption } from "./values.ts";
 

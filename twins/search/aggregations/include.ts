@@ -1,8 +1,9 @@
 /** `include` and `exclude` of a terms aggregation. */
 import { joined, type Sql, sql } from "../../datasets/sql.ts";
+import { tokenOf } from "../json/token.ts";
 import { argumentError, optionError } from "./errors.ts";
 import { luceneRegexp } from "./lucene-regexp.ts";
-import { isRecord, type Options, tokenOf } from "./options.ts";
+import { isRecord, type Options } from "./options.ts";
 import type { Values } from "./values.ts";
 
 const MAX_TERMS = 65_536;

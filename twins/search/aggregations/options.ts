@@ -1,4 +1,5 @@
 /** The options of one aggregation, read one by one; what is left over is unknown. */
+import { tokenOf } from "../json/token.ts";
 import { optionError, parsingError } from "./errors.ts";
 import { didYouMean } from "./suggest.ts";
 
@@ -6,22 +7,6 @@ export type JsonRecord = { readonly [member: string]: unknown };
 
 export function isRecord(value: unknown): value is JsonRecord {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** The vendor's name of a JSON value's kind. */
-export function tokenOf(value: unknown): string {
-  if (Array.isArray(value)) return "START_ARRAY";
-  if (value === null) return "VALUE_NULL";
-  switch (typeof value) {
-    case "string":
-      return "VALUE_STRING";
-    case "boolean":
-      return "VALUE_BOOLEAN";
-    case "object":
-      return "START_OBJECT";
-    default:
-      return "VALUE_NUMBER";
-  }
 }
 
 /** The most values of a list of percents, ranges, filters, paths. */

@@ -1,8 +1,9 @@
 /** The order of buckets, by their key, their count, or a figure of a sub-aggregation. */
 import { joined, raw, type Sql, sql } from "../../datasets/sql.ts";
+import { tokenOf } from "../json/token.ts";
 import type { Aggregation, OrderTerm, SortOrder } from "./aggregation.ts";
 import { argumentError, optionError } from "./errors.ts";
-import { isRecord, tokenOf } from "./options.ts";
+import { isRecord } from "./options.ts";
 import type { Bucket, Result } from "./result.ts";
 import type { Owner } from "./statement.ts";
 

@@ -1,4 +1,5 @@
 /** Reads the aggregations of a request. */
+import { tokenOf } from "../json/token.ts";
 import type { Aggregation, Aggregations } from "./aggregation.ts";
 import { readComposite } from "./composite.ts";
 import { filterAggregation, readFilters, readGlobal, readMissing, readRange } from "./conditions.ts";
@@ -7,7 +8,7 @@ import { readDateHistogram } from "./date-histogram.ts";
 import { argumentError, parsingError } from "./errors.ts";
 import { readHistogram } from "./histogram.ts";
 import { type Naming, readCountMetric, readSimpleMetric } from "./metrics.ts";
-import { isRecord, type JsonRecord, Options, tokenOf } from "./options.ts";
+import { isRecord, type JsonRecord, Options } from "./options.ts";
 import { readPercentileRanks, readPercentiles } from "./percentiles.ts";
 import {
   orderPipelines,

@@ -1,5 +1,6 @@
 /** Aliases, data streams and templates: taken, and without effect. */
 import type { Method, Operation } from "../../sandbox/operation.ts";
+import { noSuchIndex } from "../indices/errors.ts";
 import { expressionParameters } from "../indices/expression.ts";
 import type { SearchTwin } from "../search-twin.ts";
 import { VendorError } from "../vendor-error.ts";
@@ -93,14 +94,7 @@ function getAlias(call: Call): Answer {
 function listDataStreams(call: Call): Answer {
   const name = call.segment("name");
   if (name === "" || name.includes("*") || name === "_all") return { body: { data_streams: [] } };
-  throw new VendorError(404, {
-    type: "index_not_found_exception",
-    reason: `no such index [${name}]`,
-    "resource.type": "index_or_alias",
-    "resource.id": name,
-    index_uuid: "_na_",
-    index: name,
-  });
+  throw noSuchIndex(name);
 }
 
 function templates(path: Template): Operation<SearchTwin>[] {

@@ -1,6 +1,7 @@
 /** A request of the vendor's API, read as the vendor reads it. */
 import type { VendorRequest } from "../../sandbox/operation.ts";
 import { type Json, type JsonObject, readJson } from "../json/read.ts";
+import { tokenOf } from "../json/token.ts";
 import type { DroppedClause } from "../query/compiled-query.ts";
 import { VendorError } from "../vendor-error.ts";
 import { illegal, Parameters } from "./parameters.ts";
@@ -75,20 +76,4 @@ export class Call {
 
 export function isObject(json: unknown): json is JsonObject {
   return typeof json === "object" && json !== null && !Array.isArray(json);
-}
-
-/** The vendor's name for the token that a value begins with. */
-export function tokenOf(json: Json): string {
-  if (json === null) return "VALUE_NULL";
-  if (Array.isArray(json)) return "START_ARRAY";
-  switch (typeof json) {
-    case "string":
-      return "VALUE_STRING";
-    case "boolean":
-      return "VALUE_BOOLEAN";
-    case "object":
-      return "START_OBJECT";
-    default:
-      return "VALUE_NUMBER";
-  }
 }

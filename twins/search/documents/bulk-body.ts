@@ -2,10 +2,9 @@
  * The body of a bulk request: lines of JSON, each action followed by its document.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/docs-bulk.html
  */
-
-import { tokenOf } from "../api/call.ts";
 import { illegal } from "../api/parameters.ts";
 import { type Json, type JsonObject, readJson } from "../json/read.ts";
+import { tokenOf } from "../json/token.ts";
 import type { Conditions, VersionType } from "./action.ts";
 
 export type BulkKind = "index" | "create" | "update" | "delete";

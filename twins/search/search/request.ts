@@ -2,10 +2,10 @@
  * What a search asks for: the body of a search, with the URL parameters that stand for parts of it.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/search-search.html
  */
-import { tokenOf } from "../api/call.ts";
 import { illegal, readDurationMs } from "../api/parameters.ts";
 import { invalidRequest } from "../documents/errors.ts";
 import type { Json, JsonObject } from "../json/read.ts";
+import { tokenOf } from "../json/token.ts";
 import { locateIn } from "../query/json-position.ts";
 import { VendorError } from "../vendor-error.ts";
 import { type Collapse, readCollapse } from "./collapse.ts";

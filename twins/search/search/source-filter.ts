@@ -1,8 +1,8 @@
 /** Which parts of a document's source are answered. */
-import { tokenOf } from "../api/call.ts";
 import type { Parameters } from "../api/parameters.ts";
 import { matches } from "../indices/expression.ts";
 import { type ExactJson, type Json, readExactJson } from "../json/read.ts";
+import { tokenOf } from "../json/token.ts";
 import { RawJson } from "../json/write.ts";
 import { VendorError } from "../vendor-error.ts";
 

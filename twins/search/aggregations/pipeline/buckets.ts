@@ -1,7 +1,8 @@
 /** bucket_script, bucket_selector, bucket_sort: each over the buckets it is in. */
+import { tokenOf } from "../../json/token.ts";
 import { argumentError, optionError } from "../errors.ts";
 import type { Naming } from "../metrics.ts";
-import { isRecord, type JsonRecord, Options, tokenOf } from "../options.ts";
+import { isRecord, type JsonRecord, Options } from "../options.ts";
 import { compareFigures } from "../order.ts";
 import type { Bucket } from "../result.ts";
 import { bucketFigure, type GapPolicy, readGapPolicy } from "./path.ts";

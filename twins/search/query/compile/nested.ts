@@ -3,7 +3,7 @@
  * the place of the documents: tables of the same names, with postings and statistics of their own.
  */
 import { analyzedSql } from "../../../datasets/analysis.ts";
-import { type Field, FieldCatalog, type FieldType } from "../../../datasets/fields.ts";
+import { columnTypeOf, type Field, FieldCatalog } from "../../../datasets/fields.ts";
 import { identifier, joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { shardError } from "../errors.ts";
 import type { NestedQuery } from "../syntax/query.ts";
@@ -67,22 +67,13 @@ function tablesOf(path: string, fields: readonly Field[]): Sql {
   return joined([documents, ...postings, ...statistics], ", ");
 }
 
-const types: Record<FieldType, string> = {
-  text: "VARCHAR",
-  long: "BIGINT",
-  unsigned_long: "UBIGINT",
-  double: "DOUBLE",
-  boolean: "BOOLEAN",
-  date: "TIMESTAMP",
-};
-
 function columnSql({ type, multi }: Field, name: string): Sql {
   const path = jsonPath(name);
-  const column = raw(types[type]);
+  const column = columnTypeOf({ type, multi });
   if (!multi) return sql`TRY_CAST(json_extract_string(object, ${path}) AS ${column})`;
   const values = sql`CASE json_type(object, ${path}) WHEN 'ARRAY' THEN CAST(json_extract(object, ${path}) AS VARCHAR[])
     WHEN 'NULL' THEN NULL ELSE [json_extract_string(object, ${path})] END`;
-  return sql`CASE WHEN json_exists(object, ${path}) THEN TRY_CAST(${values} AS ${column}[]) END`;
+  return sql`CASE WHEN json_exists(object, ${path}) THEN TRY_CAST(${values} AS ${column}) END`;
 }
 
 function postingsSql(field: Field): Sql {
