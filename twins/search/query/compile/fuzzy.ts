@@ -54,9 +54,8 @@ export function fuzzyWord(
                (${statisticsOf(target)}))
     GROUP BY _row)`;
   return {
-    predicate: inRows(
-      sql`SELECT _row FROM (${occurrences}) AS o WHERE term IN (SELECT term FROM (${alike}))`,
-    ),
+    predicate: inRows(sql`SELECT _row FROM ${rows}`),
+    rows: sql`SELECT _row FROM ${rows}`,
     score: { kind: "ranked", rows },
     async explain(ask, row) {
       const [found] = await ask(sql`SELECT score FROM ${rows} WHERE _row = ${row}`);
