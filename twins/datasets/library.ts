@@ -26,12 +26,13 @@ import path from "node:path";
 import { pipeline } from "node:stream/promises";
 import { z } from "zod";
 import { wallTime } from "../sandbox/clock.ts";
-import type {
-  Dataset,
-  DatasetDescription,
-  DatasetLibrary,
-  DatasetLibraryOptions,
-  DatasetSource,
+import {
+  type Dataset,
+  type DatasetDescription,
+  type DatasetLibrary,
+  type DatasetLibraryOptions,
+  DatasetRefusal,
+  type DatasetSource,
 } from "../sandbox/datasets/dataset.ts";
 import { likelyFormat, statedFormat } from "./ingest/format.ts";
 import { ingest } from "./ingest/ingest.ts";
@@ -143,7 +144,7 @@ class Library implements DatasetLibrary {
 
   /** What a file holds, without reading it when it is as it was when it was read last. */
   async #identify(file: string): Promise<{ stamp: string; sha256: string }> {
-    const stamp = stampOf(await stat(file, { bigint: true }));
+    const stamp = stampOf(await foundFile(file));
     try {
       const known = readFileSchema.parse(JSON.parse(await readFile(this.#recordOf(file), "utf8")));
       if (known.stamp === stamp) return known;
@@ -185,4 +186,16 @@ async function replaceFile(file: string, text: string, aside: string): Promise<v
 async function beginningOf(file: string): Promise<Buffer> {
   for await (const chunk of createReadStream(file, { end: 4095 })) return chunk;
   return Buffer.alloc(0);
+}
+
+/** @throws DatasetRefusal when there is none: it may be told to who named it, without where this machine looked */
+async function foundFile(file: string): Promise<BigIntStats> {
+  try {
+    return await stat(file, { bigint: true });
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
+    throw new DatasetRefusal(
+      `there is no file ${path.basename(file)} where it was said to be; a path is relative to the environment file`,
+    );
+  }
 }

@@ -6,7 +6,7 @@ import { pino } from "pino";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openDatasetLibrary } from "../../../twins/datasets/library.ts";
 import { removeLeftOvers, removeOldest } from "../../../twins/datasets/library-room.ts";
-import type { DatasetLibrary } from "../../../twins/sandbox/datasets/dataset.ts";
+import { type DatasetLibrary, DatasetRefusal } from "../../../twins/sandbox/datasets/dataset.ts";
 
 const log = pino({ level: "silent" });
 let root: string;
@@ -34,6 +34,14 @@ async function open(): Promise<DatasetLibrary> {
 const keptFiles = async () => (await readdir(folder)).filter((name) => name.endsWith(".duckdb"));
 /** When the dataset was made: told apart by it, a dataset made anew is another. */
 const madeAt = async (library: DatasetLibrary) => (await library.fromFile(file)).description.created_at;
+
+test("a file that is not there is refused by its name, without where it was looked for", async () => {
+  const library = await open();
+  const error = await library.fromFile(path.join(root, "none.csv")).catch((reason: unknown) => reason);
+  if (!(error instanceof DatasetRefusal)) throw new Error(`no refusal but ${error}`);
+  expect(error.message).toContain("there is no file none.csv");
+  expect(error.message).not.toContain(root);
+});
 
 test("a file that has not changed is read once, in this process and the next", async () => {
   const first = await madeAt(await open());

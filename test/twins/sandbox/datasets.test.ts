@@ -281,7 +281,9 @@ describe("the environment file", () => {
     await expect(start(services)).rejects.toThrow(
       /day\.csv of service logs was not read.*\n {2}line 2, column 2: the record has 1 value/,
     );
-    await expect(start("services: [{name: logs, dataset: none.csv}]")).rejects.toThrow("ENOENT");
+    await expect(start("services: [{name: logs, dataset: none.csv}]")).rejects.toThrow(
+      "there is no file none.csv",
+    );
     await start("services: [{name: logs}]");
   });
 
