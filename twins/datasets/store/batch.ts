@@ -43,14 +43,10 @@ export class Batch {
     }));
   }
 
-  /**
-   * Reads a document and fits it to the fields; does not take it yet.
-   * @param place of a document that may tell its own id and index
-   */
-  fit(source: string, place?: { id?: string; index: string }): FittedDocument | Misfit {
+  /** Reads a document and fits it to the fields; does not take it yet. */
+  fit(source: string): FittedDocument | Misfit {
     try {
-      const fields = readLeaves(source);
-      return this.#fit(place ? fields.filter((field) => !tells(field, place)) : fields);
+      return this.#fit(readLeaves(source));
     } catch (error) {
       if (error instanceof Unfit) return { ...error.misfit, ...placeOf(source, error.offset) };
       if (!(error instanceof JsonMistake)) throw error;
@@ -158,12 +154,6 @@ function tooMany(name: string, leaf: Leaf): Unfit {
     type: "",
     value: jsonOf(leaf),
   });
-}
-
-/** Whether a member only says what is known of the document. */
-function tells({ name, leaves: [leaf, ...more] }: LeafField, { id, index }: { id?: string; index: string }) {
-  const known = name === "_id" ? id : name === "_index" ? index : undefined;
-  return known !== undefined && more.length === 0 && leaf?.text === known;
 }
 
 function jsonOf({ kind, text }: Leaf): string {

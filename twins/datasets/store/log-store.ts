@@ -82,8 +82,6 @@ export interface DocumentWrite {
   source: string;
   /** The version it gets; when absent, one more than that of the document it replaces, or 1. */
   version?: number;
-  /** Its text may hold `_id` and `_index` when they say the same as here, as the lines of a file do; else the vendor refuses them. */
-  namesItself?: true;
 }
 
 /** A write that depends on what is there. */

@@ -49,7 +49,7 @@ export function planWrite(
   let row = state.nextRow;
   const outcomes = documents.map((write): DocumentOutcome => {
     const { index, source } = write;
-    const fitted = batch.fit(source, write.namesItself ? write : undefined);
+    const fitted = batch.fit(source);
     if (!("fields" in fitted)) return { outcome: "unfit", id: write.id, index, misfit: fitted };
     const id = write.id ?? generatedId(row);
     const key = documentKey({ index, id });

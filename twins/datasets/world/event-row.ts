@@ -43,7 +43,6 @@ export function readRow(row: unknown, index: string): RowReading {
       ...(typeof _id === "string" && { id: _id }),
       index: String(_index),
       source,
-      namesItself: true,
       ...(typeof _version === "number" && { version: _version }),
       ...(typeof _seq_no === "number" && { seqNo: _seq_no }),
     },

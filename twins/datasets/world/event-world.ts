@@ -117,7 +117,6 @@ export class EventWorld implements World {
         id,
         index,
         source: changeMembers(source, members),
-        namesItself: true as const,
       }));
       // Of no event, the change is still to be one that could be made.
       const checked = documents.length > 0 ? documents : [{ index: EVENTS, source: JSON.stringify(members) }];

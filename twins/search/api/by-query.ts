@@ -111,9 +111,7 @@ async function change(call: Call, twin: SearchTwin, kind: "delete" | "index"): P
         id: String(id),
         conditions: { versionType: "internal" } as const,
       };
-      return kind === "delete"
-        ? { kind, ...place }
-        : { kind, ...place, source: String(source), namesItself: true };
+      return kind === "delete" ? { kind, ...place } : { kind, ...place, source: String(source) };
     });
   });
   const failures = outcomes.filter(isFailed).map(({ index, id, error }) => ({

@@ -23,8 +23,6 @@ export interface IndexAction extends Placed {
   id: string | undefined;
   /** JSON text of an object. */
   source: string;
-  /** It is a document that was there: a row of a file may hold its id and its index. */
-  namesItself?: true;
 }
 
 export interface DeleteAction extends Placed {

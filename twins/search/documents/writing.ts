@@ -83,13 +83,7 @@ export class Writing {
     }
     checkConditions({ index, id }, conditions, old);
     const version = conditions.versionType === "internal" ? undefined : conditions.version;
-    const document = {
-      index,
-      id,
-      source,
-      ...(version !== undefined && { version }),
-      ...(action.namesItself && { namesItself: action.namesItself }),
-    };
+    const document = { index, id, source, ...(version === undefined ? {} : { version }) };
     this.#writes.push({ position, document });
   }
 
@@ -109,9 +103,7 @@ export class Writing {
       this.#outcomes[position] = { index, id, version, seqNo, result: "noop", source };
       return;
     }
-    // A row of a file may have its id and its index in its text.
-    const document = { index, id, source: compactJson(merged.document), namesItself: true as const };
-    this.#writes.push({ position, document });
+    this.#writes.push({ position, document: { index, id, source: compactJson(merged.document) } });
   }
 
   async #flush(): Promise<void> {

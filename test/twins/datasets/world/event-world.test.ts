@@ -37,21 +37,6 @@ describe("events as rows", () => {
     ]);
   });
 
-  test("may name themselves in their text, as the lines of a file do", async () => {
-    const source = '{"_id":"x","_index":"web","a":1.0}';
-    const row = { _id: "x", _index: "web", _version: 1, _seq_no: 0, _source: source, a: 1 };
-    await world.load({ events: [row], fields: [] });
-    const tables = await world.dump();
-    await world.load(tables);
-    expect(await world.dump()).toEqual(tables);
-    expect(await world.update("events", { _id: "x" }, { b: 2 })).toBe(1);
-    expect(await page()).toMatchObject({ rows: [{ _id: "x", _index: "web", a: 1, b: 2 }], total: 1 });
-    const other = { ...row, _id: "y" };
-    expect(await problemsOf(world.insert({ events: [{ ...other, _seq_no: undefined }] }))).toMatchObject([
-      { column: "_id", value: "x" },
-    ]);
-  });
-
   test("have the version of the store, whoever wrote to it", async () => {
     expect(world.stateVersion).toBe(0);
     await store.exclusively((writer) => writer.write([{ index: "logs", source: '{"a":1}' }]));
