@@ -153,9 +153,14 @@ describe("an NDJSON file is refused", () => {
       problem(2, 'the name "a\\u0000b" has the character U+0000 in it'),
     ],
     [
+      "with objects nested deeper than a written event may have them",
+      `${'{"a":'.repeat(21)}1${"}".repeat(21)}`,
+      problem(101, "objects are nested deeper than 20 levels"),
+    ],
+    [
       "that is nested too deep",
-      `${'{"a":'.repeat(200)}1${"}".repeat(200)}`,
-      problem(501, "the event is nested deeper than 100 levels"),
+      `{"a":${"[".repeat(200)}1${"]".repeat(200)}}`,
+      problem(105, "the event is nested deeper than 100 levels"),
     ],
     ["with half a hit", '{"_source":{"a":1},"other":2}', problem(1, /"other" does not fit/)],
   ])("%s", async (_name, line, expected) => {

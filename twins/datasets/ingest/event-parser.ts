@@ -3,6 +3,7 @@
  * flattened to dotted names, arrays become several values of one, numbers keep their digits. `null`, `[]` and `{}` are no values.
  */
 import { brokenNameRule } from "../field-name.ts";
+import { MAX_OBJECTS } from "../store/json-leaves.ts";
 import type { FieldNode, FieldTree } from "./field-tree.ts";
 import { readStringBytes } from "./json-string.ts";
 import { MOST_DEPTH, MOST_FIELDS } from "./limits.ts";
@@ -53,6 +54,8 @@ export class EventParser {
   #at = 0;
   #end = 0;
   #depth = 0;
+  /** How many of these levels are objects. */
+  #objectDepth = 0;
   #objects = 0;
 
   constructor(tree: FieldTree, values: RowValues) {
@@ -66,6 +69,7 @@ export class EventParser {
     this.#at = start;
     this.#end = end;
     this.#depth = 0;
+    this.#objectDepth = 0;
     this.documentMembers = [];
     this.#space();
     if (this.#peek() !== OPEN_OBJECT) throw this.#problem(this.#notAnEvent());
@@ -81,6 +85,9 @@ export class EventParser {
   }
 
   #object(node: FieldNode): void {
+    if (++this.#objectDepth > MAX_OBJECTS) {
+      throw this.#problem(`objects are nested deeper than ${MAX_OBJECTS} levels`);
+    }
     this.#enter();
     const object = ++this.#objects;
     let before: FieldNode | undefined;
@@ -89,6 +96,7 @@ export class EventParser {
         before = this.#member(node, before, object);
       } while (this.#another(CLOSE_OBJECT, 'after a member comes "," or "}"'));
     }
+    this.#objectDepth--;
     this.#leave();
   }
 

@@ -34,7 +34,7 @@ export class JsonMistake extends Error {
 }
 
 /** How deep objects may be nested: the vendor's `index.mapping.depth.limit`. Arrays in arrays count apart. */
-const MAX_OBJECTS = 20;
+export const MAX_OBJECTS = 20;
 const MAX_ARRAYS = 200;
 
 const number = /-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?/y;
