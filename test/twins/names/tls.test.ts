@@ -94,7 +94,7 @@ describe("the TLS listener", () => {
       rejectUnauthorized: false,
     });
     const [error] = await once(socket, "error");
-    expect(error.code).toBe("ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE");
+    expect(error.code).toContain("ALERT_HANDSHAKE_FAILURE");
   });
 
   test.each([
