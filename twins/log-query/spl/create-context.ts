@@ -1,0 +1,83 @@
+/** Makes what a search runs in. */
+
+import { identifier, joined, raw, sql } from "../../datasets/sql.ts";
+import type { LogReader } from "../../datasets/store/log-store.ts";
+import { compilePipeline } from "./compile-pipeline.ts";
+import type { Knowledge } from "./knowledge.ts";
+import { orderClause, type Relation } from "./relation.ts";
+import type { Rows } from "./rows.ts";
+import type { SearchContext, SearchLimits, TimeRange } from "./search-context.ts";
+import type { SearchMessage } from "./spl-error.ts";
+import type { Pipeline } from "./syntax/ast.ts";
+
+export interface ContextOptions {
+  store: LogReader;
+  knowledge: Knowledge;
+  nowMs: number;
+  timeZone: string;
+  range: TimeRange;
+  limits: SearchLimits;
+  sid: string;
+  user: string;
+  app: string;
+  /** Ends every statement of the search. */
+  signal: AbortSignal;
+  /** How long the whole search may take, from now on. */
+  deadlineMs: number;
+  parse(search: string): Pipeline;
+  warn(message: SearchMessage): void;
+  /** Called with each statement before it runs. */
+  ran?(statement: string): void;
+}
+
+export function createSearchContext(options: ContextOptions): SearchContext {
+  const endsAt = performance.now() + options.deadlineMs;
+  const { store, knowledge, nowMs, timeZone, limits, sid, user, app, signal } = options;
+  const shared = { store, knowledge, nowMs, timeZone, limits, sid, user, app };
+  const warned = new Set<string>();
+  const warn = (message: SearchMessage) => {
+    if (warned.has(message.text)) return;
+    warned.add(message.text);
+    options.warn(message);
+  };
+  const run = async (
+    relation: Relation,
+    maxRows: number,
+    deadlineMs = endsAt - performance.now(),
+  ): Promise<Rows> => {
+    const { columns, select, order } = relation;
+    const items =
+      columns.length === 0
+        ? raw("NULL")
+        : joined(
+            columns.map(({ column }) => identifier(column)),
+            ", ",
+          );
+    const limit = sql`LIMIT CAST(${maxRows} AS BIGINT)`;
+    const statement = sql`SELECT ${items} FROM (${select}) AS r ${orderClause(order)} ${limit}`;
+    options.ran?.(statement.text);
+    const { rows } = await store.query(statement, { signal, deadlineMs: Math.max(1, deadlineMs) });
+    return { fields: columns, rows: columns.length === 0 ? rows.map(() => []) : rows };
+  };
+  const within = (range: TimeRange): SearchContext => ({
+    ...shared,
+    range,
+    warn,
+    run: (relation, maxRows) => run(relation, maxRows),
+    within,
+    parse: options.parse,
+    subrelation: (pipeline) => compilePipeline(pipeline, within(range)),
+    async subsearch(pipeline, maxRows = limits.subsearchMaxRows) {
+      const relation = await compilePipeline(pipeline, within(range));
+      const deadlineMs = Math.min(limits.subsearchMaxMs, endsAt - performance.now());
+      const rows = await run(relation, maxRows + 1, deadlineMs);
+      if (rows.rows.length <= maxRows) return rows;
+      warn({
+        type: "WARN",
+        text: `[subsearch]: Subsearch produced more than ${maxRows} results, truncating to maxout ${maxRows}.`,
+      });
+      return { ...rows, rows: rows.rows.slice(0, maxRows) };
+    },
+  });
+  return within(options.range);
+}

@@ -1,0 +1,203 @@
+/** The rows between two commands of a pipeline: a SELECT, what its columns are, and their order. */
+import { identifier, joined, raw, type Sql, sql } from "../../datasets/sql.ts";
+import { type Typed, textOf } from "./typed.ts";
+
+export interface Column {
+  /** The field: case counts, any characters. */
+  readonly name: string;
+  /** Its column in `select`; see `placed`. */
+  readonly column: string;
+  readonly type: "text" | "number";
+  readonly multi: boolean;
+  /** Position among the BY fields, from 0, when it is one of a report. */
+  readonly groupRank?: number;
+}
+
+export interface OrderKey {
+  /** A column of `select` that is no field: `#order0`, … */
+  readonly column: string;
+  readonly direction: "ASC" | "DESC";
+}
+
+export interface Relation {
+  /** Gives the columns of `columns` and of `order`; its own order says nothing. */
+  readonly select: Sql;
+  /** In the order in which results show them. */
+  readonly columns: readonly Column[];
+  /** Most important first; NULLs come last. Rows that agree in all keys may come in any order, so that there should be none. */
+  readonly order: readonly OrderKey[];
+  /** Whether rows still are events (they have `_raw`), or a transforming command has made a report of them. */
+  readonly kind: "events" | "report";
+}
+
+/** A field of a row to be. */
+export interface Output {
+  name: string;
+  value: Typed;
+  groupRank?: number;
+}
+
+export function columnOf(relation: Relation, name: string): Column | undefined {
+  return relation.columns.find((column) => column.name === name);
+}
+
+/** The field's value in `(select) AS r`. */
+export function fieldValue({ column, type, multi }: Column): Typed {
+  return { type, multi, sql: identifier(column) };
+}
+
+/** Names for columns: a field's own, or with `~n` after it where case alone tells it from one before. DuckDB's names ignore case. */
+export function placed(names: readonly string[]): string[] {
+  const taken = new Set<string>();
+  return names.map((name) => {
+    let column = name === "" ? "~" : name;
+    for (let n = 1; taken.has(column.toLowerCase()); n++) column = `${name}~${n}`;
+    taken.add(column.toLowerCase());
+    return column;
+  });
+}
+
+/** Other columns of the same rows, in the same order. Expressions read `input`'s columns. */
+export function project(input: Relation, outputs: readonly Output[], kind = input.kind): Relation {
+  return selected(input.select, outputs, input.order, kind);
+}
+
+/** Rows of a SELECT (or a table) with the order columns it has. */
+export function selected(
+  from: Sql,
+  outputs: readonly Output[],
+  order: readonly OrderKey[],
+  kind: Relation["kind"],
+): Relation {
+  const names = placed(outputs.map(({ name }) => name));
+  const columns = outputs.map(({ name, value, groupRank }, index): Column => {
+    const column = names[index] ?? name;
+    const type = value.type === "number" ? "number" : "text";
+    return { name, column, type, multi: value.multi, ...(groupRank === undefined ? {} : { groupRank }) };
+  });
+  const items = outputs.map(({ value }, index) => {
+    const expression = value.type === "boolean" ? textOf(value) : value.sql;
+    return sql`${expression} AS ${identifier(names[index] ?? "")}`;
+  });
+  const keys = order.map(({ column }) => identifier(column));
+  return {
+    select: sql`SELECT ${joined([...items, ...keys], ", ")} FROM (${from}) AS r`,
+    columns,
+    order,
+    kind,
+  };
+}
+
+/** The fields as they are, for `project` together with others. */
+export function outputsOf(relation: Relation): Output[] {
+  return relation.columns.map((column) => ({
+    name: column.name,
+    value: fieldValue(column),
+    ...(column.groupRank === undefined ? {} : { groupRank: column.groupRank }),
+  }));
+}
+
+/** With these fields set, or taken out (`undefined`); new ones come last. All expressions read the row as it was. */
+export function extend(input: Relation, changes: ReadonlyMap<string, Typed | undefined>): Relation {
+  const kept = outputsOf(input).flatMap((output): Output[] => {
+    if (!changes.has(output.name)) return [output];
+    const value = changes.get(output.name);
+    return value === undefined ? [] : [{ ...output, value }];
+  });
+  const known = new Set(input.columns.map(({ name }) => name));
+  const added = [...changes].flatMap(([name, value]): Output[] =>
+    known.has(name) || value === undefined ? [] : [{ name, value }],
+  );
+  return project(input, [...kept, ...added]);
+}
+
+/** The rows for which `predicate` is true. */
+export function filter(input: Relation, predicate: Sql): Relation {
+  return { ...input, select: sql`SELECT * FROM (${input.select}) AS r WHERE ${predicate}` };
+}
+
+/** `#order0 ASC NULLS LAST, …`, for ORDER BY and for windows; `undefined` when there is no order. */
+export function orderBy(order: readonly OrderKey[]): Sql | undefined {
+  if (order.length === 0) return undefined;
+  return joined(
+    order.map(({ column, direction }) => sql`${identifier(column)} ${raw(direction)} NULLS LAST`),
+    ", ",
+  );
+}
+
+/** `ORDER BY …`, or nothing. */
+export function orderClause(order: readonly OrderKey[]): Sql {
+  const keys = orderBy(order);
+  return keys === undefined ? raw("") : sql`ORDER BY ${keys}`;
+}
+
+/** The first rows, in order. */
+export function limited(input: Relation, limit: number, offset = 0): Relation {
+  const clause = sql`LIMIT CAST(${limit} AS BIGINT) OFFSET CAST(${offset} AS BIGINT)`;
+  return {
+    ...input,
+    select: sql`SELECT * FROM (${input.select}) AS r ${orderClause(input.order)} ${clause}`,
+  };
+}
+
+/** In another order; what came before decides between equals. Keys read the row. */
+export function reordered(
+  input: Relation,
+  keys: readonly { value: Sql; direction: OrderKey["direction"] }[],
+): Relation {
+  const order = [
+    ...keys.map(({ direction }) => direction),
+    ...input.order.map(({ direction }) => direction),
+  ].map((direction, index): OrderKey => ({ column: `#order${index}`, direction }));
+  const values = [...keys.map(({ value }) => value), ...input.order.map(({ column }) => identifier(column))];
+  const items = [
+    ...input.columns.map(({ column }) => identifier(column)),
+    ...values.map((value, index) => sql`${value} AS ${identifier(`#order${index}`)}`),
+  ];
+  return { ...input, order, select: sql`SELECT ${joined(items, ", ")} FROM (${input.select}) AS r` };
+}
+
+/** The same rows, each with its number from 1 as the only order key (`#order0`). */
+export function numbered(input: Relation): Relation {
+  const number = sql`row_number() OVER (${orderClause(input.order)})`;
+  return {
+    ...reordered({ ...input, order: input.order }, [{ value: number, direction: "ASC" }]),
+    order: [{ column: "#order0", direction: "ASC" }],
+  };
+}
+
+/** Rows of one after those of the other. A field that only one of them has is missing in the other's rows. */
+export function concatenated(first: Relation, second: Relation): Relation {
+  const names = [...new Set([...first.columns, ...second.columns].map(({ name }) => name))];
+  const shapes = names.map((name) => {
+    const both = [columnOf(first, name), columnOf(second, name)].filter((column) => column !== undefined);
+    const type = both.every((column) => column.type === "number") ? "number" : "text";
+    return { name, type, multi: both.some(({ multi }) => multi) } as const;
+  });
+  const columns = placed(names);
+  const side = (relation: Relation, part: number): Sql => {
+    const rows = numbered(relation);
+    const items = shapes.map(({ name, type, multi }, index) => {
+      const column = columnOf(rows, name);
+      const value = column === undefined ? raw("NULL") : shaped(fieldValue(column), type, multi);
+      return sql`${value} AS ${identifier(columns[index] ?? "")}`;
+    });
+    const keys = [sql`${raw(String(part))} AS "#order0"`, sql`"#order0" AS "#order1"`];
+    return sql`SELECT ${joined([...items, ...keys], ", ")} FROM (${rows.select}) AS r`;
+  };
+  return {
+    select: sql`${side(first, 0)} UNION ALL ${side(second, 1)}`,
+    columns: shapes.map((shape, index) => ({ ...shape, column: columns[index] ?? "" })),
+    order: [
+      { column: "#order0", direction: "ASC" },
+      { column: "#order1", direction: "ASC" },
+    ],
+    kind: first.kind,
+  };
+}
+
+/** A value as a wider type: a number as text, a single value as a list of one. */
+export function shaped(value: Typed, type: "text" | "number", multi: boolean): Sql {
+  const converted = type === "text" ? textOf(value) : value.sql;
+  return multi && !value.multi ? sql`CASE WHEN ${converted} IS NOT NULL THEN [${converted}] END` : converted;
+}

@@ -1,0 +1,52 @@
+/** Rows that are here, not in the database: results, lookup tables, what a command makes itself. */
+
+import { identifier, joined, type Sql, sql } from "../../datasets/sql.ts";
+import type { ResultValue } from "../../datasets/store/log-store.ts";
+import { type Column, placed, type Relation } from "./relation.ts";
+
+export interface RowField {
+  name: string;
+  type: "text" | "number";
+  multi: boolean;
+  groupRank?: number;
+}
+
+/** Values stand in the order of `fields`; missing ones are `null`; a multi-value is an array and never empty. */
+export interface Rows {
+  fields: readonly RowField[];
+  rows: readonly ResultValue[][];
+}
+
+/** The rows as a relation, in their order. They travel as one bound value. */
+export function relationOf(rows: Rows, kind: Relation["kind"] = "report"): Relation {
+  const names = placed(rows.fields.map(({ name }) => name));
+  const columns = rows.fields.map(
+    (field, index): Column => ({ ...field, column: names[index] ?? field.name }),
+  );
+  const structure = columns.map(({ type, multi }, index) => {
+    const one = type === "text" ? "VARCHAR" : "DOUBLE";
+    return [`c${index}`, multi ? [one] : one] as const;
+  });
+  const shape = JSON.stringify([Object.fromEntries([...structure, ["n", "BIGINT"]])]);
+  const text = JSON.stringify(
+    rows.rows.map((row, n) =>
+      Object.fromEntries([...row.map((value, index) => [`c${index}`, plain(value)]), ["n", n]]),
+    ),
+  );
+  const items: Sql[] = [
+    ...columns.map(({ column }, index) => sql`v.${identifier(`c${index}`)} AS ${identifier(column)}`),
+    sql`v.n AS "#order0"`,
+  ];
+  return {
+    select: sql`SELECT ${joined(items, ", ")} FROM (SELECT unnest(from_json(${text}, ${shape})) AS v)`,
+    columns,
+    order: [{ column: "#order0", direction: "ASC" }],
+    kind,
+  };
+}
+
+/** As JSON can say it. */
+function plain(value: ResultValue): unknown {
+  if (typeof value === "bigint") return value.toString();
+  return Array.isArray(value) ? value.map(plain) : value;
+}

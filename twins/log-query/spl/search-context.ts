@@ -1,0 +1,59 @@
+/** What a search is compiled and run in. */
+import type { LogReader } from "../../datasets/store/log-store.ts";
+import type { Knowledge } from "./knowledge.ts";
+import type { Relation } from "./relation.ts";
+import type { Rows } from "./rows.ts";
+import type { SearchMessage } from "./spl-error.ts";
+import type { Pipeline } from "./syntax/ast.ts";
+
+/** Milliseconds since the epoch; the earliest is in it, the latest is not. `undefined`: open. */
+export interface TimeRange {
+  readonly earliestMs: number | undefined;
+  readonly latestMs: number | undefined;
+}
+
+/** The limits of `limits.conf` that searches meet. */
+export interface SearchLimits {
+  /** Rows that a search keeps as its result: 50,000. */
+  readonly maxResultRows: number;
+  /** Rows and milliseconds of a subsearch: 10,000 and 60,000. */
+  readonly subsearchMaxRows: number;
+  readonly subsearchMaxMs: number;
+  /** Rows of `join`'s and `append`'s subsearch: 50,000. */
+  readonly joinMaxRows: number;
+}
+
+export const defaultLimits: SearchLimits = {
+  maxResultRows: 50_000,
+  subsearchMaxRows: 10_000,
+  subsearchMaxMs: 60_000,
+  joinMaxRows: 50_000,
+};
+
+export interface SearchContext {
+  readonly store: LogReader;
+  readonly knowledge: Knowledge;
+  /** Start of the search by the sandbox's clock: `now()`. */
+  readonly nowMs: number;
+  /** IANA name: what days and hours are. */
+  readonly timeZone: string;
+  /** Of the request. A search's own `earliest=` goes before it (`search/events.ts`). */
+  readonly range: TimeRange;
+  readonly limits: SearchLimits;
+  /** Sid of the job, user and app, for `addinfo` and the like. */
+  readonly sid: string;
+  readonly user: string;
+  readonly app: string;
+  /** What the search's owner should know: each text once. */
+  warn(message: SearchMessage): void;
+  /** Runs what has been compiled. @param maxRows more are cut off. @throws QueryInterrupted, SplError */
+  run(relation: Relation, maxRows: number): Promise<Rows>;
+  /** Runs a subsearch in the request's range and its own limits; says so when it was cut. */
+  subsearch(pipeline: Pipeline, maxRows?: number): Promise<Rows>;
+  /** Compiles a subsearch in the request's range, for a command that takes its rows in SQL. */
+  subrelation(pipeline: Pipeline): Promise<Relation>;
+  /** Reads a search that stands in a saved search, a macro, `map`; macros expanded. */
+  parse(search: string): Pipeline;
+  /** The same search with another range: `savedsearch`, `map`, a search's own `earliest=`. */
+  within(range: TimeRange): SearchContext;
+}

@@ -1,0 +1,95 @@
+/** The abstract syntax tree of a search. Offsets count UTF-16 units of the search after its macros are expanded. */
+import type { BoundCommand } from "../command.ts";
+
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Commands with `|` between them. */
+export interface Pipeline {
+  readonly commands: readonly BoundCommand[];
+  /** As it was written, macros expanded. */
+  readonly text: string;
+}
+
+/** What stands in `[ … ]`. Its result is put in its place, as text (see `commands/format.ts`) or as rows. */
+export interface Subsearch extends Span {
+  readonly pipeline: Pipeline;
+}
+
+export type Comparator = "=" | "!=" | "<" | "<=" | ">" | ">=";
+
+/** An expression of `eval`, `where`, `fieldformat` and of `eval(…)` in aggregates. */
+export type Expression = Span &
+  (
+    | {
+        readonly node: "number";
+        readonly value: number /** As written: `0x1f`, `1.50`. */;
+        readonly text: string;
+      }
+    | { readonly node: "string"; readonly value: string }
+    /** A bare word, or one in single quotes. */
+    | { readonly node: "field"; readonly name: string }
+    /** @param name in lower case */
+    | { readonly node: "call"; readonly name: string; readonly args: readonly Expression[] }
+    | { readonly node: "unary"; readonly operator: "-" | "+" | "not"; readonly operand: Expression }
+    | {
+        readonly node: "binary";
+        readonly operator: Comparator | "+" | "-" | "*" | "/" | "%" | "." | "like" | "and" | "or" | "xor";
+        readonly left: Expression;
+        readonly right: Expression;
+      }
+    /** `x IN (1, 2)`; with NOT it stands in a unary node. */
+    | { readonly node: "in"; readonly operand: Expression; readonly values: readonly Expression[] }
+    /** Its result is read as an expression. */
+    | { readonly node: "subsearch"; readonly subsearch: Subsearch }
+  );
+
+/** A value of a search expression. */
+export interface SearchValue {
+  /** Without its quotes; `\"` and `\\` are undone, `*` stands for any characters, quoted or not. */
+  readonly text: string;
+  readonly quoted: boolean;
+}
+
+/** An expression of `search`. */
+export type SearchExpression =
+  /** Nothing was said: every row. */
+  | { readonly node: "all" }
+  | { readonly node: "and" | "or"; readonly operands: readonly SearchExpression[] }
+  | { readonly node: "not"; readonly operand: SearchExpression }
+  /** Looked for in `_raw`. `CASE(x)`: case counts; `TERM(x)`: one indexed term. */
+  | { readonly node: "term"; readonly value: SearchValue; readonly mode: "plain" | "case" | "term" }
+  /** `mode` is that of `field=CASE(x)`, `field=TERM(x)`. */
+  | {
+      readonly node: "comparison";
+      readonly field: string;
+      readonly comparator: Comparator;
+      readonly value: SearchValue;
+      readonly mode: "plain" | "case" | "term";
+    }
+  | { readonly node: "in"; readonly field: string; readonly values: readonly SearchValue[] }
+  /** `earliest=-1h`, `_index_latest=now`, `starttimeu=…`: it narrows the search's range wherever it stands. */
+  | { readonly node: "time"; readonly modifier: string; readonly value: string }
+  /** Its result is read as a search expression. */
+  | { readonly node: "subsearch"; readonly subsearch: Subsearch };
+
+/** An aggregate of `stats` and its like: `dc(user) AS users`. */
+export interface AggregateCall {
+  /** As written, lower case: `c`, `p95`, `values`. */
+  readonly name: string;
+  /** `count` has none; a name can have wildcards; `eval(…)` is an expression. */
+  readonly argument:
+    | { readonly kind: "none" }
+    | { readonly kind: "field"; readonly name: string }
+    | {
+        readonly kind: "expression";
+        readonly expression: Expression /** As written, for the default name. */;
+        readonly text: string;
+      };
+  /** Name of the result: what `as` says (it can have wildcards as the field has), else as written: `sum(bytes)`. */
+  readonly as: string | undefined;
+  /** As written, without `as`: the default name. */
+  readonly text: string;
+}
