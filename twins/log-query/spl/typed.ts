@@ -19,24 +19,55 @@ export const nullValue: Typed = { type: "text", multi: false, sql: raw("CAST(NUL
 /** As text: an integer without a fraction, other numbers in the fewest digits that give them back, `True` and `False`; NULL stays. */
 export function textOf({ type, multi, sql: value }: Typed): Sql {
   if (type === "text") return value;
-  if (multi) return sql`list_transform(${value}, lambda v: ${oneText(type, raw("v"))})`;
+  if (multi) return eachOf(value, (one) => oneText(type, one));
   return oneText(type, value);
 }
 
 function oneText(type: "number" | "boolean", value: Sql): Sql {
-  if (type === "boolean") return sql`CASE WHEN ${value} THEN 'True' WHEN NOT ${value} THEN 'False' END`;
-  return sql`regexp_replace(CAST(${value} AS VARCHAR), '\\.0$', '')`;
+  return bound(value, (one) =>
+    type === "boolean"
+      ? sql`CASE WHEN ${one} THEN 'True' WHEN NOT ${one} THEN 'False' END`
+      : sql`CASE WHEN ${one} = floor(${one}) AND abs(${one}) < 1e18 THEN CAST(CAST(${one} AS BIGINT) AS VARCHAR) ELSE CAST(${one} AS VARCHAR) END`,
+  );
 }
 
 /** As a number: NULL for what is none, and for a multi-value that has more than one value. */
 export function numberOf({ type, multi, sql: value }: Typed): Sql {
-  const one = multi ? sql`CASE WHEN len(${value}) = 1 THEN ${value}[1] END` : value;
+  const one = multi ? bound(value, (list) => sql`CASE WHEN len(${list}) = 1 THEN ${list}[1] END`) : value;
   if (type === "number") return one;
   if (type === "boolean") return sql`CAST(NULL AS DOUBLE)`;
-  return sql`TRY_CAST(${one} AS DOUBLE)`;
+  // DuckDB would read `1_000`, `inf` and `nan` too.
+  return sql`TRY_CAST(translate(${one}, '_iInN', '#####') AS DOUBLE)`;
 }
 
 /** As a LIST of texts or numbers; a single value is a list of one, a missing one NULL. */
 export function listOf({ multi, sql: value }: Typed): Sql {
-  return multi ? value : sql`CASE WHEN ${value} IS NOT NULL THEN [${value}] END`;
+  return multi ? value : bound(value, (one) => sql`CASE WHEN ${one} IS NOT NULL THEN [${one}] END`);
+}
+
+/** Longer than a name or a bound value. */
+const SHORT = 80;
+
+/**
+ * An expression that needs a value more than once. A long value is computed once, under a name of its own, so that expressions in
+ * expressions do not double with each.
+ */
+export function bound(value: Sql, body: (value: Sql) => Sql): Sql {
+  if (value.text.length <= SHORT) return body(value);
+  const name = variable();
+  return sql`list_transform([${value}], lambda ${name}: ${body(name)})[1]`;
+}
+
+/** Each value of a list as another. */
+export function eachOf(list: Sql, body: (value: Sql) => Sql): Sql {
+  const name = variable();
+  return sql`list_transform(${list}, lambda ${name}: ${body(name)})`;
+}
+
+let variables = 0;
+
+/** A name for the parameter of a lambda. No column has it, and no two lambdas within each other have the same. */
+export function variable(): Sql {
+  variables = (variables + 1) % 1_000_000;
+  return raw(`"#v${variables}"`);
 }

@@ -1,19 +1,24 @@
 /** Eval expressions as SQL. */
-
-import type { Sql } from "../../../datasets/sql.ts";
+import { type Sql, sql } from "../../../datasets/sql.ts";
 import type { Relation } from "../relation.ts";
 import type { SearchContext } from "../search-context.ts";
-import { SplError } from "../spl-error.ts";
 import type { Expression } from "../syntax/ast.ts";
-import type { Typed } from "../typed.ts";
+import { compile } from "./compile.ts";
+import { Scope } from "./scope.ts";
+import type { Value } from "./value.ts";
 
-/** The value of an expression for each row of `(input.select) AS r`. @throws SplError of phase `run` */
+/**
+ * The value of an expression for each row of `(input.select) AS r`.
+ * @param command who is in error: `'EvalCommand'`, `'where' command`
+ * @throws SplError of phase `run`
+ */
 export async function compileExpression(
   expression: Expression,
-  _input: Relation,
-  _context: SearchContext,
-): Promise<Typed> {
-  throw new SplError(`Error in 'EvalCommand': The expression is malformed (${expression.node}).`, "run");
+  input: Relation,
+  context: SearchContext,
+  command = "'EvalCommand'",
+): Promise<Value> {
+  return compile(expression, new Scope(input, context, command));
 }
 
 /** Whether a row is kept: never NULL. @throws SplError of phase `run` */
@@ -21,6 +26,11 @@ export async function compileCondition(
   expression: Expression,
   input: Relation,
   context: SearchContext,
+  command = "'where' command",
 ): Promise<Sql> {
-  return (await compileExpression(expression, input, context)).sql;
+  const scope = new Scope(input, context, command);
+  const value = await compile(expression, scope);
+  if (value.isNull) return sql`FALSE`;
+  if (value.type !== "boolean") scope.fail("The expression is malformed. A Boolean result is expected.");
+  return sql`coalesce(${value.sql}, FALSE)`;
 }

@@ -1,0 +1,102 @@
+/** Expressions over rows that are given. */
+import { openLogStore } from "../../../../twins/datasets/store/duckdb-log-store.ts";
+import type { ResultValue } from "../../../../twins/datasets/store/log-store.ts";
+import { createSearchContext } from "../../../../twins/log-query/spl/create-context.ts";
+import {
+  compileCondition,
+  compileExpression,
+} from "../../../../twins/log-query/spl/eval/compile-expression.ts";
+import type { Knowledge } from "../../../../twins/log-query/spl/knowledge.ts";
+import { filter, project, type Relation } from "../../../../twins/log-query/spl/relation.ts";
+import { type RowField, relationOf } from "../../../../twins/log-query/spl/rows.ts";
+import { defaultLimits, type SearchContext } from "../../../../twins/log-query/spl/search-context.ts";
+import type { Expression } from "../../../../twins/log-query/spl/syntax/ast.ts";
+
+export const nowMs = Date.UTC(2026, 0, 15, 12, 30, 15);
+
+const noKnowledge: Knowledge = {
+  macro: () => undefined,
+  savedSearch: () => undefined,
+  lookup: async () => undefined,
+  writeLookup: async () => {},
+  tagged: () => [],
+  tagsOf: () => [],
+  eventType: () => undefined,
+  dataModel: () => [],
+  jobResults: async () => undefined,
+  rest: async () => undefined,
+  collect: async () => {},
+  indexes: async () => [],
+};
+
+export interface ExpressionBench {
+  context: SearchContext;
+  /** Values of the expression, one a row, as they come out of the database. */
+  values(expression: Expression): Promise<ResultValue[]>;
+  /** Numbers of the rows that are kept, from 0. */
+  kept(condition: Expression): Promise<number[]>;
+  close(): Promise<void>;
+}
+
+/** Rows in which numbers are numbers, arrays are multi-values, and a missing member is a missing field. */
+export async function expressionBench(
+  rows: readonly Readonly<Record<string, ResultValue>>[],
+  { timeZone = "UTC", knowledge = {} }: { timeZone?: string; knowledge?: Partial<Knowledge> } = {},
+): Promise<ExpressionBench> {
+  const store = await openLogStore();
+  const context = createSearchContext({
+    store,
+    knowledge: { ...noKnowledge, ...knowledge },
+    nowMs,
+    timeZone,
+    range: { earliestMs: undefined, latestMs: undefined },
+    limits: defaultLimits,
+    sid: "1",
+    user: "admin",
+    app: "search",
+    signal: new AbortController().signal,
+    deadlineMs: 30_000,
+    parse: () => {
+      throw new Error("nothing is parsed here");
+    },
+    warn: () => {},
+  });
+  const input = relation(rows);
+  return {
+    context,
+    async values(expression) {
+      const value = await compileExpression(expression, input, context);
+      const result = await context.run(project(input, [{ name: "value", value }]), rows.length);
+      return result.rows.map(([one = null]) => one);
+    },
+    async kept(condition) {
+      const predicate = await compileCondition(condition, input, context);
+      const result = await context.run(filter(input, predicate), rows.length);
+      return result.rows.map((row) => Number(row.at(-1)));
+    },
+    close: () => store.close(),
+  };
+}
+
+/** With the number of each row as its last field. */
+function relation(rows: readonly Readonly<Record<string, ResultValue>>[]): Relation {
+  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const fields = names.map((name): RowField => {
+    const values = rows.flatMap((row) => row[name] ?? []);
+    return {
+      name,
+      type: values.every((value) => typeof value === "number") && values.length > 0 ? "number" : "text",
+      multi: rows.some((row) => Array.isArray(row[name])),
+    };
+  });
+  return relationOf({
+    fields: [...fields, { name: "#row", type: "number", multi: false }],
+    rows: rows.map((row, index) => [
+      ...fields.map(({ name, multi }) => {
+        const value = row[name] ?? null;
+        return multi && value !== null && !Array.isArray(value) ? [value] : value;
+      }),
+      index,
+    ]),
+  });
+}

@@ -1,0 +1,74 @@
+/** Arithmetic on doubles, and the two ways to put texts together. What is no number makes NULL. */
+import { raw, type Sql, sql } from "../../../datasets/sql.ts";
+import { bound, numberOf, textOf } from "../typed.ts";
+import type { Scope } from "./scope.ts";
+import { constant, nothing, number, text, type Value } from "./value.ts";
+
+type Operator = "-" | "*" | "/" | "%";
+
+/** A double; NULL for what is none. */
+export function doubleOf(value: Value): Sql {
+  if (value.isNull) return raw("CAST(NULL AS DOUBLE)");
+  return value.type === "number" && !value.multi ? sql`CAST(${value.sql} AS DOUBLE)` : numberOf(value);
+}
+
+export function arithmetic(operator: Operator, left: Value, right: Value, scope: Scope): Value {
+  for (const value of [left, right]) {
+    if (value.type === "boolean" || (typeof value.constant === "string" && !looksNumeric(value.constant))) {
+      scope.fail(`Type checking failed. '${operator}' only takes numbers.`);
+    }
+  }
+  const a = doubleOf(left);
+  const b = doubleOf(right);
+  const divides = operator === "/" || operator === "%";
+  return number(sql`(${a} ${raw(operator)} ${divides ? sql`nullif(${b}, 0)` : b})`);
+}
+
+export function negated(value: Value, scope: Scope): Value {
+  if (typeof value.constant === "number") return constant(-value.constant);
+  if (value.type === "boolean") scope.fail("Type checking failed. '-' only takes numbers.");
+  return number(sql`(- ${doubleOf(value)})`);
+}
+
+/** Adds numbers; puts texts together. A number and a text that is none make NULL. */
+export function add(left: Value, right: Value, scope: Scope): Value {
+  if (left.type === "boolean" || right.type === "boolean") {
+    scope.fail("Type checking failed. '+' only takes two strings or two numbers.");
+  }
+  if (left.isNull || right.isNull) return nothing;
+  if (left.type === "number" || right.type === "number") {
+    return number(sql`(${doubleOf(left)} + ${doubleOf(right)})`);
+  }
+  if (left.multi || right.multi) return number(sql`(${numberOf(left)} + ${numberOf(right)})`);
+  if (!left.loose && !right.loose) return text(sql`(${left.sql} || ${right.sql})`);
+  const sum = bound(left.sql, (a) =>
+    bound(right.sql, (b) => {
+      const first = numberOf({ ...left, sql: a });
+      const second = numberOf({ ...right, sql: b });
+      const added = textOf(number(sql`(${first} + ${second})`));
+      return sql`CASE WHEN ${first} IS NOT NULL AND ${second} IS NOT NULL THEN ${added} WHEN ${first} IS NULL AND ${second} IS NULL THEN ${a} || ${b} END`;
+    }),
+  );
+  return { ...text(sum), loose: true };
+}
+
+/** Both as text, one after the other. A multi-value has no one text. */
+export function concatenate(left: Value, right: Value, scope: Scope): Value {
+  if (left.type === "boolean" || right.type === "boolean") {
+    scope.fail("Type checking failed. '.' only takes strings and numbers.");
+  }
+  if (left.isNull || right.isNull) return nothing;
+  return { ...text(sql`(${singleText(left)} || ${singleText(right)})`), loose: true };
+}
+
+/** As one text; NULL for a multi-value that has several. */
+export function singleText(value: Value): Sql {
+  if (!value.multi) return textOf(value);
+  return bound(value.sql, (list) =>
+    textOf({ ...value, multi: false, sql: sql`CASE WHEN len(${list}) = 1 THEN ${list}[1] END` }),
+  );
+}
+
+export function looksNumeric(value: string): boolean {
+  return /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i.test(value);
+}

@@ -1,0 +1,81 @@
+/** Comparisons: as numbers where both sides are numbers or look like one, else as texts. Case counts. */
+import { joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
+import type { Comparator } from "../syntax/ast.ts";
+import { bound, numberOf, textOf, variable } from "../typed.ts";
+import type { Scope } from "./scope.ts";
+import { boolean, type Value } from "./value.ts";
+
+const unknown = boolean(raw("CAST(NULL AS BOOLEAN)"));
+
+/** NULL when one side is missing. Of a multi-value, it is enough that one value compares so. */
+export function compare(comparator: Comparator, left: Value, right: Value, scope: Scope): Value {
+  if (left.isNull || right.isNull) return unknown;
+  if (left.type === "boolean" || right.type === "boolean") {
+    if (left.type !== right.type) {
+      const name = comparator === "=" ? "==" : comparator;
+      scope.fail(`Type checking failed. The '${name}' operator received different types.`);
+    }
+    return boolean(operation(comparator, left.sql, right.sql));
+  }
+  return boolean(anyOf(left, (one) => anyOf(right, (other) => compareOne(comparator, one, other))));
+}
+
+/** Whether one of the values is equal. */
+export function isAmong(operand: Value, values: readonly Value[], scope: Scope): Value {
+  const tests = values.map((value) => compare("=", operand, value, scope).sql);
+  return tests.length === 0 ? boolean(raw("FALSE")) : boolean(sql`(${joined(tests, " OR ")})`);
+}
+
+/** Whether a test is true of a value, or of any one of a multi-value. */
+export function anyOf(value: Value, test: (one: Value) => Sql): Sql {
+  if (!value.multi) return test(value);
+  const name = variable();
+  const one: Value = { ...value, multi: false, sql: name };
+  return sql`list_bool_or(list_transform(${value.sql}, lambda ${name}: ${test(one)}))`;
+}
+
+/** What a text that is the same in every row is as a number. */
+function constantNumber(value: Value): number | undefined {
+  if (typeof value.constant === "number") return value.constant;
+  if (typeof value.constant !== "string") return undefined;
+  return /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i.test(value.constant)
+    ? Number(value.constant)
+    : undefined;
+}
+
+/** Whether it can only be a text: `"abc"`, or what a function of texts makes, beside another such. */
+function isWord(value: Value): boolean {
+  return value.type === "text" && typeof value.constant === "string" && constantNumber(value) === undefined;
+}
+
+function compareOne(comparator: Comparator, left: Value, right: Value): Sql {
+  const strings = left.type === "text" && !left.loose && right.type === "text" && !right.loose;
+  if (strings || isWord(left) || isWord(right)) return operation(comparator, textOf(left), textOf(right));
+  if (left.type === "number" && right.type === "number") return operation(comparator, left.sql, right.sql);
+  return bound(left.sql, (a) =>
+    bound(right.sql, (b) => mixed(comparator, { ...left, sql: a }, { ...right, sql: b })),
+  );
+}
+
+/** Of sides that may be numbers or texts. */
+function mixed(comparator: Comparator, left: Value, right: Value): Sql {
+  const numbers = [left, right].filter(
+    (value) => constantNumber(value) === undefined && value.type === "text",
+  );
+  const areNumbers = joined(
+    numbers.map((value) => sql`${numberOf(value)} IS NOT NULL`),
+    " AND ",
+  );
+  const asNumbers = operation(comparator, asNumber(left), asNumber(right));
+  if (numbers.length === 0) return asNumbers;
+  return sql`CASE WHEN ${areNumbers} THEN ${asNumbers} ELSE ${operation(comparator, textOf(left), textOf(right))} END`;
+}
+
+function asNumber(value: Value): Sql {
+  const known = constantNumber(value);
+  return known === undefined ? numberOf(value) : sql`CAST(${known} AS DOUBLE)`;
+}
+
+function operation(comparator: Comparator, left: Sql, right: Sql): Sql {
+  return sql`(${left} ${raw(comparator)} ${right})`;
+}

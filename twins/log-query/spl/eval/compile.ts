@@ -1,0 +1,92 @@
+/** Nodes of the syntax tree as SQL. */
+import type { Expression } from "../syntax/ast.ts";
+import { add, arithmetic, concatenate, negated } from "./arithmetic.ts";
+import { compare, isAmong } from "./compare.ts";
+import { findFunction } from "./functions/registry.ts";
+import { conjunction, disjunction, exclusive, negation } from "./logic.ts";
+import { like } from "./patterns.ts";
+import type { Scope } from "./scope.ts";
+import { constant, type Value } from "./value.ts";
+
+type Binary = Extract<Expression, { node: "binary" }>;
+type FunctionCall = Extract<Expression, { node: "call" }>;
+
+/** @throws SplError of phase `run` */
+export async function compile(expression: Expression, scope: Scope): Promise<Value> {
+  switch (expression.node) {
+    case "number":
+    case "string":
+      return constant(expression.value);
+    case "field":
+      return scope.field(expression.name);
+    case "call":
+      return call(expression, scope);
+    case "unary": {
+      const operand = await compile(expression.operand, scope);
+      if (expression.operator === "not") return negation(operand, scope);
+      return expression.operator === "-" ? negated(operand, scope) : operand;
+    }
+    case "binary":
+      return chain(expression, scope);
+    case "in": {
+      const [operand, ...values] = await compileAll([expression.operand, ...expression.values], scope);
+      return operand === undefined
+        ? scope.fail("The expression is malformed.")
+        : isAmong(operand, values, scope);
+    }
+    case "subsearch":
+      return scope.fail("A subsearch cannot stand here.");
+  }
+}
+
+export function compileAll(expressions: readonly Expression[], scope: Scope): Promise<Value[]> {
+  return Promise.all(expressions.map((expression) => compile(expression, scope)));
+}
+
+/** Left-leaning chains are as long as they like: `a OR b OR c …`. */
+async function chain(expression: Binary, scope: Scope): Promise<Value> {
+  const links: Binary[] = [];
+  let first: Expression = expression;
+  while (first.node === "binary") {
+    links.push(first);
+    first = first.left;
+  }
+  let left = await compile(first, scope);
+  for (const link of links.reverse()) {
+    left = binary(link.operator, left, await compile(link.right, scope), scope);
+  }
+  return left;
+}
+
+function binary(operator: Binary["operator"], left: Value, right: Value, scope: Scope): Value {
+  switch (operator) {
+    case "and":
+      return conjunction([left, right], scope);
+    case "or":
+      return disjunction([left, right], scope);
+    case "xor":
+      return exclusive(left, right, scope);
+    case "like":
+      return like(left, right, scope);
+    case ".":
+      return concatenate(left, right, scope);
+    case "+":
+      return add(left, right, scope);
+    case "-":
+    case "*":
+    case "/":
+    case "%":
+      return arithmetic(operator, left, right, scope);
+    default:
+      return compare(operator, left, right, scope);
+  }
+}
+
+async function call({ name, args }: FunctionCall, scope: Scope): Promise<Value> {
+  const declared = findFunction(name);
+  if (!declared) return scope.fail(`The '${name}' function is unsupported or undefined.`);
+  const fail = (): never => scope.fail(`The arguments to the '${name}' function are invalid.`);
+  if (args.length < declared.least || args.length > (declared.most ?? Number.POSITIVE_INFINITY)) fail();
+  if (declared.kind === "form") return declared.compile(args, { scope, fail });
+  return declared.compile(await compileAll(args, scope), { scope, fail });
+}

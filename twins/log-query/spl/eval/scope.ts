@@ -1,0 +1,47 @@
+/** What an expression is compiled in: the fields it reads, and the search it is part of. */
+import { columnOf, fieldValue, type Relation } from "../relation.ts";
+import type { SearchContext } from "../search-context.ts";
+import { SplError } from "../spl-error.ts";
+import { nothing, type Value } from "./value.ts";
+
+export class Scope {
+  readonly input: Relation;
+  readonly context: SearchContext;
+  /** Who is in error: `'EvalCommand'`, `'where' command`. */
+  readonly command: string;
+  readonly #names: ReadonlyMap<string, Value>;
+
+  constructor(
+    input: Relation,
+    context: SearchContext,
+    command: string,
+    names: ReadonlyMap<string, Value> = new Map(),
+  ) {
+    this.input = input;
+    this.context = context;
+    this.command = command;
+    this.#names = names;
+  }
+
+  /** A field of the row; nothing when no row has it. */
+  field(name: string): Value {
+    const named = this.#names.get(name);
+    if (named) return named;
+    const column = columnOf(this.input, name);
+    return column === undefined ? nothing : { ...fieldValue(column), loose: column.type === "text" };
+  }
+
+  /** The same with other values for some names: one value of a multi-value, as `mvmap` sees it. */
+  with(names: ReadonlyMap<string, Value>): Scope {
+    return new Scope(this.input, this.context, this.command, new Map([...this.#names, ...names]));
+  }
+
+  /** Whether names have other values than the row's. */
+  get narrowed(): boolean {
+    return this.#names.size > 0;
+  }
+
+  fail(message: string): never {
+    throw new SplError(`Error in ${this.command}: ${message}`, "run");
+  }
+}

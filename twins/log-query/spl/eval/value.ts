@@ -1,0 +1,56 @@
+/** Values within an expression. */
+import { raw, type Sql, sql } from "../../../datasets/sql.ts";
+import { shaped } from "../relation.ts";
+import { nullValue, type Typed } from "../typed.ts";
+
+export interface Value extends Typed {
+  /** Text that comes from a field: what looks like a number in it is one. Other text is a string, whatever it looks like. */
+  readonly loose?: boolean;
+  /** What it is in every row, when that is known before the search runs. */
+  readonly constant?: string | number | boolean;
+  /** It is NULL in every row. */
+  readonly isNull?: boolean;
+}
+
+export const nothing: Value = { ...nullValue, isNull: true };
+
+export function text(value: Sql, multi = false): Value {
+  return { type: "text", multi, sql: value };
+}
+
+export function number(value: Sql, multi = false): Value {
+  return { type: "number", multi, sql: value };
+}
+
+export function boolean(value: Sql): Value {
+  return { type: "boolean", multi: false, sql: value };
+}
+
+export function constant(value: string | number | boolean): Value {
+  if (typeof value === "string") return { ...text(sql`CAST(${value} AS VARCHAR)`), constant: value };
+  if (typeof value === "number") return { ...number(sql`CAST(${value} AS DOUBLE)`), constant: value };
+  return { ...boolean(raw(value ? "TRUE" : "FALSE")), constant: value };
+}
+
+/** The same shape for values of which one is chosen: numbers among texts become text, single values among lists become lists. */
+export function alike(values: readonly Value[]): {
+  type: Value["type"];
+  multi: boolean;
+  loose: boolean;
+  sql: Sql[];
+} {
+  const known = values.filter(({ isNull }) => !isNull);
+  const type = known.every((value) => value.type === known[0]?.type) ? (known[0]?.type ?? "text") : "text";
+  const multi = known.some((value) => value.multi);
+  // A number that becomes text still is one.
+  const loose = type === "text" && known.some((value) => value.loose || value.type !== "text");
+  return {
+    type,
+    multi,
+    loose,
+    sql: values.map((value) => {
+      if (value.isNull) return raw("NULL");
+      return type === "boolean" ? value.sql : shaped(value, type, multi);
+    }),
+  };
+}
