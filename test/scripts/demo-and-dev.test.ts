@@ -10,7 +10,7 @@ test("the demo starts everything, places a call, shows what came of it, and leav
   const demo = new Command("demo.ts", ["--speed", "10"]);
   const { stdout, stderr, exitCode } = await demo.finished();
   expect(stderr).toBe("");
-  expect(stdout).toMatch(/✓ twins \(engine, elasticsearch, postgres, vapi\)/);
+  expect(stdout).toMatch(/✓ twins \(engine, elasticsearch, postgres, splunk, vapi\)/);
   expect(stdout).toMatch(/caller {2}Hello, I need to open an incident/);
   expect(stdout).toMatch(/database {2}incidents\n.*id=INC-1042/);
   expect(stdout).toMatch(/engine {4}agent_tool_call open_incident/);

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import postgresTwin from "../../twins/database/index.ts";
 import engineTwin from "../../twins/engine/index.ts";
+import splunkTwin from "../../twins/log-query/index.ts";
 import type { RunningTwins } from "../../twins/sandbox/start.ts";
 import searchTwin from "../../twins/search/index.ts";
 import { voiceRuntimeTwinWith } from "../../twins/voice-runtime/definition.ts";
@@ -45,10 +46,11 @@ export const twinDefinitions = () => [
   engineTwin,
   postgresTwin,
   searchTwin,
+  splunkTwin,
   voiceRuntimeTwinWith({ createSession: playedSessions().createSession, embedded: silentSpeech }),
 ];
 
-export const twinNames = ["elasticsearch", "engine", "postgres", "vapi"] as const;
+export const twinNames = ["elasticsearch", "engine", "postgres", "splunk", "vapi"] as const;
 
 /** Twins whose tables are declared, with columns that refer to one another. */
 export const relatedTwinNames = ["engine", "postgres", "vapi"] as const;
@@ -167,6 +169,16 @@ const samples: Record<(typeof twinNames)[number], Sample> = {
       text: "note",
       make: "CREATE TABLE marks (id text PRIMARY KEY, n integer, note text)",
     },
+  },
+  splunk: {
+    table: "events",
+    key: "_id",
+    rows: [
+      { _id: "1", message: "disk is full", bytes: 5 },
+      { _id: "é 📞", message: "all is well", bytes: 6 },
+    ],
+    change: { bytes: 7 },
+    badChange: { bytes: "many" },
   },
   vapi: {
     table: "api_keys",

@@ -351,6 +351,7 @@ function rowWith(twin: string, id: string, text: string, json: unknown): object 
     case "engine":
       return { id, scenario: text, metadata: { [text]: json } };
     case "elasticsearch":
+    case "splunk":
       return { _id: id, message: text, json: JSON.stringify(json) };
     case "postgres":
       return {

@@ -7,6 +7,7 @@ import { commonProofs } from "./common-proofs.ts";
 import { clientProofs, fileProofs, journalProofs } from "./file-and-client-proofs.ts";
 import type { Proofs } from "./proof.ts";
 import { elasticsearchProofs } from "./search-proofs.ts";
+import { splunkProofs } from "./splunk-proofs.ts";
 import { engineProofs, postgresProofs, vapiProofs } from "./twin-proofs.ts";
 
 const shared: Proofs = { ...commonProofs, ...fileProofs, ...clientProofs, ...journalProofs };
@@ -14,6 +15,7 @@ const own: Record<string, Proofs> = {
   elasticsearch: elasticsearchProofs,
   engine: engineProofs,
   postgres: postgresProofs,
+  splunk: splunkProofs,
   vapi: vapiProofs,
 };
 

@@ -1,0 +1,81 @@
+/** The arguments of a request: those of the address and those of a form body, together. */
+import type { VendorRequest } from "../../sandbox/operation.ts";
+import { refused } from "./rest-error.ts";
+
+/** More than any client sends. */
+const MAX_ARGUMENTS = 10_000;
+
+export class Arguments {
+  readonly #values = new Map<string, string[]>();
+
+  constructor(pairs: Iterable<readonly [string, string]>) {
+    let count = 0;
+    for (const [name, value] of pairs) {
+      if (++count > MAX_ARGUMENTS) throw refused(400, "Too many arguments.");
+      const values = this.#values.get(name);
+      if (values) values.push(value);
+      else this.#values.set(name, [value]);
+    }
+  }
+
+  names(): string[] {
+    return [...this.#values.keys()];
+  }
+
+  has(name: string): boolean {
+    return this.#values.has(name);
+  }
+
+  /** The last one given. */
+  get(name: string): string | undefined {
+    return this.#values.get(name)?.at(-1);
+  }
+
+  /** The last one given, unless it is empty. */
+  text(name: string): string | undefined {
+    const value = this.get(name);
+    return value === "" ? undefined : value;
+  }
+
+  all(name: string): readonly string[] {
+    return this.#values.get(name) ?? [];
+  }
+
+  /** @throws RestError 400 when it is no whole number of at least `least` */
+  integer(name: string, usual: number, least = 0): number {
+    const value = this.text(name);
+    if (value === undefined) return usual;
+    const number = Number(value);
+    if (/^-?\d+$/.test(value) && Number.isSafeInteger(number) && number >= least) return number;
+    throw refused(400, `Invalid value "${value}" for argument "${name}".`);
+  }
+
+  /** `1`, `true`, `t`, `yes` and their opposites. @throws RestError 400 */
+  flag(name: string, usual: boolean): boolean {
+    const value = this.text(name);
+    if (value === undefined) return usual;
+    if (/^(1|true|t|yes|y)$/i.test(value)) return true;
+    if (/^(0|false|f|no|n)$/i.test(value)) return false;
+    throw refused(400, `Invalid value "${value}" for argument "${name}".`);
+  }
+
+  /** As a job keeps them: repeated ones are lists. */
+  plain(): Record<string, string | string[]> {
+    return Object.fromEntries(
+      [...this.#values].map(([name, values]) => [name, values.length === 1 ? (values[0] ?? "") : values]),
+    );
+  }
+}
+
+/** @throws RestError 400 */
+export function readArguments({ query, body, headers }: VendorRequest): Arguments {
+  const form = isForm(headers["content-type"]) ? new URLSearchParams(body.toString("utf8")) : [];
+  return new Arguments([...query, ...form]);
+}
+
+/** Clients that name no type send a form all the same. */
+function isForm(contentType: string | undefined): boolean {
+  return (
+    contentType === undefined || /^\s*(application\/x-www-form-urlencoded|text\/plain)\b/i.test(contentType)
+  );
+}

@@ -1,0 +1,71 @@
+/** What the platform refuses, in splunkd's words. */
+import { STATUS_CODES } from "node:http";
+import type { VendorResponse } from "../../sandbox/operation.ts";
+import type { PlatformRefusal } from "../../sandbox/twin.ts";
+import { messagesResponse } from "./messages.ts";
+import type { RestMessage } from "./rest-error.ts";
+import { commonHeaders } from "./route.ts";
+
+export function refusal(refusal: PlatformRefusal): VendorResponse {
+  const { status, message, headers = {} } = worded(refusal);
+  const response = messagesResponse(status, [message], "xml");
+  return { ...response, headers: { ...commonHeaders, ...response.headers, ...headers } };
+}
+
+interface Worded {
+  status: number;
+  message: RestMessage;
+  headers?: Record<string, string>;
+}
+
+function worded(refused: PlatformRefusal): Worded {
+  switch (refused.kind) {
+    case "unknown-path":
+      if (refused.allowed.length > 0) {
+        const message = { type: "FATAL", text: "The method is not allowed." } as const;
+        return { status: 405, message, headers: { allow: refused.allowed.join(", ") } };
+      }
+      return { status: 404, message: noEndpoint(refused.path) };
+    case "malformed-request":
+      return { status: 400, message: { type: "ERROR", text: refused.message } };
+    case "body-too-large":
+      return { status: 413, message: { type: "ERROR", text: "Content-Length is too large" } };
+    case "fault":
+      return fault(refused.status);
+    case "internal":
+      return { status: 500, message: { type: "ERROR", text: refused.message } };
+  }
+}
+
+/** Below `search`, it is the search dispatcher that knows nothing of it. */
+function noEndpoint(path: string): RestMessage {
+  if (/^\/services(NS\/[^/]+\/[^/]+)?\/search\//.test(path))
+    return { type: "FATAL", text: "Unknown endpoint." };
+  return { type: "ERROR", text: "Not Found" };
+}
+
+const faults: Record<number, RestMessage> = {
+  400: { type: "ERROR", text: "Bad Request" },
+  401: { type: "WARN", text: "call not properly authenticated" },
+  402: { type: "ERROR", text: "Requires license feature='Auth'" },
+  403: { type: "ERROR", text: "You do not have permission to perform this operation." },
+  404: { type: "ERROR", text: "Not Found" },
+  409: { type: "ERROR", text: "Conflict" },
+  413: { type: "ERROR", text: "Content-Length is too large" },
+  429: { type: "ERROR", text: "Too Many Requests" },
+  500: { type: "ERROR", text: "Internal Server Error" },
+  502: { type: "ERROR", text: "Bad Gateway" },
+  503: {
+    type: "FATAL",
+    text: "Search not executed: The maximum number of concurrent historical searches on this instance has been reached.",
+  },
+  504: { type: "ERROR", text: "Gateway Timeout" },
+};
+
+/** Statuses that a fault may answer with. */
+export const faultStatuses = Object.keys(faults).map(Number);
+
+function fault(status: number): Worded {
+  const message = faults[status] ?? { type: "ERROR", text: STATUS_CODES[status] ?? "a fault" };
+  return { status, message };
+}

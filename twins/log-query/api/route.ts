@@ -1,0 +1,108 @@
+/** What all routes of the management API have in common: their addresses, who may ask, the form of answers, errors. */
+import { QueryInterrupted, QueueFull } from "../../datasets/store/log-store.ts";
+import type { Method, Operation, VendorRequest, VendorResponse } from "../../sandbox/operation.ts";
+import type { LogQueryTwin } from "../log-query-twin.ts";
+import { SplError } from "../spl/spl-error.ts";
+import { readArguments } from "./arguments.ts";
+import { authenticate } from "./authenticate.ts";
+import type { Call } from "./call.ts";
+import { messagesResponse } from "./messages.ts";
+import { entryModes, type OutputMode, readOutputMode } from "./output-mode.ts";
+import { fatal, RestError, refused } from "./rest-error.ts";
+
+/** splunkd's `maxSockets` sets no limit; a search text of a megabyte is the longest that makes sense. */
+const MAX_BODY_BYTES = 8 * 1024 * 1024;
+
+export interface RouteDeclaration {
+  id: string;
+  method: Method;
+  /** Below `/services` and `/servicesNS/:owner/:app`. With `v2`, the path below `/search` is served below `/search/v2` too. */
+  path: string;
+  v2?: boolean;
+  summary: string;
+  /** Whether one has to be logged in; default yes. */
+  open?: boolean;
+  /** The forms it answers in, the usual one first; default Atom, XML or JSON. */
+  modes?: readonly [OutputMode, ...OutputMode[]];
+  /** What goes in and out is secret as a whole. */
+  secretBody?: boolean;
+  handle(call: Call): VendorResponse | Promise<VendorResponse>;
+}
+
+/** Declares a route at all its addresses. */
+export function route(declaration: RouteDeclaration): Operation<LogQueryTwin>[] {
+  const { id, method, path, v2 = false, summary, secretBody = false } = declaration;
+  const local = v2 ? [path, path.replace(/^\/search\//, "/search/v2/")] : [path];
+  return ["/services", "/servicesNS/:owner/:app"].flatMap((prefix) =>
+    local.map((below) => ({
+      id,
+      method,
+      path: `${prefix}${below}`,
+      summary,
+      surface: "rest" as const,
+      maxBodyBytes: MAX_BODY_BYTES,
+      secretBody,
+      handle: (request, twin) => perform(request, twin, declaration),
+    })),
+  );
+}
+
+async function perform(
+  request: VendorRequest,
+  twin: LogQueryTwin,
+  { modes = ["atom", ...entryModes], open = false, handle }: RouteDeclaration,
+): Promise<VendorResponse> {
+  const notes: Record<string, unknown> = {};
+  // Errors are written as JSON for who asks for any kind of it, and as XML otherwise.
+  let errorMode: OutputMode = "xml";
+  const answered = async () => {
+    try {
+      const given = readArguments(request);
+      const user = open ? undefined : authenticate(request, twin);
+      const mode = readOutputMode(given.get("output_mode"), modes, modes[0]);
+      errorMode = mode;
+      const { owner, app } = request.params;
+      return await handle({ request, twin, arguments: given, mode, user, owner, app, notes });
+    } catch (error) {
+      const { status, messages, headers } = asRestError(error);
+      const response = messagesResponse(status, messages, errorModeOf(request, errorMode));
+      return { ...response, headers: { ...response.headers, ...headers } };
+    }
+  };
+  const response = await answered();
+  return {
+    ...response,
+    headers: { ...commonHeaders, ...response.headers },
+    ...(Object.keys(notes).length > 0 ? { notes } : {}),
+  };
+}
+
+/** The form of an error that comes before the form was read. */
+function errorModeOf(request: VendorRequest, mode: OutputMode): OutputMode {
+  if (mode !== "xml") return mode;
+  try {
+    return readOutputMode(readArguments(request).get("output_mode"), entryModes, "xml");
+  } catch {
+    return "xml";
+  }
+}
+
+/** @throws the error itself, when it is none that splunkd has words for */
+export function asRestError(error: unknown): RestError {
+  if (error instanceof RestError) return error;
+  if (error instanceof SplError) return fatal(400, error.message);
+  if (error instanceof QueueFull) {
+    return refused(503, `Search not executed: ${error.message}.`);
+  }
+  if (error instanceof QueryInterrupted) return refused(503, `Search not executed: ${error.message}.`);
+  throw error;
+}
+
+export const commonHeaders: Record<string, string> = {
+  "cache-control": "no-store, no-cache, must-revalidate, max-age=0",
+  expires: "Thu, 26 Oct 1978 00:00:00 GMT",
+  vary: "Cookie, Authorization",
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "SAMEORIGIN",
+  server: "Splunkd",
+};

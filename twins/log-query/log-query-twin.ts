@@ -1,0 +1,25 @@
+/** The log-query twin at work in one sandbox. */
+import type { Logger } from "pino";
+import type { LogStore } from "../datasets/store/log-store.ts";
+import type { Clock } from "../sandbox/clock.ts";
+import type { RunningTwin } from "../sandbox/twin.ts";
+import type { Knowledge } from "./spl/knowledge.ts";
+import type { LogQueryTables } from "./world/tables.ts";
+
+export interface LogQueryTwin extends RunningTwin {
+  /** The events. Opened by the first request that needs it. */
+  store(): Promise<LogStore>;
+  /** Users, sessions, saved searches, jobs and other rows that are no events. */
+  readonly tables: LogQueryTables;
+  /** What searches refer to by name: over `tables`. */
+  readonly knowledge: Knowledge;
+  /** The sandbox's: `now` in a search, and every timestamp in an answer. */
+  readonly clock: Clock;
+  /** When it was started, by that clock. */
+  readonly startedMs: number;
+  /** Index of events that name none. */
+  readonly index: string;
+  /** IANA name: what days and hours are in searches and in answers. */
+  readonly timeZone: string;
+  readonly log: Logger;
+}

@@ -1,0 +1,57 @@
+/** Starts the log-query twin of one sandbox. */
+import { openLogStore } from "../datasets/store/duckdb-log-store.ts";
+import type { LogStore } from "../datasets/store/log-store.ts";
+import type { TwinContext } from "../sandbox/twin.ts";
+import { DEFAULT_PROFILE, unknownProfile } from "../sandbox/world.ts";
+import type { LogQueryConfig } from "./config.ts";
+import type { LogQueryTwin } from "./log-query-twin.ts";
+import { openWorld } from "./world/open-world.ts";
+
+export async function startLogQueryTwin(
+  context: TwinContext,
+  { index, time_zone }: LogQueryConfig,
+): Promise<LogQueryTwin> {
+  const { clock, log } = context;
+  let opened: Promise<LogStore> | undefined;
+  let current: LogStore | undefined;
+  const baselineFile = () => context.dataset?.()?.file;
+  const store = () => {
+    opened ??= open(baselineFile(), index, log);
+    opened.then(
+      (store) => {
+        current = store;
+      },
+      // The next request tries again.
+      () => {
+        opened = undefined;
+      },
+    );
+    return opened;
+  };
+  const { world, tables, knowledge, seed } = openWorld({ store, opened: () => current, index, clock });
+  await seed();
+  return {
+    world,
+    tables,
+    knowledge,
+    store,
+    clock,
+    startedMs: Math.floor(clock.now()),
+    index,
+    timeZone: time_zone,
+    log,
+    async reset(profile) {
+      if (profile !== undefined && profile !== DEFAULT_PROFILE) throw unknownProfile(profile);
+      await seed();
+      // A store that was never opened will open on what is then the baseline.
+      await (await opened)?.reset({ file: baselineFile() });
+    },
+    async stop() {
+      await (await opened)?.close();
+    },
+  };
+}
+
+function open(baselineFile: string | undefined, index: string, log: TwinContext["log"]): Promise<LogStore> {
+  return openLogStore({ index, log, ...(baselineFile === undefined ? {} : { baselineFile }) });
+}

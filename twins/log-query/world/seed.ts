@@ -1,0 +1,28 @@
+/** What a fresh twin has in its tables. */
+import { createHash } from "node:crypto";
+import type { Clock } from "../../sandbox/clock.ts";
+import type { Tables } from "../../sandbox/world.ts";
+
+/** The account that there is from the start. */
+export const SEED_USER = "admin";
+export const SEED_PASSWORD = "splunk-twin-password";
+/** A token of that account, for `Authorization: Bearer`. */
+export const SEED_TOKEN = "splunk-twin-token";
+
+export const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
+
+export function seedTables(clock: Clock): Tables {
+  const now = new Date(clock.now()).toISOString();
+  return {
+    users: [
+      {
+        name: SEED_USER,
+        password_sha256: sha256(SEED_PASSWORD),
+        realname: "Administrator",
+        email: "admin@example.com",
+        roles: ["admin"],
+      },
+    ],
+    sessions: [{ key_sha256: sha256(SEED_TOKEN), user: SEED_USER, kind: "token", created_at: now }],
+  };
+}
