@@ -11,7 +11,10 @@ export interface CommandDefinition<Args> {
   name: string;
   /** Other names it has: `bucket` for `bin`. */
   aliases?: readonly string[];
+  /** A generating command that is not its pipeline's first is refused. */
   kind: CommandKind;
+  /** Where arguments change it: `inputlookup append=t` takes rows, so that it is no longer generating. */
+  kindOf?(args: Args): CommandKind;
   /** Reads the arguments, to their end. What it answers is the command's part of the syntax tree: plain data. @throws SplError */
   parse(reader: ArgumentReader): Args;
   /**
@@ -54,7 +57,7 @@ export function defineCommand<Args>(definition: CommandDefinition<Args>): Comman
       reader.end();
       return {
         name,
-        kind,
+        kind: definition.kindOf?.(args) ?? kind,
         args,
         rawArgs,
         compile: (input, context) => definition.compile(args, input, context),

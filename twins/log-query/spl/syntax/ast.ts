@@ -72,8 +72,8 @@ export type SearchExpression =
   | { readonly node: "in"; readonly field: string; readonly values: readonly SearchValue[] }
   /** `earliest=-1h`, `_index_latest=now`, `starttimeu=…`: it narrows the search's range wherever it stands. */
   | { readonly node: "time"; readonly modifier: string; readonly value: string }
-  /** Its result is read as a search expression. */
-  | { readonly node: "subsearch"; readonly subsearch: Subsearch };
+  /** Its result, with `prefix` before it (`earliest=`), is read as a search expression. */
+  | { readonly node: "subsearch"; readonly prefix: string; readonly subsearch: Subsearch };
 
 /** An aggregate of `stats` and its like: `dc(user) AS users`. */
 export interface AggregateCall {
@@ -87,7 +87,9 @@ export interface AggregateCall {
         readonly kind: "expression";
         readonly expression: Expression /** As written, for the default name. */;
         readonly text: string;
-      };
+      }
+    /** `sparkline(avg(x), 1h)`. */
+    | { readonly kind: "sparkline"; readonly aggregate: AggregateCall; readonly span: string | undefined };
   /** Name of the result: what `as` says (it can have wildcards as the field has), else as written: `sum(bytes)`. */
   readonly as: string | undefined;
   /** As written, without `as`: the default name. */

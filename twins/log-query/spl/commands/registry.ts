@@ -1,0 +1,42 @@
+/** The commands of SPL by name: those served, and those of Splunk's reference that are not. */
+import type { Command } from "../command.ts";
+import { commandError, SplError } from "../spl-error.ts";
+import { fields } from "./fields.ts";
+import { head } from "./head.ts";
+
+/** One line a command, in the order of their names. */
+export const commands: readonly Command[] = [
+  fields, //
+  head,
+];
+
+/** Commands of Splunk's reference that are refused by name. */
+export const notServed: readonly string[] = [
+  ...["abstract", "analyzefields", "anomalies", "anomalousvalue", "anomalydetection", "apply", "arules"],
+  ...["associate", "audit", "awssnsalert", "bucketdir", "cluster", "cofilter", "concurrency", "correlate"],
+  ...["createrss", "datamodel", "datamodelsimple", "dbinspect", "dbxquery", "delete", "deletemodel"],
+  ...["diff", "dump", "entitymerge", "erex", "eventcount", "findkeywords", "findtypes", "fit", "folderize"],
+  ...["fromjson", "gauge", "geom", "geomfilter", "geostats", "highlight", "history", "iconify", "inputcsv"],
+  ...["inputintelligence", "iplocation", "kmeans", "kvform", "listmodels", "localize", "localop"],
+  ...["makecontinuous", "makejson", "mcatalog", "mcollect", "metasearch", "meventcollect", "mpreview"],
+  ...["msearch", "mstats", "multikv", "newseriesfilter", "nokv", "noop", "outlier", "outputcsv"],
+  ...["outputraw", "outputtext", "overlap", "pivot", "predict", "rawstats", "redistribute", "relevancy"],
+  ...["reltime", "require", "rtorder", "run", "runshellscript", "sample", "score", "script", "scrub"],
+  ...["searchtxn", "selfjoin", "sendalert", "sendemail", "sichart", "sirare", "sistats", "sitimechart"],
+  ...["sitop", "snowevent", "snoweventstream", "snowincident", "snowincidentstream", "summary"],
+  ...["surrounding", "timewrap", "tojson", "tscollect", "typelearner", "typer", "uniq", "walklex", "x11"],
+  ...["xmlkv", "xmlunescape", "xpath"],
+];
+
+const byName = new Map(
+  commands.flatMap((command) => [command.name, ...command.aliases].map((name) => [name, command] as const)),
+);
+const refused = new Set(notServed);
+
+/** @param name in lower case @throws SplError when there is no such command, or it is not served */
+export function findCommand(name: string): Command {
+  const command = byName.get(name);
+  if (command !== undefined) return command;
+  if (refused.has(name)) throw commandError(name, "This command is not served here.");
+  throw new SplError(`Unknown search command '${name}'.`);
+}

@@ -1,0 +1,77 @@
+/** Reads what `stats` and its like compute: `count`, `dc(user) AS users`, `sum(eval(bytes / 1024))`, `sparkline(count, 1h)`. */
+import type { ArgumentReader } from "./argument-reader.ts";
+import type { AggregateCall } from "./ast.ts";
+
+const functionName = /^[A-Za-z_][A-Za-z0-9_.]*$/;
+
+/** Aggregates with commas or blanks between them, up to the end or one of these keywords. */
+export function readAggregates(
+  reader: ArgumentReader,
+  stopWords: readonly string[] = ["by", "over"],
+): AggregateCall[] {
+  const calls: AggregateCall[] = [];
+  for (;;) {
+    if (reader.symbol(",")) continue;
+    const token = reader.peek();
+    if (token.type !== "word" && token.type !== "string") return calls;
+    if (token.type === "word") {
+      if (stopWords.some((word) => word.toLowerCase() === token.text.toLowerCase())) return calls;
+      const after = reader.peek(1);
+      if (after.type === "symbol" && after.text === "=") return calls;
+    }
+    calls.push(readAggregate(reader));
+  }
+}
+
+/** One aggregate with its `AS`. */
+export function readAggregate(reader: ArgumentReader): AggregateCall {
+  const token = reader.next();
+  if (!functionName.test(token.text)) reader.fail(`The argument '${token.text}' is invalid.`);
+  const name = token.text.toLowerCase();
+  const open = reader.peek();
+  const called = open.type === "symbol" && open.text === "(" && open.start === token.end;
+  const argument = called ? readArgument(reader, name) : ({ kind: "none" } as const);
+  const text = reader.textOf({ start: token.start, end: reader.offset() });
+  const as = reader.keyword("as") ? reader.field("a name after AS") : undefined;
+  return { name, argument, as, text };
+}
+
+/** The fields after BY, if it is next. */
+export function readBy(reader: ArgumentReader, stopWords: readonly string[] = []): string[] {
+  if (!reader.keyword("by")) return [];
+  const fields = reader.fields(stopWords);
+  if (fields.length === 0) reader.fail("The 'by' clause needs at least one field.");
+  return fields;
+}
+
+function readArgument(reader: ArgumentReader, name: string): AggregateCall["argument"] {
+  reader.next();
+  if (reader.symbol(")")) return { kind: "none" };
+  if (name === "sparkline") return readSparkline(reader);
+  if (name === "eval") return closed(reader, expressionArgument(reader));
+  const first = reader.peek();
+  const after = reader.peek(1);
+  const isEval = first.type === "word" && first.text.toLowerCase() === "eval";
+  if (isEval && after.type === "symbol" && after.text === "(") {
+    reader.next();
+    reader.next();
+    return closed(reader, closed(reader, expressionArgument(reader)));
+  }
+  return closed(reader, { kind: "field", name: reader.field(`the field of '${name}'`) });
+}
+
+function expressionArgument(reader: ArgumentReader): AggregateCall["argument"] {
+  const expression = reader.expression();
+  return { kind: "expression", expression, text: reader.textOf(expression).trim() };
+}
+
+function readSparkline(reader: ArgumentReader): AggregateCall["argument"] {
+  const aggregate = readAggregate(reader);
+  const span = reader.symbol(",") ? reader.text("the span of 'sparkline'") : undefined;
+  return closed(reader, { kind: "sparkline", aggregate, span });
+}
+
+function closed<Argument>(reader: ArgumentReader, argument: Argument): Argument {
+  if (!reader.symbol(")")) reader.fail(`The argument '${reader.peek().text}' is invalid.`);
+  return argument;
+}

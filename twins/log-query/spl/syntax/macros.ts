@@ -1,0 +1,150 @@
+/** Takes comments out of a search and puts macros' text in. Neither is looked for in double quotes. */
+import type { Knowledge, Macro } from "../knowledge.ts";
+import { SplError } from "../spl-error.ts";
+import { afterString, parserError } from "./text.ts";
+
+/** Macros in each other. */
+const maxDepth = 100;
+/** UTF-16 units of a search with its macros expanded. */
+const maxLength = 4_000_000;
+const comment = "```";
+
+export type FindMacro = Knowledge["macro"];
+/** The text that the definition of an eval macro gives. @throws SplError */
+export type EvaluateMacro = (definition: string) => string;
+
+interface Expansion {
+  find: FindMacro;
+  evaluate: EvaluateMacro;
+  /** How many units the search may still grow by. */
+  room: number;
+}
+
+/** @throws SplError for a macro that there is not, or that never ends */
+export function expandMacros(text: string, find: FindMacro, evaluate: EvaluateMacro): string {
+  return expanded(text, { find, evaluate, room: maxLength }, 0);
+}
+
+function expanded(text: string, expansion: Expansion, depth: number): string {
+  if (!text.includes("`")) return text;
+  const pieces: string[] = [];
+  let from = 0;
+  for (let index = 0; index < text.length; ) {
+    const char = text[index];
+    if (char === '"') {
+      const after = afterString(text, index);
+      if (after === -1) break;
+      index = after;
+      continue;
+    }
+    if (char !== "`") {
+      index += char === "\\" ? 2 : 1;
+      continue;
+    }
+    pieces.push(text.slice(from, index));
+    const { after, replacement } = text.startsWith(comment, index)
+      ? { after: afterComment(text, index), replacement: " " }
+      : invocation(text, index, expansion, depth);
+    pieces.push(replacement);
+    from = after;
+    index = after;
+  }
+  pieces.push(text.slice(from));
+  return pieces.join("");
+}
+
+function afterComment(text: string, at: number): number {
+  const close = text.indexOf(comment, at + comment.length);
+  if (close === -1) throw parserError("A comment is not closed: ``` is missing.", at);
+  return close + comment.length;
+}
+
+function invocation(
+  text: string,
+  at: number,
+  expansion: Expansion,
+  depth: number,
+): { after: number; replacement: string } {
+  const close = closingBacktick(text, at);
+  if (close === -1) throw parserError("Mismatched '`'.", at);
+  const call = text.slice(at + 1, close).trim();
+  const { name, args } = parsed(call, at);
+  const macro = expansion.find(name, args.length);
+  if (macro === undefined) throw unknownMacro(name, args.length, at);
+  if (depth >= maxDepth) {
+    throw parserError(
+      `Reached the maximum recursion depth (${maxDepth}) while expanding the macro '${name}'.`,
+      at,
+    );
+  }
+  const definition = substituted(macro, args);
+  const result = macro.isEval ? expansion.evaluate(definition) : definition;
+  const replacement = expanded(result, expansion, depth + 1);
+  expansion.room -= replacement.length;
+  if (expansion.room < 0) {
+    throw new SplError(`The search is longer than ${maxLength} characters with its macros expanded.`);
+  }
+  return { after: close + 1, replacement };
+}
+
+function unknownMacro(name: string, args: number, at: number): SplError {
+  const called = args === 0 ? name : `${name}(${args})`;
+  return parserError(
+    `The search specifies a macro '${called}' that cannot be found. Reasons include: the macro name is misspelled, you do not have "read" permission for the macro, or the macro has not been shared with this application. Click Settings, Advanced search, Search Macros to view macro information.`,
+    at,
+  );
+}
+
+function closingBacktick(text: string, at: number): number {
+  for (let index = at + 1; index < text.length; ) {
+    if (text[index] === "`") return index;
+    const after = text[index] === '"' ? afterString(text, index) : index + 1;
+    if (after === -1) return -1;
+    index = after;
+  }
+  return -1;
+}
+
+function parsed(call: string, at: number): { name: string; args: string[] } {
+  const open = call.indexOf("(");
+  const name = (open === -1 ? call : call.slice(0, open)).trim();
+  if (name === "") throw parserError("Found an empty macro invocation.", at);
+  if (open === -1) return { name, args: [] };
+  if (!call.endsWith(")")) throw parserError(`The macro '${name}' has no closing parenthesis.`, at);
+  const inner = call.slice(open + 1, -1);
+  return { name, args: inner.trim() === "" ? [] : splitArguments(inner) };
+}
+
+/** Between commas; what stands in quotes or parentheses stays together, and quotes around a whole argument go. */
+function splitArguments(text: string): string[] {
+  const args: string[] = [];
+  let from = 0;
+  let depth = 0;
+  for (let index = 0; index <= text.length; ) {
+    const char = text[index];
+    if (char === '"') {
+      const after = afterString(text, index);
+      index = after === -1 ? text.length : after;
+      continue;
+    }
+    if (char === "(") depth++;
+    if (char === ")") depth--;
+    if (char === undefined || (char === "," && depth <= 0)) {
+      args.push(argument(text.slice(from, index).trim()));
+      from = index + 1;
+    }
+    index += char === "\\" && index + 1 < text.length ? 2 : 1;
+  }
+  return args;
+}
+
+function argument(text: string): string {
+  if (text[0] !== '"' || afterString(text, 0) !== text.length) return text;
+  return text.slice(1, -1).replaceAll('\\"', '"');
+}
+
+function substituted({ definition, args }: Macro, values: readonly string[]): string {
+  if (args.length === 0) return definition;
+  const byName = new Map(args.map((name, index) => [name, values[index] ?? ""]));
+  return definition.replace(/\$([^$\s]+)\$/g, (token, name: string) => byName.get(name) ?? token);
+}

@@ -1,0 +1,328 @@
+/**
+ * Reads the expressions of `search`. From the weakest operator to the strongest: AND, written or not; OR; NOT. They are written in
+ * capitals; elsewise they are terms.
+ */
+import type { Comparator, Pipeline, SearchExpression, SearchValue, Span, Subsearch } from "./ast.ts";
+import { afterString, closingBracket, closingParenthesis, isSpace, unescaped } from "./text.ts";
+
+export interface SearchExpressionSource {
+  text: string;
+  span: Span;
+  /** Reads the pipeline of a subsearch. */
+  nested(span: Span): Pipeline;
+  fail(message: string): never;
+}
+
+type Lexeme =
+  | { type: "word"; text: string; quoted: boolean; start: number; end: number }
+  | { type: "symbol"; text: string; start: number; end: number }
+  | { type: "end"; text: ""; start: number; end: number };
+
+const maxDepth = 500;
+const comparator = /==|!=|<=|>=|=|<|>|::/y;
+/** A term or a name, which ends where something is compared. */
+const word = /(?:[^\s"()[\]=<>!,:\\]+|\\.|!(?!=)|:(?!:))+|\\/sy;
+/** A value, which may have anything in it that does not end it. */
+const value = /(?:[^\s"()[\]\\]+|\\.)+|\\/sy;
+/** A value in the list of IN. */
+const listValue = /(?:[^\s"()[\]\\,]+|\\.)+|\\/sy;
+const modifiers = new Set(
+  ["earliest latest _index_earliest _index_latest starttime endtime starttimeu endtimeu timeformat"]
+    .concat("startdaysago enddaysago starthoursago endhoursago startminutesago endminutesago")
+    .concat("startmonthsago endmonthsago searchtimespanhours searchtimespanminutes searchtimespandays")
+    .flatMap((names) => names.split(" ")),
+);
+
+/** The whole text as one expression. */
+export function parseSearchExpressionAt(source: SearchExpressionSource): SearchExpression {
+  return new SearchExpressionParser(source).read();
+}
+
+class SearchExpressionParser {
+  readonly #source: SearchExpressionSource;
+  readonly #text: string;
+  readonly #end: number;
+  #offset: number;
+  #depth = 0;
+
+  constructor(source: SearchExpressionSource) {
+    this.#source = source;
+    this.#text = source.text;
+    this.#offset = source.span.start;
+    this.#end = source.span.end;
+  }
+
+  read(): SearchExpression {
+    if (this.#peek().type === "end") return { node: "all" };
+    const expression = this.#and();
+    const left = this.#peek();
+    if (left.text === ")") this.#fail("unbalanced parentheses.");
+    if (left.type !== "end") this.#fail(`unexpected '${left.text}'.`);
+    return expression;
+  }
+
+  #and(): SearchExpression {
+    const operands: SearchExpression[] = [this.#or()];
+    for (;;) {
+      const next = this.#peek();
+      if (next.type === "end" || next.text === ")") break;
+      if (isOperator(next, "AND")) {
+        this.#move(next);
+        this.#rightClause("AND");
+      } else if (isComma(next)) {
+        this.#move(next);
+        continue;
+      }
+      operands.push(this.#or());
+    }
+    return joined("and", operands);
+  }
+
+  #or(): SearchExpression {
+    const operands: SearchExpression[] = [this.#not()];
+    for (let next = this.#peek(); isOperator(next, "OR"); next = this.#peek()) {
+      this.#move(next);
+      this.#rightClause("OR");
+      operands.push(this.#not());
+    }
+    return joined("or", operands);
+  }
+
+  #rightClause(operator: string): void {
+    const next = this.#peek();
+    if (next.type === "end" || next.text === ")" || isOperator(next, "AND", "OR")) {
+      this.#fail(`'${operator}' operator is missing a clause on the right hand side.`);
+    }
+  }
+
+  #not(): SearchExpression {
+    const next = this.#peek();
+    if (isOperator(next, "AND", "OR")) {
+      this.#fail(`'${next.text}' operator is missing a clause on the left hand side.`);
+    }
+    if (!isOperator(next, "NOT")) return this.#clause();
+    this.#move(next);
+    this.#rightClause("NOT");
+    return { node: "not", operand: this.#deeper(() => this.#not()) };
+  }
+
+  #clause(): SearchExpression {
+    const next = this.#peek();
+    if (next.type === "symbol") return this.#bracketed(next);
+    if (next.type === "end") this.#fail("a clause is missing.");
+    this.#move(next);
+    const compared = this.#comparison(next);
+    if (compared !== undefined) return compared;
+    const mode = this.#mode(next);
+    if (mode !== undefined) return { node: "term", ...mode };
+    return { node: "term", value: searchValue(next), mode: "plain" };
+  }
+
+  #bracketed(next: Lexeme): SearchExpression {
+    if (next.text === "[") return { node: "subsearch", prefix: "", subsearch: this.#subsearch(next.start) };
+    if (next.text !== "(") {
+      if (next.text === ")") this.#fail("unbalanced parentheses.");
+      const side = `Comparator '${next.text}' is missing a term on the left hand side.`;
+      this.#fail(side);
+    }
+    this.#move(next);
+    if (this.#peek().text === ")") {
+      this.#move(this.#peek());
+      return { node: "all" };
+    }
+    const inner = this.#deeper(() => this.#and());
+    const close = this.#peek();
+    if (close.text !== ")") this.#fail("unbalanced parentheses.");
+    this.#move(close);
+    return inner;
+  }
+
+  /** What follows a name, if it is compared with something. */
+  #comparison(field: Lexeme): SearchExpression | undefined {
+    const next = this.#peek();
+    if (next.type === "symbol" && comparatorOf(next.text) !== undefined) {
+      this.#move(next);
+      return this.#compared(nameOf(field), comparatorOf(next.text) ?? "=", next);
+    }
+    if (isWord(next, "IN") && this.#after(next).text === "(") return this.#list(field, next);
+    if (isWord(next, "NOT")) {
+      const after = this.#after(next);
+      if (isWord(after, "IN") && this.#after(after).text === "(") {
+        return { node: "not", operand: this.#list(field, after) };
+      }
+    }
+    return undefined;
+  }
+
+  #compared(field: string, comparator: Comparator, symbol: Lexeme): SearchExpression {
+    const read = this.#value(value);
+    if (read.text === "[" && read.type === "symbol") {
+      const prefix = `${quotedName(field)}${comparator}`;
+      return { node: "subsearch", prefix, subsearch: this.#subsearch(read.start) };
+    }
+    if (read.type === "symbol" && read.text === "(") return this.#distributed(field, comparator, read);
+    if (read.type !== "word") {
+      this.#fail(`Comparator '${symbol.text}' is missing a term on the right hand side.`);
+    }
+    this.#move(read);
+    const mode = this.#mode(read);
+    if (mode !== undefined) return { node: "comparison", field, comparator, ...mode };
+    if (modifiers.has(field) && comparator === "=") {
+      return { node: "time", modifier: field, value: searchValue(read).text };
+    }
+    return { node: "comparison", field, comparator, value: searchValue(read), mode: "plain" };
+  }
+
+  /** `field=(a OR b)`: each term in the parentheses is a value of the field. */
+  #distributed(field: string, comparator: Comparator, open: Lexeme): SearchExpression {
+    this.#move(open);
+    const inner = this.#deeper(() => this.#and());
+    const close = this.#peek();
+    if (close.text !== ")") this.#fail("unbalanced parentheses.");
+    this.#move(close);
+    return comparedWith(field, comparator, inner);
+  }
+
+  #list(field: Lexeme, keyword: Lexeme): SearchExpression {
+    this.#move(this.#after(keyword));
+    const values: SearchValue[] = [];
+    for (;;) {
+      const next = this.#value(listValue);
+      this.#move(next);
+      if (next.text === ")" && next.type === "symbol") break;
+      if (isComma(next)) continue;
+      if (next.type !== "word") {
+        this.#fail(
+          `Right hand side of IN must be a collection of literals. '${next.text}' is not a literal.`,
+        );
+      }
+      values.push(searchValue(next));
+    }
+    if (values.length === 0) this.#fail("Right hand side of IN must be a collection of literals.");
+    return { node: "in", field: nameOf(field), values };
+  }
+
+  /** `TERM(x)`, `CASE(x)`: what is in the parentheses. */
+  #mode(lexeme: Lexeme): { value: SearchValue; mode: "case" | "term" } | undefined {
+    if (lexeme.type !== "word" || lexeme.quoted || !/^(?:TERM|CASE)$/.test(lexeme.text)) return undefined;
+    if (this.#offset >= this.#end || this.#text[this.#offset] !== "(") return undefined;
+    const close = closingParenthesis(this.#text, this.#offset, this.#end);
+    if (close === -1) this.#fail("unbalanced parentheses.");
+    const inner = this.#text.slice(this.#offset + 1, close).trim();
+    this.#offset = close + 1;
+    const quoted = /^".*"$/s.test(inner);
+    const text = unescaped(quoted ? inner.slice(1, -1) : inner);
+    return { value: { text, quoted }, mode: lexeme.text === "TERM" ? "term" : "case" };
+  }
+
+  #subsearch(start: number): Subsearch {
+    const close = closingBracket(this.#text, start, this.#end);
+    this.#offset = close + 1;
+    const pipeline = this.#source.nested({ start: start + 1, end: close });
+    return { start, end: close + 1, pipeline };
+  }
+
+  #peek(): Lexeme {
+    return this.#lexeme(this.#offset, word);
+  }
+
+  #after(lexeme: Lexeme): Lexeme {
+    return this.#lexeme(lexeme.end, word);
+  }
+
+  #value(pattern: RegExp): Lexeme {
+    return this.#lexeme(this.#offset, pattern);
+  }
+
+  #lexeme(offset: number, pattern: RegExp): Lexeme {
+    let start = offset;
+    while (start < this.#end && isSpace(this.#text[start])) start++;
+    if (start >= this.#end) return { type: "end", text: "", start, end: start };
+    const char = this.#text.charAt(start);
+    if (char === '"') {
+      const end = afterString(this.#text, start, this.#end);
+      if (end === -1) this.#fail("unbalanced quotes.");
+      return { type: "word", quoted: true, text: this.#text.slice(start + 1, end - 1), start, end };
+    }
+    const symbol = pattern === word ? matchAt(comparator, this.#text, start) : undefined;
+    if (symbol !== undefined) return { type: "symbol", text: symbol, start, end: start + symbol.length };
+    const matched = matchAt(pattern, this.#text, start);
+    if (matched === undefined) return { type: "symbol", text: char, start, end: start + 1 };
+    const end = Math.min(this.#end, start + matched.length);
+    return { type: "word", quoted: false, text: this.#text.slice(start, end), start, end };
+  }
+
+  #move({ end }: Lexeme): void {
+    this.#offset = end;
+  }
+
+  #deeper<Result>(read: () => Result): Result {
+    if (++this.#depth > maxDepth) this.#fail(`it is nested too deeply: there can be ${maxDepth} levels.`);
+    const result = read();
+    this.#depth--;
+    return result;
+  }
+
+  #fail(message: string): never {
+    return this.#source.fail(`Unable to parse the search: ${message}`);
+  }
+}
+
+function comparedWith(field: string, comparator: Comparator, inner: SearchExpression): SearchExpression {
+  switch (inner.node) {
+    case "and":
+    case "or":
+      return {
+        node: inner.node,
+        operands: inner.operands.map((operand) => comparedWith(field, comparator, operand)),
+      };
+    case "not":
+      return { node: "not", operand: comparedWith(field, comparator, inner.operand) };
+    case "term":
+      return { node: "comparison", field, comparator, value: inner.value, mode: inner.mode };
+    default:
+      return inner;
+  }
+}
+
+function joined(node: "and" | "or", operands: readonly SearchExpression[]): SearchExpression {
+  const [first, ...others] = operands;
+  return first !== undefined && others.length === 0 ? first : { node, operands };
+}
+
+function isOperator(lexeme: Lexeme, ...operators: string[]): boolean {
+  return lexeme.type === "word" && !lexeme.quoted && operators.includes(lexeme.text);
+}
+
+function isWord(lexeme: Lexeme, word: string): boolean {
+  return lexeme.type === "word" && !lexeme.quoted && lexeme.text.toUpperCase() === word;
+}
+
+function isComma(lexeme: Lexeme): boolean {
+  return lexeme.type === "symbol" && lexeme.text === ",";
+}
+
+function comparatorOf(text: string): Comparator | undefined {
+  if (text === "==" || text === "::") return "=";
+  const known: readonly Comparator[] = ["=", "!=", "<", "<=", ">", ">="];
+  return known.find((comparator) => comparator === text);
+}
+
+function searchValue(lexeme: Lexeme): SearchValue {
+  const quoted = lexeme.type === "word" && lexeme.quoted;
+  return { text: unescaped(lexeme.text), quoted };
+}
+
+function nameOf(lexeme: Lexeme): string {
+  const name = unescaped(lexeme.text);
+  return /^'.+'$/s.test(name) ? name.slice(1, -1) : name;
+}
+
+function quotedName(name: string): string {
+  return /^[\w.{}:@-]+$/.test(name) ? name : `"${name.replace(/["\\]/g, "\\$&")}"`;
+}
+
+function matchAt(pattern: RegExp, text: string, at: number): string | undefined {
+  pattern.lastIndex = at;
+  return pattern.exec(text)?.[0];
+}
