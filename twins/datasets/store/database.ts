@@ -7,6 +7,7 @@ import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import { raw, type Sql } from "../sql.ts";
 import { read, readOnly } from "./duckdb.ts";
 import { QueryInterrupted, type QueryOptions, type QueryResult } from "./log-store.ts";
+import { programFunction } from "./program-functions.ts";
 import { type QueryGate, queryGate } from "./query-gate.ts";
 
 /** What its tables are in, beside the empty database in memory that DuckDB starts with. */
@@ -67,6 +68,7 @@ export class Database {
     try {
       const connection = await instance.connect();
       for (const setting of settings(file)) await connection.run(setting);
+      connection.registerScalarFunction(programFunction());
       connection.closeSync();
     } catch (error) {
       instance.closeSync();

@@ -2,10 +2,12 @@
  * Dates rounded down to calendar or fixed intervals, in a time zone.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/search-aggregations-bucket-datehistogram-aggregation.html
  */
+
+import { type CalendarUnit, floorTo, plus } from "../../datasets/dates/calendar.ts";
+import type { TimeZone } from "../../datasets/dates/time-zone.ts";
+import { transitionsOf } from "../../datasets/dates/transitions.ts";
+import { localSql } from "../../datasets/dates/zone-sql.ts";
 import { raw, type Sql, sql } from "../../datasets/sql.ts";
-import { type CalendarUnit, floorTo, plus } from "../dates/calendar.ts";
-import type { TimeZone } from "../dates/time-zone.ts";
-import { transitionsOf } from "../dates/transitions.ts";
 import { argumentError } from "./errors.ts";
 import type { Options } from "./options.ts";
 
@@ -223,36 +225,4 @@ function stepsOf(intervalMs: number) {
 function remainder(ms: Sql, intervalMs: number): Sql {
   const interval = raw(String(intervalMs));
   return sql`(((${ms}) % ${interval} + ${interval}) % ${interval})`;
-}
-
-/** What local clocks show at a moment. */
-function localSql(epochMs: Sql, zone: TimeZone): Sql {
-  return sql`(${epochMs}${offsetSql(epochMs, zone)})`;
-}
-
-/** ` + offset` of a moment; nothing in UTC. */
-function offsetSql(epochMs: Sql, zone: TimeZone): Sql {
-  if (zone.fixedOffsetMs !== undefined) {
-    return raw(zone.fixedOffsetMs === 0 ? "" : ` + ${zone.fixedOffsetMs}`);
-  }
-  return sql` + ${offsetCase(epochMs, transitionsOf(zone), zone)}`;
-}
-
-interface Transition {
-  atMs: number;
-  offsetMs: number;
-}
-
-/** A tree of comparisons: few for each moment, however many transitions there are. */
-function offsetCase(epochMs: Sql, transitions: readonly Transition[], zone: TimeZone): Sql {
-  const branch = (first: number, last: number): Sql => {
-    if (first > last) {
-      const before = transitions[first - 1];
-      return raw(String(before?.offsetMs ?? zone.offsetAt((transitions[0]?.atMs ?? 0) - 1)));
-    }
-    const middle = (first + last) >> 1;
-    const at = raw(String(transitions[middle]?.atMs ?? 0));
-    return sql`CASE WHEN ${epochMs} < ${at} THEN ${branch(first, middle - 1)} ELSE ${branch(middle + 1, last)} END`;
-  };
-  return branch(0, transitions.length - 1);
 }

@@ -1,9 +1,11 @@
 /** Where an aggregation takes its values from, and how they are printed. */
+
+import { type TimeZone, utc } from "../../datasets/dates/time-zone.ts";
 import { columnOf, type Field, type FieldType } from "../../datasets/fields.ts";
 import { raw, type Sql, sql } from "../../datasets/sql.ts";
 import { parseDate } from "../dates/date-math.ts";
 import { defaultDateFormat, readDateFormat } from "../dates/java-format.ts";
-import { readTimeZone, type TimeZone, utc } from "../dates/time-zone.ts";
+import { readTimeZone } from "../dates/read-time-zone.ts";
 import { fielddataError } from "../search/sort-key.ts";
 import { illegalOnShard } from "../shard-failure.ts";
 import type { AggregationContext } from "./context.ts";

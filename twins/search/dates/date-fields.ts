@@ -8,9 +8,9 @@ import {
   isoWeek,
   isoWeekday,
   isoWeekMs,
-} from "./calendar.ts";
+} from "../../datasets/dates/calendar.ts";
+import type { TimeZone } from "../../datasets/dates/time-zone.ts";
 import type { NumberField, TextField } from "./java-pattern.ts";
-import type { TimeZone } from "./time-zone.ts";
 
 type Names = { full: readonly string[]; short: readonly string[]; narrow: readonly string[] };
 

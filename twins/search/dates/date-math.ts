@@ -2,10 +2,12 @@
  * Dates with arithmetic: `now-1d/d`, `2026-01-01||+1M/d`.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/common-options.html#date-math
  */
+
+import { type CalendarUnit, floorTo, plus } from "../../datasets/dates/calendar.ts";
+import { type TimeZone, utc } from "../../datasets/dates/time-zone.ts";
 import { VendorError } from "../vendor-error.ts";
-import { type CalendarUnit, floorTo, plus } from "./calendar.ts";
 import { type DateFormat, defaultDateFormat, readDateFormat } from "./java-format.ts";
-import { readTimeZone, type TimeZone, utc } from "./time-zone.ts";
+import { readTimeZone } from "./read-time-zone.ts";
 
 export interface DateOptions {
   /** Format of the date; the vendor's default when absent. */

@@ -1,7 +1,8 @@
 /** Dates to text and back, by the tokens of a pattern. */
+
+import { findTimeZone, offsetText, type TimeZone } from "../../datasets/dates/time-zone.ts";
 import { type FieldValues, type MissingTime, names, numberField, resolve, textField } from "./date-fields.ts";
 import type { Token } from "./java-pattern.ts";
-import { findTimeZone, offsetText, type TimeZone } from "./time-zone.ts";
 
 export function printDate(epochMs: number, tokens: readonly Token[], zone: TimeZone): string {
   const offsetMs = zone.offsetAt(epochMs);

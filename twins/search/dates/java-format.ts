@@ -1,10 +1,12 @@
 /** Date formats as mappings, queries and aggregations name them: built-in names and Java patterns, several joined by `||`. */
+
+import { type TimeZone, utc } from "../../datasets/dates/time-zone.ts";
 import { VendorError } from "../vendor-error.ts";
 import type { MissingTime } from "./date-fields.ts";
 import { parseDateText, printDate } from "./date-text.ts";
 import { readPattern, type Token } from "./java-pattern.ts";
 import { namedFormat } from "./named-formats.ts";
-import { readTimeZone, type TimeZone, utc } from "./time-zone.ts";
+import { readTimeZone } from "./read-time-zone.ts";
 
 /** What the vendor gives a date field that says nothing else. */
 export const defaultDateFormat = "strict_date_optional_time||epoch_millis";

@@ -1,6 +1,7 @@
 /** A string that stands where a date, an address, a version or a truth is meant is read as one; strings of columns are not. */
+
+import { utc } from "../../datasets/dates/time-zone.ts";
 import { readDateFormat } from "../dates/java-format.ts";
-import { utc } from "../dates/time-zone.ts";
 import type { Compiler } from "./compiler.ts";
 import { parseIp } from "./ip.ts";
 import { ipTyped } from "./ip-sql.ts";

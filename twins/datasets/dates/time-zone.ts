@@ -1,5 +1,4 @@
-/** Time zones as the vendor names them: `Z`, `UTC`, `+02:00`, `-05`, `UTC+1`, `Europe/Paris`. */
-import { VendorError } from "../vendor-error.ts";
+/** Time zones by their names: `Z`, `UTC`, `+02:00`, `-05`, `UTC+1`, `Europe/Paris`. */
 
 export interface TimeZone {
   /** Its normal name: `Z`, `+02:00`, `Europe/Paris`. */
@@ -23,18 +22,6 @@ const MAX_KNOWN_ZONES = 1_000;
 export const utc: TimeZone = fixed(0);
 
 const known = new Map<string, TimeZone>();
-
-/** @throws VendorError `illegal_argument_exception` when nobody knows the zone. */
-export function readTimeZone(name: string): TimeZone {
-  const zone = findTimeZone(name);
-  if (zone) return zone;
-  throw new VendorError(400, {
-    type: "date_time_exception",
-    reason: name.includes("/")
-      ? `Unknown time-zone ID: ${name}`
-      : `Invalid ID for region-based ZoneId, invalid format: ${name}`,
-  });
-}
 
 /** `undefined` when nobody knows the zone. */
 export function findTimeZone(name: string): TimeZone | undefined {

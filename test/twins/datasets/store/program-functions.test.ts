@@ -1,0 +1,44 @@
+import { expect, onTestFinished, test } from "vitest";
+import { sql } from "../../../../twins/datasets/sql.ts";
+import { openLogStore } from "../../../../twins/datasets/store/duckdb-log-store.ts";
+import { QueryInterrupted } from "../../../../twins/datasets/store/log-store.ts";
+import {
+  defineProgramFunction,
+  defineRowFunction,
+} from "../../../../twins/datasets/store/program-functions.ts";
+
+async function openStore() {
+  const store = await openLogStore();
+  onTestFinished(() => store.close());
+  return store;
+}
+
+const reversed = defineRowFunction("test.reversed", (text) =>
+  text === null ? null : [...text].reverse().join(""),
+);
+const failing = defineProgramFunction("test.failing", () => {
+  throw new Error("this cannot be done");
+});
+
+test("a function of the program works on columns, bound values, and the values of a list", async () => {
+  const store = await openStore();
+  const many = await store.query(
+    sql`SELECT count(*) FROM range(10000) AS t(n) WHERE ${reversed(sql`CAST(n AS VARCHAR)`)} = CAST(n AS VARCHAR)`,
+  );
+  expect(many.rows).toEqual([[199]]);
+  const list = sql`list_transform(['ab', NULL, ''], lambda x: ${reversed(sql`x`)})`;
+  const { rows } = await store.query(sql`SELECT ${reversed(sql`${"äbc€"}`)}, ${list}`);
+  expect(rows).toEqual([["€cbä", ["ba", null, ""]]]);
+});
+
+test("what a function of the program throws is what the statement fails with, and TRY makes it NULL", async () => {
+  const store = await openStore();
+  await expect(store.query(sql`SELECT ${failing(sql`'x'`)}`)).rejects.toThrow("this cannot be done");
+  expect((await store.query(sql`SELECT TRY(${failing(sql`'x'`)})`)).rows).toEqual([[null]]);
+});
+
+test("a statement that calls the program is ended by its deadline like any other", async () => {
+  const store = await openStore();
+  const endless = sql`SELECT count(${reversed(sql`CAST(n AS VARCHAR)`)}) FROM range(1000000000) AS t(n)`;
+  await expect(store.query(endless, { deadlineMs: 100 })).rejects.toThrow(QueryInterrupted);
+});
