@@ -17,25 +17,34 @@ export interface ExpressionSource {
 type BinaryOperator = Extract<Expression, { node: "binary" }>["operator"];
 
 /** Parentheses, calls, signs and operators of one strength in each other. */
-const maxDepth = 500;
+const maxDepth = 250;
 const number = /0[xX][0-9a-fA-F]+|(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?/y;
 /** `{}` are of JSON's lists, `$…$` are tokens nobody has put a value for. */
 const name = /[\p{L}_$@][\p{L}\p{N}_$@:]*(?:\{[^{}\s"']*\}[\p{L}\p{N}_]*)*/uy;
-const comparison = /==|=|!=|<=|>=|<|>/y;
-const sum = /[+\-.]/y;
-const product = /[*/%]/y;
-const comparators: Readonly<Record<string, BinaryOperator>> = {
-  "==": "=",
-  "=": "=",
-  "!=": "!=",
-  "<": "<",
-  "<=": "<=",
-  ">": ">",
-  ">=": ">=",
-};
-const sums: Readonly<Record<string, BinaryOperator>> = { "+": "+", "-": "-", ".": "." };
-const products: Readonly<Record<string, BinaryOperator>> = { "*": "*", "/": "/", "%": "%" };
+const operatorText = /==|!=|<=|>=|[=<>+\-.*/%]|(?:and|or|xor|like|in|not\s+(?:like|in))(?![\p{L}\p{N}_])/iuy;
 const reserved = new Set(["and", "or", "not", "xor", "like", "in"]);
+
+/** The higher the stronger. */
+const strengths = { xor: 1, or: 2, and: 3, not: 4, comparison: 5, sum: 6, product: 7 };
+const operators: Readonly<Record<string, { operator: BinaryOperator; strength: number }>> = {
+  xor: { operator: "xor", strength: strengths.xor },
+  or: { operator: "or", strength: strengths.or },
+  and: { operator: "and", strength: strengths.and },
+  like: { operator: "like", strength: strengths.comparison },
+  "=": { operator: "=", strength: strengths.comparison },
+  "==": { operator: "=", strength: strengths.comparison },
+  "!=": { operator: "!=", strength: strengths.comparison },
+  "<": { operator: "<", strength: strengths.comparison },
+  "<=": { operator: "<=", strength: strengths.comparison },
+  ">": { operator: ">", strength: strengths.comparison },
+  ">=": { operator: ">=", strength: strengths.comparison },
+  "+": { operator: "+", strength: strengths.sum },
+  "-": { operator: "-", strength: strengths.sum },
+  ".": { operator: ".", strength: strengths.sum },
+  "*": { operator: "*", strength: strengths.product },
+  "/": { operator: "/", strength: strengths.product },
+  "%": { operator: "%", strength: strengths.product },
+};
 
 /** The longest expression that the text begins with. */
 export function parseExpressionAt(source: ExpressionSource): Expression {
@@ -56,93 +65,68 @@ class ExpressionParser {
     this.#end = source.span.end;
   }
 
-  read(): Expression {
-    return this.#logical("xor", () => this.#logical("or", () => this.#logical("and", () => this.#not())));
-  }
-
-  /** Operands of an operator that may be grouped as one likes: as flat a tree as can be. */
-  #logical(operator: "and" | "or" | "xor", operand: () => Expression): Expression {
-    const operands = [operand()];
-    while (this.#word(operator)) operands.push(operand());
-    return balanced(operator, operands);
-  }
-
-  #not(): Expression {
-    this.#skipSpace();
-    const start = this.#offset;
-    if (!this.#word("not")) return this.#comparison();
-    const operand = this.#deeper(() => this.#not());
-    return { node: "unary", operator: "not", operand, start, end: operand.end };
-  }
-
-  #comparison(): Expression {
-    let left = this.#sum();
+  /** @param weakest operators that are weaker end the expression */
+  read(weakest = strengths.xor): Expression {
+    let left = this.#prefixed(weakest);
     for (let count = 0; ; count++) {
       this.#bound(count);
-      const symbol = this.#match(comparison);
-      const comparator = symbol === undefined ? undefined : comparators[symbol];
-      if (comparator !== undefined) {
-        left = binary(
-          comparator,
-          left,
-          this.#negated(() => this.#sum()),
-        );
-        continue;
-      }
-      const start = this.#offset;
-      const not = this.#word("not");
-      const next = this.#listOrPattern(left);
-      if (next === undefined) {
-        this.#offset = start;
-        return left;
-      }
-      left = not ? { node: "unary", operator: "not", operand: next, start: left.start, end: next.end } : next;
+      const next = this.#operator(weakest);
+      if (next === undefined) return left;
+      left = this.#operation(left, next);
     }
   }
 
-  /** `x = NOT y`. */
-  #negated(operand: () => Expression): Expression {
-    this.#skipSpace();
-    const start = this.#offset;
-    if (!this.#word("not")) return operand();
-    const negated = this.#deeper(() => this.#negated(operand));
-    return { node: "unary", operator: "not", operand: negated, start, end: negated.end };
+  #operation(left: Expression, { negated, text }: { negated: boolean; text: string }): Expression {
+    const known = operators[text];
+    if (known === undefined) return negation(negated ? 1 : 0, left.start, this.#list(left));
+    const { operator, strength } = known;
+    const right = this.read(strength + 1);
+    if (operator === "and" || operator === "or" || operator === "xor") {
+      const operands = [left, right];
+      while (this.#word(operator)) operands.push(this.read(strength + 1));
+      return balanced(operator, operands);
+    }
+    return negation(negated ? 1 : 0, left.start, binary(operator, left, right));
   }
 
-  #listOrPattern(left: Expression): Expression | undefined {
-    if (this.#word("like")) return binary("like", left, this.#sum());
-    if (!this.#word("in")) return undefined;
+  /** Takes the operator that is next unless it is weaker: its text in lower case, and whether NOT stood before it. */
+  #operator(weakest: number): { negated: boolean; text: string } | undefined {
+    const start = this.#offset;
+    const matched = this.#match(operatorText)?.toLowerCase();
+    if (matched === undefined) return undefined;
+    const negated = /^not\s/.test(matched);
+    const text = negated ? matched.slice(3).trim() : matched;
+    if ((operators[text]?.strength ?? strengths.comparison) >= weakest) return { negated, text };
+    this.#offset = start;
+    return undefined;
+  }
+
+  #list(operand: Expression): Expression {
     if (!this.#symbol("(")) this.#fail("Expected (.");
     const values = this.#arguments();
-    return { node: "in", operand: left, values, start: left.start, end: this.#offset };
+    return { node: "in", operand, values, start: operand.start, end: this.#offset };
   }
 
-  #sum(): Expression {
-    return this.#chain(sum, sums, () => this.#chain(product, products, () => this.#sign()));
-  }
-
-  #chain(
-    pattern: RegExp,
-    operators: Readonly<Record<string, BinaryOperator>>,
-    operand: () => Expression,
-  ): Expression {
-    let left = operand();
-    for (let count = 0; ; count++) {
-      this.#bound(count);
-      const operator = operators[this.#match(pattern) ?? ""];
-      if (operator === undefined) return left;
-      left = binary(operator, left, operand());
-    }
-  }
-
-  #sign(): Expression {
+  /** With the NOTs or the signs before it. */
+  #prefixed(weakest: number): Expression {
     this.#skipSpace();
     const start = this.#offset;
-    const char = this.#text[start];
-    if (start >= this.#end || (char !== "-" && char !== "+")) return this.#factor();
-    this.#offset++;
-    const operand = this.#deeper(() => this.#sign());
-    return { node: "unary", operator: char, operand, start, end: operand.end };
+    let negations = 0;
+    while (this.#word("not")) this.#bound(++negations);
+    if (negations > 0) return negation(negations, start, this.read(Math.max(weakest, strengths.not)));
+    const signs: { operator: "-" | "+"; start: number }[] = [];
+    for (;;) {
+      this.#skipSpace();
+      const char = this.#text[this.#offset];
+      if (this.#offset >= this.#end || (char !== "-" && char !== "+")) break;
+      signs.push({ operator: char, start: this.#offset });
+      this.#bound(signs.length);
+      this.#offset++;
+    }
+    return signs.reduceRight<Expression>(
+      (operand, sign) => ({ node: "unary", ...sign, operand, end: operand.end }),
+      this.#factor(),
+    );
   }
 
   #factor(): Expression {
@@ -270,6 +254,15 @@ class ExpressionParser {
 
 function binary(operator: BinaryOperator, left: Expression, right: Expression): Expression {
   return { node: "binary", operator, left, right, start: left.start, end: right.end };
+}
+
+/** @param times how many NOTs there are */
+function negation(times: number, start: number, operand: Expression): Expression {
+  let negated = operand;
+  for (let count = 0; count < times; count++) {
+    negated = { node: "unary", operator: "not", operand: negated, start, end: operand.end };
+  }
+  return negated;
 }
 
 function balanced(operator: "and" | "or" | "xor", operands: readonly Expression[]): Expression {

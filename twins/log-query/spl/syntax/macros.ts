@@ -5,7 +5,7 @@ import { afterString, parserError } from "./text.ts";
 
 /** Macros in each other. */
 const maxDepth = 100;
-/** UTF-16 units of a search with its macros expanded. */
+/** UTF-16 units that macros may add to a search, those in each other counted each time. */
 const maxLength = 4_000_000;
 const comment = "```";
 
@@ -16,7 +16,7 @@ export type EvaluateMacro = (definition: string) => string;
 interface Expansion {
   find: FindMacro;
   evaluate: EvaluateMacro;
-  /** How many units the search may still grow by. */
+  /** What is left of `maxLength`. */
   room: number;
 }
 
@@ -77,13 +77,14 @@ function invocation(
       at,
     );
   }
-  const definition = substituted(macro, args);
-  const result = macro.isEval ? expansion.evaluate(definition) : definition;
-  const replacement = expanded(result, expansion, depth + 1);
-  expansion.room -= replacement.length;
+  const pieces = substituted(macro, args);
+  expansion.room -= pieces.reduce((sum, piece) => sum + piece.length, 0);
   if (expansion.room < 0) {
     throw new SplError(`The search is longer than ${maxLength} characters with its macros expanded.`);
   }
+  const definition = pieces.join("");
+  const result = macro.isEval ? expansion.evaluate(definition) : definition;
+  const replacement = expanded(result, expansion, depth + 1);
   return { after: close + 1, replacement };
 }
 
@@ -143,8 +144,11 @@ function argument(text: string): string {
   return text.slice(1, -1).replaceAll('\\"', '"');
 }
 
-function substituted({ definition, args }: Macro, values: readonly string[]): string {
-  if (args.length === 0) return definition;
+/** The definition with its arguments put in, in pieces. */
+function substituted({ definition, args }: Macro, values: readonly string[]): string[] {
+  if (args.length === 0) return [definition];
   const byName = new Map(args.map((name, index) => [name, values[index] ?? ""]));
-  return definition.replace(/\$([^$\s]+)\$/g, (token, name: string) => byName.get(name) ?? token);
+  return definition
+    .split(/(\$[^$\s]+\$)/)
+    .map((piece) => (piece.startsWith("$") ? (byName.get(piece.slice(1, -1)) ?? piece) : piece));
 }

@@ -18,7 +18,7 @@ type Lexeme =
   | { type: "symbol"; text: string; start: number; end: number }
   | { type: "end"; text: ""; start: number; end: number };
 
-const maxDepth = 500;
+const maxDepth = 250;
 const comparator = /==|!=|<=|>=|=|<|>|::/y;
 /** A term or a name, which ends where something is compared. */
 const word = /(?:[^\s"()[\]=<>!,:\\]+|\\.|!(?!=)|:(?!:))+|\\/sy;
@@ -100,10 +100,15 @@ class SearchExpressionParser {
     if (isOperator(next, "AND", "OR")) {
       this.#fail(`'${next.text}' operator is missing a clause on the left hand side.`);
     }
-    if (!isOperator(next, "NOT")) return this.#clause();
-    this.#move(next);
-    this.#rightClause("NOT");
-    return { node: "not", operand: this.#deeper(() => this.#not()) };
+    let negations = 0;
+    for (let not = next; isOperator(not, "NOT"); not = this.#peek()) {
+      this.#bound(++negations);
+      this.#move(not);
+      this.#rightClause("NOT");
+    }
+    let clause = this.#clause();
+    for (; negations > 0; negations--) clause = { node: "not", operand: clause };
+    return clause;
   }
 
   #clause(): SearchExpression {
@@ -257,10 +262,14 @@ class SearchExpressionParser {
   }
 
   #deeper<Result>(read: () => Result): Result {
-    if (++this.#depth > maxDepth) this.#fail(`it is nested too deeply: there can be ${maxDepth} levels.`);
+    this.#bound(++this.#depth);
     const result = read();
     this.#depth--;
     return result;
+  }
+
+  #bound(depth: number): void {
+    if (depth > maxDepth) this.#fail(`it is nested too deeply: there can be ${maxDepth} levels.`);
   }
 
   #fail(message: string): never {

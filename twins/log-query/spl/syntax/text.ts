@@ -2,8 +2,8 @@
 import { SplError } from "../spl-error.ts";
 import type { Span } from "./ast.ts";
 
-/** Subsearches in each other. */
-const maxDepth = 100;
+/** Subsearches and parentheses in each other. */
+const maxDepth = 250;
 
 export function parserError(message: string, at?: number): SplError {
   return new SplError(`Error in 'SearchParser': ${message}`, "dispatch", at);
@@ -23,7 +23,11 @@ export function unescaped(text: string): string {
   return text.includes("\\") ? text.replace(/\\(["\\])/g, "$1") : text;
 }
 
-/** Whether every quote and bracket has its other half. @throws SplError */
+/**
+ * Whether every quote and bracket has its other half, and nothing is nested too deeply. Parentheses count for the depth alone: where
+ * they must have another half is for the commands to say.
+ * @throws SplError
+ */
 export function checkBalance(text: string): void {
   const open: number[] = [];
   for (let index = 0; index < text.length; ) {
@@ -34,17 +38,20 @@ export function checkBalance(text: string): void {
       index = after;
       continue;
     }
-    if (char === "[") {
+    if (char === "[" || char === "(") {
       open.push(index);
       if (open.length > maxDepth) {
-        throw parserError(`Subsearches are nested too deeply. There can be ${maxDepth} of them.`, index);
+        throw parserError(`The search is nested too deeply. There can be ${maxDepth} levels.`, index);
       }
-    } else if (char === "]" && open.pop() === undefined) {
-      throw parserError("Mismatched ']'.", index);
+    } else if (char === "]") {
+      while (text[open.at(-1) ?? -1] === "(") open.pop();
+      if (open.pop() === undefined) throw parserError("Mismatched ']'.", index);
+    } else if (char === ")" && text[open.at(-1) ?? -1] === "(") {
+      open.pop();
     }
     index += char === "\\" ? 2 : 1;
   }
-  const last = open.at(-1);
+  const last = open.findLast((at) => text[at] === "[");
   if (last !== undefined) throw parserError("Mismatched '['.", last);
 }
 
