@@ -7,8 +7,9 @@ export interface Transition {
   offsetMs: number;
 }
 
-const FROM_MS = Date.UTC(1970, 0, 1);
-const TO_MS = Date.UTC(2070, 0, 1);
+/** Changes between these moments are known. */
+export const KNOWN_FROM_MS = Date.UTC(1970, 0, 1);
+export const KNOWN_TO_MS = Date.UTC(2070, 0, 1);
 /** Clocks are never changed twice within it. */
 const STEP_MS = 14 * 86_400_000;
 
@@ -19,8 +20,8 @@ export function transitionsOf(zone: TimeZone): readonly Transition[] {
   const before = known.get(zone);
   if (before) return before;
   const found: Transition[] = [];
-  let offset = zone.offsetAt(FROM_MS);
-  for (let atMs = FROM_MS; atMs < TO_MS; atMs += STEP_MS) {
+  let offset = zone.offsetAt(KNOWN_FROM_MS);
+  for (let atMs = KNOWN_FROM_MS; atMs < KNOWN_TO_MS; atMs += STEP_MS) {
     const next = zone.offsetAt(atMs + STEP_MS);
     if (next !== offset) found.push(exact(zone, atMs, atMs + STEP_MS));
     offset = next;

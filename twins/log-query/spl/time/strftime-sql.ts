@@ -1,5 +1,6 @@
 /** Times of a column as text. */
 import { findTimeZone, type TimeZone } from "../../../datasets/dates/time-zone.ts";
+import { KNOWN_FROM_MS, KNOWN_TO_MS } from "../../../datasets/dates/transitions.ts";
 import { offsetSql } from "../../../datasets/dates/zone-sql.ts";
 import { type Sql, sql } from "../../../datasets/sql.ts";
 import { defineRowFunction } from "../../../datasets/store/program-functions.ts";
@@ -13,13 +14,13 @@ const formatRow = defineRowFunction("spl.strftime", (seconds, format, zone) => {
   return formatTime(Number(seconds), format, timeZone) ?? null;
 });
 
-/** Variables that DuckDB writes in the same way. */
+/** Variables that DuckDB writes in the same way. Its `%n` for nanoseconds is not whole. */
 const natives: Readonly<Record<string, string>> = {
   ...Object.fromEntries([..."YymdHISMpjaAbBUWVGuw"].map((name) => [name, `%${name}`])),
   f: "%f",
   "3N": "%g",
   "6N": "%f",
-  "9N": "%n",
+  "9N": "%f000",
 };
 
 /**
@@ -28,12 +29,16 @@ const natives: Readonly<Record<string, string>> = {
  */
 export function formatTimeSql(seconds: Sql, format: string, zone: TimeZone): Sql {
   const native = nativeFormat(readTimeFormat(format), zone);
-  if (native === undefined) return formatAnySql(seconds, sql`CAST(${format} AS VARCHAR)`, zone);
+  const otherwise = (at: Sql) => formatAnySql(at, sql`CAST(${format} AS VARCHAR)`, zone);
+  if (native === undefined) return otherwise(seconds);
   return bound(seconds, (at) => {
     const micros = sql`CAST(round(${at} * 1000000) AS BIGINT)`;
-    const local = zone.fixedOffsetMs === 0 ? micros : localMicros(micros, zone);
-    const range = sql`${at} BETWEEN ${EARLIEST_SECONDS} AND ${LATEST_SECONDS}`;
-    return sql`CASE WHEN ${range} THEN strftime(make_timestamp(${local}), CAST(${native} AS VARCHAR)) END`;
+    const written = (local: Sql) => sql`strftime(make_timestamp(${local}), CAST(${native} AS VARCHAR))`;
+    if (zone.fixedOffsetMs === 0) {
+      return sql`CASE WHEN ${at} BETWEEN ${EARLIEST_SECONDS} AND ${LATEST_SECONDS} THEN ${written(micros)} END`;
+    }
+    const known = sql`${at} BETWEEN ${KNOWN_FROM_MS / 1000} AND ${KNOWN_TO_MS / 1000}`;
+    return sql`CASE WHEN ${known} THEN ${written(localMicros(micros, zone))} ELSE ${otherwise(at)} END`;
   });
 }
 
@@ -44,7 +49,7 @@ export function formatAnySql(seconds: Sql, format: Sql, zone: TimeZone): Sql {
 
 function localMicros(micros: Sql, zone: TimeZone): Sql {
   const name = variable();
-  return sql`list_transform([${micros}], lambda ${name}: ${name} + ${offsetSql(sql`${name} // 1000`, zone)} * 1000)[1]`;
+  return sql`list_transform([${micros}], lambda ${name}: ${name} + CAST(${offsetSql(sql`${name} // 1000`, zone)} AS BIGINT) * 1000)[1]`;
 }
 
 /** `undefined` when DuckDB cannot write it all. */
