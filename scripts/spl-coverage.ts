@@ -1,0 +1,35 @@
+/** `npm run spl-coverage -- <folder> [--reasons]`: which searches of Splunk's public detections the log-query twin reads and runs. */
+import { parseArgs } from "node:util";
+import { UsageError } from "./shared/usage.ts";
+import { measure } from "./spl-coverage/measure.ts";
+import { readRepository } from "./spl-coverage/repository.ts";
+import { reasonsOf, tableOf } from "./spl-coverage/table.ts";
+
+const USAGE = `usage: npm run spl-coverage -- <folder> [--reasons]
+  <folder>    a checkout of https://github.com/splunk/security_content
+  --reasons   why searches do not run, too`;
+
+try {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { reasons: { type: "boolean", default: false } },
+  });
+  const [folder, ...more] = positionals;
+  if (folder === undefined || more.length > 0) throw new UsageError(USAGE);
+  const repository = await readRepository(folder);
+  const total = repository.detections.length;
+  const outcomes = await measure(repository, (done) => {
+    if (process.stderr.isTTY) process.stderr.write(`\r${done} of ${total}`);
+  });
+  if (process.stderr.isTTY) process.stderr.write("\r");
+  console.log(tableOf(outcomes));
+  const found = outcomes.filter(({ rows }) => rows > 0).length;
+  const slowest = outcomes.toSorted((a, b) => b.ms - a.ms)[0];
+  console.log(
+    `\n${found} searches found something; the slowest took ${Math.round(slowest?.ms ?? 0)} ms (${slowest?.file})`,
+  );
+  if (values.reasons) console.log(`\n${reasonsOf(outcomes)}`);
+} catch (error) {
+  console.error(error instanceof UsageError ? error.message : error);
+  process.exitCode = 2;
+}

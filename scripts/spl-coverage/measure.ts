@@ -1,0 +1,136 @@
+/** Reads and runs every search. */
+import { openLogStore } from "../../twins/datasets/store/duckdb-log-store.ts";
+import type { LogStore } from "../../twins/datasets/store/log-store.ts";
+import { type Command, defineCommand } from "../../twins/log-query/spl/command.ts";
+import { commands, findCommand } from "../../twins/log-query/spl/commands/registry.ts";
+import { compilePipeline } from "../../twins/log-query/spl/compile-pipeline.ts";
+import { createSearchContext } from "../../twins/log-query/spl/create-context.ts";
+import type { Knowledge } from "../../twins/log-query/spl/knowledge.ts";
+import { parseSearch, withImplicitSearch } from "../../twins/log-query/spl/parse-search.ts";
+import { defaultLimits } from "../../twins/log-query/spl/search-context.ts";
+import type { Pipeline } from "../../twins/log-query/spl/syntax/ast.ts";
+import { eventOf } from "./events.ts";
+import { knowledgeOf } from "./knowledge.ts";
+import type { Detection, Repository } from "./repository.ts";
+
+export interface Outcome {
+  file: string;
+  /** Commands of the search, those of subsearches too; each once. */
+  commands: ReadonlySet<string>;
+  /** Commands that are not served. */
+  refused: ReadonlySet<string>;
+  /** Why it cannot be read, with all commands it has taken for served. */
+  unread: string | undefined;
+  /** Why it does not run. */
+  failed: string | undefined;
+  /** Rows it found. */
+  rows: number;
+  ms: number;
+}
+
+interface Read {
+  detection: Detection;
+  commands: Set<string>;
+  refused: Set<string>;
+  pipeline: Pipeline | undefined;
+  unread: string | undefined;
+}
+
+const nowMs = Date.UTC(2026, 0, 15, 12);
+const deadlineMs = 20_000;
+const served = new Set(commands.flatMap(({ name, aliases }) => [name, ...aliases]));
+
+/** @param progress called after each search */
+export async function measure(repository: Repository, progress: (done: number) => void): Promise<Outcome[]> {
+  const knowledge = knowledgeOf(repository);
+  const reads = repository.detections.map((detection) => read(detection, knowledge));
+  const store = await openLogStore();
+  try {
+    await writeEvents(store, reads, repository);
+    const outcomes: Outcome[] = [];
+    for (const one of reads) {
+      outcomes.push(await outcomeOf(one, store, knowledge));
+      progress(outcomes.length);
+    }
+    return outcomes;
+  } finally {
+    await store.close();
+  }
+}
+
+function read(detection: Detection, knowledge: Knowledge): Read {
+  const names = new Set<string>();
+  const refused = new Set<string>();
+  const find = (name: string): Command => {
+    const command = served.has(name) ? findCommand(name) : opaque(name);
+    names.add(command.name);
+    if (!served.has(name)) refused.add(name);
+    return command;
+  };
+  try {
+    const pipeline = parseSearch(withImplicitSearch(detection.search), knowledge, find);
+    return { detection, commands: names, refused, pipeline, unread: undefined };
+  } catch (error) {
+    return { detection, commands: names, refused, pipeline: undefined, unread: messageOf(error) };
+  }
+}
+
+/** Stands for a command that is not served, to read what comes after it. */
+function opaque(name: string): Command {
+  return defineCommand({
+    name,
+    kind: "streaming",
+    parse: (reader) => void reader.rest(),
+    compile: (_, input) => input,
+  });
+}
+
+async function writeEvents(store: LogStore, reads: readonly Read[], { detections }: Repository) {
+  const models = new Set(
+    detections.flatMap(({ search }) => [...search.matchAll(/\b([A-Z]\w+)\./g)].map(([, name = ""]) => name)),
+  );
+  const sources = reads.flatMap(({ pipeline }, index) =>
+    pipeline === undefined ? [] : [JSON.stringify(eventOf(pipeline, models, nowMs / 1000 - index))],
+  );
+  // A value that does not fit what its field has been so far is left out with its event.
+  await store.writeEach(sources.map((source, index) => ({ id: `e${index}`, index: "main", source })));
+}
+
+async function outcomeOf(one: Read, store: LogStore, knowledge: Knowledge): Promise<Outcome> {
+  const { detection, pipeline, unread, commands, refused } = one;
+  const base = { file: detection.file, commands, refused, unread };
+  if (pipeline === undefined) return { ...base, failed: unread, rows: 0, ms: 0 };
+  const [first] = refused;
+  if (first !== undefined) return { ...base, failed: `'${first}' is not served`, rows: 0, ms: 0 };
+  const start = performance.now();
+  try {
+    const rows = await run(pipeline, store, knowledge);
+    return { ...base, failed: undefined, rows, ms: performance.now() - start };
+  } catch (error) {
+    return { ...base, failed: messageOf(error), rows: 0, ms: performance.now() - start };
+  }
+}
+
+async function run(pipeline: Pipeline, store: LogStore, knowledge: Knowledge): Promise<number> {
+  const context = createSearchContext({
+    store,
+    knowledge,
+    nowMs,
+    timeZone: "UTC",
+    range: { earliestMs: undefined, latestMs: undefined },
+    limits: defaultLimits,
+    sid: "1768478400.1",
+    user: "admin",
+    app: "search",
+    signal: new AbortController().signal,
+    deadlineMs,
+    parse: (text) => parseSearch(text, knowledge),
+    warn: () => {},
+  });
+  const relation = await compilePipeline(pipeline, context);
+  return (await context.run(relation, context.limits.maxResultRows)).rows.length;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? (error.message.split("\n", 1)[0] ?? "") : String(error);
+}
