@@ -1,5 +1,6 @@
 /** The rows between two commands of a pipeline: a SELECT, what its columns are, and their order. */
 import { identifier, joined, raw, type Sql, sql } from "../../datasets/sql.ts";
+import type { Expression } from "./syntax/ast.ts";
 import { type Typed, textOf } from "./typed.ts";
 
 export interface Column {
@@ -11,6 +12,8 @@ export interface Column {
   readonly multi: boolean;
   /** Position among the BY fields, from 0, when it is one of a report. */
   readonly groupRank?: number;
+  /** What results show in its place (`fieldformat`); see `eval/displayed.ts`. */
+  readonly display?: Expression;
 }
 
 export interface OrderKey {
@@ -35,6 +38,7 @@ export interface Output {
   name: string;
   value: Typed;
   groupRank?: number;
+  display?: Expression;
 }
 
 export function columnOf(relation: Relation, name: string): Column | undefined {
@@ -70,10 +74,10 @@ export function selected(
   kind: Relation["kind"],
 ): Relation {
   const names = placed(outputs.map(({ name }) => name));
-  const columns = outputs.map(({ name, value, groupRank }, index): Column => {
-    const column = names[index] ?? name;
+  const columns = outputs.map((output, index): Column => {
+    const { name, value } = output;
     const type = value.type === "number" ? "number" : "text";
-    return { name, column, type, multi: value.multi, ...(groupRank === undefined ? {} : { groupRank }) };
+    return { name, column: names[index] ?? name, type, multi: value.multi, ...marks(output) };
   });
   const items = outputs.map(({ value }, index) => {
     const expression = value.type === "boolean" ? textOf(value) : value.sql;
@@ -93,8 +97,13 @@ export function outputsOf(relation: Relation): Output[] {
   return relation.columns.map((column) => ({
     name: column.name,
     value: fieldValue(column),
-    ...(column.groupRank === undefined ? {} : { groupRank: column.groupRank }),
+    ...marks(column),
   }));
+}
+
+/** What is said of a field beside its value. */
+function marks({ groupRank, display }: Pick<Output, "groupRank" | "display">) {
+  return { ...(groupRank === undefined ? {} : { groupRank }), ...(display === undefined ? {} : { display }) };
 }
 
 /** With these fields set, or taken out (`undefined`); new ones come last. All expressions read the row as it was. */

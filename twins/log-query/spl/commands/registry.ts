@@ -1,14 +1,14 @@
 /** The commands of SPL by name: those served, and those of Splunk's reference that are not. */
 import type { Command } from "../command.ts";
 import { commandError, SplError } from "../spl-error.ts";
+import { evaluate } from "./eval.ts";
+import { fieldformat } from "./fieldformat.ts";
 import { fields } from "./fields.ts";
 import { head } from "./head.ts";
+import { where } from "./where.ts";
 
 /** One line a command, in the order of their names. */
-export const commands: readonly Command[] = [
-  fields, //
-  head,
-];
+export const commands: readonly Command[] = [evaluate, fieldformat, fields, head, where];
 
 /** Commands of Splunk's reference that are refused by name. */
 export const notServed: readonly string[] = [

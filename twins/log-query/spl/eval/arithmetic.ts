@@ -2,7 +2,7 @@
 import { raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { bound, numberOf, textOf } from "../typed.ts";
 import type { Scope } from "./scope.ts";
-import { constant, nothing, number, text, type Value } from "./value.ts";
+import { certainType, constant, nothing, number, text, type Value } from "./value.ts";
 
 type Operator = "-" | "*" | "/" | "%";
 
@@ -14,32 +14,44 @@ export function doubleOf(value: Value): Sql {
 
 export function arithmetic(operator: Operator, left: Value, right: Value, scope: Scope): Value {
   for (const value of [left, right]) {
-    if (value.type === "boolean" || (typeof value.constant === "string" && !looksNumeric(value.constant))) {
+    const type = certainType(value) ?? "number";
+    if (type !== "number" || value.type === "boolean") {
       scope.fail(`Type checking failed. '${operator}' only takes numbers.`);
     }
   }
   const a = doubleOf(left);
   const b = doubleOf(right);
   const divides = operator === "/" || operator === "%";
-  return number(sql`(${a} ${raw(operator)} ${divides ? sql`nullif(${b}, 0)` : b})`);
+  return certainly(number(sql`(${a} ${raw(operator)} ${divides ? sql`nullif(${b}, 0)` : b})`));
 }
 
 export function negated(value: Value, scope: Scope): Value {
   if (typeof value.constant === "number") return constant(-value.constant);
-  if (value.type === "boolean") scope.fail("Type checking failed. '-' only takes numbers.");
-  return number(sql`(- ${doubleOf(value)})`);
+  if (value.type === "boolean" || (certainType(value) ?? "number") !== "number") {
+    scope.fail("Type checking failed. '-' only takes numbers.");
+  }
+  return certainly(number(sql`(- ${doubleOf(value)})`));
 }
 
-/** Adds numbers; puts texts together. A number and a text that is none make NULL. */
+function certainly(value: Value): Value {
+  return { ...value, certain: true };
+}
+
+/**
+ * Puts texts together when one side is known to be a text. Else the values decide: two numbers are added, two texts put together, and a
+ * number and a text make NULL.
+ */
 export function add(left: Value, right: Value, scope: Scope): Value {
-  if (left.type === "boolean" || right.type === "boolean") {
+  const types = [certainType(left), certainType(right)];
+  const booleans = left.type === "boolean" || right.type === "boolean";
+  if (booleans || types.includes("null") || (types.includes("text") && types.includes("number"))) {
     scope.fail("Type checking failed. '+' only takes two strings or two numbers.");
   }
   if (left.isNull || right.isNull) return nothing;
-  if (left.type === "number" || right.type === "number") {
-    return number(sql`(${doubleOf(left)} + ${doubleOf(right)})`);
+  if (types.includes("text")) return joinedTexts(left, right);
+  if (left.type === "number" || right.type === "number" || left.multi || right.multi) {
+    return certainly(number(sql`(${doubleOf(left)} + ${doubleOf(right)})`));
   }
-  if (left.multi || right.multi) return number(sql`(${numberOf(left)} + ${numberOf(right)})`);
   if (!left.loose && !right.loose) return text(sql`(${left.sql} || ${right.sql})`);
   const sum = bound(left.sql, (a) =>
     bound(right.sql, (b) => {
@@ -54,11 +66,13 @@ export function add(left: Value, right: Value, scope: Scope): Value {
 
 /** Both as text, one after the other. A multi-value has no one text. */
 export function concatenate(left: Value, right: Value, scope: Scope): Value {
-  if (left.type === "boolean" || right.type === "boolean") {
-    scope.fail("Type checking failed. '.' only takes strings and numbers.");
-  }
-  if (left.isNull || right.isNull) return nothing;
-  return { ...text(sql`(${singleText(left)} || ${singleText(right)})`), loose: true };
+  const refused = [left, right].some((value) => value.type === "boolean" || certainType(value) === "null");
+  if (refused) scope.fail("Type checking failed. The '.' operator only takes strings and numbers.");
+  return left.isNull || right.isNull ? nothing : joinedTexts(left, right);
+}
+
+function joinedTexts(left: Value, right: Value): Value {
+  return certainly({ ...text(sql`(${singleText(left)} || ${singleText(right)})`), loose: true });
 }
 
 /** As one text; NULL for a multi-value that has several. */
@@ -67,8 +81,4 @@ export function singleText(value: Value): Sql {
   return bound(value.sql, (list) =>
     textOf({ ...value, multi: false, sql: sql`CASE WHEN len(${list}) = 1 THEN ${list}[1] END` }),
   );
-}
-
-export function looksNumeric(value: string): boolean {
-  return /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i.test(value);
 }

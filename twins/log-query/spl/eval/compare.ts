@@ -3,26 +3,30 @@ import { joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import type { Comparator } from "../syntax/ast.ts";
 import { bound, numberOf, textOf, variable } from "../typed.ts";
 import type { Scope } from "./scope.ts";
-import { boolean, type Value } from "./value.ts";
+import { boolean, certainType, type Value } from "./value.ts";
 
 const unknown = boolean(raw("CAST(NULL AS BOOLEAN)"));
 
 /** NULL when one side is missing. Of a multi-value, it is enough that one value compares so. */
 export function compare(comparator: Comparator, left: Value, right: Value, scope: Scope): Value {
-  if (left.isNull || right.isNull) return unknown;
-  if (left.type === "boolean" || right.type === "boolean") {
-    if (left.type !== right.type) {
-      const name = comparator === "=" ? "==" : comparator;
-      scope.fail(`Type checking failed. The '${name}' operator received different types.`);
-    }
-    return boolean(operation(comparator, left.sql, right.sql));
+  if (differ(left, right)) {
+    const name = comparator === "=" ? "==" : comparator;
+    scope.fail(`Type checking failed. The '${name}' operator received different types.`);
   }
+  if (left.isNull || right.isNull) return unknown;
+  if (left.type === "boolean") return boolean(operation(comparator, left.sql, right.sql));
   return boolean(anyOf(left, (one) => anyOf(right, (other) => compareOne(comparator, one, other))));
+}
+
+function differ(left: Value, right: Value): boolean {
+  const types = [certainType(left), certainType(right)];
+  if (!types.includes(undefined) && types[0] !== types[1]) return true;
+  return !left.isNull && !right.isNull && (left.type === "boolean") !== (right.type === "boolean");
 }
 
 /** Whether one of the values is equal. */
 export function isAmong(operand: Value, values: readonly Value[], scope: Scope): Value {
-  const tests = values.map((value) => compare("=", operand, value, scope).sql);
+  const tests = values.map((value) => compare("=", { ...operand, certain: false }, value, scope).sql);
   return tests.length === 0 ? boolean(raw("FALSE")) : boolean(sql`(${joined(tests, " OR ")})`);
 }
 

@@ -6,7 +6,7 @@ import { findFunction } from "./functions/registry.ts";
 import { conjunction, disjunction, exclusive, negation } from "./logic.ts";
 import { like } from "./patterns.ts";
 import type { Scope } from "./scope.ts";
-import { constant, type Value } from "./value.ts";
+import { certainType, constant, type Value } from "./value.ts";
 
 type Binary = Extract<Expression, { node: "binary" }>;
 type FunctionCall = Extract<Expression, { node: "call" }>;
@@ -88,5 +88,7 @@ async function call({ name, args }: FunctionCall, scope: Scope): Promise<Value> 
   const fail = (): never => scope.fail(`The arguments to the '${name}' function are invalid.`);
   if (args.length < declared.least || args.length > (declared.most ?? Number.POSITIVE_INFINITY)) fail();
   if (declared.kind === "form") return declared.compile(args, { scope, fail });
-  return declared.compile(await compileAll(args, scope), { scope, fail });
+  const values = await compileAll(args, scope);
+  if (!declared.takesNull && values.some((value) => certainType(value) === "null")) fail();
+  return declared.compile(values, { scope, fail });
 }

@@ -4,16 +4,19 @@ import type { Scope } from "./scope.ts";
 import { boolean, type Value } from "./value.ts";
 
 /** A truth value; NULL when unknown. */
-export function truth(value: Value, scope: Scope, operator: string): Sql {
+export function truth(value: Value, refuse: () => never): Sql {
   if (value.isNull) return raw("CAST(NULL AS BOOLEAN)");
-  if (value.type === "boolean") return value.sql;
-  return scope.fail(`Type checking failed. '${operator}' only takes boolean values.`);
+  return value.type === "boolean" ? value.sql : refuse();
+}
+
+function operand(value: Value, scope: Scope, operator: string): Sql {
+  return truth(value, () => scope.fail(`Type checking failed. '${operator}' only takes boolean arguments.`));
 }
 
 export function conjunction(values: readonly Value[], scope: Scope): Value {
   return boolean(
     sql`(${joined(
-      values.map((value) => truth(value, scope, "AND")),
+      values.map((value) => operand(value, scope, "AND")),
       " AND ",
     )})`,
   );
@@ -22,16 +25,16 @@ export function conjunction(values: readonly Value[], scope: Scope): Value {
 export function disjunction(values: readonly Value[], scope: Scope): Value {
   return boolean(
     sql`(${joined(
-      values.map((value) => truth(value, scope, "OR")),
+      values.map((value) => operand(value, scope, "OR")),
       " OR ",
     )})`,
   );
 }
 
 export function exclusive(left: Value, right: Value, scope: Scope): Value {
-  return boolean(sql`(${truth(left, scope, "XOR")} <> ${truth(right, scope, "XOR")})`);
+  return boolean(sql`(${operand(left, scope, "XOR")} <> ${operand(right, scope, "XOR")})`);
 }
 
 export function negation(value: Value, scope: Scope): Value {
-  return boolean(sql`(NOT ${truth(value, scope, "NOT")})`);
+  return boolean(sql`(NOT ${operand(value, scope, "NOT")})`);
 }

@@ -10,9 +10,21 @@ export interface Value extends Typed {
   readonly constant?: string | number | boolean;
   /** It is NULL in every row. */
   readonly isNull?: boolean;
+  /** Its type was there to see before the search runs: it is written in the search, or an operator makes it. */
+  readonly certain?: boolean;
 }
 
+/** A field that no row has. */
 export const nothing: Value = { ...nullValue, isNull: true };
+
+/** What `null()` gives: a value of no type, which operators and most functions refuse. */
+export const typedNull: Value = { ...nothing, certain: true };
+
+/** What can be seen of its type before the search runs. */
+export function certainType({ certain, isNull, type }: Value): Value["type"] | "null" | undefined {
+  if (!certain) return undefined;
+  return isNull ? "null" : type;
+}
 
 export function text(value: Sql, multi = false): Value {
   return { type: "text", multi, sql: value };
@@ -27,9 +39,11 @@ export function boolean(value: Sql): Value {
 }
 
 export function constant(value: string | number | boolean): Value {
-  if (typeof value === "string") return { ...text(sql`CAST(${value} AS VARCHAR)`), constant: value };
-  if (typeof value === "number") return { ...number(sql`CAST(${value} AS DOUBLE)`), constant: value };
-  return { ...boolean(raw(value ? "TRUE" : "FALSE")), constant: value };
+  const certain = true;
+  if (typeof value === "string") return { ...text(sql`CAST(${value} AS VARCHAR)`), constant: value, certain };
+  if (typeof value === "number")
+    return { ...number(sql`CAST(${value} AS DOUBLE)`), constant: value, certain };
+  return { ...boolean(raw(value ? "TRUE" : "FALSE")), constant: value, certain };
 }
 
 /** The same shape for values of which one is chosen: numbers among texts become text, single values among lists become lists. */

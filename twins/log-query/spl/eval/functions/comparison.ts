@@ -3,8 +3,7 @@ import { joined, raw, type Sql, sql } from "../../../../datasets/sql.ts";
 import { compare, isAmong } from "../compare.ts";
 import { truth } from "../logic.ts";
 import { like } from "../patterns.ts";
-import type { Scope } from "../scope.ts";
-import { alike, boolean, constant, nothing, type Value } from "../value.ts";
+import { alike, boolean, constant, nothing, typedNull, type Value } from "../value.ts";
 import type { PlainFunction, Use } from "./declaration.ts";
 
 type Entry = Pick<PlainFunction, "name" | "syntax" | "summary" | "least" | "most" | "compile"> &
@@ -17,7 +16,7 @@ const entries: readonly Entry[] = [
     summary: "The value behind the first condition that is true; null when none is.",
     least: 2,
     most: undefined,
-    compile: (args, use) => choice(pairs(args, use), nothing, use.scope, "case"),
+    compile: (args, use) => choice(pairs(args, use), nothing, use),
   },
   {
     name: "coalesce",
@@ -45,8 +44,8 @@ const entries: readonly Entry[] = [
     summary: "One of two values, by a condition; the second when the condition is unknown.",
     least: 3,
     most: 3,
-    compile([condition = nothing, value = nothing, otherwise = nothing], { scope }) {
-      return choice([[condition, value]], otherwise, scope, "if");
+    compile([condition = nothing, value = nothing, otherwise = nothing], use) {
+      return choice([[condition, value]], otherwise, use);
     },
   },
   {
@@ -65,7 +64,7 @@ const entries: readonly Entry[] = [
     most: 2,
     compile: ([value = nothing, pattern = nothing], { scope }) => like(value, pattern, scope),
   },
-  { name: "null", syntax: "null()", summary: "No value.", least: 0, most: 0, compile: () => nothing },
+  { name: "null", syntax: "null()", summary: "No value.", least: 0, most: 0, compile: () => typedNull },
   {
     name: "nullif",
     syntax: "nullif(field1, field2)",
@@ -94,10 +93,10 @@ const entries: readonly Entry[] = [
     most: undefined,
     compile(args, use) {
       const choices = pairs(args, use).map(([condition, value]): [Value, Value] => [
-        boolean(sql`(NOT ${truth(condition, use.scope, "validate")})`),
+        boolean(sql`(NOT ${truth(condition, use.fail)})`),
         value,
       ]);
-      return choice(choices, nothing, use.scope, "validate");
+      return choice(choices, nothing, use);
     },
   },
 ];
@@ -111,17 +110,17 @@ function pairs(args: readonly Value[], { fail }: Use): [Value, Value][] {
   return found;
 }
 
-function choice(choices: readonly [Value, Value][], otherwise: Value, scope: Scope, name: string): Value {
+function choice(choices: readonly [Value, Value][], otherwise: Value, { fail }: Use): Value {
   const { sql: values, ...shape } = alike([...choices.map(([, value]) => value), otherwise]);
   const branches = choices.map(
-    ([condition], index): Sql =>
-      sql`WHEN ${truth(condition, scope, name)} THEN ${values[index] ?? raw("NULL")}`,
+    ([condition], index): Sql => sql`WHEN ${truth(condition, fail)} THEN ${values[index] ?? raw("NULL")}`,
   );
   return { ...shape, sql: sql`CASE ${joined(branches, " ")} ELSE ${values.at(-1) ?? raw("NULL")} END` };
 }
 
 export const comparisonFunctions: readonly PlainFunction[] = entries.map((entry) => ({
   ...entry,
+  takesNull: true,
   kind: "plain",
   family: "comparison and conditional",
 }));

@@ -36,6 +36,8 @@ interface Declaration {
   least: number;
   /** `undefined`: any number. */
   most: number | undefined;
+  /** It takes `null()`; others refuse it. A field that is missing is no such thing. */
+  takesNull?: true;
 }
 
 /** Its arguments are values. */

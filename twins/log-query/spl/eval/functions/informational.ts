@@ -78,6 +78,7 @@ function ofNumber(value: Value, test: (one: Sql) => Sql): Value {
 
 export const informationalFunctions: readonly PlainFunction[] = entries.map((entry) => ({
   ...entry,
+  takesNull: true,
   kind: "plain",
   family: "informational",
   least: 1,

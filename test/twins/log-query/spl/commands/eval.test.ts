@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type SplBench, splBench } from "../../support/spl.ts";
+
+let bench: SplBench;
+beforeAll(async () => {
+  bench = await splBench();
+});
+afterAll(() => bench.close());
+
+const rows = async (input: readonly object[], text: string) => (await bench.searchRows(input, text)).rows;
+
+test("rule 14: in eval, double quotes make a text and single quotes a field", async () => {
+  const found = await rows([{ "a b": "x", "c.d{}": 5 }], `eval one='a b', two="a b", three='c.d{}'+1`);
+  expect(found).toEqual([{ "a b": "x", "c.d{}": 5, one: "x", two: "a b", three: 6 }]);
+});
+
+test("rule 19: assigning null removes the field; an evaluation that fails erases it", async () => {
+  expect(await rows([{ a: "x", b: 1 }], "eval a=null()")).toEqual([{ b: 1 }]);
+  expect(await rows([{ a: "x", b: 1 }], "eval b=a*2, c=1/0, d=nowhere.a")).toEqual([{ a: "x" }]);
+});
+
+test("rule 20: a field cannot be assigned a truth value", async () => {
+  expect(await bench.refusal("| head 1 | eval a=(1=1)")).toBe(
+    "Error in 'EvalCommand': Fields cannot be assigned a boolean result. Instead, try if([bool expr], [expr], [expr]).",
+  );
+  expect(await rows([{ a: 1 }], `eval a=if(a=1, "yes", "no")`)).toEqual([{ a: "yes" }]);
+});
+
+test("rule 31: several assignments run from left to right", async () => {
+  expect(await rows([{ x: 1 }], "eval a=1, b=a+1, a=b*10, c=a+b")).toEqual([{ x: 1, a: 20, b: 2, c: 22 }]);
+  expect(await rows([{ a: 1, b: 2 }], "eval a=b, b=a")).toEqual([{ a: 2, b: 2 }]);
+});
+
+test("a destination in braces is named by values", async () => {
+  const found = await rows(
+    [{ k: "x", v: 1 }, { k: "y", v: 2, x: 9 }, { v: 3 }],
+    "eval {k}=v, sum_{k}_total=v*10",
+  );
+  expect(found).toEqual([
+    { k: "x", v: 1, x: 1, sum_x_total: 10 },
+    { k: "y", v: 2, x: 9, y: 2, sum_y_total: 20 },
+    { v: 3 },
+  ]);
+});
+
+test("a destination can be quoted", async () => {
+  expect(await rows([{ a: 1 }], `eval "my field"=a+1, 'other.one'=a+2`)).toEqual([
+    { a: 1, "my field": 2, "other.one": 3 },
+  ]);
+});
+
+test("an eval without an expression is refused while it is read", async () => {
+  expect(await bench.refusal("| head 1 | eval a")).toContain("Error in 'eval' command");
+  expect(await bench.refusal("| head 1 | eval a=")).toContain(
+    "Error in 'EvalCommand': The expression is malformed.",
+  );
+});
+
+test("rule 16, rule 17: where compares with case, and keeps rows only on true", async () => {
+  const input = [{ x: "a", n: 1 }, { x: "A", n: 2 }, { n: 3 }];
+  expect(await rows(input, `where x="a"`)).toEqual([{ x: "a", n: 1 }]);
+  expect(await rows(input, `where x!="a"`)).toEqual([{ x: "A", n: 2 }]);
+  expect(await rows(input, `where NOT x="a"`)).toEqual([{ x: "A", n: 2 }]);
+  expect(await rows(input, `where NOT (x="a" AND n>5)`)).toEqual(input.slice(0, 2).concat(input.slice(2)));
+});
+
+test("rule 9: where compares two fields", async () => {
+  expect(
+    await rows(
+      [
+        { a: "x", b: "x" },
+        { a: "b", b: "y" },
+      ],
+      "where a=b",
+    ),
+  ).toEqual([{ a: "x", b: "x" }]);
+});
+
+test("where takes nothing but a truth value", async () => {
+  expect(await bench.refusal("| head 1 | where 1+1")).toContain("Error in 'where' command:");
+});
+
+test("operators check types that can be seen before the search runs", async () => {
+  const failing: [string, string][] = [
+    [`"1"+1`, "Type checking failed. '+' only takes two strings or two numbers."],
+    [`"a"*"b"`, "Type checking failed. '*' only takes numbers."],
+    [`"x".null()`, "Type checking failed. The '.' operator only takes strings and numbers."],
+    [`if(null()=="","y","n")`, "Type checking failed. The '==' operator received different types."],
+    [`if(a.b>=10,"y","n")`, "Type checking failed. The '>=' operator received different types."],
+    [`upper(null())`, "The arguments to the 'upper' function are invalid."],
+  ];
+  for (const [expression, message] of failing.slice(0, 5)) {
+    await expect(bench.searchRows([{ a: 1, b: 2 }], `eval v=${expression}`)).rejects.toThrow(
+      `Error in 'EvalCommand': ${message}`,
+    );
+  }
+});
+
+test("rule 21: a text that the search writes makes + put together", async () => {
+  expect(await rows([{ a: 1, b: "1" }], `eval c=a+"2", d=b+1, e="x"+b, a=null(), b=null()`)).toEqual([
+    { c: "12", d: 2, e: "x1" },
+  ]);
+});

@@ -1,0 +1,90 @@
+/** `eval`: fields that expressions compute, one after the other. */
+import { defineCommand } from "../command.ts";
+import { compileExpression } from "../eval/compile-expression.ts";
+import { assignByName, namesFields } from "../eval/dynamic-names.ts";
+import { fieldsOf } from "../eval/fields-of.ts";
+import type { Value } from "../eval/value.ts";
+import { extend, type Relation } from "../relation.ts";
+import type { SearchContext } from "../search-context.ts";
+import { SplError } from "../spl-error.ts";
+import type { ArgumentReader } from "../syntax/argument-reader.ts";
+import type { Expression } from "../syntax/ast.ts";
+
+interface Assignment {
+  field: string;
+  expression: Expression;
+}
+
+export const evaluate = defineCommand({
+  name: "eval",
+  kind: "streaming",
+  parse(reader) {
+    const assignments = [readAssignment(reader)];
+    while (reader.symbol(",")) assignments.push(readAssignment(reader));
+    return { assignments };
+  },
+  async compile({ assignments }, input, context) {
+    let relation = input;
+    for (const group of independent(assignments)) relation = await assigned(relation, group, context);
+    return relation;
+  },
+});
+
+/** `field = expression` */
+export function readAssignment(reader: ArgumentReader): Assignment {
+  const field = reader.field("a destination field");
+  if (!reader.symbol("="))
+    reader.fail("The expression is malformed. An '=' is expected after the destination field.");
+  return { field, expression: reader.expression() };
+}
+
+/** Assignments that do not read what others of their group assign: one SELECT for each group. */
+function independent(assignments: readonly Assignment[]): Assignment[][] {
+  const groups: Assignment[][] = [];
+  let names = new Set<string>();
+  for (const assignment of assignments) {
+    const group = groups.at(-1);
+    const reads = fieldsOf(assignment.expression);
+    const apart =
+      namesFields(assignment.field) ||
+      names.has(assignment.field) ||
+      [...reads].some((name) => names.has(name));
+    if (group === undefined || apart) {
+      groups.push([assignment]);
+      names = new Set();
+    } else {
+      group.push(assignment);
+    }
+    names.add(assignment.field);
+    if (namesFields(assignment.field)) groups.push([]);
+  }
+  return groups.filter((group) => group.length > 0);
+}
+
+async function assigned(
+  input: Relation,
+  group: readonly Assignment[],
+  context: SearchContext,
+): Promise<Relation> {
+  const [first] = group;
+  if (first && namesFields(first.field)) {
+    return assignByName(input, first.field, await compiled(first.expression, input, context), context);
+  }
+  const changes = new Map<string, Value | undefined>();
+  for (const { field, expression } of group) {
+    const value = await compiled(expression, input, context);
+    changes.set(field, value.isNull ? undefined : value);
+  }
+  return extend(input, changes);
+}
+
+async function compiled(expression: Expression, input: Relation, context: SearchContext): Promise<Value> {
+  const value = await compileExpression(expression, input, context);
+  if (value.type === "boolean" && !value.isNull) {
+    throw new SplError(
+      "Error in 'EvalCommand': Fields cannot be assigned a boolean result. Instead, try if([bool expr], [expr], [expr]).",
+      "run",
+    );
+  }
+  return value;
+}

@@ -1,0 +1,13 @@
+/** `where`: the rows for which an eval expression is true. */
+import { defineCommand } from "../command.ts";
+import { compileCondition } from "../eval/compile-expression.ts";
+import { filter } from "../relation.ts";
+
+export const where = defineCommand({
+  name: "where",
+  kind: "streaming",
+  parse: (reader) => ({ condition: reader.expression() }),
+  async compile({ condition }, input, context) {
+    return filter(input, await compileCondition(condition, input, context));
+  },
+});

@@ -1,0 +1,23 @@
+/** What results show: fields with a format of their own (`fieldformat`) as it says. */
+import { outputsOf, project, type Relation } from "../relation.ts";
+import type { SearchContext } from "../search-context.ts";
+import { textOf } from "../typed.ts";
+import { compileExpression } from "./compile-expression.ts";
+import type { Value } from "./value.ts";
+
+/** Formats are of the results of a search: its commands, and other searches that take its rows, see the values themselves. */
+export async function displayed(relation: Relation, context: SearchContext): Promise<Relation> {
+  if (relation.columns.every(({ display }) => display === undefined)) return relation;
+  const outputs = await Promise.all(
+    outputsOf(relation).map(async ({ display, ...output }) => {
+      if (display === undefined) return output;
+      const value = await compileExpression(display, relation, context, "'fieldformat' command");
+      return { ...output, value: shown(value) };
+    }),
+  );
+  return project(relation, outputs);
+}
+
+function shown(value: Value): Value {
+  return { ...value, type: "text", sql: textOf(value) };
+}
