@@ -37,6 +37,11 @@ describe("macros and comments", () => {
     );
   });
 
+  test("arguments can be given by their names", () => {
+    expect(expanded('`both(b = "x y", a=host)`')).toBe('stats count by host | search host="x y"');
+    expect(expanded("`by(host=1)`")).toBe("stats count by host=1");
+  });
+
   test("rule 15: a comment is nothing", () => {
     expect(expanded("search a ``` why | `x` ``` | head ```1\n2```2")).toBe("search a   | head  2");
   });

@@ -294,10 +294,11 @@ class TextArgumentReader implements ArgumentReader {
     return token.text;
   }
 
-  /** A bare word as a field's name: without its single quotes, with the parentheses that belong to it: `avg(x)`. */
+  /** A bare word as a field's name: without its single quotes, with what belongs to it: `avg(x)`, `user."first name"`. */
   #name(token: Token): string {
     const { text } = this.#source;
     if (/^'.*'$/s.test(token.text)) return token.text.slice(1, -1);
+    if (text[token.end] === '"' && token.end < this.#end) return token.text + this.next().text;
     if (text[token.end] !== "(" || token.end >= this.#end) return token.text;
     const close = closingParenthesis(text, token.end, this.#end);
     if (close === -1) this.fail("Unbalanced parentheses.");

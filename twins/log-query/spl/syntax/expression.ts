@@ -1,5 +1,5 @@
 /**
- * Reads eval expressions. From the weakest operator to the strongest: XOR; OR; AND; NOT; comparisons, LIKE and IN; `+ - .`; `* / %`;
+ * Reads eval expressions. From the weakest operator to the strongest: XOR; OR; AND; NOT (or `!`); comparisons, LIKE and IN; `+ - .`; `* / %`;
  * signs. Operators in words are in any case.
  */
 import type { Expression, Pipeline, Span } from "./ast.ts";
@@ -112,7 +112,7 @@ class ExpressionParser {
     this.#skipSpace();
     const start = this.#offset;
     let negations = 0;
-    while (this.#word("not")) this.#bound(++negations);
+    while (this.#word("not") || this.#exclamation()) this.#bound(++negations);
     if (negations > 0) return negation(negations, start, this.read(Math.max(weakest, strengths.not)));
     const signs: { operator: "-" | "+"; start: number }[] = [];
     for (;;) {
@@ -211,6 +211,11 @@ class ExpressionParser {
 
   #bound(depth: number): void {
     if (depth > maxDepth) this.#fail(`It is nested too deeply: there can be ${maxDepth} levels.`);
+  }
+
+  /** `!` says the same as NOT; `!=` does not. */
+  #exclamation(): boolean {
+    return this.#text[this.#offset + 1] !== "=" && this.#symbol("!");
   }
 
   /** Takes the word if it is next, whatever its case. */

@@ -147,8 +147,17 @@ function argument(text: string): string {
 /** The definition with its arguments put in, in pieces. */
 function substituted({ definition, args }: Macro, values: readonly string[]): string[] {
   if (args.length === 0) return [definition];
-  const byName = new Map(args.map((name, index) => [name, values[index] ?? ""]));
+  const byName = argumentsByName(args, values);
   return definition
     .split(/(\$[^$\s]+\$)/)
     .map((piece) => (piece.startsWith("$") ? (byName.get(piece.slice(1, -1)) ?? piece) : piece));
+}
+
+/** By their places, or by their names when each is written as `name=value`. */
+function argumentsByName(names: readonly string[], values: readonly string[]): Map<string, string> {
+  const named = values.map((value) => /^([^\s="]+)\s*=\s*(.*)$/s.exec(value));
+  if (named.every((match) => match !== null && names.includes(match[1] ?? ""))) {
+    return new Map(named.map((match) => [match?.[1] ?? "", argument(match?.[2] ?? "")]));
+  }
+  return new Map(names.map((name, index) => [name, values[index] ?? ""]));
 }
