@@ -72,3 +72,11 @@ test("commands run on rows", async () => {
   });
   expect((await bench.searchRows(rows, "| fields - b")).rows).toEqual([{ a: 1 }, { a: 2 }]);
 });
+
+test("a pipeline of a thousand commands runs", async () => {
+  const search = Array.from({ length: 1_000 }, () => "head 5").join(" | ");
+  expect((await bench.searchRows([{ a: 1 }, { a: 2, b: ["x", "y"] }], search)).rows).toEqual([
+    { a: 1 },
+    { a: 2, b: ["x", "y"] },
+  ]);
+});
