@@ -7,6 +7,7 @@ import { Claims } from "./claims.ts";
 import { SandboxClock, wallTime } from "./clock.ts";
 import type { Dataset } from "./datasets/dataset.ts";
 import type { DatasetPlace, Environments, ResetSandbox } from "./datasets/environments.ts";
+import { getOrAdd } from "./get-or-add.ts";
 import type { HostTarget, NamedTarget } from "./host-names.ts";
 import type { OpenPort } from "./own-port.ts";
 import {
@@ -280,12 +281,7 @@ export class Sandboxes {
   }
 
   #slotsOf(organisation: string): Map<string, Slot> {
-    let slots = this.#slots.get(organisation);
-    if (!slots) {
-      slots = new Map();
-      this.#slots.set(organisation, slots);
-    }
-    return slots;
+    return getOrAdd(this.#slots, organisation, () => new Map());
   }
 
   /** Two organisations may use the same id without learning of one another. */

@@ -2,6 +2,7 @@
  * Which indices an expression means: names, patterns, lists, `_all`, `-exclusions`, date math.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/api-conventions.html#api-multi-index
  */
+import { matchesPattern } from "../../sandbox/star-pattern.ts";
 import type { Parameters } from "../api/parameters.ts";
 import { illegal } from "../api/parameters.ts";
 import type { Fidelity } from "../query/compiled-query.ts";
@@ -86,7 +87,7 @@ export function select(
   let absent: string | undefined;
   for (const part of parts) {
     if (part.startsWith("-") && patterned) {
-      for (const name of known) if (matches(name, part.slice(1))) chosen.delete(name);
+      for (const name of known) if (matchesPattern(name, part.slice(1))) chosen.delete(name);
     } else if (part.includes("*") || part === "_all") {
       patterned = true;
       const found = options.expand === "none" ? [] : known.filter((name) => expands(name, part, options));
@@ -126,20 +127,5 @@ function meansAll(parts: readonly string[]): boolean {
 /** A hidden name (`.kibana`) is meant by patterns that begin with a dot, or when hidden ones are asked for. */
 function expands(name: string, pattern: string, { expand }: ExpressionOptions): boolean {
   if (name.startsWith(".") && !pattern.startsWith(".") && expand !== "hidden") return false;
-  return pattern === "_all" || matches(name, pattern);
-}
-
-/** Whether a name fits a pattern in which `*` is any text. */
-export function matches(name: string, pattern: string): boolean {
-  const [first = "", ...rest] = pattern.split("*");
-  if (rest.length === 0) return name === pattern;
-  if (!name.startsWith(first)) return false;
-  const last = rest.pop() ?? "";
-  let at = first.length;
-  for (const part of rest) {
-    const found = name.indexOf(part, at);
-    if (found < 0) return false;
-    at = found + part.length;
-  }
-  return name.length - last.length >= at && name.endsWith(last);
+  return pattern === "_all" || matchesPattern(name, pattern);
 }

@@ -1,7 +1,8 @@
 /** Asks for one page of a search, and reads what comes. */
+
 import { type SqlValue, sql } from "../../datasets/sql.ts";
 import { QueryInterrupted, type ResultValue } from "../../datasets/store/log-store.ts";
-import { matches } from "../indices/expression.ts";
+import { matchesPattern } from "../../sandbox/star-pattern.ts";
 import type { SearchTwin } from "../search-twin.ts";
 import { illegalOnShard } from "../shard-failure.ts";
 import { shownSql } from "./compile-search.ts";
@@ -53,7 +54,7 @@ export async function findPage(
 function boostOf(pattern: string, factor: number, { index }: SearchTwin) {
   const like = pattern.replaceAll(/[%_\\]/g, "\\$&").replaceAll("*", "%");
   const predicate =
-    matches(index, pattern) && pattern === "*" ? sql`true` : sql`d._index LIKE ${like} ESCAPE '\\'`;
+    matchesPattern(index, pattern) && pattern === "*" ? sql`true` : sql`d._index LIKE ${like} ESCAPE '\\'`;
   return { predicate, factor };
 }
 
