@@ -227,7 +227,7 @@ class Compiler {
     return this.#withEveryKey(node, aggregation, numbered, keys, owner, path);
   }
 
-  /** With the keys that none of the parent's documents has. */
+  /** With the keys that none of the parent's documents has, where those are buckets too. */
   #withEveryKey(
     node: number,
     aggregation: BucketsAggregation,
@@ -238,8 +238,9 @@ class Compiler {
   ): Sql {
     const [key] = aggregation.keys;
     const [k] = keys;
-    if (aggregation.selection.kind !== "top" || !aggregation.selection.everyKey || !key || !k) return groups;
-    const every = this.#table("e", node, "", everyKey(aggregation, key, k));
+    const keysOfAll = key && k && everyKey(aggregation, key, k);
+    if (!keysOfAll) return groups;
+    const every = this.#table("e", node, "", keysOfAll);
     const parents = path ? sql`${path.buckets} AS a CROSS JOIN ` : raw("");
     const names = [
       ...(path ? [raw("a.b AS p")] : []),

@@ -128,6 +128,31 @@ describe("terms", () => {
     ]);
   });
 
+  test("min_doc_count 0 lists every term in an empty bucket too, but for one that fills a histogram's gap", async () => {
+    const level = { terms: { field: "level", min_doc_count: 0, order: { _key: "asc" } } };
+    const empty = [
+      ["error", 0],
+      ["info", 0],
+      ["warn", 0],
+    ];
+    const within = async (outer: object) => {
+      const predicate = sql`d.status = 200`;
+      const { a } = await answered(store, { a: { ...outer, aggs: { level } } }, { predicate });
+      const buckets = Object.values(a?.buckets ?? []);
+      return buckets
+        .filter(({ doc_count }) => doc_count === 0)
+        .map(({ level }) => keys({ a: level as Answer }));
+    };
+    expect(await within({ terms: { field: "host", min_doc_count: 0 } })).toEqual([empty]);
+    expect(await within({ range: { field: "status", ranges: [{ from: 900 }, { to: 900 }] } })).toEqual([
+      empty,
+    ]);
+    const nowhere = { term: { host: "nowhere" } };
+    expect(await within({ filters: { filters: { nowhere } } })).toEqual([empty]);
+    expect(await within({ histogram: { field: "ms", interval: 1 } })).not.toHaveLength(0);
+    expect((await within({ histogram: { field: "ms", interval: 1 } })).flat()).toEqual([]);
+  });
+
   test("numbers, dates and doubles are keys as the vendor prints them", async () => {
     expect(
       await aggregated(store, { a: { terms: { field: "ms", size: 1, order: { _key: "desc" } } } }),
