@@ -33,13 +33,16 @@ function queriesOf(twin: SearchTwin): AsyncQueries<Kept> {
   return queries;
 }
 
+/** URL parameters of how the result is written. */
+const shapeParameters = ["delimiter", "drop_null_columns"];
+
 export const esqlOperations: readonly Operation<SearchTwin>[] = [
   api({
     id: "esql.query",
     method: "POST",
     path: "/_query",
     summary: "Runs an ES|QL query.",
-    parameters: ["delimiter", "drop_null_columns"],
+    parameters: shapeParameters,
     async handle(call, twin) {
       checkForm(call);
       const body = readSyncRequest(call);
@@ -51,7 +54,7 @@ export const esqlOperations: readonly Operation<SearchTwin>[] = [
     method: "POST",
     path: "/_query/async",
     summary: "Starts an ES|QL query; answers with its result if it is done in time.",
-    parameters: ["delimiter", "drop_null_columns"],
+    parameters: shapeParameters,
     async handle(call, twin) {
       checkForm(call);
       const body = readAsyncRequest(call);
@@ -68,7 +71,7 @@ export const esqlOperations: readonly Operation<SearchTwin>[] = [
     method: "GET",
     path: "/_query/async/:id",
     summary: "The result of an asynchronous ES|QL query.",
-    parameters: ["delimiter", "drop_null_columns", "keep_alive", "wait_for_completion_timeout"],
+    parameters: [...shapeParameters, "keep_alive", "wait_for_completion_timeout"],
     handle(call, twin) {
       const query = queriesOf(twin).get(call.segment("id"), twin.clock.now());
       const keepAliveMs = call.parameters.durationMs("keep_alive");

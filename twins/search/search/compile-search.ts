@@ -47,6 +47,15 @@ export function compileUrlQuery({ text, options }: UrlQuery, context: CompileCon
   return noted(compileQuery({ query_string: { query: text, ...options } }, context.query), context);
 }
 
+/** The query of a URL, or else that of a body. @throws VendorError */
+export async function compileAsked(
+  urlQuery: UrlQuery | undefined,
+  json: Json | undefined,
+  context: CompileContext,
+): Promise<CompiledQuery> {
+  return urlQuery ? compileUrlQuery(urlQuery, context) : compile(json, context);
+}
+
 /** A query that decides what is counted, and scores nothing. @throws VendorError */
 export function compileFilter(json: unknown, context: CompileContext): CompiledQuery {
   return noted(compileQuery(json, context.query), context);
