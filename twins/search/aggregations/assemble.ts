@@ -10,8 +10,8 @@ import type {
   HitsAggregation,
 } from "./aggregation.ts";
 import { MAX_BUCKETS, tooManyBuckets } from "./errors.ts";
+import type { Owner, Place, Places } from "./places.ts";
 import type { Bucket, BucketsResult, HitsResult, Result } from "./result.ts";
-import type { Owner, Place, Places } from "./statement.ts";
 
 /** Hits that are still to be rendered. */
 export interface PendingHits {

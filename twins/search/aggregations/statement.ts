@@ -9,27 +9,8 @@ import { identifier, joined, raw, type Sql, sql } from "../../datasets/sql.ts";
 import type { Aggregation, Aggregations, BucketsAggregation, HitsAggregation } from "./aggregation.ts";
 import { type BucketPath, bucketColumns, numberedBuckets } from "./bucket-path.ts";
 import { both, columnsOnly, everyKey, filtered, freePrefix, wantedKeys } from "./clauses.ts";
+import type { Owner, Places } from "./places.ts";
 import { selectBuckets } from "./selection.ts";
-
-/** Where the answer of an aggregation is in the rows of the statement. */
-export type Place =
-  | { kind: "metric"; first: number; count: number }
-  | { kind: "single"; first: number }
-  /** One a condition; their counts and the results in them are columns of the owner. */
-  | { kind: "conditions"; buckets: { first: number; places: Places }[] }
-  | { kind: "global"; owner: Owner }
-  | { kind: "buckets"; owner: Owner }
-  | { kind: "hits"; node: number };
-
-/** What has documents: the whole result, or each bucket of an aggregation. */
-export interface Owner {
-  node: number;
-  /** Names of its columns in the rows. */
-  columns: string[];
-  places: Places;
-}
-
-export type Places = Map<Aggregation, Place>;
 
 export interface AggregationStatement {
   /** `undefined` when nothing is asked of the store. */
