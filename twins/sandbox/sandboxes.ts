@@ -10,18 +10,10 @@ import type { DatasetPlace, Environments, ResetSandbox } from "./datasets/enviro
 import { getOrAdd } from "./get-or-add.ts";
 import type { HostTarget, NamedTarget } from "./host-names.ts";
 import type { OpenPort } from "./own-port.ts";
-import {
-  type Layout,
-  type Reach,
-  type Sandbox,
-  startSandbox,
-  stopSandbox,
-  type TwinType,
-} from "./sandbox.ts";
+import { type Layout, type Reach, type Sandbox, startSandbox, stopSandbox, typeOf } from "./sandbox.ts";
 import { FIRST_SANDBOX, SandboxRefusal } from "./sandbox-refusal.ts";
 import { type ResetOutcome, resetSandbox } from "./sandbox-reset.ts";
 import type { CheckedService } from "./services.ts";
-import type { AnyTwinDefinition } from "./twin.ts";
 import type { TwinOfSandbox } from "./vendor.ts";
 
 export interface SandboxesOptions {
@@ -30,7 +22,6 @@ export interface SandboxesOptions {
   baseUrl: string;
   /** Most sandboxes of one organisation at a time. */
   mostPerOrganisation: number;
-  types: ReadonlyMap<AnyTwinDefinition, TwinType>;
   environments: Environments;
   /** Opens a port of a twin's own. */
   openPort(of: TwinOfSandbox, port: number): Promise<OpenPort>;
@@ -223,12 +214,12 @@ export class Sandboxes {
   }
 
   async #start(organisation: string, id: string, name: string, plan: SandboxPlan): Promise<Started> {
-    const { baseUrl, types, log } = this.#options;
-    const services = plan.services.map(({ definition, config, profile }) => {
-      const type = types.get(definition);
-      if (!type) throw new Error(`twin ${definition.name} is not known`);
-      return { type, config, ...(profile === undefined ? {} : { profile }) };
-    });
+    const { baseUrl, log } = this.#options;
+    const services = plan.services.map(({ definition, config, profile }) => ({
+      type: typeOf(definition),
+      config,
+      ...(profile === undefined ? {} : { profile }),
+    }));
     const { layout, reach, environment, ownDatasets = new Map<string, Dataset>() } = plan;
     const clock = new SandboxClock();
     const dataset = (service: string) =>
