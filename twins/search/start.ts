@@ -1,5 +1,4 @@
 /** Starts the search twin of one sandbox. */
-import { openLogStore } from "../datasets/store/duckdb-log-store.ts";
 import type { LogStore } from "../datasets/store/log-store.ts";
 import { translatorOf } from "../datasets/translator/config.ts";
 import { EventWorld } from "../datasets/world/event-world.ts";
@@ -56,6 +55,12 @@ export async function startSearchTwin(
   };
 }
 
-function open(baselineFile: string | undefined, index: string, log: TwinContext["log"]): Promise<LogStore> {
+/** DuckDB is loaded here, and not before the twin answers. */
+async function open(
+  baselineFile: string | undefined,
+  index: string,
+  log: TwinContext["log"],
+): Promise<LogStore> {
+  const { openLogStore } = await import("../datasets/store/duckdb-log-store.ts");
   return openLogStore({ index, log, ...(baselineFile === undefined ? {} : { baselineFile }) });
 }

@@ -7,7 +7,7 @@ import type { FieldCatalog } from "../fields.ts";
 import { raw, type Sql, sql } from "../sql.ts";
 import { copyDatabase } from "./copy-file.ts";
 import { removeDatabase } from "./database.ts";
-import { DEFAULT_INDEX } from "./layout.ts";
+import { DEFAULT_INDEX } from "./format.ts";
 import {
   type ConditionalWrite,
   type DocumentOutcome,
@@ -26,7 +26,8 @@ import {
   type WrittenDocument,
 } from "./log-store.ts";
 import { documentKey, planWrite, type WritePlan } from "./plan-write.ts";
-import { StoreFile, selectDocuments, storedDocuments } from "./store-file.ts";
+import { StoreFile } from "./store-file.ts";
+import { selectDocuments, storedDocuments } from "./stored-documents.ts";
 import { Turns } from "./turns.ts";
 
 const MEMORY_LIMIT = "256MB";

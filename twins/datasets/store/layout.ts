@@ -7,12 +7,7 @@ import { z } from "zod";
 import { columnTypeOf, FieldCatalog, likelyTimeField, type NewField, placeFields } from "../fields.ts";
 import { identifier, joined, raw, sql } from "../sql.ts";
 import { read } from "./duckdb.ts";
-
-/** Grows when a file of the version before cannot be read any more. */
-export const FORMAT_VERSION = 3;
-
-/** Index of a baseline's rows that have none of their own, where no other is configured. */
-export const DEFAULT_INDEX = "logs";
+import { FORMAT_VERSION, wordsOf } from "./format.ts";
 
 /** What a database file says about itself. */
 export interface StoreCatalog {
@@ -99,11 +94,6 @@ export const FIRST_WRITTEN = "written_postings_0";
 /** Where `buildPostings` puts a field's. */
 export function builtTable(postings: string): string {
   return `${postings}_built`;
-}
-
-/** A relation `term`: every word of a field, some more than once, and some that only removed documents had. */
-export function wordsOf(postings: string): string {
-  return `${postings}_words`;
 }
 
 /** Where `buildPostings` puts the words. */

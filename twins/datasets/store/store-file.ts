@@ -15,8 +15,9 @@ import {
   type StoreCatalog,
   widenFields,
 } from "./layout.ts";
-import type { QueryResult, StoredDocument } from "./log-store.ts";
+import type { StoredDocument } from "./log-store.ts";
 import { PostingRows, type TokenCount, tokensOf } from "./posting-rows.ts";
+import { selectDocuments, storedDocuments } from "./stored-documents.ts";
 import { WrittenPostings } from "./written-postings.ts";
 
 /** Without a write-ahead log DuckDB keeps what is new in memory until it is told to write it down. */
@@ -208,20 +209,4 @@ export class StoreFile {
 function addTo(counts: Map<string, TokenCount>, name: string, { documents, tokens }: TokenCount): void {
   const before = counts.get(name) ?? { documents: 0, tokens: 0 };
   counts.set(name, { documents: before.documents + documents, tokens: before.tokens + tokens });
-}
-
-/** A statement that answers `storedDocuments`. */
-export function selectDocuments(predicate: Sql): Sql {
-  return sql`SELECT _row, _id, _index, _version, _seq_no, _source FROM documents WHERE ${predicate} ORDER BY _row`;
-}
-
-export function storedDocuments({ rows }: QueryResult): StoredDocument[] {
-  return rows.map(([row, id, index, version, seqNo, source]) => ({
-    row: Number(row),
-    id: String(id),
-    index: String(index),
-    version: Number(version),
-    seqNo: Number(seqNo),
-    source: String(source),
-  }));
 }

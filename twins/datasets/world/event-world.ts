@@ -21,7 +21,7 @@ import {
   type StoredDocument,
   UnfitDocuments,
 } from "../store/log-store.ts";
-import { selectDocuments, storedDocuments } from "../store/store-file.ts";
+import { selectDocuments, storedDocuments } from "../store/stored-documents.ts";
 import { describeEvents, fieldsDescription } from "./describe.ts";
 import { readFilter } from "./event-filter.ts";
 import { ownColumns, rowOf } from "./event-row.ts";

@@ -7,8 +7,7 @@ import { AsyncQueries, within } from "../esql/async-queries.ts";
 import { UnrecognisedEsql } from "../esql/errors.ts";
 import { answerOf, checkForm } from "../esql/formats/answer.ts";
 import { type EsqlBody, readAsyncRequest, readSyncRequest } from "../esql/request.ts";
-import { type EsqlContext, type EsqlResult, runEsql } from "../esql/run.ts";
-import { runTranslated } from "../esql/translated.ts";
+import type { EsqlContext, EsqlResult } from "../esql/run.ts";
 import { knownIndices } from "../indices/known-indices.ts";
 import { compactJson } from "../json/write.ts";
 import { compileQuery } from "../query/compile.ts";
@@ -177,6 +176,8 @@ async function compiled(
     return predicate;
   };
   const { query, params } = body;
+  // Loaded by the first query.
+  const { runEsql } = await import("../esql/run.ts");
   return runEsql({ query, params, filter: body.filter === undefined ? undefined : filter }, context);
 }
 
@@ -190,6 +191,7 @@ async function translated(
   const store = await twin.store();
   const text = questionOf(body);
   const question = { language: "esql" as const, text, store, nowMs: twin.clock.now(), signal };
+  const { runTranslated } = await import("../esql/translated.ts");
   return runTranslated(await translate(twin.translator, call, question), store, signal);
 }
 

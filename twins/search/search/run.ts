@@ -2,7 +2,6 @@
 import type { Sql, SqlValue } from "../../datasets/sql.ts";
 import { joined, raw, sql } from "../../datasets/sql.ts";
 import type { LogStore } from "../../datasets/store/log-store.ts";
-import { planAggregations } from "../aggregations/aggregations.ts";
 import type { Call } from "../api/call.ts";
 import { type ExpressionOptions, type Selection, select } from "../indices/expression.ts";
 import { knownIndices } from "../indices/known-indices.ts";
@@ -141,6 +140,8 @@ async function aggregate(
 ): Promise<object | undefined> {
   if (aggregations === undefined) return undefined;
   const { call, store, query, signal } = context;
+  // Loaded by the first search that has any.
+  const { planAggregations } = await import("../aggregations/aggregations.ts");
   const planned = planAggregations(aggregations, {
     ...query,
     index: plan.index,

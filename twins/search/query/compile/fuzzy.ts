@@ -1,7 +1,7 @@
 /** Words that are nearly the one asked for. */
 import { columnOf } from "../../../datasets/fields.ts";
 import { identifier, raw, type Sql, sql } from "../../../datasets/sql.ts";
-import { wordsOf } from "../../../datasets/store/layout.ts";
+import { wordsOf } from "../../../datasets/store/format.ts";
 import { boostOf, idfSql, lengthFactorSql, scoreSql, statisticsSql } from "../score/bm25.ts";
 import type { Fuzzy, FuzzyQuery } from "../syntax/query.ts";
 import type { Compiler } from "./compiler.ts";
