@@ -1,8 +1,7 @@
 /** The parts of a search that a URL can say. */
 import type { Parameters } from "../api/parameters.ts";
+import { limit, notNegative } from "./members.ts";
 import {
-  limit,
-  notNegative,
   readCount,
   readStoredFields,
   readTerminateAfter,
