@@ -5,9 +5,10 @@
 import { rm } from "node:fs/promises";
 import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import { raw, type Sql } from "../sql.ts";
-import { read, readOnly } from "./duckdb.ts";
+import { read } from "./duckdb.ts";
 import { QueryInterrupted, type QueryOptions, type QueryResult } from "./log-store.ts";
 import { type QueryGate, queryGate } from "./query-gate.ts";
+import { Reader } from "./reader.ts";
 
 /** What its tables are in, beside the empty database in memory that DuckDB starts with. */
 export const DATABASE = "store";
@@ -45,7 +46,7 @@ export class Database {
   readonly #gate: QueryGate;
   readonly #instance: DuckDBInstance;
   readonly #file: string;
-  readonly #idle: DuckDBConnection[] = [];
+  readonly #idle: Reader[] = [];
   readonly #running = new Set<Promise<unknown>>();
   readonly #cancels = new Set<() => void>();
 
@@ -86,7 +87,7 @@ export class Database {
 
   /** Runs one statement that reads, on a connection of its own. @throws QueryInterrupted, QueueFull */
   query(statement: Sql, options?: QueryOptions): Promise<QueryResult> {
-    return this.#run((connection) => readOnly(connection, statement), options);
+    return this.#run((reader) => reader.read(statement), options);
   }
 
   /** One turn in the gate. */
@@ -102,13 +103,13 @@ export class Database {
   /** Waits for what runs, closes, and removes the file. */
   async close(): Promise<void> {
     while (this.#running.size > 0) await Promise.allSettled(this.#running);
-    for (const connection of this.#idle.splice(0)) connection.closeSync();
+    for (const reader of this.#idle.splice(0)) reader.close();
     this.#instance.closeSync();
     await removeDatabase(this.#file);
   }
 
   async #run<Result>(
-    work: (connection: DuckDBConnection) => Promise<Result>,
+    work: (reader: Reader) => Promise<Result>,
     { signal, deadlineMs = DEADLINE_MS }: QueryOptions = {},
   ): Promise<Result> {
     const startedAt = performance.now();
@@ -136,23 +137,23 @@ export class Database {
   }
 
   async #interruptible<Result>(
-    work: (connection: DuckDBConnection) => Promise<Result>,
+    work: (reader: Reader) => Promise<Result>,
     signal: AbortSignal,
   ): Promise<Result> {
-    const connection = this.#idle.pop() ?? (await this.connect());
+    const reader = this.#idle.pop() ?? new Reader(await this.connect());
     let again: NodeJS.Timeout | undefined;
     const interrupt = () => {
-      connection.interrupt();
-      again ??= setInterval(() => connection.interrupt(), INTERRUPT_AGAIN_MS);
+      reader.interrupt();
+      again ??= setInterval(() => reader.interrupt(), INTERRUPT_AGAIN_MS);
     };
     signal.addEventListener("abort", interrupt, { once: true });
     try {
       signal.throwIfAborted();
-      return await work(connection);
+      return await work(reader);
     } finally {
       clearInterval(again);
       signal.removeEventListener("abort", interrupt);
-      this.#idle.push(connection);
+      this.#idle.push(reader);
     }
   }
 

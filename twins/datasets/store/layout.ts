@@ -5,7 +5,7 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { z } from "zod";
 import { columnTypeOf, FieldCatalog, likelyTimeField, type NewField, placeFields } from "../fields.ts";
-import { identifier, joined, raw, sql } from "../sql.ts";
+import { identifier, joined, raw, type Sql, sql } from "../sql.ts";
 import { read } from "./duckdb.ts";
 import { FORMAT_VERSION, wordsOf } from "./format.ts";
 
@@ -106,28 +106,44 @@ export function postingsNumber(postings: string): number {
   return Number(postings.slice(postings.lastIndexOf("_") + 1));
 }
 
-/**
- * A field's postings: a table for those that are built, and a view of these and of those written later. What is removed is left out
- * by a join that is said to be one: DuckDB keeps all postings of a word in memory twice to answer a subquery about each of them.
- */
+/** A field's postings: a table for those that are built, and views of what there is to look at. */
 async function createPostings(connection: DuckDBConnection, postings: string): Promise<void> {
   await createBuiltTable(connection, builtTable(postings));
   await read(connection, sql`CREATE TABLE ${identifier(builtWords(postings))} (term VARCHAR)`);
+  await showAllPostings(connection, postings);
+}
+
+/** Looks at the postings that are built alone: quicker, and right for as long as nothing is written or removed. */
+export async function showBuiltPostings(connection: DuckDBConnection, postings: string): Promise<void> {
+  await showPostings(connection, postings, {
+    places: sql`SELECT ${postingColumns} FROM ${identifier(builtTable(postings))}`,
+    words: sql`SELECT term FROM ${identifier(builtWords(postings))}`,
+  });
+}
+
+/**
+ * Looks at the postings that are built and at those written later, without those of removed documents. These are left out by a join
+ * that is said to be one: DuckDB keeps all postings of a word in memory twice to answer a subquery about each of them.
+ */
+export async function showAllPostings(connection: DuckDBConnection, postings: string): Promise<void> {
   const number = raw(String(postingsNumber(postings)));
-  await read(
-    connection,
-    sql`CREATE VIEW ${identifier(postings)} AS
-      SELECT ${postingColumns} FROM
+  await showPostings(connection, postings, {
+    places: sql`SELECT ${postingColumns} FROM
         (SELECT ${postingColumns} FROM ${identifier(builtTable(postings))}
          UNION ALL SELECT ${postingColumns} FROM written_postings WHERE field = ${number}) AS posting
       ANTI JOIN removed_rows USING (_row)`,
-  );
-  await read(
-    connection,
-    sql`CREATE VIEW ${identifier(wordsOf(postings))} AS
-      SELECT term FROM ${identifier(builtWords(postings))}
+    words: sql`SELECT term FROM ${identifier(builtWords(postings))}
       UNION ALL SELECT term FROM written_postings WHERE field = ${number} AND frequency > 0`,
-  );
+  });
+}
+
+async function showPostings(
+  connection: DuckDBConnection,
+  postings: string,
+  { places, words }: { places: Sql; words: Sql },
+): Promise<void> {
+  await read(connection, sql`CREATE OR REPLACE VIEW ${identifier(postings)} AS ${places}`);
+  await read(connection, sql`CREATE OR REPLACE VIEW ${identifier(wordsOf(postings))} AS ${words}`);
 }
 
 export async function createBuiltTable(connection: DuckDBConnection, name: string): Promise<void> {

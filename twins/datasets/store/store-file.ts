@@ -13,6 +13,8 @@ import {
   postingsNumber,
   readCatalog,
   type StoreCatalog,
+  showAllPostings,
+  showBuiltPostings,
   widenFields,
 } from "./layout.ts";
 import type { StoredDocument } from "./log-store.ts";
@@ -30,6 +32,8 @@ export class StoreFile {
   #columns: DocumentColumns = { names: [], types: [] };
   readonly #written: WrittenPostings;
   #sinceCheckpointBytes = 0;
+  /** Nothing has been written or removed: the views of postings look at what was built alone. */
+  #untouched = false;
 
   constructor(database: Database, writer: DuckDBConnection, catalog: StoreCatalog) {
     this.database = database;
@@ -53,6 +57,7 @@ export class StoreFile {
         if (baseline) await nameIndex(writer, catalog, baseline.index);
         const file = new StoreFile(database, writer, catalog);
         await file.#readColumns();
+        if (baseline) await file.#showBuilt();
         return file;
       });
     } catch (error) {
@@ -89,6 +94,7 @@ export class StoreFile {
     nextSeqNo: number,
   ): Promise<void> {
     return this.database.turn(async () => {
+      await this.#touch();
       const fields = await this.#extend(batch);
       const rows = new PostingRows();
       await transaction(this.#writer, async () => {
@@ -115,6 +121,7 @@ export class StoreFile {
 
   remove(rows: readonly number[], nextSeqNo: number): Promise<void> {
     return this.database.turn(async () => {
+      await this.#touch();
       await transaction(this.#writer, async () => {
         await this.#countTokens(await this.#deleteRows(rows));
       });
@@ -135,6 +142,27 @@ export class StoreFile {
   async close(): Promise<void> {
     await this.database.turn(async () => this.#writer.closeSync());
     await this.database.close();
+  }
+
+  /** A baseline has postings that were built, and no others. */
+  async #showBuilt(): Promise<void> {
+    await this.#show(showBuiltPostings);
+    this.#untouched = true;
+  }
+
+  /** Comes before anything is written or removed. */
+  async #touch(): Promise<void> {
+    if (!this.#untouched) return;
+    await this.#show(showAllPostings);
+    this.#untouched = false;
+  }
+
+  async #show(show: typeof showBuiltPostings): Promise<void> {
+    await transaction(this.#writer, async () => {
+      for (const { postings } of this.#catalog.fields.all()) {
+        if (postings !== undefined) await show(this.#writer, postings);
+      }
+    });
   }
 
   /** Columns for new fields, and lists where a field has several values for the first time. */
