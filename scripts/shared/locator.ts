@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { isRunning } from "../../twins/sandbox/is-running.ts";
 
-export const LOCATOR_FOLDER = ".offhook";
+const LOCATOR_FOLDER = ".offhook";
 
 const agentLocator = z.object({ url: z.url(), pid: z.number() });
 const twinsLocator = z.object({

@@ -46,7 +46,7 @@ export function ownRefusal(refusal: PlatformRefusal): VendorResponse {
 }
 
 /** A write the world refused, with all its problems. */
-export function worldRefusalResponse(refusal: WorldRefusal): VendorResponse {
+function worldRefusalResponse(refusal: WorldRefusal): VendorResponse {
   return errorResponse(422, "refused", "nothing was changed; see problems", refusal.problems);
 }
 

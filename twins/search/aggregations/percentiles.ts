@@ -13,7 +13,7 @@ import { Options } from "./options.ts";
 import type { Members, MetricResult } from "./result.ts";
 import { numeric, readValues, type Values } from "./values.ts";
 
-export const defaultPercents: readonly number[] = [1, 5, 25, 50, 75, 95, 99];
+const defaultPercents: readonly number[] = [1, 5, 25, 50, 75, 95, 99];
 
 export function readPercentiles(
   naming: Naming,
