@@ -80,7 +80,10 @@ export const indexOperations: readonly Operation<SearchTwin>[] = [
     path: "/:index",
     summary: "Acknowledges the end of an index, which has no effect.",
     parameters,
-    handle: () => ({ body: { acknowledged: true } }),
+    handle: (call) => {
+      splitExpression(call.segment("index"));
+      return { body: { acknowledged: true } };
+    },
   }),
   api({
     id: "index.resolve",

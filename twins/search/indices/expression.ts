@@ -7,7 +7,7 @@ import type { Parameters } from "../api/parameters.ts";
 import { illegal } from "../api/parameters.ts";
 import type { Fidelity } from "../query/compiled-query.ts";
 import { resolveDateMath } from "./date-math-name.ts";
-import { noSuchIndex } from "./errors.ts";
+import { invalidIndexName, noSuchIndex } from "./errors.ts";
 
 export interface ExpressionOptions {
   /** A name that is not there is passed over. */
@@ -112,10 +112,14 @@ function nothing(parts: readonly string[], options: ExpressionOptions): Selectio
 /** Longest list of names accepted. */
 const MAX_PARTS = 10_000;
 
-/** `a,b*,-c` as its parts; a comma within `<…>` belongs to the name. */
+/** `a,b*,-c` as its parts; a comma within `<…>` belongs to the name. @throws VendorError for a part that no index can be named */
 export function splitExpression(expression: string | undefined): string[] {
   if (expression === undefined) return [];
   const parts = expression.match(/(?:<[^>]*>|[^,])+/g) ?? [];
+  for (const part of parts) {
+    // Where no API has the name, the vendor takes it for an index that can not be.
+    if (part.startsWith("_") && part !== "_all") throw invalidIndexName(part, "must not start with '_'.");
+  }
   if (parts.length > MAX_PARTS) throw illegal(`an index expression has at most ${MAX_PARTS} parts`);
   return parts;
 }
