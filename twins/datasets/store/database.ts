@@ -20,8 +20,8 @@ const INTERRUPT_AGAIN_MS = 20;
  * In this order, for the last one locks the others. DuckDB allows every statement to write to the folder it spills into, so it
  * spills nowhere. The file is thrown away after use, so nothing needs to survive a crash: no write-ahead log.
  */
-const settings = (file: string) => [
-  `ATTACH '${file.replaceAll("'", "''")}' AS ${DATABASE} (RECOVERY_MODE no_wal_writes)`,
+const settings = ({ file, holder }: Pick<DatabaseOptions, "file" | "holder">) => [
+  `ATTACH '${file.replaceAll("'", "''")}' AS ${DATABASE} (${holder === "others" ? "READ_ONLY" : "RECOVERY_MODE no_wal_writes"})`,
   "PRAGMA disable_checkpoint_on_shutdown",
   "SET temp_directory = ''",
   // A view that a statement names twice would be kept in memory as a whole: the postings of a million events.
@@ -35,6 +35,8 @@ const settings = (file: string) => [
 
 export interface DatabaseOptions {
   file: string;
+  /** Whose the file is: this database's alone, which removes it in the end, or others' too, who do not find it changed. */
+  holder: "itself" | "others";
   /** As DuckDB writes it: `256MB`. */
   memoryLimit: string;
   threads: number;
@@ -45,22 +47,23 @@ export class Database {
   readonly #owner: object;
   readonly #gate: QueryGate;
   readonly #instance: DuckDBInstance;
-  readonly #file: string;
+  /** What is removed in the end. */
+  readonly #ownFile: string | undefined;
   readonly #idle: Reader[] = [];
   readonly #running = new Set<Promise<unknown>>();
   readonly #cancels = new Set<() => void>();
 
-  constructor(owner: object, gate: QueryGate, instance: DuckDBInstance, file: string) {
+  constructor(owner: object, gate: QueryGate, instance: DuckDBInstance, ownFile: string | undefined) {
     this.#owner = owner;
     this.#gate = gate;
     this.#instance = instance;
-    this.#file = file;
+    this.#ownFile = ownFile;
   }
 
   /** Opens the file, or makes it. */
   static async open(
     owner: object,
-    { file, memoryLimit, threads }: DatabaseOptions,
+    { file, holder, memoryLimit, threads }: DatabaseOptions,
     gate = queryGate,
   ): Promise<Database> {
     const instance = await DuckDBInstance.create(":memory:", {
@@ -69,13 +72,13 @@ export class Database {
     });
     try {
       const connection = await instance.connect();
-      for (const setting of settings(file)) await connection.run(setting);
+      for (const setting of settings({ file, holder })) await connection.run(setting);
       connection.closeSync();
     } catch (error) {
       instance.closeSync();
       throw error;
     }
-    return new Database(owner, gate, instance, file);
+    return new Database(owner, gate, instance, holder === "itself" ? file : undefined);
   }
 
   /** A connection that looks at this database's tables. Whoever asked closes it. */
@@ -100,12 +103,12 @@ export class Database {
     for (const cancel of [...this.#cancels]) cancel();
   }
 
-  /** Waits for what runs, closes, and removes the file. */
+  /** Waits for what runs, closes, and removes the file if it is its own. */
   async close(): Promise<void> {
     while (this.#running.size > 0) await Promise.allSettled(this.#running);
     for (const reader of this.#idle.splice(0)) reader.close();
     this.#instance.closeSync();
-    await removeDatabase(this.#file);
+    if (this.#ownFile !== undefined) await removeDatabase(this.#ownFile);
   }
 
   async #run<Result>(

@@ -1,4 +1,7 @@
-/** The log store on DuckDB: a copy of the baseline in a file of its own, thrown away in the end. */
+/**
+ * The log store on DuckDB. It reads the baseline where it lies, beside other stores that do; from the first write on it works on
+ * a copy, in a file of its own that is thrown away in the end.
+ */
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -198,6 +201,13 @@ class DuckDbLogStore implements LogStore {
 
   async #newFile(baselineFile: string | undefined): Promise<StoreFile> {
     const { memoryLimit = MEMORY_LIMIT, index = DEFAULT_INDEX } = this.#options;
+    if (baselineFile === undefined) return this.#newOwnFile(undefined);
+    const shared = await StoreFile.share(this, { file: baselineFile, memoryLimit, threads: THREADS }, index);
+    return shared ?? this.#newOwnFile(baselineFile);
+  }
+
+  async #newOwnFile(baselineFile: string | undefined): Promise<StoreFile> {
+    const { memoryLimit = MEMORY_LIMIT, index = DEFAULT_INDEX } = this.#options;
     const file = join(this.#folder, `store-${this.#files++}.duckdb`);
     // One that a process which was killed has left.
     await removeDatabase(file);
@@ -211,15 +221,29 @@ class DuckDbLogStore implements LogStore {
     }
   }
 
-  /** Works on another file from here on. */
-  async #replace(file: StoreFile): Promise<void> {
+  /** The file that can be written to. */
+  async #ownFile(): Promise<StoreFile> {
+    if (!this.#file.isShared) return this.#file;
+    const file = await this.#newOwnFile(this.#baselineFile);
     // One at most is kept for queries that began with it.
     await this.#closing;
+    this.#changeTo(file);
+    return file;
+  }
+
+  /** Has other content from here on. */
+  async #replace(file: StoreFile): Promise<void> {
+    await this.#closing;
+    this.#changeTo(file);
+    this.#removed.clear();
+    this.#announce({ stateVersion: ++this.stateVersion, change: "reset" });
+  }
+
+  /** Works on another file from here on. */
+  #changeTo(file: StoreFile): void {
     const before = this.#file;
     this.#leaving = before;
     this.#opened = file;
-    this.#removed.clear();
-    this.#announce({ stateVersion: ++this.stateVersion, change: "reset" });
     this.#closing = before.close().catch((error: unknown) => {
       this.#options.log?.warn({ err: error }, "a database that is no longer used could not be removed");
     });
@@ -272,7 +296,7 @@ class DuckDbLogStore implements LogStore {
   async #store(plan: WritePlan): Promise<void> {
     const { documents } = plan;
     if (documents.length === 0) return;
-    await writePlan(this.#file, plan);
+    await writePlan(await this.#ownFile(), plan);
     this.#announce({ stateVersion: ++this.stateVersion, change: "write", documents });
     void this.#maintain();
   }
@@ -312,7 +336,8 @@ class DuckDbLogStore implements LogStore {
       return { version: document.version + 1, seqNo: nextSeqNo++ };
     });
     if (documents.length === 0) return removed;
-    await this.#file.remove(
+    const file = await this.#ownFile();
+    await file.remove(
       documents.map(({ row }) => row),
       nextSeqNo,
     );

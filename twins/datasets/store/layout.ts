@@ -216,13 +216,19 @@ export async function readCatalog(connection: DuckDBConnection): Promise<StoreCa
   };
 }
 
+/** Whether the rows that have no index of their own are under this name already. */
+export function isNamed({ unnamedIndex }: StoreCatalog, index: string): boolean {
+  return unnamedIndex === undefined || unnamedIndex === index;
+}
+
 /** Puts the rows that have no index of their own under this name. A file that has it there already is left as it is. */
 export async function nameIndex(
   connection: DuckDBConnection,
-  { unnamedIndex }: StoreCatalog,
+  catalog: StoreCatalog,
   index: string,
 ): Promise<void> {
-  if (unnamedIndex === undefined || unnamedIndex === index) return;
+  const { unnamedIndex } = catalog;
+  if (unnamedIndex === undefined || isNamed(catalog, index)) return;
   await read(connection, sql`UPDATE documents SET _index = ${index} WHERE _index = ${unnamedIndex}`);
   await checkpoint(connection);
 }

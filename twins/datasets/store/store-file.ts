@@ -9,6 +9,7 @@ import { read } from "./duckdb.ts";
 import {
   addFields,
   createTables,
+  isNamed,
   nameIndex,
   postingsNumber,
   readCatalog,
@@ -25,8 +26,12 @@ import { WrittenPostings } from "./written-postings.ts";
 /** Without a write-ahead log DuckDB keeps what is new in memory until it is told to write it down. */
 const CHECKPOINT_BYTES = 16 << 20;
 
+type FileOptions = Omit<DatabaseOptions, "holder">;
+
 export class StoreFile {
   readonly database: Database;
+  /** Whether it is a baseline where it lies, which cannot be written to. */
+  readonly isShared: boolean;
   readonly #writer: DuckDBConnection;
   #catalog: StoreCatalog;
   #columns: DocumentColumns = { names: [], types: [] };
@@ -35,27 +40,48 @@ export class StoreFile {
   /** Nothing has been written or removed: the views of postings look at what was built alone. */
   #untouched = false;
 
-  constructor(database: Database, writer: DuckDBConnection, catalog: StoreCatalog) {
+  constructor(database: Database, writer: DuckDBConnection, catalog: StoreCatalog, isShared: boolean) {
     this.database = database;
+    this.isShared = isShared;
     this.#writer = writer;
     this.#catalog = catalog;
     this.#written = new WrittenPostings(writer);
   }
 
+  /**
+   * Opens a baseline where it lies, to read it.
+   * @returns `undefined` when its rows have to be put under the index first: it takes a copy. @throws UnreadableStore
+   */
+  static async share(owner: object, options: FileOptions, index: string): Promise<StoreFile | undefined> {
+    const database = await Database.open(owner, { ...options, holder: "others" });
+    try {
+      const file = await database.turn(async () => {
+        const reader = await database.connect();
+        return new StoreFile(database, reader, await readCatalog(reader), true);
+      });
+      if (isNamed(file.catalog, index)) return file;
+      await file.close();
+      return undefined;
+    } catch (error) {
+      await database.close();
+      throw error;
+    }
+  }
+
   /** @param baseline what the file is a copy of; absent: it is made. @throws UnreadableStore */
   static async open(
     owner: object,
-    options: DatabaseOptions,
+    options: FileOptions,
     baseline: { index: string } | undefined,
   ): Promise<StoreFile> {
-    const database = await Database.open(owner, options);
+    const database = await Database.open(owner, { ...options, holder: "itself" });
     try {
       return await database.turn(async () => {
         const writer = await database.connect();
         if (!baseline) await createTables(writer);
         const catalog = await readCatalog(writer);
         if (baseline) await nameIndex(writer, catalog, baseline.index);
-        const file = new StoreFile(database, writer, catalog);
+        const file = new StoreFile(database, writer, catalog, false);
         await file.#readColumns();
         if (baseline) await file.#showBuilt();
         return file;
