@@ -38,21 +38,17 @@ const MAX_TTL_SECONDS = 7 * 24 * 3600;
 /** What stands where an id would, for the records of these routes. */
 const REQUESTS = "requests";
 
+const plainName = z
+  .string()
+  .max(40, "must have at most 40 characters")
+  .refine(isPlainName, "must hold only a-z, 0-9, _ and single - between them");
+
 const createBody = (known: readonly TwinEntry[]) =>
   z
     .strictObject({
-      id: z
-        .string()
-        .max(40, "must have at most 40 characters")
-        .refine(isPlainName, "must hold only a-z, 0-9, _ and single - between them")
-        .refine((id) => id !== REQUESTS, `must not be ${REQUESTS}, which is a route`)
-        .optional(),
+      id: plainName.refine((id) => id !== REQUESTS, `must not be ${REQUESTS}, which is a route`).optional(),
       services: servicesSchema(known).optional(),
-      environment: z
-        .string()
-        .max(40, "must have at most 40 characters")
-        .refine(isPlainName, "must hold only a-z, 0-9, _ and single - between them")
-        .default(FIRST_ENVIRONMENT),
+      environment: plainName.default(FIRST_ENVIRONMENT),
       layout: z.enum(["split", "legacy"]).default("split"),
       ttl_seconds: z.number().positive().max(MAX_TTL_SECONDS).optional(),
     })
