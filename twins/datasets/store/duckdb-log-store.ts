@@ -16,6 +16,7 @@ import {
   type DocumentOutcome,
   type DocumentPlace,
   type DocumentWrite,
+  type LoadedDocument,
   type LogStore,
   type LogWriter,
   type QueryOptions,
@@ -35,6 +36,8 @@ import { Turns } from "./turns.ts";
 
 const MEMORY_LIMIT = "256MB";
 const THREADS = 2;
+/** Documents of a state that are loaded together. */
+const LOADED_TOGETHER = 4096;
 /** How many removed documents are remembered, so that one written again goes on with its version. */
 const MAX_REMOVED = 10_000;
 
@@ -130,10 +133,10 @@ class DuckDbLogStore implements LogStore {
     return this.exclusively((writer) => writer.write(documents));
   }
 
-  misfits(documents: readonly DocumentWrite[]): UnfitValue[] {
+  async misfits(documents: readonly DocumentWrite[]): Promise<UnfitValue[]> {
     const { fields, nextRow, nextSeqNo } = this.#file.catalog;
     const state = { fields, nextRow, nextSeqNo, documents: new Map(), removedVersion: () => undefined };
-    return unfitOf(planWrite(documents, state).outcomes);
+    return unfitOf((await planWrite(documents, state)).outcomes);
   }
 
   writeEach(documents: readonly ConditionalWrite[]): Promise<DocumentOutcome[]> {
@@ -161,13 +164,7 @@ class DuckDbLogStore implements LogStore {
       const file = await this.#newFile(undefined);
       try {
         await file.declare(fields, timeField);
-        const plan = planWrite(documents, {
-          ...file.catalog,
-          documents: new Map(),
-          removedVersion: () => undefined,
-        });
-        throwUnfit(plan.outcomes);
-        await writePlan(file, plan);
+        await loadDocuments(file, documents);
       } catch (error) {
         await file.close();
         throw error;
@@ -379,6 +376,25 @@ async function writePlan(file: StoreFile, { documents, batch, nextSeqNo }: Write
     batch,
     nextSeqNo,
   );
+}
+
+/**
+ * Stores documents in a file that nobody sees yet, some at a time: it is all of them or nothing without a transaction.
+ * @throws UnfitDocuments with all that do not fit
+ */
+async function loadDocuments(file: StoreFile, documents: readonly LoadedDocument[]): Promise<void> {
+  for (let from = 0; from < documents.length; from += LOADED_TOGETHER) {
+    const state = { ...file.catalog, documents: new Map(), removedVersion: () => undefined };
+    const plan = await planWrite(documents.slice(from, from + LOADED_TOGETHER), state);
+    if (unfitOf(plan.outcomes).length > 0) {
+      // All that comes after is looked at, too.
+      const { outcomes } = await planWrite(documents.slice(from), state);
+      throw new UnfitDocuments(
+        unfitOf(outcomes).map((value) => ({ ...value, document: value.document + from })),
+      );
+    }
+    await writePlan(file, plan);
+  }
 }
 
 /** @throws UnfitDocuments */

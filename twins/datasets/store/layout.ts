@@ -34,15 +34,30 @@ export async function createTables(connection: DuckDBConnection): Promise<void> 
     raw(`CREATE TABLE documents
       (_row BIGINT, _id VARCHAR, _index VARCHAR, _version BIGINT, _seq_no BIGINT, _source VARCHAR)`),
   );
-  await read(
-    connection,
-    raw("CREATE TABLE field_statistics (field VARCHAR, documents BIGINT, tokens BIGINT)"),
-  );
+  await createStatistics(connection);
   await read(connection, raw("CREATE TABLE removed_rows (_row BIGINT)"));
   await createWrittenPostings(connection, FIRST_WRITTEN);
   await showWrittenPostings(connection, [FIRST_WRITTEN]);
   await read(connection, raw("CREATE TABLE catalog (format BIGINT, content VARCHAR)"));
   await saveCatalog(connection, { fields: new FieldCatalog([], undefined), nextRow: 0, nextSeqNo: 0 });
+}
+
+/** What each write adds is appended, for an update takes longer than all the rest of a small write; a field's numbers are their sum. */
+async function createStatistics(connection: DuckDBConnection): Promise<void> {
+  await read(connection, raw("CREATE TABLE counted_tokens (field VARCHAR, documents BIGINT, tokens BIGINT)"));
+  await read(
+    connection,
+    raw(`CREATE VIEW field_statistics AS
+      SELECT field, sum(documents)::BIGINT AS documents, sum(tokens)::BIGINT AS tokens FROM counted_tokens GROUP BY field`),
+  );
+}
+
+/** Makes one row a field of all that was counted. Run it in a transaction. */
+export async function sumStatistics(connection: DuckDBConnection): Promise<void> {
+  await read(connection, raw("CREATE TEMP TABLE summed_tokens AS SELECT * FROM field_statistics"));
+  await read(connection, raw("DELETE FROM counted_tokens"));
+  await read(connection, raw("INSERT INTO counted_tokens SELECT * FROM summed_tokens"));
+  await read(connection, raw("DROP TABLE summed_tokens"));
 }
 
 /** Adds columns and empty postings. @param timeField the one found by name when absent. */
@@ -60,7 +75,7 @@ export async function addFields(
     );
     if (!field.postings) continue;
     await createPostings(connection, field.postings);
-    await read(connection, sql`INSERT INTO field_statistics VALUES (${field.name}, 0, 0)`);
+    await read(connection, sql`INSERT INTO counted_tokens VALUES (${field.name}, 0, 0)`);
   }
   const all = [...catalog.all(), ...placed];
   return new FieldCatalog(all, timeField ?? catalog.timeField?.name ?? likelyTimeField(all));

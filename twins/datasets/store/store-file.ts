@@ -1,8 +1,9 @@
 /** A store's database file while it is open: its fields, its next numbers, and what is written to it. */
-import type { DuckDBConnection } from "@duckdb/node-api";
+import { setImmediate } from "node:timers/promises";
+import { BIGINT, type DuckDBConnection, VARCHAR } from "@duckdb/node-api";
 import type { FieldCatalog, NewField } from "../fields.ts";
 import { identifier, joined, raw, type Sql, sql } from "../sql.ts";
-import { appendDocuments, type DocumentColumns } from "./append.ts";
+import { appendColumns, appendDocuments, type DocumentColumns } from "./append.ts";
 import type { Batch } from "./batch.ts";
 import { Database, type DatabaseOptions, transaction } from "./database.ts";
 import { read } from "./duckdb.ts";
@@ -16,6 +17,7 @@ import {
   type StoreCatalog,
   showAllPostings,
   showBuiltPostings,
+  sumStatistics,
   widenFields,
 } from "./layout.ts";
 import type { StoredDocument } from "./log-store.ts";
@@ -25,6 +27,11 @@ import { WrittenPostings } from "./written-postings.ts";
 
 /** Without a write-ahead log DuckDB keeps what is new in memory until it is told to write it down. */
 const CHECKPOINT_BYTES = 16 << 20;
+/** Documents that are appended before others have their turn on the event loop. */
+const SLICE_DOCUMENTS = 256;
+/** Rows of statistics that are summed up whenever they are asked for. */
+const MAX_STATISTICS = 2048;
+const statisticsTypes = [VARCHAR, BIGINT, BIGINT];
 
 type FileOptions = Omit<DatabaseOptions, "holder">;
 
@@ -39,6 +46,8 @@ export class StoreFile {
   #sinceCheckpointBytes = 0;
   /** Nothing has been written or removed: the views of postings look at what was built alone. */
   #untouched = false;
+  /** Appended since they were summed up. */
+  #statisticsRows = 0;
 
   constructor(database: Database, writer: DuckDBConnection, catalog: StoreCatalog, isShared: boolean) {
     this.database = database;
@@ -122,16 +131,15 @@ export class StoreFile {
     return this.database.turn(async () => {
       await this.#touch();
       const fields = await this.#extend(batch);
-      const rows = new PostingRows();
-      await transaction(this.#writer, async () => {
+      let postings = 0;
+      const counted = await transaction(this.#writer, async () => {
         const counts = await this.#deleteRows(replaced.map(({ row }) => row));
-        await appendDocuments(this.#writer, this.#columns, documents, fields, batch);
-        for (const [name, { values }] of batch.columns) {
-          const { postings } = fields.get(name) ?? {};
-          if (postings) addTo(counts, name, rows.add(postingsNumber(postings), values));
+        for (let from = 0; from < documents.length; from += SLICE_DOCUMENTS) {
+          const slice = documents.slice(from, from + SLICE_DOCUMENTS);
+          postings += await this.#append(slice, fields, batch, counts);
         }
-        await rows.appendWritten(this.#writer, this.#written.table);
         await this.#countTokens(counts);
+        return counts.size;
       });
       const last = documents.at(-1);
       this.#catalog = {
@@ -140,18 +148,21 @@ export class StoreFile {
         nextSeqNo,
       };
       const bytes = documents.reduce((sum, { source }) => sum + source.length * 3, 0);
-      await this.#written.appended(rows.size);
-      await this.#checkpoint(bytes);
+      await this.#written.appended(postings);
+      await this.#stored(bytes, counted);
     });
   }
 
   remove(rows: readonly number[], nextSeqNo: number): Promise<void> {
     return this.database.turn(async () => {
       await this.#touch();
-      await transaction(this.#writer, async () => {
-        await this.#countTokens(await this.#deleteRows(rows));
+      const counted = await transaction(this.#writer, async () => {
+        const counts = await this.#deleteRows(rows);
+        await this.#countTokens(counts);
+        return counts.size;
       });
       this.#catalog = { ...this.#catalog, nextSeqNo };
+      await this.#stored(0, counted);
     });
   }
 
@@ -213,6 +224,30 @@ export class StoreFile {
     this.#columns = { names: result.columnNames(), types: result.columnTypes() };
   }
 
+  /** Appends documents with their postings. Answers how many these are. */
+  async #append(
+    documents: readonly StoredDocument[],
+    fields: FieldCatalog,
+    batch: Batch,
+    counts: Map<string, TokenCount>,
+  ): Promise<number> {
+    await appendDocuments(this.#writer, this.#columns, documents, fields, batch);
+    await setImmediate();
+    const postings = new PostingRows();
+    for (const [name, { values }] of batch.columns) {
+      const { postings: table } = fields.get(name) ?? {};
+      if (table === undefined) continue;
+      const texts = documents.flatMap(({ row }) => {
+        const text = values.get(row);
+        return text ? [[row, text] as const] : [];
+      });
+      addTo(counts, name, postings.add(postingsNumber(table), texts));
+    }
+    await setImmediate();
+    await postings.appendWritten(this.#writer, this.#written.table);
+    return postings.size;
+  }
+
   /** Removes documents with their postings. Answers what that takes from the statistics. */
   async #deleteRows(rows: readonly number[]): Promise<Map<string, TokenCount>> {
     const counts = new Map<string, TokenCount>();
@@ -241,18 +276,21 @@ export class StoreFile {
 
   async #countTokens(counts: ReadonlyMap<string, TokenCount>): Promise<void> {
     if (counts.size === 0) return;
-    const changes = [...counts].map(
-      ([name, { documents, tokens }]) => sql`(${name}, ${BigInt(documents)}, ${BigInt(tokens)})`,
-    );
-    await read(
-      this.#writer,
-      sql`UPDATE field_statistics
-        SET documents = field_statistics.documents + change.documents, tokens = field_statistics.tokens + change.tokens
-        FROM (VALUES ${joined(changes, ", ")}) AS change(name, documents, tokens) WHERE field = change.name`,
-    );
+    const values = [...counts.values()];
+    await appendColumns(this.#writer, "counted_tokens", statisticsTypes, [
+      [...counts.keys()],
+      values.map(({ documents }) => BigInt(documents)),
+      values.map(({ tokens }) => BigInt(tokens)),
+    ]);
   }
 
-  async #checkpoint(bytes: number): Promise<void> {
+  /** Counts what was stored, and tidies up after enough of it. */
+  async #stored(bytes: number, statistics: number): Promise<void> {
+    this.#statisticsRows += statistics;
+    if (this.#statisticsRows > MAX_STATISTICS) {
+      await transaction(this.#writer, () => sumStatistics(this.#writer));
+      this.#statisticsRows = 0;
+    }
     this.#sinceCheckpointBytes += bytes;
     if (this.#sinceCheckpointBytes < CHECKPOINT_BYTES) return;
     this.#sinceCheckpointBytes = 0;
