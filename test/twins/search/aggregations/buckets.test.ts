@@ -115,6 +115,15 @@ describe("terms", () => {
     ]);
   });
 
+  test.each([
+    [{ num_partitions: 3 }, "Missing [partition] parameter for partition-based include"],
+    [{ partition: 0 }, "Missing [num_partitions] parameter for partition-based include"],
+    [{ partition: 3, num_partitions: 3 }, "Partition must be >=0 and < numPartition which is 3"],
+    [{ partition: 0, num_partitions: 2, of: 1 }, "Unknown parameter in Include/Exclude clause: of"],
+  ])("a partition is refused as the vendor refuses it: %j", async (include, reason) => {
+    expect((await refused(store, { a: { terms: { field: "host", include } } })).cause.reason).toBe(reason);
+  });
+
   test("min_doc_count 0 shows terms of documents that the query does not match", async () => {
     const answer = await answered(
       store,
