@@ -31,6 +31,7 @@ export async function startSearchTwin(
     return opened;
   };
   const searches = createOpenSearches(clock);
+  const loading = loadAhead();
   return {
     world: new EventWorld({ store, opened: () => current, index }),
     store,
@@ -50,12 +51,22 @@ export async function startSearchTwin(
       await (await opened)?.reset({ file: baselineFile() });
     },
     async stop() {
+      await loading;
       await (await opened)?.close();
     },
   };
 }
 
-/** DuckDB is loaded here, and not before the twin answers. */
+/** The twin answers before what queries need is loaded, DuckDB above all; it is loaded then, so that no query has to wait for it. */
+async function loadAhead(): Promise<void> {
+  try {
+    await import("../datasets/store/duckdb-log-store.ts");
+    await Promise.all([import("./aggregations/aggregations.ts"), import("./esql/run.ts")]);
+  } catch {
+    // The request that needs it fails, and says why.
+  }
+}
+
 async function open(
   baselineFile: string | undefined,
   index: string,
