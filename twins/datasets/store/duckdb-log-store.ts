@@ -7,39 +7,34 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import type { FieldCatalog } from "../fields.ts";
-import { raw, type Sql, sql } from "../sql.ts";
+import { raw, type Sql } from "../sql.ts";
 import { copyDatabase } from "./copy-file.ts";
 import { removeDatabase } from "./database.ts";
+import { amongIds, DocumentChanges, loadDocuments, type NewChange, unfitOf } from "./document-changes.ts";
 import { DEFAULT_INDEX } from "./format.ts";
-import {
-  type ConditionalWrite,
-  type DocumentOutcome,
-  type DocumentPlace,
-  type DocumentWrite,
-  type LoadedDocument,
-  type LogStore,
-  type LogWriter,
-  type QueryOptions,
-  type QueryResult,
-  type RemovedDocument,
-  type StoreChange,
-  type StoreContent,
-  type StoredDocument,
-  UnfitDocuments,
-  type UnfitValue,
-  type WrittenDocument,
+import type {
+  ConditionalWrite,
+  DocumentOutcome,
+  DocumentPlace,
+  DocumentWrite,
+  LogStore,
+  LogWriter,
+  QueryOptions,
+  QueryResult,
+  RemovedDocument,
+  StoreChange,
+  StoreContent,
+  StoredDocument,
+  UnfitValue,
+  WrittenDocument,
 } from "./log-store.ts";
-import { documentKey, planWrite, type WritePlan } from "./plan-write.ts";
+import { planWrite } from "./plan-write.ts";
 import { StoreFile } from "./store-file.ts";
 import { selectDocuments, storedDocuments } from "./stored-documents.ts";
 import { Turns } from "./turns.ts";
 
 const MEMORY_LIMIT = "256MB";
 const THREADS = 2;
-/** Documents of a state that are loaded together. */
-const LOADED_TOGETHER = 4096;
-/** How many removed documents are remembered, so that one written again goes on with its version. */
-const MAX_REMOVED = 10_000;
 
 export interface LogStoreOptions {
   /** Folder for this store's file and no other's; made if it is not there. Absent: one of its own among the machine's temporary files. */
@@ -75,7 +70,14 @@ class DuckDbLogStore implements LogStore {
   readonly #madeFolder: string | undefined;
   readonly #turns = new Turns();
   readonly #listeners = new Set<(change: StoreChange) => void>();
-  readonly #removed = new Map<string, number>();
+  readonly #changes = new DocumentChanges({
+    file: () => this.#file,
+    ownFile: () => this.#ownFile(),
+    changed: (change) => {
+      this.#announce(change);
+      void this.#maintain();
+    },
+  });
   #opened: StoreFile | undefined;
   #baselineFile: string | undefined;
   /** The file before, while queries that began with it run; and its end. */
@@ -232,8 +234,9 @@ class DuckDbLogStore implements LogStore {
   async #replace(file: StoreFile): Promise<void> {
     await this.#closing;
     this.#changeTo(file);
-    this.#removed.clear();
-    this.#announce({ stateVersion: ++this.stateVersion, change: "reset" });
+    this.#changes.forget();
+    this.#announce({ change: "reset" });
+    void this.#maintain();
   }
 
   /** Works on another file from here on. */
@@ -258,44 +261,11 @@ class DuckDbLogStore implements LogStore {
       },
       query: (statement, options) => store.query(statement, options),
       byId: (index, ids, options) => store.byId(index, ids, options),
-      write: (documents) => store.#writeAll(documents),
+      write: (documents) => store.#changes.write(documents),
       misfits: (documents) => store.misfits(documents),
-      writeEach: (documents) => store.#writeEach(documents),
-      remove: (places) => store.#remove(places),
+      writeEach: (documents) => store.#changes.writeEach(documents),
+      remove: (places) => store.#changes.remove(places),
     };
-  }
-
-  async #writeAll(documents: readonly DocumentWrite[]): Promise<WrittenDocument[]> {
-    const plan = await this.#plan(documents);
-    throwUnfit(plan.outcomes);
-    await this.#store(plan);
-    return plan.outcomes.filter((outcome) => outcome.outcome === "written");
-  }
-
-  async #writeEach(documents: readonly ConditionalWrite[]): Promise<DocumentOutcome[]> {
-    const plan = await this.#plan(documents);
-    await this.#store(plan);
-    return plan.outcomes;
-  }
-
-  async #plan(documents: readonly ConditionalWrite[]): Promise<WritePlan> {
-    const { fields, nextRow, nextSeqNo } = this.#file.catalog;
-    const places = documents.flatMap(({ index, id }) => (id === undefined ? [] : [{ index, id }]));
-    return planWrite(documents, {
-      fields,
-      nextRow,
-      nextSeqNo,
-      documents: await this.#find(places),
-      removedVersion: (key) => this.#removed.get(key),
-    });
-  }
-
-  async #store(plan: WritePlan): Promise<void> {
-    const { documents } = plan;
-    if (documents.length === 0) return;
-    await writePlan(await this.#ownFile(), plan);
-    this.#announce({ stateVersion: ++this.stateVersion, change: "write", documents });
-    void this.#maintain();
   }
 
   /** Puts postings into order, a step at a time, as long as there is something to do. */
@@ -320,91 +290,8 @@ class DuckDbLogStore implements LogStore {
     }
   }
 
-  async #remove(places: readonly DocumentPlace[]): Promise<(RemovedDocument | undefined)[]> {
-    const there = await this.#find(places);
-    const documents = [...there.values()];
-    let { nextSeqNo } = this.#file.catalog;
-    const removed = places.map((place): RemovedDocument | undefined => {
-      const key = documentKey(place);
-      const document = there.get(key);
-      if (!document) return undefined;
-      there.delete(key);
-      this.#remember(key, document.version + 1);
-      return { version: document.version + 1, seqNo: nextSeqNo++ };
-    });
-    if (documents.length === 0) return removed;
-    const file = await this.#ownFile();
-    await file.remove(
-      documents.map(({ row }) => row),
-      nextSeqNo,
-    );
-    this.#announce({ stateVersion: ++this.stateVersion, change: "remove", documents });
-    return removed;
+  #announce(change: NewChange): void {
+    const numbered = { stateVersion: ++this.stateVersion, ...change };
+    for (const listener of [...this.#listeners]) listener(numbered);
   }
-
-  /** What is in these places, by `documentKey`. */
-  async #find(places: readonly DocumentPlace[]): Promise<Map<string, StoredDocument>> {
-    const ids = places.map(({ id }) => id);
-    const found = ids.length === 0 ? [] : await this.#file.find(amongIds(ids));
-    return new Map(found.map((document) => [documentKey(document), document]));
-  }
-
-  #remember(key: string, version: number): void {
-    this.#removed.delete(key);
-    this.#removed.set(key, version);
-    const [oldest] = this.#removed.keys();
-    if (this.#removed.size > MAX_REMOVED && oldest !== undefined) this.#removed.delete(oldest);
-  }
-
-  #announce(change: StoreChange): void {
-    for (const listener of [...this.#listeners]) listener(change);
-  }
-}
-
-function amongIds(ids: readonly string[]): Sql {
-  const [only] = ids;
-  if (ids.length === 1 && only !== undefined) return sql`_id = ${only}`;
-  return sql`_id IN (SELECT unnest(from_json(${JSON.stringify(ids)}, '["VARCHAR"]')))`;
-}
-
-/** Stores what a write comes to. */
-async function writePlan(file: StoreFile, { documents, batch, nextSeqNo }: WritePlan): Promise<void> {
-  const replaced = documents.flatMap((planned) => planned.replaced ?? []);
-  await file.write(
-    documents.map(({ document }) => document),
-    replaced,
-    batch,
-    nextSeqNo,
-  );
-}
-
-/**
- * Stores documents in a file that nobody sees yet, some at a time: it is all of them or nothing without a transaction.
- * @throws UnfitDocuments with all that do not fit
- */
-async function loadDocuments(file: StoreFile, documents: readonly LoadedDocument[]): Promise<void> {
-  for (let from = 0; from < documents.length; from += LOADED_TOGETHER) {
-    const state = { ...file.catalog, documents: new Map(), removedVersion: () => undefined };
-    const plan = await planWrite(documents.slice(from, from + LOADED_TOGETHER), state);
-    if (unfitOf(plan.outcomes).length > 0) {
-      // All that comes after is looked at, too.
-      const { outcomes } = await planWrite(documents.slice(from), state);
-      throw new UnfitDocuments(
-        unfitOf(outcomes).map((value) => ({ ...value, document: value.document + from })),
-      );
-    }
-    await writePlan(file, plan);
-  }
-}
-
-/** @throws UnfitDocuments */
-function throwUnfit(outcomes: readonly DocumentOutcome[]): void {
-  const unfit = unfitOf(outcomes);
-  if (unfit.length > 0) throw new UnfitDocuments(unfit);
-}
-
-function unfitOf(outcomes: readonly DocumentOutcome[]): UnfitValue[] {
-  return outcomes.flatMap((outcome, document) =>
-    outcome.outcome === "unfit" ? [{ ...outcome.misfit, document }] : [],
-  );
 }
