@@ -2,7 +2,6 @@
 
 export const SAMPLE_RATE = 24_000;
 export const BYTES_PER_SAMPLE = 2;
-export const BYTES_PER_MS = (SAMPLE_RATE * BYTES_PER_SAMPLE) / 1000;
 
 /** Bytes of the given length of audio. */
 export function bytesOf(milliseconds: number): number {

@@ -79,6 +79,15 @@ async function openFile(file: string): Promise<{ bytes: Readable; length: number
     // A pipe or a device has no length.
     return { bytes: createReadStream(file), length: found.isFile() ? found.size : undefined };
   } catch (error) {
-    throw new NotAsked(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    throw new NotAsked(
+      `${file} cannot be read: ${whyUnreadable(error)}; name a CSV or NDJSON file, or - for standard input`,
+    );
   }
+}
+
+function whyUnreadable(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const code = "code" in error ? error.code : undefined;
+  if (code === "ENOENT") return `there is no such file, looked for from ${process.cwd()}`;
+  return code === "EACCES" ? "it may not be read" : error.message;
 }

@@ -26,6 +26,8 @@ const memoryAim = { kind: "at-most", limit: 400 } as const;
 const explanations = [
   "floor: plain DuckDB with the memory and the threads of the twin's; its own reader of the same file, the same question in SQL",
   "written by hand over columns and a sorted table of words, without HTTP. value of a question: its share of that.",
+  "The twin keeps in how many events a word or a value is until something is written, and the statements it has prepared; by hand",
+  "each question is asked from the beginning. What is kept is there when the measured rounds begin.",
   "Both take turns, and their answers are compared. Memory is of the process that did all of it: uploads, questions, writes.",
 ];
 

@@ -3,6 +3,7 @@
  * machine. Release 412 of checkout takes fewer connections to the payments database; when the morning's traffic comes, it
  * runs out of them.
  */
+import { createRandom } from "../../twins/sandbox/random.ts";
 
 const EVENTS = 50_000;
 /** So many of them are customers who try to pay again. */
@@ -83,7 +84,7 @@ interface Failure {
 
 /** The events, oldest first, one JSON object each. @param events as many as are shipped, unless told otherwise */
 export function* logEvents(events = EVENTS): Generator<string> {
-  const random = mulberry32(1041);
+  const random = createRandom(1041);
   const retried = Math.round(events * RETRIES_SHARE);
   const requests = Array.from({ length: events - retried }, () => request(momentOfTraffic(random), random));
   const retries = Array.from({ length: retried }, () => retry(random));
@@ -188,17 +189,6 @@ function pickService(chance: number): Service {
 
 function hex(random: () => number, digits: number): string {
   return Array.from({ length: digits }, () => Math.floor(random() * 16).toString(16)).join("");
-}
-
-/** A small generator whose numbers are the same everywhere: Tommy Ettinger's mulberry32. */
-function mulberry32(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
 
 function never(): never {

@@ -32,7 +32,7 @@ import {
 } from "./utterances.ts";
 
 /** Silence before and after each utterance. */
-export const MARGIN_MS = 400;
+const MARGIN_MS = 400;
 /** Every voice is brought to this level. */
 const SPEECH_LEVEL_DB = -22;
 /** Quieter than this at either end of what the synthesiser gives is not yet, or no more, speech. */
@@ -79,7 +79,7 @@ export async function makeSamples({ from, to, synthesis, onSample }: MakeSamples
 }
 
 /** Reads and checks `utterances.yaml`. @throws Error saying what is wrong with it, and where. */
-export function readUtterances(folder: string): Utterances {
+function readUtterances(folder: string): Utterances {
   const file = join(folder, UTTERANCES_FILE);
   return parseUtterances(readFileSync(file, "utf8"), file);
 }

@@ -1,5 +1,6 @@
 /** Sounds that are no speech, the same on every machine. */
 import { applyGain, levelDb, msToSamples } from "../../twins/audio/pcm.ts";
+import { createRandom } from "../../twins/sandbox/random.ts";
 
 /** Notes of the chords, in hertz; each chord sounds for half a second. */
 const CHORDS = [
@@ -11,20 +12,14 @@ const CHORDS = [
 const CHORD_MS = 500;
 const NOTE_FADE_MS = 30;
 
-/** White noise from a seeded generator (Mulberry32). */
+/** White noise from a seeded generator. */
 export function whiteNoise(
   durationMs: number,
   levelInDb: number,
   seed: number,
   sampleRate: number,
 ): Int16Array {
-  let state = seed >>> 0;
-  const random = (): number => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let bits = Math.imul(state ^ (state >>> 15), state | 1);
-    bits ^= bits + Math.imul(bits ^ (bits >>> 7), bits | 61);
-    return ((bits ^ (bits >>> 14)) >>> 0) / 2 ** 32;
-  };
+  const random = createRandom(seed);
   const peak = 32_768 * 10 ** (levelInDb / 20) * Math.sqrt(3);
   return new Int16Array(msToSamples(durationMs, sampleRate)).map(() => Math.round((random() * 2 - 1) * peak));
 }

@@ -2,8 +2,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
+import { isRunning } from "../../twins/sandbox/is-running.ts";
 
-export const LOCATOR_FOLDER = ".offhook";
+const LOCATOR_FOLDER = ".offhook";
 
 const agentLocator = z.object({ url: z.url(), pid: z.number() });
 const twinsLocator = z.object({
@@ -43,15 +44,5 @@ function parse(text: string): unknown {
     return JSON.parse(text);
   } catch {
     return undefined;
-  }
-}
-
-/** A file left behind by a process that was killed says nothing. */
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "EPERM";
   }
 }

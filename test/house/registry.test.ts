@@ -2,6 +2,9 @@ import { describe, expect, test } from "vitest";
 import { registry } from "../../twins/registry.ts";
 import { compileTwin } from "../../twins/sandbox/sandbox.ts";
 import type { PlatformRefusal } from "../../twins/sandbox/twin.ts";
+import { loadTwins } from "../../twins/sandbox/twin-entry.ts";
+
+const definitions = await loadTwins(registry);
 
 const refusals: PlatformRefusal[] = [
   { kind: "unknown-path", method: "GET", path: "/nothing", allowed: [] },
@@ -17,13 +20,17 @@ test("twins have names of their own, and the engine is among them", () => {
   expect(names).toContain("engine");
 });
 
+test("a twin is listed under the name of its definition", () => {
+  expect(registry.map(({ name }) => name)).toEqual(definitions.map(({ name }) => name));
+});
+
 test("no two twins have the same cloud host, and each is a name in lower case or a pattern of such", () => {
-  const hosts = registry.flatMap(({ cloudHosts = [] }) => cloudHosts);
+  const hosts = definitions.flatMap(({ cloudHosts = [] }) => cloudHosts);
   expect(new Set(hosts).size).toBe(hosts.length);
   for (const host of hosts) expect(host).toMatch(/^(\*\.)?([a-z0-9-]+\.)+[a-z]+$/);
 });
 
-describe.each(registry.map((definition) => [definition.name, definition] as const))(
+describe.each(definitions.map((definition) => [definition.name, definition] as const))(
   "%s",
   (_name, definition) => {
     const declared = [...definition.operations, ...(definition.sockets ?? [])];

@@ -93,8 +93,8 @@ test("what cannot be asked exits with 2 and says what to do", async () => {
     [["upload", "a", "b"], env, "one file at a time"],
     [["show", "--format", "xml"], env, "--format: must be csv or ndjson"],
     [["show"], {}, "no twins run here: start them with npm run dev"],
-    [["upload", file("none.csv")], env, "cannot be read"],
-    [["upload", folder], env, "it is a folder"],
+    [["upload", file("none.csv")], env, "none.csv cannot be read: there is no such file, looked for from "],
+    [["upload", folder], env, "it is a folder; name a CSV or NDJSON file, or - for standard input"],
     [["show", "--twins", "http://127.0.0.1:1", "--key", "k"], {}, "did not answer"],
   ];
   const outcomes = await Promise.all(cases.map(([args, given]) => run("dataset.ts", args, given)));

@@ -39,7 +39,6 @@ export const manifestSchema = z
     path: ["samples"],
   });
 
-export type SampleKind = z.infer<typeof sampleKindSchema>;
 export type ManifestEntry = z.infer<typeof manifestEntrySchema>;
 export type Manifest = z.infer<typeof manifestSchema>;
 

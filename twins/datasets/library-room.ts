@@ -1,21 +1,13 @@
 /** Keeps a library within its bounds: what processes left behind that are gone, and what nobody has used for longest. */
 import { readdir, rm, stat } from "node:fs/promises";
 import path from "node:path";
+import { isRunning } from "../sandbox/is-running.ts";
 
 /** Removes the folders (`<process>-…`) of processes that run no more. */
 export async function removeLeftOvers(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     const pid = Number.parseInt(name, 10);
     if (!isRunning(pid)) await rm(path.join(folder, name), { recursive: true, force: true });
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "EPERM";
   }
 }
 

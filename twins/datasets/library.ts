@@ -35,10 +35,9 @@ import {
   type DatasetSource,
 } from "../sandbox/datasets/dataset.ts";
 import { likelyFormat, statedFormat } from "./ingest/format.ts";
-import { ingest } from "./ingest/ingest.ts";
 import { descriptionSchema } from "./library-description.ts";
 import { removeLeftOvers, removeOldest } from "./library-room.ts";
-import { FORMAT_VERSION } from "./store/layout.ts";
+import { FORMAT_VERSION } from "./store/format.ts";
 
 /** Grows when the same file would become another dataset. */
 const INGEST_VERSION = 3;
@@ -78,6 +77,8 @@ class Library implements DatasetLibrary {
     const making = await mkdtemp(path.join(this.#own, "making-"));
     try {
       const startedAt = performance.now();
+      // Most starts find what an earlier one has made.
+      const { ingest } = await import("./ingest/ingest.ts");
       const { file, description } = await ingest(source, making, signal);
       const { rows, bytes } = description;
       this.#log.info({ rows, bytes, ms: Math.round(performance.now() - startedAt) }, "a dataset was made");

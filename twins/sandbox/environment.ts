@@ -5,9 +5,9 @@ import { type ActorSetup, type AgentSetup, actorSchema, agentSchema } from "./ag
 import { type KeyEntry, keyHash, organisationName } from "./api-keys.ts";
 import type { Layout } from "./sandbox.ts";
 import { type CheckedService, mistakesOf, servicesSchema } from "./services.ts";
-import type { AnyTwinDefinition } from "./twin.ts";
+import type { TwinEntry } from "./twin-entry.ts";
 
-const fileSchema = (known: readonly AnyTwinDefinition[]) =>
+const fileSchema = (known: readonly TwinEntry[]) =>
   z.strictObject({
     version: z.literal(1, "must be 1"),
     /** Where the control plane of `dev` is; see `Layout`. */
@@ -35,16 +35,16 @@ export class EnvironmentError extends Error {
 }
 
 /**
- * Reads the text of an environment file.
+ * Reads the text of an environment file, and loads the twins that it names.
  * @param file its name, for messages.
  * @param known the twins there are.
  * @throws EnvironmentError with one line (`file:line: where: rule`) per mistake.
  */
-export function readEnvironment(
+export async function readEnvironment(
   text: string,
   file: string,
-  known: readonly AnyTwinDefinition[],
-): Environment {
+  known: readonly TwinEntry[],
+): Promise<Environment> {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   if (document.errors.length > 0) {
@@ -53,7 +53,7 @@ export function readEnvironment(
     );
     throw new EnvironmentError(said.join("\n"));
   }
-  const reading = fileSchema(known).safeParse(document.toJS({ maxAliasCount: 100 }));
+  const reading = await fileSchema(known).safeParseAsync(document.toJS({ maxAliasCount: 100 }));
   if (!reading.success) {
     const said = mistakesOf(reading.error)
       .map(({ path, rule }) => ({ path, rule, line: lineOf(path, document, lines) }))

@@ -46,7 +46,7 @@ export function ownRefusal(refusal: PlatformRefusal): VendorResponse {
 }
 
 /** A write the world refused, with all its problems. */
-export function worldRefusalResponse(refusal: WorldRefusal): VendorResponse {
+function worldRefusalResponse(refusal: WorldRefusal): VendorResponse {
   return errorResponse(422, "refused", "nothing was changed; see problems", refusal.problems);
 }
 
@@ -54,9 +54,24 @@ export type Reading<Value> = { ok: true; value: Value } | { ok: false; response:
 
 /** Reads a JSON body by a schema; an absent body is read as `undefined`. Not JSON → 400, not what is expected → 422. */
 export function readBodyAs<Value>(request: VendorRequest, schema: z.ZodType<Value>): Reading<Value> {
-  const json = readJson(request.body);
-  if (!json.ok) return { ok: false, response: errorResponse(400, "malformed_json", json.message) };
-  return readAs(json.value, schema, "the body is not what this route takes");
+  const json = readBody(request);
+  return json.ok ? readingOf(schema.safeParse(json.value), WRONG_BODY) : json;
+}
+
+/** The same, by a schema that has to wait for something. */
+export async function readBodyAsync<Value>(
+  request: VendorRequest,
+  schema: z.ZodType<Value>,
+): Promise<Reading<Value>> {
+  const json = readBody(request);
+  return json.ok ? readingOf(await schema.safeParseAsync(json.value), WRONG_BODY) : json;
+}
+
+const WRONG_BODY = "the body is not what this route takes";
+
+function readBody({ body }: VendorRequest): Reading<unknown> {
+  const json = readJson(body);
+  return json.ok ? json : { ok: false, response: errorResponse(400, "malformed_json", json.message) };
 }
 
 /** No member, parameter or column has this name. */
@@ -70,12 +85,11 @@ export function readQueryAs<Value>(request: VendorRequest, schema: z.ZodType<Val
   const problems = repeated.map((field) => ({ field, rule: "is given more than once" }));
   // A schema that takes any name would pass over this one in silence.
   if (names.includes(NO_NAME)) problems.push({ field: NO_NAME, rule: "there is no such key here" });
-  if (problems.length === 0) return readAs(Object.fromEntries(request.query), schema, message);
+  if (problems.length === 0) return readingOf(schema.safeParse(Object.fromEntries(request.query)), message);
   return { ok: false, response: errorResponse(422, "invalid", message, problems) };
 }
 
-function readAs<Value>(value: unknown, schema: z.ZodType<Value>, message: string): Reading<Value> {
-  const reading = schema.safeParse(value);
+function readingOf<Value>(reading: z.ZodSafeParseResult<Value>, message: string): Reading<Value> {
   if (reading.success) return { ok: true, value: reading.data };
   return { ok: false, response: errorResponse(422, "invalid", message, fieldProblems(reading.error)) };
 }

@@ -9,14 +9,13 @@ import type { Logger } from "pino";
 import { type Address, type HostLookup, hostName, readAddress } from "./address.ts";
 import type { ApiKeys } from "./api-keys.ts";
 import { serveControl } from "./control/serve.ts";
-import type { EnvironmentRoutes } from "./environment-routes.ts";
 import { errorResponse } from "./errors.ts";
 import { refuseEarly } from "./http.ts";
 import { createHttpServer } from "./http-server.ts";
 import { listen } from "./listen.ts";
+import type { OrganisationRoutes } from "./organisation-routes.ts";
 import { type OpenPort, openPort } from "./own-port.ts";
 import type { Sandbox } from "./sandbox.ts";
-import type { SandboxRoutes } from "./sandbox-routes.ts";
 import type { Sandboxes } from "./sandboxes.ts";
 import { ENGINE } from "./services.ts";
 import { createUpgrader, refuseUpgrade } from "./upgrade.ts";
@@ -33,8 +32,8 @@ export interface GatewayOptions {
 /** What a gateway leads to. */
 export interface Served {
   sandboxes: Sandboxes;
-  routes: SandboxRoutes;
-  environments: EnvironmentRoutes;
+  routes: OrganisationRoutes;
+  environments: OrganisationRoutes;
   /** The sandbox whose engine answers at the root. */
   first: Sandbox;
 }

@@ -1,5 +1,6 @@
 /** What each organisation asked of the routes that belong to no twin: of sandboxes and of environments. */
 import { liveClock } from "./clock.ts";
+import { getOrAdd } from "./get-or-add.ts";
 import { Journal } from "./journal.ts";
 import { createMask } from "./mask.ts";
 
@@ -10,11 +11,6 @@ export class OrganisationJournals {
   readonly #journals = new Map<string, Journal>();
 
   of(organisation: string): Journal {
-    let journal = this.#journals.get(organisation);
-    if (!journal) {
-      journal = new Journal(mask, liveClock);
-      this.#journals.set(organisation, journal);
-    }
-    return journal;
+    return getOrAdd(this.#journals, organisation, () => new Journal(mask, liveClock));
   }
 }

@@ -36,6 +36,18 @@ export function compileTwin(definition: AnyTwinDefinition): TwinType {
   }
 }
 
+const types = new WeakMap<AnyTwinDefinition, TwinType>();
+
+/** The definition compiled, once for all sandboxes. @throws Error as `compileTwin` does */
+export function typeOf(definition: AnyTwinDefinition): TwinType {
+  let type = types.get(definition);
+  if (!type) {
+    type = compileTwin(definition);
+    types.set(definition, type);
+  }
+  return type;
+}
+
 /** A running twin, with what the platform keeps about it. */
 export interface HostedTwin {
   type: TwinType;

@@ -7,20 +7,13 @@ import { Claims } from "./claims.ts";
 import { SandboxClock, wallTime } from "./clock.ts";
 import type { Dataset } from "./datasets/dataset.ts";
 import type { DatasetPlace, Environments, ResetSandbox } from "./datasets/environments.ts";
+import { getOrAdd } from "./get-or-add.ts";
 import type { HostTarget, NamedTarget } from "./host-names.ts";
 import type { OpenPort } from "./own-port.ts";
-import {
-  type Layout,
-  type Reach,
-  type Sandbox,
-  startSandbox,
-  stopSandbox,
-  type TwinType,
-} from "./sandbox.ts";
+import { type Layout, type Reach, type Sandbox, startSandbox, stopSandbox, typeOf } from "./sandbox.ts";
 import { FIRST_SANDBOX, SandboxRefusal } from "./sandbox-refusal.ts";
 import { type ResetOutcome, resetSandbox } from "./sandbox-reset.ts";
 import type { CheckedService } from "./services.ts";
-import type { AnyTwinDefinition } from "./twin.ts";
 import type { TwinOfSandbox } from "./vendor.ts";
 
 export interface SandboxesOptions {
@@ -29,7 +22,6 @@ export interface SandboxesOptions {
   baseUrl: string;
   /** Most sandboxes of one organisation at a time. */
   mostPerOrganisation: number;
-  types: ReadonlyMap<AnyTwinDefinition, TwinType>;
   environments: Environments;
   /** Opens a port of a twin's own. */
   openPort(of: TwinOfSandbox, port: number): Promise<OpenPort>;
@@ -222,12 +214,12 @@ export class Sandboxes {
   }
 
   async #start(organisation: string, id: string, name: string, plan: SandboxPlan): Promise<Started> {
-    const { baseUrl, types, log } = this.#options;
-    const services = plan.services.map(({ definition, config, profile }) => {
-      const type = types.get(definition);
-      if (!type) throw new Error(`twin ${definition.name} is not known`);
-      return { type, config, ...(profile === undefined ? {} : { profile }) };
-    });
+    const { baseUrl, log } = this.#options;
+    const services = plan.services.map(({ definition, config, profile }) => ({
+      type: typeOf(definition),
+      config,
+      ...(profile === undefined ? {} : { profile }),
+    }));
     const { layout, reach, environment, ownDatasets = new Map<string, Dataset>() } = plan;
     const clock = new SandboxClock();
     const dataset = (service: string) =>
@@ -280,12 +272,7 @@ export class Sandboxes {
   }
 
   #slotsOf(organisation: string): Map<string, Slot> {
-    let slots = this.#slots.get(organisation);
-    if (!slots) {
-      slots = new Map();
-      this.#slots.set(organisation, slots);
-    }
-    return slots;
+    return getOrAdd(this.#slots, organisation, () => new Map());
   }
 
   /** Two organisations may use the same id without learning of one another. */

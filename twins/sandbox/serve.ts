@@ -100,7 +100,7 @@ export async function serveOperation<Target>(
     complete({ ...sent, notes });
     return;
   }
-  const refusal = (status: number) => service.refusal({ kind: "fault", status });
+  const refusal = (status: number) => service.refusal({ kind: "fault", status, operation: match.route.id });
   const sent = await answerWithFault(fault, { req, res, perform, refusal });
   complete({ ...(sent ?? unanswered), notes, fault: fault.label });
 }

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { hostName, isName } from "./address.ts";
 import { placedIssues } from "./errors.ts";
 import type { AnyTwinDefinition } from "./twin.ts";
+import { loadTwin, type TwinEntry } from "./twin-entry.ts";
 
 /** The engine's service name. It is in every sandbox, listed or not, and answers at the root. */
 export const ENGINE = "engine";
@@ -50,11 +51,14 @@ export interface Mistake {
   rule: string;
 }
 
-/** A list of services as it is written; every mistake is an issue, those of shape beside those that a twin finds. */
-export function servicesSchema(known: readonly AnyTwinDefinition[]): z.ZodType<CheckedService[]> {
-  return z.unknown().transform((given, context) => {
+/**
+ * A list of services as it is written; every mistake is an issue, those of shape beside those that a twin finds. It is to be
+ * parsed asynchronously: the twins that are named are loaded.
+ */
+export function servicesSchema(known: readonly TwinEntry[]): z.ZodType<CheckedService[]> {
+  return z.unknown().transform(async (given, context) => {
     const reading = z.array(serviceSchema).safeParse(given);
-    const checked = checkServices(reading.success ? reading.data : readableOf(given), known);
+    const checked = await checkServices(reading.success ? reading.data : readableOf(given), known);
     const mistakes = [...(reading.success ? [] : mistakesOf(reading.error)), ...checked.mistakes];
     for (const { path, rule } of mistakes) {
       context.issues.push({ code: "custom", path, message: rule, input: given });
@@ -76,17 +80,18 @@ function readableOf(given: unknown): (GivenService | undefined)[] {
   });
 }
 
-function checkServices(
+async function checkServices(
   given: readonly (GivenService | undefined)[],
-  known: readonly AnyTwinDefinition[],
-): { services: CheckedService[]; mistakes: Mistake[] } {
+  known: readonly TwinEntry[],
+): Promise<{ services: CheckedService[]; mistakes: Mistake[] }> {
+  const definitions = await Promise.all(given.map((service) => service && loadTwin(known, service.name)));
   const services: CheckedService[] = [];
   const mistakes: Mistake[] = [];
   given.forEach((service, index) => {
     if (!service) return;
     const mistake = (rule: string, ...where: PropertyKey[]) =>
       mistakes.push({ path: [index, ...where], rule });
-    const definition = known.find(({ name }) => name === service.name);
+    const definition = definitions[index];
     if (!definition) {
       const names = known.map(({ name }) => name).join(", ");
       mistake(`there is no service "${service.name}"; known are ${names}`, "name");
@@ -124,12 +129,12 @@ function checkServices(
 }
 
 /** The services with the engine among them, if it is known at all. */
-export function withEngine(
+export async function withEngine(
   services: readonly CheckedService[],
-  known: readonly AnyTwinDefinition[],
-): CheckedService[] {
+  known: readonly TwinEntry[],
+): Promise<CheckedService[]> {
   if (services.some(({ definition }) => definition.name === ENGINE)) return [...services];
-  const engine = known.find(({ name }) => name === ENGINE);
+  const engine = await loadTwin(known, ENGINE);
   if (!engine) return [...services];
   return [{ definition: engine, config: engine.config.parse({}), dnsAliases: [] }, ...services];
 }

@@ -15,13 +15,14 @@ import { createEnvironmentRoutes } from "./environment-routes.ts";
 import { type Gateway, startGateway } from "./gateway.ts";
 import { pathsWithin, variablesAmong } from "./given-reach.ts";
 import { OrganisationJournals } from "./organisation-journals.ts";
-import { compileTwin, type Reach } from "./sandbox.ts";
+import type { Reach } from "./sandbox.ts";
 import { addressesOf, type TwinAddresses } from "./sandbox-description.ts";
 import { FIRST_SANDBOX } from "./sandbox-refusal.ts";
 import { createSandboxRoutes } from "./sandbox-routes.ts";
 import { Sandboxes } from "./sandboxes.ts";
 import { type CheckedService, withEngine } from "./services.ts";
 import type { AnyTwinDefinition } from "./twin.ts";
+import { entriesOf, type TwinEntry } from "./twin-entry.ts";
 
 export type { TwinAddresses } from "./sandbox-description.ts";
 
@@ -79,11 +80,10 @@ const MOST_DATASET_BYTES = 4 * 1024 ** 3;
  * @throws EnvironmentError naming file and line, or Error naming the port or the twin that did not start.
  */
 export async function startTwins(options: StartOptions = {}): Promise<RunningTwins> {
-  const known = options.twins ?? registry;
+  const known = options.twins ? entriesOf(options.twins) : registry;
   const environmentFile = path.resolve(options.environmentFile ?? defaultEnvironment);
   const environment = await readEnvironmentFile(environmentFile, known);
-  const services = withEngine(environment.services, known);
-  const types = new Map(known.map((definition) => [definition, compileTwin(definition)]));
+  const services = await withEngine(environment.services, known);
   const log = options.log ?? pino({ level: "silent" });
   const apiKey = options.apiKey ?? makeApiKey();
   const configured = [...environment.keys, ...(options.keys ?? [])];
@@ -101,7 +101,6 @@ export async function startTwins(options: StartOptions = {}): Promise<RunningTwi
     environments,
     baseUrl: gateway.baseUrl,
     mostPerOrganisation: options.mostSandboxes ?? MOST_SANDBOXES,
-    types,
     openPort: gateway.openPort,
     log,
   });
@@ -190,7 +189,7 @@ function withoutNames({ port: _port, ...service }: CheckedService): CheckedServi
   return { ...service, dnsAliases: [] };
 }
 
-async function readEnvironmentFile(file: string, known: readonly AnyTwinDefinition[]): Promise<Environment> {
+async function readEnvironmentFile(file: string, known: readonly TwinEntry[]): Promise<Environment> {
   const shown = path.relative(process.cwd(), file);
   let text: string;
   try {

@@ -1,4 +1,6 @@
 /** Keeps tables within their limits: what arrives makes the oldest rows leave, and the rows that refer to those. */
+
+import { getOrAdd } from "./get-or-add.ts";
 import { sizeOfJson } from "./json.ts";
 import { type Addition, type PlacedRow, referringRows, type State } from "./state.ts";
 import { isKey, type Key, type TableRows } from "./table.ts";
@@ -81,11 +83,7 @@ function neededBy(written: readonly PlacedRow[], table: TableRows): Set<unknown>
 }
 
 function letGo(state: State, placed: PlacedRow, key: Key, leaving: Leaving): void {
-  let rows = leaving.get(placed.table);
-  if (!rows) {
-    rows = new Map();
-    leaving.set(placed.table, rows);
-  }
+  const rows = getOrAdd(leaving, placed.table, () => new Map());
   if (rows.has(key)) return;
   rows.set(key, placed);
   for (const [table, , referrers] of referringRows(state, placed.table.type.name, key)) {

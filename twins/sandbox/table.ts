@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { type Column, type Columns, compileColumn } from "./column.ts";
+import { getOrAdd } from "./get-or-add.ts";
 import { sizeOfJson } from "./json.ts";
 import type { Row, TableDescription } from "./world.ts";
 
@@ -141,12 +142,7 @@ export class TableRows {
     for (const [column, byValue] of this.#referrers) {
       const value = row[column];
       if (!isKey(value)) continue;
-      let keys = byValue.get(value);
-      if (!keys) {
-        keys = new Set();
-        byValue.set(value, keys);
-      }
-      keys.add(key);
+      getOrAdd(byValue, value, () => new Set()).add(key);
     }
   }
 

@@ -61,8 +61,8 @@ export type PlatformRefusal =
   /** A path or body that cannot be decoded. */
   | { kind: "malformed-request"; message: string }
   | { kind: "body-too-large"; limitBytes: number }
-  /** A fault that was armed; the status is one of `faultStatuses`. */
-  | { kind: "fault"; status: number }
+  /** A fault that was armed; the status is one of `faultStatuses`. `operation` is the id of what was asked for. */
+  | { kind: "fault"; status: number; operation: string }
   | { kind: "internal"; message: string };
 
 export interface TwinDefinition<Config, Twin extends RunningTwin> {

@@ -90,7 +90,7 @@ export function createUpgrader(): Upgrader {
       }
       if (fault?.spec.effect === "refuse_upgrade") {
         const { status, retry_after } = fault.spec;
-        const refusal = twin.type.definition.refusal({ kind: "fault", status });
+        const refusal = twin.type.definition.refusal({ kind: "fault", status, operation: match.route.id });
         return refuse(retryingAfter(refusal, retry_after), fault.label);
       }
       const answer = await askTwin(twin, match.route, request);

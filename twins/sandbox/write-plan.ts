@@ -3,6 +3,7 @@
  * everything that speaks against it.
  */
 
+import { getOrAdd } from "./get-or-add.ts";
 import { readRow, shown } from "./row.ts";
 import { type Addition, type PlacedRow, referringRows, type State } from "./state.ts";
 import { isKey, type Key, type TableRows, type TableType } from "./table.ts";
@@ -24,12 +25,7 @@ class Arrivals {
   }
 
   add(table: string, key: Key, row: Readonly<Row>): void {
-    let rows = this.#byTable.get(table);
-    if (!rows) {
-      rows = new Map();
-      this.#byTable.set(table, rows);
-    }
-    rows.set(key, row);
+    getOrAdd(this.#byTable, table, () => new Map()).set(key, row);
   }
 }
 

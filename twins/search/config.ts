@@ -1,6 +1,6 @@
 /** The `config` of the service `elasticsearch` in `environment.yaml`. */
 import { z } from "zod";
-import { DEFAULT_INDEX } from "../datasets/store/layout.ts";
+import { DEFAULT_INDEX } from "../datasets/store/format.ts";
 import { translatorConfig } from "../datasets/translator/config.ts";
 
 export const searchConfig = z

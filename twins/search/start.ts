@@ -1,5 +1,4 @@
 /** Starts the search twin of one sandbox. */
-import { openLogStore } from "../datasets/store/duckdb-log-store.ts";
 import type { LogStore } from "../datasets/store/log-store.ts";
 import { translatorOf } from "../datasets/translator/config.ts";
 import { EventWorld } from "../datasets/world/event-world.ts";
@@ -32,6 +31,7 @@ export async function startSearchTwin(
     return opened;
   };
   const searches = createOpenSearches(clock);
+  const loading = loadAhead();
   return {
     world: new EventWorld({ store, opened: () => current, index }),
     store,
@@ -51,11 +51,27 @@ export async function startSearchTwin(
       await (await opened)?.reset({ file: baselineFile() });
     },
     async stop() {
+      await loading;
       await (await opened)?.close();
     },
   };
 }
 
-function open(baselineFile: string | undefined, index: string, log: TwinContext["log"]): Promise<LogStore> {
+/** The twin answers before what queries need is loaded, DuckDB above all; it is loaded then, so that no query has to wait for it. */
+async function loadAhead(): Promise<void> {
+  try {
+    await import("../datasets/store/duckdb-log-store.ts");
+    await Promise.all([import("./aggregations/aggregations.ts"), import("./esql/run.ts")]);
+  } catch {
+    // The request that needs it fails, and says why.
+  }
+}
+
+async function open(
+  baselineFile: string | undefined,
+  index: string,
+  log: TwinContext["log"],
+): Promise<LogStore> {
+  const { openLogStore } = await import("../datasets/store/duckdb-log-store.ts");
   return openLogStore({ index, log, ...(baselineFile === undefined ? {} : { baselineFile }) });
 }

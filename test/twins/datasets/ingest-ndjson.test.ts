@@ -67,6 +67,24 @@ describe("NDJSON", () => {
     expect((await ingested("{}\n{}\n")).sources).toHaveLength(2);
   });
 
+  test("an event in a hit of an export may be nested as deep as one that stands alone, and no deeper", async () => {
+    const nested = (levels: number, open: string, close: string) =>
+      `${'{"a":'}${open.repeat(levels - 1)}1${close.repeat(levels - 1)}}`;
+    const hit = (event: string) => `{"_index":"web","_id":"A","_source":${event}}\n`;
+    for (const [levels, open, close, rule] of [
+      [20, '{"a":', "}", "objects are nested deeper than 20 levels"],
+      [100, "[", "]", "the event is nested deeper than 100 levels"],
+    ] as const) {
+      const { sources } = await ingested(hit(nested(levels, open, close)), { format: "ndjson" });
+      expect(sources).toEqual([nested(levels, open, close)]);
+      await expect(
+        ingested(hit(nested(levels + 1, open, close)), { format: "ndjson" }),
+      ).rejects.toMatchObject({
+        problems: [{ line: 1, rule }],
+      });
+    }
+  });
+
   test("hits of an export give their source, id and index; other lines can stand among them", async () => {
     const { ids, indices, sources, rows } = await ingested(
       [

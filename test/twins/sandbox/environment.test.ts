@@ -3,16 +3,17 @@ import { z } from "zod";
 import engine from "../../../twins/engine/index.ts";
 import { agentEnvironment } from "../../../twins/sandbox/agent-setup.ts";
 import { EnvironmentError, readEnvironment } from "../../../twins/sandbox/environment.ts";
+import { entriesOf } from "../../../twins/sandbox/twin-entry.ts";
 import { createShop } from "../../support/shop-twin.ts";
 
 /** A service that is reached by something else than HTTP. */
 const silent = { ...createShop(), name: "silent", operations: [], sockets: [] };
-const known = [engine, createShop(), silent];
+const known = entriesOf([engine, createShop(), silent]);
 
 /** The lines of the refusal of an environment file. */
-function mistakes(text: string): string[] {
+async function mistakes(text: string): Promise<string[]> {
   try {
-    readEnvironment(text, "env.yaml", known);
+    await readEnvironment(text, "env.yaml", known);
   } catch (error) {
     if (error instanceof EnvironmentError) return error.message.split("\n");
     throw error;
@@ -20,8 +21,8 @@ function mistakes(text: string): string[] {
   throw new Error("expected a refusal");
 }
 
-test("services come with their config checked and their host names in lower case", () => {
-  const environment = readEnvironment(
+test("services come with their config checked and their host names in lower case", async () => {
+  const environment = await readEnvironment(
     "version: 1\nservices:\n  - name: shop\n    dns_aliases: [Shop.Example.COM]\n    config:\n      stock: [lamp]\n",
     "env.yaml",
     known,
@@ -31,12 +32,12 @@ test("services come with their config checked and their host names in lower case
   ]);
 });
 
-test("a service without config gets its twin's defaults", () => {
-  const environment = readEnvironment("version: 1\nservices: [{ name: shop }]\n", "env.yaml", known);
+test("a service without config gets its twin's defaults", async () => {
+  const environment = await readEnvironment("version: 1\nservices: [{ name: shop }]\n", "env.yaml", known);
   expect(environment.services[0]?.config).toEqual({ stock: [] });
 });
 
-test("a file of an agent sandbox is read whole", () => {
+test("a file of an agent sandbox is read whole", async () => {
   const hash = "ab".repeat(32);
   const text = `version: 1
 services:
@@ -63,7 +64,7 @@ agent:
     MAX_CALLS: 3
     TRACE: true
 `;
-  const environment = readEnvironment(text, "env.yaml", known);
+  const environment = await readEnvironment(text, "env.yaml", known);
   expect(environment.services).toMatchObject([{ profile: "rich", port: 9200 }]);
   expect(environment.layout).toBe("split");
   expect(environment.keys).toEqual([
@@ -97,8 +98,8 @@ agent:
   expect(agentEnvironment(environment.agent, "")).toMatchObject({ SIMULATION_ID: "" });
 });
 
-test("a key in the clear is not repeated by the message that refuses it", () => {
-  const [first] = mistakes("version: 1\nservices: []\nkeys:\n  acme: my-secret-key\n");
+test("a key in the clear is not repeated by the message that refuses it", async () => {
+  const [first] = await mistakes("version: 1\nservices: []\nkeys:\n  acme: my-secret-key\n");
   expect(first).not.toContain("my-secret-key");
 });
 
@@ -211,13 +212,13 @@ describe("a mistake names file, line and what would be right", () => {
     ]),
     ["broken YAML", "version: 1\nservices: [\n", 3, []],
     ["an empty file", "", 1, []],
-  ])("%s", (_name, text, line, words) => {
-    const [first = ""] = mistakes(text);
+  ])("%s", async (_name, text, line, words) => {
+    const [first = ""] = await mistakes(text);
     expect(first).toMatch(new RegExp(`^env\\.yaml:${line}: `));
     for (const word of words) expect(first).toContain(word);
   });
 
-  test("one host name for two services", () => {
+  test("one host name for two services", async () => {
     const bank = {
       ...createShop(),
       name: "bank",
@@ -225,18 +226,20 @@ describe("a mistake names file, line and what would be right", () => {
     };
     const text =
       "version: 1\nservices:\n  - name: shop\n    dns_aliases: [a.example.com]\n  - name: bank\n    dns_aliases:\n      - A.example.com\n";
-    expect(() => readEnvironment(text, "env.yaml", [...known, bank])).toThrow(
+    await expect(readEnvironment(text, "env.yaml", [...known, ...entriesOf([bank])])).rejects.toThrow(
       /^env\.yaml:7: .*another service/,
     );
   });
 
-  test("all mistakes are listed", () => {
+  test("all mistakes are listed", async () => {
     expect(
-      mistakes("version: 1\nservices:\n  - name: bank\n  - name: shop\n    config: { stock: 1, x: 2 }\n"),
+      await mistakes(
+        "version: 1\nservices:\n  - name: bank\n  - name: shop\n    config: { stock: 1, x: 2 }\n",
+      ),
     ).toHaveLength(3);
   });
 
-  test("a mistake of shape hides no other: names, configs and the rest of the file are looked at all the same", () => {
+  test("a mistake of shape hides no other: names, configs and the rest of the file are looked at all the same", async () => {
     const text = `version: 2
 services:
   - name: bank
@@ -248,7 +251,7 @@ services:
   - config: {}
 layout: new
 `;
-    expect(mistakes(text).map((line) => line.split(": ").slice(0, 2).join(" "))).toEqual([
+    expect((await mistakes(text)).map((line) => line.split(": ").slice(0, 2).join(" "))).toEqual([
       "env.yaml:1 version",
       "env.yaml:3 services.0.name",
       "env.yaml:4 services.0.prt",
@@ -260,7 +263,7 @@ layout: new
     ]);
   });
 
-  test("every mistake of YAML is listed", () => {
-    expect(mistakes('version: 1\nservices: [\nagent: "x\n').length).toBeGreaterThan(1);
+  test("every mistake of YAML is listed", async () => {
+    expect((await mistakes('version: 1\nservices: [\nagent: "x\n')).length).toBeGreaterThan(1);
   });
 });

@@ -122,11 +122,11 @@ describe("POST /sandboxes", () => {
     const answer = await ask("POST", "", { services, layout: "new" });
     expect(answer.status).toBe(422);
     expect(answer.body.error.problems.map(({ field }: { field: string }) => field)).toEqual([
+      "layout",
       "services.0.prt",
       "services.1.port",
       "services.0.name",
       "services.1.config.stok",
-      "layout",
     ]);
   });
 

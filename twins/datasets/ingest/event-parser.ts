@@ -4,6 +4,7 @@
  */
 import { brokenNameRule } from "../field-name.ts";
 import { MAX_OBJECTS } from "../store/json-leaves.ts";
+import { EventProblem } from "./event-problem.ts";
 import type { FieldNode, FieldTree } from "./field-tree.ts";
 import { readStringBytes } from "./json-string.ts";
 import { MOST_DEPTH, MOST_FIELDS } from "./limits.ts";
@@ -25,15 +26,6 @@ const ZERO = 0x30;
 const LETTER_T = 0x74;
 const LETTER_F = 0x66;
 const LETTER_N = 0x6e;
-
-/** Something is wrong at a byte of the line. */
-export class EventProblem extends Error {
-  readonly at: number;
-  constructor(at: number, rule: string) {
-    super(rule);
-    this.at = at;
-  }
-}
 
 const literals = {
   true: Buffer.from("true"),

@@ -3,7 +3,7 @@
  * what stands at `_source`; id and index are the document's.
  */
 import { z } from "zod";
-import { EventProblem } from "./event-parser.ts";
+import { EventProblem } from "./event-problem.ts";
 
 /** What a hit can have beside its source. */
 const envelope = z.strictObject({

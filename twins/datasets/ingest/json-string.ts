@@ -1,5 +1,5 @@
 /** A JSON string with escapes in it, as the bytes it stands for. */
-import { EventProblem } from "./event-parser.ts";
+import { EventProblem } from "./event-problem.ts";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;

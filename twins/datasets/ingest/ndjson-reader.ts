@@ -1,5 +1,6 @@
 /** NDJSON: one JSON object a line, https://github.com/ndjson/ndjson-spec. Empty lines are none. */
-import { EventParser, EventProblem } from "./event-parser.ts";
+import { EventParser } from "./event-parser.ts";
+import { EventProblem } from "./event-problem.ts";
 import { readExportedHit } from "./exported-hit.ts";
 import { FieldTree } from "./field-tree.ts";
 import type { Problems } from "./problems.ts";

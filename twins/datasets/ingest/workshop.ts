@@ -7,7 +7,7 @@ import { stagedColumn } from "./infer.ts";
 import type { RowReader } from "./row-reader.ts";
 import { MOST_ROW_BYTES, QUOTE, SEPARATOR, type StagingFile } from "./staging-file.ts";
 
-const MEMORY_LIMIT = "384MB";
+const MEMORY_LIMIT = "256MB";
 const CLOSING_MEMORY_LIMIT = "8MB";
 
 /** Columns of the staging table before those of the file. */

@@ -8,6 +8,7 @@ import {
   listValue,
 } from "@duckdb/node-api";
 import type { Field, FieldCatalog, FieldType } from "../fields.ts";
+import { Slices } from "../slices.ts";
 import type { Batch } from "./batch.ts";
 import type { ColumnValue } from "./coerce.ts";
 import type { StoredDocument } from "./log-store.ts";
@@ -22,6 +23,7 @@ export async function appendColumns(
   columns: readonly (readonly DuckDBValue[])[],
 ): Promise<void> {
   const rows = columns[0]?.length ?? 0;
+  const slices = new Slices();
   const appender = await connection.createAppender(table);
   try {
     for (let first = 0; first < rows; first += VECTOR_SIZE) {
@@ -29,6 +31,7 @@ export async function appendColumns(
       const chunk = DuckDBDataChunk.create(types, end - first);
       chunk.setColumns(columns.map((values) => (end - first === rows ? values : values.slice(first, end))));
       appender.appendDataChunk(chunk);
+      if (slices.over) await slices.next();
     }
   } finally {
     appender.closeSync();

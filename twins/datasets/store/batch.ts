@@ -48,7 +48,11 @@ export class Batch {
     try {
       return this.#fit(readLeaves(source));
     } catch (error) {
-      if (error instanceof Unfit) return { ...error.misfit, ...placeOf(source, error.offset) };
+      if (error instanceof Unfit) {
+        const { misfit, offset } = error;
+        const value = misfit.kind === "object_for_value" ? memberText(source, misfit.field) : misfit.value;
+        return { ...misfit, value, ...placeOf(source, offset) };
+      }
       if (!(error instanceof JsonMistake)) throw error;
       const { kind, message, offset, field = "" } = error;
       return { kind, reason: message, field, type: "", value: "", ...placeOf(source, offset) };
@@ -158,6 +162,17 @@ function tooMany(name: string, leaf: Leaf): Unfit {
 
 function jsonOf({ kind, text }: Leaf): string {
   return kind === "string" ? JSON.stringify(text) : text;
+}
+
+/** What stands at a dotted name, as JSON text; empty where the source spreads it over several dotted members. */
+function memberText(source: string, name: string): string {
+  let value: unknown = JSON.parse(source);
+  for (const part of name.split(".")) {
+    const members: [string, unknown][] =
+      typeof value === "object" && value !== null && !Array.isArray(value) ? Object.entries(value) : [];
+    value = members.find(([member]) => member === part)?.[1];
+  }
+  return value === undefined ? "" : JSON.stringify(value);
 }
 
 /** `a.b.c` → `a`, `a.b`. */

@@ -5,10 +5,11 @@
 import { rm } from "node:fs/promises";
 import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import { raw, type Sql } from "../sql.ts";
-import { read, readOnly } from "./duckdb.ts";
+import { read } from "./duckdb.ts";
 import { QueryInterrupted, type QueryOptions, type QueryResult } from "./log-store.ts";
 import { programFunction } from "./program-functions.ts";
 import { type QueryGate, queryGate } from "./query-gate.ts";
+import { Reader } from "./reader.ts";
 
 /** What its tables are in, beside the empty database in memory that DuckDB starts with. */
 export const DATABASE = "store";
@@ -20,10 +21,12 @@ const INTERRUPT_AGAIN_MS = 20;
  * In this order, for the last one locks the others. DuckDB allows every statement to write to the folder it spills into, so it
  * spills nowhere. The file is thrown away after use, so nothing needs to survive a crash: no write-ahead log.
  */
-const settings = (file: string) => [
-  `ATTACH '${file.replaceAll("'", "''")}' AS ${DATABASE} (RECOVERY_MODE no_wal_writes)`,
+const settings = ({ file, holder }: Pick<DatabaseOptions, "file" | "holder">) => [
+  `ATTACH '${file.replaceAll("'", "''")}' AS ${DATABASE} (${holder === "others" ? "READ_ONLY" : "RECOVERY_MODE no_wal_writes"})`,
   "PRAGMA disable_checkpoint_on_shutdown",
   "SET temp_directory = ''",
+  // A view that a statement names twice would be kept in memory as a whole: the postings of a million events.
+  "SET disabled_optimizers = 'common_subplan'",
   "SET autoinstall_known_extensions = false",
   "SET autoload_known_extensions = false",
   "SET allow_community_extensions = false",
@@ -33,6 +36,8 @@ const settings = (file: string) => [
 
 export interface DatabaseOptions {
   file: string;
+  /** Whose the file is: this database's alone, which removes it in the end, or others' too, who do not find it changed. */
+  holder: "itself" | "others";
   /** As DuckDB writes it: `256MB`. */
   memoryLimit: string;
   threads: number;
@@ -43,22 +48,23 @@ export class Database {
   readonly #owner: object;
   readonly #gate: QueryGate;
   readonly #instance: DuckDBInstance;
-  readonly #file: string;
-  readonly #idle: DuckDBConnection[] = [];
+  /** What is removed in the end. */
+  readonly #ownFile: string | undefined;
+  readonly #idle: Reader[] = [];
   readonly #running = new Set<Promise<unknown>>();
   readonly #cancels = new Set<() => void>();
 
-  constructor(owner: object, gate: QueryGate, instance: DuckDBInstance, file: string) {
+  constructor(owner: object, gate: QueryGate, instance: DuckDBInstance, ownFile: string | undefined) {
     this.#owner = owner;
     this.#gate = gate;
     this.#instance = instance;
-    this.#file = file;
+    this.#ownFile = ownFile;
   }
 
   /** Opens the file, or makes it. */
   static async open(
     owner: object,
-    { file, memoryLimit, threads }: DatabaseOptions,
+    { file, holder, memoryLimit, threads }: DatabaseOptions,
     gate = queryGate,
   ): Promise<Database> {
     const instance = await DuckDBInstance.create(":memory:", {
@@ -67,14 +73,14 @@ export class Database {
     });
     try {
       const connection = await instance.connect();
-      for (const setting of settings(file)) await connection.run(setting);
+      for (const setting of settings({ file, holder })) await connection.run(setting);
       connection.registerScalarFunction(programFunction());
       connection.closeSync();
     } catch (error) {
       instance.closeSync();
       throw error;
     }
-    return new Database(owner, gate, instance, file);
+    return new Database(owner, gate, instance, holder === "itself" ? file : undefined);
   }
 
   /** A connection that looks at this database's tables. Whoever asked closes it. */
@@ -86,7 +92,7 @@ export class Database {
 
   /** Runs one statement that reads, on a connection of its own. @throws QueryInterrupted, QueueFull */
   query(statement: Sql, options?: QueryOptions): Promise<QueryResult> {
-    return this.#run((connection) => readOnly(connection, statement), options);
+    return this.#run((reader) => reader.read(statement), options);
   }
 
   /** One turn in the gate. */
@@ -99,16 +105,16 @@ export class Database {
     for (const cancel of [...this.#cancels]) cancel();
   }
 
-  /** Waits for what runs, closes, and removes the file. */
+  /** Waits for what runs, closes, and removes the file if it is its own. */
   async close(): Promise<void> {
     while (this.#running.size > 0) await Promise.allSettled(this.#running);
-    for (const connection of this.#idle.splice(0)) connection.closeSync();
+    for (const reader of this.#idle.splice(0)) reader.close();
     this.#instance.closeSync();
-    await removeDatabase(this.#file);
+    if (this.#ownFile !== undefined) await removeDatabase(this.#ownFile);
   }
 
   async #run<Result>(
-    work: (connection: DuckDBConnection) => Promise<Result>,
+    work: (reader: Reader) => Promise<Result>,
     { signal, deadlineMs = DEADLINE_MS }: QueryOptions = {},
   ): Promise<Result> {
     const startedAt = performance.now();
@@ -136,23 +142,23 @@ export class Database {
   }
 
   async #interruptible<Result>(
-    work: (connection: DuckDBConnection) => Promise<Result>,
+    work: (reader: Reader) => Promise<Result>,
     signal: AbortSignal,
   ): Promise<Result> {
-    const connection = this.#idle.pop() ?? (await this.connect());
+    const reader = this.#idle.pop() ?? new Reader(await this.connect());
     let again: NodeJS.Timeout | undefined;
     const interrupt = () => {
-      connection.interrupt();
-      again ??= setInterval(() => connection.interrupt(), INTERRUPT_AGAIN_MS);
+      reader.interrupt();
+      again ??= setInterval(() => reader.interrupt(), INTERRUPT_AGAIN_MS);
     };
     signal.addEventListener("abort", interrupt, { once: true });
     try {
       signal.throwIfAborted();
-      return await work(connection);
+      return await work(reader);
     } finally {
       clearInterval(again);
       signal.removeEventListener("abort", interrupt);
-      this.#idle.push(connection);
+      this.#idle.push(reader);
     }
   }
 

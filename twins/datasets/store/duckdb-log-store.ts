@@ -1,38 +1,40 @@
-/** The log store on DuckDB: a copy of the baseline in a file of its own, thrown away in the end. */
+/**
+ * The log store on DuckDB. It reads the baseline where it lies, beside other stores that do; from the first write on it works on
+ * a copy, in a file of its own that is thrown away in the end.
+ */
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import type { FieldCatalog } from "../fields.ts";
-import { raw, type Sql, sql } from "../sql.ts";
+import { raw, type Sql } from "../sql.ts";
 import { copyDatabase } from "./copy-file.ts";
 import { removeDatabase } from "./database.ts";
-import { DEFAULT_INDEX } from "./layout.ts";
-import {
-  type ConditionalWrite,
-  type DocumentOutcome,
-  type DocumentPlace,
-  type DocumentWrite,
-  type LogStore,
-  type LogWriter,
-  type QueryOptions,
-  type QueryResult,
-  type RemovedDocument,
-  type StoreChange,
-  type StoreContent,
-  type StoredDocument,
-  UnfitDocuments,
-  type UnfitValue,
-  type WrittenDocument,
+import { amongIds, DocumentChanges, loadDocuments, type NewChange, unfitOf } from "./document-changes.ts";
+import { DEFAULT_INDEX } from "./format.ts";
+import type {
+  ConditionalWrite,
+  DocumentOutcome,
+  DocumentPlace,
+  DocumentWrite,
+  LogStore,
+  LogWriter,
+  QueryOptions,
+  QueryResult,
+  RemovedDocument,
+  StoreChange,
+  StoreContent,
+  StoredDocument,
+  UnfitValue,
+  WrittenDocument,
 } from "./log-store.ts";
-import { documentKey, planWrite, type WritePlan } from "./plan-write.ts";
-import { StoreFile, selectDocuments, storedDocuments } from "./store-file.ts";
+import { planWrite } from "./plan-write.ts";
+import { StoreFile } from "./store-file.ts";
+import { selectDocuments, storedDocuments } from "./stored-documents.ts";
 import { Turns } from "./turns.ts";
 
 const MEMORY_LIMIT = "256MB";
 const THREADS = 2;
-/** How many removed documents are remembered, so that one written again goes on with its version. */
-const MAX_REMOVED = 10_000;
 
 export interface LogStoreOptions {
   /** Folder for this store's file and no other's; made if it is not there. Absent: one of its own among the machine's temporary files. */
@@ -68,7 +70,14 @@ class DuckDbLogStore implements LogStore {
   readonly #madeFolder: string | undefined;
   readonly #turns = new Turns();
   readonly #listeners = new Set<(change: StoreChange) => void>();
-  readonly #removed = new Map<string, number>();
+  readonly #changes = new DocumentChanges({
+    file: () => this.#file,
+    ownFile: () => this.#ownFile(),
+    changed: (change) => {
+      this.#announce(change);
+      void this.#maintain();
+    },
+  });
   #opened: StoreFile | undefined;
   #baselineFile: string | undefined;
   /** The file before, while queries that began with it run; and its end. */
@@ -126,10 +135,10 @@ class DuckDbLogStore implements LogStore {
     return this.exclusively((writer) => writer.write(documents));
   }
 
-  misfits(documents: readonly DocumentWrite[]): UnfitValue[] {
+  async misfits(documents: readonly DocumentWrite[]): Promise<UnfitValue[]> {
     const { fields, nextRow, nextSeqNo } = this.#file.catalog;
     const state = { fields, nextRow, nextSeqNo, documents: new Map(), removedVersion: () => undefined };
-    return unfitOf(planWrite(documents, state).outcomes);
+    return unfitOf((await planWrite(documents, state)).outcomes);
   }
 
   writeEach(documents: readonly ConditionalWrite[]): Promise<DocumentOutcome[]> {
@@ -157,13 +166,7 @@ class DuckDbLogStore implements LogStore {
       const file = await this.#newFile(undefined);
       try {
         await file.declare(fields, timeField);
-        const plan = planWrite(documents, {
-          ...file.catalog,
-          documents: new Map(),
-          removedVersion: () => undefined,
-        });
-        throwUnfit(plan.outcomes);
-        await writePlan(file, plan);
+        await loadDocuments(file, documents);
       } catch (error) {
         await file.close();
         throw error;
@@ -197,6 +200,13 @@ class DuckDbLogStore implements LogStore {
 
   async #newFile(baselineFile: string | undefined): Promise<StoreFile> {
     const { memoryLimit = MEMORY_LIMIT, index = DEFAULT_INDEX } = this.#options;
+    if (baselineFile === undefined) return this.#newOwnFile(undefined);
+    const shared = await StoreFile.share(this, { file: baselineFile, memoryLimit, threads: THREADS }, index);
+    return shared ?? this.#newOwnFile(baselineFile);
+  }
+
+  async #newOwnFile(baselineFile: string | undefined): Promise<StoreFile> {
+    const { memoryLimit = MEMORY_LIMIT, index = DEFAULT_INDEX } = this.#options;
     const file = join(this.#folder, `store-${this.#files++}.duckdb`);
     // One that a process which was killed has left.
     await removeDatabase(file);
@@ -210,15 +220,30 @@ class DuckDbLogStore implements LogStore {
     }
   }
 
-  /** Works on another file from here on. */
-  async #replace(file: StoreFile): Promise<void> {
+  /** The file that can be written to. */
+  async #ownFile(): Promise<StoreFile> {
+    if (!this.#file.isShared) return this.#file;
+    const file = await this.#newOwnFile(this.#baselineFile);
     // One at most is kept for queries that began with it.
     await this.#closing;
+    this.#changeTo(file);
+    return file;
+  }
+
+  /** Has other content from here on. */
+  async #replace(file: StoreFile): Promise<void> {
+    await this.#closing;
+    this.#changeTo(file);
+    this.#changes.forget();
+    this.#announce({ change: "reset" });
+    void this.#maintain();
+  }
+
+  /** Works on another file from here on. */
+  #changeTo(file: StoreFile): void {
     const before = this.#file;
     this.#leaving = before;
     this.#opened = file;
-    this.#removed.clear();
-    this.#announce({ stateVersion: ++this.stateVersion, change: "reset" });
     this.#closing = before.close().catch((error: unknown) => {
       this.#options.log?.warn({ err: error }, "a database that is no longer used could not be removed");
     });
@@ -236,44 +261,11 @@ class DuckDbLogStore implements LogStore {
       },
       query: (statement, options) => store.query(statement, options),
       byId: (index, ids, options) => store.byId(index, ids, options),
-      write: (documents) => store.#writeAll(documents),
+      write: (documents) => store.#changes.write(documents),
       misfits: (documents) => store.misfits(documents),
-      writeEach: (documents) => store.#writeEach(documents),
-      remove: (places) => store.#remove(places),
+      writeEach: (documents) => store.#changes.writeEach(documents),
+      remove: (places) => store.#changes.remove(places),
     };
-  }
-
-  async #writeAll(documents: readonly DocumentWrite[]): Promise<WrittenDocument[]> {
-    const plan = await this.#plan(documents);
-    throwUnfit(plan.outcomes);
-    await this.#store(plan);
-    return plan.outcomes.filter((outcome) => outcome.outcome === "written");
-  }
-
-  async #writeEach(documents: readonly ConditionalWrite[]): Promise<DocumentOutcome[]> {
-    const plan = await this.#plan(documents);
-    await this.#store(plan);
-    return plan.outcomes;
-  }
-
-  async #plan(documents: readonly ConditionalWrite[]): Promise<WritePlan> {
-    const { fields, nextRow, nextSeqNo } = this.#file.catalog;
-    const places = documents.flatMap(({ index, id }) => (id === undefined ? [] : [{ index, id }]));
-    return planWrite(documents, {
-      fields,
-      nextRow,
-      nextSeqNo,
-      documents: await this.#find(places),
-      removedVersion: (key) => this.#removed.get(key),
-    });
-  }
-
-  async #store(plan: WritePlan): Promise<void> {
-    const { documents } = plan;
-    if (documents.length === 0) return;
-    await writePlan(this.#file, plan);
-    this.#announce({ stateVersion: ++this.stateVersion, change: "write", documents });
-    void this.#maintain();
   }
 
   /** Puts postings into order, a step at a time, as long as there is something to do. */
@@ -298,71 +290,8 @@ class DuckDbLogStore implements LogStore {
     }
   }
 
-  async #remove(places: readonly DocumentPlace[]): Promise<(RemovedDocument | undefined)[]> {
-    const there = await this.#find(places);
-    const documents = [...there.values()];
-    let { nextSeqNo } = this.#file.catalog;
-    const removed = places.map((place): RemovedDocument | undefined => {
-      const key = documentKey(place);
-      const document = there.get(key);
-      if (!document) return undefined;
-      there.delete(key);
-      this.#remember(key, document.version + 1);
-      return { version: document.version + 1, seqNo: nextSeqNo++ };
-    });
-    if (documents.length === 0) return removed;
-    await this.#file.remove(
-      documents.map(({ row }) => row),
-      nextSeqNo,
-    );
-    this.#announce({ stateVersion: ++this.stateVersion, change: "remove", documents });
-    return removed;
+  #announce(change: NewChange): void {
+    const numbered = { stateVersion: ++this.stateVersion, ...change };
+    for (const listener of [...this.#listeners]) listener(numbered);
   }
-
-  /** What is in these places, by `documentKey`. */
-  async #find(places: readonly DocumentPlace[]): Promise<Map<string, StoredDocument>> {
-    const ids = places.map(({ id }) => id);
-    const found = ids.length === 0 ? [] : await this.#file.find(amongIds(ids));
-    return new Map(found.map((document) => [documentKey(document), document]));
-  }
-
-  #remember(key: string, version: number): void {
-    this.#removed.delete(key);
-    this.#removed.set(key, version);
-    const [oldest] = this.#removed.keys();
-    if (this.#removed.size > MAX_REMOVED && oldest !== undefined) this.#removed.delete(oldest);
-  }
-
-  #announce(change: StoreChange): void {
-    for (const listener of [...this.#listeners]) listener(change);
-  }
-}
-
-function amongIds(ids: readonly string[]): Sql {
-  const [only] = ids;
-  if (ids.length === 1 && only !== undefined) return sql`_id = ${only}`;
-  return sql`_id IN (SELECT unnest(from_json(${JSON.stringify(ids)}, '["VARCHAR"]')))`;
-}
-
-/** Stores what a write comes to. */
-async function writePlan(file: StoreFile, { documents, batch, nextSeqNo }: WritePlan): Promise<void> {
-  const replaced = documents.flatMap((planned) => planned.replaced ?? []);
-  await file.write(
-    documents.map(({ document }) => document),
-    replaced,
-    batch,
-    nextSeqNo,
-  );
-}
-
-/** @throws UnfitDocuments */
-function throwUnfit(outcomes: readonly DocumentOutcome[]): void {
-  const unfit = unfitOf(outcomes);
-  if (unfit.length > 0) throw new UnfitDocuments(unfit);
-}
-
-function unfitOf(outcomes: readonly DocumentOutcome[]): UnfitValue[] {
-  return outcomes.flatMap((outcome, document) =>
-    outcome.outcome === "unfit" ? [{ ...outcome.misfit, document }] : [],
-  );
 }

@@ -11,7 +11,6 @@ import {
   type DuckDBValue,
   HUGEINT,
   SQLNULL,
-  StatementType,
   VARCHAR,
 } from "@duckdb/node-api";
 import type { Sql, SqlValue } from "../sql.ts";
@@ -27,22 +26,8 @@ export async function read(connection: DuckDBConnection, statement: Sql): Promis
   return { columns: result.columnNames(), rows: result.getRows().map((row) => row.map(plain)) };
 }
 
-/** Runs one statement that only reads. @throws Error for any other, before it does anything. */
-export async function readOnly(connection: DuckDBConnection, statement: Sql): Promise<QueryResult> {
-  const prepared = await connection.prepare(statement.text);
-  try {
-    if (prepared.statementType !== StatementType.SELECT) {
-      throw new Error("only a statement that reads can be run here");
-    }
-    prepared.bind([...statement.values], statement.values.map(typeOf));
-    const result = await prepared.runAndReadAll();
-    return { columns: result.columnNames(), rows: result.getRows().map((row) => row.map(plain)) };
-  } finally {
-    prepared.destroySync();
-  }
-}
-
-function typeOf(value: SqlValue): DuckDBType {
+/** What a value is bound as. */
+export function typeOf(value: SqlValue): DuckDBType {
   if (value === null) return SQLNULL;
   if (typeof value === "string") return VARCHAR;
   if (typeof value === "number") return DOUBLE;
@@ -50,8 +35,8 @@ function typeOf(value: SqlValue): DuckDBType {
   return BigInt.asIntN(64, value) === value ? BIGINT : HUGEINT;
 }
 
-/** @throws Error for a type that no query of this program yields. */
-function plain(value: DuckDBValue): ResultValue {
+/** A value as `QueryResult` has it. @throws Error for a type that no query of this program yields. */
+export function plain(value: DuckDBValue): ResultValue {
   if (typeof value === "bigint") {
     return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : value;
   }

@@ -5,14 +5,9 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { z } from "zod";
 import { columnTypeOf, FieldCatalog, likelyTimeField, type NewField, placeFields } from "../fields.ts";
-import { identifier, joined, raw, sql } from "../sql.ts";
+import { identifier, joined, raw, type Sql, sql } from "../sql.ts";
 import { read } from "./duckdb.ts";
-
-/** Grows when a file of the version before cannot be read any more. */
-export const FORMAT_VERSION = 3;
-
-/** Index of a baseline's rows that have none of their own, where no other is configured. */
-export const DEFAULT_INDEX = "logs";
+import { FORMAT_VERSION, wordsOf } from "./format.ts";
 
 /** What a database file says about itself. */
 export interface StoreCatalog {
@@ -39,15 +34,30 @@ export async function createTables(connection: DuckDBConnection): Promise<void> 
     raw(`CREATE TABLE documents
       (_row BIGINT, _id VARCHAR, _index VARCHAR, _version BIGINT, _seq_no BIGINT, _source VARCHAR)`),
   );
-  await read(
-    connection,
-    raw("CREATE TABLE field_statistics (field VARCHAR, documents BIGINT, tokens BIGINT)"),
-  );
+  await createStatistics(connection);
   await read(connection, raw("CREATE TABLE removed_rows (_row BIGINT)"));
   await createWrittenPostings(connection, FIRST_WRITTEN);
   await showWrittenPostings(connection, [FIRST_WRITTEN]);
   await read(connection, raw("CREATE TABLE catalog (format BIGINT, content VARCHAR)"));
   await saveCatalog(connection, { fields: new FieldCatalog([], undefined), nextRow: 0, nextSeqNo: 0 });
+}
+
+/** What each write adds is appended, for an update takes longer than all the rest of a small write; a field's numbers are their sum. */
+async function createStatistics(connection: DuckDBConnection): Promise<void> {
+  await read(connection, raw("CREATE TABLE counted_tokens (field VARCHAR, documents BIGINT, tokens BIGINT)"));
+  await read(
+    connection,
+    raw(`CREATE VIEW field_statistics AS
+      SELECT field, sum(documents)::BIGINT AS documents, sum(tokens)::BIGINT AS tokens FROM counted_tokens GROUP BY field`),
+  );
+}
+
+/** Makes one row a field of all that was counted. Run it in a transaction. */
+export async function sumStatistics(connection: DuckDBConnection): Promise<void> {
+  await read(connection, raw("CREATE TEMP TABLE summed_tokens AS SELECT * FROM field_statistics"));
+  await read(connection, raw("DELETE FROM counted_tokens"));
+  await read(connection, raw("INSERT INTO counted_tokens SELECT * FROM summed_tokens"));
+  await read(connection, raw("DROP TABLE summed_tokens"));
 }
 
 /** Adds columns and empty postings. @param timeField the one found by name when absent. */
@@ -65,7 +75,7 @@ export async function addFields(
     );
     if (!field.postings) continue;
     await createPostings(connection, field.postings);
-    await read(connection, sql`INSERT INTO field_statistics VALUES (${field.name}, 0, 0)`);
+    await read(connection, sql`INSERT INTO counted_tokens VALUES (${field.name}, 0, 0)`);
   }
   const all = [...catalog.all(), ...placed];
   return new FieldCatalog(all, timeField ?? catalog.timeField?.name ?? likelyTimeField(all));
@@ -101,11 +111,6 @@ export function builtTable(postings: string): string {
   return `${postings}_built`;
 }
 
-/** A relation `term`: every word of a field, some more than once, and some that only removed documents had. */
-export function wordsOf(postings: string): string {
-  return `${postings}_words`;
-}
-
 /** Where `buildPostings` puts the words. */
 export function builtWords(postings: string): string {
   return `${postings}_words_built`;
@@ -116,28 +121,44 @@ export function postingsNumber(postings: string): number {
   return Number(postings.slice(postings.lastIndexOf("_") + 1));
 }
 
-/**
- * A field's postings: a table for those that are built, and a view of these and of those written later. What is removed is left out
- * by a join that is said to be one: DuckDB keeps all postings of a word in memory twice to answer a subquery about each of them.
- */
+/** A field's postings: a table for those that are built, and views of what there is to look at. */
 async function createPostings(connection: DuckDBConnection, postings: string): Promise<void> {
   await createBuiltTable(connection, builtTable(postings));
   await read(connection, sql`CREATE TABLE ${identifier(builtWords(postings))} (term VARCHAR)`);
+  await showAllPostings(connection, postings);
+}
+
+/** Looks at the postings that are built alone: quicker, and right for as long as nothing is written or removed. */
+export async function showBuiltPostings(connection: DuckDBConnection, postings: string): Promise<void> {
+  await showPostings(connection, postings, {
+    places: sql`SELECT ${postingColumns} FROM ${identifier(builtTable(postings))}`,
+    words: sql`SELECT term FROM ${identifier(builtWords(postings))}`,
+  });
+}
+
+/**
+ * Looks at the postings that are built and at those written later, without those of removed documents. These are left out by a join
+ * that is said to be one: DuckDB keeps all postings of a word in memory twice to answer a subquery about each of them.
+ */
+export async function showAllPostings(connection: DuckDBConnection, postings: string): Promise<void> {
   const number = raw(String(postingsNumber(postings)));
-  await read(
-    connection,
-    sql`CREATE VIEW ${identifier(postings)} AS
-      SELECT ${postingColumns} FROM
+  await showPostings(connection, postings, {
+    places: sql`SELECT ${postingColumns} FROM
         (SELECT ${postingColumns} FROM ${identifier(builtTable(postings))}
          UNION ALL SELECT ${postingColumns} FROM written_postings WHERE field = ${number}) AS posting
       ANTI JOIN removed_rows USING (_row)`,
-  );
-  await read(
-    connection,
-    sql`CREATE VIEW ${identifier(wordsOf(postings))} AS
-      SELECT term FROM ${identifier(builtWords(postings))}
+    words: sql`SELECT term FROM ${identifier(builtWords(postings))}
       UNION ALL SELECT term FROM written_postings WHERE field = ${number} AND frequency > 0`,
-  );
+  });
+}
+
+async function showPostings(
+  connection: DuckDBConnection,
+  postings: string,
+  { places, words }: { places: Sql; words: Sql },
+): Promise<void> {
+  await read(connection, sql`CREATE OR REPLACE VIEW ${identifier(postings)} AS ${places}`);
+  await read(connection, sql`CREATE OR REPLACE VIEW ${identifier(wordsOf(postings))} AS ${words}`);
 }
 
 export async function createBuiltTable(connection: DuckDBConnection, name: string): Promise<void> {
@@ -210,13 +231,19 @@ export async function readCatalog(connection: DuckDBConnection): Promise<StoreCa
   };
 }
 
+/** Whether the rows that have no index of their own are under this name already. */
+export function isNamed({ unnamedIndex }: StoreCatalog, index: string): boolean {
+  return unnamedIndex === undefined || unnamedIndex === index;
+}
+
 /** Puts the rows that have no index of their own under this name. A file that has it there already is left as it is. */
 export async function nameIndex(
   connection: DuckDBConnection,
-  { unnamedIndex }: StoreCatalog,
+  catalog: StoreCatalog,
   index: string,
 ): Promise<void> {
-  if (unnamedIndex === undefined || unnamedIndex === index) return;
+  const { unnamedIndex } = catalog;
+  if (unnamedIndex === undefined || isNamed(catalog, index)) return;
   await read(connection, sql`UPDATE documents SET _index = ${index} WHERE _index = ${unnamedIndex}`);
   await checkpoint(connection);
 }

@@ -24,7 +24,7 @@
  * Beside them is a relation of the words alone, `term VARCHAR`, named as the postings with `_words` after it: all that there are, some
  * more than once, and some that no document has any more.
  *
- * Table `field_statistics (field VARCHAR, documents BIGINT, tokens BIGINT)`: for each text field, by its name, in how many documents
+ * Relation `field_statistics (field VARCHAR, documents BIGINT, tokens BIGINT)`: for each text field, by its name, in how many documents
  * it has a token and how many tokens it has in all: what BM25 needs.
  */
 import type { FieldCatalog, NewField } from "../fields.ts";
@@ -75,7 +75,7 @@ export interface DocumentPlace {
 }
 
 export interface DocumentWrite {
-  /** The store makes one when absent: 20 characters safe in an address, the same for the same row number. */
+  /** The store makes one when absent: 20 characters safe in an address, the same for the same history of writes. */
   id?: string;
   index: string;
   /** The event as JSON text, kept as it is; an object. */
@@ -228,7 +228,7 @@ export interface LogWriter extends LogReader {
   /** Stores documents, all of them or none; new fields extend the catalog. @throws UnfitDocuments, QueueFull */
   write(documents: readonly DocumentWrite[]): Promise<WrittenDocument[]>;
   /** What `write` would throw of these; nothing is stored. */
-  misfits(documents: readonly DocumentWrite[]): UnfitValue[];
+  misfits(documents: readonly DocumentWrite[]): Promise<UnfitValue[]>;
   /** Stores each document or says why not, one after the other; new fields extend the catalog. @throws QueueFull */
   writeEach(documents: readonly ConditionalWrite[]): Promise<DocumentOutcome[]>;
   /** Removes documents; `undefined` stands for one that was not there. @throws QueueFull */

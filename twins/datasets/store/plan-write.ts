@@ -1,6 +1,7 @@
 /** What a write comes to, decided before anything is stored. */
 import { createHash } from "node:crypto";
 import type { FieldCatalog } from "../fields.ts";
+import { Slices } from "../slices.ts";
 import { Batch } from "./batch.ts";
 import type {
   ConditionalWrite,
@@ -39,19 +40,21 @@ export function documentKey({ index, id }: DocumentPlace): string {
   return `${index}\0${id}`;
 }
 
-export function planWrite(
+/** Decides on one document after the other, in slices: nothing of the state may change meanwhile. */
+export async function planWrite(
   documents: readonly (ConditionalWrite & LoadedDocument)[],
   state: WriteState,
-): WritePlan {
+): Promise<WritePlan> {
+  const slices = new Slices();
   const batch = new Batch(state.fields);
   const planned = new Map<string, WritePlan["documents"][number]>();
   let seqNo = state.nextSeqNo;
   let row = state.nextRow;
-  const outcomes = documents.map((write): DocumentOutcome => {
+  const plan = (write: ConditionalWrite & LoadedDocument): DocumentOutcome => {
     const { index, source } = write;
     const fitted = batch.fit(source);
     if (!("fields" in fitted)) return { outcome: "unfit", id: write.id, index, misfit: fitted };
-    const id = write.id ?? generatedId(row);
+    const id = write.id ?? generatedId(seqNo, row);
     const key = documentKey({ index, id });
     const stored = state.documents.get(key);
     const current = planned.get(key)?.document ?? stored;
@@ -69,7 +72,12 @@ export function planWrite(
     planned.set(key, { document, replaced: stored });
     const result = current ? "updated" : "created";
     return { outcome: "written", id, index, version, seqNo: document.seqNo, result };
-  });
+  };
+  const outcomes: DocumentOutcome[] = [];
+  for (const write of documents) {
+    outcomes.push(plan(write));
+    if (slices.over) await slices.next();
+  }
   return { outcomes, batch, documents: [...planned.values()], nextSeqNo: seqNo };
 }
 
@@ -90,7 +98,14 @@ function pick({ version, seqNo }: StoredDocument): { version: number; seqNo: num
   return { version, seqNo };
 }
 
-/** As the vendor's own look; the same for the same row number, so that a replayed run has the same ids. */
-function generatedId(row: number): string {
-  return createHash("sha256").update(`document ${row}`).digest().subarray(0, 15).toString("base64url");
+/**
+ * As the vendor's own look; the same for the same number of the write and of the row, so that a replayed run has the same ids. Both, for
+ * rows are counted anew when a state is loaded, while the number of a write is always beyond that of every document there is.
+ */
+function generatedId(seqNo: number, row: number): string {
+  return createHash("sha256")
+    .update(`document ${seqNo} ${row}`)
+    .digest()
+    .subarray(0, 15)
+    .toString("base64url");
 }

@@ -29,7 +29,7 @@ export class PostingRows {
   }
 
   /** Adds the texts of one field, by number of row. */
-  add(field: number, texts: ReadonlyMap<number, readonly ColumnValue[]>): TokenCount {
+  add(field: number, texts: Iterable<readonly [number, readonly ColumnValue[]]>): TokenCount {
     const count: TokenCount = { documents: 0, tokens: 0 };
     // Levels, hosts, names of services: the same few words again and again.
     const known = new Map<ColumnValue, Tokens>();

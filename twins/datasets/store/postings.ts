@@ -65,7 +65,7 @@ async function countTokens(connection: DuckDBConnection, field: Field, postings:
     : sql`(SELECT length FROM ${identifier(postings)} WHERE position = 1)`;
   await read(
     connection,
-    sql`UPDATE field_statistics SET documents = counted.documents, tokens = counted.tokens
+    sql`UPDATE counted_tokens SET documents = counted.documents, tokens = counted.tokens
       FROM (SELECT count(*) AS documents, coalesce(sum(length), 0)::BIGINT AS tokens FROM ${lengths}) AS counted
       WHERE field = ${field.name}`,
   );

@@ -1,57 +1,98 @@
 /** A store's database file while it is open: its fields, its next numbers, and what is written to it. */
-import type { DuckDBConnection } from "@duckdb/node-api";
+import { setImmediate } from "node:timers/promises";
+import { BIGINT, type DuckDBConnection, VARCHAR } from "@duckdb/node-api";
 import type { FieldCatalog, NewField } from "../fields.ts";
 import { identifier, joined, raw, type Sql, sql } from "../sql.ts";
-import { appendDocuments, type DocumentColumns } from "./append.ts";
+import { appendColumns, appendDocuments, type DocumentColumns } from "./append.ts";
 import type { Batch } from "./batch.ts";
 import { Database, type DatabaseOptions, transaction } from "./database.ts";
 import { read } from "./duckdb.ts";
 import {
   addFields,
   createTables,
+  isNamed,
   nameIndex,
   postingsNumber,
   readCatalog,
   type StoreCatalog,
+  showAllPostings,
+  showBuiltPostings,
+  sumStatistics,
   widenFields,
 } from "./layout.ts";
-import type { QueryResult, StoredDocument } from "./log-store.ts";
+import type { StoredDocument } from "./log-store.ts";
 import { PostingRows, type TokenCount, tokensOf } from "./posting-rows.ts";
+import { selectDocuments, storedDocuments } from "./stored-documents.ts";
 import { WrittenPostings } from "./written-postings.ts";
 
 /** Without a write-ahead log DuckDB keeps what is new in memory until it is told to write it down. */
 const CHECKPOINT_BYTES = 16 << 20;
+/** Documents that are appended before others have their turn on the event loop. */
+const SLICE_DOCUMENTS = 256;
+/** Rows of statistics that are summed up whenever they are asked for. */
+const MAX_STATISTICS = 2048;
+const statisticsTypes = [VARCHAR, BIGINT, BIGINT];
+
+type FileOptions = Omit<DatabaseOptions, "holder">;
 
 export class StoreFile {
   readonly database: Database;
+  /** Whether it is a baseline where it lies, which cannot be written to. */
+  readonly isShared: boolean;
   readonly #writer: DuckDBConnection;
   #catalog: StoreCatalog;
   #columns: DocumentColumns = { names: [], types: [] };
   readonly #written: WrittenPostings;
   #sinceCheckpointBytes = 0;
+  /** Nothing has been written or removed: the views of postings look at what was built alone. */
+  #untouched = false;
+  /** Appended since they were summed up. */
+  #statisticsRows = 0;
 
-  constructor(database: Database, writer: DuckDBConnection, catalog: StoreCatalog) {
+  constructor(database: Database, writer: DuckDBConnection, catalog: StoreCatalog, isShared: boolean) {
     this.database = database;
+    this.isShared = isShared;
     this.#writer = writer;
     this.#catalog = catalog;
     this.#written = new WrittenPostings(writer);
   }
 
+  /**
+   * Opens a baseline where it lies, to read it.
+   * @returns `undefined` when its rows have to be put under the index first: it takes a copy. @throws UnreadableStore
+   */
+  static async share(owner: object, options: FileOptions, index: string): Promise<StoreFile | undefined> {
+    const database = await Database.open(owner, { ...options, holder: "others" });
+    try {
+      const file = await database.turn(async () => {
+        const reader = await database.connect();
+        return new StoreFile(database, reader, await readCatalog(reader), true);
+      });
+      if (isNamed(file.catalog, index)) return file;
+      await file.close();
+      return undefined;
+    } catch (error) {
+      await database.close();
+      throw error;
+    }
+  }
+
   /** @param baseline what the file is a copy of; absent: it is made. @throws UnreadableStore */
   static async open(
     owner: object,
-    options: DatabaseOptions,
+    options: FileOptions,
     baseline: { index: string } | undefined,
   ): Promise<StoreFile> {
-    const database = await Database.open(owner, options);
+    const database = await Database.open(owner, { ...options, holder: "itself" });
     try {
       return await database.turn(async () => {
         const writer = await database.connect();
         if (!baseline) await createTables(writer);
         const catalog = await readCatalog(writer);
         if (baseline) await nameIndex(writer, catalog, baseline.index);
-        const file = new StoreFile(database, writer, catalog);
+        const file = new StoreFile(database, writer, catalog, false);
         await file.#readColumns();
+        if (baseline) await file.#showBuilt();
         return file;
       });
     } catch (error) {
@@ -88,17 +129,17 @@ export class StoreFile {
     nextSeqNo: number,
   ): Promise<void> {
     return this.database.turn(async () => {
+      await this.#touch();
       const fields = await this.#extend(batch);
-      const rows = new PostingRows();
-      await transaction(this.#writer, async () => {
+      let postings = 0;
+      const counted = await transaction(this.#writer, async () => {
         const counts = await this.#deleteRows(replaced.map(({ row }) => row));
-        await appendDocuments(this.#writer, this.#columns, documents, fields, batch);
-        for (const [name, { values }] of batch.columns) {
-          const { postings } = fields.get(name) ?? {};
-          if (postings) addTo(counts, name, rows.add(postingsNumber(postings), values));
+        for (let from = 0; from < documents.length; from += SLICE_DOCUMENTS) {
+          const slice = documents.slice(from, from + SLICE_DOCUMENTS);
+          postings += await this.#append(slice, fields, batch, counts);
         }
-        await rows.appendWritten(this.#writer, this.#written.table);
         await this.#countTokens(counts);
+        return counts.size;
       });
       const last = documents.at(-1);
       this.#catalog = {
@@ -107,17 +148,21 @@ export class StoreFile {
         nextSeqNo,
       };
       const bytes = documents.reduce((sum, { source }) => sum + source.length * 3, 0);
-      await this.#written.appended(rows.size);
-      await this.#checkpoint(bytes);
+      await this.#written.appended(postings);
+      await this.#stored(bytes, counted);
     });
   }
 
   remove(rows: readonly number[], nextSeqNo: number): Promise<void> {
     return this.database.turn(async () => {
-      await transaction(this.#writer, async () => {
-        await this.#countTokens(await this.#deleteRows(rows));
+      await this.#touch();
+      const counted = await transaction(this.#writer, async () => {
+        const counts = await this.#deleteRows(rows);
+        await this.#countTokens(counts);
+        return counts.size;
       });
       this.#catalog = { ...this.#catalog, nextSeqNo };
+      await this.#stored(0, counted);
     });
   }
 
@@ -134,6 +179,27 @@ export class StoreFile {
   async close(): Promise<void> {
     await this.database.turn(async () => this.#writer.closeSync());
     await this.database.close();
+  }
+
+  /** A baseline has postings that were built, and no others. */
+  async #showBuilt(): Promise<void> {
+    await this.#show(showBuiltPostings);
+    this.#untouched = true;
+  }
+
+  /** Comes before anything is written or removed. */
+  async #touch(): Promise<void> {
+    if (!this.#untouched) return;
+    await this.#show(showAllPostings);
+    this.#untouched = false;
+  }
+
+  async #show(show: typeof showBuiltPostings): Promise<void> {
+    await transaction(this.#writer, async () => {
+      for (const { postings } of this.#catalog.fields.all()) {
+        if (postings !== undefined) await show(this.#writer, postings);
+      }
+    });
   }
 
   /** Columns for new fields, and lists where a field has several values for the first time. */
@@ -156,6 +222,30 @@ export class StoreFile {
   async #readColumns(): Promise<void> {
     const result = await this.#writer.run("SELECT * FROM documents LIMIT 0");
     this.#columns = { names: result.columnNames(), types: result.columnTypes() };
+  }
+
+  /** Appends documents with their postings. Answers how many these are. */
+  async #append(
+    documents: readonly StoredDocument[],
+    fields: FieldCatalog,
+    batch: Batch,
+    counts: Map<string, TokenCount>,
+  ): Promise<number> {
+    await appendDocuments(this.#writer, this.#columns, documents, fields, batch);
+    await setImmediate();
+    const postings = new PostingRows();
+    for (const [name, { values }] of batch.columns) {
+      const { postings: table } = fields.get(name) ?? {};
+      if (table === undefined) continue;
+      const texts = documents.flatMap(({ row }) => {
+        const text = values.get(row);
+        return text ? [[row, text] as const] : [];
+      });
+      addTo(counts, name, postings.add(postingsNumber(table), texts));
+    }
+    await setImmediate();
+    await postings.appendWritten(this.#writer, this.#written.table);
+    return postings.size;
   }
 
   /** Removes documents with their postings. Answers what that takes from the statistics. */
@@ -186,18 +276,21 @@ export class StoreFile {
 
   async #countTokens(counts: ReadonlyMap<string, TokenCount>): Promise<void> {
     if (counts.size === 0) return;
-    const changes = [...counts].map(
-      ([name, { documents, tokens }]) => sql`(${name}, ${BigInt(documents)}, ${BigInt(tokens)})`,
-    );
-    await read(
-      this.#writer,
-      sql`UPDATE field_statistics
-        SET documents = field_statistics.documents + change.documents, tokens = field_statistics.tokens + change.tokens
-        FROM (VALUES ${joined(changes, ", ")}) AS change(name, documents, tokens) WHERE field = change.name`,
-    );
+    const values = [...counts.values()];
+    await appendColumns(this.#writer, "counted_tokens", statisticsTypes, [
+      [...counts.keys()],
+      values.map(({ documents }) => BigInt(documents)),
+      values.map(({ tokens }) => BigInt(tokens)),
+    ]);
   }
 
-  async #checkpoint(bytes: number): Promise<void> {
+  /** Counts what was stored, and tidies up after enough of it. */
+  async #stored(bytes: number, statistics: number): Promise<void> {
+    this.#statisticsRows += statistics;
+    if (this.#statisticsRows > MAX_STATISTICS) {
+      await transaction(this.#writer, () => sumStatistics(this.#writer));
+      this.#statisticsRows = 0;
+    }
     this.#sinceCheckpointBytes += bytes;
     if (this.#sinceCheckpointBytes < CHECKPOINT_BYTES) return;
     this.#sinceCheckpointBytes = 0;
@@ -208,20 +301,4 @@ export class StoreFile {
 function addTo(counts: Map<string, TokenCount>, name: string, { documents, tokens }: TokenCount): void {
   const before = counts.get(name) ?? { documents: 0, tokens: 0 };
   counts.set(name, { documents: before.documents + documents, tokens: before.tokens + tokens });
-}
-
-/** A statement that answers `storedDocuments`. */
-export function selectDocuments(predicate: Sql): Sql {
-  return sql`SELECT _row, _id, _index, _version, _seq_no, _source FROM documents WHERE ${predicate} ORDER BY _row`;
-}
-
-export function storedDocuments({ rows }: QueryResult): StoredDocument[] {
-  return rows.map(([row, id, index, version, seqNo, source]) => ({
-    row: Number(row),
-    id: String(id),
-    index: String(index),
-    version: Number(version),
-    seqNo: Number(seqNo),
-    source: String(source),
-  }));
 }

@@ -1,6 +1,6 @@
 /**
- * Postings that are written while the store is open. They are appended to a table as they come; a full one is put into the order of
- * its terms, and several of one size are merged into one of the next, so that a term is looked up in few places.
+ * Postings that are written while the store is open. They are appended to a table as they come; several full ones are put into the
+ * order of their terms, and several of one size are merged into one of the next, so that a term is looked up in few places.
  */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { identifier, joined, raw, type Sql, sql } from "../sql.ts";
@@ -11,7 +11,9 @@ import { sortedParts } from "./postings.ts";
 
 /** Postings in the table that is appended to, before it is sorted. */
 const FULL = 200_000;
-/** How many tables of one size are merged. */
+/** How many full tables are sorted at once. */
+const UNSORTED = 3;
+/** How many sorted tables of one size are merged. */
 const FAN_IN = 5;
 
 interface Run {
@@ -89,15 +91,13 @@ export class WrittenPostings {
     };
   }
 
-  /** What is as it was written first; else the smallest that there are enough of. */
+  /** Those of the smallest size that there are enough of. */
   #nextMerge(): [Run, ...Run[]] | undefined {
     const done = this.#runs.slice(0, -1);
-    const [written] = done.filter(({ level }) => level === 0);
-    if (written) return [written];
     const levels = [...new Set(done.map(({ level }) => level))].sort((a, b) => a - b);
     for (const level of levels) {
       const [first, ...others] = done.filter((run) => run.level === level);
-      if (first && others.length + 1 >= FAN_IN) return [first, ...others];
+      if (first && others.length + 1 >= (level === 0 ? UNSORTED : FAN_IN)) return [first, ...others];
     }
     return undefined;
   }

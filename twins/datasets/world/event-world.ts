@@ -21,7 +21,7 @@ import {
   type StoredDocument,
   UnfitDocuments,
 } from "../store/log-store.ts";
-import { selectDocuments, storedDocuments } from "../store/store-file.ts";
+import { selectDocuments, storedDocuments } from "../store/stored-documents.ts";
 import { describeEvents, fieldsDescription } from "./describe.ts";
 import { readFilter } from "./event-filter.ts";
 import { ownColumns, rowOf } from "./event-row.ts";
@@ -89,15 +89,16 @@ export class EventWorld implements World {
   async insert(data: Tables): Promise<Record<string, number>> {
     const store = await this.#store();
     return store.exclusively(async (writer) => {
-      const reading = readEvents(data, this.#options.index);
+      const reading = await readEvents(data, this.#options.index);
       const there = await writer.byId(
         undefined,
         reading.documents.flatMap(({ id }) => id ?? []),
       );
+      const unfit = await writer.misfits(reading.documents);
       refuseIf([
         ...reading.problems,
         ...takenProblems(reading, there),
-        ...unfitProblems(writer.misfits(reading.documents), reading.positions),
+        ...unfitProblems(unfit, reading.positions),
       ]);
       if (reading.documents.length > 0) await writer.write(reading.documents);
       return Object.fromEntries(Object.entries(data).map(([table, rows]) => [table, rows.length]));
@@ -120,7 +121,7 @@ export class EventWorld implements World {
       }));
       // Of no event, the change is still to be one that could be made.
       const checked = documents.length > 0 ? documents : [{ index: EVENTS, source: JSON.stringify(members) }];
-      const [unfit] = writer.misfits(checked);
+      const [unfit] = await writer.misfits(checked);
       if (unfit) problems.push(...unfitProblems([unfit], undefined));
       refuseIf(problems);
       if (documents.length > 0) await writer.write(documents);
@@ -156,7 +157,7 @@ export class EventWorld implements World {
 
   async load(data: Tables): Promise<void> {
     const store = await this.#store();
-    const state = readState(data, this.#options.index);
+    const state = await readState(data, this.#options.index);
     refuseIf(state.problems);
     try {
       await store.load(state.content);

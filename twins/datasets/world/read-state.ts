@@ -1,5 +1,6 @@
 /** Reads rows that somebody gives to an event world, and says all that is wrong with them. */
 import type { Problem, Tables } from "../../sandbox/world.ts";
+import { Slices } from "../slices.ts";
 import type {
   LoadedDocument,
   MisfitKind,
@@ -20,9 +21,9 @@ export interface EventsReading {
 }
 
 /** Events to be added. */
-export function readEvents(data: Tables, index: string): EventsReading {
+export async function readEvents(data: Tables, index: string): Promise<EventsReading> {
   const { events = [], fields, ...others } = data;
-  const reading = readEventRows(events, index);
+  const reading = await readEventRows(events, index);
   for (const table of Object.keys(others)) reading.problems.push(...tableProblems(table));
   if (fields) reading.problems.push(...tableProblems("fields", "change"));
   reading.documents.forEach(({ seqNo }, place) => {
@@ -35,12 +36,12 @@ export function readEvents(data: Tables, index: string): EventsReading {
 }
 
 /** A whole state. */
-export function readState(
+export async function readState(
   data: Tables,
   index: string,
-): { content: StoreContent; positions: number[]; problems: Problem[] } {
+): Promise<{ content: StoreContent; positions: number[]; problems: Problem[] }> {
   const { events = [], fields = [], ...others } = data;
-  const { documents, positions, problems } = readEventRows(events, index);
+  const { documents, positions, problems } = await readEventRows(events, index);
   const declared = readFieldRows(fields);
   problems.push(...declared.problems, ...Object.keys(others).flatMap((table) => tableProblems(table)));
   return {
@@ -50,14 +51,16 @@ export function readState(
   };
 }
 
-function readEventRows(rows: readonly unknown[], index: string): EventsReading {
+async function readEventRows(rows: readonly unknown[], index: string): Promise<EventsReading> {
+  const slices = new Slices();
   const reading: EventsReading = { documents: [], positions: [], problems: [] };
   const places = new Set<string>();
-  rows.forEach((given, row) => {
+  for (const [row, given] of rows.entries()) {
+    if (slices.over) await slices.next();
     const read = readRow(given, index);
     if ("problems" in read) {
       reading.problems.push(...read.problems.map((problem) => ({ table: "events", row, ...problem })));
-      return;
+      continue;
     }
     const { id } = read.document;
     const place = JSON.stringify([read.document.index, id]);
@@ -67,7 +70,7 @@ function readEventRows(rows: readonly unknown[], index: string): EventsReading {
     places.add(place);
     reading.documents.push(read.document);
     reading.positions.push(row);
-  });
+  }
   return reading;
 }
 

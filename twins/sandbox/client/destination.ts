@@ -76,7 +76,7 @@ export class CallbackRegister {
 }
 
 /** An address without what may be secret in it: the values of its query. */
-export function shownUrl(url: string): string {
+function shownUrl(url: string): string {
   const shown = new URL(url);
   for (const name of new Set(shown.searchParams.keys())) shown.searchParams.set(name, "***");
   shown.hash = "";

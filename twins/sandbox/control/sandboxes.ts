@@ -3,7 +3,7 @@ import { z } from "zod";
 import { isPlainName } from "../api-keys.ts";
 import { type Dataset, DatasetRefusal } from "../datasets/dataset.ts";
 import { type Environments, FIRST_ENVIRONMENT } from "../datasets/environments.ts";
-import { errorResponse, readBodyAs } from "../errors.ts";
+import { errorResponse, readBodyAs, readBodyAsync } from "../errors.ts";
 import type { Journal } from "../journal.ts";
 import { type Operation, operation, type VendorResponse } from "../operation.ts";
 import type { Reach } from "../sandbox.ts";
@@ -11,7 +11,7 @@ import { describeSandbox } from "../sandbox-description.ts";
 import { SandboxRefusal } from "../sandbox-refusal.ts";
 import type { LivingSandbox, Sandboxes, SandboxPlan } from "../sandboxes.ts";
 import { type CheckedService, servicesSchema, withEngine } from "../services.ts";
-import type { AnyTwinDefinition } from "../twin.ts";
+import type { TwinEntry } from "../twin-entry.ts";
 import { WorldRefusal } from "../world.ts";
 import { answerRequests } from "./requests.ts";
 
@@ -23,7 +23,7 @@ export interface SandboxesTarget {
   /** What the organisation asked of these routes. */
   journal: Journal;
   /** The twins there are. */
-  known: readonly AnyTwinDefinition[];
+  known: readonly TwinEntry[];
   /** What a sandbox has when it asks for nothing else. */
   defaultServices: readonly CheckedService[];
   /** What the environment file's services may name of the machine. */
@@ -38,21 +38,17 @@ const MAX_TTL_SECONDS = 7 * 24 * 3600;
 /** What stands where an id would, for the records of these routes. */
 const REQUESTS = "requests";
 
-const createBody = (known: readonly AnyTwinDefinition[]) =>
+const plainName = z
+  .string()
+  .max(40, "must have at most 40 characters")
+  .refine(isPlainName, "must hold only a-z, 0-9, _ and single - between them");
+
+const createBody = (known: readonly TwinEntry[]) =>
   z
     .strictObject({
-      id: z
-        .string()
-        .max(40, "must have at most 40 characters")
-        .refine(isPlainName, "must hold only a-z, 0-9, _ and single - between them")
-        .refine((id) => id !== REQUESTS, `must not be ${REQUESTS}, which is a route`)
-        .optional(),
+      id: plainName.refine((id) => id !== REQUESTS, `must not be ${REQUESTS}, which is a route`).optional(),
       services: servicesSchema(known).optional(),
-      environment: z
-        .string()
-        .max(40, "must have at most 40 characters")
-        .refine(isPlainName, "must hold only a-z, 0-9, _ and single - between them")
-        .default(FIRST_ENVIRONMENT),
+      environment: plainName.default(FIRST_ENVIRONMENT),
       layout: z.enum(["split", "legacy"]).default("split"),
       ttl_seconds: z.number().positive().max(MAX_TTL_SECONDS).optional(),
     })
@@ -79,10 +75,10 @@ export const sandboxOperations: readonly Operation<SandboxesTarget>[] = [
     surface: "rest",
     summary: "Starts a sandbox with the given services, or with those of the environment file.",
     async handle(request, target) {
-      const body = readBodyAs(request, createBody(target.known));
+      const body = await readBodyAsync(request, createBody(target.known));
       if (!body.ok) return body.response;
       const { id, services: given, environment, layout, ttl_seconds } = body.value;
-      const services = given ? withEngine(given, target.known) : target.defaultServices;
+      const services = given ? await withEngine(given, target.known) : target.defaultServices;
       const ttlMs = ttl_seconds === undefined ? undefined : ttl_seconds * 1000;
       try {
         const reach = given ? target.givenReach : target.ownReach;

@@ -4,6 +4,7 @@ import { isPlainName } from "../api-keys.ts";
 import { errorResponse, readQueryAs } from "../errors.ts";
 import { type Operation, operation, type VendorRequest, type VendorResponse } from "../operation.ts";
 import type { AnyTwinDefinition } from "../twin.ts";
+import { loadTwin, loadTwins, type TwinEntry } from "../twin-entry.ts";
 import type { DatasetDescription } from "./dataset.ts";
 import {
   DatasetConflict,
@@ -17,7 +18,7 @@ export interface EnvironmentsTarget {
   organisation: string;
   environments: Environments;
   /** The twins there are. */
-  known: readonly AnyTwinDefinition[];
+  known: readonly TwinEntry[];
   reset: ResetSandboxes;
 }
 
@@ -38,8 +39,8 @@ export const environmentOperations: readonly Operation<EnvironmentsTarget>[] = [
     path: PATH,
     surface: "rest",
     summary: "The dataset of a service: its rows, columns, time range, and the first rows.",
-    handle(request, target) {
-      const place = placeOf(request, target);
+    async handle(request, target) {
+      const place = await placeOf(request, target);
       if (!place.ok) return place.response;
       const dataset = target.environments.dataset(place.place);
       return dataset ? describedResponse(200, dataset.description) : noDataset(place.place);
@@ -52,7 +53,7 @@ export const environmentOperations: readonly Operation<EnvironmentsTarget>[] = [
     surface: "rest",
     summary: "Removes the dataset of a service; the environment's sandboxes are reset to having none.",
     async handle(request, target) {
-      const place = placeOf(request, target);
+      const place = await placeOf(request, target);
       if (!place.ok) return place.response;
       try {
         const sandboxes = await target.environments.remove(place.place, target.reset);
@@ -70,15 +71,17 @@ type PlaceReading =
   | { ok: false; response: VendorResponse };
 
 /** The place that a path names, if its service can have a dataset. */
-export function readPlace(
+export async function readPlace(
   params: Record<string, string>,
   { organisation, known }: Pick<EnvironmentsTarget, "organisation" | "known">,
-): PlaceReading {
+): Promise<PlaceReading> {
   const { environment = "", service = "" } = params;
-  const definition = known.find(({ name }) => name === service);
+  const definition = await loadTwin(known, service);
   if (!isPlainName(environment) || environment.length > 40 || !definition) {
     const what = definition ? "environment" : "service";
-    const takers = known.filter(({ takesDataset }) => takesDataset).map(({ name }) => name);
+    const takers = (await loadTwins(known))
+      .filter(({ takesDataset }) => takesDataset)
+      .map(({ name }) => name);
     const hint = definition || takers.length === 0 ? "" : `; datasets are taken by ${takers.join(", ")}`;
     return { ok: false, response: errorResponse(404, "not_found", `there is no such ${what}${hint}`) };
   }
@@ -89,7 +92,7 @@ export function readPlace(
   return { ok: true, place: { organisation, environment, service }, definition };
 }
 
-function placeOf(request: VendorRequest, target: EnvironmentsTarget): PlaceReading {
+async function placeOf(request: VendorRequest, target: EnvironmentsTarget): Promise<PlaceReading> {
   const query = readQueryAs(request, noQuery);
   return query.ok ? readPlace(request.params, target) : { ok: false, response: query.response };
 }

@@ -2,6 +2,8 @@
  * The environments of each organisation, and the datasets of their services: one each. A sandbox belongs to an
  * environment and starts with its datasets; whoever changes one resets the sandboxes that run.
  */
+
+import { getOrAdd } from "../get-or-add.ts";
 import type { AnyTwinDefinition } from "../twin.ts";
 import type { Dataset, DatasetSource } from "./dataset.ts";
 import type { Libraries } from "./libraries.ts";
@@ -146,12 +148,7 @@ export class Environments {
   }
 
   #slotsOf(organisation: string): Map<string, Slot> {
-    let slots = this.#slots.get(organisation);
-    if (!slots) {
-      slots = new Map();
-      this.#slots.set(organisation, slots);
-    }
-    return slots;
+    return getOrAdd(this.#slots, organisation, () => new Map());
   }
 }
 

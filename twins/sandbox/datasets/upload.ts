@@ -69,7 +69,7 @@ async function upload(
   params: Record<string, string>,
   target: UploadTarget,
 ): Promise<Outcome> {
-  const place = readPlace(params, target);
+  const place = await readPlace(params, target);
   if (!place.ok) return { kind: "answer", response: place.response };
   const given = uploadQuery.safeParse(Object.fromEntries(new URLSearchParams(query)));
   if (!given.success) {

@@ -1,6 +1,7 @@
 /** A fault that is armed: how often it was asked, how often it hit, and who waits for its end. */
+
+import { createRandom } from "../random.ts";
 import type { Fault } from "./fault.ts";
-import { createRandom } from "./random.ts";
 import { type FaultSubject, matches } from "./subject.ts";
 
 /** Seed of a fault that names none. */

@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { isDeepStrictEqual } from "node:util";
 import { readJson } from "../json.ts";
+import { matchesPattern } from "../star-pattern.ts";
 import type { FaultMatch } from "./fault.ts";
 
 export interface FaultSubject {
@@ -16,7 +17,7 @@ export interface FaultSubject {
 /** Whether everything that `match` names holds for the request. */
 export function matches(match: FaultMatch, subject: FaultSubject): boolean {
   if (match.method !== undefined && match.method !== subject.method) return false;
-  if (match.path !== undefined && !matchesPattern(match.path, subject.path)) return false;
+  if (match.path !== undefined && !matchesPattern(subject.path, match.path)) return false;
   for (const [name, value] of Object.entries(match.headers ?? {})) {
     if (headerOf(subject.headers, name) !== value) return false;
   }
@@ -26,21 +27,6 @@ export function matches(match: FaultMatch, subject: FaultSubject): boolean {
 function headerOf(headers: IncomingHttpHeaders, name: string): string | undefined {
   const value = headers[name.toLowerCase()];
   return Array.isArray(value) ? value.join(", ") : value;
-}
-
-/** Each part between two stars is looked for after the one before; the first and the last stand at the ends. */
-function matchesPattern(pattern: string, path: string): boolean {
-  const [first = "", ...others] = pattern.split("*");
-  const last = others.pop();
-  if (last === undefined) return path === pattern;
-  if (!path.startsWith(first) || !path.endsWith(last)) return false;
-  let from = first.length;
-  for (const part of others) {
-    const found = path.indexOf(part, from);
-    if (found === -1) return false;
-    from = found + part.length;
-  }
-  return from <= path.length - last.length;
 }
 
 function matchesJson(expected: Record<string, unknown>, body: Buffer): boolean {

@@ -1,5 +1,6 @@
 /** The rows of the statement, made into results. */
 import type { QueryResult, ResultValue } from "../../datasets/store/log-store.ts";
+import { getOrAdd } from "../../sandbox/get-or-add.ts";
 import type {
   Aggregation,
   Aggregations,
@@ -9,8 +10,8 @@ import type {
   HitsAggregation,
 } from "./aggregation.ts";
 import { MAX_BUCKETS, tooManyBuckets } from "./errors.ts";
+import type { Owner, Place, Places } from "./places.ts";
 import type { Bucket, BucketsResult, HitsResult, Result } from "./result.ts";
-import type { Owner, Place, Places } from "./statement.ts";
 
 /** Hits that are still to be rendered. */
 export interface PendingHits {
@@ -48,12 +49,8 @@ class Assembly {
     this.#columns = new Map(columns.map((name, index) => [name, index]));
     for (const row of rows) {
       const node = this.#number(row, "node");
-      const parents = this.#rows.get(node) ?? new Map<number, ResultValue[][]>();
-      this.#rows.set(node, parents);
-      const parent = this.#number(row, "p");
-      const siblings = parents.get(parent);
-      if (siblings) siblings.push(row);
-      else parents.set(parent, [row]);
+      const parents = getOrAdd(this.#rows, node, () => new Map());
+      getOrAdd(parents, this.#number(row, "p"), () => []).push(row);
     }
     for (const parents of this.#rows.values()) {
       for (const rows of parents.values()) rows.sort((a, b) => this.#number(a, "b") - this.#number(b, "b"));

@@ -1,7 +1,7 @@
 /** Pieces of the statement of aggregations. */
 import type { FieldCatalog } from "../../datasets/fields.ts";
 import { raw, type Sql, sql } from "../../datasets/sql.ts";
-import type { BucketsAggregation, KeyColumn } from "./aggregation.ts";
+import type { Aggregations, BucketsAggregation, KeyColumn } from "./aggregation.ts";
 
 /** What follows an aggregate of the documents that fit. */
 export function filtered(condition: Sql | undefined): Sql {
@@ -22,12 +22,29 @@ export function columnsOnly({ children }: BucketsAggregation): boolean {
   });
 }
 
-/** The keys of all documents, whatever the query says. */
-export function everyKey(aggregation: BucketsAggregation, key: KeyColumn, k: Sql): Sql {
+/** The keys that are a bucket even without documents, as `k`; `undefined`: those of the parent's documents alone. */
+export function everyKey(aggregation: BucketsAggregation, key: KeyColumn, k: Sql): Sql | undefined {
+  const { conditions, selection, children } = aggregation;
+  // Only what lists keys of other documents tells an empty bucket from none.
+  if (conditions && listsEveryKey(children)) {
+    return sql`SELECT unnest(range(${raw(String(conditions.length))})) AS ${k}`;
+  }
+  if (selection.kind !== "top" || !selection.everyKey) return undefined;
   const value = key.list ? sql`unnest(${key.value})` : key.value;
   const wanted = wantedKeys(aggregation, raw("e.k"));
+  // As the vendor counts them: the keys of all documents, whatever the query says.
   return sql`SELECT DISTINCT e.k AS ${k} FROM (SELECT ${value} AS k FROM documents AS d) AS e
     WHERE e.k IS NOT NULL AND ${wanted ?? raw("TRUE")}`;
+}
+
+/** Whether one of them has buckets in a bucket without documents. */
+function listsEveryKey({ aggregations }: Aggregations): boolean {
+  return aggregations.some((one) => {
+    if (one.kind === "single") return listsEveryKey(one.children);
+    if (one.kind !== "buckets") return false;
+    if (one.selection.kind === "top" && one.selection.everyKey) return true;
+    return one.conditions !== undefined && listsEveryKey(one.children);
+  });
 }
 
 /** Which keys can be a bucket; `undefined`: all. */

@@ -2,17 +2,14 @@
 import { raw, type Sql, sql } from "../../datasets/sql.ts";
 import { parseDate } from "../dates/date-math.ts";
 import { defaultDateFormat } from "../dates/java-format.ts";
-import type { Aggregations, BucketsAggregation, OrderTerm } from "./aggregation.ts";
+import type { Aggregations, BucketsAggregation } from "./aggregation.ts";
 import type { AggregationContext } from "./context.ts";
 import { argumentError } from "./errors.ts";
-import { type Bounds, histogramBuckets } from "./histogram-buckets.ts";
+import { type Bounds, checkBounds, histogramBuckets, readHistogramOptions } from "./histogram-buckets.ts";
 import type { Naming } from "./metrics.ts";
 import { Options } from "./options.ts";
-import { readOrder, resolvePath } from "./order.ts";
 import { type Rounding, readRounding } from "./rounding.ts";
 import { readValues, type Values, zoneOption } from "./values.ts";
-
-const byKey: readonly OrderTerm[] = [{ path: "_key", order: "asc" }];
 
 export function readDateHistogram(
   naming: Naming,
@@ -22,15 +19,7 @@ export function readDateHistogram(
 ): BucketsAggregation {
   const values = readValues(options, context, ["date", "long"]);
   const rounding = readRounding(options, values.zone);
-  const minDocCount = options.integer("min_doc_count") ?? 0;
-  if (minDocCount < 0) {
-    throw argumentError(
-      `[minDocCount] must be greater than or equal to 0. Found [${minDocCount}] in [${naming.name}]`,
-    );
-  }
-  const keyed = options.boolean("keyed") ?? false;
-  const order = readOrder(options.any("order"), naming.type, byKey);
-  for (const { path } of order) if (!path.startsWith("_")) resolvePath(path, children.aggregations);
+  const { minDocCount, keyed, order } = readHistogramOptions(naming, options, children);
   const readBounds = (name: string) => dateBounds(name, options, context);
   const extended = readBounds("extended_bounds");
   const hard = readBounds("hard_bounds");
@@ -119,16 +108,4 @@ function dateBounds(name: string, options: Options, { nowMs }: AggregationContex
     );
   }
   return { min, max };
-}
-
-/** @throws VendorError when buckets are to be filled that are not to be shown */
-export function checkBounds(extended: Bounds, hard: Bounds): void {
-  const outside =
-    (hard.min !== undefined && extended.min !== undefined && extended.min < hard.min) ||
-    (hard.max !== undefined && extended.max !== undefined && extended.max > hard.max);
-  if (!outside) return;
-  const text = ({ min, max }: Bounds) => `[${min ?? ""}--${max ?? ""}]`;
-  throw argumentError(
-    `Extended bounds have to be inside hard bounds, hard bounds: ${text(hard)}, extended bounds: ${text(extended)}`,
-  );
 }

@@ -1,7 +1,9 @@
 /** Buckets at regular distances: gaps filled, bounds kept, ordered. */
-import type { BucketGroup, BucketRow, MakeBucket, OrderTerm } from "./aggregation.ts";
+import type { Aggregations, BucketGroup, BucketRow, MakeBucket, OrderTerm } from "./aggregation.ts";
 import { argumentError, MAX_BUCKETS, tooManyBuckets } from "./errors.ts";
-import { sortBuckets } from "./order.ts";
+import type { Naming } from "./metrics.ts";
+import type { Options } from "./options.ts";
+import { readOrder, resolvePath, sortBuckets } from "./order.ts";
 import type { Bucket, Members } from "./result.ts";
 
 export interface Bounds {
@@ -19,6 +21,34 @@ export interface HistogramShape {
   next(position: number): number;
   /** Members but the count. */
   describe(position: number): { key: string; members: Members };
+}
+
+const byKey: readonly OrderTerm[] = [{ path: "_key", order: "asc" }];
+
+/** Options of both histograms. @throws VendorError */
+export function readHistogramOptions(naming: Naming, options: Options, { aggregations }: Aggregations) {
+  const minDocCount = options.integer("min_doc_count") ?? 0;
+  if (minDocCount < 0) {
+    throw argumentError(
+      `[minDocCount] must be greater than or equal to 0. Found [${minDocCount}] in [${naming.name}]`,
+    );
+  }
+  const keyed = options.boolean("keyed") ?? false;
+  const order = readOrder(options.any("order"), naming.type, byKey);
+  for (const { path } of order) if (!path.startsWith("_")) resolvePath(path, aggregations);
+  return { minDocCount, keyed, order };
+}
+
+/** @throws VendorError when buckets are to be filled that are not to be shown */
+export function checkBounds(extended: Bounds, hard: Bounds): void {
+  const outside =
+    (hard.min !== undefined && extended.min !== undefined && extended.min < hard.min) ||
+    (hard.max !== undefined && extended.max !== undefined && extended.max > hard.max);
+  if (!outside) return;
+  const text = ({ min, max }: Bounds) => `[${min ?? ""}--${max ?? ""}]`;
+  throw argumentError(
+    `Extended bounds have to be inside hard bounds, hard bounds: ${text(hard)}, extended bounds: ${text(extended)}`,
+  );
 }
 
 export function histogramBuckets({ rows }: BucketGroup, make: MakeBucket, shape: HistogramShape): Bucket[] {

@@ -1,17 +1,13 @@
 /** histogram: a bucket an interval of numbers. */
 import { type Sql, sql } from "../../datasets/sql.ts";
 import { Double, doubleText } from "../json/numbers.ts";
-import type { Aggregations, BucketsAggregation, OrderTerm } from "./aggregation.ts";
+import type { Aggregations, BucketsAggregation } from "./aggregation.ts";
 import type { AggregationContext } from "./context.ts";
-import { checkBounds } from "./date-histogram.ts";
 import { argumentError } from "./errors.ts";
-import { type Bounds, histogramBuckets } from "./histogram-buckets.ts";
+import { type Bounds, checkBounds, histogramBuckets, readHistogramOptions } from "./histogram-buckets.ts";
 import { type Naming, numericKinds } from "./metrics.ts";
 import { Options } from "./options.ts";
-import { readOrder, resolvePath } from "./order.ts";
 import { numeric, readValues, type Values } from "./values.ts";
-
-const byKey: readonly OrderTerm[] = [{ path: "_key", order: "asc" }];
 
 export function readHistogram(
   naming: Naming,
@@ -22,15 +18,7 @@ export function readHistogram(
   const values = readValues(options, context, numericKinds);
   const interval = readInterval(options);
   const offset = options.number("offset") ?? 0;
-  const minDocCount = options.integer("min_doc_count") ?? 0;
-  if (minDocCount < 0) {
-    throw argumentError(
-      `[minDocCount] must be greater than or equal to 0. Found [${minDocCount}] in [${naming.name}]`,
-    );
-  }
-  const keyed = options.boolean("keyed") ?? false;
-  const order = readOrder(options.any("order"), naming.type, byKey);
-  for (const { path } of order) if (!path.startsWith("_")) resolvePath(path, children.aggregations);
+  const { minDocCount, keyed, order } = readHistogramOptions(naming, options, children);
   const extended = readBounds("extended_bounds", options);
   const hard = readBounds("hard_bounds", options);
   checkBounds(extended, hard);

@@ -66,12 +66,14 @@ export function keyLiteral(values: Values, value: unknown): Sql {
 
 /** Every key is in one of so many parts, always the same. */
 function partition(value: { readonly [member: string]: unknown }): KeyCondition {
-  const { partition, num_partitions: count } = value;
-  if (typeof count !== "number" || !Number.isInteger(count) || count < 1) {
-    throw argumentError("Missing [num_partitions] parameter for partition-based include");
-  }
+  const { partition, num_partitions: count, ...unknown } = value;
+  const [name] = Object.keys(unknown);
+  if (name !== undefined) throw optionError(`Unknown parameter in Include/Exclude clause: ${name}`);
   if (typeof partition !== "number" || !Number.isInteger(partition)) {
     throw argumentError("Missing [partition] parameter for partition-based include");
+  }
+  if (typeof count !== "number" || !Number.isInteger(count)) {
+    throw argumentError("Missing [num_partitions] parameter for partition-based include");
   }
   if (partition < 0 || partition >= count) {
     throw argumentError(`Partition must be >=0 and < numPartition which is ${count}`);

@@ -5,7 +5,7 @@ import { Double } from "../json/numbers.ts";
 import type { MetricAggregation } from "./aggregation.ts";
 import type { AggregationContext } from "./context.ts";
 import type { JsonRecord, Options } from "./options.ts";
-import type { Members, MetricResult } from "./result.ts";
+import { type Members, type MetricResult, namesValue, valueResult } from "./result.ts";
 import { numeric, readValues, type ValueKind, type Values } from "./values.ts";
 
 export interface Naming {
@@ -56,23 +56,18 @@ function singleValue(
   compute: (values: readonly ResultValue[]) => number,
   empty: number,
 ): MetricAggregation {
-  const result = (value: number, hasValues: boolean): MetricResult => ({
-    kind: "metric",
-    typeName: type,
-    meta,
-    members: [
+  const result = (value: number, hasValues: boolean) =>
+    valueResult({ typeName: type, meta }, value, [
       ["value", Number.isFinite(value) ? new Double(value) : null],
       ...(hasValues ? asString("value_as_string", value, values.print) : []),
-    ],
-    figure: (property) => (property === undefined || property === "value" ? value : undefined),
-  });
+    ]);
   return {
     kind: "metric",
     name,
     type,
     meta,
     columns,
-    figure: (names, property) => (property === undefined || property === "value" ? figure(names) : undefined),
+    figure: (names, property) => (namesValue(property) ? figure(names) : undefined),
     result: (row) => (row === undefined ? result(empty, type === "sum") : result(compute(row), true)),
   };
 }
@@ -148,17 +143,10 @@ export function readCountMetric(
     type,
     meta,
     columns: (filter) => [column(filter)],
-    figure: (columns, property) =>
-      property === undefined || property === "value" ? sql`coalesce(${first(columns)}, 0)` : undefined,
+    figure: (columns, property) => (namesValue(property) ? sql`coalesce(${first(columns)}, 0)` : undefined),
     result(row) {
       const value = Number(row?.[0] ?? 0);
-      return {
-        kind: "metric",
-        typeName: type,
-        meta,
-        members: [["value", value]],
-        figure: (property) => (property === undefined || property === "value" ? value : undefined),
-      };
+      return valueResult({ typeName: type, meta }, value, [["value", value]]);
     },
   };
 }

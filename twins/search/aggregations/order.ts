@@ -4,8 +4,8 @@ import { tokenOf } from "../json/token.ts";
 import type { Aggregation, OrderTerm, SortOrder } from "./aggregation.ts";
 import { argumentError, optionError } from "./errors.ts";
 import { isRecord } from "./options.ts";
+import type { Owner } from "./places.ts";
 import type { Bucket, Result } from "./result.ts";
-import type { Owner } from "./statement.ts";
 
 /** Reads `{"_count": "desc"}`, or a list of such. A tie is broken by the key, unless the order names it. */
 export function readOrder(

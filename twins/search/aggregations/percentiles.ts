@@ -13,7 +13,7 @@ import { Options } from "./options.ts";
 import type { Members, MetricResult } from "./result.ts";
 import { numeric, readValues, type Values } from "./values.ts";
 
-export const defaultPercents: readonly number[] = [1, 5, 25, 50, 75, 95, 99];
+const defaultPercents: readonly number[] = [1, 5, 25, 50, 75, 95, 99];
 
 export function readPercentiles(
   naming: Naming,
@@ -22,15 +22,8 @@ export function readPercentiles(
 ): MetricAggregation {
   const values = readValues(options, context, numericKinds);
   const percents = readPercents(options);
-  const { keyed, method } = readShape(options);
-  options.done();
-  return percentileAggregation(
-    naming,
-    method === "hdr" ? "hdr_percentiles" : "tdigest_percentiles",
-    values,
-    percents,
-    keyed,
-    (filter) => quantilesSql(values, filter, percents),
+  return percentileAggregation(naming, options, values, percents, (filter) =>
+    quantilesSql(values, filter, percents),
   );
 }
 
@@ -56,20 +49,10 @@ export function readPercentileRanks(
     throw argumentError(`[values] must not be an empty array: [${naming.name}]`);
   }
   const ranked = [...new Set(wanted)].sort((a, b) => a - b);
-  const { keyed, method } = readShape(options);
-  options.done();
-  return percentileAggregation(
-    naming,
-    method === "hdr" ? "hdr_percentile_ranks" : "tdigest_percentile_ranks",
-    values,
-    ranked,
-    keyed,
-    (filter) =>
-      sql`[${joined(
-        ranked.map((value) => rankSql(values, filter, value)),
-        ", ",
-      )}]`,
-  );
+  return percentileAggregation(naming, options, values, ranked, (filter) => {
+    const ranks = ranked.map((value) => rankSql(values, filter, value));
+    return sql`[${joined(ranks, ", ")}]`;
+  });
 }
 
 function readShape(options: Options): { keyed: boolean; method: "hdr" | "tdigest" } {
@@ -133,12 +116,14 @@ function rankSql(values: Values, filter: Sql, value: number): Sql {
 
 function percentileAggregation(
   { name, type, meta }: Naming,
-  typeName: string,
+  options: Options,
   values: Values,
   keys: readonly number[],
-  keyed: boolean,
   column: (filter: Sql) => Sql,
 ): MetricAggregation {
+  const { keyed, method } = readShape(options);
+  options.done();
+  const typeName = `${method}_${type}`;
   return {
     kind: "metric",
     name,

@@ -20,6 +20,23 @@ export interface MetricResult extends Described {
   figure(name: string | undefined): Figure | undefined;
 }
 
+/** Whether a path's property means the figure of a metric that has only one. */
+export function namesValue(property: string | undefined): boolean {
+  return property === undefined || property === "value";
+}
+
+/** A result of one figure. */
+export function valueResult(described: Described, value: Figure, members: Members): MetricResult {
+  const { typeName, meta } = described;
+  return {
+    kind: "metric",
+    typeName,
+    meta,
+    members,
+    figure: (property) => (namesValue(property) ? value : undefined),
+  };
+}
+
 export interface SingleResult extends Described {
   readonly kind: "single";
   readonly docCount: number;

@@ -3,7 +3,7 @@ import { joined, raw, type Sql, sql } from "../../datasets/sql.ts";
 import type { BucketsAggregation } from "./aggregation.ts";
 import { MAX_BUCKETS } from "./errors.ts";
 import { orderSql } from "./order.ts";
-import type { Owner } from "./statement.ts";
+import type { Owner } from "./places.ts";
 
 /** One more than may be, so that too many are noticed. */
 const LIMIT = raw(String(MAX_BUCKETS + 1));

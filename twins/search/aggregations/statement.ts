@@ -9,27 +9,8 @@ import { identifier, joined, raw, type Sql, sql } from "../../datasets/sql.ts";
 import type { Aggregation, Aggregations, BucketsAggregation, HitsAggregation } from "./aggregation.ts";
 import { type BucketPath, bucketColumns, numberedBuckets } from "./bucket-path.ts";
 import { both, columnsOnly, everyKey, filtered, freePrefix, wantedKeys } from "./clauses.ts";
+import type { Owner, Places } from "./places.ts";
 import { selectBuckets } from "./selection.ts";
-
-/** Where the answer of an aggregation is in the rows of the statement. */
-export type Place =
-  | { kind: "metric"; first: number; count: number }
-  | { kind: "single"; first: number }
-  /** One a condition; their counts and the results in them are columns of the owner. */
-  | { kind: "conditions"; buckets: { first: number; places: Places }[] }
-  | { kind: "global"; owner: Owner }
-  | { kind: "buckets"; owner: Owner }
-  | { kind: "hits"; node: number };
-
-/** What has documents: the whole result, or each bucket of an aggregation. */
-export interface Owner {
-  node: number;
-  /** Names of its columns in the rows. */
-  columns: string[];
-  places: Places;
-}
-
-export type Places = Map<Aggregation, Place>;
 
 export interface AggregationStatement {
   /** `undefined` when nothing is asked of the store. */
@@ -227,7 +208,7 @@ class Compiler {
     return this.#withEveryKey(node, aggregation, numbered, keys, owner, path);
   }
 
-  /** With the keys that none of the parent's documents has. */
+  /** With the keys that none of the parent's documents has, where those are buckets too. */
   #withEveryKey(
     node: number,
     aggregation: BucketsAggregation,
@@ -238,8 +219,9 @@ class Compiler {
   ): Sql {
     const [key] = aggregation.keys;
     const [k] = keys;
-    if (aggregation.selection.kind !== "top" || !aggregation.selection.everyKey || !key || !k) return groups;
-    const every = this.#table("e", node, "", everyKey(aggregation, key, k));
+    const keysOfAll = key && k && everyKey(aggregation, key, k);
+    if (!keysOfAll) return groups;
+    const every = this.#table("e", node, "", keysOfAll);
     const parents = path ? sql`${path.buckets} AS a CROSS JOIN ` : raw("");
     const names = [
       ...(path ? [raw("a.b AS p")] : []),

@@ -94,7 +94,7 @@ export function keySql({ kind, value, multi }: Values): Sql {
 }
 
 /** `key`, and `key_as_string` where the vendor prints it. */
-export function keyMembers(values: Values, key: ResultValue): Members {
+function keyMembers(values: Values, key: ResultValue): Members {
   const members: [string, unknown][] = [["key", keyValue(values, key)]];
   if (values.print && values.kind !== "keyword") members.push(["key_as_string", values.print(Number(key))]);
   return members;

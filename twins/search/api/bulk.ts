@@ -7,6 +7,7 @@ import { checkId, checkSource } from "../documents/read-source.ts";
 import { readUpdateBody } from "../documents/update-body.ts";
 import { resolveDateMath } from "../indices/date-math-name.ts";
 import { checkIndexName } from "../indices/errors.ts";
+import { sourceParameters } from "../search/source-filter.ts";
 import type { SearchTwin } from "../search-twin.ts";
 import { VendorError } from "../vendor-error.ts";
 import { type Answer, api } from "./answer.ts";
@@ -19,9 +20,7 @@ const parameters = [
   "pipeline",
   "timeout",
   "wait_for_active_shards",
-  "_source",
-  "_source_includes",
-  "_source_excludes",
+  ...sourceParameters,
   "require_alias",
   "require_data_stream",
   "list_executed_pipelines",

@@ -4,9 +4,9 @@ import type { Operation } from "../../sandbox/operation.ts";
 import { type Action, isFailed } from "../documents/action.ts";
 import { expressionParameters, readExpressionOptions } from "../indices/expression.ts";
 import { Float } from "../json/numbers.ts";
-import { compile, compileUrlQuery, indexPredicate, shownSql } from "../search/compile-search.ts";
+import { compileAsked, indexPredicate, shownSql } from "../search/compile-search.ts";
 import { openSearch, scopeOf, within } from "../search/run.ts";
-import { queryOptions } from "../search/url-parameters.ts";
+import { readUrlQuery, urlQueryParameters } from "../search/url-parameters.ts";
 import type { SearchTwin } from "../search-twin.ts";
 import { type Answer, api } from "./answer.ts";
 import type { Call } from "./call.ts";
@@ -14,12 +14,7 @@ import { illegal } from "./parameters.ts";
 
 const parameters = [
   ...expressionParameters,
-  "q",
-  "df",
-  "analyzer",
-  "analyze_wildcard",
-  "default_operator",
-  "lenient",
+  ...urlQueryParameters,
   "conflicts",
   "from",
   "max_docs",
@@ -84,14 +79,11 @@ async function change(call: Call, twin: SearchTwin, kind: "delete" | "index"): P
   if (call.parameters.flag("wait_for_completion") === false) {
     throw illegal("This twin runs no tasks in the background: [wait_for_completion] must be true");
   }
-  const text = call.parameters.text("q");
-  if (kind === "delete" && query === undefined && text === undefined) throw illegal("query is missing");
+  const urlQuery = readUrlQuery(call.parameters);
+  if (kind === "delete" && query === undefined && urlQuery === undefined) throw illegal("query is missing");
   const scope = await scopeOf(call.segment("index"), readExpressionOptions(call.parameters), twin);
   const context = within(await openSearch(call, twin), scope);
-  const compiled =
-    text === undefined
-      ? await compile(query, context)
-      : compileUrlQuery({ text, options: queryOptions(call.parameters) }, context);
+  const compiled = await compileAsked(urlQuery, query, context);
   const indices = indexPredicate(scope.selection);
   const conditions = [compiled.predicate, ...(indices ? [indices] : [])];
   const most = call.parameters.integer("max_docs") ?? (typeof max_docs === "number" ? max_docs : undefined);

@@ -2,7 +2,7 @@
  * Tables for people: aligned columns, or JSON.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/cat.html
  */
-import { matches } from "../indices/expression.ts";
+import { matchesPattern } from "../../sandbox/star-pattern.ts";
 import type { Answer } from "./answer.ts";
 import type { Call } from "./call.ts";
 import { illegal } from "./parameters.ts";
@@ -64,7 +64,7 @@ function choose(columns: readonly CatColumn[], asked: readonly string[] | undefi
   return asked.flatMap((label) => {
     if (label.includes("*")) {
       return columns
-        .filter(({ name }) => matches(name, label))
+        .filter(({ name }) => matchesPattern(name, label))
         .map((column) => ({ label: column.name, column }));
     }
     const column = find(columns, label);

@@ -1,16 +1,12 @@
 /** The `_cat` routes: tables of what there is. */
 import type { Operation } from "../../sandbox/operation.ts";
-import { formatDate } from "../dates/java-format.ts";
-import { expressionParameters, readExpressionOptions } from "../indices/expression.ts";
-import { countIndices } from "../indices/known-indices.ts";
-import { CLUSTER_NAME, NODE_ID, NODE_NAME, uuidOf } from "../node.ts";
-import { emptyRequest } from "../search/request.ts";
-import { countHits, openSearch, scopeOf } from "../search/run.ts";
+import { expressionParameters } from "../indices/expression.ts";
+import { NODE_ID, NODE_NAME } from "../node.ts";
 import type { SearchTwin } from "../search-twin.ts";
 import { type Answer, api } from "./answer.ts";
 import type { Call } from "./call.ts";
+import { catAllocation, catCount, catHealth, catIndices, catNode, catShards } from "./cat-rows.ts";
 import { type CatColumn, type CatRow, catParameters, catTable } from "./cat-table.ts";
-import { namedIndices } from "./indices.ts";
 
 type Rows = (twin: SearchTwin, call: Call) => Promise<CatRow[]>;
 
@@ -209,14 +205,7 @@ export const catOperations: readonly Operation<SearchTwin>[] = [
       column("ip", [], "ip of node"),
       column("node", ["n"], "name of node"),
     ],
-    async (twin) => [
-      {
-        shards: String((await countIndices(twin)).size),
-        host: "127.0.0.1",
-        ip: "127.0.0.1",
-        node: NODE_NAME,
-      },
-    ],
+    catAllocation,
   ),
   ...table(
     "templates",
@@ -241,91 +230,3 @@ export const catOperations: readonly Operation<SearchTwin>[] = [
     async () => [],
   ),
 ];
-
-async function catIndices(twin: SearchTwin, call: Call): Promise<CatRow[]> {
-  const names = await namedIndices(call, twin);
-  const counts = await countIndices(twin);
-  const health = call.parameters.text("health");
-  if (health !== undefined && health !== "green") return [];
-  return names.map((index) => ({
-    health: "green",
-    status: "open",
-    index,
-    uuid: uuidOf(index),
-    pri: "1",
-    rep: "1",
-    "docs.count": String(counts.get(index) ?? 0),
-    "docs.deleted": "0",
-    "store.size": call.parameters.has("bytes") ? "0" : "0b",
-    "pri.store.size": call.parameters.has("bytes") ? "0" : "0b",
-    "dataset.size": call.parameters.has("bytes") ? "0" : "0b",
-    "creation.date": String(twin.startedMs),
-    "creation.date.string": formatDate(twin.startedMs, "strict_date_optional_time"),
-  }));
-}
-
-async function catCount(twin: SearchTwin, call: Call): Promise<CatRow[]> {
-  const scope = await scopeOf(call.segment("index"), readExpressionOptions(call.parameters), twin);
-  const count = await countHits(emptyRequest(), scope, await openSearch(call, twin));
-  return [{ ...moment(twin), count: String(count) }];
-}
-
-async function catHealth(twin: SearchTwin): Promise<CatRow[]> {
-  const shards = String((await countIndices(twin)).size);
-  return [
-    {
-      ...moment(twin),
-      cluster: CLUSTER_NAME,
-      status: "green",
-      "node.total": "1",
-      "node.data": "1",
-      shards,
-      pri: shards,
-      relo: "0",
-      init: "0",
-      unassign: "0",
-      pending_tasks: "0",
-      max_task_wait_time: "-",
-      active_shards_percent: "100.0%",
-    },
-  ];
-}
-
-async function catShards(twin: SearchTwin, call: Call): Promise<CatRow[]> {
-  const names = await namedIndices(call, twin);
-  const counts = await countIndices(twin);
-  return names.map((index) => ({
-    index,
-    shard: "0",
-    prirep: "p",
-    state: "STARTED",
-    docs: String(counts.get(index) ?? 0),
-    store: "0b",
-    dataset: "0b",
-    ip: "127.0.0.1",
-    node: NODE_NAME,
-  }));
-}
-
-function catNode(): CatRow {
-  const { heapUsed, heapTotal } = process.memoryUsage();
-  return {
-    ip: "127.0.0.1",
-    "heap.percent": String(Math.round((heapUsed / heapTotal) * 100)),
-    "ram.percent": "0",
-    cpu: "0",
-    load_1m: "0.00",
-    load_5m: "0.00",
-    load_15m: "0.00",
-    "node.role": "dim",
-    master: "*",
-    name: NODE_NAME,
-    id: NODE_ID.slice(0, 4),
-    version: "8.15.0",
-  };
-}
-
-function moment({ clock }: SearchTwin): CatRow {
-  const now = clock.now();
-  return { epoch: String(Math.floor(now / 1000)), timestamp: formatDate(now, "HH:mm:ss") };
-}

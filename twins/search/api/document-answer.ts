@@ -1,6 +1,8 @@
-/** How the outcome of a write is told, whichever route it came by. */
+/** How documents and what came of their writes are told, whichever route asks. */
 import type { Done } from "../documents/action.ts";
+import type { StoredDocument } from "../documents/stored.ts";
 import { writeShards } from "../node.ts";
+import { filteredSource, type SourceFilter } from "../search/source-filter.ts";
 import { VendorError } from "../vendor-error.ts";
 import { illegal } from "./parameters.ts";
 
@@ -17,6 +19,17 @@ export function doneBody({ index, id, version, seqNo, result }: Done, refresh: s
     _seq_no: seqNo,
     _primary_term: 1,
   };
+}
+
+/** What is answered of a document that was found. */
+export function gotBody({ seqNo, source }: { seqNo: number; source: string }, filter: SourceFilter) {
+  return { _seq_no: seqNo, _primary_term: 1, found: true, _source: filteredSource(source, filter) };
+}
+
+/** A document that was found, with its place. */
+export function foundBody(document: StoredDocument, filter: SourceFilter) {
+  const { index, id, version } = document;
+  return { _index: index, _id: id, _version: version, ...gotBody(document, filter) };
 }
 
 /** There are no ingest pipelines. @throws VendorError when one is asked for */

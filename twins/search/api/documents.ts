@@ -23,7 +23,7 @@ import type { SearchTwin } from "../search-twin.ts";
 import { VendorError } from "../vendor-error.ts";
 import { type Answer, api } from "./answer.ts";
 import type { Call } from "./call.ts";
-import { checkPipeline, doneBody, requireAliasError } from "./document-answer.ts";
+import { checkPipeline, doneBody, foundBody, gotBody, requireAliasError } from "./document-answer.ts";
 import { illegal } from "./parameters.ts";
 
 const writeParameters = [
@@ -42,17 +42,18 @@ const writeParameters = [
   "include_source_on_error",
 ];
 
-const readParameters = [
+/** URL parameters of a read, of one document and of many. */
+export const readParameters = [
   ...sourceParameters,
   "preference",
   "realtime",
   "refresh",
   "routing",
   "stored_fields",
-  "version",
-  "version_type",
   "force_synthetic_source",
 ];
+
+const readOneParameters = [...readParameters, "version", "version_type"];
 
 const updateParameters = [...writeParameters, ...sourceParameters, "lang", "retry_on_conflict"];
 
@@ -85,7 +86,7 @@ export const documentOperations: readonly Operation<SearchTwin>[] = [
     method: "GET",
     path: "/:index/_doc/:id",
     summary: "A document by its id.",
-    parameters: readParameters,
+    parameters: readOneParameters,
     handle: get,
   }),
   api({
@@ -93,7 +94,7 @@ export const documentOperations: readonly Operation<SearchTwin>[] = [
     method: "GET",
     path: "/:index/_source/:id",
     summary: "A document by its id, without anything around it.",
-    parameters: readParameters,
+    parameters: readOneParameters,
     handle: getSource,
   }),
 ];
@@ -159,12 +160,7 @@ async function update(call: Call, twin: SearchTwin): Promise<Answer> {
       ...doneBody(done, call.parameters.text("refresh")),
       ...(shown
         ? {
-            get: {
-              _seq_no: done.seqNo,
-              _primary_term: 1,
-              found: true,
-              _source: filteredSource(done.source ?? "{}", filter),
-            },
+            get: gotBody({ seqNo: done.seqNo, source: done.source ?? "{}" }, filter),
           }
         : {}),
     },
@@ -187,22 +183,6 @@ async function getSource(call: Call, twin: SearchTwin): Promise<Answer> {
     throw new VendorError(404, { type: "resource_not_found_exception", reason });
   }
   return { body: filteredSource(document.source, readSourceParameters(call.parameters) ?? wholeSource) };
-}
-
-/** A document that was found, as it is answered. */
-export function foundBody(
-  { index, id, version, seqNo, source }: StoredDocument,
-  filter: Parameters<typeof filteredSource>[1],
-) {
-  return {
-    _index: index,
-    _id: id,
-    _version: version,
-    _seq_no: seqNo,
-    _primary_term: 1,
-    found: true,
-    _source: filteredSource(source, filter),
-  };
 }
 
 async function find(call: Call, twin: SearchTwin): Promise<StoredDocument | undefined> {

@@ -7,8 +7,7 @@ import { AsyncQueries, within } from "../esql/async-queries.ts";
 import { UnrecognisedEsql } from "../esql/errors.ts";
 import { answerOf, checkForm } from "../esql/formats/answer.ts";
 import { type EsqlBody, readAsyncRequest, readSyncRequest } from "../esql/request.ts";
-import { type EsqlContext, type EsqlResult, runEsql } from "../esql/run.ts";
-import { runTranslated } from "../esql/translated.ts";
+import type { EsqlContext, EsqlResult } from "../esql/run.ts";
 import { knownIndices } from "../indices/known-indices.ts";
 import { compactJson } from "../json/write.ts";
 import { compileQuery } from "../query/compile.ts";
@@ -33,13 +32,16 @@ function queriesOf(twin: SearchTwin): AsyncQueries<Kept> {
   return queries;
 }
 
+/** URL parameters of how the result is written. */
+const shapeParameters = ["delimiter", "drop_null_columns"];
+
 export const esqlOperations: readonly Operation<SearchTwin>[] = [
   api({
     id: "esql.query",
     method: "POST",
     path: "/_query",
     summary: "Runs an ES|QL query.",
-    parameters: ["delimiter", "drop_null_columns"],
+    parameters: shapeParameters,
     async handle(call, twin) {
       checkForm(call);
       const body = readSyncRequest(call);
@@ -51,7 +53,7 @@ export const esqlOperations: readonly Operation<SearchTwin>[] = [
     method: "POST",
     path: "/_query/async",
     summary: "Starts an ES|QL query; answers with its result if it is done in time.",
-    parameters: ["delimiter", "drop_null_columns"],
+    parameters: shapeParameters,
     async handle(call, twin) {
       checkForm(call);
       const body = readAsyncRequest(call);
@@ -68,7 +70,7 @@ export const esqlOperations: readonly Operation<SearchTwin>[] = [
     method: "GET",
     path: "/_query/async/:id",
     summary: "The result of an asynchronous ES|QL query.",
-    parameters: ["delimiter", "drop_null_columns", "keep_alive", "wait_for_completion_timeout"],
+    parameters: [...shapeParameters, "keep_alive", "wait_for_completion_timeout"],
     handle(call, twin) {
       const query = queriesOf(twin).get(call.segment("id"), twin.clock.now());
       const keepAliveMs = call.parameters.durationMs("keep_alive");
@@ -174,6 +176,8 @@ async function compiled(
     return predicate;
   };
   const { query, params } = body;
+  // Loaded by the first query.
+  const { runEsql } = await import("../esql/run.ts");
   return runEsql({ query, params, filter: body.filter === undefined ? undefined : filter }, context);
 }
 
@@ -187,6 +191,7 @@ async function translated(
   const store = await twin.store();
   const text = questionOf(body);
   const question = { language: "esql" as const, text, store, nowMs: twin.clock.now(), signal };
+  const { runTranslated } = await import("../esql/translated.ts");
   return runTranslated(await translate(twin.translator, call, question), store, signal);
 }
 

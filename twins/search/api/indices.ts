@@ -1,10 +1,11 @@
 /** Indices: they are names, and nothing else. */
+
 import type { Operation } from "../../sandbox/operation.ts";
+import { matchesPattern } from "../../sandbox/star-pattern.ts";
 import { resolveDateMath } from "../indices/date-math-name.ts";
 import { checkIndexName, noSuchIndex } from "../indices/errors.ts";
 import {
   expressionParameters,
-  matches,
   readExpressionOptions,
   type Selection,
   splitExpression,
@@ -79,7 +80,10 @@ export const indexOperations: readonly Operation<SearchTwin>[] = [
     path: "/:index",
     summary: "Acknowledges the end of an index, which has no effect.",
     parameters,
-    handle: () => ({ body: { acknowledged: true } }),
+    handle: (call) => {
+      splitExpression(call.segment("index"));
+      return { body: { acknowledged: true } };
+    },
   }),
   api({
     id: "index.resolve",
@@ -138,7 +142,7 @@ async function exists(call: Call, twin: SearchTwin): Promise<Answer> {
   const names = splitExpression(call.segment("index")).map((name) => resolveDateMath(name, twin.clock.now()));
   const found = names.every((name) => {
     if (name === "_all" || name.includes("*")) {
-      return options.allowNoIndices || known.some((one) => name === "_all" || matches(one, name));
+      return options.allowNoIndices || known.some((one) => name === "_all" || matchesPattern(one, name));
     }
     return known.includes(name) || options.ignoreUnavailable;
   });
@@ -208,7 +212,7 @@ async function getSettings(call: Call, twin: SearchTwin): Promise<Answer> {
   const patterns = call.segment("name") === "" ? ["*"] : call.segment("name").split(",");
   const shown = names.map((name) => {
     const kept = flattened(settingsOf(name, twin.startedMs)).filter(([setting]) =>
-      patterns.some((pattern) => pattern === "_all" || matches(setting, pattern)),
+      patterns.some((pattern) => pattern === "_all" || matchesPattern(setting, pattern)),
     );
     return [name, { settings: flat ? Object.fromEntries(kept) : nested(kept) }] as const;
   });

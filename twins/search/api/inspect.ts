@@ -8,18 +8,17 @@ import { knownIndices } from "../indices/known-indices.ts";
 import { compactJson } from "../json/write.ts";
 import { searchShards } from "../node.ts";
 import { targetOf } from "../query/compile/target.ts";
-import { compile, compileUrlQuery } from "../search/compile-search.ts";
+import { compileAsked } from "../search/compile-search.ts";
 import { shownExplanation } from "../search/hits.ts";
 import { openSearch, type SearchScope, scopeOf, within } from "../search/run.ts";
-import { filteredSource, readSourceParameters, sourceParameters } from "../search/source-filter.ts";
-import { queryOptions } from "../search/url-parameters.ts";
+import { readSourceParameters, sourceParameters } from "../search/source-filter.ts";
+import { readUrlQuery, urlQueryParameters } from "../search/url-parameters.ts";
 import type { SearchTwin } from "../search-twin.ts";
 import { VendorError } from "../vendor-error.ts";
 import { type Answer, api } from "./answer.ts";
 import type { Call } from "./call.ts";
+import { gotBody } from "./document-answer.ts";
 import { illegal } from "./parameters.ts";
-
-const queryParameters = ["q", "df", "analyzer", "analyze_wildcard", "default_operator", "lenient"];
 
 export const inspectOperations: readonly Operation<SearchTwin>[] = (["GET", "POST"] as const).flatMap(
   (method) => {
@@ -30,7 +29,7 @@ export const inspectOperations: readonly Operation<SearchTwin>[] = (["GET", "POS
           method,
           path,
           summary: "Whether a query is one.",
-          parameters: [...expressionParameters, ...queryParameters, "explain", "rewrite", "all_shards"],
+          parameters: [...expressionParameters, ...urlQueryParameters, "explain", "rewrite", "all_shards"],
           handle: validate,
         }),
       ),
@@ -39,7 +38,7 @@ export const inspectOperations: readonly Operation<SearchTwin>[] = (["GET", "POS
         method,
         path: "/:index/_explain/:id",
         summary: "Why a document has its score.",
-        parameters: [...queryParameters, ...sourceParameters, "preference", "routing", "stored_fields"],
+        parameters: [...urlQueryParameters, ...sourceParameters, "preference", "routing", "stored_fields"],
         handle: explain,
       }),
       ...["/_analyze", "/:index/_analyze"].map((path) =>
@@ -58,11 +57,7 @@ export const inspectOperations: readonly Operation<SearchTwin>[] = (["GET", "POS
 
 async function compiledQuery(call: Call, twin: SearchTwin, scope: SearchScope) {
   const context = within(await openSearch(call, twin), scope);
-  const text = call.parameters.text("q");
-  if (text !== undefined) {
-    return compileUrlQuery({ text, options: queryOptions(call.parameters) }, context);
-  }
-  return compile(call.object().query, context);
+  return compileAsked(readUrlQuery(call.parameters), call.object().query, context);
 }
 
 async function validate(call: Call, twin: SearchTwin): Promise<Answer> {
@@ -107,12 +102,7 @@ async function explain(call: Call, twin: SearchTwin): Promise<Answer> {
       ),
       ...(filter
         ? {
-            get: {
-              _seq_no: document.seqNo,
-              _primary_term: 1,
-              found: true,
-              _source: filteredSource(document.source, filter),
-            },
+            get: gotBody(document, filter),
           }
         : {}),
     },

@@ -1,6 +1,8 @@
 /** Mappings and fields: made by what was written, never declared. */
+
 import type { Operation } from "../../sandbox/operation.ts";
-import { expressionParameters, matches } from "../indices/expression.ts";
+import { matchesPattern } from "../../sandbox/star-pattern.ts";
+import { expressionParameters } from "../indices/expression.ts";
 import { capabilitiesOf, fieldMapping, mappingOf } from "../indices/mapping.ts";
 import type { SearchTwin } from "../search-twin.ts";
 import { type Answer, api } from "./answer.ts";
@@ -77,7 +79,7 @@ async function getFieldMapping(call: Call, twin: SearchTwin): Promise<Answer> {
   const patterns = call.segment("fields").split(",");
   const found = fields
     .all()
-    .filter(({ name }) => patterns.some((pattern) => matches(name, pattern)))
+    .filter(({ name }) => patterns.some((pattern) => matchesPattern(name, pattern)))
     .map((field) => {
       const last = field.name.split(".").at(-1) ?? field.name;
       return [field.name, { full_name: field.name, mapping: { [last]: fieldMapping(field) } }] as const;
@@ -97,7 +99,7 @@ async function fieldCaps(call: Call, twin: SearchTwin): Promise<Answer> {
   const filters = call.parameters.list("filters") ?? [];
   const found = capabilitiesOf(fields).filter(
     ({ name, type, metadata }) =>
-      patterns.some((pattern) => matches(name, pattern)) &&
+      patterns.some((pattern) => matchesPattern(name, pattern)) &&
       (!types || types.includes(type)) &&
       !(filters.includes("-metadata") && metadata) &&
       !(filters.includes("+metadata") && !metadata) &&

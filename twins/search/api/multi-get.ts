@@ -9,24 +9,14 @@ import {
   readSourceFilter,
   readSourceParameters,
   type SourceFilter,
-  sourceParameters,
   wholeSource,
 } from "../search/source-filter.ts";
 import type { SearchTwin } from "../search-twin.ts";
 import { type Answer, api } from "./answer.ts";
 import { type Call, isObject } from "./call.ts";
-import { foundBody } from "./documents.ts";
+import { foundBody } from "./document-answer.ts";
+import { readParameters } from "./documents.ts";
 import { illegal } from "./parameters.ts";
-
-const parameters = [
-  ...sourceParameters,
-  "preference",
-  "realtime",
-  "refresh",
-  "routing",
-  "stored_fields",
-  "force_synthetic_source",
-];
 
 const methods: Method[] = ["POST", "GET"];
 
@@ -37,7 +27,7 @@ export const multiGetOperations: readonly Operation<SearchTwin>[] = methods.flat
       method,
       path,
       summary: "Many documents by their ids.",
-      parameters,
+      parameters: readParameters,
       handle,
     }),
   ),

@@ -106,12 +106,6 @@ const passedOver = new Set([
   "ccs_minimize_roundtrips",
   "allow_partial_search_results",
 ]);
-const optionNames = new Set([
-  "ignore_unavailable",
-  "allow_no_indices",
-  "expand_wildcards",
-  "ignore_throttled",
-]);
 
 function readSearch(header: JsonObject, body: JsonObject, call: Call): OneSearch {
   const given = new URLSearchParams(call.request.query);
@@ -119,7 +113,7 @@ function readSearch(header: JsonObject, body: JsonObject, call: Call): OneSearch
   for (const [name, value] of Object.entries(header)) {
     if (name === "index" || name === "indices") {
       expression = Array.isArray(value) ? value.map(String).join(",") : String(value);
-    } else if (optionNames.has(name)) {
+    } else if (expressionParameters.includes(name)) {
       given.set(name, Array.isArray(value) ? value.join(",") : String(value));
     } else if (!passedOver.has(name)) {
       throw illegal(`key [${name}] is not supported in the metadata section`);

@@ -21,7 +21,7 @@ function worded(refused: Exclude<PlatformRefusal, { kind: "body-too-large" }>): 
     case "malformed-request":
       return error(400, "illegal_argument_exception", refused.message);
     case "fault":
-      return fault(refused.status);
+      return fault(refused.status, refused.operation);
     case "internal":
       return error(500, "exception", refused.message);
   }
@@ -54,10 +54,7 @@ const faultTypes: Record<number, [type: string, reason: string]> = {
     "version conflict, current version is different from the one provided",
   ],
   413: ["content_too_long_exception", "entity content is too long"],
-  429: [
-    "es_rejected_execution_exception",
-    "rejected execution of TimedRunnable on TaskExecutor[name = search, queue capacity = 1000]",
-  ],
+  429: ["es_rejected_execution_exception", "rejected execution of TimedRunnable on TaskExecutor"],
   500: ["exception", "internal server error"],
   502: ["node_disconnected_exception", "disconnected"],
   503: ["cluster_block_exception", "blocked by: [SERVICE_UNAVAILABLE/1/state not recovered / initialized];"],
@@ -67,9 +64,25 @@ const faultTypes: Record<number, [type: string, reason: string]> = {
 /** Statuses that a fault may answer with. */
 export const faultStatuses = Object.keys(faultTypes).map(Number);
 
-function fault(status: number): VendorResponse {
+/** Operations that wait in the queue of writes; all others wait in that of searches. */
+const writes: ReadonlySet<string> = new Set([
+  "bulk",
+  "document.index",
+  "document.create",
+  "document.update",
+  "document.delete",
+]);
+
+/** Whose queue is full, and how many it holds. Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/modules-threadpool.html */
+function executorOf(operation: string): string {
+  return writes.has(operation)
+    ? "[name = write, queue capacity = 10000]"
+    : "[name = search, queue capacity = 1000]";
+}
+
+function fault(status: number, operation: string): VendorResponse {
   const [type, reason] = faultTypes[status] ?? ["exception", STATUS_CODES[status] ?? "a fault"];
-  const response = error(status, type, reason);
+  const response = error(status, type, status === 429 ? `${reason}${executorOf(operation)}` : reason);
   const challenge = { "www-authenticate": 'Basic realm="security", charset="UTF-8"' };
   return status === 401 ? { ...response, headers: challenge } : response;
 }

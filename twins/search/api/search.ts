@@ -5,7 +5,12 @@ import { searchShards } from "../node.ts";
 import { readSearchBody } from "../search/request.ts";
 import { countHits, openSearch, runSearch, scopeOf } from "../search/run.ts";
 import { searchBody } from "../search/search-body.ts";
-import { queryOptions, readSearchParameters, searchParameters } from "../search/url-parameters.ts";
+import {
+  readSearchParameters,
+  readUrlQuery,
+  searchParameters,
+  urlQueryParameters,
+} from "../search/url-parameters.ts";
 import type { SearchTwin } from "../search-twin.ts";
 import { VendorError } from "../vendor-error.ts";
 import { type Answer, api } from "./answer.ts";
@@ -63,19 +68,7 @@ export const searchOperations: readonly Operation<SearchTwin>[] = [
     "count",
     "/_count",
     "Counts the events that a query matches.",
-    [
-      ...expressionParameters,
-      "q",
-      "df",
-      "analyzer",
-      "analyze_wildcard",
-      "default_operator",
-      "lenient",
-      "min_score",
-      "preference",
-      "routing",
-      "terminate_after",
-    ],
+    [...expressionParameters, ...urlQueryParameters, "min_score", "preference", "routing", "terminate_after"],
     count,
   ),
 ];
@@ -104,8 +97,7 @@ async function count(call: Call, twin: SearchTwin): Promise<Answer> {
     });
   }
   const request = readSearchBody(query === undefined ? {} : { query });
-  const text = call.parameters.text("q");
-  if (text !== undefined) request.urlQuery = { text, options: queryOptions(call.parameters) };
+  request.urlQuery = readUrlQuery(call.parameters);
   request.terminateAfter = call.parameters.integer("terminate_after") ?? 0;
   const minScore = call.parameters.text("min_score");
   if (minScore !== undefined) request.minScore = Number(minScore);

@@ -2,12 +2,17 @@
  * Writes documents as the vendor does: one action after the other, each with its own outcome. Nobody else writes meanwhile, so
  * that what a condition saw is still so when the write happens.
  */
+import { Gathering } from "../../datasets/store/gathering.ts";
 import type { LogReader, LogStore } from "../../datasets/store/log-store.ts";
 import type { Action, Outcome } from "./action.ts";
 import { Writing } from "./writing.ts";
 
 export class DocumentWriter {
   readonly #store: () => Promise<LogStore>;
+  readonly #gathering = new Gathering<Action, Outcome>(
+    (writer, actions) => new Writing(writer, actions).run(),
+    (action) => ("source" in action ? action.source.length : 0),
+  );
 
   constructor(store: () => Promise<LogStore>) {
     this.#store = store;
@@ -16,7 +21,7 @@ export class DocumentWriter {
   /** Carries the actions out in their order; the outcomes are in the same order. @throws QueueFull */
   async perform(actions: readonly Action[]): Promise<Outcome[]> {
     if (actions.length === 0) return [];
-    return this.performFound(async () => actions);
+    return this.#gathering.perform(await this.#store(), actions);
   }
 
   /** Carries out what `find` sees that there is to do; nobody writes between the two. @throws QueueFull */

@@ -53,10 +53,7 @@ export function unfit(misfit: UnfitValue, id: string): VendorError {
         reason: `${at} object mapping for [${field}] tried to parse field [${field}] as object, but found a concrete value`,
       });
     default: {
-      const preview = (value.startsWith('"') ? String(JSON.parse(value)) : value).slice(
-        0,
-        PREVIEW_CHARACTERS,
-      );
+      const preview = (value === "" ? "" : shown(JSON.parse(value), value)).slice(0, PREVIEW_CHARACTERS);
       return new VendorError(400, {
         type: "document_parsing_exception",
         reason: `${at} failed to parse field [${field}] of type [${type}] in document with id '${id}'. Preview of field's value: '${preview}'`,
@@ -68,6 +65,15 @@ export function unfit(misfit: UnfitValue, id: string): VendorError {
       });
     }
   }
+}
+
+/** A value as Java prints it: `{a=1, b=[x, y]}`. @param text what a number was written as */
+function shown(value: unknown, text: string): string {
+  if (typeof value === "string") return value;
+  if (typeof value !== "object" || value === null) return text;
+  if (Array.isArray(value)) return `[${value.map((one) => shown(one, JSON.stringify(one))).join(", ")}]`;
+  const members = Object.entries(value).map(([name, one]) => `${name}=${shown(one, JSON.stringify(one))}`);
+  return `{${members.join(", ")}}`;
 }
 
 /** @param problems each in one sentence */

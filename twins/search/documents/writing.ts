@@ -77,13 +77,15 @@ export class Writing {
 
   #planIndex(position: number, action: IndexAction, old: StoredDocument | undefined): void {
     const { index, conditions, source } = action;
-    const id = action.id ?? makeId();
+    const { id = makeId() } = action;
     if (action.kind === "create" && old) {
       throw versionConflict(index, id, `document already exists (current version [${old.version}])`);
     }
     checkConditions({ index, id }, conditions, old);
     const version = conditions.versionType === "internal" ? undefined : conditions.version;
-    const document = { index, id, source, ...(version === undefined ? {} : { version }) };
+    // The store makes an id that is new: nobody need look whether it is there.
+    const named = action.id === undefined ? {} : { id };
+    const document = { index, ...named, source, ...(version === undefined ? {} : { version }) };
     this.#writes.push({ position, document });
   }
 
@@ -151,7 +153,7 @@ export class Writing {
     for (const value of values) {
       const write = writes[value.document];
       if (!write || failed.has(value.document)) continue;
-      const { index, id = "" } = write.document;
+      const { index, id = makeId() } = write.document;
       failed.add(value.document);
       this.#outcomes[write.position] = { index, id, error: unfit(value, id) };
     }

@@ -1,5 +1,6 @@
 /** Reads expressions: operators by precedence (Pratt's way). */
 import { parsingError, type Span, UnrecognisedEsql } from "./errors.ts";
+import { negatedLiteral, takeListItems, takeLiteral } from "./literals.ts";
 import type { Params } from "./params.ts";
 import type {
   ArithmeticOperator,
@@ -9,12 +10,13 @@ import type {
   NamedExpression,
 } from "./syntax.ts";
 import { children } from "./syntax-walk.ts";
-import { parseTimeSpan } from "./time-span.ts";
 import type { TokenReader } from "./token-reader.ts";
 import type { Token } from "./tokens.ts";
 
 /** The vendor's own bound; it also keeps the stack of this program and of DuckDB within theirs. */
 const MAX_DEPTH = 400;
+/** Most values of a list. */
+const MAX_LIST = 50_000;
 
 const startOfExpression =
   "{QUOTED_STRING, INTEGER_LITERAL, DECIMAL_LITERAL, 'false', '(', 'not', 'null', '?', 'true', '+', '-', NAMED_OR_POSITIONAL_PARAM, OPENING_BRACKET, UNQUOTED_IDENTIFIER, QUOTED_IDENTIFIER}";
@@ -51,7 +53,7 @@ export class ExpressionParser {
     const first = this.#reader.peek();
     const assigned = this.#assignedName();
     const expression = this.parse();
-    const at = this.#spanFrom(first);
+    const at = this.#reader.spanFrom(first);
     const name = assigned ?? this.#reader.query.slice(at.start, at.end);
     if (assigned === undefined && expression.kind === "column")
       return { name: expression.name, expression, at };
@@ -98,7 +100,7 @@ export class ExpressionParser {
     while (this.#reader.take("symbol", ".")) {
       parts.push(this.#reader.expect("name", undefined, "{UNQUOTED_IDENTIFIER, QUOTED_IDENTIFIER}").value);
     }
-    return { name: parts.join("."), at: this.#spanFrom(first) };
+    return { name: parts.join("."), at: this.#reader.spanFrom(first) };
   }
 
   #within(parse: () => Expression): Expression {
@@ -137,7 +139,7 @@ export class ExpressionParser {
       reader.next();
       const operand = this.#within(() => this.#operators(binding.sign));
       if (token.value === "+") return operand;
-      const literal = negated(operand);
+      const literal = operand.kind === "literal" ? negatedLiteral(operand.literal) : undefined;
       if (literal) return this.#node(token, { kind: "literal", literal });
       return this.#node(token, { kind: "negate", operand });
     }
@@ -232,7 +234,7 @@ export class ExpressionParser {
   #primary(expected: string): Expression {
     const reader = this.#reader;
     const token = reader.peek();
-    const literal = this.#literal(token);
+    const literal = takeLiteral(reader, this.#params);
     if (literal) return this.#node(token, { kind: "literal", literal });
     if (token.kind === "symbol" && token.value === "(") {
       reader.next();
@@ -264,101 +266,17 @@ export class ExpressionParser {
     return this.#node(token, { kind: "call", name: token.value.toLowerCase(), nameAt: token, args, star });
   }
 
-  /** Takes the next token if it is a literal; a number takes the unit behind it along. */
-  #literal(token: Token): Literal | undefined {
-    const reader = this.#reader;
-    if (token.kind === "keyword") {
-      if (token.value === "null") {
-        reader.next();
-        return { type: "null" };
-      }
-      if (token.value !== "true" && token.value !== "false") return undefined;
-      reader.next();
-      return { type: "boolean", value: token.value === "true" };
-    }
-    if (token.kind === "string") {
-      reader.next();
-      return { type: "keyword", value: token.value };
-    }
-    if (token.kind === "param") {
-      reader.next();
-      return this.#params.resolve(token.value, token);
-    }
-    if (token.kind !== "integer" && token.kind !== "decimal") return undefined;
-    reader.next();
-    const number = numberLiteral(token);
-    const unit = token.kind === "integer" ? reader.take("name") : undefined;
-    return unit && number.type !== "double" && number.type !== "null"
-      ? { type: "span", value: parseTimeSpan(BigInt(token.value), unit.value, this.#spanFrom(token)) }
-      : number;
-  }
-
   #list(open: Token): Expression {
-    const reader = this.#reader;
-    reader.next();
-    const items: Literal[] = [];
-    do {
-      const sign = reader.take("symbol", "-") ?? reader.take("symbol", "+");
-      const token = reader.peek();
-      const item = token.kind === "param" ? undefined : this.#literal(token);
-      if (!item || item.type === "null" || item.type === "span") {
-        return reader.fail("{QUOTED_STRING, INTEGER_LITERAL, DECIMAL_LITERAL, 'false', 'true', '+', '-'}");
-      }
-      const signed = sign?.value === "-" ? negatedLiteral(item) : item;
-      if (!signed)
-        throw parsingError(
-          token,
-          `mismatched input '${reader.textOf(token)}' expecting {INTEGER_LITERAL, DECIMAL_LITERAL}`,
-        );
-      items.push(signed);
-    } while (reader.take("symbol", ","));
-    reader.expect("symbol", "]", "{',', ']'}");
-    if (items.length > 50_000) throw new UnrecognisedEsql(open, `a list of ${items.length} values`);
+    const items = takeListItems(this.#reader, this.#params);
+    if (items.length > MAX_LIST) throw new UnrecognisedEsql(open, `a list of ${items.length} values`);
     return this.#node(open, { kind: "list", items });
   }
 
   #node(from: Span, shape: Shape<Expression>): Expression {
     // A spread would make objects that are slow and large: a query can have a million nodes.
-    const node: Expression = Object.assign(shape, { at: this.#spanFrom(from), depth: 1 });
+    const node: Expression = Object.assign(shape, { at: this.#reader.spanFrom(from), depth: 1 });
     for (const child of children(node)) node.depth = Math.max(node.depth, child.depth + 1);
     if (node.depth > MAX_DEPTH) throw this.#tooDeep(node.at);
     return node;
   }
-
-  #spanFrom({ line, column, start }: Span): Span {
-    return { line, column, start, end: this.#reader.previous().end };
-  }
-}
-
-function numberLiteral(token: Token): Literal {
-  if (token.kind === "decimal") {
-    const value = Number(token.value);
-    if (!Number.isFinite(value)) throw parsingError(token, `Number [${token.value}] is too large`);
-    return { type: "double", value };
-  }
-  return integerLiteral(BigInt(token.value.length > 400 ? token.value.slice(0, 400) : token.value));
-}
-
-/** The narrowest type that holds it. */
-export function integerLiteral(value: bigint): Literal {
-  if (BigInt.asIntN(32, value) === value) return { type: "integer", value };
-  if (BigInt.asIntN(64, value) === value) return { type: "long", value };
-  if (BigInt.asUintN(64, value) === value) return { type: "unsigned_long", value };
-  return { type: "double", value: Number(value) };
-}
-
-function negated(operand: Expression): Literal | undefined {
-  return operand.kind === "literal" ? negatedLiteral(operand.literal) : undefined;
-}
-
-function negatedLiteral(literal: Literal): Literal | undefined {
-  if (literal.type === "double") return { type: "double", value: -literal.value };
-  if (literal.type === "integer" || literal.type === "long" || literal.type === "unsigned_long") {
-    return integerLiteral(-literal.value);
-  }
-  if (literal.type === "span") {
-    const { months, days, ms, clock } = literal.value;
-    return { type: "span", value: { months: -months, days: -days, ms: -ms, clock } };
-  }
-  return undefined;
 }

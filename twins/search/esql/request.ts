@@ -7,7 +7,7 @@ import { readDurationMs } from "../api/parameters.ts";
 import { type ExactJson, type Json, type JsonObject, NumberText, readExactJson } from "../json/read.ts";
 import { locateIn } from "../query/json-position.ts";
 import { VendorError } from "../vendor-error.ts";
-import { integerLiteral } from "./expression-parser.ts";
+import { integerLiteral } from "./literals.ts";
 import type { Param } from "./params.ts";
 import type { Literal } from "./syntax.ts";
 

@@ -1,17 +1,6 @@
 /** The syntax tree of a query. */
 import type { Span } from "./errors.ts";
 
-export type SpanUnit =
-  | "millisecond"
-  | "second"
-  | "minute"
-  | "hour"
-  | "day"
-  | "week"
-  | "month"
-  | "quarter"
-  | "year";
-
 /** `1 day`: calendar units as months and days, units of the clock as milliseconds. */
 export interface TimeSpan {
   months: number;

@@ -1,5 +1,5 @@
 /** Reads tokens one after another. */
-import { parsingError } from "./errors.ts";
+import { parsingError, type Span } from "./errors.ts";
 import type { Token, TokenKind } from "./tokens.ts";
 
 export class TokenReader {
@@ -30,6 +30,11 @@ export class TokenReader {
   /** The token before the next one. */
   previous(): Token {
     return this.#tokens[this.#index - 1] ?? this.peek();
+  }
+
+  /** From a place to the last token that was read. */
+  spanFrom({ line, column, start }: Span): Span {
+    return { line, column, start, end: this.previous().end };
   }
 
   at(kind: TokenKind, value?: string): boolean {

@@ -15,8 +15,11 @@ export function noSuchIndex(name: string): VendorError {
 /** @throws VendorError when an index of this name could not be made. Source: MetadataCreateIndexService of 8.15 */
 export function checkIndexName(name: string): void {
   const rule = brokenRule(name);
-  if (rule === undefined) return;
-  throw new VendorError(400, {
+  if (rule !== undefined) throw invalidIndexName(name, rule);
+}
+
+export function invalidIndexName(name: string, rule: string): VendorError {
+  return new VendorError(400, {
     type: "invalid_index_name_exception",
     reason: `Invalid index name [${name}], ${rule}`,
     index_uuid: "_na_",

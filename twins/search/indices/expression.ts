@@ -2,11 +2,12 @@
  * Which indices an expression means: names, patterns, lists, `_all`, `-exclusions`, date math.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/api-conventions.html#api-multi-index
  */
+import { matchesPattern } from "../../sandbox/star-pattern.ts";
 import type { Parameters } from "../api/parameters.ts";
 import { illegal } from "../api/parameters.ts";
 import type { Fidelity } from "../query/compiled-query.ts";
 import { resolveDateMath } from "./date-math-name.ts";
-import { noSuchIndex } from "./errors.ts";
+import { invalidIndexName, noSuchIndex } from "./errors.ts";
 
 export interface ExpressionOptions {
   /** A name that is not there is passed over. */
@@ -86,7 +87,7 @@ export function select(
   let absent: string | undefined;
   for (const part of parts) {
     if (part.startsWith("-") && patterned) {
-      for (const name of known) if (matches(name, part.slice(1))) chosen.delete(name);
+      for (const name of known) if (matchesPattern(name, part.slice(1))) chosen.delete(name);
     } else if (part.includes("*") || part === "_all") {
       patterned = true;
       const found = options.expand === "none" ? [] : known.filter((name) => expands(name, part, options));
@@ -111,10 +112,14 @@ function nothing(parts: readonly string[], options: ExpressionOptions): Selectio
 /** Longest list of names accepted. */
 const MAX_PARTS = 10_000;
 
-/** `a,b*,-c` as its parts; a comma within `<…>` belongs to the name. */
+/** `a,b*,-c` as its parts; a comma within `<…>` belongs to the name. @throws VendorError for a part that no index can be named */
 export function splitExpression(expression: string | undefined): string[] {
   if (expression === undefined) return [];
   const parts = expression.match(/(?:<[^>]*>|[^,])+/g) ?? [];
+  for (const part of parts) {
+    // Where no API has the name, the vendor takes it for an index that can not be.
+    if (part.startsWith("_") && part !== "_all") throw invalidIndexName(part, "must not start with '_'.");
+  }
   if (parts.length > MAX_PARTS) throw illegal(`an index expression has at most ${MAX_PARTS} parts`);
   return parts;
 }
@@ -126,20 +131,5 @@ function meansAll(parts: readonly string[]): boolean {
 /** A hidden name (`.kibana`) is meant by patterns that begin with a dot, or when hidden ones are asked for. */
 function expands(name: string, pattern: string, { expand }: ExpressionOptions): boolean {
   if (name.startsWith(".") && !pattern.startsWith(".") && expand !== "hidden") return false;
-  return pattern === "_all" || matches(name, pattern);
-}
-
-/** Whether a name fits a pattern in which `*` is any text. */
-export function matches(name: string, pattern: string): boolean {
-  const [first = "", ...rest] = pattern.split("*");
-  if (rest.length === 0) return name === pattern;
-  if (!name.startsWith(first)) return false;
-  const last = rest.pop() ?? "";
-  let at = first.length;
-  for (const part of rest) {
-    const found = name.indexOf(part, at);
-    if (found < 0) return false;
-    at = found + part.length;
-  }
-  return name.length - last.length >= at && name.endsWith(last);
+  return pattern === "_all" || matchesPattern(name, pattern);
 }

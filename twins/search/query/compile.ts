@@ -58,12 +58,18 @@ export function compileQueryString(
 function compiled(query: Query, context: QueryContext, dropped: readonly DroppedClause[]): CompiledQuery {
   const compiler = new Compiler(context);
   const matcher = compiler.compile(query, 1);
-  const { predicate, score } = matcher;
+  const { predicate } = matcher;
   return {
     predicate,
     matches: sql`SELECT _row FROM (${matchedRows(matcher)})`,
-    scored: sql`SELECT _row, CAST(score AS DOUBLE) AS score FROM (${rowsOf(matcher)})`,
-    constantScore: score.kind === "uniform" ? constantOf(score.value) : undefined,
+    // Many a query is asked for no scores.
+    get scored() {
+      return sql`SELECT _row, CAST(score AS DOUBLE) AS score FROM (${rowsOf(matcher)})`;
+    },
+    get constantScore() {
+      const { score } = matcher;
+      return score.kind === "uniform" ? constantOf(score.value) : undefined;
+    },
     dropped,
     terms: compiler.terms,
     named: compiler.named,

@@ -21,6 +21,9 @@ export interface Position {
 /** Where the value at a path, or the name before it, begins in the text of the request. */
 export type Locate = (path: JsonPath, what: "name" | "value") => Position | undefined;
 
+/** The one row of numbers that a statement gives, if that is known. */
+export type Figures = (statement: Sql) => readonly number[] | undefined;
+
 export interface QueryContext {
   fields: FieldCatalog;
   fidelity: Fidelity;
@@ -28,6 +31,8 @@ export interface QueryContext {
   nowMs: number;
   /** The first of the indices searched: the one whose shard fails. */
   index: string;
+  /** See `figures.ts`; without them everything is reckoned by the statement itself. */
+  figures?: Figures;
   /** Gives errors their line and column; without it they have none. See `json-position.ts`. */
   locate?: Locate;
 }

@@ -7,6 +7,7 @@ import { compactJson } from "../json/write.ts";
 import { compileQuery } from "../query/compile.ts";
 import type { CompiledQuery, QueryContext } from "../query/compiled-query.ts";
 import { UnrecognisedQuery } from "../query/errors.ts";
+import { compileKnowing } from "../query/figures.ts";
 import { locateIn } from "../query/json-position.ts";
 import type { SearchTwin } from "../search-twin.ts";
 import { translate } from "../translate.ts";
@@ -22,20 +23,36 @@ export interface CompileContext {
   text?: string | undefined;
 }
 
+export interface CompileOptions {
+  /** The member of the body that it is; `query` when absent. */
+  member?: string;
+  /** Whether its scores are used. */
+  scores?: boolean;
+}
+
 /**
  * A query of a body. What was dropped is logged, and noted for the journal.
- * @param member of the body that it is
  * @throws VendorError
  */
 export async function compile(
   json: Json | undefined,
   context: CompileContext,
-  member = "query",
+  { member = "query", scores = false }: CompileOptions = {},
 ): Promise<CompiledQuery> {
-  const { text, query } = context;
+  const { text, query, call, twin } = context;
   const placed = text === undefined ? query : { ...query, locate: locateIn(text, [member]) };
+  const store = await twin.store();
+  const ask = async (statement: Sql) => {
+    call.noteSql([shownSql(statement)]);
+    const { rows } = await store.query(statement, { signal: call.signal });
+    return (rows[0] ?? []).map(Number);
+  };
   try {
-    return noted(compileQuery(json, placed), context);
+    const compiled = await compileKnowing(store, (figures) => compileQuery(json, { ...placed, figures }), {
+      scores,
+      ask,
+    });
+    return noted(compiled, context);
   } catch (error) {
     if (error instanceof UnrecognisedQuery) return translated(json, error, context);
     throw error;
@@ -45,6 +62,15 @@ export async function compile(
 /** The query of `?q=`, which is a query string. */
 export function compileUrlQuery({ text, options }: UrlQuery, context: CompileContext): CompiledQuery {
   return noted(compileQuery({ query_string: { query: text, ...options } }, context.query), context);
+}
+
+/** The query of a URL, or else that of a body. @throws VendorError */
+export async function compileAsked(
+  urlQuery: UrlQuery | undefined,
+  json: Json | undefined,
+  context: CompileContext,
+): Promise<CompiledQuery> {
+  return urlQuery ? compileUrlQuery(urlQuery, context) : compile(json, context);
 }
 
 /** A query that decides what is counted, and scores nothing. @throws VendorError */

@@ -2,9 +2,9 @@
 import { columnOf, type Field } from "../../datasets/fields.ts";
 import { type Sql, sql } from "../../datasets/sql.ts";
 import type { ResultValue } from "../../datasets/store/log-store.ts";
+import { matchesPattern } from "../../sandbox/star-pattern.ts";
 import { illegal } from "../api/parameters.ts";
 import { formatDate } from "../dates/java-format.ts";
-import { matches } from "../indices/expression.ts";
 import { Double } from "../json/numbers.ts";
 import type { Json } from "../json/read.ts";
 import { targetOf } from "../query/compile/target.ts";
@@ -52,7 +52,7 @@ export function fieldColumns(requests: readonly FieldRequest[], { fields }: Quer
   for (const { field: pattern, format } of requests) {
     for (const field of fields.all()) {
       for (const name of namesOf(field)) {
-        if (matches(name, pattern)) columns.set(name, fieldColumn(field, name, format, "as written"));
+        if (matchesPattern(name, pattern)) columns.set(name, fieldColumn(field, name, format, "as written"));
       }
     }
   }
@@ -71,7 +71,7 @@ export function docvalueColumns(
       ? context.fields
           .all()
           .flatMap(namesOf)
-          .filter((name) => matches(name, pattern))
+          .filter((name) => matchesPattern(name, pattern))
       : [pattern];
     for (const name of names) {
       const target = targetOf(context, name, "whole");

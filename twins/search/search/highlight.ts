@@ -3,8 +3,8 @@
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/highlighting.html
  */
 import { analyze, type Token } from "../../datasets/analysis.ts";
+import { matchesPattern } from "../../sandbox/star-pattern.ts";
 import { illegal } from "../api/parameters.ts";
-import { matches } from "../indices/expression.ts";
 import type { Json, JsonObject } from "../json/read.ts";
 
 export interface HighlightOptions {
@@ -133,7 +133,7 @@ export function highlightedFields(
 ): Map<string, HighlightOptions> {
   const found = new Map<string, HighlightOptions>();
   for (const { pattern, options } of highlight.fields) {
-    for (const name of names) if (matches(name, pattern)) found.set(name, options);
+    for (const name of names) if (matchesPattern(name, pattern)) found.set(name, options);
   }
   return found;
 }

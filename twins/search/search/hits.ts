@@ -1,6 +1,6 @@
 /** The hits of a page, as they are answered. */
 import { columnOf } from "../../datasets/fields.ts";
-import { joined, list, type Sql, type SqlValue, sql } from "../../datasets/sql.ts";
+import { joined, list, raw, type Sql, type SqlValue, sql } from "../../datasets/sql.ts";
 import type { ResultValue } from "../../datasets/store/log-store.ts";
 import { Float } from "../json/numbers.ts";
 import { NODE_ID } from "../node.ts";
@@ -23,8 +23,14 @@ export interface PageHit {
   keyValues: SqlValue[];
 }
 
-/** Places of the columns that are always read. */
-const FIXED = ["_row", "_id", "_index", "_version", "_seq_no", "_source"] as const;
+/** Columns that come first. */
+const FIXED = 6;
+
+/** What a hit may show of itself; what it does not show is not read. */
+function fixedColumns({ version, seqNoPrimaryTerm }: SearchRequest): Sql {
+  const versions = `${version ? "d._version" : "NULL"}, ${seqNoPrimaryTerm ? "d._seq_no" : "NULL"}`;
+  return raw(`d._row, d._id, d._index, ${versions}, d._source`);
+}
 
 export async function hitsOfPage(
   page: readonly PageHit[],
@@ -41,6 +47,7 @@ export async function hitsOfPage(
   const byRow = await readRows(
     page.map(({ row }) => row),
     [
+      fixedColumns(request),
       ...columns.map(({ value }) => value),
       ...texts.map(({ value }) => value),
       ...named.map(([, predicate]) => predicate),
@@ -51,7 +58,7 @@ export async function hitsOfPage(
   return page.flatMap((hit, number) => {
     const row = byRow.get(Number(hit.row));
     if (!row) return [];
-    const values = row.slice(FIXED.length);
+    const values = row.slice(FIXED);
     const fields = shownFields(columns, values);
     const highlighted = highlight(texts, values.slice(columns.length), request, plan);
     const matched = named.flatMap(([name], index) =>
@@ -91,14 +98,14 @@ function showsScore(request: SearchRequest, { scores }: SearchPlan): boolean {
  */
 async function readRows(
   rows: readonly bigint[],
-  values: readonly Sql[],
+  columns: readonly Sql[],
   context: SearchContext,
 ): Promise<Map<number, ResultValue[]>> {
   const found = new Map<number, ResultValue[]>();
   for (const where of [atTheirPlace, anywhere]) {
     const missing = rows.filter((row) => !found.has(Number(row)));
     if (missing.length === 0) break;
-    const statement = hitStatement(values, where(missing));
+    const statement = hitStatement(columns, where(missing));
     context.call.noteSql([shownSql(statement)]);
     const read = await context.store.query(statement, { signal: context.signal });
     for (const row of read.rows) found.set(Number(row[0]), row);
@@ -106,23 +113,21 @@ async function readRows(
   return found;
 }
 
+/** Whatever lies there; whoever asks looks at its number. */
 function atTheirPlace(rows: readonly bigint[]): Sql {
-  return sql`d.rowid IN (SELECT unnest(from_json(${`[${rows.join()}]`}, '["BIGINT"]'))) AND d._row = d.rowid`;
+  const places = joined(
+    rows.map((row) => sql`${row}`),
+    ", ",
+  );
+  return sql`d.rowid IN (SELECT unnest([${places}]))`;
 }
 
 function anywhere(rows: readonly bigint[]): Sql {
   return sql`d._row IN ${list(rows)}`;
 }
 
-function hitStatement(values: readonly Sql[], where: Sql): Sql {
-  const fixed = joined(
-    FIXED.map(
-      (name) => sql`d.${columnOf({ name, column: name, type: "text", multi: false, postings: undefined })}`,
-    ),
-    ", ",
-  );
-  const all = values.length === 0 ? fixed : sql`${fixed}, ${joined(values, ", ")}`;
-  return sql`SELECT ${all} FROM documents AS d WHERE ${where}`;
+function hitStatement(columns: readonly Sql[], where: Sql): Sql {
+  return sql`SELECT ${joined(columns, ", ")} FROM documents AS d WHERE ${where}`;
 }
 
 function shownFields(

@@ -1,14 +1,15 @@
 /** Asks for one page of a search, and reads what comes. */
+
 import { type SqlValue, sql } from "../../datasets/sql.ts";
-import { QueryInterrupted, type ResultValue } from "../../datasets/store/log-store.ts";
-import { matches } from "../indices/expression.ts";
+import { type LogStore, QueryInterrupted, type ResultValue } from "../../datasets/store/log-store.ts";
+import { matchesPattern } from "../../sandbox/star-pattern.ts";
 import type { SearchTwin } from "../search-twin.ts";
 import { illegalOnShard } from "../shard-failure.ts";
 import { shownSql } from "./compile-search.ts";
 import type { PageHit } from "./hits.ts";
 import type { SearchRequest } from "./request.ts";
 import type { SearchContext, SearchPlan } from "./run.ts";
-import { pageStatement } from "./statement.ts";
+import { isEverything, type PageQuestion, pageStatement } from "./statement.ts";
 
 interface FoundPage {
   total: number;
@@ -24,7 +25,7 @@ export async function findPage(
   { call, store, twin, signal }: SearchContext,
   after: SqlValue[] | undefined,
 ): Promise<FoundPage> {
-  const statement = pageStatement({
+  const question: PageQuestion = {
     query: plan.query,
     filters: plan.filters,
     keys: plan.keys,
@@ -37,7 +38,11 @@ export async function findPage(
     terminateAfter: request.terminateAfter,
     countUpTo: request.countUpTo,
     collapseBy: plan.collapseBy,
-  });
+  };
+  if (question.size === 0 && isEverything(question)) {
+    return { total: await countAll(store), maxScore: undefined, page: [], timedOut: false };
+  }
+  const statement = pageStatement(question);
   call.noteSql([shownSql(statement)]);
   const deadline = request.timeoutMs === undefined ? {} : { deadlineMs: request.timeoutMs };
   try {
@@ -50,10 +55,14 @@ export async function findPage(
   }
 }
 
+async function countAll(store: LogStore): Promise<number> {
+  return [...(await store.counts()).values()].reduce((sum, count) => sum + count, 0);
+}
+
 function boostOf(pattern: string, factor: number, { index }: SearchTwin) {
   const like = pattern.replaceAll(/[%_\\]/g, "\\$&").replaceAll("*", "%");
   const predicate =
-    matches(index, pattern) && pattern === "*" ? sql`true` : sql`d._index LIKE ${like} ESCAPE '\\'`;
+    matchesPattern(index, pattern) && pattern === "*" ? sql`true` : sql`d._index LIKE ${like} ESCAPE '\\'`;
   return { predicate, factor };
 }
 

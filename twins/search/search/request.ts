@@ -5,12 +5,10 @@
 import { illegal, readDurationMs } from "../api/parameters.ts";
 import { invalidRequest } from "../documents/errors.ts";
 import type { Json, JsonObject } from "../json/read.ts";
-import { tokenOf } from "../json/token.ts";
-import { locateIn } from "../query/json-position.ts";
-import { VendorError } from "../vendor-error.ts";
 import { type Collapse, readCollapse } from "./collapse.ts";
 import { type FieldRequest, readFieldRequests } from "./fields.ts";
 import { type Highlight, readHighlight } from "./highlight.ts";
+import { booleanOf, integerOf, isEmpty, limit, notNegative, objectOf, UnknownKey } from "./members.ts";
 import { readSort, type Sort } from "./sort.ts";
 import { readSourceFilter, type SourceFilter, wholeSource } from "./source-filter.ts";
 
@@ -181,7 +179,7 @@ function readMember(request: SearchRequest, name: string, value: Json): void {
       request.minScore = Number(value);
       return;
     case "search_after":
-      if (!Array.isArray(value)) throw unknownKey(name, value);
+      if (!Array.isArray(value)) throw new UnknownKey(name, value);
       request.searchAfter = value;
       return;
     case "pit":
@@ -200,7 +198,7 @@ function readMember(request: SearchRequest, name: string, value: Json): void {
     case "ext":
       return;
     default:
-      throw unknownKey(name, value);
+      throw new UnknownKey(name, value);
   }
 }
 
@@ -252,64 +250,4 @@ function readBoosts(json: Json): [string, number][] {
     typeof item === "object" && item !== null ? Object.entries(item) : [],
   );
   return entries.map(([pattern, factor]) => [pattern, Number(factor)]);
-}
-
-function objectOf(name: string, value: Json): JsonObject {
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
-  throw unknownKey(name, value);
-}
-
-function booleanOf(name: string, value: Json): boolean {
-  if (value === true || value === "true") return true;
-  if (value === false || value === "false") return false;
-  throw illegal(
-    `Failed to parse value [${String(value)}] as only [true] or [false] are allowed for [${name}].`,
-  );
-}
-
-function integerOf(name: string, value: Json): number {
-  const number = typeof value === "string" ? Number(value) : value;
-  if (typeof number === "number" && Number.isInteger(number) && Math.abs(number) < 2 ** 31) return number;
-  if (typeof value === "object") throw unknownKey(name, value);
-  throw new VendorError(400, {
-    type: "x_content_parse_exception",
-    reason: `[1:1] [${name}] failed to parse value [${String(value)}]`,
-    caused_by: { type: "number_format_exception", reason: `For input string: "${String(value)}"` },
-  });
-}
-
-export function notNegative(name: string, value: number): number {
-  if (value >= 0) return value;
-  throw illegal(`[${name}] parameter cannot be negative, found [${value}]`);
-}
-
-export function limit(ms: number): number | undefined {
-  return ms < 0 ? undefined : ms;
-}
-
-function isEmpty(value: Json): boolean {
-  if (value === null) return true;
-  return typeof value === "object" && Object.keys(value).length === 0;
-}
-
-function unknownKey(name: string, value: Json): UnknownKey {
-  return new UnknownKey(name, value);
-}
-
-/** A member that a search does not have, or not with such a value. */
-class UnknownKey extends VendorError {
-  readonly #name: string;
-  constructor(name: string, value: Json) {
-    super(400, {
-      type: "parsing_exception",
-      reason: `Unknown key for a ${tokenOf(value)} in [${name}].`,
-    });
-    this.#name = name;
-  }
-
-  /** The same, with its place. */
-  at(text: string | undefined): VendorError {
-    const place = text === undefined ? undefined : locateIn(text, [])([this.#name], "value");
-    return new VendorError(this.status, { ...this.cause, ...place });
-  }
 }

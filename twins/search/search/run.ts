@@ -2,7 +2,6 @@
 import type { Sql, SqlValue } from "../../datasets/sql.ts";
 import { joined, raw, sql } from "../../datasets/sql.ts";
 import type { LogStore } from "../../datasets/store/log-store.ts";
-import { planAggregations } from "../aggregations/aggregations.ts";
 import type { Call } from "../api/call.ts";
 import { type ExpressionOptions, type Selection, select } from "../indices/expression.ts";
 import { knownIndices } from "../indices/known-indices.ts";
@@ -141,6 +140,8 @@ async function aggregate(
 ): Promise<object | undefined> {
   if (aggregations === undefined) return undefined;
   const { call, store, query, signal } = context;
+  // Loaded by the first search that has any.
+  const { planAggregations } = await import("../aggregations/aggregations.ts");
   const planned = planAggregations(aggregations, {
     ...query,
     index: plan.index,
@@ -192,11 +193,6 @@ async function planOf(
   paged: boolean,
 ): Promise<SearchPlan> {
   const compiling: CompileContext = context;
-  const query = request.urlQuery
-    ? compileUrlQuery(request.urlQuery, compiling)
-    : await compile(request.query, compiling);
-  const postFilter = request.postFilter && (await compile(request.postFilter, compiling, "post_filter"));
-  const indices = indexPredicate(scope.selection);
   const sorts: Sort[] = request.sort.length === 0 ? [{ kind: "score", order: "desc" }] : [...request.sort];
   if (paged) sorts.push({ kind: "document", order: "asc", answered: false });
   else if (request.pit && !sorts.some(({ kind }) => kind === "document")) {
@@ -204,6 +200,13 @@ async function planOf(
   }
   const keys = sorts.map((sort) => sortKey(sort, context.query, index));
   const byScore = sorts.some(({ kind }) => kind === "score");
+  const scores = byScore || request.trackScores || request.minScore !== undefined;
+  const query = request.urlQuery
+    ? compileUrlQuery(request.urlQuery, compiling)
+    : await compile(request.query, compiling, { scores: scores && request.size > 0 });
+  const postFilter =
+    request.postFilter && (await compile(request.postFilter, compiling, { member: "post_filter" }));
+  const indices = indexPredicate(scope.selection);
   const scopeFilters = [
     ...(indices ? [indices] : []),
     ...(scope.upToRow === undefined ? [] : [sql`d._row <= ${scope.upToRow}`]),
@@ -213,7 +216,7 @@ async function planOf(
     keys,
     scopeFilters,
     filters: postFilter ? [...scopeFilters, postFilter.predicate] : scopeFilters,
-    scores: byScore || request.trackScores || request.minScore !== undefined,
+    scores,
     sorted: request.sort.length > 0,
     collapseBy: request.collapse && collapseValue(request.collapse.field, context.query, index),
     index,

@@ -1,6 +1,7 @@
 /** Which parts of a document's source are answered. */
+
+import { matchesPattern } from "../../sandbox/star-pattern.ts";
 import type { Parameters } from "../api/parameters.ts";
-import { matches } from "../indices/expression.ts";
 import { type ExactJson, type Json, readExactJson } from "../json/read.ts";
 import { tokenOf } from "../json/token.ts";
 import { RawJson } from "../json/write.ts";
@@ -99,8 +100,8 @@ function part(value: ExactJson, path: string, filter: Some, included: boolean): 
   const kept = new Map<string, ExactJson>();
   for (const [name, member] of value) {
     const inner = path === "" ? name : `${path}.${name}`;
-    if (filter.excludes.some((pattern) => matches(inner, pattern))) continue;
-    const within = included || filter.includes.some((pattern) => matches(inner, pattern));
+    if (filter.excludes.some((pattern) => matchesPattern(inner, pattern))) continue;
+    const within = included || filter.includes.some((pattern) => matchesPattern(inner, pattern));
     const found = part(member, inner, filter, within);
     if (found !== undefined) kept.set(name, found);
   }

@@ -33,8 +33,7 @@ export function pageStatement(question: PageQuestion): Sql {
   const { size, countUpTo, collapseBy } = question;
   const hits = hitsOf(question);
   if (size === 0) {
-    const count = isEverything(question) ? raw("SELECT count(*) FROM documents") : counted(countUpTo);
-    return sql`WITH hits AS (${hits}) SELECT (${count}) AS total, NULL AS max_score, NULL AS _row`;
+    return sql`WITH hits AS (${hits}) SELECT (${counted(countUpTo)}) AS total, NULL AS max_score, NULL AS _row`;
   }
   const collapsed = collapseBy
     ? sql`SELECT * FROM hits QUALIFY row_number() OVER (PARTITION BY group_value ORDER BY ${order(question.keys)}) = 1`
@@ -46,8 +45,8 @@ export function pageStatement(question: PageQuestion): Sql {
     LEFT JOIN page ON true ORDER BY ${order(question.keys)}`;
 }
 
-/** Whether every document there is is found: how many that are DuckDB knows. */
-function isEverything({ query, filters, minScore, terminateAfter }: PageQuestion): boolean {
+/** Whether every document there is is found: how many these are the store knows. */
+export function isEverything({ query, filters, minScore, terminateAfter }: PageQuestion): boolean {
   return (
     query.predicate.text === "true" && filters.length === 0 && minScore === undefined && terminateAfter === 0
   );

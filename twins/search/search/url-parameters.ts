@@ -1,30 +1,47 @@
 /** The parts of a search that a URL can say. */
 import type { Parameters } from "../api/parameters.ts";
+import { limit, notNegative } from "./members.ts";
 import {
-  limit,
-  notNegative,
   readCount,
   readStoredFields,
   readTerminateAfter,
   type SearchRequest,
+  type UrlQuery,
 } from "./request.ts";
 import { readSortParameter } from "./sort.ts";
-import { readSourceParameters } from "./source-filter.ts";
+import { readSourceParameters, sourceParameters } from "./source-filter.ts";
+
+/** Options of `q`, by their names in a `query_string`. */
+const queryOptions = new Map([
+  ["df", "default_field"],
+  ["analyzer", "analyzer"],
+  ["analyze_wildcard", "analyze_wildcard"],
+  ["default_operator", "default_operator"],
+  ["lenient", "lenient"],
+]);
+
+/** URL parameters by which `readUrlQuery` is told. */
+export const urlQueryParameters = ["q", ...queryOptions.keys()];
+
+/** The query of a URL, if there is one. */
+export function readUrlQuery(parameters: Parameters): UrlQuery | undefined {
+  const text = parameters.text("q");
+  if (text === undefined) return undefined;
+  const options: Record<string, string> = {};
+  for (const [name, option] of queryOptions) {
+    const value = parameters.text(name);
+    if (value !== undefined) options[option] = value;
+  }
+  return { text, options };
+}
 
 /** URL parameters that stand for parts of the body; they win over it. */
 export const searchParameters = [
-  "q",
-  "df",
-  "analyzer",
-  "analyze_wildcard",
-  "default_operator",
-  "lenient",
+  ...urlQueryParameters,
   "from",
   "size",
   "sort",
-  "_source",
-  "_source_includes",
-  "_source_excludes",
+  ...sourceParameters,
   "stored_fields",
   "docvalue_fields",
   "track_total_hits",
@@ -38,8 +55,7 @@ export const searchParameters = [
 ];
 
 export function readSearchParameters(parameters: Parameters, request: SearchRequest): SearchRequest {
-  const text = parameters.text("q");
-  if (text !== undefined) request.urlQuery = { text, options: queryOptions(parameters) };
+  request.urlQuery = readUrlQuery(parameters);
   const from = parameters.integer("from");
   if (from !== undefined) request.from = notNegative("from", from);
   const size = parameters.integer("size");
@@ -62,20 +78,4 @@ export function readSearchParameters(parameters: Parameters, request: SearchRequ
   const terminateAfter = parameters.integer("terminate_after");
   if (terminateAfter !== undefined) request.terminateAfter = readTerminateAfter(terminateAfter);
   return request;
-}
-
-/** The options of `q`, by their names in a `query_string`. */
-export function queryOptions(parameters: Parameters): Record<string, string> {
-  const options: Record<string, string> = {};
-  for (const [name, option] of [
-    ["df", "default_field"],
-    ["analyzer", "analyzer"],
-    ["analyze_wildcard", "analyze_wildcard"],
-    ["default_operator", "default_operator"],
-    ["lenient", "lenient"],
-  ] as const) {
-    const value = parameters.text(name);
-    if (value !== undefined) options[option] = value;
-  }
-  return options;
 }

@@ -1,6 +1,6 @@
 /** Questions for whole values. */
 import type { Facts } from "../facts.ts";
-import { pageByHand, readScoredPage, search, valueByHand } from "./hits.ts";
+import { frequentValueByHand, pageByHand, rareValueByHand, readScoredPage, search } from "./hits.ts";
 import type { Question } from "./question.ts";
 
 const hosts = ["checkout-1", "payments-2", "search-4", "identity-1"];
@@ -24,7 +24,7 @@ export function exactQuestions({ events, traces }: Facts): Question[] {
       variants: traces.map((trace) =>
         search(
           { query: { term: { "trace.id": trace } } },
-          (ask) => valueByHand(ask, "trace", trace, events),
+          (ask) => rareValueByHand(ask, "trace", trace, events),
           readScoredPage,
         ),
       ),
@@ -34,7 +34,7 @@ export function exactQuestions({ events, traces }: Facts): Question[] {
       variants: hosts.map((host) =>
         search(
           { query: { term: { "host.name": host } } },
-          (ask) => valueByHand(ask, "host", host, events),
+          (ask) => frequentValueByHand(ask, "host", host, events),
           readScoredPage,
         ),
       ),

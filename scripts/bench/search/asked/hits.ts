@@ -59,16 +59,41 @@ export async function pageByHand(
   return [[capped(found[0]?.[1])], ...traces.map((trace) => [trace])];
 }
 
-/** Events in which a column has a value, which all score the same: the more, the rarer the value. @param events that there are */
-export async function valueByHand(
+/**
+ * Events in which a column has a value that many have. All score the same: the more, the rarer the value.
+ * @param events that there are
+ */
+export async function frequentValueByHand(
   ask: AskByHand,
   column: string,
   value: string,
   events: number,
 ): Promise<Answer> {
   const [counted] = await ask(`SELECT count(*) FROM events WHERE ${column} = ?`, [value]);
-  const n = Number(counted?.[0]);
   const found = await ask(`SELECT rowid FROM events WHERE ${column} = ? LIMIT 10`, [value]);
+  return valueRanked(ask, found, Number(counted?.[0]), events);
+}
+
+/** The same of a value that few have: to look for the first ten alone would read the whole column once more. */
+export async function rareValueByHand(
+  ask: AskByHand,
+  column: string,
+  value: string,
+  events: number,
+): Promise<Answer> {
+  const found = await ask(
+    `SELECT unnest(min(rowid, 10)) AS event, count(*) AS n FROM events WHERE ${column} = ?`,
+    [value],
+  );
+  return valueRanked(ask, found, Number(found[0]?.[1] ?? 0), events);
+}
+
+function valueRanked(
+  ask: AskByHand,
+  found: readonly (string | number | null)[][],
+  n: number,
+  events: number,
+): Promise<Answer> {
   const score = Math.log(1 + (events - n + 0.5) / (n + 0.5));
   return rankedByHand(
     ask,

@@ -19,7 +19,7 @@ const phrases = [
   ["has", "expired"],
 ] as const;
 
-/** Of a word that `frequency` and `length` belong to, found in `counts.n` events of `s.events`. */
+/** Of a word that `frequency` and `length` belong to, found in `n` events of `s.events`. */
 const SCORE = `ln(1 + (s.events - n + 0.5) / (n + 0.5))
   * 2.2 * frequency / (frequency + 1.2 * (0.25 + 0.75 * length / s.mean_length))`;
 
@@ -75,12 +75,14 @@ function matchOf(words: Words) {
 }
 
 function matchByHand(ask: AskByHand, words: Words) {
+  // Two lists of events are joined in half the time that it takes to group them.
+  const one = (word: 1 | 2) => `(SELECT event, ${SCORE} AS score${word}
+    FROM words, statistics AS s, (SELECT count(*) AS n FROM words WHERE word = $${word} AND frequency > 0)
+    WHERE word = $${word} AND frequency > 0)`;
   return ask(
-    `WITH found AS (SELECT * FROM words WHERE word IN (?, ?) AND frequency > 0),
-          counts AS (SELECT word, count(*) AS n FROM found GROUP BY word)
-     SELECT event, sum(${SCORE}) AS score, count(*) OVER ()
-     FROM found JOIN counts USING (word), statistics AS s
-     GROUP BY event ORDER BY score DESC, event LIMIT 10`,
+    `WITH found AS MATERIALIZED (
+       SELECT event, coalesce(score1, 0) + coalesce(score2, 0) AS score FROM ${one(1)} FULL JOIN ${one(2)} USING (event))
+     SELECT event, score, (SELECT count(*) FROM found) FROM found ORDER BY score DESC, event LIMIT 10`,
     [...words],
   );
 }

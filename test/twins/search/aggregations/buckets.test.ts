@@ -115,6 +115,15 @@ describe("terms", () => {
     ]);
   });
 
+  test.each([
+    [{ num_partitions: 3 }, "Missing [partition] parameter for partition-based include"],
+    [{ partition: 0 }, "Missing [num_partitions] parameter for partition-based include"],
+    [{ partition: 3, num_partitions: 3 }, "Partition must be >=0 and < numPartition which is 3"],
+    [{ partition: 0, num_partitions: 2, of: 1 }, "Unknown parameter in Include/Exclude clause: of"],
+  ])("a partition is refused as the vendor refuses it: %j", async (include, reason) => {
+    expect((await refused(store, { a: { terms: { field: "host", include } } })).cause.reason).toBe(reason);
+  });
+
   test("min_doc_count 0 shows terms of documents that the query does not match", async () => {
     const answer = await answered(
       store,
@@ -126,6 +135,31 @@ describe("terms", () => {
       ["error", 0],
       ["warn", 0],
     ]);
+  });
+
+  test("min_doc_count 0 lists every term in an empty bucket too, but for one that fills a histogram's gap", async () => {
+    const level = { terms: { field: "level", min_doc_count: 0, order: { _key: "asc" } } };
+    const empty = [
+      ["error", 0],
+      ["info", 0],
+      ["warn", 0],
+    ];
+    const within = async (outer: object) => {
+      const predicate = sql`d.status = 200`;
+      const { a } = await answered(store, { a: { ...outer, aggs: { level } } }, { predicate });
+      const buckets = Object.values(a?.buckets ?? []);
+      return buckets
+        .filter(({ doc_count }) => doc_count === 0)
+        .map(({ level }) => keys({ a: level as Answer }));
+    };
+    expect(await within({ terms: { field: "host", min_doc_count: 0 } })).toEqual([empty]);
+    expect(await within({ range: { field: "status", ranges: [{ from: 900 }, { to: 900 }] } })).toEqual([
+      empty,
+    ]);
+    const nowhere = { term: { host: "nowhere" } };
+    expect(await within({ filters: { filters: { nowhere } } })).toEqual([empty]);
+    expect(await within({ histogram: { field: "ms", interval: 1 } })).not.toHaveLength(0);
+    expect((await within({ histogram: { field: "ms", interval: 1 } })).flat()).toEqual([]);
   });
 
   test("numbers, dates and doubles are keys as the vendor prints them", async () => {

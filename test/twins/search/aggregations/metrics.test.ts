@@ -114,3 +114,17 @@ describe("decimal formats", () => {
     expect(readDecimalFormat(pattern)(value)).toBe(text);
   });
 });
+
+test("percentile ranks are those that the vendor's documentation shows of its hundred load times", async () => {
+  const times = Array.from({ length: 100 }, (_, number) => ({
+    ms: number % 10 === 0 ? number : number * 10,
+  }));
+  const loads = await storeOf(times);
+  try {
+    const ranks = { percentile_ranks: { field: "ms", values: [500, 600] } };
+    const shown = '{"a":{"values":{"500.0":55.00000000000001,"600.0":64.0}}}';
+    expect(await aggregated(loads, { a: ranks })).toBe(shown);
+  } finally {
+    await loads.close();
+  }
+});

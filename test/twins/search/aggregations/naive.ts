@@ -53,8 +53,13 @@ function one(
   all: readonly Row[],
 ): Json {
   const single = (docs: readonly Row[]): Json => ({ doc_count: docs.length, ...evaluate(aggs, docs, all) });
-  // In a bucket without documents there are no keys at all, not even with min_doc_count 0.
   const inside = (members: Record<string, Json>, docs: readonly Row[]): Json => ({
+    ...members,
+    doc_count: docs.length,
+    ...evaluate(aggs, docs, all),
+  });
+  // Nothing was ever counted in what a histogram fills a gap with: there are no keys at all, not even with min_doc_count 0.
+  const inGap = (members: Record<string, Json>, docs: readonly Row[]): Json => ({
     ...members,
     doc_count: docs.length,
     ...evaluate(aggs, docs, docs.length === 0 ? [] : all),
@@ -105,7 +110,7 @@ function one(
         field,
         (value) => Math.floor(Number(value) / interval) * interval,
         (key) => key + interval,
-        inside,
+        inGap,
       );
     }
     case "date_histogram": {
@@ -116,7 +121,7 @@ function one(
         return (month ? startOfMonth(local, 0) : Math.floor(local / DAY_MS) * DAY_MS) - shift;
       };
       const next = (key: number) => (month ? startOfMonth(key + shift, 1) - shift : key + DAY_MS);
-      return histogram(rows, field, floor, next, inside);
+      return histogram(rows, field, floor, next, inGap);
     }
     default:
       return metric(

@@ -420,6 +420,42 @@ test("the journal shows the SQL of a search, and what was left out of it", async
   expect(notes.dropped).toMatchObject([{ clause: "fuzzy" }]);
 });
 
+test.each([
+  ["search", "POST", "/logs/_search", "search, queue capacity = 1000"],
+  ["bulk", "POST", "/_bulk", "write, queue capacity = 10000"],
+  ["document.index", "PUT", "/logs/_doc/never", "write, queue capacity = 10000"],
+])(
+  "an armed 429 of %s names the executor that the vendor would have it wait for",
+  async (operation, method, path, queue) => {
+    await sandbox.control("POST", "/faults", { effect: "status", status: 429, operation, times: 1 });
+    const { status, body } = await sandbox.raw(method, path, "{}\n");
+    expect([status, body.error.reason]).toEqual([
+      429,
+      `rejected execution of TimedRunnable on TaskExecutor[name = ${queue}]`,
+    ]);
+  },
+);
+
+test.each(["GET", "DELETE"])(
+  "%s of a name that only an API could have is the vendor's refusal of the name",
+  async (method) => {
+    for (const one of [sandbox, vendor]) {
+      expect(await one.raw(method, "/_nonsense")).toMatchObject({
+        status: 400,
+        body: {
+          error: {
+            type: "invalid_index_name_exception",
+            reason: "Invalid index name [_nonsense], must not start with '_'.",
+            index_uuid: "_na_",
+            index: "_nonsense",
+          },
+        },
+      });
+      expect((await one.raw("HEAD", "/_nonsense")).status).toBe(400);
+    }
+  },
+);
+
 test("a fault that is armed is answered in the vendor's shape", async () => {
   await sandbox.control("POST", "/faults", {
     effect: "status",

@@ -1,3 +1,5 @@
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { Client, errors } from "@elastic/elasticsearch";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { RunningTwins } from "../../../../twins/sandbox/start.ts";
@@ -85,7 +87,7 @@ describe("a query that the compiler does not know", () => {
     await start(modelConfig());
     for (const hostile of [
       "DROP TABLE documents",
-      "COPY documents TO '/tmp/out'",
+      `COPY documents TO '${join(tmpdir(), "offhook-copy.csv")}'`,
       "SELECT _row FROM documents; DELETE FROM documents",
       "SELECT * FROM read_text('/etc/passwd')",
       "SELECT _row FROM duckdb_tables()",

@@ -73,3 +73,14 @@ test("in a bulk request the good ones are stored, the bad ones refused, and each
   const numbers = items.flatMap((item) => item.index?._seq_no ?? []);
   expect(numbers).toEqual([...numbers].sort((a, b) => a - b));
 });
+
+test("an object given to a field of text is shown as the vendor shows it", async () => {
+  await sandbox.raw("PUT", "/logs/_doc/text", { user: "ada" });
+  const refused = await sandbox.raw("PUT", "/logs/_doc/object", {
+    user: { name: "ada", of: [1, "two", null] },
+  });
+  expect(refused).toMatchObject({ status: 400, body: { error: { type: "document_parsing_exception" } } });
+  expect(refused.body.error.reason).toContain(
+    "failed to parse field [user] of type [text] in document with id 'object'. Preview of field's value: '{name=ada, of=[1, two, null]}'",
+  );
+});

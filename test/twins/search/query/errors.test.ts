@@ -126,6 +126,11 @@ describe("a query that is refused", () => {
     expect(await idsOf(store, { bool: { must_not: { term: { n: "abc" } } } })).toEqual(["0"]);
   });
 
+  test("a range of characters that runs backwards is refused", () => {
+    const { cause } = errorOf(() => compile(store, { regexp: { message: "[w-1]" } }, "vendor"));
+    expect(JSON.stringify(cause)).toContain("invalid range: from (119) cannot be > to (49)");
+  });
+
   test("nesting is bounded", () => {
     const nested = (depth: number) => {
       let query: object = { match_all: {} };

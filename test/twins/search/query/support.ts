@@ -4,6 +4,7 @@ import { openLogStore } from "../../../../twins/datasets/store/duckdb-log-store.
 import type { LogStore } from "../../../../twins/datasets/store/log-store.ts";
 import { compileQuery } from "../../../../twins/search/query/compile.ts";
 import type { CompiledQuery, Explanation, Fidelity } from "../../../../twins/search/query/compiled-query.ts";
+import { compileKnowing } from "../../../../twins/search/query/figures.ts";
 import { VendorError } from "../../../../twins/search/vendor-error.ts";
 
 export const nowMs = Date.parse("2026-03-01T12:00:00Z");
@@ -43,13 +44,34 @@ export async function idsOf(store: LogStore, query: unknown, fidelity?: Fidelity
   return ids;
 }
 
-/** Id → score, in the order of the rows. */
+/** Id → score, in the order of the rows; asserts that they are the same when the figures are known beforehand. */
 export async function scoresOf(
   store: LogStore,
   query: unknown,
-  fidelity?: Fidelity,
+  fidelity: Fidelity = "specification",
 ): Promise<Map<string, number>> {
-  const { scored, constantScore } = compile(store, query, fidelity);
+  const scores = await scoresByStatement(store, compile(store, query, fidelity));
+  const context = { fields: store.fields, fidelity, nowMs, index: "logs" };
+  const knowing = await compileKnowing(store, (figures) => compileQuery(query, { ...context, figures }), {
+    scores: true,
+    ask: async (statement) => ((await store.query(statement)).rows[0] ?? []).map(Number),
+  });
+  const { predicate } = knowing;
+  const matched = await store.query(sql`SELECT _id FROM documents AS d WHERE ${predicate} ORDER BY _row`);
+  if (matched.rows.join() !== [...scores.keys()].join())
+    throw new Error(`with figures known: ${matched.rows.join()}; without: ${[...scores.keys()].join()}`);
+  for (const [id, score] of await scoresByStatement(store, knowing)) {
+    const without = scores.get(id) ?? Number.NaN;
+    if (!(Math.abs(score - without) <= 1e-6 * Math.max(1, Math.abs(without))))
+      throw new Error(`${id} scores ${score} with figures known, ${without} without`);
+  }
+  return scores;
+}
+
+async function scoresByStatement(
+  store: LogStore,
+  { scored, constantScore }: CompiledQuery,
+): Promise<Map<string, number>> {
   const { rows } = await store.query(
     sql`SELECT d._id, s.score FROM (${scored}) AS s JOIN documents AS d ON d._row = s._row ORDER BY d._row`,
   );

@@ -60,6 +60,7 @@ describe("text", () => {
     ["prefix of words", { prefix: { message: "brow" } }, "1 2 3 4 5", "vendor"],
     ["prefix of the whole", { prefix: { "code.keyword": "A-" } }, "1 2 6", "vendor"],
     ["regexp of words", { regexp: { message: "fox(es)?" } }, "1 2 5", "vendor"],
+    ["regexp of a range of characters", { regexp: { message: "[d-g]ox[^a-d-]?s?" } }, "1 2 5", "vendor"],
     ["regexp is anchored", { regexp: { message: "ox" } }, "", "vendor"],
     ["fuzzy", { fuzzy: { message: { value: "brwn", fuzziness: 1 } } }, "1 2 3 4", "vendor"],
     ["ids", { ids: { values: ["1", "9"] } }, "1", "vendor"],

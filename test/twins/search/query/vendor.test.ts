@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { LogStore } from "../../../../twins/datasets/store/log-store.ts";
+import { boostOf, idf, lengthFactor, score } from "../../../../twins/search/query/score/bm25.ts";
 import { compile, errorOf, idsOf, scoresOf, storeOf } from "./support.ts";
 
 const day = (number: number) =>
@@ -180,6 +181,71 @@ describe("a clause of the vendor's", () => {
     const first = await scoresOf(store, query, "vendor");
     expect(await scoresOf(store, query, "vendor")).toEqual(first);
     expect(new Set(first.values()).size).toBe(5);
+  });
+
+  test("function_score: random is the same for the same value, and for all that have none; the field counts with a seed alone", async () => {
+    const events = await storeOf([{ host: "a" }, { host: "b" }, { host: "a" }, { m: 1 }, { m: 2 }]);
+    const random = async (random_score: object) => [
+      ...(await scoresOf(events, { function_score: { random_score } }, "vendor")).values(),
+    ];
+    try {
+      const [a, b, again, none, noneEither] = await random({ seed: "x", field: "host.keyword" });
+      expect([again, noneEither]).toEqual([a, none]);
+      expect(new Set([a, b, none]).size).toBe(3);
+      expect(new Set(await random({ field: "host.keyword" })).size).toBe(5);
+      expect(new Set(await random({ field: "no.such" })).size).toBe(5);
+      expect(new Set(await random({ seed: 7 })).size).toBe(5);
+      const { rootCause } = errorOf(() =>
+        compile(events, { function_score: { random_score: { seed: 7, field: "no.such" } } }, "vendor"),
+      );
+      expect(rootCause?.reason).toMatch(
+        /^failed to create query: Field \[no\.such\] is not mapped on \[\[logs\/.{22}\]\] and cannot be used as a source of random numbers\.$/,
+      );
+    } finally {
+      await events.close();
+    }
+  });
+
+  test("multi_match cross_fields: a word counts as frequent as where most have it, and one more where fewer do", async () => {
+    const events = [
+      { title: "smith jones", body: "will goes home" },
+      { title: "will", body: "smith" },
+      { title: "other words here", body: "smith smith again" },
+      { body: "smith" },
+    ];
+    const named = await storeOf(events);
+    const lengths = (field: "title" | "body") =>
+      events.flatMap((event) => event[field]?.split(" ").length ?? []);
+    /** @param matching how many documents the word counts to be in */
+    const scoreIn = (field: "title" | "body", matching: number, length: number, frequency = 1) => {
+      const all = lengths(field);
+      const weight = boostOf(1) * idf(all.length, matching);
+      const average = all.reduce((sum, one) => sum + one, 0) / all.length;
+      return score(weight, frequency, lengthFactor(length, average));
+    };
+    try {
+      const query = { multi_match: { type: "cross_fields", query: "smith", fields: ["title", "body"] } };
+      const found = await scoresOf(named, query, "vendor");
+      // Three have it in the body, one in the title: there it counts as four, but three have a title.
+      const expected = [
+        scoreIn("title", 3, 2),
+        scoreIn("body", 3, 1),
+        scoreIn("body", 3, 3, 2),
+        scoreIn("body", 3, 1),
+      ];
+      expect([...found.keys()]).toEqual(["0", "1", "2", "3"]);
+      [...found.values()].forEach((one, index) => {
+        expect(one).toBeCloseTo(expected[index] ?? 0, 6);
+      });
+      const tie = { multi_match: { ...query.multi_match, query: "will", fields: ["title^3", "body"] } };
+      // One each: nothing is added.
+      expect([...(await scoresOf(named, tie, "vendor")).values()]).toEqual([
+        expect.closeTo(scoreIn("body", 1, 3), 6),
+        expect.closeTo(3 * scoreIn("title", 1, 1), 5),
+      ]);
+    } finally {
+      await named.close();
+    }
   });
 
   test("function_score: min_score leaves documents out", async () => {

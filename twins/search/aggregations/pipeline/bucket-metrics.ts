@@ -4,7 +4,7 @@ import type { Results } from "../aggregation.ts";
 import type { Naming } from "../metrics.ts";
 import type { Options } from "../options.ts";
 import { percentilesResult, readPercents } from "../percentiles.ts";
-import type { MetricResult } from "../result.ts";
+import { type MetricResult, valueResult } from "../result.ts";
 import { type ExtendedStats, extendedStatsResult, noStats, readSigma, statsResult } from "../stats.ts";
 import { readGapPolicy, siblingFigures } from "./path.ts";
 import type { PipelineDefinition } from "./read.ts";
@@ -80,17 +80,11 @@ function extreme(
 ): MetricResult {
   const value = figures.reduce((best, figure) => pick(best, figure.value), none);
   const exists = figures.length > 0;
-  return {
-    kind: "metric",
-    typeName: "bucket_metric_value",
-    meta,
-    members: [
-      ["value", exists ? new Double(value) : null],
-      ...(exists && print ? ([["value_as_string", print(value)]] as const) : []),
-      ["keys", figures.filter((figure) => figure.value === value).map(({ key }) => key)],
-    ],
-    figure: (property) => (property === undefined || property === "value" ? value : undefined),
-  };
+  return valueResult({ typeName: "bucket_metric_value", meta }, value, [
+    ["value", exists ? new Double(value) : null],
+    ...(exists && print ? ([["value_as_string", print(value)]] as const) : []),
+    ["keys", figures.filter((figure) => figure.value === value).map(({ key }) => key)],
+  ]);
 }
 
 function statsOf(figures: Figures): ExtendedStats {

@@ -11,9 +11,7 @@ import { compileScript, type Script, type ScriptValue } from "./script.ts";
 import { readPrint, simpleValue } from "./values.ts";
 
 export function readBucketScript(naming: Naming, options: Options): PipelineDefinition {
-  const paths = readPaths(options);
-  const { script, params } = readScript(options);
-  const policy = readGapPolicy(options);
+  const { paths, script, policy, valuesOf } = readScripted(options);
   const print = readPrint(options);
   options.done();
   return {
@@ -22,7 +20,7 @@ export function readBucketScript(naming: Naming, options: Options): PipelineDefi
       ...naming,
       parent(result) {
         for (const bucket of result.buckets) {
-          const values = variables(bucket, paths, params, policy);
+          const values = valuesOf(bucket);
           const isGap = (value: ScriptValue | undefined) => value === null || Number.isNaN(value);
           const skipped =
             policy !== "insert_zeros" && [...paths.keys()].some((name) => isGap(values.get(name)));
@@ -44,9 +42,7 @@ export function readBucketScript(naming: Naming, options: Options): PipelineDefi
 }
 
 export function readBucketSelector(naming: Naming, options: Options): PipelineDefinition {
-  const paths = readPaths(options);
-  const { script, params } = readScript(options);
-  const policy = readGapPolicy(options);
+  const { paths, script, valuesOf } = readScripted(options);
   options.done();
   return {
     pipeline: {
@@ -54,7 +50,7 @@ export function readBucketSelector(naming: Naming, options: Options): PipelineDe
       ...naming,
       parent(result) {
         result.buckets = result.buckets.filter((bucket) => {
-          const value = script.run(variables(bucket, paths, params, policy));
+          const value = script.run(valuesOf(bucket));
           if (typeof value === "boolean") return value;
           throw argumentError(
             `[${naming.name}]: the script must return a boolean, but returned [${String(value)}]`,
@@ -67,15 +63,17 @@ export function readBucketSelector(naming: Naming, options: Options): PipelineDe
   };
 }
 
-function variables(
-  bucket: Bucket,
-  paths: ReadonlyMap<string, string>,
-  params: ReadonlyMap<string, ScriptValue>,
-  policy: GapPolicy,
-): Map<string, ScriptValue> {
-  const values = new Map(params);
-  for (const [name, path] of paths) values.set(name, bucketFigure(bucket, path, policy) ?? null);
-  return values;
+/** A script, and what it has of a bucket. */
+function readScripted(options: Options) {
+  const paths = readPaths(options);
+  const { script, params } = readScript(options);
+  const policy = readGapPolicy(options);
+  const valuesOf = (bucket: Bucket): Map<string, ScriptValue> => {
+    const values = new Map(params);
+    for (const [name, path] of paths) values.set(name, bucketFigure(bucket, path, policy) ?? null);
+    return values;
+  };
+  return { paths, script, policy, valuesOf };
 }
 
 /** Paths by the names that the script has them under. */

@@ -4,7 +4,7 @@ import { readDecimalFormat } from "../decimal-format.ts";
 import { argumentError } from "../errors.ts";
 import type { Naming } from "../metrics.ts";
 import type { Options } from "../options.ts";
-import type { Members, MetricResult } from "../result.ts";
+import { type Members, type MetricResult, valueResult } from "../result.ts";
 
 export type Print = ((value: number) => string) | undefined;
 
@@ -33,15 +33,10 @@ export function simpleValue(
   more: Members = [],
 ): MetricResult {
   const exists = Number.isFinite(value);
-  return {
-    kind: "metric",
-    typeName: type === "derivative" ? "derivative" : "simple_value",
-    meta,
-    members: [
-      ["value", exists ? new Double(value) : null],
-      ...(exists && print ? ([["value_as_string", print(value)]] as const) : []),
-      ...more,
-    ],
-    figure: (property) => (property === undefined || property === "value" ? value : undefined),
-  };
+  const typeName = type === "derivative" ? "derivative" : "simple_value";
+  return valueResult({ typeName, meta }, value, [
+    ["value", exists ? new Double(value) : null],
+    ...(exists && print ? ([["value_as_string", print(value)]] as const) : []),
+    ...more,
+  ]);
 }

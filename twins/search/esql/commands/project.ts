@@ -1,4 +1,5 @@
 /** KEEP, DROP and RENAME: which columns, in which order, by which names. */
+import { matchesParts } from "../../../sandbox/star-pattern.ts";
 import type { Compiler } from "../compiler.ts";
 import { didYouMean } from "../params.ts";
 import type { Column } from "../pipeline.ts";
@@ -75,26 +76,10 @@ function matching(compiler: Compiler, pattern: NamePattern): Column[] {
     );
     return [];
   }
-  const found = columns.filter(({ name }) => matches(name, pattern.parts));
+  const found = columns.filter(({ name }) => matchesParts(name, pattern.parts));
   const everything = pattern.parts.every((part) => part === "");
   if (found.length === 0 && !everything) {
     compiler.problems.unresolved(pattern.at, `No matches found for pattern [${pattern.text}]`);
   }
   return found;
-}
-
-/** Whether the parts stand in the name in their order, the first at its beginning and the last at its end. */
-function matches(name: string, parts: readonly string[]): boolean {
-  const first = parts[0] ?? "";
-  const last = parts.at(-1) ?? "";
-  if (!name.startsWith(first) || !name.endsWith(last) || name.length < first.length + last.length)
-    return false;
-  const end = name.length - last.length;
-  let from = first.length;
-  for (const part of parts.slice(1, -1)) {
-    const found = name.indexOf(part, from);
-    if (found === -1 || found + part.length > end) return false;
-    from = found + part.length;
-  }
-  return true;
 }

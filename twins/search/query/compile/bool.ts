@@ -3,7 +3,18 @@ import { joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import type { Ask, Explanation } from "../compiled-query.ts";
 import type { BoolQuery } from "../syntax/query.ts";
 import type { Compiler } from "./compiler.ts";
-import { allOf, anyOf, explanation, FALSE, type Matcher, not, nothing, TRUE, uniform } from "./matcher.ts";
+import {
+  allOf,
+  anyOf,
+  explanation,
+  FALSE,
+  type Matcher,
+  not,
+  nothing,
+  once,
+  TRUE,
+  uniform,
+} from "./matcher.ts";
 import { minimumShouldMatch } from "./minimum-should-match.ts";
 
 /** What is asked of a document: `must` and `should` score. */
@@ -51,14 +62,17 @@ export function combine(written: Clauses): Matcher {
     ...(minimum > 0 ? [atLeast(should, minimum)] : []),
   ]);
   if (predicate === FALSE) return nothing;
-  const score = scoreOf(clauses, predicate);
   const apart =
     filter.length === 0 && [...must, ...clauses.should].every((clause) => clause.score.kind === "ranked");
+  const score = once(() => scoreOf(clauses, predicate));
+  const together = apart ? score() : undefined;
   return {
     predicate,
-    score,
+    get score() {
+      return score();
+    },
     // Clauses that all come from postings are joined by their scores.
-    ...(apart && score.kind === "ranked" && { rows: sql`SELECT _row FROM ${score.rows}` }),
+    ...(together?.kind === "ranked" && { rows: sql`SELECT _row FROM ${together.rows}` }),
     explain: (ask, row) => explainClauses(clauses, ask, row),
   };
 }

@@ -1,7 +1,6 @@
 /** Predicates over a field's column, whether it holds one value or a list. */
 import { columnOf, type Field } from "../../../datasets/fields.ts";
 import { identifier, joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
-import { FALSE } from "./matcher.ts";
 
 export function exists(field: Field): Sql {
   return sql`d.${columnOf(field)} IS NOT NULL`;
@@ -11,17 +10,6 @@ export function exists(field: Field): Sql {
 export function equals(field: Field, value: Sql): Sql {
   const column = sql`d.${columnOf(field)}`;
   const found = field.multi ? sql`list_contains(${column}, ${value})` : sql`${column} = ${value}`;
-  return sql`(${column} IS NOT NULL AND ${found})`;
-}
-
-/** Any of the field's values is one of these. @param values a list of expressions, or a subquery of one column */
-export function isOneOf(field: Field, values: readonly Sql[]): Sql {
-  const [first] = values;
-  if (first === undefined) return FALSE;
-  if (values.length === 1) return equals(field, first);
-  const column = sql`d.${columnOf(field)}`;
-  const all = joined(values, ", ");
-  const found = field.multi ? sql`list_has_any(${column}, [${all}])` : sql`${column} IN (${all})`;
   return sql`(${column} IS NOT NULL AND ${found})`;
 }
 

@@ -1,6 +1,7 @@
 /**
- * `cross_fields`: the fields are taken as one, so that each word may be in any of them. As Lucene blends them: a word counts in
- * every field as frequent as in the field that has it most often.
+ * `cross_fields`: the fields are taken as one, so that each word may be in any of them. As the vendor blends them: a word counts as
+ * frequent as in the field where most documents have it, and one more for each field that fewer have it in; never as more documents
+ * than have the field, nor than there are words in the smallest of the fields.
  */
 import { identifier, joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { boostOf, idfSql, lengthFactorSql, scoreSql, statisticsSql } from "../score/bm25.ts";
@@ -55,28 +56,35 @@ export function crossFields(compiler: Compiler, query: MultiField): Matcher | un
 function blended(fields: readonly WeightedWords[], term: string, tieBreaker: number): Matcher {
   const found = (target: Words): Sql =>
     sql`SELECT _row, frequency, length FROM ${identifier(target.postings)} WHERE term = ${term} AND frequency > 0`;
-  const matching = joined(
-    fields.map(({ target }) => sql`SELECT count(*) AS matching FROM (${found(target)})`),
+  const counts = joined(
+    fields.map(
+      (
+        { target },
+        index,
+      ) => sql`SELECT ${raw(String(index))} AS field, matching, documents, tokens, average_length
+        FROM (SELECT count(*) AS matching FROM (${found(target)})), (${statisticsSql(target.field)}),
+          (SELECT tokens FROM field_statistics WHERE field = ${target.field.name})`,
+    ),
     " UNION ALL ",
   );
-  const documents = joined(
-    fields.map(({ target }) => sql`SELECT documents FROM (${statisticsSql(target.field)})`),
-    " UNION ALL ",
-  );
+  const most = raw("least(max(matching) OVER (), min(tokens) OVER ())");
+  const rank = raw("dense_rank() OVER (ORDER BY matching DESC) - 1");
   const score = scoreSql(
     raw("weight"),
     raw("frequency"),
     lengthFactorSql(raw("length"), raw("average_length")),
   );
   const scores = fields.map(
-    ({ target, boost }) => sql`SELECT _row, CAST(${score} AS DOUBLE) AS score
+    ({ target, boost }, index) => sql`SELECT _row, CAST(${score} AS DOUBLE) AS score
       FROM (SELECT _row, frequency, length, average_length,
-              CAST(${boostOf(boost)} AS FLOAT) * ${idfSql(raw("all_documents"), raw("most"))} AS weight
-            FROM (${found(target)}), (${statisticsSql(target.field)}),
-              (SELECT max(matching) AS most FROM (${matching})), (SELECT max(documents) AS all_documents FROM (${documents})))`,
+              CAST(${boostOf(boost)} AS FLOAT) * ${idfSql(raw("documents"), raw("blended"))} AS weight
+            FROM (${found(target)}), (SELECT * FROM blends WHERE field = ${raw(String(index))}))`,
   );
   const others = tieBreaker === 0 ? raw("") : sql` + ${Math.fround(tieBreaker)} * (sum(score) - max(score))`;
-  const rows = sql`(SELECT _row, CAST(max(score)${others} AS FLOAT) AS score
+  const rows = sql`(WITH blends AS MATERIALIZED (
+      SELECT field, documents, average_length, least(${most} + ${rank}, documents, min(tokens) OVER ()) AS blended
+      FROM (${counts}) WHERE matching > 0)
+    SELECT _row, CAST(max(score)${others} AS FLOAT) AS score
     FROM (${joined(scores, " UNION ALL ")}) GROUP BY _row)`;
   return {
     predicate: anyOf(fields.map(({ target }) => inRows(sql`SELECT _row FROM (${found(target)})`))),

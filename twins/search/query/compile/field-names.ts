@@ -1,4 +1,5 @@
 /** Names of fields, some with `*`, as lists of names. */
+import { matchesPattern } from "../../../sandbox/star-pattern.ts";
 import type { QueryContext } from "../compiled-query.ts";
 import type { WeightedField } from "../syntax/query.ts";
 import { targetOf } from "./target.ts";
@@ -6,8 +7,7 @@ import { targetOf } from "./target.ts";
 /** The fields that a name or a pattern means; a name that is none is kept, and matches nothing. */
 export function fieldNames(context: QueryContext, pattern: string): string[] {
   if (!pattern.includes("*")) return [pattern];
-  const parts = pattern.split("*");
-  return allNames(context).filter((name) => fits(name, parts));
+  return allNames(context).filter((name) => matchesPattern(name, pattern));
 }
 
 /** Every name under which something can be looked for. */
@@ -33,17 +33,4 @@ export function weightedFields(context: QueryContext, fields: readonly WeightedF
 /** Whether there is such a field. */
 export function isField(context: QueryContext, name: string): boolean {
   return targetOf(context, name, "whole").kind !== "missing";
-}
-
-function fits(name: string, parts: readonly string[]): boolean {
-  const [first = "", ...rest] = parts;
-  const last = rest.pop() ?? "";
-  if (!name.startsWith(first) || name.length < first.length + last.length) return false;
-  let at = first.length;
-  for (const part of rest) {
-    const found = name.indexOf(part, at);
-    if (found < 0) return false;
-    at = found + part.length;
-  }
-  return name.length - last.length >= at && name.endsWith(last);
 }

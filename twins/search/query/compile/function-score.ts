@@ -1,6 +1,8 @@
 /** `function_score`: scores that depend on values of the document. */
 import { columnOf } from "../../../datasets/fields.ts";
 import { joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
+import { uuidOf } from "../../node.ts";
+import type { QueryContext } from "../compiled-query.ts";
 import { illegalArgument, shardError } from "../errors.ts";
 import type { FunctionScoreQuery, ScoreFunction, WeightedFunction } from "../syntax/query.ts";
 import type { Compiler } from "./compiler.ts";
@@ -103,22 +105,30 @@ function functionSql(compiler: Compiler, { function: written }: WeightedFunction
   }
 }
 
-/** Between 0 and 1, the same for the same seed and document. */
+/**
+ * From 0 up to 1. With a seed the same for the same value of the field, and for all documents that have none; without one a document
+ * has another number at another time, whatever the field.
+ * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/query-dsl-function-score-query.html#function-random
+ */
 function randomSql(compiler: Compiler, { seed, field }: Extract<ScoreFunction, { kind: "random" }>): Sql {
-  const target =
-    field === undefined || field === "_seq_no" ? undefined : targetOf(compiler.context, field, "whole");
-  if (target?.kind === "missing")
-    throw shardError(
-      `failed to create query: field [${field}] is not mapped and is not usable for random_score`,
-    );
-  const value =
-    target === undefined
-      ? raw("d._row")
-      : target.kind === "meta"
-        ? sql`d.${raw(target.name)}`
-        : sql`d.${columnOf(target.field)}`;
-  const salt = String(seed ?? compiler.context.nowMs);
+  const { context } = compiler;
+  const value = seed === undefined ? raw("d._row") : randomSource(context, field ?? "_id");
+  const salt = String(seed ?? context.nowMs);
   return sql`(CAST(hash(${value}, ${salt}) % 16777216 AS DOUBLE) / 16777216)`;
+}
+
+function randomSource(context: QueryContext, field: string): Sql {
+  if (field === "_seq_no") return raw("d._seq_no");
+  const target = targetOf(context, field, "whole");
+  if (target.kind === "missing") {
+    const index = `[[${context.index}/${uuidOf(context.index)}]]`;
+    throw shardError(
+      `failed to create query: Field [${field}] is not mapped on ${index} and cannot be used as a source of random numbers.`,
+    );
+  }
+  if (target.kind === "meta") return sql`d.${raw(target.name)}`;
+  const column = sql`d.${columnOf(target.field)}`;
+  return target.field.multi ? sql`list_min(${column})` : column;
 }
 
 function fieldValueSql(

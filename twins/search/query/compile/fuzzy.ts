@@ -1,10 +1,11 @@
 /** Words that are nearly the one asked for. */
 import { columnOf } from "../../../datasets/fields.ts";
 import { identifier, raw, type Sql, sql } from "../../../datasets/sql.ts";
-import { wordsOf } from "../../../datasets/store/layout.ts";
+import { wordsOf } from "../../../datasets/store/format.ts";
 import { boostOf, idfSql, lengthFactorSql, scoreSql, statisticsSql } from "../score/bm25.ts";
 import type { Fuzzy, FuzzyQuery } from "../syntax/query.ts";
 import type { Compiler } from "./compiler.ts";
+import { editDistance, sharesPiece } from "./edit-distance.ts";
 import { explanation, inRows, type Matcher, nothing } from "./matcher.ts";
 import { prefixCondition } from "./patterns.ts";
 import { type Target, targetOf } from "./target.ts";
@@ -46,7 +47,7 @@ export function fuzzyWord(
     raw("frequency"),
     lengthFactorSql(raw("length"), raw("average_length")),
   );
-  const rows = sql`(WITH alike AS MATERIALIZED (${alike})
+  const rows = sql`(WITH ${alike}
     SELECT _row, CAST(sum(CAST(${score} AS DOUBLE)) AS FLOAT) AS score
     FROM (SELECT _row, frequency, length, average_length, ${weight} AS weight
           FROM (${occurrences}) AS o
@@ -67,43 +68,33 @@ export function fuzzyWord(
   };
 }
 
-/** `term, matching, likeness`: the words within the changes, the most alike first. */
+/** `alike` as `term, matching, likeness`: the words within the changes that documents have, the most alike first. */
 function alikeTerms(
   target: Extract<Target, { kind: "words" | "keyword" }>,
   word: string,
-  changes: number,
+  most: number,
   fuzzy: Fuzzy,
 ): Sql {
   const length = [...word].length;
-  const distance = sql`${raw(fuzzy.transpositions ? "damerau_levenshtein" : "levenshtein")}(term, ${word})`;
   const start = [...word].slice(0, fuzzy.prefixLength).join("");
-  const near = sql`${prefixCondition(start)(raw("term"))}
-    AND length(term) BETWEEN ${Math.max(0, length - changes)} AND ${length + changes}`;
-  const terms = countedTerms(target, word, near, distance, changes);
-  return sql`SELECT term, matching, CAST(CASE WHEN changes = 0 THEN 1 ELSE 1::FLOAT - changes::FLOAT / least(length(term), ${length})::FLOAT END AS FLOAT) AS likeness
-    FROM (${terms}) ORDER BY likeness DESC, term LIMIT ${raw(String(fuzzy.maxExpansions))}`;
-}
-
-/** `term, matching, changes`: terms that are near enough, and how many documents have each. */
-function countedTerms(
-  target: Extract<Target, { kind: "words" | "keyword" }>,
-  word: string,
-  near: Sql,
-  distance: Sql,
-  most: number,
-): Sql {
+  const near = sql`${prefixCondition(start)(raw("term"))} AND length(term) BETWEEN ${Math.max(0, length - most)} AND ${length + most}
+    AND ${sharesPiece(raw("term"), word, most, fuzzy)}`;
   const occurrences = sql`(${occurrencesOf(target)}) AS o`;
-  if (target.kind === "keyword") {
-    return sql`SELECT term, matching, ${distance} AS changes
-      FROM (SELECT term, count(*) AS matching FROM ${occurrences} WHERE ${near} GROUP BY term) WHERE ${distance} <= ${most}`;
-  }
-  // A change of places is two other changes, and what counts without it takes a third of the time.
-  const fits = sql`CASE WHEN levenshtein(term, ${word}) <= ${2 * most} THEN ${distance} <= ${most} ELSE false END`;
-  // Each word is compared once, and only those that are near are counted.
-  return sql`SELECT term, count(*) AS matching, any_value(changes) AS changes
-    FROM ${occurrences} JOIN (SELECT term, any_value(${distance}) AS changes FROM ${identifier(wordsOf(target.postings))}
-      WHERE ${near} AND ${fits} GROUP BY term) AS alike USING (term)
-    GROUP BY term`;
+  const known =
+    target.kind === "keyword"
+      ? sql`SELECT term, count(*) AS matching FROM ${occurrences} WHERE ${near} GROUP BY term`
+      : sql`SELECT DISTINCT term FROM ${identifier(wordsOf(target.postings))} WHERE ${near}`;
+  const counted =
+    target.kind === "keyword"
+      ? raw("compared")
+      : sql`(SELECT term, count(*) AS matching FROM ${occurrences}
+          WHERE term IN (SELECT unnest(list(term)) FROM compared) GROUP BY term) JOIN compared USING (term)`;
+  // Each word is compared once, when nothing cheaper has left it out; only those that are near enough are counted.
+  return sql`near AS MATERIALIZED (${known}),
+    compared AS MATERIALIZED (SELECT * FROM (SELECT *, ${editDistance(raw("term"), word, fuzzy)} AS changes FROM near) WHERE changes <= ${most}),
+    alike AS MATERIALIZED (SELECT term, matching,
+      CAST(CASE WHEN changes = 0 THEN 1 ELSE 1::FLOAT - changes::FLOAT / least(length(term), ${length})::FLOAT END AS FLOAT) AS likeness
+      FROM ${counted} ORDER BY likeness DESC, term LIMIT ${raw(String(fuzzy.maxExpansions))})`;
 }
 
 /** `_row, term, frequency, length`, each term of a document once. */

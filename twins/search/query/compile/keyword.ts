@@ -1,29 +1,80 @@
 /** Whole values: found by equality, scored as the vendor scores a keyword, whose length does not count. */
+
+import { analyze } from "../../../datasets/analysis.ts";
 import { columnOf, type Field } from "../../../datasets/fields.ts";
-import { raw, type Sql, sql } from "../../../datasets/sql.ts";
-import type { Ask, Explanation } from "../compiled-query.ts";
-import { boostOf, idfSql, lengthFactorSql, scoreSql } from "../score/bm25.ts";
+import { identifier, raw, type Sql, sql } from "../../../datasets/sql.ts";
+import type { Ask, Explanation, Figures } from "../compiled-query.ts";
+import { boostOf, idf, idfSql, lengthFactor, lengthFactorSql, score, scoreSql } from "../score/bm25.ts";
 import { explainParts } from "../score/explain.ts";
 import { equals } from "./column.ts";
-import type { Matcher } from "./matcher.ts";
+import { allOf, inRows, type Matcher, once } from "./matcher.ts";
+
+/** A word in more documents than these is no quicker to look up than its column is to read. */
+const MOST_LOOKED_UP = 1000;
 
 /** Documents in which any value of the field is this one. @param what as explanations name it */
-export function keyword(field: Field, value: Sql, boost: number, what: string): Matcher {
+export function keyword(
+  field: Field,
+  value: string | boolean,
+  boost: number,
+  what: string,
+  figures: Figures | undefined,
+): Matcher {
+  const predicate = found(field, value, figures);
+  const weighed = once(() => known(field, predicate, boost, figures) ?? weight(field, sql`${value}`, boost));
   return {
-    predicate: equals(field, value),
-    score: { kind: "uniform", value: weight(field, value, boost) },
-    explain: (ask) => explainKeyword(field, value, boost, what, ask),
+    predicate,
+    score: {
+      kind: "uniform",
+      get value() {
+        return weighed();
+      },
+    },
+    explain: (ask) => explainKeyword(field, sql`${value}`, boost, what, ask),
   };
 }
 
-/** One row: documents with the field, with the value, and how many values a document has on average. */
-function statistics(field: Field, value: Sql): Sql {
+/** A rare value is looked for among the documents that have its longest word, any other in its column. */
+function found(field: Field, value: string | boolean, figures: Figures | undefined): Sql {
+  const equal = equals(field, sql`${value}`);
+  if (!figures || typeof value !== "string" || field.postings === undefined) return equal;
+  const terms = analyze(value).map(({ term }) => term);
+  const [longest] = terms.sort((a, b) => b.length - a.length);
+  if (longest === undefined) return equal;
+  const postings = sql`${identifier(field.postings)} WHERE term = ${longest} AND frequency > 0`;
+  const [count] = figures(sql`SELECT count(*) FROM ${postings}`) ?? [];
+  if (count === undefined || count > MOST_LOOKED_UP) return equal;
+  return allOf([inRows(sql`SELECT _row FROM ${postings}`), equal]);
+}
+
+/** The score of every document, from figures. */
+function known(
+  field: Field,
+  predicate: Sql,
+  boost: number,
+  figures: Figures | undefined,
+): number | undefined {
+  const ofField = figures?.(sql`SELECT ${extent(field)} FROM documents AS d`);
+  const ofValue = figures?.(sql`SELECT count(*) FROM documents AS d WHERE ${predicate}`);
+  if (!ofField || !ofValue) return undefined;
+  const [documents = 0, averageLength = 1] = ofField;
+  const [matching = 0] = ofValue;
+  const rarity = Math.fround(boostOf(boost) * idf(documents, matching));
+  return score(rarity, 1, lengthFactor(1, averageLength));
+}
+
+/** How many documents have the field, and how many values a document has on average. */
+function extent(field: Field): Sql {
   const column = sql`d.${columnOf(field)}`;
   const average = field.multi
     ? sql`CAST(sum(len(list_distinct(${column}))) / CAST(count(${column}) AS DOUBLE) AS FLOAT)`
     : raw("1::FLOAT");
-  return sql`SELECT count(${column}) AS documents, count(*) FILTER (WHERE ${equals(field, value)}) AS matching,
-      ${average} AS average_length FROM documents AS d`;
+  return sql`count(${column}) AS documents, ${average} AS average_length`;
+}
+
+/** One row: the extent, and how many documents have the value. */
+function statistics(field: Field, value: Sql): Sql {
+  return sql`SELECT ${extent(field)}, count(*) FILTER (WHERE ${equals(field, value)}) AS matching FROM documents AS d`;
 }
 
 function weight(field: Field, value: Sql, boost: number): Sql {
@@ -41,7 +92,7 @@ async function explainKeyword(
   ask: Ask,
 ): Promise<Explanation> {
   const [found = []] = await ask(statistics(field, value));
-  const [documents = 0, matching = 0, averageLength = 1] = found.map(Number);
+  const [documents = 0, averageLength = 1, matching = 0] = found.map(Number);
   return explainParts({
     what,
     boost,

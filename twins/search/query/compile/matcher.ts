@@ -35,6 +35,15 @@ export function uniform(predicate: Sql, value: number, what: string): Matcher {
   return { predicate, score: { kind: "uniform", value }, explain: async () => explanation(value, what) };
 }
 
+/** What is reckoned when it is first asked for: a score may ask for figures that nobody needs otherwise. */
+export function once<Value>(reckon: () => Value): () => Value {
+  let kept: { value: Value } | undefined;
+  return () => {
+    kept ??= { value: reckon() };
+    return kept.value;
+  };
+}
+
 export function explanation(value: number, description: string, details: Explanation[] = []): Explanation {
   return { value: Math.fround(value), description, details };
 }

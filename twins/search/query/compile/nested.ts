@@ -20,7 +20,9 @@ export function compileNested(compiler: Compiler, query: NestedQuery, boost: num
     );
   }
   const catalog = new FieldCatalog(fields, undefined);
-  const inside = new Compiler({ ...compiler.context, fields: catalog });
+  // What is known of the documents says nothing of the objects.
+  const { figures: _, ...context } = compiler.context;
+  const inside = new Compiler({ ...context, fields: catalog });
   const inner = inside.compile(query.query, boost);
   const tables = tablesOf(query.path, fields);
   const parents = (rows: Sql) => sql`SELECT d._parent FROM documents AS d WHERE ${rows}`;

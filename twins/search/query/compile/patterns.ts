@@ -201,6 +201,7 @@ export function regexpCondition(source: string, caseInsensitive: boolean): Condi
   return (value) => sql`regexp_full_match(${value}, ${source}, ${options})`;
 }
 
-function quoted(text: string): string {
+/** A text that stands for itself in RE2. */
+export function quoted(text: string): string {
   return text.replace(/[\\^$.|?*+()[\]{}]/g, "\\$&");
 }

@@ -33,8 +33,14 @@ export function phrase(target: Words, slots: readonly Slot[], slop: number, boos
     rows: sql`SELECT _row FROM (${frequencies})`,
     score: {
       kind: "ranked",
-      rows: sql`(SELECT _row, ${score} AS score
-        FROM (${frequencies}), (SELECT CAST(${boostOf(boost)} AS FLOAT) * rarity AS weight, average_length FROM (${rarityOf(target, slots)})))`,
+      get rows() {
+        const [rarity, averageLength] = target.figures?.(rarityOf(target, slots)) ?? [];
+        const weights =
+          rarity === undefined || averageLength === undefined
+            ? sql`SELECT CAST(${boostOf(boost)} AS FLOAT) * rarity AS weight, average_length FROM (${rarityOf(target, slots)})`
+            : sql`SELECT CAST(${Math.fround(boostOf(boost) * rarity)} AS FLOAT) AS weight, CAST(${averageLength} AS FLOAT) AS average_length`;
+        return sql`(SELECT _row, ${score} AS score FROM (${frequencies}), (${weights}))`;
+      },
     },
     explain: (ask, row) => explain(target, slots, frequencies, boost, ask, row),
   };

@@ -157,18 +157,36 @@ class Reader {
     let source = this.#take("^") ? "[^" : "[";
     let empty = true;
     while (empty || this.#peek() !== "]") {
-      const character = this.#characters[this.#at++];
-      if (character === undefined) throw this.#error("expected ']'");
-      if (character === "-" && !empty && this.#peek() !== "]" && !source.endsWith("-")) source += "-";
-      else if (character === "\\") {
-        const next = this.#characters[this.#at++];
-        if (next === undefined) throw this.#error("unexpected end-of-string");
-        source += /[dDsSwW]/.test(next) ? `\\${next}` : literal(next);
-      } else source += literal(character);
+      source += this.#classItem();
       empty = false;
     }
     this.#at++;
     return `${source}]`;
+  }
+
+  /** A character, a range of them, or a class such as `\d`. */
+  #classItem(): string {
+    const from = this.#classMember();
+    if (this.#peek() !== "-" || this.#characters[this.#at + 1] === "]") return from.source;
+    this.#at++;
+    const to = this.#classMember();
+    if (from.point === undefined || to.point === undefined) return `${from.source}\\-${to.source}`;
+    if (from.point > to.point) {
+      throw illegalArgument(`invalid range: from (${from.point}) cannot be > to (${to.point})`);
+    }
+    return `${from.source}-${to.source}`;
+  }
+
+  /** @returns its code point, too, when it is one character */
+  #classMember(): { source: string; point: number | undefined } {
+    const character = this.#characters[this.#at++];
+    if (character === undefined) throw this.#error("expected ']'");
+    if (character !== "\\") return { source: literal(character), point: character.codePointAt(0) };
+    const escaped = this.#characters[this.#at++];
+    if (escaped === undefined) throw this.#error("unexpected end-of-string");
+    return /[dDsSwW]/.test(escaped)
+      ? { source: `\\${escaped}`, point: undefined }
+      : { source: literal(escaped), point: escaped.codePointAt(0) };
   }
 
   #has(flag: string): boolean {

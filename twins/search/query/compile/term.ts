@@ -34,7 +34,7 @@ export function oneValue(compiler: Compiler, target: Target, value: Scalar, boos
     case "keyword":
       if (compiler.keywords([text]).length === 0) return nothing;
       compiler.note(target.name, [text]);
-      return keyword(target.field, sql`${text}`, boost, `${target.name}:${text}`);
+      return keyword(target.field, text, boost, `${target.name}:${text}`, compiler.context.figures);
     case "number": {
       const bound = { value, inclusive: true };
       return matchesNothing(compiler.context, () =>
@@ -50,9 +50,10 @@ export function oneValue(compiler: Compiler, target: Target, value: Scalar, boos
       return matchesNothing(compiler.context, () =>
         keyword(
           target.field,
-          sql`${booleanOf(value)}`,
+          booleanOf(value),
           boost,
           `${target.name}:${booleanOf(value) ? "T" : "F"}`,
+          compiler.context.figures,
         ),
       );
   }

@@ -1,7 +1,7 @@
 /** Words of an analysed field: found in its postings, scored by BM25. */
 import { identifier, joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import type { Ask, Explanation } from "../compiled-query.ts";
-import { boostOf, idfSql, lengthFactorSql, scoreSql, statisticsSql } from "../score/bm25.ts";
+import { boostOf, idf, idfSql, lengthFactorSql, scoreSql, statisticsSql } from "../score/bm25.ts";
 import { explainWord } from "../score/explain.ts";
 import { explanation, FALSE, inRows, type Matcher } from "./matcher.ts";
 import { slotCondition } from "./phrase.ts";
@@ -19,13 +19,21 @@ export interface Word {
 /** Words that are found each by its own look into the sorted postings; more are found by one pass. */
 const SINGLE_LOOKS = 24;
 
+/** Words whose scores are joined when their weights are known: a plan grows with each join. */
+const MOST_JOINED = 8;
+
 /** Documents that have at least `minimum` of the words; their score is the sum of the words'. */
 export function anyWords(target: Words, words: readonly Word[], minimum: number): Matcher {
   const merged = mergedWords(words);
   return {
     predicate: wordsPredicate(target, merged, minimum),
     rows: wordsRows(target, merged, minimum),
-    score: { kind: "ranked", rows: rankedWords(target, merged, minimum) },
+    score: {
+      kind: "ranked",
+      get rows() {
+        return rankedWords(target, merged, minimum);
+      },
+    },
     explain: (ask, row) => explainWords(target, merged, ask, row),
   };
 }
@@ -144,6 +152,62 @@ function lookups(table: Sql, words: readonly MergedWord[]): Sql {
 }
 
 function rankedWords(target: Words, words: readonly MergedWord[], minimum: number): Sql {
+  const known = weightsKnown(target, words);
+  return known ? rankedByFigures(target, known, minimum) : rankedByCounting(target, words, minimum);
+}
+
+interface WeighedWord extends MergedWord {
+  /** Boost times idf. */
+  readonly weight: number;
+  readonly averageLength: number;
+}
+
+/** The words with their weights; `undefined` when figures are missing, or the words are too many to be looked at singly. */
+function weightsKnown(target: Words, words: readonly MergedWord[]): WeighedWord[] | undefined {
+  const { figures, field } = target;
+  if (!figures || words.length > MOST_JOINED) return undefined;
+  const ofField = figures(statisticsSql(field));
+  const counts = words.map((word) => figures(countOf(target, word))?.[0]);
+  if (!ofField) return undefined;
+  const [documents = 0, averageLength = 0] = ofField;
+  const weighed: WeighedWord[] = [];
+  for (const [index, word] of words.entries()) {
+    const matching = counts[index];
+    if (matching === undefined) return undefined;
+    const weight = Math.fround(boostOf(word.boost) * idf(documents, matching));
+    weighed.push({ ...word, weight, averageLength });
+  }
+  return weighed;
+}
+
+/** Each word's documents with its score, joined: no document is weighed together with others. */
+function rankedByFigures(target: Words, words: readonly WeighedWord[], minimum: number): Sql {
+  const table = identifier(target.postings);
+  const [first, ...others] = words.map(
+    (word, index) => sql`(SELECT _row, ${scoreByFigures(word)} AS ${raw(`score${index}`)}
+      FROM ${table} WHERE term = ${word.term} AND frequency > 0) AS ${raw(`w${index}`)}`,
+  );
+  if (!first || minimum > asked(words))
+    return raw("(SELECT _row, 0::FLOAT AS score FROM documents WHERE false)");
+  const all = words.length === 1 || allNeeded(words, minimum);
+  const join = raw(all ? " JOIN " : " FULL JOIN ");
+  const joins = others.map((other) => sql`${join}${other} USING (_row)`);
+  const scores = words.map((_, index) => raw(all ? `score${index}` : `coalesce(score${index}, 0)`));
+  const times = words.map(({ times }, index) => `CASE WHEN score${index} IS NULL THEN 0 ELSE ${times} END`);
+  const enough = all || minimum <= 1 ? sql`` : sql` WHERE ${raw(times.join(" + "))} >= ${minimum}`;
+  return sql`(SELECT _row, CAST(${joined(scores, " + ")} AS FLOAT) AS score FROM ${first}${joined(joins, "")}${enough})`;
+}
+
+function scoreByFigures({ weight, averageLength }: WeighedWord): Sql {
+  const factor = lengthFactorSql(raw("length"), sql`CAST(${averageLength} AS FLOAT)`);
+  return sql`CAST(${scoreSql(sql`CAST(${weight} AS FLOAT)`, raw("frequency"), factor)} AS DOUBLE)`;
+}
+
+function countOf(target: Words, { term }: MergedWord): Sql {
+  return sql`SELECT count(*) AS matching FROM ${identifier(target.postings)} WHERE term = ${term} AND frequency > 0`;
+}
+
+function rankedByCounting(target: Words, words: readonly MergedWord[], minimum: number): Sql {
   const table = identifier(target.postings);
   if (words.length === 0 || words.length > SINGLE_LOOKS || minimum > asked(words)) {
     return rankedHits(target, lookups(table, words), minimum);
@@ -180,8 +244,7 @@ function scoreOfWord(index: number, length: Sql): Sql {
 function weightOf(target: Words, word: MergedWord, index: number): Sql {
   const weight = sql`CAST(${boostOf(word.boost)} AS FLOAT) * ${idfSql(raw("documents"), raw("matching"))}`;
   return sql`SELECT ${weight} AS ${raw(`weight${index}`)}, average_length AS ${raw(`average_length${index}`)}
-    FROM (${statisticsSql(target.field)}),
-      (SELECT count(*) AS matching FROM ${identifier(target.postings)} WHERE term = ${word.term} AND frequency > 0)`;
+    FROM (${statisticsSql(target.field)}), (${countOf(target, word)})`;
 }
 
 /** The sum of each document's words. @param hits as `lookups` gives them */

@@ -5,16 +5,15 @@ import { defaultMatch, fuzzyOf, fuzzyReaders, operator, zeroTerms } from "./matc
 import {
   common,
   commonOf,
-  fieldBody,
   integer,
-  longForm,
-  readOptions,
+  type Options,
+  readFieldOptions,
   required,
   scalar,
   text,
 } from "./options.ts";
 import type { Parser } from "./parser.ts";
-import type { MatchQuery } from "./query.ts";
+import type { MatchOptions, MatchQuery } from "./query.ts";
 
 const phraseReaders = {
   query: scalar,
@@ -25,19 +24,13 @@ const phraseReaders = {
 };
 
 export function readMatchPhrase(parser: Parser, json: Record<string, unknown>, path: JsonPath): MatchQuery {
-  const { field, body, path: at } = fieldBody(parser, json, path, "match_phrase");
-  const options = readOptions(parser, longForm(body, "query"), at, "match_phrase", phraseReaders);
+  const { field, options } = readFieldOptions(parser, json, path, "match_phrase", "query", phraseReaders);
   return {
     kind: "match",
     type: "phrase",
     field,
     text: required(options.query, "[match_phrase] requires query value"),
-    options: {
-      ...defaultMatch,
-      slop: slopOf(options.slop),
-      analyzer: options.analyzer,
-      zeroTerms: options.zero_terms_query ?? "none",
-    },
+    options: phraseOptions(options),
     ...commonOf(options),
   };
 }
@@ -49,12 +42,12 @@ export function readMatchPhrasePrefix(
   json: Record<string, unknown>,
   path: JsonPath,
 ): MatchQuery {
-  const { field, body, path: at } = fieldBody(parser, json, path, "match_phrase_prefix");
-  const options = readOptions(
+  const { field, options } = readFieldOptions(
     parser,
-    longForm(body, "query"),
-    at,
+    json,
+    path,
     "match_phrase_prefix",
+    "query",
     phrasePrefixReaders,
   );
   return {
@@ -62,13 +55,7 @@ export function readMatchPhrasePrefix(
     type: "phrase_prefix",
     field,
     text: required(options.query, "[match_phrase_prefix] requires query value"),
-    options: {
-      ...defaultMatch,
-      slop: slopOf(options.slop),
-      analyzer: options.analyzer,
-      zeroTerms: options.zero_terms_query ?? "none",
-      maxExpansions: expansionsOf(options.max_expansions),
-    },
+    options: { ...phraseOptions(options), maxExpansions: expansionsOf(options.max_expansions) },
     ...commonOf(options),
   };
 }
@@ -87,8 +74,14 @@ export function readMatchBoolPrefix(
   json: Record<string, unknown>,
   path: JsonPath,
 ): MatchQuery {
-  const { field, body, path: at } = fieldBody(parser, json, path, "match_bool_prefix");
-  const options = readOptions(parser, longForm(body, "query"), at, "match_bool_prefix", boolPrefixReaders);
+  const { field, options } = readFieldOptions(
+    parser,
+    json,
+    path,
+    "match_bool_prefix",
+    "query",
+    boolPrefixReaders,
+  );
   return {
     kind: "match",
     type: "bool_prefix",
@@ -103,6 +96,15 @@ export function readMatchBoolPrefix(
       maxExpansions: expansionsOf(options.max_expansions),
     },
     ...commonOf(options),
+  };
+}
+
+function phraseOptions(options: Options<typeof phraseReaders>): MatchOptions {
+  return {
+    ...defaultMatch,
+    slop: slopOf(options.slop),
+    analyzer: options.analyzer,
+    zeroTerms: options.zero_terms_query ?? "none",
   };
 }
 

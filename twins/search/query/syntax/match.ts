@@ -4,14 +4,13 @@ import { illegalArgument, parsingError } from "../errors.ts";
 import {
   common,
   commonOf,
-  fieldBody,
   flag,
   ignored,
   integer,
-  longForm,
   type OptionReader,
+  type Options,
   oneOf,
-  readOptions,
+  readFieldOptions,
   required,
   scalar,
   text,
@@ -45,9 +44,9 @@ export const fuzzyReaders = {
   fuzzy_rewrite: ignored,
 };
 
-const readers = {
+/** What `match` has on one field, and `multi_match` on several. */
+export const wordsReaders = {
   query: scalar,
-  type: text,
   operator,
   minimum_should_match: text,
   zero_terms_query: zeroTerms,
@@ -58,6 +57,8 @@ const readers = {
   ...fuzzyReaders,
   ...common,
 };
+
+const readers = { type: text, ...wordsReaders };
 
 export const defaultMatch: MatchOptions = {
   operator: "or",
@@ -71,35 +72,33 @@ export const defaultMatch: MatchOptions = {
 };
 
 export function readMatch(parser: Parser, json: Record<string, unknown>, path: JsonPath): MatchQuery {
-  const { field, body: fieldJson, path: at } = fieldBody(parser, json, path, "match");
-  const options = readOptions(parser, longForm(fieldJson, "query"), at, "match", readers);
+  const { field, path: at, options } = readFieldOptions(parser, json, path, "match", "query", readers);
   if (options.type !== undefined) throw parser.unsupported("match", "type", [...at, "type"]);
   return {
     kind: "match",
     type: "boolean",
     field,
     text: required(options.query, "No text specified for text query"),
-    options: {
-      ...defaultMatch,
-      operator: options.operator ?? "or",
-      minimumShouldMatch: options.minimum_should_match,
-      fuzzy: fuzzyOf(options),
-      zeroTerms: options.zero_terms_query ?? "none",
-      lenient: options.lenient ?? false,
-      analyzer: options.analyzer,
-      maxExpansions: options.max_expansions ?? 50,
-    },
+    options: wordsOptions(options),
     ...commonOf(options),
   };
 }
 
+export function wordsOptions(options: Options<typeof wordsReaders>): MatchOptions {
+  return {
+    ...defaultMatch,
+    operator: options.operator ?? "or",
+    minimumShouldMatch: options.minimum_should_match,
+    fuzzy: fuzzyOf(options),
+    zeroTerms: options.zero_terms_query ?? "none",
+    lenient: options.lenient ?? false,
+    analyzer: options.analyzer,
+    maxExpansions: options.max_expansions ?? 50,
+  };
+}
+
 /** @returns undefined when words are not to be changed */
-export function fuzzyOf(options: {
-  fuzziness: string | undefined;
-  prefix_length: number | undefined;
-  max_expansions: number | undefined;
-  fuzzy_transpositions: boolean | undefined;
-}): Fuzzy | undefined {
+export function fuzzyOf(options: Options<typeof fuzzyReaders>): Fuzzy | undefined {
   if (options.fuzziness === undefined) return undefined;
   return {
     fuzziness: options.fuzziness,

@@ -1,7 +1,7 @@
 /** Queries on several fields: `multi_match`, `query_string` and `simple_query_string`. Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/full-text-queries.html */
 import type { JsonPath } from "../compiled-query.ts";
 import { illegalArgument, parsingError } from "../errors.ts";
-import { defaultMatch, fuzziness, fuzzyOf, fuzzyReaders, operator, zeroTerms } from "./match.ts";
+import { defaultMatch, fuzziness, operator, wordsOptions, wordsReaders } from "./match.ts";
 import { slopOf } from "./match-phrase.ts";
 import {
   boost,
@@ -12,9 +12,9 @@ import {
   ignored,
   integer,
   type OptionReader,
+  type Options,
   oneOf,
   readOptions,
-  scalar,
   text,
 } from "./options.ts";
 import type { Parser } from "./parser.ts";
@@ -47,22 +47,7 @@ const type = oneOf(types, (written) =>
   parsingError(`failed to parse [multi_match] query type [${written}]. unknown type.`, undefined),
 );
 
-const multiMatchReaders = {
-  query: scalar,
-  fields,
-  type,
-  tie_breaker: float,
-  operator,
-  minimum_should_match: text,
-  zero_terms_query: zeroTerms,
-  lenient: flag,
-  analyzer: text,
-  slop: integer,
-  auto_generate_synonyms_phrase_query: flag,
-  cutoff_frequency: ignored,
-  ...fuzzyReaders,
-  ...common,
-};
+const multiMatchReaders = { fields, type, tie_breaker: float, slop: integer, ...wordsReaders };
 
 export function readMultiMatch(
   parser: Parser,
@@ -74,8 +59,10 @@ export function readMultiMatch(
     throw parsingError("No text specified for multi_match query", parser.at(path));
   }
   const kind = options.type ?? "best_fields";
-  const fuzzy = fuzzyOf(options);
-  if (fuzzy && (kind === "cross_fields" || kind === "phrase" || kind === "phrase_prefix")) {
+  if (
+    options.fuzziness !== undefined &&
+    (kind === "cross_fields" || kind === "phrase" || kind === "phrase_prefix")
+  ) {
     throw parsingError(`Fuzziness not allowed for type [${kind}]`, parser.at(path));
   }
   if (options.slop !== undefined && kind === "bool_prefix") {
@@ -87,48 +74,63 @@ export function readMultiMatch(
     fields: options.fields ?? [],
     text: options.query,
     tieBreaker: options.tie_breaker,
+    options: { ...wordsOptions(options), slop: slopOf(options.slop) },
+    ...commonOf(options),
+  };
+}
+
+/** What both languages of query strings have. */
+const stringReaders = {
+  query: text,
+  fields,
+  default_operator: operator,
+  analyzer: text,
+  analyze_wildcard: flag,
+  lenient: flag,
+  minimum_should_match: text,
+  quote_field_suffix: text,
+  fuzzy_prefix_length: integer,
+  fuzzy_max_expansions: integer,
+  fuzzy_transpositions: flag,
+  auto_generate_synonyms_phrase_query: flag,
+  ...common,
+};
+
+function stringOptions(options: Options<typeof stringReaders>, fuzziness: string) {
+  return {
     options: {
       ...defaultMatch,
-      operator: options.operator ?? "or",
+      operator: options.default_operator ?? "or",
       minimumShouldMatch: options.minimum_should_match,
-      fuzzy,
-      zeroTerms: options.zero_terms_query ?? "none",
-      lenient: options.lenient ?? false,
       analyzer: options.analyzer,
-      slop: slopOf(options.slop),
-      maxExpansions: options.max_expansions ?? 50,
     },
+    fuzzy: {
+      fuzziness,
+      prefixLength: options.fuzzy_prefix_length ?? 0,
+      maxExpansions: options.fuzzy_max_expansions ?? 50,
+      transpositions: options.fuzzy_transpositions ?? true,
+    },
+    lenient: options.lenient,
+    quoteFieldSuffix: options.quote_field_suffix,
     ...commonOf(options),
   };
 }
 
 const queryStringReaders = {
-  query: text,
   default_field: text,
-  fields,
   type,
   tie_breaker: float,
-  default_operator: operator,
-  analyzer: text,
   quote_analyzer: text,
   allow_leading_wildcard: flag,
   max_determinized_states: integer,
   enable_position_increments: flag,
   escape: flag,
-  fuzzy_prefix_length: integer,
-  fuzzy_max_expansions: integer,
   fuzzy_rewrite: ignored,
-  fuzzy_transpositions: flag,
   fuzziness,
   phrase_slop: integer,
-  analyze_wildcard: flag,
   rewrite: ignored,
-  minimum_should_match: text,
-  quote_field_suffix: text,
-  lenient: flag,
   time_zone: text,
-  auto_generate_synonyms_phrase_query: flag,
-  ...common,
+  ...stringReaders,
 };
 
 export function readQueryString(
@@ -151,43 +153,14 @@ export function readQueryString(
       (options.default_field === undefined ? [] : [{ pattern: options.default_field, boost: 1 }]),
     type: options.type ?? "best_fields",
     tieBreaker: options.tie_breaker,
-    options: {
-      ...defaultMatch,
-      operator: options.default_operator ?? "or",
-      minimumShouldMatch: options.minimum_should_match,
-      analyzer: options.analyzer,
-    },
-    fuzzy: {
-      fuzziness: options.fuzziness ?? "AUTO",
-      prefixLength: options.fuzzy_prefix_length ?? 0,
-      maxExpansions: options.fuzzy_max_expansions ?? 50,
-      transpositions: options.fuzzy_transpositions ?? true,
-    },
+    ...stringOptions(options, options.fuzziness ?? "AUTO"),
     allowLeadingWildcard: options.allow_leading_wildcard ?? true,
-    lenient: options.lenient,
     phraseSlop: slopOf(options.phrase_slop),
-    quoteFieldSuffix: options.quote_field_suffix,
     timeZone: options.time_zone,
-    ...commonOf(options),
   };
 }
 
-const simpleReaders = {
-  query: text,
-  fields,
-  default_operator: operator,
-  analyzer: text,
-  flags: text,
-  lenient: flag,
-  minimum_should_match: text,
-  quote_field_suffix: text,
-  analyze_wildcard: flag,
-  fuzzy_prefix_length: integer,
-  fuzzy_max_expansions: integer,
-  fuzzy_transpositions: flag,
-  auto_generate_synonyms_phrase_query: flag,
-  ...common,
-};
+const simpleReaders = { flags: text, ...stringReaders };
 
 const operators = [
   "AND",
@@ -216,22 +189,8 @@ export function readSimpleQueryString(
     kind: "simple_query_string",
     text: options.query,
     fields: options.fields ?? [],
-    options: {
-      ...defaultMatch,
-      operator: options.default_operator ?? "or",
-      minimumShouldMatch: options.minimum_should_match,
-      analyzer: options.analyzer,
-    },
-    fuzzy: {
-      fuzziness: "AUTO",
-      prefixLength: options.fuzzy_prefix_length ?? 0,
-      maxExpansions: options.fuzzy_max_expansions ?? 50,
-      transpositions: options.fuzzy_transpositions ?? true,
-    },
-    lenient: options.lenient,
+    ...stringOptions(options, "AUTO"),
     flags: flagsOf(options.flags ?? "ALL"),
-    quoteFieldSuffix: options.quote_field_suffix,
-    ...commonOf(options),
   };
 }
 

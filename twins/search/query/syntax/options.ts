@@ -152,9 +152,21 @@ export function fieldBody(
   return { field, body, path: [...path, field] };
 }
 
-/** The body of a field as an object: a bare value stands for `{ [shortFor]: value }`. */
-export function longForm(body: unknown, shortFor: string): Record<string, unknown> {
-  return isObject(body) ? body : { [shortFor]: body };
+/**
+ * `{ FIELD: { … } }`, the one member of a clause on one field, with its options; a bare value stands for
+ * `{ [shortFor]: value }`.
+ */
+export function readFieldOptions<R extends OptionReaders>(
+  parser: Parser,
+  json: Record<string, unknown>,
+  path: JsonPath,
+  clause: string,
+  shortFor: string,
+  readers: R,
+): { field: string; path: JsonPath; options: Options<R> } {
+  const { field, body, path: at } = fieldBody(parser, json, path, clause);
+  const long = isObject(body) ? body : { [shortFor]: body };
+  return { field, path: at, options: readOptions(parser, long, at, clause, readers) };
 }
 
 /** A value that must be there. */

@@ -5,11 +5,10 @@ import { fuzziness } from "./match.ts";
 import {
   common,
   commonOf,
-  fieldBody,
   flag,
   ignored,
   integer,
-  longForm,
+  readFieldOptions,
   readOptions,
   required,
   scalar,
@@ -36,8 +35,7 @@ const wildcardReaders = {
 };
 
 export function readWildcard(parser: Parser, json: Record<string, unknown>, path: JsonPath): WildcardQuery {
-  const { field, body, path: at } = fieldBody(parser, json, path, "wildcard");
-  const options = readOptions(parser, longForm(body, "value"), at, "wildcard", wildcardReaders);
+  const { field, options } = readFieldOptions(parser, json, path, "wildcard", "value", wildcardReaders);
   return {
     kind: "wildcard",
     field,
@@ -50,8 +48,7 @@ export function readWildcard(parser: Parser, json: Record<string, unknown>, path
 const prefixReaders = { value: text, prefix: text, case_insensitive: flag, rewrite: ignored, ...common };
 
 export function readPrefix(parser: Parser, json: Record<string, unknown>, path: JsonPath): PrefixQuery {
-  const { field, body, path: at } = fieldBody(parser, json, path, "prefix");
-  const options = readOptions(parser, longForm(body, "value"), at, "prefix", prefixReaders);
+  const { field, options } = readFieldOptions(parser, json, path, "prefix", "value", prefixReaders);
   return {
     kind: "prefix",
     field,
@@ -72,8 +69,7 @@ const regexpReaders = {
 };
 
 export function readRegexp(parser: Parser, json: Record<string, unknown>, path: JsonPath): RegexpQuery {
-  const { field, body, path: at } = fieldBody(parser, json, path, "regexp");
-  const options = readOptions(parser, longForm(body, "value"), at, "regexp", regexpReaders);
+  const { field, options } = readFieldOptions(parser, json, path, "regexp", "value", regexpReaders);
   return {
     kind: "regexp",
     field,
@@ -96,8 +92,7 @@ const fuzzyReaders = {
 };
 
 export function readFuzzy(parser: Parser, json: Record<string, unknown>, path: JsonPath): FuzzyQuery {
-  const { field, body, path: at } = fieldBody(parser, json, path, "fuzzy");
-  const options = readOptions(parser, longForm(body, "value"), at, "fuzzy", fuzzyReaders);
+  const { field, options } = readFieldOptions(parser, json, path, "fuzzy", "value", fuzzyReaders);
   return {
     kind: "fuzzy",
     field,

@@ -1,7 +1,7 @@
 /** `term`. Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/query-dsl-term-query.html */
 import type { JsonPath } from "../compiled-query.ts";
 import { parsingError } from "../errors.ts";
-import { common, commonOf, fieldBody, flag, longForm, readOptions, required, scalar } from "./options.ts";
+import { common, commonOf, flag, readFieldOptions, required, scalar } from "./options.ts";
 import type { Parser } from "./parser.ts";
 import type { TermQuery } from "./query.ts";
 
@@ -12,8 +12,7 @@ export function readTerm(parser: Parser, json: Record<string, unknown>, path: Js
   if (array) {
     throw parsingError("[term] query does not support array of values", parser.at([...path, array[0]]));
   }
-  const { field, body: fieldJson, path: at } = fieldBody(parser, json, path, "term");
-  const options = readOptions(parser, longForm(fieldJson, "value"), at, "term", readers);
+  const { field, options } = readFieldOptions(parser, json, path, "term", "value", readers);
   return {
     kind: "term",
     field,

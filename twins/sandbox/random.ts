@@ -1,4 +1,4 @@
-/** Numbers that look random and repeat: mulberry32, of which one word of state is enough for what faults draw. */
+/** Numbers that look random and repeat: mulberry32, whose one word of state is enough for faults and samples. */
 
 /** @param seed 0 to 2³² − 1. Answers a function that gives numbers from 0 to below 1. */
 export function createRandom(seed: number): () => number {

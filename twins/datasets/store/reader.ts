@@ -1,0 +1,68 @@
+/**
+ * A connection that only reads. It keeps the statements that it has prepared: a search of the same shape comes again with other
+ * values, and to prepare a statement takes about as long as to look a word up.
+ */
+import { type DuckDBConnection, type DuckDBPreparedStatement, StatementType } from "@duckdb/node-api";
+import type { Sql } from "../sql.ts";
+import { plain, typeOf } from "./duckdb.ts";
+import type { QueryResult } from "./log-store.ts";
+
+/** How many statements are kept, and how long their texts may be. */
+const MOST_KEPT = 32;
+const LONGEST_KEPT = 16_384;
+
+export class Reader {
+  readonly #connection: DuckDBConnection;
+  /** By their texts, the one used last at the end. None is here while it runs. */
+  readonly #prepared = new Map<string, DuckDBPreparedStatement>();
+
+  constructor(connection: DuckDBConnection) {
+    this.#connection = connection;
+  }
+
+  /** Runs one statement that only reads. @throws Error for any other, before it does anything. */
+  async read(statement: Sql): Promise<QueryResult> {
+    const { text, values } = statement;
+    const prepared = this.#take(text) ?? (await this.#connection.prepare(text));
+    let kept = false;
+    try {
+      if (prepared.statementType !== StatementType.SELECT) {
+        throw new Error("only a statement that reads can be run here");
+      }
+      prepared.bind([...values], values.map(typeOf));
+      const result = await prepared.runAndReadAll();
+      kept = text.length <= LONGEST_KEPT;
+      return { columns: result.columnNames(), rows: result.getRows().map((row) => row.map(plain)) };
+    } finally {
+      if (kept) this.#keep(text, prepared);
+      else prepared.destroySync();
+    }
+  }
+
+  /** Ends what runs. */
+  interrupt(): void {
+    this.#connection.interrupt();
+  }
+
+  close(): void {
+    for (const prepared of this.#prepared.values()) prepared.destroySync();
+    this.#prepared.clear();
+    this.#connection.closeSync();
+  }
+
+  #take(text: string): DuckDBPreparedStatement | undefined {
+    const prepared = this.#prepared.get(text);
+    this.#prepared.delete(text);
+    return prepared;
+  }
+
+  #keep(text: string, prepared: DuckDBPreparedStatement): void {
+    // Values may be long.
+    prepared.clearBindings();
+    this.#prepared.set(text, prepared);
+    const [oldest] = this.#prepared;
+    if (!oldest || this.#prepared.size <= MOST_KEPT) return;
+    this.#prepared.delete(oldest[0]);
+    oldest[1].destroySync();
+  }
+}
