@@ -1,11 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { SplError } from "../../../../twins/log-query/spl/spl-error.ts";
 import { readAggregates, readBy } from "../../../../twins/log-query/spl/syntax/aggregates.ts";
-import {
-  type ArgumentReader,
-  createArgumentReader,
-} from "../../../../twins/log-query/spl/syntax/argument-reader.ts";
+import type { ArgumentReader } from "../../../../twins/log-query/spl/syntax/argument-reader.ts";
 import { boolean, count, number, oneOf, text } from "../../../../twins/log-query/spl/syntax/option-types.ts";
+import { createArgumentReader } from "../../../../twins/log-query/spl/syntax/text-argument-reader.ts";
 
 const readerOf = (args: string, command = "stats"): ArgumentReader =>
   createArgumentReader({
@@ -75,6 +73,13 @@ describe("arguments of commands", () => {
     expect(refusal(() => readerOf("a b=c").end())).toBe(
       "Error in 'stats' command: Invalid argument: 'a b=c'",
     );
+  });
+
+  test("a search expression ends at a stop word, unless that is compared, quoted or in parentheses", () => {
+    const reader = readerOf('a=1 (by OR x) by=2 "by" NOT by BY b, c', "tstats");
+    expect(reader.searchExpression(["by"])).toMatchObject({ node: "and", operands: { length: 5 } });
+    expect(readBy(reader)).toEqual(["b", "c"]);
+    expect(readerOf("by a").searchExpression(["by"])).toEqual({ node: "all" });
   });
 
   test("brackets and parentheses can be had as they were written", () => {

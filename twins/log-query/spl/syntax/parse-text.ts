@@ -1,8 +1,8 @@
 /** Expressions that come from elsewhere than a command's arguments: a subsearch's result, an event type, `searchmatch`. */
 import { SplError } from "../spl-error.ts";
-import { createArgumentReader } from "./argument-reader.ts";
 import type { Expression, Pipeline, SearchExpression } from "./ast.ts";
 import { checkBalance } from "./text.ts";
+import { createArgumentReader } from "./text-argument-reader.ts";
 
 /** Reads a search: `context.parse`. */
 type Parse = (search: string) => Pipeline;
@@ -10,7 +10,9 @@ type Parse = (search: string) => Pipeline;
 /** @throws SplError `Error in 'search' command: …` */
 export function parseSearchExpression(text: string, parse: Parse = noSubsearch): SearchExpression {
   const reader = readerOf("search", text, parse);
-  return reader.searchExpression();
+  const expression = reader.searchExpression();
+  reader.end();
+  return expression;
 }
 
 /** @param command for messages: `eval`, `where` @throws SplError */

@@ -1,9 +1,9 @@
 /** Reads a pipeline whose macros and comments are gone. */
 import type { Command } from "../command.ts";
 import { commandError } from "../spl-error.ts";
-import { createArgumentReader } from "./argument-reader.ts";
 import type { Pipeline, Span } from "./ast.ts";
 import { betweenPipes, parserError, trimmed } from "./text.ts";
+import { createArgumentReader } from "./text-argument-reader.ts";
 
 /** The command of a name, in lower case. @throws SplError when there is none */
 export type FindCommand = (name: string) => Command;

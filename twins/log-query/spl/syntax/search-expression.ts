@@ -3,7 +3,21 @@
  * capitals; elsewise they are terms.
  */
 import type { Comparator, Pipeline, SearchExpression, SearchValue, Span, Subsearch } from "./ast.ts";
-import { afterString, closingBracket, closingParenthesis, isSpace, unescaped } from "./text.ts";
+import {
+  comparatorOf,
+  isComma,
+  isOperator,
+  isWord,
+  type Lexeme,
+  lexemeAt,
+  listValuePattern,
+  nameOf,
+  quotedName,
+  searchValue,
+  termPattern,
+  valuePattern,
+} from "./search-lexeme.ts";
+import { closingBracket, closingParenthesis, unescaped } from "./text.ts";
 
 export interface SearchExpressionSource {
   text: string;
@@ -11,21 +25,11 @@ export interface SearchExpressionSource {
   /** Reads the pipeline of a subsearch. */
   nested(span: Span): Pipeline;
   fail(message: string): never;
+  /** Words that end the expression, whatever their case, unless they are compared or in parentheses: `BY` of `tstats`. */
+  stopWords: readonly string[];
 }
 
-type Lexeme =
-  | { type: "word"; text: string; quoted: boolean; start: number; end: number }
-  | { type: "symbol"; text: string; start: number; end: number }
-  | { type: "end"; text: ""; start: number; end: number };
-
 const maxDepth = 250;
-const comparator = /==|!=|<=|>=|=|<|>|::/y;
-/** A term or a name, which ends where something is compared. */
-const word = /(?:[^\s"()[\]=<>!,:\\]+|\\.|!(?!=)|:(?!:))+|\\/sy;
-/** A value, which may have anything in it that does not end it. */
-const value = /(?:[^\s"()[\]\\]+|\\.)+|\\/sy;
-/** A value in the list of IN. */
-const listValue = /(?:[^\s"()[\]\\,]+|\\.)+|\\/sy;
 const modifiers = new Set(
   ["earliest latest _index_earliest _index_latest starttime endtime starttimeu endtimeu timeformat"]
     .concat("startdaysago enddaysago starthoursago endhoursago startminutesago endminutesago")
@@ -33,8 +37,11 @@ const modifiers = new Set(
     .flatMap((names) => names.split(" ")),
 );
 
-/** The whole text as one expression. */
-export function parseSearchExpressionAt(source: SearchExpressionSource): SearchExpression {
+/** The text, as far as a stop word, as one expression. @returns `end`: where the stop word begins, or the end of the text */
+export function parseSearchExpressionAt(source: SearchExpressionSource): {
+  expression: SearchExpression;
+  end: number;
+} {
   return new SearchExpressionParser(source).read();
 }
 
@@ -52,20 +59,20 @@ class SearchExpressionParser {
     this.#end = source.span.end;
   }
 
-  read(): SearchExpression {
-    if (this.#peek().type === "end") return { node: "all" };
-    const expression = this.#and();
+  read(): { expression: SearchExpression; end: number } {
+    const first = this.#peek();
+    const nothing = first.type === "end" || this.#stops(first);
+    const expression: SearchExpression = nothing ? { node: "all" } : this.#and();
     const left = this.#peek();
     if (left.text === ")") this.#fail("unbalanced parentheses.");
-    if (left.type !== "end") this.#fail(`unexpected '${left.text}'.`);
-    return expression;
+    return { expression, end: left.start };
   }
 
   #and(): SearchExpression {
     const operands: SearchExpression[] = [this.#or()];
     for (;;) {
       const next = this.#peek();
-      if (next.type === "end" || next.text === ")") break;
+      if (next.type === "end" || next.text === ")" || this.#stops(next)) break;
       if (isOperator(next, "AND")) {
         this.#move(next);
         this.#rightClause("AND");
@@ -86,6 +93,13 @@ class SearchExpressionParser {
       operands.push(this.#not());
     }
     return joined("or", operands);
+  }
+
+  #stops(next: Lexeme): boolean {
+    if (this.#depth > 0 || next.type !== "word" || next.quoted) return false;
+    if (!this.#source.stopWords.includes(next.text.toLowerCase())) return false;
+    const after = this.#after(next);
+    return after.type !== "symbol" || comparatorOf(after.text) === undefined;
   }
 
   #rightClause(operator: string): void {
@@ -160,7 +174,7 @@ class SearchExpressionParser {
   }
 
   #compared(field: string, comparator: Comparator, symbol: Lexeme): SearchExpression {
-    const read = this.#value(value);
+    const read = this.#value(valuePattern);
     if (read.text === "[" && read.type === "symbol") {
       const prefix = `${quotedName(field)}${comparator}`;
       return { node: "subsearch", prefix, subsearch: this.#subsearch(read.start) };
@@ -192,7 +206,7 @@ class SearchExpressionParser {
     this.#move(this.#after(keyword));
     const values: SearchValue[] = [];
     for (;;) {
-      const next = this.#value(listValue);
+      const next = this.#value(listValuePattern);
       this.#move(next);
       if (next.text === ")" && next.type === "symbol") break;
       if (isComma(next)) continue;
@@ -228,11 +242,11 @@ class SearchExpressionParser {
   }
 
   #peek(): Lexeme {
-    return this.#lexeme(this.#offset, word);
+    return this.#lexeme(this.#offset, termPattern);
   }
 
   #after(lexeme: Lexeme): Lexeme {
-    return this.#lexeme(lexeme.end, word);
+    return this.#lexeme(lexeme.end, termPattern);
   }
 
   #value(pattern: RegExp): Lexeme {
@@ -240,21 +254,8 @@ class SearchExpressionParser {
   }
 
   #lexeme(offset: number, pattern: RegExp): Lexeme {
-    let start = offset;
-    while (start < this.#end && isSpace(this.#text[start])) start++;
-    if (start >= this.#end) return { type: "end", text: "", start, end: start };
-    const char = this.#text.charAt(start);
-    if (char === '"') {
-      const end = afterString(this.#text, start, this.#end);
-      if (end === -1) this.#fail("unbalanced quotes.");
-      return { type: "word", quoted: true, text: this.#text.slice(start + 1, end - 1), start, end };
-    }
-    const symbol = pattern === word ? matchAt(comparator, this.#text, start) : undefined;
-    if (symbol !== undefined) return { type: "symbol", text: symbol, start, end: start + symbol.length };
-    const matched = matchAt(pattern, this.#text, start);
-    if (matched === undefined) return { type: "symbol", text: char, start, end: start + 1 };
-    const end = Math.min(this.#end, start + matched.length);
-    return { type: "word", quoted: false, text: this.#text.slice(start, end), start, end };
+    const lexeme = lexemeAt(this.#text, offset, this.#end, pattern);
+    return lexeme ?? this.#fail("unbalanced quotes.");
   }
 
   #move({ end }: Lexeme): void {
@@ -297,41 +298,4 @@ function comparedWith(field: string, comparator: Comparator, inner: SearchExpres
 function joined(node: "and" | "or", operands: readonly SearchExpression[]): SearchExpression {
   const [first, ...others] = operands;
   return first !== undefined && others.length === 0 ? first : { node, operands };
-}
-
-function isOperator(lexeme: Lexeme, ...operators: string[]): boolean {
-  return lexeme.type === "word" && !lexeme.quoted && operators.includes(lexeme.text);
-}
-
-function isWord(lexeme: Lexeme, word: string): boolean {
-  return lexeme.type === "word" && !lexeme.quoted && lexeme.text.toUpperCase() === word;
-}
-
-function isComma(lexeme: Lexeme): boolean {
-  return lexeme.type === "symbol" && lexeme.text === ",";
-}
-
-function comparatorOf(text: string): Comparator | undefined {
-  if (text === "==" || text === "::") return "=";
-  const known: readonly Comparator[] = ["=", "!=", "<", "<=", ">", ">="];
-  return known.find((comparator) => comparator === text);
-}
-
-function searchValue(lexeme: Lexeme): SearchValue {
-  const quoted = lexeme.type === "word" && lexeme.quoted;
-  return { text: unescaped(lexeme.text), quoted };
-}
-
-function nameOf(lexeme: Lexeme): string {
-  const name = unescaped(lexeme.text);
-  return /^'.+'$/s.test(name) ? name.slice(1, -1) : name;
-}
-
-function quotedName(name: string): string {
-  return /^[\w.{}:@-]+$/.test(name) ? name : `"${name.replace(/["\\]/g, "\\$&")}"`;
-}
-
-function matchAt(pattern: RegExp, text: string, at: number): string | undefined {
-  pattern.lastIndex = at;
-  return pattern.exec(text)?.[0];
 }
