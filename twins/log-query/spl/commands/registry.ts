@@ -5,10 +5,11 @@ import { evaluate } from "./eval.ts";
 import { fieldformat } from "./fieldformat.ts";
 import { fields } from "./fields.ts";
 import { head } from "./head.ts";
+import { stats } from "./stats.ts";
 import { where } from "./where.ts";
 
 /** One line a command, in the order of their names. */
-export const commands: readonly Command[] = [evaluate, fieldformat, fields, head, where];
+export const commands: readonly Command[] = [evaluate, fieldformat, fields, head, stats, where];
 
 /** Commands of Splunk's reference that are refused by name. */
 export const notServed: readonly string[] = [

@@ -1,0 +1,194 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type SplBench, splBench } from "../../support/spl.ts";
+
+const requests = [
+  { _time: 1004, host: "b", code: "500", bytes: 40, user: "eve", tags: ["x", "y"] },
+  { _time: 1003, host: "a", code: "200", bytes: 10, user: "bob", tags: ["x", "x"] },
+  { _time: 1002, host: "b", code: "200", bytes: 20, user: "eve" },
+  { _time: 1001, host: "a", code: "404", bytes: 30 },
+  { _time: 1000, code: "n/a", bytes: 5, user: "amy", tags: ["z"] },
+];
+
+describe("stats", () => {
+  let bench: SplBench;
+  const stats = async (text: string, rows: readonly object[] = requests) =>
+    (await bench.searchRows(rows, `stats ${text}`)).rows;
+  beforeAll(async () => {
+    bench = await splBench();
+  });
+  afterAll(() => bench.close());
+
+  test("rule 33: rows without a BY field are dropped; a multi-value counts for each of its values", async () => {
+    expect(await stats("count by host")).toEqual([
+      { host: "a", count: 2 },
+      { host: "b", count: 2 },
+    ]);
+    expect(await stats("count by host user")).toEqual([
+      { host: "a", user: "bob", count: 1 },
+      { host: "b", user: "eve", count: 2 },
+    ]);
+    expect(await stats("count by tags")).toEqual([
+      { tags: "x", count: 3 },
+      { tags: "y", count: 1 },
+      { tags: "z", count: 1 },
+    ]);
+    expect(await stats("count by tags dedup_splitvals=t")).toEqual([
+      { tags: "x", count: 2 },
+      { tags: "y", count: 1 },
+      { tags: "z", count: 1 },
+    ]);
+    expect(await stats("count by nowhere")).toEqual([]);
+  });
+
+  test("rule 34: count is of rows, count(f) of values, and eval counts what is true", async () => {
+    expect(await stats("count c count(user) c(tags) dc(tags) distinct_count(user)")).toEqual([
+      { count: 5, c: 5, "count(user)": 4, "c(tags)": 5, "dc(tags)": 3, "distinct_count(user)": 3 },
+    ]);
+    expect(
+      await stats('count(eval(bytes>15)) AS large, sum(eval(bytes*2)) AS twice, dc(eval(user="eve"))'),
+    ).toEqual([{ large: 3, twice: 210, 'dc(eval(user="eve"))': 1 }]);
+    expect(await bench.refusal("| stats round(avg(bytes))")).toBe(
+      "Error in 'stats' command: The argument 'round(avg(bytes))' is invalid.",
+    );
+    expect(await bench.refusal("| stats nosuch(bytes)")).toBe(
+      "Error in 'stats' command: The argument 'nosuch(bytes)' is invalid.",
+    );
+  });
+
+  test("rule 35: what is no number is left out, unless all have to be; min and max are of numbers or of texts", async () => {
+    expect(await stats("sum(code) avg(code) range(code) min(code) max(code)")).toEqual([
+      { "sum(code)": 1304, "avg(code)": 326, "range(code)": 300, "min(code)": "200", "max(code)": "n/a" },
+    ]);
+    expect(await stats("allnum=t sum(code) sum(bytes) count(code)")).toEqual([
+      { "sum(bytes)": 105, "count(code)": 5 },
+    ]);
+    const digits = [{ n: "9" }, { n: "10" }, { n: "1.50" }];
+    expect(await stats("min(n) max(n)", digits)).toEqual([{ "min(n)": "1.50", "max(n)": "10" }]);
+    const lists = [{ n: ["9", "10"] }, { n: ["100"] }];
+    expect(await stats("min(n) max(n) sum(n) avg(n)", lists)).toEqual([
+      { "min(n)": "9", "max(n)": "100", "sum(n)": 119, "avg(n)": 119 / 3 },
+    ]);
+  });
+
+  test("rule 36: a column is named as it is written, or by AS", async () => {
+    const { fields } = await bench.searchRows(
+      requests,
+      'stats sum(bytes), count(eval(code="200")) p95(bytes) AS "95th percentile" by host',
+    );
+    expect(fields).toEqual(["host", "sum(bytes)", 'count(eval(code="200"))', "95th percentile"]);
+    await expect(stats("count AS host by host")).rejects.toThrow(
+      "The output field 'host' cannot have the same name as a group-by field.",
+    );
+  });
+
+  test("rule 37: values are sorted and different, list as rows come and at most 100; first and last as rows come, earliest and latest by _time", async () => {
+    expect(await stats("values(user) list(user) values(tags) list(tags)")).toEqual([
+      {
+        "values(user)": ["amy", "bob", "eve"],
+        "list(user)": ["eve", "bob", "eve", "amy"],
+        "values(tags)": ["x", "y", "z"],
+        "list(tags)": ["x", "y", "x", "x", "z"],
+      },
+    ]);
+    expect(
+      await stats("first(host) last(host) earliest(host) latest(host) earliest_time(host) latest_time(user)"),
+    ).toEqual([
+      {
+        "first(host)": "b",
+        "last(host)": "a",
+        "earliest(host)": "a",
+        "latest(host)": "b",
+        "earliest_time(host)": 1001,
+        "latest_time(user)": 1004,
+      },
+    ]);
+    const upwards = [...requests].reverse();
+    expect(await stats("first(host) earliest(host) latest(host) first(tags) latest(tags)", upwards)).toEqual([
+      {
+        "first(host)": "a",
+        "earliest(host)": "a",
+        "latest(host)": "b",
+        "first(tags)": "z",
+        "latest(tags)": "x",
+      },
+    ]);
+    const many = Array.from({ length: 300 }, (_, n) => ({ n }));
+    const [row] = await stats("list(n) values(n)", many);
+    expect(row?.["list(n)"]).toEqual(Array.from({ length: 100 }, (_, n) => String(n)));
+    expect(row?.["values(n)"]).toHaveLength(300);
+  });
+
+  test("rule 38: percentiles are of the nearest rank, spread of one number is 0", async () => {
+    const ten = Array.from({ length: 10 }, (_, n) => ({ n: String(n + 1), many: [n + 1, 100] }));
+    expect(
+      await stats("p95(n) perc50(n) median(n) exactperc25(n) upperperc99.9(n) p0(n) p100(n)", ten),
+    ).toEqual([
+      {
+        "p95(n)": 10,
+        "perc50(n)": 6,
+        "median(n)": 6,
+        "exactperc25(n)": 3,
+        "upperperc99.9(n)": 10,
+        "p0(n)": 1,
+        "p100(n)": 10,
+      },
+    ]);
+    expect(await stats("median(many) mode(many) dc(many) estdc(many) stdevp(many)", ten)).toEqual([
+      {
+        "median(many)": 100,
+        "mode(many)": "100",
+        "dc(many)": 11,
+        "estdc(many)": 11,
+        "stdevp(many)": expect.closeTo(47.29, 2),
+      },
+    ]);
+    expect(
+      await stats("stdev(n) var(n) stdevp(n) varp(n) sumsq(n) range(n) mode(n) estdc_error(n)", [{ n: "3" }]),
+    ).toEqual([
+      {
+        "stdev(n)": 0,
+        "var(n)": 0,
+        "stdevp(n)": 0,
+        "varp(n)": 0,
+        "sumsq(n)": 9,
+        "range(n)": 0,
+        "mode(n)": "3",
+        "estdc_error(n)": 0,
+      },
+    ]);
+    const [spread] = await stats("stdev(bytes) var(bytes) rate(bytes) per_minute(bytes)");
+    expect(spread).toEqual({
+      "stdev(bytes)": expect.closeTo(14.3178, 4),
+      "var(bytes)": expect.closeTo(205, 6),
+      "rate(bytes)": 35 / 4,
+      "per_minute(bytes)": (105 * 60) / 4,
+    });
+  });
+
+  test("rule 39: without rows there is one row of zeros and nothing; with BY there is none", async () => {
+    const none = "head 0 | stats";
+    expect((await bench.searchRows(requests, `${none} count`)).rows).toEqual([{ count: 0 }]);
+    expect((await bench.searchRows(requests, `${none} count dc(user) sum(bytes) values(user)`)).rows).toEqual(
+      [{ count: 0, "dc(user)": 0 }],
+    );
+    expect((await bench.searchRows(requests, `${none} count by host`)).rows).toEqual([]);
+    expect(await stats("sum(nowhere) count(nowhere)")).toEqual([{ "count(nowhere)": 0 }]);
+  });
+
+  test("rule 40: rows come in the order of the BY fields, numbers as numbers", async () => {
+    const rows = ["9", "b", "10", "a"].map((key) => ({ key, other: 1 }));
+    expect((await stats("count by key", rows)).map(({ key }) => key)).toEqual(["9", "10", "a", "b"]);
+    const numbers = [30, 4, 200].map((key) => ({ key }));
+    expect((await stats("count by key", numbers)).map(({ key }) => key)).toEqual([4, 30, 200]);
+  });
+
+  test("rule 42: wildcards stand for fields, in AS too; not for those of BY", async () => {
+    const rows = [{ in_b: 1, out_b: 2, host: "h", _time: 1 }];
+    expect(await stats("sum(*_b) AS *_t by host", rows)).toEqual([{ host: "h", in_t: 1, out_t: 2 }]);
+    expect(await stats("values(*) AS * by host", rows)).toEqual([{ host: "h", in_b: ["1"], out_b: ["2"] }]);
+    expect(await stats("max by host", rows)).toEqual([{ host: "h", "max(in_b)": 1, "max(out_b)": 2 }]);
+    expect(await bench.refusal("| stats sum(*) AS x")).toBe(
+      "Error in 'stats' command: The number of wildcards between field specifier '*' and rename specifier 'x' do not match. Note: empty field specifiers implies all fields, e.g. sum() == sum(*).",
+    );
+  });
+});

@@ -1,0 +1,28 @@
+/** `stats`: aggregates of all rows, or of each group of them. */
+import { defineCommand } from "../command.ts";
+import { checkAggregates, resolveAggregates } from "../stats/aggregation.ts";
+import { grouped, groupsOf, inGroupOrder, unrolled } from "../stats/group.ts";
+import { siteOptions } from "../stats/row-time.ts";
+import { groupSite } from "../stats/site.ts";
+import { readAggregates, readBy } from "../syntax/aggregates.ts";
+import { boolean, count, text } from "../syntax/option-types.ts";
+
+export const stats = defineCommand({
+  name: "stats",
+  kind: "report",
+  parse(reader) {
+    const { allnum = false } = reader.options({ allnum: boolean, partitions: count, delim: text });
+    const calls = readAggregates(reader);
+    if (calls.length === 0) reader.fail("No aggregation is given.");
+    checkAggregates(calls, "stats");
+    const by = readBy(reader, ["dedup_splitvals"]);
+    const { dedup_splitvals: distinctValues = false } = reader.options({ dedup_splitvals: boolean });
+    return { calls, by, onlyNumbers: allnum, distinctValues };
+  },
+  async compile({ calls, by, onlyNumbers, distinctValues }, input, context) {
+    const aggregations = await resolveAggregates(calls, input, context, { command: "stats", by });
+    const rows = unrolled(input, groupsOf(by, input), { distinctValues });
+    const site = groupSite(siteOptions(rows.input, context, onlyNumbers));
+    return inGroupOrder(grouped(rows.input, rows.groups, aggregations, site));
+  },
+});

@@ -1,0 +1,27 @@
+/** When rows are: their `_time`. */
+import { raw, type Sql, sql } from "../../../datasets/sql.ts";
+import { columnOf, fieldValue, type Relation } from "../relation.ts";
+import type { SearchContext } from "../search-context.ts";
+import { numberOf } from "../typed.ts";
+import type { SiteOptions } from "./site.ts";
+
+/** Seconds since the epoch, DOUBLE; NULL for rows without. */
+export function rowTime(input: Relation): Sql {
+  const column = columnOf(input, "_time");
+  if (column === undefined) return raw("CAST(NULL AS DOUBLE)");
+  return column.type === "number" && !column.multi
+    ? fieldValue(column).sql
+    : sql`CAST(${numberOf(fieldValue(column))} AS DOUBLE)`;
+}
+
+/** Seconds of the search's range, when it has both ends. */
+export function rangeSeconds({ range }: SearchContext): Sql | undefined {
+  const { earliestMs, latestMs } = range;
+  if (earliestMs === undefined || latestMs === undefined) return undefined;
+  return sql`CAST(${(latestMs - earliestMs) / 1000} AS DOUBLE)`;
+}
+
+/** What aggregates of these rows need, but for `sparkline`. */
+export function siteOptions(input: Relation, context: SearchContext, onlyNumbers = false): SiteOptions {
+  return { input, time: rowTime(input), seconds: rangeSeconds(context), onlyNumbers };
+}
