@@ -1,9 +1,21 @@
 /** The log-query twin: Splunk's search jobs and event collector over a log dataset, with SQL on DuckDB underneath. */
 import { openDatasetLibrary } from "../datasets/library.ts";
 import { defineTwin } from "../sandbox/twin.ts";
+import { appOperations } from "./api/apps.ts";
 import { authOperations } from "./api/auth.ts";
+import { exportOperations } from "./api/export.ts";
+import { indexOperations } from "./api/indexes.ts";
+import { jobControlOperations } from "./api/job-control.ts";
+import { jobFigureOperations } from "./api/job-figures.ts";
+import { jobResultOperations } from "./api/job-results.ts";
+import { jobOperations } from "./api/jobs.ts";
+import { parserOperations } from "./api/parser.ts";
 import { faultStatuses, refusal } from "./api/refusal.ts";
+import { savedSearchRunOperations } from "./api/saved-search-runs.ts";
+import { savedSearchOperations } from "./api/saved-searches.ts";
 import { serverOperations } from "./api/server.ts";
+import { timeParserOperations } from "./api/timeparser.ts";
+import { userOperations } from "./api/users.ts";
 import { logQueryConfig } from "./config.ts";
 import { logQueryManual } from "./manual.ts";
 import { VERSION } from "./product.ts";
@@ -16,7 +28,22 @@ export default defineTwin({
   versions: [VERSION],
   cloudHosts: ["*.splunkcloud.com"],
   config: logQueryConfig,
-  operations: [...authOperations, ...serverOperations],
+  operations: [
+    ...authOperations,
+    ...serverOperations,
+    ...userOperations,
+    ...appOperations,
+    ...indexOperations,
+    ...exportOperations,
+    ...jobOperations,
+    ...jobControlOperations,
+    ...jobResultOperations,
+    ...jobFigureOperations,
+    ...parserOperations,
+    ...timeParserOperations,
+    ...savedSearchOperations,
+    ...savedSearchRunOperations,
+  ],
   takesDataset: openDatasetLibrary,
   manual: logQueryManual,
   credentials: () => [SEED_PASSWORD, SEED_TOKEN],

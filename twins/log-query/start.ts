@@ -4,6 +4,7 @@ import type { LogStore } from "../datasets/store/log-store.ts";
 import type { TwinContext } from "../sandbox/twin.ts";
 import { DEFAULT_PROFILE, unknownProfile } from "../sandbox/world.ts";
 import type { LogQueryConfig } from "./config.ts";
+import { JobBook } from "./jobs/job-book.ts";
 import type { LogQueryTwin } from "./log-query-twin.ts";
 import { openWorld } from "./world/open-world.ts";
 
@@ -28,10 +29,19 @@ export async function startLogQueryTwin(
     );
     return opened;
   };
-  const { world, tables, knowledge, seed } = openWorld({ store, opened: () => current, index, clock });
+  const { world, tables, knowledge, seed } = openWorld({
+    store,
+    opened: () => current,
+    index,
+    clock,
+    jobResults: (job) => jobs.results(job),
+  });
+  const jobs = new JobBook({ tables, clock, knowledge, store, timeZone: time_zone, log });
   await seed();
   return {
     world,
+    jobs,
+    address: context.url,
     tables,
     knowledge,
     store,
@@ -47,6 +57,7 @@ export async function startLogQueryTwin(
       await (await opened)?.reset({ file: baselineFile() });
     },
     async stop() {
+      await jobs.stop();
       await (await opened)?.close();
     },
   };

@@ -1,7 +1,67 @@
 /** What the instance says of itself. */
+import { arch, cpus, release, totalmem, type } from "node:os";
+import type { Content, Entry } from "../output/entry.ts";
 import { BUILD, SERVER_GUID, SERVER_NAME, VERSION } from "../product.ts";
-import { JSON_TYPE } from "./messages.ts";
+import { systemAcl } from "./acl.ts";
+import type { Call } from "./call.ts";
+import { collection, feedOf, singleResponse } from "./collection.ts";
+import { checkArguments, feedResponse, pageArguments } from "./entries.ts";
 import { route } from "./route.ts";
+
+function infoContent({ twin }: Call): Record<string, Content> {
+  return {
+    activeLicenseGroup: "Enterprise",
+    activeLicenseSubgroup: "Production",
+    build: BUILD,
+    cpu_arch: arch() === "x64" ? "x86_64" : arch(),
+    fips_mode: false,
+    guid: SERVER_GUID,
+    health_info: "green",
+    health_version: 1,
+    host: SERVER_NAME,
+    host_fqdn: SERVER_NAME,
+    host_resolved: SERVER_NAME,
+    isForwarding: false,
+    isFree: false,
+    isTrial: false,
+    kvStoreStatus: "ready",
+    licenseKeys: [],
+    licenseLabels: [],
+    licenseSignature: "",
+    licenseState: "OK",
+    license_labels: [],
+    manager_guid: SERVER_GUID,
+    manager_uri: "self",
+    max_users: 4294967295,
+    mode: "normal",
+    numberOfCores: cpus().length,
+    numberOfVirtualCores: cpus().length,
+    os_build: release(),
+    os_name: type(),
+    os_name_extended: type(),
+    os_version: release(),
+    physicalMemoryMB: Math.round(totalmem() / 1_048_576),
+    product_type: "enterprise",
+    rtsearch_enabled: false,
+    serverName: SERVER_NAME,
+    server_roles: ["indexer", "license_manager", "search_head", "kv_store"],
+    startup_time: Math.floor(twin.startedMs / 1000),
+    staticAssetId: BUILD,
+    version: VERSION,
+  };
+}
+
+function infoEntry(call: Call): Entry {
+  return {
+    name: "server-info",
+    path: "/services/server/info/server-info",
+    author: "system",
+    updatedMs: call.twin.startedMs,
+    links: { list: "" },
+    acl: { app: "", owner: "system", sharing: "system", read: ["*"], write: [] },
+    content: infoContent(call),
+  };
+}
 
 export const serverOperations = [
   ...route({
@@ -9,11 +69,101 @@ export const serverOperations = [
     method: "GET",
     path: "/server/info",
     summary: "Say which version and what machine this is.",
-    handle() {
-      const content = { version: VERSION, build: BUILD, serverName: SERVER_NAME, guid: SERVER_GUID };
-      const generator = { build: BUILD, version: VERSION };
-      const body = JSON.stringify({ generator, entry: [{ name: "server-info", content }] });
-      return { status: 200, headers: { "content-type": JSON_TYPE }, body };
+    handle(call) {
+      checkArguments(call, pageArguments);
+      return singleResponse(call, infoEntry(call), "server-info", "/server/info", {});
     },
   }),
+  ...route({
+    id: "server.info",
+    method: "GET",
+    path: "/server/info/server-info",
+    summary: "Say which version and what machine this is.",
+    handle: (call) => singleResponse(call, infoEntry(call), "server-info", "/server/info", {}),
+  }),
+  ...route({
+    id: "server.settings",
+    method: "GET",
+    path: "/server/settings",
+    summary: "Show the settings of the instance.",
+    handle(call) {
+      const content = {
+        SPLUNK_DB: "/opt/splunk/var/lib/splunk",
+        SPLUNK_HOME: "/opt/splunk",
+        enableSplunkWebSSL: false,
+        host: SERVER_NAME,
+        httpport: 8000,
+        kvStoreDisabled: false,
+        kvStorePort: 8191,
+        mgmtHostPort: 8089,
+        minFreeSpace: 5000,
+        serverName: SERVER_NAME,
+        sessionTimeout: "1h",
+        startwebserver: false,
+        trustedIP: "",
+      };
+      const entry: Entry = {
+        name: "settings",
+        path: "/services/server/settings/settings",
+        author: "system",
+        updatedMs: call.twin.startedMs,
+        links: { list: "" },
+        acl: systemAcl,
+        content,
+      };
+      return singleResponse(call, entry, "server-settings", "/server/settings", {});
+    },
+  }),
+  // No message waits: a client that asks whether a restart is needed is told that none is.
+  ...route({
+    id: "message.list",
+    method: "GET",
+    path: "/messages",
+    summary: "List the messages to the administrator.",
+    handle(call) {
+      checkArguments(call, pageArguments);
+      const paging = { total: 0, perPage: 30, offset: 0 };
+      return feedResponse(call, {
+        ...feedOf(call, "messages", "/messages", { create: "_new" }),
+        entries: [],
+        paging,
+      });
+    },
+  }),
+  ...collection({
+    id: "role",
+    title: "roles",
+    path: "/authorization/roles",
+    what: "the roles",
+    entries: (call) => ["admin", "power", "user"].map((name) => roleEntry(call, name)),
+  }),
 ];
+
+function roleEntry({ twin }: Call, name: string): Entry {
+  return {
+    name,
+    path: `/services/authorization/roles/${name}`,
+    author: "system",
+    updatedMs: twin.startedMs,
+    links: { list: "", edit: "" },
+    acl: systemAcl,
+    content: {
+      capabilities: capabilitiesOf([name]),
+      defaultApp: "",
+      imported_capabilities: [],
+      imported_roles: name === "admin" ? ["power", "user"] : name === "power" ? ["user"] : [],
+      srchIndexesAllowed: ["*"],
+      srchIndexesDefault: [twin.index],
+      srchJobsQuota: 50,
+      srchTimeWin: -1,
+    },
+  };
+}
+
+/** What roles may do, of what there is to do here. */
+export function capabilitiesOf(roles: readonly string[]): string[] {
+  const all = ["change_own_password", "get_metadata", "get_typeahead", "input_file", "list_inputs"];
+  const searching = ["output_file", "rest_properties_get", "schedule_search", "search"];
+  const managing = ["admin_all_objects", "edit_tokens_all", "edit_user", "indexes_edit", "list_settings"];
+  return [...all, ...searching, ...(roles.includes("admin") ? managing : [])].sort();
+}

@@ -4,6 +4,7 @@ import { EventWorld } from "../../datasets/world/event-world.ts";
 import type { Clock } from "../../sandbox/clock.ts";
 import type { World } from "../../sandbox/world.ts";
 import type { Knowledge } from "../spl/knowledge.ts";
+import type { Rows } from "../spl/rows.ts";
 import { seedTables } from "./seed.ts";
 import { createTables, type LogQueryTables } from "./tables.ts";
 
@@ -15,6 +16,8 @@ export interface WorldOptions {
   /** Index of events that name none. */
   index: string;
   clock: Clock;
+  /** Rows of a finished job, or of the latest of a saved search. */
+  jobResults(job: string): Promise<Rows | undefined>;
 }
 
 export interface LogQueryWorld {
@@ -31,12 +34,12 @@ export function openWorld(options: WorldOptions): LogQueryWorld {
   return {
     world: new EventWorld(options),
     tables,
-    knowledge: noKnowledge(options.index),
+    knowledge: noKnowledge(options),
     seed: () => tables.load(seedTables(options.clock)),
   };
 }
 
-function noKnowledge(index: string): Knowledge {
+function noKnowledge({ index, jobResults }: WorldOptions): Knowledge {
   return {
     macro: () => undefined,
     savedSearch: () => undefined,
@@ -46,7 +49,7 @@ function noKnowledge(index: string): Knowledge {
     tagsOf: () => [],
     eventType: () => undefined,
     dataModel: () => [],
-    jobResults: async () => undefined,
+    jobResults,
     rest: async () => undefined,
     collect: async () => {},
     indexes: async () => [index],

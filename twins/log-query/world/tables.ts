@@ -97,8 +97,14 @@ const jobs = defineTable({
       description: "End of its time range; open when empty.",
     },
     run_duration_s: { type: z.number().min(0).default(0), description: "How many seconds it ran." },
-    scan_count: { type: z.number().int().min(0).default(0), description: "Events that it looked at." },
-    event_count: { type: z.number().int().min(0).default(0), description: "Events that it found." },
+    scan_count: {
+      type: z.number().int().min(0).nullable().default(null),
+      description: "Events that it looked at; empty until somebody asks for the job.",
+    },
+    event_count: {
+      type: z.number().int().min(0).nullable().default(null),
+      description: "Events that it found; empty until somebody asks for the job.",
+    },
     result_count: { type: z.number().int().min(0).default(0), description: "Rows of its result." },
     messages: { type: z.array(message).default([]), description: "What it has to say." },
     request: {

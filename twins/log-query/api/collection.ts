@@ -1,0 +1,82 @@
+/** Collections that can be listed and looked into: declared by their entries. */
+import type { Operation } from "../../sandbox/operation.ts";
+import type { LogQueryTwin } from "../log-query-twin.ts";
+import type { Entry } from "../output/entry.ts";
+import type { Call } from "./call.ts";
+import { checkArguments, feedResponse, pageArguments, pageOf } from "./entries.ts";
+import { refused } from "./rest-error.ts";
+import { route } from "./route.ts";
+
+export interface CollectionDeclaration {
+  /** `index`, of the operations `index.list` and `index.get`. */
+  id: string;
+  /** What the feed is called, and the handler in errors. */
+  title: string;
+  /** Below `/services`. */
+  path: string;
+  /** What is listed, in plain words: `the indexes`. */
+  what: string;
+  links?: Readonly<Record<string, string>>;
+  /** Arguments beyond those of every collection. */
+  parameters?: readonly string[];
+  entries(call: Call): readonly Entry[] | Promise<readonly Entry[]>;
+}
+
+export function collection(declaration: CollectionDeclaration): Operation<LogQueryTwin>[] {
+  const { id, title, path, what, links = {}, parameters = [], entries } = declaration;
+  const known = [...pageArguments, ...parameters];
+  return [
+    ...route({
+      id: `${id}.list`,
+      method: "GET",
+      path,
+      summary: `List ${what}.`,
+      async handle(call) {
+        checkArguments(call, known);
+        const page = pageOf(call, (await entries(call)).map(listed));
+        return feedResponse(call, { ...feedOf(call, title, path, links), ...page });
+      },
+    }),
+    ...route({
+      id: `${id}.get`,
+      method: "GET",
+      path: `${path}/:name`,
+      summary: `Show one of ${what}.`,
+      async handle(call) {
+        checkArguments(call, known);
+        const { name = "" } = call.request.params;
+        const entry = findEntry(await entries(call), name);
+        return singleResponse(call, entry, title, path, links);
+      },
+    }),
+  ];
+}
+
+/** @throws RestError 404 */
+export function findEntry(entries: readonly Entry[], name: string): Entry {
+  const entry = entries.find((one) => one.name === name);
+  if (entry === undefined) throw refused(404, `Could not find object id=${name}`);
+  return entry;
+}
+
+export function singleResponse(
+  call: Call,
+  entry: Entry,
+  title: string,
+  path: string,
+  links: Readonly<Record<string, string>>,
+  status = 200,
+) {
+  const paging = { total: 1, perPage: 30, offset: 0 };
+  return feedResponse(call, { ...feedOf(call, title, path, links), entries: [entry], paging }, status);
+}
+
+/** An entry in a list does not say which arguments it takes. */
+function listed({ fields: _, ...entry }: Entry): Entry {
+  return entry;
+}
+
+export function feedOf(call: Call, title: string, path: string, links: Readonly<Record<string, string>>) {
+  const prefix = call.owner === undefined ? "/services" : `/servicesNS/${call.owner}/${call.app ?? "-"}`;
+  return { title, path: `${prefix}${path}`, updatedMs: call.twin.clock.now(), links, messages: [] };
+}

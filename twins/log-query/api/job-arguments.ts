@@ -1,0 +1,83 @@
+/** Reads what a search is to be started with. */
+import { DEFAULT_TTL_S, type ExecMode, type JobRequest } from "../jobs/job-request.ts";
+import { defaultLimits, type TimeRange } from "../spl/search-context.ts";
+import type { Arguments } from "./arguments.ts";
+import { appOf, type Call, userOf } from "./call.ts";
+import { fatal } from "./rest-error.ts";
+import { LATEST_NOT_AFTER, readTime } from "./time-argument.ts";
+
+const SEARCH_MISSING =
+  "The required 'search' parameter for the Splunk platform REST API search/jobs endpoint is not specified. Specify the required 'search' parameter for the POST request on the endpoint and then retry your request.";
+const NAME = /^[A-Za-z0-9_.@-]{1,200}$/;
+
+/** @throws RestError 400 */
+export function readExecMode(given: Arguments): ExecMode {
+  const mode = given.text("exec_mode") ?? "normal";
+  if (mode === "normal" || mode === "blocking" || mode === "oneshot") return mode;
+  throw fatal(400, `Invalid exec_mode: ${mode}.`);
+}
+
+/** @param more what a saved search brings along: it stands behind what the request says itself. @throws RestError 400 */
+export function readJobRequest(call: Call, more: Partial<JobRequest> = {}): JobRequest {
+  const given = call.arguments;
+  const search = more.search ?? given.text("search");
+  if (search === undefined || search.trim() === "") throw fatal(400, SEARCH_MISSING);
+  const sid = given.text("id");
+  if (sid !== undefined && !NAME.test(sid)) throw fatal(400, `Invalid search id: ${sid}.`);
+  if (sid !== undefined && call.twin.jobs.find(sid))
+    throw fatal(409, `A search job with the sid ${sid} exists already.`);
+  if ((given.text("search_mode") ?? "normal") !== "normal") throw noRealTime();
+  for (const name of ["index_earliest", "index_latest"]) {
+    if (given.text(name) !== undefined)
+      throw fatal(400, `${name} is not served here; say _${name}= in the search.`);
+  }
+  const nowText = given.text("now");
+  const nowMs = nowText === undefined ? undefined : readTime(call, "now", nowText, undefined);
+  const range = readRange(call, nowMs);
+  return {
+    search,
+    owner: userOf(call).name,
+    app: given.text("namespace") ?? appOf(call),
+    sid,
+    savedSearch: undefined,
+    label: "",
+    nowMs,
+    maxCount: Math.min(
+      given.integer("max_count", defaultLimits.maxResultRows, 1),
+      defaultLimits.maxResultRows,
+    ),
+    maxTimeS: given.integer("max_time", 0),
+    ttlS: Math.min(given.integer("timeout", DEFAULT_TTL_S), MOST_TTL_S),
+    statusBuckets: Math.min(given.integer("status_buckets", 0), MOST_BUCKETS),
+    priority: Math.min(given.integer("priority", 5), 10),
+    given: given.plain(),
+    ...more,
+    range: {
+      earliestMs: range.earliestMs ?? more.range?.earliestMs,
+      latestMs: range.latestMs ?? more.range?.latestMs,
+    },
+  };
+}
+
+export const MOST_TTL_S = 315_360_000;
+const MOST_BUCKETS = 10_000;
+
+/** @throws RestError 400 */
+export function readRange(call: Call, nowMs: number | undefined): TimeRange {
+  const earliest = call.arguments.text("earliest_time");
+  const latest = call.arguments.text("latest_time");
+  for (const text of [earliest, latest]) if (text?.startsWith("rt")) throw noRealTime();
+  const earliestMs = earliest === undefined ? undefined : readTime(call, "earliest_time", earliest, nowMs);
+  const latestMs = latest === undefined ? undefined : readTime(call, "latest_time", latest, nowMs);
+  return checkedRange(earliestMs, latestMs);
+}
+
+/** 0 stands for the beginning of time. @throws RestError 400 */
+export function checkedRange(earliestMs: number | undefined, latestMs: number | undefined): TimeRange {
+  if (earliestMs !== undefined && latestMs !== undefined && earliestMs > 0 && earliestMs >= latestMs) {
+    throw fatal(400, LATEST_NOT_AFTER);
+  }
+  return { earliestMs: earliestMs === 0 ? undefined : earliestMs, latestMs };
+}
+
+export const noRealTime = () => fatal(400, "Real-time searches are not served here.");

@@ -1,0 +1,85 @@
+/** What can be done to a search job while it runs, and to what is left of it. */
+import type { Job } from "../jobs/job.ts";
+import { DEFAULT_TTL_S, SAVED_TTL_S } from "../jobs/job-request.ts";
+import type { Call } from "./call.ts";
+import { MOST_TTL_S } from "./job-arguments.ts";
+import { findJob } from "./jobs.ts";
+import { messagesResponse } from "./messages.ts";
+import { fatal } from "./rest-error.ts";
+import { route } from "./route.ts";
+
+/** Each does its work and says so. */
+const actions: Record<string, (job: Job, call: Call) => string> = {
+  cancel(job, { twin }) {
+    twin.jobs.remove(job.sid);
+    return "Search job cancelled.";
+  },
+  disablepreview: () => "Search job results preview disabled.",
+  enablepreview: () => "Search job results preview enabled.",
+  finalize(job) {
+    job.finalize();
+    return "Search job finalized.";
+  },
+  pause(job) {
+    job.pause();
+    return "Search job paused.";
+  },
+  save(job, call) {
+    setTtl(job, call, SAVED_TTL_S, { saved: true });
+    return ttlChanged(SAVED_TTL_S);
+  },
+  setpriority(job, { arguments: given, twin }) {
+    const priority = given.text("priority");
+    if (priority === undefined || !/^(10|\d)$/.test(priority)) throw fatal(400, "Invalid priority.");
+    twin.tables.table("jobs").update(job.sid, { priority: Number(priority) });
+    return `The priority of the search job was changed to ${priority}.`;
+  },
+  setttl(job, call) {
+    const ttl = call.arguments.text("ttl");
+    if (ttl === undefined || !/^\d{1,9}$/.test(ttl)) throw fatal(400, "Invalid ttl.");
+    const seconds = Math.min(Number(ttl), MOST_TTL_S);
+    setTtl(job, call, seconds, {});
+    return ttlChanged(seconds);
+  },
+  setworkloadpool() {
+    throw fatal(400, "Workload management is not enabled on this instance.");
+  },
+  touch(job, call) {
+    setTtl(job, call, job.row?.ttl_s ?? DEFAULT_TTL_S, {});
+    return "Search job touched.";
+  },
+  unpause(job) {
+    job.unpause();
+    return "Search job continued.";
+  },
+  unsave(job, call) {
+    setTtl(job, call, DEFAULT_TTL_S, { saved: false });
+    return "Search job unsaved.";
+  },
+};
+
+function ttlChanged(seconds: number): string {
+  return `The ttl of the search job was changed to ${seconds}.`;
+}
+
+/** It is kept so long from now on. */
+function setTtl(job: Job, { twin }: Call, seconds: number, changes: { saved?: boolean }): void {
+  const expires_at = new Date(twin.clock.now() + seconds * 1000).toISOString();
+  twin.tables.table("jobs").update(job.sid, { ...changes, ttl_s: seconds, expires_at });
+}
+
+export const jobControlOperations = route({
+  id: "job.control",
+  method: "POST",
+  path: "/search/jobs/:sid/control",
+  v2: true,
+  summary: "Pause, end, keep or otherwise control a search job.",
+  handle(call) {
+    const job = findJob(call);
+    const action = call.arguments.text("action");
+    if (action === undefined) throw fatal(400, "The action parameter is missing.");
+    const act = Object.hasOwn(actions, action) ? actions[action] : undefined;
+    if (act === undefined) throw fatal(400, `Invalid action: ${action}.`);
+    return messagesResponse(200, [{ type: "INFO", text: act(job, call) }], call.mode);
+  },
+});

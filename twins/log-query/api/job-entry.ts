@@ -1,0 +1,159 @@
+/** A search job as an entry. */
+import type { Job, JobFigures } from "../jobs/job.ts";
+import { DEFAULT_TTL_S, SAVED_TTL_S } from "../jobs/job-request.ts";
+import { eventCommands } from "../jobs/run-search.ts";
+import type { Content, Entry } from "../output/entry.ts";
+import { isoTime } from "../output/timestamp.ts";
+import { SERVER_NAME } from "../product.ts";
+import type { JobRow } from "../world/tables.ts";
+
+const links = {
+  "search_telemetry.json": "search_telemetry.json",
+  "search.log": "search.log",
+  events: "events",
+  results: "results",
+  results_preview: "results_preview",
+  timeline: "timeline",
+  summary: "summary",
+  control: "control",
+};
+
+/** @param figures once they are counted */
+export function jobEntry(
+  job: Job,
+  row: JobRow,
+  figures: JobFigures | undefined,
+  timeZone: string,
+  nowMs: number,
+): Entry {
+  const createdMs = Date.parse(row.created_at);
+  return {
+    name: row.state === "QUEUED" ? "" : row.search,
+    path: `/services/search/v2/jobs/${encodeURIComponent(row.sid)}`,
+    author: row.owner,
+    updatedMs: Date.parse(row.finished_at ?? row.created_at),
+    publishedMs: createdMs,
+    links,
+    acl: {
+      app: row.app,
+      owner: row.owner,
+      sharing: "global",
+      read: [row.owner],
+      write: [row.owner],
+      ttl: row.ttl_s,
+    },
+    content: {
+      ...(row.state === "QUEUED" || row.state === "PARSING" ? {} : countersOf(job, row, figures)),
+      ...lifeOf(job, row, timeZone, nowMs),
+    },
+  };
+}
+
+/** What there is to say from the first moment on. */
+function lifeOf(job: Job, row: JobRow, timeZone: string, nowMs: number): Record<string, Content> {
+  const { state } = row;
+  const isOver = state === "DONE" || state === "FAILED";
+  const earliestMs = row.earliest_at === null ? 0 : Date.parse(row.earliest_at);
+  const left = isOver ? Math.max(0, Math.round((Date.parse(row.expires_at) - nowMs) / 1000)) : row.ttl_s;
+  return {
+    cursorTime: isoTime(earliestMs, timeZone),
+    defaultSaveTTL: String(SAVED_TTL_S),
+    defaultTTL: String(DEFAULT_TTL_S),
+    delegate: "",
+    diskUsage: (job.rows?.rows.length ?? 0) * 256 + 8192,
+    dispatchState: state,
+    doneProgress: isOver ? 1 : 0,
+    earliestTime: isoTime(earliestMs, timeZone),
+    ...(row.latest_at === null ? {} : { latestTime: isoTime(Date.parse(row.latest_at), timeZone) }),
+    isDone: isOver,
+    isFailed: state === "FAILED",
+    isFinalized: row.finalized,
+    isPaused: state === "PAUSED",
+    isSaved: row.saved,
+    isSavedSearch: row.saved_search !== null,
+    isZombie: false,
+    is_prjob: false,
+    label: row.saved_search ?? job.request.label,
+    priority: row.priority,
+    sid: row.sid,
+    statusBuckets: job.request.statusBuckets,
+    ttl: left,
+    workload_pool: "",
+    messages: row.messages.map(({ type, text }) => ({ type, text })),
+    request: row.request,
+    runtime: { auto_cancel: "0", auto_pause: "0" },
+    searchProviders: [SERVER_NAME],
+  };
+}
+
+/** What a search says once it is at work. */
+function countersOf(job: Job, row: JobRow, figures: JobFigures | undefined): Record<string, Content> {
+  const { commands, text } = job.pipeline;
+  const onEvents = eventCommands(job.pipeline);
+  const part = (from: number, to: number) =>
+    commands
+      .slice(from, to)
+      .map(({ name, rawArgs }) => `${name} ${rawArgs}`.trim())
+      .join(" | ");
+  const eventSearch = part(0, onEvents);
+  const rows = job.rows;
+  const events = row.event_count ?? figures?.found.count ?? 0;
+  const earliestMs = row.earliest_at === null ? 0 : Date.parse(row.earliest_at);
+  const latestMs = Date.parse(row.latest_at ?? row.created_at);
+  const performance = Object.fromEntries(
+    [...job.durations].map(([name, seconds]) => [name, { duration_secs: round(seconds), invocations: 1 }]),
+  );
+  const lastCommand = commands.at(-1)?.name;
+  const counted: Record<string, Content> =
+    lastCommand === undefined || rows === undefined
+      ? {}
+      : { [`command.${lastCommand}`]: { invocations: 1, output_count: rows.rows.length } };
+  return {
+    bundleVersion: "1",
+    canSummarize: onEvents < commands.length && commands[onEvents]?.name === "stats",
+    dropCount: 0,
+    eventAvailableCount: onEvents === commands.length ? (rows?.rows.length ?? 0) : events,
+    eventCount: events,
+    eventFieldCount: job.events?.columns.length ?? 0,
+    eventIsStreaming: commands.slice(0, onEvents).every(({ kind }) => kind === "streaming"),
+    eventIsTruncated: false,
+    eventSearch,
+    eventSorting: job.events === undefined ? "none" : "desc",
+    indexEarliestTime: figures?.found.earliest === undefined ? 0 : Math.floor(figures.found.earliest),
+    indexLatestTime: figures?.found.latest === undefined ? 0 : Math.floor(figures.found.latest),
+    isBatchModeSearch: false,
+    isEventsPreviewEnabled: false,
+    isPreviewEnabled: false,
+    isRealTimeSearch: false,
+    isRemoteTimeline: false,
+    isTimeCursored: true,
+    keywords: "",
+    normalizedSearch: text,
+    numPreviews: 0,
+    optimizedSearch: text,
+    phase0: eventSearch,
+    phase1: part(onEvents, commands.length),
+    pid: String(process.pid),
+    provenance: row.saved_search === null ? "rest:jobs" : `rest:saved:${row.saved_search}`,
+    remoteSearch: eventSearch,
+    reportSearch: part(onEvents, commands.length),
+    resultCount: row.result_count,
+    resultIsStreaming: onEvents === commands.length,
+    resultPreviewCount: row.result_count,
+    runDuration: row.run_duration_s,
+    sampleRatio: "1",
+    sampleSeed: "0",
+    scanCount: row.scan_count ?? figures?.scanned ?? 0,
+    search: row.search,
+    searchCanBeEventType: commands.length === 1 && commands[0]?.name === "search",
+    searchEarliestTime: earliestMs / 1000,
+    searchLatestTime: latestMs / 1000,
+    searchTotalBucketsCount: 0,
+    searchTotalEliminatedBucketsCount: 0,
+    performance: { ...counted, ...performance },
+  };
+}
+
+function round(seconds: number): number {
+  return Math.round(seconds * 1000) / 1000;
+}

@@ -1,0 +1,128 @@
+/** Results and events of a search job. */
+import type { VendorResponse } from "../../sandbox/operation.ts";
+import type { Job } from "../jobs/job.ts";
+import { feedXml } from "../output/entry.ts";
+import type { ResultSet } from "../output/result-set.ts";
+import { writeResults } from "../output/write-results.ts";
+import { limited } from "../spl/relation.ts";
+import type { Rows } from "../spl/rows.ts";
+import type { Call } from "./call.ts";
+import { placeOf } from "./entries.ts";
+import { findJob } from "./jobs.ts";
+import { XML_TYPE } from "./messages.ts";
+import { outputModes } from "./output-mode.ts";
+import { fatal, RestError } from "./rest-error.ts";
+import { MOST_ROWS, readResultArguments } from "./result-arguments.ts";
+import { type Found, resultPage } from "./result-page.ts";
+import { route } from "./route.ts";
+import { markupOf } from "./segmentation.ts";
+
+export type ResultsKind = "results" | "results_preview" | "events";
+
+/** What a failed search answers instead of results. */
+export function failedJob(job: Job): RestError {
+  const messages = job.notes.messages.filter(({ type }) => type !== "ERROR");
+  return new RestError(400, messages.length > 0 ? messages : (job.row?.messages ?? []));
+}
+
+/** @throws RestError 400 */
+export async function resultsResponse(
+  call: Call,
+  job: Job,
+  { of, blankLineFirst = false }: { of: ResultsKind; blankLineFirst?: boolean },
+): Promise<VendorResponse> {
+  const wanted = readResultArguments(call);
+  if (job.row?.state === "FAILED") throw failedJob(job);
+  const found = await foundBy(call, job, of);
+  if (found === undefined) return { status: 204 };
+  const set = await resultPage(call, job, found, wanted);
+  if (wanted.mode === "atom") {
+    return { status: 200, headers: { "content-type": XML_TYPE }, body: resultsFeed(call, job, of, set) };
+  }
+  const { contentType, body } = writeResults(set, wanted.mode, markupOf(wanted.segmentation));
+  // splunkd puts an empty line before the rows of a search that is answered at once.
+  const blank = blankLineFirst && wanted.mode === "csv" && body !== "" ? "\n" : "";
+  return { status: 200, headers: { "content-type": contentType }, body: `${blank}${body}` };
+}
+
+/** `undefined` while there is nothing to show. */
+async function foundBy(call: Call, job: Job, of: ResultsKind): Promise<Found | undefined> {
+  switch (of) {
+    case "results": {
+      if (!job.isOver || job.rows === undefined) return undefined;
+      return { rows: job.rows, isEvents: job.isEvents, preview: false };
+    }
+    case "results_preview": {
+      const preview = !job.isOver;
+      return { rows: await job.preview(PREVIEW_ROWS), isEvents: job.isEvents, preview };
+    }
+    case "events": {
+      if (!job.isOver) return undefined;
+      return { rows: await eventsOf(call, job), isEvents: true, preview: false };
+    }
+  }
+}
+
+const PREVIEW_ROWS = 1_000;
+const noRows: Rows = { fields: [], rows: [] };
+
+/** The events before any transforming command; they are read when they are asked for. */
+async function eventsOf(call: Call, job: Job): Promise<Rows> {
+  if (job.isEvents && job.rows) return job.rows;
+  if (job.events === undefined) return noRows;
+  const context = await job.reopened(call.request.signal);
+  const { count, offset } = readResultArguments(call);
+  // What comes behind the page need not be read; a search over the events, and a page from the end, need all of it.
+  const needed = count === 0 || offset < 0 || call.arguments.text("search") ? MOST_ROWS : offset + count;
+  const most = Math.min(MOST_ROWS, needed);
+  return context.run(limited(job.events, most), most);
+}
+
+/** Results as entries of a feed. */
+function resultsFeed(call: Call, job: Job, of: ResultsKind, set: ResultSet): string {
+  const path = `/services/search/jobs/${encodeURIComponent(job.sid)}/${of}`;
+  const owner = job.row?.owner ?? "admin";
+  const entries = set.rows.map((row, index) => ({
+    name: String(set.offset + index),
+    path: `${path}/${set.offset + index}`,
+    author: owner,
+    updatedMs: job.createdMs,
+    links: {},
+    acl: { app: job.request.app, owner, sharing: "global" as const, read: [owner], write: [owner] },
+    content: Object.fromEntries(
+      set.fields.flatMap(({ name }, column): [string, string | readonly string[]][] => {
+        const value = row[column] ?? null;
+        return value === null ? [] : [[name, value]];
+      }),
+    ),
+  }));
+  const paging = { total: set.rows.length, perPage: set.rows.length, offset: set.offset };
+  return feedXml(
+    { title: of, path, updatedMs: job.createdMs, links: {}, entries, paging, messages: set.messages },
+    placeOf(call),
+  );
+}
+
+const kinds: readonly [ResultsKind, string][] = [
+  ["results", "Answer with the results of a finished search."],
+  ["results_preview", "Answer with what a search has found so far."],
+  ["events", "Answer with the events of a search, before any transforming command."],
+];
+
+export const jobResultOperations = kinds.flatMap(([of, summary]) =>
+  (["GET", "POST"] as const).flatMap((method) =>
+    route({
+      id: `job.${of}`,
+      method,
+      path: `/search/jobs/:sid/${of}`,
+      v2: true,
+      modes: ["xml", ...outputModes],
+      summary,
+      handle(call) {
+        const job = findJob(call);
+        if (job.row === undefined) throw fatal(404, "Unknown sid.");
+        return resultsResponse(call, job, { of });
+      },
+    }),
+  ),
+);

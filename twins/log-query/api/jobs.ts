@@ -1,0 +1,167 @@
+/** Search jobs: starting, listing, looking at and ending them. */
+import type { VendorResponse } from "../../sandbox/operation.ts";
+import type { Job } from "../jobs/job.ts";
+import { TooManySearches } from "../jobs/job-book.ts";
+import type { JobRequest } from "../jobs/job-request.ts";
+import type { Call } from "./call.ts";
+import { feedOf } from "./collection.ts";
+import { documentResponse, feedResponse, pageOf } from "./entries.ts";
+import { readExecMode, readJobRequest } from "./job-arguments.ts";
+import { jobEntry } from "./job-entry.ts";
+import { failedJob, resultsResponse } from "./job-results.ts";
+import { fieldsResponse, messagesResponse } from "./messages.ts";
+import { outputModes } from "./output-mode.ts";
+import { fatal, RestError } from "./rest-error.ts";
+import { route } from "./route.ts";
+
+const PATH = "/search/jobs";
+
+/** @throws RestError 503 when too many wait already */
+export function startJob(call: Call, request: JobRequest): Job {
+  try {
+    const job = call.twin.jobs.start(request);
+    call.notes.sid = job.sid;
+    return job;
+  } catch (error) {
+    if (!(error instanceof TooManySearches)) throw error;
+    throw fatal(
+      503,
+      "Search not executed: The maximum number of concurrent historical searches on this instance has been reached.",
+    );
+  }
+}
+
+/** @throws RestError 404 */
+export function findJob(call: Call): Job {
+  const job = call.twin.jobs.find(call.request.params.sid ?? "");
+  if (job === undefined) throw fatal(404, "Unknown sid.");
+  return job;
+}
+
+/** `201 <sid>` @param sid of a job that was started */
+export function startedResponse(call: Call, sid: string): VendorResponse {
+  const response = fieldsResponse(201, { sid }, call.mode);
+  return { ...response, headers: { ...response.headers, location: `/services/search/jobs/${sid}` } };
+}
+
+async function entryOf(call: Call, job: Job) {
+  const figures = await job.figures();
+  const row = job.row;
+  if (row === undefined) throw fatal(404, "Unknown sid.");
+  return jobEntry(job, row, figures, call.twin.timeZone, call.twin.clock.now());
+}
+
+/** The forms of a job, and those of results, which are refused in words of their own. */
+const modes = ["atom", ...outputModes] as const;
+
+/** @throws RestError 400 */
+function checkEntryMode({ mode }: Call): void {
+  if (mode === "json_rows" || mode === "json_cols") throw fatal(400, "Invalid output_mode.");
+  if (mode !== "csv" && mode !== "raw") return;
+  throw new RestError(400, [
+    { type: "WARN", text: `Output mode '${mode}' is not supported for this endpoint.` },
+  ]);
+}
+
+async function jobResponse(call: Call, job: Job): Promise<VendorResponse> {
+  checkEntryMode(call);
+  const paging = { total: 1, perPage: 30, offset: 0 };
+  return documentResponse(call, await entryOf(call, job), { ...feedOf(call, "jobs", PATH, {}), paging });
+}
+
+export const jobOperations = [
+  ...route({
+    id: "job.create",
+    method: "POST",
+    path: PATH,
+    v2: true,
+    modes,
+    summary: "Start a search.",
+    async handle(call) {
+      const execMode = readExecMode(call.arguments);
+      if (execMode !== "oneshot") checkEntryMode(call);
+      const job = startJob(call, readJobRequest(call));
+      if (execMode === "normal") return startedResponse(call, job.sid);
+      const leave = () => call.twin.jobs.remove(job.sid);
+      call.request.signal.addEventListener("abort", leave, { once: true });
+      await job.done;
+      call.request.signal.removeEventListener("abort", leave);
+      if (execMode === "blocking") return startedResponse(call, job.sid);
+      try {
+        if (job.row?.state === "FAILED") throw failedJob(job);
+        return await resultsResponse(call, job, { of: "results", blankLineFirst: true });
+      } finally {
+        leave();
+      }
+    },
+  }),
+  ...route({
+    id: "job.list",
+    method: "GET",
+    path: PATH,
+    v2: true,
+    modes,
+    summary: "List the search jobs.",
+    async handle(call) {
+      checkEntryMode(call);
+      const { timeZone, clock } = call.twin;
+      const all = call.twin.jobs
+        .list()
+        .flatMap((job) => (job.row ? [jobEntry(job, job.row, undefined, timeZone, clock.now())] : []));
+      return feedResponse(call, { ...feedOf(call, "jobs", PATH, {}), ...pageOf(call, all, "given") });
+    },
+  }),
+  ...route({
+    id: "job.get",
+    method: "GET",
+    path: `${PATH}/:sid`,
+    v2: true,
+    modes,
+    summary: "Show a search job.",
+    handle: (call) => jobResponse(call, findJob(call)),
+  }),
+  ...route({
+    id: "job.update",
+    method: "POST",
+    path: `${PATH}/:sid`,
+    v2: true,
+    modes,
+    summary: "Set custom properties of a search job.",
+    handle(call) {
+      const job = findJob(call);
+      const given = Object.entries(call.arguments.plain());
+      const custom = Object.fromEntries(given.filter(([name]) => name.startsWith("custom.")));
+      const request = { ...job.row?.request, ...custom };
+      call.twin.tables.table("jobs").update(job.sid, { request });
+      return jobResponse(call, job);
+    },
+  }),
+  ...route({
+    id: "job.delete",
+    method: "DELETE",
+    path: `${PATH}/:sid`,
+    v2: true,
+    summary: "Cancel a search job and forget its results.",
+    handle(call) {
+      call.twin.jobs.remove(findJob(call).sid);
+      return messagesResponse(200, [{ type: "INFO", text: "Search job cancelled." }], call.mode);
+    },
+  }),
+  ...route({
+    id: "job.log",
+    method: "GET",
+    path: `${PATH}/:sid/search.log`,
+    v2: true,
+    modes: ["raw", ...outputModes],
+    summary: "Show the log of a search job.",
+    handle(call) {
+      const lines = findJob(call).notes.lines.map(({ atMs, level, component, text }) => {
+        const [date = "", time = ""] = new Date(atMs).toISOString().split(/[TZ]/);
+        const [year, month, day] = date.split("-");
+        const oneLine = text.replaceAll("\n", "\\n");
+        return `${month}-${day}-${year} ${time} +0000 ${level.padEnd(5)} ${component} - ${oneLine}\n`;
+      });
+      return { status: 200, headers: { "content-type": "text/plain; charset=UTF-8" }, body: lines.join("") };
+    },
+  }),
+];

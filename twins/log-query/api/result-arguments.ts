@@ -1,0 +1,61 @@
+/** Which part of the results a request asks for, and in which form. */
+import type { ResultsMode } from "../output/write-results.ts";
+import type { Call } from "./call.ts";
+import { wildcard } from "./entries.ts";
+import { refused } from "./rest-error.ts";
+
+/** `maxresultrows`: no answer has more rows. */
+export const MOST_ROWS = 50_000;
+
+export interface ResultArguments {
+  readonly mode: ResultsMode | "atom";
+  /** 0: as many as there are. */
+  readonly count: number;
+  /** Below 0: counted from the end. */
+  readonly offset: number;
+  readonly keeps: ((name: string) => boolean) | undefined;
+  /** A search over the results. */
+  readonly search: string | undefined;
+  readonly summary: boolean;
+  readonly segmentation: string;
+  /** Lines of an event that are shown; 0: all. */
+  readonly maxLines: number;
+  readonly truncation: "abstract" | "truncate";
+  readonly timeFormat: string | undefined;
+}
+
+/** @throws RestError 400 */
+export function readResultArguments(call: Call): ResultArguments {
+  const given = call.arguments;
+  const truncation = given.text("truncation_mode") ?? "abstract";
+  if (truncation !== "abstract" && truncation !== "truncate") {
+    throw refused(400, `Invalid value "${truncation}" for argument "truncation_mode".`);
+  }
+  return {
+    mode: call.mode,
+    count: Math.min(given.integer("count", 100), MOST_ROWS),
+    offset: given.integer("offset", 0, -Number.MAX_SAFE_INTEGER),
+    keeps: keeperOf([...given.all("f"), ...(given.text("field_list")?.split(/[\s,]+/) ?? [])]),
+    search: given.text("search"),
+    summary: given.flag("add_summary_to_metadata", false),
+    segmentation: given.text("segmentation") ?? "none",
+    maxLines: given.integer("max_lines", 0),
+    truncation,
+    timeFormat: given.text("output_time_format") ?? given.text("time_format"),
+  };
+}
+
+function keeperOf(names: readonly string[]): ((name: string) => boolean) | undefined {
+  const asked = names.filter((name) => name !== "");
+  if (asked.length === 0) return undefined;
+  const exact = new Set(asked);
+  const patterns = asked.filter((name) => name.includes("*")).map(wildcard);
+  return (name) => exact.has(name) || patterns.some((pattern) => pattern.test(name));
+}
+
+/** Where the page begins, and how many rows it has. */
+export function pageBounds({ count, offset }: ResultArguments, total: number): { from: number; to: number } {
+  const from = Math.min(total, offset < 0 ? Math.max(0, total + offset) : offset);
+  const to = Math.min(total, from + (count === 0 ? MOST_ROWS : count));
+  return { from, to };
+}

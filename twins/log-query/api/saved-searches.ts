@@ -1,0 +1,257 @@
+/** Saved searches: listing, making, changing and removing them. */
+import { WorldRefusal } from "../../sandbox/world.ts";
+import type { Entry } from "../output/entry.ts";
+import { isoSecond } from "../output/timestamp.ts";
+import { nextTimes, parseCron } from "../saved/cron.ts";
+import { columnsOf, isSetting, settingsOf } from "../saved/settings.ts";
+import { withImplicitSearch } from "../spl/parse-search.ts";
+import type { SavedSearchRow } from "../world/tables.ts";
+import { appOf, type Call, ownerOf } from "./call.ts";
+import { feedOf, singleResponse } from "./collection.ts";
+import { checkArguments, feedResponse, pageArguments, pageOf } from "./entries.ts";
+import { type RestError, refused } from "./rest-error.ts";
+import { route } from "./route.ts";
+
+const PATH = "/saved/searches";
+const TITLE = "savedsearch";
+const links = { create: "_new", _reload: "_reload", _acl: "_acl" };
+const MOST_CHARACTERS = 1_000_000;
+
+/** The saved searches that the namespace shows. */
+export function visible(call: Call): SavedSearchRow[] {
+  const { owner, app, user } = call;
+  return call.twin.tables
+    .table("saved_searches")
+    .all()
+    .filter((row) => {
+      if (row.sharing === "user" && row.owner !== user?.name && owner !== "-") return false;
+      return (
+        app === undefined || app === "-" || app === "system" || row.app === app || row.sharing === "global"
+      );
+    });
+}
+
+/** @throws RestError 404 */
+export function findSaved(call: Call): SavedSearchRow {
+  const { name = "" } = call.request.params;
+  const row = visible(call).find((one) => one.name === name);
+  if (row === undefined) throw refused(404, `Could not find object id=${name}`);
+  return row;
+}
+
+export function savedPath({ name, owner, app }: SavedSearchRow): string {
+  return `/servicesNS/${encodeURIComponent(owner)}/${encodeURIComponent(app)}${PATH}/${encodeURIComponent(name)}`;
+}
+
+function entryOf(row: SavedSearchRow, call: Call): Entry {
+  const { timeZone, clock } = call.twin;
+  const cron = row.is_scheduled && !row.disabled ? parseCron(row.cron_schedule) : undefined;
+  const [next] = cron ? nextTimes(cron, clock.now(), 1, timeZone) : [];
+  const actions = [
+    "acknowledge",
+    "dispatch",
+    "embed",
+    "history",
+    "move",
+    "notify",
+    "reschedule",
+    "scheduled_times",
+    "suppress",
+  ];
+  return {
+    name: row.name,
+    path: savedPath(row),
+    author: row.owner,
+    updatedMs: Date.parse(row.updated_at),
+    links: {
+      list: "",
+      _reload: "_reload",
+      edit: "",
+      remove: "",
+      [row.disabled ? "enable" : "disable"]: row.disabled ? "enable" : "disable",
+      ...Object.fromEntries(actions.map((action) => [action, action])),
+    },
+    acl: {
+      app: row.app,
+      owner: row.owner,
+      sharing: row.sharing,
+      read: row.sharing === "user" ? [] : ["*"],
+      write: row.sharing === "user" ? [] : ["admin", "power"],
+      removable: true,
+    },
+    fields: {
+      optional: [
+        ...Object.keys(columnsOf).filter((name) => name !== "search"),
+        "alert_type",
+        "dispatch.buckets",
+      ],
+      required: ["search"],
+      wildcard: ["action\\..*", "args\\..*", "dispatch\\..*", "display\\..*"],
+    },
+    content: {
+      ...settingsOf(row),
+      next_scheduled_time:
+        next === undefined
+          ? ""
+          : isoSecond(next, timeZone)
+              .replace("T", " ")
+              .replace(/\+00:00$/, " UTC"),
+      qualifiedSearch: withImplicitSearch(row.search),
+      orphan: false,
+    },
+  };
+}
+
+export function savedResponse(call: Call, row: SavedSearchRow, status = 200) {
+  return singleResponse(call, entryOf(row, call), TITLE, PATH, links, status);
+}
+
+/** What a request changes of a row. @throws RestError 400 */
+function changesOf(call: Call, row: { search: string; settings: Record<string, string> }) {
+  const given = call.arguments;
+  const settings = { ...row.settings };
+  for (const name of given.names()) {
+    if (["name", "output_mode", "count", "offset"].includes(name)) continue;
+    if (!isSetting(name)) throw refused(400, `Argument "${name}" is not supported by this handler.`);
+    if (!Object.hasOwn(columnsOf, name)) settings[name] = given.get(name) ?? "";
+  }
+  const search = given.get("search") ?? row.search;
+  if (search.trim() === "") throw refused(400, "Search string cannot be empty.");
+  if (search.length > MOST_CHARACTERS) throw refused(400, "Search string is too long.");
+  const cron = given.get("cron_schedule");
+  if (cron !== undefined && cron !== "" && parseCron(cron) === undefined) {
+    throw refused(400, `Invalid cron_schedule="${cron}".`);
+  }
+  const text = (name: string) => given.get(name);
+  return {
+    search,
+    settings,
+    ...defined({
+      description: text("description"),
+      disabled: given.has("disabled") ? given.flag("disabled", false) : undefined,
+      is_scheduled: given.has("is_scheduled") ? given.flag("is_scheduled", false) : undefined,
+      cron_schedule: cron,
+      earliest_time: text("dispatch.earliest_time"),
+      latest_time: text("dispatch.latest_time"),
+    }),
+    updated_at: new Date(call.twin.clock.now()).toISOString(),
+  };
+}
+
+function defined<Members extends Record<string, unknown>>(members: Members): Partial<Members> {
+  const kept = Object.entries(members).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(kept) as Partial<Members>;
+}
+
+/** Writes the row. @throws RestError 400 for what the world does not take */
+function stored<Result>(write: () => Result): Result {
+  try {
+    return write();
+  } catch (error) {
+    if (error instanceof WorldRefusal) throw refused(400, error.message);
+    throw error;
+  }
+}
+
+export const savedSearchOperations = [
+  ...route({
+    id: "saved_search.list",
+    method: "GET",
+    path: PATH,
+    summary: "List the saved searches.",
+    handle(call) {
+      checkArguments(call, [
+        ...pageArguments,
+        ...["earliest_time", "latest_time", "listDefaultActionArgs", "add_orphan_field"],
+      ]);
+      const entries = visible(call).map((row): Entry => {
+        const { fields: _, ...entry } = entryOf(row, call);
+        return entry;
+      });
+      return feedResponse(call, { ...feedOf(call, TITLE, PATH, links), ...pageOf(call, entries) });
+    },
+  }),
+  ...route({
+    id: "saved_search.create",
+    method: "POST",
+    path: PATH,
+    summary: "Save a search under a name.",
+    handle(call) {
+      const name = call.arguments.text("name");
+      if (name === undefined) {
+        throw refused(400, 'Cannot perform action "POST" without a target name to act on.');
+      }
+      const search = call.arguments.text("search");
+      if (search === undefined) throw refused(400, "Search string cannot be empty.");
+      const table = call.twin.tables.table("saved_searches");
+      if (table.get(name)) {
+        const text = `Unable to create saved search with name '${name}'. A saved search with that name already exists.`;
+        throw refused(409, text);
+      }
+      const owner = ownerOf(call);
+      const changes = changesOf(call, { search, settings: {} });
+      const sharing = owner === "nobody" ? ("app" as const) : ("user" as const);
+      const row = stored(() => table.insert({ name, owner, app: appOf(call), sharing, ...changes }));
+      return savedResponse(call, row, 201);
+    },
+  }),
+  ...route({
+    id: "saved_search.delete",
+    method: "DELETE",
+    path: PATH,
+    summary: "Refuse to remove a saved search that is not named.",
+    handle() {
+      throw refused(400, 'Cannot perform action "DELETE" without a target name to act on.');
+    },
+  }),
+  ...route({
+    id: "saved_search.get",
+    method: "GET",
+    path: `${PATH}/:name`,
+    summary: "Show a saved search.",
+    handle: (call) => savedResponse(call, findSaved(call)),
+  }),
+  ...route({
+    id: "saved_search.update",
+    method: "POST",
+    path: `${PATH}/:name`,
+    summary: "Change a saved search.",
+    handle(call) {
+      const row = findSaved(call);
+      const changes = changesOf(call, row);
+      return savedResponse(
+        call,
+        stored(() => call.twin.tables.table("saved_searches").update(row.name, changes)) ?? row,
+      );
+    },
+  }),
+  ...route({
+    id: "saved_search.delete",
+    method: "DELETE",
+    path: `${PATH}/:name`,
+    summary: "Remove a saved search.",
+    handle(call) {
+      call.twin.tables.table("saved_searches").remove(findSaved(call).name);
+      const paging = { total: visible(call).length, perPage: 30, offset: 0 };
+      return feedResponse(call, { ...feedOf(call, TITLE, PATH, links), entries: [], paging });
+    },
+  }),
+  ...(["enable", "disable"] as const).flatMap((action) =>
+    route({
+      id: `saved_search.${action}`,
+      method: "POST",
+      path: `${PATH}/:name/${action}`,
+      summary: action === "enable" ? "Let a saved search be run." : "Keep a saved search from being run.",
+      handle(call) {
+        const row = findSaved(call);
+        const table = call.twin.tables.table("saved_searches");
+        return savedResponse(call, table.update(row.name, { disabled: action === "disable" }) ?? row);
+      },
+    }),
+  ),
+];
+
+/** The refusal of what a saved search that is disabled is asked for. */
+export function disabledSearch(name: string): RestError {
+  return refused(400, `Search not executed: the saved search '${name}' is disabled.`);
+}

@@ -1,0 +1,46 @@
+/** Marks the segments of an event's text: `segmentation`. */
+import type { RawMarkup } from "../output/write-xml.ts";
+import { xmlText } from "../output/xml.ts";
+import { refused } from "./rest-error.ts";
+
+const kinds = ["none", "raw", "inner", "outer", "full"];
+/** Characters that major segments end at. */
+const MAJOR = /[\s[\]<>(){}|!;,'"*\n\r\t&?+]+/;
+/** Characters that minor segments end at, within a major one. */
+const MINOR = /[/:=@.\-$#%\\_]/;
+
+/** @throws RestError 400 */
+export function markupOf(segmentation: string): RawMarkup {
+  if (!kinds.includes(segmentation)) {
+    throw refused(400, `Invalid value "${segmentation}" for argument "segmentation".`);
+  }
+  if (segmentation === "none" || segmentation === "raw") return xmlText;
+  const minor = (text: string) =>
+    split(text, MINOR).map(([part, isSegment]) => (isSegment ? marked(xmlText(part)) : xmlText(part)));
+  return (raw) =>
+    split(raw, MAJOR)
+      .map(([part, isSegment]) => {
+        if (!isSegment) return xmlText(part);
+        if (segmentation === "outer") return marked(xmlText(part));
+        const inner = minor(part).join("");
+        return segmentation === "full" && MINOR.test(part) ? marked(inner) : inner;
+      })
+      .join("");
+}
+
+function marked(xml: string): string {
+  return `<sg>${xml}</sg>`;
+}
+
+/** The text in parts: segments, and what is between them. */
+function split(text: string, breaker: RegExp): [part: string, isSegment: boolean][] {
+  const parts: [string, boolean][] = [];
+  let at = 0;
+  for (const match of text.matchAll(new RegExp(breaker, "g"))) {
+    if (match.index > at) parts.push([text.slice(at, match.index), true]);
+    parts.push([match[0], false]);
+    at = match.index + match[0].length;
+  }
+  if (at < text.length) parts.push([text.slice(at), true]);
+  return parts;
+}

@@ -1,0 +1,30 @@
+/** Figures of the events that a search has found. */
+import { identifier, raw, sql } from "../../datasets/sql.ts";
+import type { LogReader, QueryOptions } from "../../datasets/store/log-store.ts";
+import { columnOf, type Relation } from "../spl/relation.ts";
+
+export interface EventFigures {
+  count: number;
+  /** Seconds since the epoch; absent when there are no events, or they have no time. */
+  earliest: number | undefined;
+  latest: number | undefined;
+}
+
+export async function eventFigures(
+  store: LogReader,
+  events: Relation,
+  options: QueryOptions,
+): Promise<EventFigures> {
+  const column = columnOf(events, "_time");
+  const time = column === undefined ? raw("NULL") : sql`TRY_CAST(${identifier(column.column)} AS DOUBLE)`;
+  const { rows } = await store.query(
+    sql`SELECT count(*), min(${time}), max(${time}) FROM (${events.select}) AS r`,
+    options,
+  );
+  const [count, earliest, latest] = rows[0] ?? [];
+  return { count: Number(count ?? 0), earliest: numberOf(earliest), latest: numberOf(latest) };
+}
+
+function numberOf(value: unknown): number | undefined {
+  return typeof value === "number" ? value : undefined;
+}

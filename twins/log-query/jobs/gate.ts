@@ -1,0 +1,26 @@
+/** Work that can be made to wait. */
+export class Gate {
+  #opened: Promise<void> | undefined;
+  #open: (() => void) | undefined;
+
+  get closed(): boolean {
+    return this.#opened !== undefined;
+  }
+
+  close(): void {
+    this.#opened ??= new Promise((resolve) => {
+      this.#open = resolve;
+    });
+  }
+
+  open(): void {
+    this.#open?.();
+    this.#opened = undefined;
+    this.#open = undefined;
+  }
+
+  /** Resolves when it is open. */
+  async pass(): Promise<void> {
+    while (this.#opened !== undefined) await this.#opened;
+  }
+}

@@ -1,0 +1,177 @@
+/** The jobs of a twin: those of its rows. A row that goes ends its search; a row that came from a snapshot is searched again. */
+import type { Rows } from "../spl/rows.ts";
+import type { JobRow } from "../world/tables.ts";
+import { Job, type JobParts } from "./job.ts";
+import { DEFAULT_TTL_S, type JobRequest } from "./job-request.ts";
+import { Slots } from "./slots.ts";
+
+/** Searches that run at a time, and those that may wait for their turn. */
+export const MOST_RUNNING = 10;
+export const MOST_WAITING = 100;
+/** Values of results that are kept in all: the oldest finished jobs make room. */
+const MOST_VALUES = 20_000_000;
+
+/** Too many searches wait already. */
+export class TooManySearches extends Error {}
+
+export class JobBook {
+  readonly #parts: JobParts;
+  readonly #live = new Map<string, Job>();
+  readonly #unwatch: () => void;
+  #made = 0;
+
+  constructor(parts: Omit<JobParts, "slots">) {
+    this.#parts = { ...parts, slots: new Slots(MOST_RUNNING) };
+    this.#unwatch = parts.tables.watch(({ table, change }) => {
+      if (table === "jobs" && change !== "insert" && change !== "update") this.#dropLost();
+    });
+  }
+
+  /** @throws SplError of phase `dispatch`, TooManySearches */
+  start(request: JobRequest): Job {
+    this.#expire();
+    if (this.#parts.slots.waiting >= MOST_WAITING) throw new TooManySearches();
+    const sid = request.sid ?? this.#newSid();
+    const job = new Job(this.#parts, request, sid);
+    const { earliestMs, latestMs } = request.range;
+    this.#parts.tables.table("jobs").insert({
+      sid,
+      search: request.search,
+      owner: request.owner,
+      app: request.app,
+      saved_search: request.savedSearch ?? null,
+      state: "QUEUED",
+      created_at: new Date(job.createdMs).toISOString(),
+      expires_at: new Date(job.createdMs + request.ttlS * 1000).toISOString(),
+      ttl_s: request.ttlS,
+      priority: request.priority,
+      earliest_at: momentOf(earliestMs),
+      latest_at: momentOf(latestMs),
+      request: request.given,
+    });
+    return this.#keep(job);
+  }
+
+  /** The job, unless it has expired. */
+  find(sid: string): Job | undefined {
+    this.#expire();
+    const row = this.#parts.tables.table("jobs").get(sid);
+    if (!row) return undefined;
+    return this.#live.get(sid) ?? this.#again(row);
+  }
+
+  /** All jobs, the latest first. */
+  list(): Job[] {
+    this.#expire();
+    const jobs = this.#parts.tables.table("jobs").all();
+    return jobs.map((row) => this.#live.get(row.sid) ?? this.#again(row)).reverse();
+  }
+
+  /** Ends a job and forgets it. */
+  remove(sid: string): void {
+    this.#parts.tables.table("jobs").remove(sid);
+  }
+
+  /** Rows of a finished job, or of the latest of a saved search (`owner:app:name`). */
+  async results(name: string): Promise<Rows | undefined> {
+    const job = this.find(name) ?? this.#latestOf(name);
+    await job?.done;
+    return job?.rows;
+  }
+
+  /** Ends everything. */
+  async stop(): Promise<void> {
+    this.#unwatch();
+    const jobs = [...this.#live.values()];
+    this.#live.clear();
+    for (const job of jobs) job.cancel();
+    await Promise.allSettled(jobs.map(({ done }) => done));
+  }
+
+  #keep(job: Job): Job {
+    this.#live.set(job.sid, job);
+    job.done.then(() => this.#makeRoom());
+    return job;
+  }
+
+  /** A job that came from a snapshot has no results: they are found again. */
+  #again(row: JobRow): Job {
+    const time = (text: string | null) => (text === null ? undefined : Date.parse(text));
+    const job = new Job(
+      this.#parts,
+      {
+        search: row.search,
+        owner: row.owner,
+        app: row.app,
+        sid: row.sid,
+        savedSearch: row.saved_search ?? undefined,
+        label: "",
+        range: { earliestMs: time(row.earliest_at), latestMs: time(row.latest_at) },
+        nowMs: time(row.created_at),
+        maxCount: 50_000,
+        maxTimeS: 0,
+        ttlS: row.ttl_s ?? DEFAULT_TTL_S,
+        statusBuckets: Number(row.request.status_buckets ?? 0),
+        priority: row.priority,
+        given: row.request,
+      },
+      row.sid,
+    );
+    return this.#keep(job);
+  }
+
+  #latestOf(name: string): Job | undefined {
+    const [owner, app, ...rest] = name.split(":");
+    const saved = rest.join(":");
+    return this.list().find(({ row, request }) => {
+      if (request.savedSearch === undefined || row?.state !== "DONE") return false;
+      return (
+        request.savedSearch === saved && request.app === app && (owner === "-" || request.owner === owner)
+      );
+    });
+  }
+
+  #newSid(): string {
+    const seconds = Math.floor(this.#parts.clock.now() / 1000);
+    let sid: string;
+    do sid = `${seconds}.${++this.#made}`;
+    while (this.#parts.tables.table("jobs").get(sid));
+    return sid;
+  }
+
+  /** Jobs whose time is over are forgotten; one that is at work is not over. */
+  #expire(): void {
+    const nowMs = this.#parts.clock.now();
+    for (const { sid, state, expires_at } of this.#parts.tables.table("jobs").all()) {
+      if ((state === "DONE" || state === "FAILED") && Date.parse(expires_at) <= nowMs) this.remove(sid);
+    }
+  }
+
+  #dropLost(): void {
+    const jobs = this.#parts.tables.table("jobs");
+    for (const [sid, job] of this.#live) {
+      if (jobs.get(sid)) continue;
+      this.#live.delete(sid);
+      job.cancel();
+    }
+  }
+
+  /** Lets the oldest finished jobs go when all results together are too much; never the latest. */
+  #makeRoom(): void {
+    const finished = [...this.#live.values()].filter(({ rows }) => rows !== undefined);
+    let values = finished.reduce((sum, job) => sum + valuesOf(job), 0);
+    for (const job of finished.slice(0, -1)) {
+      if (values <= MOST_VALUES) return;
+      values -= valuesOf(job);
+      this.remove(job.sid);
+    }
+  }
+}
+
+function valuesOf({ rows }: Job): number {
+  return rows === undefined ? 0 : rows.rows.length * Math.max(1, rows.fields.length);
+}
+
+function momentOf(timeMs: number | undefined): string | null {
+  return timeMs === undefined || Math.abs(timeMs) > 8.64e15 ? null : new Date(timeMs).toISOString();
+}

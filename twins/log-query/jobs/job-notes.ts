@@ -1,0 +1,40 @@
+/** What a job has to say: messages for its owner, and the lines of its log. */
+import type { Clock } from "../../sandbox/clock.ts";
+import type { SearchMessage } from "../spl/spl-error.ts";
+
+export interface LogLine {
+  atMs: number;
+  level: "INFO" | "WARN" | "ERROR";
+  /** The part of splunkd that would say it. */
+  component: string;
+  text: string;
+}
+
+const MOST_LINES = 2_000;
+const MOST_MESSAGES = 100;
+/** Statements can be as long as the values in them. */
+const MOST_CHARACTERS = 4_000;
+
+export class JobNotes {
+  readonly messages: SearchMessage[] = [];
+  readonly lines: LogLine[] = [];
+  readonly #clock: Clock;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  note(component: string, text: string, level: LogLine["level"] = "INFO"): void {
+    if (this.lines.length >= MOST_LINES) return;
+    this.lines.push({ atMs: this.#clock.now(), level, component, text: text.slice(0, MOST_CHARACTERS) });
+  }
+
+  say(...messages: readonly SearchMessage[]): void {
+    for (const message of messages) {
+      if (this.messages.length >= MOST_MESSAGES) return;
+      this.messages.push(message);
+      const level = message.type === "WARN" ? "WARN" : message.type === "INFO" ? "INFO" : "ERROR";
+      this.note("SearchMessages", message.text, level);
+    }
+  }
+}

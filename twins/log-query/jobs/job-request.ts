@@ -1,0 +1,32 @@
+/** What a search is started with. */
+import type { TimeRange } from "../spl/search-context.ts";
+
+export type ExecMode = "normal" | "blocking" | "oneshot";
+
+export interface JobRequest {
+  /** The search, whose first word is a command. */
+  readonly search: string;
+  readonly owner: string;
+  readonly app: string;
+  /** The sid that it is to have; one is made when absent. */
+  readonly sid: string | undefined;
+  readonly savedSearch: string | undefined;
+  readonly label: string;
+  readonly range: TimeRange;
+  /** `now()`, when it is not the sandbox's clock. */
+  readonly nowMs: number | undefined;
+  /** Rows of the result that are kept. */
+  readonly maxCount: number;
+  /** Seconds after which it is ended with what it has; 0: as long as it takes. */
+  readonly maxTimeS: number;
+  /** Seconds it is kept for when it is over. */
+  readonly ttlS: number;
+  /** Most buckets of its timeline; 0: it has none, and no summary. */
+  readonly statusBuckets: number;
+  readonly priority: number;
+  /** As they were given, for `request` of the job. */
+  readonly given: Readonly<Record<string, string | string[]>>;
+}
+
+export const DEFAULT_TTL_S = 600;
+export const SAVED_TTL_S = 604_800;

@@ -1,0 +1,314 @@
+/** A search at work, or done: what is behind its row in the world. */
+import { performance } from "node:perf_hooks";
+import type { Logger } from "pino";
+import { type LogStore, QueryInterrupted, QueueFull } from "../../datasets/store/log-store.ts";
+import type { Clock } from "../../sandbox/clock.ts";
+import type { NewRowOf } from "../../sandbox/table.ts";
+import { createSearchContext } from "../spl/create-context.ts";
+import type { Knowledge } from "../spl/knowledge.ts";
+import { parseSearch } from "../spl/parse-search.ts";
+import { limited, type Relation } from "../spl/relation.ts";
+import type { Rows } from "../spl/rows.ts";
+import { defaultLimits, type SearchContext } from "../spl/search-context.ts";
+import { SplError } from "../spl/spl-error.ts";
+import type { Pipeline } from "../spl/syntax/ast.ts";
+import type { JobRow, LogQueryTables, logQueryTables } from "../world/tables.ts";
+import { type EventFigures, eventFigures } from "./event-figures.ts";
+import { Gate } from "./gate.ts";
+import { JobNotes } from "./job-notes.ts";
+import type { JobRequest } from "./job-request.ts";
+import { type CompiledSearch, compileSearch } from "./run-search.ts";
+import type { Slots } from "./slots.ts";
+
+/** The longest that a search may take when it sets no limit of its own. */
+const LONGEST_MS = 600_000;
+/** Rows that a search which is ended early still shows, and how long finding them may take. */
+const EARLY_ROWS = 1_000;
+const EARLY_MS = 5_000;
+/** How long a question to a job that is over may take. */
+const AFTERWARDS_MS = 60_000;
+
+export interface JobParts {
+  readonly tables: LogQueryTables;
+  readonly clock: Clock;
+  readonly knowledge: Knowledge;
+  store(): Promise<LogStore>;
+  readonly timeZone: string;
+  readonly slots: Slots;
+  readonly log: Logger;
+}
+
+export interface JobFigures {
+  /** Of the events before any transforming command. */
+  readonly found: EventFigures;
+  /** Events that the first command found. */
+  readonly scanned: number;
+}
+
+type Changes = Partial<NewRowOf<typeof logQueryTables.jobs.columns>>;
+
+const noRows: Rows = { fields: [], rows: [] };
+
+export class Job {
+  readonly sid: string;
+  readonly request: JobRequest;
+  readonly pipeline: Pipeline;
+  readonly createdMs: number;
+  readonly notes: JobNotes;
+  /** Seconds that parts of it took, by the names that `performance` has for them. */
+  readonly durations = new Map<string, number>();
+  /** Settles when the search is over, however it ended. */
+  readonly done: Promise<void>;
+  readonly #parts: JobParts;
+  readonly #ending = new AbortController();
+  readonly #gate = new Gate();
+  #finalized = false;
+  #context: SearchContext | undefined;
+  #compiled: CompiledSearch | undefined;
+  #rows: Rows | undefined;
+  #figures: Promise<JobFigures> | undefined;
+
+  /** @throws SplError of phase `dispatch` when the search cannot be read; nothing is begun then */
+  constructor(parts: JobParts, request: JobRequest, sid: string) {
+    this.#parts = parts;
+    this.request = request;
+    this.sid = sid;
+    this.createdMs = Math.floor(parts.clock.now());
+    this.notes = new JobNotes(parts.clock);
+    this.pipeline = parseSearch(request.search, parts.knowledge);
+    // Whoever makes the job makes its row, before anything of the search happens.
+    this.done = Promise.resolve().then(() => this.#live());
+  }
+
+  get row(): JobRow | undefined {
+    return this.#parts.tables.table("jobs").get(this.sid);
+  }
+
+  /** The result, once there is one. */
+  get rows(): Rows | undefined {
+    return this.#rows;
+  }
+
+  /** Whether the result's rows are events. */
+  get isEvents(): boolean {
+    return this.#compiled?.result.kind === "events";
+  }
+
+  get paused(): boolean {
+    return this.#gate.closed;
+  }
+
+  get isOver(): boolean {
+    const state = this.row?.state;
+    return state === undefined || state === "DONE" || state === "FAILED";
+  }
+
+  /** The events that it found, before any transforming command; absent until they are known, and when there are none. */
+  get events(): Relation | undefined {
+    return this.#compiled?.events;
+  }
+
+  store(): Promise<LogStore> {
+    return this.#parts.store();
+  }
+
+  /** For what is asked of the job when it is over: a search over its results, its events. It ends with `signal`. */
+  async reopened(signal: AbortSignal): Promise<SearchContext> {
+    return this.#createContext(await this.#parts.store(), signal, AFTERWARDS_MS);
+  }
+
+  pause(): void {
+    if (this.isOver || this.paused) return;
+    this.#gate.close();
+    this.#update({ state: "PAUSED" });
+    this.notes.note("DispatchManager", "paused");
+  }
+
+  unpause(): void {
+    if (!this.paused) return;
+    this.#update({ state: "RUNNING" });
+    this.notes.note("DispatchManager", "goes on");
+    this.#gate.open();
+  }
+
+  /** Ends it with the rows it has. */
+  finalize(): void {
+    if (this.isOver) return;
+    this.#finalized = true;
+    this.notes.note("DispatchManager", "finalized");
+    this.#ending.abort();
+    this.#gate.open();
+  }
+
+  /** Ends it for good. Its row is removed by whoever calls this. */
+  cancel(): void {
+    this.#ending.abort();
+    this.#gate.open();
+  }
+
+  /** Figures of its events: counted when somebody asks the first time; `undefined` for a search that has none. */
+  async figures(): Promise<JobFigures | undefined> {
+    if (this.events === undefined || this.row?.state !== "DONE") return undefined;
+    this.#figures ??= this.#count();
+    try {
+      return await this.#figures;
+    } catch (error) {
+      this.#figures = undefined;
+      throw error;
+    }
+  }
+
+  /** What there is to see already: of a search that goes on, the first of its events. */
+  async preview(maxRows: number): Promise<Rows> {
+    if (this.#rows) return this.#rows;
+    const result = this.#compiled?.result;
+    if (result?.kind !== "events" || this.#context === undefined || this.isOver) return noRows;
+    return this.#context.run(limited(result, maxRows), maxRows);
+  }
+
+  async #live(): Promise<void> {
+    let free: (() => void) | undefined;
+    try {
+      free = await this.#parts.slots.take(this.request.priority, this.#ending.signal);
+      await this.#run();
+    } catch (error) {
+      if (this.#finalized) await this.#endEarly();
+      else if (this.row !== undefined) this.#fail(error);
+    } finally {
+      free?.();
+    }
+  }
+
+  async #run(): Promise<void> {
+    const startedAt = performance.now();
+    this.#update({ state: "PARSING" });
+    const store = await this.#parts.store();
+    const context = this.#createContext(store, this.#ending.signal);
+    this.#context = context;
+    await this.#gate.pass();
+    this.#update({ state: "RUNNING" });
+    this.notes.note("dispatchRunner", `search: ${this.pipeline.text}`);
+    try {
+      const step = async () => {
+        await this.#gate.pass();
+        this.#ending.signal.throwIfAborted();
+      };
+      this.#compiled = await compileSearch(this.pipeline, context, step);
+      this.#took("dispatch.evaluate", startedAt);
+      const fetchedAt = performance.now();
+      const rows = await context.run(this.#compiled.result, this.request.maxCount);
+      this.#took("dispatch.fetch", fetchedAt);
+      await step();
+      this.#finish(rows, startedAt);
+    } catch (error) {
+      if (!this.#isTimeUp(error)) throw error;
+      const limit = this.request.maxTimeS;
+      this.notes.say({
+        type: "WARN",
+        text: `Search auto-finalized after time limit (${limit} seconds) reached.`,
+      });
+      this.#finalized = true;
+      await this.#endEarly();
+    } finally {
+      this.#took("command.total", startedAt);
+    }
+  }
+
+  #createContext(store: LogStore, signal: AbortSignal, deadlineMs?: number): SearchContext {
+    const { clock, knowledge, timeZone } = this.#parts;
+    const { request, sid } = this;
+    const limitMs = request.maxTimeS > 0 ? request.maxTimeS * 1000 : LONGEST_MS;
+    return createSearchContext({
+      store,
+      knowledge,
+      nowMs: request.nowMs ?? clock.now(),
+      timeZone,
+      range: request.range,
+      limits: { ...defaultLimits, maxResultRows: request.maxCount },
+      sid,
+      user: request.owner,
+      app: request.app,
+      signal,
+      deadlineMs: deadlineMs ?? limitMs,
+      parse: (text) => parseSearch(text, knowledge),
+      warn: (message) => this.notes.say(message),
+      ran: (statement) => this.notes.note("SearchOperator", statement),
+    });
+  }
+
+  /** It was stopped, by its owner or by its time limit: it shows what can be found quickly. */
+  async #endEarly(): Promise<void> {
+    const startedAt = performance.now();
+    let rows = noRows;
+    const result = this.#compiled?.result;
+    if (result?.kind === "events") {
+      const signal = AbortSignal.timeout(EARLY_MS);
+      try {
+        const store = await this.#parts.store();
+        this.#context = this.#createContext(store, signal, EARLY_MS);
+        rows = await this.#context.run(limited(result, EARLY_ROWS), EARLY_ROWS);
+      } catch (error) {
+        this.notes.note("dispatchRunner", error instanceof Error ? error.message : String(error), "WARN");
+      }
+    }
+    this.#finish(rows, startedAt);
+  }
+
+  #finish(rows: Rows, startedAt: number): void {
+    this.#update({ state: "FINALIZING" });
+    this.#rows = rows;
+    this.#over({ state: "DONE", result_count: rows.rows.length, finalized: this.#finalized }, startedAt);
+  }
+
+  #fail(error: unknown): void {
+    if (error instanceof SplError) {
+      this.notes.say({ type: "FATAL", text: error.message }, { type: "ERROR", text: error.message });
+    } else if (error instanceof QueryInterrupted || error instanceof QueueFull) {
+      this.notes.say({ type: "FATAL", text: `Search not executed: ${error.message}.` });
+    } else {
+      this.#parts.log.error({ err: error, sid: this.sid }, "a search failed");
+      const [line = "unknown reason"] = (error instanceof Error ? error.message : String(error)).split("\n");
+      this.notes.say({ type: "FATAL", text: `The search failed: ${line}` });
+    }
+    this.#over({ state: "FAILED" }, undefined);
+  }
+
+  #over(changes: Changes, startedAt: number | undefined): void {
+    const nowMs = Math.floor(this.#parts.clock.now());
+    const seconds = startedAt === undefined ? 0 : (performance.now() - startedAt) / 1000;
+    const expiresMs = nowMs + (this.row?.ttl_s ?? this.request.ttlS) * 1000;
+    this.#update({
+      ...changes,
+      finished_at: new Date(nowMs).toISOString(),
+      expires_at: new Date(expiresMs).toISOString(),
+      run_duration_s: Math.round(seconds * 1000) / 1000,
+      messages: [...this.notes.messages],
+    });
+    this.notes.note("dispatchRunner", `dispatchState=${changes.state} runDuration=${seconds.toFixed(3)}`);
+  }
+
+  /** Whether the search's own time limit ended it. */
+  #isTimeUp(error: unknown): boolean {
+    return this.request.maxTimeS > 0 && error instanceof QueryInterrupted && error.reason === "deadline";
+  }
+
+  async #count(): Promise<JobFigures> {
+    const events = this.#compiled?.events;
+    const scanned = this.#compiled?.scanned;
+    if (events === undefined || scanned === undefined) throw new Error("the search has no events");
+    const store = await this.#parts.store();
+    const options = { deadlineMs: LONGEST_MS };
+    const found = await eventFigures(store, events, options);
+    const of = scanned === events ? found : await eventFigures(store, scanned, options);
+    this.#update({ event_count: found.count, scan_count: of.count });
+    return { found, scanned: of.count };
+  }
+
+  #update(changes: Changes): void {
+    this.#parts.tables.table("jobs").update(this.sid, changes);
+  }
+
+  #took(what: string, sinceAt: number): void {
+    this.durations.set(what, (performance.now() - sinceAt) / 1000);
+  }
+}

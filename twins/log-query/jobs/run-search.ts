@@ -1,0 +1,40 @@
+/** The steps of a search between its text and its rows. */
+import { compilePipeline, noRows } from "../spl/compile-pipeline.ts";
+import type { Relation } from "../spl/relation.ts";
+import type { SearchContext } from "../spl/search-context.ts";
+import type { Pipeline } from "../spl/syntax/ast.ts";
+
+export interface CompiledSearch {
+  /** What the whole search answers. */
+  readonly result: Relation;
+  /** The events that a transforming command made a report of, or that are the result; absent when it began with none. */
+  readonly events: Relation | undefined;
+  /** The events that the first command found. */
+  readonly scanned: Relation | undefined;
+}
+
+/** @param step called before each command, which waits for it */
+export async function compileSearch(
+  { commands }: Pipeline,
+  context: SearchContext,
+  step: () => Promise<void>,
+): Promise<CompiledSearch> {
+  let result = noRows;
+  let events: Relation | undefined;
+  let scanned: Relation | undefined;
+  for (const command of commands) {
+    await step();
+    result = await compilePipeline({ commands: [command] }, context, result);
+    if (result.kind !== "events") continue;
+    scanned ??= result;
+    events = result;
+  }
+  return { result, events, scanned };
+}
+
+/** How many of the commands work on events, so that `/events` shows what they leave. */
+export function eventCommands({ commands }: Pipeline): number {
+  const report = commands.findIndex(({ kind }) => kind === "report" || kind === "events");
+  const first = report < 0 ? commands.length : report;
+  return commands[0]?.kind === "generating" && commands[0].name !== "search" ? 0 : first;
+}

@@ -1,0 +1,236 @@
+/** Entries and collections, as all of splunkd's REST API shows things: Atom or JSON. */
+import { BUILD, VERSION } from "../product.ts";
+import { isoSecond, isoTime } from "./timestamp.ts";
+import { DECLARATION, xmlAttribute, xmlText } from "./xml.ts";
+
+export type Content =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly Content[]
+  | { readonly [name: string]: Content };
+
+export interface Acl {
+  readonly app: string;
+  readonly owner: string;
+  readonly sharing: "user" | "app" | "global" | "system";
+  readonly read: readonly string[];
+  readonly write: readonly string[];
+  /** Seconds, of a job. */
+  readonly ttl?: number;
+  /** Whether it can be removed, changed in its rights and shared: none of that is said when absent. */
+  readonly removable?: boolean;
+}
+
+export interface Entry {
+  readonly name: string;
+  /** From `/services` on. */
+  readonly path: string;
+  readonly author: string;
+  readonly updatedMs: number;
+  readonly publishedMs?: number;
+  /** Relation to the last part of its address, or to a whole one; empty: the entry's own. `alternate` is always there. */
+  readonly links: Readonly<Record<string, string>>;
+  readonly acl: Acl;
+  /** Arguments that it takes; said of a single entry. */
+  readonly fields?: {
+    readonly optional: readonly string[];
+    readonly required: readonly string[];
+    readonly wildcard: readonly string[];
+  };
+  readonly content: Readonly<Record<string, Content>>;
+}
+
+export interface Feed {
+  readonly title: string;
+  readonly path: string;
+  readonly updatedMs: number;
+  readonly links: Readonly<Record<string, string>>;
+  readonly entries: readonly Entry[];
+  readonly paging: { readonly total: number; readonly perPage: number; readonly offset: number };
+  readonly messages: readonly { readonly type: string; readonly text: string }[];
+}
+
+/** Where entries say that they are. */
+export interface Place {
+  /** Address of the twin, without a slash at the end. */
+  readonly origin: string;
+  readonly timeZone: string;
+}
+
+const NAMESPACES =
+  'xmlns="http://www.w3.org/2005/Atom" xmlns:s="http://dev.splunk.com/ns/rest" xmlns:opensearch="http://a9.com/-/spec/opensearch/1.1/"';
+const PREAMBLE = `${DECLARATION}\n<?xml-stylesheet type="text/xml" href="/static/atom.xsl"?>\n`;
+
+// ---- Atom
+
+export function feedXml(feed: Feed, place: Place): string {
+  const { total, perPage, offset } = feed.paging;
+  const messages = feed.messages.map(
+    ({ type, text }) => `    <s:msg type="${xmlAttribute(type)}">${xmlText(text)}</s:msg>\n`,
+  );
+  return [
+    PREAMBLE,
+    `<feed ${NAMESPACES}>\n`,
+    `  <title>${xmlText(feed.title)}</title>\n`,
+    `  <id>${xmlText(place.origin + feed.path)}</id>\n`,
+    `  <updated>${isoSecond(feed.updatedMs, place.timeZone)}</updated>\n`,
+    `  <generator build="${BUILD}" version="${VERSION}"/>\n`,
+    "  <author>\n    <name>Splunk</name>\n  </author>\n",
+    ...Object.entries(feed.links).map(([rel, last]) => linkXml(rel, addressOf(feed.path, last), "  ")),
+    `  <opensearch:totalResults>${total}</opensearch:totalResults>\n`,
+    `  <opensearch:itemsPerPage>${perPage}</opensearch:itemsPerPage>\n`,
+    `  <opensearch:startIndex>${offset}</opensearch:startIndex>\n`,
+    messages.length === 0 ? "  <s:messages/>\n" : `  <s:messages>\n${messages.join("")}  </s:messages>\n`,
+    ...feed.entries.map((entry) => entryElement(entry, place, "  ", "")),
+    "</feed>\n",
+  ].join("");
+}
+
+/** An entry that is a document of its own: a single job is. */
+export function entryXml(entry: Entry, place: Place): string {
+  return `${PREAMBLE}${entryElement(entry, place, "", ` ${NAMESPACES}`)}`;
+}
+
+function entryElement(entry: Entry, place: Place, indent: string, attributes: string): string {
+  const inner = `${indent}  `;
+  const published =
+    entry.publishedMs === undefined
+      ? ""
+      : `${inner}<published>${isoTime(entry.publishedMs, place.timeZone)}</published>\n`;
+  const { fields } = entry;
+  const attributesOf: Record<string, Content> =
+    fields === undefined
+      ? {}
+      : {
+          "eai:attributes": {
+            optionalFields: fields.optional,
+            requiredFields: fields.required,
+            wildcardFields: fields.wildcard,
+          },
+        };
+  const content = { ...entry.content, "eai:acl": aclContent(entry.acl), ...attributesOf };
+  const updated =
+    entry.publishedMs === undefined
+      ? isoSecond(entry.updatedMs, place.timeZone)
+      : isoTime(entry.updatedMs, place.timeZone);
+  return [
+    `${indent}<entry${attributes}>\n`,
+    `${inner}<title>${xmlText(entry.name)}</title>\n`,
+    `${inner}<id>${xmlText(place.origin + entry.path)}</id>\n`,
+    `${inner}<updated>${updated}</updated>\n`,
+    linkXml("alternate", entry.path, inner),
+    published,
+    `${inner}<author>\n${inner}  <name>${xmlText(entry.author)}</name>\n${inner}</author>\n`,
+    ...Object.entries(entry.links).map(([rel, last]) => linkXml(rel, addressOf(entry.path, last), inner)),
+    `${inner}<content type="text/xml">\n`,
+    dictXml(content, `${inner}  `),
+    `${inner}</content>\n`,
+    `${indent}</entry>\n`,
+  ].join("");
+}
+
+function linkXml(rel: string, href: string, indent: string): string {
+  return `${indent}<link href="${xmlAttribute(href)}" rel="${xmlAttribute(rel)}"/>\n`;
+}
+
+function dictXml(dict: Readonly<Record<string, Content>>, indent: string): string {
+  const members = Object.entries(dict);
+  if (members.length === 0) return `${indent}<s:dict/>\n`;
+  const keys = members.map(([name, value]) => {
+    const open = `${indent}  <s:key name="${xmlAttribute(name)}">`;
+    if (isPlain(value)) return `${open}${scalarXml(value)}</s:key>\n`;
+    return `${open}\n${nestedXml(value, `${indent}    `)}${indent}  </s:key>\n`;
+  });
+  return `${indent}<s:dict>\n${keys.join("")}${indent}</s:dict>\n`;
+}
+
+function nestedXml(value: readonly Content[] | { readonly [name: string]: Content }, indent: string): string {
+  if (!isList(value)) return dictXml(value, indent);
+  if (value.length === 0) return `${indent}<s:list/>\n`;
+  const items = value.map((item) => {
+    if (isPlain(item)) return `${indent}  <s:item>${scalarXml(item)}</s:item>\n`;
+    return `${indent}  <s:item>\n${nestedXml(item, `${indent}    `)}${indent}  </s:item>\n`;
+  });
+  return `${indent}<s:list>\n${items.join("")}${indent}</s:list>\n`;
+}
+
+/** Truth values are 1 and 0. */
+function scalarXml(value: string | number | boolean | null): string {
+  if (value === null) return "";
+  return typeof value === "boolean" ? (value ? "1" : "0") : xmlText(String(value));
+}
+
+function isPlain(value: Content): value is string | number | boolean | null {
+  return typeof value !== "object" || value === null;
+}
+
+function isList(value: object): value is readonly Content[] {
+  return Array.isArray(value);
+}
+
+function aclContent(acl: Acl): Record<string, Content> {
+  const { app, owner, sharing, read, write, ttl, removable } = acl;
+  const rights: Record<string, Content> =
+    removable === undefined
+      ? {}
+      : {
+          can_change_perms: true,
+          can_share_app: true,
+          can_share_global: true,
+          can_share_user: true,
+          removable,
+        };
+  return {
+    app,
+    can_list: true,
+    can_write: true,
+    modifiable: true,
+    owner,
+    perms: { read, write },
+    sharing,
+    ...rights,
+    ...(ttl === undefined ? {} : { ttl: String(ttl) }),
+  };
+}
+
+// ---- JSON
+
+export function feedJson(feed: Feed, place: Place): object {
+  return {
+    links: linksJson(feed.path, feed.links, false),
+    origin: place.origin + feed.path,
+    updated: isoSecond(feed.updatedMs, place.timeZone),
+    generator: { build: BUILD, version: VERSION },
+    entry: feed.entries.map((entry) => entryJson(entry, place)),
+    paging: feed.paging,
+    messages: feed.messages,
+  };
+}
+
+export function entryJson(entry: Entry, place: Place): object {
+  const { name, path, author, updatedMs, publishedMs, links, acl, fields, content } = entry;
+  const isJob = publishedMs !== undefined;
+  return {
+    name,
+    id: place.origin + path,
+    updated: isJob ? isoTime(updatedMs, place.timeZone) : isoSecond(updatedMs, place.timeZone),
+    links: linksJson(path, links, true),
+    ...(isJob ? { published: isoTime(publishedMs, place.timeZone) } : {}),
+    author,
+    acl: aclContent(acl),
+    ...(fields === undefined ? {} : { fields }),
+    content: isJob ? content : { "eai:acl": null, ...content },
+  };
+}
+
+function linksJson(path: string, links: Readonly<Record<string, string>>, alternate: boolean) {
+  const own = Object.entries(links).map(([rel, last]) => [rel, addressOf(path, last)]);
+  return Object.fromEntries([...(alternate ? [["alternate", path]] : []), ...own]);
+}
+
+function addressOf(path: string, last: string): string {
+  if (last === "") return path;
+  return last.startsWith("/") ? last : `${path}/${last}`;
+}
