@@ -18,8 +18,12 @@ const links = {
   control: "control",
 };
 
-/** @param figures once they are counted */
+/**
+ * @param place address of the jobs: entries name the one by which they were asked for
+ * @param figures once they are counted
+ */
 export function jobEntry(
+  place: string,
   job: Job,
   row: JobRow,
   figures: JobFigures | undefined,
@@ -29,7 +33,7 @@ export function jobEntry(
   const createdMs = Date.parse(row.created_at);
   return {
     name: row.state === "QUEUED" ? "" : row.search,
-    path: `/services/search/v2/jobs/${encodeURIComponent(row.sid)}`,
+    path: `${place}/${encodeURIComponent(row.sid)}`,
     author: row.owner,
     updatedMs: Date.parse(row.finished_at ?? row.created_at),
     publishedMs: createdMs,

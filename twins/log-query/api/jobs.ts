@@ -44,11 +44,15 @@ export function startedResponse(call: Call, sid: string): VendorResponse {
   return { ...response, headers: { ...response.headers, location: `/services/search/jobs/${sid}` } };
 }
 
+function placeOfJobs({ request }: Call): string {
+  return request.path.includes("/search/v2/") ? "/services/search/v2/jobs" : "/services/search/jobs";
+}
+
 async function entryOf(call: Call, job: Job) {
   const figures = await job.figures();
   const row = job.row;
   if (row === undefined) throw fatal(404, "Unknown sid.");
-  return jobEntry(job, row, figures, call.twin.timeZone, call.twin.clock.now());
+  return jobEntry(placeOfJobs(call), job, row, figures, call.twin.timeZone, call.twin.clock.now());
 }
 
 /** The forms of a job, and those of results, which are refused in words of their own. */
@@ -107,7 +111,9 @@ export const jobOperations = [
       const { timeZone, clock } = call.twin;
       const all = call.twin.jobs
         .list()
-        .flatMap((job) => (job.row ? [jobEntry(job, job.row, undefined, timeZone, clock.now())] : []));
+        .flatMap((job) =>
+          job.row ? [jobEntry(placeOfJobs(call), job, job.row, undefined, timeZone, clock.now())] : [],
+        );
       return feedResponse(call, { ...feedOf(call, "jobs", PATH, {}), ...pageOf(call, all, "given") });
     },
   }),

@@ -32,9 +32,9 @@ export async function compileSearch(
   return { result, events, scanned };
 }
 
-/** How many of the commands work on events, so that `/events` shows what they leave. */
-export function eventCommands({ commands }: Pipeline): number {
-  const report = commands.findIndex(({ kind }) => kind === "report" || kind === "events");
-  const first = report < 0 ? commands.length : report;
-  return commands[0]?.kind === "generating" && commands[0].name !== "search" ? 0 : first;
+/** How many of the commands work on events, before one makes a report of them: `/events` shows what these leave. */
+export function eventCommands({ commands }: Pick<Pipeline, "commands">): number {
+  if (commands[0]?.name !== "search") return 0;
+  const report = commands.findIndex(({ kind, name }) => kind === "report" && name !== "head");
+  return report < 0 ? commands.length : report;
 }

@@ -1,0 +1,76 @@
+/** The part of the vendor's client, which has no types of its own, that tests use. */
+declare module "splunk-sdk" {
+  // biome-ignore lint/suspicious/noExplicitAny: what the vendor's server answers
+  type Answered = any;
+  type Given = Record<string, unknown>;
+
+  class Entity {
+    name: string;
+    properties(): Answered;
+    acl(): Answered;
+    links(): Answered;
+    fetch(options?: Given): Promise<this>;
+    update(properties: Given): Promise<this>;
+    remove(): Promise<unknown>;
+  }
+
+  class Collection<Item extends Entity> {
+    fetch(options?: Given): Promise<this>;
+    item(name: string): Item | null;
+    list(): Item[];
+    create(name: string, properties?: Given): Promise<Item>;
+  }
+
+  class Job extends Entity {
+    sid: string;
+    cancel(): Promise<Answered>;
+    pause(): Promise<Answered>;
+    unpause(): Promise<Answered>;
+    finalize(): Promise<Answered>;
+    touch(): Promise<Answered>;
+    setTTL(seconds: number): Promise<Answered>;
+    setPriority(priority: number): Promise<Answered>;
+    enablePreview(): Promise<Answered>;
+    disablePreview(): Promise<Answered>;
+    results(options?: Given): Promise<[Answered, Job]>;
+    preview(options?: Given): Promise<[Answered, Job]>;
+    events(options?: Given): Promise<[Answered, Job]>;
+    summary(options?: Given): Promise<[Answered, Job]>;
+    timeline(options?: Given): Promise<[Answered, Job]>;
+    searchlog(): Promise<[Answered, Job]>;
+    track(options: Given, callbacks: Record<string, (argument: Answered) => unknown>): Promise<unknown>;
+    iterator(type: string, options?: Given): { next(): Promise<[Answered, boolean]> };
+  }
+
+  class SavedSearch extends Entity {
+    dispatch(options?: Given): Promise<[Job, SavedSearch]>;
+    history(options?: Given): Promise<[Job[], SavedSearch]>;
+    acknowledge(): Promise<Answered>;
+    suppressInfo(): Promise<Answered>;
+  }
+
+  class Service {
+    constructor(options: Given);
+    version: string;
+    sessionKey: string;
+    login(): Promise<unknown>;
+    logout(): void;
+    get(path: string, parameters?: Given): Promise<Answered>;
+    post(path: string, parameters?: Given): Promise<Answered>;
+    search(query: string | Given, options?: Given): Promise<Job>;
+    oneshotSearch(query: string, options?: Given): Promise<Answered>;
+    getJob(sid: string): Promise<Job>;
+    parse(query: string, options?: Given): Promise<Answered>;
+    typeahead(prefix: string, count?: number): Promise<Answered>;
+    currentUser(): Promise<Entity>;
+    serverInfo(): Promise<Entity>;
+    jobs(namespace?: Given): Collection<Job>;
+    savedSearches(namespace?: Given): Collection<SavedSearch>;
+    indexes(namespace?: Given): Collection<Entity>;
+    apps(): Collection<Entity>;
+    users(): Collection<Entity>;
+  }
+
+  const splunkjs: { Service: typeof Service };
+  export default splunkjs;
+}

@@ -1,0 +1,82 @@
+/** The log-query twin in a sandbox of its own, with a port of its own as the vendor's client needs it. */
+import splunkjs from "splunk-sdk";
+import engine from "../../twins/engine/index.ts";
+import splunk from "../../twins/log-query/index.ts";
+import type { RunningTwins } from "../../twins/sandbox/start.ts";
+import { type Answer, request } from "./http.ts";
+import { addressesOf, startEnvironment } from "./twins.ts";
+
+export interface SplunkSandbox {
+  twins: RunningTwins;
+  /** At its own port: the vendor's paths are at the root. */
+  url: string;
+  /** The vendor's client, not logged in. */
+  client(options?: { app?: string; owner?: string }): InstanceType<typeof splunkjs.Service>;
+  /** A request with the seeded token: parameters go as a form, or in the address of a GET or DELETE. */
+  ask(
+    method: string,
+    path: string,
+    parameters?: Parameters,
+    headers?: Record<string, string>,
+  ): Promise<Answer>;
+  /** `/sim` of the twin, with the key. */
+  control(method: string, path: string, body?: unknown): Promise<Answer>;
+  /** Adds events: members of the world's table `events`. */
+  add(...events: readonly object[]): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export type Parameters = Readonly<Record<string, string | number | readonly string[]>>;
+
+export async function startSplunk(config: Record<string, unknown> = {}): Promise<SplunkSandbox> {
+  const service = `version: 1\nservices:\n  - name: splunk\n    port: 0\n    config: ${JSON.stringify(config)}\n`;
+  const twins = await startEnvironment(service, { twins: [engine, splunk] });
+  const { control_url, port_url: url } = addressesOf(twins, "splunk");
+  if (url === undefined) throw new Error("the twin has no port of its own");
+  const { hostname, port } = new URL(url);
+  const control = (method: string, path: string, body?: unknown) =>
+    request(method, `${control_url}/sim${path}`, {
+      headers: { "content-type": "application/json", "x-api-key": twins.apiKey },
+      body,
+    });
+  return {
+    twins,
+    url,
+    client: (options = {}) =>
+      new splunkjs.Service({
+        scheme: "http",
+        host: hostname,
+        port,
+        username: "admin",
+        password: "splunk-twin-password",
+        ...options,
+      }),
+    ask(method, path, parameters = {}, headers = {}) {
+      const form = formOf(parameters);
+      const inAddress = method === "GET" || method === "DELETE";
+      const address = inAddress && form !== "" ? `${url}${path}?${form}` : `${url}${path}`;
+      return request(method, address, {
+        headers: {
+          authorization: "Bearer splunk-twin-token",
+          ...(inAddress ? {} : { "content-type": "application/x-www-form-urlencoded" }),
+          ...headers,
+        },
+        ...(inAddress ? {} : { body: form }),
+      });
+    },
+    control,
+    async add(...events) {
+      const answer = await control("POST", "/data", { data: { events } });
+      if (answer.status !== 200 && answer.status !== 201) throw new Error(answer.text);
+    },
+    stop: () => twins.stop(),
+  };
+}
+
+function formOf(parameters: Parameters): string {
+  const form = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) {
+    for (const one of typeof value === "object" ? value : [value]) form.append(name, String(one));
+  }
+  return form.toString();
+}
