@@ -20,6 +20,8 @@ export interface OrderKey {
   /** A column of `select` that is no field: `#order0`, … */
   readonly column: string;
   readonly direction: "ASC" | "DESC";
+  /** Where rows without a value come; last when absent. */
+  readonly nulls?: "first";
 }
 
 export interface Relation {
@@ -27,7 +29,7 @@ export interface Relation {
   readonly select: Sql;
   /** In the order in which results show them. */
   readonly columns: readonly Column[];
-  /** Most important first; NULLs come last. Rows that agree in all keys may come in any order, so that there should be none. */
+  /** Most important first. Rows that agree in all keys may come in any order, so that there should be none. */
   readonly order: readonly OrderKey[];
   /** Whether rows still are events (they have `_raw`), or a transforming command has made a report of them. */
   readonly kind: "events" | "report";
@@ -129,7 +131,10 @@ export function filter(input: Relation, predicate: Sql): Relation {
 export function orderBy(order: readonly OrderKey[]): Sql | undefined {
   if (order.length === 0) return undefined;
   return joined(
-    order.map(({ column, direction }) => sql`${identifier(column)} ${raw(direction)} NULLS LAST`),
+    order.map(
+      ({ column, direction, nulls }) =>
+        sql`${identifier(column)} ${raw(direction)} NULLS ${raw(nulls === "first" ? "FIRST" : "LAST")}`,
+    ),
     ", ",
   );
 }
@@ -155,15 +160,26 @@ export function reordered(
   keys: readonly { value: Sql; direction: OrderKey["direction"] }[],
 ): Relation {
   const order = [
-    ...keys.map(({ direction }) => direction),
-    ...input.order.map(({ direction }) => direction),
-  ].map((direction, index): OrderKey => ({ column: `#order${index}`, direction }));
+    ...keys.map(({ direction }): Omit<OrderKey, "column"> => ({ direction })),
+    ...input.order.map(({ column: _, ...manner }) => manner),
+  ].map((manner, index): OrderKey => ({ ...manner, column: `#order${index}` }));
   const values = [...keys.map(({ value }) => value), ...input.order.map(({ column }) => identifier(column))];
   const items = [
     ...input.columns.map(({ column }) => identifier(column)),
     ...values.map((value, index) => sql`${value} AS ${identifier(`#order${index}`)}`),
   ];
   return { ...input, order, select: sql`SELECT ${joined(items, ", ")} FROM (${input.select}) AS r` };
+}
+
+/** The same rows from the last to the first. */
+export function backwards(input: Relation): Relation {
+  const order = input.order.map(({ column, direction, nulls }): OrderKey => {
+    const opposite = direction === "ASC" ? "DESC" : "ASC";
+    return nulls === "first"
+      ? { column, direction: opposite }
+      : { column, direction: opposite, nulls: "first" };
+  });
+  return { ...input, order };
 }
 
 /** The same rows, each with its number from 1 as the only order key (`#order0`). */

@@ -1,6 +1,10 @@
 /** `fields`: which fields go on. */
 import { defineCommand } from "../command.ts";
 import { columnOf, extend, outputsOf, project } from "../relation.ts";
+import { matchingColumns } from "../wildcards.ts";
+
+/** They go on unless they are taken out by name, or with `_*`. */
+const kept: readonly string[] = ["_time", "_raw"];
 
 export const fields = defineCommand({
   name: "fields",
@@ -13,12 +17,14 @@ export const fields = defineCommand({
     return { mode, names };
   },
   compile({ mode, names }, input) {
-    if (mode === "remove") return extend(input, new Map(names.map((name) => [name, undefined])));
-    const kept = [...names, "_time", "_raw"].filter((name) => columnOf(input, name) !== undefined);
-    const outputs = outputsOf(input);
+    const named = matchingColumns(input, names);
+    if (mode === "remove") return extend(input, new Map(named.map(({ name }) => [name, undefined])));
+    const internal = kept.flatMap((name) => columnOf(input, name) ?? []);
+    const outputs = new Map(outputsOf(input).map((output) => [output.name, output]));
+    const columns = new Set([...named, ...internal]);
     return project(
       input,
-      [...new Set(kept)].flatMap((name) => outputs.filter((output) => output.name === name)),
+      [...columns].flatMap(({ name }) => outputs.get(name) ?? []),
     );
   },
 });

@@ -1,8 +1,9 @@
 /** `head`: the first rows, or those before the first for which an expression is false. */
-import { sql } from "../../../datasets/sql.ts";
+import { raw, sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
-import { compileCondition } from "../eval/compile-expression.ts";
+import { compileExpression } from "../eval/compile-expression.ts";
 import { filter, limited, numbered } from "../relation.ts";
+import { commandError } from "../spl-error.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
 import { boolean, count } from "../syntax/option-types.ts";
 
@@ -18,14 +19,17 @@ export const head = defineCommand({
     return { limit: limit ?? (expression === undefined ? 10 : undefined), expression, keepNull, keepLast };
   },
   async compile({ limit, expression, keepNull, keepLast }, input, context) {
-    if (expression === undefined) return limited(input, limit ?? 10);
-    const rows = numbered(input);
-    const condition = await compileCondition(expression, rows, context);
-    const ends = sql`NOT coalesce(${condition}, ${keepNull})`;
-    const before = sql`SELECT min("#order0") FROM (${rows.select}) AS r WHERE ${ends}`;
-    const last = keepLast ? sql`<=` : sql`<`;
-    const kept = filter(rows, sql`coalesce("#order0" ${last} (${before}), true)`);
-    return limit === undefined ? kept : limited(kept, limit);
+    const first = limit === undefined ? input : limited(input, limit);
+    if (expression === undefined) return first;
+    const rows = numbered(first);
+    const { type, isNull, sql: value } = await compileExpression(expression, rows, context, "'head' command");
+    if (type !== "boolean" && !isNull) {
+      throw commandError("head", "The expression has to give a Boolean result.", "run");
+    }
+    const goesOn = sql`coalesce(${isNull ? raw("NULL") : value}, CAST(${keepNull} AS BOOLEAN))`;
+    const end = sql`SELECT min("#order0") FROM (${rows.select}) AS r WHERE NOT ${goesOn}`;
+    const before = keepLast ? raw("<=") : raw("<");
+    return filter(rows, sql`coalesce("#order0" ${before} (${end}), TRUE)`);
   },
 });
 

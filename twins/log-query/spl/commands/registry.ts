@@ -1,15 +1,34 @@
 /** The commands of SPL by name: those served, and those of Splunk's reference that are not. */
 import type { Command } from "../command.ts";
 import { commandError, SplError } from "../spl-error.ts";
+import { dedup } from "./dedup.ts";
 import { evaluate } from "./eval.ts";
 import { fieldformat } from "./fieldformat.ts";
 import { fields } from "./fields.ts";
 import { head } from "./head.ts";
+import { rename } from "./rename.ts";
+import { reverse } from "./reverse.ts";
+import { sort } from "./sort.ts";
 import { stats } from "./stats.ts";
+import { table } from "./table.ts";
+import { tail } from "./tail.ts";
 import { where } from "./where.ts";
 
 /** One line a command, in the order of their names. */
-export const commands: readonly Command[] = [evaluate, fieldformat, fields, head, stats, where];
+export const commands: readonly Command[] = [
+  dedup,
+  evaluate,
+  fieldformat,
+  fields,
+  head,
+  rename,
+  reverse,
+  sort,
+  stats,
+  table,
+  tail,
+  where,
+];
 
 /** Commands of Splunk's reference that are refused by name. */
 export const notServed: readonly string[] = [

@@ -1,0 +1,104 @@
+/** `dedup`: the first rows of each combination of values. */
+import { identifier, joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
+import { defineCommand } from "../command.ts";
+import {
+  type Column,
+  columnOf,
+  filter,
+  orderClause,
+  outputsOf,
+  project,
+  type Relation,
+  reordered,
+} from "../relation.ts";
+import { readSortFields, type SortField, sortKeys } from "../sort-keys.ts";
+import type { ArgumentReader } from "../syntax/argument-reader.ts";
+import { boolean } from "../syntax/option-types.ts";
+import { matchingNames } from "../wildcards.ts";
+
+const optionTypes = { keepevents: boolean, keepempty: boolean, consecutive: boolean };
+
+export const dedup = defineCommand({
+  name: "dedup",
+  kind: "stateful",
+  parse(reader) {
+    const before = reader.options(optionTypes);
+    const most = /^\d+$/.test(reader.peek().text) ? reader.integer("a number of rows") : 1;
+    if (most < 1) reader.fail("The number of rows to keep has to be greater than 0.");
+    const names = reader.fields(["sortby"]);
+    const options = { ...before, ...reader.options(optionTypes) };
+    names.push(...reader.fields(["sortby"]));
+    const order = reader.keyword("sortby") ? readOrder(reader) : [];
+    const {
+      keepevents = false,
+      keepempty = false,
+      consecutive = false,
+    } = { ...options, ...reader.options(optionTypes) };
+    if (names.length === 0) reader.fail("Missing a list of fields.");
+    return { most, names, order, keepevents, keepempty, consecutive };
+  },
+  compile({ most, names, order, keepevents, keepempty, consecutive }, input) {
+    const rows = order.length === 0 ? input : reordered(input, sortKeys(input, order));
+    const columns = keyColumns(rows, names);
+    if (columns === undefined) return keepempty ? rows : filter(rows, raw("FALSE"));
+    const keys = columns.map(({ column }) => identifier(column));
+    const complete = joined(
+      keys.map((key) => sql`${key} IS NOT NULL`),
+      " AND ",
+    );
+    const candidates = keepempty || keepevents ? rows : filter(rows, complete);
+    const positioned = consecutive ? inRuns(candidates, keys) : inGroups(candidates, keys);
+    const extra = sql`(${complete} AND "#position" > CAST(${most} AS BIGINT))`;
+    if (keepevents) return emptied(positioned, columns, extra);
+    const kept = filter(positioned, sql`NOT ${extra}`);
+    return project(kept, outputsOf(kept));
+  },
+});
+
+/** With `#position`: how many rows with the same values there are up to this one. */
+function inGroups(rows: Relation, keys: readonly Sql[]): Relation {
+  const position = sql`row_number() OVER (PARTITION BY ${joined(keys, ", ")} ${orderClause(rows.order)})`;
+  return withColumn(rows, "#position", position);
+}
+
+/** With `#position`: the same within the rows that follow each other. */
+function inRuns(rows: Relation, keys: readonly Sql[]): Relation {
+  const order = orderClause(rows.order);
+  const differs = keys.map((key) => sql`${key} IS DISTINCT FROM lag(${key}) OVER (${order})`);
+  const begins = joined([sql`row_number() OVER (${order}) = 1`, ...differs], " OR ");
+  const starts = withColumn(rows, "#begins", sql`CAST((${begins}) AS BIGINT)`);
+  const runs = withColumn(
+    starts,
+    "#run",
+    sql`sum("#begins") OVER (${order} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)`,
+  );
+  return withColumn(runs, "#position", sql`row_number() OVER (PARTITION BY "#run" ${order})`);
+}
+
+function withColumn(rows: Relation, name: string, value: Sql): Relation {
+  return { ...rows, select: sql`SELECT *, ${value} AS ${identifier(name)} FROM (${rows.select}) AS r` };
+}
+
+/** All rows; those that are too many lose the values that make them so. */
+function emptied(rows: Relation, columns: readonly Column[], extra: Sql): Relation {
+  const names = new Set(columns.map(({ name }) => name));
+  const outputs = outputsOf(rows).map((output) => {
+    if (!names.has(output.name)) return output;
+    const { value } = output;
+    return { ...output, value: { ...value, sql: sql`CASE WHEN NOT ${extra} THEN ${value.sql} END` } };
+  });
+  return project(rows, outputs);
+}
+
+function readOrder(reader: ArgumentReader): SortField[] {
+  const { fields } = readSortFields(reader);
+  if (fields.length === 0) reader.fail("Missing a field to sort by.");
+  return fields;
+}
+
+/** `undefined` when one of the fields is in no row. */
+function keyColumns(rows: Relation, names: readonly string[]): Column[] | undefined {
+  const columns = matchingNames(rows, names).map((name) => columnOf(rows, name));
+  const known = columns.filter((column) => column !== undefined);
+  return known.length === columns.length && known.length > 0 ? known : undefined;
+}

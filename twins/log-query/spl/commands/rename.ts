@@ -1,0 +1,66 @@
+/** `rename`: other names for fields, one pair after the other. */
+import { defineCommand } from "../command.ts";
+import { renamedExpression } from "../eval/renamed-expression.ts";
+import { columnOf, extend, type Output, outputsOf, project, type Relation } from "../relation.ts";
+import type { ArgumentReader } from "../syntax/argument-reader.ts";
+import { countWildcards, fillWildcards, hasWildcard, wildcardMatch } from "../wildcards.ts";
+
+interface Renaming {
+  from: string;
+  to: string;
+}
+
+export const rename = defineCommand({
+  name: "rename",
+  kind: "streaming",
+  parse(reader) {
+    const renamings = [readRenaming(reader)];
+    while (!reader.atEnd()) {
+      reader.symbol(",");
+      renamings.push(readRenaming(reader));
+    }
+    return { renamings };
+  },
+  compile: ({ renamings }, input) => renamings.reduce(renamed, input),
+});
+
+function readRenaming(reader: ArgumentReader): Renaming {
+  const from = reader.field("a field to rename");
+  if (!reader.keyword("as")) reader.fail(`Usage: rename [old_name AS/TO/-> new_name]+.`);
+  const to = reader.field("a new name");
+  if (countWildcards(from) !== countWildcards(to)) {
+    reader.fail(`Wildcard mismatch: '${from}' as '${to}'.`);
+  }
+  return { from, to };
+}
+
+/** A name that another field has already takes that field's place; when there is no field to rename, that field goes as well. */
+function renamed(input: Relation, { from, to }: Renaming): Relation {
+  if (from === to) return input;
+  if (!hasWildcard(from) && columnOf(input, from) === undefined)
+    return extend(input, new Map([[to, undefined]]));
+  const names = new Map(
+    input.columns.flatMap(({ name }): [string, string][] => {
+      const parts = wildcardMatch(from, name);
+      return parts === undefined ? [] : [[name, fillWildcards(to, parts)]];
+    }),
+  );
+  const taken = new Set(names.values());
+  const outputs = outputsOf(input).flatMap((output): Output[] => {
+    const name = names.get(output.name);
+    if (name === undefined) return taken.has(output.name) ? [] : [shownAs(output, names)];
+    return [{ ...shownAs(output, names), name }];
+  });
+  return project(input, unique(outputs));
+}
+
+/** What results show in the field's place reads the fields by their new names. */
+function shownAs(output: Output, names: ReadonlyMap<string, string>): Output {
+  const { display } = output;
+  return display === undefined ? output : { ...output, display: renamedExpression(display, names) };
+}
+
+/** Of fields that come to the same name, the last. */
+function unique(outputs: readonly Output[]): Output[] {
+  return [...new Map(outputs.map((output) => [output.name, output])).values()];
+}

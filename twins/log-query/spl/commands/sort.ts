@@ -1,0 +1,24 @@
+/** `sort`: rows in another order, 10,000 of them unless it is told otherwise. */
+import { defineCommand } from "../command.ts";
+import { backwards, limited, reordered } from "../relation.ts";
+import { readSortFields, sortKeys } from "../sort-keys.ts";
+import { count } from "../syntax/option-types.ts";
+
+export const sort = defineCommand({
+  name: "sort",
+  kind: "events",
+  parse(reader) {
+    const { limit: named } = reader.options({ limit: count });
+    const first = reader.peek();
+    const isCount = named === undefined && first.type === "word" && /^\d{1,15}$/.test(first.text);
+    const limit = isCount ? reader.integer("a number of rows") : (named ?? 10_000);
+    const { fields, reversed } = readSortFields(reader);
+    if (fields.length === 0) reader.fail("Missing a field to sort by.");
+    return { limit, fields, reversed };
+  },
+  compile({ limit, fields, reversed }, input) {
+    const ordered = reordered(input, sortKeys(input, fields));
+    const rows = reversed ? backwards(ordered) : ordered;
+    return limit === 0 ? rows : limited(rows, limit);
+  },
+});

@@ -1,0 +1,14 @@
+/** `tail`: the last rows, from the end. */
+import { defineCommand } from "../command.ts";
+import { backwards, limited } from "../relation.ts";
+
+export const tail = defineCommand({
+  name: "tail",
+  kind: "events",
+  parse(reader) {
+    const limit = reader.atEnd() ? 10 : reader.integer("a number of rows");
+    if (limit < 0) reader.fail(`Invalid number of rows: '${limit}'.`);
+    return { limit };
+  },
+  compile: ({ limit }, input) => limited(backwards(input), limit),
+});
