@@ -43,8 +43,12 @@ export interface Output {
   display?: Expression;
 }
 
-export function columnOf(relation: Relation, name: string): Column | undefined {
-  return relation.columns.find((column) => column.name === name);
+/** The field of a name. `a{}.b` and `a{}`, as SPL calls what is in a list of JSON, are also the multi-values `a.b` and `a`. */
+export function columnOf({ columns }: Relation, name: string): Column | undefined {
+  const named = columns.find((column) => column.name === name);
+  if (named !== undefined || !name.includes("{}")) return named;
+  const plain = name.replaceAll("{}", "");
+  return columns.find((column) => column.multi && column.name === plain);
 }
 
 /** The field's value in `(select) AS r`. */

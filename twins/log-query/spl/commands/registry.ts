@@ -8,6 +8,7 @@ import { fields } from "./fields.ts";
 import { head } from "./head.ts";
 import { rename } from "./rename.ts";
 import { reverse } from "./reverse.ts";
+import { search } from "./search.ts";
 import { sort } from "./sort.ts";
 import { stats } from "./stats.ts";
 import { table } from "./table.ts";
@@ -23,6 +24,7 @@ export const commands: readonly Command[] = [
   head,
   rename,
   reverse,
+  search,
   sort,
   stats,
   table,

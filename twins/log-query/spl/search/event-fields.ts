@@ -1,0 +1,149 @@
+/** The fields that events have: the dataset's own, and those that splunkd gives to every event. */
+import { columnOf, type Field, type FieldCatalog } from "../../../datasets/fields.ts";
+import { identifier, raw, type Sql, sql } from "../../../datasets/sql.ts";
+import { SERVER_NAME } from "../../product.ts";
+import type { Output } from "../relation.ts";
+import { eachOf, type Typed, textOf } from "../typed.ts";
+
+/** What events that say nothing of it are said to come from. */
+const DEFAULT_SOURCE = "dataset";
+const DEFAULT_SOURCETYPE = "_json";
+
+/** An event as it was written: its `_raw` member, else its JSON text. Reads `documents`. */
+export function rawText(fields: FieldCatalog): Sql {
+  const field = fields.get("_raw");
+  return field?.type === "text" && !field.multi ? sql`coalesce(${columnOf(field)}, _source)` : raw("_source");
+}
+
+/**
+ * Seconds since the epoch, with a fraction; NULL for an event that does not say when it happened.
+ * @returns `column`: the TIMESTAMP that it comes from, by which a range of time is found fast
+ */
+export function timeOf(fields: FieldCatalog): { seconds: Sql; column: Sql | undefined } {
+  const field = fields.get("_time") ?? fields.timeField;
+  if (field === undefined || field.multi) return { seconds: raw("CAST(NULL AS DOUBLE)"), column: undefined };
+  const column = columnOf(field);
+  if (field.type === "date") return { seconds: sql`(epoch_us(${column}) / 1e6)`, column };
+  return { seconds: sql`TRY_CAST(${column} AS DOUBLE)`, column: undefined };
+}
+
+/**
+ * All fields of events, by name in code point order, over `(SELECT *, … AS "#order0" FROM documents)`, where `#order0` is the
+ * event's time in seconds.
+ */
+export function eventFields(fields: FieldCatalog): Output[] {
+  const text = rawText(fields);
+  const values = new Map<string, Typed>();
+  for (const field of fields.all()) values.set(field.name, datasetValue(field));
+  const fallback = (name: string, value: Typed) => {
+    const own = values.get(name);
+    values.set(name, own === undefined ? value : preferred(own, value));
+  };
+  values.set("_raw", { type: "text", multi: false, sql: text });
+  values.set("_time", number(raw('"#order0"')));
+  values.set("_sourcetype", preferredText(values.get("sourcetype"), DEFAULT_SOURCETYPE));
+  fallback("_indextime", number(raw('floor("#order0")')));
+  fallback("host", constant(SERVER_NAME));
+  fallback("source", constant(DEFAULT_SOURCE));
+  fallback("sourcetype", constant(DEFAULT_SOURCETYPE));
+  fallback("index", { type: "text", multi: false, sql: raw("_index") });
+  fallback("splunk_server", constant(SERVER_NAME));
+  fallback("linecount", number(sql`(length(${text}) - length(replace(${text}, chr(10), '')) + 1)`));
+  fallback("punct", { type: "text", multi: false, sql: punctuation(text) });
+  for (const [name, value] of datePieces()) fallback(name, value);
+  for (const [name, value] of timePlace(fields, text)) fallback(name, value);
+  return [...values]
+    .map(([name, value]) => ({ name, value }))
+    .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+}
+
+function number(value: Sql): Typed {
+  return { type: "number", multi: false, sql: value };
+}
+
+function constant(text: string): Typed {
+  return { type: "text", multi: false, sql: sql`CAST(${text} AS VARCHAR)` };
+}
+
+/** The document's own value where it has one. */
+function preferred(own: Typed, value: Typed): Typed {
+  if (own.multi) {
+    const other = own.type === "number" ? value : { ...value, type: "text" as const, sql: textOf(value) };
+    return { ...own, sql: sql`coalesce(${own.sql}, [${other.sql}])` };
+  }
+  if (own.type === value.type) return { ...own, sql: sql`coalesce(${own.sql}, ${value.sql})` };
+  return { type: "text", multi: false, sql: sql`coalesce(${textOf(own)}, ${textOf(value)})` };
+}
+
+function preferredText(own: Typed | undefined, text: string): Typed {
+  return own === undefined ? constant(text) : preferred(own, constant(text));
+}
+
+/** A field of the dataset. */
+function datasetValue(field: Field): Typed {
+  const column = columnOf(field);
+  const { multi } = field;
+  switch (field.type) {
+    case "text":
+      return { type: "text", multi, sql: column };
+    case "boolean":
+      return { type: "text", multi, sql: sql`CAST(${column} AS ${raw(multi ? "VARCHAR[]" : "VARCHAR")})` };
+    case "date":
+      return { type: "text", multi, sql: multi ? eachOf(column, isoTime) : writtenTime(field.name, column) };
+    default:
+      return { type: "number", multi, sql: column };
+  }
+}
+
+function isoTime(value: Sql): Sql {
+  return sql`strftime(${value}, '%Y-%m-%dT%H:%M:%S.%gZ')`;
+}
+
+/** A time as the event wrote it: the column knows the moment alone. */
+function writtenTime(name: string, column: Sql): Sql {
+  const quoted = (part: string) => `"${part.replaceAll('"', '\\"')}"`;
+  const nested = `$.${name.split(".").map(quoted).join(".")}`;
+  const paths = name.includes(".") ? [nested, `$.${quoted(name)}`] : [nested];
+  const written = paths.map((path) => sql`json_extract_string(_source, ${path}), `);
+  const pieces = written.reduce((all, piece) => sql`${all}${piece}`, raw(""));
+  return sql`CASE WHEN ${column} IS NOT NULL THEN coalesce(${pieces}${isoTime(column)}) END`;
+}
+
+/** The first thirty marks of the first line: blanks as `_`, tabs as `t`; a hyphen within a word is none. */
+function punctuation(text: Sql): Sql {
+  const line = sql`regexp_extract(${text}, '^[^\\r\\n]*')`;
+  const marks = sql`regexp_replace(regexp_replace(${line}, '([A-Za-z0-9])-', '\\1', 'g'), '[^-,;#$%&+./:=?@\\\\''|*"(){}<>^!\\[\\] \\t]+', '', 'g')`;
+  return sql`left(translate(${marks}, ' ' || chr(9), '_t'), 30)`;
+}
+
+function datePieces(): [string, Typed][] {
+  const at = raw(`make_timestamp(CAST("#order0" * 1e6 AS BIGINT))`);
+  const part = (name: string) => number(sql`date_part(${name}, ${at})`);
+  const named = (format: string): Typed => ({
+    type: "text",
+    multi: false,
+    sql: sql`lower(strftime(${at}, ${format}))`,
+  });
+  return [
+    ["date_hour", part("hour")],
+    ["date_mday", part("day")],
+    ["date_minute", part("minute")],
+    ["date_month", named("%B")],
+    ["date_second", number(sql`floor(date_part('second', ${at}))`)],
+    ["date_wday", named("%A")],
+    ["date_year", part("year")],
+    ["date_zone", { ...constant("0"), type: "number", sql: raw("0") }],
+  ];
+}
+
+/** Where in the event's text its time stands; missing when it does not stand there. */
+function timePlace(fields: FieldCatalog, text: Sql): [string, Typed][] {
+  const field = fields.timeField;
+  if (field === undefined || field.multi || field.type !== "date") return [];
+  const written = writtenTime(field.name, identifier(field.column));
+  const start = sql`nullif(strpos(${text}, ${written}), 0)`;
+  return [
+    ["timestartpos", number(sql`(${start} - 1)`)],
+    ["timeendpos", number(sql`(${start} - 1 + length(${written}))`)],
+  ];
+}

@@ -1,0 +1,42 @@
+/** The events of the store as rows: what `search` begins with, and every command that looks at events itself. */
+import { raw, type Sql, sql } from "../../../datasets/sql.ts";
+import { filter, type Relation, selected } from "../relation.ts";
+import type { SearchContext, TimeRange } from "../search-context.ts";
+import { eventFields, timeOf } from "./event-fields.ts";
+
+const newestFirst = [
+  { column: "#order0", direction: "DESC" },
+  { column: "#order1", direction: "DESC" },
+] as const;
+
+/**
+ * The events of the context's time range, newest first, with all their fields.
+ * @param predicate on the fields, as columns of the relation; never NULL
+ */
+export function eventsRelation(context: SearchContext, predicate?: Sql): Relation {
+  const { fields } = context.store;
+  const time = timeOf(fields);
+  // An event that does not say when it happened is one of now.
+  const nowSeconds = sql`CAST(${context.nowMs / 1000} AS DOUBLE)`;
+  const events = sql`SELECT *, coalesce(${time.seconds}, ${nowSeconds}) AS "#order0", _row AS "#order1" FROM documents AS d WHERE ${within(context, time)}`;
+  const relation = selected(events, eventFields(fields), newestFirst, "events");
+  return predicate === undefined ? relation : filter(relation, predicate);
+}
+
+function within(context: SearchContext, { seconds, column }: ReturnType<typeof timeOf>): Sql {
+  const { earliestMs, latestMs } = context.range;
+  if (earliestMs === undefined && latestMs === undefined) return raw("true");
+  const bound = (ms: number) =>
+    column === undefined
+      ? sql`CAST(${ms / 1000} AS DOUBLE)`
+      : sql`make_timestamp(CAST(${BigInt(Math.round(ms * 1000))} AS BIGINT))`;
+  const moment = column ?? seconds;
+  const from = earliestMs === undefined ? raw("true") : sql`${moment} >= ${bound(earliestMs)}`;
+  const until = latestMs === undefined ? raw("true") : sql`${moment} < ${bound(latestMs)}`;
+  const undated = holdsNow(context.range, context.nowMs) ? sql` OR ${moment} IS NULL` : raw("");
+  return sql`((${from} AND ${until})${undated})`;
+}
+
+function holdsNow({ earliestMs = -Infinity, latestMs = Infinity }: TimeRange, nowMs: number): boolean {
+  return earliestMs <= nowMs && nowMs <= latestMs;
+}

@@ -1,0 +1,65 @@
+/** Search expressions as SQL, on events and on the rows of any later command. */
+import { joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
+import { columnOf, fieldValue, type Relation } from "../relation.ts";
+import { SplError } from "../spl-error.ts";
+import type { SearchExpression, SearchValue } from "../syntax/ast.ts";
+import { textOf } from "../typed.ts";
+import { type Comparison, comparisonMatches, isOneOf } from "./comparisons.ts";
+import { termMatches } from "./terms.ts";
+
+/**
+ * Whether a row is found, over the columns of `relation`; never NULL.
+ * @param expression without subsearches, tags, event types and time modifiers: see `resolveSearch`
+ */
+export function searchPredicate(expression: SearchExpression, relation: Relation): Sql {
+  switch (expression.node) {
+    case "all":
+      return raw("true");
+    case "and":
+      return connected(
+        expression.operands.map((operand) => searchPredicate(operand, relation)),
+        " AND ",
+      );
+    case "or":
+      return connected(alternatives(expression.operands, relation), " OR ");
+    case "not":
+      return sql`(NOT ${searchPredicate(expression.operand, relation)})`;
+    case "term": {
+      const text = columnOf(relation, "_raw");
+      return text === undefined ? raw("false") : termMatches(expression, textOf(fieldValue(text)));
+    }
+    case "comparison":
+      return comparisonMatches(expression, relation);
+    case "in":
+      return sql`(${isOneOf(expression.field, expression.values, relation)})`;
+    case "time":
+    case "subsearch":
+      throw new SplError("Error in 'search' command: The search is not resolved.", "run");
+  }
+}
+
+function connected(pieces: readonly Sql[], operator: string): Sql {
+  return sql`(${joined(pieces, operator)})`;
+}
+
+/** Many values of one field are looked for together: subsearches make thousands of them. */
+function alternatives(operands: readonly SearchExpression[], relation: Relation): Sql[] {
+  const values = new Map<string, SearchValue[]>();
+  const others: SearchExpression[] = [];
+  for (const operand of operands) {
+    if (!isPlainEquality(operand)) others.push(operand);
+    else {
+      const list = values.get(operand.field);
+      if (list === undefined) values.set(operand.field, [operand.value]);
+      else list.push(operand.value);
+    }
+  }
+  return [
+    ...[...values].map(([field, list]) => sql`(${isOneOf(field, list, relation)})`),
+    ...others.map((operand) => searchPredicate(operand, relation)),
+  ];
+}
+
+function isPlainEquality(expression: SearchExpression): expression is Comparison {
+  return expression.node === "comparison" && expression.comparator === "=" && expression.mode !== "case";
+}
