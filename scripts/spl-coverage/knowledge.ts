@@ -24,6 +24,7 @@ export function knowledgeOf({ detections, macros, lookups }: Repository): Knowle
     savedSearch: () => undefined,
     lookup: async (name) => rowOf(fields.get(name.replace(/\.csv$/, "")) ?? []),
     writeLookup: async () => {},
+    removeLookup: async () => {},
     tagged: () => [],
     tagsOf: () => [],
     eventType: () => undefined,

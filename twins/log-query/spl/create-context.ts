@@ -59,16 +59,18 @@ export function createSearchContext(options: ContextOptions): SearchContext {
     const { rows } = await store.query(statement, { signal, deadlineMs: Math.max(1, deadlineMs) });
     return { fields: columns, rows: columns.length === 0 ? rows.map(() => []) : rows };
   };
-  const within = (range: TimeRange): SearchContext => ({
+  const context = (range: TimeRange, savedSearches: readonly string[]): SearchContext => ({
     ...shared,
     range,
+    savedSearches,
     warn,
     run: (relation, maxRows) => run(relation, maxRows),
-    within,
+    within: (other, savedSearch) =>
+      context(other, savedSearch === undefined ? savedSearches : [...savedSearches, savedSearch]),
     parse: options.parse,
-    subrelation: (pipeline) => compilePipeline(pipeline, within(range)),
+    subrelation: (pipeline) => compilePipeline(pipeline, context(range, savedSearches)),
     async subsearch(pipeline, maxRows = limits.subsearchMaxRows) {
-      const relation = await compilePipeline(pipeline, within(range));
+      const relation = await compilePipeline(pipeline, context(range, savedSearches));
       const deadlineMs = Math.min(limits.subsearchMaxMs, endsAt - performance.now());
       const rows = await run(relation, maxRows + 1, deadlineMs);
       if (rows.rows.length <= maxRows) return rows;
@@ -79,5 +81,5 @@ export function createSearchContext(options: ContextOptions): SearchContext {
       return { ...rows, rows: rows.rows.slice(0, maxRows) };
     },
   });
-  return within(options.range);
+  return context(options.range, []);
 }

@@ -28,13 +28,48 @@ export interface DataModelObject {
   fields: Readonly<Record<string, string>>;
 }
 
+/** How values are looked up in a table, as a stanza of `transforms.conf` says it. What is absent is as there by default. */
+export interface LookupDefinition {
+  /** By field of the table; those not named match exactly. */
+  matchType?: Readonly<Record<string, "EXACT" | "WILDCARD" | "CIDR">>;
+  /** Default: true. */
+  caseSensitive?: boolean;
+  /** Fewer matches are filled up with `defaultMatch`. Default: 0. */
+  minMatches?: number;
+  /** 1 to 1,000, the first rows of the table. Default: 1,000, or 1 for a table with times. */
+  maxMatches?: number;
+  /** Default: the empty text. */
+  defaultMatch?: string;
+  /** The field of the table that says from when on a row holds. */
+  timeField?: string;
+  /** How that field is written, as `strptime` reads it. Default: seconds since the epoch. */
+  timeFormat?: string;
+  /** How much later than the row's time an event may be, and how much it must be. Defaults: 2,000,000,000 and 0. */
+  maxOffsetSeconds?: number;
+  minOffsetSeconds?: number;
+}
+
+/** Which job's, and what of it. */
+export interface JobArtifact {
+  /** Of a saved search's jobs: 0 for the last, 1 for the one before. */
+  offset: number;
+  part: "results" | "events";
+}
+
+/** The rows of a lookup table, and how it is looked up. */
+export interface LookupTable extends Rows {
+  definition?: LookupDefinition;
+}
+
 export interface Knowledge {
   macro(name: string, args: number): Macro | undefined;
   savedSearch(name: string): SavedSearch | undefined;
-  /** Rows of a lookup table, by its name with or without `.csv`. */
-  lookup(name: string): Promise<Rows | undefined>;
+  /** A lookup table, by its name with or without `.csv`, or by the name of its definition. */
+  lookup(name: string): Promise<LookupTable | undefined>;
   /** Writes a lookup table; made when there is none. */
   writeLookup(name: string, rows: Rows, mode: "replace" | "append"): Promise<void>;
+  /** Removes a lookup table, if there is one. */
+  removeLookup(name: string): Promise<void>;
   /** `field=value` pairs that have the tag. */
   tagged(tag: string): readonly { field: string; value: string }[];
   tagsOf(field: string, value: string): readonly string[];
@@ -42,10 +77,10 @@ export interface Knowledge {
   eventType(name: string): string | undefined;
   /** Every data model object of a model; the first is its root. */
   dataModel(name: string): readonly DataModelObject[];
-  /** Results of a finished job, or of the last job of a saved search (`owner:app:name`). */
-  jobResults(job: string): Promise<Rows | undefined>;
-  /** Entries of one of the twin's own REST collections, for `rest`. */
-  rest(path: string): Promise<Rows | undefined>;
+  /** What a job has found, by its sid, or that of a job of a saved search (`owner:app:name`): the last one by default. */
+  jobResults(job: string, which?: JobArtifact): Promise<Rows | undefined>;
+  /** Entries of one of the twin's own REST collections, for `rest`, all of them. */
+  rest(path: string, args?: Readonly<Record<string, string>>): Promise<Rows | undefined>;
   /** Stores events (`collect`, `outputlookup` aside). */
   collect(
     events: readonly { raw: string; timeMs: number; fields: Readonly<Record<string, string>> }[],

@@ -54,6 +54,8 @@ export interface SearchContext {
   subrelation(pipeline: Pipeline): Promise<Relation>;
   /** Reads a search that stands in a saved search, a macro, `map`; macros expanded. */
   parse(search: string): Pipeline;
-  /** The same search with another range: `savedsearch`, `map`, a search's own `earliest=`. */
-  within(range: TimeRange): SearchContext;
+  /** The saved searches that are being read, the outermost first: none of them may take part in itself. */
+  readonly savedSearches: readonly string[];
+  /** The same search with another range: `savedsearch`, `map`, a search's own `earliest=`. @param savedSearch whose commands run in it */
+  within(range: TimeRange, savedSearch?: string): SearchContext;
 }

@@ -45,6 +45,7 @@ function noKnowledge({ index, jobResults }: WorldOptions): Knowledge {
     savedSearch: () => undefined,
     lookup: async () => undefined,
     writeLookup: async () => {},
+    removeLookup: async () => {},
     tagged: () => [],
     tagsOf: () => [],
     eventType: () => undefined,

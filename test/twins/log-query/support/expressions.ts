@@ -19,6 +19,7 @@ const noKnowledge: Knowledge = {
   savedSearch: () => undefined,
   lookup: async () => undefined,
   writeLookup: async () => {},
+  removeLookup: async () => {},
   tagged: () => [],
   tagsOf: () => [],
   eventType: () => undefined,

@@ -101,6 +101,7 @@ export function knowledgeOf(given: Partial<Knowledge> = {}): Knowledge {
     savedSearch: () => undefined,
     lookup: async () => undefined,
     writeLookup: refuse,
+    removeLookup: refuse,
     tagged: () => [],
     tagsOf: () => [],
     eventType: () => undefined,
