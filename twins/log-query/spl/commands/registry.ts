@@ -1,6 +1,7 @@
 /** The commands of SPL by name: those served, and those of Splunk's reference that are not. */
 import type { Command } from "../command.ts";
 import { commandError, SplError } from "../spl-error.ts";
+import { bin } from "./bin.ts";
 import { dedup } from "./dedup.ts";
 import { evaluate } from "./eval.ts";
 import { fieldformat } from "./fieldformat.ts";
@@ -17,6 +18,7 @@ import { where } from "./where.ts";
 
 /** One line a command, in the order of their names. */
 export const commands: readonly Command[] = [
+  bin,
   dedup,
   evaluate,
   fieldformat,

@@ -1,0 +1,21 @@
+/** `bin`: numbers of a field in ranges, times in spans. */
+import { defineCommand } from "../command.ts";
+import { extend } from "../relation.ts";
+import { binned, binOptionTypes } from "../stats/bin-options.ts";
+
+export const bin = defineCommand({
+  name: "bin",
+  aliases: ["bucket", "discretize"],
+  kind: "streaming",
+  parse(reader) {
+    const before = reader.options(binOptionTypes);
+    const field = reader.field("the field to put into bins");
+    const between = reader.options(binOptionTypes);
+    const as = reader.keyword("as") ? reader.field("a name after AS") : field;
+    return { field, as, options: { ...before, ...between, ...reader.options(binOptionTypes) } };
+  },
+  async compile({ field, as, options }, input, context) {
+    const value = await binned(field, options, input, context, "bin");
+    return value === undefined ? input : extend(input, new Map([[as, value]]));
+  },
+});

@@ -1,0 +1,143 @@
+/** Options of bins, as `bin`, `chart` and `timechart` share them, and what they make of a field. */
+import { sql } from "../../../datasets/sql.ts";
+import { columnOf, fieldValue, type Relation } from "../relation.ts";
+import type { SearchContext } from "../search-context.ts";
+import { commandError } from "../spl-error.ts";
+import { count, number, text } from "../syntax/option-types.ts";
+import { InvalidTime, resolveTime } from "../time/resolve-time.ts";
+import { zoneOf } from "../time/zone-of.ts";
+import { numberOf, type Typed } from "../typed.ts";
+import { numberBins } from "./number-bins.ts";
+import { rowTime } from "./row-time.ts";
+import { type Span, span, type TimeSpan, timeSpanOf } from "./span.ts";
+import { approximateSeconds, automaticSpan, type TimeBuckets, timeBuckets } from "./time-buckets.ts";
+
+/** For `ArgumentReader.options`. */
+export const binOptionTypes = {
+  bins: count,
+  span,
+  minspan: span,
+  start: number,
+  end: number,
+  aligntime: text,
+};
+
+export interface BinOptions {
+  bins?: number;
+  span?: Span | "auto";
+  minspan?: Span | "auto";
+  start?: number;
+  end?: number;
+  aligntime?: string;
+}
+
+export const DEFAULT_BINS = 100;
+
+/** Least and greatest of a field. */
+export interface Extent {
+  least: number;
+  greatest: number;
+}
+
+/** Of the numbers in a field; `undefined` when there are none. */
+export async function extentOf(
+  value: Typed,
+  input: Relation,
+  context: SearchContext,
+): Promise<Extent | undefined> {
+  const double =
+    value.type === "number" && !value.multi ? sql`CAST(${value.sql} AS DOUBLE)` : numberOf(value);
+  const select = sql`SELECT min(${double}) AS least, max(${double}) AS greatest FROM (${input.select}) AS r`;
+  const field = (name: string) => ({ name, column: name, type: "number" as const, multi: false });
+  const relation: Relation = {
+    select,
+    columns: [field("least"), field("greatest")],
+    order: [],
+    kind: "report",
+  };
+  const [least = null, greatest = null] = (await context.run(relation, 1)).rows[0] ?? [];
+  if (least === null || greatest === null) return undefined;
+  return { least: Number(least), greatest: Number(greatest) };
+}
+
+/** The search's range where it is closed, else what times there are; seconds. */
+export async function timeExtent(input: Relation, context: SearchContext): Promise<Extent | undefined> {
+  const { earliestMs, latestMs } = context.range;
+  if (earliestMs !== undefined && latestMs !== undefined) {
+    return { least: earliestMs / 1000, greatest: latestMs / 1000 };
+  }
+  const time: Typed = { type: "number", multi: false, sql: rowTime(input) };
+  const found = await extentOf(time, input, context);
+  if (found === undefined) return undefined;
+  return {
+    least: earliestMs === undefined ? found.least : earliestMs / 1000,
+    greatest: latestMs === undefined ? found.greatest : latestMs / 1000,
+  };
+}
+
+/** Buckets of `_time`. @throws SplError */
+export async function timeBucketsOf(
+  options: BinOptions,
+  input: Relation,
+  context: SearchContext,
+  command: string,
+): Promise<TimeBuckets> {
+  const given = options.span === undefined || options.span === "auto" ? undefined : timeSpanOf(options.span);
+  if (given === undefined && options.span !== undefined && options.span !== "auto") {
+    throw commandError(command, "The span of _time has to be one of time.", "run");
+  }
+  const extent = given === undefined ? await timeExtent(input, context) : undefined;
+  const chosen: TimeSpan =
+    given ??
+    automaticSpan(
+      extent === undefined ? 0 : extent.greatest - extent.least,
+      options.bins ?? DEFAULT_BINS,
+      minSpanSeconds(options),
+    );
+  return timeBuckets(chosen, zoneOf(context.timeZone), await originOf(options, input, context, command));
+}
+
+/** A field in bins. @throws SplError */
+export async function binned(
+  name: string,
+  options: BinOptions,
+  input: Relation,
+  context: SearchContext,
+  command: string,
+): Promise<Typed | undefined> {
+  const column = columnOf(input, name);
+  if (column === undefined) return undefined;
+  const value = fieldValue(column);
+  const ofTime = name === "_time" || (typeof options.span === "object" && options.span.kind === "time");
+  if (!ofTime) return numberBins(value, options, () => extentOf(value, input, context));
+  const buckets = await timeBucketsOf(options, input, context, command);
+  const seconds =
+    value.type === "number" && !value.multi ? sql`CAST(${value.sql} AS DOUBLE)` : numberOf(value);
+  return { type: "number", multi: false, sql: buckets.bucket(seconds) };
+}
+
+function minSpanSeconds({ minspan }: BinOptions): number {
+  const given = minspan === undefined || minspan === "auto" ? undefined : timeSpanOf(minspan);
+  return given === undefined ? 0 : approximateSeconds(given);
+}
+
+async function originOf(
+  { aligntime }: BinOptions,
+  input: Relation,
+  context: SearchContext,
+  command: string,
+): Promise<number> {
+  if (aligntime === undefined) return 0;
+  if (/^(earliest|latest)$/i.test(aligntime)) {
+    const extent = await timeExtent(input, context);
+    if (extent === undefined) return 0;
+    return aligntime.toLowerCase() === "earliest" ? extent.least : extent.greatest;
+  }
+  try {
+    return resolveTime(aligntime, context) / 1000;
+  } catch (error) {
+    if (error instanceof InvalidTime)
+      throw commandError(command, `Invalid value '${aligntime}' for aligntime.`, "run");
+    throw error;
+  }
+}

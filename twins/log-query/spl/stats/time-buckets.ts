@@ -1,0 +1,164 @@
+/** `_time` in equal parts: `span=5m`, `span=1d`, `span=1mon`. */
+import { DAY_MS, dateMs } from "../../../datasets/dates/calendar.ts";
+import type { TimeZone } from "../../../datasets/dates/time-zone.ts";
+import { localSql, offsetSql } from "../../../datasets/dates/zone-sql.ts";
+import { raw, type Sql, sql } from "../../../datasets/sql.ts";
+import { bound } from "../typed.ts";
+import { parseTimeSpan, type TimeSpan } from "./span.ts";
+
+export interface TimeBuckets {
+  /** The start of a moment's bucket: seconds since the epoch, DOUBLE. */
+  bucket(seconds: Sql): Sql;
+  /** The same in the program. */
+  start(seconds: number): number;
+  /** The start of the bucket after the one that begins here. */
+  next(start: number): number;
+  /** How long a bucket is: of one of the calendar, how long it mostly is. */
+  readonly spanSeconds: number;
+  /** Whole days of a bucket, when its span is one of days. */
+  readonly spanDays: number | undefined;
+}
+
+const months: Readonly<Record<string, number>> = { month: 1, quarter: 3, year: 12 };
+const MEAN_MONTH_DAYS = 30;
+
+/** @param originSeconds where a bucket begins; it concerns spans of hours and less */
+export function timeBuckets(span: TimeSpan, zone: TimeZone, originSeconds = 0): TimeBuckets {
+  const { count, unit, snap } = span;
+  if (unit.kind === "fixed") {
+    const seconds = (count * unit.ms) / 1000;
+    if (snap?.unit.kind === "calendar") return localBuckets(count * unit.ms, 0, zone, undefined);
+    return fixedBuckets(seconds, originSeconds);
+  }
+  const monthCount = months[unit.unit];
+  if (monthCount !== undefined) return monthBuckets(count * monthCount, zone);
+  const days = unit.unit === "week" ? count * 7 : count;
+  // The epoch was a Thursday, the fifth day of a week that begins on Sunday.
+  const snapsToWeek = snap?.unit.kind === "calendar" && snap.unit.unit === "week";
+  const shiftDays = snapsToWeek ? snap.weekday - 4 : 0;
+  return localBuckets(days * DAY_MS, shiftDays * DAY_MS, zone, days);
+}
+
+function fixedBuckets(size: number, origin: number): TimeBuckets {
+  // Whole microseconds, so that parts of a second divide without a rest.
+  const micros = size < 1;
+  const start = (seconds: number) =>
+    micros
+      ? (Math.floor(Math.round((seconds - origin) * 1e6) / (size * 1e6)) * Math.round(size * 1e6)) / 1e6 +
+        origin
+      : Math.floor((seconds - origin) / size) * size + origin;
+  const length = sql`CAST(${micros ? Math.round(size * 1e6) : size} AS DOUBLE)`;
+  const from = sql`CAST(${origin} AS DOUBLE)`;
+  return {
+    bucket(seconds) {
+      const since = origin === 0 ? seconds : sql`(${seconds} - ${from})`;
+      const floor = micros
+        ? sql`(floor(round(${since} * 1000000) / ${length}) * ${length} / 1000000)`
+        : sql`(floor(${since} / ${length}) * ${length})`;
+      return origin === 0 ? floor : sql`(${floor} + ${from})`;
+    },
+    start,
+    next: (at) => start(at + size * 1.5),
+    spanSeconds: size,
+    spanDays: undefined,
+  };
+}
+
+/** Multiples of a length in local time. */
+function localBuckets(
+  sizeMs: number,
+  shiftMs: number,
+  zone: TimeZone,
+  spanDays: number | undefined,
+): TimeBuckets {
+  const floor = (localMs: number) => Math.floor((localMs - shiftMs) / sizeMs) * sizeMs + shiftMs;
+  const size = raw(String(sizeMs));
+  const shift = raw(String(shiftMs));
+  return calendarBuckets(zone, {
+    floor,
+    step: (localMs) => localMs + sizeMs,
+    floorSql: (localMs) => sql`(floor((${localMs} - (${shift})) / ${size}) * ${size} + (${shift}))`,
+    spanSeconds: sizeMs / 1000,
+    spanDays,
+  });
+}
+
+function monthBuckets(count: number, zone: TimeZone): TimeBuckets {
+  const monthOf = (localMs: number) => {
+    const date = new Date(localMs);
+    return date.getUTCFullYear() * 12 + date.getUTCMonth();
+  };
+  const startOf = (month: number) => dateMs(Math.floor(month / 12), (((month % 12) + 12) % 12) + 1, 1);
+  const step = raw(String(count));
+  return calendarBuckets(zone, {
+    floor: (localMs) => startOf(Math.floor(monthOf(localMs) / count) * count),
+    step: (localMs) => startOf(monthOf(localMs) + count),
+    floorSql: (localMs) =>
+      bound(sql`make_timestamp_ms(CAST(floor(${localMs}) AS BIGINT))`, (at) =>
+        bound(
+          sql`((year(${at}) * 12 + month(${at}) - 1) // ${step} * ${step})`,
+          (month) => sql`epoch_ms(CAST(make_date(${month} // 12, ${month} % 12 + 1, 1) AS TIMESTAMP))`,
+        ),
+      ),
+    spanSeconds: (count * MEAN_MONTH_DAYS * DAY_MS) / 1000,
+    spanDays: undefined,
+  });
+}
+
+interface LocalSteps extends Pick<TimeBuckets, "spanSeconds" | "spanDays"> {
+  /** Local milliseconds to those of the bucket's start. */
+  floor(localMs: number): number;
+  step(localMs: number): number;
+  floorSql(localMs: Sql): Sql;
+}
+
+function calendarBuckets(
+  zone: TimeZone,
+  { floor, step, floorSql, spanSeconds, spanDays }: LocalSteps,
+): TimeBuckets {
+  const local = (seconds: number) => seconds * 1000 + zone.offsetAt(seconds * 1000);
+  return {
+    bucket(seconds) {
+      if (zone.fixedOffsetMs !== undefined) {
+        const offset = raw(String(zone.fixedOffsetMs));
+        return sql`((${floorSql(sql`(${seconds} * 1000 + (${offset}))`)} - (${offset})) / 1000)`;
+      }
+      return bound(sql`(${seconds} * 1000)`, (epochMs) =>
+        bound(localSql(epochMs, zone), (at) => sql`(${toEpochSql(floorSql(at), zone)} / 1000)`),
+      );
+    },
+    start: (seconds) => zone.toEpoch(floor(local(seconds))) / 1000,
+    next: (start) => zone.toEpoch(step(floor(local(start)))) / 1000,
+    spanSeconds,
+    spanDays,
+  };
+}
+
+/** The moment of a local time: its offset is that of about this moment, looked up where it leads to. */
+function toEpochSql(localMs: Sql, zone: TimeZone): Sql {
+  return bound(localMs, (at) =>
+    bound(sql`(${at} - ${offsetSql(at, zone)})`, (about) => sql`(${at} - ${offsetSql(about, zone)})`),
+  );
+}
+
+/** Spans that are chosen when none is given. */
+const automatic = ["1s", "5s", "10s", "30s", "1m", "5m", "10m", "30m", "1h", "1d", "1mon", "1y"];
+
+/** The least of the usual spans that needs no more than so many buckets. */
+export function automaticSpan(seconds: number, bins: number, minSpanSeconds = 0): TimeSpan {
+  const spans = automatic.map((text) => parseTimeSpan(text)).filter((span) => span !== undefined);
+  const fits = spans.find((span) => {
+    const size = approximateSeconds(span);
+    return size >= minSpanSeconds && seconds / size <= bins;
+  });
+  const last = spans.at(-1);
+  if (fits !== undefined) return fits;
+  if (last === undefined) throw new Error("there are no usual spans");
+  return last;
+}
+
+export function approximateSeconds({ count, unit }: TimeSpan): number {
+  if (unit.kind === "fixed") return (count * unit.ms) / 1000;
+  const days = { day: 1, week: 7, month: MEAN_MONTH_DAYS, quarter: 91, year: 365 }[unit.unit];
+  return (count * days * DAY_MS) / 1000;
+}
