@@ -18,7 +18,7 @@ declare module "splunk-sdk" {
     fetch(options?: Given): Promise<this>;
     item(name: string): Item | null;
     list(): Item[];
-    create(name: string, properties?: Given): Promise<Item>;
+    create(properties: Given): Promise<Item>;
   }
 
   class Job extends Entity {

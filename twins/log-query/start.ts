@@ -3,6 +3,7 @@ import { openLogStore } from "../datasets/store/duckdb-log-store.ts";
 import type { LogStore } from "../datasets/store/log-store.ts";
 import type { TwinContext } from "../sandbox/twin.ts";
 import { DEFAULT_PROFILE, unknownProfile } from "../sandbox/world.ts";
+import { restRows } from "./api/rest-rows.ts";
 import type { LogQueryConfig } from "./config.ts";
 import { JobBook } from "./jobs/job-book.ts";
 import type { LogQueryTwin } from "./log-query-twin.ts";
@@ -35,10 +36,11 @@ export async function startLogQueryTwin(
     index,
     clock,
     jobResults: (job) => jobs.results(job),
+    rest: (path) => restRows(twin, path),
   });
   const jobs = new JobBook({ tables, clock, knowledge, store, timeZone: time_zone, log });
   await seed();
-  return {
+  const twin: LogQueryTwin = {
     world,
     jobs,
     address: context.url,
@@ -61,6 +63,7 @@ export async function startLogQueryTwin(
       await (await opened)?.close();
     },
   };
+  return twin;
 }
 
 function open(baselineFile: string | undefined, index: string, log: TwinContext["log"]): Promise<LogStore> {

@@ -2,14 +2,14 @@
 import type { Entry } from "../output/entry.ts";
 import { VERSION } from "../product.ts";
 import { systemAcl } from "./acl.ts";
-import { collection } from "./collection.ts";
+import { type CollectionDeclaration, collectionRoutes } from "./collection.ts";
 
 const apps = [
   { name: "launcher", label: "Home", description: "Where to begin." },
   { name: "search", label: "Search & Reporting", description: "Searches, reports and alerts." },
 ];
 
-export const appOperations = collection({
+export const appCollection: CollectionDeclaration = {
   id: "app",
   title: "localapps",
   path: "/apps/local",
@@ -55,4 +55,6 @@ export const appOperations = collection({
         },
       }),
     ),
-});
+};
+
+export const appOperations = collectionRoutes(appCollection);

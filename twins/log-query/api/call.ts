@@ -5,31 +5,35 @@ import type { UserRow } from "../world/tables.ts";
 import type { Arguments } from "./arguments.ts";
 import type { OutputMode } from "./output-mode.ts";
 
-export interface Call {
-  readonly request: VendorRequest;
+/** Who looks at something, and from where. */
+export interface Viewer {
   readonly twin: LogQueryTwin;
-  readonly arguments: Arguments;
-  readonly mode: OutputMode;
-  /** Who asks; `undefined` where nobody has to say. */
+  /** `undefined` where nobody has to say. */
   readonly user: UserRow | undefined;
   /** Of `/servicesNS/{owner}/{app}/…`; `-` for any, `undefined` below `/services`. */
   readonly owner: string | undefined;
   readonly app: string | undefined;
+}
+
+export interface Call extends Viewer {
+  readonly request: VendorRequest;
+  readonly arguments: Arguments;
+  readonly mode: OutputMode;
   /** What the journal keeps beside the request. */
   readonly notes: Record<string, unknown>;
 }
 
 /** Who asks. */
-export function userOf({ user }: Call): UserRow {
+export function userOf({ user }: Viewer): UserRow {
   if (user === undefined) throw new Error("this route is open to anybody, and asks who it is");
   return user;
 }
 
 /** Whose things are meant: the namespace's owner, else who asks. */
-export function ownerOf(call: Call): string {
+export function ownerOf(call: Viewer): string {
   return call.owner === undefined || call.owner === "-" ? userOf(call).name : call.owner;
 }
 
-export function appOf(call: Call): string {
+export function appOf(call: Viewer): string {
   return call.app === undefined || call.app === "-" ? userOf(call).default_app : call.app;
 }

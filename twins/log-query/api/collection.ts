@@ -2,7 +2,7 @@
 import type { Operation } from "../../sandbox/operation.ts";
 import type { LogQueryTwin } from "../log-query-twin.ts";
 import type { Entry } from "../output/entry.ts";
-import type { Call } from "./call.ts";
+import type { Call, Viewer } from "./call.ts";
 import { checkArguments, feedResponse, pageArguments, pageOf } from "./entries.ts";
 import { refused } from "./rest-error.ts";
 import { route } from "./route.ts";
@@ -19,10 +19,14 @@ export interface CollectionDeclaration {
   links?: Readonly<Record<string, string>>;
   /** Arguments beyond those of every collection. */
   parameters?: readonly string[];
-  entries(call: Call): readonly Entry[] | Promise<readonly Entry[]>;
+  entries(viewer: Viewer): readonly Entry[] | Promise<readonly Entry[]>;
 }
 
-export function collection(declaration: CollectionDeclaration): Operation<LogQueryTwin>[] {
+/** A collection as `rest` reads it. */
+export type Collection = Pick<CollectionDeclaration, "title" | "path" | "entries">;
+
+/** Its routes. */
+export function collectionRoutes(declaration: CollectionDeclaration): Operation<LogQueryTwin>[] {
   const { id, title, path, what, links = {}, parameters = [], entries } = declaration;
   const known = [...pageArguments, ...parameters];
   return [

@@ -4,8 +4,8 @@ import type { LogStore } from "../../datasets/store/log-store.ts";
 import type { Content, Entry } from "../output/entry.ts";
 import { isoSecond } from "../output/timestamp.ts";
 import { systemAcl } from "./acl.ts";
-import type { Call } from "./call.ts";
-import { collection } from "./collection.ts";
+import type { Viewer } from "./call.ts";
+import { type CollectionDeclaration, collectionRoutes } from "./collection.ts";
 
 interface Figures {
   count: number;
@@ -37,8 +37,8 @@ async function figuresOf(store: LogStore): Promise<ReadonlyMap<string, Figures>>
   );
 }
 
-async function indexEntries(call: Call): Promise<Entry[]> {
-  const { twin } = call;
+async function indexEntries(viewer: Viewer): Promise<Entry[]> {
+  const { twin } = viewer;
   const [names, figures] = await Promise.all([twin.knowledge.indexes(), twin.store().then(figuresOf)]);
   return [...new Set([...names, ...figures.keys()])].sort().map((name) => ({
     name,
@@ -47,14 +47,14 @@ async function indexEntries(call: Call): Promise<Entry[]> {
     updatedMs: twin.startedMs,
     links: { list: "", _reload: "_reload", edit: "", disable: "disable" },
     acl: systemAcl,
-    content: indexContent(name, figures.get(name) ?? empty, call),
+    content: indexContent(name, figures.get(name) ?? empty, viewer),
   }));
 }
 
 function indexContent(
   name: string,
   { count, bytes, minMs, maxMs }: Figures,
-  { twin }: Call,
+  { twin }: Viewer,
 ): Record<string, Content> {
   const home = `$SPLUNK_DB/${name === "main" ? "defaultdb" : name}`;
   const time = (ms: number | undefined) => (ms === undefined ? "" : isoSecond(ms, twin.timeZone));
@@ -91,7 +91,7 @@ function indexContent(
   };
 }
 
-export const indexOperations = collection({
+export const indexCollection: CollectionDeclaration = {
   id: "index",
   title: "indexes",
   path: "/data/indexes",
@@ -99,4 +99,6 @@ export const indexOperations = collection({
   links: { create: "_new", _reload: "_reload", _acl: "_acl" },
   parameters: ["datatype", "summarize"],
   entries: indexEntries,
-});
+};
+
+export const indexOperations = collectionRoutes(indexCollection);

@@ -12,7 +12,7 @@ import { findJob } from "./jobs.ts";
 import { XML_TYPE } from "./messages.ts";
 import { outputModes } from "./output-mode.ts";
 import { fatal, RestError } from "./rest-error.ts";
-import { MOST_ROWS, readResultArguments } from "./result-arguments.ts";
+import { MOST_ROWS, type ResultArguments, readResultArguments } from "./result-arguments.ts";
 import { type Found, resultPage } from "./result-page.ts";
 import { route } from "./route.ts";
 import { markupOf } from "./segmentation.ts";
@@ -25,24 +25,42 @@ export function failedJob(job: Job): RestError {
   return new RestError(400, messages.length > 0 ? messages : (job.row?.messages ?? []));
 }
 
+/** The results of a search that is answered at once. Its `search` is what was run, not a search over the results. */
+export async function oneshotResponse(call: Call, job: Job): Promise<VendorResponse> {
+  if (job.row?.state === "FAILED") throw failedJob(job);
+  const asked = readResultArguments(call);
+  // XML is the usual form of results, Atom that of everything else.
+  const mode = call.arguments.text("output_mode") === undefined ? "xml" : asked.mode;
+  const found = { rows: job.rows ?? noRows, isEvents: job.isEvents, preview: false };
+  const set = await resultPage(call, job, found, { ...asked, search: undefined });
+  return written(call, job, "results", set, { ...asked, mode }, mode === "csv" ? "\n" : "");
+}
+
 /** @throws RestError 400 */
-export async function resultsResponse(
-  call: Call,
-  job: Job,
-  { of, blankLineFirst = false }: { of: ResultsKind; blankLineFirst?: boolean },
-): Promise<VendorResponse> {
+export async function resultsResponse(call: Call, job: Job, of: ResultsKind): Promise<VendorResponse> {
   const wanted = readResultArguments(call);
   if (job.row?.state === "FAILED") throw failedJob(job);
   const found = await foundBy(call, job, of);
   if (found === undefined) return { status: 204 };
   const set = await resultPage(call, job, found, wanted);
-  if (wanted.mode === "atom") {
+  return written(call, job, of, set, wanted);
+}
+
+/** @param before splunkd puts an empty line before the rows of a search that is answered at once */
+function written(
+  call: Call,
+  job: Job,
+  of: ResultsKind,
+  set: ResultSet,
+  { mode, segmentation }: ResultArguments,
+  before = "",
+): VendorResponse {
+  if (mode === "atom") {
     return { status: 200, headers: { "content-type": XML_TYPE }, body: resultsFeed(call, job, of, set) };
   }
-  const { contentType, body } = writeResults(set, wanted.mode, markupOf(wanted.segmentation));
-  // splunkd puts an empty line before the rows of a search that is answered at once.
-  const blank = blankLineFirst && wanted.mode === "csv" && body !== "" ? "\n" : "";
-  return { status: 200, headers: { "content-type": contentType }, body: `${blank}${body}` };
+  const { contentType, body } = writeResults(set, mode, markupOf(segmentation));
+  const all = body === "" ? "" : `${before}${body}`;
+  return { status: 200, headers: { "content-type": contentType }, body: all };
 }
 
 /** `undefined` while there is nothing to show. */
@@ -121,7 +139,7 @@ export const jobResultOperations = kinds.flatMap(([of, summary]) =>
       handle(call) {
         const job = findJob(call);
         if (job.row === undefined) throw fatal(404, "Unknown sid.");
-        return resultsResponse(call, job, { of });
+        return resultsResponse(call, job, of);
       },
     }),
   ),

@@ -4,11 +4,11 @@ import type { Job } from "../jobs/job.ts";
 import { TooManySearches } from "../jobs/job-book.ts";
 import type { JobRequest } from "../jobs/job-request.ts";
 import type { Call } from "./call.ts";
-import { feedOf } from "./collection.ts";
+import { type Collection, feedOf } from "./collection.ts";
 import { documentResponse, feedResponse, pageOf } from "./entries.ts";
 import { readExecMode, readJobRequest } from "./job-arguments.ts";
 import { jobEntry } from "./job-entry.ts";
-import { failedJob, resultsResponse } from "./job-results.ts";
+import { oneshotResponse } from "./job-results.ts";
 import { fieldsResponse, messagesResponse } from "./messages.ts";
 import { outputModes } from "./output-mode.ts";
 import { fatal, RestError } from "./rest-error.ts";
@@ -73,6 +73,19 @@ async function jobResponse(call: Call, job: Job): Promise<VendorResponse> {
   return documentResponse(call, await entryOf(call, job), { ...feedOf(call, "jobs", PATH, {}), paging });
 }
 
+export const jobCollection: Collection = {
+  title: "jobs",
+  path: PATH,
+  entries: ({ twin }) =>
+    twin.jobs
+      .list()
+      .flatMap((job) =>
+        job.row
+          ? [jobEntry("/services/search/jobs", job, job.row, undefined, twin.timeZone, twin.clock.now())]
+          : [],
+      ),
+};
+
 export const jobOperations = [
   ...route({
     id: "job.create",
@@ -92,8 +105,7 @@ export const jobOperations = [
       call.request.signal.removeEventListener("abort", leave);
       if (execMode === "blocking") return startedResponse(call, job.sid);
       try {
-        if (job.row?.state === "FAILED") throw failedJob(job);
-        return await resultsResponse(call, job, { of: "results", blankLineFirst: true });
+        return await oneshotResponse(call, job);
       } finally {
         leave();
       }

@@ -1,9 +1,11 @@
 /** Makes the page of results that a request asks for. */
 import type { Job } from "../jobs/job.ts";
-import { orderedColumns } from "../output/column-order.ts";
+import { orderedColumns, shapesRows } from "../output/column-order.ts";
 import { type ResultField, type ResultSet, type Shown, shownRows, withFields } from "../output/result-set.ts";
+import { SERVER_GUID, SERVER_NAME } from "../product.ts";
 import { compilePipeline } from "../spl/compile-pipeline.ts";
 import { type Rows, relationOf } from "../spl/rows.ts";
+import type { Pipeline } from "../spl/syntax/ast.ts";
 import type { Call } from "./call.ts";
 import { pageBounds, type ResultArguments } from "./result-arguments.ts";
 import { timeWriter } from "./time-format.ts";
@@ -27,17 +29,20 @@ export async function resultPage(
     search === undefined
       ? { rows: found.rows, pipeline: job.pipeline }
       : await searched(call, job, found, search);
-  const ordered = orderedColumns(rows, pipeline);
-  const total = ordered.rows.length;
+  const total = rows.rows.length;
   const { from, to } = pageBounds(wanted, total);
-  const page = { fields: ordered.fields, rows: ordered.rows.slice(from, to) };
+  const some = { fields: rows.fields, rows: rows.rows.slice(from, to) };
+  const page = orderedColumns(withInternals(some, from, found.isEvents, pipeline), pipeline);
   const shown = shownRows(page, { time: timeWriter(wanted.timeFormat, call.twin.timeZone) });
+  const last = pipeline.commands.at(-1)?.name;
+  const isTop = last === "top" || last === "rare";
   const set: ResultSet = {
     preview: found.preview,
     offset: from,
     fields: page.fields.map(({ name, groupRank }, index) => ({
       name,
       ...(groupRank === undefined ? {} : { groupRank }),
+      ...(isTop && (name === "count" || name === "percent") ? { special: name } : {}),
       ...(wanted.summary ? { summary: summaryOf(shown, index) } : {}),
     })),
     rows: linesOf(page.fields, shown, wanted),
@@ -51,6 +56,31 @@ export async function resultPage(
 /** A page without rows has no fields. */
 function withoutEmptyFields(set: ResultSet, total: number): ResultSet {
   return total === 0 ? { ...set, fields: [] } : set;
+}
+
+/** Event rows with what splunkd says of where an event is kept; nothing is added to rows that a command has put together. */
+function withInternals(
+  rows: Rows,
+  from: number,
+  isEvents: boolean,
+  pipeline: Pick<Pipeline, "commands">,
+): Rows {
+  const place = (name: string) => rows.fields.findIndex((field) => field.name === name);
+  if (!isEvents || place("_raw") < 0 || shapesRows(pipeline)) return rows;
+  const index = place("index");
+  const text = { type: "text", multi: false } as const;
+  return {
+    fields: [
+      ...rows.fields,
+      { name: "_bkt", ...text },
+      { name: "_serial", ...text },
+      { name: "_si", type: "text", multi: true },
+    ],
+    rows: rows.rows.map((row, number) => {
+      const name = String(row[index] ?? "");
+      return [...row, `${name}~0~${SERVER_GUID}`, String(from + number), [SERVER_NAME, name]];
+    }),
+  };
 }
 
 async function searched(call: Call, job: Job, { rows, isEvents }: Found, search: string) {

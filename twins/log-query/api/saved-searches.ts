@@ -6,8 +6,8 @@ import { nextTimes, parseCron } from "../saved/cron.ts";
 import { columnsOf, isSetting, settingsOf } from "../saved/settings.ts";
 import { withImplicitSearch } from "../spl/parse-search.ts";
 import type { SavedSearchRow } from "../world/tables.ts";
-import { appOf, type Call, ownerOf } from "./call.ts";
-import { feedOf, singleResponse } from "./collection.ts";
+import { appOf, type Call, ownerOf, type Viewer } from "./call.ts";
+import { type Collection, feedOf, singleResponse } from "./collection.ts";
 import { checkArguments, feedResponse, pageArguments, pageOf } from "./entries.ts";
 import { type RestError, refused } from "./rest-error.ts";
 import { route } from "./route.ts";
@@ -18,9 +18,9 @@ const links = { create: "_new", _reload: "_reload", _acl: "_acl" };
 const MOST_CHARACTERS = 1_000_000;
 
 /** The saved searches that the namespace shows. */
-export function visible(call: Call): SavedSearchRow[] {
-  const { owner, app, user } = call;
-  return call.twin.tables
+export function visible(viewer: Viewer): SavedSearchRow[] {
+  const { owner, app, user } = viewer;
+  return viewer.twin.tables
     .table("saved_searches")
     .all()
     .filter((row) => {
@@ -43,8 +43,8 @@ export function savedPath({ name, owner, app }: SavedSearchRow): string {
   return `/servicesNS/${encodeURIComponent(owner)}/${encodeURIComponent(app)}${PATH}/${encodeURIComponent(name)}`;
 }
 
-function entryOf(row: SavedSearchRow, call: Call): Entry {
-  const { timeZone, clock } = call.twin;
+function entryOf(row: SavedSearchRow, { twin }: Viewer): Entry {
+  const { timeZone, clock } = twin;
   const cron = row.is_scheduled && !row.disabled ? parseCron(row.cron_schedule) : undefined;
   const [next] = cron ? nextTimes(cron, clock.now(), 1, timeZone) : [];
   const actions = [
@@ -101,6 +101,12 @@ function entryOf(row: SavedSearchRow, call: Call): Entry {
     },
   };
 }
+
+export const savedSearchCollection: Collection = {
+  title: TITLE,
+  path: PATH,
+  entries: (viewer) => visible(viewer).map((row) => entryOf(row, viewer)),
+};
 
 export function savedResponse(call: Call, row: SavedSearchRow, status = 200) {
   return singleResponse(call, entryOf(row, call), TITLE, PATH, links, status);

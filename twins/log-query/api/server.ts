@@ -3,12 +3,18 @@ import { arch, cpus, release, totalmem, type } from "node:os";
 import type { Content, Entry } from "../output/entry.ts";
 import { BUILD, SERVER_GUID, SERVER_NAME, VERSION } from "../product.ts";
 import { systemAcl } from "./acl.ts";
-import type { Call } from "./call.ts";
-import { collection, feedOf, singleResponse } from "./collection.ts";
+import type { Viewer } from "./call.ts";
+import {
+  type Collection,
+  type CollectionDeclaration,
+  collectionRoutes,
+  feedOf,
+  singleResponse,
+} from "./collection.ts";
 import { checkArguments, feedResponse, pageArguments } from "./entries.ts";
 import { route } from "./route.ts";
 
-function infoContent({ twin }: Call): Record<string, Content> {
+function infoContent({ twin }: Viewer): Record<string, Content> {
   return {
     activeLicenseGroup: "Enterprise",
     activeLicenseSubgroup: "Production",
@@ -51,17 +57,32 @@ function infoContent({ twin }: Call): Record<string, Content> {
   };
 }
 
-function infoEntry(call: Call): Entry {
+function infoEntry(viewer: Viewer): Entry {
   return {
     name: "server-info",
     path: "/services/server/info/server-info",
     author: "system",
-    updatedMs: call.twin.startedMs,
+    updatedMs: viewer.twin.startedMs,
     links: { list: "" },
     acl: { app: "", owner: "system", sharing: "system", read: ["*"], write: [] },
-    content: infoContent(call),
+    content: infoContent(viewer),
   };
 }
+
+export const roleCollection: CollectionDeclaration = {
+  id: "role",
+  title: "roles",
+  path: "/authorization/roles",
+  what: "the roles",
+  entries: (viewer) => ["admin", "power", "user"].map((name) => roleEntry(viewer, name)),
+};
+
+/** What the instance says of itself, as a collection of one. */
+export const infoCollection: Collection = {
+  title: "server-info",
+  path: "/server/info",
+  entries: (viewer) => [infoEntry(viewer)],
+};
 
 export const serverOperations = [
   ...route({
@@ -130,16 +151,10 @@ export const serverOperations = [
       });
     },
   }),
-  ...collection({
-    id: "role",
-    title: "roles",
-    path: "/authorization/roles",
-    what: "the roles",
-    entries: (call) => ["admin", "power", "user"].map((name) => roleEntry(call, name)),
-  }),
+  ...collectionRoutes(roleCollection),
 ];
 
-function roleEntry({ twin }: Call, name: string): Entry {
+function roleEntry({ twin }: Viewer, name: string): Entry {
   return {
     name,
     path: `/services/authorization/roles/${name}`,

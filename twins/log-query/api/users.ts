@@ -2,12 +2,12 @@
 import type { Entry } from "../output/entry.ts";
 import type { UserRow } from "../world/tables.ts";
 import { systemAcl } from "./acl.ts";
-import { type Call, userOf } from "./call.ts";
-import { collection, singleResponse } from "./collection.ts";
+import { userOf, type Viewer } from "./call.ts";
+import { type CollectionDeclaration, collectionRoutes, singleResponse } from "./collection.ts";
 import { route } from "./route.ts";
 import { capabilitiesOf } from "./server.ts";
 
-function userEntry({ twin }: Call, user: UserRow, path: string): Entry {
+function userEntry({ twin }: Viewer, user: UserRow, path: string): Entry {
   return {
     name: user.name,
     path,
@@ -31,6 +31,20 @@ function userEntry({ twin }: Call, user: UserRow, path: string): Entry {
   };
 }
 
+export const userCollection: CollectionDeclaration = {
+  id: "user",
+  title: "users",
+  path: "/authentication/users",
+  what: "the accounts",
+  entries: (viewer) =>
+    viewer.twin.tables
+      .table("users")
+      .all()
+      .map((user) =>
+        userEntry(viewer, user, `/services/authentication/users/${encodeURIComponent(user.name)}`),
+      ),
+};
+
 export const userOperations = [
   ...route({
     id: "user.current",
@@ -43,17 +57,5 @@ export const userOperations = [
       return singleResponse(call, entry, "current-context", "/authentication/current-context", {});
     },
   }),
-  ...collection({
-    id: "user",
-    title: "users",
-    path: "/authentication/users",
-    what: "the accounts",
-    entries: (call) =>
-      call.twin.tables
-        .table("users")
-        .all()
-        .map((user) =>
-          userEntry(call, user, `/services/authentication/users/${encodeURIComponent(user.name)}`),
-        ),
-  }),
+  ...collectionRoutes(userCollection),
 ];

@@ -13,11 +13,12 @@ import { defaultLimits, type SearchContext } from "../spl/search-context.ts";
 import { SplError } from "../spl/spl-error.ts";
 import type { Pipeline } from "../spl/syntax/ast.ts";
 import type { JobRow, LogQueryTables, logQueryTables } from "../world/tables.ts";
+import { newestRow, upTo, withAddresses } from "./event-address.ts";
 import { type EventFigures, eventFigures } from "./event-figures.ts";
 import { Gate } from "./gate.ts";
 import { JobNotes } from "./job-notes.ts";
 import type { JobRequest } from "./job-request.ts";
-import { type CompiledSearch, compileSearch } from "./run-search.ts";
+import { type CompiledSearch, compileSearch, eventCommands } from "./run-search.ts";
 import type { Slots } from "./slots.ts";
 
 /** The longest that a search may take when it sets no limit of its own. */
@@ -189,11 +190,22 @@ export class Job {
     this.#update({ state: "RUNNING" });
     this.notes.note("dispatchRunner", `search: ${this.pipeline.text}`);
     try {
+      const onEvents = eventCommands(this.pipeline);
+      const isReport = onEvents > 0 && onEvents < this.pipeline.commands.length;
+      const newest = isReport ? await newestRow(store, this.#ending.signal) : undefined;
       const step = async () => {
         await this.#gate.pass();
         this.#ending.signal.throwIfAborted();
       };
-      this.#compiled = await compileSearch(this.pipeline, context, step);
+      const compiled = await compileSearch(this.pipeline, context, step);
+      const commands = this.pipeline.commands.slice(0, onEvents);
+      const seen = (events: Relation | undefined) =>
+        events && newest !== undefined ? upTo(events, newest, { commands }) : events;
+      this.#compiled = {
+        result: withAddresses(compiled.result, this.pipeline),
+        events: seen(compiled.events),
+        scanned: seen(compiled.scanned),
+      };
       this.#took("dispatch.evaluate", startedAt);
       const fetchedAt = performance.now();
       const rows = await context.run(this.#compiled.result, this.request.maxCount);
@@ -299,7 +311,7 @@ export class Job {
     const store = await this.#parts.store();
     const options = { deadlineMs: LONGEST_MS };
     const found = await eventFigures(store, events, options);
-    const of = scanned === events ? found : await eventFigures(store, scanned, options);
+    const of = scanned.select === events.select ? found : await eventFigures(store, scanned, options);
     this.#update({ event_count: found.count, scan_count: of.count });
     return { found, scanned: of.count };
   }

@@ -13,22 +13,20 @@ export interface CompiledSearch {
   readonly scanned: Relation | undefined;
 }
 
-/** @param step called before each command, which waits for it */
+/** @param before called before each command, which waits for it */
 export async function compileSearch(
-  { commands }: Pipeline,
+  pipeline: Pipeline,
   context: SearchContext,
-  step: () => Promise<void>,
+  before: () => Promise<void>,
 ): Promise<CompiledSearch> {
-  let result = noRows;
   let events: Relation | undefined;
   let scanned: Relation | undefined;
-  for (const command of commands) {
-    await step();
-    result = await compilePipeline({ commands: [command] }, context, result);
-    if (result.kind !== "events") continue;
-    scanned ??= result;
-    events = result;
-  }
+  const after = (relation: Relation) => {
+    if (relation.kind !== "events") return;
+    scanned ??= relation;
+    events = relation;
+  };
+  const result = await compilePipeline(pipeline, context, noRows, { before, after });
   return { result, events, scanned };
 }
 

@@ -10,6 +10,8 @@ export interface ResultField {
   readonly name: string;
   /** Position among the BY fields of a report. */
   readonly groupRank?: number;
+  /** A column that `top` and `rare` make. */
+  readonly special?: "count" | "percent";
   /** `add_summary_to_metadata`: statistics of its values, by the names that metadata has for them. */
   readonly summary?: Readonly<Record<string, string>>;
 }

@@ -43,8 +43,9 @@ function headOf({ preview, offset, messages }: ResultSet) {
 
 const plainMessage = ({ type, text }: ResultSet["messages"][number]) => ({ type, text });
 
-function fieldOf({ name, groupRank, summary = {} }: ResultField) {
+function fieldOf({ name, groupRank, special, summary = {} }: ResultField) {
+  const made = special === undefined ? {} : { type_special: special };
   const rank = groupRank === undefined ? {} : { groupby_rank: String(groupRank) };
   const figures = Object.entries(summary).map(([key, value]) => [`summary.${key}`, value]);
-  return { name, ...rank, ...Object.fromEntries(figures) };
+  return { name, ...rank, ...made, ...Object.fromEntries(figures) };
 }

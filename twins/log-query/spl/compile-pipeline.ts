@@ -20,16 +20,26 @@ const statementLength = 500_000;
 /** Rows that may be kept here between two statements. */
 const maxKeptRows = 200_000;
 
+/** Who looks on while a pipeline is compiled, which can take as long as its subsearches. */
+export interface CompileWatch {
+  /** Called before each command, which waits for it. */
+  before(): Promise<void>;
+  after(relation: Relation): void;
+}
+
 /** @param input rows that the pipeline goes on with (`appendpipe`); none at the start of a search */
 export async function compilePipeline(
   { commands }: Pick<Pipeline, "commands">,
   context: SearchContext,
   input: Relation = noRows,
+  watch?: CompileWatch,
 ): Promise<Relation> {
   let relation = input;
   let compiled = 0;
   for (const command of commands) {
+    await watch?.before();
     relation = await command.compile(relation, context);
+    watch?.after(relation);
     compiled++;
     if (compiled < statementCommands && lengthOf(relation) < statementLength) continue;
     relation = await kept(relation, context);

@@ -18,6 +18,8 @@ export interface WorldOptions {
   clock: Clock;
   /** Rows of a finished job, or of the latest of a saved search. */
   jobResults(job: string): Promise<Rows | undefined>;
+  /** Entries of one of the twin's own REST collections. */
+  rest(path: string): Promise<Rows | undefined>;
 }
 
 export interface LogQueryWorld {
@@ -39,7 +41,7 @@ export function openWorld(options: WorldOptions): LogQueryWorld {
   };
 }
 
-function noKnowledge({ index, jobResults }: WorldOptions): Knowledge {
+function noKnowledge({ index, jobResults, rest }: WorldOptions): Knowledge {
   return {
     macro: () => undefined,
     savedSearch: () => undefined,
@@ -51,7 +53,7 @@ function noKnowledge({ index, jobResults }: WorldOptions): Knowledge {
     eventType: () => undefined,
     dataModel: () => [],
     jobResults,
-    rest: async () => undefined,
+    rest,
     collect: async () => {},
     indexes: async () => [index],
   };

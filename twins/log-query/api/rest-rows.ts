@@ -1,0 +1,92 @@
+/** The collections of the API as rows, for the command `rest`. */
+import type { LogQueryTwin } from "../log-query-twin.ts";
+import type { Content, Entry } from "../output/entry.ts";
+import { isoSecond } from "../output/timestamp.ts";
+import { SERVER_NAME } from "../product.ts";
+import type { RowField, Rows } from "../spl/rows.ts";
+import { SEED_USER } from "../world/seed.ts";
+import { appCollection } from "./apps.ts";
+import type { Viewer } from "./call.ts";
+import type { Collection } from "./collection.ts";
+import { indexCollection } from "./indexes.ts";
+import { jobCollection } from "./jobs.ts";
+import { savedSearchCollection } from "./saved-searches.ts";
+import { infoCollection, roleCollection } from "./server.ts";
+import { userCollection } from "./users.ts";
+
+const collections: readonly Collection[] = [
+  appCollection,
+  indexCollection,
+  infoCollection,
+  jobCollection,
+  roleCollection,
+  savedSearchCollection,
+  userCollection,
+];
+
+/** @param path of a collection, or of one of its entries; `undefined` when there is none */
+export async function restRows(twin: LogQueryTwin, path: string): Promise<Rows | undefined> {
+  const [bare = ""] = path.split("?");
+  const [, owner, app, local] =
+    /^\/?servicesNS\/([^/]+)\/([^/]+)(\/.*?)\/?$/.exec(bare) ??
+    /^()()((?:\/.*?)?)\/?$/.exec(bare.replace(/^\/?services\b/, "")) ??
+    [];
+  const collection = collections.find((one) => local === one.path || local?.startsWith(`${one.path}/`));
+  if (collection === undefined || local === undefined) return undefined;
+  const viewer: Viewer = {
+    twin,
+    user: twin.tables.table("users").get(SEED_USER),
+    owner: owner === "" ? undefined : owner,
+    app: app === "" ? undefined : app,
+  };
+  const entries = await collection.entries(viewer);
+  const name = decodeURIComponent(local.slice(collection.path.length + 1));
+  const found = name === "" ? entries : entries.filter((entry) => entry.name === name);
+  return rowsOf(found.map((entry) => flat(entry, twin)));
+}
+
+type Flat = ReadonlyMap<string, string | string[]>;
+
+function flat({ name, path, author, updatedMs, acl, content }: Entry, twin: LogQueryTwin): Flat {
+  const values = new Map<string, string | string[]>();
+  const put = (key: string, value: Content): void => {
+    if (value === null || value === "") return;
+    if (Array.isArray(value)) {
+      const texts = value.map((item) => (typeof item === "object" ? JSON.stringify(item) : textOf(item)));
+      if (texts.length > 0) values.set(key, texts);
+    } else if (typeof value === "object") {
+      for (const [member, inner] of Object.entries(value)) put(`${key}.${member}`, inner);
+    } else values.set(key, textOf(value));
+  };
+  for (const [key, value] of Object.entries(content)) put(key, value);
+  put("author", author);
+  put("eai:acl.app", acl.app);
+  put("eai:acl.owner", acl.owner);
+  put("eai:acl.perms.read", acl.read);
+  put("eai:acl.perms.write", acl.write);
+  put("eai:acl.sharing", acl.sharing);
+  put("id", twin.address + path);
+  put("splunk_server", SERVER_NAME);
+  put("title", name);
+  put("updated", isoSecond(updatedMs, twin.timeZone));
+  return values;
+}
+
+function textOf(value: string | number | boolean | null): string {
+  return typeof value === "boolean" ? (value ? "1" : "0") : String(value ?? "");
+}
+
+function rowsOf(flats: readonly Flat[]): Rows {
+  const names = [...new Set(flats.flatMap((one) => [...one.keys()]))].sort();
+  const fields = names.map((name): RowField => {
+    const multi = flats.some((one) => Array.isArray(one.get(name)));
+    return { name, type: "text", multi };
+  });
+  const rows = flats.map((one) =>
+    fields.map(({ name, multi }) => {
+      const value = one.get(name) ?? null;
+      return multi && typeof value === "string" ? [value] : value;
+    }),
+  );
+  return { fields, rows };
+}
