@@ -11,6 +11,7 @@ import { rename } from "./rename.ts";
 import { reverse } from "./reverse.ts";
 import { search } from "./search.ts";
 import { sort } from "./sort.ts";
+import { spath } from "./spath.ts";
 import { stats } from "./stats.ts";
 import { table } from "./table.ts";
 import { tail } from "./tail.ts";
@@ -18,7 +19,7 @@ import { where } from "./where.ts";
 
 /** One line a command, in the order of their names. */
 export const commands: readonly Command[] = [
-  bin,
+  bin, //
   dedup,
   evaluate,
   fieldformat,
@@ -28,6 +29,7 @@ export const commands: readonly Command[] = [
   reverse,
   search,
   sort,
+  spath,
   stats,
   table,
   tail,
