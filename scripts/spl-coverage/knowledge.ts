@@ -33,6 +33,7 @@ export function knowledgeOf({ detections, macros, lookups }: Repository): Knowle
     rest: async () => undefined,
     collect: async () => {},
     indexes: async () => ["main"],
+    defaultIndexes: () => ["main"],
   };
 }
 

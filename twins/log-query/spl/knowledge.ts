@@ -70,7 +70,7 @@ export interface Knowledge {
   writeLookup(name: string, rows: Rows, mode: "replace" | "append"): Promise<void>;
   /** Removes a lookup table, if there is one. */
   removeLookup(name: string): Promise<void>;
-  /** `field=value` pairs that have the tag. */
+  /** `field=value` pairs that have the tag; values can have wildcards. @param tag can have wildcards too */
   tagged(tag: string): readonly { field: string; value: string }[];
   tagsOf(field: string, value: string): readonly string[];
   /** The search of an event type. */
@@ -87,4 +87,6 @@ export interface Knowledge {
   ): Promise<void>;
   /** Names of the indexes there are. */
   indexes(): Promise<readonly string[]>;
+  /** The indexes of a search that names none. */
+  defaultIndexes(): readonly string[];
 }

@@ -56,5 +56,6 @@ function noKnowledge({ index, jobResults, rest }: WorldOptions): Knowledge {
     rest,
     collect: async () => {},
     indexes: async () => [index],
+    defaultIndexes: () => [index],
   };
 }

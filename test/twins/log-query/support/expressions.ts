@@ -28,6 +28,7 @@ const noKnowledge: Knowledge = {
   rest: async () => undefined,
   collect: async () => {},
   indexes: async () => [],
+  defaultIndexes: () => [],
 };
 
 export interface ExpressionBench {

@@ -110,6 +110,7 @@ export function knowledgeOf(given: Partial<Knowledge> = {}): Knowledge {
     rest: async () => undefined,
     collect: refuse,
     indexes: async () => ["main"],
+    defaultIndexes: () => ["main"],
     ...given,
   };
 }

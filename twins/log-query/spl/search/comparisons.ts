@@ -15,7 +15,10 @@ const numeral = /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i;
 export function comparisonMatches({ field, comparator, value, mode }: Comparison, relation: Relation): Sql {
   const column = columnOf(relation, field);
   if (column === undefined) return raw("false");
-  return anyValue(fieldValue(column), testOf(comparator, value, mode === "case"));
+  const test = anyValue(fieldValue(column), testOf(comparator, value, mode === "case"));
+  if (field !== "index" || relation.kind !== "events" || !value.text.startsWith("*")) return test;
+  // Internal indexes are found by a name that begins as theirs does.
+  return sql`(${test} AND NOT starts_with(${textOf(fieldValue(column))}, '_'))`;
 }
 
 /** `field IN (…)`, and as many `field=…` with OR between them. @returns never NULL */

@@ -93,3 +93,160 @@ test("rule 30: one value of a multi-value is enough", async () => {
   expect(await found("tags{}=red")).toEqual([3]);
   expect(await found("tags!=red")).toEqual([3]);
 });
+
+test("rule 1: terms are joined by AND, and operators are written in capitals", async () => {
+  expect(await found("level=* status=*")).toEqual([2, 1]);
+  expect(await found("status=500 OR status=200")).toEqual([2, 1]);
+  expect(await found("status=500 or status=200")).toEqual([]);
+});
+
+test("rule 2: OR binds stronger than AND, and NOT stronger than OR", async () => {
+  expect(await found("status=* level=error OR level=info")).toEqual([2, 1]);
+  expect(await found("level=error OR level=info n=1")).toEqual([1]);
+  expect(await found("NOT level=error OR n=1")).toEqual([4, 2, 1, 3]);
+  expect(await found("NOT (level=error OR level=info)")).toEqual([4, 3]);
+});
+
+test("rule 3: IN takes a list of values, which can have wildcards", async () => {
+  expect(await found("level IN (ERR*, info)")).toEqual([2, 1]);
+  expect(await found("status IN (200, 404)")).toEqual([2]);
+  expect(await found("status NOT IN (200, 404)")).toEqual([4, 1, 3]);
+  const many = Array.from({ length: 40 }, (_, index) => index + 480).join(",");
+  expect(await found(`status IN (${many})`)).toEqual([1]);
+  expect(await found(`tags IN (${many}, red)`)).toEqual([3]);
+});
+
+test("rule 6: a star stands for any characters, quoted or not, and nothing else is a wildcard", async () => {
+  expect(await found('user.name="*da"')).toEqual([1]);
+  expect(await found("user.name=A_a")).toEqual([]);
+  expect(await found("user.name=%")).toEqual([]);
+  expect(await found("status=5*")).toEqual([1]);
+});
+
+test("rule 9: a field is compared with what is written, not with another field", async () => {
+  expect(
+    (
+      await bench.searchRows(
+        [
+          { a: "b", b: "x" },
+          { a: "x", b: "x" },
+        ],
+        "search a=b",
+      )
+    ).rows,
+  ).toEqual([{ a: "b", b: "x" }]);
+});
+
+test("rule 12: a subsearch is replaced by what finds its rows", async () => {
+  expect(await found("[search status=500 | fields level]")).toEqual([1]);
+  expect(await found("NOT [search status=500 | fields level]")).toEqual([4, 2, 3]);
+  expect(await found("[search status=* | fields level, status]")).toEqual([2, 1]);
+  expect(await found("[search status=999 | fields level]")).toEqual([]);
+  expect(await found('[search status=500 | eval search="n=2 OR n=3" | fields search]')).toEqual([2, 3]);
+  expect(await found('[search status=500 | eval query="var" | fields query]')).toEqual([4]);
+  expect(await found("[search n=3 | fields tags]")).toEqual([3]);
+});
+
+test("rule 13: time modifiers of a search go before the request's, and are its own alone", async () => {
+  const range = { earliestMs: Date.UTC(2026, 0, 15, 10), latestMs: Date.UTC(2026, 0, 15, 11) };
+  const narrow = await splBench(
+    [9, 10, 11].map((hour) => ({
+      n: hour,
+      "@timestamp": `2026-01-15T${String(hour).padStart(2, "0")}:30:00Z`,
+    })),
+    { range },
+  );
+  const numbers = async (text: string) => (await narrow.search(text)).rows.map(({ n }) => n);
+  try {
+    expect(await numbers("search *")).toEqual([10]);
+    expect(await numbers("search earliest=-2h")).toEqual([11, 10]);
+    expect(await numbers("search earliest=-3h latest=-1h")).toEqual([10, 9]);
+    expect(await numbers("search earliest=0 [search * | fields n]")).toEqual([10]);
+    expect(await numbers("search [search * | eval earliest=_time | fields earliest]")).toEqual([11, 10]);
+  } finally {
+    await narrow.close();
+  }
+});
+
+test("rule 69: the earliest is in the range, the latest is not; forms of time", async () => {
+  expect(await found("earliest=-1h latest=now")).toEqual([4, 2]);
+  expect(await found("earliest=-3h latest=-1h")).toEqual([1, 3]);
+  expect(await found("earliest=1768471200 latest=1768474800")).toEqual([1]);
+  expect(await found('earliest="01/15/2026:10:00:00" latest="01/15/2026:10:00:01"')).toEqual([1]);
+  expect(await found("starthoursago=2 endhoursago=1")).toEqual([1]);
+  expect(await found("latest=-2h")).toEqual([3]);
+  expect(await found("_index_earliest=-1h")).toEqual([4, 2]);
+  expect(await found("starttime=01/15/2026:09:00:00 searchtimespanhours=1")).toEqual([3]);
+  expect(await bench.refusal("search earliest=never")).toBe(
+    `Invalid value "never" for time term 'earliest'.`,
+  );
+});
+
+test("rule 68: snapping goes down, after the offset", async () => {
+  expect(await found("earliest=@d+10h latest=-30m@h")).toEqual([1]);
+});
+
+test("an index that is not there finds nothing; a search that names none looks at the default", async () => {
+  expect(await found("index=nowhere")).toEqual([]);
+  expect(await found("index=MAIN n=1")).toEqual([1]);
+  expect(await found("index=* n=1")).toEqual([1]);
+  const other = await splBench([{ n: 1 }], { knowledge: { defaultIndexes: () => ["web"] } });
+  try {
+    expect((await other.search("search *")).rows).toEqual([]);
+    expect((await other.search("search index=main")).rows).toHaveLength(1);
+  } finally {
+    await other.close();
+  }
+});
+
+test("tags and event types stand for what they mean", async () => {
+  const known = await splBench(
+    [
+      { n: 1, level: "error" },
+      { n: 2, host: "web1" },
+      { n: 3, level: "info" },
+    ],
+    {
+      knowledge: {
+        tagged: (tag) =>
+          tag === "bad"
+            ? [
+                { field: "level", value: "error" },
+                { field: "host", value: "web*" },
+              ]
+            : [],
+        eventType: (name) => ({ trouble: "tag=bad NOT n=2", loop: "eventtype=loop" })[name],
+      },
+    },
+  );
+  const numbers = async (text: string) => (await known.search(text)).rows.map(({ n }) => n).sort();
+  try {
+    expect(await numbers("search tag=bad")).toEqual([1, 2]);
+    expect(await numbers("search tag::host=bad")).toEqual([2]);
+    expect(await numbers("search NOT tag=bad")).toEqual([3]);
+    expect(await numbers("search tag=good")).toEqual([]);
+    expect(await numbers("search eventtype=trouble")).toEqual([1]);
+    expect((await known.search("search eventtype=none")).messages).toEqual([
+      "Eventtype 'none' does not exist or is disabled.",
+    ]);
+    expect(await known.refusal("search eventtype=loop")).toContain("refer to themselves");
+    expect(await known.refusal("search hosttag=x")).toBe(
+      "Error in 'search' command: 'hosttag=' is not served here.",
+    );
+  } finally {
+    await known.close();
+  }
+});
+
+test("later searches look at the rows so far", async () => {
+  const rows = [
+    { a: "x", n: 5 },
+    { a: "y", n: 50, _raw: "some text" },
+    { a: ["x", "z"], n: 7 },
+  ];
+  const numbers = async (text: string) => (await bench.searchRows(rows, text)).rows.map(({ n }) => n);
+  expect(await numbers("search n>6")).toEqual([50, 7]);
+  expect(await numbers("search a=x")).toEqual([5, 7]);
+  expect(await numbers("search text")).toEqual([50]);
+  expect(await numbers("search NOT text")).toEqual([5, 7]);
+});

@@ -1,0 +1,64 @@
+/** What a search expression finds: among the events, or among the rows so far. */
+import { type Sql, sql } from "../../../datasets/sql.ts";
+import { columnOf, fieldValue, filter, type Relation } from "../relation.ts";
+import type { SearchContext, TimeRange } from "../search-context.ts";
+import type { SearchExpression } from "../syntax/ast.ts";
+import { numberOf } from "../typed.ts";
+import { isOneOf } from "./comparisons.ts";
+import { eventsRelation } from "./events.ts";
+import { namesIndexes } from "./indexes.ts";
+import { resolveSearch } from "./resolve-search.ts";
+import { searchPredicate } from "./search-predicate.ts";
+
+/** The events that an expression finds, newest first: in its own time range, else the context's; in the default indexes if it names none. */
+export async function searchEvents(expression: SearchExpression, context: SearchContext): Promise<Relation> {
+  const { found, times } = await resolveSearch(expression, context);
+  const events = eventsRelation(context.within(times.events ?? context.range));
+  const indexed = between(events, "_indextime", times.indexed);
+  const inDefault = namesIndexes(found) ? [] : [inIndexes(context.knowledge.defaultIndexes(), events)];
+  return filtered(events, [...inDefault, ...indexed, ...predicateOf(found, events)]);
+}
+
+/** The rows that an expression finds. Time modifiers look at their `_time`. */
+export async function searchRows(
+  expression: SearchExpression,
+  rows: Relation,
+  context: SearchContext,
+): Promise<Relation> {
+  const { found, times } = await resolveSearch(expression, context);
+  const timed = [...between(rows, "_time", times.events), ...between(rows, "_indextime", times.indexed)];
+  return filtered(rows, [...timed, ...predicateOf(found, rows)]);
+}
+
+function predicateOf(found: SearchExpression, rows: Relation): Sql[] {
+  return found.node === "all" ? [] : [searchPredicate(found, rows)];
+}
+
+function filtered(rows: Relation, predicates: readonly Sql[]): Relation {
+  if (predicates.length === 0) return rows;
+  return filter(
+    rows,
+    predicates.reduce((all, one) => sql`${all} AND ${one}`),
+  );
+}
+
+function inIndexes(names: readonly string[], events: Relation): Sql {
+  const values = names.map((text) => ({ text, quoted: true }));
+  return sql`(${isOneOf("index", values, events)})`;
+}
+
+function between(rows: Relation, field: string, range: TimeRange | undefined): Sql[] {
+  const column = columnOf(rows, field);
+  if (range === undefined) return [];
+  if (column === undefined) return [sql`false`];
+  const seconds = numberOf(fieldValue(column));
+  const { earliestMs, latestMs } = range;
+  return [
+    ...(earliestMs === undefined
+      ? []
+      : [sql`coalesce(${seconds} >= CAST(${earliestMs / 1000} AS DOUBLE), false)`]),
+    ...(latestMs === undefined
+      ? []
+      : [sql`coalesce(${seconds} < CAST(${latestMs / 1000} AS DOUBLE), false)`]),
+  ];
+}
