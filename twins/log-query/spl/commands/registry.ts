@@ -4,6 +4,7 @@ import { commandError, SplError } from "../spl-error.ts";
 import { bin } from "./bin.ts";
 import { dedup } from "./dedup.ts";
 import { evaluate } from "./eval.ts";
+import { extract } from "./extract.ts";
 import { fieldformat } from "./fieldformat.ts";
 import { fields } from "./fields.ts";
 import { head } from "./head.ts";
@@ -22,6 +23,7 @@ export const commands: readonly Command[] = [
   bin, //
   dedup,
   evaluate,
+  extract,
   fieldformat,
   fields,
   head,

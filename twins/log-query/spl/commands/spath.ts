@@ -5,7 +5,7 @@ import { defineCommand } from "../command.ts";
 import { columnOf, extend, fieldValue, filter, type Relation } from "../relation.ts";
 import type { SearchContext } from "../search-context.ts";
 import { leadsToMany, valuesAt, valuesByPath } from "../structured/data-path.ts";
-import { orBefore, withFoundFields } from "../structured/found-fields.ts";
+import { withBefore, withFoundFields } from "../structured/found-fields.ts";
 import { text } from "../syntax/option-types.ts";
 import { textOf } from "../typed.ts";
 
@@ -49,7 +49,7 @@ export const spath = defineCommand({
     const many =
       leadsToMany(path) || (await hasXml(filter(input, sql`starts_with(ltrim(${source}), '<')`), context));
     const value = { type: "text", multi: many, sql: many ? values : sql`${values}[1]` } as const;
-    return extend(input, new Map([[output, orBefore(input, output, value)]]));
+    return extend(input, new Map([[output, withBefore(input, output, value)]]));
   },
 });
 

@@ -9,6 +9,9 @@ import type { Typed } from "../typed.ts";
 /** Fields that one command may find. */
 const maxFields = 1_000;
 
+/** Which values a field has that it had before: those found (before, where there are none), the reverse, or all of them. */
+export type Precedence = "found" | "before" | "both";
+
 /** The names in an object of lists, each with a mark whether its list has several values. */
 const namesOf = defineRowFunction("splunk.found-names", (text) => {
   if (text === null) return null;
@@ -19,13 +22,14 @@ const namesOf = defineRowFunction("splunk.found-names", (text) => {
 });
 
 /**
- * The rows with the fields that are found in them. A row in which a field is not found keeps the value it had.
+ * The rows with the fields that are found in them.
  * @param found for `(input.select) AS r`: a JSON object with a list of texts for each field, as text, or NULL
  */
 export async function withFoundFields(
   input: Relation,
   found: Sql,
   context: SearchContext,
+  precedence: Precedence = "found",
 ): Promise<Relation> {
   const searched: Relation = {
     ...input,
@@ -41,19 +45,32 @@ export async function withFoundFields(
   };
   const changes = [...multi].map(([name, many]): [string, Typed] => {
     const list = sql`"#found"[${name}]`;
-    return [name, orBefore(values, name, { type: "text", multi: many, sql: many ? list : sql`${list}[1]` })];
+    const value: Typed = { type: "text", multi: many, sql: many ? list : sql`${list}[1]` };
+    return [name, withBefore(values, name, value, precedence)];
   });
   return changes.length === 0 ? input : extend(values, new Map(changes));
 }
 
-/** The value, or what the field had before where there is none. */
-export function orBefore(input: Relation, name: string, value: Typed): Typed {
+/** The value together with what the field had before. */
+export function withBefore(
+  input: Relation,
+  name: string,
+  value: Typed,
+  precedence: Precedence = "found",
+): Typed {
   const column = columnOf(input, name);
   if (column === undefined) return value;
   const before = fieldValue(column);
-  const multi = value.multi || before.multi;
-  const after = shaped(value, "text", multi);
-  return { type: "text", multi, sql: sql`coalesce(${after}, ${shaped(before, "text", multi)})` };
+  const multi = value.multi || before.multi || precedence === "both";
+  const [found, had] = [shaped(value, "text", multi), shaped(before, "text", multi)];
+  switch (precedence) {
+    case "found":
+      return { type: "text", multi, sql: sql`coalesce(${found}, ${had})` };
+    case "before":
+      return { type: "text", multi, sql: sql`coalesce(${had}, ${found})` };
+    case "both":
+      return { type: "text", multi, sql: sql`coalesce(list_concat(${had}, ${found}), ${had}, ${found})` };
+  }
 }
 
 async function markedNames(searched: Relation, context: SearchContext): Promise<string[]> {
