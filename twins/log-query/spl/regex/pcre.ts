@@ -1,0 +1,417 @@
+/**
+ * Regular expressions of SPL (PCRE), read once and written twice: for RE2, which DuckDB has, and for this program, which can look
+ * around and back. What RE2 cannot do has no RE2 text.
+ */
+
+export interface Pattern {
+  readonly source: string;
+  /** Names of the groups, in their order; `undefined` for one without. */
+  readonly groups: readonly (string | undefined)[];
+  /** For RE2, the groups in the same order without names; `undefined` when RE2 cannot do it. */
+  readonly re2: string | undefined;
+  /** For this program; groups are named `g1`, `g2`, …. `undefined` when it cannot do it; then RE2 can. */
+  readonly js: RegExp | undefined;
+}
+
+/** A text that is no regular expression, or one that nobody here can run. */
+export class InvalidPattern extends Error {
+  constructor(source: string, reason: string) {
+    super(`Regex: ${reason} (${source})`);
+    this.name = "InvalidPattern";
+  }
+}
+
+const MAX_LENGTH = 20_000;
+const MAX_DEPTH = 200;
+const RE2_MAX_REPEAT = 1_000;
+const known = new Map<string, Pattern>();
+
+/** @throws InvalidPattern */
+export function readPattern(source: string): Pattern {
+  const before = known.get(source);
+  if (before) return before;
+  const pattern = new PatternReader(source).read();
+  if (known.size >= 1_000) known.clear();
+  known.set(source, pattern);
+  return pattern;
+}
+
+/** A piece as both write it, or one of them. */
+interface Piece {
+  re2: string | undefined;
+  js: string | undefined;
+  /** Nothing that could be repeated. */
+  bare?: true;
+}
+
+interface Flags {
+  multiline: boolean;
+  dotAll: boolean;
+  extended: boolean;
+}
+
+const both = (text: string): Piece => ({ re2: text, js: text });
+const jsOnly = (js: string): Piece => ({ re2: undefined, js });
+
+/** What `\x` stands for outside and inside of brackets. */
+const classEscapes: Readonly<Record<string, Piece>> = {
+  d: both("\\d"),
+  D: both("\\D"),
+  w: both("\\w"),
+  W: both("\\W"),
+  s: { re2: "\\s", js: "\\s" },
+  S: { re2: "\\S", js: "\\S" },
+};
+const characterEscapes: Readonly<Record<string, string>> = {
+  n: "\\n",
+  r: "\\r",
+  t: "\\t",
+  f: "\\f",
+  a: "\\x07",
+  e: "\\x1b",
+};
+const posixClasses: Readonly<Record<string, string>> = {
+  alpha: "A-Za-z",
+  digit: "0-9",
+  alnum: "0-9A-Za-z",
+  upper: "A-Z",
+  lower: "a-z",
+  space: "\\s",
+  blank: " \\t",
+  punct: "!-\\/:-@\\[-`{-~",
+  xdigit: "0-9A-Fa-f",
+  word: "\\w",
+  cntrl: "\\x00-\\x1f\\x7f",
+  print: "\\x20-\\x7e",
+  graph: "\\x21-\\x7e",
+};
+const start = "(?<![\\s\\S])";
+const end = "(?![\\s\\S])";
+
+class PatternReader {
+  readonly #source: string;
+  #at = 0;
+  #depth = 0;
+  #possessive = 0;
+  #ignoreCase = false;
+  #flags: Flags = { multiline: false, dotAll: false, extended: false };
+  readonly #groups: (string | undefined)[] = [];
+
+  constructor(source: string) {
+    this.#source = source;
+  }
+
+  read(): Pattern {
+    if (this.#source.length > MAX_LENGTH) this.#fail("the expression is too long");
+    const { re2, js } = this.#alternation();
+    if (this.#at < this.#source.length) this.#fail("unmatched closing parenthesis");
+    if (re2 === undefined && js === undefined) this.#fail("the expression is not supported here");
+    const re2Flags = this.#ignoreCase && re2 !== undefined ? "(?i)" : "";
+    return {
+      source: this.#source,
+      groups: this.#groups,
+      re2: re2 === undefined ? undefined : re2Flags + re2,
+      js: this.#compiled(js),
+    };
+  }
+
+  #compiled(js: string | undefined): RegExp | undefined {
+    if (js === undefined) return undefined;
+    try {
+      return new RegExp(js, this.#ignoreCase ? "gi" : "g");
+    } catch (error) {
+      return this.#fail(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  /** Up to the closing parenthesis, or the end. */
+  #alternation(): Piece {
+    const flags = this.#flags;
+    const branches = [this.#sequence()];
+    while (this.#take("|")) branches.push(this.#sequence());
+    this.#flags = flags;
+    return joined(branches, "|");
+  }
+
+  #sequence(): Piece {
+    const pieces: Piece[] = [];
+    while (this.#at < this.#source.length && !this.#sees("|") && !this.#sees(")")) {
+      const atom = this.#atom();
+      if (atom !== undefined) pieces.push(atom.bare ? atom : this.#quantified(atom));
+    }
+    return joined(pieces, "");
+  }
+
+  #quantified(atom: Piece): Piece {
+    let piece = atom;
+    for (;;) {
+      this.#skipExtended();
+      const match = /^(?:[*+?]|\{(\d+)(?:,(\d*))?\})/.exec(this.#source.slice(this.#at, this.#at + 24));
+      if (!match) return piece;
+      const [quantifier, least = "0", most = "0"] = match;
+      this.#at += quantifier.length;
+      const large = Math.max(Number(least), Number(most)) > RE2_MAX_REPEAT;
+      const repeated = (suffix: string): Piece => ({
+        re2: piece.re2 === undefined || large ? undefined : `${piece.re2}${quantifier}${suffix}`,
+        js: piece.js === undefined ? undefined : `${piece.js}${quantifier}${suffix}`,
+      });
+      if (this.#take("+")) piece = this.#atomic(repeated("").js);
+      else piece = wrapped(repeated(this.#take("?") ? "?" : ""));
+    }
+  }
+
+  /** What is matched stays matched: as a look-ahead that is then taken as it is. */
+  #atomic(js: string | undefined): Piece {
+    if (js === undefined) this.#fail("(?i) within what looks around is not supported here");
+    const name = `p${++this.#possessive}`;
+    return jsOnly(`(?:(?=(?<${name}>${js}))\\k<${name}>)`);
+  }
+
+  #atom(): Piece | undefined {
+    this.#skipExtended();
+    const char = this.#source[this.#at];
+    if (char === undefined || char === "|" || char === ")") return undefined;
+    if (char === "(") return this.#group();
+    if (char === "[") return this.#brackets();
+    if (char === "\\") return this.#escape();
+    const [whole] = this.#source.slice(this.#at, this.#at + 2).match(/^./su) ?? [char];
+    this.#at += whole.length;
+    if (whole === ".")
+      return { re2: this.#flags.dotAll ? "(?s:.)" : ".", js: this.#flags.dotAll ? "[\\s\\S]" : "[^\\n]" };
+    if (whole === "^")
+      return this.#flags.multiline ? { re2: "(?m:^)", js: `(?:${start}|(?<=\\n))` } : { re2: "^", js: start };
+    if (whole === "$")
+      return this.#flags.multiline
+        ? { re2: "(?m:$)", js: `(?:${end}|(?=\\n))` }
+        : { re2: "$", js: `(?=\\n?${end})` };
+    if (/[*+?]/.test(whole)) this.#fail("nothing to repeat");
+    return literal(whole);
+  }
+
+  #group(): Piece | undefined {
+    this.#at++;
+    if (++this.#depth > MAX_DEPTH) this.#fail("too many parentheses in each other");
+    const piece = this.#take("?") ? this.#specialGroup() : this.#capture(undefined);
+    this.#depth--;
+    return piece;
+  }
+
+  #capture(name: string | undefined): Piece {
+    const index = this.#groups.push(name);
+    const { re2, js } = this.#closed();
+    return {
+      re2: re2 === undefined ? undefined : `(${re2})`,
+      js: js === undefined ? undefined : `(?<g${index}>${js})`,
+    };
+  }
+
+  #closed(): Piece {
+    const inner = this.#alternation();
+    if (!this.#take(")")) this.#fail("missing closing parenthesis");
+    return inner;
+  }
+
+  #specialGroup(): Piece | undefined {
+    if (this.#take("#")) {
+      const close = this.#source.indexOf(")", this.#at);
+      if (close === -1) this.#fail("missing ) after comment");
+      this.#at = close + 1;
+      return undefined;
+    }
+    const named = this.#match(/P?<([A-Za-z_]\w*)>|'([A-Za-z_]\w*)'/y);
+    if (named) return this.#capture(named[1] ?? named[2]);
+    const around = this.#match(/<?[=!]/y);
+    if (around) {
+      const { js } = this.#closed();
+      if (js === undefined) this.#fail("(?i) within what looks around is not supported here");
+      return jsOnly(`(?${around[0]}${js})`);
+    }
+    if (this.#take(">")) return this.#atomic(this.#closed().js);
+    const backward = this.#match(/P=([A-Za-z_]\w*)\)/y);
+    if (backward) return this.#backReference(this.#groups.lastIndexOf(backward[1]) + 1);
+    const first = /^(?:\(\?[imsx]+\))*\(\?$/.test(this.#source.slice(0, this.#at));
+    const flags = this.#match(/([imsxUJn]*)(?:-([imsx]*))?([:)])/y);
+    if (!flags) return this.#fail("unrecognized character after (?");
+    return this.#flagged(flags[1] ?? "", flags[2] ?? "", flags[3] === ":", first);
+  }
+
+  /** `(?i)` up to the end of the group, `(?i:…)` for one of its own. Of a part alone, RE2 can say that case does not count. */
+  #flagged(on: string, off: string, ownGroup: boolean, first: boolean): Piece | undefined {
+    if (/[UJn]/.test(on)) this.#fail(`the option (?${on}) is not supported`);
+    const ofAll = first && !ownGroup;
+    if (ofAll && on.includes("i")) this.#ignoreCase = true;
+    const part = ofAll ? "" : caseFlag(on, off);
+    const before = this.#flags;
+    this.#flags = {
+      multiline: on.includes("m") || (before.multiline && !off.includes("m")),
+      dotAll: on.includes("s") || (before.dotAll && !off.includes("s")),
+      extended: on.includes("x") || (before.extended && !off.includes("x")),
+    };
+    if (!ownGroup) return part === "" ? undefined : { re2: `(?${part})`, js: undefined, bare: true };
+    const inner = this.#closed();
+    this.#flags = before;
+    return part === "" ? wrapped(inner) : { re2: `(?${part}:${inner.re2})`, js: undefined };
+  }
+
+  #escape(): Piece {
+    const quoted = this.#match(/\\Q([\s\S]*?)(?:\\E|$)/y);
+    if (quoted) return joined([...(quoted[1] ?? "")].map(literal), "");
+    const number = this.#match(/\\([1-9]\d?)/y);
+    if (number) return this.#backReference(Number(number[1]));
+    const name = this.#match(/\\(?:k<(\w+)>|k\{(\w+)\}|k'(\w+)'|g\{?(\w+)\}?)/y);
+    if (name) {
+      const reference = name[1] ?? name[2] ?? name[3] ?? name[4] ?? "";
+      return this.#backReference(
+        /^\d+$/.test(reference) ? Number(reference) : this.#groups.lastIndexOf(reference) + 1,
+      );
+    }
+    const character = this.#escapedCharacter();
+    if (character !== undefined) return both(character);
+    const [, letter = ""] = this.#match(/\\([\s\S])/y) ?? this.#fail("\\ at the end");
+    const found = classEscapes[letter];
+    if (found) return found;
+    switch (letter) {
+      case "b":
+      case "B":
+        return both(`\\${letter}`);
+      case "A":
+        return { re2: "\\A", js: start };
+      case "z":
+        return { re2: "\\z", js: end };
+      case "Z":
+        return { re2: "(?:\\n?\\z)", js: `(?=\\n?${end})` };
+      case "h":
+        return both("[ \\t]");
+      case "H":
+        return both("[^ \\t]");
+      case "v":
+        return both("[\\n\\x0b\\f\\r]");
+      case "N":
+        return both("[^\\n]");
+      case "R":
+        return both("(?:\\r\\n|[\\n\\x0b\\f\\r])");
+      default:
+        if (/[A-Za-z0-9]/.test(letter)) this.#fail(`\\${letter} is not supported`);
+        return literal(letter);
+    }
+  }
+
+  /** `\n`, `\x41`, `\x{20ac}`: the same in brackets. */
+  #escapedCharacter(): string | undefined {
+    const hex = this.#match(/\\x(?:\{([0-9A-Fa-f]{1,4})\}|([0-9A-Fa-f]{0,2}))/y);
+    if (hex) return escapedCode(Number.parseInt(hex[1] ?? (hex[2] || "0"), 16));
+    const octal = this.#match(/\\0([0-7]{0,2})/y);
+    if (octal) return escapedCode(Number.parseInt(octal[1] || "0", 8));
+    const simple = this.#match(/\\([nrtfae])/y);
+    return simple ? characterEscapes[simple[1] ?? ""] : undefined;
+  }
+
+  #backReference(index: number): Piece {
+    if (index < 1 || index > this.#groups.length) this.#fail("reference to a group that is not there");
+    return jsOnly(`(?:\\k<g${index}>)`);
+  }
+
+  #brackets(): Piece {
+    this.#at++;
+    const negated = this.#take("^") ? "^" : "";
+    const pieces: Piece[] = [];
+    let afterClass = false;
+    for (let first = true; first || !this.#sees("]"); first = false) {
+      if (this.#at >= this.#source.length) this.#fail("missing terminating ] for character class");
+      const { piece, isClass } = this.#bracketItem(afterClass);
+      pieces.push(piece);
+      afterClass = isClass;
+    }
+    this.#at++;
+    const { re2, js } = joined(pieces, "");
+    return { re2: re2 === undefined ? undefined : `[${negated}${re2}]`, js: `[${negated}${js}]` };
+  }
+
+  /** A hyphen beside a class of characters is a character. */
+  #bracketItem(afterClass: boolean): { piece: Piece; isClass: boolean } {
+    const posix = this.#match(/\[:(\^?)(\w+):\]/y);
+    if (posix) {
+      const characters = posixClasses[posix[2] ?? ""];
+      if (characters === undefined || posix[1] === "^") this.#fail("unknown POSIX class name");
+      return { piece: { re2: `[:${posix[2]}:]`, js: characters ?? "" }, isClass: true };
+    }
+    const hyphen =
+      this.#match(/-(?=\\[dDwWsShH]|\[:)/y) ?? (afterClass ? this.#match(/-(?!\])/y) : undefined);
+    if (hyphen) return { piece: both("\\-"), isClass: true };
+    const escaped = this.#escapedCharacter();
+    if (escaped !== undefined) return { piece: both(escaped), isClass: false };
+    const character = this.#match(/\\([\s\S])/y);
+    if (!character) {
+      const [whole = ""] = this.#match(/./suy) ?? [];
+      return { piece: both(whole === "-" ? "-" : bracketLiteral(whole)), isClass: false };
+    }
+    const letter = character[1] ?? "";
+    const found = classEscapes[letter];
+    if (found) return { piece: found, isClass: true };
+    if (letter === "h") return { piece: both(" \\t"), isClass: true };
+    if (letter === "b") return { piece: both("\\x08"), isClass: false };
+    if (/[A-Za-z1-9]/.test(letter)) this.#fail(`\\${letter} is not supported in a character class`);
+    return { piece: both(bracketLiteral(letter)), isClass: false };
+  }
+
+  #skipExtended(): void {
+    if (this.#flags.extended) this.#match(/(?:\s|#[^\n]*(?:\n|$))+/y);
+  }
+
+  #sees(text: string): boolean {
+    return this.#source.startsWith(text, this.#at);
+  }
+
+  #take(text: string): boolean {
+    if (!this.#sees(text)) return false;
+    this.#at += text.length;
+    return true;
+  }
+
+  /** @param pattern sticky */
+  #match(pattern: RegExp): RegExpExecArray | undefined {
+    pattern.lastIndex = this.#at;
+    const match = pattern.exec(this.#source);
+    if (!match) return undefined;
+    this.#at += match[0].length;
+    return match;
+  }
+
+  #fail(reason: string): never {
+    throw new InvalidPattern(this.#source, reason);
+  }
+}
+
+function joined(pieces: readonly Piece[], separator: string): Piece {
+  const texts = (which: "re2" | "js") => {
+    const all = pieces.map((piece) => piece[which]);
+    return all.includes(undefined) ? undefined : all.join(separator);
+  };
+  return { re2: texts("re2"), js: texts("js") };
+}
+
+function wrapped({ re2, js }: Piece): Piece {
+  return {
+    re2: re2 === undefined ? undefined : `(?:${re2})`,
+    js: js === undefined ? undefined : `(?:${js})`,
+  };
+}
+
+/** `i`, `-i`, or nothing. */
+function caseFlag(on: string, off: string): string {
+  if (on.includes("i")) return "i";
+  return off.includes("i") ? "-i" : "";
+}
+
+function literal(char: string): Piece {
+  return both(/[\\^$.*+?()[\]{}|/]/.test(char) ? `\\${char}` : char);
+}
+
+function bracketLiteral(char: string): string {
+  return /[\\\]^[-]/.test(char) ? `\\${char}` : char;
+}
+
+function escapedCode(code: number): string {
+  if (code < 0x80) return `\\x${code.toString(16).padStart(2, "0")}`;
+  return String.fromCharCode(code);
+}

@@ -1,0 +1,40 @@
+/** Runs regular expressions in the program, for a bounded time: one that goes astray ends with an error. */
+import { createContext, Script } from "node:vm";
+
+/** For the rows of one chunk. */
+const TIMEOUT_MS = 2_000;
+
+/** Whether a statement is ended because its regular expression takes too long. */
+export class RegexTimeout extends Error {
+  constructor() {
+    super("Regex: the regular expression takes too long on this data");
+    this.name = "RegexTimeout";
+  }
+}
+
+const sandbox: { run: (() => void) | undefined } = { run: undefined };
+const context = createContext(sandbox);
+const script = new Script("run()");
+
+/** @throws RegexTimeout */
+export function timed<Result>(work: () => Result): Result {
+  let result: { value: Result } | undefined;
+  sandbox.run = () => {
+    result = { value: work() };
+  };
+  try {
+    script.runInContext(context, { timeout: TIMEOUT_MS });
+  } catch (error) {
+    throw isTimeout(error) ? new RegexTimeout() : error;
+  } finally {
+    sandbox.run = undefined;
+  }
+  if (result === undefined) throw new RegexTimeout();
+  return result.value;
+}
+
+/** It is an error of the context's own, which is no `Error` here. */
+function isTimeout(error: unknown): boolean {
+  const code = typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
+  return code === "ERR_SCRIPT_EXECUTION_TIMEOUT";
+}
