@@ -1,13 +1,41 @@
 /** Comparison and conditional functions. */
+import { BlockList, isIP } from "node:net";
 import { joined, raw, type Sql, sql } from "../../../../datasets/sql.ts";
-import { compare, isAmong } from "../compare.ts";
+import { defineRowFunction } from "../../../../datasets/store/program-functions.ts";
+import { matchesSql } from "../../regex/regex-sql.ts";
+import { anyOf, compare, isAmong } from "../compare.ts";
 import { truth } from "../logic.ts";
+import { patternOf } from "../pattern-of.ts";
 import { like } from "../patterns.ts";
 import { alike, boolean, constant, nothing, typedNull, type Value } from "../value.ts";
 import type { PlainFunction, Use } from "./declaration.ts";
+import { constantText, textual } from "./tools.ts";
 
 type Entry = Pick<PlainFunction, "name" | "syntax" | "summary" | "least" | "most" | "compile"> &
   Partial<Pick<PlainFunction, "aliases">>;
+
+const inNetwork = defineRowFunction("spl.cidrmatch", (network, address) => {
+  if (network === null || address === null) return null;
+  const list = networkOf(network);
+  const version = isIP(address);
+  return version !== 0 && list?.check(address, version === 4 ? "ipv4" : "ipv6") ? "1" : "0";
+});
+
+const networks = new Map<string, BlockList | undefined>();
+
+/** The addresses of `10.0.0.0/8`; `undefined` for what is no network. */
+function networkOf(text: string): BlockList | undefined {
+  if (networks.has(text)) return networks.get(text);
+  const [, address = "", bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text.trim()) ?? [];
+  const version = isIP(address);
+  const most = version === 4 ? 32 : 128;
+  const prefix = bits === undefined ? most : Number(bits);
+  const list = version === 0 || prefix > most ? undefined : new BlockList();
+  list?.addSubnet(address, prefix, version === 4 ? "ipv4" : "ipv6");
+  if (networks.size >= 1_000) networks.clear();
+  networks.set(text, list);
+  return list;
+}
 
 const entries: readonly Entry[] = [
   {
@@ -17,6 +45,20 @@ const entries: readonly Entry[] = [
     least: 2,
     most: undefined,
     compile: (args, use) => choice(pairs(args, use), nothing, use),
+  },
+  {
+    name: "cidrmatch",
+    syntax: "cidrmatch(network, ip)",
+    summary: "Whether an address is in a network: `10.0.0.0/8`.",
+    least: 2,
+    most: 2,
+    compile([network = nothing, ip = nothing], use) {
+      const known = constantText(network);
+      if (known !== undefined && networkOf(known) === undefined) use.fail();
+      if (network.isNull || ip.isNull) return { ...nothing, type: "boolean" };
+      const block = textual(network, use);
+      return boolean(anyOf(ip, (one) => sql`(${inNetwork(block, textual(one, use))} = '1')`));
+    },
   },
   {
     name: "coalesce",
@@ -63,6 +105,18 @@ const entries: readonly Entry[] = [
     least: 2,
     most: 2,
     compile: ([value = nothing, pattern = nothing], { scope }) => like(value, pattern, scope),
+  },
+  {
+    name: "match",
+    syntax: "match(text, regex)",
+    summary: "Whether a regular expression matches a part of the text.",
+    least: 2,
+    most: 2,
+    compile([value = nothing, regex = nothing], use) {
+      if (value.isNull || regex.isNull) return { ...nothing, type: "boolean" };
+      const pattern = patternOf(regex, use);
+      return boolean(anyOf(value, (one) => matchesSql(textual(one, use), pattern)));
+    },
   },
   { name: "null", syntax: "null()", summary: "No value.", least: 0, most: 0, compile: () => typedNull },
   {

@@ -1,9 +1,29 @@
 /** All functions, by name. */
 import { comparisonFunctions } from "./comparison.ts";
+import { conversionFunctions } from "./conversion.ts";
+import { cryptographicFunctions } from "./crypto.ts";
 import type { EvalFunction } from "./declaration.ts";
 import { informationalFunctions } from "./informational.ts";
+import { jsonFunctions } from "./json.ts";
+import { mathematicalFunctions, trigonometryFunctions } from "./math.ts";
+import { multivalueFunctions } from "./multivalue.ts";
+import { statisticalFunctions } from "./statistical.ts";
+import { textFunctions } from "./text.ts";
+import { timeFunctions } from "./time.ts";
 
-export const evalFunctions: readonly EvalFunction[] = [...comparisonFunctions, ...informationalFunctions];
+export const evalFunctions: readonly EvalFunction[] = [
+  ...comparisonFunctions,
+  ...conversionFunctions,
+  ...cryptographicFunctions,
+  ...informationalFunctions,
+  ...jsonFunctions,
+  ...mathematicalFunctions,
+  ...multivalueFunctions,
+  ...statisticalFunctions,
+  ...textFunctions,
+  ...timeFunctions,
+  ...trigonometryFunctions,
+];
 
 const byName = new Map(
   evalFunctions.flatMap((declaration) =>

@@ -1,0 +1,129 @@
+/** Conversion functions. */
+import { isIPv4 } from "node:net";
+import { sql } from "../../../../datasets/sql.ts";
+import { defineRowFunction } from "../../../../datasets/store/program-functions.ts";
+import { numberOf, textOf } from "../../typed.ts";
+import { singleText } from "../arithmetic.ts";
+import { nothing, number, text } from "../value.ts";
+import { grouped, printf } from "./printf.ts";
+import { asText, constantText, type Entry, eachText, family, numeric, textual } from "./tools.ts";
+
+const masked = defineRowFunction("spl.ipmask", (mask, address) => {
+  if (mask === null || address === null || !isIPv4(mask) || !isIPv4(address)) return null;
+  const bytes = mask.split(".").map(Number);
+  return address
+    .split(".")
+    .map((byte, index) => Number(byte) & (bytes[index] ?? 0))
+    .join(".");
+});
+
+const printed = defineRowFunction("spl.printf", (format, ...values) =>
+  format === null ? null : printf(format, values),
+);
+
+const numbered = defineRowFunction("spl.tonumber", (given, base) => {
+  const radix = Number(base);
+  if (given === null || !(radix >= 2 && radix <= 36)) return null;
+  const match = /^\s*([+-]?)(?:0[xX](?=[0-9A-Fa-f]))?([0-9A-Za-z]+)\s*$/.exec(given);
+  const [, sign = "", digits = ""] = match ?? [];
+  const isHex = /^\s*[+-]?0x/i.test(given);
+  if (!match || (isHex && radix !== 16)) return null;
+  const known = [...digits.toLowerCase()].every((digit) => Number.parseInt(digit, 36) < radix);
+  return known ? String((sign === "-" ? -1 : 1) * Number.parseInt(digits, radix)) : null;
+});
+
+const shown = defineRowFunction("spl.tostring", (given, form) => {
+  const value = given === null || given.trim() === "" ? Number.NaN : Number(given);
+  if (given === null) return "Null";
+  if (!Number.isFinite(value)) return given;
+  switch (form) {
+    case "hex":
+      return `0x${BigInt.asUintN(64, BigInt(Math.trunc(value)))
+        .toString(16)
+        .toUpperCase()}`;
+    case "binary":
+      return BigInt.asUintN(64, BigInt(Math.trunc(value))).toString(2);
+    case "commas":
+      return commas(value);
+    case "duration":
+      return duration(value);
+    default:
+      return null;
+  }
+});
+
+/** At most two digits behind the point. */
+function commas(value: number): string {
+  const rounded = Math.round(Math.abs(value) * 100) / 100;
+  const text = Number.isInteger(rounded) ? BigInt(rounded).toString() : rounded.toFixed(2);
+  return (value < 0 ? "-" : "") + grouped(text);
+}
+
+/** `1+02:03:04`, with microseconds when it has a fraction. */
+export function duration(seconds: number): string {
+  const micros = Math.round(Math.abs(seconds) * 1e6);
+  const whole = Math.floor(micros / 1e6);
+  const two = (value: number) => String(value).padStart(2, "0");
+  const days = Math.floor(whole / 86_400);
+  const clock = [Math.floor(whole / 3600) % 24, Math.floor(whole / 60) % 60, whole % 60].map(two).join(":");
+  const fraction = micros % 1e6 === 0 ? "" : `.${String(micros % 1e6).padStart(6, "0")}`;
+  return `${seconds < 0 ? "-" : ""}${days > 0 ? `${days}+` : ""}${clock}${fraction}`;
+}
+
+const forms = ["hex", "commas", "duration", "binary"];
+
+const entries: readonly Entry[] = [
+  {
+    name: "ipmask",
+    syntax: "ipmask(mask, ip)",
+    summary: "The IPv4 address with a mask laid over it.",
+    least: 2,
+    most: 2,
+    compile: ([mask = nothing, ip = nothing], use) =>
+      eachText(ip, use, (one) => masked(textual(mask, use), one)),
+  },
+  {
+    name: "printf",
+    syntax: "printf(format, value1, …)",
+    summary: "A text with values put into it: `%5.2f`.",
+    least: 1,
+    most: undefined,
+    takesNull: true,
+    compile: ([format = nothing, ...values], use) =>
+      text(printed(textual(format, use), ...values.map((value) => asText(singleText(value))))),
+  },
+  {
+    name: "tonumber",
+    syntax: "tonumber(text, [base])",
+    summary: "The number that a text means, in a base from 2 to 36; null when it means none.",
+    least: 1,
+    most: 2,
+    compile([value = nothing, base], use) {
+      if (value.type === "boolean") use.fail();
+      if (base === undefined || base.constant === 10) return number(numberOf(value));
+      if (typeof base.constant === "number" && !(base.constant >= 2 && base.constant <= 36)) use.fail();
+      return number(sql`CAST(${numbered(singleText(value), asText(numeric(base, use)))} AS DOUBLE)`);
+    },
+  },
+  {
+    name: "tostring",
+    syntax: 'tostring(value, ["hex" | "commas" | "duration" | "binary"])',
+    summary: "A value as text; a number also in hexadecimal digits, with commas, or as a duration.",
+    least: 1,
+    most: 2,
+    takesNull: true,
+    compile([value = nothing, form], use) {
+      const given = constantText(form);
+      if (form === undefined) {
+        if (value.multi) return text(textOf(value), true);
+        return text(sql`coalesce(${textOf(value)}, 'Null')`);
+      }
+      if (value.type === "boolean" || (given !== undefined && !forms.includes(given.toLowerCase())))
+        use.fail();
+      const kind = given === undefined ? textual(form, use) : sql`CAST(${given.toLowerCase()} AS VARCHAR)`;
+      return value.multi ? eachText(value, use, (one) => shown(one, kind)) : text(shown(textOf(value), kind));
+    },
+  },
+];
+
+export const conversionFunctions = family("conversion", entries);

@@ -1,0 +1,133 @@
+/** Mathematical functions. */
+import { raw, type Sql, sql } from "../../../../datasets/sql.ts";
+import { bound } from "../../typed.ts";
+import { nothing, number, type Value } from "../value.ts";
+import type { EvalFunction } from "./declaration.ts";
+import { sigfig } from "./sigfig.ts";
+import { type Entry, family, numeric, whole } from "./tools.ts";
+
+function ofNumber(
+  name: string,
+  summary: string,
+  body: (x: Sql) => Sql,
+  aliases: readonly string[] = [],
+): Entry {
+  return {
+    name,
+    aliases,
+    syntax: `${name}(number)`,
+    summary,
+    least: 1,
+    most: 1,
+    compile: ([value = nothing], use) => number(bound(numeric(value, use), body)),
+  };
+}
+
+const entries: readonly Entry[] = [
+  ofNumber("abs", "The number without its sign.", (x) => sql`abs(${x})`),
+  ofNumber("ceiling", "The next whole number above.", (x) => sql`ceil(${x})`, ["ceil"]),
+  ofNumber("exact", "The number in all its digits.", (x) => x),
+  ofNumber("exp", "Euler's number to the power of a number.", (x) => sql`exp(${x})`),
+  ofNumber("floor", "The next whole number below.", (x) => sql`floor(${x})`),
+  ofNumber("ln", "The natural logarithm.", (x) => sql`CASE WHEN ${x} > 0 THEN ln(${x}) END`),
+  ofNumber("sqrt", "The square root.", (x) => sql`CASE WHEN ${x} >= 0 THEN sqrt(${x}) END`),
+  {
+    name: "log",
+    syntax: "log(number, [base])",
+    summary: "The logarithm to a base; to 10 when none is said.",
+    least: 1,
+    most: 2,
+    compile([value = nothing, base], use) {
+      const x = numeric(value, use);
+      if (base === undefined) return number(bound(x, (a) => sql`CASE WHEN ${a} > 0 THEN log10(${a}) END`));
+      return number(
+        bound(x, (a) =>
+          bound(
+            numeric(base, use),
+            (b) => sql`CASE WHEN ${a} > 0 AND ${b} > 0 AND ${b} <> 1 THEN ln(${a}) / ln(${b}) END`,
+          ),
+        ),
+      );
+    },
+  },
+  {
+    name: "pi",
+    syntax: "pi()",
+    summary: "The number π.",
+    least: 0,
+    most: 0,
+    compile: () => number(raw("pi()")),
+  },
+  {
+    name: "pow",
+    syntax: "pow(number, exponent)",
+    summary: "A number to the power of another.",
+    least: 2,
+    most: 2,
+    compile: ([value = nothing, exponent = nothing], use) =>
+      number(finite(sql`power(${numeric(value, use)}, ${numeric(exponent, use)})`)),
+  },
+  {
+    name: "round",
+    syntax: "round(number, [digits])",
+    summary:
+      "The nearest number with so many digits behind the point, 0 when it is not said; a half is rounded away from zero.",
+    least: 1,
+    most: 2,
+    compile([value = nothing, digits], use) {
+      const x = numeric(value, use);
+      if (digits === undefined) return number(sql`round(${x})`);
+      return number(sql`round(${x}, CAST(${whole(numeric(digits, use))} AS INTEGER))`);
+    },
+  },
+];
+
+/** NULL for what is no number. */
+function finite(value: Sql): Sql {
+  return bound(value, (x) => sql`CASE WHEN NOT isnan(${x}) THEN ${x} END`);
+}
+
+export const mathematicalFunctions: readonly EvalFunction[] = [...family("mathematical", entries), sigfig];
+
+const trigonometry: readonly [name: string, summary: string, body: (x: Sql) => Sql][] = [
+  ["acos", "The arc cosine, in radians.", (x) => sql`CASE WHEN ${x} BETWEEN -1 AND 1 THEN acos(${x}) END`],
+  ["acosh", "The inverse hyperbolic cosine.", (x) => sql`CASE WHEN ${x} >= 1 THEN acosh(${x}) END`],
+  ["asin", "The arc sine, in radians.", (x) => sql`CASE WHEN ${x} BETWEEN -1 AND 1 THEN asin(${x}) END`],
+  ["asinh", "The inverse hyperbolic sine.", (x) => sql`asinh(${x})`],
+  ["atan", "The arc tangent, in radians.", (x) => sql`atan(${x})`],
+  ["atanh", "The inverse hyperbolic tangent.", (x) => sql`CASE WHEN abs(${x}) < 1 THEN atanh(${x}) END`],
+  ["cos", "The cosine of an angle in radians.", (x) => sql`CASE WHEN isfinite(${x}) THEN cos(${x}) END`],
+  ["cosh", "The hyperbolic cosine.", (x) => sql`cosh(${x})`],
+  ["sin", "The sine of an angle in radians.", (x) => sql`CASE WHEN isfinite(${x}) THEN sin(${x}) END`],
+  ["sinh", "The hyperbolic sine.", (x) => sql`sinh(${x})`],
+  ["tan", "The tangent of an angle in radians.", (x) => sql`CASE WHEN isfinite(${x}) THEN tan(${x}) END`],
+  ["tanh", "The hyperbolic tangent.", (x) => sql`tanh(${x})`],
+];
+
+function ofTwo(name: string, syntax: string, summary: string, body: (a: Sql, b: Sql) => Sql): Entry {
+  return {
+    name,
+    syntax,
+    summary,
+    least: 2,
+    most: 2,
+    compile: ([first = nothing, second = nothing]: readonly Value[], use) =>
+      number(body(numeric(first, use), numeric(second, use))),
+  };
+}
+
+export const trigonometryFunctions = family("trigonometry", [
+  ...trigonometry.map(([name, summary, body]) => ofNumber(name, summary, body)),
+  ofTwo(
+    "atan2",
+    "atan2(y, x)",
+    "The angle of the ray to a point, in radians.",
+    (y, x) => sql`atan2(${y}, ${x})`,
+  ),
+  ofTwo(
+    "hypot",
+    "hypot(x, y)",
+    "The longest side of a right-angled triangle.",
+    (x, y) => sql`sqrt(power(${x}, 2) + power(${y}, 2))`,
+  ),
+]);
