@@ -14,6 +14,8 @@ export interface Column {
   readonly groupRank?: number;
   /** What results show in its place (`fieldformat`); see `eval/displayed.ts`. */
   readonly display?: Expression;
+  /** What `nomv` puts between the values; a line feed when absent. */
+  readonly delimiter?: string;
 }
 
 export interface OrderKey {
@@ -41,6 +43,7 @@ export interface Output {
   value: Typed;
   groupRank?: number;
   display?: Expression;
+  delimiter?: string;
 }
 
 /** The field of a name. `a{}.b` and `a{}`, as SPL calls what is in a list of JSON, are also the multi-values `a.b` and `a`. */
@@ -108,8 +111,12 @@ export function outputsOf(relation: Relation): Output[] {
 }
 
 /** What is said of a field beside its value. */
-function marks({ groupRank, display }: Pick<Output, "groupRank" | "display">) {
-  return { ...(groupRank === undefined ? {} : { groupRank }), ...(display === undefined ? {} : { display }) };
+function marks({ groupRank, display, delimiter }: Pick<Output, "groupRank" | "display" | "delimiter">) {
+  return {
+    ...(groupRank === undefined ? {} : { groupRank }),
+    ...(display === undefined ? {} : { display }),
+    ...(delimiter === undefined ? {} : { delimiter }),
+  };
 }
 
 /** With these fields set, or taken out (`undefined`); new ones come last. All expressions read the row as it was. */
@@ -124,6 +131,11 @@ export function extend(input: Relation, changes: ReadonlyMap<string, Typed | und
     known.has(name) || value === undefined ? [] : [{ name, value }],
   );
   return project(input, [...kept, ...added]);
+}
+
+/** With a column that is no field: what further steps of one command read. It is gone after `project`. @param name begins with `#` */
+export function withHidden(input: Relation, name: string, value: Sql): Relation {
+  return { ...input, select: sql`SELECT *, ${value} AS ${identifier(name)} FROM (${input.select}) AS r` };
 }
 
 /** The rows for which `predicate` is true. */

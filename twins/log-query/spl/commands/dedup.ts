@@ -10,6 +10,7 @@ import {
   project,
   type Relation,
   reordered,
+  withHidden,
 } from "../relation.ts";
 import { readSortFields, type SortField, sortKeys } from "../sort-keys.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
@@ -58,7 +59,7 @@ export const dedup = defineCommand({
 /** With `#position`: how many rows with the same values there are up to this one. */
 function inGroups(rows: Relation, keys: readonly Sql[]): Relation {
   const position = sql`row_number() OVER (PARTITION BY ${joined(keys, ", ")} ${orderClause(rows.order)})`;
-  return withColumn(rows, "#position", position);
+  return withHidden(rows, "#position", position);
 }
 
 /** With `#position`: the same within the rows that follow each other. */
@@ -66,17 +67,13 @@ function inRuns(rows: Relation, keys: readonly Sql[]): Relation {
   const order = orderClause(rows.order);
   const differs = keys.map((key) => sql`${key} IS DISTINCT FROM lag(${key}) OVER (${order})`);
   const begins = joined([sql`row_number() OVER (${order}) = 1`, ...differs], " OR ");
-  const starts = withColumn(rows, "#begins", sql`CAST((${begins}) AS BIGINT)`);
-  const runs = withColumn(
+  const starts = withHidden(rows, "#begins", sql`CAST((${begins}) AS BIGINT)`);
+  const runs = withHidden(
     starts,
     "#run",
     sql`sum("#begins") OVER (${order} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)`,
   );
-  return withColumn(runs, "#position", sql`row_number() OVER (PARTITION BY "#run" ${order})`);
-}
-
-function withColumn(rows: Relation, name: string, value: Sql): Relation {
-  return { ...rows, select: sql`SELECT *, ${value} AS ${identifier(name)} FROM (${rows.select}) AS r` };
+  return withHidden(runs, "#position", sql`row_number() OVER (PARTITION BY "#run" ${order})`);
 }
 
 /** All rows; those that are too many lose the values that make them so. */

@@ -1,38 +1,60 @@
 /** The commands of SPL by name: those served, and those of Splunk's reference that are not. */
 import type { Command } from "../command.ts";
 import { commandError, SplError } from "../spl-error.ts";
+import { append } from "./append.ts";
+import { appendcols } from "./appendcols.ts";
+import { appendpipe } from "./appendpipe.ts";
 import { bin } from "./bin.ts";
 import { dedup } from "./dedup.ts";
 import { evaluate } from "./eval.ts";
 import { extract } from "./extract.ts";
 import { fieldformat } from "./fieldformat.ts";
 import { fields } from "./fields.ts";
+import { filldown } from "./filldown.ts";
+import { fillnull } from "./fillnull.ts";
 import { head } from "./head.ts";
+import { makemv } from "./makemv.ts";
+import { makeresults } from "./makeresults.ts";
+import { mvcombine } from "./mvcombine.ts";
+import { mvexpand } from "./mvexpand.ts";
+import { nomv } from "./nomv.ts";
 import { rename } from "./rename.ts";
 import { reverse } from "./reverse.ts";
 import { search } from "./search.ts";
 import { sort } from "./sort.ts";
 import { spath } from "./spath.ts";
 import { stats } from "./stats.ts";
+import { strcat } from "./strcat.ts";
 import { table } from "./table.ts";
 import { tail } from "./tail.ts";
 import { where } from "./where.ts";
 
 /** One line a command, in the order of their names. */
 export const commands: readonly Command[] = [
-  bin, //
+  append,
+  appendcols,
+  appendpipe,
+  bin,
   dedup,
   evaluate,
   extract,
   fieldformat,
   fields,
+  filldown,
+  fillnull,
   head,
+  makemv,
+  makeresults,
+  mvcombine,
+  mvexpand,
+  nomv,
   rename,
   reverse,
   search,
   sort,
   spath,
   stats,
+  strcat,
   table,
   tail,
   where,

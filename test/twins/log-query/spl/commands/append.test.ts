@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { benchNowMs, type SplBench, splBench } from "../../support/spl.ts";
+
+let bench: SplBench;
+beforeAll(async () => {
+  bench = await splBench();
+});
+afterAll(() => bench.close());
+
+const rows = async (input: readonly object[], text: string) => (await bench.searchRows(input, text)).rows;
+const nowSeconds = benchNowMs / 1000;
+
+test("rule 65: makeresults makes rows with _time alone", async () => {
+  expect((await bench.search("| makeresults")).rows).toEqual([{ _time: nowSeconds }]);
+  expect((await bench.search("| makeresults count=3")).rows).toHaveLength(3);
+  expect((await bench.search("| makeresults count=0 | eval a=1")).rows).toEqual([]);
+});
+
+test("rule 65: makeresults annotate=t has the other default fields", async () => {
+  const { fields, rows: found } = await bench.search("| makeresults annotate=true splunk_server=local");
+  expect(fields).toEqual([
+    ...["_time", "_raw", "host", "source", "sourcetype", "splunk_server", "splunk_server_group"],
+  ]);
+  expect(found).toEqual([{ _time: nowSeconds, splunk_server: "splunk" }]);
+});
+
+test("rule 65: makeresults takes rows as CSV", async () => {
+  const { rows: found } = await bench.search(
+    `| makeresults format=csv data="name,age\nAda,36\n\\"Lovelace, A\\",\nB,\\"4\\"\\"5\\"\n"`,
+  );
+  expect(found).toEqual([{ name: "Ada", age: "36" }, { name: "Lovelace, A" }, { name: "B", age: `4"5` }]);
+});
+
+test("rule 65: makeresults takes rows as JSON", async () => {
+  const { rows: found } = await bench.search(
+    `| makeresults format=json data="[{\\"a\\":1,\\"b\\":[\\"x\\",\\"y\\"]},{\\"a\\":2.5,\\"c\\":{\\"d\\":true}}]"`,
+  );
+  expect(found).toEqual([
+    { _raw: `{"a":1,"b":["x","y"]}`, _time: nowSeconds, a: 1, b: ["x", "y"] },
+    { _raw: `{"a":2.5,"c":{"d":true}}`, _time: nowSeconds, a: 2.5, c: `{"d":true}` },
+  ]);
+  expect(await bench.refusal(`| makeresults format=json data="[1]"`)).toContain(
+    "Error in 'makeresults' command:",
+  );
+  expect(await bench.refusal("| makeresults format=json")).toContain("Error in 'makeresults' command:");
+  expect(await bench.refusal("| makeresults | makeresults")).toContain("must be the first command");
+});
+
+test("rule 61: append puts a subsearch's rows after those there are, and adds its fields", async () => {
+  expect(await rows([{ a: 2 }, { a: 1 }], `append [| makeresults | eval a="x", b=3 | table a b]`)).toEqual([
+    { a: "2" },
+    { a: "1" },
+    { a: "x", b: 3 },
+  ]);
+  expect(
+    await rows([{ a: 2 }], "append [| makeresults count=5 | eval a=1 | fields - _time] | sort a | head 1"),
+  ).toEqual([{ a: 1 }]);
+});
+
+test("append takes as many rows as maxout says, and says what it left out", async () => {
+  const found = await bench.searchRows(
+    [{ a: 1 }],
+    "append maxout=2 [| makeresults count=5 | eval a=2 | table a]",
+  );
+  expect(found.rows).toEqual([{ a: 1 }, { a: 2 }, { a: 2 }]);
+  expect(found.messages).toEqual([expect.stringContaining("more than 2 results")]);
+});
+
+test("rule 61: appendpipe adds what commands make of the rows", async () => {
+  expect(
+    await rows(
+      [
+        { k: "a", n: 1 },
+        { k: "b", n: 2 },
+      ],
+      `appendpipe [stats sum(n) as n | eval k="all"]`,
+    ),
+  ).toEqual([
+    { k: "a", n: 1 },
+    { k: "b", n: 2 },
+    { k: "all", n: 3 },
+  ]);
+  expect(
+    await rows([{ n: 1 }], "appendpipe run_in_preview=f [eval n=n+1 | appendpipe [eval n=n*10]]"),
+  ).toEqual([{ n: 1 }, { n: 2 }, { n: 20 }]);
+});
+
+test("rule 61: appendcols puts rows side by side; what there is already counts unless override=t", async () => {
+  const sub = `[| makeresults count=2 | eval b="y", c="z", _d=1]`;
+  expect(await rows([{ a: 1, b: "x" }, { a: 2 }, { a: 3 }], `appendcols ${sub}`)).toEqual([
+    { a: 1, b: "x", c: "z" },
+    { a: 2, b: "y", c: "z" },
+    { a: 3 },
+  ]);
+  expect(await rows([{ a: 1, b: "x" }], `appendcols override=true ${sub}`)).toEqual([
+    { a: 1, b: "y", c: "z" },
+    { b: "y", c: "z" },
+  ]);
+});
+
+test("append without a subsearch is refused", async () => {
+  for (const command of ["append", "appendcols", "appendpipe"]) {
+    expect(await bench.refusal(`| makeresults | ${command}`)).toContain(`Error in '${command}' command:`);
+  }
+});

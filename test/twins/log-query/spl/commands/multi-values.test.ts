@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type SplBench, splBench } from "../../support/spl.ts";
+
+let bench: SplBench;
+beforeAll(async () => {
+  bench = await splBench();
+});
+afterAll(() => bench.close());
+
+const rows = async (input: readonly object[], text: string) => (await bench.searchRows(input, text)).rows;
+
+test("rule 62: makemv splits at a text, and leaves empty pieces out unless they are allowed", async () => {
+  expect(await rows([{ a: "x,y,,z" }], `makemv delim="," a`)).toEqual([{ a: ["x", "y", "z"] }]);
+  expect(await rows([{ a: "x,y,,z" }], `makemv a allowempty=t delim=","`)).toEqual([
+    { a: ["x", "y", "", "z"] },
+  ]);
+  expect(await rows([{ a: "x y" }, { b: 1 }], "makemv a")).toEqual([{ a: ["x", "y"] }, { b: 1 }]);
+  expect(await rows([{ a: "x::y" }], "makemv delim=:: setsv=t a")).toEqual([{ a: ["x", "y"] }]);
+  expect(await rows([{ a: "," }], "makemv delim=, a")).toEqual([{}]);
+});
+
+test("rule 62: makemv takes the first group of each match of a tokenizer", async () => {
+  expect(await rows([{ a: "one,two,three" }], `makemv tokenizer="([^,]+),?" a`)).toEqual([
+    { a: ["one", "two", "three"] },
+  ]);
+  expect(await bench.refusal(`| makeresults | makemv delim="," tokenizer="(.)" a`)).toContain(
+    "Error in 'makemv' command:",
+  );
+});
+
+test("makemv leaves internal fields alone", async () => {
+  expect(await rows([{ _raw: "a b" }], "makemv _raw")).toEqual([{ _raw: "a b" }]);
+});
+
+test("rule 62: mvexpand makes a row of each value, copies the other fields, and drops rows without a value", async () => {
+  const input = [{ n: 1, a: ["x", "y"] }, { n: 2 }, { n: 3, a: "z" }];
+  expect(await rows(input, "mvexpand a")).toEqual([
+    { n: 1, a: "x" },
+    { n: 1, a: "y" },
+    { n: 3, a: "z" },
+  ]);
+  expect(await rows(input, "reverse | mvexpand a limit=1")).toEqual([
+    { n: 3, a: "z" },
+    { n: 1, a: "x" },
+  ]);
+  expect(await rows([{ n: 1, a: "x" }, { n: 2 }], "mvexpand a")).toEqual([{ n: 1, a: "x" }]);
+});
+
+test("mvexpand of two fields gives each pair", async () => {
+  const found = await rows([{ a: [1, 2], b: ["x", "y"] }], "mvexpand a | mvexpand b");
+  expect(found.map(({ a, b }) => `${a}${b}`)).toEqual(["1x", "1y", "2x", "2y"]);
+});
+
+test("mvexpand says when there is no such field", async () => {
+  expect((await bench.searchRows([{ a: 1 }], "mvexpand b")).messages).toEqual([
+    "Field 'b' does not exist in the data.",
+  ]);
+});
+
+test("rule 62: mvcombine merges rows that agree in all other fields, in their order", async () => {
+  const input = [{ k: "a", v: 1 }, { k: "b", v: 2 }, { k: "a", v: 3 }, { k: "a" }, { v: 4 }];
+  expect(await rows(input, "mvcombine v")).toEqual([{ k: "a", v: [1, 3] }, { k: "b", v: [2] }, { v: [4] }]);
+  expect(await rows([{ v: ["x", "y"] }, { v: "z" }], "mvcombine v")).toEqual([{ v: ["x", "y", "z"] }]);
+  expect(await rows([], "mvcombine v")).toEqual([]);
+});
+
+test("rule 62: nomv joins the values by line feeds, or by what mvcombine says", async () => {
+  expect(await rows([{ v: ["x", "y"] }], "nomv v")).toEqual([{ v: "x\ny" }]);
+  expect(await rows([{ v: 1 }, { v: 2 }], `mvcombine delim="," v | nomv v`)).toEqual([{ v: "1,2" }]);
+  expect(await rows([{ v: 1 }], "nomv v | nomv nowhere")).toEqual([{ v: 1 }]);
+});

@@ -1,0 +1,18 @@
+/** `appendpipe`: what commands make of the rows, after the rows. */
+import { defineCommand } from "../command.ts";
+import { compilePipeline } from "../compile-pipeline.ts";
+import { concatenated } from "../relation.ts";
+import { boolean } from "../syntax/option-types.ts";
+import { readSubsearch } from "../syntax/subsearch-options.ts";
+
+export const appendpipe = defineCommand({
+  name: "appendpipe",
+  kind: "report",
+  parse(reader) {
+    reader.options({ run_in_preview: boolean });
+    return { subsearch: readSubsearch(reader) };
+  },
+  async compile({ subsearch }, input, context) {
+    return concatenated(input, await compilePipeline(subsearch.pipeline, context, input));
+  },
+});

@@ -1,0 +1,39 @@
+/** `makemv`: splits a field into several values. */
+import { type Sql, sql } from "../../../datasets/sql.ts";
+import { defineCommand } from "../command.ts";
+import { columnOf, extend, fieldValue } from "../relation.ts";
+import { readFieldAndOptions } from "../syntax/fields-and-options.ts";
+import { boolean, text } from "../syntax/option-types.ts";
+import { bound, eachOf, textOf, variable } from "../typed.ts";
+
+export const makemv = defineCommand({
+  name: "makemv",
+  kind: "streaming",
+  parse(reader) {
+    const types = { delim: text, tokenizer: text, allowempty: boolean, setsv: boolean };
+    const { name, options } = readFieldAndOptions(reader, types);
+    const { delim, tokenizer, allowempty: allowEmpty = false } = options;
+    if (delim !== undefined && tokenizer !== undefined) {
+      reader.fail("The options 'delim' and 'tokenizer' cannot be given together.");
+    }
+    return { name, delimiter: delim ?? " ", tokenizer, allowEmpty };
+  },
+  compile({ name, delimiter, tokenizer, allowEmpty }, input) {
+    const column = columnOf(input, name);
+    if (column === undefined || name.startsWith("_")) return input;
+    const value = fieldValue(column);
+    const split = (one: Sql) =>
+      tokenizer === undefined
+        ? sql`string_split(${one}, ${delimiter})`
+        : sql`regexp_extract_all(${one}, ${tokenizer}, 1)`;
+    const pieces = value.multi ? sql`flatten(${eachOf(textOf(value), split)})` : split(textOf(value));
+    const kept = allowEmpty ? pieces : nonEmpty(pieces);
+    const list = bound(kept, (all) => sql`CASE WHEN len(${all}) > 0 THEN ${all} END`);
+    return extend(input, new Map([[name, { type: "text", multi: true, sql: list }]]));
+  },
+});
+
+function nonEmpty(list: Sql): Sql {
+  const one = variable();
+  return sql`list_filter(${list}, lambda ${one}: ${one} <> '')`;
+}

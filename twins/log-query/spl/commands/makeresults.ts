@@ -1,0 +1,56 @@
+/** `makeresults`: rows out of nothing, or out of a text. */
+import { sql } from "../../../datasets/sql.ts";
+import { SERVER_NAME } from "../../product.ts";
+import { defineCommand } from "../command.ts";
+import { inlineRows } from "../inline-rows.ts";
+import { type Output, selected } from "../relation.ts";
+import { relationOf } from "../rows.ts";
+import { boolean, count, oneOf, text } from "../syntax/option-types.ts";
+import { nullValue } from "../typed.ts";
+
+/** Longest `data`. */
+const MAX_DATA_CHARACTERS = 29_999;
+
+const annotations = ["_raw", "host", "source", "sourcetype", "splunk_server", "splunk_server_group"];
+
+export const makeresults = defineCommand({
+  name: "makeresults",
+  kind: "generating",
+  parse(reader) {
+    const options = reader.options({
+      count,
+      annotate: boolean,
+      splunk_server: text,
+      splunk_server_group: text,
+      format: oneOf("csv", "json"),
+      data: text,
+    });
+    const { format, data } = options;
+    if ((format === undefined) !== (data === undefined)) {
+      reader.fail("The options 'format' and 'data' have to be given together.");
+    }
+    if ((data?.length ?? 0) > MAX_DATA_CHARACTERS) {
+      reader.fail(`The 'data' option cannot be longer than ${MAX_DATA_CHARACTERS} characters.`);
+    }
+    const inline = format === undefined || data === undefined ? undefined : { format, data };
+    return { rows: options.count ?? 1, annotate: options.annotate ?? false, inline };
+  },
+  compile({ rows, annotate, inline }, _, { nowMs }) {
+    const nowSeconds = Math.floor(nowMs / 1000);
+    if (inline !== undefined) return relationOf(inlineRows(inline, nowSeconds));
+    const time: Output = {
+      name: "_time",
+      value: { type: "number", multi: false, sql: sql`CAST(${nowSeconds} AS DOUBLE)` },
+    };
+    const server = { type: "text", multi: false, sql: sql`CAST(${SERVER_NAME} AS VARCHAR)` } as const;
+    const extra = annotations.map(
+      (name): Output => ({ name, value: name === "splunk_server" ? server : nullValue }),
+    );
+    return selected(
+      sql`SELECT range AS "#order0" FROM range(CAST(${rows} AS BIGINT))`,
+      annotate ? [time, ...extra] : [time],
+      [{ column: "#order0", direction: "ASC" }],
+      "report",
+    );
+  },
+});
