@@ -6,9 +6,10 @@ import { commands, findCommand } from "../../twins/log-query/spl/commands/regist
 import { compilePipeline } from "../../twins/log-query/spl/compile-pipeline.ts";
 import { createSearchContext } from "../../twins/log-query/spl/create-context.ts";
 import type { Knowledge } from "../../twins/log-query/spl/knowledge.ts";
-import { parseSearch, withImplicitSearch } from "../../twins/log-query/spl/parse-search.ts";
+import { parseSearch } from "../../twins/log-query/spl/parse-search.ts";
 import { defaultLimits } from "../../twins/log-query/spl/search-context.ts";
 import type { Pipeline } from "../../twins/log-query/spl/syntax/ast.ts";
+import { withImplicitSearch } from "../../twins/log-query/spl/syntax/text.ts";
 import { eventOf } from "./events.ts";
 import { knowledgeOf } from "./knowledge.ts";
 import type { Detection, Repository } from "./repository.ts";

@@ -4,7 +4,7 @@ import type { Entry } from "../output/entry.ts";
 import { isoSecond } from "../output/timestamp.ts";
 import { nextTimes, parseCron } from "../saved/cron.ts";
 import { columnsOf, isSetting, settingsOf } from "../saved/settings.ts";
-import { withImplicitSearch } from "../spl/parse-search.ts";
+import { withImplicitSearch } from "../spl/syntax/text.ts";
 import type { SavedSearchRow } from "../world/tables.ts";
 import { appOf, type Call, ownerOf, type Viewer } from "./call.ts";
 import { type Collection, feedOf, singleResponse } from "./collection.ts";

@@ -1,6 +1,6 @@
 /** The steps of a search between its text and its rows. */
-import { compilePipeline, noRows } from "../spl/compile-pipeline.ts";
-import type { Relation } from "../spl/relation.ts";
+import { compilePipeline } from "../spl/compile-pipeline.ts";
+import { noRows, type Relation } from "../spl/relation.ts";
 import type { SearchContext } from "../spl/search-context.ts";
 import type { Pipeline } from "../spl/syntax/ast.ts";
 

@@ -1,18 +1,9 @@
 /** A pipeline as one relation: each command makes the next from the one before. */
-import { raw } from "../../datasets/sql.ts";
-import type { Relation } from "./relation.ts";
+import { noRows, type Relation } from "./relation.ts";
 import { relationOf } from "./rows.ts";
 import type { SearchContext } from "./search-context.ts";
 import { SplError } from "./spl-error.ts";
 import type { Pipeline } from "./syntax/ast.ts";
-
-/** What the first command of a pipeline begins with. */
-export const noRows: Relation = {
-  select: raw('SELECT 0 AS "#order0" WHERE false'),
-  columns: [],
-  order: [{ column: "#order0", direction: "ASC" }],
-  kind: "report",
-};
 
 /** Commands, and characters of SQL, that become one statement; DuckDB takes no statement that is nested deeper. */
 const statementCommands = 100;

@@ -8,6 +8,7 @@ import { orderClause, type Relation } from "./relation.ts";
 import type { Rows } from "./rows.ts";
 import type { SearchContext, SearchLimits, TimeRange } from "./search-context.ts";
 import type { SearchMessage } from "./spl-error.ts";
+import { countOf, truncated } from "./subsearch-limit.ts";
 import type { Pipeline } from "./syntax/ast.ts";
 
 export interface ContextOptions {
@@ -74,10 +75,7 @@ export function createSearchContext(options: ContextOptions): SearchContext {
       const deadlineMs = Math.min(limits.subsearchMaxMs, endsAt - performance.now());
       const rows = await run(relation, maxRows + 1, deadlineMs);
       if (rows.rows.length <= maxRows) return rows;
-      warn({
-        type: "WARN",
-        text: `[subsearch]: Subsearch produced more than ${maxRows} results, truncating to maxout ${maxRows}.`,
-      });
+      warn(truncated(await countOf(relation, context(range, savedSearches)), maxRows));
       return { ...rows, rows: rows.rows.slice(0, maxRows) };
     },
   });

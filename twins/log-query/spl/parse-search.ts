@@ -21,9 +21,3 @@ export function parseSearch(
   checkBalance(query);
   return parsePipeline(query, { start: 0, end: query.length }, find);
 }
-
-/** A search as people write it, with `search` in front unless it begins with a command: what Splunk's own pages send. */
-export function withImplicitSearch(text: string): string {
-  const query = text.trim();
-  return query.startsWith("|") || /^search(?![^\s[("'])/i.test(query) ? query : `search ${query}`;
-}

@@ -1,7 +1,7 @@
 /** The rows between two commands of a pipeline: a SELECT, what its columns are, and their order. */
 import { identifier, joined, raw, type Sql, sql } from "../../datasets/sql.ts";
 import type { Expression } from "./syntax/ast.ts";
-import { type Typed, textOf } from "./typed.ts";
+import { numberOf, type Typed, textOf } from "./typed.ts";
 
 export interface Column {
   /** The field: case counts, any characters. */
@@ -208,31 +208,70 @@ export function numbered(input: Relation): Relation {
 }
 
 /** Rows of one after those of the other. A field that only one of them has is missing in the other's rows. */
-export function concatenated(first: Relation, second: Relation): Relation {
-  const names = [...new Set([...first.columns, ...second.columns].map(({ name }) => name))];
-  const shapes = names.map((name) => {
-    const both = [columnOf(first, name), columnOf(second, name)].filter((column) => column !== undefined);
-    const type = both.every((column) => column.type === "number") ? "number" : "text";
-    return { name, type, multi: both.some(({ multi }) => multi) } as const;
+export function concatenated(...parts: readonly Relation[]): Relation {
+  return stacked(parts, () => []);
+}
+
+/** Rows of all of these, the newest first; those without a time come last. */
+export function interleaved(...parts: readonly Relation[]): Relation {
+  return stacked(parts, (part) => {
+    const time = columnOf(part, "_time");
+    return [{ value: time === undefined ? raw("NULL") : numberOf(fieldValue(time)), direction: "DESC" }];
   });
-  const columns = placed(names);
-  const side = (relation: Relation, part: number): Sql => {
-    const rows = numbered(relation);
+}
+
+/** What the first command of a pipeline begins with. */
+export const noRows: Relation = {
+  select: raw('SELECT 0 AS "#order0" WHERE false'),
+  columns: [],
+  order: [{ column: "#order0", direction: "ASC" }],
+  kind: "report",
+};
+
+/** Order keys that relations bring with them. Beyond these they are numbered instead. */
+const maxOrderKeys = 12;
+
+function stacked(
+  given: readonly Relation[],
+  leading: (part: Relation) => { value: Sql; direction: OrderKey["direction"] }[],
+): Relation {
+  const known = given.filter(({ columns }) => columns.length > 0);
+  const crowded = known.reduce((sum, { order }) => sum + order.length, 0) > maxOrderKeys;
+  const parts = crowded ? known.map((part) => (part.order.length > 1 ? numbered(part) : part)) : known;
+  const [first] = parts;
+  if (first === undefined) return given[0] ?? noRows;
+  const shapes = [...new Set(parts.flatMap(({ columns }) => columns.map(({ name }) => name)))].map((name) => {
+    const all = parts.map((part) => columnOf(part, name)).filter((column) => column !== undefined);
+    const type = all.every((column) => column.type === "number") ? "number" : "text";
+    return { name, type, multi: all.some(({ multi }) => multi) } as const;
+  });
+  const columns = placed(shapes.map(({ name }) => name));
+  const lead = leading(first).map(({ direction }) => direction);
+  const directions: OrderKey["direction"][] = [
+    ...lead,
+    "ASC",
+    ...parts.flatMap(({ order }) => order.map(({ direction }) => direction)),
+  ];
+  const side = (part: Relation, number: number): Sql => {
     const items = shapes.map(({ name, type, multi }, index) => {
-      const column = columnOf(rows, name);
+      const column = columnOf(part, name);
       const value = column === undefined ? raw("NULL") : shaped(fieldValue(column), type, multi);
       return sql`${value} AS ${identifier(columns[index] ?? "")}`;
     });
-    const keys = [sql`${raw(String(part))} AS "#order0"`, sql`"#order0" AS "#order1"`];
-    return sql`SELECT ${joined([...items, ...keys], ", ")} FROM (${rows.select}) AS r`;
+    // Within a part its own keys decide: those of the others are missing there.
+    const keys = [
+      ...leading(part).map(({ value }) => value),
+      raw(String(number)),
+      ...parts.flatMap(({ order }, other) =>
+        order.map(({ column }) => (other === number ? identifier(column) : raw("NULL"))),
+      ),
+    ].map((value, index) => sql`${value} AS ${identifier(`#order${index}`)}`);
+    return sql`SELECT ${joined([...items, ...keys], ", ")} FROM (${part.select}) AS r`;
   };
   return {
-    select: sql`${side(first, 0)} UNION ALL ${side(second, 1)}`,
+    select: joined(parts.map(side), " UNION ALL "),
     columns: shapes.map((shape, index) => ({ ...shape, column: columns[index] ?? "" })),
-    order: [
-      { column: "#order0", direction: "ASC" },
-      { column: "#order1", direction: "ASC" },
-    ],
+    order: directions.map((direction, index) => ({ column: `#order${index}`, direction })),
     kind: first.kind,
   };
 }

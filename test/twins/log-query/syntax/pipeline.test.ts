@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { parseSearch, withImplicitSearch } from "../../../../twins/log-query/spl/parse-search.ts";
+import { parseSearch } from "../../../../twins/log-query/spl/parse-search.ts";
 import { SplError } from "../../../../twins/log-query/spl/spl-error.ts";
+import { withImplicitSearch } from "../../../../twins/log-query/spl/syntax/text.ts";
 import { type SplBench, splBench } from "../support/spl.ts";
 
 let bench: SplBench;

@@ -5,6 +5,7 @@ import { append } from "./append.ts";
 import { appendcols } from "./appendcols.ts";
 import { appendpipe } from "./appendpipe.ts";
 import { bin } from "./bin.ts";
+import { collect } from "./collect.ts";
 import { dedup } from "./dedup.ts";
 import { evaluate } from "./eval.ts";
 import { extract } from "./extract.ts";
@@ -12,29 +13,40 @@ import { fieldformat } from "./fieldformat.ts";
 import { fields } from "./fields.ts";
 import { filldown } from "./filldown.ts";
 import { fillnull } from "./fillnull.ts";
+import { from } from "./from.ts";
 import { head } from "./head.ts";
+import { inputlookup } from "./inputlookup.ts";
+import { loadjob } from "./loadjob.ts";
 import { makemv } from "./makemv.ts";
 import { makeresults } from "./makeresults.ts";
+import { multisearch } from "./multisearch.ts";
 import { mvcombine } from "./mvcombine.ts";
 import { mvexpand } from "./mvexpand.ts";
 import { nomv } from "./nomv.ts";
+import { outputlookup } from "./outputlookup.ts";
 import { rename } from "./rename.ts";
+import { rest } from "./rest.ts";
 import { reverse } from "./reverse.ts";
+import { savedsearch } from "./savedsearch.ts";
 import { search } from "./search.ts";
+import { set } from "./set.ts";
+import { setfields } from "./setfields.ts";
 import { sort } from "./sort.ts";
 import { spath } from "./spath.ts";
 import { stats } from "./stats.ts";
 import { strcat } from "./strcat.ts";
 import { table } from "./table.ts";
 import { tail } from "./tail.ts";
+import { union } from "./union.ts";
 import { where } from "./where.ts";
 
 /** One line a command, in the order of their names. */
 export const commands: readonly Command[] = [
-  append,
+  append, //
   appendcols,
   appendpipe,
   bin,
+  collect,
   dedup,
   evaluate,
   extract,
@@ -42,21 +54,31 @@ export const commands: readonly Command[] = [
   fields,
   filldown,
   fillnull,
+  from,
   head,
+  inputlookup,
+  loadjob,
   makemv,
   makeresults,
+  multisearch,
   mvcombine,
   mvexpand,
   nomv,
+  outputlookup,
   rename,
+  rest,
   reverse,
+  savedsearch,
   search,
+  set,
+  setfields,
   sort,
   spath,
   stats,
   strcat,
   table,
   tail,
+  union,
   where,
 ];
 

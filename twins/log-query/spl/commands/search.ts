@@ -1,6 +1,6 @@
 /** `search`: the events, or the rows so far, that an expression finds. */
 import { defineCommand } from "../command.ts";
-import { noRows } from "../compile-pipeline.ts";
+import { noRows } from "../relation.ts";
 import { timeModifiers } from "../search/resolve-search.ts";
 import { searchEvents, searchRows } from "../search/search-rows.ts";
 import { timesOf } from "../search/time-modifiers.ts";

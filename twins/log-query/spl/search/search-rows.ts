@@ -25,9 +25,26 @@ export async function searchRows(
   rows: Relation,
   context: SearchContext,
 ): Promise<Relation> {
+  return filtered(rows, await conditionsOf(expression, rows, context));
+}
+
+/** Whether an expression finds a row: never NULL. */
+export async function searchCondition(
+  expression: SearchExpression,
+  rows: Relation,
+  context: SearchContext,
+): Promise<Sql> {
+  return allOf(await conditionsOf(expression, rows, context)) ?? sql`true`;
+}
+
+async function conditionsOf(
+  expression: SearchExpression,
+  rows: Relation,
+  context: SearchContext,
+): Promise<Sql[]> {
   const { found, times } = await resolveSearch(expression, context);
   const timed = [...between(rows, "_time", times.events), ...between(rows, "_indextime", times.indexed)];
-  return filtered(rows, [...timed, ...predicateOf(found, rows)]);
+  return [...timed, ...predicateOf(found, rows)];
 }
 
 function predicateOf(found: SearchExpression, rows: Relation): Sql[] {
@@ -35,11 +52,13 @@ function predicateOf(found: SearchExpression, rows: Relation): Sql[] {
 }
 
 function filtered(rows: Relation, predicates: readonly Sql[]): Relation {
-  if (predicates.length === 0) return rows;
-  return filter(
-    rows,
-    predicates.reduce((all, one) => sql`${all} AND ${one}`),
-  );
+  const predicate = allOf(predicates);
+  return predicate === undefined ? rows : filter(rows, predicate);
+}
+
+function allOf(predicates: readonly Sql[]): Sql | undefined {
+  if (predicates.length === 0) return undefined;
+  return sql`(${predicates.reduce((all, one) => sql`${all} AND ${one}`)})`;
 }
 
 function inIndexes(names: readonly string[], events: Relation): Sql {

@@ -130,3 +130,9 @@ export function trimmed(text: string, { start, end }: Span): Span {
 export function isSpace(char: string | undefined): boolean {
   return char !== undefined && char.trim() === "";
 }
+
+/** A search as people write it, with `search` in front unless it begins with a command: what Splunk's own pages send. */
+export function withImplicitSearch(text: string): string {
+  const query = text.trim();
+  return query.startsWith("|") || /^search(?![^\s[("'])/i.test(query) ? query : `search ${query}`;
+}
