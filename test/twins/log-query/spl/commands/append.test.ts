@@ -63,7 +63,7 @@ test("append takes as many rows as maxout says, and says what it left out", asyn
     "append maxout=2 [| makeresults count=5 | eval a=2 | table a]",
   );
   expect(found.rows).toEqual([{ a: 1 }, { a: 2 }, { a: 2 }]);
-  expect(found.messages).toEqual([expect.stringContaining("more than 2 results")]);
+  expect(found.messages).toEqual(["[subsearch]: Subsearch produced 5 results, truncating to maxout 2."]);
 });
 
 test("rule 61: appendpipe adds what commands make of the rows", async () => {
