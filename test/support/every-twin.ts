@@ -23,7 +23,7 @@ export interface Sample {
   change: Row;
   badChange: Row;
   /** A column that refers to another table: rows to add, and where they fail; absent for events, which refer to nothing. */
-  child?: { table: string; column: string; row(parent: unknown): Row; change?: Row };
+  child?: { table: string; key?: string; column: string; row(parent: unknown): Row; change?: Row };
   /** The parent table and its key column. */
   parent?: { table: string; key: string; row: Row };
   /** A table with a column that is no text and may be empty; `make` is the SQL that makes it first. */
@@ -36,6 +36,8 @@ export interface TwinUnderTest {
   url: string;
   controlUrl: string;
   sample: Sample;
+  /** Rows of a table whose columns are declared, where those of the sample are not. */
+  declared: Sample;
   /** `/sim` of this twin, with the key. */
   control: Ask;
   /** The vendor API, without credentials. */
@@ -53,7 +55,7 @@ export const twinDefinitions = () => [
 export const twinNames = ["elasticsearch", "engine", "postgres", "splunk", "vapi"] as const;
 
 /** Twins whose tables are declared, with columns that refer to one another. */
-export const relatedTwinNames = ["engine", "postgres", "vapi"] as const;
+export const relatedTwinNames = ["engine", "postgres", "splunk", "vapi"] as const;
 
 /** The tables of a sample that refer to one another. */
 export function relationOf({ child, parent }: Sample) {
@@ -92,6 +94,7 @@ function twinUnderTest(twins: RunningTwins, name: (typeof twinNames)[number]): T
     url,
     controlUrl: control_url,
     sample: samples[name],
+    declared: name === "splunk" ? { ...samples.splunk, ...eventTypes } : samples[name],
     control: (method, path, body) =>
       request(method, `${control_url}/sim${path}`, { headers: { ...json, "x-api-key": twins.apiKey }, body }),
     vendor: (method, path, body) => request(method, `${http}${path}`, { headers: json, body }),
@@ -119,6 +122,17 @@ const message = (id: string, more: Row = {}) => ({
   text: "Hello.",
   ...more,
 });
+
+const eventTypes = {
+  table: "event_types",
+  key: "name",
+  rows: [
+    { name: "failures", search: "level=error" },
+    { name: "é 📞", search: "level=info" },
+  ] satisfies [Row, Row],
+  change: { search: "level=warn" },
+  badChange: { search: 5 },
+};
 
 const samples: Record<(typeof twinNames)[number], Sample> = {
   elasticsearch: {
@@ -179,6 +193,21 @@ const samples: Record<(typeof twinNames)[number], Sample> = {
     ],
     change: { bytes: 7 },
     badChange: { bytes: "many" },
+    parent: { table: "lookups", key: "name", row: { name: "hosts.csv", fields: ["host"] } },
+    child: {
+      table: "lookup_definitions",
+      key: "name",
+      column: "filename",
+      row: (parent) => ({ name: "hosts", filename: parent }),
+      change: { filename: "none" },
+    },
+    nullable: {
+      table: "lookup_definitions",
+      column: "max_matches",
+      empty: { name: "empty", filename: "hosts.csv", max_matches: null, default_match: "null" },
+      full: { name: "full", filename: "hosts.csv", max_matches: 5, default_match: "none" },
+      text: "default_match",
+    },
   },
   vapi: {
     table: "api_keys",

@@ -20,7 +20,7 @@ import { logQueryConfig } from "./config.ts";
 import { logQueryManual } from "./manual.ts";
 import { VERSION } from "./product.ts";
 import { startLogQueryTwin } from "./start.ts";
-import { SEED_PASSWORD, SEED_TOKEN, SEED_USER } from "./world/seed.ts";
+import { SEED_HEC_TOKEN, SEED_PASSWORD, SEED_TOKEN, SEED_USER } from "./world/seed.ts";
 
 export default defineTwin({
   name: "splunk",
@@ -46,12 +46,12 @@ export default defineTwin({
   ],
   takesDataset: openDatasetLibrary,
   manual: logQueryManual,
-  credentials: () => [SEED_PASSWORD, SEED_TOKEN],
+  credentials: () => [SEED_PASSWORD, SEED_TOKEN, SEED_HEC_TOKEN],
   secretPathParams: [
     "/services/authentication/httpauth-tokens/:key",
     "/servicesNS/:owner/:app/authentication/httpauth-tokens/:key",
   ],
-  secretMembers: ["password", "sessionKey", "passcode"],
+  secretMembers: ["password", "password_sha256", "sessionKey", "passcode", "token"],
   faultStatuses,
   refusal,
   start: startLogQueryTwin,
@@ -60,5 +60,6 @@ export default defineTwin({
     SPLUNK_USERNAME: SEED_USER,
     SPLUNK_PASSWORD: SEED_PASSWORD,
     SPLUNK_TOKEN: SEED_TOKEN,
+    SPLUNK_HEC_TOKEN: SEED_HEC_TOKEN,
   }),
 });

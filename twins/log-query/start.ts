@@ -30,7 +30,7 @@ export async function startLogQueryTwin(
     );
     return opened;
   };
-  const { world, tables, knowledge, seed } = openWorld({
+  const { world, tables, knowledge, writer, seed } = openWorld({
     store,
     opened: () => current,
     index,
@@ -46,6 +46,7 @@ export async function startLogQueryTwin(
     address: context.url,
     tables,
     knowledge,
+    writer,
     store,
     clock,
     startedMs: Math.floor(clock.now()),
@@ -67,5 +68,10 @@ export async function startLogQueryTwin(
 }
 
 function open(baselineFile: string | undefined, index: string, log: TwinContext["log"]): Promise<LogStore> {
-  return openLogStore({ index, log, ...(baselineFile === undefined ? {} : { baselineFile }) });
+  return openLogStore({
+    index,
+    log,
+    fitting: "free",
+    ...(baselineFile === undefined ? {} : { baselineFile }),
+  });
 }

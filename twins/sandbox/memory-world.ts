@@ -19,6 +19,7 @@ import { planGrowth } from "./table-limit.ts";
 import {
   type Page,
   type PageRequest,
+  type Problem,
   type Row,
   type TableDescription,
   type Tables,
@@ -47,6 +48,14 @@ export interface TableHandle<TableRow, NewRow> {
   remove(key: Key): boolean;
 }
 
+/** A world that says beforehand what it would refuse. */
+export interface CheckedWorld extends World {
+  /** All that speaks against an insert; nothing is written. */
+  insertProblems(data: Tables): Problem[];
+  /** All that speaks against a load; nothing is changed. */
+  loadProblems(data: Tables): Problem[];
+}
+
 type Declarations = Record<string, AnyTableDeclaration>;
 type ColumnsOf<Tables extends Declarations, Name extends keyof Tables> = Tables[Name]["columns"];
 
@@ -57,7 +66,7 @@ export function createMemoryWorld<TableDeclarations extends Declarations>(
   return new MemoryWorld(declarations);
 }
 
-export class MemoryWorld<TableDeclarations extends Declarations> implements World {
+export class MemoryWorld<TableDeclarations extends Declarations> implements CheckedWorld {
   readonly #types = new Map<string, TableType>();
   readonly #listeners = new Set<(change: WorldChange) => void>();
   readonly #unannounced: WorldChange[] = [];
@@ -127,6 +136,14 @@ export class MemoryWorld<TableDeclarations extends Declarations> implements Worl
       total++;
     }
     return { rows, total };
+  }
+
+  insertProblems(data: Tables): Problem[] {
+    return problemsOf(() => planInsert(this.#state, data));
+  }
+
+  loadProblems(data: Tables): Problem[] {
+    return problemsOf(() => planInsert(this.#emptyState(), data));
   }
 
   async insert(data: Tables): Promise<Record<string, number>> {
@@ -236,6 +253,16 @@ export class MemoryWorld<TableDeclarations extends Declarations> implements Worl
     } finally {
       this.#announcing = false;
     }
+  }
+}
+
+function problemsOf(plan: () => void): Problem[] {
+  try {
+    plan();
+    return [];
+  } catch (error) {
+    if (error instanceof WorldRefusal) return error.problems;
+    throw error;
   }
 }
 

@@ -2,10 +2,10 @@
  * Documents on their way into the store, as columns: each is read, fitted to the fields there are, and either taken whole or refused
  * whole. Nothing is written here.
  */
-import { type FieldCatalog, type FieldType, metadataFields, type NewField } from "../fields.ts";
+import { type FieldCatalog, type FieldType, isTimeName, metadataFields, type NewField } from "../fields.ts";
 import { type ColumnValue, coerce, typeOfLeaf } from "./coerce.ts";
 import { JsonMistake, type Leaf, type LeafField, readLeaves } from "./json-leaves.ts";
-import type { Misfit } from "./log-store.ts";
+import type { Fitting, Misfit } from "./log-store.ts";
 
 /** The vendor's `index.mapping.total_fields.limit`. */
 export const MAX_FIELDS = 1000;
@@ -26,12 +26,14 @@ export interface FittedDocument {
 export class Batch {
   readonly columns = new Map<string, BatchColumn>();
   readonly #fields: FieldCatalog;
+  readonly #fitting: Fitting;
   /** Names that are objects: what is before a dot. */
   readonly #objects: Set<string>;
   readonly #added = new Map<string, NewField>();
 
-  constructor(fields: FieldCatalog) {
+  constructor(fields: FieldCatalog, fitting: Fitting) {
     this.#fields = fields;
+    this.#fitting = fitting;
     this.#objects = new Set(fields.objects);
   }
 
@@ -94,11 +96,22 @@ export class Batch {
         this.#checkNewField(name, first, fields);
         if (room-- <= 0) throw tooMany(name, first);
       }
-      const type = known?.type ?? typeOfLeaf(first);
+      const type = known?.type ?? this.#newType(name, first);
       const values = leaves.map((leaf) => fitLeaf(name, leaf, type)).filter((value) => value !== undefined);
       if (values.length > 0) fitted.fields.push({ name, type, values });
     }
     return fitted;
+  }
+
+  #newType(name: string, leaf: Leaf): FieldType {
+    const type = typeOfLeaf(leaf);
+    if (this.#fitting === "mapped" || type !== "date") return type;
+    return this.#hasTime || !isTimeName(name) ? "text" : "date";
+  }
+
+  get #hasTime(): boolean {
+    if (this.#fields.timeField) return true;
+    return [...this.#added.values()].some(({ type }) => type === "date");
   }
 
   #checkNewField(name: string, leaf: Leaf, fields: LeafField[]): void {
@@ -111,6 +124,7 @@ export class Batch {
         value: jsonOf(leaf),
       });
     }
+    if (this.#fitting === "free") return;
     if (this.#objects.has(name) || fields.some((other) => other.name.startsWith(`${name}.`))) {
       throw new Unfit(leaf, {
         kind: "value_for_object",

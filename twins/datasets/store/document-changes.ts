@@ -5,6 +5,7 @@ import {
   type DocumentOutcome,
   type DocumentPlace,
   type DocumentWrite,
+  type Fitting,
   type LoadedDocument,
   type RemovedDocument,
   type StoreChange,
@@ -27,6 +28,7 @@ export type NewChange = WithoutVersion<StoreChange>;
 
 /** The store that is changed. */
 export interface ChangedStore {
+  fitting(): Fitting;
   /** As it is now. */
   file(): StoreFile;
   /** The one that can be written to. */
@@ -62,6 +64,7 @@ export class DocumentChanges {
     const places = documents.flatMap(({ index, id }) => (id === undefined ? [] : [{ index, id }]));
     return planWrite(documents, {
       fields,
+      fitting: this.#changed.fitting(),
       nextRow,
       nextSeqNo,
       documents: await this.#find(places),
@@ -140,9 +143,13 @@ async function writePlan(file: StoreFile, { documents, batch, nextSeqNo }: Write
  * Stores documents in a file that nobody sees yet, some at a time: it is all of them or nothing without a transaction.
  * @throws UnfitDocuments with all that do not fit
  */
-export async function loadDocuments(file: StoreFile, documents: readonly LoadedDocument[]): Promise<void> {
+export async function loadDocuments(
+  file: StoreFile,
+  documents: readonly LoadedDocument[],
+  fitting: Fitting,
+): Promise<void> {
   for (let from = 0; from < documents.length; from += LOADED_TOGETHER) {
-    const state = { ...file.catalog, documents: new Map(), removedVersion: () => undefined };
+    const state = { ...file.catalog, fitting, documents: new Map(), removedVersion: () => undefined };
     const plan = await planWrite(documents.slice(from, from + LOADED_TOGETHER), state);
     if (unfitOf(plan.outcomes).length > 0) {
       // All that comes after is looked at, too.

@@ -17,6 +17,7 @@ import type {
   DocumentOutcome,
   DocumentPlace,
   DocumentWrite,
+  Fitting,
   LogStore,
   LogWriter,
   QueryOptions,
@@ -45,6 +46,8 @@ export interface LogStoreOptions {
   index?: string;
   /** As DuckDB writes it; 256MB when absent. */
   memoryLimit?: string;
+  /** `mapped` when absent. */
+  fitting?: Fitting;
   log?: Logger;
 }
 
@@ -71,6 +74,7 @@ class DuckDbLogStore implements LogStore {
   readonly #turns = new Turns();
   readonly #listeners = new Set<(change: StoreChange) => void>();
   readonly #changes = new DocumentChanges({
+    fitting: () => this.#fitting,
     file: () => this.#file,
     ownFile: () => this.#ownFile(),
     changed: (change) => {
@@ -97,6 +101,10 @@ class DuckDbLogStore implements LogStore {
 
   async open(): Promise<void> {
     this.#opened = await this.#newFile(this.#baselineFile);
+  }
+
+  get #fitting(): Fitting {
+    return this.#options.fitting ?? "mapped";
   }
 
   get fields(): FieldCatalog {
@@ -137,7 +145,8 @@ class DuckDbLogStore implements LogStore {
 
   async misfits(documents: readonly DocumentWrite[]): Promise<UnfitValue[]> {
     const { fields, nextRow, nextSeqNo } = this.#file.catalog;
-    const state = { fields, nextRow, nextSeqNo, documents: new Map(), removedVersion: () => undefined };
+    const place = { nextRow, nextSeqNo, documents: new Map(), removedVersion: () => undefined };
+    const state = { fields, fitting: this.#fitting, ...place };
     return unfitOf((await planWrite(documents, state)).outcomes);
   }
 
@@ -166,7 +175,7 @@ class DuckDbLogStore implements LogStore {
       const file = await this.#newFile(undefined);
       try {
         await file.declare(fields, timeField);
-        await loadDocuments(file, documents);
+        await loadDocuments(file, documents, this.#fitting);
       } catch (error) {
         await file.close();
         throw error;

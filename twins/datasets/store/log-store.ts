@@ -84,6 +84,14 @@ export interface DocumentWrite {
   version?: number;
 }
 
+/**
+ * How written documents come by their fields.
+ * - `mapped`, as a search engine does: text that looks like a time makes a field of times, and a name holds values or objects, not both.
+ * - `free`: the first field of a usual name that looks like a time says when; any other text makes a field of texts, and a name may
+ *   hold both.
+ */
+export type Fitting = "mapped" | "free";
+
 /** A write that depends on what is there. */
 export interface ConditionalWrite extends DocumentWrite {
   /** `create` conflicts with a document in its place; `index` (when absent) replaces it. */

@@ -7,6 +7,7 @@ import type {
   ConditionalWrite,
   DocumentOutcome,
   DocumentPlace,
+  Fitting,
   LoadedDocument,
   StoredDocument,
   WriteCondition,
@@ -18,6 +19,7 @@ export const PRIMARY_TERM = 1;
 /** What is known of the documents that a write names. */
 export interface WriteState {
   fields: FieldCatalog;
+  fitting: Fitting;
   nextRow: number;
   nextSeqNo: number;
   /** Those there are, by `documentKey`. */
@@ -46,7 +48,7 @@ export async function planWrite(
   state: WriteState,
 ): Promise<WritePlan> {
   const slices = new Slices();
-  const batch = new Batch(state.fields);
+  const batch = new Batch(state.fields, state.fitting);
   const planned = new Map<string, WritePlan["documents"][number]>();
   let seqNo = state.nextSeqNo;
   let row = state.nextRow;

@@ -45,6 +45,16 @@ export interface EventWorldOptions {
   index: string;
 }
 
+/** What is written together with events. */
+export interface Alongside {
+  /** All that speaks against it. */
+  problems(): Problem[];
+  /** Does it, once the events are written. When it throws, the events are taken back. */
+  commit(): Promise<unknown>;
+}
+
+const nothing: Alongside = { problems: () => [], commit: async () => undefined };
+
 export class EventWorld implements World {
   readonly #options: EventWorldOptions;
   readonly #listeners = new Set<(change: WorldChange) => void>();
@@ -86,7 +96,8 @@ export class EventWorld implements World {
     return { rows: storedDocuments(found).map(rowOf), total: Number(counted[0]?.[0] ?? 0) };
   }
 
-  async insert(data: Tables): Promise<Record<string, number>> {
+  /** @param alongside written too, all or nothing with the events; nobody else writes events meanwhile. */
+  async insert(data: Tables, alongside = nothing): Promise<Record<string, number>> {
     const store = await this.#store();
     return store.exclusively(async (writer) => {
       const reading = await readEvents(data, this.#options.index);
@@ -99,8 +110,15 @@ export class EventWorld implements World {
         ...reading.problems,
         ...takenProblems(reading, there),
         ...unfitProblems(unfit, reading.positions),
+        ...alongside.problems(),
       ]);
-      if (reading.documents.length > 0) await writer.write(reading.documents);
+      const written = reading.documents.length > 0 ? await writer.write(reading.documents) : [];
+      try {
+        await alongside.commit();
+      } catch (error) {
+        await writer.remove(written);
+        throw error;
+      }
       return Object.fromEntries(Object.entries(data).map(([table, rows]) => [table, rows.length]));
     });
   }
@@ -155,16 +173,18 @@ export class EventWorld implements World {
     });
   }
 
-  async load(data: Tables): Promise<void> {
+  /** @param alongside loaded too; nothing is changed when something speaks against either. */
+  async load(data: Tables, alongside = nothing): Promise<void> {
     const store = await this.#store();
     const state = await readState(data, this.#options.index);
-    refuseIf(state.problems);
+    refuseIf([...state.problems, ...alongside.problems()]);
     try {
       await store.load(state.content);
     } catch (error) {
       if (error instanceof UnfitDocuments) refuseIf(unfitProblems(error.values, state.positions));
       throw error;
     }
+    await alongside.commit();
   }
 
   watch(listener: (change: WorldChange) => void): () => void {

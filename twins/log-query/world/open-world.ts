@@ -1,12 +1,14 @@
 /** The state of a log-query twin: its events, its other tables, and what searches see of them. */
 import type { LogStore } from "../../datasets/store/log-store.ts";
 import { EventWorld } from "../../datasets/world/event-world.ts";
+import { EventsAndTables } from "../../datasets/world/events-and-tables.ts";
 import type { Clock } from "../../sandbox/clock.ts";
 import type { World } from "../../sandbox/world.ts";
+import { EventWriter } from "../collector/event-writer.ts";
 import type { Knowledge } from "../spl/knowledge.ts";
-import type { Rows } from "../spl/rows.ts";
+import { createKnowledge } from "./knowledge.ts";
 import { seedTables } from "./seed.ts";
-import { createTables, type LogQueryTables } from "./tables.ts";
+import { createTables, type LogQueryTables, logQueryTables } from "./tables.ts";
 
 export interface WorldOptions {
   /** Opens the store the first time; the same one from then on. */
@@ -17,9 +19,9 @@ export interface WorldOptions {
   index: string;
   clock: Clock;
   /** Rows of a finished job, or of the latest of a saved search. */
-  jobResults(job: string): Promise<Rows | undefined>;
-  /** Entries of one of the twin's own REST collections. */
-  rest(path: string): Promise<Rows | undefined>;
+  jobResults: Knowledge["jobResults"];
+  /** Entries of one of the twin's REST collections. */
+  rest: Knowledge["rest"];
 }
 
 export interface LogQueryWorld {
@@ -27,35 +29,23 @@ export interface LogQueryWorld {
   world: World;
   tables: LogQueryTables;
   knowledge: Knowledge;
+  /** What events are written with. */
+  writer: EventWriter;
   /** Puts the tables (not the events) back to what they are at the start. */
   seed(): Promise<void>;
 }
 
 export function openWorld(options: WorldOptions): LogQueryWorld {
+  const { store, clock, index, jobResults, rest } = options;
   const tables = createTables();
+  const writer = new EventWriter(store, () => clock.now());
+  // The same at every reset, so that a reset gives back what there was.
+  const start = seedTables(clock, index);
   return {
-    world: new EventWorld(options),
+    world: new EventsAndTables(new EventWorld(options), tables, Object.keys(logQueryTables)),
     tables,
-    knowledge: noKnowledge(options),
-    seed: () => tables.load(seedTables(options.clock)),
-  };
-}
-
-function noKnowledge({ index, jobResults, rest }: WorldOptions): Knowledge {
-  return {
-    macro: () => undefined,
-    savedSearch: () => undefined,
-    lookup: async () => undefined,
-    writeLookup: async () => {},
-    removeLookup: async () => {},
-    tagged: () => [],
-    tagsOf: () => [],
-    eventType: () => undefined,
-    dataModel: () => [],
-    jobResults,
-    rest,
-    collect: async () => {},
-    indexes: async () => [index],
-    defaultIndexes: () => [index],
+    knowledge: createKnowledge({ tables, store, writer, index, jobResults, rest }),
+    writer,
+    seed: () => tables.load(start),
   };
 }

@@ -9,6 +9,11 @@ export const SEED_PASSWORD = "splunk-twin-password";
 /** A token of that account, for `Authorization: Bearer`. */
 export const SEED_TOKEN = "splunk-twin-token";
 
+/** A token of the event collector. */
+export const SEED_HEC_TOKEN = "0f5a9c3e-7b1d-4e62-9a48-c6d2e81b3f70";
+/** The indexes that a fresh platform has, beside the one that events are in. */
+const INDEXES = ["_audit", "_internal", "_introspection", "history", "main", "summary"];
+
 /** Saved searches that a fresh instance has. */
 const stockSearches = [
   {
@@ -25,7 +30,8 @@ const stockSearches = [
 
 export const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
-export function seedTables(clock: Clock): Tables {
+/** @param index that events are in when they name none */
+export function seedTables(clock: Clock, index: string): Tables {
   const now = new Date(clock.now()).toISOString();
   return {
     users: [
@@ -39,5 +45,7 @@ export function seedTables(clock: Clock): Tables {
     ],
     saved_searches: stockSearches.map((search) => ({ ...search, updated_at: now })),
     sessions: [{ key_sha256: sha256(SEED_TOKEN), user: SEED_USER, kind: "token", created_at: now }],
+    indexes: [...new Set([...INDEXES, index])].sort().map((name) => ({ name })),
+    hec_tokens: [{ name: "splunk_hec_token", token_sha256: sha256(SEED_HEC_TOKEN), index }],
   };
 }

@@ -2,6 +2,8 @@
 import { z } from "zod";
 import { createMemoryWorld, type MemoryWorld } from "../../sandbox/memory-world.ts";
 import { defineTable, type RowOf } from "../../sandbox/table.ts";
+import { collectorTables } from "./collector-tables.ts";
+import { knowledgeTables } from "./knowledge-tables.ts";
 
 const moment = z.iso.datetime();
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
@@ -114,7 +116,14 @@ const jobs = defineTable({
   },
 });
 
-export const logQueryTables = { users, sessions, saved_searches: savedSearches, jobs };
+export const logQueryTables = {
+  users,
+  sessions,
+  saved_searches: savedSearches,
+  jobs,
+  ...knowledgeTables,
+  ...collectorTables,
+};
 
 export type LogQueryTables = MemoryWorld<typeof logQueryTables>;
 export type UserRow = Readonly<RowOf<typeof users.columns>>;

@@ -1,0 +1,53 @@
+/** The tables of the event collector: where events may go, and who may send them. */
+import { z } from "zod";
+import { defineTable, type RowOf } from "../../sandbox/table.ts";
+
+/** What an index may be called: `_` before the name is the platform's own. */
+export const indexName = z
+  .string()
+  .regex(/^[a-z0-9_][a-z0-9_-]{0,79}$/, "must be the name of an index: lower-case letters, digits, _ and -");
+
+const indexes = defineTable({
+  description: "The indexes that there are, whether or not they hold events.",
+  key: "name",
+  columns: {
+    name: { type: indexName, description: "The name; with _ in front it is one of the platform's own." },
+    disabled: { type: z.boolean().default(false), description: "Whether nothing can be written to it." },
+  },
+});
+
+const hecTokens = defineTable({
+  description: "The tokens of the event collector.",
+  key: "name",
+  columns: {
+    name: { type: z.string().min(1), description: "The name of the input that the token belongs to." },
+    token_sha256: {
+      type: z.string().regex(/^[0-9a-f]{64}$/),
+      description: "SHA-256 of the token, in hexadecimal; of no two rows the same.",
+    },
+    disabled: { type: z.boolean().default(false), description: "Whether it is switched off." },
+    index: { type: indexName.default("main"), description: "The index of events that name none." },
+    indexes: {
+      type: z.array(indexName).default([]),
+      description: "The indexes that it may write to; any when there are none.",
+    },
+    host: { type: z.string().default("splunk:8088"), description: "The host of events that name none." },
+    source: {
+      type: z.string().default(""),
+      description: "The source of events that name none; http: and the token's name when empty.",
+    },
+    sourcetype: {
+      type: z.string().default("httpevent"),
+      description: "The source type of events that name none.",
+    },
+    use_ack: { type: z.boolean().default(false), description: "Whether requests are acknowledged." },
+    allow_query_string_auth: {
+      type: z.boolean().default(false),
+      description: "Whether the token may stand in the address.",
+    },
+  },
+});
+
+export const collectorTables = { indexes, hec_tokens: hecTokens };
+
+export type HecTokenRow = Readonly<RowOf<typeof hecTokens.columns>>;

@@ -1,0 +1,164 @@
+/** The knowledge objects of a twin: what searches refer to by name, over the rows of its tables. */
+import type { LogStore, ResultValue } from "../../datasets/store/log-store.ts";
+import { WorldRefusal } from "../../sandbox/world.ts";
+import type { EventWriter } from "../collector/event-writer.ts";
+import type { Knowledge, LookupDefinition, LookupTable } from "../spl/knowledge.ts";
+import type { Rows } from "../spl/rows.ts";
+import { SplError } from "../spl/spl-error.ts";
+import type { LookupDefinitionRow } from "./knowledge-tables.ts";
+import type { LogQueryTables } from "./tables.ts";
+
+export interface KnowledgeParts {
+  tables: LogQueryTables;
+  store(): Promise<LogStore>;
+  writer: EventWriter;
+  /** Index of events that name none. */
+  index: string;
+  jobResults: Knowledge["jobResults"];
+  rest: Knowledge["rest"];
+}
+
+export function createKnowledge(parts: KnowledgeParts): Knowledge {
+  const { tables, store, writer, index, jobResults, rest } = parts;
+  const tagRows = () => tables.table("tags").all();
+  return {
+    macro(name, args) {
+      const row = tables.table("macros").get(args === 0 ? name : `${name}(${args})`);
+      return row && { name: row.name, args: row.args, definition: row.definition, isEval: row.iseval };
+    },
+    savedSearch(name) {
+      const row = tables.table("saved_searches").get(name);
+      if (!row) return undefined;
+      const { search, earliest_time, latest_time } = row;
+      return { name, search, earliest: earliest_time || undefined, latest: latest_time || undefined };
+    },
+    lookup: async (name) => readLookup(tables, name),
+    writeLookup: async (name, rows, mode) => writeLookup(tables, name, rows, mode),
+    async removeLookup(name) {
+      const file = fileOf(tables, name);
+      if (file !== undefined) tables.table("lookups").remove(file);
+    },
+    tagged: (tag) => tagRows().flatMap((row) => (row.tags.includes(tag) ? pairOf(row.name) : [])),
+    tagsOf: (field, value) => tables.table("tags").get(`${field}=${value}`)?.tags ?? [],
+    eventType(name) {
+      const row = tables.table("event_types").get(name);
+      return row && !row.disabled ? row.search : undefined;
+    },
+    dataModel(name) {
+      const objects = tables.table("data_models").get(name)?.objects ?? [];
+      return objects.map(({ name: object, constraint, fields }) => ({
+        model: name,
+        object,
+        constraint,
+        fields,
+      }));
+    },
+    jobResults,
+    rest,
+    async collect(events) {
+      const known = await indexNames(tables, store);
+      await writer.write(
+        events.map(
+          ({ raw, timeMs, fields: { index: named = index, host, source, sourcetype, ...fields } }) => {
+            if (!known.includes(named))
+              throw new SplError(
+                `Error in 'collect' command: The specified index '${named}' does not exist.`,
+                "run",
+              );
+            return {
+              raw,
+              timeMicros: Math.round(timeMs * 1000),
+              index: named,
+              host: host ?? COLLECTED.host,
+              source: source ?? COLLECTED.source,
+              sourcetype: sourcetype ?? COLLECTED.sourcetype,
+              fields: Object.entries(fields).map(([name, value]) => [name, [value]] as const),
+            };
+          },
+        ),
+      );
+    },
+    indexes: () => indexNames(tables, store),
+    defaultIndexes: () => [index],
+  };
+}
+
+/** What summary events are said to be when they do not say so themselves. */
+const COLLECTED = { host: "splunk", source: "collect", sourcetype: "stash" };
+
+/** Those of the table, and those that events are in. */
+export async function indexNames(tables: LogQueryTables, store: () => Promise<LogStore>): Promise<string[]> {
+  const counts = await (await store()).counts();
+  const declared = tables.table("indexes").all();
+  return [...new Set([...declared.map(({ name }) => name), ...counts.keys()])].sort();
+}
+
+function pairOf(name: string): { field: string; value: string }[] {
+  const at = name.indexOf("=");
+  return [{ field: name.slice(0, at), value: name.slice(at + 1) }];
+}
+
+/** The file that a lookup is in: by its definition, by its name, or by its name without `.csv`. */
+function fileOf(tables: LogQueryTables, name: string): string | undefined {
+  const defined = tables.table("lookup_definitions").get(name)?.filename;
+  return [defined, name, `${name}.csv`].find(
+    (file) => file !== undefined && tables.table("lookups").get(file),
+  );
+}
+
+function readLookup(tables: LogQueryTables, name: string): LookupTable | undefined {
+  const row = tables.table("lookups").get(fileOf(tables, name) ?? "");
+  if (!row) return undefined;
+  const definition = tables.table("lookup_definitions").get(name);
+  return {
+    fields: row.fields.map((field) => ({ name: field, type: "text", multi: false })),
+    rows: row.rows.map((values) => row.fields.map((field) => values[field] || null)),
+    ...(definition && { definition: definitionOf(definition) }),
+  };
+}
+
+function definitionOf(row: LookupDefinitionRow): LookupDefinition {
+  return {
+    matchType: row.match_type,
+    caseSensitive: row.case_sensitive_match,
+    minMatches: row.min_matches,
+    defaultMatch: row.default_match,
+    ...(row.max_matches !== null && { maxMatches: row.max_matches }),
+    ...(row.time_field !== null && { timeField: row.time_field }),
+    ...(row.time_format !== null && { timeFormat: row.time_format }),
+    ...(row.max_offset_secs !== null && { maxOffsetSeconds: row.max_offset_secs }),
+    ...(row.min_offset_secs !== null && { minOffsetSeconds: row.min_offset_secs }),
+  };
+}
+
+/** A file keeps its columns when rows are appended that lack some, and gets those that are new. */
+function writeLookup(tables: LogQueryTables, name: string, given: Rows, mode: "replace" | "append"): void {
+  const lookups = tables.table("lookups");
+  const file =
+    fileOf(tables, name) ?? tables.table("lookup_definitions").get(name)?.filename ?? fileName(name);
+  const before = mode === "append" ? lookups.get(file) : undefined;
+  const fields = [...new Set([...(before?.fields ?? []), ...given.fields.map((field) => field.name)])];
+  const rows = [...(before?.rows ?? []), ...given.rows.map((row) => cellsOf(given, row))];
+  try {
+    if (lookups.get(file)) lookups.update(file, { fields, rows });
+    else lookups.insert({ name: file, fields, rows });
+  } catch (error) {
+    if (!(error instanceof WorldRefusal)) throw error;
+    throw new SplError(
+      `Error in 'outputlookup' command: Could not write to file '${file}': ${error.message}`,
+      "run",
+    );
+  }
+}
+
+const fileName = (name: string) => (/\.csv(\.gz)?$/.test(name) ? name : `${name}.csv`);
+
+/** As a file has them: everything is text, what is missing is left out, several values stand on lines of their own. */
+function cellsOf({ fields }: Rows, row: readonly ResultValue[]): Record<string, string> {
+  const cells: Record<string, string> = {};
+  fields.forEach(({ name }, place) => {
+    const value = row[place] ?? null;
+    if (value !== null) cells[name] = Array.isArray(value) ? value.join("\n") : String(value);
+  });
+  return cells;
+}
