@@ -37,6 +37,7 @@ import { stats } from "./stats.ts";
 import { strcat } from "./strcat.ts";
 import { table } from "./table.ts";
 import { tail } from "./tail.ts";
+import { tstats } from "./tstats.ts";
 import { union } from "./union.ts";
 import { where } from "./where.ts";
 
@@ -78,6 +79,7 @@ export const commands: readonly Command[] = [
   strcat,
   table,
   tail,
+  tstats,
   union,
   where,
 ];

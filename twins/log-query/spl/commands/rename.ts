@@ -15,10 +15,7 @@ export const rename = defineCommand({
   kind: "streaming",
   parse(reader) {
     const renamings = [readRenaming(reader)];
-    while (!reader.atEnd()) {
-      reader.symbol(",");
-      renamings.push(readRenaming(reader));
-    }
+    for (reader.symbol(","); !reader.atEnd(); reader.symbol(",")) renamings.push(readRenaming(reader));
     return { renamings };
   },
   compile: ({ renamings }, input) => renamings.reduce(renamed, input),

@@ -53,6 +53,10 @@ test("rule 57: renamings run from left to right, with commas or blanks between t
   expect(await rows([{ a: 1 }], "rename a as b, b as c")).toEqual([{ c: 1 }]);
 });
 
+test("rule 57: a comma may end the renamings", async () => {
+  expect((await bench.searchRows([{ a: 1 }], "rename a as b,")).rows).toEqual([{ b: 1 }]);
+});
+
 test("rule 57: rename takes names in quotes", async () => {
   expect(await rows([{ "x y": 1, "avg(z)": 2 }], `rename "x y" as z, avg(z) AS "the mean"`)).toEqual([
     { z: 1, "the mean": 2 },

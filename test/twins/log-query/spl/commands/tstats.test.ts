@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { DataModelObject } from "../../../../../twins/log-query/spl/knowledge.ts";
+import { type SplBench, splBench } from "../../support/spl.ts";
+
+const model: DataModelObject[] = [
+  { model: "Web", object: "Web", constraint: "sourcetype=access", fields: { url: "path" } },
+  { model: "Web", object: "Proxy", constraint: "sourcetype=proxy", fields: {} },
+];
+const start = Date.UTC(2026, 0, 15, 10) / 1000;
+const events = [
+  { _time: start, sourcetype: "access", host: "a", path: "/x", bytes: 10 },
+  { _time: start + 60, sourcetype: "access", host: "a", path: "/y", bytes: 20 },
+  { _time: start + 3600, sourcetype: "access", host: "b", path: "/x", bytes: 30 },
+  { _time: start + 7200, sourcetype: "access", host: "b", bytes: 5 },
+  { _time: start + 7200, sourcetype: "proxy", host: "c", url: "/z", bytes: 1 },
+];
+
+let bench: SplBench;
+beforeAll(async () => {
+  const dataModel = (name: string) => (name === "Web" ? model : []);
+  bench = await splBench(events, { knowledge: { dataModel } });
+});
+afterAll(() => bench.close());
+const rows = async (text: string) => (await bench.search(text)).rows;
+
+describe("tstats", () => {
+  test("aggregates of events, by their fields", async () => {
+    expect(await rows("| tstats count sum(bytes) as bytes where sourcetype=access bytes>5 by host")).toEqual([
+      { host: "a", count: 2, bytes: 30 },
+      { host: "b", count: 1, bytes: 30 },
+    ]);
+    expect(await rows("tstats count")).toEqual([{ count: 5 }]);
+  });
+
+  test("fields of a data model have their object's name before them, and its constraint holds", async () => {
+    const search =
+      '| tstats summariesonly=t count min(_time) as first values(Web.bytes) from datamodel=Web.Web where Web.url="/x" by Web.host Web.url';
+    expect(await rows(search)).toEqual([
+      { "Web.host": "a", "Web.url": "/x", count: 1, first: start, "values(Web.bytes)": ["10"] },
+      { "Web.host": "b", "Web.url": "/x", count: 1, first: start + 3600, "values(Web.bytes)": ["30"] },
+    ]);
+    expect(await rows('| tstats count from datamodel="Web"."Proxy" by Proxy.url')).toEqual([
+      { "Proxy.url": "/z", count: 1 },
+    ]);
+    expect(await rows("| tstats count from datamodel=Web where nodename=Web.Proxy")).toEqual([{ count: 1 }]);
+  });
+
+  test("a row without a field of BY is left out, or grouped under fillnull_value", async () => {
+    expect(await rows("| tstats count from datamodel=Web by Web.url")).toHaveLength(2);
+    expect(await rows("| tstats fillnull_value=none count from datamodel=Web by Web.url, Web.gone")).toEqual([
+      { "Web.url": "/x", "Web.gone": "none", count: 2 },
+      { "Web.url": "/y", "Web.gone": "none", count: 1 },
+      { "Web.url": "none", "Web.gone": "none", count: 1 },
+    ]);
+  });
+
+  test("_time is grouped in spans, and limited by time modifiers", async () => {
+    expect(await rows("| tstats count where sourcetype=access by _time span=1h host")).toEqual([
+      { _time: start, host: "a", count: 2 },
+      { _time: start + 3600, host: "b", count: 1 },
+      { _time: start + 7200, host: "b", count: 1 },
+    ]);
+    expect(
+      await rows(`| tstats count from datamodel=Web where earliest=${start + 60} latest=${start + 3601}`),
+    ).toEqual([{ count: 2 }]);
+  });
+
+  test("it goes on with rows when it appends", async () => {
+    const search = "| tstats count where host=c by host | tstats append=t count where host=a by host";
+    expect(await rows(search)).toEqual([
+      { host: "c", count: 1 },
+      { host: "a", count: 2 },
+    ]);
+    expect(await bench.refusal("search x | tstats count")).toBe(
+      "Error in 'tstats' command: This command must be the first command of a search.",
+    );
+  });
+
+  test("what is not there is refused", async () => {
+    expect(await bench.refusal("| tstats count from datamodel=None")).toBe(
+      "Error in 'tstats' command: Data model 'None' was not found.",
+    );
+    expect(await bench.refusal("| tstats prestats=t count")).toContain("prestats=true is not served here.");
+    expect(await bench.refusal("| tstats count by PREFIX(a=)")).toContain("PREFIX() is not served here.");
+    expect(await bench.refusal("| tstats count from sid=1")).toContain("'sid' after FROM is not served here");
+    expect(await bench.refusal("| tstats by a")).toContain("at least one aggregation");
+  });
+});

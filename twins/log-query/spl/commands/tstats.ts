@@ -1,0 +1,201 @@
+/** `tstats`: aggregates of the events' own fields, or of a data model's. */
+import { sql } from "../../../datasets/sql.ts";
+import { defineCommand } from "../command.ts";
+import { dataModelRelation } from "../data-model.ts";
+import { columnOf, concatenated, extend, fieldValue, type Relation } from "../relation.ts";
+import { timeModifiers } from "../search/resolve-search.ts";
+import { searchEvents, searchRows } from "../search/search-rows.ts";
+import { timesOf } from "../search/time-modifiers.ts";
+import type { SearchContext } from "../search-context.ts";
+import { checkAggregates, resolveAggregates } from "../stats/aggregation.ts";
+import { binned } from "../stats/bin-options.ts";
+import { grouped, groupsOf, inGroupOrder, unrolled } from "../stats/group.ts";
+import { siteOptions } from "../stats/row-time.ts";
+import { groupSite } from "../stats/site.ts";
+import { type Span, span } from "../stats/span.ts";
+import { readAggregates } from "../syntax/aggregates.ts";
+import type { ArgumentReader } from "../syntax/argument-reader.ts";
+import type { AggregateCall, SearchExpression } from "../syntax/ast.ts";
+import { boolean, count, text } from "../syntax/option-types.ts";
+import { type Typed, textOf } from "../typed.ts";
+
+const optionTypes = {
+  ...{ prestats: boolean, local: boolean, append: boolean, summariesonly: boolean, chunk_size: count },
+  ...{ include_reduced_buckets: boolean, allow_old_summaries: boolean, use_summary_index_values: boolean },
+  fillnull_value: text,
+};
+
+interface Arguments {
+  calls: AggregateCall[];
+  /** `Model.Object`, or a model for its root. */
+  dataModel: string | undefined;
+  where: SearchExpression;
+  by: string[];
+  span: Span | "auto" | undefined;
+  /** What a missing field is grouped as. */
+  fill: string | undefined;
+  append: boolean;
+}
+
+export const tstats = defineCommand<Arguments>({
+  name: "tstats",
+  kind: "generating",
+  kindOf: ({ append }) => (append ? "report" : "generating"),
+  parse(reader) {
+    const { prestats, append = false, fillnull_value: fill } = reader.options(optionTypes);
+    if (prestats) reader.fail("prestats=true is not served here.");
+    const calls = readAggregates(reader, ["from", "where", "by", "groupby"]);
+    if (calls.length === 0) reader.fail("You must specify at least one aggregation.");
+    checkAggregates(calls, "tstats");
+    const { dataModel, node } = readFrom(reader);
+    const asked: SearchExpression = reader.keyword("where")
+      ? reader.searchExpression(["by", "groupby"])
+      : { node: "all" };
+    const { where, nodeName } = withoutNodeName(asked);
+    return {
+      ...{ calls, where, append, fill },
+      ...readGroups(reader),
+      dataModel: objectOf(dataModel, nodeName ?? node),
+    };
+  },
+  async compile(args, input, context) {
+    const rows = await summarized(args, context);
+    return args.append ? concatenated(input, rows) : rows;
+  },
+});
+
+async function summarized({ calls, by, span: given, fill, ...from }: Arguments, context: SearchContext) {
+  const found = await foundRows({ calls, by, ...from }, context);
+  const input = filled(await inSpans(found, by, given, context), by, fill);
+  const aggregations = await resolveAggregates(calls, input, context, { command: "tstats", by });
+  const rows = unrolled(input, groupsOf(by, input), { distinctValues: false });
+  const site = groupSite(siteOptions(rows.input, context));
+  return inGroupOrder(grouped(rows.input, rows.groups, aggregations, site));
+}
+
+async function foundRows(
+  { dataModel, where, calls, by }: Pick<Arguments, "dataModel" | "where" | "calls" | "by">,
+  context: SearchContext,
+): Promise<Relation> {
+  if (dataModel === undefined) return searchEvents(where, context);
+  const { events } = timesOf(timeModifiers(where), context);
+  const within = context.within(events ?? context.range);
+  const rows = await dataModelRelation("tstats", dataModel, within);
+  const objects = context.knowledge.dataModel(dataModel.split(".")[0] ?? "").map(({ object }) => object);
+  const names = [...fieldsOf(where), ...by, ...calls.flatMap(argumentFields)];
+  return searchRows(where, withObjectNames(rows, names, objects), context);
+}
+
+/** In a data model's search fields have their object's name before them: `Web.url`. */
+function withObjectNames(rows: Relation, names: readonly string[], objects: readonly string[]): Relation {
+  const added = names.flatMap((name): [string, Typed][] => {
+    const object = objects.find((known) => name.startsWith(`${known}.`));
+    if (object === undefined || rows.columns.some((column) => column.name === name)) return [];
+    const wanted = name.slice(object.length + 1);
+    const columns = wanted.includes("*") ? rows.columns : [columnOf(rows, wanted)];
+    return columns.flatMap((column): [string, Typed][] =>
+      column === undefined || column.name.startsWith("_")
+        ? []
+        : [[wanted.includes("*") ? `${object}.${column.name}` : name, fieldValue(column)]],
+    );
+  });
+  return added.length === 0 ? rows : extend(rows, new Map(added));
+}
+
+async function inSpans(
+  rows: Relation,
+  by: readonly string[],
+  given: Span | "auto" | undefined,
+  context: SearchContext,
+): Promise<Relation> {
+  if (!by.includes("_time")) return rows;
+  const time = await binned("_time", given === undefined ? {} : { span: given }, rows, context, "tstats");
+  return time === undefined ? rows : extend(rows, new Map([["_time", time]]));
+}
+
+function filled(rows: Relation, by: readonly string[], fill: string | undefined): Relation {
+  if (fill === undefined) return rows;
+  const changes = by.map((name): [string, Typed] => {
+    const column = columnOf(rows, name);
+    if (column === undefined)
+      return [name, { type: "text", multi: false, sql: sql`CAST(${fill} AS VARCHAR)` }];
+    const value = fieldValue(column);
+    const missing = value.multi ? sql`[CAST(${fill} AS VARCHAR)]` : sql`CAST(${fill} AS VARCHAR)`;
+    return [name, { type: "text", multi: value.multi, sql: sql`coalesce(${textOf(value)}, ${missing})` }];
+  });
+  return extend(rows, new Map(changes.filter(([name]) => name !== "_time")));
+}
+
+function readFrom(reader: ArgumentReader): { dataModel: string | undefined; node: string | undefined } {
+  if (!reader.keyword("from")) return { dataModel: undefined, node: undefined };
+  if (!reader.keyword("datamodel")) {
+    return reader.fail(
+      `'${reader.peek().text}' after FROM is not served here: datamodel=<model>.<object> is.`,
+    );
+  }
+  reader.symbol("=");
+  const dataModel = joinedName(reader);
+  return { dataModel, node: reader.options({ nodename: text }).nodename };
+}
+
+/** `Web`, `Web.Web`, `"Web"."Web"`: what stands without blanks between it. */
+function joinedName(reader: ArgumentReader): string {
+  let name = reader.text("the name of a data model");
+  for (;;) {
+    const token = reader.peek();
+    if (token.start !== reader.offset() || (token.type !== "word" && token.type !== "string")) return name;
+    name += reader.next().text;
+  }
+}
+
+function readGroups(reader: ArgumentReader): Pick<Arguments, "by" | "span"> {
+  if (!reader.keyword("by", "groupby")) return { by: [], span: undefined };
+  const by: string[] = [];
+  const options: { span?: Span | "auto" } = {};
+  while (!reader.atEnd()) {
+    const fields = reader.fields();
+    const given = reader.options({ span });
+    if (fields.length === 0 && given.span === undefined) reader.end();
+    if (fields.some((name) => /^PREFIX\(/i.test(name))) reader.fail("PREFIX() is not served here.");
+    by.push(...fields);
+    Object.assign(options, given);
+  }
+  if (by.length === 0) reader.fail("The 'by' clause needs at least one field.");
+  return { by, span: options.span };
+}
+
+/** `nodename=Root.Child`, which picks the object, is taken out of the conditions. */
+function withoutNodeName(where: SearchExpression): { where: SearchExpression; nodeName: string | undefined } {
+  const operands = where.node === "and" ? where.operands : [where];
+  const picks = operands.filter((operand) => operand.node === "comparison" && operand.field === "nodename");
+  const [pick] = picks;
+  if (pick?.node !== "comparison" || pick.comparator !== "=") return { where, nodeName: undefined };
+  const others = operands.filter((operand) => !picks.includes(operand));
+  const [only = { node: "all" as const }] = others;
+  return { where: others.length > 1 ? { node: "and", operands: others } : only, nodeName: pick.value.text };
+}
+
+function objectOf(dataModel: string | undefined, nodeName: string | undefined): string | undefined {
+  if (dataModel === undefined || nodeName === undefined) return dataModel;
+  return `${dataModel.split(".")[0]}.${nodeName.split(".").at(-1)}`;
+}
+
+function argumentFields({ argument }: AggregateCall): string[] {
+  if (argument.kind === "field") return [argument.name];
+  return argument.kind === "sparkline" ? argumentFields(argument.aggregate) : [];
+}
+
+function fieldsOf(expression: SearchExpression): string[] {
+  switch (expression.node) {
+    case "and":
+    case "or":
+      return expression.operands.flatMap(fieldsOf);
+    case "not":
+      return fieldsOf(expression.operand);
+    case "comparison":
+    case "in":
+      return [expression.field];
+    default:
+      return [];
+  }
+}
