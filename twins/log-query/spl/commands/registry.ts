@@ -6,6 +6,7 @@ import { appendcols } from "./appendcols.ts";
 import { appendpipe } from "./appendpipe.ts";
 import { bin } from "./bin.ts";
 import { collect } from "./collect.ts";
+import { convert } from "./convert.ts";
 import { dedup } from "./dedup.ts";
 import { evaluate } from "./eval.ts";
 import { extract } from "./extract.ts";
@@ -24,9 +25,13 @@ import { mvcombine } from "./mvcombine.ts";
 import { mvexpand } from "./mvexpand.ts";
 import { nomv } from "./nomv.ts";
 import { outputlookup } from "./outputlookup.ts";
+import { rangemap } from "./rangemap.ts";
+import { regex } from "./regex.ts";
 import { rename } from "./rename.ts";
+import { replace } from "./replace.ts";
 import { rest } from "./rest.ts";
 import { reverse } from "./reverse.ts";
+import { rex } from "./rex.ts";
 import { savedsearch } from "./savedsearch.ts";
 import { search } from "./search.ts";
 import { set } from "./set.ts";
@@ -43,11 +48,12 @@ import { where } from "./where.ts";
 
 /** One line a command, in the order of their names. */
 export const commands: readonly Command[] = [
-  append, //
+  append,
   appendcols,
   appendpipe,
   bin,
   collect,
+  convert,
   dedup,
   evaluate,
   extract,
@@ -66,9 +72,13 @@ export const commands: readonly Command[] = [
   mvexpand,
   nomv,
   outputlookup,
+  rangemap,
+  regex,
   rename,
+  replace,
   rest,
   reverse,
+  rex,
   savedsearch,
   search,
   set,

@@ -1,5 +1,7 @@
 /** Nodes of the syntax tree as SQL. */
-import type { Expression } from "../syntax/ast.ts";
+import { splicedText } from "../search/format-rows.ts";
+import type { Expression, Subsearch } from "../syntax/ast.ts";
+import { parseExpression } from "../syntax/parse-text.ts";
 import { add, arithmetic, concatenate, negated } from "./arithmetic.ts";
 import { compare, isAmong } from "./compare.ts";
 import { findFunction } from "./functions/registry.ts";
@@ -35,8 +37,14 @@ export async function compile(expression: Expression, scope: Scope): Promise<Val
         : isAmong(operand, values, scope);
     }
     case "subsearch":
-      return scope.fail("A subsearch cannot stand here.");
+      return compile(await spliced(expression.subsearch, scope), scope);
   }
+}
+
+/** What a subsearch has found, read as an expression. */
+async function spliced({ pipeline }: Subsearch, scope: Scope): Promise<Expression> {
+  const { context } = scope;
+  return parseExpression(splicedText(await context.subsearch(pipeline)), "eval", context.parse);
 }
 
 export function compileAll(expressions: readonly Expression[], scope: Scope): Promise<Value[]> {

@@ -43,12 +43,16 @@ const extracted = defineRegexFunction("spl.regex.extract", (js, text, most) => {
   return matches.length === 0 ? null : JSON.stringify(matches);
 });
 
-const offsets = defineRegexFunction("spl.regex.offsets", (js, text) => {
+const offsets = defineRegexFunction("spl.regex.offsets", (js, text, names) => {
   const match = new RegExp(js.source, `${js.flags}d`).exec(text);
-  if (!match) return null;
-  const { groups = {} } = match.indices ?? {};
-  const places = Object.entries(groups).filter(([name]) => name.startsWith("g"));
-  return JSON.stringify(places.map(([, place]) => place ?? null));
+  const groups = match?.indices?.groups ?? {};
+  const places = names.split(",").flatMap((name, index) => {
+    const place = groups[`g${index + 1}`];
+    return name === "" || place === undefined || place[1] === place[0]
+      ? []
+      : [`${name}=${place[0]}-${place[1] - 1}`];
+  });
+  return places.length === 0 ? null : places.join("&");
 });
 
 /** BOOLEAN. */
@@ -71,6 +75,13 @@ export function replaceSql(
     return sql`regexp_replace(${text}, CAST(${pattern.re2} AS VARCHAR), CAST(${rewritten} AS VARCHAR), 'g')`;
   }
   return replacedBy(text, patternText(pattern), replacement);
+}
+
+/** Only the first match replaced. */
+export function replaceFirstSql(text: Sql, pattern: Pattern, replacement: string): Sql {
+  if (pattern.re2 === undefined) return replaceNthSql(text, pattern, replacement, 1);
+  const rewritten = re2Replacement(replacement, pattern.groups.length);
+  return sql`regexp_replace(${text}, CAST(${pattern.re2} AS VARCHAR), CAST(${rewritten} AS VARCHAR))`;
 }
 
 /** Only the nth match replaced. */
@@ -105,9 +116,10 @@ export function extractAllSql(text: Sql, pattern: Pattern, group: number, most: 
   return sql`list_transform(${matches}, lambda m: m[${raw(String(group))}])`;
 }
 
-/** JSON: `[[from, to], …]` of the groups at the first match, in UTF-16 units; `null` for one that has not matched. */
+/** VARCHAR: where the named groups are at the first match, first and last character from 0: `user=4-7&port=9-12`. */
 export function offsetsSql(text: Sql, pattern: Pattern): Sql {
-  return offsets(text, patternText(pattern));
+  const names = pattern.groups.map((name) => name ?? "").join(",");
+  return offsets(text, patternText(pattern), sql`CAST(${names} AS VARCHAR)`);
 }
 
 /** A function of a text, its pattern and other texts. NULL when one of them is. */

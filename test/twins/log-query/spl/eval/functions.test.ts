@@ -150,7 +150,7 @@ const families: Record<string, Cases> = {
     ["ceil(n)", 6],
     ["floor(n)", 5],
     ["exact(3.14*n)", 3.14 * 5.5],
-    ["round(exp(1),3)", 2.718],
+    ["round(exp(2),3)", 7.389],
     ["ln(0)", null],
     ["sqrt(-1)", null],
     ["sqrt(9)", 3],

@@ -7,6 +7,7 @@ import { informationalFunctions } from "./informational.ts";
 import { jsonFunctions } from "./json.ts";
 import { mathematicalFunctions, trigonometryFunctions } from "./math.ts";
 import { multivalueFunctions } from "./multivalue.ts";
+import { searchmatch } from "./searchmatch.ts";
 import { statisticalFunctions } from "./statistical.ts";
 import { textFunctions } from "./text.ts";
 import { timeFunctions } from "./time.ts";
@@ -19,6 +20,7 @@ export const evalFunctions: readonly EvalFunction[] = [
   ...jsonFunctions,
   ...mathematicalFunctions,
   ...multivalueFunctions,
+  searchmatch,
   ...statisticalFunctions,
   ...textFunctions,
   ...timeFunctions,

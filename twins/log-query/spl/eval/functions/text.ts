@@ -1,9 +1,8 @@
 /** Text functions. */
 import { raw, type Sql, sql } from "../../../../datasets/sql.ts";
 import { defineRowFunction } from "../../../../datasets/store/program-functions.ts";
-import { fieldText, readExactJson } from "../../json/exact-json.ts";
-import { goesOverAll, readJsonPath, valuesAt } from "../../json/json-path.ts";
 import { replaceSql } from "../../regex/regex-sql.ts";
+import { leadsToMany, valuesAt } from "../../structured/data-path.ts";
 
 import { patternOf } from "../pattern-of.ts";
 import { nothing, number, text, type Value } from "../value.ts";
@@ -19,16 +18,11 @@ const decoded = defineRowFunction("spl.urldecode", (text) =>
 
 /** JSON: the values as a list of texts. */
 const found = defineRowFunction("spl.spath", (text, path) => {
-  const value = text === null ? undefined : readExactJson(text);
-  const steps = path === null ? undefined : readJsonPath(path);
-  if (value === undefined || steps === undefined) return null;
-  const texts = valuesAt(value, steps)
-    .map(fieldText)
-    .filter((one) => one !== null);
-  return texts.length === 0 ? null : JSON.stringify(texts);
+  const values = text === null || path === null ? [] : valuesAt(text, path);
+  return values.length === 0 ? null : JSON.stringify(values);
 });
 
-/** `list_transform(from_json(…))` of what a program function gives. */
+/** The LIST that a program function gives as JSON. */
 export function listFromJson(json: Sql): Sql {
   return sql`from_json(${json}, '["VARCHAR"]')`;
 }
@@ -83,14 +77,12 @@ const entries: readonly Entry[] = [
   {
     name: "spath",
     syntax: "spath(text, path)",
-    summary: "The values at a path of a JSON text: `a.b{}.c`.",
+    summary: "The values at a path of a JSON or XML text: `a.b{}.c`.",
     least: 2,
     most: 2,
     compile([value = nothing, path = nothing], use) {
-      const steps = readJsonPath(constantText(path) ?? "{}");
-      if (steps === undefined) return nothing;
       const list = listFromJson(found(textual(value, use), textual(path, use)));
-      const multi = goesOverAll(steps);
+      const multi = leadsToMany(constantText(path) ?? "{}");
       return { ...text(multi ? list : sql`${list}[1]`, multi), loose: true };
     },
   },

@@ -1,0 +1,66 @@
+/** `convert`: values as numbers, and times as text. */
+import { defineCommand } from "../command.ts";
+import { type Conversion, conversions, converted } from "../eval/conversions.ts";
+import type { Value } from "../eval/value.ts";
+import { extend, fieldValue } from "../relation.ts";
+import type { ArgumentReader } from "../syntax/argument-reader.ts";
+import { text } from "../syntax/option-types.ts";
+import { countWildcards, fillWildcards, matchingColumns, wildcardMatch } from "../wildcards.ts";
+
+interface Step {
+  conversion: Conversion | "none";
+  /** Can have wildcards. */
+  field: string;
+  as: string | undefined;
+}
+
+export const convert = defineCommand({
+  name: "convert",
+  kind: "streaming",
+  parse(reader) {
+    const options = { timeformat: text };
+    const { timeformat: timeFormat = "%m/%d/%Y %H:%M:%S" } = reader.options(options);
+    const steps: Step[] = [];
+    while (!reader.atEnd()) {
+      if (!reader.symbol(",")) steps.push(readStep(reader));
+    }
+    if (steps.length === 0) reader.fail("At least one conversion is needed.");
+    return { timeFormat, steps };
+  },
+  compile({ timeFormat, steps }, input, context) {
+    const left = new Set(
+      matchingColumns(
+        input,
+        steps.filter(({ conversion }) => conversion === "none").map(({ field }) => field),
+      ),
+    );
+    const changes = new Map<string, Value>();
+    for (const { conversion, field, as } of steps) {
+      if (conversion === "none") continue;
+      for (const column of matchingColumns(input, [field])) {
+        if (left.has(column)) continue;
+        const name =
+          as === undefined ? column.name : fillWildcards(as, wildcardMatch(field, column.name) ?? []);
+        changes.set(name, converted(fieldValue(column), conversion, timeFormat, context));
+      }
+    }
+    return extend(input, changes);
+  },
+});
+
+function readStep(reader: ArgumentReader): Step {
+  const name = reader.text("a conversion");
+  const conversion = ["none", ...conversions].find((known) => known === name.toLowerCase());
+  if (!isConversion(conversion)) return reader.fail(`The conversion '${name}' is not known.`);
+  const field = reader.parenthesized()?.replace(/^(["'])(.*)\1$/, "$2");
+  if (field === undefined) return reader.fail(`A field in parentheses is expected after '${name}'.`);
+  const as = reader.keyword("as") ? reader.field() : undefined;
+  if (as !== undefined && countWildcards(as) !== countWildcards(field)) {
+    reader.fail(`The wildcards of '${as}' do not match those of '${field}'.`);
+  }
+  return { conversion, field: field === "" ? "*" : field, as };
+}
+
+function isConversion(name: string | undefined): name is Conversion | "none" {
+  return name !== undefined;
+}
