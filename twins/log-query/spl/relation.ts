@@ -1,5 +1,6 @@
 /** The rows between two commands of a pipeline: a SELECT, what its columns are, and their order. */
 import { identifier, joined, raw, type Sql, sql } from "../../datasets/sql.ts";
+import type { TimeRange } from "./search-context.ts";
 import type { Expression } from "./syntax/ast.ts";
 import { numberOf, type Typed, textOf } from "./typed.ts";
 
@@ -35,6 +36,8 @@ export interface Relation {
   readonly order: readonly OrderKey[];
   /** Whether rows still are events (they have `_raw`), or a transforming command has made a report of them. */
   readonly kind: "events" | "report";
+  /** The times in which its events were looked for, when the search has said so itself; else they are the request's. */
+  readonly range?: TimeRange;
 }
 
 /** A field of a row to be. */
@@ -72,7 +75,8 @@ export function placed(names: readonly string[]): string[] {
 
 /** Other columns of the same rows, in the same order. Expressions read `input`'s columns. */
 export function project(input: Relation, outputs: readonly Output[], kind = input.kind): Relation {
-  return selected(input.select, outputs, input.order, kind);
+  const { range } = input;
+  return { ...selected(input.select, outputs, input.order, kind), ...(range === undefined ? {} : { range }) };
 }
 
 /** Rows of a SELECT (or a table) with the order columns it has. */

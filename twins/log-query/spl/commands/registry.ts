@@ -5,6 +5,7 @@ import { append } from "./append.ts";
 import { appendcols } from "./appendcols.ts";
 import { appendpipe } from "./appendpipe.ts";
 import { bin } from "./bin.ts";
+import { chart } from "./chart.ts";
 import { collect } from "./collect.ts";
 import { convert } from "./convert.ts";
 import { dedup } from "./dedup.ts";
@@ -42,6 +43,7 @@ import { stats } from "./stats.ts";
 import { strcat } from "./strcat.ts";
 import { table } from "./table.ts";
 import { tail } from "./tail.ts";
+import { timechart } from "./timechart.ts";
 import { tstats } from "./tstats.ts";
 import { union } from "./union.ts";
 import { where } from "./where.ts";
@@ -52,6 +54,7 @@ export const commands: readonly Command[] = [
   appendcols,
   appendpipe,
   bin,
+  chart,
   collect,
   convert,
   dedup,
@@ -89,6 +92,7 @@ export const commands: readonly Command[] = [
   strcat,
   table,
   tail,
+  timechart,
   tstats,
   union,
   where,

@@ -1,6 +1,7 @@
 /** `stats`: aggregates of all rows, or of each group of them. */
 import { defineCommand } from "../command.ts";
-import { checkAggregates, resolveAggregates } from "../stats/aggregation.ts";
+import { resolveAggregates } from "../stats/aggregation.ts";
+import { checkAggregates } from "../stats/check-aggregates.ts";
 import { grouped, groupsOf, inGroupOrder, unrolled } from "../stats/group.ts";
 import { siteOptions } from "../stats/row-time.ts";
 import { groupSite } from "../stats/site.ts";
@@ -22,7 +23,7 @@ export const stats = defineCommand({
   async compile({ calls, by, onlyNumbers, distinctValues }, input, context) {
     const aggregations = await resolveAggregates(calls, input, context, { command: "stats", by });
     const rows = unrolled(input, groupsOf(by, input), { distinctValues });
-    const site = groupSite(siteOptions(rows.input, context, onlyNumbers));
-    return inGroupOrder(grouped(rows.input, rows.groups, aggregations, site));
+    const site = groupSite(await siteOptions(rows.input, context, aggregations, onlyNumbers));
+    return inGroupOrder(await grouped(rows.input, rows.groups, aggregations, site));
   },
 });

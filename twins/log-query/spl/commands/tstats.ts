@@ -7,8 +7,9 @@ import { timeModifiers } from "../search/resolve-search.ts";
 import { searchEvents, searchRows } from "../search/search-rows.ts";
 import { timesOf } from "../search/time-modifiers.ts";
 import type { SearchContext } from "../search-context.ts";
-import { checkAggregates, resolveAggregates } from "../stats/aggregation.ts";
+import { resolveAggregates } from "../stats/aggregation.ts";
 import { binned } from "../stats/bin-options.ts";
+import { checkAggregates } from "../stats/check-aggregates.ts";
 import { grouped, groupsOf, inGroupOrder, unrolled } from "../stats/group.ts";
 import { siteOptions } from "../stats/row-time.ts";
 import { groupSite } from "../stats/site.ts";
@@ -69,8 +70,8 @@ async function summarized({ calls, by, span: given, fill, ...from }: Arguments, 
   const input = filled(await inSpans(found, by, given, context), by, fill);
   const aggregations = await resolveAggregates(calls, input, context, { command: "tstats", by });
   const rows = unrolled(input, groupsOf(by, input), { distinctValues: false });
-  const site = groupSite(siteOptions(rows.input, context));
-  return inGroupOrder(grouped(rows.input, rows.groups, aggregations, site));
+  const site = groupSite(await siteOptions(rows.input, context, aggregations));
+  return inGroupOrder(await grouped(rows.input, rows.groups, aggregations, site));
 }
 
 async function foundRows(

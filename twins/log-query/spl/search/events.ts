@@ -19,7 +19,10 @@ export function eventsRelation(context: SearchContext, predicate?: Sql): Relatio
   // An event that does not say when it happened is one of now.
   const nowSeconds = sql`CAST(${context.nowMs / 1000} AS DOUBLE)`;
   const events = sql`SELECT *, coalesce(${time.seconds}, ${nowSeconds}) AS "#order0", _row AS "#order1" FROM documents AS d WHERE ${within(context, time)}`;
-  const relation = selected(events, eventFields(fields), newestFirst, "events");
+  const relation = {
+    ...selected(events, eventFields(fields), newestFirst, "events"),
+    range: context.range,
+  };
   return predicate === undefined ? relation : filter(relation, predicate);
 }
 

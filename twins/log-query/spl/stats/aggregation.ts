@@ -1,5 +1,4 @@
 /** What `stats` and its like are asked for, once it is known which fields there are. */
-
 import { raw, sql } from "../../../datasets/sql.ts";
 import { compileExpression } from "../eval/compile-expression.ts";
 import { columnOf, fieldValue, type Relation } from "../relation.ts";
@@ -13,7 +12,11 @@ import type { Site } from "./site.ts";
 import { valuesOf } from "./values.ts";
 
 /** One column of the answer. */
-export interface Aggregation {
+export type Aggregation = Measure | Computed;
+
+/** A function of the rows. */
+export interface Measure {
+  readonly kind: "measure";
   /** Of the column. */
   readonly name: string;
   readonly call: AggregateCall;
@@ -21,25 +24,16 @@ export interface Aggregation {
   /** What it looks at; of `count` without a field, every row. */
   readonly value: Typed;
   /** Of `sparkline(…)`. */
-  readonly inner: Aggregation | undefined;
+  readonly inner: Measure | undefined;
 }
 
-/** Whether the calls can be: known functions, wildcards that fit. @throws SplError of phase `dispatch` */
-export function checkAggregates(calls: readonly AggregateCall[], command: string): void {
-  for (const call of calls) {
-    if (findStatsFunction(call.name) === undefined) {
-      throw commandError(command, `The argument '${call.text}' is invalid.`);
-    }
-    if (call.argument.kind === "sparkline") checkAggregates([call.argument.aggregate], command);
-    const pattern = patternOf(call);
-    if (call.as === undefined) continue;
-    if (stars(pattern) !== stars(call.as) && (stars(call.as) > 0 || stars(pattern) > 0)) {
-      throw commandError(
-        command,
-        `The number of wildcards between field specifier '${pattern}' and rename specifier '${call.as}' do not match. Note: empty field specifiers implies all fields, e.g. sum() == sum(*).`,
-      );
-    }
-  }
+/** An expression of several: `eval(sum(a) / count)`. */
+export interface Computed {
+  readonly kind: "computed";
+  readonly name: string;
+  readonly measures: readonly Measure[];
+  /** @param values of the measures */
+  compile(values: readonly Typed[]): Promise<Typed>;
 }
 
 export interface ResolveOptions {
@@ -54,14 +48,22 @@ export async function resolveAggregates(
   input: Relation,
   context: SearchContext,
   options: ResolveOptions,
-): Promise<Aggregation[]> {
-  const found: Aggregation[] = [];
-  for (const call of calls) found.push(...(await resolveOne(call, input, context, options)));
+): Promise<Measure[]> {
+  const found: Measure[] = [];
+  for (const call of calls) found.push(...(await resolveMeasure(call, input, context, options)));
+  return distinct(found, options);
+}
+
+/** One column for each name; none may be that of a group. @throws SplError */
+export function distinct<Column extends Aggregation>(
+  found: readonly Column[],
+  { by, command }: ResolveOptions,
+): Column[] {
   const byName = new Map(found.map((aggregation) => [aggregation.name, aggregation]));
-  for (const field of options.by) {
+  for (const field of by) {
     if (!byName.has(field)) continue;
     throw commandError(
-      options.command,
+      command,
       `The output field '${field}' cannot have the same name as a group-by field.`,
       "run",
     );
@@ -70,7 +72,12 @@ export async function resolveAggregates(
 }
 
 /** The SQL of a column. */
-export function compileAggregation({ found, value, call, inner }: Aggregation, site: Site): Typed {
+export async function compileAggregation(aggregation: Aggregation, site: Site): Promise<Typed> {
+  if (aggregation.kind === "measure") return compileMeasure(aggregation, site);
+  return aggregation.compile(aggregation.measures.map((measure) => compileMeasure(measure, site)));
+}
+
+function compileMeasure({ found, value, call, inner }: Measure, site: Site): Typed {
   const { declared, parameter } = found;
   if (inner !== undefined) return sparklineOf(inner, call, site);
   const values = valuesOf(value, site);
@@ -79,19 +86,19 @@ export function compileAggregation({ found, value, call, inner }: Aggregation, s
   return { ...result, sql: sql`CASE WHEN ${values.others} = 0 THEN ${result.sql} END` };
 }
 
-async function resolveOne(
+/** A call with wildcards is of several fields. @throws SplError */
+export async function resolveMeasure(
   call: AggregateCall,
   input: Relation,
   context: SearchContext,
-  options: ResolveOptions,
-): Promise<Aggregation[]> {
+  { command, by }: ResolveOptions,
+): Promise<Measure[]> {
   const found = findStatsFunction(call.name);
-  if (found === undefined) {
-    throw commandError(options.command, `The argument '${call.text}' is invalid.`, "run");
-  }
+  if (found === undefined) throw commandError(command, `The argument '${call.text}' is invalid.`, "run");
   const { argument } = call;
   const written = call.text.split("(", 1)[0]?.trim() ?? call.name;
-  const one = (name: string, value: Typed, inner?: Aggregation): Aggregation => ({
+  const one = (name: string, value: Typed, inner?: Measure): Measure => ({
+    kind: "measure",
     name: call.as ?? name,
     call,
     found,
@@ -99,25 +106,20 @@ async function resolveOne(
     inner,
   });
   if (argument.kind === "sparkline") {
-    const [inner] = await resolveOne(argument.aggregate, input, context, options);
+    const [inner] = await resolveMeasure(argument.aggregate, input, context, { command, by });
     return [one(call.text, everyRow, inner)];
   }
   if (argument.kind === "expression") {
-    const value = await compileExpression(
-      argument.expression,
-      input,
-      context,
-      `'${options.command}' command`,
-    );
+    const value = await compileExpression(argument.expression, input, context, `'${command}' command`);
     return [one(call.text.trim(), value)];
   }
-  if (isRowCount(call)) return [one(written, everyRow)];
+  if (countsRows(call)) return [one(written, everyRow)];
   const pattern = patternOf(call);
   if (stars(pattern) === 0) {
     const column = columnOf(input, pattern);
     return [one(`${written}(${pattern})`, column === undefined ? nullValue : fieldValue(column))];
   }
-  return wildcardFields(pattern, input, options.by).map(({ column, matched }) => ({
+  return wildcardFields(pattern, input, by).map(({ column, matched }) => ({
     ...one(`${written}(${column.name})`, fieldValue(column)),
     ...(call.as === undefined ? {} : { name: filled(call.as, matched) }),
   }));
@@ -126,16 +128,17 @@ async function resolveOne(
 const everyRow: Typed = { type: "number", multi: false, sql: raw("1") };
 
 /** `count` alone; another function without a field is of all fields. */
-function isRowCount({ name, argument }: AggregateCall): boolean {
-  return argument.kind === "none" && (name === "count" || name === "c");
+export function countsRows({ name, argument }: AggregateCall): boolean {
+  return argument.kind === "none" && (name === "count" || name === "c" || name === "sparkline");
 }
 
-function patternOf(call: AggregateCall): string {
+/** The field, which can have wildcards; empty where there is none. */
+export function patternOf(call: AggregateCall): string {
   if (call.argument.kind === "field") return call.argument.name;
-  return call.argument.kind === "none" && !isRowCount(call) ? "*" : "";
+  return call.argument.kind === "none" && !countsRows(call) ? "*" : "";
 }
 
-function stars(text: string): number {
+export function stars(text: string): number {
   return text.split("*").length - 1;
 }
 

@@ -1,7 +1,7 @@
 /** Options of bins, as `bin`, `chart` and `timechart` share them, and what they make of a field. */
 import { sql } from "../../../datasets/sql.ts";
 import { columnOf, fieldValue, type Relation } from "../relation.ts";
-import type { SearchContext } from "../search-context.ts";
+import type { SearchContext, TimeRange } from "../search-context.ts";
 import { commandError } from "../spl-error.ts";
 import { count, number, text } from "../syntax/option-types.ts";
 import { InvalidTime, resolveTime } from "../time/resolve-time.ts";
@@ -60,9 +60,17 @@ export async function extentOf(
   return { least: Number(least), greatest: Number(greatest) };
 }
 
-/** The search's range where it is closed, else what times there are; seconds. */
-export async function timeExtent(input: Relation, context: SearchContext): Promise<Extent | undefined> {
-  const { earliestMs, latestMs } = context.range;
+/**
+ * The search's range where it is closed, else what times there are; seconds.
+ * @param fixedRange `false`: what times there are, whatever the range
+ */
+export async function timeExtent(
+  input: Relation,
+  context: SearchContext,
+  fixedRange = true,
+): Promise<Extent | undefined> {
+  const open: TimeRange = { earliestMs: undefined, latestMs: undefined };
+  const { earliestMs, latestMs } = fixedRange ? (input.range ?? context.range) : open;
   if (earliestMs !== undefined && latestMs !== undefined) {
     return { least: earliestMs / 1000, greatest: latestMs / 1000 };
   }
@@ -94,7 +102,11 @@ export async function timeBucketsOf(
       options.bins ?? DEFAULT_BINS,
       minSpanSeconds(options),
     );
-  return timeBuckets(chosen, zoneOf(context.timeZone), await originOf(options, input, context, command));
+  const zone = zoneOf(context.timeZone);
+  const origin = await originOf(options, input, context, command);
+  const needsExtent = zone.fixedOffsetMs === undefined && chosen.unit.kind === "calendar";
+  const all = needsExtent ? await timeExtent(input, context, false) : undefined;
+  return timeBuckets(chosen, zone, { origin, extent: all });
 }
 
 /** A field in bins. @throws SplError */

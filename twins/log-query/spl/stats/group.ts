@@ -10,6 +10,8 @@ export interface Group {
   name: string;
   /** `undefined`: no row has it. */
   value: Typed | undefined;
+  /** Rows that miss it stay, in a group of their own. */
+  optional?: boolean;
 }
 
 export interface Grouped {
@@ -39,31 +41,32 @@ export function unrolled(
 ): { input: Relation; groups: Group[] } {
   let select = input.select;
   const single = groups.map((group, index): Group => {
-    const { name, value } = group;
+    const { value, optional } = group;
     if (value === undefined || !value.multi) return group;
     const column = identifier(`#m${index}`);
     const list = distinctValues ? sql`list_distinct(${value.sql})` : value.sql;
-    select = sql`SELECT *, unnest(${list}) AS ${column} FROM (${select}) AS r`;
-    return { name, value: { ...value, multi: false, sql: column } };
+    const values = optional ? sql`coalesce(${list}, [NULL])` : list;
+    select = sql`SELECT *, unnest(${values}) AS ${column} FROM (${select}) AS r`;
+    return { ...group, value: { ...value, multi: false, sql: column } };
   });
   return { input: { ...input, select }, groups: single };
 }
 
 /** Rows that miss a group's field are left out. Without groups there is one row. The site is of the input's rows. */
-export function grouped(
+export async function grouped(
   input: Relation,
   groups: readonly Group[],
   aggregations: readonly Aggregation[],
   site: Site,
-): Grouped {
+): Promise<Grouped> {
   const keys = groups.map(({ value }) => value?.sql ?? raw("CAST(NULL AS VARCHAR)"));
-  const values = aggregations.map((aggregation) => compileAggregation(aggregation, site));
+  const values = await Promise.all(aggregations.map((aggregation) => compileAggregation(aggregation, site)));
   const items = [
     ...keys.map((key, index) => sql`${key} AS ${groupColumn(index)}`),
     ...values.map((value, index) => sql`${value.sql} AS ${aggregateColumn(index)}`),
   ];
-  const present = keys.map((key) => sql`${key} IS NOT NULL`);
-  const where = keys.length === 0 ? raw("") : sql`WHERE ${joined(present, " AND ")}`;
+  const present = keys.flatMap((key, index) => (groups[index]?.optional ? [] : [sql`${key} IS NOT NULL`]));
+  const where = present.length === 0 ? raw("") : sql`WHERE ${joined(present, " AND ")}`;
   const by = keys.length === 0 ? raw("") : sql`GROUP BY ${raw(keys.map((_, index) => index + 1).join(", "))}`;
   const picked = items.length === 0 ? raw('count(*) AS "#none"') : joined(items, ", ");
   return {

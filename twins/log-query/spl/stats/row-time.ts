@@ -3,7 +3,9 @@ import { raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { columnOf, fieldValue, type Relation } from "../relation.ts";
 import type { SearchContext } from "../search-context.ts";
 import { numberOf } from "../typed.ts";
+import type { Aggregation } from "./aggregation.ts";
 import type { SiteOptions } from "./site.ts";
+import { sparklineParts } from "./sparkline-parts.ts";
 
 /** Seconds since the epoch, DOUBLE; NULL for rows without. */
 export function rowTime(input: Relation): Sql {
@@ -15,13 +17,20 @@ export function rowTime(input: Relation): Sql {
 }
 
 /** Seconds of the search's range, when it has both ends. */
-export function rangeSeconds({ range }: SearchContext): Sql | undefined {
-  const { earliestMs, latestMs } = range;
+export function rangeSeconds(input: Relation, context: SearchContext): Sql | undefined {
+  const { earliestMs, latestMs } = input.range ?? context.range;
   if (earliestMs === undefined || latestMs === undefined) return undefined;
   return sql`CAST(${(latestMs - earliestMs) / 1000} AS DOUBLE)`;
 }
 
-/** What aggregates of these rows need, but for `sparkline`. */
-export function siteOptions(input: Relation, context: SearchContext, onlyNumbers = false): SiteOptions {
-  return { input, time: rowTime(input), seconds: rangeSeconds(context), onlyNumbers };
+/** What aggregates of these rows need. */
+export async function siteOptions(
+  input: Relation,
+  context: SearchContext,
+  aggregations: readonly Aggregation[],
+  onlyNumbers = false,
+): Promise<SiteOptions> {
+  const time = rowTime(input);
+  const sparkline = await sparklineParts(aggregations, input, context);
+  return { input, time, seconds: rangeSeconds(input, context), sparkline, onlyNumbers };
 }

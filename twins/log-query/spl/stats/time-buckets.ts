@@ -1,8 +1,9 @@
 /** `_time` in equal parts: `span=5m`, `span=1d`, `span=1mon`. */
 import { DAY_MS, dateMs } from "../../../datasets/dates/calendar.ts";
 import type { TimeZone } from "../../../datasets/dates/time-zone.ts";
-import { localSql, offsetSql } from "../../../datasets/dates/zone-sql.ts";
-import { raw, type Sql, sql } from "../../../datasets/sql.ts";
+import { transitionsOf } from "../../../datasets/dates/transitions.ts";
+import { offsetSql } from "../../../datasets/dates/zone-sql.ts";
+import { joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { bound } from "../typed.ts";
 import { parseTimeSpan, type TimeSpan } from "./span.ts";
 
@@ -19,16 +20,27 @@ export interface TimeBuckets {
   readonly spanDays: number | undefined;
 }
 
+interface Zone extends BucketOptions {
+  timeZone: TimeZone;
+}
+
 const months: Readonly<Record<string, number>> = { month: 1, quarter: 3, year: 12 };
 const MEAN_MONTH_DAYS = 30;
 
-/** @param originSeconds where a bucket begins; it concerns spans of hours and less */
-export function timeBuckets(span: TimeSpan, zone: TimeZone, originSeconds = 0): TimeBuckets {
+export interface BucketOptions {
+  /** Where a bucket begins, seconds; it concerns spans of hours and less. */
+  origin?: number;
+  /** Between which seconds all moments are, when that is known: so that not all changes of clocks have to be looked at. */
+  extent?: { least: number; greatest: number } | undefined;
+}
+
+export function timeBuckets(span: TimeSpan, timeZone: TimeZone, options: BucketOptions = {}): TimeBuckets {
+  const zone: Zone = { ...options, timeZone };
   const { count, unit, snap } = span;
   if (unit.kind === "fixed") {
     const seconds = (count * unit.ms) / 1000;
     if (snap?.unit.kind === "calendar") return localBuckets(count * unit.ms, 0, zone, undefined);
-    return fixedBuckets(seconds, originSeconds);
+    return fixedBuckets(seconds, options.origin ?? 0);
   }
   const monthCount = months[unit.unit];
   if (monthCount !== undefined) return monthBuckets(count * monthCount, zone);
@@ -68,7 +80,7 @@ function fixedBuckets(size: number, origin: number): TimeBuckets {
 function localBuckets(
   sizeMs: number,
   shiftMs: number,
-  zone: TimeZone,
+  zone: Zone,
   spanDays: number | undefined,
 ): TimeBuckets {
   const floor = (localMs: number) => Math.floor((localMs - shiftMs) / sizeMs) * sizeMs + shiftMs;
@@ -83,7 +95,7 @@ function localBuckets(
   });
 }
 
-function monthBuckets(count: number, zone: TimeZone): TimeBuckets {
+function monthBuckets(count: number, zone: Zone): TimeBuckets {
   const monthOf = (localMs: number) => {
     const date = new Date(localMs);
     return date.getUTCFullYear() * 12 + date.getUTCMonth();
@@ -113,33 +125,53 @@ interface LocalSteps extends Pick<TimeBuckets, "spanSeconds" | "spanDays"> {
 }
 
 function calendarBuckets(
-  zone: TimeZone,
+  zone: Zone,
   { floor, step, floorSql, spanSeconds, spanDays }: LocalSteps,
 ): TimeBuckets {
-  const local = (seconds: number) => seconds * 1000 + zone.offsetAt(seconds * 1000);
+  const { timeZone } = zone;
+  const local = (seconds: number) => seconds * 1000 + timeZone.offsetAt(seconds * 1000);
   return {
-    bucket(seconds) {
-      if (zone.fixedOffsetMs !== undefined) {
-        const offset = raw(String(zone.fixedOffsetMs));
-        return sql`((${floorSql(sql`(${seconds} * 1000 + (${offset}))`)} - (${offset})) / 1000)`;
-      }
-      return bound(sql`(${seconds} * 1000)`, (epochMs) =>
-        bound(localSql(epochMs, zone), (at) => sql`(${toEpochSql(floorSql(at), zone)} / 1000)`),
-      );
-    },
-    start: (seconds) => zone.toEpoch(floor(local(seconds))) / 1000,
-    next: (start) => zone.toEpoch(step(floor(local(start)))) / 1000,
+    bucket: (seconds) =>
+      bound(sql`(${seconds} * 1000)`, (epochMs) =>
+        bound(
+          sql`(${epochMs} + ${offsetWithin(epochMs, zone)})`,
+          (at) => sql`(${toEpochSql(floorSql(at), zone)} / 1000)`,
+        ),
+      ),
+    start: (seconds) => timeZone.toEpoch(floor(local(seconds))) / 1000,
+    next: (start) => timeZone.toEpoch(step(floor(local(start)))) / 1000,
     spanSeconds,
     spanDays,
   };
 }
 
 /** The moment of a local time: its offset is that of about this moment, looked up where it leads to. */
-function toEpochSql(localMs: Sql, zone: TimeZone): Sql {
+function toEpochSql(localMs: Sql, zone: Zone): Sql {
   return bound(localMs, (at) =>
-    bound(sql`(${at} - ${offsetSql(at, zone)})`, (about) => sql`(${at} - ${offsetSql(about, zone)})`),
+    bound(sql`(${at} - ${offsetWithin(at, zone)})`, (about) => sql`(${at} - ${offsetWithin(about, zone)})`),
   );
 }
+
+/** Buckets are no longer than this before what is in them: milliseconds. */
+const MARGIN_MS = 400 * DAY_MS;
+
+/** What local clocks are ahead of UTC at a moment of the extent, or of a bucket's start. */
+function offsetWithin(epochMs: Sql, { timeZone, extent }: Zone): Sql {
+  if (timeZone.fixedOffsetMs !== undefined || extent === undefined) return offsetSql(epochMs, timeZone);
+  const from = extent.least * 1000 - MARGIN_MS;
+  const changes = transitionsOf(timeZone).filter(
+    ({ atMs }) => atMs > from && atMs < extent.greatest * 1000 + DAY_MS,
+  );
+  if (changes.length > MAX_CHANGES) return offsetSql(epochMs, timeZone);
+  const branches = changes.map(
+    ({ atMs, offsetMs }) => sql`WHEN ${epochMs} >= ${raw(String(atMs))} THEN ${raw(String(offsetMs))}`,
+  );
+  const before = raw(String(timeZone.offsetAt((changes[0]?.atMs ?? from + 1) - 1)));
+  if (branches.length === 0) return before;
+  return sql`CASE ${joined(branches.reverse(), " ")} ELSE ${before} END`;
+}
+
+const MAX_CHANGES = 20;
 
 /** Spans that are chosen when none is given. */
 const automatic = ["1s", "5s", "10s", "30s", "1m", "5m", "10m", "30m", "1h", "1d", "1mon", "1y"];

@@ -3,7 +3,7 @@ import { raw, sql } from "../../../../datasets/sql.ts";
 import { SplError } from "../../spl-error.ts";
 import type { AggregateCall } from "../../syntax/ast.ts";
 import { eachOf, type Typed, textOf, variable } from "../../typed.ts";
-import type { Aggregation } from "../aggregation.ts";
+import type { Measure } from "../aggregation.ts";
 import type { Site } from "../site.ts";
 import { listed, type Values } from "../values.ts";
 import { number, type StatsFunction, texts } from "./declaration.ts";
@@ -20,7 +20,7 @@ export const sparkline: StatsFunction = {
 };
 
 /** `sparkline(sum(x), 1h)`: a part without values is 0. */
-export function sparklineOf({ found, value }: Aggregation, { argument }: AggregateCall, site: Site): Typed {
+export function sparklineOf({ found, value }: Measure, { argument }: AggregateCall, site: Site): Typed {
   const span = argument.kind === "sparkline" ? argument.span : undefined;
   const { declared, parameter } = found;
   return parts(value, site, span, (values) => declared.compile(values, { site, parameter }));

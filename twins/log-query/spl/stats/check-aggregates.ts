@@ -1,0 +1,21 @@
+/** What is wrong with aggregates before it is known which fields there are. */
+import { commandError } from "../spl-error.ts";
+import type { AggregateCall } from "../syntax/ast.ts";
+import { patternOf, stars } from "./aggregation.ts";
+import { findStatsFunction } from "./functions/registry.ts";
+
+/** Whether the calls can be: known functions, wildcards that fit. @throws SplError of phase `dispatch` */
+export function checkAggregates(calls: readonly AggregateCall[], command: string): void {
+  for (const call of calls) {
+    if (findStatsFunction(call.name) === undefined) {
+      throw commandError(command, `The argument '${call.text}' is invalid.`);
+    }
+    if (call.argument.kind === "sparkline") checkAggregates([call.argument.aggregate], command);
+    const pattern = patternOf(call);
+    if (call.as === undefined || stars(pattern) === stars(call.as)) continue;
+    throw commandError(
+      command,
+      `The number of wildcards between field specifier '${pattern}' and rename specifier '${call.as}' do not match. Note: empty field specifiers implies all fields, e.g. sum() == sum(*).`,
+    );
+  }
+}

@@ -1,0 +1,171 @@
+/** Rows of `chart` and `timechart` in their long form: one for each row and series of the table to be. */
+import { identifier, joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
+import type { Relation } from "../relation.ts";
+import type { SearchContext } from "../search-context.ts";
+import { commandError } from "../spl-error.ts";
+import { numberOf, type Typed, textOf } from "../typed.ts";
+import type { Aggregation } from "./aggregation.ts";
+import { type Group, type Grouped, grouped, orderOf } from "./group.ts";
+import type { SeriesCondition, SeriesOptions } from "./series-options.ts";
+import type { Site } from "./site.ts";
+
+export const DEFAULT_SERIES = 10;
+
+export interface SeriesRequest {
+  command: string;
+  input: Relation;
+  row: Group;
+  series: Group;
+  aggregations: readonly Aggregation[];
+  site: Site;
+  options: SeriesOptions;
+  condition: SeriesCondition | undefined;
+  /** `agg=max`: by what series are chosen. */
+  score: string | undefined;
+}
+
+/** Aggregates of DuckDB by which series can be chosen. */
+const scores: Readonly<Record<string, string>> = {
+  ...{ sum: "fsum", avg: "favg", mean: "favg", min: "min", max: "max", count: "count", c: "count" },
+  ...{ stdev: "stddev_samp", stdevp: "stddev_pop", var: "var_samp", varp: "var_pop", median: "median" },
+};
+
+/** Aggregates whose parts put together again are aggregates, and by what. */
+const folds: Readonly<Record<string, string>> = {
+  ...{ count: "fsum", c: "fsum", sum: "fsum", sumsq: "fsum", min: "min", max: "max" },
+  ...{ per_second: "fsum", per_minute: "fsum", per_hour: "fsum", per_day: "fsum" },
+};
+
+/** The row's key, the name of its series, and the aggregates; in the order of the keys. */
+export async function longForm(request: SeriesRequest, context: SearchContext): Promise<Relation> {
+  const { input, row, aggregations, site, options } = request;
+  const { usenull = true, nullstr = "NULL" } = options;
+  const text =
+    request.series.value === undefined ? raw("CAST(NULL AS VARCHAR)") : textOf(request.series.value);
+  const selection = selectionOf(request);
+  const series = (value: Sql, optional = true): Group => ({
+    name: request.series.name,
+    value: { type: "text", multi: false, sql: value },
+    optional,
+  });
+  const named = (value: Sql) => (usenull ? sql`coalesce(${value}, ${nullstr})` : value);
+  if (selection === undefined) {
+    return asLong(await grouped(input, [row, series(named(text), false)], aggregations, site));
+  }
+  const counted = { ...countOfRows(aggregations) };
+  const parts = await grouped(input, [row, series(text)], [...aggregations, ...counted.added], site);
+  const chosen = ranked(parts, selection, counted.index);
+  if (
+    aggregations.every(
+      (aggregation, index) => folding(aggregation, parts.aggregates[index]?.value) !== undefined,
+    )
+  ) {
+    return asLong(folded(chosen, parts, aggregations, options));
+  }
+  const kept = sql`SELECT DISTINCT "#g1" AS name FROM (${chosen}) AS r WHERE "#kept"`;
+  const column = { name: "name", column: "name", type: "text", multi: false } as const;
+  const { rows } = await context.run(
+    { select: kept, columns: [column], order: [], kind: "report" },
+    MAX_KEPT,
+  );
+  const names = JSON.stringify(rows.map(([name]) => name));
+  const isKept = sql`list_contains(from_json(${names}, '["VARCHAR"]'), ${text})`;
+  return asLong(await grouped(input, [row, series(label(text, isKept, options), false)], aggregations, site));
+}
+
+const MAX_KEPT = 100_000;
+
+function selectionOf({ options, condition, aggregations, score, command }: SeriesRequest) {
+  const given = options.limit ?? { kind: "rank", end: "top", count: DEFAULT_SERIES, inside: true };
+  const chosen = condition ?? (given === "all" ? undefined : { score: score ?? "sum", selection: given });
+  if (chosen === undefined) return undefined;
+  const name = scores[chosen.score];
+  if (name === undefined) {
+    throw commandError(command, `Series cannot be chosen by '${chosen.score}'.`, "run");
+  }
+  const counts = aggregations.length > 1 && condition === undefined && score === undefined;
+  return { selection: chosen.selection, name, counts };
+}
+
+type Chosen = Exclude<ReturnType<typeof selectionOf>, undefined>;
+
+/** Of several aggregates, how many rows a series has says which are shown. */
+function countOfRows(aggregations: readonly Aggregation[]) {
+  const count: Aggregation = {
+    kind: "computed",
+    name: "#rows",
+    measures: [],
+    compile: async (): Promise<Typed> => ({ type: "number", multi: false, sql: raw("count(*)") }),
+  };
+  return { added: aggregations.length > 1 ? [count] : [], index: aggregations.length };
+}
+
+/** The parts, with whether their series is kept. */
+function ranked(parts: Grouped, { selection, name, counts }: Chosen, countIndex: number): Sql {
+  const measured = parts.aggregates[counts ? countIndex : 0]?.value;
+  const value = measured === undefined ? raw("0") : numberOf(measured);
+  const score = sql`coalesce(${raw(counts ? "fsum" : name)}(CAST(${value} AS DOUBLE)) OVER (PARTITION BY "#g1"), 0)`;
+  const scored = sql`SELECT *, ${score} AS "#score" FROM (${parts.select}) AS r`;
+  if (selection.kind === "threshold") {
+    const kept = sql`"#score" ${raw(selection.comparator)} CAST(${selection.value} AS DOUBLE)`;
+    return sql`SELECT *, ("#g1" IS NOT NULL AND ${kept}) AS "#kept" FROM (${scored}) AS r`;
+  }
+  const direction = raw(selection.end === "top" ? "DESC" : "ASC");
+  const rank = sql`dense_rank() OVER (ORDER BY "#g1" IS NULL, "#score" ${direction}, "#g1")`;
+  const inside = sql`(${rank} <= CAST(${selection.count} AS BIGINT))`;
+  return sql`SELECT *, ("#g1" IS NOT NULL AND ${selection.inside ? inside : sql`NOT ${inside}`}) AS "#kept" FROM (${scored}) AS r`;
+}
+
+/** The name of a series; NULL for one that is not shown. */
+function label(
+  text: Sql,
+  kept: Sql,
+  { useother = true, usenull = true, otherstr = "OTHER", nullstr = "NULL" }: SeriesOptions,
+): Sql {
+  const missing = usenull ? sql`CAST(${nullstr} AS VARCHAR)` : raw("NULL");
+  const other = useother ? sql`CAST(${otherstr} AS VARCHAR)` : raw("NULL");
+  return sql`CASE WHEN ${text} IS NULL THEN ${missing} WHEN ${kept} THEN ${text} ELSE ${other} END`;
+}
+
+function folding(aggregation: Aggregation, value: Typed | undefined): string | undefined {
+  if (aggregation.kind !== "measure" || value?.type !== "number" || value.multi) return undefined;
+  return folds[aggregation.call.name];
+}
+
+function folded(
+  chosen: Sql,
+  parts: Grouped,
+  aggregations: readonly Aggregation[],
+  options: SeriesOptions,
+): Grouped {
+  const items = aggregations.map((aggregation, index) => {
+    const column = identifier(`#a${index}`);
+    const fold = folding(aggregation, parts.aggregates[index]?.value) ?? "any_value";
+    return sql`${raw(fold)}(${column}) AS ${column}`;
+  });
+  const name = label(raw('"#g1"'), raw('"#kept"'), options);
+  const named = sql`SELECT * REPLACE (${name} AS "#g1") FROM (${chosen}) AS r`;
+  return {
+    ...parts,
+    aggregates: parts.aggregates.slice(0, aggregations.length),
+    select: sql`SELECT "#g0", "#g1", ${joined(items, ", ")} FROM (${named}) AS r WHERE "#g1" IS NOT NULL GROUP BY 1, 2`,
+  };
+}
+
+/** In the order of the row's key and the series' name. */
+function asLong({ select, groups, aggregates }: Grouped): Relation {
+  const keys = [...groups.slice(0, 1).flatMap(({ value }) => orderOf(value)), raw('"#g1"')];
+  const items = keys.map((key, index) => sql`${key} AS ${identifier(`#order${index}`)}`);
+  const columns = [...groups, ...aggregates].map(({ value, name }, index) => ({
+    name,
+    column: index < groups.length ? `#g${index}` : `#a${index - groups.length}`,
+    type: value.type === "number" ? ("number" as const) : ("text" as const),
+    multi: value.multi,
+  }));
+  return {
+    select: sql`SELECT *, ${joined(items, ", ")} FROM (${select}) AS r`,
+    columns,
+    order: keys.map((_, index) => ({ column: `#order${index}`, direction: "ASC" as const })),
+    kind: "report",
+  };
+}
