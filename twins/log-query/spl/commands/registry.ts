@@ -18,6 +18,7 @@ import { fillnull } from "./fillnull.ts";
 import { from } from "./from.ts";
 import { head } from "./head.ts";
 import { inputlookup } from "./inputlookup.ts";
+import { join } from "./join.ts";
 import { loadjob } from "./loadjob.ts";
 import { makemv } from "./makemv.ts";
 import { makeresults } from "./makeresults.ts";
@@ -67,6 +68,7 @@ export const commands: readonly Command[] = [
   from,
   head,
   inputlookup,
+  join,
   loadjob,
   makemv,
   makeresults,
