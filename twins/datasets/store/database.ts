@@ -16,6 +16,8 @@ export const DATABASE = "store";
 const DEADLINE_MS = 30_000;
 /** A statement that is interrupted just before it begins runs on; so it is interrupted until it has ended. */
 const INTERRUPT_AGAIN_MS = 20;
+/** How often who wants to know is told how far a statement is. */
+const PROGRESS_MS = 100;
 
 /**
  * In this order, for the last one locks the others. DuckDB allows every statement to write to the folder it spills into, so it
@@ -115,7 +117,7 @@ export class Database {
 
   async #run<Result>(
     work: (reader: Reader) => Promise<Result>,
-    { signal, deadlineMs = DEADLINE_MS }: QueryOptions = {},
+    { signal, deadlineMs = DEADLINE_MS, progress }: QueryOptions = {},
   ): Promise<Result> {
     const startedAt = performance.now();
     const ending = new AbortController();
@@ -130,7 +132,7 @@ export class Database {
     signal?.addEventListener("abort", cancel, { once: true });
     const timer = setTimeout(() => end("deadline"), deadlineMs);
     try {
-      return await this.turn(() => this.#interruptible(work, ending.signal), ending.signal);
+      return await this.turn(() => this.#interruptible(work, ending.signal, progress), ending.signal);
     } catch (error) {
       if (reason) throw new QueryInterrupted(reason, performance.now() - startedAt);
       throw error;
@@ -144,6 +146,7 @@ export class Database {
   async #interruptible<Result>(
     work: (reader: Reader) => Promise<Result>,
     signal: AbortSignal,
+    progress: QueryOptions["progress"],
   ): Promise<Result> {
     const reader = this.#idle.pop() ?? new Reader(await this.connect());
     let again: NodeJS.Timeout | undefined;
@@ -153,8 +156,10 @@ export class Database {
     };
     signal.addEventListener("abort", interrupt, { once: true });
     try {
+      if (progress !== undefined) await reader.measure();
       signal.throwIfAborted();
-      return await work(reader);
+      const asking = progress && setInterval(() => progress(reader.share), PROGRESS_MS);
+      return await work(reader).finally(() => clearInterval(asking));
     } finally {
       clearInterval(again);
       signal.removeEventListener("abort", interrupt);

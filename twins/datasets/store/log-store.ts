@@ -35,6 +35,8 @@ export interface QueryOptions {
   signal?: AbortSignal;
   /** How long it may take, waiting for its turn included; the store's own limit when absent. */
   deadlineMs?: number;
+  /** Called from time to time while it is at work, with the share that is done: from 0 to 1. */
+  progress?(share: number): void;
 }
 
 /**

@@ -15,6 +15,7 @@ export class Reader {
   readonly #connection: DuckDBConnection;
   /** By their texts, the one used last at the end. None is here while it runs. */
   readonly #prepared = new Map<string, DuckDBPreparedStatement>();
+  #measuring = false;
 
   constructor(connection: DuckDBConnection) {
     this.#connection = connection;
@@ -37,6 +38,19 @@ export class Reader {
       if (kept) this.#keep(text, prepared);
       else prepared.destroySync();
     }
+  }
+
+  /** How much of the statement that runs is done, from 0 to 1, once `measure` has been called. */
+  get share(): number {
+    return Math.max(0, Math.min(1, this.#connection.progress.percentage / 100));
+  }
+
+  /** Has the progress of statements measured from now on. */
+  async measure(): Promise<void> {
+    if (this.#measuring) return;
+    await this.#connection.run("PRAGMA enable_progress_bar");
+    await this.#connection.run("PRAGMA disable_print_progress_bar");
+    this.#measuring = true;
   }
 
   /** Ends what runs. */

@@ -66,7 +66,7 @@ function lifeOf(job: Job, row: JobRow, timeZone: string, nowMs: number): Record<
     delegate: "",
     diskUsage: (job.rows?.rows.length ?? 0) * 256 + 8192,
     dispatchState: state,
-    doneProgress: isOver ? 1 : 0,
+    doneProgress: job.progress,
     earliestTime: isoTime(earliestMs, timeZone),
     ...(row.latest_at === null ? {} : { latestTime: isoTime(Date.parse(row.latest_at), timeZone) }),
     isDone: isOver,

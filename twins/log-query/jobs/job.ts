@@ -68,6 +68,8 @@ export class Job {
   #compiled: CompiledSearch | undefined;
   #rows: Rows | undefined;
   #figures: Promise<JobFigures> | undefined;
+  /** Of the statement that runs. */
+  #progress = 0;
 
   /** @throws SplError of phase `dispatch` when the search cannot be read; nothing is begun then */
   constructor(parts: JobParts, request: JobRequest, sid: string) {
@@ -93,6 +95,12 @@ export class Job {
   /** Whether the result's rows are events. */
   get isEvents(): boolean {
     return this.#compiled?.result.kind === "events";
+  }
+
+  /** How much of the search is done, from 0 to 1. */
+  get progress(): number {
+    if (this.isOver) return 1;
+    return Math.min(0.99, Math.round(this.#progress * 100_000) / 100_000);
   }
 
   get paused(): boolean {
@@ -244,6 +252,9 @@ export class Job {
       deadlineMs: deadlineMs ?? limitMs,
       parse: (text) => parseSearch(text, knowledge),
       warn: (message) => this.notes.say(message),
+      progress: (share) => {
+        this.#progress = Math.max(this.#progress, share);
+      },
       ran: (statement) => this.notes.note("SearchOperator", statement),
     });
   }

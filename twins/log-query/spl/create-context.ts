@@ -29,6 +29,8 @@ export interface ContextOptions {
   warn(message: SearchMessage): void;
   /** Called with each statement before it runs. */
   ran?(statement: string): void;
+  /** Called while a statement runs, with the share of it that is done. */
+  progress?(share: number): void;
 }
 
 export function createSearchContext(options: ContextOptions): SearchContext {
@@ -57,7 +59,12 @@ export function createSearchContext(options: ContextOptions): SearchContext {
     const limit = sql`LIMIT CAST(${maxRows} AS BIGINT)`;
     const statement = sql`SELECT ${items} FROM (${select}) AS r ${orderClause(order)} ${limit}`;
     options.ran?.(statement.text);
-    const { rows } = await store.query(statement, { signal, deadlineMs: Math.max(1, deadlineMs) });
+    const { progress } = options;
+    const { rows } = await store.query(statement, {
+      signal,
+      deadlineMs: Math.max(1, deadlineMs),
+      ...(progress === undefined ? {} : { progress }),
+    });
     return { fields: columns, rows: columns.length === 0 ? rows.map(() => []) : rows };
   };
   const context = (range: TimeRange, savedSearches: readonly string[]): SearchContext => ({
