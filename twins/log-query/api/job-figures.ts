@@ -43,6 +43,7 @@ function finishedJob(call: Call): Job | undefined {
 async function summary(call: Call) {
   const job = finishedJob(call);
   if (job === undefined) return { status: 204 };
+  await job.done;
   const { keeps, timeFormat } = readResultArguments(call);
   const topCount = Math.min(call.arguments.integer("top_count", 10), MOST_VALUES);
   const leastShare = Number(call.arguments.text("min_freq") ?? 0);
@@ -124,6 +125,7 @@ function summaryXml(
 async function buckets(call: Call) {
   const job = finishedJob(call);
   if (job === undefined) return { status: 204 };
+  await job.done;
   const range = await rangeOf(job);
   const found =
     job.events === undefined || job.request.statusBuckets === 0 || range.events === 0

@@ -65,6 +65,8 @@ function written(
 
 /** `undefined` while there is nothing to show. */
 async function foundBy(call: Call, job: Job, of: ResultsKind): Promise<Found | undefined> {
+  // A job that came with a snapshot is searched again.
+  if (job.isOver) await job.done;
   switch (of) {
     case "results": {
       if (!job.isOver || job.rows === undefined) return undefined;

@@ -126,7 +126,8 @@ export const jobOperations = [
         .flatMap((job) =>
           job.row ? [jobEntry(placeOfJobs(call), job, job.row, undefined, timeZone, clock.now())] : [],
         );
-      return feedResponse(call, { ...feedOf(call, "jobs", PATH, {}), ...pageOf(call, all, "given") });
+      const { messages: _, ...feed } = feedOf(call, "jobs", PATH, {});
+      return feedResponse(call, { ...feed, ...pageOf(call, all, "given") });
     },
   }),
   ...route({

@@ -20,8 +20,8 @@ export class JobBook {
   readonly #unwatch: () => void;
   #made = 0;
 
-  constructor(parts: Omit<JobParts, "slots">) {
-    this.#parts = { ...parts, slots: new Slots(MOST_RUNNING) };
+  constructor(parts: Omit<JobParts, "slots" | "over">) {
+    this.#parts = { ...parts, slots: new Slots(MOST_RUNNING), over: () => this.#makeRoom() };
     this.#unwatch = parts.tables.watch(({ table, change }) => {
       if (table === "jobs" && change !== "insert" && change !== "update") this.#dropLost();
     });
@@ -49,7 +49,9 @@ export class JobBook {
       latest_at: momentOf(latestMs),
       request: request.given,
     });
-    return this.#keep(job);
+    this.#live.set(sid, job);
+    void job.done;
+    return job;
   }
 
   /** The job, unless it has expired. */
@@ -57,7 +59,10 @@ export class JobBook {
     this.#expire();
     const row = this.#parts.tables.table("jobs").get(sid);
     if (!row) return undefined;
-    return this.#live.get(sid) ?? this.#again(row);
+    const job = this.#live.get(sid) ?? this.#again(row);
+    // What was at work when a snapshot was taken goes on.
+    if (!job.isOver) void job.done;
+    return job;
   }
 
   /** All jobs, the latest first. */
@@ -88,13 +93,7 @@ export class JobBook {
     await Promise.allSettled(jobs.map(({ done }) => done));
   }
 
-  #keep(job: Job): Job {
-    this.#live.set(job.sid, job);
-    job.done.then(() => this.#makeRoom());
-    return job;
-  }
-
-  /** A job that came from a snapshot has no results: they are found again. */
+  /** A job that came from a snapshot has no results: they are found again when somebody asks for them. */
   #again(row: JobRow): Job {
     const time = (text: string | null) => (text === null ? undefined : Date.parse(text));
     const job = new Job(
@@ -117,7 +116,8 @@ export class JobBook {
       },
       row.sid,
     );
-    return this.#keep(job);
+    this.#live.set(row.sid, job);
+    return job;
   }
 
   #latestOf(name: string): Job | undefined {

@@ -37,6 +37,8 @@ export interface JobParts {
   readonly timeZone: string;
   readonly slots: Slots;
   readonly log: Logger;
+  /** Called when a search is over. */
+  over(): void;
 }
 
 export interface JobFigures {
@@ -58,12 +60,13 @@ export class Job {
   readonly notes: JobNotes;
   /** Seconds that parts of it took, by the names that `performance` has for them. */
   readonly durations = new Map<string, number>();
-  /** Settles when the search is over, however it ended. */
-  readonly done: Promise<void>;
   readonly #parts: JobParts;
   readonly #ending = new AbortController();
   readonly #gate = new Gate();
   #finalized = false;
+  #done: Promise<void> | undefined;
+  /** Its row says how it ended, but its results are not here: it is searched again, and the row stays as it is. */
+  #again = false;
   #context: SearchContext | undefined;
   #compiled: CompiledSearch | undefined;
   #rows: Rows | undefined;
@@ -79,8 +82,12 @@ export class Job {
     this.createdMs = Math.floor(parts.clock.now());
     this.notes = new JobNotes(parts.clock);
     this.pipeline = parseSearch(request.search, parts.knowledge);
-    // Whoever makes the job makes its row, before anything of the search happens.
-    this.done = Promise.resolve().then(() => this.#live());
+  }
+
+  /** Settles when the search is over, however it ended; begins it if nobody has yet. Its row is there by then. */
+  get done(): Promise<void> {
+    this.#done ??= Promise.resolve().then(() => this.#live());
+    return this.#done;
   }
 
   get row(): JobRow | undefined {
@@ -157,6 +164,7 @@ export class Job {
 
   /** Figures of its events: counted when somebody asks the first time; `undefined` for a search that has none. */
   async figures(): Promise<JobFigures | undefined> {
+    if (this.isOver) await this.done;
     if (this.events === undefined || this.row?.state !== "DONE") return undefined;
     this.#figures ??= this.#count();
     try {
@@ -177,6 +185,7 @@ export class Job {
 
   async #live(): Promise<void> {
     let free: (() => void) | undefined;
+    this.#again = this.isOver;
     try {
       free = await this.#parts.slots.take(this.request.priority, this.#ending.signal);
       await this.#run();
@@ -185,6 +194,7 @@ export class Job {
       else if (this.row !== undefined) this.#fail(error);
     } finally {
       free?.();
+      this.#parts.over();
     }
   }
 
@@ -323,11 +333,15 @@ export class Job {
     const options = { deadlineMs: LONGEST_MS };
     const found = await eventFigures(store, events, options);
     const of = scanned.select === events.select ? found : await eventFigures(store, scanned, options);
-    this.#update({ event_count: found.count, scan_count: of.count });
+    this.#write({ event_count: found.count, scan_count: of.count });
     return { found, scanned: of.count };
   }
 
   #update(changes: Changes): void {
+    if (!this.#again) this.#write(changes);
+  }
+
+  #write(changes: Changes): void {
     this.#parts.tables.table("jobs").update(this.sid, changes);
   }
 

@@ -49,7 +49,8 @@ export interface Feed {
   readonly links: Readonly<Record<string, string>>;
   readonly entries: readonly Entry[];
   readonly paging: { readonly total: number; readonly perPage: number; readonly offset: number };
-  readonly messages: readonly { readonly type: string; readonly text: string }[];
+  /** Absent: JSON says nothing of messages. */
+  readonly messages?: readonly { readonly type: string; readonly text: string }[];
 }
 
 /** Where entries say that they are. */
@@ -67,7 +68,7 @@ const PREAMBLE = `${DECLARATION}\n<?xml-stylesheet type="text/xml" href="/static
 
 export function feedXml(feed: Feed, place: Place): string {
   const { total, perPage, offset } = feed.paging;
-  const messages = feed.messages.map(
+  const messages = (feed.messages ?? []).map(
     ({ type, text }) => `    <s:msg type="${xmlAttribute(type)}">${xmlText(text)}</s:msg>\n`,
   );
   return [
