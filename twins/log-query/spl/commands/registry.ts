@@ -7,6 +7,7 @@ import { appendpipe } from "./appendpipe.ts";
 import { bin } from "./bin.ts";
 import { chart } from "./chart.ts";
 import { collect } from "./collect.ts";
+import { contingency } from "./contingency.ts";
 import { convert } from "./convert.ts";
 import { dedup } from "./dedup.ts";
 import { evaluate } from "./eval.ts";
@@ -45,18 +46,20 @@ import { strcat } from "./strcat.ts";
 import { table } from "./table.ts";
 import { tail } from "./tail.ts";
 import { timechart } from "./timechart.ts";
+import { trendline } from "./trendline.ts";
 import { tstats } from "./tstats.ts";
 import { union } from "./union.ts";
 import { where } from "./where.ts";
 
 /** One line a command, in the order of their names. */
 export const commands: readonly Command[] = [
-  append,
+  append, //
   appendcols,
   appendpipe,
   bin,
   chart,
   collect,
+  contingency,
   convert,
   dedup,
   evaluate,
@@ -95,6 +98,7 @@ export const commands: readonly Command[] = [
   table,
   tail,
   timechart,
+  trendline,
   tstats,
   union,
   where,

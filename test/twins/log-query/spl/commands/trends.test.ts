@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type SplBench, splBench } from "../../support/spl.ts";
+
+let bench: SplBench;
+beforeAll(async () => {
+  bench = await splBench();
+});
+afterAll(() => bench.close());
+const rows = async (given: readonly object[], text: string) => (await bench.searchRows(given, text)).rows;
+const numbers = [1, 2, 6, 4, 5].map((x) => ({ x }));
+
+describe("trendline", () => {
+  test("simple and weighted averages are of the latest rows, the field's name is as written", async () => {
+    expect(await rows(numbers, "trendline sma2(x), wma3(x) AS w | fields - x")).toEqual([
+      {},
+      { "sma2(x)": 1.5 },
+      { "sma2(x)": 4, w: 23 / 6 },
+      { "sma2(x)": 5, w: 26 / 6 },
+      { "sma2(x)": 4.5, w: 29 / 6 },
+    ]);
+  });
+
+  test("an exponential average goes on from all rows before", async () => {
+    const found = await rows(numbers, "trendline ema3(x) as e | fields e");
+    expect(found).toEqual([{}, {}, { e: 3.75 }, { e: 3.875 }, { e: 4.4375 }]);
+  });
+
+  test("the rows' order counts; a missing field changes nothing", async () => {
+    expect(await rows(numbers, "sort - x | trendline sma5(x) as s | tail 1")).toEqual([{ x: 1, s: 3.6 }]);
+    expect(await rows([{ y: 1 }], "trendline sma5(x)")).toEqual([{ y: 1 }]);
+  });
+
+  test("what is no trend is refused", async () => {
+    expect(await bench.refusal("trendline max5(x)")).toBe(
+      "Error in 'trendline' command: The trend 'max5(x)' is invalid.",
+    );
+    expect(await bench.refusal("trendline sma1(x)")).toContain("must be between 2 and 10000");
+    expect(await bench.refusal("trendline")).toContain("Missing a trend");
+  });
+});
+
+describe("contingency", () => {
+  const given = [
+    { a: "x", b: 1 },
+    { a: "x", b: 1 },
+    { a: "x", b: 2 },
+    { a: "y", b: 2 },
+    { a: "z", b: 3 },
+    { a: "z" },
+  ];
+
+  test("it counts how values meet, the most frequent first, with totals", async () => {
+    const found = await bench.searchRows(given, "contingency a b");
+    expect(found.fields).toEqual(["a", "1", "2", "3", "TOTAL"]);
+    expect(found.rows).toEqual([
+      { a: "x", 1: 2, 2: 1, 3: 0, TOTAL: 3 },
+      { a: "y", 1: 0, 2: 1, 3: 0, TOTAL: 1 },
+      { a: "z", 1: 0, 2: 0, 3: 1, TOTAL: 1 },
+      { a: "TOTAL", 1: 2, 2: 2, 3: 1, TOTAL: 5 },
+    ]);
+  });
+
+  test("values can be limited by their number and by what they cover", async () => {
+    expect(await rows(given, "ctable usetotal=f maxrows=1 mincolcover=0.8 a, b")).toEqual([
+      { a: "x", 1: 2, 2: 1 },
+    ]);
+    expect(await rows(given, 'contingency totalstr="all" maxcols=1 a b maxrows=2')).toEqual([
+      { a: "x", 1: 2, all: 2 },
+      { a: "y", 1: 0, all: 0 },
+      { a: "all", 1: 2, all: 2 },
+    ]);
+    expect(await rows(given, "counttable a gone usetotal=f")).toEqual([]);
+  });
+
+  test("each value of a multi-value counts", async () => {
+    expect(await rows([{ a: ["x", "y"], b: "k" }], "contingency a b usetotal=f")).toEqual([
+      { a: "x", k: 1 },
+      { a: "y", k: 1 },
+    ]);
+  });
+});

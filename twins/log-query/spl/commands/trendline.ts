@@ -1,0 +1,100 @@
+/** `trendline`: moving averages of fields, in the order of the rows. */
+import { raw, type Sql, sql } from "../../../datasets/sql.ts";
+import { defineCommand } from "../command.ts";
+import { columnOf, extend, fieldValue, numbered, type Relation } from "../relation.ts";
+import { relationOf } from "../rows.ts";
+import type { SearchContext } from "../search-context.ts";
+import { commandError } from "../spl-error.ts";
+import type { ArgumentReader } from "../syntax/argument-reader.ts";
+import { numberOf, type Typed } from "../typed.ts";
+
+interface Trend {
+  /** Simple; weighted by place, the latest most; exponential. */
+  kind: "sma" | "wma" | "ema";
+  /** Rows it looks at. */
+  period: number;
+  field: string;
+  as: string;
+}
+
+const minPeriod = 2;
+const maxPeriod = 10_000;
+/** Rows that an exponential average, which SQL has no window for, may have. */
+const maxRows = 200_000;
+
+export const trendline = defineCommand({
+  name: "trendline",
+  kind: "stateful",
+  parse(reader) {
+    const trends: Trend[] = [];
+    while (!reader.atEnd()) {
+      if (!reader.symbol(",")) trends.push(readTrend(reader));
+    }
+    if (trends.length === 0) reader.fail("Missing a trend, such as sma5(field).");
+    return { trends };
+  },
+  async compile({ trends }, input, context) {
+    let rows = input;
+    for (const trend of trends) rows = await withTrend(rows, trend, context);
+    return rows;
+  },
+});
+
+function readTrend(reader: ArgumentReader): Trend {
+  const written = reader.field("a trend, such as sma5(field)");
+  const [, name = "", digits = "", field = ""] = /^(sma|wma|ema)(\d+)\((.+)\)$/is.exec(written) ?? [];
+  const kind = (["sma", "wma", "ema"] as const).find((known) => known === name.toLowerCase());
+  if (kind === undefined) return reader.fail(`The trend '${written}' is invalid.`);
+  const period = Number(digits);
+  if (period < minPeriod || period > maxPeriod) {
+    reader.fail(`The period of '${written}' must be between ${minPeriod} and ${maxPeriod}.`);
+  }
+  const as = reader.keyword("as") ? reader.field("a name after AS") : written;
+  return { kind, period, field: field.trim().replace(/^"(.*)"$/s, "$1"), as };
+}
+
+async function withTrend(input: Relation, trend: Trend, context: SearchContext): Promise<Relation> {
+  const column = columnOf(input, trend.field);
+  if (column === undefined) return input;
+  const rows = numbered(input);
+  const number = sql`CAST(${numberOf(fieldValue(column))} AS DOUBLE)`;
+  if (trend.kind === "ema") return exponential(rows, number, trend, context);
+  const value: Typed = { type: "number", multi: false, sql: windowed(number, trend) };
+  return extend(rows, new Map([[trend.as, value]]));
+}
+
+/** Missing until there are as many values as the period has rows. */
+function windowed(number: Sql, { kind, period }: Trend): Sql {
+  const window = sql`(ORDER BY "#order0" ROWS ${raw(String(period - 1))} PRECEDING)`;
+  const full = sql`count(${number}) OVER ${window} = ${raw(String(period))}`;
+  if (kind === "sma") return sql`CASE WHEN ${full} THEN avg(${number}) OVER ${window} END`;
+  const weighted = sql`list_sum(list_transform(list(${number}) OVER ${window}, lambda v, i: v * i))`;
+  const weights = raw(String((period * (period + 1)) / 2));
+  return sql`CASE WHEN ${full} THEN ${weighted} / ${weights} END`;
+}
+
+/** Begins with the first value; each next counts for 2 / (period + 1). Missing in the first rows, as the others are. */
+async function exponential(
+  rows: Relation,
+  number: Sql,
+  { period, as }: Trend,
+  context: SearchContext,
+): Promise<Relation> {
+  const value: Typed = { type: "number", multi: false, sql: number };
+  const found = await context.run(extend(rows, new Map([[as, value]])), maxRows + 1);
+  if (found.rows.length > maxRows) {
+    throw commandError("trendline", `An exponential average is of ${maxRows} rows at most.`, "run");
+  }
+  const place = found.fields.findIndex(({ name }) => name === as);
+  const weight = 2 / (period + 1);
+  let average: number | undefined;
+  let seen = 0;
+  const averaged = found.rows.map((row) => {
+    const next = row[place];
+    if (typeof next !== "number") return row.with(place, null);
+    average = average === undefined ? next : weight * next + (1 - weight) * average;
+    seen++;
+    return row.with(place, seen < period ? null : average);
+  });
+  return relationOf({ fields: found.fields, rows: averaged }, rows.kind);
+}
