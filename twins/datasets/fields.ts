@@ -15,9 +15,15 @@ export interface Field {
   readonly multi: boolean;
   /** Name of its column in `documents`. DuckDB's names ignore case, so it can differ from `name`. */
   readonly column: string;
-  /** Name of its table of postings; `undefined` when it is not analysed. See `store/log-store.ts`. */
+  /** Name of its table of postings; `undefined` when it is not analysed, as none is where `textIndex` is `raw`. See `store/log-store.ts`. */
   readonly postings: string | undefined;
 }
+
+/**
+ * What words are found by. `fields`: the words of each text field by itself, with their places, as the standard analyzer has them.
+ * `raw`: the segments of the whole text of an event, as splunkd has them.
+ */
+export type TextIndex = "fields" | "raw";
 
 /** A field before it has a place in a database. */
 export type NewField = Pick<Field, "name" | "type" | "multi">;
@@ -38,8 +44,10 @@ export class FieldCatalog {
   #objects: ReadonlySet<string> | undefined;
   /** The field that says when an event happened, if there is one. */
   readonly timeField: Field | undefined;
+  readonly textIndex: TextIndex;
 
-  constructor(fields: readonly Field[], timeField: string | undefined) {
+  constructor(fields: readonly Field[], timeField: string | undefined, textIndex: TextIndex = "fields") {
+    this.textIndex = textIndex;
     this.#fields = new Map(fields.map((field) => [field.name, field]));
     this.timeField = timeField === undefined ? undefined : this.#fields.get(timeField);
   }
@@ -99,7 +107,8 @@ export function placeFields(catalog: FieldCatalog, added: readonly NewField[]): 
     let column = field.name;
     if (taken.has(column.toLowerCase())) column = `${field.name}~${number}`;
     taken.add(column.toLowerCase());
-    return { ...field, column, postings: field.type === "text" ? `postings_${number}` : undefined };
+    const analysed = field.type === "text" && catalog.textIndex === "fields";
+    return { ...field, column, postings: analysed ? `postings_${number}` : undefined };
   });
 }
 

@@ -4,7 +4,7 @@
  *
  * | in the folder | |
  * |---|---|
- * | `<sha256>-<format>-<version>.duckdb`, `.json` | a dataset, and its description; the description comes last |
+ * | `<sha256>-<format>-<text index>-<version>.duckdb`, `.json` | a dataset, and its description; the description comes last |
  * | `read/<hash of a path>.json` | which dataset a file of the machine became, by its size and time |
  * | `work/<process>-…/` | what a process is making, and links to the datasets it uses |
  */
@@ -34,6 +34,7 @@ import {
   DatasetRefusal,
   type DatasetSource,
 } from "../sandbox/datasets/dataset.ts";
+import type { TextIndex } from "./fields.ts";
 import { likelyFormat, statedFormat } from "./ingest/format.ts";
 import { descriptionSchema } from "./library-description.ts";
 import { removeLeftOvers, removeOldest } from "./library-room.ts";
@@ -50,25 +51,33 @@ const MOST_BYTES = 16 * 1024 ** 3;
 
 const readFileSchema = z.object({ stamp: z.string(), sha256: z.string() });
 
-/** Opens the datasets of a folder, which is made if it is not there. */
-export async function openDatasetLibrary({ folder, log }: DatasetLibraryOptions): Promise<DatasetLibrary> {
+/**
+ * Opens the datasets of a folder, which is made if it is not there.
+ * @param textIndex what words are found by in the datasets that are made: the same file becomes another dataset for each
+ */
+export async function openDatasetLibrary(
+  { folder, log }: DatasetLibraryOptions,
+  textIndex: TextIndex = "fields",
+): Promise<DatasetLibrary> {
   const root = path.resolve(folder);
   for (const name of ["work", "read"]) await mkdir(path.join(root, name), { recursive: true, mode: 0o700 });
   await removeLeftOvers(path.join(root, "work"));
   const own = await mkdtemp(path.join(root, "work", `${process.pid}-`));
-  return new Library(root, own, log);
+  return new Library(root, own, textIndex, log);
 }
 
 class Library implements DatasetLibrary {
   readonly #root: string;
   /** What this process is making, and what it uses. */
   readonly #own: string;
+  readonly #textIndex: TextIndex;
   readonly #log: DatasetLibraryOptions["log"];
   #uses = 0;
 
-  constructor(root: string, own: string, log: DatasetLibraryOptions["log"]) {
+  constructor(root: string, own: string, textIndex: TextIndex, log: DatasetLibraryOptions["log"]) {
     this.#root = root;
     this.#own = own;
+    this.#textIndex = textIndex;
     this.#log = log;
   }
 
@@ -79,7 +88,7 @@ class Library implements DatasetLibrary {
       const startedAt = performance.now();
       // Most starts find what an earlier one has made.
       const { ingest } = await import("./ingest/ingest.ts");
-      const { file, description } = await ingest(source, making, signal);
+      const { file, description } = await ingest(source, making, signal, this.#textIndex);
       const { rows, bytes } = description;
       this.#log.info({ rows, bytes, ms: Math.round(performance.now() - startedAt) }, "a dataset was made");
       return this.#dataset(await this.#use(file), description);
@@ -93,7 +102,7 @@ class Library implements DatasetLibrary {
     const stated = statedFormat({ fileName });
     const { stamp, sha256 } = await this.#identify(file);
     const format = stated ?? likelyFormat(await beginningOf(file));
-    const found = await this.#find(keyOf(sha256, format));
+    const found = await this.#find(this.#keyOf(sha256, format));
     if (found) return this.#dataset(found.file, { ...found.description, file_name: fileName });
     const dataset = await this.fromStream({
       bytes: createReadStream(file, { highWaterMark: READ_BYTES }),
@@ -127,7 +136,7 @@ class Library implements DatasetLibrary {
   async #keep({ file, description }: Dataset): Promise<void> {
     const { size } = await stat(file);
     await removeOldest(this.#root, MOST_BYTES - size);
-    const kept = path.join(this.#root, keyOf(description.sha256, description.format));
+    const kept = path.join(this.#root, this.#keyOf(description.sha256, description.format));
     await rename(await this.#use(file), `${kept}.duckdb`);
     await replaceFile(`${kept}.json`, JSON.stringify(description), this.#own);
   }
@@ -141,6 +150,10 @@ class Library implements DatasetLibrary {
 
   #dataset(file: string, description: DatasetDescription): Dataset {
     return { file, description, release: () => rm(file, { force: true }) };
+  }
+
+  #keyOf(sha256: string, format: string): string {
+    return `${sha256}-${format}-${this.#textIndex}-${VERSION}`;
   }
 
   /** What a file holds, without reading it when it is as it was when it was read last. */
@@ -168,8 +181,6 @@ class Library implements DatasetLibrary {
     return path.join(this.#root, "read", `${name}.json`);
   }
 }
-
-const keyOf = (sha256: string, format: string) => `${sha256}-${format}-${VERSION}`;
 
 /** What changes when a file does. */
 function stampOf({ ino, size, mtimeNs, ctimeNs }: BigIntStats): string {

@@ -44,7 +44,7 @@ export default defineTwin({
     ...savedSearchOperations,
     ...savedSearchRunOperations,
   ],
-  takesDataset: openDatasetLibrary,
+  takesDataset: (options) => openDatasetLibrary(options, "raw"),
   manual: logQueryManual,
   credentials: () => [SEED_PASSWORD, SEED_TOKEN, SEED_HEC_TOKEN],
   secretPathParams: [

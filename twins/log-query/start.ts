@@ -72,6 +72,7 @@ function open(baselineFile: string | undefined, index: string, log: TwinContext[
     index,
     log,
     fitting: "free",
+    textIndex: "raw",
     ...(baselineFile === undefined ? {} : { baselineFile }),
   });
 }

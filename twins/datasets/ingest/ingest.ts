@@ -3,6 +3,7 @@ import { rm } from "node:fs/promises";
 import path from "node:path";
 import { wallTime } from "../../sandbox/clock.ts";
 import type { DatasetDescription, DatasetSource } from "../../sandbox/datasets/dataset.ts";
+import type { TextIndex } from "../fields.ts";
 import { StagingFile } from "./staging-file.ts";
 import { type TakenIn, takeIn } from "./take-in.ts";
 import { closeWorkshop, loadStaged, openWorkshop } from "./workshop.ts";
@@ -22,10 +23,11 @@ export async function ingest(
   source: DatasetSource,
   folder: string,
   signal?: AbortSignal,
+  textIndex: TextIndex = "fields",
 ): Promise<MadeDataset> {
   const out = await StagingFile.create(path.join(folder, "staged"));
   const taken = await takeIn(source, out, signal).finally(() => out.close());
-  return inTurn(() => make(source, folder, out, taken, signal));
+  return inTurn(() => make(source, folder, out, taken, { signal, textIndex }));
 }
 
 async function make(
@@ -33,7 +35,7 @@ async function make(
   folder: string,
   out: StagingFile,
   taken: TakenIn,
-  signal: AbortSignal | undefined,
+  { signal, textIndex }: { signal: AbortSignal | undefined; textIndex: TextIndex },
 ): Promise<MadeDataset> {
   signal?.throwIfAborted();
   const file = path.join(folder, "dataset.duckdb");
@@ -49,6 +51,7 @@ async function make(
       connection,
       taken.reader,
       out.rows,
+      textIndex,
     );
     const { format, sha256, bytes } = taken;
     const description = {

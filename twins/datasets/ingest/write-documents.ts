@@ -1,8 +1,9 @@
 /** From the staging table to the tables of a store: typed columns, the event as JSON, postings, the catalog. */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import type { DatasetColumn } from "../../sandbox/datasets/dataset.ts";
-import { FieldCatalog, likelyTimeField } from "../fields.ts";
+import { FieldCatalog, likelyTimeField, type TextIndex } from "../fields.ts";
 import { identifier, joined, raw, type Sql, sql } from "../sql.ts";
+import { buildSegments } from "../store/build-segments.ts";
 import { read } from "../store/duckdb.ts";
 import { DEFAULT_INDEX } from "../store/format.ts";
 import { addFields, checkpoint, createTables, saveCatalog } from "../store/layout.ts";
@@ -30,15 +31,21 @@ export async function writeDocuments(
   connection: DuckDBConnection,
   reader: RowReader,
   rows: number,
+  textIndex: TextIndex,
 ): Promise<WrittenDocuments> {
   const staged = reader.columns.map((column, index) => ({ ...column, column: stagedColumn(index) }));
   const inferred = await inferTypes(connection, staging.table, staged);
   const own = takeOwn(inferred, reader);
   const columns = inferred.filter((column) => column !== own.idColumn && column !== own.indexColumn);
   await refuseDuplicateIds(connection, own);
-  await createTables(connection);
+  await createTables(connection, textIndex);
   const added = columns.map(({ name, multi, candidate }) => ({ name, multi, type: candidate.type }));
-  const fields = await addFields(connection, new FieldCatalog([], undefined), added, likelyTimeField(added));
+  const fields = await addFields(
+    connection,
+    new FieldCatalog([], undefined, textIndex),
+    added,
+    likelyTimeField(added),
+  );
   const targets = columns.map(({ name }) => identifier(fields.get(name)?.column ?? name));
   const unnamedIndex = await unnamedIndexOf(connection, own);
   const source = reader.hasSource ? staging.source : eventOf(columns);
@@ -57,6 +64,7 @@ export async function writeDocuments(
       SELECT ${joined(values, ", ")} FROM ${staging.table}`,
   );
   await read(connection, sql`DROP TABLE ${staging.table}`);
+  if (textIndex === "raw") await buildSegments(connection, fields, rows);
   for (const field of fields.all()) await buildPostings(connection, field, 0);
   await saveCatalog(connection, {
     fields,

@@ -6,7 +6,7 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Logger } from "pino";
-import type { FieldCatalog } from "../fields.ts";
+import type { FieldCatalog, TextIndex } from "../fields.ts";
 import { raw, type Sql } from "../sql.ts";
 import { copyDatabase } from "./copy-file.ts";
 import { removeDatabase } from "./database.ts";
@@ -44,6 +44,8 @@ export interface LogStoreOptions {
   baselineFile?: string;
   /** Index of the baseline's rows that have none of their own; `logs` when absent. */
   index?: string;
+  /** What words are found by; the baseline has the same. `fields` when absent. */
+  textIndex?: TextIndex;
   /** As DuckDB writes it; 256MB when absent. */
   memoryLimit?: string;
   /** `mapped` when absent. */
@@ -215,14 +217,14 @@ class DuckDbLogStore implements LogStore {
   }
 
   async #newOwnFile(baselineFile: string | undefined): Promise<StoreFile> {
-    const { memoryLimit = MEMORY_LIMIT, index = DEFAULT_INDEX } = this.#options;
+    const { memoryLimit = MEMORY_LIMIT, index = DEFAULT_INDEX, textIndex = "fields" } = this.#options;
     const file = join(this.#folder, `store-${this.#files++}.duckdb`);
     // One that a process which was killed has left.
     await removeDatabase(file);
     try {
       if (baselineFile !== undefined) await copyDatabase(baselineFile, file);
       const options = { file, memoryLimit, threads: THREADS };
-      return await StoreFile.open(this, options, baselineFile === undefined ? undefined : { index });
+      return await StoreFile.open(this, options, baselineFile === undefined ? { textIndex } : { index });
     } catch (error) {
       await removeDatabase(file);
       throw error;

@@ -4,10 +4,18 @@
  */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { z } from "zod";
-import { columnTypeOf, FieldCatalog, likelyTimeField, type NewField, placeFields } from "../fields.ts";
+import {
+  columnTypeOf,
+  FieldCatalog,
+  likelyTimeField,
+  type NewField,
+  placeFields,
+  type TextIndex,
+} from "../fields.ts";
 import { identifier, joined, raw, type Sql, sql } from "../sql.ts";
 import { read } from "./duckdb.ts";
 import { FORMAT_VERSION, wordsOf } from "./format.ts";
+import { createSegments } from "./segment-tables.ts";
 
 /** What a database file says about itself. */
 export interface StoreCatalog {
@@ -28,18 +36,28 @@ export class UnreadableStore extends Error {
 }
 
 /** Makes the tables of an empty store. */
-export async function createTables(connection: DuckDBConnection): Promise<void> {
+export async function createTables(
+  connection: DuckDBConnection,
+  textIndex: TextIndex = "fields",
+): Promise<void> {
   await read(
     connection,
     raw(`CREATE TABLE documents
       (_row BIGINT, _id VARCHAR, _index VARCHAR, _version BIGINT, _seq_no BIGINT, _source VARCHAR)`),
   );
+  if (textIndex === "raw") await createSegments(connection);
+  else await createFieldIndex(connection);
+  await read(connection, raw("CREATE TABLE catalog (format BIGINT, content VARCHAR)"));
+  const fields = new FieldCatalog([], undefined, textIndex);
+  await saveCatalog(connection, { fields, nextRow: 0, nextSeqNo: 0 });
+}
+
+/** What the postings of all fields share. */
+async function createFieldIndex(connection: DuckDBConnection): Promise<void> {
   await createStatistics(connection);
   await read(connection, raw("CREATE TABLE removed_rows (_row BIGINT)"));
   await createWrittenPostings(connection, FIRST_WRITTEN);
   await showWrittenPostings(connection, [FIRST_WRITTEN]);
-  await read(connection, raw("CREATE TABLE catalog (format BIGINT, content VARCHAR)"));
-  await saveCatalog(connection, { fields: new FieldCatalog([], undefined), nextRow: 0, nextSeqNo: 0 });
 }
 
 /** What each write adds is appended, for an update takes longer than all the rest of a small write; a field's numbers are their sum. */
@@ -78,7 +96,8 @@ export async function addFields(
     await read(connection, sql`INSERT INTO counted_tokens VALUES (${field.name}, 0, 0)`);
   }
   const all = [...catalog.all(), ...placed];
-  return new FieldCatalog(all, timeField ?? catalog.timeField?.name ?? likelyTimeField(all));
+  const time = timeField ?? catalog.timeField?.name ?? likelyTimeField(all);
+  return new FieldCatalog(all, time, catalog.textIndex);
 }
 
 /** Makes scalar fields lists; a value that is there becomes a list of one. */
@@ -97,7 +116,7 @@ export async function widenFields(
         USING CASE WHEN ${column} IS NULL THEN NULL ELSE [${column}] END`,
     );
   }
-  return new FieldCatalog(fields, catalog.timeField?.name);
+  return new FieldCatalog(fields, catalog.timeField?.name, catalog.textIndex);
 }
 
 /** Columns of postings. */
@@ -190,6 +209,7 @@ const catalogContent = z.object({
     }),
   ),
   timeField: z.string().optional(),
+  textIndex: z.enum(["fields", "raw"]),
   nextRow: z.number().int(),
   nextSeqNo: z.number().int(),
   unnamedIndex: z.string().optional(),
@@ -201,6 +221,7 @@ export async function saveCatalog(connection: DuckDBConnection, catalog: StoreCa
   const content: z.input<typeof catalogContent> = {
     fields: fields.all(),
     timeField: fields.timeField?.name,
+    textIndex: fields.textIndex,
     nextRow,
     nextSeqNo,
     unnamedIndex,
@@ -219,12 +240,12 @@ export async function readCatalog(connection: DuckDBConnection): Promise<StoreCa
   });
   const [format, content] = rows[0] ?? [];
   if (format !== FORMAT_VERSION) throw new UnreadableStore(`its format is ${format}, not ${FORMAT_VERSION}`);
-  const { fields, timeField, nextRow, nextSeqNo, unnamedIndex } = catalogContent.parse(
+  const { fields, timeField, textIndex, nextRow, nextSeqNo, unnamedIndex } = catalogContent.parse(
     JSON.parse(String(content)),
   );
   const placed = fields.map((field) => ({ ...field, postings: field.postings }));
   return {
-    fields: new FieldCatalog(placed, timeField),
+    fields: new FieldCatalog(placed, timeField, textIndex),
     nextRow,
     nextSeqNo,
     ...(unnamedIndex === undefined ? {} : { unnamedIndex }),

@@ -1,7 +1,7 @@
 /** A store's database file while it is open: its fields, its next numbers, and what is written to it. */
 import { setImmediate } from "node:timers/promises";
 import { BIGINT, type DuckDBConnection, VARCHAR } from "@duckdb/node-api";
-import type { FieldCatalog, NewField } from "../fields.ts";
+import type { FieldCatalog, NewField, TextIndex } from "../fields.ts";
 import { identifier, joined, raw, type Sql, sql } from "../sql.ts";
 import { appendColumns, appendDocuments, type DocumentColumns } from "./append.ts";
 import type { Batch } from "./batch.ts";
@@ -24,6 +24,7 @@ import type { StoredDocument } from "./log-store.ts";
 import { PostingRows, type TokenCount, tokensOf } from "./posting-rows.ts";
 import { selectDocuments, storedDocuments } from "./stored-documents.ts";
 import { WrittenPostings } from "./written-postings.ts";
+import { WrittenSegments } from "./written-segments.ts";
 
 /** Without a write-ahead log DuckDB keeps what is new in memory until it is told to write it down. */
 const CHECKPOINT_BYTES = 16 << 20;
@@ -43,6 +44,8 @@ export class StoreFile {
   #catalog: StoreCatalog;
   #columns: DocumentColumns = { names: [], types: [] };
   readonly #written: WrittenPostings;
+  /** Where the text index is of raw text. */
+  readonly #segments: WrittenSegments | undefined;
   #sinceCheckpointBytes = 0;
   /** Nothing has been written or removed: the views of postings look at what was built alone. */
   #untouched = false;
@@ -55,6 +58,9 @@ export class StoreFile {
     this.#writer = writer;
     this.#catalog = catalog;
     this.#written = new WrittenPostings(writer);
+    if (catalog.fields.textIndex === "raw") {
+      this.#segments = new WrittenSegments(writer, () => this.#catalog);
+    }
   }
 
   /**
@@ -77,22 +83,22 @@ export class StoreFile {
     }
   }
 
-  /** @param baseline what the file is a copy of; absent: it is made. @throws UnreadableStore */
+  /** @param origin what the file is a copy of; or, for one that is made, what words are found by. @throws UnreadableStore */
   static async open(
     owner: object,
     options: FileOptions,
-    baseline: { index: string } | undefined,
+    origin: { index: string } | { textIndex: TextIndex },
   ): Promise<StoreFile> {
     const database = await Database.open(owner, { ...options, holder: "itself" });
     try {
       return await database.turn(async () => {
         const writer = await database.connect();
-        if (!baseline) await createTables(writer);
+        if ("textIndex" in origin) await createTables(writer, origin.textIndex);
         const catalog = await readCatalog(writer);
-        if (baseline) await nameIndex(writer, catalog, baseline.index);
+        if ("index" in origin) await nameIndex(writer, catalog, origin.index);
         const file = new StoreFile(database, writer, catalog, false);
         await file.#readColumns();
-        if (baseline) await file.#showBuilt();
+        if ("index" in origin) await file.#showBuilt();
         return file;
       });
     } catch (error) {
@@ -148,7 +154,7 @@ export class StoreFile {
         nextSeqNo,
       };
       const bytes = documents.reduce((sum, { source }) => sum + source.length * 3, 0);
-      await this.#written.appended(postings);
+      if (postings > 0) await this.#written.appended(postings);
       await this.#stored(bytes, counted);
     });
   }
@@ -168,12 +174,13 @@ export class StoreFile {
 
   /** Whether `maintain` has something to do. */
   get due(): boolean {
-    return this.#written.due;
+    return (this.#segments ?? this.#written).due;
   }
 
-  /** Keeps postings quick to look up. Each step is to be run by itself; others may write between them. */
+  /** Keeps words quick to look up. Each step is to be run by itself; others may write between them. */
   async *maintain(): AsyncGenerator<() => Promise<void>> {
-    for await (const step of this.#written.maintain()) yield () => this.database.turn(step);
+    const kept = this.#segments ?? this.#written;
+    for await (const step of kept.maintain()) yield () => this.database.turn(step);
   }
 
   async close(): Promise<void> {
@@ -233,6 +240,7 @@ export class StoreFile {
   ): Promise<number> {
     await appendDocuments(this.#writer, this.#columns, documents, fields, batch);
     await setImmediate();
+    if (this.#segments !== undefined) return 0;
     const postings = new PostingRows();
     for (const [name, { values }] of batch.columns) {
       const { postings: table } = fields.get(name) ?? {};
@@ -270,7 +278,7 @@ export class StoreFile {
       }
     }
     await read(this.#writer, sql`DELETE FROM documents WHERE _row IN ${numbers}`);
-    await read(this.#writer, sql`INSERT INTO removed_rows ${numbers}`);
+    if (this.#segments === undefined) await read(this.#writer, sql`INSERT INTO removed_rows ${numbers}`);
     return counts;
   }
 

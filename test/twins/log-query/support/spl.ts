@@ -54,7 +54,7 @@ export async function splBench(
   events: readonly object[] = [],
   options: BenchOptions = {},
 ): Promise<SplBench> {
-  const store = await openLogStore();
+  const store = await openLogStore({ textIndex: "raw" });
   if (events.length > 0) {
     await store.write(
       events.map((event, number) => ({ id: `e${number}`, index: "main", source: JSON.stringify(event) })),

@@ -12,13 +12,14 @@ const newestFirst = [
 /**
  * The events of the context's time range, newest first, with all their fields.
  * @param predicate on the fields, as columns of the relation; never NULL
+ * @param among on the columns of `documents`: what is worth looking at (`sieve.ts`)
  */
-export function eventsRelation(context: SearchContext, predicate?: Sql): Relation {
+export function eventsRelation(context: SearchContext, predicate?: Sql, among = raw("true")): Relation {
   const { fields } = context.store;
   const time = timeOf(fields);
   // An event that does not say when it happened is one of now.
   const nowSeconds = sql`CAST(${context.nowMs / 1000} AS DOUBLE)`;
-  const events = sql`SELECT *, coalesce(${time.seconds}, ${nowSeconds}) AS "#order0", _row AS "#order1" FROM documents AS d WHERE ${within(context, time)}`;
+  const events = sql`SELECT *, coalesce(${time.seconds}, ${nowSeconds}) AS "#order0", _row AS "#order1" FROM documents AS d WHERE ${among} AND ${within(context, time)}`;
   const relation = {
     ...selected(events, eventFields(fields), newestFirst, "events"),
     range: context.range,

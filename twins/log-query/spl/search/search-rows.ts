@@ -9,11 +9,13 @@ import { eventsRelation } from "./events.ts";
 import { namesIndexes } from "./indexes.ts";
 import { resolveSearch } from "./resolve-search.ts";
 import { searchPredicate } from "./search-predicate.ts";
+import { sieve } from "./sieve.ts";
 
 /** The events that an expression finds, newest first: in its own time range, else the context's; in the default indexes if it names none. */
 export async function searchEvents(expression: SearchExpression, context: SearchContext): Promise<Relation> {
   const { found, times } = await resolveSearch(expression, context);
-  const events = eventsRelation(context.within(times.events ?? context.range));
+  const among = await sieve(found, context);
+  const events = eventsRelation(context.within(times.events ?? context.range), undefined, among);
   const indexed = between(events, "_indextime", times.indexed);
   const inDefault = namesIndexes(found) ? [] : [inIndexes(context.knowledge.defaultIndexes(), events)];
   return filtered(events, [...inDefault, ...indexed, ...predicateOf(found, events)]);

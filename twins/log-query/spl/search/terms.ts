@@ -1,7 +1,7 @@
 /** Terms and phrases: what is looked for in the text of an event. */
 import { joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import type { SearchExpression } from "../syntax/ast.ts";
-import { termPattern } from "./segments.ts";
+import { termPattern } from "./term-pattern.ts";
 
 type Term = Extract<SearchExpression, { node: "term" }>;
 

@@ -1,0 +1,69 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { ingest } from "../../../../twins/datasets/ingest/ingest.ts";
+import { sql } from "../../../../twins/datasets/sql.ts";
+import { openLogStore } from "../../../../twins/datasets/store/duckdb-log-store.ts";
+import type { LogStore } from "../../../../twins/datasets/store/log-store.ts";
+
+let folder: string;
+let store: LogStore | undefined;
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "offhook-segments-"));
+});
+afterEach(async () => {
+  await store?.close();
+  store = undefined;
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function rowsWith(term: string): Promise<unknown[]> {
+  const found = await store?.query(sql`SELECT DISTINCT _row FROM segments WHERE term = ${term} ORDER BY 1`);
+  return found?.rows.map(([row]) => row) ?? [];
+}
+
+async function waiting(): Promise<unknown> {
+  return (await store?.query(sql`SELECT count(*) FROM unsegmented`))?.rows[0]?.[0];
+}
+
+async function* lines(events: readonly object[]) {
+  yield Buffer.from(events.map((event) => JSON.stringify(event)).join("\n"));
+}
+
+test("a dataset with a raw index has the segments of its events and no postings of its fields", async () => {
+  const events = [{ message: "GET /a-b%20C é" }, { message: "x", _raw: "tab\there" }];
+  const { file } = await ingest({ bytes: lines(events), format: "ndjson" }, folder, undefined, "raw");
+  store = await openLogStore({ baselineFile: file, textIndex: "raw" });
+  expect(store.fields.get("message")?.postings).toBeUndefined();
+  for (const term of ["message", "get", "a", "b", "c", "20c", "é"]) expect(await rowsWith(term)).toContain(0);
+  for (const term of ["tab", "here", "x"]) expect(await rowsWith(term)).toEqual([1]);
+  expect(await rowsWith("a-b")).toEqual([]);
+  expect(await waiting()).toBe(0);
+  await store.write([{ index: "main", source: `{"message":"later"}` }]);
+  expect(await rowsWith("get")).toEqual([0]);
+  expect(await rowsWith("later")).toEqual([]);
+  expect(await waiting()).toBe(1);
+});
+
+test("what is written waits for its segments, and gets them with many others", async () => {
+  store = await openLogStore({ textIndex: "raw" });
+  const batches = 9;
+  for (let batch = 0; batch < batches; batch++) {
+    await store.write(
+      Array.from({ length: 4096 }, (_, index) => ({
+        index: "main",
+        source: `{"n":"n${batch * 4096 + index}"}`,
+      })),
+    );
+  }
+  // Steps take turns with what else is done exclusively.
+  while (Number(await waiting()) >= 16_384) await store.exclusively(async () => {});
+  expect(await rowsWith("n7")).toEqual([7]);
+  const counted = await store.query(
+    sql`SELECT count(*) FROM (SELECT _row FROM segments WHERE term = 'n' UNION ALL SELECT _row FROM unsegmented)`,
+  );
+  expect(counted.rows).toEqual([[batches * 4096]]);
+  await store.reset();
+  expect(await waiting()).toBe(0);
+});

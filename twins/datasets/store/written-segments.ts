@@ -1,0 +1,86 @@
+/**
+ * The segments of events that are written while the store is open. Writing an event makes none: those of many are made together, in
+ * between, and until then these events are looked at one by one.
+ */
+import type { DuckDBConnection } from "@duckdb/node-api";
+import { raw, sql } from "../sql.ts";
+import { transaction } from "./database.ts";
+import type { StoreCatalog } from "./layout.ts";
+import { appendSegments, BUILT_SEGMENTS, createSegmentTable, showSegments } from "./segment-tables.ts";
+import { merged, nextMerge, type Run, type RunShape, replaceRuns } from "./sorted-runs.ts";
+
+/** Events that wait for their segments, and how many get them at once. */
+const WAITING = 16_384;
+const AT_ONCE = 8192;
+/** How many tables of one size are merged. */
+const FAN_IN = 6;
+
+export class WrittenSegments {
+  readonly #connection: DuckDBConnection;
+  readonly #catalog: () => StoreCatalog;
+  readonly #shape: RunShape;
+  #runs: Run[] = [];
+  #made = 0;
+  /** Events before this row have their segments. */
+  #endRow: number;
+
+  /** @param catalog as it is now */
+  constructor(connection: DuckDBConnection, catalog: () => StoreCatalog) {
+    this.#connection = connection;
+    this.#catalog = catalog;
+    this.#endRow = catalog().nextRow;
+    this.#shape = {
+      columns: raw("term, _row"),
+      order: raw("term, _row"),
+      cut: ["term", "_row"],
+      create: (name) => createSegmentTable(connection, name),
+      show: (tables) => showSegments(connection, [BUILT_SEGMENTS, ...tables], this.#endRow),
+    };
+  }
+
+  get due(): boolean {
+    return this.#waiting >= WAITING || this.#nextMerge() !== undefined;
+  }
+
+  /** Makes segments, or merges: in steps, each to be run by itself. */
+  async *maintain(): AsyncGenerator<() => Promise<void>> {
+    const runs = this.#nextMerge();
+    if (runs === undefined) {
+      yield () => this.#segment();
+      return;
+    }
+    const run = yield* merged(this.#connection, this.#shape, runs, this.#nextTable());
+    yield async () => {
+      const kept = [run, ...this.#runs.filter((other) => !runs.includes(other))];
+      await replaceRuns(this.#connection, this.#shape, kept, runs);
+      this.#runs = kept;
+    };
+  }
+
+  get #waiting(): number {
+    return this.#catalog().nextRow - this.#endRow;
+  }
+
+  #nextMerge(): Run[] | undefined {
+    return nextMerge(this.#runs, () => FAN_IN);
+  }
+
+  #nextTable(): string {
+    return `segments_${this.#made++}`;
+  }
+
+  async #segment(): Promise<void> {
+    const { fields, nextRow } = this.#catalog();
+    const endRow = Math.min(nextRow, this.#endRow + AT_ONCE);
+    const table = this.#nextTable();
+    const runs = [...this.#runs, { table, rows: endRow - this.#endRow, level: 0 }];
+    const rows = sql`_row >= ${BigInt(this.#endRow)} AND _row < ${BigInt(endRow)}`;
+    await transaction(this.#connection, async () => {
+      await createSegmentTable(this.#connection, table);
+      await appendSegments(this.#connection, table, fields, rows);
+      await showSegments(this.#connection, [BUILT_SEGMENTS, ...runs.map((run) => run.table)], endRow);
+    });
+    this.#runs = runs;
+    this.#endRow = endRow;
+  }
+}
