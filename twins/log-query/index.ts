@@ -16,6 +16,7 @@ import { savedSearchOperations } from "./api/saved-searches.ts";
 import { serverOperations } from "./api/server.ts";
 import { timeParserOperations } from "./api/timeparser.ts";
 import { userOperations } from "./api/users.ts";
+import { collectorOperations } from "./collector/operations.ts";
 import { logQueryConfig } from "./config.ts";
 import { logQueryManual } from "./manual.ts";
 import { VERSION } from "./product.ts";
@@ -29,6 +30,7 @@ export default defineTwin({
   cloudHosts: ["*.splunkcloud.com"],
   config: logQueryConfig,
   operations: [
+    ...collectorOperations,
     ...authOperations,
     ...serverOperations,
     ...userOperations,

@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import type { LogStore } from "../datasets/store/log-store.ts";
 import type { Clock } from "../sandbox/clock.ts";
 import type { RunningTwin } from "../sandbox/twin.ts";
+import type { Channels } from "./collector/channels.ts";
 import type { EventWriter } from "./collector/event-writer.ts";
 import type { JobBook } from "./jobs/job-book.ts";
 import type { Knowledge } from "./spl/knowledge.ts";
@@ -16,8 +17,9 @@ export interface LogQueryTwin extends RunningTwin {
   /** What searches refer to by name: over `tables`. */
   readonly knowledge: Knowledge;
   readonly jobs: JobBook;
-  /** What the event collector writes with. */
+  /** What the event collector writes with, and which of its requests are to be acknowledged. */
   readonly writer: EventWriter;
+  readonly channels: Channels;
   /** HTTP address of the vendor API, without a slash at the end. */
   readonly address: string;
   /** The sandbox's: `now` in a search, and every timestamp in an answer. */

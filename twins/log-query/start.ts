@@ -4,6 +4,7 @@ import type { LogStore } from "../datasets/store/log-store.ts";
 import type { TwinContext } from "../sandbox/twin.ts";
 import { DEFAULT_PROFILE, unknownProfile } from "../sandbox/world.ts";
 import { restRows } from "./api/rest-rows.ts";
+import { Channels } from "./collector/channels.ts";
 import type { LogQueryConfig } from "./config.ts";
 import { JobBook } from "./jobs/job-book.ts";
 import type { LogQueryTwin } from "./log-query-twin.ts";
@@ -39,6 +40,11 @@ export async function startLogQueryTwin(
     rest: (path) => restRows(twin, path),
   });
   const jobs = new JobBook({ tables, clock, knowledge, store, timeZone: time_zone, log });
+  const channels = new Channels();
+  // With the tokens goes what was promised to who has them.
+  tables.watch(({ table, change }) => {
+    if (table === "hec_tokens" && change === "reset") channels.clear();
+  });
   await seed();
   const twin: LogQueryTwin = {
     world,
@@ -47,6 +53,7 @@ export async function startLogQueryTwin(
     tables,
     knowledge,
     writer,
+    channels,
     store,
     clock,
     startedMs: Math.floor(clock.now()),

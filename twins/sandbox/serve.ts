@@ -64,9 +64,9 @@ export async function serveOperation<Target>(
     case "gone":
       return;
     case "too-large":
-      return refuse({ kind: "body-too-large", limitBytes });
+      return refuse({ kind: "body-too-large", limitBytes, operation: match.route.id });
     case "malformed":
-      return refuse({ kind: "malformed-request", message: reading.message });
+      return refuse({ kind: "malformed-request", message: reading.message, operation: match.route.id });
     case "body":
   }
   const complete = record(reading.body);
@@ -121,7 +121,8 @@ async function handle<Target>(
       { err: error, tier: service.tier, operation: operation.id },
       "an operation failed",
     );
-    return service.refusal({ kind: "internal", message: "the twin failed; its log says why" });
+    const message = "the twin failed; its log says why";
+    return service.refusal({ kind: "internal", message, operation: operation.id });
   }
 }
 

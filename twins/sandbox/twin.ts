@@ -58,12 +58,12 @@ export interface RunningTwin {
 export type PlatformRefusal =
   /** No operation at this path, or none with this method; `allowed` are the methods served there. */
   | { kind: "unknown-path"; method: string; path: string; allowed: readonly Method[] }
-  /** A path or body that cannot be decoded. */
-  | { kind: "malformed-request"; message: string }
-  | { kind: "body-too-large"; limitBytes: number }
-  /** A fault that was armed; the status is one of `faultStatuses`. `operation` is the id of what was asked for. */
+  /** A path or body that cannot be decoded. `operation` is the id of what was asked for; none when it was the path. */
+  | { kind: "malformed-request"; message: string; operation?: string }
+  | { kind: "body-too-large"; limitBytes: number; operation?: string }
+  /** A fault that was armed; the status is one of `faultStatuses`. */
   | { kind: "fault"; status: number; operation: string }
-  | { kind: "internal"; message: string };
+  | { kind: "internal"; message: string; operation?: string };
 
 export interface TwinDefinition<Config, Twin extends RunningTwin> {
   /** Service name in `environment.yaml` and in addresses. */

@@ -2,11 +2,45 @@
 import { STATUS_CODES } from "node:http";
 import type { VendorResponse } from "../../sandbox/operation.ts";
 import type { PlatformRefusal } from "../../sandbox/twin.ts";
+import { answer, faultAnswer, notThere } from "../collector/codes.ts";
 import { messagesResponse } from "./messages.ts";
 import type { RestMessage } from "./rest-error.ts";
 import { commonHeaders } from "./route.ts";
 
 export function refusal(refusal: PlatformRefusal): VendorResponse {
+  return collectorRefusal(refusal) ?? splunkdRefusal(refusal);
+}
+
+/** The event collector speaks JSON, whatever happens. */
+function collectorRefusal(refused: PlatformRefusal): VendorResponse | undefined {
+  switch (refused.kind) {
+    case "unknown-path": {
+      if (!/^\/services\/collector(\/|$)/.test(refused.path)) return undefined;
+      if (refused.allowed.length === 0) return notThere(404);
+      const allow = [...refused.allowed, ...(refused.allowed.includes("GET") ? ["HEAD"] : []), "OPTIONS"];
+      const headers = { allow: allow.join(",") };
+      if (refused.method === "OPTIONS") return { status: 200, headers, body: "" };
+      const { headers: type, ...response } = notThere(405);
+      return { ...response, headers: { ...type, ...headers } };
+    }
+    case "malformed-request":
+      return isCollector(refused.operation) ? answer("invalidFormat") : undefined;
+    case "body-too-large":
+      return isCollector(refused.operation)
+        ? answer("invalidFormat", { "invalid-event-number": 0 })
+        : undefined;
+    case "fault":
+      return isCollector(refused.operation) ? faultAnswer(refused.status) : undefined;
+    case "internal":
+      return isCollector(refused.operation) ? answer("internalError") : undefined;
+  }
+}
+
+function isCollector(operation: string | undefined): boolean {
+  return operation?.startsWith("collector.") ?? false;
+}
+
+function splunkdRefusal(refusal: PlatformRefusal): VendorResponse {
   const { status, message, headers = {} } = worded(refusal);
   const response = messagesResponse(status, [message], "xml");
   return { ...response, headers: { ...commonHeaders, ...response.headers, ...headers } };

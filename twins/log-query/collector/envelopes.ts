@@ -1,0 +1,200 @@
+/** The body of `/event`: objects one after the other, apart by spaces or by nothing, or lists of them. */
+import { CollectorRefusal } from "./codes.ts";
+import type { EventField } from "./event-writer.ts";
+import { FieldList } from "./field-list.ts";
+import { JsonMistake, JsonReader } from "./json-reader.ts";
+
+/** What is sent of one event. */
+export interface Envelope {
+  event: Content | undefined;
+  time: Scalar | undefined;
+  host: string | undefined;
+  source: string | undefined;
+  sourcetype: string | undefined;
+  index: string | undefined;
+  fields: readonly EventField[] | undefined;
+}
+
+export interface Scalar {
+  kind: "text" | "number" | "other";
+  text: string;
+}
+
+/** The event itself: a string, or JSON text with the fields in it. */
+export type Content =
+  | { kind: "text"; text: string }
+  | { kind: "json"; text: string; fields: readonly EventField[] };
+
+export class EnvelopeReader {
+  readonly #reader: JsonReader;
+  #inList = false;
+  /** A member that nobody knows has come: what follows it is passed over. */
+  #ended = false;
+  /** Of the object that comes next, from 0. */
+  number = 0;
+
+  constructor(text: string) {
+    this.#reader = new JsonReader(text);
+  }
+
+  /** The next one, `undefined` after the last. @throws CollectorRefusal with the number of the one that is wrong */
+  next(): Envelope | undefined {
+    try {
+      return this.#advance() ? this.#envelope() : undefined;
+    } catch (error) {
+      if (error instanceof JsonMistake) throw new CollectorRefusal("invalidFormat", this.number);
+      throw error;
+    }
+  }
+
+  /** Goes to the next object. */
+  #advance(): boolean {
+    const reader = this.#reader;
+    if (this.#ended) return false;
+    reader.skipSpace();
+    if (this.#inList) {
+      if (reader.take(",")) {
+        reader.skipSpace();
+        return true;
+      }
+      reader.expect("]");
+      this.#inList = false;
+      reader.skipSpace();
+    }
+    while (reader.take("[")) {
+      reader.skipSpace();
+      this.#inList = !reader.take("]");
+      if (this.#inList) return true;
+      reader.skipSpace();
+    }
+    return reader.next !== "";
+  }
+
+  #envelope(): Envelope | undefined {
+    const reader = this.#reader;
+    reader.expect("{");
+    const envelope: Envelope = {
+      event: undefined,
+      time: undefined,
+      host: undefined,
+      source: undefined,
+      sourcetype: undefined,
+      index: undefined,
+      fields: undefined,
+    };
+    reader.skipSpace();
+    if (!reader.take("}")) {
+      do {
+        reader.skipSpace();
+        const name = reader.string();
+        reader.skipSpace();
+        reader.expect(":");
+        reader.skipSpace();
+        if (!this.#member(envelope, name)) {
+          this.#ended = true;
+          return undefined;
+        }
+        reader.skipSpace();
+      } while (reader.take(","));
+      reader.expect("}");
+    }
+    this.number++;
+    return envelope;
+  }
+
+  /** Answers whether it knows the member. */
+  #member(envelope: Envelope, name: string): boolean {
+    switch (name) {
+      case "event":
+        envelope.event = this.#content();
+        return true;
+      case "time":
+        envelope.time = this.#scalar();
+        return true;
+      case "host":
+      case "source":
+      case "sourcetype":
+      case "index":
+        envelope[name] = this.#text();
+        return true;
+      case "fields":
+        envelope.fields = this.#fields();
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  #content(): Content {
+    const reader = this.#reader;
+    const from = reader.at;
+    switch (reader.next) {
+      case '"': {
+        const text = reader.string();
+        if (text.trim() === "") throw new CollectorRefusal("eventBlank", this.number);
+        return { kind: "text", text };
+      }
+      case "n":
+      case "f":
+      case "t":
+        // Neither null nor a boolean is an event.
+        throw new JsonMistake();
+      default: {
+        const fields = new FieldList();
+        reader.value((name, text) => fields.add(name, text));
+        return { kind: "json", text: reader.text.slice(from, reader.at), fields: fields.all() };
+      }
+    }
+  }
+
+  #scalar(): Scalar | undefined {
+    const reader = this.#reader;
+    if (reader.next === '"') return { kind: "text", text: reader.string() };
+    const from = reader.at;
+    reader.value();
+    const text = reader.text.slice(from, reader.at);
+    if (text === "null") return undefined;
+    return { kind: /^[-\d]/.test(text) ? "number" : "other", text };
+  }
+
+  /** A name of something; what is null or empty is as if it were not there. */
+  #text(): string | undefined {
+    const scalar = this.#scalar();
+    if (scalar?.kind === "other") throw new JsonMistake();
+    return scalar?.text || undefined;
+  }
+
+  /** Flat: each value is one, or a list of such. */
+  #fields(): readonly EventField[] | undefined {
+    const reader = this.#reader;
+    if (reader.next === "n") {
+      reader.value();
+      return undefined;
+    }
+    const fields = new FieldList();
+    let flat = reader.next === "{";
+    if (!flat) reader.value();
+    else {
+      reader.at++;
+      reader.skipSpace();
+      if (reader.take("}")) return [];
+      do {
+        reader.skipSpace();
+        const name = reader.string();
+        reader.skipSpace();
+        reader.expect(":");
+        reader.skipSpace();
+        const isObject = reader.next === "{";
+        reader.value((path, text) => {
+          flat &&= path === name;
+          fields.add(name, text);
+        }, name);
+        flat &&= !isObject;
+        reader.skipSpace();
+      } while (reader.take(","));
+      reader.expect("}");
+    }
+    if (!flat) throw new CollectorRefusal("indexedFields", this.number);
+    return fields.all();
+  }
+}

@@ -1,0 +1,17 @@
+/** Fields with their values, in the order in which they were found. */
+import type { EventField } from "./event-writer.ts";
+
+export class FieldList {
+  readonly #fields = new Map<string, string[]>();
+
+  /** Adds a value to a field, which may have others. */
+  add(name: string, value: string): void {
+    const values = this.#fields.get(name);
+    if (values) values.push(value);
+    else this.#fields.set(name, [value]);
+  }
+
+  all(): readonly EventField[] {
+    return [...this.#fields];
+  }
+}
