@@ -1,7 +1,7 @@
 /** Rows that stand in the search itself, as CSV or as JSON: `makeresults format=csv data="…"`. */
 import type { ResultValue } from "../../datasets/store/log-store.ts";
 import { readCsvRecords } from "./csv-records.ts";
-import type { RowField, Rows } from "./rows.ts";
+import { asField, type RowField, type Rows } from "./rows.ts";
 import { commandError } from "./spl-error.ts";
 
 export interface InlineData {
@@ -41,7 +41,7 @@ function jsonRows(data: string, nowSeconds: number): Rows {
     rows: objects.map((object, row) => [
       JSON.stringify(object),
       ...time.map(() => nowSeconds),
-      ...fields.map((field, index) => shapedAs(field, columns[index]?.[row] ?? null)),
+      ...fields.map((field, index) => asField(field, columns[index]?.[row] ?? null)),
     ]),
   };
 }
@@ -70,12 +70,6 @@ function inlineValue(value: unknown): ResultValue {
   }
   if (typeof value === "string" || typeof value === "number") return value;
   return typeof value === "boolean" ? String(value) : JSON.stringify(value);
-}
-
-function shapedAs({ type, multi }: RowField, value: ResultValue): ResultValue {
-  if (value === null) return null;
-  const values = (Array.isArray(value) ? value : [value]).map((one) => (type === "text" ? String(one) : one));
-  return multi ? values : (values[0] ?? null);
 }
 
 function invalid(format: string, reason: string) {

@@ -45,8 +45,33 @@ export function relationOf(rows: Rows, kind: Relation["kind"] = "report"): Relat
   };
 }
 
+/** A value as its field's type says. */
+export function asField({ type, multi }: RowField, value: ResultValue): ResultValue {
+  if (value === null) return null;
+  const values = (Array.isArray(value) ? value : [value]).map((one) => (type === "text" ? String(one) : one));
+  return multi ? values : (values[0] ?? null);
+}
+
 /** As JSON can say it. */
 function plain(value: ResultValue): unknown {
   if (typeof value === "bigint") return value.toString();
   return Array.isArray(value) ? value.map(plain) : value;
+}
+
+/** Rows of several searches one after the other; a field is in the rows of those that have it. */
+export function stacked(parts: readonly Rows[]): Rows {
+  const fields = new Map<string, RowField>();
+  for (const { name, type, multi } of parts.flatMap((part) => part.fields)) {
+    const known = fields.get(name);
+    const both = known === undefined || known.type === type ? type : "text";
+    fields.set(name, { name, type: both, multi: multi || known?.multi === true });
+  }
+  const all = [...fields.values()];
+  const rows = parts.flatMap((part) => {
+    const columns = all.map(({ name }) => part.fields.findIndex((field) => field.name === name));
+    return part.rows.map((row) =>
+      all.map((field, index) => asField(field, row[columns[index] ?? -1] ?? null)),
+    );
+  });
+  return { fields: all, rows };
 }

@@ -10,7 +10,8 @@ import { SplError } from "../spl-error.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
 import type { Expression } from "../syntax/ast.ts";
 
-interface Assignment {
+/** `field = expression` */
+export interface Assignment {
   field: string;
   expression: Expression;
 }
@@ -19,16 +20,28 @@ export const evaluate = defineCommand({
   name: "eval",
   kind: "streaming",
   parse(reader) {
-    const assignments = [readAssignment(reader)];
-    while (reader.symbol(",")) assignments.push(readAssignment(reader));
-    return { assignments };
+    return { assignments: readAssignments(reader) };
   },
-  async compile({ assignments }, input, context) {
-    let relation = input;
-    for (const group of independent(assignments)) relation = await assigned(relation, group, context);
-    return relation;
-  },
+  compile: ({ assignments }, input, context) => assign(input, assignments, context),
 });
+
+/** With commas between them. */
+export function readAssignments(reader: ArgumentReader): Assignment[] {
+  const assignments = [readAssignment(reader)];
+  while (reader.symbol(",")) assignments.push(readAssignment(reader));
+  return assignments;
+}
+
+/** The rows with the fields, set one after the other. */
+export async function assign(
+  input: Relation,
+  assignments: readonly Assignment[],
+  context: SearchContext,
+): Promise<Relation> {
+  let relation = input;
+  for (const group of independent(assignments)) relation = await assigned(relation, group, context);
+  return relation;
+}
 
 /** `field = expression` */
 export function readAssignment(reader: ArgumentReader): Assignment {

@@ -1,7 +1,10 @@
 /** `makemv`: splits a field into several values. */
 import { type Sql, sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
+import { InvalidPattern, type Pattern, readPattern } from "../regex/pcre.ts";
+import { extractAllSql } from "../regex/regex-sql.ts";
 import { columnOf, extend, fieldValue } from "../relation.ts";
+import type { ArgumentReader } from "../syntax/argument-reader.ts";
 import { readFieldAndOptions } from "../syntax/fields-and-options.ts";
 import { boolean, text } from "../syntax/option-types.ts";
 import { bound, eachOf, textOf, variable } from "../typed.ts";
@@ -16,16 +19,15 @@ export const makemv = defineCommand({
     if (delim !== undefined && tokenizer !== undefined) {
       reader.fail("The options 'delim' and 'tokenizer' cannot be given together.");
     }
-    return { name, delimiter: delim ?? " ", tokenizer, allowEmpty };
+    const pattern = tokenizer === undefined ? undefined : readTokenizer(tokenizer, reader);
+    return { name, delimiter: delim ?? " ", pattern, allowEmpty };
   },
-  compile({ name, delimiter, tokenizer, allowEmpty }, input) {
+  compile({ name, delimiter, pattern, allowEmpty }, input) {
     const column = columnOf(input, name);
     if (column === undefined || name.startsWith("_")) return input;
     const value = fieldValue(column);
     const split = (one: Sql) =>
-      tokenizer === undefined
-        ? sql`string_split(${one}, ${delimiter})`
-        : sql`regexp_extract_all(${one}, ${tokenizer}, 1)`;
+      pattern === undefined ? sql`string_split(${one}, ${delimiter})` : extractAllSql(one, pattern, 1, 0);
     const pieces = value.multi ? sql`flatten(${eachOf(textOf(value), split)})` : split(textOf(value));
     const kept = allowEmpty ? pieces : nonEmpty(pieces);
     const list = bound(kept, (all) => sql`CASE WHEN len(${all}) > 0 THEN ${all} END`);
@@ -33,7 +35,19 @@ export const makemv = defineCommand({
   },
 });
 
+function readTokenizer(text: string, reader: ArgumentReader): Pattern {
+  try {
+    const pattern = readPattern(text);
+    return pattern.groups.length > 0
+      ? pattern
+      : reader.fail(`The tokenizer '${text}' has no capturing group.`);
+  } catch (error) {
+    if (error instanceof InvalidPattern) return reader.fail(error.message);
+    throw error;
+  }
+}
+
 function nonEmpty(list: Sql): Sql {
   const one = variable();
-  return sql`list_filter(${list}, lambda ${one}: ${one} <> '')`;
+  return sql`list_filter(${list}, lambda ${one}: coalesce(${one}, '') <> '')`;
 }

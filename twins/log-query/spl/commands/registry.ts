@@ -1,28 +1,38 @@
 /** The commands of SPL by name: those served, and those of Splunk's reference that are not. */
 import type { Command } from "../command.ts";
 import { commandError, SplError } from "../spl-error.ts";
+import { accum } from "./accum.ts";
+import { addcoltotals } from "./addcoltotals.ts";
+import { addinfo } from "./addinfo.ts";
+import { addtotals } from "./addtotals.ts";
 import { append } from "./append.ts";
 import { appendcols } from "./appendcols.ts";
 import { appendpipe } from "./appendpipe.ts";
+import { autoregress } from "./autoregress.ts";
 import { bin } from "./bin.ts";
 import { chart } from "./chart.ts";
 import { collect } from "./collect.ts";
 import { contingency } from "./contingency.ts";
 import { convert } from "./convert.ts";
 import { dedup } from "./dedup.ts";
+import { delta } from "./delta.ts";
 import { evaluate } from "./eval.ts";
 import { extract } from "./extract.ts";
 import { fieldformat } from "./fieldformat.ts";
 import { fields } from "./fields.ts";
 import { filldown } from "./filldown.ts";
 import { fillnull } from "./fillnull.ts";
+import { foreach } from "./foreach.ts";
+import { format } from "./format.ts";
 import { from } from "./from.ts";
+import { gentimes } from "./gentimes.ts";
 import { head } from "./head.ts";
 import { inputlookup } from "./inputlookup.ts";
 import { join } from "./join.ts";
 import { loadjob } from "./loadjob.ts";
 import { makemv } from "./makemv.ts";
 import { makeresults } from "./makeresults.ts";
+import { map } from "./map.ts";
 import { multisearch } from "./multisearch.ts";
 import { mvcombine } from "./mvcombine.ts";
 import { mvexpand } from "./mvexpand.ts";
@@ -33,6 +43,7 @@ import { regex } from "./regex.ts";
 import { rename } from "./rename.ts";
 import { replace } from "./replace.ts";
 import { rest } from "./rest.ts";
+import { returns } from "./return.ts";
 import { reverse } from "./reverse.ts";
 import { rex } from "./rex.ts";
 import { savedsearch } from "./savedsearch.ts";
@@ -44,37 +55,51 @@ import { spath } from "./spath.ts";
 import { stats } from "./stats.ts";
 import { strcat } from "./strcat.ts";
 import { table } from "./table.ts";
+import { tags } from "./tags.ts";
 import { tail } from "./tail.ts";
 import { timechart } from "./timechart.ts";
+import { transpose } from "./transpose.ts";
 import { trendline } from "./trendline.ts";
 import { tstats } from "./tstats.ts";
 import { union } from "./union.ts";
+import { untable } from "./untable.ts";
 import { where } from "./where.ts";
+import { xyseries } from "./xyseries.ts";
 
 /** One line a command, in the order of their names. */
 export const commands: readonly Command[] = [
-  append, //
+  accum,
+  addcoltotals,
+  addinfo,
+  addtotals,
+  append,
   appendcols,
   appendpipe,
+  autoregress,
   bin,
   chart,
   collect,
   contingency,
   convert,
   dedup,
+  delta,
   evaluate,
   extract,
   fieldformat,
   fields,
   filldown,
   fillnull,
+  foreach,
+  format,
   from,
+  gentimes,
   head,
   inputlookup,
   join,
   loadjob,
   makemv,
   makeresults,
+  map,
   multisearch,
   mvcombine,
   mvexpand,
@@ -85,6 +110,7 @@ export const commands: readonly Command[] = [
   rename,
   replace,
   rest,
+  returns,
   reverse,
   rex,
   savedsearch,
@@ -96,12 +122,16 @@ export const commands: readonly Command[] = [
   stats,
   strcat,
   table,
+  tags,
   tail,
   timechart,
+  transpose,
   trendline,
   tstats,
   union,
+  untable,
   where,
+  xyseries,
 ];
 
 /** Commands of Splunk's reference that are refused by name. */

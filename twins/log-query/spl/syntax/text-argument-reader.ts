@@ -221,12 +221,22 @@ class TextArgumentReader implements ArgumentReader {
 
   #optionValue(name: string): string {
     const token = this.next();
+    if (token.type === "symbol" && token.text === "(") return this.#bareValue(token.start);
     const isValue =
       token.type === "word" ||
       token.type === "string" ||
       (token.type === "symbol" && symbolValues.includes(token.text));
     if (!isValue) this.fail(`Missing a value for option '${name}'.`);
     return token.text;
+  }
+
+  /** A value that begins with a parenthesis goes on to the next blank: `tokenizer=(\S+)`. */
+  #bareValue(start: number): string {
+    const { text } = this.#source;
+    let end = start;
+    while (end < this.#end && !isSpace(text[end])) end++;
+    this.#moveTo(end);
+    return text.slice(start, end);
   }
 
   /** A bare word as a field's name: without its single quotes, with what belongs to it: `avg(x)`, `user."first name"`. */

@@ -1,0 +1,31 @@
+/** `addinfo`: the search's time range and its sid, in every row. */
+import { sql } from "../../../datasets/sql.ts";
+import { defineCommand } from "../command.ts";
+import { extend } from "../relation.ts";
+import type { Typed } from "../typed.ts";
+
+export const addinfo = defineCommand({
+  name: "addinfo",
+  kind: "streaming",
+  parse: () => ({}),
+  compile(_, input, { range, sid, nowMs }) {
+    const { earliestMs = 0, latestMs } = range;
+    return extend(
+      input,
+      new Map([
+        ["info_min_time", seconds(earliestMs)],
+        ["info_max_time", latestMs === undefined ? text("+Infinity") : seconds(latestMs)],
+        ["info_sid", text(sid)],
+        ["info_search_time", seconds(nowMs)],
+      ]),
+    );
+  },
+});
+
+function seconds(ms: number): Typed {
+  return { type: "number", multi: false, sql: sql`CAST(${ms / 1000} AS DOUBLE)` };
+}
+
+function text(value: string): Typed {
+  return { type: "text", multi: false, sql: sql`CAST(${value} AS VARCHAR)` };
+}

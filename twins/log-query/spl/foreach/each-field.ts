@@ -1,0 +1,85 @@
+/** `foreach` over fields: a template of streaming commands, run once for each. */
+import type { BoundCommand } from "../command.ts";
+import { compilePipeline } from "../compile-pipeline.ts";
+import type { Relation } from "../relation.ts";
+import type { SearchContext } from "../search-context.ts";
+import { commandError } from "../spl-error.ts";
+import { hasWildcard, matchingColumns, wildcardMatch } from "../wildcards.ts";
+
+/** What stands for a field in the template. */
+export interface FieldMarks {
+  readonly fieldstr: string;
+  readonly matchstr: string;
+  /** What the first, second and third wildcard have matched. */
+  readonly segments: readonly string[];
+}
+
+interface Arguments {
+  readonly names: readonly string[];
+  readonly template: string;
+  readonly marks: FieldMarks;
+}
+
+export async function eachField(
+  { names, template, marks }: Arguments,
+  input: Relation,
+  context: SearchContext,
+): Promise<Relation> {
+  const stages = matches(input, names).map((match) => parsed(filled(template, match, marks), context));
+  let rows = input;
+  for (const commands of inOneEval(stages, context))
+    rows = await compilePipeline({ commands }, context, rows);
+  return rows;
+}
+
+interface Match {
+  name: string;
+  parts: readonly string[];
+}
+
+/** Each field once. A name without a wildcard need not be in any row. */
+function matches(input: Relation, patterns: readonly string[]): Match[] {
+  const found = patterns.flatMap((pattern): Match[] => {
+    if (!hasWildcard(pattern)) return [{ name: pattern, parts: [] }];
+    return matchingColumns(input, [pattern]).map(({ name }) => ({
+      name,
+      parts: wildcardMatch(pattern, name) ?? [],
+    }));
+  });
+  return [...new Map(found.reverse().map((match) => [match.name, match])).values()].reverse();
+}
+
+function filled(
+  template: string,
+  { name, parts }: Match,
+  { fieldstr, matchstr, segments }: FieldMarks,
+): string {
+  const replacements: [string, string][] = [
+    [fieldstr, name],
+    [matchstr, parts.join("")],
+    ...segments.map((mark, index): [string, string] => [mark, parts[index] ?? ""]),
+  ];
+  return replacements
+    .filter(([mark]) => mark !== "")
+    .reduce((text, [mark, value]) => text.replaceAll(mark, () => value), template);
+}
+
+function parsed(text: string, context: SearchContext): readonly BoundCommand[] {
+  const { commands } = context.parse(text);
+  if (commands.some(({ kind }) => kind !== "streaming")) {
+    throw commandError("foreach", "Search pipeline may not contain non-streaming commands.", "run");
+  }
+  return commands;
+}
+
+/** Many evals in a row become one, which computes what it can at once. */
+function inOneEval(
+  stages: readonly (readonly BoundCommand[])[],
+  context: SearchContext,
+): readonly (readonly BoundCommand[])[] {
+  const evals = stages.flatMap(([first, ...more]) =>
+    first?.name === "eval" && more.length === 0 ? [first.rawArgs] : [],
+  );
+  if (stages.length < 2 || evals.length !== stages.length) return stages;
+  return [context.parse(`eval ${evals.join(", ")}`).commands];
+}
