@@ -31,8 +31,13 @@ const noKnowledge: Knowledge = {
   defaultIndexes: () => [],
 };
 
+/** Numbers are numbers, arrays multi-values, and a missing member is a missing field. */
+export type ExpressionRows = readonly Readonly<Record<string, ResultValue>>[];
+
 export interface ExpressionBench {
   context: SearchContext;
+  /** The same with other rows. */
+  over(rows: ExpressionRows): Pick<ExpressionBench, "values" | "kept">;
   /** Values of the expression, one a row, as they come out of the database. */
   values(expression: Expression): Promise<ResultValue[]>;
   /** Numbers of the rows that are kept, from 0. */
@@ -40,9 +45,8 @@ export interface ExpressionBench {
   close(): Promise<void>;
 }
 
-/** Rows in which numbers are numbers, arrays are multi-values, and a missing member is a missing field. */
 export async function expressionBench(
-  rows: readonly Readonly<Record<string, ResultValue>>[],
+  rows: ExpressionRows,
   { timeZone = "UTC", knowledge = {} }: { timeZone?: string; knowledge?: Partial<Knowledge> } = {},
 ): Promise<ExpressionBench> {
   const store = await openLogStore();
@@ -63,25 +67,26 @@ export async function expressionBench(
     },
     warn: () => {},
   });
-  const input = relation(rows);
-  return {
-    context,
-    async values(expression) {
-      const value = await compileExpression(expression, input, context);
-      const result = await context.run(project(input, [{ name: "value", value }]), rows.length);
-      return result.rows.map(([one = null]) => one);
-    },
-    async kept(condition) {
-      const predicate = await compileCondition(condition, input, context);
-      const result = await context.run(filter(input, predicate), rows.length);
-      return result.rows.map((row) => Number(row.at(-1)));
-    },
-    close: () => store.close(),
+  const over = (given: ExpressionRows) => {
+    const input = relation(given);
+    return {
+      async values(expression: Expression) {
+        const value = await compileExpression(expression, input, context);
+        const result = await context.run(project(input, [{ name: "value", value }]), given.length);
+        return result.rows.map(([one = null]) => one);
+      },
+      async kept(condition: Expression) {
+        const predicate = await compileCondition(condition, input, context);
+        const result = await context.run(filter(input, predicate), given.length);
+        return result.rows.map((row) => Number(row.at(-1)));
+      },
+    };
   };
+  return { context, over, ...over(rows), close: () => store.close() };
 }
 
 /** With the number of each row as its last field. */
-function relation(rows: readonly Readonly<Record<string, ResultValue>>[]): Relation {
+function relation(rows: ExpressionRows): Relation {
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   const fields = names.map((name): RowField => {
     const values = rows.flatMap((row) => row[name] ?? []);

@@ -73,7 +73,7 @@ export function concatenate(left: Value, right: Value, scope: Scope): Value {
 
 function joinedTexts(left: Value, right: Value): Value {
   if (typeof left.constant === "string" && typeof right.constant === "string") {
-    return constant(left.constant + right.constant);
+    return { ...constant(left.constant + right.constant), loose: true };
   }
   return certainly({ ...text(sql`(${singleText(left)} || ${singleText(right)})`), loose: true });
 }
