@@ -1,6 +1,9 @@
 import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ResultValue } from "../../../../../twins/datasets/store/log-store.ts";
+import { functionList } from "../../../../../twins/log-query/spl/eval/functions/list.ts";
+import { evalFunctions } from "../../../../../twins/log-query/spl/eval/functions/registry.ts";
 import { benchNowMs, type SplBench, splBench } from "../../support/spl.ts";
 
 let bench: SplBench;
@@ -142,6 +145,8 @@ const families: Record<string, Cases> = {
     ['if(json_valid(json),"y","n").if(json_valid(word),"y","n")', "yn"],
     ['json("[1, 2]")', "[1,2]"],
     ["json(word)", null],
+    ['json_set_exact("{}","a.b",1)', '{"a.b":1}'],
+    ['json_entries("{\\"a\\":1}")', '[{"key":"a","value":1}]'],
     ['if(json_has_key_exact(json,"t"),"y","n")', "y"],
   ],
   "rule 26: mathematical": [
@@ -268,6 +273,50 @@ describe("rule 27: tostring and tonumber", () => {
       "True 1,234,567.89 0xFF",
     );
     expect(await value('tonumber("zz")')).toBeNull();
+  });
+});
+
+test("lookup gives what a table has for given values", async () => {
+  const rows = {
+    fields: ["status", "description"].map((name) => ({ name, type: "text" as const, multi: false })),
+    rows: [
+      ["404", "Not Found"],
+      ["404", "Gone"],
+      ["200", "OK"],
+    ],
+  };
+  const lookups = await splBench([], {
+    knowledge: { lookup: async (name) => (name === "codes" ? rows : undefined) },
+  });
+  try {
+    const found = await lookups.searchRows(
+      [{ status: 404 }, { status: 500 }],
+      'eval v=lookup("codes", json_object("status",status), json_array("description"))',
+    );
+    expect(found.rows).toEqual([{ status: 404, v: '{"description":"Not Found"}' }, { status: 500 }]);
+    const missing = lookups.searchRows(
+      [{ a: 1 }],
+      'eval v=lookup("none", json_object("a",a), json_array("b"))',
+    );
+    await expect(missing).rejects.toThrow("Could not construct lookup 'none'");
+  } finally {
+    await lookups.close();
+  }
+});
+
+describe("the functions", () => {
+  test("are listed as they are declared", () => {
+    const file = new URL("../../../../../twins/log-query/spl/eval/FUNCTIONS.md", import.meta.url);
+    expect(readFileSync(file, "utf8")).toBe(functionList());
+  });
+
+  test("are all tried", () => {
+    const tried = JSON.stringify(families);
+    const elsewhere = ["lookup", "searchmatch"];
+    const untried = evalFunctions.filter(
+      ({ name }) => !elsewhere.includes(name) && !tried.includes(`${name}(`),
+    );
+    expect(untried.map(({ name }) => name)).toEqual([]);
   });
 });
 

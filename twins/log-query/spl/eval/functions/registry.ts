@@ -5,6 +5,7 @@ import { cryptographicFunctions } from "./crypto.ts";
 import type { EvalFunction } from "./declaration.ts";
 import { informationalFunctions } from "./informational.ts";
 import { jsonFunctions } from "./json.ts";
+import { lookup } from "./lookup.ts";
 import { mathematicalFunctions, trigonometryFunctions } from "./math.ts";
 import { multivalueFunctions } from "./multivalue.ts";
 import { searchmatch } from "./searchmatch.ts";
@@ -20,6 +21,7 @@ export const evalFunctions: readonly EvalFunction[] = [
   ...jsonFunctions,
   ...mathematicalFunctions,
   ...multivalueFunctions,
+  lookup,
   searchmatch,
   ...statisticalFunctions,
   ...textFunctions,

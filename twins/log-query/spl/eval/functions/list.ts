@@ -1,0 +1,28 @@
+/** The functions as a table in Markdown: `FUNCTIONS.md` beside the folder is this. */
+import type { EvalFunction } from "./declaration.ts";
+import { evalFunctions } from "./registry.ts";
+
+export function functionList(): string {
+  const sorted = [...evalFunctions].sort((a, b) => (a.name < b.name ? -1 : 1));
+  return [
+    "# Functions of eval",
+    "",
+    "Made from their declarations in `functions/`.",
+    "",
+    "| function | family | what it gives |",
+    "|---|---|---|",
+    ...sorted.map(
+      (declared) => `| ${signature(declared)} | ${declared.family} | ${cell(declared.summary)} |`,
+    ),
+    "",
+  ].join("\n");
+}
+
+function signature({ syntax, aliases = [] }: EvalFunction): string {
+  const others = aliases.length === 0 ? "" : ` (${aliases.map((alias) => `\`${alias}\``).join(", ")})`;
+  return `\`${cell(syntax)}\`${others}`;
+}
+
+function cell(text: string): string {
+  return text.replaceAll("|", "\\|");
+}
