@@ -30,6 +30,7 @@ import { head } from "./head.ts";
 import { inputlookup } from "./inputlookup.ts";
 import { join } from "./join.ts";
 import { loadjob } from "./loadjob.ts";
+import { lookup } from "./lookup.ts";
 import { makemv } from "./makemv.ts";
 import { makeresults } from "./makeresults.ts";
 import { map } from "./map.ts";
@@ -68,7 +69,7 @@ import { xyseries } from "./xyseries.ts";
 
 /** One line a command, in the order of their names. */
 export const commands: readonly Command[] = [
-  accum,
+  accum, //
   addcoltotals,
   addinfo,
   addtotals,
@@ -97,6 +98,7 @@ export const commands: readonly Command[] = [
   inputlookup,
   join,
   loadjob,
+  lookup,
   makemv,
   makeresults,
   map,
