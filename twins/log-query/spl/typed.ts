@@ -37,6 +37,10 @@ export function numberOf({ type, multi, sql: value }: Typed): Sql {
   if (type === "number") return one;
   if (type === "boolean") return sql`CAST(NULL AS DOUBLE)`;
   // DuckDB would read `1_000`, `inf` and `nan` too.
+  if (one.text.length <= SHORT) {
+    const double = sql`TRY_CAST(${one} AS DOUBLE)`;
+    return sql`CASE WHEN isfinite(${double}) AND NOT contains(${one}, '_') THEN ${double} END`;
+  }
   return sql`TRY_CAST(translate(${one}, '_iInN', '#####') AS DOUBLE)`;
 }
 

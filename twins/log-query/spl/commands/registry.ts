@@ -17,6 +17,7 @@ import { convert } from "./convert.ts";
 import { dedup } from "./dedup.ts";
 import { delta } from "./delta.ts";
 import { evaluate } from "./eval.ts";
+import { eventstats } from "./eventstats.ts";
 import { extract } from "./extract.ts";
 import { fieldformat } from "./fieldformat.ts";
 import { fields } from "./fields.ts";
@@ -40,6 +41,7 @@ import { mvexpand } from "./mvexpand.ts";
 import { nomv } from "./nomv.ts";
 import { outputlookup } from "./outputlookup.ts";
 import { rangemap } from "./rangemap.ts";
+import { rare } from "./rare.ts";
 import { regex } from "./regex.ts";
 import { rename } from "./rename.ts";
 import { replace } from "./replace.ts";
@@ -55,10 +57,12 @@ import { sort } from "./sort.ts";
 import { spath } from "./spath.ts";
 import { stats } from "./stats.ts";
 import { strcat } from "./strcat.ts";
+import { streamstats } from "./streamstats.ts";
 import { table } from "./table.ts";
 import { tags } from "./tags.ts";
 import { tail } from "./tail.ts";
 import { timechart } from "./timechart.ts";
+import { top } from "./top.ts";
 import { transpose } from "./transpose.ts";
 import { trendline } from "./trendline.ts";
 import { tstats } from "./tstats.ts";
@@ -85,6 +89,7 @@ export const commands: readonly Command[] = [
   dedup,
   delta,
   evaluate,
+  eventstats,
   extract,
   fieldformat,
   fields,
@@ -108,6 +113,7 @@ export const commands: readonly Command[] = [
   nomv,
   outputlookup,
   rangemap,
+  rare,
   regex,
   rename,
   replace,
@@ -123,10 +129,12 @@ export const commands: readonly Command[] = [
   spath,
   stats,
   strcat,
+  streamstats,
   table,
   tags,
   tail,
   timechart,
+  top,
   transpose,
   trendline,
   tstats,

@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type SplBench, splBench } from "../../support/spl.ts";
+
+const rows = [
+  ...Array.from({ length: 6 }, () => ({ url: "/a", code: 200, host: "x" })),
+  ...Array.from({ length: 3 }, () => ({ url: "/b", code: 200, host: "y" })),
+  ...Array.from({ length: 2 }, () => ({ url: "/c", code: 500, host: "y" })),
+  { url: "/d", code: 500 },
+  { code: 404 },
+];
+
+describe("top and rare", () => {
+  let bench: SplBench;
+  beforeAll(async () => {
+    bench = await splBench();
+  });
+  afterAll(() => bench.close());
+  const run = async (text: string) => (await bench.searchRows(rows, text)).rows;
+
+  test("rule 50: top gives the ten most frequent values with their count and percent of all rows that have the field", async () => {
+    expect(await run("top url")).toEqual([
+      { url: "/a", count: 6, percent: 50 },
+      { url: "/b", count: 3, percent: 25 },
+      { url: "/c", count: 2, percent: 16.666667 },
+      { url: "/d", count: 1, percent: 8.333333 },
+    ]);
+    expect(await run("top 1 url")).toEqual([{ url: "/a", count: 6, percent: 50 }]);
+    expect(await run("top limit=1 url useother=t otherstr=rest")).toEqual([
+      { url: "/a", count: 6, percent: 50 },
+      { url: "rest", count: 6, percent: 50 },
+    ]);
+    expect(await run("top url showperc=f countfield=hits limit=1")).toEqual([{ url: "/a", hits: 6 }]);
+    expect(await run("top limit=1 showcount=f percentfield=share url")).toEqual([{ url: "/a", share: 50 }]);
+    const many = Array.from({ length: 30 }, (_, n) => ({ n }));
+    expect((await bench.searchRows(many, "top n")).rows.map(({ n }) => n)).toEqual([
+      0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
+    ]);
+    expect((await bench.searchRows(many, "top limit=0 n")).rows).toHaveLength(30);
+  });
+
+  test("rule 50: of several fields, combinations; by fields, for each of their values", async () => {
+    expect(await run("top 2 code, host")).toEqual([
+      { code: 200, host: "x", count: 6, percent: 54.545455 },
+      { code: 200, host: "y", count: 3, percent: 27.272727 },
+    ]);
+    expect(await run("top limit=1 useother=t url by host")).toEqual([
+      { host: "x", url: "/a", count: 6, percent: 100 },
+      { host: "y", url: "/b", count: 3, percent: 60 },
+      { host: "y", url: "OTHER", count: 2, percent: 40 },
+    ]);
+    const { fields } = await bench.searchRows(rows, "top url by host");
+    expect(fields).toEqual(["host", "url", "count", "percent"]);
+  });
+
+  test("rule 50: rare gives the least frequent first", async () => {
+    expect(await run("rare limit=2 url")).toEqual([
+      { url: "/d", count: 1, percent: 8.333333 },
+      { url: "/c", count: 2, percent: 16.666667 },
+    ]);
+    expect(await run("rare nowhere")).toEqual([]);
+  });
+
+  test("each value of a multi-value counts", async () => {
+    const lists = [{ tags: ["x", "y"] }, { tags: ["x"] }];
+    expect((await bench.searchRows(lists, "top tags")).rows).toEqual([
+      { tags: "x", count: 2, percent: 66.666667 },
+      { tags: "y", count: 1, percent: 33.333333 },
+    ]);
+  });
+});
