@@ -53,13 +53,20 @@ function rowOf(fields: readonly string[]): Rows {
 /** The data models that searches name, with those of their objects that they name; all events are in them. */
 function dataModels(searches: readonly string[]): Map<string, DataModelObject[]> {
   const models = new Map<string, DataModelObject[]>();
-  const named = /datamodel\s*[=:]?\s*"?(\w+)"?(?:\."?(\w+)"?)?/gi;
-  for (const [, model = "", object = model] of searches.flatMap((search) => [...search.matchAll(named)])) {
-    const objects = models.get(model.toLowerCase()) ?? [];
-    if (objects.every((known) => known.object !== object)) {
-      objects.push({ model, object, constraint: "", fields: {} });
+  for (const search of searches) {
+    const nodes = [...search.matchAll(/nodename\s*=\s*"?[\w.]*?(\w+)\b(?!\.)/gi)].map(
+      ([, node = ""]) => node,
+    );
+    for (const [, model = "", object = model] of search.matchAll(
+      /datamodel\s*[=:]?\s*"?(\w+)"?(?:\."?(\w+)"?)?/gi,
+    )) {
+      const objects = models.get(model.toLowerCase()) ?? [];
+      for (const name of [object, ...nodes]) {
+        if (objects.some((known) => known.object === name)) continue;
+        objects.push({ model, object: name, constraint: "", fields: {} });
+      }
+      models.set(model.toLowerCase(), objects);
     }
-    models.set(model.toLowerCase(), objects);
   }
   return models;
 }

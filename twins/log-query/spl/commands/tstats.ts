@@ -43,9 +43,9 @@ export const tstats = defineCommand<Arguments>({
   kind: "generating",
   kindOf: ({ append }) => (append ? "report" : "generating"),
   parse(reader) {
-    const { prestats, append = false, fillnull_value: fill } = reader.options(optionTypes);
+    const { options, calls } = readHead(reader);
+    const { prestats, append = false, fillnull_value: fill } = options;
     if (prestats) reader.fail("prestats=true is not served here.");
-    const calls = readAggregates(reader, ["from", "where", "by", "groupby"]);
     if (calls.length === 0) reader.fail("You must specify at least one aggregation.");
     checkAggregates(calls, "tstats");
     const { dataModel, node } = readFrom(reader);
@@ -125,6 +125,18 @@ function filled(rows: Relation, by: readonly string[], fill: string | undefined)
     return [name, { type: "text", multi: value.multi, sql: sql`coalesce(${textOf(value)}, ${missing})` }];
   });
   return extend(rows, new Map(changes.filter(([name]) => name !== "_time")));
+}
+
+/** Options and aggregates, in whatever order. */
+function readHead(reader: ArgumentReader) {
+  const options = reader.options(optionTypes);
+  const calls: AggregateCall[] = [];
+  for (;;) {
+    const more = readAggregates(reader, ["from", "where", "by", "groupby"]);
+    if (more.length === 0) return { options, calls };
+    calls.push(...more);
+    Object.assign(options, reader.options(optionTypes));
+  }
 }
 
 function readFrom(reader: ArgumentReader): { dataModel: string | undefined; node: string | undefined } {

@@ -30,6 +30,9 @@ describe("tstats", () => {
       { host: "b", count: 1, bytes: 30 },
     ]);
     expect(await rows("tstats count")).toEqual([{ count: 5 }]);
+    expect(await rows("| tstats count, summariesonly=t fillnull_value=none max(bytes) as most")).toEqual([
+      { count: 5, most: 30 },
+    ]);
   });
 
   test("fields of a data model have their object's name before them, and its constraint holds", async () => {
