@@ -27,6 +27,8 @@ export interface Found {
 }
 
 export interface BenchOptions {
+  /** The events go into it, and it is closed with the bench; an empty one by default. */
+  store?: LogStore;
   /** By default there are no knowledge objects. */
   knowledge?: Partial<Knowledge>;
   nowMs?: number;
@@ -54,7 +56,7 @@ export async function splBench(
   events: readonly object[] = [],
   options: BenchOptions = {},
 ): Promise<SplBench> {
-  const store = await openLogStore({ textIndex: "raw" });
+  const store = options.store ?? (await openLogStore({ textIndex: "raw" }));
   if (events.length > 0) {
     await store.write(
       events.map((event, number) => ({ id: `e${number}`, index: "main", source: JSON.stringify(event) })),

@@ -85,7 +85,7 @@ function equals(one: Typed, text: string, caseCounts: boolean): Sql {
   if (one.type === "number") {
     return numeral.test(text)
       ? sql`(${one.sql} = CAST(${Number(text)} AS DOUBLE))`
-      : sql`(${one.sql} IS NULL)`;
+      : sql`nullif(${one.sql} IS NULL, true)`;
   }
   return sql`(${fold(one.sql)} = ${fold(sql`CAST(${text} AS VARCHAR)`)})`;
 }

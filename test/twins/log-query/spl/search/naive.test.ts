@@ -1,0 +1,140 @@
+/** Compiled searches find what a naive evaluator finds, in events that the index has and in those that it does not have yet. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { ingest } from "../../../../../twins/datasets/ingest/ingest.ts";
+import { openLogStore } from "../../../../../twins/datasets/store/duckdb-log-store.ts";
+import { type SplBench, splBench } from "../../support/spl.ts";
+import { type Event, matches, type Search } from "./naive.ts";
+
+const words = [
+  "err",
+  "Error",
+  "ERR",
+  "a.b",
+  "x-y",
+  "10.1.2.3",
+  "err_x",
+  "ü",
+  "foo",
+  "bar",
+  "u17",
+  "a%20b",
+  "--",
+];
+const word = fc.constantFrom(...words);
+const text = fc
+  .array(word, { minLength: 1, maxLength: 3 })
+  .chain((parts) =>
+    fc.constantFrom(" ", "/", "\t", "", '"', "\\", "<").map((between) => parts.join(between)),
+  );
+const event = fc.record(
+  {
+    a: text,
+    b: word,
+    n: fc.integer({ min: -3, max: 12 }),
+    tags: fc.array(word, { minLength: 2, maxLength: 3 }),
+  },
+  { requiredKeys: [] },
+);
+const pattern = fc.oneof(
+  word,
+  text,
+  word.map((one) => `${one}*`),
+  word.map((one) => `*${one}`),
+  fc.tuple(word, word).map(([one, other]) => `${one}*${other}`),
+  fc.constantFrom("5", "-1", "1*", "*", "", "e", "rr"),
+);
+const term = fc.record({
+  kind: fc.constant("term" as const),
+  text: pattern.filter((one) => !/["\\()]/.test(one) && one !== ""),
+  mode: fc.constantFrom("" as const, "" as const, "CASE" as const, "TERM" as const),
+});
+const field = fc.constantFrom("a", "b", "n", "tags", "missing");
+const compare = fc.record({
+  kind: fc.constant("compare" as const),
+  field,
+  comparator: fc.constantFrom("=" as const, "=" as const, "!=" as const, "<" as const, ">=" as const),
+  text: pattern,
+});
+const among = fc.record({
+  kind: fc.constant("in" as const),
+  field,
+  texts: fc.array(pattern, { minLength: 1, maxLength: 25 }),
+});
+const { search } = fc.letrec<{ search: Search }>((tie) => ({
+  search: fc.oneof(
+    { maxDepth: 3 },
+    fc.oneof(term, compare, among),
+    fc.record({ kind: fc.constant("not" as const), operand: tie("search") }),
+    fc.record({
+      kind: fc.constantFrom("and" as const, "or" as const),
+      operands: fc.array(tie("search"), { minLength: 2, maxLength: 3 }),
+    }),
+  ),
+}));
+
+const quoted = (value: string) => `"${value.replace(/["\\]/g, "\\$&")}"`;
+
+function written(expression: Search): string {
+  switch (expression.kind) {
+    case "and":
+    case "or":
+      return `(${expression.operands.map(written).join(expression.kind === "or" ? " OR " : " ")})`;
+    case "not":
+      return `NOT ${written(expression.operand)}`;
+    case "term":
+      return expression.mode === ""
+        ? quoted(expression.text)
+        : `${expression.mode}(${quoted(expression.text)})`;
+    case "compare":
+      return `${expression.field}${expression.comparator}${quoted(expression.text)}`;
+    case "in":
+      return `${expression.field} IN (${expression.texts.map(quoted).join(", ")})`;
+  }
+}
+
+const events: Event[] = fc
+  .sample(event, { numRuns: 200, seed: 7 })
+  .map((one, id) => ({ id: `id${id}`, ...one }));
+const indexed = events.slice(0, 150);
+let folder: string;
+let bench: SplBench;
+
+async function* lines() {
+  yield Buffer.from(indexed.map((one) => JSON.stringify(one)).join("\n"));
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "offhook-naive-"));
+  const { file } = await ingest({ bytes: lines(), format: "ndjson" }, folder, undefined, "raw");
+  const store = await openLogStore({ baselineFile: file, textIndex: "raw", index: "main" });
+  bench = await splBench(events.slice(150), { store });
+});
+afterAll(async () => {
+  await bench.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+test("a search finds what a naive evaluator finds", async () => {
+  await fc.assert(
+    fc.asyncProperty(search, async (expression) => {
+      const { rows } = await bench.search(`search ${written(expression)} | fields id`);
+      const expected = events.filter((one) => matches(expression, one, JSON.stringify(one)));
+      expect(rows.map(({ id }) => id).sort()).toEqual(expected.map(({ id }) => id).sort());
+    }),
+    { numRuns: 150, seed: 11 },
+  );
+});
+
+test("what is rare is looked up, what is not is looked for in all events", async () => {
+  const rare = await bench.search("search id42 | fields id");
+  expect(rare.rows).toEqual([expect.objectContaining({ id: "id42" })]);
+  expect(rare.statements.at(-1)).toContain("_row IN (");
+  const value = await bench.search("search id=ID7 b=* | fields id");
+  expect(value.rows).toEqual([expect.objectContaining({ id: "id7" })]);
+  expect(value.statements.at(-1)).toContain("_row IN (");
+  expect((await bench.search("search id* OR n=4 | fields id")).statements.at(-1)).not.toContain("_row IN (");
+});
