@@ -21,6 +21,7 @@ import { eventstats } from "./eventstats.ts";
 import { extract } from "./extract.ts";
 import { fieldformat } from "./fieldformat.ts";
 import { fields } from "./fields.ts";
+import { fieldsummary } from "./fieldsummary.ts";
 import { filldown } from "./filldown.ts";
 import { fillnull } from "./fillnull.ts";
 import { foreach } from "./foreach.ts";
@@ -35,6 +36,7 @@ import { lookup } from "./lookup.ts";
 import { makemv } from "./makemv.ts";
 import { makeresults } from "./makeresults.ts";
 import { map } from "./map.ts";
+import { metadata } from "./metadata.ts";
 import { multisearch } from "./multisearch.ts";
 import { mvcombine } from "./mvcombine.ts";
 import { mvexpand } from "./mvexpand.ts";
@@ -66,6 +68,7 @@ import { top } from "./top.ts";
 import { transpose } from "./transpose.ts";
 import { trendline } from "./trendline.ts";
 import { tstats } from "./tstats.ts";
+import { typeahead } from "./typeahead.ts";
 import { union } from "./union.ts";
 import { untable } from "./untable.ts";
 import { where } from "./where.ts";
@@ -73,7 +76,7 @@ import { xyseries } from "./xyseries.ts";
 
 /** One line a command, in the order of their names. */
 export const commands: readonly Command[] = [
-  accum, //
+  accum,
   addcoltotals,
   addinfo,
   addtotals,
@@ -93,6 +96,7 @@ export const commands: readonly Command[] = [
   extract,
   fieldformat,
   fields,
+  fieldsummary,
   filldown,
   fillnull,
   foreach,
@@ -107,6 +111,7 @@ export const commands: readonly Command[] = [
   makemv,
   makeresults,
   map,
+  metadata,
   multisearch,
   mvcombine,
   mvexpand,
@@ -138,6 +143,7 @@ export const commands: readonly Command[] = [
   transpose,
   trendline,
   tstats,
+  typeahead,
   union,
   untable,
   where,

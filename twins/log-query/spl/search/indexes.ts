@@ -16,3 +16,9 @@ export function namesIndexes(expression: SearchExpression): boolean {
       return false;
   }
 }
+
+/** All events of these indexes, whose names can have wildcards; of the default ones when there are none. */
+export function amongIndexes(names: readonly string[]): SearchExpression {
+  if (names.length === 0) return { node: "all" };
+  return { node: "in", field: "index", values: names.map((text) => ({ text, quoted: true })) };
+}

@@ -11,6 +11,9 @@ export type Search =
 
 const major = new Set("[]<>(){}|!;,'\"*\t\n\f\r &?+");
 const minor = new Set("/:=@.-$#%\\_");
+const longBreakers = "(?:--|%(?:2526|2520|21|26|3B|7C|20|2B|3D|5D|5B|3A|0A|2C|28|29))";
+const longBreakerBefore = new RegExp(`${longBreakers}$`, "i");
+const longBreakerAfter = new RegExp(`^${longBreakers}`, "i");
 const isBreaker = (char: string) => major.has(char) || minor.has(char);
 
 export function matches(search: Search, event: Event, raw: string): boolean {
@@ -75,16 +78,17 @@ function hasTerm(text: string, mode: string, raw: string): boolean {
   const parts = term.split("*");
   if (parts.every((part) => part === "")) return true;
   const majorsOnly = mode === "TERM" && [...term].some((char) => minor.has(char));
-  const ends = (char: string | undefined) =>
-    char === undefined || (majorsOnly ? major.has(char) : isBreaker(char));
+  const ends = (char: string) => char === "" || (majorsOnly ? major.has(char) : isBreaker(char));
   const [first = ""] = parts;
   const last = parts.at(-1) ?? "";
   const openStart = first === "" || (!majorsOnly && isBreaker(first.charAt(0)));
   const openEnd = last === "" || (!majorsOnly && isBreaker(last.charAt(last.length - 1)));
   const words = parts.filter((part) => part !== "");
   for (let start = 0; start <= whole.length; start++) {
-    if (!openStart && !ends(whole[start - 1])) continue;
-    if (endsOf(whole, start, words).some((end) => openEnd || ends(whole[end]))) return true;
+    const before = whole.slice(0, start);
+    if (!openStart && !ends(before.slice(-1)) && !longBreakerBefore.test(before)) continue;
+    const isEnd = (end: number) => ends(whole.charAt(end)) || longBreakerAfter.test(whole.slice(end));
+    if (endsOf(whole, start, words).some((end) => openEnd || isEnd(end))) return true;
   }
   return false;
 }
