@@ -65,6 +65,7 @@ import { tags } from "./tags.ts";
 import { tail } from "./tail.ts";
 import { timechart } from "./timechart.ts";
 import { top } from "./top.ts";
+import { transaction } from "./transaction.ts";
 import { transpose } from "./transpose.ts";
 import { trendline } from "./trendline.ts";
 import { tstats } from "./tstats.ts";
@@ -140,6 +141,7 @@ export const commands: readonly Command[] = [
   tail,
   timechart,
   top,
+  transaction,
   transpose,
   trendline,
   tstats,

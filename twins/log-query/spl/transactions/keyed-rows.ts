@@ -1,0 +1,68 @@
+/** The rows with what decides which of them belong together. */
+import { identifier, joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
+import { compileCondition } from "../eval/compile-expression.ts";
+import { type Column, columnOf, fieldValue, orderBy, type Relation } from "../relation.ts";
+import { searchCondition } from "../search/search-rows.ts";
+import type { SearchContext } from "../search-context.ts";
+import { numberOf, textOf } from "../typed.ts";
+import type { Boundary, TransactionOptions } from "./options.ts";
+
+/** Hidden columns. */
+export const time = identifier("#time");
+export const isStart = identifier("#start");
+export const isEnd = identifier("#end");
+export const keyName = (index: number): Sql => identifier(`#key${index}`);
+
+export interface KeyedRows {
+  /** The columns of `input`, and `#time`, `#start`, `#end`, `#key0…`; without rows that have none of the keys, if they must have one. */
+  readonly select: Sql;
+  readonly input: Relation;
+  /** The fields that rows have in common: those of the options that any row has. */
+  readonly keys: readonly Column[];
+}
+
+export async function keyedRows(
+  input: Relation,
+  { fields, startsWith, endsWith, connected, unifyEnds }: TransactionOptions,
+  context: SearchContext,
+): Promise<KeyedRows> {
+  const keys = fields.flatMap((name) => columnOf(input, name) ?? []);
+  const moment = columnOf(input, "_time");
+  const items = [
+    raw("r.*"),
+    sql`coalesce(${moment === undefined ? raw("NULL") : numberOf(fieldValue(moment))}, 0) AS ${time}`,
+    sql`${await matches(startsWith, input, context)} AS ${isStart}`,
+    sql`${await matches(endsWith, input, context)} AS ${isEnd}`,
+    ...keys.map((column, index) => sql`${textOf(fieldValue(column))} AS ${keyName(index)}`),
+  ];
+  const present = keys.map(isPresent);
+  const all = fields.length === 0 || !(connected && unifyEnds);
+  const kept = all ? raw("true") : present.length === 0 ? raw("false") : joined(present, " OR ");
+  return {
+    select: sql`SELECT ${joined(items, ", ")} FROM (${input.select}) AS r WHERE ${kept}`,
+    input,
+    keys,
+  };
+}
+
+/** Whether a row has the field. */
+export function isPresent({ column }: Column): Sql {
+  return sql`${identifier(column)} IS NOT NULL`;
+}
+
+/** The newest first; what came before decides between equals. */
+export function newestFirst({ input }: KeyedRows): Sql {
+  const keys = orderBy(input.order);
+  return keys === undefined ? sql`${time} DESC` : sql`${time} DESC, ${keys}`;
+}
+
+async function matches(
+  boundary: Boundary | undefined,
+  input: Relation,
+  context: SearchContext,
+): Promise<Sql> {
+  if (boundary === undefined) return raw("false");
+  return boundary.kind === "search"
+    ? searchCondition(boundary.expression, input, context)
+    : compileCondition(boundary.expression, input, context, "'transaction' command");
+}

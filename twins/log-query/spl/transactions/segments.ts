@@ -1,0 +1,132 @@
+/**
+ * Transactions of rows that all have the same fields, or share one: in SQL. Rows are looked at from the newest to the oldest, as splunkd
+ * does: one that ends a transaction begins a new segment, and so does the one after that which starts it, or after a pause.
+ */
+import { identifier, joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
+import { defineRowFunction } from "../../../datasets/store/program-functions.ts";
+import type { SearchContext } from "../search-context.ts";
+import { countOf } from "../subsearch-limit.ts";
+import { isEnd, isStart, type KeyedRows, keyName, newestFirst, time } from "./keyed-rows.ts";
+import type { TransactionOptions } from "./options.ts";
+
+/** Rows with the transaction that each of them is in. */
+export interface MarkedRows {
+  /** The columns of the keyed rows, `#rank` (the higher, the older) and those of `groups`. */
+  select: Sql;
+  /** What rows of one transaction have in common. */
+  groups: readonly Sql[];
+  /** What a transaction has in `closed_txn`, over its rows; `undefined`: what its limits say. */
+  closed: Sql | undefined;
+}
+
+export const rank = identifier("#rank");
+const segment = identifier("#segment");
+const part = identifier("#part");
+
+export async function segmentedRows(
+  rows: KeyedRows,
+  options: TransactionOptions,
+  context: SearchContext,
+): Promise<MarkedRows> {
+  const keys = rows.keys.map((_, index) => keyName(index));
+  const by = keys.length === 0 ? raw("") : sql`PARTITION BY ${joined(keys, ", ")}`;
+  const order = newestFirst(rows);
+  const window = sql`(${by} ORDER BY ${order})`;
+  const begins = [
+    ...(options.endsWith ? [isEnd] : []),
+    ...(options.startsWith ? [sql`lag(${isStart}, 1, false) OVER ${window}`] : []),
+    ...pauses(options).map(
+      (seconds) => sql`lag(${time}) OVER ${window} - ${time} > CAST(${seconds} AS DOUBLE)`,
+    ),
+  ];
+  const first = begins.length === 0 ? raw("false") : sql`coalesce(${joined(begins, " OR ")}, false)`;
+  const begun = sql`SELECT *, ${first} AS "#begins", row_number() OVER ${window} AS ${rank} FROM (${rows.select}) AS k`;
+  const segments =
+    begins.length === 0
+      ? sql`SELECT *, 0 AS ${segment} FROM (${begun}) AS b`
+      : sql`SELECT *, sum(CASE WHEN "#begins" THEN 1 ELSE 0 END) OVER (${by} ORDER BY ${rank} ROWS UNBOUNDED PRECEDING) AS ${segment} FROM (${begun}) AS b`;
+  const groups = [...keys, segment];
+  const marked: MarkedRows = { select: segments, groups, closed: undefined };
+  if (!(await exceed(marked, options, rows, context))) return marked;
+  return inParts(marked, keys, options);
+}
+
+/** A pause that is longer than a transaction may be parts rows as well. */
+function pauses({ maxPause, maxSpan }: TransactionOptions): number[] {
+  const limits = [maxPause, maxSpan].filter((limit) => limit !== undefined);
+  return limits.length === 0 ? [] : [Math.min(...limits)];
+}
+
+/** Over the rows of one group: whether they are too many, or too far apart. */
+function exceeds({ maxSpan, maxEvents }: TransactionOptions): Sql | undefined {
+  const tests = [
+    ...(maxSpan === undefined ? [] : [sql`max(${time}) - min(${time}) > CAST(${maxSpan} AS DOUBLE)`]),
+    ...(maxEvents === undefined ? [] : [sql`count(*) > CAST(${maxEvents} AS BIGINT)`]),
+  ];
+  return tests.length === 0 ? undefined : joined(tests, " OR ");
+}
+
+/** Whether any segment does. */
+async function exceed(
+  { select, groups }: MarkedRows,
+  options: TransactionOptions,
+  { input }: KeyedRows,
+  context: SearchContext,
+): Promise<boolean> {
+  const test = exceeds(options);
+  if (test === undefined) return false;
+  const some = sql`SELECT 1 FROM (${select}) AS s GROUP BY ${joined([...groups], ", ")} HAVING ${test} LIMIT 1`;
+  return (await countOf({ ...input, select: some }, context)) > 0;
+}
+
+/** Where new parts begin: the positions from 0, with commas between them. */
+const partsOf = defineRowFunction("splunk.transaction-parts", (times, maxSpan, maxEvents) => {
+  if (times === null) return null;
+  const span = maxSpan === null ? Number.POSITIVE_INFINITY : Number(maxSpan);
+  const most = maxEvents === null ? Number.POSITIVE_INFINITY : Number(maxEvents);
+  const starts: number[] = [];
+  let newest = Number.NaN;
+  let events = 0;
+  times.split(",").forEach((text, position) => {
+    const moment = Number(text);
+    if (position === 0 || newest - moment > span || events >= most) {
+      if (position > 0) starts.push(position);
+      newest = moment;
+      events = 0;
+    }
+    events++;
+  });
+  return starts.join(",");
+});
+
+/** Segments that exceed a limit are cut from the newest row on: what one part can hold depends on where it begins. */
+function inParts(
+  { select, groups }: MarkedRows,
+  keys: readonly Sql[],
+  options: TransactionOptions,
+): MarkedRows {
+  const { maxSpan, maxEvents } = options;
+  const times = sql`string_agg(CAST(${time} AS VARCHAR), ',' ORDER BY ${rank})`;
+  const starts = partsOf(times, bound(maxSpan), bound(maxEvents));
+  const names = joined([...groups], ", ");
+  const cut = sql`SELECT ${names}, min(${rank}) AS "#first", ${starts} AS "#starts" FROM (${select}) AS s GROUP BY ${names} HAVING ${exceeds(options) ?? raw("false")}`;
+  const begins = sql`SELECT ${joined([...keys, sql`"#first" + CAST(unnest(string_split("#starts", ',')) AS BIGINT) AS "#begin"`], ", ")} FROM (${cut}) AS c WHERE "#starts" <> ''`;
+  const same = joined([...keys.map((key) => sql`s.${key} = p.${key}`), sql`s.${rank} = p."#begin"`], " AND ");
+  const by =
+    keys.length === 0
+      ? raw("")
+      : sql`PARTITION BY ${joined(
+          keys.map((key) => sql`s.${key}`),
+          ", ",
+        )}`;
+  const number = sql`sum(CASE WHEN p."#begin" IS NULL THEN 0 ELSE 1 END) OVER (${by} ORDER BY s.${rank} ROWS UNBOUNDED PRECEDING) AS ${part}`;
+  return {
+    select: sql`SELECT s.*, ${number} FROM (${select}) AS s LEFT JOIN (${begins}) AS p ON ${same}`,
+    groups: [...groups, part],
+    closed: undefined,
+  };
+}
+
+function bound(limit: number | undefined): Sql {
+  return limit === undefined ? raw("CAST(NULL AS VARCHAR)") : sql`CAST(${String(limit)} AS VARCHAR)`;
+}
