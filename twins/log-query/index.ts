@@ -15,6 +15,7 @@ import { savedSearchRunOperations } from "./api/saved-search-runs.ts";
 import { savedSearchOperations } from "./api/saved-searches.ts";
 import { serverOperations } from "./api/server.ts";
 import { timeParserOperations } from "./api/timeparser.ts";
+import { typeaheadOperations } from "./api/typeahead.ts";
 import { userOperations } from "./api/users.ts";
 import { collectorOperations } from "./collector/operations.ts";
 import { logQueryConfig } from "./config.ts";
@@ -43,6 +44,7 @@ export default defineTwin({
     ...jobFigureOperations,
     ...parserOperations,
     ...timeParserOperations,
+    ...typeaheadOperations,
     ...savedSearchOperations,
     ...savedSearchRunOperations,
   ],

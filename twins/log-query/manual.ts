@@ -14,8 +14,38 @@ export const logQueryManual: TwinManual = {
   ],
   repeatedWrites: [
     {
+      id: "splunk.saved-again",
+      text: "Saving a search under a name that is taken, or starting one under a sid that is taken, is a 409 that changes nothing.",
+    },
+    {
       id: "splunk.login-again",
       text: "Each login gives a session key of its own; those given before stay good until they are ended or an hour passes without use.",
+    },
+  ],
+  notes: [
+    {
+      id: "splunk.addresses",
+      text: "The management API answers below /services and below /servicesNS/{owner}/{app} alike, and jobs under their first and their second version.",
+    },
+    {
+      id: "splunk.jobs",
+      text: "Each search is a row of jobs, until it is cancelled or its time to live is over by the sandbox's clock; removing the row cancels the search.",
+    },
+    {
+      id: "splunk.job-results",
+      text: "A job keeps at most 50000 rows of its result; one that came with a snapshot is searched again when its results are asked for.",
+    },
+    {
+      id: "splunk.concurrency",
+      text: "10 searches run at a time and 100 wait for their turn; more are a 503 in the vendor's words.",
+    },
+    {
+      id: "splunk.real-time",
+      text: "Real-time searches are refused.",
+    },
+    {
+      id: "splunk.statements",
+      text: "The statements that a search ran as are in its search.log.",
     },
   ],
 };

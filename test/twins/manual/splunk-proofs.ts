@@ -1,10 +1,22 @@
 /** Proofs of what the log-query twin says of itself. */
 import { expect } from "vitest";
+import { queryGate } from "../../../twins/datasets/store/query-gate.ts";
 import { request } from "../../support/http.ts";
 import type { Proofs } from "./proof.ts";
 
 const form = { "content-type": "application/x-www-form-urlencoded" };
 const INFO = "/services/server/info?output_mode=json";
+
+const JOBS = "/services/search/jobs";
+
+/** A request with the seeded token, for JSON; parameters go as a form. */
+function asAdmin(method: string, address: string, parameters: Record<string, string> = {}) {
+  const mark = address.includes("?") ? "&" : "?";
+  return request(method, `${address}${mark}output_mode=json`, {
+    headers: { authorization: "Bearer splunk-twin-token", ...form },
+    ...(method === "GET" ? {} : { body: new URLSearchParams(parameters).toString() }),
+  });
+}
 
 export const splunkProofs: Proofs = {
   async "splunk.accounts"({ url, control }) {
@@ -44,5 +56,76 @@ export const splunkProofs: Proofs = {
     await control("PUT", "/clock", { now: later, frozen: true });
     expect((await Promise.all(keys.map(asked))).map(({ status }) => status)).toEqual([401, 401]);
     expect((await asked(await login())).status).toBe(200);
+  },
+  async "splunk.saved-again"({ url }) {
+    const save = (search: string) =>
+      asAdmin("POST", `${url}/services/saved/searches`, { name: "mine", search });
+    expect((await save("error")).status).toBe(201);
+    expect((await save("other")).status).toBe(409);
+    const saved = await asAdmin("GET", `${url}/services/saved/searches/mine`);
+    expect(saved.body.entry[0].content.search).toBe("error");
+    const start = () => asAdmin("POST", `${url}${JOBS}`, { search: "search *", id: "one" });
+    expect([(await start()).status, (await start()).status]).toEqual([201, 409]);
+  },
+  async "splunk.addresses"({ url }) {
+    const { sid } = (await asAdmin("POST", `${url}${JOBS}`, { search: "search *" })).body;
+    for (const place of ["services", "servicesNS/nobody/search", "servicesNS/-/-"]) {
+      for (const version of ["search/jobs", "search/v2/jobs"]) {
+        const { body } = await asAdmin("GET", `${url}/${place}/${version}/${sid}`);
+        expect(body.entry[0].content.sid).toBe(sid);
+      }
+    }
+  },
+  async "splunk.jobs"({ url, control }) {
+    const start = async () => {
+      const search = "search *";
+      const { body } = await asAdmin("POST", `${url}${JOBS}`, { search, exec_mode: "blocking" });
+      return String(body.sid);
+    };
+    const rows = async () => (await control("GET", "/data?entity_type=jobs")).body.rows;
+    const [kept, removed] = [await start(), await start()];
+    expect(await rows()).toMatchObject([{ sid: kept, search: "search *", state: "DONE" }, { sid: removed }]);
+    await control("DELETE", "/data", { entity_type: "jobs", key: removed });
+    expect((await asAdmin("GET", `${url}${JOBS}/${removed}`)).status).toBe(404);
+    const { body: clock } = await control("GET", "/clock");
+    await control("PUT", "/clock", { now: new Date(Date.parse(clock.now) + 601_000).toISOString() });
+    expect((await asAdmin("GET", `${url}${JOBS}/${kept}`)).status).toBe(404);
+  },
+  async "splunk.job-results"({ url, control }) {
+    const search = "| makeresults count=50001";
+    const { sid } = (await asAdmin("POST", `${url}${JOBS}`, { search, exec_mode: "blocking" })).body;
+    const last = async () => (await asAdmin("POST", `${url}${JOBS}/${sid}/results`, { offset: "-1" })).body;
+    expect(await last()).toMatchObject({ init_offset: 49_999, results: [{}] });
+    const { tables } = (await control("POST", "/snapshot")).body;
+    expect((await control("POST", "/reset", { data: tables })).status).toBe(200);
+    expect(await last()).toMatchObject({ init_offset: 49_999, results: [{}] });
+  },
+  async "splunk.concurrency"({ url }) {
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    for (let n = 0; n < 2; n++) void queryGate.run({}, () => held);
+    try {
+      const start = () => asAdmin("POST", `${url}${JOBS}`, { search: "search *" });
+      for (let n = 0; n < 110; n++) expect((await start()).status).toBe(201);
+      expect((await start()).status).toBe(503);
+      const { body } = await asAdmin("GET", `${url}${JOBS}?count=0`);
+      const states = body.entry.map(
+        ({ content }: { content: { dispatchState: string } }) => content.dispatchState,
+      );
+      expect(states.filter((state: string) => state === "QUEUED")).toHaveLength(100);
+    } finally {
+      release();
+    }
+  },
+  async "splunk.real-time"({ url }) {
+    const answer = await asAdmin("POST", `${url}${JOBS}`, { search: "search *", earliest_time: "rt" });
+    expect([answer.status, answer.body.messages[0].type]).toEqual([400, "FATAL"]);
+  },
+  async "splunk.statements"({ url }) {
+    const { sid } = (await asAdmin("POST", `${url}${JOBS}`, { search: "search *", exec_mode: "blocking" }))
+      .body;
+    expect((await asAdmin("GET", `${url}${JOBS}/${sid}/search.log`)).text).toContain("FROM documents");
   },
 };

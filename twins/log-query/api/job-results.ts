@@ -26,11 +26,15 @@ export function failedJob(job: Job): RestError {
 }
 
 /** The results of a search that is answered at once. Its `search` is what was run, not a search over the results. */
-export async function oneshotResponse(call: Call, job: Job): Promise<VendorResponse> {
+export async function oneshotResponse(
+  call: Call,
+  job: Job,
+  usual: ResultArguments["mode"] = "xml",
+): Promise<VendorResponse> {
   if (job.row?.state === "FAILED") throw failedJob(job);
   const asked = readResultArguments(call);
   // XML is the usual form of results, Atom that of everything else.
-  const mode = call.arguments.text("output_mode") === undefined ? "xml" : asked.mode;
+  const mode = call.arguments.text("output_mode") === undefined ? usual : asked.mode;
   const found = { rows: job.rows ?? noRows, isEvents: job.isEvents, preview: false };
   const set = await resultPage(call, job, found, { ...asked, search: undefined });
   return written(call, job, "results", set, { ...asked, mode }, mode === "csv" ? "\n" : "");

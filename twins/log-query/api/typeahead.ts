@@ -1,0 +1,35 @@
+/** How a search that somebody is typing can go on: what the command of that name finds. */
+import type { Call } from "./call.ts";
+import { readJobRequest } from "./job-arguments.ts";
+import { oneshotResponse } from "./job-results.ts";
+import { startJob } from "./jobs.ts";
+import { outputModes } from "./output-mode.ts";
+import { fatal } from "./rest-error.ts";
+import { route } from "./route.ts";
+
+const MOST = 10_000;
+
+async function typeahead(call: Call) {
+  const prefix = call.arguments.get("prefix");
+  if (prefix === undefined) throw fatal(400, "The prefix parameter is missing.");
+  const count = Math.min(call.arguments.integer("count", 50), MOST);
+  const text = prefix.replace(/["\\]/g, (char) => `\\${char}`);
+  const job = startJob(call, readJobRequest(call, { search: `| typeahead prefix="${text}" count=${count}` }));
+  const leave = () => call.twin.jobs.remove(job.sid);
+  call.request.signal.addEventListener("abort", leave, { once: true });
+  try {
+    await job.done;
+    return job.rows?.rows.length === 0 ? { status: 204 } : await oneshotResponse(call, job, "csv");
+  } finally {
+    leave();
+  }
+}
+
+export const typeaheadOperations = route({
+  id: "search.typeahead",
+  method: "GET",
+  path: "/search/typeahead",
+  modes: ["csv", ...outputModes],
+  summary: "Say how what was begun can go on.",
+  handle: typeahead,
+});
