@@ -17,10 +17,31 @@ export type ProgramFunction = (columns: readonly TextColumn[], rows: number) => 
 
 const functions = new Map<string, ProgramFunction>();
 
-/** Makes a function known, and gives the SQL of its calls. @param name beginning with the twin's */
+/** One use of a function: what is the same in every row is said once. */
+interface Use {
+  name: string;
+  /** One an argument; `null` for one that is a column. */
+  constants: readonly (string | null)[];
+}
+
+/**
+ * Makes a function known, and gives the SQL of its calls. An argument that is one bound text, `CAST($1 AS VARCHAR)`, is handed over
+ * once and not row by row.
+ * @param name beginning with the twin's
+ */
 export function defineProgramFunction(name: string, run: ProgramFunction): (...args: Sql[]) => Sql {
   functions.set(name, run);
-  return (...args) => sql`program(${joined([sql`CAST(${name} AS VARCHAR)`, ...args], ", ")})`;
+  return (...args) => {
+    const constants = args.map(constantOf);
+    const use: Use = { name, constants };
+    const columns = args.filter((_, index) => constants[index] === null);
+    return sql`program(${joined([sql`CAST(${JSON.stringify(use)} AS VARCHAR)`, ...columns], ", ")})`;
+  };
+}
+
+function constantOf({ texts, values: [value, ...others] }: Sql): string | null {
+  const isConstant = texts[0] === "CAST(" && texts[1] === " AS VARCHAR)" && others.length === 0;
+  return isConstant && typeof value === "string" ? value : null;
 }
 
 /** The same for a function of one row. */
@@ -46,10 +67,14 @@ export function programFunction(): DuckDBScalarFunction {
       try {
         const rows = input.rowCount;
         if (rows === 0) return;
-        const [names = [], ...columns] = Array.from({ length: input.columnCount }, (_, index) =>
-          textsOf(input.getColumnVector(index), rows),
+        const { name, constants } = readUse(textAt(input.getColumnVector(0), 0) ?? "");
+        let column = 1;
+        const columns = constants.map((constant) =>
+          constant === null
+            ? textsOf(input.getColumnVector(column++), rows)
+            : new Array<string>(rows).fill(constant),
         );
-        const results = find(names[0])(columns, rows);
+        const results = find(name)(columns, rows);
         for (let row = 0; row < rows; row++) output.setItem(row, results[row] ?? null);
         output.flush();
       } catch (error) {
@@ -59,15 +84,34 @@ export function programFunction(): DuckDBScalarFunction {
   });
 }
 
-function textsOf(vector: { getItem(row: number): unknown }, rows: number): TextColumn {
-  return Array.from({ length: rows }, (_, row) => {
-    const value = vector.getItem(row);
-    return typeof value === "string" ? value : null;
-  });
+const uses = new Map<string, Use>();
+
+/** As `defineProgramFunction` has written it. */
+function readUse(text: string): Use {
+  let use = uses.get(text);
+  if (use === undefined) {
+    use = JSON.parse(text) as Use;
+    if (uses.size >= 1_000) uses.clear();
+    uses.set(text, use);
+  }
+  return use;
 }
 
-function find(name: string | null | undefined): ProgramFunction {
-  const found = functions.get(name ?? "");
+interface TextVector {
+  getItem(row: number): unknown;
+}
+
+function textsOf(vector: TextVector, rows: number): TextColumn {
+  return Array.from({ length: rows }, (_, row) => textAt(vector, row));
+}
+
+function textAt(vector: TextVector, row: number): string | null {
+  const value = vector.getItem(row);
+  return typeof value === "string" ? value : null;
+}
+
+function find(name: string): ProgramFunction {
+  const found = functions.get(name);
   if (!found) throw new Error(`this program has no function named ${name}`);
   return found;
 }

@@ -1,5 +1,6 @@
 /** The steps of a search between its text and its rows. */
 import { compilePipeline } from "../spl/compile-pipeline.ts";
+import { displayed } from "../spl/eval/displayed.ts";
 import { noRows, type Relation } from "../spl/relation.ts";
 import type { SearchContext } from "../spl/search-context.ts";
 import type { Pipeline } from "../spl/syntax/ast.ts";
@@ -27,7 +28,7 @@ export async function compileSearch(
     events = relation;
   };
   const result = await compilePipeline(pipeline, context, noRows, { before, after });
-  return { result, events, scanned };
+  return { result: await displayed(result, context), events, scanned };
 }
 
 /** How many of the commands work on events, before one makes a report of them: `/events` shows what these leave. */

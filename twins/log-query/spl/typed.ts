@@ -27,7 +27,7 @@ function oneText(type: "number" | "boolean", value: Sql): Sql {
   return bound(value, (one) =>
     type === "boolean"
       ? sql`CASE WHEN ${one} THEN 'True' WHEN NOT ${one} THEN 'False' END`
-      : sql`CASE WHEN ${one} = floor(${one}) AND abs(${one}) < 1e18 THEN CAST(CAST(${one} AS BIGINT) AS VARCHAR) ELSE CAST(${one} AS VARCHAR) END`,
+      : sql`CASE WHEN ${one} = floor(${one}) AND abs(${one}) < 9e18 THEN CAST(CAST(${one} AS BIGINT) AS VARCHAR) ELSE CAST(${one} AS VARCHAR) END`,
   );
 }
 

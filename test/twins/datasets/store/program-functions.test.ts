@@ -42,3 +42,19 @@ test("a statement that calls the program is ended by its deadline like any other
   const endless = sql`SELECT count(${reversed(sql`CAST(n AS VARCHAR)`)}) FROM range(1000000000) AS t(n)`;
   await expect(store.query(endless, { deadlineMs: 100 })).rejects.toThrow(QueryInterrupted);
 });
+
+test("an argument that is the same in every row is handed over as it is, in its place", async () => {
+  const store = await openStore();
+  const between = defineRowFunction("test.between", (left, text, right) => `${left}${text}${right}`);
+  const { rows } = await store.query(
+    sql`SELECT ${between(sql`CAST(${"<"} AS VARCHAR)`, sql`CAST(n AS VARCHAR)`, sql`CAST(${">"} AS VARCHAR)`)} FROM range(3) AS t(n) ORDER BY n`,
+  );
+  expect(rows).toEqual([["<0>"], ["<1>"], ["<2>"]]);
+  expect(
+    (
+      await store.query(
+        sql`SELECT ${between(...["a", "b", "c"].map((text) => sql`CAST(${text} AS VARCHAR)`))}`,
+      )
+    ).rows,
+  ).toEqual([["abc"]]);
+});

@@ -58,7 +58,7 @@ export function add(left: Value, right: Value, scope: Scope): Value {
       const first = numberOf({ ...left, sql: a });
       const second = numberOf({ ...right, sql: b });
       const added = textOf(number(sql`(${first} + ${second})`));
-      return sql`CASE WHEN ${first} IS NOT NULL AND ${second} IS NOT NULL THEN ${added} WHEN ${first} IS NULL AND ${second} IS NULL THEN ${a} || ${b} END`;
+      return sql`coalesce(${added}, CASE WHEN ${first} IS NULL AND ${second} IS NULL THEN ${a} || ${b} END)`;
     }),
   );
   return { ...text(sum), loose: true };

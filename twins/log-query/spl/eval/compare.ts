@@ -61,18 +61,10 @@ function compareOne(comparator: Comparator, left: Value, right: Value): Sql {
   );
 }
 
-/** Of sides that may be numbers or texts. */
+/** Of sides that may be numbers or texts: where one is no number, the comparison of numbers is NULL. */
 function mixed(comparator: Comparator, left: Value, right: Value): Sql {
-  const numbers = [left, right].filter(
-    (value) => constantNumber(value) === undefined && value.type === "text",
-  );
-  const areNumbers = joined(
-    numbers.map((value) => sql`${numberOf(value)} IS NOT NULL`),
-    " AND ",
-  );
   const asNumbers = operation(comparator, asNumber(left), asNumber(right));
-  if (numbers.length === 0) return asNumbers;
-  return sql`CASE WHEN ${areNumbers} THEN ${asNumbers} ELSE ${operation(comparator, textOf(left), textOf(right))} END`;
+  return sql`coalesce(${asNumbers}, ${operation(comparator, textOf(left), textOf(right))})`;
 }
 
 function asNumber(value: Value): Sql {

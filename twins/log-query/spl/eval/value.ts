@@ -41,9 +41,13 @@ export function boolean(value: Sql): Value {
 export function constant(value: string | number | boolean): Value {
   const certain = true;
   if (typeof value === "string") return { ...text(sql`CAST(${value} AS VARCHAR)`), constant: value, certain };
-  if (typeof value === "number")
-    return { ...number(sql`CAST(${value} AS DOUBLE)`), constant: value, certain };
+  if (typeof value === "number") return { ...number(numberSql(value)), constant: value, certain };
   return { ...boolean(raw(value ? "TRUE" : "FALSE")), constant: value, certain };
+}
+
+/** A whole number as BIGINT: beside a column of such, it can be looked for. */
+function numberSql(value: number): Sql {
+  return Number.isSafeInteger(value) ? sql`CAST(${BigInt(value)} AS BIGINT)` : sql`CAST(${value} AS DOUBLE)`;
 }
 
 /** The same shape for values of which one is chosen: numbers among texts become text, single values among lists become lists. */

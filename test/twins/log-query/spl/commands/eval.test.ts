@@ -101,3 +101,43 @@ test("rule 21: a text that the search writes makes + put together", async () => 
     { c: "12", d: 2, e: "x1" },
   ]);
 });
+
+test("rule 24: whole numbers are written without a fraction, others in as many digits as they need", async () => {
+  const found = await rows(
+    [{ a: 6, b: "4" }],
+    `eval c=a/2."", d=(a/b)."", e=(1/3)."", f=pow(2,60)."", g=(0.1+0.2)."", h=exp(1000)."", i=exact(a/b), j=sigfig(1.00*1111)`,
+  );
+  expect(found).toEqual([
+    {
+      a: 6,
+      b: "4",
+      c: "3",
+      d: "1.5",
+      e: "0.3333333333333333",
+      f: "1152921504606846976",
+      g: "0.30000000000000004",
+      h: "inf",
+      i: 1.5,
+      j: 1110,
+    },
+  ]);
+});
+
+test("rule 23: a field's text that looks like a number behaves as one", async () => {
+  const input = [{ x: "9" }, { x: "10" }, { x: "abc" }];
+  expect(await rows(input, "where x>9")).toEqual([{ x: "10" }, { x: "abc" }]);
+  expect(await rows(input, `where x="9.0"`)).toEqual([{ x: "9" }]);
+  expect(await rows(input, "eval y=x*2")).toEqual([{ x: "9", y: 18 }, { x: "10", y: 20 }, { x: "abc" }]);
+});
+
+test("fieldformat changes what results show, and not what commands see", async () => {
+  const { fields, statements } = await bench.searchRows(
+    [{ n: 1234567, m: 2 }],
+    `fieldformat n=tostring(n,"commas") | eval k=n+m`,
+  );
+  expect(fields).toEqual(["n", "m", "k"]);
+  expect(statements.length).toBe(1);
+  expect(await rows([{ n: 1234567 }], `fieldformat n=tostring(n,"commas") | eval k=n+1`)).toEqual([
+    { n: 1234567, k: 1234568 },
+  ]);
+});
