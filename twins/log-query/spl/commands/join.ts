@@ -15,6 +15,8 @@ import {
   selected,
   shaped,
 } from "../relation.ts";
+import { relationOf } from "../rows.ts";
+import type { SearchContext } from "../search-context.ts";
 import { withinLimit } from "../subsearch-limit.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
 import { boolean, count, oneOf, text } from "../syntax/option-types.ts";
@@ -73,11 +75,22 @@ export const join = defineCommand({
   },
   async compile(args, input, context) {
     const { dataset } = args;
-    const all = await datasetRelation("join", dataset, context);
-    const found = await withinLimit(all, context.limits.joinMaxRows, context);
+    const found = await subsearchRows(await datasetRelation("join", dataset, context), context);
     return joinedRows(args, input, found);
   },
 });
+
+/** Columns of a report that is better run once than counted first and run again. */
+const FEW_COLUMNS = 8;
+
+/** What is joined with: in SQL, or run already where that costs less. */
+async function subsearchRows(found: Relation, context: SearchContext): Promise<Relation> {
+  const max = context.limits.joinMaxRows;
+  if (found.kind === "events" || found.columns.length > FEW_COLUMNS) return withinLimit(found, max, context);
+  const rows = await context.run(found, max + 1);
+  if (rows.rows.length > max) return withinLimit(found, max, context);
+  return relationOf(rows);
+}
 
 const optionTypes = {
   type: oneOf("inner", "outer", "left"),

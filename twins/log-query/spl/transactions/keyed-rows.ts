@@ -19,6 +19,8 @@ export interface KeyedRows {
   readonly input: Relation;
   /** The fields that rows have in common: those of the options that any row has. */
   readonly keys: readonly Column[];
+  /** Whether every row has one of them at least. */
+  readonly oneIsThere: boolean;
 }
 
 export async function keyedRows(
@@ -42,6 +44,7 @@ export async function keyedRows(
     select: sql`SELECT ${joined(items, ", ")} FROM (${input.select}) AS r WHERE ${kept}`,
     input,
     keys,
+    oneIsThere: !all,
   };
 }
 

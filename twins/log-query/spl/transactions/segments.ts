@@ -47,8 +47,7 @@ export async function segmentedRows(
       : sql`SELECT *, sum(CASE WHEN "#begins" THEN 1 ELSE 0 END) OVER (${by} ORDER BY ${rank} ROWS UNBOUNDED PRECEDING) AS ${segment} FROM (${begun}) AS b`;
   const groups = [...keys, segment];
   const marked: MarkedRows = { select: segments, groups, closed: undefined };
-  if (!(await exceed(marked, options, rows, context))) return marked;
-  return inParts(marked, keys, options);
+  return (await mayExceed(rows, keys, options, context)) ? inParts(marked, keys, options) : marked;
 }
 
 /** A pause that is longer than a transaction may be parts rows as well. */
@@ -66,16 +65,17 @@ function exceeds({ maxSpan, maxEvents }: TransactionOptions): Sql | undefined {
   return tests.length === 0 ? undefined : joined(tests, " OR ");
 }
 
-/** Whether any segment does. */
-async function exceed(
-  { select, groups }: MarkedRows,
+/** Whether a segment can: none does when not even all rows of one key do. */
+async function mayExceed(
+  { select, input }: KeyedRows,
+  keys: readonly Sql[],
   options: TransactionOptions,
-  { input }: KeyedRows,
   context: SearchContext,
 ): Promise<boolean> {
   const test = exceeds(options);
   if (test === undefined) return false;
-  const some = sql`SELECT 1 FROM (${select}) AS s GROUP BY ${joined([...groups], ", ")} HAVING ${test} LIMIT 1`;
+  const by = keys.length === 0 ? raw("") : sql`GROUP BY ${joined(keys, ", ")}`;
+  const some = sql`SELECT count(*) FROM (${select}) AS k ${by} HAVING ${test} LIMIT 1`;
   return (await countOf({ ...input, select: some }, context)) > 0;
 }
 

@@ -17,12 +17,12 @@ const MAX_ROWS = 500_000;
 const MAX_OPEN_TRANSACTIONS = 5_000;
 const MAX_OPEN_EVENTS = 100_000;
 
-/** Whether a row has some of the fields and not others. */
+/** Whether a row lacks some of the fields. */
 export async function hasPartialKeys(
-  { select, keys, input }: KeyedRows,
+  { select, keys, input, oneIsThere }: KeyedRows,
   context: SearchContext,
 ): Promise<boolean> {
-  if (keys.length === 0) return false;
+  if (keys.length === 0 || (keys.length === 1 && oneIsThere)) return false;
   const missing = joined(
     keys.map((_, index) => sql`${keyName(index)} IS NULL`),
     " OR ",
