@@ -6,7 +6,7 @@ import { type Rows, relationOf } from "../rows.ts";
 import type { SearchContext } from "../search-context.ts";
 import { commandError } from "../spl-error.ts";
 import { type Aggregation, distinct } from "../stats/aggregation.ts";
-import { binned, timeBucketsOf, timeExtent } from "../stats/bin-options.ts";
+import { binned, rangeExtent, timeBucketsOf } from "../stats/bin-options.ts";
 import { readChart } from "../stats/chart-arguments.ts";
 import { resolveColumns } from "../stats/computed.ts";
 import { emptyCell } from "../stats/empty-cell.ts";
@@ -73,7 +73,7 @@ export const timechart = defineCommand({
       );
       table = pivoted(await context.run(form, MAX_CELLS), columnsOf(form, 2, aggregations), options);
     }
-    const extent = await timeExtent(input, context, options.fixedrange ?? true);
+    const extent = (options.fixedrange ?? true) ? rangeExtent(input, context) : {};
     const filled = continuous(table, buckets, extent, options);
     if (filled === undefined) {
       throw commandError(command, "The specified span would result in too many (>50000) rows.", "run");

@@ -1,7 +1,7 @@
 /** Options of bins, as `bin`, `chart` and `timechart` share them, and what they make of a field. */
 import { sql } from "../../../datasets/sql.ts";
 import { columnOf, fieldValue, type Relation } from "../relation.ts";
-import type { SearchContext, TimeRange } from "../search-context.ts";
+import type { SearchContext } from "../search-context.ts";
 import { commandError } from "../spl-error.ts";
 import { count, number, text } from "../syntax/option-types.ts";
 import { InvalidTime, resolveTime } from "../time/resolve-time.ts";
@@ -60,27 +60,26 @@ export async function extentOf(
   return { least: Number(least), greatest: Number(greatest) };
 }
 
-/**
- * The search's range where it is closed, else what times there are; seconds.
- * @param fixedRange `false`: what times there are, whatever the range
- */
-export async function timeExtent(
-  input: Relation,
-  context: SearchContext,
-  fixedRange = true,
-): Promise<Extent | undefined> {
-  const open: TimeRange = { earliestMs: undefined, latestMs: undefined };
-  const { earliestMs, latestMs } = fixedRange ? (input.range ?? context.range) : open;
-  if (earliestMs !== undefined && latestMs !== undefined) {
-    return { least: earliestMs / 1000, greatest: latestMs / 1000 };
-  }
-  const time: Typed = { type: "number", multi: false, sql: rowTime(input) };
-  const found = await extentOf(time, input, context);
-  if (found === undefined) return undefined;
+/** The search's range, seconds: `undefined` at an open end. */
+export function rangeExtent(input: Relation, { range: requested }: SearchContext): Partial<Extent> {
+  const { earliestMs, latestMs } = input.range ?? requested;
   return {
-    least: earliestMs === undefined ? found.least : earliestMs / 1000,
-    greatest: latestMs === undefined ? found.greatest : latestMs / 1000,
+    ...(earliestMs === undefined ? {} : { least: earliestMs / 1000 }),
+    ...(latestMs === undefined ? {} : { greatest: latestMs / 1000 }),
   };
+}
+
+/** The search's range where it is closed, else what times there are; seconds. */
+export async function timeExtent(input: Relation, context: SearchContext): Promise<Extent | undefined> {
+  const { least, greatest } = rangeExtent(input, context);
+  if (least !== undefined && greatest !== undefined) return { least, greatest };
+  const found = await rowsExtent(input, context);
+  return found && { least: least ?? found.least, greatest: greatest ?? found.greatest };
+}
+
+/** What times there are; seconds. */
+function rowsExtent(input: Relation, context: SearchContext): Promise<Extent | undefined> {
+  return extentOf({ type: "number", multi: false, sql: rowTime(input) }, input, context);
 }
 
 /** Buckets of `_time`. @throws SplError */
@@ -105,7 +104,7 @@ export async function timeBucketsOf(
   const zone = zoneOf(context.timeZone);
   const origin = await originOf(options, input, context, command);
   const needsExtent = zone.fixedOffsetMs === undefined && chosen.unit.kind === "calendar";
-  const all = needsExtent ? await timeExtent(input, context, false) : undefined;
+  const all = needsExtent ? await rowsExtent(input, context) : undefined;
   return timeBuckets(chosen, zone, { origin, extent: all });
 }
 

@@ -4,7 +4,7 @@ import type { Relation } from "../relation.ts";
 import type { SearchContext } from "../search-context.ts";
 import { commandError } from "../spl-error.ts";
 import { numberOf, type Typed, textOf } from "../typed.ts";
-import type { Aggregation } from "./aggregation.ts";
+import type { Aggregation, Measure } from "./aggregation.ts";
 import { type Group, type Grouped, grouped, orderOf } from "./group.ts";
 import type { SeriesCondition, SeriesOptions } from "./series-options.ts";
 import type { Site } from "./site.ts";
@@ -52,16 +52,19 @@ export async function longForm(request: SeriesRequest, context: SearchContext): 
   if (selection === undefined) {
     return asLong(await grouped(input, [row, series(named(text), false)], aggregations, site));
   }
-  const counted = { ...countOfRows(aggregations) };
-  const parts = await grouped(input, [row, series(text)], [...aggregations, ...counted.added], site);
-  const chosen = ranked(parts, selection, counted.index);
-  if (
-    aggregations.every(
-      (aggregation, index) => folding(aggregation, parts.aggregates[index]?.value) !== undefined,
-    )
-  ) {
-    return asLong(folded(chosen, parts, aggregations, options));
-  }
+  const added = addedMeasures(aggregations);
+  const parts = await grouped(input, [row, series(text)], [...aggregations, ...added], site);
+  const chosen = ranked(parts, selection, aggregations.length);
+  const items = aggregations.map((aggregation, index) =>
+    folded(
+      aggregation,
+      index,
+      parts,
+      aggregations.length + 1 + weighted(aggregations).findIndex((one) => one === aggregation),
+    ),
+  );
+  const folds = items.filter((item) => item !== undefined);
+  if (folds.length === items.length) return asLong(together(chosen, parts, folds, options));
   const kept = sql`SELECT DISTINCT "#g1" AS name FROM (${chosen}) AS r WHERE "#kept"`;
   const column = { name: "name", column: "name", type: "text", multi: false } as const;
   const { rows } = await context.run(
@@ -89,15 +92,29 @@ function selectionOf({ options, condition, aggregations, score, command }: Serie
 
 type Chosen = Exclude<ReturnType<typeof selectionOf>, undefined>;
 
-/** Of several aggregates, how many rows a series has says which are shown. */
-function countOfRows(aggregations: readonly Aggregation[]) {
-  const count: Aggregation = {
+/** How many rows a series has, by which it is chosen where there are several aggregates; then how many numbers averages are of. */
+function addedMeasures(aggregations: readonly Aggregation[]): Aggregation[] {
+  const counted = (name: string, value: Sql): Aggregation => ({
     kind: "computed",
-    name: "#rows",
+    name,
     measures: [],
-    compile: async (): Promise<Typed> => ({ type: "number", multi: false, sql: raw("count(*)") }),
-  };
-  return { added: aggregations.length > 1 ? [count] : [], index: aggregations.length };
+    compile: async (): Promise<Typed> => ({ type: "number", multi: false, sql: value }),
+  });
+  return [
+    counted("#rows", raw("count(*)")),
+    ...weighted(aggregations).map(({ value }, index) => counted(`#weight${index}`, sql`count(${value.sql})`)),
+  ];
+}
+
+/** Averages of fields that hold nothing but numbers. */
+function weighted(aggregations: readonly Aggregation[]): Measure[] {
+  return aggregations.filter(
+    (one): one is Measure =>
+      one.kind === "measure" &&
+      one.found.declared.name === "avg" &&
+      one.value.type === "number" &&
+      !one.value.multi,
+  );
 }
 
 /** The parts, with whether their series is kept. */
@@ -127,27 +144,25 @@ function label(
   return sql`CASE WHEN ${text} IS NULL THEN ${missing} WHEN ${kept} THEN ${text} ELSE ${other} END`;
 }
 
-function folding(aggregation: Aggregation, value: Typed | undefined): string | undefined {
+/** An aggregate of the parts that is that of all their rows; `undefined` when there is none. */
+function folded(aggregation: Aggregation, index: number, parts: Grouped, weight: number): Sql | undefined {
+  const value = parts.aggregates[index]?.value;
   if (aggregation.kind !== "measure" || value?.type !== "number" || value.multi) return undefined;
-  return folds[aggregation.call.name];
+  const column = identifier(`#a${index}`);
+  const fold = folds[aggregation.call.name];
+  if (fold !== undefined) return sql`${raw(fold)}(${column}) AS ${column}`;
+  if (weighted([aggregation]).length === 0) return undefined;
+  const weights = identifier(`#a${weight}`);
+  return sql`(fsum(${column} * ${weights}) / nullif(fsum(${weights}), 0)) AS ${column}`;
 }
 
-function folded(
-  chosen: Sql,
-  parts: Grouped,
-  aggregations: readonly Aggregation[],
-  options: SeriesOptions,
-): Grouped {
-  const items = aggregations.map((aggregation, index) => {
-    const column = identifier(`#a${index}`);
-    const fold = folding(aggregation, parts.aggregates[index]?.value) ?? "any_value";
-    return sql`${raw(fold)}(${column}) AS ${column}`;
-  });
+/** Parts of the series that are not shown by name, put together. */
+function together(chosen: Sql, parts: Grouped, items: readonly Sql[], options: SeriesOptions): Grouped {
   const name = label(raw('"#g1"'), raw('"#kept"'), options);
   const named = sql`SELECT * REPLACE (${name} AS "#g1") FROM (${chosen}) AS r`;
   return {
     ...parts,
-    aggregates: parts.aggregates.slice(0, aggregations.length),
+    aggregates: parts.aggregates.slice(0, items.length),
     select: sql`SELECT "#g0", "#g1", ${joined(items, ", ")} FROM (${named}) AS r WHERE "#g1" IS NOT NULL GROUP BY 1, 2`,
   };
 }

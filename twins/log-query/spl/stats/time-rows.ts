@@ -7,13 +7,13 @@ const MAX_ROWS = 50_000;
 
 /**
  * Fills the rows that have no events, unless `cont=f`; without `partial` those at the ends that are cut are left out.
- * @param extent the search's time; seconds
+ * @param extent the search's time, seconds; an open end is where the rows end
  * @returns `undefined` when there would be too many
  */
 export function continuous(
   table: Table,
   buckets: TimeBuckets,
-  extent: Extent | undefined,
+  extent: Partial<Extent>,
   { cont = true, partial = true }: { cont?: boolean; partial?: boolean },
 ): Table | undefined {
   const { columns } = table;
@@ -24,8 +24,8 @@ export function continuous(
   const starts = [...known.keys()].sort((a, b) => a - b);
   const all = cont ? allStarts(starts, buckets, extent) : starts;
   if (all === undefined || all.length > MAX_ROWS) return undefined;
-  const whole = (start: number) =>
-    partial || extent === undefined || (start >= extent.least && buckets.next(start) <= extent.greatest);
+  const { least = Number.NEGATIVE_INFINITY, greatest = Number.POSITIVE_INFINITY } = extent;
+  const whole = (start: number) => partial || (start >= least && buckets.next(start) <= greatest);
   const kept = all.filter(whole);
   return {
     columns,
@@ -37,13 +37,13 @@ export function continuous(
 function allStarts(
   starts: readonly number[],
   buckets: TimeBuckets,
-  extent: Extent | undefined,
+  extent: Partial<Extent>,
 ): number[] | undefined {
   const [first = 0] = starts;
   const last = starts.at(-1) ?? first;
-  const from = extent === undefined ? first : Math.min(first, buckets.start(extent.least));
+  const from = extent.least === undefined ? first : Math.min(first, buckets.start(extent.least));
   const all: number[] = [];
-  for (let at = from; at <= last || (extent !== undefined && at < extent.greatest); at = buckets.next(at)) {
+  for (let at = from; at <= last || at < (extent.greatest ?? last); at = buckets.next(at)) {
     if (all.length >= MAX_ROWS) return undefined;
     all.push(at);
   }

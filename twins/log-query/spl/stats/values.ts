@@ -16,8 +16,8 @@ export interface Values {
   /** Each value once, as texts; NULL when there are none. */
   readonly distinct: Sql;
   readonly distinctCount: Sql;
-  /** As rows come, as texts; NULL when there are none. */
-  readonly inOrder: Sql;
+  /** The first values, as rows come, as texts; NULL when there are none. */
+  inOrder(limit: number): Sql;
   /** The first (or last) value: its own type. */
   at(end: "first" | "last", order: RowOrder): Sql;
   /** Of the values that are numbers, the text (or number) of the least or the greatest. */
@@ -49,9 +49,10 @@ function singleValues(value: Typed, site: Site): Values {
         parameter === undefined ? sql`${raw(name)}(${double})` : sql`${raw(name)}(${double}, ${parameter})`,
       ),
     onTexts: (name) => site.call(sql`${raw(name)}(${text})`),
-    distinct: site.call(sql`list(DISTINCT ${text})`, sql`${text} IS NOT NULL`),
+    // Numbers become texts once they are few.
+    distinct: asTexts(value, site.call(sql`list(DISTINCT ${value.sql})`, sql`${value.sql} IS NOT NULL`)),
     distinctCount: site.call(sql`count(DISTINCT ${value.sql})`),
-    inOrder: site.inOrder(text),
+    inOrder: (limit) => asTexts(value, sql`${site.inOrder(value.sql)}[1:${raw(String(limit))}]`),
     at: (end, order) => site.at(end, value.sql, order),
     extreme(end) {
       const name = raw(end === "least" ? "min" : "max");
@@ -71,7 +72,8 @@ function manyValues(value: Typed, site: Site): Values {
   return {
     ...listed(type, all),
     count: sql`coalesce(${site.call(sql`sum(len(${value.sql}))`)}, 0)`,
-    inOrder: sql`flatten(${site.inOrder(textOf(value))})`,
+    inOrder: (limit) =>
+      asTexts({ ...value, multi: false }, sql`flatten(${site.inOrder(value.sql)})[1:${raw(String(limit))}]`),
     at(end, order) {
       // Values of a row come one after the other; the first of them is the latest, as of rows.
       const first = (order === "rows") === (end === "first");
@@ -99,7 +101,7 @@ export function listed(type: "text" | "number", all: Sql): Omit<Values, "at" | "
     onTexts: (name) => sql`list_aggregate(${texts}, ${raw(`'${name}'`)})`,
     distinct: sql`list_distinct(${texts})`,
     distinctCount: sql`coalesce(list_unique(${all}), 0)`,
-    inOrder: texts,
+    inOrder: (limit) => sql`${texts}[1:${raw(String(limit))}]`,
     extreme(end) {
       const name = raw(end === "least" ? "'min'" : "'max'");
       if (type === "number") return sql`list_aggregate(${all}, ${name})`;
@@ -109,4 +111,9 @@ export function listed(type: "text" | "number", all: Sql): Omit<Values, "at" | "
       return sql`(list_aggregate(${known}, ${name})).text`;
     },
   };
+}
+
+/** Values of a list as texts. @param one what each of them is */
+function asTexts({ type }: Typed, list: Sql): Sql {
+  return type === "text" ? list : eachOf(list, (element) => textOf({ type, multi: false, sql: element }));
 }

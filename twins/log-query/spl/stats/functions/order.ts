@@ -38,7 +38,7 @@ export const orderFunctions: readonly StatsFunction[] = [
     syntax: "list(field)",
     summary: `The values, as rows come: the first ${MAX_LIST}.`,
     numeric: false,
-    compile: (values) => texts(sql`${values.inOrder}[1:${raw(String(MAX_LIST))}]`),
+    compile: (values) => texts(values.inOrder(MAX_LIST)),
   },
   {
     name: "values",
