@@ -37,7 +37,14 @@ export async function oneshotResponse(
   const mode = call.arguments.text("output_mode") === undefined ? usual : asked.mode;
   const found = { rows: job.rows ?? noRows, isEvents: job.isEvents, preview: false };
   const set = await resultPage(call, job, found, { ...asked, search: undefined });
-  return written(call, job, "results", set, { ...asked, mode }, mode === "csv" ? "\n" : "");
+  return written(
+    call,
+    job,
+    "results",
+    set,
+    { ...asked, mode },
+    mode === "csv" && usual !== "csv" ? "\n" : "",
+  );
 }
 
 /** @throws RestError 400 */
