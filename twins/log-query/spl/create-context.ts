@@ -4,7 +4,7 @@ import { identifier, joined, raw, sql } from "../../datasets/sql.ts";
 import type { LogReader } from "../../datasets/store/log-store.ts";
 import { compilePipeline } from "./compile-pipeline.ts";
 import type { Knowledge } from "./knowledge.ts";
-import { orderClause, type Relation } from "./relation.ts";
+import { amongFirst, orderClause, type Relation } from "./relation.ts";
 import type { Rows } from "./rows.ts";
 import type { SearchContext, SearchLimits, TimeRange } from "./search-context.ts";
 import type { SearchMessage } from "./spl-error.ts";
@@ -48,7 +48,7 @@ export function createSearchContext(options: ContextOptions): SearchContext {
     maxRows: number,
     deadlineMs = endsAt - performance.now(),
   ): Promise<Rows> => {
-    const { columns, select, order } = relation;
+    const { columns, select, order } = amongFirst(relation, maxRows);
     const items =
       columns.length === 0
         ? raw("NULL")

@@ -34,6 +34,10 @@ export interface Relation {
   readonly columns: readonly Column[];
   /** Most important first. Rows that agree in all keys may come in any order, so that there should be none. */
   readonly order: readonly OrderKey[];
+  /** Each row is an event of the store, so that there may be very many. */
+  readonly ofEvents?: true;
+  /** How many rows there can be, when that is known. */
+  readonly atMost?: number;
   /** Whether rows still are events (they have `_raw`), or a transforming command has made a report of them. */
   readonly kind: "events" | "report";
   /** The times in which its events were looked for, when the search has said so itself; else they are the request's. */
@@ -75,8 +79,13 @@ export function placed(names: readonly string[]): string[] {
 
 /** Other columns of the same rows, in the same order. Expressions read `input`'s columns. */
 export function project(input: Relation, outputs: readonly Output[], kind = input.kind): Relation {
-  const { range } = input;
-  return { ...selected(input.select, outputs, input.order, kind), ...(range === undefined ? {} : { range }) };
+  const { range, ofEvents, atMost } = input;
+  return {
+    ...selected(input.select, outputs, input.order, kind),
+    ...(range === undefined ? {} : { range }),
+    ...(ofEvents === undefined ? {} : { ofEvents }),
+    ...(atMost === undefined ? {} : { atMost }),
+  };
 }
 
 /** Rows of a SELECT (or a table) with the order columns it has. */
@@ -168,9 +177,47 @@ export function orderClause(order: readonly OrderKey[]): Sql {
 /** The first rows, in order. */
 export function limited(input: Relation, limit: number, offset = 0): Relation {
   const clause = sql`LIMIT CAST(${limit} AS BIGINT) OFFSET CAST(${offset} AS BIGINT)`;
+  const { select } = amongFirst(input, limit + offset);
   return {
     ...input,
-    select: sql`SELECT * FROM (${input.select}) AS r ${orderClause(input.order)} ${clause}`,
+    atMost: Math.min(limit, input.atMost ?? limit),
+    select: sql`SELECT * FROM (${select}) AS r ${orderClause(input.order)} ${clause}`,
+  };
+}
+
+/** As many first rows DuckDB finds without sorting all of them. */
+const FOUND_AT_ONCE = 5_000;
+/** As many rows can be sorted whole, or stand in a window whole. */
+const SORTED_WHOLE = 100_000;
+
+/**
+ * Whether rows are too many and too large to be sorted, or put into a window, with all their fields: then it is done with the keys
+ * alone, and the rows are looked up by them (`rowsOf`). A row that is another each time it is looked at cannot be found again.
+ */
+export function isLarge({ ofEvents, order, atMost, select }: Relation): boolean {
+  if (ofEvents === undefined || order.length === 0 || (atMost ?? Infinity) <= SORTED_WHOLE) return false;
+  return !select.texts.some((text) => text.includes("random()"));
+}
+
+/** Fewer rows, of which the first so many are the same. */
+export function amongFirst(input: Relation, count: number): Relation {
+  if (count <= FOUND_AT_ONCE || !isLarge(input)) return input;
+  const keys = joined(
+    input.order.map(({ column }) => identifier(column)),
+    ", ",
+  );
+  const first = sql`SELECT ${keys} FROM (${input.select}) AS r ${orderClause(input.order)} LIMIT CAST(${count} AS BIGINT)`;
+  return rowsOf(input, first);
+}
+
+/** The rows whose order keys a SELECT gives. */
+export function rowsOf(input: Relation, keys: Sql): Relation {
+  const same = input.order.map(
+    ({ column }) => sql`r.${identifier(column)} IS NOT DISTINCT FROM k.${identifier(column)}`,
+  );
+  return {
+    ...input,
+    select: sql`SELECT r.* FROM (${input.select}) AS r SEMI JOIN (${keys}) AS k ON ${joined(same, " AND ")}`,
   };
 }
 

@@ -5,11 +5,14 @@ import {
   type Column,
   columnOf,
   filter,
+  isLarge,
   orderClause,
   outputsOf,
   project,
   type Relation,
   reordered,
+  rowsOf,
+  selected,
   withHidden,
 } from "../relation.ts";
 import { readSortFields, type SortField, sortKeys } from "../sort-keys.ts";
@@ -52,7 +55,8 @@ export const dedup = defineCommand({
     const extra = sql`(${complete} AND "#position" > CAST(${most} AS BIGINT))`;
     if (keepevents) return emptied(positioned, columns, extra);
     const kept = filter(positioned, sql`NOT ${extra}`);
-    return project(kept, outputsOf(kept));
+    if (!isLarge(rows)) return project(kept, outputsOf(kept));
+    return rowsOf(rows, selected(kept.select, [], kept.order, kept.kind).select);
   },
 });
 

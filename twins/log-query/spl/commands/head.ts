@@ -1,8 +1,16 @@
 /** `head`: the first rows, or those before the first for which an expression is false. */
-import { raw, sql } from "../../../datasets/sql.ts";
+import { identifier, joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
 import { compileExpression } from "../eval/compile-expression.ts";
-import { filter, limited, numbered } from "../relation.ts";
+import {
+  limited,
+  numbered,
+  type OrderKey,
+  orderClause,
+  outputsOf,
+  project,
+  type Relation,
+} from "../relation.ts";
 import { commandError } from "../spl-error.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
 import { boolean, count } from "../syntax/option-types.ts";
@@ -19,19 +27,60 @@ export const head = defineCommand({
     return { limit: limit ?? (expression === undefined ? 10 : undefined), expression, keepNull, keepLast };
   },
   async compile({ limit, expression, keepNull, keepLast }, input, context) {
-    const first = limit === undefined ? input : limited(input, limit);
+    const ordered = input.order.length === 0 ? numbered(input) : input;
+    const first = limit === undefined ? ordered : limited(ordered, limit);
     if (expression === undefined) return first;
-    const rows = numbered(first);
-    const { type, isNull, sql: value } = await compileExpression(expression, rows, context, "'head' command");
+    const {
+      type,
+      isNull,
+      sql: value,
+    } = await compileExpression(expression, first, context, "'head' command");
     if (type !== "boolean" && !isNull) {
       throw commandError("head", "The expression has to give a Boolean result.", "run");
     }
     const goesOn = sql`coalesce(${isNull ? raw("NULL") : value}, CAST(${keepNull} AS BOOLEAN))`;
-    const end = sql`SELECT min("#order0") FROM (${rows.select}) AS r WHERE NOT ${goesOn}`;
-    const before = keepLast ? raw("<=") : raw("<");
-    return filter(rows, sql`coalesce("#order0" ${before} (${end}), TRUE)`);
+    return upTo(first, sql`NOT ${goesOn}`, keepLast ? "with it" : "without it");
   },
 });
+
+/** The rows before the first for which `ends` is true. No row is numbered: those before it are known by their order keys. */
+function upTo(input: Relation, ends: Sql, last: "with it" | "without it"): Relation {
+  const keys = input.order.map(
+    ({ column }, index) => sql`${identifier(column)} AS ${identifier(`#end${index}`)}`,
+  );
+  const end = sql`SELECT ${joined([...keys, raw(`TRUE AS "#ends"`)], ", ")} FROM (${input.select}) AS r WHERE ${ends} ${orderClause(input.order)} LIMIT 1`;
+  const isEnd = joined(
+    input.order.map(
+      ({ column }, index) => sql`${identifier(column)} IS NOT DISTINCT FROM ${identifier(`#end${index}`)}`,
+    ),
+    " AND ",
+  );
+  const isBefore = precedes(input.order);
+  const kept = last === "with it" ? sql`(${isBefore} OR (${isEnd}))` : isBefore;
+  const from = sql`SELECT * FROM (${input.select}) AS r LEFT JOIN (${end}) AS e ON TRUE WHERE "#ends" IS NULL OR ${kept}`;
+  return project({ ...input, select: from }, outputsOf(input));
+}
+
+/** Whether a row comes before that whose keys are `#end0`, `#end1`, … */
+function precedes(order: readonly OrderKey[]): Sql {
+  const cases = order.map((key, index) => {
+    const same = order
+      .slice(0, index)
+      .map(
+        ({ column }, place) => sql`${identifier(column)} IS NOT DISTINCT FROM ${identifier(`#end${place}`)}`,
+      );
+    return sql`(${joined([...same, isLess(key, index)], " AND ")})`;
+  });
+  return sql`(${joined(cases, " OR ")})`;
+}
+
+function isLess({ column, direction, nulls }: OrderKey, index: number): Sql {
+  const mine = identifier(column);
+  const other = identifier(`#end${index}`);
+  const [earlier, later] = nulls === "first" ? [mine, other] : [other, mine];
+  const less = direction === "ASC" ? raw("<") : raw(">");
+  return sql`coalesce(${mine} ${less} ${other}, ${earlier} IS NULL AND ${later} IS NOT NULL)`;
+}
 
 const optionTypes = { limit: count, null: boolean, keeplast: boolean };
 

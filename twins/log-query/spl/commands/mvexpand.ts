@@ -29,9 +29,11 @@ export const mvexpand = defineCommand({
     const value = fieldValue(column);
     if (!column.multi) return filter(input, sql`${value.sql} IS NOT NULL`);
     const values = limit === 0 ? value.sql : sql`${value.sql}[1:CAST(${limit} AS BIGINT)]`;
+    // There are more rows than there were.
+    const { atMost: _, ...rows } = input;
     const position: OrderKey = { column: `#order${input.order.length}`, direction: "ASC" };
     const expanded: Relation = {
-      ...input,
+      ...rows,
       order: [...input.order, position],
       select: sql`SELECT *, unnest(${values}) AS "#value", generate_subscripts(${values}, 1) AS ${identifier(position.column)} FROM (${input.select}) AS r`,
     };

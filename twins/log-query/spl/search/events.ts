@@ -23,7 +23,8 @@ export function eventsRelation(context: SearchContext, predicate?: Sql, among = 
   const relation = {
     ...selected(events, eventFields(fields), newestFirst, "events"),
     range: context.range,
-  };
+    ofEvents: true,
+  } as const;
   return predicate === undefined ? relation : filter(relation, predicate);
 }
 
