@@ -212,9 +212,12 @@ export function amongFirst(input: Relation, count: number): Relation {
 
 /** The rows whose order keys a SELECT gives. */
 export function rowsOf(input: Relation, keys: Sql): Relation {
-  const same = input.order.map(
-    ({ column }) => sql`r.${identifier(column)} IS NOT DISTINCT FROM k.${identifier(column)}`,
-  );
+  const last = input.order.length - 1;
+  // The last key is that of the store: no event is without it, and by `=` DuckDB looks at a part of the events alone.
+  const same = input.order.map(({ column }, index) => {
+    const operator = raw(index === last ? "=" : "IS NOT DISTINCT FROM");
+    return sql`r.${identifier(column)} ${operator} k.${identifier(column)}`;
+  });
   return {
     ...input,
     select: sql`SELECT r.* FROM (${input.select}) AS r SEMI JOIN (${keys}) AS k ON ${joined(same, " AND ")}`,

@@ -153,3 +153,27 @@ test("sort and dedup without a field are refused", async () => {
   expect(await bench.refusal("| head 1 | dedup 3")).toContain("Error in 'dedup' command:");
   expect(await bench.refusal("| head 1 | dedup 0 k")).toContain("Error in 'dedup' command:");
 });
+
+test("events are sorted, cut and deduplicated by their keys alone, and are the same rows", async () => {
+  const stored = Array.from({ length: 30 }, (_, n) => ({
+    n,
+    k: `k${n % 4}`,
+    m: n % 3 === 0 ? ["x", "y"] : ["z"],
+  }));
+  const events = await splBench(stored);
+  const numbers = async (text: string) => {
+    const { rows: found, statements } = await events.search(`search * | ${text} | table n`);
+    return { found: found.map(({ n }) => n), byKeys: statements.some((text) => text.includes("SEMI JOIN")) };
+  };
+  const all = stored.map(({ n }) => n);
+  expect(await numbers("sort n")).toEqual({ found: all, byKeys: true });
+  expect(await numbers("sort k | sort 0 k n | dedup k")).toEqual({ found: [0, 1, 2, 3], byKeys: true });
+  expect(await numbers("dedup k sortby n")).toEqual({ found: [0, 1, 2, 3], byKeys: true });
+  expect(await numbers("sort n | tail 6000 | head 3")).toEqual({ found: [29, 28, 27], byKeys: true });
+  expect(await numbers(`sort nowhere, n | mvexpand m | search m="x" | sort 9000 -n`)).toEqual({
+    found: [27, 24, 21, 18, 15, 12, 9, 6, 3, 0],
+    byKeys: true,
+  });
+  expect((await numbers("eval r=random() | sort r")).found).toHaveLength(30);
+  await events.close();
+});
