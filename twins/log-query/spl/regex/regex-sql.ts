@@ -131,26 +131,33 @@ function defineRegexFunction(
 }
 
 function eachRow(
-  columns: readonly TextColumn[],
+  [texts = [], patterns = [], ...others]: readonly TextColumn[],
   rows: number,
   run: (js: RegExp, text: string, ...others: string[]) => string | null,
 ): (string | null)[] {
   const results: (string | null)[] = [];
+  let js: RegExp | undefined;
+  let source: string | undefined;
   for (let row = 0; row < rows; row++) {
-    const [text, pattern, ...others] = columns.map((column) => column[row] ?? null);
-    const given = others.filter((value) => value !== null);
-    const complete = text !== null && text !== undefined && pattern !== null && pattern !== undefined;
-    results.push(complete && given.length === others.length ? run(compiled(pattern), text, ...given) : null);
+    const text = texts[row] ?? null;
+    const pattern = patterns[row] ?? null;
+    const given = others.flatMap((column) => column[row] ?? []);
+    if (text === null || pattern === null || given.length < others.length) {
+      results.push(null);
+      continue;
+    }
+    // The pattern is nearly always the same in every row.
+    if (js === undefined || pattern !== source) js = compiled(pattern);
+    source = pattern;
+    js.lastIndex = 0;
+    results.push(run(js, text, ...given));
   }
   return results;
 }
 
 function compiled(pattern: string): RegExp {
   const { js } = readPattern(pattern);
-  if (js !== undefined) {
-    js.lastIndex = 0;
-    return js;
-  }
+  if (js !== undefined) return js;
   throw new InvalidPattern(pattern, "(?i) is supported here at the beginning of an expression alone");
 }
 

@@ -47,11 +47,23 @@ export function parseTime(text: string, format: string, options: ParseTimeOption
   return moment(parts, options);
 }
 
+const ZERO = 48;
+
+function isDigit(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  return code >= ZERO && code <= ZERO + 9;
+}
+
+function isBlank(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  return code === 32 || (code >= 9 && code <= 13);
+}
+
 /** Blanks of a format stand for any blanks, also none. */
 function literal(text: string, from: number, expected: string): number | undefined {
   let at = from;
   for (const character of expected) {
-    if (/\s/.test(character)) {
+    if (isBlank(character, 0)) {
       at = skipBlanks(text, at);
     } else {
       if (!text.startsWith(character, at)) return undefined;
@@ -63,7 +75,7 @@ function literal(text: string, from: number, expected: string): number | undefin
 
 function skipBlanks(text: string, from: number): number {
   let at = from;
-  while (/\s/.test(text[at] ?? "")) at++;
+  while (isBlank(text, at)) at++;
   return at;
 }
 
@@ -147,8 +159,9 @@ function digitsAt(
   use: (value: number) => boolean,
 ): number | undefined {
   let at = from;
-  while (at < from + most && /\d/.test(text[at] ?? "")) at++;
-  return at > from && use(Number(text.slice(from, at))) ? at : undefined;
+  let value = 0;
+  for (; at < from + most && isDigit(text, at); at++) value = value * 10 + text.charCodeAt(at) - ZERO;
+  return at > from && use(value) ? at : undefined;
 }
 
 function nameAt(
