@@ -1,6 +1,7 @@
 /** Searches that are long, deep or no searches at all are answered in bounded time, and by nothing but a `SplError`. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { commands } from "../../../../twins/log-query/spl/commands/registry.ts";
 import { parseSearch } from "../../../../twins/log-query/spl/parse-search.ts";
 import { SplError } from "../../../../twins/log-query/spl/spl-error.ts";
 import { parseExpression, parseSearchExpression } from "../../../../twins/log-query/spl/syntax/parse-text.ts";
@@ -106,5 +107,53 @@ describe.each(Object.entries(readers))("hostile texts as a %s", (_, read) => {
     outcome(read, text);
     outcome(read, `head ${text}`);
     expect(performance.now() - start).toBeLessThan(boundMs);
+  });
+});
+
+const argumentPieces = fc.oneof(
+  pieces,
+  fc.constantFrom(
+    ..."as by over from where with span=1h span bins=10 1 -1 10 0 t f count sum(x) avg( eval( x y* * - + -x".split(
+      " ",
+    ),
+    ...[
+      "output",
+      "outputnew",
+      "append=t",
+      "type=outer",
+      "datamodel=",
+      "[search x]",
+      '"s"',
+      "limit=0",
+      "x=1",
+      "(x=1)",
+    ],
+    ...[
+      "sma2(x)",
+      "field=",
+      "max_match=0",
+      "mode=sed",
+      '"(?<a>.)"',
+      "sortby",
+      "path=a",
+      "startswith=",
+      "<<FIELD>>",
+    ],
+  ),
+);
+
+describe("hostile arguments", () => {
+  test.each(commands.map(({ name }) => name))("%s", (name) => {
+    const start = performance.now();
+    fc.assert(
+      fc.property(fc.array(argumentPieces, { maxLength: 12 }), (list) => {
+        outcome(nested, `| ${name} ${list.join(" ")}`);
+      }),
+      { numRuns: 300 },
+    );
+    for (const piece of ["x ", "x,", "x=1 ", "count(x) ", "x as y ", "( ", "-", '"x" ', "* "]) {
+      outcome(nested, `| ${name} ${piece.repeat(20_000)}`);
+    }
+    expect(performance.now() - start).toBeLessThan(2 * boundMs);
   });
 });
