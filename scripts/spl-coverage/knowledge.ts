@@ -1,7 +1,12 @@
 /** What the detections refer to: their macros and lookups, and those of Splunk's other add-ons that they use. */
+import { z } from "zod";
 import type { DataModelObject, Knowledge, Macro } from "../../twins/log-query/spl/knowledge.ts";
 import type { Rows } from "../../twins/log-query/spl/rows.ts";
+import type { Pipeline } from "../../twins/log-query/spl/syntax/ast.ts";
 import type { DetectionMacro, Repository } from "./repository.ts";
+
+const pair = z.object({ table: z.string() });
+const lookupArguments = z.object({ name: z.string(), keys: z.array(pair), destinations: z.array(pair) });
 
 /** Macros of the common information model's and the security suite's add-ons. */
 const otherMacros: readonly DetectionMacro[] = [
@@ -10,7 +15,11 @@ const otherMacros: readonly DetectionMacro[] = [
   { name: "get_asset", args: ["field"], definition: "eval $field$_asset=$field$" },
 ];
 
-export function knowledgeOf({ detections, macros, lookups }: Repository): Knowledge {
+/** @param pipelines searches that have been read: the tables that they look up have the fields they name */
+export function knowledgeOf(
+  { detections, macros, lookups }: Repository,
+  pipelines: () => Iterable<Pipeline>,
+): Knowledge {
   const byName = new Map(
     [...otherMacros, ...macros].map((macro): [string, Macro] => [
       `${macro.name}(${macro.args.length})`,
@@ -22,7 +31,10 @@ export function knowledgeOf({ detections, macros, lookups }: Repository): Knowle
   return {
     macro: (name, args) => byName.get(`${name}(${args})`) ?? filterMacro(name, args),
     savedSearch: () => undefined,
-    lookup: async (name) => rowOf(fields.get(name.replace(/\.csv$/, "")) ?? []),
+    lookup: async (name) =>
+      rowOf([
+        ...new Set([...(fields.get(name.replace(/\.csv$/, "")) ?? []), ...lookedUp(name, pipelines())]),
+      ]),
     writeLookup: async () => {},
     removeLookup: async () => {},
     tagged: () => [],
@@ -41,6 +53,17 @@ export function knowledgeOf({ detections, macros, lookups }: Repository): Knowle
 function filterMacro(name: string, args: number): Macro | undefined {
   if (args > 0 || !name.endsWith("_filter")) return undefined;
   return { name, args: [], definition: "search *", isEval: false };
+}
+
+/** The fields of a table that searches name. */
+function lookedUp(table: string, pipelines: Iterable<Pipeline>): string[] {
+  return [...pipelines].flatMap(({ commands }) =>
+    commands.flatMap(({ args }) => {
+      const read = lookupArguments.safeParse(args);
+      if (!read.success || read.data.name !== table) return [];
+      return [...read.data.keys, ...read.data.destinations].map((pair) => pair.table);
+    }),
+  );
 }
 
 function rowOf(fields: readonly string[]): Rows {

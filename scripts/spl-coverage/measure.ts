@@ -45,8 +45,9 @@ const served = new Set(commands.flatMap(({ name, aliases }) => [name, ...aliases
 
 /** @param progress called after each search */
 export async function measure(repository: Repository, progress: (done: number) => void): Promise<Outcome[]> {
-  const knowledge = knowledgeOf(repository);
-  const reads = repository.detections.map((detection) => read(detection, knowledge));
+  const reads: Read[] = [];
+  const knowledge = knowledgeOf(repository, () => reads.flatMap(({ pipeline }) => pipeline ?? []));
+  for (const detection of repository.detections) reads.push(read(detection, knowledge));
   const objects = objectNames(repository);
   const outcomes: Outcome[] = [];
   for (let from = 0; from < reads.length; from += searchesPerStore) {

@@ -25,6 +25,8 @@ export function searchPredicate(expression: SearchExpression, relation: Relation
     case "not":
       return sql`(NOT ${searchPredicate(expression.operand, relation)})`;
     case "term": {
+      // Rows of reports have no text, but `*` is true of them too.
+      if (/^\*+$/.test(expression.value.text)) return raw("true");
       const text = columnOf(relation, "_raw");
       return text === undefined ? raw("false") : termMatches(expression, textOf(fieldValue(text)));
     }

@@ -238,6 +238,11 @@ test("tags and event types stand for what they mean", async () => {
   }
 });
 
+test("rule 6: a wildcard alone is true of every row, whether or not it has a text", async () => {
+  expect((await bench.search("search n<3 | stats count by n | search *")).rows).toHaveLength(2);
+  expect((await bench.search("search n<3 | stats count by n | search err")).rows).toEqual([]);
+});
+
 test("later searches look at the rows so far", async () => {
   const rows = [
     { a: "x", n: 5 },
