@@ -4,7 +4,13 @@ import type { FieldCatalog } from "../fields.ts";
 import { identifier, raw, sql } from "../sql.ts";
 import { read } from "./duckdb.ts";
 import { sortedParts } from "./postings.ts";
-import { appendSegments, BUILT_SEGMENTS, createSegmentTable, showSegments } from "./segment-tables.ts";
+import {
+  appendSegments,
+  BUILT_SEGMENTS,
+  createSegmentTable,
+  segmentOrder,
+  showSegments,
+} from "./segment-tables.ts";
 
 /** Text that is cut and sorted at once, and the rows in which it is counted. */
 const PIECE_BYTES = 64 << 20;
@@ -50,7 +56,7 @@ async function mergeSegments(connection: DuckDBConnection): Promise<void> {
   for (const part of await sortedParts(connection, table, ["term", "_row"])) {
     await read(
       connection,
-      sql`INSERT INTO ${identifier(sorted)} SELECT * FROM ${table} WHERE ${part} ORDER BY term, _row`,
+      sql`INSERT INTO ${identifier(sorted)} SELECT * FROM ${table} WHERE ${part} ORDER BY ${segmentOrder}`,
     );
   }
   await read(connection, raw("DROP VIEW segments"));

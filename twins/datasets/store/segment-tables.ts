@@ -1,7 +1,8 @@
 /**
  * The segments of events' texts, for a store whose `textIndex` is `raw`:
- * - `segments (term, _row)`: each segment of an event's text and of its JSON, in lower case; some more than once, some of events that
- *   are removed. It lies in the order of its terms.
+ * - `segments (term, in_text, _row)`: each segment of an event's text, in lower case; and, where the text is a member of the event's
+ *   JSON, those of the JSON, which `in_text` tells apart. Some are there more than once, some are of events that are removed. They lie
+ *   in the order of their terms.
  * - `unsegmented (_row)`: the events whose segments are not in it yet.
  */
 import type { DuckDBConnection } from "@duckdb/node-api";
@@ -9,6 +10,9 @@ import { columnOf, type FieldCatalog } from "../fields.ts";
 import { segmentsSql } from "../segments.ts";
 import { identifier, joined, raw, type Sql, sql } from "../sql.ts";
 import { read } from "./duckdb.ts";
+
+export const segmentColumns = raw("term, in_text, _row");
+export const segmentOrder = raw("term, _row");
 
 /** Where a dataset's segments are. */
 export const BUILT_SEGMENTS = "segments_built";
@@ -19,7 +23,7 @@ export async function createSegments(connection: DuckDBConnection): Promise<void
 }
 
 export async function createSegmentTable(connection: DuckDBConnection, name: string): Promise<void> {
-  await read(connection, sql`CREATE TABLE ${identifier(name)} (term VARCHAR, _row BIGINT)`);
+  await read(connection, sql`CREATE TABLE ${identifier(name)} (term VARCHAR, in_text BOOLEAN, _row BIGINT)`);
 }
 
 /** Says which tables the segments are in, and from which row on there are none. */
@@ -28,7 +32,7 @@ export async function showSegments(
   tables: readonly string[],
   endRow: number,
 ): Promise<void> {
-  const parts = tables.map((table) => sql`SELECT term, _row FROM ${identifier(table)}`);
+  const parts = tables.map((table) => sql`SELECT ${segmentColumns} FROM ${identifier(table)}`);
   await read(connection, sql`CREATE OR REPLACE VIEW segments AS ${joined(parts, " UNION ALL ")}`);
   await read(
     connection,
@@ -43,19 +47,25 @@ export async function appendSegments(
   fields: FieldCatalog,
   rows: Sql,
 ): Promise<void> {
+  const parts = indexedTexts(fields).map(
+    ({ text, inText }) =>
+      sql`SELECT unnest(${segmentsSql(raw("text"))}) AS term, ${raw(String(inText))} AS in_text, _row
+        FROM (SELECT ${text} AS text, _row FROM documents WHERE ${rows})`,
+  );
   await read(
     connection,
-    sql`INSERT INTO ${identifier(table)} SELECT term, _row FROM
-        (SELECT unnest(${segmentsSql(raw("text"))}) AS term, _row
-         FROM (SELECT ${indexedText(fields)} AS text, _row FROM documents WHERE ${rows}))
-      ORDER BY term, _row`,
+    sql`INSERT INTO ${identifier(table)} SELECT ${segmentColumns} FROM (${joined(parts, " UNION ALL ")}) ORDER BY ${segmentOrder}`,
   );
 }
 
-/** What an event is found by: its text, and the values that are not in it. */
-function indexedText(fields: FieldCatalog): Sql {
+/** What an event is found by: its text, and the values that are not in it. NULL has no segments. */
+function indexedTexts(fields: FieldCatalog): { text: Sql; inText: boolean }[] {
   const field = fields.get("_raw");
-  if (field?.type !== "text") return raw("_source");
-  const text = field.multi ? sql`array_to_string(${columnOf(field)}, chr(10))` : columnOf(field);
-  return sql`concat_ws(chr(10), ${text}, _source)`;
+  if (field?.type !== "text") return [{ text: raw("_source"), inText: true }];
+  const column = columnOf(field);
+  const own = field.multi ? sql`array_to_string(${column}, chr(10))` : column;
+  return [
+    { text: sql`coalesce(${own}, _source)`, inText: true },
+    { text: sql`CASE WHEN ${column} IS NOT NULL THEN _source END`, inText: false },
+  ];
 }

@@ -3,10 +3,17 @@
  * between, and until then these events are looked at one by one.
  */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { raw, sql } from "../sql.ts";
+import { sql } from "../sql.ts";
 import { transaction } from "./database.ts";
 import type { StoreCatalog } from "./layout.ts";
-import { appendSegments, BUILT_SEGMENTS, createSegmentTable, showSegments } from "./segment-tables.ts";
+import {
+  appendSegments,
+  BUILT_SEGMENTS,
+  createSegmentTable,
+  segmentColumns,
+  segmentOrder,
+  showSegments,
+} from "./segment-tables.ts";
 import { merged, nextMerge, type Run, type RunShape, replaceRuns } from "./sorted-runs.ts";
 
 /** Events that wait for their segments, and how many get them at once. */
@@ -30,8 +37,8 @@ export class WrittenSegments {
     this.#catalog = catalog;
     this.#endRow = catalog().nextRow;
     this.#shape = {
-      columns: raw("term, _row"),
-      order: raw("term, _row"),
+      columns: segmentColumns,
+      order: segmentOrder,
       cut: ["term", "_row"],
       create: (name) => createSegmentTable(connection, name),
       show: (tables) => showSegments(connection, [BUILT_SEGMENTS, ...tables], this.#endRow),

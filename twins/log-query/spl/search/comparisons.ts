@@ -72,7 +72,7 @@ function testOf(comparator: Comparator, { text }: SearchValue, caseCounts: boole
 }
 
 function equals(one: Typed, text: string, caseCounts: boolean): Sql {
-  if (/^\*+$/.test(text)) return sql`(${one.sql} IS NOT NULL)`;
+  if (/^\*+$/.test(text)) return sql`nullif(${one.sql} IS NOT NULL, false)`;
   const fold = (value: Sql) => (caseCounts ? value : sql`lower(${value})`);
   if (text.includes("*")) {
     const pattern = text.replace(/[\\%_]/g, "\\$&").replace(/\*+/g, "%");

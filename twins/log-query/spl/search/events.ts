@@ -4,9 +4,11 @@ import { filter, type Relation, selected } from "../relation.ts";
 import type { SearchContext, TimeRange } from "../search-context.ts";
 import { eventFields, timeOf } from "./event-fields.ts";
 
+/** The column of events with their number in the store. */
+export const ROW_COLUMN = "#order1";
 const newestFirst = [
   { column: "#order0", direction: "DESC" },
-  { column: "#order1", direction: "DESC" },
+  { column: ROW_COLUMN, direction: "DESC" },
 ] as const;
 
 /**

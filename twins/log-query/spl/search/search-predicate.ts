@@ -5,30 +5,31 @@ import { SplError } from "../spl-error.ts";
 import type { SearchExpression, SearchValue } from "../syntax/ast.ts";
 import { textOf } from "../typed.ts";
 import { type Comparison, comparisonMatches, isOneOf } from "./comparisons.ts";
-import { termMatches } from "./terms.ts";
+import { type SegmentIndex, termMatches } from "./terms.ts";
 
 /**
  * Whether a row is found, over the columns of `relation`; never NULL.
+ * @param index of the rows, when they are events as they lie in the store
  * @param expression without subsearches, tags, event types and time modifiers: see `resolveSearch`
  */
-export function searchPredicate(expression: SearchExpression, relation: Relation): Sql {
+export function searchPredicate(expression: SearchExpression, relation: Relation, index?: SegmentIndex): Sql {
   switch (expression.node) {
     case "all":
       return raw("true");
     case "and":
       return connected(
-        expression.operands.map((operand) => searchPredicate(operand, relation)),
+        expression.operands.map((operand) => searchPredicate(operand, relation, index)),
         " AND ",
       );
     case "or":
-      return connected(alternatives(expression.operands, relation), " OR ");
+      return connected(alternatives(expression.operands, relation, index), " OR ");
     case "not":
-      return sql`(NOT ${searchPredicate(expression.operand, relation)})`;
+      return sql`(NOT ${searchPredicate(expression.operand, relation, index)})`;
     case "term": {
       // Rows of reports have no text, but `*` is true of them too.
       if (/^\*+$/.test(expression.value.text)) return raw("true");
       const text = columnOf(relation, "_raw");
-      return text === undefined ? raw("false") : termMatches(expression, textOf(fieldValue(text)));
+      return text === undefined ? raw("false") : termMatches(expression, textOf(fieldValue(text)), index);
     }
     case "comparison":
       return comparisonMatches(expression, relation);
@@ -45,7 +46,11 @@ function connected(pieces: readonly Sql[], operator: string): Sql {
 }
 
 /** Many values of one field are looked for together: subsearches make thousands of them. */
-function alternatives(operands: readonly SearchExpression[], relation: Relation): Sql[] {
+function alternatives(
+  operands: readonly SearchExpression[],
+  relation: Relation,
+  index: SegmentIndex | undefined,
+): Sql[] {
   const values = new Map<string, SearchValue[]>();
   const others: SearchExpression[] = [];
   for (const operand of operands) {
@@ -58,7 +63,7 @@ function alternatives(operands: readonly SearchExpression[], relation: Relation)
   }
   return [
     ...[...values].map(([field, list]) => sql`(${isOneOf(field, list, relation)})`),
-    ...others.map((operand) => searchPredicate(operand, relation)),
+    ...others.map((operand) => searchPredicate(operand, relation, index)),
   ];
 }
 

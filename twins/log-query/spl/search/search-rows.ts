@@ -5,20 +5,22 @@ import type { SearchContext, TimeRange } from "../search-context.ts";
 import type { SearchExpression } from "../syntax/ast.ts";
 import { numberOf } from "../typed.ts";
 import { isOneOf } from "./comparisons.ts";
-import { eventsRelation } from "./events.ts";
+import { eventsRelation, ROW_COLUMN } from "./events.ts";
 import { namesIndexes } from "./indexes.ts";
 import { resolveSearch } from "./resolve-search.ts";
 import { searchPredicate } from "./search-predicate.ts";
 import { sieve } from "./sieve.ts";
+import { type SegmentIndex, segmentIndex } from "./terms.ts";
 
 /** The events that an expression finds, newest first: in its own time range, else the context's; in the default indexes if it names none. */
 export async function searchEvents(expression: SearchExpression, context: SearchContext): Promise<Relation> {
   const { found, times } = await resolveSearch(expression, context);
-  const among = await sieve(found, context);
+  const index = await segmentIndex(context, ROW_COLUMN);
+  const among = index && (await sieve(found, context, index));
   const events = eventsRelation(context.within(times.events ?? context.range), undefined, among);
   const indexed = between(events, "_indextime", times.indexed);
   const inDefault = namesIndexes(found) ? [] : [inIndexes(context.knowledge.defaultIndexes(), events)];
-  return filtered(events, [...inDefault, ...indexed, ...predicateOf(found, events)]);
+  return filtered(events, [...inDefault, ...indexed, ...predicateOf(found, events, index)]);
 }
 
 /** The rows that an expression finds. Time modifiers look at their `_time`. */
@@ -49,8 +51,8 @@ async function conditionsOf(
   return [...timed, ...predicateOf(found, rows)];
 }
 
-function predicateOf(found: SearchExpression, rows: Relation): Sql[] {
-  return found.node === "all" ? [] : [searchPredicate(found, rows)];
+function predicateOf(found: SearchExpression, rows: Relation, index?: SegmentIndex): Sql[] {
+  return found.node === "all" ? [] : [searchPredicate(found, rows, index)];
 }
 
 function filtered(rows: Relation, predicates: readonly Sql[]): Relation {

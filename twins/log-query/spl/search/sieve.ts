@@ -7,6 +7,7 @@ import { piecesOf } from "../../../datasets/segments.ts";
 import { joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import type { SearchContext } from "../search-context.ts";
 import type { SearchExpression } from "../syntax/ast.ts";
+import { beginning, type SegmentIndex } from "./terms.ts";
 
 /** Something that is in the index for every event that is found: a segment, or how one begins. */
 interface Segment {
@@ -23,26 +24,30 @@ const MOST_ROWS = 2000;
 const MOST_SEGMENTS = 64;
 /** Requirements that are compared, to take the rarest. */
 const MOST_NEEDED = 8;
+/** Parts of phrases that are in more events are not looked up. */
+const MANY_ROWS = 100_000;
+/** So few that there is no need to look for fewer. */
+const FEW_ROWS = 100;
 const SHORTEST_BEGINNING = 3;
 
 /** A predicate on `documents` that all events meet that are found; `undefined` when it would not help. */
-export async function sieve(expression: SearchExpression, context: SearchContext): Promise<Sql | undefined> {
-  if (context.store.fields.textIndex !== "raw") return undefined;
+export async function sieve(
+  expression: SearchExpression,
+  context: SearchContext,
+  { firstUnsegmented }: SegmentIndex,
+): Promise<Sql | undefined> {
   const needed = neededBy(expression)
     .filter(({ length }) => length > 0 && length <= MOST_SEGMENTS)
     .sort((a, b) => weight(b) - weight(a))
     .slice(0, MOST_NEEDED);
-  let best: readonly string[] | undefined;
-  for (const segments of needed) {
-    const rows = await rowsOf(segments, context);
-    if (rows !== undefined && (best === undefined || rows.length < best.length)) best = rows;
-    if (best !== undefined && best.length < MOST_ROWS / 20) break;
-  }
-  if (best === undefined) return undefined;
-  const found = best.length === 0 ? raw("false") : sql`_row IN (${raw([...new Set(best)].join(", "))})`;
-  const [unsegmented] = (await context.store.query(raw("SELECT min(_row) FROM unsegmented"))).rows;
-  const first = unsegmented?.[0];
-  return typeof first === "number" ? sql`(${found} OR _row >= ${raw(String(first))})` : found;
+  const rows = await rarestRows(needed, context);
+  const found = rows === undefined ? await commonRows(expression, context) : among(rows);
+  if (found === undefined || firstUnsegmented === undefined) return found;
+  return sql`(${found} OR _row >= ${raw(String(firstUnsegmented))})`;
+}
+
+function among(rows: readonly string[]): Sql {
+  return rows.length === 0 ? raw("false") : sql`_row IN (${raw([...new Set(rows)].join(", "))})`;
 }
 
 /** Long segments are rare more often. */
@@ -50,19 +55,55 @@ function weight(segments: Needed): number {
   return Math.min(...segments.map(({ text, whole }) => text.length + (whole ? 2 : 0)));
 }
 
+/** The rows that meet one requirement, the one that the fewest meet. */
+async function rarestRows(needed: readonly Needed[], context: SearchContext): Promise<string[] | undefined> {
+  let best: string[] | undefined;
+  for (const segments of needed) {
+    const rows = await rowsOf(segments, context);
+    if (rows !== undefined && (best === undefined || rows.length < best.length)) best = rows;
+    if (best !== undefined && best.length < FEW_ROWS) return best;
+  }
+  return best;
+}
+
+/** The rows that have the rarer parts of phrases: each part of an address is frequent, all of them together are not. */
+async function commonRows(expression: SearchExpression, { store }: SearchContext): Promise<Sql | undefined> {
+  const parts = phraseParts(expression).slice(0, MOST_NEEDED);
+  if (parts.length === 0) return undefined;
+  const limit = raw(String(MANY_ROWS + 1));
+  const counts = parts.map(
+    (part, number) =>
+      sql`SELECT ${raw(String(number))} AS number, count(*) AS rows FROM (${rowsWith(part)} LIMIT ${limit})`,
+  );
+  const { rows } = await store.query(
+    sql`SELECT number FROM (${joined(counts, " UNION ALL ")}) WHERE rows <= ${raw(String(MANY_ROWS))} ORDER BY rows LIMIT 3`,
+  );
+  const rare = rows.flatMap(([number]) => parts[Number(number)] ?? []);
+  if (rare.length === 0) return undefined;
+  return joined(
+    rare.map((part) => sql`_row IN (${rowsWith(part)})`),
+    " AND ",
+  );
+}
+
+/** The whole segments of terms that have several: what is looked for in every event elsewise. */
+function phraseParts(expression: SearchExpression): Segment[] {
+  if (expression.node === "and") return expression.operands.flatMap(phraseParts);
+  if (expression.node !== "term") return [];
+  const parts = segmentsOf(expression.value.text, () => true).filter(({ whole }) => whole);
+  return parts.length > 1 || expression.mode === "case" ? parts : [];
+}
+
+function rowsWith({ text, whole }: Segment): Sql {
+  return sql`SELECT _row FROM segments WHERE ${whole ? sql`term = lower(${text})` : beginning(text)}`;
+}
+
 /** Row numbers, as SQL writes them; `undefined` when there are too many. */
 async function rowsOf(segments: Needed, { store }: SearchContext): Promise<string[] | undefined> {
   const limit = raw(String(MOST_ROWS + 1));
-  const parts = segments.map(({ text, whole }) => {
-    const condition = whole ? sql`term = lower(${text})` : beginning(text);
-    return sql`(SELECT _row FROM segments WHERE ${condition} LIMIT ${limit})`;
-  });
-  const { rows } = await store.query(sql`SELECT _row FROM (${joined(parts, " UNION ALL ")}) LIMIT ${limit}`);
+  const found = joined(segments.map(rowsWith), " UNION ALL ");
+  const { rows } = await store.query(sql`SELECT _row FROM (${found}) LIMIT ${limit}`);
   return rows.length > MOST_ROWS ? undefined : rows.map(([row]) => String(Number(row)));
-}
-
-function beginning(text: string): Sql {
-  return sql`starts_with(term, lower(${text})) AND term >= lower(${text}) AND term < lower(${text}) || chr(1114111)`;
 }
 
 /** Of each requirement that an event must meet, the segments of which it has one. */
