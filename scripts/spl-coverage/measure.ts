@@ -12,6 +12,7 @@ import type { Pipeline } from "../../twins/log-query/spl/syntax/ast.ts";
 import { withImplicitSearch } from "../../twins/log-query/spl/syntax/text.ts";
 import { eventOf } from "./events.ts";
 import { knowledgeOf } from "./knowledge.ts";
+import { withOtherLookups } from "./other-lookups.ts";
 import type { Detection, Repository } from "./repository.ts";
 
 export interface Outcome {
@@ -115,7 +116,7 @@ async function outcomeOf(one: Read, store: LogStore, knowledge: Knowledge): Prom
   if (first !== undefined) return { ...base, failed: `'${first}' is not served`, rows: 0, ms: 0 };
   const start = performance.now();
   try {
-    const rows = await run(pipeline, store, knowledge);
+    const rows = await run(pipeline, store, withOtherLookups(knowledge, pipeline));
     return { ...base, failed: undefined, rows, ms: performance.now() - start };
   } catch (error) {
     return { ...base, failed: messageOf(error), rows: 0, ms: performance.now() - start };
