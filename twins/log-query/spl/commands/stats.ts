@@ -12,18 +12,26 @@ export const stats = defineCommand({
   name: "stats",
   kind: "report",
   parse(reader) {
-    const { allnum = false } = reader.options({ allnum: boolean, partitions: count, delim: text });
+    const { allnum = false, delim = " " } = reader.options({
+      allnum: boolean,
+      partitions: count,
+      delim: text,
+    });
     const calls = readAggregates(reader);
     if (calls.length === 0) reader.fail("No aggregation is given.");
     checkAggregates(calls, "stats");
     const by = readBy(reader, ["dedup_splitvals"]);
     const { dedup_splitvals: distinctValues = false } = reader.options({ dedup_splitvals: boolean });
-    return { calls, by, onlyNumbers: allnum, distinctValues };
+    return { calls, by, onlyNumbers: allnum, delimiter: delim, distinctValues };
   },
-  async compile({ calls, by, onlyNumbers, distinctValues }, input, context) {
+  async compile({ calls, by, onlyNumbers, delimiter, distinctValues }, input, context) {
     const aggregations = await resolveAggregates(calls, input, context, { command: "stats", by });
     const rows = unrolled(input, groupsOf(by, input), { distinctValues });
     const site = groupSite(await siteOptions(rows.input, context, aggregations, onlyNumbers));
-    return inGroupOrder(await grouped(rows.input, rows.groups, aggregations, site));
+    const found = await grouped(rows.input, rows.groups, aggregations, site);
+    const aggregates = found.aggregates.map((output) =>
+      output.value.multi ? { ...output, delimiter } : output,
+    );
+    return inGroupOrder({ ...found, aggregates });
   },
 });

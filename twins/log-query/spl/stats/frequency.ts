@@ -38,7 +38,8 @@ export function frequencyCommand(
     kind: "report",
     parse(reader) {
       const { options, fields } = readArguments(reader);
-      return { options, fields, by: readBy(reader) };
+      const by = readBy(reader);
+      return { options: { ...options, ...reader.options(optionTypes) }, fields, by };
     },
     compile({ options, fields, by }, input) {
       const groups = groupsOf(by, input);

@@ -18,7 +18,7 @@ export interface Grouped {
   /** Has `#g0`, … for the groups and `#a0`, … for the aggregations; no order. */
   select: Sql;
   groups: { name: string; value: Typed }[];
-  aggregates: { name: string; value: Typed }[];
+  aggregates: Output[];
 }
 
 export interface GroupOptions {

@@ -54,14 +54,10 @@ export async function longForm(request: SeriesRequest, context: SearchContext): 
   }
   const added = addedMeasures(aggregations);
   const parts = await grouped(input, [row, series(text)], [...aggregations, ...added], site);
+  const weights: readonly Aggregation[] = weighted(aggregations);
   const chosen = ranked(parts, selection, aggregations.length);
   const items = aggregations.map((aggregation, index) =>
-    folded(
-      aggregation,
-      index,
-      parts,
-      aggregations.length + 1 + weighted(aggregations).findIndex((one) => one === aggregation),
-    ),
+    folded(aggregation, index, parts, aggregations.length + 1 + weights.indexOf(aggregation)),
   );
   const folds = items.filter((item) => item !== undefined);
   if (folds.length === items.length) return asLong(together(chosen, parts, folds, options));

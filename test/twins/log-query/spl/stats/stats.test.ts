@@ -1,4 +1,6 @@
+import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { statsFunctionList } from "../../../../../twins/log-query/spl/stats/functions/list.ts";
 import { type SplBench, splBench } from "../../support/spl.ts";
 
 const requests = [
@@ -190,5 +192,16 @@ describe("stats", () => {
     expect(await bench.refusal("| stats sum(*) AS x")).toBe(
       "Error in 'stats' command: The number of wildcards between field specifier '*' and rename specifier 'x' do not match. Note: empty field specifiers implies all fields, e.g. sum() == sum(*).",
     );
+  });
+
+  test("the table of aggregates is made from their declarations", async () => {
+    const file = new URL("../../../../../twins/log-query/spl/stats/FUNCTIONS.md", import.meta.url);
+    expect(await readFile(file, "utf8")).toBe(statsFunctionList());
+  });
+
+  test("a delimiter is what nomv puts between the values", async () => {
+    const text =
+      'stats delim=":" values(user) AS users list(host) AS hosts BY code | nomv users | fields users | head 1';
+    expect((await bench.searchRows(requests, text)).rows).toEqual([{ users: "bob:eve" }]);
   });
 });

@@ -43,7 +43,7 @@ describe("top and rare", () => {
       { code: 200, host: "x", count: 6, percent: 54.545455 },
       { code: 200, host: "y", count: 3, percent: 27.272727 },
     ]);
-    expect(await run("top limit=1 useother=t url by host")).toEqual([
+    expect(await run("top limit=1 url by host useother=t")).toEqual([
       { host: "x", url: "/a", count: 6, percent: 100 },
       { host: "y", url: "/b", count: 3, percent: 60 },
       { host: "y", url: "OTHER", count: 2, percent: 40 },
