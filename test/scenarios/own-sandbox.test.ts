@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { house, type InlineScenario, replay } from "../support/replay.ts";
+import { house, type InlineScenario, replay, stage } from "../support/replay.ts";
 
 const AT_ONCE = 8;
 
@@ -94,4 +94,22 @@ test("scenarios side by side, each in its own sandbox, all open the same next in
   const { twins } = await house();
   const listed = await fetch(`${twins.baseUrl}/sandboxes`, { headers: { "x-api-key": twins.apiKey } });
   expect(await listed.json()).toMatchObject({ sandboxes: [{ id: "dev" }] });
+});
+
+test("a scenario's faults are refused with what is wrong, and gone when its call is over", async () => {
+  const busy = { effect: "status", status: 503, operation: "job.create" };
+  const scenario: InlineScenario = {
+    name: "busy",
+    description: "Splunk is busy, and nobody asks it.",
+    faults: { splunk: [busy, { ...busy, effect: "nothing" }] },
+    caller: { turns: [{ say: "thanks-goodbye" }, { stay_silent: "until_hang_up" }] },
+    brain: [{ heard: "*", say: "Goodbye.", end_call: true }],
+    expect: { ended_by: "callee", tool_calls: [] },
+  };
+  await expect(replay(scenario)).rejects.toThrow(/faults: splunk does not take them/);
+  const { house: running, voiceUrl: url } = await stage();
+  const { baseUrl, apiKey } = running.twins;
+  expect((await replay({ ...scenario, faults: { splunk: [busy] } }, { url })).failures).toEqual([]);
+  const left = await fetch(`${baseUrl}/c/dev/splunk/sim/faults`, { headers: { "x-api-key": apiKey } });
+  expect(await left.json()).toEqual({ faults: [] });
 });

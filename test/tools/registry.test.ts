@@ -7,7 +7,7 @@ const folder = (name: string) => fileURLToPath(new URL(`fixtures/${name}`, impor
 test("every file of the folder is a tool; the contract, the registry and tests are not", async () => {
   const own = await loadTools();
   const names = own.all().map((tool) => tool.name);
-  expect(names).toEqual(["incident_status", "open_incident", "search_logs", "who_is_on_call"]);
+  expect(names).toEqual(["error_trend", "incident_status", "open_incident", "search_logs", "who_is_on_call"]);
   const good = await loadTools(folder("good"));
   expect(good.all().map((tool) => tool.name)).toEqual(["say_hello"]);
   expect(good.get("nobody")).toBeUndefined();

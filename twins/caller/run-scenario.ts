@@ -57,6 +57,17 @@ const SETTLE_MS = 5_000;
 export async function runScenario(scenario: Scenario, options: RunOptions): Promise<ScenarioRun> {
   const { sandbox, speed = 1 } = options;
   await giveRows(sandbox, scenario);
+  const disarm = await armFaults(sandbox, scenario);
+  try {
+    return await runArmed(scenario, options, speed);
+  } finally {
+    await disarm();
+  }
+}
+
+/** The call itself, with everything in place. */
+async function runArmed(scenario: Scenario, options: RunOptions, speed: number): Promise<ScenarioRun> {
+  const { sandbox } = options;
   const asked = await newestRequests(sandbox, scenario);
   const witness = sandbox?.has("engine") ? await Witness.of(sandbox, scenario, options.onEvent) : undefined;
   let report: CallReport;
@@ -106,6 +117,28 @@ async function giveRows(sandbox: SandboxClient | undefined, { given, file }: Sce
       throw new ScenarioError(`${file}: given: ${service} does not take these rows: ${error.message}`);
     }
   }
+}
+
+/** @returns what takes them back @throws ScenarioError when a twin does not take a fault, or there is none */
+async function armFaults(
+  sandbox: SandboxClient | undefined,
+  { faults, file }: Scenario,
+): Promise<() => Promise<void>> {
+  const armed: { service: string; id: string }[] = [];
+  const disarm = async () => {
+    for (const { service, id } of armed) await sandbox?.disarmFault(service, id);
+  };
+  for (const [service, wanted] of Object.entries(faults)) {
+    if (sandbox === undefined) throw new ScenarioError(`${file}: faults: there are no twins to have them`);
+    try {
+      for (const fault of wanted) armed.push({ service, id: await sandbox.armFault(service, fault) });
+    } catch (error) {
+      await disarm();
+      if (!(error instanceof SandboxError)) throw error;
+      throw new ScenarioError(`${file}: faults: ${service} does not take them: ${error.message}`);
+    }
+  }
+  return disarm;
 }
 
 /** By twin, the last request before the call; of those that the scenario expects something of. */

@@ -115,6 +115,16 @@ export class SandboxClient {
     await this.#ask("POST", `${controlUrl(this.#address, service)}/sim/data`, { data });
   }
 
+  /** Arms a fault at a twin. @returns its id @throws SandboxError when it is refused */
+  async armFault(service: string, fault: unknown): Promise<string> {
+    const body = await this.#ask("POST", `${controlUrl(this.#address, service)}/sim/faults`, fault);
+    return z.object({ id: z.string() }).parse(body).id;
+  }
+
+  async disarmFault(service: string, id: string): Promise<void> {
+    await this.#ask("DELETE", `${controlUrl(this.#address, service)}/sim/faults/${id}`);
+  }
+
   /** What the code under test asked of a twin after a request: the first thousand of them. */
   async requests(service: string, sinceSeq: number): Promise<RequestRecord[]> {
     return (await this.#requestPage(service, { since: String(sinceSeq), limit: String(PAGE_ROWS) })).requests;

@@ -18,6 +18,8 @@ export interface Scenario {
   plan: CallerPlan;
   /** Rows by service and table that have to be there before the call. */
   given: ScenarioFile["given"];
+  /** By service what goes wrong in the call. */
+  faults: ScenarioFile["faults"];
   /** Rules of the scripted brain, as they stand in the file. */
   brain: Record<string, unknown>[];
   expect: Expectations;
@@ -91,7 +93,7 @@ export function readScenario(file: string, samples: SampleLibrary): Scenario {
 }
 
 function scenarioOf(content: ScenarioFile, file: string, samples: SampleLibrary): Scenario {
-  const { name, description, caller, given, brain, expect } = content;
+  const { name, description, caller, given, faults, brain, expect } = content;
   return {
     name,
     description,
@@ -102,6 +104,7 @@ function scenarioOf(content: ScenarioFile, file: string, samples: SampleLibrary)
       steps: caller.turns.map((turn) => stepOf(turn, samples)),
     },
     given,
+    faults,
     brain,
     expect,
   };

@@ -101,6 +101,8 @@ export const scenarioSchema = z.strictObject({
   }),
   /** Rows by service and table, added before the call; the twins check them. */
   given: z.record(z.string(), z.record(z.string(), z.array(json))).default({}),
+  /** Faults by service, armed before the call and taken back after it; the twins check them. */
+  faults: z.record(z.string(), z.array(json)).default({}),
   /** Rules of the scripted brain; the runtime twin checks them. */
   brain: z.array(json).min(1),
   expect: expectations.prefault({}),

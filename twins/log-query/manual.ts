@@ -11,11 +11,19 @@ export const logQueryManual: TwinManual = {
       id: "splunk.refused-credentials",
       text: "No credentials, a wrong password or a key that is unknown is a 401 in the vendor's words.",
     },
+    {
+      id: "splunk.collector-tokens",
+      text: "Tokens of the event collector are rows of hec_tokens, by their SHA-256; a fresh sandbox has 0f5a9c3e-7b1d-4e62-9a48-c6d2e81b3f70.",
+    },
   ],
   repeatedWrites: [
     {
       id: "splunk.saved-again",
       text: "Saving a search under a name that is taken, or starting one under a sid that is taken, is a 409 that changes nothing.",
+    },
+    {
+      id: "splunk.events-again",
+      text: "Events that are sent to the event collector again are stored again, each as an event of its own.",
     },
     {
       id: "splunk.login-again",
@@ -46,6 +54,14 @@ export const logQueryManual: TwinManual = {
     {
       id: "splunk.statements",
       text: "The statements that a search ran as are in its search.log.",
+    },
+    {
+      id: "splunk.event-fields",
+      text: "What the collector stores has its fields as columns from then on: the pairs key=value of a text, the members of an object. A new field holds text; what a dataset's column of numbers cannot hold is in _raw alone.",
+    },
+    {
+      id: "splunk.knowledge",
+      text: "Macros, lookups, lookup definitions, tags, event types, data models, saved searches and indexes are rows, written through the control plane and seen by the next search.",
     },
   ],
 };

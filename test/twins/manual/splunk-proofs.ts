@@ -1,10 +1,12 @@
 /** Proofs of what the log-query twin says of itself. */
+import { createHash } from "node:crypto";
 import { expect } from "vitest";
 import { queryGate } from "../../../twins/datasets/store/query-gate.ts";
 import { request } from "../../support/http.ts";
 import type { Proofs } from "./proof.ts";
 
 const form = { "content-type": "application/x-www-form-urlencoded" };
+const HEC_TOKEN = "0f5a9c3e-7b1d-4e62-9a48-c6d2e81b3f70";
 const INFO = "/services/server/info?output_mode=json";
 
 const JOBS = "/services/search/jobs";
@@ -127,5 +129,63 @@ export const splunkProofs: Proofs = {
     const { sid } = (await asAdmin("POST", `${url}${JOBS}`, { search: "search *", exec_mode: "blocking" }))
       .body;
     expect((await asAdmin("GET", `${url}${JOBS}/${sid}/search.log`)).text).toContain("FROM documents");
+  },
+  async "splunk.collector-tokens"({ url, control }) {
+    const send = (token: string) =>
+      request("POST", `${url}/services/collector`, {
+        headers: { authorization: `Splunk ${token}` },
+        body: '{"event":"x"}',
+      });
+    expect((await send(HEC_TOKEN)).body).toEqual({ text: "Success", code: 0 });
+    const token_sha256 = createHash("sha256").update("another-token").digest("hex");
+    await control("POST", "/data", { data: { hec_tokens: [{ name: "another", token_sha256 }] } });
+    expect((await send("another-token")).status).toBe(200);
+    expect((await send("no-such-token")).status).toBe(403);
+    const { text } = await control("GET", "/requests?operation=collector.event");
+    expect(text).not.toContain(HEC_TOKEN);
+    expect(text).not.toContain("another-token");
+  },
+  async "splunk.events-again"({ url, control }) {
+    const headers = { authorization: `Splunk ${HEC_TOKEN}` };
+    const counted = async () => (await control("GET", "/data")).body.counts.events;
+    const before = await counted();
+    for (const body of ['{"event":"again","time":1768478400}', '{"event":"again","time":1768478400}']) {
+      await request("POST", `${url}/services/collector`, { headers, body });
+    }
+    expect(await counted()).toBe(before + 2);
+  },
+  async "splunk.event-fields"({ url, control }) {
+    await control("POST", "/data", { data: { events: [{ _time: "2026-01-15T12:00:00Z", bytes: 5 }] } });
+    const body = '{"event":"level=error bytes=many"}{"event":{"a":{"b":1.0}}}';
+    await request("POST", `${url}/services/collector`, {
+      headers: { authorization: `Splunk ${HEC_TOKEN}` },
+      body,
+    });
+    const { rows } = (await control("GET", "/data?entity_type=events")).body;
+    expect(rows.at(-2)).toMatchObject({ _raw: "level=error bytes=many", level: "error" });
+    expect(rows.at(-2)).not.toHaveProperty("bytes");
+    expect(rows.at(-1)).toMatchObject({ _raw: '{"a":{"b":1.0}}', "a.b": "1.0" });
+  },
+  async "splunk.knowledge"({ url, control }) {
+    const names = [
+      "macros",
+      "lookups",
+      "lookup_definitions",
+      "tags",
+      "event_types",
+      "data_models",
+      "saved_searches",
+      "indexes",
+    ];
+    expect(Object.keys((await control("GET", "/data")).body.counts)).toEqual(expect.arrayContaining(names));
+    const search = "search `late` | stats count";
+    const ask = () =>
+      request("POST", `${url}/services/search/jobs`, {
+        headers: { authorization: "Bearer splunk-twin-token", ...form },
+        body: new URLSearchParams({ search, exec_mode: "oneshot", output_mode: "json" }).toString(),
+      });
+    expect((await ask()).status).toBe(400);
+    await control("POST", "/data", { data: { macros: [{ name: "late", definition: "index=main" }] } });
+    expect((await ask()).status).toBe(200);
   },
 };

@@ -1,4 +1,4 @@
-/** The part of the vendor's client, which has no types of its own, that tests use. */
+/** The part of the vendor's client, which has no types of its own, that this project uses. */
 declare module "splunk-sdk" {
   // biome-ignore lint/suspicious/noExplicitAny: what the vendor's server answers
   type Answered = any;
@@ -52,12 +52,15 @@ declare module "splunk-sdk" {
   class Service {
     constructor(options: Given);
     version: string;
+    /** What stands before each path. */
+    prefix: string;
     sessionKey: string;
     login(): Promise<unknown>;
     logout(): void;
     get(path: string, parameters?: Given): Promise<Answered>;
     post(path: string, parameters?: Given): Promise<Answered>;
     search(query: string | Given, options?: Given): Promise<Job>;
+    /** The rows of `output_mode=json`; other forms have other members. Rejects with what was answered. */
     oneshotSearch(query: string, options?: Given): Promise<Answered>;
     getJob(sid: string): Promise<Job>;
     parse(query: string, options?: Given): Promise<Answered>;
