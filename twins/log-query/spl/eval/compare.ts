@@ -1,5 +1,5 @@
 /** Comparisons: as numbers where both sides are numbers or look like one, else as texts. Case counts. */
-import { joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
+import { joined, list, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import type { Comparator } from "../syntax/ast.ts";
 import { bound, numberOf, textOf, variable } from "../typed.ts";
 import type { Scope } from "./scope.ts";
@@ -24,9 +24,16 @@ function differ(left: Value, right: Value): boolean {
   return !left.isNull && !right.isNull && (left.type === "boolean") !== (right.type === "boolean");
 }
 
-/** Whether one of the values is equal. */
+/** Whether one of the values is equal. Many words are looked for together. */
 export function isAmong(operand: Value, values: readonly Value[], scope: Scope): Value {
-  const tests = values.map((value) => compare("=", { ...operand, certain: false }, value, scope).sql);
+  const subject = { ...operand, certain: false };
+  const words = operand.isNull || operand.type === "boolean" ? [] : values.filter(isWord);
+  const others = values.filter((value) => !words.includes(value));
+  const tests = others.map((value) => compare("=", subject, value, scope).sql);
+  if (words.length > 0) {
+    const set = list(words.map(({ constant }) => String(constant)));
+    tests.push(anyOf(subject, (one) => sql`(${textOf(one)} IN ${set})`));
+  }
   return tests.length === 0 ? boolean(raw("FALSE")) : boolean(sql`(${joined(tests, " OR ")})`);
 }
 

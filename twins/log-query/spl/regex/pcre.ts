@@ -2,6 +2,22 @@
  * Regular expressions of SPL (PCRE), read once and written twice: for RE2, which DuckDB has, and for this program, which can look
  * around and back. What RE2 cannot do has no RE2 text.
  */
+import {
+  both,
+  bracketLiteral,
+  caseFlag,
+  characterEscapes,
+  classEscapes,
+  end,
+  escapedCode,
+  joined,
+  jsOnly,
+  literal,
+  type Piece,
+  posixClasses,
+  start,
+  wrapped,
+} from "./pcre-pieces.ts";
 
 export interface Pattern {
   readonly source: string;
@@ -36,57 +52,11 @@ export function readPattern(source: string): Pattern {
   return pattern;
 }
 
-/** A piece as both write it, or one of them. */
-interface Piece {
-  re2: string | undefined;
-  js: string | undefined;
-  /** Nothing that could be repeated. */
-  bare?: true;
-}
-
 interface Flags {
   multiline: boolean;
   dotAll: boolean;
   extended: boolean;
 }
-
-const both = (text: string): Piece => ({ re2: text, js: text });
-const jsOnly = (js: string): Piece => ({ re2: undefined, js });
-
-/** What `\x` stands for outside and inside of brackets. */
-const classEscapes: Readonly<Record<string, Piece>> = {
-  d: both("\\d"),
-  D: both("\\D"),
-  w: both("\\w"),
-  W: both("\\W"),
-  s: { re2: "\\s", js: "\\s" },
-  S: { re2: "\\S", js: "\\S" },
-};
-const characterEscapes: Readonly<Record<string, string>> = {
-  n: "\\n",
-  r: "\\r",
-  t: "\\t",
-  f: "\\f",
-  a: "\\x07",
-  e: "\\x1b",
-};
-const posixClasses: Readonly<Record<string, string>> = {
-  alpha: "A-Za-z",
-  digit: "0-9",
-  alnum: "0-9A-Za-z",
-  upper: "A-Z",
-  lower: "a-z",
-  space: "\\s",
-  blank: " \\t",
-  punct: "!-\\/:-@\\[-`{-~",
-  xdigit: "0-9A-Fa-f",
-  word: "\\w",
-  cntrl: "\\x00-\\x1f\\x7f",
-  print: "\\x20-\\x7e",
-  graph: "\\x21-\\x7e",
-};
-const start = "(?<![\\s\\S])";
-const end = "(?![\\s\\S])";
 
 class PatternReader {
   readonly #source: string;
@@ -380,38 +350,4 @@ class PatternReader {
   #fail(reason: string): never {
     throw new InvalidPattern(this.#source, reason);
   }
-}
-
-function joined(pieces: readonly Piece[], separator: string): Piece {
-  const texts = (which: "re2" | "js") => {
-    const all = pieces.map((piece) => piece[which]);
-    return all.includes(undefined) ? undefined : all.join(separator);
-  };
-  return { re2: texts("re2"), js: texts("js") };
-}
-
-function wrapped({ re2, js }: Piece): Piece {
-  return {
-    re2: re2 === undefined ? undefined : `(?:${re2})`,
-    js: js === undefined ? undefined : `(?:${js})`,
-  };
-}
-
-/** `i`, `-i`, or nothing. */
-function caseFlag(on: string, off: string): string {
-  if (on.includes("i")) return "i";
-  return off.includes("i") ? "-i" : "";
-}
-
-function literal(char: string): Piece {
-  return both(/[\\^$.*+?()[\]{}|/]/.test(char) ? `\\${char}` : char);
-}
-
-function bracketLiteral(char: string): string {
-  return /[\\\]^[-]/.test(char) ? `\\${char}` : char;
-}
-
-function escapedCode(code: number): string {
-  if (code < 0x80) return `\\x${code.toString(16).padStart(2, "0")}`;
-  return String.fromCharCode(code);
 }
