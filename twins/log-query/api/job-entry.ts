@@ -64,7 +64,7 @@ function lifeOf(job: Job, row: JobRow, timeZone: string, nowMs: number): Record<
     defaultSaveTTL: String(SAVED_TTL_S),
     defaultTTL: String(DEFAULT_TTL_S),
     delegate: "",
-    diskUsage: (job.rows?.rows.length ?? 0) * 256 + 8192,
+    diskUsage: row.result_count * 256 + 8192,
     dispatchState: state,
     doneProgress: job.progress,
     earliestTime: isoTime(earliestMs, timeZone),
@@ -100,7 +100,6 @@ function countersOf(job: Job, row: JobRow, figures: JobFigures | undefined): Rec
       .map(({ name, rawArgs }) => `${name} ${rawArgs}`.trim())
       .join(" | ");
   const eventSearch = part(0, onEvents);
-  const rows = job.rows;
   const events = row.event_count ?? figures?.found.count ?? 0;
   const earliestMs = row.earliest_at === null ? 0 : Date.parse(row.earliest_at);
   const latestMs = Date.parse(row.latest_at ?? row.created_at);
@@ -109,14 +108,14 @@ function countersOf(job: Job, row: JobRow, figures: JobFigures | undefined): Rec
   );
   const lastCommand = commands.at(-1)?.name;
   const counted: Record<string, Content> =
-    lastCommand === undefined || rows === undefined
+    lastCommand === undefined || !job.isOver
       ? {}
-      : { [`command.${lastCommand}`]: { invocations: 1, output_count: rows.rows.length } };
+      : { [`command.${lastCommand}`]: { invocations: 1, output_count: row.result_count } };
   return {
     bundleVersion: "1",
     canSummarize: onEvents < commands.length && commands[onEvents]?.name === "stats",
     dropCount: 0,
-    eventAvailableCount: onEvents === commands.length ? (rows?.rows.length ?? 0) : events,
+    eventAvailableCount: onEvents === commands.length ? row.result_count : events,
     eventCount: events,
     eventFieldCount: job.events?.columns.length ?? 0,
     eventIsStreaming: commands.slice(0, onEvents).every(({ kind }) => kind === "streaming"),

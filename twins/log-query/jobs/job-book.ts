@@ -8,19 +8,22 @@ import { Slots } from "./slots.ts";
 /** Searches that run at a time, and those that may wait for their turn. */
 export const MOST_RUNNING = 10;
 export const MOST_WAITING = 100;
-/** Values of results that are kept in all: the oldest finished jobs make room. */
-const MOST_VALUES = 20_000_000;
+/** Values of results that are kept in all. Beyond that the oldest finished jobs let go of theirs, and are searched again when need be. */
+const MOST_VALUES = 4_000_000;
 
 /** Too many searches wait already. */
 export class TooManySearches extends Error {}
 
 export class JobBook {
   readonly #parts: JobParts;
+  /** The one used last at the end. */
   readonly #live = new Map<string, Job>();
+  readonly #mostValues: number;
   readonly #unwatch: () => void;
   #made = 0;
 
-  constructor(parts: Omit<JobParts, "slots" | "over">) {
+  constructor(parts: Omit<JobParts, "slots" | "over">, { mostValues = MOST_VALUES } = {}) {
+    this.#mostValues = mostValues;
     this.#parts = { ...parts, slots: new Slots(MOST_RUNNING), over: () => this.#makeRoom() };
     this.#unwatch = parts.tables.watch(({ table, change }) => {
       if (table === "jobs" && change !== "insert" && change !== "update") this.#dropLost();
@@ -60,6 +63,9 @@ export class JobBook {
     const row = this.#parts.tables.table("jobs").get(sid);
     if (!row) return undefined;
     const job = this.#live.get(sid) ?? this.#again(row);
+    // The one used last is the last to let go of its results.
+    this.#live.delete(sid);
+    this.#live.set(sid, job);
     // What was at work when a snapshot was taken goes on.
     if (!job.isOver) void job.done;
     return job;
@@ -156,14 +162,14 @@ export class JobBook {
     }
   }
 
-  /** Lets the oldest finished jobs go when all results together are too much; never the latest. */
+  /** Has the oldest finished jobs let go of their results when all together are too much; never the latest. */
   #makeRoom(): void {
     const finished = [...this.#live.values()].filter(({ rows }) => rows !== undefined);
     let values = finished.reduce((sum, job) => sum + valuesOf(job), 0);
     for (const job of finished.slice(0, -1)) {
-      if (values <= MOST_VALUES) return;
+      if (values <= this.#mostValues) return;
       values -= valuesOf(job);
-      this.remove(job.sid);
+      job.forget();
     }
   }
 }

@@ -162,6 +162,13 @@ export class Job {
     this.#gate.open();
   }
 
+  /** Lets the results go, to save memory: they are found again when somebody asks for them. */
+  forget(): void {
+    if (!this.isOver) return;
+    this.#rows = undefined;
+    this.#done = undefined;
+  }
+
   /** Figures of its events: counted when somebody asks the first time; `undefined` for a search that has none. */
   async figures(): Promise<JobFigures | undefined> {
     if (this.isOver) await this.done;
@@ -245,13 +252,13 @@ export class Job {
   }
 
   #createContext(store: LogStore, signal: AbortSignal, deadlineMs?: number): SearchContext {
-    const { clock, knowledge, timeZone } = this.#parts;
+    const { knowledge, timeZone } = this.#parts;
     const { request, sid } = this;
     const limitMs = request.maxTimeS > 0 ? request.maxTimeS * 1000 : LONGEST_MS;
     return createSearchContext({
       store,
       knowledge,
-      nowMs: request.nowMs ?? clock.now(),
+      nowMs: request.nowMs ?? this.createdMs,
       timeZone,
       range: request.range,
       limits: { ...defaultLimits, maxResultRows: request.maxCount },

@@ -1,0 +1,96 @@
+/** What the book of jobs keeps, and what it lets go. */
+import { pino } from "pino";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { JobBook } from "../../../../twins/log-query/jobs/job-book.ts";
+import type { JobRequest } from "../../../../twins/log-query/jobs/job-request.ts";
+import { Slots } from "../../../../twins/log-query/jobs/slots.ts";
+import { createTables } from "../../../../twins/log-query/world/tables.ts";
+import { knowledgeOf, type SplBench, splBench } from "../support/spl.ts";
+
+let bench: SplBench;
+beforeAll(async () => {
+  bench = await splBench(Array.from({ length: 10 }, (_, n) => ({ n })));
+});
+afterAll(() => bench.close());
+
+function openBook(mostValues: number) {
+  const tables = createTables();
+  const book = new JobBook(
+    {
+      tables,
+      clock: { now: () => 1_769_850_000_000 },
+      knowledge: knowledgeOf(),
+      store: async () => bench.store,
+      timeZone: "UTC",
+      log: pino({ level: "silent" }),
+    },
+    { mostValues },
+  );
+  return { book, tables };
+}
+
+const request = (search: string): JobRequest => ({
+  search,
+  owner: "admin",
+  app: "search",
+  sid: undefined,
+  savedSearch: undefined,
+  label: "",
+  range: { earliestMs: undefined, latestMs: undefined },
+  nowMs: undefined,
+  maxCount: 50_000,
+  maxTimeS: 0,
+  ttlS: 600,
+  statusBuckets: 0,
+  priority: 5,
+  given: { search },
+});
+
+test("when all results are too much the oldest are let go, and found again when somebody asks", async () => {
+  const { book, tables } = openBook(25);
+  const jobs = [];
+  for (let n = 0; n < 3; n++) {
+    const job = book.start(request("search * | fields n | fields - _*"));
+    await job.done;
+    jobs.push(job);
+  }
+  expect(jobs.map(({ rows }) => rows?.rows.length)).toEqual([undefined, 10, 10]);
+  const [first] = jobs;
+  expect(first?.row).toMatchObject({ state: "DONE", result_count: 10 });
+  const before = tables.stateVersion;
+  expect((await book.results(first?.sid ?? ""))?.rows).toHaveLength(10);
+  expect(tables.stateVersion).toBe(before);
+  await book.stop();
+});
+
+test("a row that goes ends its search", async () => {
+  const { book, tables } = openBook(1_000);
+  const job = book.start(request("search * | sort n"));
+  tables.table("jobs").remove(job.sid);
+  await job.done;
+  expect(job.rows).toBeUndefined();
+  expect(book.find(job.sid)).toBeUndefined();
+  expect(tables.table("jobs").size).toBe(0);
+  await book.stop();
+});
+
+test("more important searches have their turn first, and one that is ended gives its turn up", async () => {
+  const slots = new Slots(1);
+  const never = new AbortController().signal;
+  const release = await slots.take(5, never);
+  const order: string[] = [];
+  const take = (name: string, priority: number, signal = never) =>
+    slots.take(priority, signal).then((free) => {
+      order.push(name);
+      free();
+    });
+  const ended = new AbortController();
+  const waiting = [take("low", 1), take("usual", 5), take("high", 9), take("usual too", 5)];
+  const gone = take("ended", 10, ended.signal);
+  expect(slots.waiting).toBe(5);
+  ended.abort();
+  await expect(gone).rejects.toThrow();
+  release();
+  await Promise.all(waiting);
+  expect(order).toEqual(["high", "usual", "usual too", "low"]);
+});
