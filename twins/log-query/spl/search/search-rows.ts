@@ -16,11 +16,16 @@ import { type SegmentIndex, segmentIndex } from "./terms.ts";
 export async function searchEvents(expression: SearchExpression, context: SearchContext): Promise<Relation> {
   const { found, times } = await resolveSearch(expression, context);
   const index = await segmentIndex(context, ROW_COLUMN);
-  const among = index && (await sieve(found, context, index));
-  const events = eventsRelation(context.within(times.events ?? context.range), undefined, among);
+  const sieved = index && (await sieve(found, context, index));
+  const range = times.events ?? context.range;
+  const events = eventsRelation(context.within(range), undefined, sieved?.predicate);
   const indexed = between(events, "_indextime", times.indexed);
   const inDefault = namesIndexes(found) ? [] : [inIndexes(context.knowledge.defaultIndexes(), events)];
-  return filtered(events, [...inDefault, ...indexed, ...predicateOf(found, events, index)]);
+  return filtered(events, [
+    ...inDefault,
+    ...indexed,
+    ...predicateOf(found, events, sieved?.isRare ? undefined : index),
+  ]);
 }
 
 /** The rows that an expression finds. Time modifiers look at their `_time`. */

@@ -30,20 +30,29 @@ const MANY_ROWS = 100_000;
 const FEW_ROWS = 100;
 const SHORTEST_BEGINNING = 3;
 
-/** A predicate on `documents` that all events meet that are found; `undefined` when it would not help. */
+export interface Sieve {
+  /** On `documents`: all events meet it that are found. */
+  predicate: Sql;
+  /** Whether so few meet it that each of them is best looked at itself. */
+  isRare: boolean;
+}
+
+/** `undefined` when nothing is to be gained. */
 export async function sieve(
   expression: SearchExpression,
   context: SearchContext,
   { firstUnsegmented }: SegmentIndex,
-): Promise<Sql | undefined> {
+): Promise<Sieve | undefined> {
   const needed = neededBy(expression)
     .filter(({ length }) => length > 0 && length <= MOST_SEGMENTS)
     .sort((a, b) => weight(b) - weight(a))
     .slice(0, MOST_NEEDED);
   const rows = await rarestRows(needed, context);
   const found = rows === undefined ? await commonRows(expression, context) : among(rows);
-  if (found === undefined || firstUnsegmented === undefined) return found;
-  return sql`(${found} OR _row >= ${raw(String(firstUnsegmented))})`;
+  if (found === undefined) return undefined;
+  const predicate =
+    firstUnsegmented === undefined ? found : sql`(${found} OR _row >= ${raw(String(firstUnsegmented))})`;
+  return { predicate, isRare: rows !== undefined };
 }
 
 function among(rows: readonly string[]): Sql {

@@ -138,3 +138,32 @@ test("what is rare is looked up, what is not is looked for in all events", async
   expect(value.statements.at(-1)).toContain("_row IN (");
   expect((await bench.search("search id* OR n=4 | fields id")).statements.at(-1)).not.toContain("_row IN (");
 });
+
+test("what is frequent is found by the index alone, and phrases where their rarer parts are", async () => {
+  const many = Array.from({ length: 5000 }, (_, id) => ({
+    id: `id${id}`,
+    text:
+      id % 500 === 7 ? "from 10.20.7.9 Error" : id % 2 === 0 ? "from 10.3.7.9 error" : "to 10.20.7.9 errors",
+  }));
+  async function* all() {
+    yield Buffer.from(many.map((one) => JSON.stringify(one)).join("\n"));
+  }
+  const own = await mkdtemp(path.join(folder, "many-"));
+  const { file } = await ingest({ bytes: all(), format: "ndjson" }, own, undefined, "raw");
+  const store = await openLogStore({ baselineFile: file, textIndex: "raw", index: "main" });
+  const frequent = await splBench([{ id: "late", text: "an error from 10.20.7.9" }], { store });
+  const count = async (text: string) => {
+    const { rows, statements } = await frequent.search(`search ${text} | stats count`);
+    return [rows[0]?.count, /IN \(SELECT _row FROM segments/.test(statements.at(-1) ?? "")];
+  };
+  try {
+    expect(await count("text")).toEqual([5001, true]);
+    expect(await count("err*")).toEqual([5001, true]);
+    expect(await count("text NOT error")).toEqual([2490, true]);
+    expect(await count('text "from 10.20.7.9"')).toEqual([11, true]);
+    expect(await count("text CASE(Error)")).toEqual([10, true]);
+    expect(await count("late error")).toEqual([1, false]);
+  } finally {
+    await frequent.close();
+  }
+});
