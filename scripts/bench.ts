@@ -2,6 +2,7 @@
 import { parseArgs } from "node:util";
 import { messageOf } from "../agent/log.ts";
 import { benchCalls } from "./bench/calls.ts";
+import { benchLogQuery } from "./bench/log-query.ts";
 import { type Bench, tableOf } from "./bench/report.ts";
 import { benchSandbox } from "./bench/sandbox.ts";
 import { benchSearch } from "./bench/search.ts";
@@ -10,6 +11,7 @@ const benches: Record<string, Bench> = {
   calls: benchCalls,
   sandbox: benchSandbox,
   search: benchSearch,
+  "log-query": benchLogQuery,
 };
 
 const usage = `usage: npm run bench -- [${Object.keys(benches).join("|")}] [--quick] [--json]

@@ -83,13 +83,19 @@ async function collect(
   if (channel !== undefined && !twin.channels.hasRoom(token.name, channel)) {
     throw new CollectorRefusal("channelsFull");
   }
-  const { events, refusal } = read(request.body.toString("utf8"), {
+  const body = request.body.toString("utf8");
+  const options = {
     token,
     query: request.query,
-    indexes: await writableIndexes(twin),
     nowMs: twin.clock.now(),
     zone: zoneOf(twin.timeZone),
-  });
+  };
+  let batch = read(body, { ...options, indexes: declaredIndexes(twin) });
+  // Which indexes a dataset has brought is a question to the store, and hardly ever asked.
+  if (batch.refusal?.code === "incorrectIndex") {
+    batch = read(body, { ...options, indexes: await writableIndexes(twin) });
+  }
+  const { events, refusal } = batch;
   await twin.writer.write(events);
   if (refusal) throw refusal;
   if (!token.use_ack || channel === undefined) return answer("success");
@@ -102,6 +108,12 @@ const unsupported: VendorResponse = {
   headers: { "content-type": "text/html; charset=UTF-8" },
   body: "<!doctype html><html><head><title>415 Unsupported Media Type</title></head><body><h1>Unsupported Media Type</h1></body></html>\n",
 };
+
+/** The indexes of the table that are not switched off. */
+function declaredIndexes({ tables }: LogQueryTwin): ReadonlySet<string> {
+  const rows = tables.table("indexes").all();
+  return new Set(rows.flatMap(({ name, disabled }) => (disabled ? [] : [name])));
+}
 
 /** The indexes of the table that are not switched off, and those that a dataset has brought. */
 async function writableIndexes({ tables, knowledge }: LogQueryTwin): Promise<ReadonlySet<string>> {
