@@ -27,6 +27,8 @@ export function readSortFields(reader: ArgumentReader): { fields: SortField[]; r
     const comma = reader.symbol(",");
     const token = reader.peek();
     if (token.type !== "word" && token.type !== "string") return { fields, reversed: false };
+    const after = reader.peek(1);
+    if (after.type === "symbol" && after.text === "=") return { fields, reversed: false };
     if (isReversal(reader, fields.length > 0 && !comma)) return { fields, reversed: true };
     const sign = token.type === "word" ? signOf(token.text) : undefined;
     if (sign !== undefined && token.text.length === 1) {

@@ -40,6 +40,7 @@ describe("arguments of commands", () => {
   test("rule 14: names of fields can be in quotes, and have the parentheses of an aggregate", () => {
     const fields = readerOf(`a, "b c" 'd e' avg(f) count(eval(g=1)) h."i j" by k`).fields(["by"]);
     expect(fields).toEqual(["a", "b c", "d e", "avg(f)", "count(eval(g=1))", "h.i j"]);
+    expect(readerOf('"a"."b" c:"d"."e f".g "h"i').fields()).toEqual(["a.b", "c:d.e f.g", "h", "i"]);
     expect(readerOf("a b limit=3").fields()).toEqual(["a", "b"]);
   });
 

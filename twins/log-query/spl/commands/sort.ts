@@ -11,9 +11,10 @@ export const sort = defineCommand({
     const { limit: named } = reader.options({ limit: count });
     const first = reader.peek();
     const isCount = named === undefined && first.type === "word" && /^\d{1,15}$/.test(first.text);
-    const limit = isCount ? reader.integer("a number of rows") : (named ?? 10_000);
+    const counted = isCount ? reader.integer("a number of rows") : named;
     const { fields, reversed } = readSortFields(reader);
     if (fields.length === 0) reader.fail("Missing a field to sort by.");
+    const { limit = counted ?? 10_000 } = reader.options({ limit: count });
     return { limit, fields, reversed };
   },
   compile({ limit, fields, reversed }, input) {

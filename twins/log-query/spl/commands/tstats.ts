@@ -26,6 +26,8 @@ const optionTypes = {
   fillnull_value: text,
 };
 
+const groupOptionTypes = { ...optionTypes, span };
+
 interface Arguments {
   calls: AggregateCall[];
   /** `Model.Object`, or a model for its root. */
@@ -44,8 +46,6 @@ export const tstats = defineCommand<Arguments>({
   kindOf: ({ append }) => (append ? "report" : "generating"),
   parse(reader) {
     const { options, calls } = readHead(reader);
-    const { prestats, append = false, fillnull_value: fill } = options;
-    if (prestats) reader.fail("prestats=true is not served here.");
     if (calls.length === 0) reader.fail("You must specify at least one aggregation.");
     checkAggregates(calls, "tstats");
     const { dataModel, node } = readFrom(reader);
@@ -53,9 +53,11 @@ export const tstats = defineCommand<Arguments>({
       ? reader.searchExpression(["by", "groupby"])
       : { node: "all" };
     const { where, nodeName } = withoutNodeName(asked);
+    const { by, options: later } = readGroups(reader);
+    const { prestats, append = false, fillnull_value: fill, span: given } = { ...options, ...later };
+    if (prestats) reader.fail("prestats=true is not served here.");
     return {
-      ...{ calls, where, append, fill },
-      ...readGroups(reader),
+      ...{ calls, where, append, fill, by, span: given },
       dataModel: objectOf(dataModel, nodeName ?? node),
     };
   },
@@ -147,34 +149,24 @@ function readFrom(reader: ArgumentReader): { dataModel: string | undefined; node
     );
   }
   reader.symbol("=");
-  const dataModel = joinedName(reader);
+  const dataModel = reader.field("the name of a data model");
   return { dataModel, node: reader.options({ nodename: text }).nodename };
 }
 
-/** `Web`, `Web.Web`, `"Web"."Web"`: what stands without blanks between it. */
-function joinedName(reader: ArgumentReader): string {
-  let name = reader.text("the name of a data model");
-  for (;;) {
-    const token = reader.peek();
-    if (token.start !== reader.offset() || (token.type !== "word" && token.type !== "string")) return name;
-    name += reader.next().text;
-  }
-}
-
-function readGroups(reader: ArgumentReader): Pick<Arguments, "by" | "span"> {
-  if (!reader.keyword("by", "groupby")) return { by: [], span: undefined };
+function readGroups(reader: ArgumentReader) {
   const by: string[] = [];
-  const options: { span?: Span | "auto" } = {};
+  const options = reader.options(groupOptionTypes);
+  if (!reader.keyword("by", "groupby")) return { by, options };
   while (!reader.atEnd()) {
     const fields = reader.fields();
-    const given = reader.options({ span });
-    if (fields.length === 0 && given.span === undefined) reader.end();
+    const given = reader.options(groupOptionTypes);
+    if (fields.length === 0 && Object.keys(given).length === 0) reader.end();
     if (fields.some((name) => /^PREFIX\(/i.test(name))) reader.fail("PREFIX() is not served here.");
     by.push(...fields);
     Object.assign(options, given);
   }
   if (by.length === 0) reader.fail("The 'by' clause needs at least one field.");
-  return { by, span: options.span };
+  return { by, options };
 }
 
 /** `nodename=Root.Child`, which picks the object, is taken out of the conditions. */

@@ -101,7 +101,7 @@ class TextArgumentReader implements ArgumentReader {
     const token = this.peek();
     if (token.type !== "word" && token.type !== "string") this.fail(`Missing ${what}.`);
     this.#moveTo(token.end);
-    return token.type === "word" ? this.#name(token) : token.text;
+    return this.#named(token);
   }
 
   fields(stopWords: readonly string[] = []): string[] {
@@ -239,16 +239,24 @@ class TextArgumentReader implements ArgumentReader {
     return text.slice(start, end);
   }
 
-  /** A bare word as a field's name: without its single quotes, with what belongs to it: `avg(x)`, `user."first name"`. */
-  #name(token: Token): string {
+  /** A field's name that begins with the token: with what belongs to it, as in `avg(x)`, `user."first name"`, `"Web"."Web"`. */
+  #named(token: Token): string {
     const { text } = this.#source;
-    if (/^'.*'$/s.test(token.text)) return token.text.slice(1, -1);
-    if (text[token.end] === '"' && token.end < this.#end) return token.text + this.next().text;
-    if (text[token.end] !== "(" || token.end >= this.#end) return token.text;
-    const close = closingParenthesis(text, token.end, this.#end);
-    if (close === -1) this.fail("Unbalanced parentheses.");
-    this.#moveTo(close + 1);
-    return text.slice(token.start, close + 1);
+    if (token.type === "word" && /^'.*'$/s.test(token.text)) return token.text.slice(1, -1);
+    if (token.type === "word" && text[token.end] === "(" && token.end < this.#end) {
+      const close = closingParenthesis(text, token.end, this.#end);
+      if (close === -1) this.fail("Unbalanced parentheses.");
+      this.#moveTo(close + 1);
+      return text.slice(token.start, close + 1);
+    }
+    let name = token.text;
+    for (let last = token; last.end < this.#end; ) {
+      const next = text[last.end];
+      if (next !== "." && (next !== '"' || last.type !== "word")) break;
+      last = this.next();
+      name += last.text;
+    }
+    return name;
   }
 
   #tokenAt(offset: number): Token {

@@ -71,6 +71,7 @@ test("rule 53: sort keeps 10,000 rows unless it is told how many; 0 is all", asy
   expect(await rows(many, "sort 0 -n")).toHaveLength(10_001);
   expect(await rows(many, "sort 2 -n")).toEqual([{ n: 10_000 }, { n: 9_999 }]);
   expect(await rows(many, "sort limit=1 n")).toEqual([{ n: 0 }]);
+  expect(await rows(many, "sort - n limit=1")).toHaveLength(1);
 });
 
 test("rule 53: rows with equal values stay in the order they were in", async () => {

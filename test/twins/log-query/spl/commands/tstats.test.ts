@@ -50,6 +50,7 @@ describe("tstats", () => {
 
   test("a row without a field of BY is left out, or grouped under fillnull_value", async () => {
     expect(await rows("| tstats count from datamodel=Web by Web.url")).toHaveLength(2);
+    expect(await rows('| tstats count from datamodel=Web by Web.url fillnull_value="-"')).toHaveLength(3);
     expect(await rows("| tstats fillnull_value=none count from datamodel=Web by Web.url, Web.gone")).toEqual([
       { "Web.url": "/x", "Web.gone": "none", count: 2 },
       { "Web.url": "/y", "Web.gone": "none", count: 1 },

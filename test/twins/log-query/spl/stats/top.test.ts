@@ -30,6 +30,7 @@ describe("top and rare", () => {
       { url: "rest", count: 6, percent: 50 },
     ]);
     expect(await run("top url showperc=f countfield=hits limit=1")).toEqual([{ url: "/a", hits: 6 }]);
+    expect(await run("top url by gone limit=1")).toEqual([]);
     expect(await run("top limit=1 showcount=f percentfield=share url")).toEqual([{ url: "/a", share: 50 }]);
     const many = Array.from({ length: 30 }, (_, n) => ({ n }));
     expect((await bench.searchRows(many, "top n")).rows.map(({ n }) => n)).toEqual([
