@@ -24,6 +24,7 @@ const MOST_ROWS = 2000;
 const MOST_SEGMENTS = 64;
 /** Requirements that are compared, to take the rarest. */
 const MOST_NEEDED = 8;
+const SHORT_LIST = 32;
 /** Parts of phrases that are in more events are not looked up. */
 const MANY_ROWS = 100_000;
 /** So few that there is no need to look for fewer. */
@@ -55,8 +56,11 @@ export async function sieve(
   return { predicate, isRare: rows !== undefined };
 }
 
+/** A short list is compared with the numbers alone, and nothing else is read of other rows; a join would read all of them. */
 function among(rows: readonly string[]): Sql {
-  return rows.length === 0 ? raw("false") : sql`_row IN (${raw([...new Set(rows)].join(", "))})`;
+  const numbers = raw([...new Set(rows)].join(", "));
+  if (rows.length === 0) return raw("false");
+  return rows.length <= SHORT_LIST ? sql`list_contains([${numbers}], _row)` : sql`_row IN (${numbers})`;
 }
 
 /** Long segments are rare more often. */
