@@ -80,6 +80,7 @@ function open(baselineFile: string | undefined, index: string, log: TwinContext[
     log,
     fitting: "free",
     textIndex: "raw",
+    beyondMemory: "disk",
     ...(baselineFile === undefined ? {} : { baselineFile }),
   });
 }

@@ -19,14 +19,18 @@ const INTERRUPT_AGAIN_MS = 20;
 /** How often who wants to know is told how far a statement is. */
 const PROGRESS_MS = 100;
 
+/** How much a database spills at most. */
+const MOST_SPILLED = "4GB";
+
 /**
- * In this order, for the last one locks the others. DuckDB allows every statement to write to the folder it spills into, so it
- * spills nowhere. The file is thrown away after use, so nothing needs to survive a crash: no write-ahead log.
+ * In this order, for the last one locks the others. The file is thrown away after use, so nothing needs to survive a crash: no
+ * write-ahead log.
  */
-const settings = ({ file, holder }: Pick<DatabaseOptions, "file" | "holder">) => [
-  `ATTACH '${file.replaceAll("'", "''")}' AS ${DATABASE} (${holder === "others" ? "READ_ONLY" : "RECOVERY_MODE no_wal_writes"})`,
+const settings = ({ file, holder, spillFolder = "" }: DatabaseOptions) => [
+  `ATTACH ${quoted(file)} AS ${DATABASE} (${holder === "others" ? "READ_ONLY" : "RECOVERY_MODE no_wal_writes"})`,
   "PRAGMA disable_checkpoint_on_shutdown",
-  "SET temp_directory = ''",
+  `SET temp_directory = ${quoted(spillFolder)}`,
+  `SET max_temp_directory_size = '${MOST_SPILLED}'`,
   // A view that a statement names twice would be kept in memory as a whole: the postings of a million events.
   "SET disabled_optimizers = 'common_subplan'",
   "SET autoinstall_known_extensions = false",
@@ -38,6 +42,10 @@ const settings = ({ file, holder }: Pick<DatabaseOptions, "file" | "holder">) =>
   "SET lock_configuration = true",
 ];
 
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}
+
 export interface DatabaseOptions {
   file: string;
   /** Whose the file is: this database's alone, which removes it in the end, or others' too, who do not find it changed. */
@@ -45,6 +53,11 @@ export interface DatabaseOptions {
   /** As DuckDB writes it: `256MB`. */
   memoryLimit: string;
   threads: number;
+  /**
+   * Where statements put what does not fit in memory; absent: nowhere, they fail. DuckDB allows every statement to write there, so
+   * there is none where the text of one may come from outside.
+   */
+  spillFolder?: string | undefined;
 }
 
 export class Database {
@@ -66,18 +79,15 @@ export class Database {
   }
 
   /** Opens the file, or makes it. */
-  static async open(
-    owner: object,
-    { file, holder, memoryLimit, threads }: DatabaseOptions,
-    gate = queryGate,
-  ): Promise<Database> {
+  static async open(owner: object, options: DatabaseOptions, gate = queryGate): Promise<Database> {
+    const { file, holder, memoryLimit, threads } = options;
     const instance = await DuckDBInstance.create(":memory:", {
       memory_limit: memoryLimit,
       threads: String(threads),
     });
     try {
       const connection = await instance.connect();
-      for (const setting of settings({ file, holder })) await connection.run(setting);
+      for (const setting of settings(options)) await connection.run(setting);
       connection.registerScalarFunction(programFunction());
       connection.closeSync();
     } catch (error) {

@@ -30,7 +30,7 @@ import type {
   WrittenDocument,
 } from "./log-store.ts";
 import { planWrite } from "./plan-write.ts";
-import { StoreFile } from "./store-file.ts";
+import { type FileOptions, StoreFile } from "./store-file.ts";
 import { selectDocuments, storedDocuments } from "./stored-documents.ts";
 import { Turns } from "./turns.ts";
 
@@ -50,6 +50,8 @@ export interface LogStoreOptions {
   memoryLimit?: string;
   /** `mapped` when absent. */
   fitting?: Fitting;
+  /** What becomes of a query that needs more memory than there is; `disk` only where this program writes every query. `fails` when absent. */
+  beyondMemory?: "fails" | "disk";
   log?: Logger;
 }
 
@@ -210,21 +212,27 @@ class DuckDbLogStore implements LogStore {
   }
 
   async #newFile(baselineFile: string | undefined): Promise<StoreFile> {
-    const { memoryLimit = MEMORY_LIMIT, index = DEFAULT_INDEX } = this.#options;
     if (baselineFile === undefined) return this.#newOwnFile(undefined);
-    const shared = await StoreFile.share(this, { file: baselineFile, memoryLimit, threads: THREADS }, index);
+    const { index = DEFAULT_INDEX } = this.#options;
+    const shared = await StoreFile.share(this, this.#fileOptions(baselineFile), index);
     return shared ?? this.#newOwnFile(baselineFile);
   }
 
+  #fileOptions(file: string): FileOptions {
+    const { memoryLimit = MEMORY_LIMIT, beyondMemory = "fails" } = this.#options;
+    const spillFolder = beyondMemory === "disk" ? join(this.#folder, "spilled") : undefined;
+    return { file, memoryLimit, threads: THREADS, spillFolder };
+  }
+
   async #newOwnFile(baselineFile: string | undefined): Promise<StoreFile> {
-    const { memoryLimit = MEMORY_LIMIT, index = DEFAULT_INDEX, textIndex = "fields" } = this.#options;
+    const { index = DEFAULT_INDEX, textIndex = "fields" } = this.#options;
     const file = join(this.#folder, `store-${this.#files++}.duckdb`);
     // One that a process which was killed has left.
     await removeDatabase(file);
     try {
       if (baselineFile !== undefined) await copyDatabase(baselineFile, file);
-      const options = { file, memoryLimit, threads: THREADS };
-      return await StoreFile.open(this, options, baselineFile === undefined ? { textIndex } : { index });
+      const origin = baselineFile === undefined ? { textIndex } : { index };
+      return await StoreFile.open(this, this.#fileOptions(file), origin);
     } catch (error) {
       await removeDatabase(file);
       throw error;

@@ -34,7 +34,8 @@ const SLICE_DOCUMENTS = 256;
 const MAX_STATISTICS = 2048;
 const statisticsTypes = [VARCHAR, BIGINT, BIGINT];
 
-type FileOptions = Omit<DatabaseOptions, "holder">;
+/** How a file is opened, whoever it belongs to. */
+export type FileOptions = Omit<DatabaseOptions, "holder">;
 
 export class StoreFile {
   readonly database: Database;
