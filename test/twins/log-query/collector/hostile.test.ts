@@ -1,0 +1,88 @@
+/** Bodies of the collector that nobody would write by hand: whatever comes, it is read as JSON is, or refused. */
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { CollectorRefusal } from "../../../../twins/log-query/collector/codes.ts";
+import { type Envelope, EnvelopeReader } from "../../../../twins/log-query/collector/envelopes.ts";
+import { pairsOf } from "../../../../twins/log-query/collector/pairs.ts";
+
+/** The envelopes of a body, and the number of the one that is refused. */
+function read(body: string): { envelopes: Envelope[]; refused: number | undefined } {
+  const reader = new EnvelopeReader(body);
+  const envelopes: Envelope[] = [];
+  try {
+    for (let next = reader.next(); next; next = reader.next()) envelopes.push(next);
+    return { envelopes, refused: undefined };
+  } catch (error) {
+    if (error instanceof CollectorRefusal) return { envelopes, refused: error.event };
+    throw error;
+  }
+}
+
+const event = fc.oneof(
+  fc.string({ unit: "grapheme" }).filter((text) => text.trim() !== ""),
+  fc.object(),
+  fc.array(fc.jsonValue()),
+  fc.integer(),
+);
+const space = fc.constantFrom("", " ", "\n", "\r\n\t");
+
+test("objects in any arrangement are what they are one by one", () => {
+  fc.assert(
+    fc.property(
+      fc.array(event, { minLength: 1, maxLength: 6 }),
+      space,
+      fc.boolean(),
+      fc.boolean(),
+      (events, gap, list, indented) => {
+        const texts = events.map((one) =>
+          JSON.stringify({ time: 1, event: one }, undefined, indented ? 2 : 0),
+        );
+        const body = list
+          ? `${gap}[${texts.join(`${gap},${gap}`)}]${gap}`
+          : texts.map((text) => gap + text).join("");
+        const { envelopes, refused } = read(body);
+        expect(refused).toBeUndefined();
+        expect(
+          envelopes.map(({ event: found }) =>
+            found?.kind === "text" ? found.text : JSON.parse(found?.text ?? ""),
+          ),
+        ).toEqual(events.map((one) => JSON.parse(JSON.stringify(one))));
+      },
+    ),
+  );
+});
+
+test("a body that is cut off keeps the events before the cut, and names the one that is cut", () => {
+  const texts = ["a", { b: [1, { c: "}" }] }, 'd"{'].map((one) => JSON.stringify({ event: one }));
+  const body = texts.join("");
+  for (let end = 1; end < body.length; end++) {
+    let whole = 0;
+    for (let at = 0; whole < texts.length && at + (texts[whole]?.length ?? 0) <= end; whole++)
+      at += texts[whole]?.length ?? 0;
+    const { envelopes, refused } = read(body.slice(0, end));
+    expect(envelopes).toHaveLength(whole);
+    const isCut = texts.slice(0, whole).join("").length < end;
+    expect(refused).toBe(isCut ? whole : undefined);
+  }
+});
+
+test("any text is read or refused, and so is one that is deep or long, in bounded time", () => {
+  fc.assert(fc.property(fc.string({ unit: "binary" }), (text) => void read(text)));
+  fc.assert(
+    fc.property(fc.string({ unit: fc.constantFrom(...'{}[]",:\\ est0') }), (text) => void read(text)),
+  );
+  const beganAt = performance.now();
+  expect(read(`{"event":${"[".repeat(500_000)}`).refused).toBe(0);
+  expect(read(`{"event":${'{"a":'.repeat(200_000)}`).refused).toBe(0);
+  expect(read(`{"event":"${"\\\\".repeat(500_000)}`).refused).toBe(0);
+  expect(read(" ".repeat(1_000_000)).envelopes).toEqual([]);
+  expect(pairsOf("=".repeat(1_000_000))).toEqual([]);
+  expect(pairsOf(`${"a".repeat(500_000)}=${'"'.repeat(500_000)}`)).toEqual([]);
+  expect(pairsOf("a=1 ".repeat(250_000))).toEqual([["a", ["1"]]]);
+  expect(performance.now() - beganAt).toBeLessThan(5_000);
+});
+
+test("of a text with many pairs the first hundred are fields", () => {
+  const text = Array.from({ length: 300 }, (_, n) => `key${n}=${n}`).join(" ");
+  expect(pairsOf(text)).toHaveLength(100);
+});
