@@ -56,8 +56,8 @@ const found = async (store: LogStore, term: string) =>
   (await store.query(raw(`SELECT count(*) FROM postings_0 WHERE term = '${term}'`))).rows[0]?.[0];
 
 describe("a query that needs more memory than there is", () => {
-  const wide = raw(`SELECT count(x), count(y) FROM (SELECT x, lag(x) OVER (ORDER BY x) AS y
-    FROM (SELECT md5(CAST(i AS VARCHAR)) || repeat('x', 300) AS x FROM range(400000) t(i)))`);
+  const wide = raw(`SELECT count(*) FROM (SELECT x
+    FROM (SELECT md5(CAST(i AS VARCHAR)) || repeat('x', 300) AS x FROM range(400000) t(i)) ORDER BY x OFFSET 1)`);
 
   test("fails, and the store goes on", async () => {
     const store = await openLogStore({ folder: join(folder, "small"), memoryLimit: "64MB" });
@@ -69,7 +69,7 @@ describe("a query that needs more memory than there is", () => {
   test("spills into the store's own folder where that is allowed, and nothing is left of it", async () => {
     const own = join(folder, "spilling");
     const store = await openLogStore({ folder: own, memoryLimit: "64MB", beyondMemory: "disk" });
-    expect((await store.query(wide)).rows).toEqual([[400_000, 399_999]]);
+    expect((await store.query(wide)).rows).toEqual([[399_999]]);
     await store.close();
     expect(await readdir(own)).toEqual([]);
   });
