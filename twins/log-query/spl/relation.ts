@@ -185,8 +185,6 @@ export function limited(input: Relation, limit: number, offset = 0): Relation {
   };
 }
 
-/** As many first rows DuckDB finds without sorting all of them. */
-const FOUND_AT_ONCE = 5_000;
 /** As many rows can be sorted whole, or stand in a window whole. */
 const SORTED_WHOLE = 100_000;
 
@@ -201,7 +199,7 @@ export function isLarge({ ofEvents, order, atMost, select }: Relation): boolean 
 
 /** Fewer rows, of which the first so many are the same. */
 export function amongFirst(input: Relation, count: number): Relation {
-  if (count <= FOUND_AT_ONCE || !isLarge(input)) return input;
+  if (!isLarge(input)) return input;
   const keys = joined(
     input.order.map(({ column }) => identifier(column)),
     ", ",
