@@ -1,5 +1,5 @@
 /** `*` in the names of fields. */
-import type { Column, Relation } from "./relation.ts";
+import { type Column, columnOf, type Relation } from "./relation.ts";
 
 export function hasWildcard(pattern: string): boolean {
   return pattern.includes("*");
@@ -45,7 +45,9 @@ export function countWildcards(pattern: string): number {
 /** The fields that the patterns name, each once, in the patterns' order; those of one pattern in the rows' order. */
 export function matchingColumns(relation: Relation, patterns: readonly string[]): Column[] {
   const found = patterns.flatMap((pattern) =>
-    relation.columns.filter(({ name }) => wildcardMatch(pattern, name) !== undefined),
+    hasWildcard(pattern)
+      ? relation.columns.filter(({ name }) => wildcardMatch(pattern, name) !== undefined)
+      : (columnOf(relation, pattern) ?? []),
   );
   return [...new Set(found)];
 }

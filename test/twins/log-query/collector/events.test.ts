@@ -23,6 +23,17 @@ async function sent(path: string, body: unknown, headers?: Record<string, string
 const rows = async (): Promise<Record<string, unknown>[]> =>
   (await collector.splunk.control("GET", "/data?entity_type=events")).body.rows;
 
+test("rule 72: pairs in a text and members of JSON are fields of their events when they are searched", async () => {
+  await sent(
+    "",
+    '{"event":"user=bob action=\\"log in\\" status=200"}{"event":{"a":{"b":[1,2]},"user":"ada"}}',
+  );
+  expect(await collector.found('action="log in" | table user status')).toEqual([
+    { user: "bob", status: "200" },
+  ]);
+  expect(await collector.found("a.b{}=2 | table user a.b{}")).toEqual([{ user: "ada", "a.b{}": ["1", "2"] }]);
+});
+
 describe("bodies", () => {
   test.each([
     ["one object", '{"event":"a"}', ["a"]],

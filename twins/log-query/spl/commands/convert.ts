@@ -19,10 +19,11 @@ export const convert = defineCommand({
   kind: "streaming",
   parse(reader) {
     const options = { timeformat: text };
-    const { timeformat: timeFormat = "%m/%d/%Y %H:%M:%S" } = reader.options(options);
+    let timeFormat = "%m/%d/%Y %H:%M:%S";
     const steps: Step[] = [];
     while (!reader.atEnd()) {
-      if (!reader.symbol(",")) steps.push(readStep(reader));
+      timeFormat = reader.options(options).timeformat ?? timeFormat;
+      if (!reader.atEnd() && !reader.symbol(",")) steps.push(readStep(reader));
     }
     if (steps.length === 0) reader.fail("At least one conversion is needed.");
     return { timeFormat, steps };

@@ -23,7 +23,8 @@ export const mvcombine = defineCommand({
     const from = sql`SELECT ${joined([...others, sql`${all} AS "#values"`, sql`min("#order0") AS "#order0"`], ", ")} FROM (${rows.select}) AS r GROUP BY ${grouping(others)}`;
     const combined = { type: column.type, multi: true, sql: sql`"#values"` } as const;
     const outputs = outputsOf(input).map(
-      (output): Output => (output.name === name ? { ...output, value: combined, delimiter } : output),
+      (output): Output =>
+        output.name === column.name ? { ...output, name, value: combined, delimiter } : output,
     );
     return selected(from, outputs, rows.order, "report");
   },

@@ -40,7 +40,9 @@ export const mvexpand = defineCommand({
     const one = { type: value.type, multi: false, sql: sql`"#value"` } as const;
     return project(
       expanded,
-      outputsOf(input).map((output) => (output.name === name ? { ...output, value: one } : output)),
+      outputsOf(input).map((output) =>
+        output.name === column.name ? { ...output, name, value: one } : output,
+      ),
     );
   },
 });

@@ -34,12 +34,12 @@ function readRenaming(reader: ArgumentReader): Renaming {
 /** A name that another field has already takes that field's place; when there is no field to rename, that field goes as well. */
 function renamed(input: Relation, { from, to }: Renaming): Relation {
   if (from === to) return input;
-  if (!hasWildcard(from) && columnOf(input, from) === undefined)
-    return extend(input, new Map([[to, undefined]]));
+  const one = hasWildcard(from) ? undefined : columnOf(input, from);
+  if (!hasWildcard(from) && one === undefined) return extend(input, new Map([[to, undefined]]));
   const names = new Map(
-    input.columns.flatMap(({ name }): [string, string][] => {
-      const parts = wildcardMatch(from, name);
-      return parts === undefined ? [] : [[name, fillWildcards(to, parts)]];
+    input.columns.flatMap((column): [string, string][] => {
+      const parts = column === one ? [] : wildcardMatch(from, column.name);
+      return parts === undefined ? [] : [[column.name, fillWildcards(to, parts)]];
     }),
   );
   const taken = new Set(names.values());

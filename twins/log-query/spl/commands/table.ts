@@ -1,7 +1,7 @@
 /** `table`: these fields and no others, in this order. */
 
 import { defineCommand } from "../command.ts";
-import { outputsOf, project } from "../relation.ts";
+import { columnOf, fieldValue, outputsOf, project } from "../relation.ts";
 import { nullValue } from "../typed.ts";
 import { matchingNames } from "../wildcards.ts";
 
@@ -15,9 +15,14 @@ export const table = defineCommand({
   },
   compile({ names }, input) {
     const outputs = new Map(outputsOf(input).map((output) => [output.name, output]));
-    const columns = matchingNames(input, names).map(
-      (name) => outputs.get(name) ?? { name, value: nullValue },
-    );
+    const columns = matchingNames(input, names).map((name) => {
+      const column = columnOf(input, name);
+      return {
+        ...(column && outputs.get(column.name)),
+        name,
+        value: column ? fieldValue(column) : nullValue,
+      };
+    });
     return project(input, columns, "report");
   },
 });

@@ -11,7 +11,9 @@ export interface Values {
   readonly others: Sql;
   /** An aggregate of DuckDB on the values as numbers, DOUBLE; what is none is left out. */
   onNumbers(name: string, parameter?: Sql): Sql;
-  /** The same on the values as texts. */
+  /** Of the values that are numbers. */
+  readonly sumOfSquares: Sql;
+  /** An aggregate of DuckDB on the values as texts. */
   onTexts(name: string): Sql;
   /** Each value once, as texts; NULL when there are none. */
   readonly distinct: Sql;
@@ -48,6 +50,7 @@ function singleValues(value: Typed, site: Site): Values {
       site.call(
         parameter === undefined ? sql`${raw(name)}(${double})` : sql`${raw(name)}(${double}, ${parameter})`,
       ),
+    sumOfSquares: site.call(sql`fsum(${double} * ${double})`),
     onTexts: (name) => site.call(sql`${raw(name)}(${text})`),
     // Numbers become texts once they are few.
     distinct: asTexts(value, site.call(sql`list(DISTINCT ${value.sql})`, sql`${value.sql} IS NOT NULL`)),
@@ -98,6 +101,7 @@ export function listed(type: "text" | "number", all: Sql): Omit<Values, "at" | "
       const aggregate = sql`list_aggregate(${joined(args, ", ")})`;
       return name === "count" ? sql`coalesce(${aggregate}, 0)` : aggregate;
     },
+    sumOfSquares: sql`list_aggregate(${eachOf(numbers, (element) => sql`${element} * ${element}`)}, 'fsum')`,
     onTexts: (name) => sql`list_aggregate(${texts}, ${raw(`'${name}'`)})`,
     distinct: sql`list_distinct(${texts})`,
     distinctCount: sql`coalesce(list_unique(${all}), 0)`,

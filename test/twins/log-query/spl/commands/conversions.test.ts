@@ -99,6 +99,9 @@ test("convert: a format, other names, wildcards, and fields that are left alone"
   expect(await rows([{ t: 1768467907 }], `convert timeformat="%H:%M" ctime(t) AS clock`)).toEqual([
     { t: 1768467907, clock: "09:05" },
   ]);
+  expect(await rows([{ t: 1768467907 }], `convert ctime(t) AS clock timeformat="%H:%M"`)).toEqual([
+    { t: 1768467907, clock: "09:05" },
+  ]);
   expect(await rows([{ x_a: "1k", x_b: "2k" }], "convert memk(x_*) as kb_* none(x_b)")).toEqual([
     { x_a: "1k", x_b: "2k", kb_a: "1" },
   ]);

@@ -94,6 +94,30 @@ test("rule 30: one value of a multi-value is enough", async () => {
   expect(await found("tags!=red")).toEqual([3]);
 });
 
+test("rule 5: field!=* finds nothing, for each type of field", async () => {
+  for (const field of ["status", "level", "tags", "ok", "nowhere"]) {
+    expect(await found(`${field}!=*`)).toEqual([]);
+    expect(await found(`NOT (${field}=* OR NOT ${field}=*)`)).toEqual([]);
+    expect((await found(`NOT ${field}!=*`)).length).toBe(4);
+  }
+});
+
+test("rule 72: a.b{} names what is in a list of JSON, in commands too", async () => {
+  const { fields, rows } = await bench.search("search n=3 | table n tags{}");
+  expect([fields, rows]).toEqual([["n", "tags{}"], [{ n: 3, "tags{}": ["red", "Blue"] }]]);
+  const last = async (text: string) => (await bench.search(`search n=3 | ${text}`)).rows;
+  expect(await last("rename tags{} as colour | table colour")).toEqual([{ colour: ["red", "Blue"] }]);
+  expect(await last("fields tags{} | stats count by tags{}")).toEqual([
+    { "tags{}": "Blue", count: 1 },
+    { "tags{}": "red", count: 1 },
+  ]);
+  expect(await last("mvexpand tags{} | table tags{}")).toEqual([{ "tags{}": "red" }, { "tags{}": "Blue" }]);
+  expect(await last("mvexpand tags{} | mvcombine tags{} | table tags{}")).toEqual([
+    { "tags{}": ["red", "Blue"] },
+  ]);
+  expect(await last("fields - tags{} | table tags")).toEqual([{}]);
+});
+
 test("rule 1: terms are joined by AND, and operators are written in capitals", async () => {
   expect(await found("level=* status=*")).toEqual([2, 1]);
   expect(await found("status=500 OR status=200")).toEqual([2, 1]);

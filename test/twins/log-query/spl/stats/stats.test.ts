@@ -158,6 +158,8 @@ describe("stats", () => {
         "estdc_error(n)": 0,
       },
     ]);
+    const whole = Array.from({ length: 50 }, (_, n) => ({ n: String(n % 24), many: [n, n + 1] }));
+    expect(await stats("sumsq(n) sumsq(many)", whole)).toEqual([{ "sumsq(n)": 8649, "sumsq(many)": 83350 }]);
     const [spread] = await stats("stdev(bytes) var(bytes) rate(bytes) per_minute(bytes)");
     expect(spread).toEqual({
       "stdev(bytes)": expect.closeTo(14.3178, 4),

@@ -17,12 +17,7 @@ const numeric: readonly Entry[] = [
     name: "sumsq",
     syntax: "sumsq(field)",
     summary: "The sum of the squares of the numbers.",
-    // Of n numbers: their variance and the square of their average.
-    compile(values) {
-      const count = values.onNumbers("count");
-      const mean = values.onNumbers("favg");
-      return number(sql`(${count} * (${values.onNumbers("var_pop")} + ${mean} * ${mean}))`);
-    },
+    compile: (values) => number(values.sumOfSquares),
   },
   {
     name: "avg",
