@@ -6,15 +6,31 @@
 /** What may be bound. `bigint` is bound as a 64-bit integer (or wider), `number` as a double. */
 export type SqlValue = string | number | bigint | boolean | null;
 
+/** A place in a piece of SQL: in the text of this number, before the character of this number. */
+export interface Place {
+  readonly text: number;
+  readonly at: number;
+}
+
+/** A part of a piece of SQL that gives a column, and that may be left out where nobody reads the column. */
+export interface OptionalPart {
+  readonly column: string;
+  readonly start: Place;
+  readonly end: Place;
+}
+
 /** A piece of SQL: texts, with a value between each two of them. */
 export class Sql {
   readonly texts: readonly string[];
   readonly values: readonly SqlValue[];
+  /** In the order in which they stand; none holds another. See `needed-columns.ts`. */
+  readonly optional: readonly OptionalPart[];
 
   /** @param texts one more than `values` */
-  constructor(texts: readonly string[], values: readonly SqlValue[]) {
+  constructor(texts: readonly string[], values: readonly SqlValue[], optional: readonly OptionalPart[] = []) {
     this.texts = texts;
     this.values = values;
+    this.optional = optional;
   }
 
   /** The statement with `$1`, `$2`, … where its values are bound. */
@@ -27,22 +43,24 @@ export class Sql {
 export function sql(strings: TemplateStringsArray, ...parts: (Sql | SqlValue)[]): Sql {
   const texts = [strings[0] ?? ""];
   const values: SqlValue[] = [];
+  const optional: OptionalPart[] = [];
   parts.forEach((part, index) => {
-    append(texts, values, part);
+    append(texts, values, optional, part);
     texts[texts.length - 1] += strings[index + 1] ?? "";
   });
-  return new Sql(texts, values);
+  return new Sql(texts, values, optional);
 }
 
 /** The pieces with a text between each two of them. */
 export function joined(pieces: readonly Sql[], separator: string): Sql {
   const texts = [""];
   const values: SqlValue[] = [];
+  const optional: OptionalPart[] = [];
   pieces.forEach((piece, index) => {
     if (index > 0) texts[texts.length - 1] += separator;
-    append(texts, values, piece);
+    append(texts, values, optional, piece);
   });
-  return new Sql(texts, values);
+  return new Sql(texts, values, optional);
 }
 
 /** `(value, value, …)`, each bound. */
@@ -63,11 +81,20 @@ export function raw(text: string): Sql {
   return new Sql([text], []);
 }
 
-function append(texts: string[], values: SqlValue[], part: Sql | SqlValue): void {
+function append(texts: string[], values: SqlValue[], optional: OptionalPart[], part: Sql | SqlValue): void {
   if (!(part instanceof Sql)) {
     values.push(part);
     texts.push("");
     return;
+  }
+  const text = texts.length - 1;
+  const before = texts[text]?.length ?? 0;
+  const moved = (place: Place): Place => ({
+    text: place.text + text,
+    at: place.text === 0 ? place.at + before : place.at,
+  });
+  for (const { column, start, end } of part.optional) {
+    optional.push({ column, start: moved(start), end: moved(end) });
   }
   texts[texts.length - 1] += part.texts[0] ?? "";
   for (let index = 0; index < part.values.length; index++) {

@@ -1,4 +1,5 @@
 /** Figures of the events that a search has found. */
+import { withNeededColumns } from "../../datasets/needed-columns.ts";
 import { identifier, raw, sql } from "../../datasets/sql.ts";
 import type { LogReader, QueryOptions } from "../../datasets/store/log-store.ts";
 import { columnOf, type Relation } from "../spl/relation.ts";
@@ -18,7 +19,7 @@ export async function eventFigures(
   const column = columnOf(events, "_time");
   const time = column === undefined ? raw("NULL") : sql`TRY_CAST(${identifier(column.column)} AS DOUBLE)`;
   const { rows } = await store.query(
-    sql`SELECT count(*), min(${time}), max(${time}) FROM (${events.select}) AS r`,
+    withNeededColumns(sql`SELECT count(*), min(${time}), max(${time}) FROM (${events.select}) AS r`),
     options,
   );
   const [count, earliest, latest] = rows[0] ?? [];

@@ -1,4 +1,5 @@
 /** Statistics of the fields of a search's events. */
+import { withNeededColumns } from "../../datasets/needed-columns.ts";
 import { identifier, type Sql, sql } from "../../datasets/sql.ts";
 import type { LogReader, QueryOptions } from "../../datasets/store/log-store.ts";
 import { type Column, fieldValue, type Relation } from "../spl/relation.ts";
@@ -27,7 +28,7 @@ export async function summarise(
 ): Promise<FieldSummary[]> {
   const summaries: FieldSummary[] = [];
   for (const column of columns.slice(0, MOST_FIELDS)) {
-    const values = valuesOf(events, column);
+    const values = withNeededColumns(valuesOf(events, column));
     const figures = await store.query(
       sql`SELECT count(v), count(n), count(DISTINCT v), min(n), max(n), avg(n), coalesce(stddev_samp(n), 0)
         FROM (SELECT v, TRY_CAST(v AS DOUBLE) AS n FROM (${values}))`,

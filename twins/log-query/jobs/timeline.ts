@@ -1,6 +1,8 @@
 /** The events of a search over time. */
+
 import { type CalendarUnit, floorTo, plus } from "../../datasets/dates/calendar.ts";
 import { findTimeZone, utc } from "../../datasets/dates/time-zone.ts";
+import { withNeededColumns } from "../../datasets/needed-columns.ts";
 import { identifier, sql } from "../../datasets/sql.ts";
 import type { LogReader, QueryOptions } from "../../datasets/store/log-store.ts";
 import { columnOf, type Relation } from "../spl/relation.ts";
@@ -45,8 +47,10 @@ export async function timeline(
   const { starts, countedS } = chosen;
   const time = sql`TRY_CAST(${identifier(column.column)} AS DOUBLE)`;
   const { rows } = await store.query(
-    sql`SELECT CAST(floor(t / ${countedS}) AS BIGINT) AS k, count(*) FROM (SELECT ${time} AS t FROM (${events.select}) AS r)
+    withNeededColumns(
+      sql`SELECT CAST(floor(t / ${countedS}) AS BIGINT) AS k, count(*) FROM (SELECT ${time} AS t FROM (${events.select}) AS r)
       WHERE t >= ${fromMs / 1000} AND t < ${toMs / 1000} GROUP BY k`,
+    ),
     options,
   );
   const counts = new Array<number>(Math.max(0, starts.length - 1)).fill(0);

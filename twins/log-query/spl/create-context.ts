@@ -1,5 +1,6 @@
 /** Makes what a search runs in. */
 
+import { withNeededColumns } from "../../datasets/needed-columns.ts";
 import { identifier, joined, raw, sql } from "../../datasets/sql.ts";
 import type { LogReader } from "../../datasets/store/log-store.ts";
 import { compilePipeline } from "./compile-pipeline.ts";
@@ -57,7 +58,9 @@ export function createSearchContext(options: ContextOptions): SearchContext {
             ", ",
           );
     const limit = sql`LIMIT CAST(${maxRows} AS BIGINT)`;
-    const statement = sql`SELECT ${items} FROM (${select}) AS r ${orderClause(order)} ${limit}`;
+    const statement = withNeededColumns(
+      sql`SELECT ${items} FROM (${select}) AS r ${orderClause(order)} ${limit}`,
+    );
     options.ran?.(statement.text);
     const { progress } = options;
     const { rows } = await store.query(statement, {

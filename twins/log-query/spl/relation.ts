@@ -1,4 +1,5 @@
 /** The rows between two commands of a pipeline: a SELECT, what its columns are, and their order. */
+import { columnsIfRead } from "../../datasets/needed-columns.ts";
 import { identifier, joined, raw, type Sql, sql } from "../../datasets/sql.ts";
 import type { TimeRange } from "./search-context.ts";
 import type { Expression } from "./syntax/ast.ts";
@@ -103,11 +104,11 @@ export function selected(
   });
   const items = outputs.map(({ value }, index) => {
     const expression = value.type === "boolean" ? textOf(value) : value.sql;
-    return sql`${expression} AS ${identifier(names[index] ?? "")}`;
+    return { column: names[index] ?? "", value: expression };
   });
   const keys = order.map(({ column }) => identifier(column));
   return {
-    select: sql`SELECT ${joined([...items, ...keys], ", ")} FROM (${from}) AS r`,
+    select: sql`SELECT ${columnsIfRead(items, keys)} FROM (${from}) AS r`,
     columns,
     order,
     kind,
@@ -232,11 +233,9 @@ export function reordered(
     ...input.order.map(({ column: _, ...manner }) => manner),
   ].map((manner, index): OrderKey => ({ ...manner, column: `#order${index}` }));
   const values = [...keys.map(({ value }) => value), ...input.order.map(({ column }) => identifier(column))];
-  const items = [
-    ...input.columns.map(({ column }) => identifier(column)),
-    ...values.map((value, index) => sql`${value} AS ${identifier(`#order${index}`)}`),
-  ];
-  return { ...input, order, select: sql`SELECT ${joined(items, ", ")} FROM (${input.select}) AS r` };
+  const items = input.columns.map(({ column }) => ({ column, value: identifier(column) }));
+  const places = values.map((value, index) => sql`${value} AS ${identifier(`#order${index}`)}`);
+  return { ...input, order, select: sql`SELECT ${columnsIfRead(items, places)} FROM (${input.select}) AS r` };
 }
 
 /** The same rows from the last to the first. */
@@ -308,7 +307,7 @@ function stacked(
     const items = shapes.map(({ name, type, multi }, index) => {
       const column = columnOf(part, name);
       const value = column === undefined ? raw("NULL") : shaped(fieldValue(column), type, multi);
-      return sql`${value} AS ${identifier(columns[index] ?? "")}`;
+      return { column: columns[index] ?? "", value };
     });
     // Within a part its own keys decide: those of the others are missing there.
     const keys = [
@@ -318,7 +317,7 @@ function stacked(
         order.map(({ column }) => (other === number ? identifier(column) : raw("NULL"))),
       ),
     ].map((value, index) => sql`${value} AS ${identifier(`#order${index}`)}`);
-    return sql`SELECT ${joined([...items, ...keys], ", ")} FROM (${part.select}) AS r`;
+    return sql`SELECT ${columnsIfRead(items, keys)} FROM (${part.select}) AS r`;
   };
   return {
     select: joined(parts.map(side), " UNION ALL "),

@@ -1,6 +1,7 @@
 /** Rows that are here, not in the database: results, lookup tables, what a command makes itself. */
 
-import { identifier, joined, type Sql, sql } from "../../datasets/sql.ts";
+import { columnsIfRead } from "../../datasets/needed-columns.ts";
+import { identifier, sql } from "../../datasets/sql.ts";
 import type { ResultValue } from "../../datasets/store/log-store.ts";
 import { type Column, placed, type Relation } from "./relation.ts";
 
@@ -33,12 +34,12 @@ export function relationOf(rows: Rows, kind: Relation["kind"] = "report"): Relat
       Object.fromEntries([...row.map((value, index) => [`c${index}`, plain(value)]), ["n", n]]),
     ),
   );
-  const items: Sql[] = [
-    ...columns.map(({ column }, index) => sql`v.${identifier(`c${index}`)} AS ${identifier(column)}`),
-    sql`v.n AS "#order0"`,
-  ];
+  const items = columnsIfRead(
+    columns.map(({ column }, index) => ({ column, value: sql`v.${identifier(`c${index}`)}` })),
+    [sql`v.n AS "#order0"`],
+  );
   return {
-    select: sql`SELECT ${joined(items, ", ")} FROM (SELECT unnest(from_json(${text}, ${shape})) AS v)`,
+    select: sql`SELECT ${items} FROM (SELECT unnest(from_json(${text}, ${shape})) AS v)`,
     columns,
     order: [{ column: "#order0", direction: "ASC" }],
     kind,
