@@ -143,7 +143,7 @@ function countersOf(job: Job, row: JobRow, figures: JobFigures | undefined): Rec
     resultCount: row.result_count,
     resultIsStreaming: onEvents === commands.length,
     resultPreviewCount: row.result_count,
-    runDuration: row.run_duration_s,
+    runDuration: job.runDurationS,
     sampleRatio: "1",
     sampleSeed: "0",
     scanCount: row.scan_count ?? figures?.scanned ?? 0,

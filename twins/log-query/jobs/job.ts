@@ -73,6 +73,8 @@ export class Job {
   #figures: Promise<JobFigures> | undefined;
   /** Of the statement that runs. */
   #progress = 0;
+  /** When it had its turn, by the process's own clock; absent while it waits. */
+  #startedAt: number | undefined;
 
   /** @throws SplError of phase `dispatch` when the search cannot be read; nothing is begun then */
   constructor(parts: JobParts, request: JobRequest, sid: string) {
@@ -108,6 +110,12 @@ export class Job {
   get progress(): number {
     if (this.isOver) return 1;
     return Math.min(0.99, Math.round(this.#progress * 100_000) / 100_000);
+  }
+
+  /** Seconds that it has run, until now or until it was over. */
+  get runDurationS(): number {
+    const row = this.row;
+    return row && this.isOver ? row.run_duration_s : this.#elapsedS();
   }
 
   get paused(): boolean {
@@ -207,6 +215,7 @@ export class Job {
 
   async #run(): Promise<void> {
     const startedAt = performance.now();
+    this.#startedAt = startedAt;
     this.#update({ state: "PARSING" });
     const store = await this.#parts.store();
     const context = this.#createContext(store, this.#ending.signal);
@@ -236,7 +245,7 @@ export class Job {
       const rows = await context.run(this.#compiled.result, this.request.maxCount);
       this.#took("dispatch.fetch", fetchedAt);
       await step();
-      this.#finish(rows, startedAt);
+      this.#finish(rows);
     } catch (error) {
       if (!this.#isTimeUp(error)) throw error;
       const limit = this.request.maxTimeS;
@@ -278,7 +287,6 @@ export class Job {
 
   /** It was stopped, by its owner or by its time limit: it shows what can be found quickly. */
   async #endEarly(): Promise<void> {
-    const startedAt = performance.now();
     let rows = noRows;
     const result = this.#compiled?.result;
     if (result?.kind === "events") {
@@ -291,13 +299,13 @@ export class Job {
         this.notes.note("dispatchRunner", error instanceof Error ? error.message : String(error), "WARN");
       }
     }
-    this.#finish(rows, startedAt);
+    this.#finish(rows);
   }
 
-  #finish(rows: Rows, startedAt: number): void {
+  #finish(rows: Rows): void {
     this.#update({ state: "FINALIZING" });
     this.#rows = rows;
-    this.#over({ state: "DONE", result_count: rows.rows.length, finalized: this.#finalized }, startedAt);
+    this.#over({ state: "DONE", result_count: rows.rows.length, finalized: this.#finalized });
   }
 
   #fail(error: unknown): void {
@@ -310,18 +318,18 @@ export class Job {
       const [line = "unknown reason"] = (error instanceof Error ? error.message : String(error)).split("\n");
       this.notes.say({ type: "FATAL", text: `The search failed: ${line}` });
     }
-    this.#over({ state: "FAILED" }, undefined);
+    this.#over({ state: "FAILED" });
   }
 
-  #over(changes: Changes, startedAt: number | undefined): void {
+  #over(changes: Changes): void {
     const nowMs = Math.floor(this.#parts.clock.now());
-    const seconds = startedAt === undefined ? 0 : (performance.now() - startedAt) / 1000;
+    const seconds = this.#elapsedS();
     const expiresMs = nowMs + (this.row?.ttl_s ?? this.request.ttlS) * 1000;
     this.#update({
       ...changes,
       finished_at: new Date(nowMs).toISOString(),
       expires_at: new Date(expiresMs).toISOString(),
-      run_duration_s: Math.round(seconds * 1000) / 1000,
+      run_duration_s: seconds,
       messages: [...this.notes.messages],
     });
     this.notes.note("dispatchRunner", `dispatchState=${changes.state} runDuration=${seconds.toFixed(3)}`);
@@ -350,6 +358,11 @@ export class Job {
 
   #write(changes: Changes): void {
     this.#parts.tables.table("jobs").update(this.sid, changes);
+  }
+
+  /** To the millisecond. */
+  #elapsedS(): number {
+    return this.#startedAt === undefined ? 0 : Math.round(performance.now() - this.#startedAt) / 1000;
   }
 
   #took(what: string, sinceAt: number): void {

@@ -153,6 +153,8 @@ test("a search that takes longer than max_time is finalized and says so", async 
   release();
   const done = await stateOf(sid);
   expect(done.isFinalized).toBe(true);
+  // It ran for as long as it was let.
+  expect(done.runDuration).toBeGreaterThanOrEqual(0.9);
   expect(done.messages).toContainEqual({
     type: "WARN",
     text: "Search auto-finalized after time limit (1 seconds) reached.",
