@@ -1,6 +1,7 @@
 /** Results and events of a search job. */
 import type { VendorResponse } from "../../sandbox/operation.ts";
 import type { Job } from "../jobs/job.ts";
+import { relationWithin, rowsWithin } from "../jobs/time-range.ts";
 import { feedXml } from "../output/entry.ts";
 import type { ResultSet } from "../output/result-set.ts";
 import { writeResults } from "../output/write-results.ts";
@@ -8,6 +9,7 @@ import { limited } from "../spl/relation.ts";
 import type { Rows } from "../spl/rows.ts";
 import type { Call } from "./call.ts";
 import { placeOf } from "./entries.ts";
+import { readRange } from "./job-arguments.ts";
 import { findJob } from "./jobs.ts";
 import { XML_TYPE } from "./messages.ts";
 import { outputModes } from "./output-mode.ts";
@@ -97,16 +99,17 @@ async function foundBy(call: Call, job: Job, of: ResultsKind): Promise<Found | u
 const PREVIEW_ROWS = 1_000;
 const noRows: Rows = { fields: [], rows: [] };
 
-/** The events before any transforming command; they are read when they are asked for. */
+/** The events before any transforming command, of the time that is asked for; they are read when they are asked for. */
 async function eventsOf(call: Call, job: Job): Promise<Rows> {
-  if (job.isEvents && job.rows) return job.rows;
+  const range = readRange(call, job.request.nowMs ?? job.createdMs);
+  if (job.isEvents && job.rows) return rowsWithin(job.rows, range);
   if (job.events === undefined) return noRows;
   const context = await job.reopened(call.request.signal);
   const { count, offset } = readResultArguments(call);
   // What comes behind the page need not be read; a search over the events, and a page from the end, need all of it.
   const needed = count === 0 || offset < 0 || call.arguments.text("search") ? MOST_ROWS : offset + count;
   const most = Math.min(MOST_ROWS, needed);
-  return context.run(limited(job.events, most), most);
+  return context.run(limited(relationWithin(job.events, range), most), most);
 }
 
 /** Results as entries of a feed. */

@@ -189,6 +189,23 @@ describe("events", () => {
     expect(body.results).toMatchObject([{ _raw: "second line=2", _time: "31/01/2026 09:00:01" }]);
   });
 
+  test("are those of the time that is asked for, the earliest included and the latest not", async () => {
+    for (const search of ["search *", "search * | stats count"]) {
+      const sid = await jobOf(search);
+      const within = async (range: Parameters) => {
+        const path = `/services/search/v2/jobs/${sid}/events`;
+        const { status, body } = await splunk.ask("GET", path, { output_mode: "json", ...range });
+        return status === 200 ? body.results.map(({ n }: { n: string }) => n) : status;
+      };
+      expect(await within({ earliest_time: "2026-01-31T09:00:01.000Z" })).toEqual(["2.5"]);
+      expect(await within({ latest_time: "2026-01-31T09:00:01.000Z" })).toEqual(["5"]);
+      expect(await within({ earliest_time: "1769850000.250", latest_time: "1769850000.251" })).toEqual(["5"]);
+      expect(await within({ latest_time: "1769850000.250" })).toEqual([]);
+      expect(await within({ earliest_time: "yesterday-ish" })).toBe(400);
+      expect(await within({ earliest_time: "rt" })).toBe(400);
+    }
+  });
+
   test("of a report are those before it", async () => {
     const { body } = await results("search * | stats count", { output_mode: "json" }, "events");
     expect(body.results.map(({ n }: { n: string }) => n)).toEqual(["2.5", "5"]);
