@@ -36,7 +36,8 @@ export interface ContextOptions {
 
 export function createSearchContext(options: ContextOptions): SearchContext {
   const endsAt = performance.now() + options.deadlineMs;
-  const { store, knowledge, nowMs, timeZone, limits, sid, user, app, signal } = options;
+  const { knowledge, nowMs, timeZone, limits, sid, user, app } = options;
+  const store = endingWith(options, endsAt);
   const shared = { store, knowledge, nowMs, timeZone, limits, sid, user, app };
   const warned = new Set<string>();
   const warn = (message: SearchMessage) => {
@@ -64,7 +65,6 @@ export function createSearchContext(options: ContextOptions): SearchContext {
     options.ran?.(statement.text);
     const { progress } = options;
     const { rows } = await store.query(statement, {
-      signal,
       deadlineMs: Math.max(1, deadlineMs),
       ...(progress === undefined ? {} : { progress }),
     });
@@ -90,4 +90,19 @@ export function createSearchContext(options: ContextOptions): SearchContext {
     },
   });
   return context(options.range, []);
+}
+
+/** The store, whose every statement ends with the search: what a command asks while it is prepared, too. */
+function endingWith({ store, signal }: ContextOptions, endsAt: number): LogReader {
+  const ending = () => ({ signal, deadlineMs: Math.max(1, endsAt - performance.now()) });
+  return {
+    get fields() {
+      return store.fields;
+    },
+    get stateVersion() {
+      return store.stateVersion;
+    },
+    query: (statement, given) => store.query(statement, { ...ending(), ...given }),
+    byId: (index, ids, given) => store.byId(index, ids, { ...ending(), ...given }),
+  };
 }
