@@ -51,13 +51,17 @@ export const gentimes = defineCommand({
   },
 });
 
-/** `10/25/2026:07:30:00`, a date, or a number of days from today's midnight. @returns what local clocks show */
+/** `10/25/2026:07:30:00`, a date (its year may be two digits), or a number of days from today's midnight. @returns what local clocks show */
 function localMoment(given: string, nowMs: number, zone: TimeZone): number {
   if (/^[+-]?\d{1,6}$/.test(given)) {
     return plus(floorTo(nowMs + zone.offsetAt(nowMs), "day"), Number(given), "day");
   }
   const format = given.includes(":") ? "%m/%d/%Y:%H:%M:%S" : "%m/%d/%Y";
-  const seconds = parseTime(given, format, { zone, nowMs, whole: true });
+  const date = given.replace(
+    /^(\d{1,2}\/\d{1,2}\/)(\d\d)(?!\d)/,
+    (_, day: string, year: string) => `${day}20${year}`,
+  );
+  const seconds = parseTime(date, format, { zone, nowMs, whole: true });
   if (seconds === undefined) throw commandError("gentimes", `Invalid time: '${given}'.`, "run");
   return seconds * 1000 + zone.offsetAt(seconds * 1000);
 }

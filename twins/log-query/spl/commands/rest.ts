@@ -11,6 +11,7 @@ export const rest = defineCommand({
   name: "rest",
   kind: "generating",
   parse(reader) {
+    const leading = reader.options(optionTypes);
     const { path, query } = readUri(reader);
     if (!path.startsWith("/")) {
       reader.fail(`Invalid argument: '${path}'. A REST endpoint begins with '/'.`);
@@ -21,7 +22,7 @@ export const rest = defineCommand({
       splunk_server?: string;
       splunk_server_group?: string;
       timeout?: number;
-    } = {};
+    } = { ...leading };
     while (!reader.atEnd()) {
       const known = reader.options(optionTypes);
       Object.assign(options, known);

@@ -145,6 +145,9 @@ test("rest gives the entries of a collection, with arguments of the request", as
   expect(await rows("| rest /services/apps/local?f=title count=1 splunk_server=local search=x")).toEqual([
     { title: "search", args: '{"f":"title","search":"x"}', splunk_server: "splunk" },
   ]);
+  expect(await rows("| rest splunk_server=local count=1 /services/apps/local?f=title search=x")).toEqual(
+    await rows("| rest /services/apps/local?f=title count=1 splunk_server=local search=x"),
+  );
   const { rows: none, messages } = await bench.search("| rest /services/nothing");
   expect(none).toEqual([]);
   expect(messages).toHaveLength(1);

@@ -115,6 +115,9 @@ test("gentimes makes a row a day, by the local calendar", async () => {
 });
 
 test("gentimes counts days from today, and takes other increments", async () => {
+  const { rows: twoDigits } = await bench.search("| gentimes start=10/24/26 end=10/26/26:00:00:00");
+  expect(twoDigits).toEqual((await bench.search("| gentimes start=10/24/2026 end=10/26/2026")).rows);
+  expect(twoDigits).toHaveLength(2);
   expect((await bench.search("| gentimes start=-2")).rows.map(({ starthuman }) => starthuman)).toEqual([
     "Tue Jan 13 00:00:00 2026",
     "Wed Jan 14 00:00:00 2026",

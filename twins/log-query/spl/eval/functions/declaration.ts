@@ -4,6 +4,7 @@ import type { Scope } from "../scope.ts";
 import type { Value } from "../value.ts";
 
 export type Family =
+  | "bitwise"
   | "comparison and conditional"
   | "conversion"
   | "cryptographic"

@@ -1,6 +1,7 @@
 /** Informational functions. */
 import { raw, type Sql, sql } from "../../../../datasets/sql.ts";
 import { bound, numberOf } from "../../typed.ts";
+import { singleText } from "../arithmetic.ts";
 import { boolean, constant, nothing, text, type Value } from "../value.ts";
 import type { PlainFunction } from "./declaration.ts";
 
@@ -8,16 +9,35 @@ type Entry = Pick<PlainFunction, "name" | "syntax" | "summary" | "compile">;
 
 const entries: readonly Entry[] = [
   {
+    name: "isarray",
+    syntax: "isarray(value)",
+    summary: "Whether it is an array of JSON.",
+    compile: ([value = nothing]) => isJson(value, "ARRAY"),
+  },
+  {
     name: "isbool",
     syntax: "isbool(value)",
     summary: "Whether it is a truth value.",
     compile: ([value = nothing]) => constant(value.type === "boolean"),
   },
   {
+    name: "isdouble",
+    syntax: "isdouble(value)",
+    summary: "Whether it is a number that is not whole.",
+    compile: ([value = nothing]) => ofNumber(value, (one) => sql`coalesce(${one} <> floor(${one}), FALSE)`),
+  },
+  {
     name: "isint",
     syntax: "isint(value)",
     summary: "Whether it is a whole number.",
     compile: ([value = nothing]) => ofNumber(value, (one) => sql`coalesce(${one} = floor(${one}), FALSE)`),
+  },
+  {
+    name: "ismv",
+    syntax: "ismv(value)",
+    summary: "Whether it has more than one value.",
+    compile: ([value = nothing]) =>
+      value.multi ? boolean(sql`coalesce(len(${value.sql}) > 1, FALSE)`) : constant(false),
   },
   {
     name: "isnotnull",
@@ -36,6 +56,12 @@ const entries: readonly Entry[] = [
     syntax: "isnum(value)",
     summary: "Whether it is a number.",
     compile: ([value = nothing]) => ofNumber(value, (one) => sql`(${one} IS NOT NULL)`),
+  },
+  {
+    name: "isobject",
+    syntax: "isobject(value)",
+    summary: "Whether it is an object of JSON.",
+    compile: ([value = nothing]) => isJson(value, "OBJECT"),
   },
   {
     name: "isstr",
@@ -69,6 +95,16 @@ function kind(value: Value): Sql {
   if (value.type !== "text") return raw(value.type === "number" ? "'Number'" : "'Boolean'");
   if (!value.loose) return raw("'String'");
   return sql`CASE WHEN ${numberOf(value)} IS NOT NULL THEN 'Number' ELSE 'String' END`;
+}
+
+function isJson(value: Value, type: "ARRAY" | "OBJECT"): Value {
+  if (value.type !== "text" || value.isNull) return constant(false);
+  return boolean(
+    bound(
+      singleText(value),
+      (one) => sql`coalesce(CASE WHEN json_valid(${one}) THEN json_type(${one}) = ${type} END, FALSE)`,
+    ),
+  );
 }
 
 function ofNumber(value: Value, test: (one: Sql) => Sql): Value {

@@ -1,4 +1,5 @@
 /** All functions, by name. */
+import { bitwiseFunctions } from "./bitwise.ts";
 import { comparisonFunctions } from "./comparison.ts";
 import { conversionFunctions } from "./conversion.ts";
 import { cryptographicFunctions } from "./crypto.ts";
@@ -14,6 +15,7 @@ import { textFunctions } from "./text.ts";
 import { timeFunctions } from "./time.ts";
 
 export const evalFunctions: readonly EvalFunction[] = [
+  ...bitwiseFunctions,
   ...comparisonFunctions,
   ...conversionFunctions,
   ...cryptographicFunctions,
