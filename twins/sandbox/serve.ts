@@ -22,7 +22,7 @@ export interface Service<Target> {
   /** Largest body of an operation that sets no limit of its own. */
   defaultBodyBytes: number;
   /** The wording of what is refused. */
-  refusal(refusal: PlatformRefusal): VendorResponse;
+  refusal(refusal: PlatformRefusal, query: URLSearchParams): VendorResponse;
 }
 
 /** A path below the service's address, and the text after its question mark. */
@@ -54,7 +54,7 @@ export async function serveOperation<Target>(
     });
   const refuse = async (refusal: PlatformRefusal): Promise<void> => {
     const complete = record(nothing);
-    complete(await refuseEarly(req, res, service.refusal(refusal)));
+    complete(await refuseEarly(req, res, service.refusal(refusal, new URLSearchParams(local.query))));
   };
 
   if (match.kind !== "found") return refuse(refusalOf(match, method, local.path));
@@ -100,7 +100,8 @@ export async function serveOperation<Target>(
     complete({ ...sent, notes });
     return;
   }
-  const refusal = (status: number) => service.refusal({ kind: "fault", status, operation: match.route.id });
+  const refusal = (status: number) =>
+    service.refusal({ kind: "fault", status, operation: match.route.id }, request.query);
   const sent = await answerWithFault(fault, { req, res, perform, refusal });
   complete({ ...(sent ?? unanswered), notes, fault: fault.label });
 }
@@ -122,7 +123,7 @@ async function handle<Target>(
       "an operation failed",
     );
     const message = "the twin failed; its log says why";
-    return service.refusal({ kind: "internal", message, operation: operation.id });
+    return service.refusal({ kind: "internal", message, operation: operation.id }, request.query);
   }
 }
 

@@ -94,8 +94,8 @@ export interface TwinDefinition<Config, Twin extends RunningTwin> {
   connections?: readonly { id: string; summary: string }[];
   /** HTTP statuses that a fault may answer with; default none. */
   faultStatuses?: readonly number[];
-  /** The vendor's own wording of what the platform refuses. */
-  refusal(refusal: PlatformRefusal): VendorResponse;
+  /** The vendor's own wording of what the platform refuses. @param query of the request, when it was one over HTTP */
+  refusal(refusal: PlatformRefusal, query?: URLSearchParams): VendorResponse;
   start(context: TwinContext, config: Config): Promise<Twin>;
   /** Environment variables a client of this twin needs, given its `url`. */
   clientEnvironment(url: string): Record<string, string>;

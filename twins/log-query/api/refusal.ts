@@ -4,11 +4,14 @@ import type { VendorResponse } from "../../sandbox/operation.ts";
 import type { PlatformRefusal } from "../../sandbox/twin.ts";
 import { answer, faultAnswer, notThere } from "../collector/codes.ts";
 import { messagesResponse } from "./messages.ts";
+import type { OutputMode } from "./output-mode.ts";
 import type { RestMessage } from "./rest-error.ts";
 import { commonHeaders } from "./route.ts";
 
-export function refusal(refusal: PlatformRefusal): VendorResponse {
-  return collectorRefusal(refusal) ?? splunkdRefusal(refusal);
+/** As JSON for who asks for it in the address. */
+export function refusal(refusal: PlatformRefusal, query?: URLSearchParams): VendorResponse {
+  const mode = query?.get("output_mode")?.startsWith("json") ? "json" : "xml";
+  return collectorRefusal(refusal) ?? splunkdRefusal(refusal, mode);
 }
 
 /** The event collector speaks JSON, whatever happens. */
@@ -40,9 +43,9 @@ function isCollector(operation: string | undefined): boolean {
   return operation?.startsWith("collector.") ?? false;
 }
 
-function splunkdRefusal(refusal: PlatformRefusal): VendorResponse {
+function splunkdRefusal(refusal: PlatformRefusal, mode: OutputMode): VendorResponse {
   const { status, message, headers = {} } = worded(refusal);
-  const response = messagesResponse(status, [message], "xml");
+  const response = messagesResponse(status, [message], mode);
   return { ...response, headers: { ...commonHeaders, ...response.headers, ...headers } };
 }
 

@@ -458,5 +458,12 @@ describe("the rest of the API", () => {
     const parser = await splunk.ask("GET", "/services/search/parser", { q: "search *" });
     expect([parser.status, parser.headers.get("allow")]).toEqual([405, "POST"]);
     expect(parser.text).toContain('<msg type="FATAL">The method is not allowed.</msg>');
+    const asked = async (path: string) =>
+      (await splunk.ask("GET", path, { output_mode: "json" })).body.messages;
+    expect(await asked("/services/search/nothing")).toEqual([{ type: "FATAL", text: "Unknown endpoint." }]);
+    expect(await asked("/services/nothing")).toEqual([{ type: "ERROR", text: "Not Found" }]);
+    expect(await asked("/services/search/parser")).toEqual([
+      { type: "FATAL", text: "The method is not allowed." },
+    ]);
   });
 });
