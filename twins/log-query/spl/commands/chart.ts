@@ -9,13 +9,10 @@ import { type BinnedField, readChart } from "../stats/chart-arguments.ts";
 import { resolveColumns } from "../stats/computed.ts";
 import { emptyCell } from "../stats/empty-cell.ts";
 import { type Group, grouped, inGroupOrder, unrolled } from "../stats/group.ts";
-import { asRows, pivoted } from "../stats/pivot.ts";
+import { asRows, LONGEST_FORM, pivoted } from "../stats/pivot.ts";
 import { siteOptions } from "../stats/row-time.ts";
 import { longForm } from "../stats/series.ts";
 import { groupSite } from "../stats/site.ts";
-
-/** Rows of the long form. */
-const MAX_CELLS = 1_000_000;
 
 export const chart = defineCommand({
   name: "chart",
@@ -59,7 +56,7 @@ export const chart = defineCommand({
     const columns = long.columns
       .slice(2)
       .map((column, index) => ({ ...column, empty: emptyCell(aggregations[index]) }));
-    const table = pivoted(await context.run(long, MAX_CELLS), columns, options);
+    const table = pivoted("chart", await context.run(long, LONGEST_FORM), columns, options);
     const type = keys.value?.type === "number" ? "number" : "text";
     return relationOf(asRows(table, { name: keys.name, type, multi: false, groupRank: 0 }));
   },

@@ -11,14 +11,13 @@ import { readChart } from "../stats/chart-arguments.ts";
 import { resolveColumns } from "../stats/computed.ts";
 import { emptyCell } from "../stats/empty-cell.ts";
 import { type Group, grouped, inGroupOrder, unrolled } from "../stats/group.ts";
-import { asRows, type Column, pivoted, type Table, tableOf } from "../stats/pivot.ts";
+import { asRows, type Column, LONGEST_FORM, pivoted, type Table, tableOf } from "../stats/pivot.ts";
 import { rowTime, siteOptions } from "../stats/row-time.ts";
 import { longForm } from "../stats/series.ts";
 import { groupSite } from "../stats/site.ts";
 import type { TimeBuckets } from "../stats/time-buckets.ts";
 import { continuous } from "../stats/time-rows.ts";
 
-const MAX_CELLS = 1_000_000;
 const command = "timechart";
 
 export const timechart = defineCommand({
@@ -52,7 +51,7 @@ export const timechart = defineCommand({
     let table: Table;
     if (series === undefined) {
       const form = inGroupOrder(await grouped(dated, [row], aggregations, await site(dated)));
-      table = tableOf(await context.run(form, MAX_CELLS), columnsOf(form, 1, aggregations));
+      table = tableOf(await context.run(form, LONGEST_FORM), columnsOf(form, 1, aggregations));
     } else {
       const split = await seriesGroup(series, input, context);
       const rows = unrolled(dated, [row, split], { distinctValues: options.dedup_splitvals ?? false });
@@ -71,10 +70,15 @@ export const timechart = defineCommand({
         },
         context,
       );
-      table = pivoted(await context.run(form, MAX_CELLS), columnsOf(form, 2, aggregations), options);
+      table = pivoted(
+        command,
+        await context.run(form, LONGEST_FORM),
+        columnsOf(form, 2, aggregations),
+        options,
+      );
     }
     const extent = (options.fixedrange ?? true) ? rangeExtent(input, context) : {};
-    const filled = continuous(table, buckets, extent, options);
+    const filled = continuous(command, table, buckets, extent, options);
     if (filled === undefined) {
       throw commandError(command, "The specified span would result in too many (>50000) rows.", "run");
     }

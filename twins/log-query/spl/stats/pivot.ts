@@ -1,6 +1,7 @@
 /** The long form as a table: a row for each key, a column for each series. */
 import type { ResultValue } from "../../../datasets/store/log-store.ts";
 import type { RowField, Rows } from "../rows.ts";
+import { commandError } from "../spl-error.ts";
 import type { SeriesOptions } from "./series-options.ts";
 
 export interface Column {
@@ -19,8 +20,27 @@ export interface Table {
   cells: ResultValue[][];
 }
 
-/** @param long key, series, aggregates */
+/** How large a table is made. */
+const MOST_COLUMNS = 5_000;
+const MOST_CELLS = 2_000_000;
+/** Rows of a long form that are looked at: one more than any table takes. */
+export const LONGEST_FORM = MOST_CELLS + 1;
+
+/** @throws SplError for a table that is too large to be made */
+export function checkSize(command: string, rows: number, columns: number): void {
+  if (columns <= MOST_COLUMNS && rows * columns <= MOST_CELLS) return;
+  const size = `${rows} rows of ${columns} columns`;
+  const limits = `a table has at most ${MOST_COLUMNS} columns and ${MOST_CELLS} values`;
+  throw commandError(
+    command,
+    `The result would have ${size}, and ${limits}; use 'limit' or a wider 'span'.`,
+    "run",
+  );
+}
+
+/** @param long key, series, aggregates @throws SplError for too many series */
 export function pivoted(
+  command: string,
   { rows }: Rows,
   aggregates: readonly Column[],
   { otherstr = "OTHER", nullstr = "NULL", ...options }: SeriesOptions,
@@ -29,6 +49,7 @@ export function pivoted(
   const names = [...new Set(rows.map((row) => String(row[1] ?? "")))].sort(
     (a, b) => last.indexOf(a) - last.indexOf(b) || (a < b ? -1 : 1),
   );
+  checkSize(command, new Set(rows.map(([key]) => key)).size, names.length * aggregates.length);
   const columns = aggregates.flatMap((aggregate, aggregateIndex) =>
     names.map((series) => ({
       column: { ...aggregate, name: columnName(series, aggregate.name, aggregates.length, options) },

@@ -1,6 +1,6 @@
 /** Rows of `timechart` for all of its time. */
 import type { Extent } from "./bin-options.ts";
-import type { Table } from "./pivot.ts";
+import { checkSize, type Table } from "./pivot.ts";
 import type { TimeBuckets } from "./time-buckets.ts";
 
 const MAX_ROWS = 50_000;
@@ -8,9 +8,10 @@ const MAX_ROWS = 50_000;
 /**
  * Fills the rows that have no events, unless `cont=f`; without `partial` those at the ends that are cut are left out.
  * @param extent the search's time, seconds; an open end is where the rows end
- * @returns `undefined` when there would be too many
+ * @returns `undefined` when there would be too many @throws SplError when they would have too many values
  */
 export function continuous(
+  command: string,
   table: Table,
   buckets: TimeBuckets,
   extent: Partial<Extent>,
@@ -27,6 +28,7 @@ export function continuous(
   const { least = Number.NEGATIVE_INFINITY, greatest = Number.POSITIVE_INFINITY } = extent;
   const whole = (start: number) => partial || (start >= least && buckets.next(start) <= greatest);
   const kept = all.filter(whole);
+  checkSize(command, kept.length, columns.length);
   return {
     columns,
     keys: kept,

@@ -208,4 +208,13 @@ describe("chart", () => {
       { size: "20-40", a: 0, b: 2 },
     ]);
   });
+
+  test("a table of too many series is refused before it is made", async () => {
+    const series = (count: number) =>
+      `makeresults count=${count} | streamstats count AS n | chart limit=0 count over n by n`;
+    await expect(bench.search(`| ${series(1_500)} | stats count`)).rejects.toThrow(
+      "Error in 'chart' command: The result would have 1500 rows of 1500 columns, and a table has at most 5000 columns and 2000000 values; use 'limit' or a wider 'span'.",
+    );
+    expect((await bench.search(`| ${series(20)} | stats count`)).rows).toEqual([{ count: 20 }]);
+  });
 });
