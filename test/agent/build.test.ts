@@ -84,6 +84,7 @@ test("the built agent takes a call with production dependencies only, and finish
   const call = await runtime.call();
   await call.connected();
   expect(call.request.assistant.model.tools.map((tool) => tool.function.name)).toEqual([
+    "error_trend",
     "incident_status",
     "open_incident",
     "search_logs",
