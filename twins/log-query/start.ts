@@ -1,6 +1,5 @@
 /** Starts the log-query twin of one sandbox. */
-import { openLogStore } from "../datasets/store/duckdb-log-store.ts";
-import type { LogStore } from "../datasets/store/log-store.ts";
+import { LazyStore } from "../datasets/lazy-store.ts";
 import type { TwinContext } from "../sandbox/twin.ts";
 import { DEFAULT_PROFILE, unknownProfile } from "../sandbox/world.ts";
 import { restRows } from "./api/rest-rows.ts";
@@ -15,31 +14,19 @@ export async function startLogQueryTwin(
   { index, time_zone }: LogQueryConfig,
 ): Promise<LogQueryTwin> {
   const { clock, log } = context;
-  let opened: Promise<LogStore> | undefined;
-  let current: LogStore | undefined;
-  const baselineFile = () => context.dataset?.()?.file;
-  const store = () => {
-    opened ??= open(baselineFile(), index, log);
-    opened.then(
-      (store) => {
-        current = store;
-      },
-      // The next request tries again.
-      () => {
-        opened = undefined;
-      },
-    );
-    return opened;
-  };
+  const store = new LazyStore(
+    { index, log, fitting: "free", textIndex: "raw", beyondMemory: "disk" },
+    () => context.dataset?.()?.file,
+  );
   const { world, tables, knowledge, writer, seed } = openWorld({
-    store,
-    opened: () => current,
+    store: store.open,
+    opened: () => store.opened,
     index,
     clock,
     jobResults: (job) => jobs.results(job),
     rest: (path) => restRows(twin, path),
   });
-  const jobs = new JobBook({ tables, clock, knowledge, store, timeZone: time_zone, log });
+  const jobs = new JobBook({ tables, clock, knowledge, store: store.open, timeZone: time_zone, log });
   const channels = new Channels();
   // With the tokens goes what was promised to who has them.
   tables.watch(({ table, change }) => {
@@ -54,7 +41,7 @@ export async function startLogQueryTwin(
     knowledge,
     writer,
     channels,
-    store,
+    store: store.open,
     clock,
     startedMs: Math.floor(clock.now()),
     index,
@@ -63,24 +50,12 @@ export async function startLogQueryTwin(
     async reset(profile) {
       if (profile !== undefined && profile !== DEFAULT_PROFILE) throw unknownProfile(profile);
       await seed();
-      // A store that was never opened will open on what is then the baseline.
-      await (await opened)?.reset({ file: baselineFile() });
+      await store.reset();
     },
     async stop() {
       await jobs.stop();
-      await (await opened)?.close();
+      await store.close();
     },
   };
   return twin;
-}
-
-function open(baselineFile: string | undefined, index: string, log: TwinContext["log"]): Promise<LogStore> {
-  return openLogStore({
-    index,
-    log,
-    fitting: "free",
-    textIndex: "raw",
-    beyondMemory: "disk",
-    ...(baselineFile === undefined ? {} : { baselineFile }),
-  });
 }

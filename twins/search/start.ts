@@ -1,5 +1,5 @@
 /** Starts the search twin of one sandbox. */
-import type { LogStore } from "../datasets/store/log-store.ts";
+import { LazyStore } from "../datasets/lazy-store.ts";
 import { translatorOf } from "../datasets/translator/config.ts";
 import { EventWorld } from "../datasets/world/event-world.ts";
 import type { TwinContext } from "../sandbox/twin.ts";
@@ -14,28 +14,13 @@ export async function startSearchTwin(
   { fidelity, index, model, translator }: SearchConfig,
 ): Promise<SearchTwin> {
   const { clock, log, variable } = context;
-  let opened: Promise<LogStore> | undefined;
-  let current: LogStore | undefined;
-  const baselineFile = () => context.dataset?.()?.file;
-  const store = () => {
-    opened ??= open(baselineFile(), index, log);
-    opened.then(
-      (store) => {
-        current = store;
-      },
-      // The next request tries again.
-      () => {
-        opened = undefined;
-      },
-    );
-    return opened;
-  };
+  const store = new LazyStore({ index, log }, () => context.dataset?.()?.file);
   const searches = createOpenSearches(clock);
   const loading = loadAhead();
   return {
-    world: new EventWorld({ store, opened: () => current, index }),
-    store,
-    documents: new DocumentWriter(store),
+    world: new EventWorld({ store: store.open, opened: () => store.opened, index }),
+    store: store.open,
+    documents: new DocumentWriter(store.open),
     open: searches,
     fidelity,
     clock,
@@ -46,13 +31,12 @@ export async function startSearchTwin(
     log,
     async reset(profile) {
       if (profile !== undefined && profile !== DEFAULT_PROFILE) throw unknownProfile(profile);
-      // A store that was never opened will open on what is then the baseline.
       endSearches(searches);
-      await (await opened)?.reset({ file: baselineFile() });
+      await store.reset();
     },
     async stop() {
       await loading;
-      await (await opened)?.close();
+      await store.close();
     },
   };
 }
@@ -65,13 +49,4 @@ async function loadAhead(): Promise<void> {
   } catch {
     // The request that needs it fails, and says why.
   }
-}
-
-async function open(
-  baselineFile: string | undefined,
-  index: string,
-  log: TwinContext["log"],
-): Promise<LogStore> {
-  const { openLogStore } = await import("../datasets/store/duckdb-log-store.ts");
-  return openLogStore({ index, log, ...(baselineFile === undefined ? {} : { baselineFile }) });
 }

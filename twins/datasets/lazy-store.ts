@@ -1,0 +1,52 @@
+/** A twin's store, opened by the first request that needs it: a sandbox that never searches pays nothing. */
+import type { LogStoreOptions } from "./store/duckdb-log-store.ts";
+import type { LogStore } from "./store/log-store.ts";
+
+export class LazyStore {
+  readonly #options: Omit<LogStoreOptions, "baselineFile">;
+  readonly #baselineFile: () => string | undefined;
+  #opening: Promise<LogStore> | undefined;
+  #opened: LogStore | undefined;
+
+  /** @param baselineFile the dataset's file, as it is when it is asked for; `undefined`: there is no dataset */
+  constructor(options: Omit<LogStoreOptions, "baselineFile">, baselineFile: () => string | undefined) {
+    this.#options = options;
+    this.#baselineFile = baselineFile;
+  }
+
+  /** The store, if it is open. */
+  get opened(): LogStore | undefined {
+    return this.#opened;
+  }
+
+  /** Opens the store if it is not open. Where that fails, the next who asks tries again. */
+  readonly open = (): Promise<LogStore> => {
+    this.#opening ??= this.#open();
+    return this.#opening;
+  };
+
+  /** Puts the dataset back, as it is now. A store that was never opened will open on it. */
+  async reset(): Promise<void> {
+    await (await this.#opening)?.reset({ file: this.#baselineFile() });
+  }
+
+  async close(): Promise<void> {
+    await (await this.#opening)?.close();
+  }
+
+  async #open(): Promise<LogStore> {
+    try {
+      // DuckDB is loaded with it.
+      const { openLogStore } = await import("./store/duckdb-log-store.ts");
+      const baselineFile = this.#baselineFile();
+      this.#opened = await openLogStore({
+        ...this.#options,
+        ...(baselineFile === undefined ? {} : { baselineFile }),
+      });
+      return this.#opened;
+    } catch (error) {
+      this.#opening = undefined;
+      throw error;
+    }
+  }
+}
