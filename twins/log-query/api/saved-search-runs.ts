@@ -136,6 +136,25 @@ function scheduledTimes(call: Call, row: SavedSearchRow) {
 
 const MOST_TIMES = 1_000;
 
+/** Something about a saved search, as the only entry of a feed. */
+function aboutSaved(call: Call, row: SavedSearchRow, content: Entry["content"]) {
+  const entry: Entry = {
+    name: row.name,
+    path: savedPath(row),
+    author: row.owner,
+    updatedMs: Date.parse(row.updated_at),
+    links: { list: "" },
+    acl: { app: row.app, owner: row.owner, sharing: row.sharing, read: ["*"], write: ["*"] },
+    content,
+  };
+  const paging = { total: 1, perPage: 30, offset: 0 };
+  return feedResponse(call, {
+    ...feedOf(call, "savedsearch", "/saved/searches", {}),
+    entries: [entry],
+    paging,
+  });
+}
+
 export const savedSearchRunOperations = [
   ...route({
     id: "saved_search.dispatch",
@@ -166,22 +185,7 @@ export const savedSearchRunOperations = [
     summary: "Say when a saved search is to run.",
     handle(call) {
       const row = findSaved(call);
-      const times = scheduledTimes(call, row);
-      const entry: Entry = {
-        name: row.name,
-        path: savedPath(row),
-        author: row.owner,
-        updatedMs: Date.parse(row.updated_at),
-        links: { list: "" },
-        acl: { app: row.app, owner: row.owner, sharing: row.sharing, read: ["*"], write: ["*"] },
-        content: { scheduled_times: times },
-      };
-      const paging = { total: 1, perPage: 30, offset: 0 };
-      return feedResponse(call, {
-        ...feedOf(call, "savedsearch", "/saved/searches", {}),
-        entries: [entry],
-        paging,
-      });
+      return aboutSaved(call, row, { scheduled_times: scheduledTimes(call, row) });
     },
   }),
   ...route({
@@ -190,22 +194,7 @@ export const savedSearchRunOperations = [
     path: `${PATH}/suppress`,
     summary: "Say whether the alerts of a saved search are held back.",
     handle(call) {
-      const row = findSaved(call);
-      const entry: Entry = {
-        name: row.name,
-        path: savedPath(row),
-        author: row.owner,
-        updatedMs: Date.parse(row.updated_at),
-        links: { list: "" },
-        acl: { app: row.app, owner: row.owner, sharing: row.sharing, read: ["*"], write: ["*"] },
-        content: { expiration: "0", suppressed: "0", suppressionKey: "" },
-      };
-      const paging = { total: 1, perPage: 30, offset: 0 };
-      return feedResponse(call, {
-        ...feedOf(call, "savedsearch", "/saved/searches", {}),
-        entries: [entry],
-        paging,
-      });
+      return aboutSaved(call, findSaved(call), { expiration: "0", suppressed: "0", suppressionKey: "" });
     },
   }),
   ...route({

@@ -9,26 +9,13 @@ import {
   isoWeekday,
   isoWeekMs,
 } from "../../datasets/dates/calendar.ts";
+import { monthNames, weekdayNames } from "../../datasets/dates/names.ts";
 import type { TimeZone } from "../../datasets/dates/time-zone.ts";
 import type { NumberField, TextField } from "./java-pattern.ts";
 
 type Names = { full: readonly string[]; short: readonly string[]; narrow: readonly string[] };
 
-const months = [
-  "January",
-  "February",
-  "March",
-  "April",
-  "May",
-  "June",
-  "July",
-  "August",
-  "September",
-  "October",
-  "November",
-  "December",
-];
-const weekdays = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+const weekdays = [...weekdayNames.slice(1), ...weekdayNames.slice(0, 1)];
 
 /** The names of each value of a field, beginning with its least. */
 export const names: Record<TextField, Names> = {
@@ -38,7 +25,7 @@ export const names: Record<TextField, Names> = {
     short: ["Q1", "Q2", "Q3", "Q4"],
     narrow: ["1", "2", "3", "4"],
   },
-  month: namesOf(months),
+  month: namesOf(monthNames),
   weekday: namesOf(weekdays),
   "half-day": { full: ["AM", "PM"], short: ["AM", "PM"], narrow: ["a", "p"] },
 };

@@ -11,25 +11,9 @@ import { filter, project, type Relation } from "../../../../twins/log-query/spl/
 import { type RowField, relationOf } from "../../../../twins/log-query/spl/rows.ts";
 import { defaultLimits, type SearchContext } from "../../../../twins/log-query/spl/search-context.ts";
 import type { Expression } from "../../../../twins/log-query/spl/syntax/ast.ts";
+import { knowledgeOf } from "./spl.ts";
 
 export const nowMs = Date.UTC(2026, 0, 15, 12, 30, 15);
-
-const noKnowledge: Knowledge = {
-  macro: () => undefined,
-  savedSearch: () => undefined,
-  lookup: async () => undefined,
-  writeLookup: async () => {},
-  removeLookup: async () => {},
-  tagged: () => [],
-  tagsOf: () => [],
-  eventType: () => undefined,
-  dataModel: () => [],
-  jobResults: async () => undefined,
-  rest: async () => undefined,
-  collect: async () => {},
-  indexes: async () => [],
-  defaultIndexes: () => [],
-};
 
 /** Numbers are numbers, arrays multi-values, and a missing member is a missing field. */
 export type ExpressionRows = readonly Readonly<Record<string, ResultValue>>[];
@@ -52,7 +36,7 @@ export async function expressionBench(
   const store = await openLogStore();
   const context = createSearchContext({
     store,
-    knowledge: { ...noKnowledge, ...knowledge },
+    knowledge: knowledgeOf({ indexes: async () => [], defaultIndexes: () => [], ...knowledge }),
     nowMs,
     timeZone,
     range: { earliestMs: undefined, latestMs: undefined },

@@ -55,14 +55,19 @@ export function checkBalance(text: string): void {
   if (last !== undefined) throw parserError("Mismatched '['.", last);
 }
 
+/** The offset behind the quoted text that begins at `at`; one that is not closed goes to the end. */
+function behindString(text: string, at: number, end: number): number {
+  const after = afterString(text, at, end);
+  return after === -1 ? end : after;
+}
+
 /** The offset of the `]` that closes the `[` at `at`. The text is balanced. */
 export function closingBracket(text: string, at: number, end: number): number {
   let depth = 0;
   for (let index = at; index < end; ) {
     const char = text[index];
     if (char === '"') {
-      const after = afterString(text, index, end);
-      index = after === -1 ? end : after;
+      index = behindString(text, index, end);
       continue;
     }
     if (char === "[") depth++;
@@ -77,13 +82,8 @@ export function closingParenthesis(text: string, at: number, end: number): numbe
   let depth = 0;
   for (let index = at; index < end; ) {
     const char = text[index];
-    if (char === '"') {
-      const after = afterString(text, index, end);
-      index = after === -1 ? end : after;
-      continue;
-    }
-    if (char === "[") {
-      index = closingBracket(text, index, end) + 1;
+    if (char === '"' || char === "[") {
+      index = char === "[" ? closingBracket(text, index, end) + 1 : behindString(text, index, end);
       continue;
     }
     if (char === "(") depth++;
@@ -99,13 +99,8 @@ export function betweenPipes(text: string, { start, end }: Span): Span[] {
   let from = start;
   for (let index = start; index < end; ) {
     const char = text[index];
-    if (char === '"') {
-      const after = afterString(text, index, end);
-      index = after === -1 ? end : after;
-      continue;
-    }
-    if (char === "[") {
-      index = closingBracket(text, index, end) + 1;
+    if (char === '"' || char === "[") {
+      index = char === "[" ? closingBracket(text, index, end) + 1 : behindString(text, index, end);
       continue;
     }
     if (char === "|") {

@@ -1,7 +1,8 @@
 /** Times as text. */
 import { dayOfYear, isoWeek, isoWeekday } from "../../../datasets/dates/calendar.ts";
+import { monthNames, weekdayNames } from "../../../datasets/dates/names.ts";
 import { offsetText, type TimeZone } from "../../../datasets/dates/time-zone.ts";
-import { type FormatItem, monthNames, readTimeFormat, weekdayNames } from "./time-format.ts";
+import { type FormatItem, readTimeFormat } from "./time-format.ts";
 import { zoneAbbreviation } from "./zone-names.ts";
 
 /** Years 1 to 9999. */

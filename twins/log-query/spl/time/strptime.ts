@@ -1,7 +1,8 @@
 /** Texts as times. */
 import { DAY_MS, dateMs, dayOfYear, daysInMonth, isoWeekMs } from "../../../datasets/dates/calendar.ts";
+import { monthNames, weekdayNames } from "../../../datasets/dates/names.ts";
 import type { TimeZone } from "../../../datasets/dates/time-zone.ts";
-import { type FormatItem, monthNames, readTimeFormat, weekdayNames } from "./time-format.ts";
+import { type FormatItem, readTimeFormat } from "./time-format.ts";
 import { namedZone } from "./zone-names.ts";
 
 export interface ParseTimeOptions {

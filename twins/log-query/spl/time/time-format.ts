@@ -62,19 +62,3 @@ function itemsOf([whole, width, fraction, name = ""]: RegExpExecArray): readonly
   if (!names.has(name)) return [{ kind: "literal", text: whole }];
   return [{ kind: "variable", name, width: undefined }];
 }
-
-export const monthNames = [
-  "January",
-  "February",
-  "March",
-  "April",
-  "May",
-  "June",
-  "July",
-  "August",
-  "September",
-  "October",
-  "November",
-  "December",
-];
-export const weekdayNames = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
