@@ -5,6 +5,7 @@ import type { Clock } from "../sandbox/clock.ts";
 import type { RunningTwin } from "../sandbox/twin.ts";
 import type { Channels } from "./collector/channels.ts";
 import type { EventWriter } from "./collector/event-writer.ts";
+import type { Intake } from "./collector/intake.ts";
 import type { JobBook } from "./jobs/job-book.ts";
 import type { Knowledge } from "./spl/knowledge.ts";
 import type { LogQueryTables } from "./world/tables.ts";
@@ -20,6 +21,8 @@ export interface LogQueryTwin extends RunningTwin {
   /** What the event collector writes with, and which of its requests are to be acknowledged. */
   readonly writer: EventWriter;
   readonly channels: Channels;
+  /** What the event collector has taken and not stored yet. */
+  readonly intake: Intake;
   /** HTTP address of the vendor API, without a slash at the end. */
   readonly address: string;
   /** The sandbox's: `now` in a search, and every timestamp in an answer. */

@@ -60,6 +60,10 @@ export const logQueryManual: TwinManual = {
       text: "What the collector stores has its fields as columns from then on: the pairs key=value of a text, the members of an object. A new field holds text; what a dataset's column of numbers cannot hold is in _raw alone.",
     },
     {
+      id: "splunk.collector-settings",
+      text: "The event collector goes by two rows of conf_stanzas, under the vendor's names of settings: inputs/http (disabled, queueSize, backpressureState, headerEnforcementMode, ackRequiredAnyCookie, ackIdleCleanup, maxIdleTime) and limits/http_input (how many channels, and how many requests of them, wait for being asked about).",
+    },
+    {
       id: "splunk.knowledge",
       text: "Macros, lookups, lookup definitions, tags, event types, data models, saved searches and indexes are rows, written through the control plane and seen by the next search.",
     },

@@ -4,6 +4,7 @@ import type { TwinContext } from "../sandbox/twin.ts";
 import { DEFAULT_PROFILE, unknownProfile } from "../sandbox/world.ts";
 import { restRows } from "./api/rest-rows.ts";
 import { Channels } from "./collector/channels.ts";
+import { Intake } from "./collector/intake.ts";
 import type { LogQueryConfig } from "./config.ts";
 import { JobBook } from "./jobs/job-book.ts";
 import type { LogQueryTwin } from "./log-query-twin.ts";
@@ -28,6 +29,7 @@ export async function startLogQueryTwin(
   });
   const jobs = new JobBook({ tables, clock, knowledge, store: store.open, timeZone: time_zone, log });
   const channels = new Channels();
+  const intake = new Intake();
   // With the tokens goes what was promised to who has them.
   tables.watch(({ table, change }) => {
     if (table === "hec_tokens" && change === "reset") channels.clear();
@@ -41,6 +43,7 @@ export async function startLogQueryTwin(
     knowledge,
     writer,
     channels,
+    intake,
     store: store.open,
     clock,
     startedMs: Math.floor(clock.now()),
@@ -53,6 +56,7 @@ export async function startLogQueryTwin(
       await store.reset();
     },
     async stop() {
+      intake.close();
       await jobs.stop();
       await store.close();
     },

@@ -166,6 +166,19 @@ export const splunkProofs: Proofs = {
     expect(rows.at(-2)).not.toHaveProperty("bytes");
     expect(rows.at(-1)).toMatchObject({ _raw: '{"a":{"b":1.0}}', "a.b": "1.0" });
   },
+  async "splunk.collector-settings"({ url, control }) {
+    const health = async () => (await request("GET", `${url}/services/collector/health`)).body.code;
+    expect(await health()).toBe(17);
+    const set = (key: string, settings: Record<string, string>) =>
+      control("PATCH", "/data", { entity_type: "conf_stanzas", key, changes: { settings } });
+    await set("limits/http_input", { max_number_of_ack_channel: "0" });
+    expect(await health()).toBe(19);
+    await set("limits/http_input", {});
+    await set("inputs/http", { queueSize: "0" });
+    expect(await health()).toBe(18);
+    await set("inputs/http", { disabled: "1" });
+    expect(await health()).toBe(404);
+  },
   async "splunk.knowledge"({ url, control }) {
     const names = [
       "macros",

@@ -1,4 +1,7 @@
-/** What the event collector answers, by its codes. */
+/**
+ * What the event collector answers, by its codes. Codes 0 to 17 and 28 were seen on the vendor's servers; the texts of 18 to 27 are
+ * those of its table of error codes.
+ */
 import type { VendorResponse } from "../../sandbox/operation.ts";
 
 const codes = {
@@ -20,9 +23,21 @@ const codes = {
   indexedFields: [15, 400, "Error in handling indexed fields"],
   queryDisabled: [16, 400, "Query string authorization is not enabled"],
   healthy: [17, 200, "HEC is healthy"],
+  queuesFull: [18, 503, "HEC is unhealthy, queues are full"],
+  ackUnavailable: [19, 503, "HEC is unhealthy, ack service unavailable"],
+  queuesFullAckUnavailable: [20, 503, "HEC is unhealthy, queues are full, ack service unavailable"],
+  healthInvalidToken: [21, 400, "Invalid token"],
+  healthTokenDisabled: [22, 400, "Token disabled"],
   shuttingDown: [23, 503, "Server is shutting down"],
-  queueFull: [26, 429, "HEC queue is at capacity"],
-  channelsFull: [27, 429, "HEC ACK channel is at capacity"],
+  queueNearlyFull: [24, 200, "HEC queue is approaching its capacity limit"],
+  channelsNearlyFull: [25, 200, "HEC ACK is approaching its capacity limit"],
+  queueFull: [26, 429, "HEC queue is at capacity and cannot process any more requests"],
+  channelsFull: [27, 429, "HEC ACK channel is at capacity and cannot process any more requests"],
+  notSticky: [
+    28,
+    400,
+    "Data channel is missing. If you have multiple indexers, sticky session load balancers must be provisioned and client requests must be routed accordingly.",
+  ],
 } as const satisfies Record<string, readonly [code: number, status: number, text: string]>;
 
 export type CollectorCode = keyof typeof codes;

@@ -5,7 +5,9 @@ import type { LogQueryTwin } from "../log-query-twin.ts";
 import { zoneOf } from "../spl/time/zone-of.ts";
 import { channelOf, tokenOf } from "./access.ts";
 import { type Batch, type BatchOptions, eventBatch, rawBatch } from "./batch.ts";
-import { answer, CollectorRefusal, jsonResponse, refusalAnswer } from "./codes.ts";
+import { answer, CollectorRefusal, jsonResponse, notThere, refusalAnswer } from "./codes.ts";
+import { health, NEARLY } from "./health.ts";
+import { type CollectorSettings, collectorSettings } from "./settings.ts";
 
 /** The vendor's own is 800 MiB, which is more than one process has to spare. */
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
@@ -15,7 +17,11 @@ interface CollectorRoute {
   method: Method;
   paths: readonly string[];
   summary: string;
-  handle(request: VendorRequest, twin: LogQueryTwin): VendorResponse | Promise<VendorResponse>;
+  handle(
+    request: VendorRequest,
+    twin: LogQueryTwin,
+    settings: CollectorSettings,
+  ): VendorResponse | Promise<VendorResponse>;
 }
 
 function routes({ id, method, paths, summary, handle }: CollectorRoute): Operation<LogQueryTwin>[] {
@@ -27,11 +33,15 @@ function routes({ id, method, paths, summary, handle }: CollectorRoute): Operati
     summary,
     maxBodyBytes: MAX_BODY_BYTES,
     async handle(request, twin) {
+      if (twin.intake.closed) return answer("shuttingDown");
+      const settings = collectorSettings(twin.tables);
+      // Its port is closed then; who shares one with the rest of the instance finds nothing there.
+      if (settings.disabled) return notThere(404);
       try {
-        return await handle(request, twin);
+        return await handle(request, twin, settings);
       } catch (error) {
         if (error instanceof CollectorRefusal) return refusalAnswer(error);
-        if (error instanceof QueueFull) return answer("busy");
+        if (error instanceof QueueFull) return answer(settings.warns ? "queueFull" : "busy");
         throw error;
       }
     },
@@ -44,14 +54,14 @@ export const collectorOperations: readonly Operation<LogQueryTwin>[] = [
     method: "POST",
     paths: ["", "/event", "/event/1.0"],
     summary: "Store events, each an object with the event and what is known of it.",
-    handle: (request, twin) => collect(request, twin, eventBatch),
+    handle: (request, twin, settings) => collect(request, twin, settings, eventBatch),
   }),
   ...routes({
     id: "collector.raw",
     method: "POST",
     paths: ["/raw", "/raw/1.0"],
     summary: "Store the lines of a text as events.",
-    handle: (request, twin) => collect(request, twin, rawBatch),
+    handle: (request, twin, settings) => collect(request, twin, settings, rawBatch),
   }),
   ...routes({
     id: "collector.ack",
@@ -64,30 +74,37 @@ export const collectorOperations: readonly Operation<LogQueryTwin>[] = [
     id: "collector.health",
     method: "GET",
     paths: ["/health", "/health/1.0"],
-    summary: "Say that events are taken.",
-    // Whoever asks: the token is not looked at.
-    handle: () => answer("healthy"),
+    summary: "Say whether events are taken.",
+    handle: health,
   }),
 ];
 
 async function collect(
   request: VendorRequest,
   twin: LogQueryTwin,
+  settings: CollectorSettings,
   read: (body: string, options: BatchOptions) => Batch,
 ): Promise<VendorResponse> {
   if (/^\s*deflate\s*$/i.test(request.headers["content-encoding"] ?? "")) return unsupported;
   const token = tokenOf(request, twin);
   const channel = channelOf(request);
+  if (token.use_ack) checkSticky(request, settings);
   if (token.use_ack && channel === undefined) throw new CollectorRefusal("channelMissing");
   if (request.body.length === 0) throw new CollectorRefusal("noData");
-  if (channel !== undefined && !twin.channels.hasRoom(token.name, channel)) {
-    throw new CollectorRefusal("channelsFull");
+  const nowMs = twin.clock.now();
+  const acknowledged = token.use_ack ? channel : undefined;
+  const { intake, channels } = twin;
+  if (acknowledged !== undefined && !channels.hasRoom(token.name, acknowledged, settings.channels, nowMs)) {
+    throw new CollectorRefusal(settings.warns ? "channelsFull" : "busy");
+  }
+  if (intake.share(settings.queueBytes) >= 1) {
+    throw new CollectorRefusal(settings.warns ? "queueFull" : "busy");
   }
   const body = request.body.toString("utf8");
   const options = {
     token,
     query: request.query,
-    nowMs: twin.clock.now(),
+    nowMs,
     zone: zoneOf(twin.timeZone),
   };
   let batch = read(body, { ...options, indexes: declaredIndexes(twin) });
@@ -96,10 +113,25 @@ async function collect(
     batch = read(body, { ...options, indexes: await writableIndexes(twin) });
   }
   const { events, refusal } = batch;
-  await twin.writer.write(events);
+  const crowded = await intake.during(request.body.length, async () => {
+    const share = intake.share(settings.queueBytes);
+    await twin.writer.write(events);
+    return share > NEARLY;
+  });
   if (refusal) throw refusal;
-  if (!token.use_ack || channel === undefined) return answer("success");
-  return answer("success", { ackId: twin.channels.stored(token.name, channel) });
+  if (acknowledged === undefined) return answer(settings.warns && crowded ? "queueNearlyFull" : "success");
+  const ackId = channels.stored(token.name, acknowledged, nowMs);
+  if (!settings.warns) return answer("success", { ackId });
+  const nearlyFull = channels.use(settings.channels, nowMs).most > NEARLY;
+  return answer(crowded ? "queueNearlyFull" : nearlyFull ? "channelsNearlyFull" : "success", { ackId });
+}
+
+/** A balancer in front of several indexers marks its clients by a cookie, for acknowledgements to be asked where they are known. */
+function checkSticky({ headers }: VendorRequest, { stickyCookies }: CollectorSettings): void {
+  if (stickyCookies.length === 0) return;
+  const names = (headers.cookie ?? "").split(";").map((cookie) => cookie.trim().toLowerCase());
+  if (names.some((name) => stickyCookies.some((marker) => name.startsWith(marker)))) return;
+  throw new CollectorRefusal("notSticky");
 }
 
 /** Only gzip is understood. */
@@ -127,12 +159,13 @@ async function writableIndexes({ tables, knowledge }: LogQueryTwin): Promise<Rea
 }
 
 function acknowledge(request: VendorRequest, twin: LogQueryTwin): VendorResponse {
+  const nowMs = twin.clock.now();
   const token = tokenOf(request, twin);
   if (!token.use_ack) throw new CollectorRefusal("ackDisabled");
   const channel = channelOf(request);
   if (channel === undefined) throw new CollectorRefusal("channelMissing");
   const ids = askedIds(request.body.toString("utf8"));
-  const acks = ids.map((id) => [String(id), twin.channels.ask(token.name, channel, id)] as const);
+  const acks = ids.map((id) => [String(id), twin.channels.ask(token.name, channel, id, nowMs)] as const);
   return jsonResponse(200, { acks: Object.fromEntries(acks) });
 }
 

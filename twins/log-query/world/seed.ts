@@ -47,5 +47,6 @@ export function seedTables(clock: Clock, index: string): Tables {
     sessions: [{ key_sha256: sha256(SEED_TOKEN), user: SEED_USER, kind: "token", created_at: now }],
     indexes: [...new Set([...INDEXES, index])].sort().map((name) => ({ name })),
     hec_tokens: [{ name: "splunk_hec_token", token_sha256: sha256(SEED_HEC_TOKEN), index }],
+    conf_stanzas: ["inputs/http", "limits/http_input"].map((name) => ({ name, app: "splunk_httpinput" })),
   };
 }

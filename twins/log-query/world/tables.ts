@@ -3,6 +3,7 @@ import { z } from "zod";
 import { createMemoryWorld, type MemoryWorld } from "../../sandbox/memory-world.ts";
 import { defineTable, type RowOf } from "../../sandbox/table.ts";
 import { collectorTables } from "./collector-tables.ts";
+import { confTables } from "./conf-tables.ts";
 import { knowledgeTables } from "./knowledge-tables.ts";
 
 const moment = z.iso.datetime();
@@ -123,6 +124,7 @@ export const logQueryTables = {
   jobs,
   ...knowledgeTables,
   ...collectorTables,
+  ...confTables,
 };
 
 export type LogQueryTables = MemoryWorld<typeof logQueryTables>;

@@ -64,7 +64,7 @@ describe("who sends", () => {
     expect(JSON.stringify(requests)).not.toContain(QUERY);
   });
 
-  test("code 17: health is told to anybody", async () => {
+  test("code 17: health is told to anybody, whatever the header says", async () => {
     for (const path of ["/health", "/health/1.0"]) {
       for (const headers of [{}, as("none"), as(TOKEN)]) {
         const answer = await request("GET", `${collector.splunk.url}/services/collector${path}`, { headers });
@@ -227,7 +227,7 @@ describe("faults and what is not there", () => {
   test.each([
     [500, refused(500, 8, "Internal server error")],
     [503, refused(503, 9, "Server is busy")],
-    [429, refused(429, 26, "HEC queue is at capacity")],
+    [429, refused(429, 26, "HEC queue is at capacity and cannot process any more requests")],
   ])("codes 8, 9, 26: a fault of status %s is in the collector's words", async (status, answer) => {
     const fault = { effect: "status", status, operation: "collector.event", times: 1 };
     expect((await collector.splunk.control("POST", "/faults", fault)).status).toBe(201);
