@@ -34,6 +34,16 @@ export async function readBody(req: IncomingMessage, limitBytes: number): Promis
   return decodeBody(parts.joined(), req.headers["content-encoding"], limitBytes);
 }
 
+/** A body that is read although its request is refused: a client may say in it in which form it takes answers. */
+const SMALL_BODY_BYTES = 16 * 1024;
+
+/** Reads a body whose length is announced to be small; of any other nothing is read. */
+export async function readSmallBody(req: IncomingMessage): Promise<BodyReading> {
+  const declared = Number(req.headers["content-length"] ?? 0);
+  if (declared === 0 || declared > SMALL_BODY_BYTES) return { kind: "body", body: empty };
+  return readBody(req, SMALL_BODY_BYTES);
+}
+
 /** So many chunks are put together, unless they hold so much: a body may come byte by byte, and each would cost a hundred. */
 const LOOSE_CHUNKS = 256;
 const LOOSE_BYTES = 64 * 1024;
@@ -110,8 +120,8 @@ export async function refuseEarly(
   response: VendorResponse,
 ): Promise<SentResponse> {
   if (!announcesBody(req)) return sendResponse(req, res, response);
-  if (response.body instanceof Readable || req.readableEnded) return sendResponse(req, res, response);
   res.setHeader("connection", "close");
+  if (response.body instanceof Readable || req.readableEnded) return sendResponse(req, res, response);
   const headers: Record<string, string> = { ...response.headers };
   const body = encodeBody(response.body, headers);
   if (mayHaveBody(response.status)) headers["content-length"] = String(body.length);

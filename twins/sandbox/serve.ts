@@ -3,12 +3,19 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { performance } from "node:perf_hooks";
 import type { Faults } from "./faults/faults.ts";
 import { answerWithFault } from "./faults/request-effects.ts";
-import { ArrivedRequest, readBody, refuseEarly, sendResponse, whenClientLeaves } from "./http.ts";
+import {
+  ArrivedRequest,
+  readBody,
+  readSmallBody,
+  refuseEarly,
+  sendResponse,
+  whenClientLeaves,
+} from "./http.ts";
 import type { Tier } from "./journal.ts";
 import type { Method, Operation, VendorRequest, VendorResponse } from "./operation.ts";
 import type { RouteMatch, Router } from "./router.ts";
 import type { HostedTwin } from "./sandbox.ts";
-import type { PlatformRefusal } from "./twin.ts";
+import type { PlatformRefusal, RefusedRequest } from "./twin.ts";
 
 /** Operations, and what they work on. */
 export interface Service<Target> {
@@ -22,7 +29,7 @@ export interface Service<Target> {
   /** Largest body of an operation that sets no limit of its own. */
   defaultBodyBytes: number;
   /** The wording of what is refused. */
-  refusal(refusal: PlatformRefusal, query: URLSearchParams): VendorResponse;
+  refusal(refusal: PlatformRefusal, request: RefusedRequest): VendorResponse;
 }
 
 /** A path below the service's address, and the text after its question mark. */
@@ -52,12 +59,17 @@ export async function serveOperation<Target>(
       startedAt,
       secretBody: match.kind === "found" && match.route.secretBody,
     });
-  const refuse = async (refusal: PlatformRefusal): Promise<void> => {
+  const refuse = async (refusal: PlatformRefusal, body: Buffer = nothing): Promise<void> => {
     const complete = record(nothing);
-    complete(await refuseEarly(req, res, service.refusal(refusal, new URLSearchParams(local.query))));
+    const request = { query: new URLSearchParams(local.query), headers: req.headers, body };
+    complete(await refuseEarly(req, res, service.refusal(refusal, request)));
   };
 
-  if (match.kind !== "found") return refuse(refusalOf(match, method, local.path));
+  if (match.kind !== "found") {
+    const reading = await readSmallBody(req);
+    if (reading.kind === "gone") return;
+    return refuse(refusalOf(match, method, local.path), reading.kind === "body" ? reading.body : nothing);
+  }
   const limitBytes = match.route.maxBodyBytes ?? service.defaultBodyBytes;
   const reading = await readBody(req, limitBytes);
   switch (reading.kind) {
@@ -101,7 +113,7 @@ export async function serveOperation<Target>(
     return;
   }
   const refusal = (status: number) =>
-    service.refusal({ kind: "fault", status, operation: match.route.id }, request.query);
+    service.refusal({ kind: "fault", status, operation: match.route.id }, request);
   const sent = await answerWithFault(fault, { req, res, perform, refusal });
   complete({ ...(sent ?? unanswered), notes, fault: fault.label });
 }
@@ -123,7 +135,7 @@ async function handle<Target>(
       "an operation failed",
     );
     const message = "the twin failed; its log says why";
-    return service.refusal({ kind: "internal", message, operation: operation.id }, request.query);
+    return service.refusal({ kind: "internal", message, operation: operation.id }, request);
   }
 }
 

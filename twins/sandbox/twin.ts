@@ -1,4 +1,5 @@
 /** What it takes to be a twin: one `defineTwin({…})`, exported by the folder's index and listed in `twins/registry.ts`. */
+import type { IncomingHttpHeaders } from "node:http";
 import type { Logger } from "pino";
 import type { z } from "zod";
 import type { CallbackDestination } from "./client/destination.ts";
@@ -65,6 +66,14 @@ export type PlatformRefusal =
   | { kind: "fault"; status: number; operation: string }
   | { kind: "internal"; message: string; operation?: string };
 
+/** What is known of a request that is refused. */
+export interface RefusedRequest {
+  query: URLSearchParams;
+  headers: IncomingHttpHeaders;
+  /** Empty when it was refused before its body was read. */
+  body: Buffer;
+}
+
 export interface TwinDefinition<Config, Twin extends RunningTwin> {
   /** Service name in `environment.yaml` and in addresses. */
   name: string;
@@ -94,8 +103,8 @@ export interface TwinDefinition<Config, Twin extends RunningTwin> {
   connections?: readonly { id: string; summary: string }[];
   /** HTTP statuses that a fault may answer with; default none. */
   faultStatuses?: readonly number[];
-  /** The vendor's own wording of what the platform refuses. @param query of the request, when it was one over HTTP */
-  refusal(refusal: PlatformRefusal, query?: URLSearchParams): VendorResponse;
+  /** The vendor's own wording of what the platform refuses. @param request absent when it was to become a WebSocket */
+  refusal(refusal: PlatformRefusal, request?: RefusedRequest): VendorResponse;
   start(context: TwinContext, config: Config): Promise<Twin>;
   /** Environment variables a client of this twin needs, given its `url`. */
   clientEnvironment(url: string): Record<string, string>;

@@ -65,6 +65,6 @@ function vendorService(twin: HostedTwin): Service<RunningTwin> {
     twin,
     faults: twin.faults,
     defaultBodyBytes: DEFAULT_BODY_BYTES,
-    refusal: (refusal, query) => twin.type.definition.refusal(refusal, query),
+    refusal: (refusal, request) => twin.type.definition.refusal(refusal, request),
   };
 }

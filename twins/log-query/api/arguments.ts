@@ -1,5 +1,5 @@
 /** The arguments of a request: those of the address and those of a form body, together. */
-import type { VendorRequest } from "../../sandbox/operation.ts";
+import type { RefusedRequest } from "../../sandbox/twin.ts";
 import { refused } from "./rest-error.ts";
 
 /** More than any client sends. */
@@ -68,7 +68,7 @@ export class Arguments {
 }
 
 /** @throws RestError 400 */
-export function readArguments({ query, body, headers }: VendorRequest): Arguments {
+export function readArguments({ query, body, headers }: RefusedRequest): Arguments {
   const form = isForm(headers["content-type"]) ? new URLSearchParams(body.toString("utf8")) : [];
   return new Arguments([...query, ...form]);
 }
@@ -78,4 +78,14 @@ function isForm(contentType: string | undefined): boolean {
   return (
     contentType === undefined || /^\s*(application\/x-www-form-urlencoded|text\/plain)\b/i.test(contentType)
   );
+}
+
+/** The form of a refusal: JSON for who asks for any kind of it, in the address or in the body, and XML otherwise. */
+export function refusalMode(request: RefusedRequest | undefined): "json" | "xml" {
+  try {
+    const mode = request && readArguments(request).get("output_mode");
+    return /^json(_rows|_cols)?$/.test(mode ?? "") ? "json" : "xml";
+  } catch {
+    return "xml";
+  }
 }

@@ -1,17 +1,17 @@
 /** What the platform refuses, in splunkd's words. */
 import { STATUS_CODES } from "node:http";
 import type { VendorResponse } from "../../sandbox/operation.ts";
-import type { PlatformRefusal } from "../../sandbox/twin.ts";
+import type { PlatformRefusal, RefusedRequest } from "../../sandbox/twin.ts";
 import { answer, faultAnswer, notThere } from "../collector/codes.ts";
+import { refusalMode } from "./arguments.ts";
 import { messagesResponse } from "./messages.ts";
 import type { OutputMode } from "./output-mode.ts";
 import type { RestMessage } from "./rest-error.ts";
 import { commonHeaders } from "./route.ts";
 
-/** As JSON for who asks for it in the address. */
-export function refusal(refusal: PlatformRefusal, query?: URLSearchParams): VendorResponse {
-  const mode = query?.get("output_mode")?.startsWith("json") ? "json" : "xml";
-  return collectorRefusal(refusal) ?? splunkdRefusal(refusal, mode);
+/** As JSON for who asks for JSON, in the address or in the body. */
+export function refusal(refusal: PlatformRefusal, request?: RefusedRequest): VendorResponse {
+  return collectorRefusal(refusal) ?? splunkdRefusal(refusal, refusalMode(request));
 }
 
 /** The event collector speaks JSON, whatever happens. */

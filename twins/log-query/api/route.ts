@@ -3,7 +3,7 @@ import { QueryInterrupted, QueueFull } from "../../datasets/store/log-store.ts";
 import type { Method, Operation, VendorRequest, VendorResponse } from "../../sandbox/operation.ts";
 import type { LogQueryTwin } from "../log-query-twin.ts";
 import { SplError } from "../spl/spl-error.ts";
-import { readArguments } from "./arguments.ts";
+import { readArguments, refusalMode } from "./arguments.ts";
 import { authenticate } from "./authenticate.ts";
 import type { Call } from "./call.ts";
 import { messagesResponse } from "./messages.ts";
@@ -53,19 +53,16 @@ async function perform(
   { modes = ["atom", ...entryModes], open = false, handle }: RouteDeclaration,
 ): Promise<VendorResponse> {
   const notes: Record<string, unknown> = {};
-  // Errors are written as JSON for who asks for any kind of it, and as XML otherwise.
-  let errorMode: OutputMode = "xml";
   const answered = async () => {
     try {
       const given = readArguments(request);
       const user = open ? undefined : authenticate(request, twin);
       const mode = readOutputMode(given.get("output_mode"), modes, modes[0]);
-      errorMode = mode;
       const { owner, app } = request.params;
       return await handle({ request, twin, arguments: given, mode, user, owner, app, notes });
     } catch (error) {
       const { status, messages, headers } = asRestError(error);
-      const response = messagesResponse(status, messages, errorModeOf(request, errorMode));
+      const response = messagesResponse(status, messages, refusalMode(request));
       return { ...response, headers: { ...response.headers, ...headers } };
     }
   };
@@ -75,16 +72,6 @@ async function perform(
     headers: { ...commonHeaders, ...response.headers },
     ...(Object.keys(notes).length > 0 ? { notes } : {}),
   };
-}
-
-/** The form of an error that comes before the form was read. */
-function errorModeOf(request: VendorRequest, mode: OutputMode): OutputMode {
-  if (mode !== "xml") return mode;
-  try {
-    return readOutputMode(readArguments(request).get("output_mode"), entryModes, "xml");
-  } catch {
-    return "xml";
-  }
 }
 
 /** @throws the error itself, when it is none that splunkd has words for */

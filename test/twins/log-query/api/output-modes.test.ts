@@ -466,4 +466,27 @@ describe("the rest of the API", () => {
       { type: "FATAL", text: "The method is not allowed." },
     ]);
   });
+
+  test("a form that asks for JSON gets what the platform refuses, and what a fault answers, as JSON", async () => {
+    const asked = async (path: string, parameters: Parameters, headers = {}) =>
+      splunk.ask("POST", path, { output_mode: "json", ...parameters }, headers);
+    const nowhere = await asked("/services/search/nothing", {});
+    expect([nowhere.status, nowhere.body]).toEqual([
+      404,
+      { messages: [{ type: "FATAL", text: "Unknown endpoint." }] },
+    ]);
+    const method = await asked("/services/search/timeparser", { time: "now" });
+    expect([method.status, method.body.messages[0].text]).toEqual([405, "The method is not allowed."]);
+    const armed = await splunk.control("POST", "/faults", {
+      effect: "status",
+      status: 503,
+      operation: "job.create",
+    });
+    expect(armed.status, armed.text).toBeLessThan(300);
+    const failing = await asked("/services/search/jobs", { search: "search *" });
+    expect([failing.status, failing.body.messages[0].type]).toEqual([503, "FATAL"]);
+    const xml = await asked("/services/search/jobs", { search: "search *", output_mode: "xml" });
+    expect([xml.status, xml.headers.get("content-type")]).toEqual([503, "text/xml; charset=UTF-8"]);
+    await splunk.control("DELETE", "/faults");
+  });
 });
