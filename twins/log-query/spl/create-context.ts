@@ -2,14 +2,14 @@
 
 import { withNeededColumns } from "../../datasets/needed-columns.ts";
 import { identifier, joined, raw, sql } from "../../datasets/sql.ts";
-import type { LogReader } from "../../datasets/store/log-store.ts";
+import { type LogReader, QueryInterrupted } from "../../datasets/store/log-store.ts";
 import { compilePipeline } from "./compile-pipeline.ts";
 import type { Knowledge } from "./knowledge.ts";
 import { amongFirst, orderClause, type Relation } from "./relation.ts";
 import type { Rows } from "./rows.ts";
 import type { SearchContext, SearchLimits, TimeRange } from "./search-context.ts";
 import type { SearchMessage } from "./spl-error.ts";
-import { countOf, truncated } from "./subsearch-limit.ts";
+import { countOf, finalized, truncated } from "./subsearch-limit.ts";
 import type { Pipeline } from "./syntax/ast.ts";
 
 export interface ContextOptions {
@@ -80,13 +80,23 @@ export function createSearchContext(options: ContextOptions): SearchContext {
       context(other, savedSearch === undefined ? savedSearches : [...savedSearches, savedSearch]),
     parse: options.parse,
     subrelation: (pipeline) => compilePipeline(pipeline, context(range, savedSearches)),
-    async subsearch(pipeline, maxRows = limits.subsearchMaxRows) {
+    async subsearch(pipeline, { maxRows = 0, maxMs = 0 } = {}) {
+      const most = maxRows || limits.subsearchMaxRows;
       const relation = await compilePipeline(pipeline, context(range, savedSearches));
-      const deadlineMs = Math.min(limits.subsearchMaxMs, endsAt - performance.now());
-      const rows = await run(relation, maxRows + 1, deadlineMs);
-      if (rows.rows.length <= maxRows) return rows;
-      warn(truncated(await countOf(relation, context(range, savedSearches)), maxRows));
-      return { ...rows, rows: rows.rows.slice(0, maxRows) };
+      const longest = Math.min(maxMs || limits.subsearchMaxMs, limits.subsearchMaxMs);
+      const left = endsAt - performance.now();
+      const own = relation.range === undefined ? {} : { range: relation.range };
+      try {
+        const rows = await run(relation, most + 1, Math.min(longest, left));
+        if (rows.rows.length <= most) return { ...rows, ...own };
+        warn(truncated(await countOf(relation, context(range, savedSearches)), most));
+        return { ...rows, ...own, rows: rows.rows.slice(0, most) };
+      } catch (error) {
+        if (!(error instanceof QueryInterrupted) || error.reason !== "deadline" || longest >= left)
+          throw error;
+        warn(finalized(longest));
+        return { fields: relation.columns, rows: [], ...own };
+      }
     },
   });
   return context(options.range, []);

@@ -324,6 +324,7 @@ function stacked(
     columns: shapes.map((shape, index) => ({ ...shape, column: columns[index] ?? "" })),
     order: directions.map((direction, index) => ({ column: `#order${index}`, direction })),
     kind: first.kind,
+    ...(first.range === undefined ? {} : { range: first.range }),
   };
 }
 

@@ -30,6 +30,18 @@ export const defaultLimits: SearchLimits = {
   joinMaxRows: 50_000,
 };
 
+/** How long a subsearch may be, and how much it may give. What is absent, or 0, is as `limits` say. */
+export interface SubsearchBounds {
+  readonly maxRows?: number;
+  readonly maxMs?: number;
+}
+
+/** What a subsearch has found. */
+export interface SubsearchRows extends Rows {
+  /** Its own time range, when it has said one. */
+  readonly range?: TimeRange;
+}
+
 export interface SearchContext {
   readonly store: LogReader;
   readonly knowledge: Knowledge;
@@ -48,8 +60,11 @@ export interface SearchContext {
   warn(message: SearchMessage): void;
   /** Runs what has been compiled. @param maxRows more are cut off. @throws QueryInterrupted, SplError */
   run(relation: Relation, maxRows: number): Promise<Rows>;
-  /** Runs a subsearch in the request's range and its own limits; says so when it was cut. */
-  subsearch(pipeline: Pipeline, maxRows?: number): Promise<Rows>;
+  /**
+   * Runs a subsearch in the request's range and its own limits; says so when it was cut. One whose time is over is finalized: a
+   * statement gives its rows at its end, so that there are none.
+   */
+  subsearch(pipeline: Pipeline, bounds?: SubsearchBounds): Promise<SubsearchRows>;
   /** Compiles a subsearch in the request's range, for a command that takes its rows in SQL. */
   subrelation(pipeline: Pipeline): Promise<Relation>;
   /** Reads a search that stands in a saved search, a macro, `map`; macros expanded. */

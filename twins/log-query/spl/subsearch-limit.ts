@@ -12,6 +12,14 @@ export function truncated(rows: number, max: number): SearchMessage {
   };
 }
 
+/** What splunkd says of a subsearch whose time was over. */
+export function finalized(ms: number): SearchMessage {
+  return {
+    type: "WARN",
+    text: `[subsearch]: Search auto-finalized after time limit (${ms / 1000} seconds) reached.`,
+  };
+}
+
 /** The first rows of a subsearch that stays in SQL, and a message when there are more. */
 export async function withinLimit(
   relation: Relation,

@@ -2,18 +2,20 @@
 import { defineCommand } from "../command.ts";
 import { concatenated } from "../relation.ts";
 import { relationOf } from "../rows.ts";
-import { readSubsearch, subsearchOptionTypes } from "../syntax/subsearch-options.ts";
+import { boundsOf, readSubsearch, subsearchOptionTypes } from "../syntax/subsearch-options.ts";
+import { wholeRange } from "../time/whole-range.ts";
 
 export const append = defineCommand({
   name: "append",
   kind: "report",
   parse(reader) {
-    const { maxout } = reader.options(subsearchOptionTypes);
-    return { maxRows: maxout, subsearch: readSubsearch(reader) };
+    const options = reader.options(subsearchOptionTypes);
+    return { options, subsearch: readSubsearch(reader) };
   },
-  async compile({ maxRows, subsearch }, input, context) {
-    const { joinMaxRows } = context.limits;
-    const rows = await context.subsearch(subsearch.pipeline, Math.min(maxRows || joinMaxRows, joinMaxRows));
-    return concatenated(input, relationOf(rows, input.kind));
+  async compile({ options, subsearch }, input, context) {
+    const found = await context.subsearch(subsearch.pipeline, boundsOf(options, context.limits));
+    const rows = concatenated(input, relationOf(found, input.kind));
+    if (!options.extendtimerange) return rows;
+    return { ...rows, range: wholeRange(input.range ?? context.range, found.range ?? context.range) };
   },
 });

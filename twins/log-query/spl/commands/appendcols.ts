@@ -13,19 +13,19 @@ import {
 } from "../relation.ts";
 import { relationOf } from "../rows.ts";
 import { boolean } from "../syntax/option-types.ts";
-import { readSubsearch, subsearchOptionTypes } from "../syntax/subsearch-options.ts";
+import { boundsOf, readSubsearch, subsearchOptionTypes } from "../syntax/subsearch-options.ts";
 import type { Typed } from "../typed.ts";
 
 export const appendcols = defineCommand({
   name: "appendcols",
   kind: "report",
   parse(reader) {
-    const { maxout, override = false } = reader.options({ ...subsearchOptionTypes, override: boolean });
-    return { maxRows: maxout, override, subsearch: readSubsearch(reader) };
+    const { maxtime, maxout, timeout } = subsearchOptionTypes;
+    const { override = false, ...options } = reader.options({ maxtime, maxout, timeout, override: boolean });
+    return { options, override, subsearch: readSubsearch(reader) };
   },
-  async compile({ maxRows, override, subsearch }, input, context) {
-    const { joinMaxRows } = context.limits;
-    const rows = await context.subsearch(subsearch.pipeline, Math.min(maxRows || joinMaxRows, joinMaxRows));
+  async compile({ options, override, subsearch }, input, context) {
+    const rows = await context.subsearch(subsearch.pipeline, boundsOf(options, context.limits));
     return besides(input, relationOf(rows), override ? "second" : "first");
   },
 });

@@ -3,40 +3,51 @@ import { defineCommand } from "../command.ts";
 import { columnOf, fieldValue, type Relation } from "../relation.ts";
 import { relationOf } from "../rows.ts";
 import type { SearchContext } from "../search-context.ts";
+import { commandError } from "../spl-error.ts";
 import { distinct } from "../stats/aggregation.ts";
-import { binned } from "../stats/bin-options.ts";
+import { binned, timeBucketsOf } from "../stats/bin-options.ts";
 import { type BinnedField, readChart } from "../stats/chart-arguments.ts";
 import { resolveColumns } from "../stats/computed.ts";
 import { emptyCell } from "../stats/empty-cell.ts";
 import { type Group, grouped, inGroupOrder, unrolled } from "../stats/group.ts";
-import { asRows, LONGEST_FORM, pivoted } from "../stats/pivot.ts";
+import { asRows, LONGEST_FORM, pivoted, type Table, tableOf } from "../stats/pivot.ts";
+import { fromPrestats } from "../stats/prestats.ts";
+import { continuousRanges } from "../stats/range-rows.ts";
 import { siteOptions } from "../stats/row-time.ts";
 import { longForm } from "../stats/series.ts";
 import { groupSite } from "../stats/site.ts";
+import type { TimeBuckets } from "../stats/time-buckets.ts";
+import { continuous } from "../stats/time-rows.ts";
+
+const command = "chart";
 
 export const chart = defineCommand({
-  name: "chart",
+  name: command,
   kind: "report",
   parse(reader) {
     const read = readChart(reader);
     const { row, bins } = read;
     return { ...read, row: row && { name: row.name, bins: { ...bins, ...row.bins } } };
   },
-  async compile({ calls, row, series, options, condition, score }, input, context) {
-    const command = "chart";
+  async compile({ calls, row, series, options, condition, score }, given, context) {
+    const input = fromPrestats(given);
     const by = row === undefined ? [] : [row.name];
     const aggregations = distinct(await resolveColumns(calls, input, context, { command, by }), {
       command,
       by,
     });
     const fields = [row, series].filter((field) => field !== undefined);
-    const groups = await Promise.all(fields.map((field) => groupOf(field, input, context, command)));
+    const groups = await Promise.all(fields.map((field) => groupOf(field, input, context)));
     const [rowGroup, seriesGroup] = groups;
     const distinctValues = options.dedup_splitvals ?? false;
+    const columnsOf = (form: Relation, from: number) =>
+      form.columns.slice(from).map((column, index) => ({ ...column, empty: emptyCell(aggregations[index]) }));
     if (rowGroup === undefined || seriesGroup === undefined) {
       const rows = unrolled(input, groups, { distinctValues });
       const site = groupSite(await siteOptions(rows.input, context, aggregations));
-      return inGroupOrder(await grouped(rows.input, rows.groups, aggregations, site));
+      const form = inGroupOrder(await grouped(rows.input, rows.groups, aggregations, site));
+      if (options.cont === false || rowGroup?.bins === undefined) return form;
+      return filled(tableOf(await context.run(form, LONGEST_FORM), columnsOf(form, 1)), rowGroup);
     }
     const rows = unrolled(input, [rowGroup, { ...seriesGroup, optional: true }], { distinctValues });
     const [keys = rowGroup, split = seriesGroup] = rows.groups;
@@ -53,25 +64,40 @@ export const chart = defineCommand({
       score,
     };
     const long = await longForm(request, context);
-    const columns = long.columns
-      .slice(2)
-      .map((column, index) => ({ ...column, empty: emptyCell(aggregations[index]) }));
-    const table = pivoted("chart", await context.run(long, LONGEST_FORM), columns, options);
-    const type = keys.value?.type === "number" ? "number" : "text";
-    return relationOf(asRows(table, { name: keys.name, type, multi: false, groupRank: 0 }));
+    const table = pivoted(command, await context.run(long, LONGEST_FORM), columnsOf(long, 2), options);
+    return filled(table, options.cont === false ? { ...rowGroup, bins: undefined } : rowGroup);
   },
 });
+
+/** What the rows' field is put into: a row for each, whether it has events or not. */
+interface BinnedGroup extends Group {
+  bins?: "ranges" | TimeBuckets | undefined;
+}
+
+/** The table with the rows that have no events, unless `cont=f`. */
+function filled(table: Table, { name, value, bins }: BinnedGroup): Relation {
+  const type = value?.type === "number" ? "number" : "text";
+  const key = { name, type, multi: false, groupRank: 0 } as const;
+  if (bins === undefined) return relationOf(asRows(table, key));
+  if (bins === "ranges") return relationOf(asRows(continuousRanges(command, table), key));
+  const rows = continuous(command, table, bins, {}, {});
+  if (rows === undefined) {
+    throw commandError(command, "The specified span would result in too many (>50000) rows.", "run");
+  }
+  return relationOf(asRows(rows, key));
+}
 
 async function groupOf(
   { name, bins }: BinnedField,
   input: Relation,
   context: SearchContext,
-  command: string,
-): Promise<Group> {
+): Promise<BinnedGroup> {
   const column = columnOf(input, name);
   if (column === undefined) return { name, value: undefined };
   const { span, minspan, start, end, aligntime } = bins;
   const wants = [bins.bins, span, minspan, start, end, aligntime].some((given) => given !== undefined);
   if (!wants) return { name, value: fieldValue(column) };
-  return { name, value: await binned(name, bins, input, context, command) };
+  const value = await binned(name, bins, input, context, command);
+  if (value?.type !== "number") return { name, value, ranges: true, bins: "ranges" };
+  return { name, value, bins: await timeBucketsOf(bins, input, context, command) };
 }

@@ -4,7 +4,6 @@ import { eachElement } from "../foreach/each-element.ts";
 import { eachField } from "../foreach/each-field.ts";
 import { readFieldsAndOptions } from "../syntax/fields-and-options.ts";
 import { oneOf, text } from "../syntax/option-types.ts";
-import { subsearchOptionTypes } from "../syntax/subsearch-options.ts";
 
 const optionTypes = {
   mode: oneOf("multifield", "multivalue", "json_array", "auto_collections"),
@@ -27,7 +26,6 @@ export const foreach = defineCommand({
     const template = reader.bracketed();
     if (template === undefined || template === "")
       return reader.fail("A subsearch is expected as the last argument.");
-    reader.options(subsearchOptionTypes);
     const { mode = "multifield" } = options;
     if (mode === "multifield") {
       const { fieldstr = "<<FIELD>>", matchstr = "<<MATCHSTR>>" } = options;

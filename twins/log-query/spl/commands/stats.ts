@@ -3,6 +3,7 @@ import { defineCommand } from "../command.ts";
 import { resolveAggregates } from "../stats/aggregation.ts";
 import { checkAggregates } from "../stats/check-aggregates.ts";
 import { grouped, groupsOf, inGroupOrder, unrolled } from "../stats/group.ts";
+import { fromPrestats } from "../stats/prestats.ts";
 import { siteOptions } from "../stats/row-time.ts";
 import { groupSite } from "../stats/site.ts";
 import { readAggregates, readBy } from "../syntax/aggregates.ts";
@@ -18,13 +19,15 @@ export const stats = defineCommand({
       delim: text,
     });
     const calls = readAggregates(reader);
-    if (calls.length === 0) reader.fail("No aggregation is given.");
     checkAggregates(calls, "stats");
     const by = readBy(reader, ["dedup_splitvals"]);
+    // Splunk's own grammar wants none where there are groups: what is left of them are the groups.
+    if (calls.length === 0 && by.length === 0) reader.fail("No aggregation is given.");
     const { dedup_splitvals: distinctValues = false } = reader.options({ dedup_splitvals: boolean });
     return { calls, by, onlyNumbers: allnum, delimiter: delim, distinctValues };
   },
-  async compile({ calls, by, onlyNumbers, delimiter, distinctValues }, input, context) {
+  async compile({ calls, by, onlyNumbers, delimiter, distinctValues }, given, context) {
+    const input = fromPrestats(given);
     const aggregations = await resolveAggregates(calls, input, context, { command: "stats", by });
     const rows = unrolled(input, groupsOf(by, input), { distinctValues });
     const site = groupSite(await siteOptions(rows.input, context, aggregations, onlyNumbers));
@@ -32,6 +35,7 @@ export const stats = defineCommand({
     const aggregates = found.aggregates.map((output) =>
       output.value.multi ? { ...output, delimiter } : output,
     );
-    return inGroupOrder({ ...found, aggregates });
+    const { range } = input;
+    return { ...inGroupOrder({ ...found, aggregates }), ...(range === undefined ? {} : { range }) };
   },
 });

@@ -12,6 +12,7 @@ import { resolveColumns } from "../stats/computed.ts";
 import { emptyCell } from "../stats/empty-cell.ts";
 import { type Group, grouped, inGroupOrder, unrolled } from "../stats/group.ts";
 import { asRows, type Column, LONGEST_FORM, pivoted, type Table, tableOf } from "../stats/pivot.ts";
+import { fromPrestats } from "../stats/prestats.ts";
 import { rowTime, siteOptions } from "../stats/row-time.ts";
 import { longForm } from "../stats/series.ts";
 import { groupSite } from "../stats/site.ts";
@@ -34,7 +35,8 @@ export const timechart = defineCommand({
     const seriesBins = isTime || span === undefined ? others : { ...others, span };
     return { ...read, bins: time, series: series && { name: series.name, bins: seriesBins } };
   },
-  async compile({ calls, series, options, bins, condition, score }, input, context) {
+  async compile({ calls, series, options, bins, condition, score }, given, context) {
+    const input = fromPrestats(given);
     const names = { command, by: ["_time"] };
     const aggregations = distinct(await resolveColumns(calls, input, context, names), names);
     if (columnOf(input, "_time") === undefined) return relationOf({ fields: [], rows: [] });

@@ -11,6 +11,7 @@ import { resolveAggregates } from "../stats/aggregation.ts";
 import { binned } from "../stats/bin-options.ts";
 import { checkAggregates } from "../stats/check-aggregates.ts";
 import { grouped, groupsOf, inGroupOrder, unrolled } from "../stats/group.ts";
+import { checkPrestats, prestatsRows } from "../stats/prestats.ts";
 import { siteOptions } from "../stats/row-time.ts";
 import { groupSite } from "../stats/site.ts";
 import { type Span, span } from "../stats/span.ts";
@@ -37,6 +38,8 @@ interface Arguments {
   span: Span | "auto" | undefined;
   /** What a missing field is grouped as. */
   fill: string | undefined;
+  /** Rows that another command makes the aggregates of. */
+  prestats: boolean;
   append: boolean;
 }
 
@@ -54,10 +57,12 @@ export const tstats = defineCommand<Arguments>({
       : { node: "all" };
     const { where, nodeName } = withoutNodeName(asked);
     const { by, options: later } = readGroups(reader);
-    const { prestats, append = false, fillnull_value: fill, span: given } = { ...options, ...later };
-    if (prestats) reader.fail("prestats=true is not served here.");
+    const all = { ...options, ...later };
+    const { prestats = false, append = false, fillnull_value: fill, span: given } = all;
+    if (append && !prestats) reader.fail("append=true is valid with prestats=true only.");
+    if (prestats) checkPrestats(calls, by, "tstats");
     return {
-      ...{ calls, where, append, fill, by, span: given },
+      ...{ calls, where, prestats, append, fill, by, span: given },
       dataModel: objectOf(dataModel, nodeName ?? node),
     };
   },
@@ -67,13 +72,20 @@ export const tstats = defineCommand<Arguments>({
   },
 });
 
-async function summarized({ calls, by, span: given, fill, ...from }: Arguments, context: SearchContext) {
-  const found = await foundRows({ calls, by, ...from }, context);
+async function summarized(args: Arguments, context: SearchContext): Promise<Relation> {
+  const { calls, by, span: given, fill, prestats } = args;
+  const found = await foundRows(args, context);
   const input = filled(await inSpans(found, by, given, context), by, fill);
-  const aggregations = await resolveAggregates(calls, input, context, { command: "tstats", by });
   const rows = unrolled(input, groupsOf(by, input), { distinctValues: false });
+  const { range } = found;
+  const within = range === undefined ? {} : { range };
+  if (prestats) {
+    const site = groupSite(await siteOptions(rows.input, context, []));
+    return { ...(await prestatsRows(rows.input, rows.groups, calls, site)), ...within };
+  }
+  const aggregations = await resolveAggregates(calls, input, context, { command: "tstats", by });
   const site = groupSite(await siteOptions(rows.input, context, aggregations));
-  return inGroupOrder(await grouped(rows.input, rows.groups, aggregations, site));
+  return { ...inGroupOrder(await grouped(rows.input, rows.groups, aggregations, site)), ...within };
 }
 
 async function foundRows(

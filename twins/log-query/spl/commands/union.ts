@@ -1,42 +1,65 @@
 /** `union`: the rows of several datasets, after those there are. */
 import { defineCommand } from "../command.ts";
 import { type Dataset, datasetRelation, readDataset, streams } from "../dataset.ts";
-import { concatenated, interleaved, noRows } from "../relation.ts";
+import { concatenated, interleaved, noRows, type Relation } from "../relation.ts";
+import { relationOf } from "../rows.ts";
+import type { SearchContext } from "../search-context.ts";
 import { withinLimit } from "../subsearch-limit.ts";
-import { boolean, count } from "../syntax/option-types.ts";
+import { boundsOf, type SubsearchOptions, subsearchOptionTypes } from "../syntax/subsearch-options.ts";
+import { wholeRange } from "../time/whole-range.ts";
 
 export const union = defineCommand({
   name: "union",
   kind: "events",
   parse(reader) {
-    // Subsearches have the time and the range of the search that they are part of.
-    const { maxout } = reader.options({
-      extendtimerange: boolean,
-      maxtime: count,
-      maxout: count,
-      timeout: count,
-    });
+    const options = reader.options(subsearchOptionTypes);
     const datasets: Dataset[] = [];
     for (let next = readDataset(reader); next !== undefined; next = readDataset(reader)) {
       datasets.push(next);
       reader.symbol(",");
     }
     if (datasets.length === 0) reader.fail("At least one dataset must be specified.");
-    return { datasets, maxout };
+    return { datasets, options };
   },
-  async compile({ datasets, maxout }, input, context) {
+  async compile({ datasets, options }, input, context) {
     const relations = await Promise.all(
       datasets.map((dataset) => datasetRelation("union", dataset, context)),
     );
     const streaming = datasets.map((dataset, index) => streams(dataset, relations[index] ?? noRows));
     const before = input === noRows ? [] : [input];
     if (!streaming.includes(false) && before.every(({ kind }) => kind === "events")) {
-      return interleaved(...before, ...relations);
+      return ranged(interleaved(...before, ...relations), relations, options, context);
     }
-    const max = maxout ?? context.limits.joinMaxRows;
+    // What streams has no bounds: its rows are part of the search's own.
     const parts = await Promise.all(
-      relations.map((relation, index) => (streaming[index] ? relation : withinLimit(relation, max, context))),
+      relations.map((relation, index) =>
+        streaming[index] ? relation : bounded(datasets[index], relation, options, context),
+      ),
     );
-    return concatenated(...before, ...parts);
+    return ranged(concatenated(...before, ...parts), relations, options, context);
   },
 });
+
+async function bounded(
+  dataset: Dataset | undefined,
+  relation: Relation,
+  options: SubsearchOptions,
+  context: SearchContext,
+): Promise<Relation> {
+  const bounds = boundsOf(options, context.limits);
+  if (dataset?.kind !== "subsearch" || !bounds.maxMs) {
+    return withinLimit(relation, bounds.maxRows ?? context.limits.joinMaxRows, context);
+  }
+  return relationOf(await context.subsearch(dataset.subsearch.pipeline, bounds));
+}
+
+function ranged(
+  rows: Relation,
+  parts: readonly Relation[],
+  { extendtimerange }: SubsearchOptions,
+  context: SearchContext,
+): Relation {
+  if (!extendtimerange) return rows;
+  const ranges = [rows, ...parts].map((part) => part.range ?? context.range);
+  return { ...rows, range: ranges.reduce(wholeRange) };
+}

@@ -86,7 +86,14 @@ export function readChart(reader: ArgumentReader): Omit<ChartArguments, "bins"> 
 }
 
 function readOptions(reader: ArgumentReader): Read {
-  return reader.options(chartOptionTypes);
+  let options: Read = {};
+  for (;;) {
+    const more: Read = reader.options(chartOptionTypes);
+    options = { ...options, ...more };
+    // `agg=max(x)`: what the aggregate is of is always the series.
+    if (more.agg === undefined || reader.parenthesized() === undefined) return options;
+    if (reader.keyword("as")) reader.field("a name after AS");
+  }
 }
 
 function readFields(reader: ArgumentReader): BinnedField[] {

@@ -1,8 +1,9 @@
 /** Rows in groups, a row for each. */
 import { identifier, joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { columnOf, fieldValue, type OrderKey, type Output, type Relation, selected } from "../relation.ts";
-import { numberOf, type Typed } from "../typed.ts";
+import { numberOf, type Typed, textOf } from "../typed.ts";
 import { type Aggregation, compileAggregation } from "./aggregation.ts";
+import { rangeStart } from "./number-bins.ts";
 import type { Site } from "./site.ts";
 
 /** A field to group by, and what it is in the rows. */
@@ -12,12 +13,14 @@ export interface Group {
   value: Typed | undefined;
   /** Rows that miss it stay, in a group of their own. */
   optional?: boolean;
+  /** Texts that say ranges, `10-20`: their order is that of their numbers. */
+  ranges?: boolean;
 }
 
 export interface Grouped {
   /** Has `#g0`, … for the groups and `#a0`, … for the aggregations; no order. */
   select: Sql;
-  groups: { name: string; value: Typed }[];
+  groups: { name: string; value: Typed; ranges?: boolean }[];
   aggregates: Output[];
 }
 
@@ -71,8 +74,9 @@ export async function grouped(
   const picked = items.length === 0 ? raw('count(*) AS "#none"') : joined(items, ", ");
   return {
     select: sql`SELECT ${picked} FROM (${input.select}) AS r ${where} ${by}`,
-    groups: groups.map(({ name, value }, index) => ({
+    groups: groups.map(({ name, value, ranges = false }, index) => ({
       name,
+      ranges,
       value: { type: value?.type ?? "text", multi: false, sql: groupColumn(index) },
     })),
     aggregates: aggregations.map(({ name }, index) => ({
@@ -88,7 +92,7 @@ export async function grouped(
 
 /** In the order of the groups, numbers before texts. */
 export function inGroupOrder({ select, groups, aggregates }: Grouped): Relation {
-  const keys = groups.flatMap(({ value }) => orderOf(value));
+  const keys = groups.flatMap(groupOrder);
   const known = keys.length === 0 ? [raw("0")] : keys;
   const order = known.map((_, index): OrderKey => ({ column: `#order${index}`, direction: "ASC" }));
   const items = known.map((key, index) => sql`${key} AS ${identifier(`#order${index}`)}`);
@@ -98,6 +102,11 @@ export function inGroupOrder({ select, groups, aggregates }: Grouped): Relation 
   ];
   const from = sql`SELECT *, ${joined(items, ", ")} FROM (${select}) AS r`;
   return selected(from, outputs, order, "report");
+}
+
+/** Keys by which groups come in order. */
+export function groupOrder({ value, ranges }: { value: Typed; ranges?: boolean }): Sql[] {
+  return ranges ? [rangeStart(textOf(value)), value.sql] : orderOf(value);
 }
 
 /** Keys by which values come in the order of numbers, and then of texts. */

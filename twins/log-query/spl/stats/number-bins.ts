@@ -28,6 +28,25 @@ export async function numberBins(
   return ranges(value, (number) => edges(number, size, decimals));
 }
 
+export interface Range {
+  readonly text: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+const NUMBER = "-?[0-9]+(?:\\.[0-9]+)?(?:e[-+]?[0-9]+)?";
+
+/** `-10-0`: from -10 to 0. */
+export function parseRange(text: string): Range | undefined {
+  const [, from, to] = new RegExp(`^(${NUMBER})-(${NUMBER})$`).exec(text) ?? [];
+  return from === undefined || to === undefined ? undefined : { text, from: Number(from), to: Number(to) };
+}
+
+/** Where a range begins, DOUBLE: NULL of what is none. */
+export function rangeStart(text: Sql): Sql {
+  return sql`TRY_CAST(regexp_extract(${text}, ${`^(${NUMBER})-${NUMBER}$`}, 1) AS DOUBLE)`;
+}
+
 /** The least power of ten that needs no more than so many bins. */
 function powerOfTen(least: number, greatest: number, bins: number, minimum: number) {
   const wanted = Math.max((greatest - least) / bins, minimum);

@@ -2,6 +2,7 @@
 import type { ResultValue } from "../../../datasets/store/log-store.ts";
 import type { RowField, Rows } from "../rows.ts";
 import { commandError } from "../spl-error.ts";
+import { parseRange } from "./number-bins.ts";
 import type { SeriesOptions } from "./series-options.ts";
 
 export interface Column {
@@ -46,8 +47,9 @@ export function pivoted(
   { otherstr = "OTHER", nullstr = "NULL", ...options }: SeriesOptions,
 ): Table {
   const last = [nullstr, otherstr];
+  const start = (name: string) => parseRange(name)?.from ?? 0;
   const names = [...new Set(rows.map((row) => String(row[1] ?? "")))].sort(
-    (a, b) => last.indexOf(a) - last.indexOf(b) || (a < b ? -1 : 1),
+    (a, b) => last.indexOf(a) - last.indexOf(b) || start(a) - start(b) || (a < b ? -1 : 1),
   );
   checkSize(command, new Set(rows.map(([key]) => key)).size, names.length * aggregates.length);
   const columns = aggregates.flatMap((aggregate, aggregateIndex) =>

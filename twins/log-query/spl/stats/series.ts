@@ -5,7 +5,7 @@ import type { SearchContext } from "../search-context.ts";
 import { commandError } from "../spl-error.ts";
 import { numberOf, type Typed, textOf } from "../typed.ts";
 import type { Aggregation, Measure } from "./aggregation.ts";
-import { type Group, type Grouped, grouped, orderOf } from "./group.ts";
+import { type Group, type Grouped, grouped, groupOrder } from "./group.ts";
 import type { SeriesCondition, SeriesOptions } from "./series-options.ts";
 import type { Site } from "./site.ts";
 
@@ -165,7 +165,7 @@ function together(chosen: Sql, parts: Grouped, items: readonly Sql[], options: S
 
 /** In the order of the row's key and the series' name. */
 function asLong({ select, groups, aggregates }: Grouped): Relation {
-  const keys = [...groups.slice(0, 1).flatMap(({ value }) => orderOf(value)), raw('"#g1"')];
+  const keys = [...groups.slice(0, 1).flatMap(groupOrder), raw('"#g1"')];
   const items = keys.map((key, index) => sql`${key} AS ${identifier(`#order${index}`)}`);
   const columns = [...groups, ...aggregates].map(({ value, name }, index) => ({
     name,

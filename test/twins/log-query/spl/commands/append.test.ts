@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { defaultLimits } from "../../../../../twins/log-query/spl/search-context.ts";
+import { boundsOf } from "../../../../../twins/log-query/spl/syntax/subsearch-options.ts";
 import { benchNowMs, type SplBench, splBench } from "../../support/spl.ts";
 
 let bench: SplBench;
@@ -64,6 +66,39 @@ test("append takes as many rows as maxout says, and says what it left out", asyn
   );
   expect(found.rows).toEqual([{ a: 1 }, { a: 2 }, { a: 2 }]);
   expect(found.messages).toEqual(["[subsearch]: Subsearch produced 5 results, truncating to maxout 2."]);
+});
+
+test("extendtimerange=t makes the subsearch's time a part of the search's", async () => {
+  const from = Date.UTC(2026, 0, 15, 11) / 1000;
+  const hour = await splBench([{ _time: from + 1, a: 1 }], {
+    range: { earliestMs: from * 1000, latestMs: (from + 3600) * 1000 },
+  });
+  const before = `[search earliest=${from - 3600} latest=${from}]`;
+  for (const command of ["append", "union"]) {
+    const hours = async (option: string) =>
+      (await hour.search(`search * | ${command} ${option} ${before} | timechart span=1h count`)).rows;
+    expect(await hours("")).toHaveLength(1);
+    expect(await hours("extendtimerange=t")).toHaveLength(2);
+  }
+  await hour.close();
+});
+
+test("a subsearch whose time is over is finalized, and says so", async () => {
+  const hurried = await splBench([], { limits: { subsearchMaxMs: 0.001 } });
+  const slow = "[| makeresults count=100000 | eval a=md5(random()) | sort 0 a]";
+  for (const command of ["append", "appendcols"]) {
+    const found = await hurried.search(
+      `| makeresults | eval a=1 | ${command} maxtime=10 ${slow} | stats count`,
+    );
+    expect(found.rows).toEqual([{ count: 1 }]);
+    expect(found.messages).toEqual([
+      "[subsearch]: Search auto-finalized after time limit (0.000001 seconds) reached.",
+    ]);
+  }
+  await hurried.close();
+  const limits = { ...defaultLimits, joinMaxRows: 100 };
+  expect(boundsOf({ maxtime: 5, timeout: 3, maxout: 1000 }, limits)).toEqual({ maxRows: 100, maxMs: 3000 });
+  expect(boundsOf({ maxtime: 0, maxout: 0 }, limits)).toEqual({ maxRows: 100, maxMs: 0 });
 });
 
 test("rule 61: appendpipe adds what commands make of the rows", async () => {

@@ -69,12 +69,56 @@ describe("tstats", () => {
     ).toEqual([{ count: 2 }]);
   });
 
-  test("it goes on with rows when it appends", async () => {
-    const search = "| tstats count where host=c by host | tstats append=t count where host=a by host";
-    expect(await rows(search)).toEqual([
-      { host: "c", count: 1 },
-      { host: "a", count: 2 },
+  test("prestats=t leaves the aggregates to stats, chart and timechart", async () => {
+    const asked = "count sum(bytes) median(bytes) dc(path) values(path) first(path) max(bytes)";
+    const by = "where sourcetype=access by host";
+    const direct = await rows(`| tstats ${asked} ${by}`);
+    expect(await rows(`| tstats prestats=t ${asked} ${by} | stats ${asked} by host`)).toEqual(direct);
+    expect(await rows(`| tstats prestats=t ${asked} ${by} | where host="b" | stats count`)).toEqual([
+      { count: 2 },
     ]);
+    expect(
+      await rows("| tstats prestats=t count by host sourcetype | chart count over host by sourcetype"),
+    ).toEqual([
+      { host: "a", access: 2, proxy: 0 },
+      { host: "b", access: 2, proxy: 0 },
+      { host: "c", access: 0, proxy: 1 },
+    ]);
+    const charted = "| tstats prestats=t count by _time host span=1h | timechart span=1h count by host";
+    expect(await rows(charted)).toEqual(await rows("search * | timechart span=1h count by host"));
+    expect(await rows("| tstats prestats=t latest(path) by _time span=1m | stats latest(path)")).toEqual(
+      await rows("search * | stats latest(path)"),
+    );
+    expect(await rows("| tstats prestats=t count where host=gone | stats count")).toEqual([{ count: 0 }]);
+  });
+
+  test("rows of prestats=t are groups, with their own fields", async () => {
+    expect(await rows("| tstats prestats=t count sum(bytes) as b by host | head 1")).toEqual([
+      { host: "a", psrsvd_gc: 2, psrsvd_vm_bytes: [20, 10], psrsvd_v: 1 },
+    ]);
+    expect(await bench.refusal("| tstats prestats=t latest(path) by host")).toContain(
+      "'latest(path)' with prestats=true is served with _time among the fields of BY only.",
+    );
+    expect(await bench.refusal("| tstats prestats=t sum(b*) by host")).toContain(
+      "'sum(b*)' is not served with prestats=true",
+    );
+  });
+
+  test("it goes on with rows when it appends, which prestats=t allows alone", async () => {
+    const search =
+      "| tstats prestats=t count where host=c by host | tstats prestats=t append=t count where host=a by host";
+    expect(await rows(`${search} | stats count by host`)).toEqual([
+      { host: "a", count: 2 },
+      { host: "c", count: 1 },
+    ]);
+    expect(
+      await rows(
+        "| tstats prestats=t median(bytes) where host=a | tstats prestats=t append=t dc(path) where host=b | stats median(bytes) dc(path)",
+      ),
+    ).toEqual([{ "median(bytes)": 20, "dc(path)": 1 }]);
+    expect(await bench.refusal("| tstats count | tstats append=t count")).toContain(
+      "append=true is valid with prestats=true only.",
+    );
     expect(await bench.refusal("search x | tstats count")).toBe(
       "Error in 'tstats' command: This command must be the first command of a search.",
     );
@@ -84,7 +128,6 @@ describe("tstats", () => {
     expect(await bench.refusal("| tstats count from datamodel=None")).toBe(
       "Error in 'tstats' command: Data model 'None' was not found.",
     );
-    expect(await bench.refusal("| tstats prestats=t count")).toContain("prestats=true is not served here.");
     expect(await bench.refusal("| tstats count by PREFIX(a=)")).toContain("PREFIX() is not served here.");
     expect(await bench.refusal("| tstats count from sid=1")).toContain("'sid' after FROM is not served here");
     expect(await bench.refusal("| tstats by a")).toContain("at least one aggregation");
