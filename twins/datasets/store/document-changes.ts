@@ -33,6 +33,8 @@ export interface ChangedStore {
   file(): StoreFile;
   /** The one that can be written to. */
   ownFile(): Promise<StoreFile>;
+  /** These are about to be stored. */
+  writing(documents: WritePlan["documents"]): void;
   /** Something has been stored. */
   changed(change: NewChange): void;
 }
@@ -75,6 +77,7 @@ export class DocumentChanges {
   async #store(plan: WritePlan): Promise<void> {
     const { documents } = plan;
     if (documents.length === 0) return;
+    this.#changed.writing(documents);
     await writePlan(await this.#changed.ownFile(), plan);
     this.#changed.changed({ change: "write", documents });
   }

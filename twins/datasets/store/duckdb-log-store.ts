@@ -12,6 +12,7 @@ import { copyDatabase } from "./copy-file.ts";
 import { removeDatabase } from "./database.ts";
 import { amongIds, DocumentChanges, loadDocuments, type NewChange, unfitOf } from "./document-changes.ts";
 import { DEFAULT_INDEX } from "./format.ts";
+import { IndexNames } from "./index-names.ts";
 import type {
   ConditionalWrite,
   DocumentOutcome,
@@ -81,6 +82,9 @@ class DuckDbLogStore implements LogStore {
     fitting: () => this.#fitting,
     file: () => this.#file,
     ownFile: () => this.#ownFile(),
+    writing: (documents) => {
+      for (const { document } of documents) this.#indexes.add(document.index);
+    },
     changed: (change) => {
       this.#announce(change);
       void this.#maintain();
@@ -93,6 +97,7 @@ class DuckDbLogStore implements LogStore {
   #closing: Promise<void> = Promise.resolve();
   #files = 0;
   #maintaining = false;
+  readonly #indexes = new IndexNames((statement) => this.query(statement));
   #counts: { stateVersion: number; counts: Promise<ReadonlyMap<string, number>> } | undefined;
   stateVersion = 0;
 
@@ -113,6 +118,18 @@ class DuckDbLogStore implements LogStore {
 
   get fields(): FieldCatalog {
     return this.#file.catalog.fields;
+  }
+
+  get nextRow(): number {
+    return this.#file.catalog.nextRow;
+  }
+
+  get segmentedRows(): number {
+    return this.#file.segmentedRows;
+  }
+
+  indexes(): Promise<ReadonlySet<string>> {
+    return this.#indexes.names();
   }
 
   query(statement: Sql, options?: QueryOptions): Promise<QueryResult> {
@@ -254,6 +271,7 @@ class DuckDbLogStore implements LogStore {
     await this.#closing;
     this.#changeTo(file);
     this.#changes.forget();
+    this.#indexes.forget();
     this.#announce({ change: "reset" });
     void this.#maintain();
   }
@@ -278,6 +296,13 @@ class DuckDbLogStore implements LogStore {
       get stateVersion() {
         return store.stateVersion;
       },
+      get nextRow() {
+        return store.nextRow;
+      },
+      get segmentedRows() {
+        return store.segmentedRows;
+      },
+      indexes: () => store.indexes(),
       query: (statement, options) => store.query(statement, options),
       byId: (index, ids, options) => store.byId(index, ids, options),
       write: (documents) => store.#changes.write(documents),

@@ -227,6 +227,12 @@ export interface LogReader {
   readonly fields: FieldCatalog;
   /** Grows with every change. */
   readonly stateVersion: number;
+  /** Every event has a smaller `_row`. */
+  readonly nextRow: number;
+  /** Where the text index is `raw`: every event with a smaller `_row` has its segments. */
+  readonly segmentedRows: number;
+  /** The indexes that events are in; some may have none any more. */
+  indexes(): Promise<ReadonlySet<string>>;
   /** Runs one statement that reads. @throws QueryInterrupted, QueueFull, or DuckDB's error. */
   query(statement: Sql, options?: QueryOptions): Promise<QueryResult>;
   /** The documents of these ids, in the order of writing. @param index `undefined`: whatever their index. */

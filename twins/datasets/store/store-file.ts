@@ -121,6 +121,11 @@ export class StoreFile {
     return this.#catalog;
   }
 
+  /** Every event with a smaller row has its segments, where the text index is of raw text. */
+  get segmentedRows(): number {
+    return this.#segments?.endRow ?? 0;
+  }
+
   /** Documents of these ids, on the writer's own connection: what the current turn has written is seen. */
   find(predicate: Sql): Promise<StoredDocument[]> {
     return this.database.turn(async () =>

@@ -45,6 +45,11 @@ export class WrittenSegments {
     };
   }
 
+  /** Every event before this row has its segments. */
+  get endRow(): number {
+    return this.#endRow;
+  }
+
   get due(): boolean {
     return this.#waiting >= WAITING || this.#nextMerge() !== undefined;
   }

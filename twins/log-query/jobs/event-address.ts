@@ -1,8 +1,7 @@
 /** Which stored event a row is. */
-import { identifier, raw, type Sql, sql } from "../../datasets/sql.ts";
-import type { LogReader } from "../../datasets/store/log-store.ts";
+import { identifier, type Sql, sql } from "../../datasets/sql.ts";
 import { shapesRows } from "../output/column-order.ts";
-import { columnOf, extend, filter, type Relation } from "../spl/relation.ts";
+import { columnOf, extend, type Relation } from "../spl/relation.ts";
 import type { Pipeline } from "../spl/syntax/ast.ts";
 
 /** Commands after which rows are numbered anew. */
@@ -25,16 +24,4 @@ export function withAddresses(relation: Relation, pipeline: Pipeline): Relation 
   if (row === undefined || columnOf(relation, "_raw") === undefined || shapesRows(pipeline)) return relation;
   const address = sql`'0:' || CAST(CAST(${row} AS BIGINT) AS VARCHAR)`;
   return extend(relation, new Map([["_cd", { type: "text", multi: false, sql: address }]]));
-}
-
-/** The newest row there is. */
-export async function newestRow(store: LogReader, signal: AbortSignal): Promise<number> {
-  const { rows } = await store.query(raw("SELECT coalesce(max(_row), -1) FROM documents"), { signal });
-  return Number(rows[0]?.[0] ?? -1);
-}
-
-/** Without events that came later. */
-export function upTo(relation: Relation, newest: number, pipeline: Pick<Pipeline, "commands">): Relation {
-  const row = rowNumber(relation, pipeline);
-  return row === undefined ? relation : filter(relation, sql`${row} <= CAST(${newest} AS BIGINT)`);
 }

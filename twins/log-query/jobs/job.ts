@@ -13,12 +13,12 @@ import { defaultLimits, type SearchContext } from "../spl/search-context.ts";
 import { SplError } from "../spl/spl-error.ts";
 import type { Pipeline } from "../spl/syntax/ast.ts";
 import type { JobRow, LogQueryTables, logQueryTables } from "../world/tables.ts";
-import { newestRow, upTo, withAddresses } from "./event-address.ts";
+import { withAddresses } from "./event-address.ts";
 import { type EventFigures, eventFigures } from "./event-figures.ts";
 import { Gate } from "./gate.ts";
 import { JobNotes } from "./job-notes.ts";
 import type { JobRequest } from "./job-request.ts";
-import { type CompiledSearch, compileSearch, eventCommands } from "./run-search.ts";
+import { type CompiledSearch, compileSearch } from "./run-search.ts";
 import type { Slots } from "./slots.ts";
 
 /** The longest that a search may take when it sets no limit of its own. */
@@ -224,22 +224,12 @@ export class Job {
     this.#update({ state: "RUNNING" });
     this.notes.note("dispatchRunner", `search: ${this.pipeline.text}`);
     try {
-      const onEvents = eventCommands(this.pipeline);
-      const isReport = onEvents > 0 && onEvents < this.pipeline.commands.length;
-      const newest = isReport ? await newestRow(store, this.#ending.signal) : undefined;
       const step = async () => {
         await this.#gate.pass();
         this.#ending.signal.throwIfAborted();
       };
       const compiled = await compileSearch(this.pipeline, context, step);
-      const commands = this.pipeline.commands.slice(0, onEvents);
-      const seen = (events: Relation | undefined) =>
-        events && newest !== undefined ? upTo(events, newest, { commands }) : events;
-      this.#compiled = {
-        result: withAddresses(compiled.result, this.pipeline),
-        events: seen(compiled.events),
-        scanned: seen(compiled.scanned),
-      };
+      this.#compiled = { ...compiled, result: withAddresses(compiled.result, this.pipeline) };
       this.#took("dispatch.evaluate", startedAt);
       const fetchedAt = performance.now();
       const rows = await context.run(this.#compiled.result, this.request.maxCount);

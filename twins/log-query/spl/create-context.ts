@@ -112,6 +112,13 @@ function endingWith({ store, signal }: ContextOptions, endsAt: number): LogReade
     get stateVersion() {
       return store.stateVersion;
     },
+    get nextRow() {
+      return store.nextRow;
+    },
+    get segmentedRows() {
+      return store.segmentedRows;
+    },
+    indexes: () => store.indexes(),
     query: (statement, given) => store.query(statement, { ...ending(), ...given }),
     byId: (index, ids, given) => store.byId(index, ids, { ...ending(), ...given }),
   };

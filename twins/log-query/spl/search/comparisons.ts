@@ -11,7 +11,7 @@ export type Comparison = Extract<SearchExpression, { node: "comparison" }>;
 const MANY = 20;
 const numeral = /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i;
 
-/** Whether a row's field compares so: with a multi-value, one of its values. A missing one does not. @returns never NULL */
+/** Whether a row's field compares so: with a multi-value, one of its values. @returns NULL, or false, for a missing one */
 export function comparisonMatches({ field, comparator, value, mode }: Comparison, relation: Relation): Sql {
   const column = columnOf(relation, field);
   if (column === undefined) return raw("false");
@@ -21,7 +21,7 @@ export function comparisonMatches({ field, comparator, value, mode }: Comparison
   return sql`(${test} AND NOT starts_with(${textOf(fieldValue(column))}, '_'))`;
 }
 
-/** `field IN (…)`, and as many `field=…` with OR between them. @returns never NULL */
+/** `field IN (…)`, and as many `field=…` with OR between them. @returns NULL, or false, for a missing one */
 export function isOneOf(field: string, values: readonly SearchValue[], relation: Relation): Sql {
   const column = columnOf(relation, field);
   if (column === undefined || values.length === 0) return raw("false");
@@ -38,9 +38,9 @@ function amongMany(value: Typed, values: readonly SearchValue[]): Sql {
   const known = JSON.stringify(values.map(({ text }) => canonical(text, value.type)));
   const wanted = sql`from_json(${known}, '["VARCHAR"]')`;
   const lower = (one: Sql) => sql`lower(${textOf({ ...value, multi: false, sql: one })})`;
-  if (!value.multi) return sql`coalesce(${lower(value.sql)} IN (SELECT unnest(${wanted})), false)`;
+  if (!value.multi) return sql`(${lower(value.sql)} IN (SELECT unnest(${wanted})))`;
   const name = variable();
-  return sql`coalesce(list_has_any(list_transform(${value.sql}, lambda ${name}: ${lower(name)}), ${wanted}), false)`;
+  return sql`list_has_any(list_transform(${value.sql}, lambda ${name}: ${lower(name)}), ${wanted})`;
 }
 
 /** As the field's own text would be. */
@@ -49,10 +49,10 @@ function canonical(text: string, type: Typed["type"]): string {
 }
 
 function anyValue(value: Typed, test: (one: Typed) => Sql): Sql {
-  if (!value.multi) return sql`coalesce(${test(value)}, false)`;
+  if (!value.multi) return sql`(${test(value)})`;
   const name = variable();
   const one: Typed = { ...value, multi: false, sql: name };
-  return sql`coalesce(list_bool_or(list_transform(${value.sql}, lambda ${name}: ${test(one)})), false)`;
+  return sql`list_bool_or(list_transform(${value.sql}, lambda ${name}: ${test(one)}))`;
 }
 
 /** Whether a value is more than a text: it has wildcards, or is a range of addresses. */

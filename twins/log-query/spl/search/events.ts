@@ -12,16 +12,17 @@ const newestFirst = [
 ] as const;
 
 /**
- * The events of the context's time range, newest first, with all their fields.
+ * The events of the context's time range that are there by now, newest first, with all their fields. What is written while the search
+ * runs, or until somebody asks for its events again, is not among them.
  * @param predicate on the fields, as columns of the relation; never NULL
  * @param among on the columns of `documents`: what is worth looking at (`sieve.ts`)
  */
 export function eventsRelation(context: SearchContext, predicate?: Sql, among = raw("true")): Relation {
-  const { fields } = context.store;
+  const { fields, nextRow } = context.store;
   const time = timeOf(fields);
   // An event that does not say when it happened is one of now.
   const nowSeconds = sql`CAST(${context.nowMs / 1000} AS DOUBLE)`;
-  const events = sql`SELECT *, coalesce(${time.seconds}, ${nowSeconds}) AS "#order0", _row AS "#order1" FROM documents AS d WHERE ${among} AND ${within(context, time)}`;
+  const events = sql`SELECT *, coalesce(${time.seconds}, ${nowSeconds}) AS "#order0", _row AS "#order1" FROM documents AS d WHERE _row < CAST(${nextRow} AS BIGINT) AND ${among} AND ${within(context, time)}`;
   const relation = {
     ...selected(events, eventFields(fields), newestFirst, "events"),
     range: context.range,

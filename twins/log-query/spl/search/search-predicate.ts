@@ -7,24 +7,30 @@ import { textOf } from "../typed.ts";
 import { type Comparison, comparisonMatches, isOneOf } from "./comparisons.ts";
 import { type SegmentIndex, termMatches } from "./terms.ts";
 
+/** As `searchFilter`, but never NULL. */
+export function searchPredicate(expression: SearchExpression, relation: Relation): Sql {
+  return sql`coalesce(${searchFilter(expression, relation)}, false)`;
+}
+
 /**
- * Whether a row is found, over the columns of `relation`; never NULL.
+ * Whether a row is found, over the columns of `relation`; NULL stands for false, for DuckDB looks for a plain comparison in the
+ * stored data itself.
  * @param index of the rows, when they are events as they lie in the store
  * @param expression without subsearches, tags, event types and time modifiers: see `resolveSearch`
  */
-export function searchPredicate(expression: SearchExpression, relation: Relation, index?: SegmentIndex): Sql {
+export function searchFilter(expression: SearchExpression, relation: Relation, index?: SegmentIndex): Sql {
   switch (expression.node) {
     case "all":
       return raw("true");
     case "and":
       return connected(
-        expression.operands.map((operand) => searchPredicate(operand, relation, index)),
+        expression.operands.map((operand) => searchFilter(operand, relation, index)),
         " AND ",
       );
     case "or":
       return connected(alternatives(expression.operands, relation, index), " OR ");
     case "not":
-      return sql`(NOT ${searchPredicate(expression.operand, relation, index)})`;
+      return sql`(NOT coalesce(${searchFilter(expression.operand, relation, index)}, false))`;
     case "term": {
       // Rows of reports have no text, but `*` is true of them too.
       if (/^\*+$/.test(expression.value.text)) return raw("true");
@@ -63,7 +69,7 @@ function alternatives(
   }
   return [
     ...[...values].map(([field, list]) => sql`(${isOneOf(field, list, relation)})`),
-    ...others.map((operand) => searchPredicate(operand, relation, index)),
+    ...others.map((operand) => searchFilter(operand, relation, index)),
   ];
 }
 

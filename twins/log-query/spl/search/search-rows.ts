@@ -4,28 +4,29 @@ import { columnOf, fieldValue, filter, type Relation } from "../relation.ts";
 import type { SearchContext, TimeRange } from "../search-context.ts";
 import type { SearchExpression } from "../syntax/ast.ts";
 import { numberOf } from "../typed.ts";
-import { isOneOf } from "./comparisons.ts";
 import { eventsRelation, ROW_COLUMN } from "./events.ts";
-import { namesIndexes } from "./indexes.ts";
+import { amongIndexes, namesIndexes, withKnownIndexes } from "./indexes.ts";
 import { resolveSearch } from "./resolve-search.ts";
-import { searchPredicate } from "./search-predicate.ts";
+import { searchFilter } from "./search-predicate.ts";
 import { sieve } from "./sieve.ts";
 import { type SegmentIndex, segmentIndex } from "./terms.ts";
 
 /** The events that an expression finds, newest first: in its own time range, else the context's; in the default indexes if it names none. */
 export async function searchEvents(expression: SearchExpression, context: SearchContext): Promise<Relation> {
-  const { found, times } = await resolveSearch(expression, context);
-  const index = await segmentIndex(context, ROW_COLUMN);
+  const { found: asked, times } = await resolveSearch(expression, context);
+  const found = namesIndexes(asked) ? asked : within(asked, context.knowledge.defaultIndexes());
+  const index = segmentIndex(context, ROW_COLUMN);
   const sieved = index && (await sieve(found, context, index));
   const range = times.events ?? context.range;
   const events = eventsRelation(context.within(range), undefined, sieved?.predicate);
   const indexed = between(events, "_indextime", times.indexed);
-  const inDefault = namesIndexes(found) ? [] : [inIndexes(context.knowledge.defaultIndexes(), events)];
-  return filtered(events, [
-    ...inDefault,
-    ...indexed,
-    ...predicateOf(found, events, sieved?.isRare ? undefined : index),
-  ]);
+  const decided = await withKnownIndexes(found, context);
+  return filtered(events, [...indexed, ...predicateOf(decided, events, sieved?.isRare ? undefined : index)]);
+}
+
+function within(expression: SearchExpression, indexes: readonly string[]): SearchExpression {
+  const inIndexes = amongIndexes(indexes);
+  return expression.node === "all" ? inIndexes : { node: "and", operands: [inIndexes, expression] };
 }
 
 /** The rows that an expression finds. Time modifiers look at their `_time`. */
@@ -43,7 +44,8 @@ export async function searchCondition(
   rows: Relation,
   context: SearchContext,
 ): Promise<Sql> {
-  return allOf(await conditionsOf(expression, rows, context)) ?? sql`true`;
+  const all = allOf(await conditionsOf(expression, rows, context));
+  return all === undefined ? sql`true` : sql`coalesce(${all}, false)`;
 }
 
 async function conditionsOf(
@@ -57,7 +59,7 @@ async function conditionsOf(
 }
 
 function predicateOf(found: SearchExpression, rows: Relation, index?: SegmentIndex): Sql[] {
-  return found.node === "all" ? [] : [searchPredicate(found, rows, index)];
+  return found.node === "all" ? [] : [searchFilter(found, rows, index)];
 }
 
 function filtered(rows: Relation, predicates: readonly Sql[]): Relation {
@@ -70,11 +72,6 @@ function allOf(predicates: readonly Sql[]): Sql | undefined {
   return sql`(${predicates.reduce((all, one) => sql`${all} AND ${one}`)})`;
 }
 
-function inIndexes(names: readonly string[], events: Relation): Sql {
-  const values = names.map((text) => ({ text, quoted: true }));
-  return sql`(${isOneOf("index", values, events)})`;
-}
-
 function between(rows: Relation, field: string, range: TimeRange | undefined): Sql[] {
   const column = columnOf(rows, field);
   if (range === undefined) return [];
@@ -82,11 +79,7 @@ function between(rows: Relation, field: string, range: TimeRange | undefined): S
   const seconds = numberOf(fieldValue(column));
   const { earliestMs, latestMs } = range;
   return [
-    ...(earliestMs === undefined
-      ? []
-      : [sql`coalesce(${seconds} >= CAST(${earliestMs / 1000} AS DOUBLE), false)`]),
-    ...(latestMs === undefined
-      ? []
-      : [sql`coalesce(${seconds} < CAST(${latestMs / 1000} AS DOUBLE), false)`]),
+    ...(earliestMs === undefined ? [] : [sql`${seconds} >= CAST(${earliestMs / 1000} AS DOUBLE)`]),
+    ...(latestMs === undefined ? [] : [sql`${seconds} < CAST(${latestMs / 1000} AS DOUBLE)`]),
   ];
 }

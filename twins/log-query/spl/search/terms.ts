@@ -15,11 +15,10 @@ export interface SegmentIndex {
   firstUnsegmented: number | undefined;
 }
 
-export async function segmentIndex({ store }: SearchContext, row: string): Promise<SegmentIndex | undefined> {
+export function segmentIndex({ store }: SearchContext, row: string): SegmentIndex | undefined {
   if (store.fields.textIndex !== "raw") return undefined;
-  const { rows } = await store.query(raw("SELECT min(_row) FROM unsegmented"));
-  const first = rows[0]?.[0];
-  return { row, firstUnsegmented: typeof first === "number" ? first : undefined };
+  const { segmentedRows, nextRow } = store;
+  return { row, firstUnsegmented: segmentedRows < nextRow ? segmentedRows : undefined };
 }
 
 /**
