@@ -12,6 +12,10 @@ declare module "splunk-sdk" {
     fetch(options?: Given): Promise<this>;
     update(properties: Given): Promise<this>;
     remove(): Promise<unknown>;
+    enable(): Promise<unknown>;
+    disable(): Promise<unknown>;
+    reload(): Promise<unknown>;
+    acl_update(options: Given): Promise<unknown>;
   }
 
   class Collection<Item extends Entity> {
@@ -47,6 +51,68 @@ declare module "splunk-sdk" {
     history(options?: Given): Promise<[Job[], SavedSearch]>;
     acknowledge(): Promise<Answered>;
     suppressInfo(): Promise<Answered>;
+    alertCount(): number;
+    firedAlertGroup(): FiredAlertGroup;
+  }
+
+  class Index extends Entity {
+    submitEvent(event: string | Given, options?: Given): Promise<[Answered, Index]>;
+  }
+
+  class Indexes extends Collection<Index> {
+    create(name: string | Given, options?: Given): Promise<Index>;
+  }
+
+  class StoragePasswords extends Collection<Entity> {
+    createOrReplace(properties: Given): Promise<Entity>;
+  }
+
+  class FiredAlert extends Entity {
+    alertType(): string | null;
+    isDigestMode(): boolean;
+    savedSearchName(): string | null;
+    severity(): number;
+    sid(): string | null;
+    triggerTime(): number | null;
+    triggeredAlertCount(): number;
+    actions(): Answered;
+  }
+
+  class FiredAlertGroup extends Entity {
+    count(): number;
+    list(options?: Given): Promise<[FiredAlert[], FiredAlertGroup]>;
+  }
+
+  class ConfigurationFile extends Collection<Entity> {
+    create(name: string | Given, settings?: Given): Promise<Entity>;
+    getDefaultStanza(): Entity;
+  }
+
+  class Configurations extends Collection<ConfigurationFile & Entity> {
+    create(name: string | Given): Promise<ConfigurationFile & Entity>;
+    getConfFile(name: string): Promise<ConfigurationFile | null>;
+    createAsync(file: string, stanza: string, settings?: Given): Promise<unknown>;
+  }
+
+  class DataModelObject {
+    name: string;
+    parentName: string;
+    constraints: { query: string; owner: string }[];
+    fieldNames(): string[];
+    createPivotSpecification(): { pivot(): Promise<unknown> };
+    startSearch(options: Given, rest?: string): Promise<Job>;
+  }
+
+  class DataModel extends Entity {
+    displayName: string;
+    objectNames: string[];
+    objects: DataModelObject[];
+    isAccelerated(): boolean;
+    objectByName(name: string): DataModelObject | null;
+  }
+
+  class DataModels extends Collection<DataModel> {
+    create(name: string | Given, definition?: Given): Promise<DataModel>;
   }
 
   class Service {
@@ -69,7 +135,14 @@ declare module "splunk-sdk" {
     serverInfo(): Promise<Entity>;
     jobs(namespace?: Given): Collection<Job>;
     savedSearches(namespace?: Given): Collection<SavedSearch>;
-    indexes(namespace?: Given): Collection<Entity>;
+    indexes(namespace?: Given): Indexes;
+    storagePasswords(namespace?: Given): StoragePasswords;
+    firedAlertGroups(namespace?: Given): Collection<FiredAlertGroup>;
+    configurations(namespace: Given): Configurations;
+    dataModels(namespace?: Given): DataModels;
+    views(namespace?: Given): Collection<Entity>;
+    /** Stores an event, which an object becomes as JSON. */
+    log(event: string | Given, options?: Given): Promise<Answered>;
     apps(): Collection<Entity>;
     users(): Collection<Entity>;
   }

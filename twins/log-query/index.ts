@@ -5,11 +5,13 @@ import { appOperations } from "./api/apps.ts";
 import { authOperations } from "./api/auth.ts";
 import { exportOperations } from "./api/export.ts";
 import { indexOperations } from "./api/indexes.ts";
+import { inputOperations } from "./api/inputs-http.ts";
 import { jobControlOperations } from "./api/job-control.ts";
 import { jobFigureOperations } from "./api/job-figures.ts";
 import { jobResultOperations } from "./api/job-results.ts";
 import { jobOperations } from "./api/jobs.ts";
 import { parserOperations } from "./api/parser.ts";
+import { receiverOperations } from "./api/receivers.ts";
 import { faultStatuses, refusal } from "./api/refusal.ts";
 import { savedSearchRunOperations } from "./api/saved-search-runs.ts";
 import { savedSearchOperations } from "./api/saved-searches.ts";
@@ -37,6 +39,8 @@ export default defineTwin({
     ...userOperations,
     ...appOperations,
     ...indexOperations,
+    ...inputOperations,
+    ...receiverOperations,
     ...exportOperations,
     ...jobOperations,
     ...jobControlOperations,

@@ -8,6 +8,7 @@ import type { EventWriter } from "./collector/event-writer.ts";
 import type { Intake } from "./collector/intake.ts";
 import type { JobBook } from "./jobs/job-book.ts";
 import type { Knowledge } from "./spl/knowledge.ts";
+import type { ClearValues } from "./world/clear-values.ts";
 import type { LogQueryTables } from "./world/tables.ts";
 
 export interface LogQueryTwin extends RunningTwin {
@@ -23,6 +24,8 @@ export interface LogQueryTwin extends RunningTwin {
   readonly channels: Channels;
   /** What the event collector has taken and not stored yet. */
   readonly intake: Intake;
+  /** The clear text of tokens and passwords whose digests are rows. */
+  readonly clear: ClearValues;
   /** HTTP address of the vendor API, without a slash at the end. */
   readonly address: string;
   /** The sandbox's: `now` in a search, and every timestamp in an answer. */

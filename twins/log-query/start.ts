@@ -8,7 +8,9 @@ import { Intake } from "./collector/intake.ts";
 import type { LogQueryConfig } from "./config.ts";
 import { JobBook } from "./jobs/job-book.ts";
 import type { LogQueryTwin } from "./log-query-twin.ts";
+import { ClearValues } from "./world/clear-values.ts";
 import { openWorld } from "./world/open-world.ts";
+import { SEED_HEC_TOKEN } from "./world/seed.ts";
 
 export async function startLogQueryTwin(
   context: TwinContext,
@@ -44,6 +46,7 @@ export async function startLogQueryTwin(
     writer,
     channels,
     intake,
+    clear: new ClearValues([SEED_HEC_TOKEN]),
     store: store.open,
     clock,
     startedMs: Math.floor(clock.now()),

@@ -19,6 +19,10 @@ export interface CollectionDeclaration {
   links?: Readonly<Record<string, string>>;
   /** Arguments beyond those of every collection. */
   parameters?: readonly string[];
+  /** What a role has to be capable of to look at it. */
+  capability?: string;
+  /** The name of the entry that is meant by what stands in the address; the same unless said. */
+  nameOf?(asked: string): string;
   entries(viewer: Viewer): readonly Entry[] | Promise<readonly Entry[]>;
 }
 
@@ -27,13 +31,15 @@ export type Collection = Pick<CollectionDeclaration, "title" | "path" | "entries
 
 /** Its routes. */
 export function collectionRoutes(declaration: CollectionDeclaration): Operation<LogQueryTwin>[] {
-  const { id, title, path, what, links = {}, parameters = [], entries } = declaration;
+  const { id, title, path, what, links = {}, parameters = [], capability, entries } = declaration;
+  const needs = capability === undefined ? {} : { capability };
   const known = [...pageArguments, ...parameters];
   return [
     ...route({
       id: `${id}.list`,
       method: "GET",
       path,
+      ...needs,
       summary: `List ${what}.`,
       async handle(call) {
         checkArguments(call, known);
@@ -45,15 +51,22 @@ export function collectionRoutes(declaration: CollectionDeclaration): Operation<
       id: `${id}.get`,
       method: "GET",
       path: `${path}/:name`,
+      ...needs,
       summary: `Show one of ${what}.`,
       async handle(call) {
         checkArguments(call, known);
-        const { name = "" } = call.request.params;
-        const entry = findEntry(await entries(call), name);
+        const entry = await askedEntry(call, declaration);
         return singleResponse(call, entry, title, path, links);
       },
     }),
   ];
+}
+
+/** The entry that the address names. @throws RestError 404 */
+export async function askedEntry(call: Call, declaration: CollectionDeclaration): Promise<Entry> {
+  const { name = "" } = call.request.params;
+  const { entries, nameOf = (asked) => asked } = declaration;
+  return findEntry(await entries(call), nameOf(name));
 }
 
 /** @throws RestError 404 */
@@ -76,7 +89,7 @@ export function singleResponse(
 }
 
 /** An entry in a list does not say which arguments it takes. */
-function listed({ fields: _, ...entry }: Entry): Entry {
+export function listed({ fields: _, ...entry }: Entry): Entry {
   return entry;
 }
 

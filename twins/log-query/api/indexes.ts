@@ -1,104 +1,64 @@
-/** The indexes that events are in. */
-import { identifier, raw, sql } from "../../datasets/sql.ts";
-import type { LogStore } from "../../datasets/store/log-store.ts";
-import type { Content, Entry } from "../output/entry.ts";
-import { isoSecond } from "../output/timestamp.ts";
-import { systemAcl } from "./acl.ts";
-import type { Viewer } from "./call.ts";
-import { type CollectionDeclaration, collectionRoutes } from "./collection.ts";
+/** The indexes that events are in: listing, making, changing and removing them. */
+import { indexDefaults } from "../conf/index-defaults.ts";
+import type { Call } from "./call.ts";
+import { indexEntries, isShipped } from "./index-entries.ts";
+import { givenSettings, type ObjectDeclaration, objectRoutes } from "./objects.ts";
+import { refused } from "./rest-error.ts";
 
-interface Figures {
-  count: number;
-  bytes: number;
-  minMs: number | undefined;
-  maxMs: number | undefined;
-}
+const paths = ["homePath", "coldPath", "thawedPath", "tstatsHomePath"];
 
-const empty: Figures = { count: 0, bytes: 0, minMs: undefined, maxMs: undefined };
-
-/** What is in each index that has events. */
-async function figuresOf(store: LogStore): Promise<ReadonlyMap<string, Figures>> {
-  const { timeField } = store.fields;
-  const time = timeField === undefined ? raw("NULL") : sql`${identifier(timeField.column)}`;
-  const index = sql`_index`;
-  const { rows } = await store.query(
-    sql`SELECT ${index}, count(*), coalesce(sum(strlen(_source)), 0)::BIGINT, min(${time}), max(${time}) FROM documents GROUP BY 1`,
-  );
-  return new Map(
-    rows.map(([name, count, bytes, minMs, maxMs]) => [
-      String(name),
-      {
-        count: Number(count),
-        bytes: Number(bytes),
-        minMs: typeof minMs === "number" ? minMs : undefined,
-        maxMs: typeof maxMs === "number" ? maxMs : undefined,
-      },
-    ]),
-  );
-}
-
-async function indexEntries(viewer: Viewer): Promise<Entry[]> {
-  const { twin } = viewer;
-  const [names, figures] = await Promise.all([twin.knowledge.indexes(), twin.store().then(figuresOf)]);
-  return [...new Set([...names, ...figures.keys()])].sort().map((name) => ({
-    name,
-    path: `/servicesNS/nobody/system/data/indexes/${encodeURIComponent(name)}`,
-    author: "nobody",
-    updatedMs: twin.startedMs,
-    links: { list: "", _reload: "_reload", edit: "", disable: "disable" },
-    acl: systemAcl,
-    content: indexContent(name, figures.get(name) ?? empty, viewer),
-  }));
-}
-
-function indexContent(
-  name: string,
-  { count, bytes, minMs, maxMs }: Figures,
-  { twin }: Viewer,
-): Record<string, Content> {
-  const home = `$SPLUNK_DB/${name === "main" ? "defaultdb" : name}`;
-  const time = (ms: number | undefined) => (ms === undefined ? "" : isoSecond(ms, twin.timeZone));
-  return {
-    archiver: {},
-    assureUTF8: false,
-    bucketMerging: false,
-    coldPath: `${home}/colddb`,
-    coldToFrozenDir: "",
-    coldToFrozenScript: "",
-    compressRawdata: true,
-    currentDBSizeMB: String(Math.ceil(bytes / 1_048_576)),
-    datatype: "event",
-    defaultDatabase: twin.index,
-    disabled: false,
-    enableOnlineBucketRepair: true,
-    enableRealtimeSearch: false,
-    frozenTimePeriodInSecs: 188_697_600,
-    homePath: `${home}/db`,
-    indexThreads: "auto",
-    isInternal: name.startsWith("_"),
-    isReady: true,
-    isVirtual: false,
-    lastInitTime: Math.floor(twin.startedMs / 1000),
-    maxDataSize: "auto",
-    maxHotBuckets: "auto",
-    maxTime: time(maxMs),
-    maxTotalDataSizeMB: 500_000,
-    minTime: time(minMs),
-    repFactor: "0",
-    sync: 0,
-    thawedPath: `${home}/thaweddb`,
-    totalEventCount: String(count),
-  };
-}
-
-export const indexCollection: CollectionDeclaration = {
+export const indexCollection: ObjectDeclaration = {
   id: "index",
   title: "indexes",
   path: "/data/indexes",
   what: "the indexes",
-  links: { create: "_new", _reload: "_reload", _acl: "_acl" },
+  one: "an index",
+  changeCapability: "indexes_edit",
+  links: { create: "_new", _reload: "_reload", _acl: "_acl", _validate: "_validate" },
   parameters: ["datatype", "summarize"],
+  settings: (name) => Object.hasOwn(indexDefaults, name) || paths.includes(name) || name === "datatype",
   entries: indexEntries,
+  async create(call, name) {
+    const known = await call.twin.knowledge.indexes();
+    if (known.includes(name)) throw refused(409, `Index name=${name} already exists`);
+    const { datatype = "event", ...settings } = givenSettings(call);
+    if (datatype !== "event" && datatype !== "metric") {
+      throw refused(400, `Invalid value "${datatype}" for argument "datatype".`);
+    }
+    indexes(call).insert({ name, datatype, settings });
+    return name;
+  },
+  update(call, { name }) {
+    const { datatype: _, ...given } = givenSettings(call);
+    change(call, name, { settings: { ...indexes(call).get(name)?.settings, ...given } });
+  },
+  async remove(call, { name }) {
+    if (isShipped(name)) throw refused(400, `Cannot delete index=${name}: it is one of the system's own.`);
+    indexes(call).remove(name);
+    await call.twin.world.remove("events", { _index: name });
+  },
+  actions: {
+    disable: {
+      summary: "Keep anything from being written to an index.",
+      perform: (call, { name }) => change(call, name, { disabled: true }),
+    },
+    enable: {
+      summary: "Let an index be written to again.",
+      perform: (call, { name }) => change(call, name, { disabled: false }),
+    },
+  },
 };
 
-export const indexOperations = collectionRoutes(indexCollection);
+const indexes = ({ twin }: Call) => twin.tables.table("indexes");
+
+/** Changes the row of an index; one that came with a dataset has none until then. */
+function change(
+  call: Call,
+  name: string,
+  changes: { disabled?: boolean; settings?: Record<string, string> },
+): void {
+  if (indexes(call).get(name)) indexes(call).update(name, changes);
+  else indexes(call).insert({ name, ...changes });
+}
+
+export const indexOperations = objectRoutes(indexCollection);

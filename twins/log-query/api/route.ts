@@ -3,7 +3,7 @@ import { QueryInterrupted, QueueFull } from "../../datasets/store/log-store.ts";
 import type { Method, Operation, VendorRequest, VendorResponse } from "../../sandbox/operation.ts";
 import type { LogQueryTwin } from "../log-query-twin.ts";
 import { SplError } from "../spl/spl-error.ts";
-import { readArguments, refusalMode } from "./arguments.ts";
+import { Arguments, readArguments, refusalMode } from "./arguments.ts";
 import { authenticate } from "./authenticate.ts";
 import type { Call } from "./call.ts";
 import { messagesResponse } from "./messages.ts";
@@ -22,6 +22,10 @@ export interface RouteDeclaration {
   summary: string;
   /** Whether one has to be logged in; default yes. */
   open?: boolean;
+  /** What a role has to be capable of for it: `indexes_edit`. */
+  capability?: string;
+  /** The body is data, and no form: arguments stand in the address alone. */
+  rawBody?: boolean;
   /** The forms it answers in, the usual one first; default Atom, XML or JSON. */
   modes?: readonly [OutputMode, ...OutputMode[]];
   /** What goes in and out is secret as a whole. */
@@ -50,12 +54,12 @@ export function route(declaration: RouteDeclaration): Operation<LogQueryTwin>[] 
 async function perform(
   request: VendorRequest,
   twin: LogQueryTwin,
-  { modes = ["atom", ...entryModes], open = false, handle }: RouteDeclaration,
+  { modes = ["atom", ...entryModes], open = false, rawBody = false, handle }: RouteDeclaration,
 ): Promise<VendorResponse> {
   const notes: Record<string, unknown> = {};
   const answered = async () => {
     try {
-      const given = readArguments(request);
+      const given = rawBody ? new Arguments(request.query) : readArguments(request);
       const user = open ? undefined : authenticate(request, twin);
       const mode = readOutputMode(given.get("output_mode"), modes, modes[0]);
       const { owner, app } = request.params;

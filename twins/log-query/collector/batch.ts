@@ -55,18 +55,32 @@ export function rawBatch(body: string, options: BatchOptions): Batch {
     const defaults = defaultsOf(options);
     const named = options.query.has("time");
     checkIndex(defaults.index, options, undefined);
-    const events = rawEvents(body, defaults.sourcetype, options.zone).map(({ text, timeMicros }) => ({
-      ...defaults,
-      raw: text,
-      timeMicros: named ? defaults.timeMicros : (timeMicros ?? defaults.timeMicros),
-      fields: fieldsOfText(text),
-    }));
+    const events = textEvents(body, defaults, options.zone, named);
     if (events.length === 0) throw new CollectorRefusal("noData");
     return { events };
   } catch (error) {
     if (error instanceof CollectorRefusal) return { events: [], refusal: error };
     throw error;
   }
+}
+
+/**
+ * The events of a text, one after the other.
+ * @param given what holds for all of them
+ * @param timed whether that is so for their time, whatever their text says
+ */
+export function textEvents(
+  body: string,
+  given: Omit<NewEvent, "raw" | "fields">,
+  zone: TimeZone,
+  timed: boolean,
+): NewEvent[] {
+  return rawEvents(body, given.sourcetype, zone).map(({ text, timeMicros }) => ({
+    ...given,
+    raw: text,
+    timeMicros: timed ? given.timeMicros : (timeMicros ?? given.timeMicros),
+    fields: fieldsOfText(text),
+  }));
 }
 
 function defaultsOf({ token, query, nowMs }: BatchOptions): Defaults {

@@ -148,7 +148,7 @@ function declaredIndexes({ tables }: LogQueryTwin): ReadonlySet<string> {
 }
 
 /** The indexes of the table that are not switched off, and those that a dataset has brought. */
-async function writableIndexes({ tables, knowledge }: LogQueryTwin): Promise<ReadonlySet<string>> {
+export async function writableIndexes({ tables, knowledge }: LogQueryTwin): Promise<ReadonlySet<string>> {
   const disabled = tables
     .table("indexes")
     .all()

@@ -13,6 +13,14 @@ const indexes = defineTable({
   columns: {
     name: { type: indexName, description: "The name; with _ in front it is one of the platform's own." },
     disabled: { type: z.boolean().default(false), description: "Whether nothing can be written to it." },
+    datatype: {
+      type: z.enum(["event", "metric"]).default("event"),
+      description: "What it holds; both kinds are searched alike.",
+    },
+    settings: {
+      type: z.record(z.string(), z.string()).default({}),
+      description: "Its settings, by their names in indexes.conf; none of them changes what is kept.",
+    },
   },
 });
 
@@ -26,6 +34,7 @@ const hecTokens = defineTable({
       description: "SHA-256 of the token, in hexadecimal; of no two rows the same.",
     },
     disabled: { type: z.boolean().default(false), description: "Whether it is switched off." },
+    description: { type: z.string().default(""), description: "What it is for." },
     index: { type: indexName.default("main"), description: "The index of events that name none." },
     indexes: {
       type: z.array(indexName).default([]),

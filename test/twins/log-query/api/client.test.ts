@@ -181,6 +181,6 @@ test("saved searches are made, listed, changed, run and removed", async () => {
 
 test("indexes and apps are listed with what is in them", async () => {
   const indexes = await service.indexes().fetch();
-  expect(indexes.item("main")?.properties()).toMatchObject({ totalEventCount: "3", disabled: false });
+  expect(indexes.item("main")?.properties()).toMatchObject({ totalEventCount: 3, disabled: false });
   expect((await service.apps().fetch()).item("search")?.properties()).toMatchObject({ visible: true });
 });

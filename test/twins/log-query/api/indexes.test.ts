@@ -1,0 +1,132 @@
+/** Indexes: what they are, how they are made and changed, and the events that are sent to them as plain text. */
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { type Parameters, type SplunkSandbox, startSplunk } from "../../../support/splunk.ts";
+
+let splunk: SplunkSandbox;
+let service: ReturnType<SplunkSandbox["client"]>;
+beforeAll(async () => {
+  splunk = await startSplunk();
+  service = splunk.client();
+  await service.login();
+}, 60_000);
+afterAll(() => splunk.stop());
+beforeEach(async () => {
+  await splunk.control("POST", "/reset", {});
+  await splunk.control("PUT", "/clock", { now: "2026-01-31T09:00:00Z", frozen: true });
+  await service.login();
+});
+
+const INDEXES = "/services/data/indexes";
+const ask = (method: string, path: string, parameters: Parameters = {}) =>
+  splunk.ask(method, path, { output_mode: "json", ...parameters });
+const found = async (search: string) =>
+  (await service.oneshotSearch(`search ${search}`, { output_mode: "json" })).results;
+
+test("an index has the vendor's 113 settings and figures, each as the vendor's file has it", async () => {
+  const { content } = (await ask("GET", `${INDEXES}/_audit`)).body.entry[0];
+  expect(Object.keys(content)).toHaveLength(113);
+  expect(content).toMatchObject({
+    "bucketMerge.maxMergeSizeMB": 1000,
+    coldPath: "$SPLUNK_DB/audit/colddb",
+    frozenTimePeriodInSecs: 188_697_600,
+    journalCompression: "zstd",
+    maxDataSize: "auto",
+    maxTime: "1970-01-01T00:00:00.000+00:00",
+    totalEventCount: 0,
+    currentDBSizeMB: "1",
+    isInternal: true,
+  });
+  const main = (await ask("GET", `${INDEXES}/main`)).body.entry[0].content;
+  expect(main).toMatchObject({ maxDataSize: "auto_high_volume", maxMemMB: 20, isInternal: false });
+});
+
+test("the vendor's client makes an index, changes it, sends events to it, disables and removes it", async () => {
+  const indexes = service.indexes();
+  const made = await indexes.create("orders", { frozenTimePeriodInSecs: 86400 });
+  expect(made.properties()).toMatchObject({ frozenTimePeriodInSecs: 86400, totalEventCount: 0 });
+  await expect(indexes.create("orders", {})).rejects.toMatchObject({
+    status: 409,
+    data: { messages: [{ text: "Index name=orders already exists" }] },
+  });
+  await made.update({ maxTotalDataSizeMB: 100, assureUTF8: true });
+  expect(made.properties()).toMatchObject({
+    maxTotalDataSizeMB: 100,
+    assureUTF8: true,
+    frozenTimePeriodInSecs: 86400,
+  });
+  const message = "level=error Ummelner Straße 6";
+  const [info] = await made.submitEvent(message, { sourcetype: "shop", host: "web-1" });
+  expect(info).toEqual({
+    index: "orders",
+    bytes: Buffer.byteLength(message),
+    host: "web-1",
+    source: "http-simple",
+    sourcetype: "shop",
+  });
+  expect(await found("index=orders level=error")).toMatchObject([
+    { _raw: message, host: "web-1", sourcetype: "shop", index: "orders" },
+  ]);
+  expect((await made.fetch()).properties().totalEventCount).toBe(1);
+  await made.disable();
+  await expect(service.log("more", { index: "orders" })).rejects.toMatchObject({ status: 400 });
+  await made.enable();
+  await service.log("more", { index: "orders" });
+  await made.remove();
+  expect((await indexes.fetch()).item("orders")).toBeNull();
+  expect(await found("index=orders")).toEqual([]);
+});
+
+test("an index is a row of the world, and its settings are", async () => {
+  await ask("POST", INDEXES, { name: "orders", maxHotBuckets: 4 });
+  const { rows } = (await splunk.control("GET", "/data?entity_type=indexes&name=orders")).body;
+  expect(rows).toEqual([
+    { name: "orders", disabled: false, datatype: "event", settings: { maxHotBuckets: "4" } },
+  ]);
+});
+
+test("what is wrong with an index is said in splunkd's words", async () => {
+  const refusals: [method: string, path: string, parameters: Parameters, status: number, text: string][] = [
+    ["GET", `${INDEXES}/none`, {}, 404, "Could not find object id=none"],
+    ["POST", INDEXES, {}, 400, 'Cannot perform action "POST" without a target name to act on.'],
+    ["POST", INDEXES, { name: "a", colour: 1 }, 400, 'Argument "colour" is not supported by this handler.'],
+    ["POST", `${INDEXES}/main`, { colour: 1 }, 400, 'Argument "colour" is not supported by this handler.'],
+    ["POST", INDEXES, { name: "main" }, 409, "Index name=main already exists"],
+    ["DELETE", INDEXES, {}, 400, 'Cannot perform action "DELETE" without a target name to act on.'],
+    ["DELETE", `${INDEXES}/main`, {}, 400, "Cannot delete index=main: it is one of the system's own."],
+    ["POST", INDEXES, { name: "a", datatype: "x" }, 400, 'Invalid value "x" for argument "datatype".'],
+  ];
+  for (const [method, path, parameters, status, text] of refusals) {
+    const answer = await ask(method, path, parameters);
+    expect([path, answer.status, answer.body]).toEqual([
+      path,
+      status,
+      { messages: [{ type: "ERROR", text }] },
+    ]);
+  }
+  expect((await ask("POST", INDEXES, { name: "Bad Name" })).body.messages[0].text).toContain("lower-case");
+});
+
+test("a text becomes events, line by line, with their own times; the answer says what was taken", async () => {
+  const body = "2026-01-31 08:00:00 a=1\n2026-01-31 08:30:00 a=2\n  and its second line\n";
+  const send = (path: string, query: string) =>
+    splunk.ask("POST", `${path}?${query}`, {}, { "content-type": "text/plain" });
+  const { url } = splunk;
+  const post = (path: string) =>
+    fetch(`${url}${path}`, {
+      method: "POST",
+      headers: { authorization: "Bearer splunk-twin-token", "content-type": "text/plain" },
+      body,
+    });
+  const xml = await (await post("/services/receivers/simple?source=www&host=h")).text();
+  expect(xml).toContain("<field k='_index'>");
+  expect(xml).toContain("<text>www</text>");
+  const stream = await post("/services/receivers/stream?sourcetype=s");
+  expect([stream.status, await stream.text()]).toEqual([204, ""]);
+  expect(await found("source=www | table _time, a, linecount")).toMatchObject([
+    { _time: "2026-01-31T08:30:00.000+00:00", a: "2" },
+    { _time: "2026-01-31T08:00:00.000+00:00", a: "1" },
+  ]);
+  expect(await found("sourcetype=s source=http-stream")).toHaveLength(2);
+  expect((await send("/services/receivers/simple", "index=nowhere")).status).toBe(400);
+  expect((await send("/services/receivers/simple", "")).status).toBe(400);
+});

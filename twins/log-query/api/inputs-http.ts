@@ -1,0 +1,202 @@
+/** The event collector's tokens, and its settings, as the management API has them: `data/inputs/http`. */
+import { randomUUID } from "node:crypto";
+import { isOn, stanza } from "../conf/stanza.ts";
+import type { Entry } from "../output/entry.ts";
+import type { HecTokenRow } from "../world/collector-tables.ts";
+import { systemAcl } from "./acl.ts";
+import type { Call, Viewer } from "./call.ts";
+import { singleResponse } from "./collection.ts";
+import { givenSettings, type ObjectDeclaration, objectRoutes } from "./objects.ts";
+import { refused } from "./rest-error.ts";
+import { route } from "./route.ts";
+
+const TITLE = "http";
+const PATH = "/data/inputs/http";
+const GLOBAL = "inputs/http";
+const links = { create: "_new", _reload: "_reload", _acl: "_acl" };
+/** What is shown of a token that this process has never seen in clear. */
+const UNKNOWN = "********";
+
+const changeable = [
+  "allowQueryStringAuth",
+  "description",
+  "disabled",
+  "host",
+  "index",
+  "indexes",
+  "outputgroup",
+  "source",
+  "sourcetype",
+  "token",
+  "useACK",
+  "useDeploymentServer",
+];
+
+const tokens = ({ twin }: Viewer) => twin.tables.table("hec_tokens");
+
+function tokenEntry({ twin }: Viewer, row: HecTokenRow): Entry {
+  const change = row.disabled ? "enable" : "disable";
+  return {
+    name: `http://${row.name}`,
+    path: `/servicesNS/nobody/splunk_httpinput${PATH}/${encodeURIComponent(`http://${row.name}`)}`,
+    author: "nobody",
+    updatedMs: twin.startedMs,
+    links: { list: "", _reload: "_reload", edit: "", remove: "", [change]: change, rotate: "rotate" },
+    acl: { ...systemAcl, app: "splunk_httpinput", sharing: "app", removable: true },
+    fields: { optional: changeable, required: [], wildcard: [] },
+    content: {
+      _rcvbuf: 1_572_864,
+      allowQueryStringAuth: row.allow_query_string_auth,
+      description: row.description,
+      disabled: row.disabled,
+      "eai:appName": "splunk_httpinput",
+      "eai:userName": "nobody",
+      host: row.host,
+      index: row.index,
+      indexes: row.indexes,
+      outputgroup: "",
+      source: row.source,
+      sourcetype: row.sourcetype,
+      token: twin.clear.of(row.token_sha256) ?? UNKNOWN,
+      useACK: row.use_ack,
+    },
+  };
+}
+
+/** What a request says of a token, as the row has it. @throws RestError 400 for a token that another input has */
+function changesOf(call: Call, name: string) {
+  const given = call.arguments;
+  const text = (argument: string) => given.get(argument);
+  const flag = (argument: string) => (given.has(argument) ? given.flag(argument, false) : undefined);
+  const token = given.text("token");
+  const changes = {
+    description: text("description"),
+    host: given.text("host"),
+    index: given.text("index"),
+    indexes: text("indexes")
+      ?.split(",")
+      .flatMap((one) => one.trim() || []),
+    source: text("source"),
+    sourcetype: text("sourcetype"),
+    disabled: flag("disabled"),
+    use_ack: flag("useACK"),
+    allow_query_string_auth: flag("allowQueryStringAuth"),
+    token_sha256: token === undefined ? undefined : digestOf(call, name, token),
+  };
+  return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
+}
+
+function digestOf(call: Call, name: string, token: string): string {
+  const digest = call.twin.clear.keep(token);
+  const [other] = tokens(call).find({ token_sha256: digest });
+  if (other && other.name !== name) throw refused(400, "The token is another input's.");
+  return digest;
+}
+
+/** The name of the row that an entry is of. */
+const rowName = ({ name }: Entry) => name.slice("http://".length);
+
+const setDisabled = (disabled: boolean) => (call: Call, entry: Entry) => {
+  tokens(call).update(rowName(entry), { disabled });
+};
+
+export const tokenCollection: ObjectDeclaration = {
+  id: "collector_token",
+  title: TITLE,
+  path: PATH,
+  what: "the tokens of the event collector",
+  one: "a token",
+  capability: "list_token_http",
+  changeCapability: "edit_token_http",
+  links,
+  nameOf: (asked) => `http://${asked.replace(/^http:(\/\/|%2f%2f)/i, "")}`,
+  settings: (name) => changeable.includes(name),
+  entries: (viewer) =>
+    tokens(viewer)
+      .all()
+      .map((row) => tokenEntry(viewer, row)),
+  create(call, given) {
+    const name = given.replace(/^http:\/\//, "");
+    if (tokens(call).get(name)) throw refused(409, `Input name=http://${name} already exists`);
+    const token_sha256 = digestOf(call, name, call.arguments.text("token") ?? randomUUID());
+    tokens(call).insert({ ...changesOf(call, name), name, token_sha256 });
+    return `http://${name}`;
+  },
+  update(call, entry) {
+    tokens(call).update(rowName(entry), changesOf(call, rowName(entry)));
+  },
+  remove(call, entry) {
+    tokens(call).remove(rowName(entry));
+  },
+  actions: {
+    disable: { summary: "Switch a token off.", perform: setDisabled(true) },
+    enable: { summary: "Switch a token on.", perform: setDisabled(false) },
+    rotate: {
+      summary: "Give an input another token.",
+      perform(call, entry) {
+        tokens(call).update(rowName(entry), { token_sha256: call.twin.clear.keep(randomUUID()) });
+      },
+    },
+  },
+};
+
+// ---- the settings of all of them
+
+function globalResponse(call: Call) {
+  const settings = stanza(call.twin.tables, GLOBAL);
+  const change = isOn(settings.disabled) ? "enable" : "disable";
+  const entry: Entry = {
+    name: "http",
+    path: `/servicesNS/nobody/splunk_httpinput${PATH}/http`,
+    author: "nobody",
+    updatedMs: call.twin.startedMs,
+    links: { list: "", _reload: "_reload", edit: "", [change]: change },
+    acl: { ...systemAcl, app: "splunk_httpinput", sharing: "app" },
+    content: { ...settings, disabled: isOn(settings.disabled) },
+  };
+  return singleResponse(call, entry, TITLE, PATH, links);
+}
+
+function setGlobal({ twin }: Call, given: Record<string, string>): void {
+  const table = twin.tables.table("conf_stanzas");
+  const row = table.get(GLOBAL);
+  const settings = { ...row?.settings, ...given };
+  if (row) table.update(GLOBAL, { settings });
+  else table.insert({ name: GLOBAL, app: "splunk_httpinput", settings });
+}
+
+export const inputOperations = [
+  ...objectRoutes(tokenCollection),
+  ...route({
+    id: "collector_settings.get",
+    method: "GET",
+    path: `${PATH}/http`,
+    capability: "list_token_http",
+    summary: "Show the settings of the event collector.",
+    handle: globalResponse,
+  }),
+  ...route({
+    id: "collector_settings.update",
+    method: "POST",
+    path: `${PATH}/http`,
+    capability: "edit_token_http",
+    summary: "Change the settings of the event collector.",
+    handle(call) {
+      setGlobal(call, givenSettings(call));
+      return globalResponse(call);
+    },
+  }),
+  ...(["disable", "enable"] as const).flatMap((action) =>
+    route({
+      id: `collector_settings.${action}`,
+      method: "POST",
+      path: `${PATH}/http/${action}`,
+      capability: "edit_token_http",
+      summary: `Switch the event collector ${action === "enable" ? "on" : "off"}.`,
+      handle(call) {
+        setGlobal(call, { disabled: action === "disable" ? "1" : "0" });
+        return globalResponse(call);
+      },
+    }),
+  ),
+];
