@@ -26,6 +26,8 @@ export interface OrderKey {
   readonly direction: "ASC" | "DESC";
   /** Where rows without a value come; last when absent. */
   readonly nulls?: "first";
+  /** Whether it tells each row from all others, and none is without it: the number of an event in the store. */
+  readonly unique?: true;
 }
 
 export interface Relation {
@@ -175,6 +177,22 @@ export function orderClause(order: readonly OrderKey[]): Sql {
   return keys === undefined ? raw("") : sql`ORDER BY ${keys}`;
 }
 
+/** One value that is the less the earlier a row comes, and never NULL. `undefined` when there is no order. */
+export function orderValue(order: readonly OrderKey[]): Sql | undefined {
+  return order.length === 0
+    ? undefined
+    : sortValue(order.map((key) => ({ ...key, value: identifier(key.column) })));
+}
+
+/** The same of any values. */
+export function sortValue(keys: readonly (Omit<OrderKey, "column"> & { value: Sql })[]): Sql {
+  const parts = keys.map(({ value, direction, nulls }) => {
+    const manner = `'${direction} NULLS ${nulls === "first" ? "FIRST" : "LAST"}'`;
+    return sql`${value}, ${raw(manner)}`;
+  });
+  return sql`create_sort_key(${joined(parts, ", ")})`;
+}
+
 /** The first rows, in order. */
 export function limited(input: Relation, limit: number, offset = 0): Relation {
   const clause = sql`LIMIT CAST(${limit} AS BIGINT) OFFSET CAST(${offset} AS BIGINT)`;
@@ -240,11 +258,11 @@ export function reordered(
 
 /** The same rows from the last to the first. */
 export function backwards(input: Relation): Relation {
-  const order = input.order.map(({ column, direction, nulls }): OrderKey => {
+  const order = input.order.map(({ nulls, direction, ...key }): OrderKey => {
     const opposite = direction === "ASC" ? "DESC" : "ASC";
     return nulls === "first"
-      ? { column, direction: opposite }
-      : { column, direction: opposite, nulls: "first" };
+      ? { ...key, direction: opposite }
+      : { ...key, direction: opposite, nulls: "first" };
   });
   return { ...input, order };
 }

@@ -7,6 +7,7 @@ import {
   filter,
   isLarge,
   orderClause,
+  orderValue,
   outputsOf,
   project,
   type Relation,
@@ -15,6 +16,8 @@ import {
   selected,
   withHidden,
 } from "../relation.ts";
+import { isAmong } from "../search/row-numbers.ts";
+import type { SearchContext } from "../search-context.ts";
 import { readSortFields, type SortField, sortKeys } from "../sort-keys.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
 import { boolean } from "../syntax/option-types.ts";
@@ -41,7 +44,7 @@ export const dedup = defineCommand({
     if (names.length === 0) reader.fail("Missing a list of fields.");
     return { most, names, order, keepevents, keepempty, consecutive };
   },
-  compile({ most, names, order, keepevents, keepempty, consecutive }, input) {
+  compile({ most, names, order, keepevents, keepempty, consecutive }, input, context) {
     const rows = order.length === 0 ? input : reordered(input, sortKeys(input, order));
     const columns = keyColumns(rows, names);
     if (columns === undefined) return keepempty ? rows : filter(rows, raw("FALSE"));
@@ -51,6 +54,11 @@ export const dedup = defineCommand({
       " AND ",
     );
     const candidates = keepempty || keepevents ? rows : filter(rows, complete);
+    const row = rows.order.find(({ unique }) => unique);
+    const isPlain = !keepempty && !keepevents && !consecutive;
+    if (isPlain && row !== undefined && isLarge(rows)) {
+      return firstEvents(candidates, { keys, most, row: identifier(row.column) }, context);
+    }
     const positioned = consecutive ? inRuns(candidates, keys) : inGroups(candidates, keys);
     const extra = sql`(${complete} AND "#position" > CAST(${most} AS BIGINT))`;
     if (keepevents) return emptied(positioned, columns, extra);
@@ -59,6 +67,50 @@ export const dedup = defineCommand({
     return rowsOf(rows, selected(kept.select, [], kept.order, kept.kind).select);
   },
 });
+
+/** Kept rows that are named one by one, and those that are listed; a statement finds more of them itself. */
+const MOST_NAMED = 2_000;
+const MOST_LISTED = 50_000;
+
+interface Firsts {
+  keys: readonly Sql[];
+  most: number;
+  /** What tells each row from the others. */
+  row: Sql;
+}
+
+/**
+ * The first events of each combination. There may be very many events and few of these: which ones they are is found by what they
+ * are ordered by alone, and only then are the few read as a whole.
+ */
+async function firstEvents(
+  rows: Relation,
+  { keys, most, row }: Firsts,
+  context: SearchContext,
+): Promise<Relation> {
+  const found = most === 1 ? first(rows, keys, row) : firstOfMany(rows, keys, row, most);
+  const numbers = { name: "#row", column: "#row", type: "number", multi: false } as const;
+  const kept = await context.run(
+    { select: found, columns: [numbers], order: [], kind: "report" },
+    MOST_LISTED + 1,
+  );
+  const named = kept.rows.map(([number]) => String(number));
+  const those = { ...rows, atMost: named.length };
+  if (named.length <= MOST_NAMED) return filter(those, isAmong(row, named));
+  if (named.length > MOST_LISTED) return filter(rows, sql`${row} IN (${found})`);
+  const list = sql`SELECT unnest(from_json(${JSON.stringify(named.map(Number))}, '["BIGINT"]'))`;
+  return filter(those, sql`${row} IN (${list})`);
+}
+
+function first(rows: Relation, keys: readonly Sql[], row: Sql): Sql {
+  const earliest = sql`arg_min(${row}, ${orderValue(rows.order) ?? row})`;
+  return sql`SELECT ${earliest} AS "#row" FROM (${rows.select}) AS r GROUP BY ${joined(keys, ", ")}`;
+}
+
+function firstOfMany(rows: Relation, keys: readonly Sql[], row: Sql, most: number): Sql {
+  const { select } = inGroups(rows, keys);
+  return sql`SELECT ${row} AS "#row" FROM (${select}) AS r WHERE "#position" <= CAST(${most} AS BIGINT)`;
+}
 
 /** With `#position`: how many rows with the same values there are up to this one. */
 function inGroups(rows: Relation, keys: readonly Sql[]): Relation {

@@ -34,7 +34,7 @@ export const mvexpand = defineCommand({
     const position: OrderKey = { column: `#order${input.order.length}`, direction: "ASC" };
     const expanded: Relation = {
       ...rows,
-      order: [...input.order, position],
+      order: [...input.order.map(({ unique: _, ...key }) => key), position],
       select: sql`SELECT *, unnest(${values}) AS "#value", generate_subscripts(${values}, 1) AS ${identifier(position.column)} FROM (${input.select}) AS r`,
     };
     const one = { type: value.type, multi: false, sql: sql`"#value"` } as const;

@@ -8,7 +8,7 @@ import { eventFields, timeOf } from "./event-fields.ts";
 export const ROW_COLUMN = "#order1";
 const newestFirst = [
   { column: "#order0", direction: "DESC" },
-  { column: ROW_COLUMN, direction: "DESC" },
+  { column: ROW_COLUMN, direction: "DESC", unique: true },
 ] as const;
 
 /**

@@ -7,6 +7,7 @@ import { piecesOf } from "../../../datasets/segments.ts";
 import { joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import type { SearchContext } from "../search-context.ts";
 import type { SearchExpression } from "../syntax/ast.ts";
+import { isAmong } from "./row-numbers.ts";
 import { beginning, type SegmentIndex } from "./terms.ts";
 
 /** Something that is in the index for every event that is found: a segment, or how one begins. */
@@ -24,7 +25,6 @@ const MOST_ROWS = 2000;
 const MOST_SEGMENTS = 64;
 /** Requirements that are compared, to take the rarest. */
 const MOST_NEEDED = 8;
-const SHORT_LIST = 32;
 /** Parts of phrases that are in more events are not looked up. */
 const MANY_ROWS = 100_000;
 /** So few that there is no need to look for fewer. */
@@ -49,18 +49,11 @@ export async function sieve(
     .sort((a, b) => weight(b) - weight(a))
     .slice(0, MOST_NEEDED);
   const rows = await rarestRows(needed, context);
-  const found = rows === undefined ? await commonRows(expression, context) : among(rows);
+  const found = rows === undefined ? await commonRows(expression, context) : isAmong(raw("_row"), rows);
   if (found === undefined) return undefined;
   const predicate =
     firstUnsegmented === undefined ? found : sql`(${found} OR _row >= ${raw(String(firstUnsegmented))})`;
   return { predicate, isRare: rows !== undefined };
-}
-
-/** A short list is compared with the numbers alone, and nothing else is read of other rows; a join would read all of them. */
-function among(rows: readonly string[]): Sql {
-  const numbers = raw([...new Set(rows)].join(", "));
-  if (rows.length === 0) return raw("false");
-  return rows.length <= SHORT_LIST ? sql`list_contains([${numbers}], _row)` : sql`_row IN (${numbers})`;
 }
 
 /** Long segments are rare more often. */

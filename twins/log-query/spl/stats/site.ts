@@ -1,6 +1,6 @@
 /** Where an aggregate stands: in a GROUP BY, or over a window of rows. */
-import { raw, type Sql, sql } from "../../../datasets/sql.ts";
-import { orderBy, type Relation } from "../relation.ts";
+import { identifier, raw, type Sql, sql } from "../../../datasets/sql.ts";
+import { orderBy, orderValue, type Relation, sortValue } from "../relation.ts";
 
 /** By what rows come first. */
 export type RowOrder = "rows" | "time";
@@ -46,17 +46,23 @@ export function groupSite({ input, time, seconds, sparkline, onlyNumbers = false
   const call: Site["call"] = (aggregate, filter) =>
     filter === undefined ? aggregate : sql`${aggregate} FILTER (WHERE ${filter})`;
   const rows = orderBy(input.order);
-  const byTime = rows === undefined ? sql`${time} DESC` : sql`${time} DESC, ${rows}`;
+  const byRow = orderValue(input.order);
+  const byTime = sortValue([
+    { value: time, direction: "DESC" },
+    ...input.order.map((key) => ({ ...key, value: identifier(key.column) })),
+  ]);
   return {
     call,
     at(end, value, order) {
-      const keys = order === "rows" ? rows : byTime;
+      const place = order === "rows" ? byRow : byTime;
       // By time, the rows that come first are the latest.
       const first = (order === "rows") === (end === "first");
-      const name = raw(first ? "first" : "last");
-      const ordered = keys === undefined ? sql`${name}(${value})` : sql`${name}(${value} ORDER BY ${keys})`;
+      const found =
+        place === undefined
+          ? sql`${raw(first ? "first" : "last")}(${value})`
+          : sql`${raw(first ? "arg_min" : "arg_max")}(${value}, ${place})`;
       const has = sql`${value} IS NOT NULL`;
-      return call(ordered, order === "rows" ? has : sql`${has} AND ${time} IS NOT NULL`);
+      return call(found, order === "rows" ? has : sql`${has} AND ${time} IS NOT NULL`);
     },
     inOrder(value) {
       const ordered = rows === undefined ? sql`list(${value})` : sql`list(${value} ORDER BY ${rows})`;

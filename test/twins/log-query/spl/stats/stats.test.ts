@@ -120,6 +120,21 @@ describe("stats", () => {
     expect(row?.["values(n)"]).toHaveLength(300);
   });
 
+  test("rule 37: of rows of the same time, the one that comes first is the latest; rows without a time are neither", async () => {
+    const same = ["a", "b", "c"].map((host) => ({ _time: 1000, host }));
+    const text = "first(host) AS f last(host) AS l earliest(host) AS e latest(host) AS t";
+    expect(await stats(text, [{ host: "none" }, ...same])).toEqual([{ f: "none", l: "c", e: "c", t: "a" }]);
+    expect(
+      (await bench.searchRows([...same, { _time: 999, host: "d" }], `reverse | stats ${text}`)).rows,
+    ).toEqual([{ f: "d", l: "a", e: "d", t: "c" }]);
+    const events = await splBench(same);
+    // Of events of the same time, the one that was written last comes first.
+    expect((await events.search(`search * | stats ${text}`)).rows).toEqual([
+      { f: "c", l: "a", e: "a", t: "c" },
+    ]);
+    await events.close();
+  });
+
   test("rule 38: percentiles are of the nearest rank, spread of one number is 0", async () => {
     const ten = Array.from({ length: 10 }, (_, n) => ({ n: String(n + 1), many: [n + 1, 100] }));
     expect(

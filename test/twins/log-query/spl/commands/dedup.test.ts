@@ -1,0 +1,83 @@
+/** `dedup` of events in the store, of which there may be very many: which ones are kept is found first, and these are read whole. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type SplBench, splBench } from "../../support/spl.ts";
+
+interface Event {
+  _time: number;
+  n: number;
+  k: string;
+  few?: string;
+  m: string[];
+}
+
+/** Three events in a row have the same time. */
+const stored = Array.from({ length: 2_400 }, (_, n): Event => {
+  const few = n % 5 === 0 ? {} : { few: `f${(n * 7) % 11}` };
+  return { _time: 1_768_000_000 + Math.floor(n / 3), n, k: `k${n % 2_200}`, ...few, m: [`a${n % 3}`, "b"] };
+});
+/** The newest first; of the same time, the one that was written last. */
+const newestFirst = stored.toReversed();
+
+let bench: SplBench;
+beforeAll(async () => {
+  bench = await splBench(stored);
+});
+afterAll(() => bench.close());
+
+const found = async (text: string) => {
+  const { rows, statements } = await bench.search(`search * | ${text} | table n _raw`);
+  const whole = rows.every(({ n, _raw }) => _raw === JSON.stringify(stored[Number(n)]));
+  const asked = statements.some((statement) => statement.includes('AS "#row"'));
+  return { numbers: rows.map(({ n }) => n), whole, asked };
+};
+
+const firstOf = (events: readonly Event[], keys: (event: Event) => (string | undefined)[], most = 1) => {
+  const seen = new Map<string, number>();
+  return events.filter((event) => {
+    const values = keys(event);
+    if (values.includes(undefined)) return false;
+    const key = JSON.stringify(values);
+    seen.set(key, (seen.get(key) ?? 0) + 1);
+    return (seen.get(key) ?? 0) <= most;
+  });
+};
+
+const byFew = ({ few }: Event) => [few];
+const kept = (events: readonly Event[]) => ({ numbers: events.map(({ n }) => n), whole: true, asked: true });
+
+test("rule 54: dedup keeps the newest event of each value, whole; of the same time, the one that is shown first", async () => {
+  expect(await found("dedup few")).toEqual(kept(firstOf(newestFirst, byFew)));
+  expect(await found("dedup 3 few")).toEqual(kept(firstOf(newestFirst, byFew, 3)));
+  expect(await found("reverse | dedup few")).toEqual(kept(firstOf(stored, byFew)));
+});
+
+test("rule 54: dedup keeps what a sort before it put first, and its order", async () => {
+  const sorted = newestFirst.toSorted((a, b) => (a.n % 7) - (b.n % 7));
+  expect(await found("eval r=n%7 | sort 0 r | dedup few")).toEqual(kept(firstOf(sorted, byFew)));
+  expect(await found("eval r=n%7 | dedup few sortby r")).toEqual(kept(firstOf(sorted, byFew)));
+});
+
+test("a sort after dedup orders the events that were kept, and them alone", async () => {
+  const expected = firstOf(newestFirst, byFew).toSorted((a, b) => a.n - b.n);
+  expect(await found("dedup few | sort n")).toEqual(kept(expected));
+});
+
+test("rule 54: dedup keeps as many events as there are values: some, hundreds, thousands", async () => {
+  const byBoth = ({ few, m }: Event) => [few, m[0]];
+  expect(await found("eval first=mvindex(m,0) | dedup few first")).toEqual(
+    kept(firstOf(newestFirst, byBoth)),
+  );
+  const byHundreds = ({ n }: Event) => [`${n % 300}`];
+  expect(await found("eval r=n%300 | dedup r")).toEqual(kept(firstOf(newestFirst, byHundreds)));
+  expect(await found("dedup k")).toEqual(kept(firstOf(newestFirst, ({ k }) => [k])));
+});
+
+test("dedup of events that mvexpand has made several of keeps one row of each value", async () => {
+  const { rows } = await bench.search("search * | mvexpand m | dedup m | table n m");
+  expect(rows).toEqual([
+    { n: 2_399, m: "a2" },
+    { n: 2_399, m: "b" },
+    { n: 2_398, m: "a1" },
+    { n: 2_397, m: "a0" },
+  ]);
+});
