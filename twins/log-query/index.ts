@@ -13,6 +13,7 @@ import { jobOperations } from "./api/jobs.ts";
 import { parserOperations } from "./api/parser.ts";
 import { receiverOperations } from "./api/receivers.ts";
 import { faultStatuses, refusal } from "./api/refusal.ts";
+import { roleOperations } from "./api/roles.ts";
 import { savedSearchRunOperations } from "./api/saved-search-runs.ts";
 import { savedSearchOperations } from "./api/saved-searches.ts";
 import { serverOperations } from "./api/server.ts";
@@ -37,6 +38,7 @@ export default defineTwin({
     ...authOperations,
     ...serverOperations,
     ...userOperations,
+    ...roleOperations,
     ...appOperations,
     ...indexOperations,
     ...inputOperations,

@@ -12,6 +12,10 @@ export const logQueryManual: TwinManual = {
       text: "No credentials, a wrong password or a key that is unknown is a 401 in the vendor's words.",
     },
     {
+      id: "splunk.roles",
+      text: "Roles are rows too: admin, power, user and read_only, whose members search nothing. What a role lacks is a 403: give an account another role to see it.",
+    },
+    {
       id: "splunk.collector-tokens",
       text: "Tokens of the event collector are rows of hec_tokens, by their SHA-256; a fresh sandbox has 0f5a9c3e-7b1d-4e62-9a48-c6d2e81b3f70.",
     },
@@ -45,7 +49,11 @@ export const logQueryManual: TwinManual = {
     },
     {
       id: "splunk.concurrency",
-      text: "10 searches run at a time and 100 wait for their turn; more are a 503 in the vendor's words.",
+      text: "10 searches run at a time and 100 wait for their turn; more are a 503 in the vendor's words. Of these an account has as many as the broadest of its roles allows; beyond that a search that its client waits for is a 503, and any other waits.",
+    },
+    {
+      id: "splunk.rights",
+      text: "A job is its owner's and the administrators'; what is shared is changed by admin and power. Roles do not keep anybody from an index.",
     },
     {
       id: "splunk.real-time",

@@ -27,7 +27,7 @@ export async function startLogQueryTwin(
     index,
     clock,
     jobResults: (job) => jobs.results(job),
-    rest: (path) => restRows(twin, path),
+    rest: (path, _args, user) => restRows(twin, path, user),
   });
   const jobs = new JobBook({ tables, clock, knowledge, store: store.open, timeZone: time_zone, log });
   const channels = new Channels();

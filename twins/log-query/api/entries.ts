@@ -12,9 +12,11 @@ import {
 import type { Call } from "./call.ts";
 import { JSON_TYPE, XML_TYPE } from "./messages.ts";
 import { refused } from "./rest-error.ts";
+import { canWrite } from "./rights.ts";
 
-export function placeOf({ twin }: Call): Place {
-  return { origin: twin.address, timeZone: twin.timeZone };
+export function placeOf(call: Call): Place {
+  const { address: origin, timeZone } = call.twin;
+  return { origin, timeZone, canWrite: (acl) => canWrite(call, acl) };
 }
 
 export function feedResponse(call: Call, feed: Feed, status = 200): VendorResponse {

@@ -9,7 +9,7 @@ import { type RawMarkup, RESULTS_DECLARATION, resultElements, resultsHead } from
 import type { Call } from "./call.ts";
 import { readJobRequest } from "./job-arguments.ts";
 import { failedJob } from "./job-results.ts";
-import { startJob } from "./jobs.ts";
+import { startJobNow } from "./jobs.ts";
 import { JSON_TYPE, XML_TYPE } from "./messages.ts";
 import { outputModes } from "./output-mode.ts";
 import { pageBounds, type ResultArguments, readResultArguments } from "./result-arguments.ts";
@@ -26,7 +26,7 @@ async function exported(call: Call) {
   // The search is in `search`, and all of its results are meant unless a number is given.
   const wanted = { ...given, search: undefined, count: call.arguments.integer("count", 0) };
   const markup = markupOf(wanted.segmentation);
-  const job = startJob(call, readJobRequest(call));
+  const job = startJobNow(call, readJobRequest(call));
   const leave = () => call.twin.jobs.remove(job.sid);
   call.request.signal.addEventListener("abort", leave, { once: true });
   await job.done;
@@ -131,6 +131,7 @@ export const exportOperations = (["GET", "POST"] as const).flatMap((method) =>
     id: "job.export",
     method,
     path: "/search/jobs/export",
+    capability: "search",
     v2: true,
     modes: ["xml", ...outputModes],
     summary: "Search, and send the results as a stream.",

@@ -4,6 +4,7 @@ import { defaultLimits, type TimeRange } from "../spl/search-context.ts";
 import type { Arguments } from "./arguments.ts";
 import { appOf, type Call, userOf } from "./call.ts";
 import { fatal } from "./rest-error.ts";
+import { rights } from "./rights.ts";
 import { LATEST_NOT_AFTER, readTime } from "./time-argument.ts";
 
 const SEARCH_MISSING =
@@ -50,6 +51,7 @@ export function readJobRequest(call: Call, more: Partial<JobRequest> = {}): JobR
     ttlS: Math.min(given.integer("timeout", DEFAULT_TTL_S), MOST_TTL_S),
     statusBuckets: Math.min(given.integer("status_buckets", 0), MOST_BUCKETS),
     priority: Math.min(given.integer("priority", 5), 10),
+    quota: rights(call).srchJobsQuota,
     given: given.plain(),
     ...more,
     range: {

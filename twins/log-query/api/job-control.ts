@@ -3,7 +3,7 @@ import type { Job } from "../jobs/job.ts";
 import { DEFAULT_TTL_S, SAVED_TTL_S } from "../jobs/job-request.ts";
 import type { Call } from "./call.ts";
 import { MOST_TTL_S } from "./job-arguments.ts";
-import { findJob } from "./jobs.ts";
+import { findOwnJob } from "./jobs.ts";
 import { messagesResponse } from "./messages.ts";
 import { fatal } from "./rest-error.ts";
 import { route } from "./route.ts";
@@ -72,10 +72,11 @@ export const jobControlOperations = route({
   id: "job.control",
   method: "POST",
   path: "/search/jobs/:sid/control",
+  capability: "search",
   v2: true,
   summary: "Pause, end, keep or otherwise control a search job.",
   handle(call) {
-    const job = findJob(call);
+    const job = findOwnJob(call);
     const action = call.arguments.text("action");
     if (action === undefined) throw fatal(400, "The action parameter is missing.");
     const act = Object.hasOwn(actions, action) ? actions[action] : undefined;

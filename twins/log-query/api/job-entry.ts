@@ -2,7 +2,7 @@
 import type { Job, JobFigures } from "../jobs/job.ts";
 import { DEFAULT_TTL_S, SAVED_TTL_S } from "../jobs/job-request.ts";
 import { eventCommands } from "../jobs/run-search.ts";
-import type { Content, Entry } from "../output/entry.ts";
+import type { Acl, Content, Entry } from "../output/entry.ts";
 import { isoTime } from "../output/timestamp.ts";
 import { SERVER_NAME } from "../product.ts";
 import type { JobRow } from "../world/tables.ts";
@@ -38,19 +38,17 @@ export function jobEntry(
     updatedMs: Date.parse(row.finished_at ?? row.created_at),
     publishedMs: createdMs,
     links,
-    acl: {
-      app: row.app,
-      owner: row.owner,
-      sharing: "global",
-      read: [row.owner],
-      write: [row.owner],
-      ttl: row.ttl_s,
-    },
+    acl: jobAcl(row),
     content: {
       ...(row.state === "QUEUED" || row.state === "PARSING" ? {} : countersOf(job, row, figures)),
       ...lifeOf(job, row, timeZone, nowMs),
     },
   };
+}
+
+/** A job is its owner's alone. */
+export function jobAcl({ app, owner, ttl_s }: JobRow): Acl {
+  return { app, owner, sharing: "global", read: [owner], write: [owner], ttl: ttl_s };
 }
 
 /** What there is to say from the first moment on. */

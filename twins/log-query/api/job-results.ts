@@ -149,6 +149,7 @@ export const jobResultOperations = kinds.flatMap(([of, summary]) =>
       id: `job.${of}`,
       method,
       path: `/search/jobs/:sid/${of}`,
+      capability: "search",
       v2: true,
       modes: ["xml", ...outputModes],
       summary,

@@ -1,20 +1,33 @@
 /** Search jobs: starting, listing, looking at and ending them. */
 import type { VendorResponse } from "../../sandbox/operation.ts";
 import type { Job } from "../jobs/job.ts";
-import { TooManySearches } from "../jobs/job-book.ts";
+import { MOST_RUNNING, TooManySearches } from "../jobs/job-book.ts";
 import type { JobRequest } from "../jobs/job-request.ts";
-import type { Call } from "./call.ts";
+import type { Entry } from "../output/entry.ts";
+import type { Call, Viewer } from "./call.ts";
 import { type Collection, feedOf } from "./collection.ts";
 import { documentResponse, feedResponse, pageOf } from "./entries.ts";
 import { readExecMode, readJobRequest } from "./job-arguments.ts";
-import { jobEntry } from "./job-entry.ts";
+import { jobAcl, jobEntry } from "./job-entry.ts";
 import { oneshotResponse } from "./job-results.ts";
 import { fieldsResponse, messagesResponse } from "./messages.ts";
 import { outputModes } from "./output-mode.ts";
 import { fatal, RestError } from "./rest-error.ts";
+import { canRead, canWrite, insufficient } from "./rights.ts";
 import { route } from "./route.ts";
 
 const PATH = "/search/jobs";
+
+/** One that its client waits for is not queued behind others of its owner. @throws RestError 503 */
+export function startJobNow(call: Call, request: JobRequest): Job {
+  const { owner, quota } = request;
+  const running = call.twin.jobs.runningOf(owner);
+  if (quota > 0 && running >= quota) {
+    const what = "for this user based on their role quota";
+    throw notExecuted(what, "user_instance-wide", running, quota);
+  }
+  return startJob(call, request);
+}
 
 /** @throws RestError 503 when too many wait already */
 export function startJob(call: Call, request: JobRequest): Job {
@@ -24,18 +37,34 @@ export function startJob(call: Call, request: JobRequest): Job {
     return job;
   } catch (error) {
     if (!(error instanceof TooManySearches)) throw error;
-    throw fatal(
-      503,
-      "Search not executed: The maximum number of concurrent historical searches on this instance has been reached.",
-    );
+    throw notExecuted("on this instance", "instance-wide", MOST_RUNNING, MOST_RUNNING);
   }
 }
 
-/** @throws RestError 404 */
+function notExecuted(what: string, context: string, current: number, limit: number): RestError {
+  const reason = `The maximum number of concurrent historical searches ${what} has been reached.`;
+  const figures = `concurrency_category="historical", concurrency_context="${context}", current_concurrency=${current}, concurrency_limit=${limit}`;
+  return new RestError(503, [{ type: "WARN", text: `Search not executed: ${reason}, ${figures}` }]);
+}
+
+/** @throws RestError 404, or 403 when it is somebody else's */
 export function findJob(call: Call): Job {
   const job = call.twin.jobs.find(call.request.params.sid ?? "");
-  if (job === undefined) throw fatal(404, "Unknown sid.");
+  if (job?.row === undefined) throw fatal(404, "Unknown sid.");
+  if (!canRead(call, jobAcl(job.row))) throw insufficient();
   return job;
+}
+
+/** As `findJob`, of a job that is to be changed. */
+export function findOwnJob(call: Call): Job {
+  const job = findJob(call);
+  if (job.row !== undefined && !canWrite(call, jobAcl(job.row))) throw insufficient();
+  return job;
+}
+
+/** The jobs that who asks may see. */
+function visibleJobs(viewer: Viewer): Job[] {
+  return viewer.twin.jobs.list().filter(({ row }) => row !== undefined && canRead(viewer, jobAcl(row)));
 }
 
 /** `201 <sid>` @param sid of a job that was started */
@@ -73,17 +102,17 @@ async function jobResponse(call: Call, job: Job): Promise<VendorResponse> {
   return documentResponse(call, await entryOf(call, job), { ...feedOf(call, "jobs", PATH, {}), paging });
 }
 
+function jobEntries(viewer: Viewer, place: string): Entry[] {
+  const { timeZone, clock } = viewer.twin;
+  return visibleJobs(viewer).flatMap((job) =>
+    job.row ? [jobEntry(place, job, job.row, undefined, timeZone, clock.now())] : [],
+  );
+}
+
 export const jobCollection: Collection = {
   title: "jobs",
   path: PATH,
-  entries: ({ twin }) =>
-    twin.jobs
-      .list()
-      .flatMap((job) =>
-        job.row
-          ? [jobEntry("/services/search/jobs", job, job.row, undefined, twin.timeZone, twin.clock.now())]
-          : [],
-      ),
+  entries: (viewer) => jobEntries(viewer, "/services/search/jobs"),
 };
 
 export const jobOperations = [
@@ -91,13 +120,15 @@ export const jobOperations = [
     id: "job.create",
     method: "POST",
     path: PATH,
+    capability: "search",
     v2: true,
     modes,
     summary: "Start a search.",
     async handle(call) {
       const execMode = readExecMode(call.arguments);
       if (execMode !== "oneshot") checkEntryMode(call);
-      const job = startJob(call, readJobRequest(call));
+      const start = execMode === "normal" ? startJob : startJobNow;
+      const job = start(call, readJobRequest(call));
       if (execMode === "normal") return startedResponse(call, job.sid);
       const leave = () => call.twin.jobs.remove(job.sid);
       call.request.signal.addEventListener("abort", leave, { once: true });
@@ -115,17 +146,13 @@ export const jobOperations = [
     id: "job.list",
     method: "GET",
     path: PATH,
+    capability: "search",
     v2: true,
     modes,
     summary: "List the search jobs.",
     async handle(call) {
       checkEntryMode(call);
-      const { timeZone, clock } = call.twin;
-      const all = call.twin.jobs
-        .list()
-        .flatMap((job) =>
-          job.row ? [jobEntry(placeOfJobs(call), job, job.row, undefined, timeZone, clock.now())] : [],
-        );
+      const all = jobEntries(call, placeOfJobs(call));
       const { messages: _, ...feed } = feedOf(call, "jobs", PATH, {});
       return feedResponse(call, { ...feed, ...pageOf(call, all, "given") });
     },
@@ -134,6 +161,7 @@ export const jobOperations = [
     id: "job.get",
     method: "GET",
     path: `${PATH}/:sid`,
+    capability: "search",
     v2: true,
     modes,
     summary: "Show a search job.",
@@ -143,11 +171,12 @@ export const jobOperations = [
     id: "job.update",
     method: "POST",
     path: `${PATH}/:sid`,
+    capability: "search",
     v2: true,
     modes,
     summary: "Set custom properties of a search job.",
     handle(call) {
-      const job = findJob(call);
+      const job = findOwnJob(call);
       const given = Object.entries(call.arguments.plain());
       const custom = Object.fromEntries(given.filter(([name]) => name.startsWith("custom.")));
       const request = { ...job.row?.request, ...custom };
@@ -159,10 +188,11 @@ export const jobOperations = [
     id: "job.delete",
     method: "DELETE",
     path: `${PATH}/:sid`,
+    capability: "search",
     v2: true,
     summary: "Cancel a search job and forget its results.",
     handle(call) {
-      call.twin.jobs.remove(findJob(call).sid);
+      call.twin.jobs.remove(findOwnJob(call).sid);
       return messagesResponse(200, [{ type: "INFO", text: "Search job cancelled." }], call.mode);
     },
   }),
@@ -170,6 +200,7 @@ export const jobOperations = [
     id: "job.log",
     method: "GET",
     path: `${PATH}/:sid/search.log`,
+    capability: "search",
     v2: true,
     modes: ["raw", ...outputModes],
     summary: "Show the log of a search job.",

@@ -15,6 +15,7 @@ import {
 } from "./collection.ts";
 import { feedResponse, pageOf } from "./entries.ts";
 import { refused } from "./rest-error.ts";
+import { checkWrite } from "./rights.ts";
 import { type RouteDeclaration, route } from "./route.ts";
 
 type Work = void | Promise<void>;
@@ -57,6 +58,11 @@ export function objectRoutes(declaration: ObjectDeclaration): Operation<LogQuery
   const change = (more: Omit<RouteDeclaration, "handle">, handle: RouteDeclaration["handle"]) =>
     route({ ...needs, ...more, handle: (call) => worldly(() => handle(call)) });
   const asked = (call: Call) => askedEntry(call, declaration);
+  const toChange = async (call: Call) => {
+    const entry = await asked(call);
+    checkWrite(call, `${title}/${entry.name}`, entry.acl);
+    return entry;
+  };
   const shown = async (call: Call, name: string, status = 200) =>
     singleResponse(call, findEntry(await declaration.entries(call), name), title, path, links, status);
   const named = `${path}/:name`;
@@ -94,7 +100,7 @@ export function objectRoutes(declaration: ObjectDeclaration): Operation<LogQuery
       ? change(
           { id: `${id}.update`, method: "POST", path: named, summary: `Change ${one}.` },
           async (call) => {
-            const entry = await asked(call);
+            const entry = await toChange(call);
             checkSettings(call, declaration);
             await update(call, entry);
             return shown(call, entry.name);
@@ -105,7 +111,7 @@ export function objectRoutes(declaration: ObjectDeclaration): Operation<LogQuery
       ? change(
           { id: `${id}.delete`, method: "DELETE", path: named, summary: `Remove ${one}.` },
           async (call) => {
-            await remove(call, await asked(call));
+            await remove(call, await toChange(call));
             const page = pageOf(call, (await declaration.entries(call)).map(listed));
             return feedResponse(call, { ...feedOf(call, title, path, links), ...page });
           },
@@ -113,7 +119,7 @@ export function objectRoutes(declaration: ObjectDeclaration): Operation<LogQuery
       : []),
     ...Object.entries(actions).flatMap(([action, { summary, perform }]) =>
       change({ id: `${id}.${action}`, method: "POST", path: `${named}/${action}`, summary }, async (call) => {
-        const entry = await asked(call);
+        const entry = await toChange(call);
         await perform(call, entry);
         return shown(call, entry.name);
       }),
@@ -127,7 +133,7 @@ export function objectRoutes(declaration: ObjectDeclaration): Operation<LogQuery
             summary: `Say whose ${one} is, and who sees it.`,
           },
           async (call) => {
-            const entry = await asked(call);
+            const entry = await toChange(call);
             await share(call, entry, readSharing(call));
             return shown(call, entry.name);
           },

@@ -111,6 +111,7 @@ export const parserOperations = route({
   id: "search.parse",
   method: "POST",
   path: "/search/parser",
+  capability: "search",
   v2: true,
   modes: ["xml", "json"],
   summary: "Read a search, and say how it would run.",

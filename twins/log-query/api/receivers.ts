@@ -7,6 +7,7 @@ import { zoneOf } from "../spl/time/zone-of.ts";
 import type { Call } from "./call.ts";
 import { JSON_TYPE, XML_TYPE } from "./messages.ts";
 import { refused } from "./rest-error.ts";
+import { insufficient, may } from "./rights.ts";
 import { type RouteDeclaration, route } from "./route.ts";
 
 /** What was taken, and what it was taken as. */
@@ -56,11 +57,12 @@ function receivedResponse({ mode }: Call, { index, ...rest }: Received): VendorR
   return { status: 200, headers: { "content-type": XML_TYPE }, body };
 }
 
-const receiver: Pick<RouteDeclaration, "method" | "rawBody" | "capability"> = {
-  method: "POST",
-  rawBody: true,
-  capability: "edit_tcp",
-};
+const receiver: Pick<RouteDeclaration, "method" | "rawBody"> = { method: "POST", rawBody: true };
+
+/** Power users may, users may not; the refusal names no capability. @throws RestError 403 */
+function checkReceiving(call: Call): void {
+  if (!may(call, "edit_tcp") && !may(call, "edit_log_alert_event")) throw insufficient();
+}
 
 export const receiverOperations = [
   ...route({
@@ -68,7 +70,10 @@ export const receiverOperations = [
     id: "receiver.simple",
     path: "/receivers/simple",
     summary: "Store the lines of a text as events.",
-    handle: async (call) => receivedResponse(call, await receive(call, "http-simple")),
+    async handle(call) {
+      checkReceiving(call);
+      return receivedResponse(call, await receive(call, "http-simple"));
+    },
   }),
   ...route({
     ...receiver,
@@ -76,6 +81,7 @@ export const receiverOperations = [
     path: "/receivers/stream",
     summary: "Store the lines of a text as events, which may come bit by bit.",
     async handle(call) {
+      checkReceiving(call);
       await receive(call, "http-stream");
       return { status: 204 };
     },

@@ -3,6 +3,7 @@ import { STATUS_CODES } from "node:http";
 import type { VendorResponse } from "../../sandbox/operation.ts";
 import type { PlatformRefusal, RefusedRequest } from "../../sandbox/twin.ts";
 import { answer, faultAnswer, notThere } from "../collector/codes.ts";
+import { MOST_RUNNING } from "../jobs/job-book.ts";
 import { refusalMode } from "./arguments.ts";
 import { messagesResponse } from "./messages.ts";
 import type { OutputMode } from "./output-mode.ts";
@@ -93,8 +94,8 @@ const faults: Record<number, RestMessage> = {
   500: { type: "ERROR", text: "Internal Server Error" },
   502: { type: "ERROR", text: "Bad Gateway" },
   503: {
-    type: "FATAL",
-    text: "Search not executed: The maximum number of concurrent historical searches on this instance has been reached.",
+    type: "WARN",
+    text: `Search not executed: The maximum number of concurrent historical searches on this instance has been reached., concurrency_category="historical", concurrency_context="instance-wide", current_concurrency=${MOST_RUNNING}, concurrency_limit=${MOST_RUNNING}`,
   },
   504: { type: "ERROR", text: "Gateway Timeout" },
 };

@@ -4,14 +4,14 @@ import type { Content, Entry } from "../output/entry.ts";
 import { isoSecond } from "../output/timestamp.ts";
 import { SERVER_NAME } from "../product.ts";
 import type { RowField, Rows } from "../spl/rows.ts";
-import { SEED_USER } from "../world/seed.ts";
 import { appCollection } from "./apps.ts";
 import type { Viewer } from "./call.ts";
 import type { Collection } from "./collection.ts";
 import { indexCollection } from "./indexes.ts";
 import { jobCollection } from "./jobs.ts";
+import { roleCollection } from "./roles.ts";
 import { savedSearchCollection } from "./saved-searches.ts";
-import { infoCollection, roleCollection } from "./server.ts";
+import { infoCollection } from "./server.ts";
 import { userCollection } from "./users.ts";
 
 const collections: readonly Collection[] = [
@@ -24,8 +24,11 @@ const collections: readonly Collection[] = [
   userCollection,
 ];
 
-/** @param path of a collection, or of one of its entries; `undefined` when there is none */
-export async function restRows(twin: LogQueryTwin, path: string): Promise<Rows | undefined> {
+/**
+ * @param path of a collection, or of one of its entries; `undefined` when there is none
+ * @param user whose search it is: it shows what they may see
+ */
+export async function restRows(twin: LogQueryTwin, path: string, user: string): Promise<Rows | undefined> {
   const [bare = ""] = path.split("?");
   const [, owner, app, local] =
     /^\/?servicesNS\/([^/]+)\/([^/]+)(\/.*?)\/?$/.exec(bare) ??
@@ -35,7 +38,7 @@ export async function restRows(twin: LogQueryTwin, path: string): Promise<Rows |
   if (collection === undefined || local === undefined) return undefined;
   const viewer: Viewer = {
     twin,
-    user: twin.tables.table("users").get(SEED_USER),
+    user: twin.tables.table("users").get(user),
     owner: owner === "" ? undefined : owner,
     app: app === "" ? undefined : app,
   };

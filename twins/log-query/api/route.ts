@@ -9,6 +9,7 @@ import type { Call } from "./call.ts";
 import { messagesResponse } from "./messages.ts";
 import { entryModes, type OutputMode, readOutputMode } from "./output-mode.ts";
 import { fatal, RestError, refused } from "./rest-error.ts";
+import { checkCapability, checkNamespace } from "./rights.ts";
 
 /** splunkd's `maxSockets` sets no limit; a search text of a megabyte is the longest that makes sense. */
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
@@ -54,7 +55,7 @@ export function route(declaration: RouteDeclaration): Operation<LogQueryTwin>[] 
 async function perform(
   request: VendorRequest,
   twin: LogQueryTwin,
-  { modes = ["atom", ...entryModes], open = false, rawBody = false, handle }: RouteDeclaration,
+  { modes = ["atom", ...entryModes], open = false, rawBody = false, capability, handle }: RouteDeclaration,
 ): Promise<VendorResponse> {
   const notes: Record<string, unknown> = {};
   const answered = async () => {
@@ -63,7 +64,10 @@ async function perform(
       const user = open ? undefined : authenticate(request, twin);
       const mode = readOutputMode(given.get("output_mode"), modes, modes[0]);
       const { owner, app } = request.params;
-      return await handle({ request, twin, arguments: given, mode, user, owner, app, notes });
+      const call: Call = { request, twin, arguments: given, mode, user, owner, app, notes };
+      if (!open) checkNamespace(call);
+      if (capability !== undefined) checkCapability(call, capability);
+      return await handle(call);
     } catch (error) {
       const { status, messages, headers } = asRestError(error);
       const response = messagesResponse(status, messages, refusalMode(request));

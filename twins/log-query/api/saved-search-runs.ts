@@ -13,6 +13,7 @@ import { feedResponse, pageOf } from "./entries.ts";
 import { checkedRange, MOST_TTL_S, noRealTime } from "./job-arguments.ts";
 import { startedResponse, startJob } from "./jobs.ts";
 import { refused } from "./rest-error.ts";
+import { rights } from "./rights.ts";
 import { route } from "./route.ts";
 import { disabledSearch, findSaved, savedPath, savedResponse } from "./saved-searches.ts";
 import { readTime } from "./time-argument.ts";
@@ -52,6 +53,7 @@ function requestOf(call: Call, row: SavedSearchRow): JobRequest {
     ttlS: Math.min(number("ttl", DEFAULT_TTL_S), MOST_TTL_S),
     statusBuckets: number("buckets", 0),
     priority: 5,
+    quota: rights(call).srchJobsQuota,
     given: {
       ...given.plain(),
       ...Object.fromEntries(["earliest_time", "latest_time"].map((name) => [name, setting(name) ?? ""])),
@@ -160,6 +162,7 @@ export const savedSearchRunOperations = [
     id: "saved_search.dispatch",
     method: "POST",
     path: `${PATH}/dispatch`,
+    capability: "search",
     summary: "Run a saved search.",
     handle(call) {
       const row = findSaved(call);

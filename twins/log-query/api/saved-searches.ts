@@ -1,6 +1,6 @@
 /** Saved searches: listing, making, changing and removing them. */
 import { WorldRefusal } from "../../sandbox/world.ts";
-import type { Entry } from "../output/entry.ts";
+import type { Acl, Entry } from "../output/entry.ts";
 import { isoSecond } from "../output/timestamp.ts";
 import { nextTimes, parseCron } from "../saved/cron.ts";
 import { columnsOf, isSetting, settingsOf } from "../saved/settings.ts";
@@ -10,6 +10,7 @@ import { appOf, type Call, ownerOf, type Viewer } from "./call.ts";
 import { type Collection, feedOf, singleResponse } from "./collection.ts";
 import { checkArguments, feedResponse, pageArguments, pageOf } from "./entries.ts";
 import { type RestError, refused } from "./rest-error.ts";
+import { checkCapability, checkWrite } from "./rights.ts";
 import { route } from "./route.ts";
 
 const PATH = "/saved/searches";
@@ -37,6 +38,26 @@ export function findSaved(call: Call): SavedSearchRow {
   const row = visible(call).find((one) => one.name === name);
   if (row === undefined) throw refused(404, `Could not find object id=${name}`);
   return row;
+}
+
+/** As `findSaved`, of one that is to be changed. @throws RestError 404, 403 */
+function findWritable(call: Call): SavedSearchRow {
+  const row = findSaved(call);
+  checkWrite(call, `savedsearches/${row.name}`, aclOf(row));
+  return row;
+}
+
+/** What is shared belongs to its app: administrators and power users change it. */
+function aclOf({ app, owner, sharing }: Pick<SavedSearchRow, "app" | "owner" | "sharing">): Acl {
+  const shared = sharing !== "user";
+  return {
+    app,
+    owner,
+    sharing,
+    read: shared ? ["*"] : [],
+    write: shared ? ["admin", "power"] : [],
+    removable: true,
+  };
 }
 
 export function savedPath({ name, owner, app }: SavedSearchRow): string {
@@ -71,14 +92,7 @@ function entryOf(row: SavedSearchRow, { twin }: Viewer): Entry {
       [row.disabled ? "enable" : "disable"]: row.disabled ? "enable" : "disable",
       ...Object.fromEntries(actions.map((action) => [action, action])),
     },
-    acl: {
-      app: row.app,
-      owner: row.owner,
-      sharing: row.sharing,
-      read: row.sharing === "user" ? [] : ["*"],
-      write: row.sharing === "user" ? [] : ["admin", "power"],
-      removable: true,
-    },
+    acl: aclOf(row),
     fields: {
       optional: [
         ...Object.keys(columnsOf).filter((name) => name !== "search"),
@@ -124,6 +138,7 @@ function changesOf(call: Call, row: { search: string; settings: Record<string, s
   const search = given.get("search") ?? row.search;
   if (search.trim() === "") throw refused(400, "Search string cannot be empty.");
   if (search.length > MOST_CHARACTERS) throw refused(400, "Search string is too long.");
+  if (given.flag("is_scheduled", false)) checkCapability(call, "schedule_search");
   const cron = given.get("cron_schedule");
   if (cron !== undefined && cron !== "" && parseCron(cron) === undefined) {
     throw refused(400, `Invalid cron_schedule="${cron}".`);
@@ -181,6 +196,7 @@ export const savedSearchOperations = [
     id: "saved_search.create",
     method: "POST",
     path: PATH,
+    capability: "edit_own_objects",
     summary: "Save a search under a name.",
     handle(call) {
       const name = call.arguments.text("name");
@@ -197,6 +213,7 @@ export const savedSearchOperations = [
       const owner = ownerOf(call);
       const changes = changesOf(call, { search, settings: {} });
       const sharing = owner === "nobody" ? ("app" as const) : ("user" as const);
+      checkWrite(call, `savedsearches/${name}`, aclOf({ owner, app: appOf(call), sharing }));
       const row = stored(() => table.insert({ name, owner, app: appOf(call), sharing, ...changes }));
       return savedResponse(call, row, 201);
     },
@@ -223,7 +240,7 @@ export const savedSearchOperations = [
     path: `${PATH}/:name`,
     summary: "Change a saved search.",
     handle(call) {
-      const row = findSaved(call);
+      const row = findWritable(call);
       const changes = changesOf(call, row);
       return savedResponse(
         call,
@@ -237,7 +254,7 @@ export const savedSearchOperations = [
     path: `${PATH}/:name`,
     summary: "Remove a saved search.",
     handle(call) {
-      call.twin.tables.table("saved_searches").remove(findSaved(call).name);
+      call.twin.tables.table("saved_searches").remove(findWritable(call).name);
       const paging = { total: visible(call).length, perPage: 30, offset: 0 };
       return feedResponse(call, { ...feedOf(call, TITLE, PATH, links), entries: [], paging });
     },
@@ -249,7 +266,7 @@ export const savedSearchOperations = [
       path: `${PATH}/:name/${action}`,
       summary: action === "enable" ? "Let a saved search be run." : "Keep a saved search from being run.",
       handle(call) {
-        const row = findSaved(call);
+        const row = findWritable(call);
         const table = call.twin.tables.table("saved_searches");
         return savedResponse(call, table.update(row.name, { disabled: action === "disable" }) ?? row);
       },

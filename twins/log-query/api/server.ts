@@ -4,13 +4,7 @@ import type { Content, Entry } from "../output/entry.ts";
 import { BUILD, SERVER_GUID, SERVER_NAME, VERSION } from "../product.ts";
 import { systemAcl } from "./acl.ts";
 import type { Viewer } from "./call.ts";
-import {
-  type Collection,
-  type CollectionDeclaration,
-  collectionRoutes,
-  feedOf,
-  singleResponse,
-} from "./collection.ts";
+import { type Collection, feedOf, singleResponse } from "./collection.ts";
 import { checkArguments, feedResponse, pageArguments } from "./entries.ts";
 import { route } from "./route.ts";
 
@@ -69,14 +63,6 @@ function infoEntry(viewer: Viewer): Entry {
   };
 }
 
-export const roleCollection: CollectionDeclaration = {
-  id: "role",
-  title: "roles",
-  path: "/authorization/roles",
-  what: "the roles",
-  entries: (viewer) => ["admin", "power", "user"].map((name) => roleEntry(viewer, name)),
-};
-
 /** What the instance says of itself, as a collection of one. */
 export const infoCollection: Collection = {
   title: "server-info",
@@ -106,6 +92,7 @@ export const serverOperations = [
     id: "server.settings",
     method: "GET",
     path: "/server/settings",
+    capability: "list_settings",
     summary: "Show the settings of the instance.",
     handle(call) {
       const content = {
@@ -151,34 +138,4 @@ export const serverOperations = [
       });
     },
   }),
-  ...collectionRoutes(roleCollection),
 ];
-
-function roleEntry({ twin }: Viewer, name: string): Entry {
-  return {
-    name,
-    path: `/services/authorization/roles/${name}`,
-    author: "system",
-    updatedMs: twin.startedMs,
-    links: { list: "", edit: "" },
-    acl: systemAcl,
-    content: {
-      capabilities: capabilitiesOf([name]),
-      defaultApp: "",
-      imported_capabilities: [],
-      imported_roles: name === "admin" ? ["power", "user"] : name === "power" ? ["user"] : [],
-      srchIndexesAllowed: ["*"],
-      srchIndexesDefault: [twin.index],
-      srchJobsQuota: 50,
-      srchTimeWin: -1,
-    },
-  };
-}
-
-/** What roles may do, of what there is to do here. */
-export function capabilitiesOf(roles: readonly string[]): string[] {
-  const all = ["change_own_password", "get_metadata", "get_typeahead", "input_file", "list_inputs"];
-  const searching = ["output_file", "rest_properties_get", "schedule_search", "search"];
-  const managing = ["admin_all_objects", "edit_tokens_all", "edit_user", "indexes_edit", "list_settings"];
-  return [...all, ...searching, ...(roles.includes("admin") ? managing : [])].sort();
-}

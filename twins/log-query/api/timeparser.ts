@@ -10,6 +10,7 @@ export const timeParserOperations = route({
   id: "search.timeparser",
   method: "GET",
   path: "/search/timeparser",
+  capability: "search",
   modes: ["xml", "json"],
   summary: "Say which moments texts such as -1d@d mean.",
   handle(call) {

@@ -29,6 +29,7 @@ export const typeaheadOperations = route({
   id: "search.typeahead",
   method: "GET",
   path: "/search/typeahead",
+  capability: "get_typeahead",
   modes: ["csv", ...outputModes],
   summary: "Say how what was begun can go on.",
   handle: typeahead,

@@ -4,10 +4,11 @@ import type { UserRow } from "../world/tables.ts";
 import { systemAcl } from "./acl.ts";
 import { userOf, type Viewer } from "./call.ts";
 import { type CollectionDeclaration, collectionRoutes, singleResponse } from "./collection.ts";
+import { may, rightsOfUser } from "./rights.ts";
 import { route } from "./route.ts";
-import { capabilitiesOf } from "./server.ts";
 
-function userEntry({ twin }: Viewer, user: UserRow, path: string): Entry {
+function userEntry(viewer: Viewer, user: UserRow, path: string): Entry {
+  const { twin } = viewer;
   return {
     name: user.name,
     path,
@@ -16,7 +17,7 @@ function userEntry({ twin }: Viewer, user: UserRow, path: string): Entry {
     links: { list: "", edit: "" },
     acl: systemAcl,
     content: {
-      capabilities: capabilitiesOf(user.roles),
+      capabilities: [...rightsOfUser(viewer, user).capabilities].sort(),
       defaultApp: user.default_app,
       defaultAppIsUserOverride: false,
       defaultAppSourceRole: "system",
@@ -40,6 +41,8 @@ export const userCollection: CollectionDeclaration = {
     viewer.twin.tables
       .table("users")
       .all()
+      // Who may not manage accounts sees no other than their own.
+      .filter(({ name }) => name === userOf(viewer).name || may(viewer, "edit_user"))
       .map((user) =>
         userEntry(viewer, user, `/services/authentication/users/${encodeURIComponent(user.name)}`),
       ),

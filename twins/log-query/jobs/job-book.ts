@@ -71,6 +71,11 @@ export class JobBook {
     return job;
   }
 
+  /** How many searches of somebody run. */
+  runningOf(owner: string): number {
+    return this.#parts.slots.runningOf(owner);
+  }
+
   /** All jobs, the latest first. */
   list(): Job[] {
     this.#expire();
@@ -118,6 +123,7 @@ export class JobBook {
         ttlS: row.ttl_s ?? DEFAULT_TTL_S,
         statusBuckets: Number(row.request.status_buckets ?? 0),
         priority: row.priority,
+        quota: 0,
         given: row.request,
       },
       row.sid,

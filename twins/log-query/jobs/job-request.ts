@@ -24,6 +24,8 @@ export interface JobRequest {
   /** Most buckets of its timeline; 0: it has none, and no summary. */
   readonly statusBuckets: number;
   readonly priority: number;
+  /** Searches that its owner may run at a time; 0: any number. */
+  readonly quota: number;
   /** As they were given, for `request` of the job. */
   readonly given: Readonly<Record<string, string | string[]>>;
 }

@@ -202,7 +202,7 @@ export class Job {
     let free: (() => void) | undefined;
     this.#again = this.isOver;
     try {
-      free = await this.#parts.slots.take(this.request.priority, this.#ending.signal);
+      free = await this.#parts.slots.take(this.request, this.#ending.signal);
       await this.#run();
     } catch (error) {
       if (this.#finalized) await this.#endEarly();

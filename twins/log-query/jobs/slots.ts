@@ -1,13 +1,21 @@
 /** How many searches of a twin run at a time; the others wait for their turn, the more important ones first. */
 
-interface Waiting {
+/** Who wants to run. */
+export interface Claim {
   readonly priority: number;
+  readonly owner: string;
+  /** Searches that the owner may run at a time; 0: any number. */
+  readonly quota: number;
+}
+
+interface Waiting extends Claim {
   begin(): void;
 }
 
 export class Slots {
   readonly #limit: number;
   #running = 0;
+  readonly #runningOf = new Map<string, number>();
   #waiting: Waiting[] = [];
 
   constructor(limit: number) {
@@ -18,41 +26,61 @@ export class Slots {
     return this.#waiting.length;
   }
 
+  /** How many searches of somebody run. */
+  runningOf(owner: string): number {
+    return this.#runningOf.get(owner) ?? 0;
+  }
+
   /** Resolves when the search may begin, to what gives its place back. @throws the reason of `signal` */
-  async take(priority: number, signal: AbortSignal): Promise<() => void> {
+  async take(claim: Claim, signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
-    if (this.#running < this.#limit) this.#running++;
-    else await this.#turn(priority, signal);
+    if (this.#hasRoom(claim)) this.#begin(claim);
+    else await this.#turn(claim, signal);
     let given = false;
     return () => {
       if (given) return;
       given = true;
-      this.#pass();
+      this.#end(claim);
     };
   }
 
-  #turn(priority: number, signal: AbortSignal): Promise<void> {
+  #hasRoom({ owner, quota }: Claim): boolean {
+    return this.#running < this.#limit && (quota === 0 || this.runningOf(owner) < quota);
+  }
+
+  #begin({ owner }: Claim): void {
+    this.#running++;
+    this.#runningOf.set(owner, this.runningOf(owner) + 1);
+  }
+
+  #turn(claim: Claim, signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const leave = () => {
         this.#waiting = this.#waiting.filter((one) => one !== waiting);
         reject(signal.reason);
       };
       const waiting: Waiting = {
-        priority,
+        ...claim,
         begin: () => {
           signal.removeEventListener("abort", leave);
           resolve();
         },
       };
-      const place = this.#waiting.findIndex((one) => one.priority < priority);
+      const place = this.#waiting.findIndex((one) => one.priority < claim.priority);
       this.#waiting.splice(place < 0 ? this.#waiting.length : place, 0, waiting);
       signal.addEventListener("abort", leave, { once: true });
     });
   }
 
-  #pass(): void {
-    const next = this.#waiting.shift();
-    if (next) next.begin();
-    else this.#running--;
+  #end({ owner }: Claim): void {
+    this.#running--;
+    const left = this.runningOf(owner) - 1;
+    if (left > 0) this.#runningOf.set(owner, left);
+    else this.#runningOf.delete(owner);
+    const next = this.#waiting.find((one) => this.#hasRoom(one));
+    if (next === undefined) return;
+    this.#waiting = this.#waiting.filter((one) => one !== next);
+    this.#begin(next);
+    next.begin();
   }
 }

@@ -58,6 +58,8 @@ export interface Place {
   /** Address of the twin, without a slash at the end. */
   readonly origin: string;
   readonly timeZone: string;
+  /** Whether who asks may change what has these rights. */
+  canWrite(acl: Acl): boolean;
 }
 
 const NAMESPACES =
@@ -111,7 +113,7 @@ function entryElement(entry: Entry, place: Place, indent: string, attributes: st
             wildcardFields: fields.wildcard,
           },
         };
-  const content = { ...entry.content, "eai:acl": aclContent(entry.acl), ...attributesOf };
+  const content = { ...entry.content, "eai:acl": aclContent(entry.acl, place), ...attributesOf };
   const updated =
     entry.publishedMs === undefined
       ? isoSecond(entry.updatedMs, place.timeZone)
@@ -171,23 +173,24 @@ function isList(value: object): value is readonly Content[] {
   return Array.isArray(value);
 }
 
-function aclContent(acl: Acl): Record<string, Content> {
+function aclContent(acl: Acl, place: Place): Record<string, Content> {
+  const canWrite = place.canWrite(acl);
   const { app, owner, sharing, read, write, ttl, removable } = acl;
   const rights: Record<string, Content> =
     removable === undefined
       ? {}
       : {
-          can_change_perms: true,
-          can_share_app: true,
-          can_share_global: true,
-          can_share_user: true,
-          removable,
+          can_change_perms: canWrite,
+          can_share_app: canWrite,
+          can_share_global: canWrite,
+          can_share_user: canWrite,
+          removable: removable && canWrite,
         };
   return {
     app,
     can_list: true,
-    can_write: true,
-    modifiable: true,
+    can_write: canWrite,
+    modifiable: canWrite,
     owner,
     perms: { read, write },
     sharing,
@@ -220,7 +223,7 @@ export function entryJson(entry: Entry, place: Place): object {
     links: linksJson(path, links, true),
     ...(isJob ? { published: isoTime(publishedMs, place.timeZone) } : {}),
     author,
-    acl: aclContent(acl),
+    acl: aclContent(acl, place),
     ...(fields === undefined ? {} : { fields }),
     content: isJob ? content : { "eai:acl": null, ...content },
   };

@@ -80,7 +80,7 @@ export interface Knowledge {
   /** What a job has found, by its sid, or that of a job of a saved search (`owner:app:name`): the last one by default. */
   jobResults(job: string, which?: JobArtifact): Promise<Rows | undefined>;
   /** Entries of one of the twin's own REST collections, for `rest`, all of them. */
-  rest(path: string, args?: Readonly<Record<string, string>>): Promise<Rows | undefined>;
+  rest(path: string, args: Readonly<Record<string, string>>, user: string): Promise<Rows | undefined>;
   /** Stores events (`collect`, `outputlookup` aside). */
   collect(
     events: readonly { raw: string; timeMs: number; fields: Readonly<Record<string, string>> }[],

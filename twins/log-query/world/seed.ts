@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "../../sandbox/clock.ts";
 import type { Tables } from "../../sandbox/world.ts";
+import { shippedRoles } from "./roles.ts";
 
 /** The account that there is from the start. */
 export const SEED_USER = "admin";
@@ -43,6 +44,7 @@ export function seedTables(clock: Clock, index: string): Tables {
         roles: ["admin"],
       },
     ],
+    roles: shippedRoles.map((role) => ({ ...role })),
     saved_searches: stockSearches.map((search) => ({ ...search, updated_at: now })),
     sessions: [{ key_sha256: sha256(SEED_TOKEN), user: SEED_USER, kind: "token", created_at: now }],
     indexes: [...new Set([...INDEXES, index])].sort().map((name) => ({ name })),

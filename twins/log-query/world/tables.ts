@@ -5,6 +5,7 @@ import { defineTable, type RowOf } from "../../sandbox/table.ts";
 import { collectorTables } from "./collector-tables.ts";
 import { confTables } from "./conf-tables.ts";
 import { knowledgeTables } from "./knowledge-tables.ts";
+import { roleTables } from "./roles.ts";
 
 const moment = z.iso.datetime();
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
@@ -119,6 +120,7 @@ const jobs = defineTable({
 
 export const logQueryTables = {
   users,
+  ...roleTables,
   sessions,
   saved_searches: savedSearches,
   jobs,

@@ -104,8 +104,8 @@ test("searches beyond those that may wait are refused", async () => {
   expect(refused.status).toBe(503);
   expect(refused.body.messages).toEqual([
     {
-      type: "FATAL",
-      text: "Search not executed: The maximum number of concurrent historical searches on this instance has been reached.",
+      type: "WARN",
+      text: 'Search not executed: The maximum number of concurrent historical searches on this instance has been reached., concurrency_category="historical", concurrency_context="instance-wide", current_concurrency=10, concurrency_limit=10',
     },
   ]);
   for (const sid of started) await splunk.ask("DELETE", `${JOBS}/${sid}`);

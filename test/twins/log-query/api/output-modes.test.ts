@@ -484,7 +484,7 @@ describe("the rest of the API", () => {
     });
     expect(armed.status, armed.text).toBeLessThan(300);
     const failing = await asked("/services/search/jobs", { search: "search *" });
-    expect([failing.status, failing.body.messages[0].type]).toEqual([503, "FATAL"]);
+    expect([failing.status, failing.body.messages[0].type]).toEqual([503, "WARN"]);
     const xml = await asked("/services/search/jobs", { search: "search *", output_mode: "xml" });
     expect([xml.status, xml.headers.get("content-type")]).toEqual([503, "text/xml; charset=UTF-8"]);
     await splunk.control("DELETE", "/faults");

@@ -43,6 +43,7 @@ const request = (search: string): JobRequest => ({
   ttlS: 600,
   statusBuckets: 0,
   priority: 5,
+  quota: 0,
   given: { search },
 });
 
@@ -77,10 +78,10 @@ test("a row that goes ends its search", async () => {
 test("more important searches have their turn first, and one that is ended gives its turn up", async () => {
   const slots = new Slots(1);
   const never = new AbortController().signal;
-  const release = await slots.take(5, never);
+  const release = await slots.take({ priority: 5, owner: "admin", quota: 0 }, never);
   const order: string[] = [];
   const take = (name: string, priority: number, signal = never) =>
-    slots.take(priority, signal).then((free) => {
+    slots.take({ priority, owner: "admin", quota: 0 }, signal).then((free) => {
       order.push(name);
       free();
     });
@@ -93,4 +94,21 @@ test("more important searches have their turn first, and one that is ended gives
   release();
   await Promise.all(waiting);
   expect(order).toEqual(["high", "usual", "usual too", "low"]);
+});
+
+test("who has as many searches at work as their quota allows waits, and holds nobody else up", async () => {
+  const slots = new Slots(10);
+  const never = new AbortController().signal;
+  const take = (owner: string) => slots.take({ priority: 5, owner, quota: 2 }, never);
+  const [first, second] = await Promise.all([take("ann"), take("ann")]);
+  const third = take("ann");
+  expect([slots.waiting, slots.runningOf("ann")]).toEqual([1, 2]);
+  const other = await take("bob");
+  expect(slots.runningOf("bob")).toBe(1);
+  other();
+  expect(slots.waiting).toBe(1);
+  first?.();
+  (await third)();
+  second?.();
+  expect([slots.waiting, slots.runningOf("ann"), slots.runningOf("bob")]).toEqual([0, 0, 0]);
 });

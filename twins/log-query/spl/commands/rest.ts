@@ -35,7 +35,7 @@ export const rest = defineCommand({
   },
   async compile({ path, args, count: most = 0, splunk_server: server = "*" }, _input, context) {
     const isHere = server === "*" || server === "local" || server === SERVER_NAME;
-    const rows = isHere ? await context.knowledge.rest(path, args) : undefined;
+    const rows = isHere ? await context.knowledge.rest(path, args, context.user) : undefined;
     if (rows === undefined) {
       context.warn({
         type: "WARN",
