@@ -19,6 +19,7 @@ const words = [
   "err_x",
   "ü",
   "foo",
+  "Ski",
   "bar",
   "u17",
   "a%20b",
