@@ -12,12 +12,15 @@ export interface Typed {
   readonly type: "text" | "number" | "boolean";
   readonly multi: boolean;
   readonly sql: Sql;
+  /** How a single number is shown where that is not in the fewest digits: `2.40`. VARCHAR, NULL where it is. */
+  readonly shown?: Sql;
 }
 
 export const nullValue: Typed = { type: "text", multi: false, sql: raw("CAST(NULL AS VARCHAR)") };
 
 /** As text: an integer without a fraction, other numbers in the fewest digits that give them back, `True` and `False`; NULL stays. */
-export function textOf({ type, multi, sql: value }: Typed): Sql {
+export function textOf({ type, multi, sql: value, shown }: Typed): Sql {
+  if (shown !== undefined) return shown;
   if (type === "text") return value;
   if (multi) return eachOf(value, (one) => oneText(type, one));
   return oneText(type, value);

@@ -113,8 +113,14 @@ export function naiveEvaluator(fields: Readonly<Record<string, "text" | "number"
     }
   }
 
+  /** A number with so many places is a text to all but numeric functions. */
+  function settledShape(expression: Expression): Shape {
+    const shape = shapeOf(expression);
+    return isPlaced(expression) ? { ...shape, type: "text", loose: true } : shape;
+  }
+
   function alike(expressions: readonly Expression[]): Shape {
-    const shapes = expressions.map(shapeOf);
+    const shapes = expressions.map(settledShape);
     const type = shapes.every((shape) => shape.type === shapes[0]?.type)
       ? (shapes[0]?.type ?? "text")
       : "text";
@@ -132,6 +138,58 @@ export function naiveEvaluator(fields: Readonly<Record<string, "text" | "number"
       shape.type === "text" ? textOf(one) : one,
     );
     return shape.multi ? list : list[0];
+  }
+
+  /** As texts and most functions see it: in no more digits than what it was computed from has. */
+  function settled(expression: Expression, row: NaiveRow): NaiveValue {
+    const value = evaluate(expression, row);
+    if (typeof value !== "number") return value;
+    if (isPlaced(expression)) return value.toFixed(placesOf(expression));
+    if (expression.node !== "binary" && expression.node !== "unary" && expression.node !== "call")
+      return value;
+    const places = precisionOf(expression, row)?.places;
+    return places === undefined ? value : roundedTo(value, places);
+  }
+
+  function precisionOf(expression: Expression, row: NaiveRow): Precision | undefined {
+    switch (expression.node) {
+      case "number":
+        return digitsOf(expression.text);
+      case "field": {
+        const value = row[expression.name];
+        return typeof value === "object" || value === undefined ? undefined : digitsOf(textOf(value));
+      }
+      case "unary":
+        return precisionOf(expression.operand, row);
+      case "call": {
+        const [first] = expression.args;
+        if (expression.name === "abs" && first !== undefined) return precisionOf(first, row);
+        return isPlaced(expression) ? digitsOf(String(settled(expression, row))) : undefined;
+      }
+      case "binary":
+        return resultPrecision(expression, row);
+      default:
+        return undefined;
+    }
+  }
+
+  function resultPrecision(
+    { operator, left, right, ...place }: Extract<Expression, { node: "binary" }>,
+    row: NaiveRow,
+  ): Precision | undefined {
+    const known = [left, right].flatMap((side) => precisionOf(side, row) ?? []);
+    const value = evaluate({ operator, left, right, ...place }, row);
+    if (known.length === 0 || typeof value !== "number" || !/^[-+*/%]$/.test(operator)) return undefined;
+    const power = value === 0 ? undefined : Math.floor(Math.log10(Math.abs(value)));
+    if (operator === "*" || operator === "/") {
+      const significant = Math.min(...known.map((one) => one.significant));
+      return {
+        significant,
+        places: Math.max(significant - 1 - (power ?? significant - 1), 0),
+      };
+    }
+    const places = Math.min(...known.map((one) => one.places));
+    return { places, significant: Math.max(places + 1 + (power ?? 0), 1) };
   }
 
   function evaluate(expression: Expression, row: NaiveRow): NaiveValue {
@@ -177,9 +235,9 @@ export function naiveEvaluator(fields: Readonly<Record<string, "text" | "number"
         return a === undefined || b === undefined ? undefined : a !== b;
       }
       case "like":
-        return like(evaluate(left, row), evaluate(right, row));
+        return like(settled(left, row), settled(right, row));
       case ".":
-        return joined(evaluate(left, row), evaluate(right, row));
+        return joined(settled(left, row), settled(right, row));
       case "+":
         return plus(left, right, row);
       case "-":
@@ -198,13 +256,20 @@ export function naiveEvaluator(fields: Readonly<Record<string, "text" | "number"
   function plus(left: Expression, right: Expression, row: NaiveRow): NaiveValue {
     const [a, b] = [evaluate(left, row), evaluate(right, row)];
     const sides = [shapeOf(left), shapeOf(right)];
-    if (sides.some(({ certain, type }) => certain && type === "text")) return joined(a, b);
+    if (sides.some(({ certain, type }) => certain && type === "text")) {
+      return joined(settled(left, row), settled(right, row));
+    }
     const [x, y] = [numberOf(a), numberOf(b)];
     if (sides.some(({ type, multi }) => type === "number" || multi))
       return x === undefined || y === undefined ? undefined : x + y;
     if (a === undefined || b === undefined) return undefined;
     if (sides.every(({ loose }) => !loose)) return joined(a, b);
-    if (x !== undefined && y !== undefined) return textOf(x + y);
+    if (x !== undefined && y !== undefined) {
+      const known = [a, b].flatMap((one) => (typeof one === "string" ? (digitsOf(one) ?? []) : []));
+      const sum =
+        known.length === 0 ? x + y : roundedTo(x + y, Math.min(...known.map(({ places }) => places)));
+      return textOf(sum);
+    }
     return x === undefined && y === undefined ? joined(a, b) : undefined;
   }
 
@@ -224,7 +289,8 @@ export function naiveEvaluator(fields: Readonly<Record<string, "text" | "number"
   function call(name: string, args: readonly Expression[], row: NaiveRow): NaiveValue {
     const at = (index: number): NaiveValue => {
       const argument = args[index];
-      return argument === undefined ? undefined : evaluate(argument, row);
+      if (argument === undefined) return undefined;
+      return name === "abs" || name === "round" ? evaluate(argument, row) : settled(argument, row);
     };
     const text = (index: number): string | undefined => {
       const value = singleOf(at(index));
@@ -264,7 +330,8 @@ export function naiveEvaluator(fields: Readonly<Record<string, "text" | "number"
       case "len":
         return text(0)?.length;
       case "tonumber":
-        return numberOf(first);
+        // A text with blanks at its ends is no number to it.
+        return text(0) === text(0)?.trim() ? numberOf(first) : undefined;
       case "tostring":
         return first === undefined ? "Null" : textOf(singleOf(first) ?? "");
       case "upper":
@@ -320,6 +387,33 @@ export function naiveEvaluator(fields: Readonly<Record<string, "text" | "number"
   function evaluateOne(expression: Expression, row: NaiveRow, one: string): NaiveValue {
     return naiveEvaluator({ ...fields, m: "text" }).evaluate(expression, { ...row, m: one });
   }
+}
+
+interface Precision {
+  significant: number;
+  places: number;
+}
+
+/** Of a number as it is written; `undefined`: exact. */
+function digitsOf(text: string): Precision | undefined {
+  if (!text.includes(".") || /e/i.test(text) || text.length > 16) return undefined;
+  const significant = text.replace(/[-+. ]/g, "").replace(/^0+/, "").length;
+  return { significant, places: text.trimEnd().split(".")[1]?.length ?? 0 };
+}
+
+/** `round(x, 2)`: its places are always shown. */
+function isPlaced(expression: Expression): boolean {
+  return expression.node === "call" && expression.name === "round" && placesOf(expression) > 0;
+}
+
+function placesOf(expression: Expression): number {
+  const digits = expression.node === "call" ? expression.args[1] : undefined;
+  return digits?.node === "number" ? digits.value : 0;
+}
+
+function roundedTo(value: number, places: number): number {
+  const size = Math.floor(Math.abs(value) * 10 ** places + 0.5) / 10 ** places;
+  return value < 0 ? -size : size;
 }
 
 export function textOf(value: Single): string {

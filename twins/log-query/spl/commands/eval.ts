@@ -3,6 +3,7 @@ import { defineCommand } from "../command.ts";
 import { compileExpression } from "../eval/compile-expression.ts";
 import { assignByName, namesFields } from "../eval/dynamic-names.ts";
 import { fieldsOf } from "../eval/fields-of.ts";
+import { assigned as shownAs } from "../eval/precision.ts";
 import type { Value } from "../eval/value.ts";
 import { extend, type Relation } from "../relation.ts";
 import type { SearchContext } from "../search-context.ts";
@@ -99,5 +100,5 @@ async function compiled(expression: Expression, input: Relation, context: Search
       "run",
     );
   }
-  return value;
+  return shownAs(value);
 }

@@ -1,6 +1,7 @@
 /** Arithmetic on doubles, and the two ways to put texts together. What is no number makes NULL. */
 import { raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { bound, numberOf, textOf } from "../typed.ts";
+import { fieldPrecision, resultPrecision, settled } from "./precision.ts";
 import type { Scope } from "./scope.ts";
 import { certainType, constant, nothing, number, text, type Value } from "./value.ts";
 
@@ -22,15 +23,25 @@ export function arithmetic(operator: Operator, left: Value, right: Value, scope:
   const a = doubleOf(left);
   const b = doubleOf(right);
   const divides = operator === "/" || operator === "%";
-  return certainly(number(sql`(${a} ${raw(operator)} ${divides ? sql`nullif(${b}, 0)` : b})`));
+  const result = sql`(${a} ${raw(operator)} ${divides ? sql`nullif(${b}, 0)` : b})`;
+  return certainly(computed(operator, left, right, result));
+}
+
+/** A result as exact as its operands are. */
+function computed(operator: Operator | "+", left: Value, right: Value, result: Sql): Value {
+  return { ...number(result), precision: resultPrecision(operator, [left, right], result) };
 }
 
 export function negated(value: Value, scope: Scope): Value {
-  if (typeof value.constant === "number") return constant(-value.constant);
+  const { precision, shown } = value;
+  if (typeof value.constant === "number") {
+    const text = shown === undefined ? {} : { shown: sql`('-' || ${shown})` };
+    return { ...constant(-value.constant), precision, ...text };
+  }
   if (value.type === "boolean" || (certainType(value) ?? "number") !== "number") {
     scope.fail("Type checking failed. '-' only takes numbers.");
   }
-  return certainly(number(sql`(- ${doubleOf(value)})`));
+  return certainly({ ...number(sql`(- ${doubleOf(value)})`), precision });
 }
 
 function certainly(value: Value): Value {
@@ -50,14 +61,16 @@ export function add(left: Value, right: Value, scope: Scope): Value {
   if (left.isNull || right.isNull) return nothing;
   if (types.includes("text")) return joinedTexts(left, right);
   if (left.type === "number" || right.type === "number" || left.multi || right.multi) {
-    return certainly(number(sql`(${doubleOf(left)} + ${doubleOf(right)})`));
+    return certainly(computed("+", left, right, sql`(${doubleOf(left)} + ${doubleOf(right)})`));
   }
   if (!left.loose && !right.loose) return text(sql`(${left.sql} || ${right.sql})`);
   const sum = bound(left.sql, (a) =>
     bound(right.sql, (b) => {
       const first = numberOf({ ...left, sql: a });
       const second = numberOf({ ...right, sql: b });
-      const added = textOf(number(sql`(${first} + ${second})`));
+      const exactness = { ...left, precision: fieldPrecision({ ...left, sql: a }) };
+      const other = { ...right, precision: fieldPrecision({ ...right, sql: b }) };
+      const added = textOf(settled(computed("+", exactness, other, sql`(${first} + ${second})`)));
       return sql`coalesce(${added}, CASE WHEN ${first} IS NULL AND ${second} IS NULL THEN ${a} || ${b} END)`;
     }),
   );
@@ -71,7 +84,8 @@ export function concatenate(left: Value, right: Value, scope: Scope): Value {
   return left.isNull || right.isNull ? nothing : joinedTexts(left, right);
 }
 
-function joinedTexts(left: Value, right: Value): Value {
+function joinedTexts(first: Value, second: Value): Value {
+  const [left, right] = [settled(first), settled(second)];
   if (typeof left.constant === "string" && typeof right.constant === "string") {
     return { ...constant(left.constant + right.constant), loose: true };
   }

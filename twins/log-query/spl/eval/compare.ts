@@ -8,7 +8,9 @@ import { boolean, certainType, type Value } from "./value.ts";
 const unknown = boolean(raw("CAST(NULL AS BOOLEAN)"));
 
 /** NULL when one side is missing. Of a multi-value, it is enough that one value compares so. */
-export function compare(comparator: Comparator, left: Value, right: Value, scope: Scope): Value {
+export function compare(comparator: Comparator, first: Value, second: Value, scope: Scope): Value {
+  // Numbers are compared in all their digits, however they are shown.
+  const [left, right] = [first, second].map(({ shown: _, ...value }): Value => value) as [Value, Value];
   if (differ(left, right)) {
     const name = comparator === "=" ? "==" : comparator;
     scope.fail(`Type checking failed. The '${name}' operator received different types.`);

@@ -1,12 +1,15 @@
 /** Nodes of the syntax tree as SQL. */
+import { sql } from "../../../datasets/sql.ts";
 import { splicedText } from "../search/format-rows.ts";
 import type { Expression, Subsearch } from "../syntax/ast.ts";
 import { parseExpression } from "../syntax/parse-text.ts";
 import { add, arithmetic, concatenate, negated } from "./arithmetic.ts";
 import { compare, isAmong } from "./compare.ts";
+import type { Family } from "./functions/declaration.ts";
 import { findFunction } from "./functions/registry.ts";
 import { conjunction, disjunction, exclusive, negation } from "./logic.ts";
 import { like } from "./patterns.ts";
+import { settled, writtenPrecision } from "./precision.ts";
 import type { Scope } from "./scope.ts";
 import { certainType, constant, type Value } from "./value.ts";
 
@@ -16,7 +19,16 @@ type FunctionCall = Extract<Expression, { node: "call" }>;
 /** @throws SplError of phase `run` */
 export async function compile(expression: Expression, scope: Scope): Promise<Value> {
   switch (expression.node) {
-    case "number":
+    case "number": {
+      const { value, text } = expression;
+      const precision = writtenPrecision(text);
+      const isShown = precision !== undefined && String(value) !== text;
+      return {
+        ...constant(value),
+        precision,
+        ...(isShown ? { shown: sql`CAST(${text} AS VARCHAR)` } : {}),
+      };
+    }
     case "string":
       return constant(expression.value);
     case "field":
@@ -75,7 +87,7 @@ function binary(operator: Binary["operator"], left: Value, right: Value, scope: 
     case "xor":
       return exclusive(left, right, scope);
     case "like":
-      return like(left, right, scope);
+      return like(settled(left), settled(right), scope);
     case ".":
       return concatenate(left, right, scope);
     case "+":
@@ -90,13 +102,17 @@ function binary(operator: Binary["operator"], left: Value, right: Value, scope: 
   }
 }
 
+/** Functions of these families see numbers in all their digits, others as they would be shown. */
+const takesNumbers: ReadonlySet<Family> = new Set<Family>(["mathematical", "trigonometry", "bitwise"]);
+
 async function call({ name, args }: FunctionCall, scope: Scope): Promise<Value> {
   const declared = findFunction(name);
   if (!declared) return scope.fail(`The '${name}' function is unsupported or undefined.`);
   const fail = (): never => scope.fail(`The arguments to the '${name}' function are invalid.`);
   if (args.length < declared.least || args.length > (declared.most ?? Number.POSITIVE_INFINITY)) fail();
   if (declared.kind === "form") return declared.compile(args, { scope, fail });
-  const values = await compileAll(args, scope);
+  const compiled = await compileAll(args, scope);
+  const values = takesNumbers.has(declared.family) ? compiled : compiled.map(settled);
   if (!declared.takesNull && values.some((value) => certainType(value) === "null")) fail();
   return declared.compile(values, { scope, fail });
 }

@@ -3,6 +3,7 @@ import { outputsOf, project, type Relation } from "../relation.ts";
 import type { SearchContext } from "../search-context.ts";
 import { textOf } from "../typed.ts";
 import { compileExpression } from "./compile-expression.ts";
+import { settled } from "./precision.ts";
 import type { Value } from "./value.ts";
 
 /** Formats are of the results of a search: its commands, and other searches that take its rows, see the values themselves. */
@@ -12,7 +13,7 @@ export async function displayed(relation: Relation, context: SearchContext): Pro
     outputsOf(relation).map(async ({ display, ...output }) => {
       if (display === undefined) return output;
       const value = await compileExpression(display, relation, context, "'fieldformat' command");
-      return { ...output, value: shown(value) };
+      return { ...output, value: shown(settled(value)) };
     }),
   );
   return project(relation, outputs);

@@ -2,6 +2,7 @@
 import { columnOf, fieldValue, type Relation } from "../relation.ts";
 import type { SearchContext } from "../search-context.ts";
 import { SplError } from "../spl-error.ts";
+import { fieldPrecision } from "./precision.ts";
 import { nothing, type Value } from "./value.ts";
 
 export class Scope {
@@ -28,7 +29,10 @@ export class Scope {
     const named = this.#names.get(name);
     if (named) return named;
     const column = columnOf(this.input, name);
-    return column === undefined ? nothing : { ...fieldValue(column), loose: column.type === "text" };
+    if (column === undefined) return nothing;
+    const value = fieldValue(column);
+    const precision = value.multi ? {} : { precision: fieldPrecision(value) };
+    return { ...value, loose: column.type === "text", ...precision };
   }
 
   /** The same with other values for some names: one value of a multi-value, as `mvmap` sees it. */

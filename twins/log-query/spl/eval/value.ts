@@ -2,6 +2,7 @@
 import { raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { shaped } from "../relation.ts";
 import { nullValue, type Typed } from "../typed.ts";
+import type { Precision } from "./precision.ts";
 
 export interface Value extends Typed {
   /** Text that comes from a field: what looks like a number in it is one. Other text is a string, whatever it looks like. */
@@ -10,6 +11,8 @@ export interface Value extends Typed {
   readonly constant?: string | number | boolean;
   /** It is NULL in every row. */
   readonly isNull?: boolean;
+  /** How exact it is; absent when it is exact. */
+  readonly precision?: Precision | undefined;
   /** Its type was there to see before the search runs: it is written in the search, or an operator makes it. */
   readonly certain?: boolean;
 }
@@ -58,7 +61,8 @@ export function alike(values: readonly Value[]): {
   sql: Sql[];
 } {
   const known = values.filter(({ isNull }) => !isNull);
-  const type = known.every((value) => value.type === known[0]?.type) ? (known[0]?.type ?? "text") : "text";
+  const same = known.every((value) => value.type === known[0]?.type && value.shown === undefined);
+  const type = same ? (known[0]?.type ?? "text") : "text";
   const multi = known.some((value) => value.multi);
   // A number that becomes text still is one.
   const loose = type === "text" && known.some((value) => value.loose || value.type !== "text");

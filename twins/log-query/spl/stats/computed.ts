@@ -1,5 +1,6 @@
 /** `eval(…)` over aggregates, as `chart` and `timechart` take it: `eval(round(avg(cpu), 2))`. */
 import { compile } from "../eval/compile.ts";
+import { settled } from "../eval/precision.ts";
 import { Scope } from "../eval/scope.ts";
 import type { Value } from "../eval/value.ts";
 import type { Relation } from "../relation.ts";
@@ -63,14 +64,16 @@ async function resolveComputed(
     kind: "computed",
     name: call.as ?? call.text.trim(),
     measures,
-    compile(values) {
+    async compile(values) {
       const names = new Map(
         values.map((value, index): [string, Value] => [
           measureName(index),
           { ...value, loose: value.type === "text" },
         ]),
       );
-      return compile(expression, new Scope(noFields, context, `'${options.command}' command`, names));
+      return settled(
+        await compile(expression, new Scope(noFields, context, `'${options.command}' command`, names)),
+      );
     },
   };
 }

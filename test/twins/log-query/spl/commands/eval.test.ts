@@ -102,7 +102,7 @@ test("rule 21: a text that the search writes makes + put together", async () => 
   ]);
 });
 
-test("rule 24: whole numbers are written without a fraction, others in as many digits as they need", async () => {
+test("rule 24: whole numbers are written without a fraction, others in as many digits as their operands have", async () => {
   const found = await rows(
     [{ a: 6, b: "4" }],
     `eval c=a/2."", d=(a/b)."", e=(1/3)."", f=pow(2,60)."", g=(0.1+0.2)."", h=exp(1000)."", i=exact(a/b), j=sigfig(1.00*1111)`,
@@ -115,12 +115,53 @@ test("rule 24: whole numbers are written without a fraction, others in as many d
       d: "1.5",
       e: "0.3333333333333333",
       f: "1152921504606846976",
-      g: "0.30000000000000004",
+      g: "0.3",
       h: "inf",
       i: 1.5,
       j: 1110,
     },
   ]);
+});
+
+test("rule 24: a result is as exact as the least exact of what it is computed from", async () => {
+  const computed = `eval a=8.250*0.2, b=8.250*0.20, c=8.250*0.200, d=8.250*exact(0.2), e=1.00*1111, f=2.1000*1024, g=0.1+0.2, h=x*0.5, i=x/y, j=n/3, k=10/4, l=y*2`;
+  expect(await rows([{ x: "2.53", y: "0.70", n: 10 }], computed)).toEqual([
+    {
+      ...{ x: "2.53", y: "0.70", n: 10 },
+      // As the reference shows them; then what follows from its rule.
+      ...{ a: "2", b: "1.7", c: "1.65", d: "1.650", e: "1111", f: "2150.4", g: "0.3" },
+      ...{ h: 1, i: 3.6, j: 3.3333333333333335, k: 2.5, l: 1.4 },
+    },
+  ]);
+  // Conditions and aggregates see all digits.
+  expect(await rows([{ x: "2.53" }], "where x*0.5>1.26")).toHaveLength(1);
+  expect(await rows([{ x: "2.53" }, { x: "2.53" }], "stats sum(eval(x*0.5)) as s")).toEqual([{ s: 2.53 }]);
+});
+
+test("round shows as many places as it is asked for, and a number as it is written", async () => {
+  expect(
+    await rows(
+      [{ x: 2.398, n: 1 }],
+      `eval a=round(x,2), b=round(2,2), c=round(x), d=round(2.555,2), e=round(x,n), f=if(x>1,round(x,2),0), g=round(x,2)."%", h=2.50, i=-1.0, j=todouble(5), k=round(x,2)*10`,
+    ),
+  ).toEqual([
+    {
+      ...{ x: 2.398, n: 1, a: "2.40", b: "2.00", c: 2, d: "2.56", e: "2.4" },
+      ...{ f: "2.40", g: "2.40%", h: "2.50", i: "-1.0", j: "5.0", k: 24 },
+    },
+  ]);
+  expect(await bench.refusal("| makeresults | eval a=round(5.5,-1)")).toContain(
+    "The arguments to the 'round' function are invalid.",
+  );
+  expect(
+    await rows(
+      [
+        { _time: 60, v: 2 },
+        { _time: 60, v: 2.9 },
+      ],
+      "chart eval(round(avg(v),2)) as r by _time",
+    ),
+  ).toEqual([{ _time: 60, r: "2.45" }]);
 });
 
 test("rule 23: a field's text that looks like a number behaves as one", async () => {

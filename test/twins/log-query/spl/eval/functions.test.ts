@@ -78,7 +78,41 @@ const families: Record<string, Cases> = {
     ['printf("%\'d",1234567)', "1,234,567"],
     ['printf("%s",nowhere)', "Null"],
     ['printf("%*d",5,42)', "   42"],
+    ['printf("%.3A",pi())', "0X1.922P+1"],
+    ['printf("%a|%.1a",1.5,0)', "0x1.8p+0|0x0.0p+0"],
+    ['printf("%c,%c",65,"Foo")', "A,F"],
+    ['printf("%d,%i,%d",-2,+4,30)', "-2,4,30"],
+    ['printf("%.2e",5139)', "5.14e+03"],
+    ['printf("%.2g,%.2g",pi(),123)', "3.1,1.2e+02"],
+    ['printf("%o|%#o",255,255)', "377|0377"],
+    ['printf("%s%z", "foo", "bar")', "foobar"],
+    ['printf("%x,%X,%p",10,10,10)', "a,A,A"],
+    ['printf("100%%")', "100%"],
+    ['printf("%-4d|%+4d|% -4d|%#x",1,1,1,1)', "1   |  +1| 1  |0x1"],
+    ['printf("%.*f|%*.*e|%.f",1,1.23,9,2,pi(),2.6)', "1.2| 3.14e+00|3"],
+    ['printf("%.3d|%.0d|%#g|%.2s",5,0,0.5,word)', "005||0.500000|He"],
+    ['toarray(split("1, 2, 3", ","))', "[1,2,3]"],
+    ['toarray("[\\"carrots\\", 1.00, \\"potatoes\\", 1.75]")', '["carrots",1,"potatoes",1.75]'],
+    ["toarray(word)", null],
+    ["toarray(n)", null],
+    ['if(tobool("True"),"y","n").if(tobool("false"),"y","n").if(tobool(zero),"y","n")', "ynn"],
+    ['if(isnull(tobool(word)),"null","known").if(tobool(n),"y","n").if(tobool(1=1),"y","n")', "nullyy"],
+    ['todouble("16.00")', "16.0"],
+    ["todouble(5)", "5.0"],
+    ['todouble("ff",16)', "255.0"],
+    ["todouble(word)", null],
+    ['toint("24")', 24],
+    ["toint(3.14)", 3],
+    ["toint(-3.14)", -4],
+    ['toint("101",2)', 5],
+    ["toint(padded)", null],
+    ["tomv(json_array(word,1))", ['"Hello World"', "1"]],
+    ["tomv(mv)", ["b", "a", "b"]],
+    ["tomv(word)", null],
+    ['toobject("{\\"name\\": \\"maria\\", \\"age\\": 25.0}")', '{"name":"maria","age":25}'],
+    ["toobject(word)", null],
     ["tonumber(digits)", 42],
+    ['tonumber(" 42")', null],
     ["tonumber(word)", null],
     ['tonumber("0A4",16)', 164],
     ['tonumber("0xff",16)', 255],
@@ -188,7 +222,6 @@ const families: Record<string, Cases> = {
     ["round(2.5)", 3],
     ["round(-2.5)", -3],
     ["round(3.14159,2)", 3.14],
-    ["round(1234.5,-2)", 1200],
     ["sigfig(1.00*1111)", 1110],
     ["sum(1,digits,nums,word)", 58],
     ["digits*2", 84],
@@ -294,7 +327,10 @@ describe("rule 27: tostring and tonumber", () => {
     expect(await value('tostring(1=1)." ".tostring(1234567.891,"commas")." ".tostring(255,"hex")')).toBe(
       "True 1,234,567.89 0xFF",
     );
-    expect(await value('tonumber("zz")')).toBeNull();
+    expect(await value("tonumber(word)")).toBeNull();
+    expect(await failure('tonumber("seven")')).toContain(
+      "The arguments to the 'tonumber' function are invalid.",
+    );
   });
 });
 

@@ -2,11 +2,12 @@
 import { isIPv4 } from "node:net";
 import { sql } from "../../../../datasets/sql.ts";
 import { defineRowFunction } from "../../../../datasets/store/program-functions.ts";
-import { numberOf, textOf } from "../../typed.ts";
+import { textOf } from "../../typed.ts";
 import { singleText } from "../arithmetic.ts";
-import { nothing, number, text } from "../value.ts";
+import { nothing, text } from "../value.ts";
 import { grouped, printf } from "./printf.ts";
-import { asText, constantText, type Entry, eachText, family, numeric, textual } from "./tools.ts";
+import { asText, constantText, type Entry, eachText, family, textual } from "./tools.ts";
+import { typeEntries } from "./types.ts";
 
 const masked = defineRowFunction("spl.ipmask", (mask, address) => {
   if (mask === null || address === null || !isIPv4(mask) || !isIPv4(address)) return null;
@@ -20,17 +21,6 @@ const masked = defineRowFunction("spl.ipmask", (mask, address) => {
 const printed = defineRowFunction("spl.printf", (format, ...values) =>
   format === null ? null : printf(format, values),
 );
-
-const numbered = defineRowFunction("spl.tonumber", (given, base) => {
-  const radix = Number(base);
-  if (given === null || !(radix >= 2 && radix <= 36)) return null;
-  const match = /^\s*([+-]?)(?:0[xX](?=[0-9A-Fa-f]))?([0-9A-Za-z]+)\s*$/.exec(given);
-  const [, sign = "", digits = ""] = match ?? [];
-  const isHex = /^\s*[+-]?0x/i.test(given);
-  if (!match || (isHex && radix !== 16)) return null;
-  const known = [...digits.toLowerCase()].every((digit) => Number.parseInt(digit, 36) < radix);
-  return known ? String((sign === "-" ? -1 : 1) * Number.parseInt(digits, radix)) : null;
-});
 
 const shown = defineRowFunction("spl.tostring", (given, form) => {
   const value = given === null || given.trim() === "" ? Number.NaN : Number(given);
@@ -93,19 +83,6 @@ const entries: readonly Entry[] = [
       text(printed(textual(format, use), ...values.map((value) => asText(singleText(value))))),
   },
   {
-    name: "tonumber",
-    syntax: "tonumber(text, [base])",
-    summary: "The number that a text means, in a base from 2 to 36; null when it means none.",
-    least: 1,
-    most: 2,
-    compile([value = nothing, base], use) {
-      if (value.type === "boolean") use.fail();
-      if (base === undefined || base.constant === 10) return number(numberOf(value));
-      if (typeof base.constant === "number" && !(base.constant >= 2 && base.constant <= 36)) use.fail();
-      return number(sql`CAST(${numbered(singleText(value), asText(numeric(base, use)))} AS DOUBLE)`);
-    },
-  },
-  {
     name: "tostring",
     syntax: 'tostring(value, ["hex" | "commas" | "duration" | "binary"])',
     summary: "A value as text; a number also in hexadecimal digits, with commas, or as a duration.",
@@ -126,4 +103,4 @@ const entries: readonly Entry[] = [
   },
 ];
 
-export const conversionFunctions = family("conversion", entries);
+export const conversionFunctions = family("conversion", [...entries, ...typeEntries]);

@@ -1,7 +1,8 @@
 /** Mathematical functions. */
 import { raw, type Sql, sql } from "../../../../datasets/sql.ts";
 import { bound } from "../../typed.ts";
-import { nothing, number, type Value } from "../value.ts";
+import { fieldPrecision, withPlaces } from "../precision.ts";
+import { constant, nothing, number, type Value } from "../value.ts";
 import type { EvalFunction } from "./declaration.ts";
 import { sigfig } from "./sigfig.ts";
 import { type Entry, family, numeric, whole } from "./tools.ts";
@@ -23,10 +24,21 @@ function ofNumber(
   };
 }
 
+const abs = ofNumber("abs", "The number without its sign.", (x) => sql`abs(${x})`);
+
 const entries: readonly Entry[] = [
-  ofNumber("abs", "The number without its sign.", (x) => sql`abs(${x})`),
+  {
+    ...abs,
+    async compile(args, use) {
+      return { ...(await abs.compile(args, use)), precision: args[0]?.precision };
+    },
+  },
   ofNumber("ceiling", "The next whole number above.", (x) => sql`ceil(${x})`, ["ceil"]),
-  ofNumber("exact", "The number in all its digits.", (x) => x),
+  {
+    ...ofNumber("exact", "The number in all its digits.", (x) => x),
+    compile: ([value = nothing], use) =>
+      typeof value.constant === "number" ? constant(value.constant) : number(numeric(value, use)),
+  },
   ofNumber("exp", "Euler's number to the power of a number.", (x) => sql`exp(${x})`),
   ofNumber("floor", "The next whole number below.", (x) => sql`floor(${x})`),
   ofNumber("ln", "The natural logarithm.", (x) => sql`CASE WHEN ${x} > 0 THEN ln(${x}) END`),
@@ -76,8 +88,13 @@ const entries: readonly Entry[] = [
     most: 2,
     compile([value = nothing, digits], use) {
       const x = numeric(value, use);
-      if (digits === undefined) return number(sql`round(${x})`);
-      return number(sql`round(${x}, CAST(${whole(numeric(digits, use))} AS INTEGER))`);
+      if (digits === undefined || digits.constant === 0) return number(sql`round(${x})`);
+      if (typeof digits.constant === "number" && digits.constant < 0) use.fail();
+      const places = sql`CAST(greatest(${whole(numeric(digits, use))}, 0) AS INTEGER)`;
+      const rounded = sql`round(${x}, ${places})`;
+      const shown = withPlaces(rounded, sql`nullif(${places}, 0)`);
+      const precision = fieldPrecision({ type: "text", multi: false, sql: shown });
+      return { ...number(rounded), shown, precision };
     },
   },
 ];

@@ -3,15 +3,15 @@
 import { findTimeZone } from "../../../../datasets/dates/time-zone.ts";
 import { raw, type Sql, sql } from "../../../../datasets/sql.ts";
 import { defineRowFunction } from "../../../../datasets/store/program-functions.ts";
-import { fieldText, jsonText, readExactJson } from "../../json/exact-json.ts";
 import { matchesSql } from "../../regex/regex-sql.ts";
 import { parseRelativeTime, relativeTime } from "../../time/relative-time.ts";
 import { zoneOf } from "../../time/zone-of.ts";
 import { bound, eachOf, listOf, textOf, variable } from "../../typed.ts";
 import { patternOf } from "../pattern-of.ts";
-import { constant, nothing, number, text, type Value } from "../value.ts";
+import { constant, nothing, number, text } from "../value.ts";
 import type { EvalFunction } from "./declaration.ts";
 import { mvfilter, mvmap } from "./each-value.ts";
+import { jsonArrayOf, valuesOfJsonArray } from "./json-arrays.ts";
 import { listFromJson } from "./text.ts";
 import {
   allValues,
@@ -41,31 +41,6 @@ const timeRange = defineRowFunction("spl.mvrange", (start, end, step, zone) => {
   }
   return times.length === 0 ? null : JSON.stringify(times.map(String));
 });
-
-const asJsonList = defineRowFunction("spl.mv_to_json_array", (list, infer) => {
-  const values = list === null ? undefined : readExactJson(list);
-  if (!Array.isArray(values)) return null;
-  return jsonText(
-    values.map((value) => {
-      const known = infer === "1" && typeof value === "string" ? readExactJson(value) : undefined;
-      return known ?? value;
-    }),
-  );
-});
-
-const fromJsonList = defineRowFunction("spl.json_array_to_mv", (json, quoted) => {
-  const values = json === null ? undefined : readExactJson(json);
-  if (!Array.isArray(values)) return null;
-  const texts = values.flatMap((value) =>
-    quoted === "1" && typeof value === "string" ? JSON.stringify(value) : (fieldText(value) ?? []),
-  );
-  return texts.length === 0 ? null : JSON.stringify(texts);
-});
-
-/** The JSON text of the values as texts. */
-function jsonList(value: Value): Sql {
-  return sql`CAST(to_json(${textList(value)}) AS VARCHAR)`;
-}
 
 const entries: readonly Entry[] = [
   {
@@ -242,7 +217,7 @@ const jsonEntries: readonly Entry[] = [
     most: 2,
     compile([json = nothing, quotes], use) {
       const quoted = quotes?.constant === true ? sql`'1'` : sql`'0'`;
-      return { ...text(listFromJson(fromJsonList(textual(json, use), quoted)), true), loose: true };
+      return { ...text(valuesOfJsonArray(textual(json, use), quoted), true), loose: true };
     },
   },
   {
@@ -253,7 +228,7 @@ const jsonEntries: readonly Entry[] = [
     most: 2,
     compile([value = nothing, infer], { fail }) {
       if (value.type === "boolean") fail();
-      return text(asJsonList(jsonList(value), infer?.constant === true ? sql`'1'` : sql`'0'`));
+      return text(jsonArrayOf(value, infer?.constant === true ? sql`'1'` : sql`'0'`));
     },
   },
 ];
