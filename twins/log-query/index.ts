@@ -3,6 +3,7 @@ import { openDatasetLibrary } from "../datasets/library.ts";
 import { defineTwin } from "../sandbox/twin.ts";
 import { appOperations } from "./api/apps.ts";
 import { authOperations } from "./api/auth.ts";
+import { configOperations } from "./api/configs.ts";
 import { exportOperations } from "./api/export.ts";
 import { indexOperations } from "./api/indexes.ts";
 import { inputOperations } from "./api/inputs-http.ts";
@@ -10,16 +11,20 @@ import { jobControlOperations } from "./api/job-control.ts";
 import { jobFigureOperations } from "./api/job-figures.ts";
 import { jobResultOperations } from "./api/job-results.ts";
 import { jobOperations } from "./api/jobs.ts";
+import { messageOperations } from "./api/messages-to-admin.ts";
 import { parserOperations } from "./api/parser.ts";
+import { propertyOperations } from "./api/properties.ts";
 import { receiverOperations } from "./api/receivers.ts";
 import { faultStatuses, refusal } from "./api/refusal.ts";
 import { roleOperations } from "./api/roles.ts";
 import { savedSearchRunOperations } from "./api/saved-search-runs.ts";
 import { savedSearchOperations } from "./api/saved-searches.ts";
 import { serverOperations } from "./api/server.ts";
+import { storagePasswordOperations } from "./api/storage-passwords.ts";
 import { timeParserOperations } from "./api/timeparser.ts";
 import { typeaheadOperations } from "./api/typeahead.ts";
 import { userOperations } from "./api/users.ts";
+import { viewOperations } from "./api/views.ts";
 import { collectorOperations } from "./collector/operations.ts";
 import { logQueryConfig } from "./config.ts";
 import { logQueryManual } from "./manual.ts";
@@ -42,6 +47,11 @@ export default defineTwin({
     ...appOperations,
     ...indexOperations,
     ...inputOperations,
+    ...messageOperations,
+    ...configOperations,
+    ...propertyOperations,
+    ...storagePasswordOperations,
+    ...viewOperations,
     ...receiverOperations,
     ...exportOperations,
     ...jobOperations,
@@ -61,7 +71,16 @@ export default defineTwin({
     "/services/authentication/httpauth-tokens/:key",
     "/servicesNS/:owner/:app/authentication/httpauth-tokens/:key",
   ],
-  secretMembers: ["password", "password_sha256", "sessionKey", "passcode", "token"],
+  secretMembers: [
+    "password",
+    "password_sha256",
+    "sessionKey",
+    "passcode",
+    "token",
+    "clear_password",
+    "encr_password",
+    "oldpassword",
+  ],
   faultStatuses,
   refusal,
   start: startLogQueryTwin,

@@ -68,6 +68,18 @@ export const logQueryManual: TwinManual = {
       text: "What the collector stores has its fields as columns from then on: the pairs key=value of a text, the members of an object. A new field holds text; what a dataset's column of numbers cannot hold is in _raw alone.",
     },
     {
+      id: "splunk.kept-secrets",
+      text: "Tokens of the event collector and passwords that apps keep are shown in clear by the API alone, to who may see them. Rows and snapshots have their digests; after a snapshot of another process they are good, and no longer shown.",
+    },
+    {
+      id: "splunk.configuration",
+      text: "Stanzas of configuration files are rows of conf_stanzas, read and written at properties and configs/conf-*; macros and eventtypes are the rows that searches go by. Of the others only inputs/http and limits/http_input have an effect.",
+    },
+    {
+      id: "splunk.not-installed",
+      text: "Apps are made by their name, and none is installed from a file; pages are kept and not shown.",
+    },
+    {
       id: "splunk.collector-settings",
       text: "The event collector goes by two rows of conf_stanzas, under the vendor's names of settings: inputs/http (disabled, queueSize, backpressureState, headerEnforcementMode, ackRequiredAnyCookie, ackIdleCleanup, maxIdleTime) and limits/http_input (how many channels, and how many requests of them, wait for being asked about).",
     },

@@ -166,6 +166,39 @@ export const splunkProofs: Proofs = {
     expect(rows.at(-2)).not.toHaveProperty("bytes");
     expect(rows.at(-1)).toMatchObject({ _raw: '{"a":{"b":1.0}}', "a.b": "1.0" });
   },
+  async "splunk.kept-secrets"({ url, control }) {
+    const passwords = `${url}/servicesNS/nobody/search/storage/passwords`;
+    await asAdmin("POST", passwords, { name: "bob", password: "kept-for-bob" });
+    const shown = async () => (await asAdmin("GET", `${passwords}/bob`)).body.entry[0].content.clear_password;
+    expect(await shown()).toBe("kept-for-bob");
+    expect((await control("POST", "/snapshot")).text).not.toContain("kept-for-bob");
+    expect((await control("GET", "/requests?limit=1000")).text).not.toContain("kept-for-bob");
+    const password_sha256 = createHash("sha256").update("of another process").digest("hex");
+    const row = { name: ":eve:", username: "eve", password_sha256 };
+    await control("POST", "/data", { data: { storage_passwords: [row] } });
+    expect((await asAdmin("GET", `${passwords}/eve`)).body.entry[0].content.clear_password).toBe("");
+    const tokens = await asAdmin("GET", `${url}/services/data/inputs/http`);
+    expect(tokens.body.entry[0].content.token).toBe(HEC_TOKEN);
+  },
+  async "splunk.configuration"({ url, control }) {
+    const configs = `${url}/servicesNS/nobody/search/configs`;
+    await asAdmin("POST", `${configs}/conf-props`, { name: "shop", TZ: "UTC" });
+    const value = await asAdmin("GET", `${url}/services/properties/props/shop/TZ`);
+    expect(value.text).toBe("UTC");
+    await asAdmin("POST", `${configs}/conf-macros`, { name: "two", definition: "makeresults count=2" });
+    const rows = (await control("GET", "/data?entity_type=macros")).body.rows;
+    expect(rows).toMatchObject([{ name: "two", definition: "makeresults count=2" }]);
+    const search = { search: "| `two`", exec_mode: "oneshot" };
+    expect((await asAdmin("POST", `${url}${JOBS}`, search)).body.results).toHaveLength(2);
+  },
+  async "splunk.not-installed"({ url }) {
+    const apps = `${url}/services/apps/local`;
+    expect((await asAdmin("POST", apps, { name: "shop" })).status).toBe(201);
+    expect((await asAdmin("POST", apps, { name: "/tmp/shop.spl", filename: "1" })).status).toBe(400);
+    const views = `${url}/servicesNS/nobody/shop/data/ui/views`;
+    const made = await asAdmin("POST", views, { name: "orders", "eai:data": "<dashboard/>" });
+    expect(made.body.entry[0].content["eai:data"]).toBe("<dashboard/>");
+  },
   async "splunk.collector-settings"({ url, control }) {
     const health = async () => (await request("GET", `${url}/services/collector/health`)).body.code;
     expect(await health()).toBe(17);

@@ -1,60 +1,136 @@
-/** The apps that there are. Nothing can be installed: what belongs to an app is a row that names it. */
+/** The apps that there are: names that other things belong to. */
 import type { Entry } from "../output/entry.ts";
 import { VERSION } from "../product.ts";
+import type { AppRow } from "../world/conf-tables.ts";
 import { systemAcl } from "./acl.ts";
-import { type CollectionDeclaration, collectionRoutes } from "./collection.ts";
+import type { Call, Viewer } from "./call.ts";
+import { askedEntry, singleResponse } from "./collection.ts";
+import { type ObjectDeclaration, objectRoutes } from "./objects.ts";
+import { refused } from "./rest-error.ts";
+import { route } from "./route.ts";
 
-const apps = [
-  { name: "launcher", label: "Home", description: "Where to begin." },
-  { name: "search", label: "Search & Reporting", description: "Searches, reports and alerts." },
+const PATH = "/apps/local";
+/** Without them an instance cannot be used. */
+const kept: readonly string[] = ["launcher", "search"];
+
+const changeable = [
+  "author",
+  "check_for_updates",
+  "configured",
+  "description",
+  "label",
+  "version",
+  "visible",
 ];
+/** Arguments of a new one, beside those that can be changed. `template` is what its pages would be made from. */
+const onlyNew = ["auth", "explicit_appname", "filename", "session", "template", "update"];
 
-export const appCollection: CollectionDeclaration = {
+function appEntry({ twin }: Viewer, row: AppRow): Entry {
+  const change = row.disabled ? "enable" : "disable";
+  const removable = !kept.includes(row.name);
+  return {
+    name: row.name,
+    path: `/servicesNS/nobody/system${PATH}/${encodeURIComponent(row.name)}`,
+    author: "nobody",
+    updatedMs: twin.startedMs,
+    links: {
+      list: "",
+      _reload: "_reload",
+      edit: "",
+      ...(removable && { remove: "", [change]: change }),
+    },
+    acl: { ...systemAcl, sharing: "app", removable },
+    fields: { optional: changeable, required: [], wildcard: [] },
+    content: {
+      author: row.author,
+      check_for_updates: true,
+      configured: row.configured,
+      core: kept.includes(row.name),
+      description: row.description,
+      details: "",
+      disabled: row.disabled,
+      label: row.label,
+      managed_by_deployment_client: false,
+      show_in_nav: true,
+      state_change_requires_restart: false,
+      version: row.version,
+      visible: row.visible,
+    },
+  };
+}
+
+const apps = ({ twin }: Viewer) => twin.tables.table("apps");
+
+/** What a request says of an app, as the row has it. */
+function changesOf({ arguments: given }: Call) {
+  const flag = (name: string) => (given.has(name) ? given.flag(name, false) : undefined);
+  const texts = ["author", "description", "label", "version"].map((name) => [name, given.get(name)]);
+  const flags = ["configured", "visible"].map((name) => [name, flag(name)]);
+  return Object.fromEntries([...texts, ...flags].filter(([, value]) => value !== undefined));
+}
+
+const setDisabled =
+  (disabled: boolean) =>
+  (call: Call, { name }: Entry) => {
+    if (kept.includes(name)) throw refused(400, `The app '${name}' cannot be switched off.`);
+    apps(call).update(name, { disabled });
+  };
+
+export const appCollection: ObjectDeclaration = {
   id: "app",
   title: "localapps",
-  path: "/apps/local",
+  path: PATH,
   what: "the apps",
+  one: "an app",
+  changeCapability: "edit_local_apps",
   links: { create: "_new", _reload: "_reload" },
   parameters: ["refresh"],
-  entries: ({ twin }) =>
-    apps.map(
-      ({ name, label, description }): Entry => ({
-        name,
-        path: `/servicesNS/nobody/system/apps/local/${name}`,
-        author: "nobody",
-        updatedMs: twin.startedMs,
-        links: { list: "", _reload: "_reload", edit: "" },
-        acl: { ...systemAcl, sharing: "app" },
-        fields: {
-          optional: [
-            "author",
-            "check_for_updates",
-            "configured",
-            "description",
-            "label",
-            "version",
-            "visible",
-          ],
-          required: [],
-          wildcard: [],
-        },
-        content: {
-          author: "",
-          check_for_updates: true,
-          configured: true,
-          core: true,
-          description,
-          details: "",
-          disabled: false,
-          label,
-          managed_by_deployment_client: false,
-          show_in_nav: true,
-          state_change_requires_restart: false,
-          version: VERSION,
-          visible: true,
-        },
-      }),
-    ),
+  settings: (name) => changeable.includes(name) || onlyNew.includes(name),
+  entries: (viewer) =>
+    apps(viewer)
+      .all()
+      .map((row) => appEntry(viewer, row)),
+  create(call, name) {
+    if (call.arguments.flag("filename", false)) {
+      throw refused(400, "Installing an app from a file is not served: make it by its name.");
+    }
+    if (apps(call).get(name)) throw refused(409, `App name=${name} already exists`);
+    apps(call).insert({ label: name, version: VERSION, visible: false, ...changesOf(call), name });
+    return name;
+  },
+  update(call, { name }) {
+    apps(call).update(name, changesOf(call));
+  },
+  remove(call, { name }) {
+    if (kept.includes(name)) throw refused(400, `The app '${name}' cannot be removed.`);
+    apps(call).remove(name);
+  },
+  actions: {
+    disable: { summary: "Switch an app off.", perform: setDisabled(true) },
+    enable: { summary: "Switch an app on.", perform: setDisabled(false) },
+  },
 };
 
-export const appOperations = collectionRoutes(appCollection);
+export const appOperations = [
+  ...objectRoutes(appCollection),
+  ...route({
+    id: "app.setup",
+    method: "GET",
+    path: `${PATH}/:name/setup`,
+    summary: "Say how an app is set up: none here has a page for it.",
+    async handle(call) {
+      const { name } = await askedEntry(call, appCollection);
+      throw refused(404, `Setup configuration file does not exist for app=${name}.`);
+    },
+  }),
+  ...route({
+    id: "app.update_info",
+    method: "GET",
+    path: `${PATH}/:name/update`,
+    summary: "Say whether there is a newer version of an app: there is none.",
+    async handle(call) {
+      const { fields: _, ...entry } = await askedEntry(call, appCollection);
+      return singleResponse(call, { ...entry, links: { list: "" }, content: {} }, "localapps", PATH, {});
+    },
+  }),
+];

@@ -23,7 +23,11 @@ export interface CollectionDeclaration {
   capability?: string;
   /** The name of the entry that is meant by what stands in the address; the same unless said. */
   nameOf?(asked: string): string;
-  entries(viewer: Viewer): readonly Entry[] | Promise<readonly Entry[]>;
+  /** @param params what stands at the `:name` segments of `path` */
+  entries(
+    viewer: Viewer,
+    params: Readonly<Record<string, string>>,
+  ): readonly Entry[] | Promise<readonly Entry[]>;
 }
 
 /** A collection as `rest` reads it. */
@@ -43,7 +47,7 @@ export function collectionRoutes(declaration: CollectionDeclaration): Operation<
       summary: `List ${what}.`,
       async handle(call) {
         checkArguments(call, known);
-        const page = pageOf(call, (await entries(call)).map(listed));
+        const page = pageOf(call, (await entries(call, call.request.params)).map(listed));
         return feedResponse(call, { ...feedOf(call, title, path, links), ...page });
       },
     }),
@@ -66,7 +70,7 @@ export function collectionRoutes(declaration: CollectionDeclaration): Operation<
 export async function askedEntry(call: Call, declaration: CollectionDeclaration): Promise<Entry> {
   const { name = "" } = call.request.params;
   const { entries, nameOf = (asked) => asked } = declaration;
-  return findEntry(await entries(call), nameOf(name));
+  return findEntry(await entries(call, call.request.params), nameOf(name));
 }
 
 /** @throws RestError 404 */
@@ -94,6 +98,14 @@ export function listed({ fields: _, ...entry }: Entry): Entry {
 }
 
 export function feedOf(call: Call, title: string, path: string, links: Readonly<Record<string, string>>) {
+  const named = (text: string) =>
+    text.replace(/:(\w+)/g, (_, name: string) => call.request.params[name] ?? "");
   const prefix = call.owner === undefined ? "/services" : `/servicesNS/${call.owner}/${call.app ?? "-"}`;
-  return { title, path: `${prefix}${path}`, updatedMs: call.twin.clock.now(), links, messages: [] };
+  return {
+    title: named(title),
+    path: `${prefix}${named(path)}`,
+    updatedMs: call.twin.clock.now(),
+    links,
+    messages: [],
+  };
 }

@@ -1,6 +1,5 @@
 /** Collections whose entries are made, changed and removed: declared by what each of that does to the world. */
 import type { Operation } from "../../sandbox/operation.ts";
-import { WorldRefusal } from "../../sandbox/world.ts";
 import type { LogQueryTwin } from "../log-query-twin.ts";
 import type { Entry } from "../output/entry.ts";
 import type { Call } from "./call.ts";
@@ -56,7 +55,7 @@ export function objectRoutes(declaration: ObjectDeclaration): Operation<LogQuery
   const { create, update, remove, share } = declaration;
   const needs = changeCapability === undefined ? {} : { capability: changeCapability };
   const change = (more: Omit<RouteDeclaration, "handle">, handle: RouteDeclaration["handle"]) =>
-    route({ ...needs, ...more, handle: (call) => worldly(() => handle(call)) });
+    route({ ...needs, ...more, handle });
   const asked = (call: Call) => askedEntry(call, declaration);
   const toChange = async (call: Call) => {
     const entry = await asked(call);
@@ -64,7 +63,14 @@ export function objectRoutes(declaration: ObjectDeclaration): Operation<LogQuery
     return entry;
   };
   const shown = async (call: Call, name: string, status = 200) =>
-    singleResponse(call, findEntry(await declaration.entries(call), name), title, path, links, status);
+    singleResponse(
+      call,
+      findEntry(await declaration.entries(call, call.request.params), name),
+      title,
+      path,
+      links,
+      status,
+    );
   const named = `${path}/:name`;
   return [
     ...collectionRoutes(declaration),
@@ -112,7 +118,7 @@ export function objectRoutes(declaration: ObjectDeclaration): Operation<LogQuery
           { id: `${id}.delete`, method: "DELETE", path: named, summary: `Remove ${one}.` },
           async (call) => {
             await remove(call, await toChange(call));
-            const page = pageOf(call, (await declaration.entries(call)).map(listed));
+            const page = pageOf(call, (await declaration.entries(call, call.request.params)).map(listed));
             return feedResponse(call, { ...feedOf(call, title, path, links), ...page });
           },
         )
@@ -169,14 +175,4 @@ function readSharing(call: Call): Sharing {
   if (owner === undefined) throw refused(400, "The following required arguments are missing: owner.");
   if (sharing === "user" || sharing === "app" || sharing === "global") return { owner, sharing };
   throw refused(400, 'The "sharing" argument must be one of: user, app, global.');
-}
-
-/** What the world does not take is a bad request. */
-async function worldly<Result>(work: () => Result | Promise<Result>): Promise<Result> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof WorldRefusal) throw refused(400, error.message);
-    throw error;
-  }
 }

@@ -9,19 +9,23 @@ import type { Viewer } from "./call.ts";
 import type { Collection } from "./collection.ts";
 import { indexCollection } from "./indexes.ts";
 import { jobCollection } from "./jobs.ts";
+import { messageCollection } from "./messages-to-admin.ts";
 import { roleCollection } from "./roles.ts";
 import { savedSearchCollection } from "./saved-searches.ts";
 import { infoCollection } from "./server.ts";
 import { userCollection } from "./users.ts";
+import { viewCollection } from "./views.ts";
 
 const collections: readonly Collection[] = [
   appCollection,
   indexCollection,
   infoCollection,
   jobCollection,
+  messageCollection,
   roleCollection,
   savedSearchCollection,
   userCollection,
+  viewCollection,
 ];
 
 /**
@@ -42,7 +46,7 @@ export async function restRows(twin: LogQueryTwin, path: string, user: string): 
     owner: owner === "" ? undefined : owner,
     app: app === "" ? undefined : app,
   };
-  const entries = await collection.entries(viewer);
+  const entries = await collection.entries(viewer, {});
   const name = decodeURIComponent(local.slice(collection.path.length + 1));
   const found = name === "" ? entries : entries.filter((entry) => entry.name === name);
   return rowsOf(found.map((entry) => flat(entry, twin)));

@@ -1,6 +1,7 @@
 /** What all routes of the management API have in common: their addresses, who may ask, the form of answers, errors. */
 import { QueryInterrupted, QueueFull } from "../../datasets/store/log-store.ts";
 import type { Method, Operation, VendorRequest, VendorResponse } from "../../sandbox/operation.ts";
+import { WorldRefusal } from "../../sandbox/world.ts";
 import type { LogQueryTwin } from "../log-query-twin.ts";
 import { SplError } from "../spl/spl-error.ts";
 import { Arguments, readArguments, refusalMode } from "./arguments.ts";
@@ -86,6 +87,8 @@ async function perform(
 export function asRestError(error: unknown): RestError {
   if (error instanceof RestError) return error;
   if (error instanceof SplError) return fatal(400, error.message);
+  // What the world does not take is a bad request.
+  if (error instanceof WorldRefusal) return refused(400, error.message);
   if (error instanceof QueueFull) {
     return refused(503, `Search not executed: ${error.message}.`);
   }

@@ -1,12 +1,12 @@
 /** Saved searches: listing, making, changing and removing them. */
-import { WorldRefusal } from "../../sandbox/world.ts";
-import type { Acl, Entry } from "../output/entry.ts";
+import type { Entry } from "../output/entry.ts";
 import { isoSecond } from "../output/timestamp.ts";
 import { nextTimes, parseCron } from "../saved/cron.ts";
 import { columnsOf, isSetting, settingsOf } from "../saved/settings.ts";
 import { withImplicitSearch } from "../spl/syntax/text.ts";
 import type { SavedSearchRow } from "../world/tables.ts";
-import { appOf, type Call, ownerOf, type Viewer } from "./call.ts";
+import { aclOf, addressOf, isVisible, newBelonging } from "./belonging.ts";
+import type { Call, Viewer } from "./call.ts";
 import { type Collection, feedOf, singleResponse } from "./collection.ts";
 import { checkArguments, feedResponse, pageArguments, pageOf } from "./entries.ts";
 import { type RestError, refused } from "./rest-error.ts";
@@ -20,16 +20,10 @@ const MOST_CHARACTERS = 1_000_000;
 
 /** The saved searches that the namespace shows. */
 export function visible(viewer: Viewer): SavedSearchRow[] {
-  const { owner, app, user } = viewer;
   return viewer.twin.tables
     .table("saved_searches")
     .all()
-    .filter((row) => {
-      if (row.sharing === "user" && row.owner !== user?.name && owner !== "-") return false;
-      return (
-        app === undefined || app === "-" || app === "system" || row.app === app || row.sharing === "global"
-      );
-    });
+    .filter((row) => isVisible(viewer, row));
 }
 
 /** @throws RestError 404 */
@@ -47,22 +41,7 @@ function findWritable(call: Call): SavedSearchRow {
   return row;
 }
 
-/** What is shared belongs to its app: administrators and power users change it. */
-function aclOf({ app, owner, sharing }: Pick<SavedSearchRow, "app" | "owner" | "sharing">): Acl {
-  const shared = sharing !== "user";
-  return {
-    app,
-    owner,
-    sharing,
-    read: shared ? ["*"] : [],
-    write: shared ? ["admin", "power"] : [],
-    removable: true,
-  };
-}
-
-export function savedPath({ name, owner, app }: SavedSearchRow): string {
-  return `/servicesNS/${encodeURIComponent(owner)}/${encodeURIComponent(app)}${PATH}/${encodeURIComponent(name)}`;
-}
+export const savedPath = (row: SavedSearchRow): string => addressOf(row, PATH, row.name);
 
 function entryOf(row: SavedSearchRow, { twin }: Viewer): Entry {
   const { timeZone, clock } = twin;
@@ -164,16 +143,6 @@ function defined<Members extends Record<string, unknown>>(members: Members): Par
   return Object.fromEntries(kept) as Partial<Members>;
 }
 
-/** Writes the row. @throws RestError 400 for what the world does not take */
-function stored<Result>(write: () => Result): Result {
-  try {
-    return write();
-  } catch (error) {
-    if (error instanceof WorldRefusal) throw refused(400, error.message);
-    throw error;
-  }
-}
-
 export const savedSearchOperations = [
   ...route({
     id: "saved_search.list",
@@ -210,11 +179,8 @@ export const savedSearchOperations = [
         const text = `Unable to create saved search with name '${name}'. A saved search with that name already exists.`;
         throw refused(409, text);
       }
-      const owner = ownerOf(call);
       const changes = changesOf(call, { search, settings: {} });
-      const sharing = owner === "nobody" ? ("app" as const) : ("user" as const);
-      checkWrite(call, `savedsearches/${name}`, aclOf({ owner, app: appOf(call), sharing }));
-      const row = stored(() => table.insert({ name, owner, app: appOf(call), sharing, ...changes }));
+      const row = table.insert({ name, ...newBelonging(call, `savedsearches/${name}`), ...changes });
       return savedResponse(call, row, 201);
     },
   }),
@@ -242,10 +208,7 @@ export const savedSearchOperations = [
     handle(call) {
       const row = findWritable(call);
       const changes = changesOf(call, row);
-      return savedResponse(
-        call,
-        stored(() => call.twin.tables.table("saved_searches").update(row.name, changes)) ?? row,
-      );
+      return savedResponse(call, call.twin.tables.table("saved_searches").update(row.name, changes) ?? row);
     },
   }),
   ...route({

@@ -4,8 +4,8 @@ import type { Content, Entry } from "../output/entry.ts";
 import { BUILD, SERVER_GUID, SERVER_NAME, VERSION } from "../product.ts";
 import { systemAcl } from "./acl.ts";
 import type { Viewer } from "./call.ts";
-import { type Collection, feedOf, singleResponse } from "./collection.ts";
-import { checkArguments, feedResponse, pageArguments } from "./entries.ts";
+import { type Collection, singleResponse } from "./collection.ts";
+import { checkArguments, pageArguments } from "./entries.ts";
 import { route } from "./route.ts";
 
 function infoContent({ twin }: Viewer): Record<string, Content> {
@@ -120,22 +120,6 @@ export const serverOperations = [
         content,
       };
       return singleResponse(call, entry, "server-settings", "/server/settings", {});
-    },
-  }),
-  // No message waits: a client that asks whether a restart is needed is told that none is.
-  ...route({
-    id: "message.list",
-    method: "GET",
-    path: "/messages",
-    summary: "List the messages to the administrator.",
-    handle(call) {
-      checkArguments(call, pageArguments);
-      const paging = { total: 0, perPage: 30, offset: 0 };
-      return feedResponse(call, {
-        ...feedOf(call, "messages", "/messages", { create: "_new" }),
-        entries: [],
-        paging,
-      });
     },
   }),
 ];

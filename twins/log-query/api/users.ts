@@ -1,11 +1,44 @@
 /** Accounts, and who asks. */
-import type { Entry } from "../output/entry.ts";
+import type { Content, Entry } from "../output/entry.ts";
+import { sha256 } from "../world/seed.ts";
 import type { UserRow } from "../world/tables.ts";
 import { systemAcl } from "./acl.ts";
-import { userOf, type Viewer } from "./call.ts";
-import { type CollectionDeclaration, collectionRoutes, singleResponse } from "./collection.ts";
+import { type Call, userOf, type Viewer } from "./call.ts";
+import { singleResponse } from "./collection.ts";
+import { type ObjectDeclaration, objectRoutes } from "./objects.ts";
+import { refused } from "./rest-error.ts";
 import { may, rightsOfUser } from "./rights.ts";
 import { route } from "./route.ts";
+
+const PATH = "/authentication/users";
+
+/** What an account has that nobody has chosen, and that has no effect here. */
+const preferences: Readonly<Record<string, Content>> = {
+  defaultAppIsUserOverride: false,
+  defaultAppSourceRole: "system",
+  lang: "",
+  "locked-out": false,
+  restart_background_jobs: null,
+  search_assistant: "compact",
+  search_auto_format: false,
+  search_line_numbers: false,
+  search_syntax_highlighting: "default-system-theme",
+  search_use_advanced_editor: true,
+  theme: "default_system_theme",
+};
+
+const changeable = [
+  "createrole",
+  "defaultApp",
+  "email",
+  "force-change-pass",
+  "oldpassword",
+  "password",
+  "realname",
+  "restart_background_jobs",
+  "roles",
+  "tz",
+];
 
 function userEntry(viewer: Viewer, user: UserRow, path: string): Entry {
   const { twin } = viewer;
@@ -14,13 +47,13 @@ function userEntry(viewer: Viewer, user: UserRow, path: string): Entry {
     path,
     author: "system",
     updatedMs: twin.startedMs,
-    links: { list: "", edit: "" },
-    acl: systemAcl,
+    links: { list: "", edit: "", remove: "" },
+    acl: { ...systemAcl, removable: true },
+    fields: { optional: changeable, required: [], wildcard: [] },
     content: {
+      ...preferences,
       capabilities: [...rightsOfUser(viewer, user).capabilities].sort(),
       defaultApp: user.default_app,
-      defaultAppIsUserOverride: false,
-      defaultAppSourceRole: "system",
       email: user.email,
       password: "********",
       realname: user.realname,
@@ -32,20 +65,55 @@ function userEntry(viewer: Viewer, user: UserRow, path: string): Entry {
   };
 }
 
-export const userCollection: CollectionDeclaration = {
+const users = ({ twin }: Viewer) => twin.tables.table("users");
+
+/** What a request says of an account, as the row has it. @throws RestError 400 */
+function changesOf(call: Call) {
+  const given = call.arguments;
+  const roles = given.all("roles").flatMap((role) => role.split(",").flatMap((one) => one.trim() || []));
+  const password = given.text("password");
+  const changes = {
+    email: given.get("email"),
+    realname: given.get("realname"),
+    default_app: given.text("defaultApp"),
+    roles: roles.length > 0 ? roles : undefined,
+    password_sha256: password === undefined ? undefined : sha256(password),
+  };
+  return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
+}
+
+export const userCollection: ObjectDeclaration = {
   id: "user",
   title: "users",
-  path: "/authentication/users",
+  path: PATH,
   what: "the accounts",
+  one: "an account",
+  changeCapability: "edit_user",
+  links: { create: "_new" },
+  settings: (name) => changeable.includes(name),
   entries: (viewer) =>
-    viewer.twin.tables
-      .table("users")
+    users(viewer)
       .all()
       // Who may not manage accounts sees no other than their own.
       .filter(({ name }) => name === userOf(viewer).name || may(viewer, "edit_user"))
-      .map((user) =>
-        userEntry(viewer, user, `/services/authentication/users/${encodeURIComponent(user.name)}`),
-      ),
+      .map((user) => userEntry(viewer, user, `/services${PATH}/${encodeURIComponent(user.name)}`)),
+  create(call, name) {
+    const password = call.arguments.text("password");
+    if (users(call).get(name)) throw refused(409, `User with name=${name} already exists`);
+    if (password === undefined) throw refused(400, "The following required arguments are missing: password.");
+    if (!call.arguments.has("roles")) throw refused(400, "A user must have at least one role.");
+    users(call).insert({ ...changesOf(call), name, password_sha256: sha256(password) });
+    return name;
+  },
+  update(call, { name }) {
+    users(call).update(name, changesOf(call));
+  },
+  remove(call, { name }) {
+    if (name === userOf(call).name) throw refused(400, "You cannot remove the account that you are using.");
+    const sessions = call.twin.tables.table("sessions");
+    for (const { key_sha256 } of sessions.find({ user: name })) sessions.remove(key_sha256);
+    users(call).remove(name);
+  },
 };
 
 export const userOperations = [
@@ -56,9 +124,10 @@ export const userOperations = [
     summary: "Say who asks, and what they may do.",
     handle(call) {
       const path = "/services/authentication/current-context/context";
-      const entry = { ...userEntry(call, userOf(call), path), name: "context", links: { list: "" } };
+      const { fields: _, ...user } = userEntry(call, userOf(call), path);
+      const entry = { ...user, name: "context", links: { list: "" } };
       return singleResponse(call, entry, "current-context", "/authentication/current-context", {});
     },
   }),
-  ...collectionRoutes(userCollection),
+  ...objectRoutes(userCollection),
 ];

@@ -40,6 +40,8 @@ export interface Entry {
     readonly wildcard: readonly string[];
   };
   readonly content: Readonly<Record<string, Content>>;
+  /** The content, where it is a text and no members. */
+  readonly text?: string;
 }
 
 export interface Feed {
@@ -127,9 +129,9 @@ function entryElement(entry: Entry, place: Place, indent: string, attributes: st
     published,
     `${inner}<author>\n${inner}  <name>${xmlText(entry.author)}</name>\n${inner}</author>\n`,
     ...Object.entries(entry.links).map(([rel, last]) => linkXml(rel, addressOf(entry.path, last), inner)),
-    `${inner}<content type="text/xml">\n`,
-    dictXml(content, `${inner}  `),
-    `${inner}</content>\n`,
+    entry.text === undefined
+      ? `${inner}<content type="text/xml">\n${dictXml(content, `${inner}  `)}${inner}</content>\n`
+      : `${inner}<content type="text">${xmlText(entry.text)}</content>\n`,
     `${indent}</entry>\n`,
   ].join("");
 }
@@ -225,7 +227,7 @@ export function entryJson(entry: Entry, place: Place): object {
     author,
     acl: aclContent(acl, place),
     ...(fields === undefined ? {} : { fields }),
-    content: isJob ? content : { "eai:acl": null, ...content },
+    content: entry.text ?? (isJob ? content : { "eai:acl": null, ...content }),
   };
 }
 

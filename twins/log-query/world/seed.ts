@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "../../sandbox/clock.ts";
 import type { Tables } from "../../sandbox/world.ts";
+import { VERSION } from "../product.ts";
 import { shippedRoles } from "./roles.ts";
 
 /** The account that there is from the start. */
@@ -29,6 +30,18 @@ const stockSearches = [
   },
 ];
 
+/** Apps that a fresh instance has. */
+const stockApps = [
+  { name: "launcher", label: "Home", description: "Where to begin." },
+  { name: "search", label: "Search & Reporting", description: "Searches, reports and alerts." },
+  {
+    name: "splunk_httpinput",
+    label: "splunk_httpinput",
+    description: "The event collector.",
+    visible: false,
+  },
+];
+
 export const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 /** @param index that events are in when they name none */
@@ -49,6 +62,7 @@ export function seedTables(clock: Clock, index: string): Tables {
     sessions: [{ key_sha256: sha256(SEED_TOKEN), user: SEED_USER, kind: "token", created_at: now }],
     indexes: [...new Set([...INDEXES, index])].sort().map((name) => ({ name })),
     hec_tokens: [{ name: "splunk_hec_token", token_sha256: sha256(SEED_HEC_TOKEN), index }],
+    apps: stockApps.map((app) => ({ ...app, version: VERSION, configured: true })),
     conf_stanzas: ["inputs/http", "limits/http_input"].map((name) => ({ name, app: "splunk_httpinput" })),
   };
 }

@@ -1,0 +1,162 @@
+/** Configuration as files, stanzas and keys, one below the other: `properties`. */
+import { confFileNames, createConfFile, DEFAULT_STANZA, elsewhere } from "../conf/files.ts";
+import type { Entry } from "../output/entry.ts";
+import { systemAcl } from "./acl.ts";
+import { appOf, type Call } from "./call.ts";
+import { feedOf } from "./collection.ts";
+import { fileOf } from "./configs.ts";
+import { feedResponse, pageOf } from "./entries.ts";
+import { messagesResponse } from "./messages.ts";
+import { givenSettings } from "./objects.ts";
+import { notFound, refused } from "./rest-error.ts";
+import { type RouteDeclaration, route } from "./route.ts";
+
+const PATH = "/properties";
+const fileName = /^[\w-]+$/;
+
+/** Names, and with each what it holds, as a feed. */
+function listing(call: Call, title: string, path: string, items: readonly (readonly [string, string])[]) {
+  const entries = items.map(
+    ([name, text]): Entry => ({
+      name,
+      path: `/services${path}/${encodeURIComponent(name)}`,
+      author: "system",
+      updatedMs: call.twin.startedMs,
+      links: {},
+      acl: systemAcl,
+      content: {},
+      text,
+    }),
+  );
+  return feedResponse(call, { ...feedOf(call, title, path, {}), ...pageOf(call, entries) });
+}
+
+const named = (call: Call) => {
+  const { file = "", stanza = "", key = "" } = call.request.params;
+  return { file, stanza, key };
+};
+
+/** @throws RestError 404 */
+function stanzaOf(call: Call) {
+  const { file, stanza } = named(call);
+  const stanzas = fileOf(call, file);
+  if (stanza !== DEFAULT_STANZA && !stanzas.names().includes(stanza)) throw notFound();
+  return { stanzas, stanza };
+}
+
+function modified(call: Call, count: number) {
+  const text = `Successfully modified ${count} key${count === 1 ? "" : "s"}`;
+  return messagesResponse(200, [{ type: "INFO", text }], call.mode);
+}
+
+const reading: Pick<RouteDeclaration, "id" | "method" | "capability"> = {
+  id: "property.list",
+  method: "GET",
+  capability: "rest_properties_get",
+};
+const writing: Pick<RouteDeclaration, "id" | "method" | "capability"> = {
+  id: "property.set",
+  method: "POST",
+  capability: "rest_properties_set",
+};
+
+export const propertyOperations = [
+  ...route({
+    ...reading,
+    path: PATH,
+    summary: "List the configuration files.",
+    handle: (call) =>
+      listing(
+        call,
+        "properties",
+        PATH,
+        confFileNames(call.twin.tables).map((name) => [name, ""]),
+      ),
+  }),
+  ...route({
+    ...writing,
+    path: PATH,
+    summary: "Make a configuration file.",
+    handle(call) {
+      const file = call.arguments.text("__conf");
+      if (file === undefined) throw refused(400, "The following required arguments are missing: __conf.");
+      if (!fileName.test(file)) throw refused(400, `Invalid value "${file}" for argument "__conf".`);
+      if (elsewhere[file] === undefined && !confFileNames(call.twin.tables).includes(file)) {
+        createConfFile(call.twin.tables, file, appOf(call));
+      }
+      return { status: 201 };
+    },
+  }),
+  ...route({
+    ...reading,
+    path: `${PATH}/:file`,
+    summary: "List the stanzas of a configuration file.",
+    handle(call) {
+      const { file } = named(call);
+      const names = new Set([DEFAULT_STANZA, ...fileOf(call, file).names()]);
+      return listing(
+        call,
+        file,
+        `${PATH}/${file}`,
+        [...names].map((name) => [name, ""]),
+      );
+    },
+  }),
+  ...route({
+    ...writing,
+    path: `${PATH}/:file`,
+    summary: "Make a stanza of a configuration file.",
+    handle(call) {
+      const stanza = call.arguments.text("__stanza");
+      if (stanza === undefined) throw refused(400, "The following required arguments are missing: __stanza.");
+      const stanzas = fileOf(call, named(call).file);
+      if (!stanzas.names().includes(stanza)) stanzas.write(stanza, {});
+      return { status: 201 };
+    },
+  }),
+  ...route({
+    ...reading,
+    path: `${PATH}/:file/:stanza`,
+    summary: "List the settings of a stanza.",
+    handle(call) {
+      const { stanzas, stanza } = stanzaOf(call);
+      const path = `${PATH}/${named(call).file}/${encodeURIComponent(stanza)}`;
+      return listing(call, stanza, path, Object.entries(stanzas.settings(stanza)));
+    },
+  }),
+  ...route({
+    ...writing,
+    path: `${PATH}/:file/:stanza`,
+    summary: "Change settings of a stanza.",
+    handle(call) {
+      const { stanzas, stanza } = stanzaOf(call);
+      const settings = givenSettings(call);
+      stanzas.write(stanza, settings);
+      return modified(call, Object.keys(settings).length);
+    },
+  }),
+  ...route({
+    ...reading,
+    id: "property.get",
+    path: `${PATH}/:file/:stanza/:key`,
+    summary: "Say what a setting is.",
+    handle(call) {
+      const { stanzas, stanza } = stanzaOf(call);
+      const value = stanzas.settings(stanza)[named(call).key];
+      if (value === undefined) throw notFound();
+      return { status: 200, headers: { "content-type": "text/plain; charset=UTF-8" }, body: value };
+    },
+  }),
+  ...route({
+    ...writing,
+    path: `${PATH}/:file/:stanza/:key`,
+    summary: "Change a setting.",
+    handle(call) {
+      const { stanzas, stanza } = stanzaOf(call);
+      const value = call.arguments.get("value");
+      if (value === undefined) throw refused(400, "The following required arguments are missing: value.");
+      stanzas.write(stanza, { [named(call).key]: value });
+      return modified(call, 1);
+    },
+  }),
+];

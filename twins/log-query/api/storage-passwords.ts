@@ -1,0 +1,87 @@
+/** Passwords that apps keep: shown in clear to who may see them, and to nobody else. */
+import type { Entry } from "../output/entry.ts";
+import type { StoragePasswordRow } from "../world/conf-tables.ts";
+import { aclOf, addressOf, isVisible, newBelonging } from "./belonging.ts";
+import type { Call, Viewer } from "./call.ts";
+import { type ObjectDeclaration, objectRoutes } from "./objects.ts";
+import { refused } from "./rest-error.ts";
+
+const PATH = "/storage/passwords";
+
+const passwords = ({ twin }: Viewer) => twin.tables.table("storage_passwords");
+
+const escaped = (text: string) => text.replace(/[\\:]/g, (char) => `\\${char}`);
+/** What a password is found by: its realm and its user. */
+const nameOf = (realm: string, username: string) => `${escaped(realm)}:${escaped(username)}:`;
+
+function passwordEntry({ twin }: Viewer, row: StoragePasswordRow): Entry {
+  return {
+    name: row.name,
+    path: addressOf(row, PATH, row.name),
+    author: row.owner,
+    updatedMs: twin.startedMs,
+    links: { list: "", _reload: "_reload", edit: "", remove: "" },
+    acl: aclOf(row),
+    fields: { optional: ["realm"], required: ["password"], wildcard: [] },
+    content: {
+      // A password that came with a snapshot of another process cannot be turned back.
+      clear_password: twin.clear.of(row.password_sha256) ?? "",
+      encr_password: `$7$${Buffer.from(row.password_sha256, "hex").toString("base64")}`,
+      password: "********",
+      realm: row.realm,
+      username: row.username,
+    },
+  };
+}
+
+/** @throws RestError 400 */
+function givenDigest(call: Call): string {
+  const password = call.arguments.text("password");
+  if (password === undefined) throw refused(400, "The following required arguments are missing: password.");
+  return call.twin.clear.keep(password);
+}
+
+export const storagePasswordCollection: ObjectDeclaration = {
+  id: "storage_password",
+  title: "passwords",
+  path: PATH,
+  what: "the passwords that apps keep",
+  one: "a password",
+  capability: "list_storage_passwords",
+  changeCapability: "edit_storage_passwords",
+  links: { create: "_new", _reload: "_reload", _acl: "_acl" },
+  nameOf: (asked) => (asked.includes(":") ? asked : nameOf("", asked)),
+  settings: (name) => name === "password" || name === "realm",
+  entries: (viewer) =>
+    passwords(viewer)
+      .all()
+      .filter((row) => isVisible(viewer, row))
+      .map((row) => passwordEntry(viewer, row)),
+  create(call, username) {
+    const realm = call.arguments.get("realm") ?? "";
+    const name = nameOf(realm, username);
+    const password_sha256 = givenDigest(call);
+    if (passwords(call).get(name)) {
+      throw refused(409, `Cannot create credential: realm=${realm}, user=${username} already exists.`);
+    }
+    passwords(call).insert({
+      name,
+      realm,
+      username,
+      password_sha256,
+      ...newBelonging(call, `passwords/${name}`),
+    });
+    return name;
+  },
+  update(call, { name }) {
+    passwords(call).update(name, { password_sha256: givenDigest(call) });
+  },
+  remove(call, { name }) {
+    passwords(call).remove(name);
+  },
+  share(call, { name }, sharing) {
+    passwords(call).update(name, sharing);
+  },
+};
+
+export const storagePasswordOperations = objectRoutes(storagePasswordCollection);

@@ -1,0 +1,73 @@
+/** Dashboards and other pages: kept and given back, and shown to nobody. */
+import type { Entry } from "../output/entry.ts";
+import type { ViewRow } from "../world/conf-tables.ts";
+import { aclOf, addressOf, isVisible, newBelonging } from "./belonging.ts";
+import type { Viewer } from "./call.ts";
+import { givenSettings, type ObjectDeclaration, objectRoutes } from "./objects.ts";
+import { refused } from "./rest-error.ts";
+
+const PATH = "/data/ui/views";
+
+const views = ({ twin }: Viewer) => twin.tables.table("views");
+
+function viewEntry({ twin }: Viewer, row: ViewRow): Entry {
+  const [, root = ""] = /<\s*([A-Za-z_][\w.-]*)/.exec(row.data.replace(/<[?!][^>]*>/g, "")) ?? [];
+  const [, label = row.name] = /<label>([^<]*)<\/label>/.exec(row.data) ?? [];
+  return {
+    name: row.name,
+    path: addressOf(row, PATH, row.name),
+    author: row.owner,
+    updatedMs: twin.startedMs,
+    links: { list: "", _reload: "_reload", edit: "", remove: "", move: "move" },
+    acl: aclOf(row),
+    fields: { optional: ["eai:type"], required: ["eai:data"], wildcard: [] },
+    content: {
+      disabled: false,
+      "eai:appName": row.app,
+      "eai:data": row.data,
+      "eai:digest": "",
+      "eai:type": "views",
+      "eai:userName": row.owner,
+      isDashboard: root === "dashboard" || root === "form",
+      isVisible: true,
+      label,
+      rootNode: root,
+    },
+  };
+}
+
+export const viewCollection: ObjectDeclaration = {
+  id: "view",
+  title: "views",
+  path: PATH,
+  what: "the dashboards and other pages",
+  one: "a page",
+  links: { create: "_new", _reload: "_reload", _acl: "_acl" },
+  parameters: ["digest"],
+  settings: (name) => name === "eai:data" || name === "eai:type",
+  entries: (viewer) =>
+    views(viewer)
+      .all()
+      .filter((row) => isVisible(viewer, row))
+      .map((row) => viewEntry(viewer, row)),
+  create(call, name) {
+    const { "eai:data": data = "" } = givenSettings(call);
+    if (data.trim() === "") throw refused(400, "The following required arguments are missing: eai:data.");
+    if (views(call).get(name)) throw refused(409, `An object with name=${name} already exists`);
+    views(call).insert({ name, data, ...newBelonging(call, `views/${name}`) });
+    return name;
+  },
+  update(call, { name }) {
+    const { "eai:data": data = "" } = givenSettings(call);
+    if (data.trim() === "") throw refused(400, "The following required arguments are missing: eai:data.");
+    views(call).update(name, { data });
+  },
+  remove(call, { name }) {
+    views(call).remove(name);
+  },
+  share(call, { name }, sharing) {
+    views(call).update(name, sharing);
+  },
+};
+
+export const viewOperations = objectRoutes(viewCollection);
