@@ -39,7 +39,7 @@ test("apps are made, changed, switched off and removed; those of the product sta
 test("accounts are made, changed and removed, and log in with what they were given", async () => {
   const users = service.users();
   const user = await users.create({
-    name: "Dana",
+    name: "dana",
     password: "dana-secret-1",
     roles: ["user"],
     realname: "Dana",
