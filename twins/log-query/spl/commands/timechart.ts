@@ -44,6 +44,8 @@ export const timechart = defineCommand({
     const row: Group = {
       name: "_time",
       value: { type: "number", multi: false, sql: buckets.bucket(rowTime(input)) },
+      // All that are left have a time.
+      optional: true,
     };
     const dated = filter(input, sql`${rowTime(input)} IS NOT NULL`);
     const site = async (rows: Relation) => {

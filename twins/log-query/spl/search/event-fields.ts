@@ -15,24 +15,41 @@ export function rawText(fields: FieldCatalog): Sql {
   return field?.type === "text" && !field.multi ? sql`coalesce(${columnOf(field)}, _source)` : raw("_source");
 }
 
-/**
- * Seconds since the epoch, with a fraction; NULL for an event that does not say when it happened.
- * @returns `column`: the TIMESTAMP that it comes from, by which a range of time is found fast
- */
-export function timeOf(fields: FieldCatalog): { seconds: Sql; column: Sql | undefined } {
-  const field = fields.get("_time") ?? fields.timeField;
-  if (field === undefined || field.multi) return { seconds: raw("CAST(NULL AS DOUBLE)"), column: undefined };
-  const column = columnOf(field);
-  if (field.type === "date") return { seconds: sql`(epoch_us(${column}) / 1e6)`, column };
-  return { seconds: sql`TRY_CAST(${column} AS DOUBLE)`, column: undefined };
+/** When events happened, as the store keeps it: a TIMESTAMP, by which they are found and put in order fast, or seconds. */
+export interface EventTime {
+  /** Of an event of `documents`; NULL for one that does not say when it happened. */
+  readonly moment: Sql;
+  /** A moment that is known. @param ms since the epoch */
+  at(ms: number): Sql;
+  /** Seconds since the epoch, with a fraction: DOUBLE. */
+  seconds(moment: Sql): Sql;
+  timestamp(moment: Sql): Sql;
 }
 
-/**
- * All fields of events, by name in code point order, over `(SELECT *, … AS "#order0" FROM documents)`, where `#order0` is the
- * event's time in seconds.
- */
-export function eventFields(fields: FieldCatalog): Output[] {
+export function timeOf(fields: FieldCatalog): EventTime {
+  const field = fields.get("_time") ?? fields.timeField;
+  if (field?.type === "date" && !field.multi) {
+    return {
+      moment: columnOf(field),
+      at: (ms) => sql`make_timestamp(CAST(${BigInt(Math.round(ms * 1000))} AS BIGINT))`,
+      seconds: (moment) => sql`epoch(${moment})`,
+      timestamp: (moment) => moment,
+    };
+  }
+  const isKnown = field !== undefined && !field.multi;
+  return {
+    moment: isKnown ? sql`TRY_CAST(${columnOf(field)} AS DOUBLE)` : raw("CAST(NULL AS DOUBLE)"),
+    at: (ms) => sql`CAST(${ms / 1000} AS DOUBLE)`,
+    seconds: (moment) => moment,
+    timestamp: (moment) => sql`make_timestamp(CAST(${moment} * 1e6 AS BIGINT))`,
+  };
+}
+
+/** All fields of events, by name in code point order, over `documents` with its columns. @param moment of each event; never NULL */
+export function eventFields(fields: FieldCatalog, moment: Sql): Output[] {
   const text = rawText(fields);
+  const time = timeOf(fields);
+  const seconds = time.seconds(moment);
   const values = new Map<string, Typed>();
   for (const field of fields.all()) values.set(field.name, datasetValue(field));
   const fallback = (name: string, value: Typed) => {
@@ -40,9 +57,9 @@ export function eventFields(fields: FieldCatalog): Output[] {
     values.set(name, own === undefined ? value : preferred(own, value));
   };
   values.set("_raw", { type: "text", multi: false, sql: text });
-  values.set("_time", number(raw('"#order0"')));
+  values.set("_time", number(seconds));
   values.set("_sourcetype", preferredText(values.get("sourcetype"), DEFAULT_SOURCETYPE));
-  fallback("_indextime", number(raw('floor("#order0")')));
+  fallback("_indextime", number(sql`floor(${seconds})`));
   fallback("host", constant(SERVER_NAME));
   fallback("source", constant(DEFAULT_SOURCE));
   fallback("sourcetype", constant(DEFAULT_SOURCETYPE));
@@ -50,7 +67,7 @@ export function eventFields(fields: FieldCatalog): Output[] {
   fallback("splunk_server", constant(SERVER_NAME));
   fallback("linecount", number(sql`(length(${text}) - length(replace(${text}, chr(10), '')) + 1)`));
   fallback("punct", { type: "text", multi: false, sql: punctuation(text) });
-  for (const [name, value] of datePieces()) fallback(name, value);
+  for (const [name, value] of datePieces(time.timestamp(moment))) fallback(name, value);
   for (const [name, value] of timePlace(fields, text)) fallback(name, value);
   return [...values]
     .map(([name, value]) => ({ name, value }))
@@ -116,8 +133,7 @@ function punctuation(text: Sql): Sql {
   return sql`left(translate(${marks}, ' ' || chr(9), '_t'), 30)`;
 }
 
-function datePieces(): [string, Typed][] {
-  const at = raw(`make_timestamp(CAST("#order0" * 1e6 AS BIGINT))`);
+function datePieces(at: Sql): [string, Typed][] {
   const part = (name: string) => number(sql`date_part(${name}, ${at})`);
   const named = (format: string): Typed => ({
     type: "text",

@@ -2,7 +2,7 @@
 import { raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { filter, type Relation, selected } from "../relation.ts";
 import type { SearchContext, TimeRange } from "../search-context.ts";
-import { eventFields, timeOf } from "./event-fields.ts";
+import { type EventTime, eventFields, timeOf } from "./event-fields.ts";
 
 /** The column of events with their number in the store. */
 export const ROW_COLUMN = "#order1";
@@ -21,26 +21,21 @@ export function eventsRelation(context: SearchContext, predicate?: Sql, among = 
   const { fields, nextRow } = context.store;
   const time = timeOf(fields);
   // An event that does not say when it happened is one of now.
-  const nowSeconds = sql`CAST(${context.nowMs / 1000} AS DOUBLE)`;
-  const events = sql`SELECT *, coalesce(${time.seconds}, ${nowSeconds}) AS "#order0", _row AS "#order1" FROM documents AS d WHERE _row < CAST(${nextRow} AS BIGINT) AND ${among} AND ${within(context, time)}`;
+  const moment = sql`coalesce(${time.moment}, ${time.at(context.nowMs)})`;
+  const events = sql`SELECT *, ${moment} AS "#order0", _row AS "#order1" FROM documents AS d WHERE _row < CAST(${nextRow} AS BIGINT) AND ${among} AND ${within(context, time)}`;
   const relation = {
-    ...selected(events, eventFields(fields), newestFirst, "events"),
+    ...selected(events, eventFields(fields, raw('"#order0"')), newestFirst, "events"),
     range: context.range,
     ofEvents: true,
   } as const;
   return predicate === undefined ? relation : filter(relation, predicate);
 }
 
-function within(context: SearchContext, { seconds, column }: ReturnType<typeof timeOf>): Sql {
+function within(context: SearchContext, { moment, at }: EventTime): Sql {
   const { earliestMs, latestMs } = context.range;
   if (earliestMs === undefined && latestMs === undefined) return raw("true");
-  const bound = (ms: number) =>
-    column === undefined
-      ? sql`CAST(${ms / 1000} AS DOUBLE)`
-      : sql`make_timestamp(CAST(${BigInt(Math.round(ms * 1000))} AS BIGINT))`;
-  const moment = column ?? seconds;
-  const from = earliestMs === undefined ? raw("true") : sql`${moment} >= ${bound(earliestMs)}`;
-  const until = latestMs === undefined ? raw("true") : sql`${moment} < ${bound(latestMs)}`;
+  const from = earliestMs === undefined ? raw("true") : sql`${moment} >= ${at(earliestMs)}`;
+  const until = latestMs === undefined ? raw("true") : sql`${moment} < ${at(latestMs)}`;
   const undated = holdsNow(context.range, context.nowMs) ? sql` OR ${moment} IS NULL` : raw("");
   return sql`((${from} AND ${until})${undated})`;
 }

@@ -6,7 +6,7 @@ import { commandError } from "../spl-error.ts";
 import { numberOf, type Typed, textOf } from "../typed.ts";
 import type { Aggregation, Measure } from "./aggregation.ts";
 import { type Group, type Grouped, grouped, groupOrder } from "./group.ts";
-import type { SeriesCondition, SeriesOptions } from "./series-options.ts";
+import type { Selection, SeriesCondition, SeriesOptions } from "./series-options.ts";
 import type { Site } from "./site.ts";
 
 export const DEFAULT_SERIES = 10;
@@ -68,8 +68,10 @@ export async function longForm(request: SeriesRequest, context: SearchContext): 
     MAX_KEPT,
   );
   const names = JSON.stringify(rows.map(([name]) => name));
-  const isKept = sql`list_contains(from_json(${names}, '["VARCHAR"]'), ${text})`;
-  return asLong(await grouped(input, [row, series(label(text, isKept, options), false)], aggregations, site));
+  const isNamed = sql`list_contains(from_json(${names}, '["VARCHAR"]'), ${text})`;
+  return asLong(
+    await grouped(input, [row, series(label(text, isNamed, options), false)], aggregations, site),
+  );
 }
 
 const MAX_KEPT = 100_000;
@@ -113,20 +115,25 @@ function weighted(aggregations: readonly Aggregation[]): Measure[] {
   );
 }
 
-/** The parts, with whether their series is kept. */
+/** The parts, with whether their series is kept. They are made once: a window over them would have DuckDB make them twice. */
 function ranked(parts: Grouped, { selection, name, counts }: Chosen, countIndex: number): Sql {
   const measured = parts.aggregates[counts ? countIndex : 0]?.value;
   const value = measured === undefined ? raw("0") : numberOf(measured);
-  const score = sql`coalesce(${raw(counts ? "fsum" : name)}(CAST(${value} AS DOUBLE)) OVER (PARTITION BY "#g1"), 0)`;
-  const scored = sql`SELECT *, ${score} AS "#score" FROM (${parts.select}) AS r`;
+  const score = sql`coalesce(${raw(counts ? "fsum" : name)}(CAST(${value} AS DOUBLE)), 0)`;
+  const series = sql`SELECT "#g1" AS "#name", ${score} AS "#score" FROM "#parts" GROUP BY 1`;
+  const kept = sql`SELECT "#name", ("#name" IS NOT NULL AND ${isKept(selection)}) AS "#kept" FROM (${series}) AS r`;
+  return sql`WITH "#parts" AS MATERIALIZED (${parts.select}) SELECT p.*, k."#kept" FROM "#parts" AS p JOIN (${kept}) AS k ON p."#g1" IS NOT DISTINCT FROM k."#name"`;
+}
+
+/** Of a series with its `#score`. */
+function isKept(selection: Selection): Sql {
   if (selection.kind === "threshold") {
-    const kept = sql`"#score" ${raw(selection.comparator)} CAST(${selection.value} AS DOUBLE)`;
-    return sql`SELECT *, ("#g1" IS NOT NULL AND ${kept}) AS "#kept" FROM (${scored}) AS r`;
+    return sql`"#score" ${raw(selection.comparator)} CAST(${selection.value} AS DOUBLE)`;
   }
   const direction = raw(selection.end === "top" ? "DESC" : "ASC");
-  const rank = sql`dense_rank() OVER (ORDER BY "#g1" IS NULL, "#score" ${direction}, "#g1")`;
+  const rank = sql`row_number() OVER (ORDER BY "#name" IS NULL, "#score" ${direction}, "#name")`;
   const inside = sql`(${rank} <= CAST(${selection.count} AS BIGINT))`;
-  return sql`SELECT *, ("#g1" IS NOT NULL AND ${selection.inside ? inside : sql`NOT ${inside}`}) AS "#kept" FROM (${scored}) AS r`;
+  return selection.inside ? inside : sql`NOT ${inside}`;
 }
 
 /** The name of a series; NULL for one that is not shown. */
