@@ -60,6 +60,14 @@ export const logQueryManual: TwinManual = {
       text: "Real-time searches are refused.",
     },
     {
+      id: "splunk.arguments",
+      text: "An argument of a search that is not served is a 400 that names it; one that is unknown is kept with the job, and its search.log says that it has no effect.",
+    },
+    {
+      id: "splunk.inactivity",
+      text: "auto_cancel and auto_pause count the sandbox's clock; what counts as a question is one about that very job.",
+    },
+    {
       id: "splunk.statements",
       text: "The statements that a search ran as are in its search.log.",
     },

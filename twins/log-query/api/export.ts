@@ -8,6 +8,7 @@ import { writeRaw } from "../output/write-raw.ts";
 import { type RawMarkup, RESULTS_DECLARATION, resultElements, resultsHead } from "../output/write-xml.ts";
 import type { Call } from "./call.ts";
 import { readJobRequest } from "./job-arguments.ts";
+import { checkJobParameters } from "./job-parameters.ts";
 import { failedJob } from "./job-results.ts";
 import { startJobNow } from "./jobs.ts";
 import { JSON_TYPE, XML_TYPE } from "./messages.ts";
@@ -26,6 +27,7 @@ async function exported(call: Call) {
   // The search is in `search`, and all of its results are meant unless a number is given.
   const wanted = { ...given, search: undefined, count: call.arguments.integer("count", 0) };
   const markup = markupOf(wanted.segmentation);
+  checkJobParameters(call);
   const job = startJobNow(call, readJobRequest(call));
   const leave = () => call.twin.jobs.remove(job.sid);
   call.request.signal.addEventListener("abort", leave, { once: true });

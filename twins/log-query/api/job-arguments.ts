@@ -41,7 +41,7 @@ export function readJobRequest(call: Call, more: Partial<JobRequest> = {}): JobR
     app: given.text("namespace") ?? appOf(call),
     sid,
     savedSearch: undefined,
-    label: "",
+    label: given.text("label") ?? "",
     nowMs,
     maxCount: Math.min(
       given.integer("max_count", defaultLimits.maxResultRows, 1),

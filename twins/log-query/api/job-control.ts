@@ -14,8 +14,14 @@ const actions: Record<string, (job: Job, call: Call) => string> = {
     twin.jobs.remove(job.sid);
     return "Search job cancelled.";
   },
-  disablepreview: () => "Search job results preview disabled.",
-  enablepreview: () => "Search job results preview enabled.",
+  disablepreview(job) {
+    job.previews = false;
+    return "Search job results preview disabled.";
+  },
+  enablepreview(job) {
+    job.previews = true;
+    return "Search job results preview enabled.";
+  },
   finalize(job) {
     job.finalize();
     return "Search job finalized.";

@@ -83,7 +83,11 @@ function lifeOf(job: Job, row: JobRow, timeZone: string, nowMs: number): Record<
     workload_pool: "",
     messages: row.messages.map(({ type, text }) => ({ type, text })),
     request: row.request,
-    runtime: { auto_cancel: "0", auto_pause: "0" },
+    runtime: {
+      auto_cancel: String(job.options.autoCancelS),
+      auto_pause: String(job.options.autoPauseS),
+    },
+    ...customOf(row),
     searchProviders: [SERVER_NAME],
   };
 }
@@ -98,6 +102,7 @@ function countersOf(job: Job, row: JobRow, figures: JobFigures | undefined): Rec
       .map(({ name, rawArgs }) => `${name} ${rawArgs}`.trim())
       .join(" | ");
   const eventSearch = part(0, onEvents);
+  const { keepsEvents } = job;
   const events = row.event_count ?? figures?.found.count ?? 0;
   const earliestMs = row.earliest_at === null ? 0 : Date.parse(row.earliest_at);
   const latestMs = Date.parse(row.latest_at ?? row.created_at);
@@ -113,18 +118,18 @@ function countersOf(job: Job, row: JobRow, figures: JobFigures | undefined): Rec
     bundleVersion: "1",
     canSummarize: onEvents < commands.length && commands[onEvents]?.name === "stats",
     dropCount: 0,
-    eventAvailableCount: onEvents === commands.length ? row.result_count : events,
+    eventAvailableCount: onEvents === commands.length ? row.result_count : keepsEvents ? events : 0,
     eventCount: events,
     eventFieldCount: job.events?.columns.length ?? 0,
     eventIsStreaming: commands.slice(0, onEvents).every(({ kind }) => kind === "streaming"),
-    eventIsTruncated: false,
+    eventIsTruncated: !keepsEvents,
     eventSearch,
     eventSorting: job.events === undefined ? "none" : "desc",
     indexEarliestTime: figures?.found.earliest === undefined ? 0 : Math.floor(figures.found.earliest),
     indexLatestTime: figures?.found.latest === undefined ? 0 : Math.floor(figures.found.latest),
     isBatchModeSearch: false,
     isEventsPreviewEnabled: false,
-    isPreviewEnabled: false,
+    isPreviewEnabled: job.previews ?? false,
     isRealTimeSearch: false,
     isRemoteTimeline: false,
     isTimeCursored: true,
@@ -153,6 +158,14 @@ function countersOf(job: Job, row: JobRow, figures: JobFigures | undefined): Rec
     searchTotalEliminatedBucketsCount: 0,
     performance: { ...counted, ...performance },
   };
+}
+
+/** The properties that somebody has given it. */
+function customOf({ request }: JobRow): Record<string, Content> {
+  const given = Object.entries(request).flatMap(([name, value]): [string, Content][] =>
+    name.startsWith("custom.") ? [[name.slice("custom.".length), value]] : [],
+  );
+  return given.length === 0 ? {} : { custom: Object.fromEntries(given) };
 }
 
 function round(seconds: number): number {

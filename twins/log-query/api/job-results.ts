@@ -87,6 +87,7 @@ async function foundBy(call: Call, job: Job, of: ResultsKind): Promise<Found | u
     }
     case "results_preview": {
       const preview = !job.isOver;
+      if (preview && job.previews === false) return undefined;
       return { rows: await job.preview(PREVIEW_ROWS), isEvents: job.isEvents, preview };
     }
     case "events": {
@@ -103,7 +104,7 @@ const noRows: Rows = { fields: [], rows: [] };
 async function eventsOf(call: Call, job: Job): Promise<Rows> {
   const range = readRange(call, job.request.nowMs ?? job.createdMs);
   if (job.isEvents && job.rows) return rowsWithin(job.rows, range);
-  if (job.events === undefined) return noRows;
+  if (job.events === undefined || !job.keepsEvents) return noRows;
   const context = await job.reopened(call.request.signal);
   const { count, offset } = readResultArguments(call);
   // What comes behind the page need not be read; a search over the events, and a page from the end, need all of it.

@@ -9,6 +9,7 @@ import { type Collection, feedOf } from "./collection.ts";
 import { documentResponse, feedResponse, pageOf } from "./entries.ts";
 import { readExecMode, readJobRequest } from "./job-arguments.ts";
 import { jobAcl, jobEntry } from "./job-entry.ts";
+import { checkJobParameters } from "./job-parameters.ts";
 import { oneshotResponse } from "./job-results.ts";
 import { fieldsResponse, messagesResponse } from "./messages.ts";
 import { outputModes } from "./output-mode.ts";
@@ -127,10 +128,19 @@ export const jobOperations = [
     async handle(call) {
       const execMode = readExecMode(call.arguments);
       if (execMode !== "oneshot") checkEntryMode(call);
+      const unknown = checkJobParameters(call);
+      const request = readJobRequest(call);
+      const seconds = call.arguments.integer("reuse_max_seconds_ago", 0);
+      const alike =
+        seconds > 0 && execMode !== "oneshot" ? call.twin.jobs.alike(request, seconds) : undefined;
       const start = execMode === "normal" ? startJob : startJobNow;
-      const job = start(call, readJobRequest(call));
+      const job = alike ?? start(call, request);
+      for (const name of unknown)
+        job.notes.note("DispatchManager", `argument ${name} is unknown: it has no effect`, "WARN");
       if (execMode === "normal") return startedResponse(call, job.sid);
-      const leave = () => call.twin.jobs.remove(job.sid);
+      const leave = () => {
+        if (alike === undefined) call.twin.jobs.remove(job.sid);
+      };
       call.request.signal.addEventListener("abort", leave, { once: true });
       await job.done;
       call.request.signal.removeEventListener("abort", leave);

@@ -63,12 +63,24 @@ export class JobBook {
     const row = this.#parts.tables.table("jobs").get(sid);
     if (!row) return undefined;
     const job = this.#live.get(sid) ?? this.#again(row);
+    job.touch();
     // The one used last is the last to let go of its results.
     this.#live.delete(sid);
     this.#live.set(sid, job);
     // What was at work when a snapshot was taken goes on.
     if (!job.isOver) void job.done;
     return job;
+  }
+
+  /** The latest search that was the same, and was started no longer than so many seconds ago. */
+  alike({ search, owner, app, given }: JobRequest, seconds: number): Job | undefined {
+    const sinceMs = this.#parts.clock.now() - seconds * 1000;
+    const same = (of: JobRow["request"]) =>
+      ["earliest_time", "latest_time", "now"].every((name) => of[name] === given[name]);
+    return this.list().find(({ row }) => {
+      if (row === undefined || row.state === "FAILED" || Date.parse(row.created_at) < sinceMs) return false;
+      return row.search === search && row.owner === owner && row.app === app && same(row.request);
+    });
   }
 
   /** How many searches of somebody run. */
@@ -115,7 +127,7 @@ export class JobBook {
         app: row.app,
         sid: row.sid,
         savedSearch: row.saved_search ?? undefined,
-        label: "",
+        label: String(row.request.label ?? ""),
         range: { earliestMs: time(row.earliest_at), latestMs: time(row.latest_at) },
         nowMs: time(row.created_at),
         maxCount: 50_000,
@@ -151,11 +163,12 @@ export class JobBook {
     return sid;
   }
 
-  /** Jobs whose time is over are forgotten; one that is at work is not over. */
+  /** Jobs whose time is over are forgotten, and those that nobody asks for; one that is at work is not over. */
   #expire(): void {
     const nowMs = this.#parts.clock.now();
     for (const { sid, state, expires_at } of this.#parts.tables.table("jobs").all()) {
-      if ((state === "DONE" || state === "FAILED") && Date.parse(expires_at) <= nowMs) this.remove(sid);
+      const isOver = state === "DONE" || state === "FAILED";
+      if ((isOver && Date.parse(expires_at) <= nowMs) || this.#live.get(sid)?.isAbandoned) this.remove(sid);
     }
   }
 

@@ -17,8 +17,11 @@ import { withAddresses } from "./event-address.ts";
 import { type EventFigures, eventFigures } from "./event-figures.ts";
 import { Gate } from "./gate.ts";
 import { JobNotes } from "./job-notes.ts";
+import { type JobOptions, jobOptionsOf } from "./job-options.ts";
 import type { JobRequest } from "./job-request.ts";
-import { type CompiledSearch, compileSearch } from "./run-search.ts";
+import { narrowed } from "./narrowed.ts";
+import { type CompiledSearch, compileSearch, eventCommands } from "./run-search.ts";
+import { withLevel } from "./search-level.ts";
 import type { Slots } from "./slots.ts";
 
 /** The longest that a search may take when it sets no limit of its own. */
@@ -58,12 +61,18 @@ export class Job {
   readonly pipeline: Pipeline;
   readonly createdMs: number;
   readonly notes: JobNotes;
+  readonly options: JobOptions;
   /** Seconds that parts of it took, by the names that `performance` has for them. */
   readonly durations = new Map<string, number>();
   readonly #parts: JobParts;
   readonly #ending = new AbortController();
   readonly #gate = new Gate();
   #finalized = false;
+  /** When somebody last asked about it, by the sandbox's clock. */
+  #usedMs: number;
+  /** Whether it has paused because nobody asked: it does so once. */
+  #paused = false;
+  #previews: boolean | undefined;
   #done: Promise<void> | undefined;
   /** Its row says how it ended, but its results are not here: it is searched again, and the row stays as it is. */
   #again = false;
@@ -83,6 +92,9 @@ export class Job {
     this.sid = sid;
     this.createdMs = Math.floor(parts.clock.now());
     this.notes = new JobNotes(parts.clock);
+    this.options = jobOptionsOf(request.given);
+    this.#usedMs = this.createdMs;
+    this.#previews = this.options.preview;
     this.pipeline = parseSearch(request.search, parts.knowledge);
   }
 
@@ -132,6 +144,13 @@ export class Job {
     return this.#compiled?.events;
   }
 
+  /** Whether the events of a report can be looked at afterwards: `verbose` keeps them, and so does a timeline. */
+  get keepsEvents(): boolean {
+    const { level } = this.options;
+    if (level === undefined || level === "verbose" || this.request.statusBuckets > 0) return true;
+    return eventCommands(this.pipeline) === this.pipeline.commands.length;
+  }
+
   store(): Promise<LogStore> {
     return this.#parts.store();
   }
@@ -139,6 +158,26 @@ export class Job {
   /** For what is asked of the job when it is over: a search over its results, its events. It ends with `signal`. */
   async reopened(signal: AbortSignal): Promise<SearchContext> {
     return this.#createContext(await this.#parts.store(), signal, AFTERWARDS_MS);
+  }
+
+  /** Somebody asks about it. */
+  touch(): void {
+    this.#usedMs = Math.max(this.#usedMs, this.#parts.clock.now());
+  }
+
+  /** Whether nobody asked about it for so long, while it ran, that it is to be cancelled. */
+  get isAbandoned(): boolean {
+    const { autoCancelS } = this.options;
+    return autoCancelS > 0 && this.#idleMs() >= autoCancelS * 1000;
+  }
+
+  /** Whether it shows what it has found while it goes on; `undefined`: to who asks, though nobody has wanted it. */
+  get previews(): boolean | undefined {
+    return this.#previews;
+  }
+
+  set previews(enabled: boolean | undefined) {
+    this.#previews = enabled;
   }
 
   pause(): void {
@@ -225,16 +264,20 @@ export class Job {
     this.notes.note("dispatchRunner", `search: ${this.pipeline.text}`);
     try {
       const step = async () => {
+        this.#leaveAlone();
         await this.#gate.pass();
         this.#ending.signal.throwIfAborted();
       };
-      const compiled = await compileSearch(this.pipeline, context, step);
-      this.#compiled = { ...compiled, result: withAddresses(compiled.result, this.pipeline) };
+      const narrow = (found: Relation) => narrowed(found, this.options);
+      const compiled = await compileSearch(this.pipeline, context, { before: step, narrow });
+      const shown = withLevel(compiled.result, compiled.scanned, this.pipeline, this.options);
+      this.#compiled = { ...compiled, result: withAddresses(shown, this.pipeline) };
       this.#took("dispatch.evaluate", startedAt);
       const fetchedAt = performance.now();
       const rows = await context.run(this.#compiled.result, this.request.maxCount);
       this.#took("dispatch.fetch", fetchedAt);
       await step();
+      await this.#checkEvents(store);
       this.#finish(rows);
     } catch (error) {
       if (!this.#isTimeUp(error)) throw error;
@@ -248,6 +291,32 @@ export class Job {
     } finally {
       this.#took("command.total", startedAt);
     }
+  }
+
+  /** Nobody has asked for a while: it ends, or waits, if that was wanted. */
+  #leaveAlone(): void {
+    const { autoPauseS } = this.options;
+    if (this.isAbandoned) this.cancel();
+    if (autoPauseS === 0 || this.#paused || this.#idleMs() < autoPauseS * 1000) return;
+    this.#paused = true;
+    this.pause();
+  }
+
+  #idleMs(): number {
+    const finishedAt = this.row?.finished_at;
+    return (finishedAt ? Date.parse(finishedAt) : this.#parts.clock.now()) - this.#usedMs;
+  }
+
+  /** Says so when the search was to end after so many events, and there were as many. */
+  async #checkEvents(store: LogStore): Promise<void> {
+    const { finalizeAfter } = this.options;
+    const scanned = this.#compiled?.scanned;
+    if (finalizeAfter === 0 || scanned === undefined) return;
+    const { count } = await eventFigures(store, scanned, { signal: this.#ending.signal });
+    if (count < finalizeAfter) return;
+    this.#finalized = true;
+    const text = `Search auto-finalized after event count limit (${finalizeAfter} events) reached.`;
+    this.notes.say({ type: "WARN", text });
   }
 
   #createContext(store: LogStore, signal: AbortSignal, deadlineMs?: number): SearchContext {

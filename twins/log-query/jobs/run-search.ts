@@ -14,11 +14,17 @@ export interface CompiledSearch {
   readonly scanned: Relation | undefined;
 }
 
-/** @param before called before each command, which waits for it */
+export interface SearchWatch {
+  /** Called before each command, which waits for it. */
+  before(): Promise<void>;
+  /** The events that the search goes on with, of those that its first command has found. */
+  narrow(found: Relation): Relation;
+}
+
 export async function compileSearch(
   pipeline: Pipeline,
   context: SearchContext,
-  before: () => Promise<void>,
+  { before, narrow }: SearchWatch,
 ): Promise<CompiledSearch> {
   let events: Relation | undefined;
   let scanned: Relation | undefined;
@@ -27,7 +33,14 @@ export async function compileSearch(
     scanned ??= relation;
     events = relation;
   };
-  const result = await compilePipeline(pipeline, context, noRows, { before, after });
+  const [first, ...rest] = pipeline.commands;
+  const found = await compilePipeline({ commands: first ? [first] : [] }, context, noRows, {
+    before,
+    after() {},
+  });
+  const given = found.kind === "events" ? narrow(found) : found;
+  after(given);
+  const result = await compilePipeline({ commands: rest }, context, given, { before, after });
   return { result: await displayed(result, context), events, scanned };
 }
 
