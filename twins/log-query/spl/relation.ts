@@ -1,6 +1,16 @@
 /** The rows between two commands of a pipeline: a SELECT, what its columns are, and their order. */
 import { columnsIfRead } from "../../datasets/needed-columns.ts";
 import { identifier, joined, raw, type Sql, sql } from "../../datasets/sql.ts";
+import {
+  carriedItems,
+  carrying,
+  dependsOnOthers,
+  type Late,
+  lateOf,
+  otherColumns,
+  sameColumns,
+  wholeRows,
+} from "./late-columns.ts";
 import type { TimeRange } from "./search-context.ts";
 import type { Expression } from "./syntax/ast.ts";
 import { numberOf, type Typed, textOf } from "./typed.ts";
@@ -39,6 +49,8 @@ export interface Relation {
   readonly order: readonly OrderKey[];
   /** Each row is an event of the store, so that there may be very many. */
   readonly ofEvents?: true;
+  /** How columns are made of single rows, once it is known which rows they are; see `late-columns.ts`. */
+  readonly late?: Late;
   /** How many rows there can be, when that is known. */
   readonly atMost?: number;
   /** Whether rows still are events (they have `_raw`), or a transforming command has made a report of them. */
@@ -83,20 +95,42 @@ export function placed(names: readonly string[]): string[] {
 /** Other columns of the same rows, in the same order. Expressions read `input`'s columns. */
 export function project(input: Relation, outputs: readonly Output[], kind = input.kind): Relation {
   const { range, ofEvents, atMost } = input;
+  const { select, late, values } = alone(input, outputs);
+  const result = selected(select, values, input.order, kind, carriedItems(late));
+  const items = result.columns.map(({ column }, index) => ({ column, value: expressionOf(values[index]) }));
   return {
-    ...selected(input.select, outputs, input.order, kind),
+    ...result,
+    ...otherColumns(late, result.select, items),
     ...(range === undefined ? {} : { range }),
     ...(ofEvents === undefined ? {} : { ofEvents }),
     ...(atMost === undefined ? {} : { atMost }),
   };
 }
 
-/** Rows of a SELECT (or a table) with the order columns it has. */
+/** The outputs in expressions that read a row alone: what depends on others is in hidden columns. */
+function alone(input: Relation, outputs: readonly Output[]) {
+  const late = lateOf(input);
+  const ofOthers = outputs.filter(({ value }) => dependsOnOthers(value.sql));
+  if (late === undefined || ofOthers.length === 0) return { select: input.select, late, values: outputs };
+  const carried = carrying(
+    input.select,
+    late,
+    ofOthers.map(({ value }) => value.sql),
+  );
+  const values = outputs.map((output) => {
+    const value = carried.values[ofOthers.indexOf(output)];
+    return value === undefined ? output : { ...output, value: { ...output.value, sql: value } };
+  });
+  return { ...carried, values };
+}
+
+/** Rows of a SELECT (or a table) with the order columns it has. @param hidden columns that go with them */
 export function selected(
   from: Sql,
   outputs: readonly Output[],
   order: readonly OrderKey[],
   kind: Relation["kind"],
+  hidden: readonly { column: string; value: Sql }[] = [],
 ): Relation {
   const names = placed(outputs.map(({ name }) => name));
   const columns = outputs.map((output, index): Column => {
@@ -104,17 +138,20 @@ export function selected(
     const type = value.type === "number" ? "number" : "text";
     return { name, column: names[index] ?? name, type, multi: value.multi, ...marks(output) };
   });
-  const items = outputs.map(({ value }, index) => {
-    const expression = value.type === "boolean" ? textOf(value) : value.sql;
-    return { column: names[index] ?? "", value: expression };
-  });
+  const items = outputs.map((output, index) => ({ column: names[index] ?? "", value: expressionOf(output) }));
   const keys = order.map(({ column }) => identifier(column));
   return {
-    select: sql`SELECT ${columnsIfRead(items, keys)} FROM (${from}) AS r`,
+    select: sql`SELECT ${columnsIfRead([...items, ...hidden], keys)} FROM (${from}) AS r`,
     columns,
     order,
     kind,
   };
+}
+
+/** A field holds no truth value. */
+function expressionOf(output: Output | undefined): Sql {
+  if (output === undefined) return raw("NULL");
+  return output.value.type === "boolean" ? textOf(output.value) : output.value.sql;
 }
 
 /** The fields as they are, for `project` together with others. */
@@ -151,12 +188,22 @@ export function extend(input: Relation, changes: ReadonlyMap<string, Typed | und
 
 /** With a column that is no field: what further steps of one command read. It is gone after `project`. @param name begins with `#` */
 export function withHidden(input: Relation, name: string, value: Sql): Relation {
-  return { ...input, select: sql`SELECT *, ${value} AS ${identifier(name)} FROM (${input.select}) AS r` };
+  const late = lateOf(input);
+  if (late !== undefined && dependsOnOthers(value)) {
+    const { values, ...carried } = carrying(input.select, late, [value]);
+    return withHidden({ ...input, ...carried }, name, joined(values, ""));
+  }
+  const column = sql`${value} AS ${identifier(name)}`;
+  const select = sql`SELECT *, ${column} FROM (${input.select}) AS r`;
+  if (late === undefined) return { ...input, select };
+  const ofFound = (found: Sql) => sql`SELECT *, ${column} FROM (${late.select(found)}) AS r`;
+  return { ...input, select, late: { ...late, of: select, select: ofFound } };
 }
 
 /** The rows for which `predicate` is true. */
 export function filter(input: Relation, predicate: Sql): Relation {
-  return { ...input, select: sql`SELECT * FROM (${input.select}) AS r WHERE ${predicate}` };
+  const select = sql`SELECT * FROM (${input.select}) AS r WHERE ${predicate}`;
+  return { ...input, select, ...sameColumns(lateOf(input), select) };
 }
 
 /** `#order0 ASC NULLS LAST, …`, for ORDER BY and for windows; `undefined` when there is no order. */
@@ -196,11 +243,13 @@ export function sortValue(keys: readonly (Omit<OrderKey, "column"> & { value: Sq
 /** The first rows, in order. */
 export function limited(input: Relation, limit: number, offset = 0): Relation {
   const clause = sql`LIMIT CAST(${limit} AS BIGINT) OFFSET CAST(${offset} AS BIGINT)`;
-  const { select } = amongFirst(input, limit + offset);
+  const first = amongFirst(input, limit + offset);
+  const select = sql`SELECT * FROM (${first.select}) AS r ${orderClause(input.order)} ${clause}`;
   return {
-    ...input,
+    ...first,
+    ...sameColumns(lateOf(first), select),
     atMost: Math.min(limit, input.atMost ?? limit),
-    select: sql`SELECT * FROM (${select}) AS r ${orderClause(input.order)} ${clause}`,
+    select,
   };
 }
 
@@ -219,11 +268,11 @@ export function isLarge({ ofEvents, order, atMost, select }: Relation): boolean 
 /** Fewer rows, of which the first so many are the same. */
 export function amongFirst(input: Relation, count: number): Relation {
   if (!isLarge(input)) return input;
-  const keys = joined(
-    input.order.map(({ column }) => identifier(column)),
-    ", ",
-  );
-  const first = sql`SELECT ${keys} FROM (${input.select}) AS r ${orderClause(input.order)} LIMIT CAST(${count} AS BIGINT)`;
+  const keys = input.order.map(({ column }) => identifier(column));
+  const which = sql`${orderClause(input.order)} LIMIT CAST(${count} AS BIGINT)`;
+  const late = lateOf(input);
+  if (late !== undefined) return { ...input, select: wholeRows(late, keys, which) };
+  const first = sql`SELECT ${joined(keys, ", ")} FROM (${input.select}) AS r ${which}`;
   return rowsOf(input, first);
 }
 
@@ -251,9 +300,11 @@ export function reordered(
     ...input.order.map(({ column: _, ...manner }) => manner),
   ].map((manner, index): OrderKey => ({ ...manner, column: `#order${index}` }));
   const values = [...keys.map(({ value }) => value), ...input.order.map(({ column }) => identifier(column))];
+  const late = lateOf(input);
   const items = input.columns.map(({ column }) => ({ column, value: identifier(column) }));
   const places = values.map((value, index) => sql`${value} AS ${identifier(`#order${index}`)}`);
-  return { ...input, order, select: sql`SELECT ${columnsIfRead(items, places)} FROM (${input.select}) AS r` };
+  const select = sql`SELECT ${columnsIfRead([...items, ...carriedItems(late)], places)} FROM (${input.select}) AS r`;
+  return { ...input, order, select, ...sameColumns(late, select) };
 }
 
 /** The same rows from the last to the first. */

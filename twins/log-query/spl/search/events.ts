@@ -1,5 +1,7 @@
 /** The events of the store as rows: what `search` begins with, and every command that looks at events itself. */
-import { raw, type Sql, sql } from "../../../datasets/sql.ts";
+import { columnsIfRead } from "../../../datasets/needed-columns.ts";
+import { identifier, raw, type Sql, sql } from "../../../datasets/sql.ts";
+import { type Late, ROW } from "../late-columns.ts";
 import { filter, type Relation, selected } from "../relation.ts";
 import type { SearchContext, TimeRange } from "../search-context.ts";
 import { type EventTime, eventFields, timeOf } from "./event-fields.ts";
@@ -22,13 +24,31 @@ export function eventsRelation(context: SearchContext, predicate?: Sql, among = 
   const time = timeOf(fields);
   // An event that does not say when it happened is one of now.
   const moment = sql`coalesce(${time.moment}, ${time.at(context.nowMs)})`;
-  const events = sql`SELECT *, ${moment} AS "#order0", _row AS "#order1" FROM documents AS d WHERE _row < CAST(${nextRow} AS BIGINT) AND ${among} AND ${within(context, time)}`;
-  const relation = {
-    ...selected(events, eventFields(fields, raw('"#order0"')), newestFirst, "events"),
-    range: context.range,
-    ofEvents: true,
-  } as const;
+  const placed = sql`SELECT *, ${moment} AS "#order0", _row AS "#order1" FROM documents AS d`;
+  const outputs = eventFields(fields, raw('"#order0"'));
+  const hidden = [{ column: ROW, value: raw('"#order1"') }];
+  const events = selected(
+    sql`${placed} WHERE _row < CAST(${nextRow} AS BIGINT) AND ${among} AND ${within(context, time)}`,
+    outputs,
+    newestFirst,
+    "events",
+    hidden,
+  );
+  const items = events.columns.map(({ column }, index) => ({
+    column,
+    value: outputs[index]?.value.sql ?? raw("NULL"),
+  }));
+  const late = lateEvents(events.select, placed, items);
+  const relation = { ...events, late, range: context.range, ofEvents: true } as const;
   return predicate === undefined ? relation : filter(relation, predicate);
+}
+
+/** @param events each with its place in the order */
+function lateEvents(of: Sql, events: Sql, columns: readonly { column: string; value: Sql }[]): Late {
+  const row = identifier(ROW);
+  const select = (found: Sql) =>
+    sql`SELECT ${columnsIfRead(columns, [row])} FROM (${events} JOIN (SELECT ${row} FROM (${found}) AS f) AS k ON d._row = k.${row}) AS r`;
+  return { of, carried: [ROW], select };
 }
 
 function within(context: SearchContext, { moment, at }: EventTime): Sql {

@@ -1,6 +1,6 @@
 /** The windows of `streamstats`: which rows before a row are looked at. */
 import { identifier, joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
-import type { Relation } from "../relation.ts";
+import { type Relation, withHidden } from "../relation.ts";
 import { allPresent, rowNumber } from "./windowed.ts";
 
 export interface StreamWindow {
@@ -38,23 +38,27 @@ export function streamWindow(
   { current, size, global, timeWindow }: StreamWindow,
 ): StreamRows {
   const segments = resets.length === 0 ? raw("0") : joined(resets, " + ");
-  const segmented = withColumns(rows, [[segment, segments]]);
+  const segmented = withHidden(rows, "#segment", segments);
   const partition = sql`PARTITION BY ${joined([segment, ...keys], ", ")}`;
   const last = raw(current ? "CURRENT ROW" : "1 PRECEDING");
   const before = (rest: Sql) => sql`(${partition} ORDER BY ${rest} AND ${last})`;
   if (timeWindow !== undefined) {
-    const placed = withColumns(segmented, [
-      [place, sql`row_number() OVER (${partition} ORDER BY ${rowNumber})`],
-    ]);
+    const placed = withHidden(
+      segmented,
+      "#place",
+      sql`row_number() OVER (${partition} ORDER BY ${rowNumber})`,
+    );
     // Rows are in the order of their times, either way: those that are near and came before begin with the first that is near.
     const seconds = sql`CAST(${timeWindow} AS DOUBLE)`;
     const near = sql`(${partition} ORDER BY ${time} RANGE BETWEEN ${seconds} PRECEDING AND ${seconds} FOLLOWING)`;
     const first = sql`coalesce(min(${place}) OVER ${near}, ${place})`;
     const sinceFirst = sql`greatest(${place} - ${first}, 0)`;
     const most = sql`CAST(${size - (current ? 1 : 0)} AS BIGINT)`;
-    const reached = withColumns(placed, [
-      [reach, size === 0 ? sinceFirst : sql`least(${sinceFirst}, ${most})`],
-    ]);
+    const reached = withHidden(
+      placed,
+      "#reach",
+      size === 0 ? sinceFirst : sql`least(${sinceFirst}, ${most})`,
+    );
     return { rows: reached, window: before(sql`${rowNumber} ROWS BETWEEN ${reach} PRECEDING`) };
   }
   if (size === 0)
@@ -64,7 +68,7 @@ export function streamWindow(
     return { rows: segmented, window: before(sql`${rowNumber} ROWS BETWEEN ${count} PRECEDING`) };
   }
   const counted = sql`count(*) FILTER (WHERE ${allPresent(keys)}) OVER (PARTITION BY ${segment} ORDER BY ${rowNumber})`;
-  const placed = withColumns(segmented, [[place, counted]]);
+  const placed = withHidden(segmented, "#place", counted);
   const end = current ? raw("CURRENT ROW") : raw("1 PRECEDING");
   return {
     rows: placed,
@@ -84,13 +88,8 @@ export function withGroupChanges(rows: Relation, keys: readonly Sql[]): { rows: 
   const group = identifier("#group");
   const entries = keys.map((key, index) => sql`${raw(`'k${index}'`)}: ${key}`);
   const key = sql`CASE WHEN ${allPresent(keys)} THEN {${joined(entries, ", ")}} END`;
-  const grouped = withColumns(rows, [[group, key]]);
+  const grouped = withHidden(rows, "#group", key);
   const before = sql`lag(${group} IGNORE NULLS) OVER (ORDER BY ${rowNumber})`;
   const differs = sql`(${group} IS NOT NULL AND ${before} IS NOT NULL AND ${group} IS DISTINCT FROM ${before})`;
-  return { rows: withColumns(grouped, [[changed, differs]]), changed };
-}
-
-function withColumns(rows: Relation, columns: readonly (readonly [Sql, Sql])[]): Relation {
-  const added = columns.map(([name, value]) => sql`${value} AS ${name}`);
-  return { ...rows, select: sql`SELECT *, ${joined(added, ", ")} FROM (${rows.select}) AS r` };
+  return { rows: withHidden(grouped, "#changed", differs), changed };
 }

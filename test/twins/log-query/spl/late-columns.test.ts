@@ -1,0 +1,110 @@
+/** Commands that look at all rows at once, over events whose texts are several times what the store may keep in memory. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type ManyEvents, manyEvents } from "../support/many-events.ts";
+import { type SplBench, splBench } from "../support/spl.ts";
+
+const EVENTS = 90_000;
+/** The texts have twice that and more. */
+const MEMORY = "64MB";
+
+let many: ManyEvents;
+let bench: SplBench;
+
+beforeAll(async () => {
+  many = await manyEvents(EVENTS, MEMORY);
+  bench = await splBench([], { store: many.store });
+});
+
+afterAll(() => many?.close());
+
+/** The first rows: `n`, and what a command has made. Their long texts have to be there. */
+async function first(commands: string, count = 3) {
+  const { rows } = await bench.search(`search index=main | ${commands} | head ${count}`);
+  return rows.map(({ n, made, text, _raw }) => {
+    expect(String(text)).toHaveLength(512);
+    expect(String(_raw)).toContain(`"n":${n},`);
+    return made === undefined ? [n] : [n, made];
+  });
+}
+
+const last = EVENTS - 1;
+
+test("delta, accum and autoregress look at one field of all events, and need the others of those that are shown", async () => {
+  expect(await first("reverse | delta n AS made")).toEqual([[0], [1, 1], [2, 1]]);
+  expect(await first("accum n AS made", 2)).toEqual([
+    [last, last],
+    [last - 1, 2 * last - 1],
+  ]);
+  expect(await first("autoregress n AS made")).toEqual([[last], [last - 1, last], [last - 2, last - 1]]);
+});
+
+test("streamstats counts, sums and looks at windows of all events by what it reads of them", async () => {
+  expect(await first("streamstats sum(n) AS made", 2)).toEqual([
+    [last, last],
+    [last - 1, 2 * last - 1],
+  ]);
+  expect(await first("reverse | streamstats count AS made by k | where made > 2", 2)).toEqual([
+    [22, 3],
+    [23, 3],
+  ]);
+  expect(await first("reverse | streamstats window=2 avg(n) AS made", 2)).toEqual([
+    [0, 0],
+    [1, 0.5],
+  ]);
+  expect(
+    await first("where n < 2000 | reverse | streamstats time_window=2s count AS made | where n > 5", 1),
+  ).toEqual([[6, 3]]);
+  expect(await first("reverse | streamstats reset_on_change=t count AS made by k | where n > 5", 2)).toEqual([
+    [6],
+    [7, 1],
+  ]);
+});
+
+test("eventstats puts the aggregates of a group into each of its events", async () => {
+  expect(await first("eventstats max(n) AS made", 2)).toEqual([
+    [last, last],
+    [last - 1, last],
+  ]);
+  const [newest] = await first("where n < 1000 | eventstats count AS made by k | where isnotnull(k)", 1);
+  expect(newest).toEqual([998, 96]);
+});
+
+test("trendline's simple and weighted averages are of the numbers alone", async () => {
+  expect(await first("reverse | trendline sma3(n) AS made | where n > 1", 1)).toEqual([[2, 1]]);
+  expect(await first("reverse | trendline wma2(n) AS made | where n > 2", 1)).toEqual([[3, 8 / 3]]);
+});
+
+test("filldown of a field looks at that field", async () => {
+  expect(await first("reverse | filldown k | eval made=k | where n > 2", 2)).toEqual([
+    [3, "k2"],
+    [4, "k4"],
+  ]);
+});
+
+test("dedup keeps all events, or the first of each run, without their texts in memory", async () => {
+  expect(await first("reverse | dedup keepevents=t k | where isnotnull(k) | eval made=k", 9)).toEqual(
+    [1, 2, 4, 5, 7, 10, 13].map((n) => [n, `k${n % 7}`]),
+  );
+  expect(await first("reverse | eval made=floor(n/4) | dedup consecutive=t made")).toEqual([
+    [0, 0],
+    [4, 1],
+    [8, 2],
+  ]);
+});
+
+test("all events are put in order, turned around and cut at their end by their keys", async () => {
+  expect(await first("sort 0 n")).toEqual([[0], [1], [2]]);
+  expect(await first("sort 0 - u", 2)).toEqual([[9_999], [9_998]]);
+  expect(await first("reverse")).toEqual([[0], [1], [2]]);
+  expect(await first("tail 2000")).toEqual([[0], [1], [2]]);
+});
+
+test("a command after another takes what the other has made", async () => {
+  const commands =
+    "reverse | streamstats count AS number | eval twice=number*2 | delta twice AS step | accum step AS made";
+  expect(await first(commands)).toEqual([[0], [1, 2], [2, 4]]);
+  expect(await first(`${commands} | rename text AS other | eval text=other | sort 0 - made`, 2)).toEqual([
+    [last, 2 * last],
+    [last - 1, 2 * last - 2],
+  ]);
+});

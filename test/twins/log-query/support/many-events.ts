@@ -1,0 +1,66 @@
+/** A store of many events that DuckDB itself has made, which is quick. What does not fit in memory fails. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { DuckDBInstance } from "@duckdb/node-api";
+import { FieldCatalog } from "../../../../twins/datasets/fields.ts";
+import { sql } from "../../../../twins/datasets/sql.ts";
+import { read } from "../../../../twins/datasets/store/duckdb.ts";
+import { openLogStore } from "../../../../twins/datasets/store/duckdb-log-store.ts";
+import { addFields, checkpoint, createTables, saveCatalog } from "../../../../twins/datasets/store/layout.ts";
+import type { LogStore } from "../../../../twins/datasets/store/log-store.ts";
+import { BUILT_SEGMENTS, showSegments } from "../../../../twins/datasets/store/segment-tables.ts";
+
+export interface ManyEvents {
+  readonly store: LogStore;
+  close(): Promise<void>;
+}
+
+/**
+ * Events of one second each, from 14 November 2023, 22:13:20, on: `n` from 0, `k` (`k0` … `k6`, every third event without), `u` that no
+ * two have, and `text`, 512 characters that no two have either. The index of words is empty.
+ * @param memoryLimit as DuckDB writes it
+ */
+export async function manyEvents(count: number, memoryLimit: string): Promise<ManyEvents> {
+  const folder = await mkdtemp(path.join(tmpdir(), "offhook-many-events-"));
+  const baselineFile = path.join(folder, "baseline.duckdb");
+  await writeEvents(baselineFile, count);
+  const store = await openLogStore({
+    ...{ folder: path.join(folder, "store"), baselineFile, index: "main", memoryLimit },
+    ...{ textIndex: "raw", fitting: "free", beyondMemory: "fails" },
+  });
+  return {
+    store,
+    async close() {
+      await store.close();
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+async function writeEvents(file: string, count: number): Promise<void> {
+  const instance = await DuckDBInstance.create(file);
+  const connection = await instance.connect();
+  await createTables(connection, "raw");
+  const fields = await addFields(connection, new FieldCatalog([], undefined, "raw"), [
+    { name: "@timestamp", type: "date", multi: false },
+    { name: "n", type: "long", multi: false },
+    { name: "k", type: "text", multi: false },
+    { name: "u", type: "text", multi: false },
+    { name: "text", type: "text", multi: false },
+  ]);
+  await read(
+    connection,
+    sql`INSERT INTO documents
+      SELECT n, 'e' || n, 'main', 1, n, to_json({'@timestamp': strftime(happened, '%Y-%m-%dT%H:%M:%S.000Z'), 'n': n, 'k': k, 'u': u, 'text': text}),
+        happened, n, k, u, text
+      FROM (SELECT range AS n, to_timestamp(1700000000 + range)::TIMESTAMP AS happened, 'u' || range AS u,
+          CASE WHEN range % 3 > 0 THEN 'k' || range % 7 END AS k, repeat(md5(range::VARCHAR), 16) AS text
+        FROM range(CAST(${count} AS BIGINT)))`,
+  );
+  await showSegments(connection, [BUILT_SEGMENTS], count);
+  await saveCatalog(connection, { fields, nextRow: count, nextSeqNo: count });
+  await checkpoint(connection);
+  connection.closeSync();
+  instance.closeSync();
+}
