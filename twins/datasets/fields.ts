@@ -104,8 +104,9 @@ export function placeFields(catalog: FieldCatalog, added: readonly NewField[]): 
   const taken = new Set([...ownColumns, ...known.map(({ column }) => column.toLowerCase())]);
   return added.map((field, index) => {
     const number = known.length + index;
-    let column = field.name;
-    if (taken.has(column.toLowerCase())) column = `${field.name}~${number}`;
+    // Halves of a surrogate pair are all one in a database's text.
+    let column = Buffer.from(field.name).toString();
+    if (taken.has(column.toLowerCase())) column = `${column}~${number}`;
     taken.add(column.toLowerCase());
     const analysed = field.type === "text" && catalog.textIndex === "fields";
     return { ...field, column, postings: analysed ? `postings_${number}` : undefined };

@@ -9,9 +9,8 @@ import {
 } from "@duckdb/node-api";
 import type { Field, FieldCatalog, FieldType } from "../fields.ts";
 import { Slices } from "../slices.ts";
-import type { Batch } from "./batch.ts";
 import type { ColumnValue } from "./coerce.ts";
-import type { StoredDocument } from "./log-store.ts";
+import type { PlannedDocument } from "./plan-write.ts";
 
 const VECTOR_SIZE = 2048;
 
@@ -44,42 +43,52 @@ export interface DocumentColumns {
   types: readonly DuckDBType[];
 }
 
-/** Appends documents with the fields that the batch has for them. */
+/** Appends documents with their values. @param fields has all of theirs */
 export async function appendDocuments(
   connection: DuckDBConnection,
-  columns: DocumentColumns,
-  documents: readonly StoredDocument[],
+  { names, types }: DocumentColumns,
+  planned: readonly PlannedDocument[],
   fields: FieldCatalog,
-  batch: Batch,
 ): Promise<void> {
   const given = new Map<string, DuckDBValue[]>([
-    ["_row", documents.map(({ row }) => BigInt(row))],
-    ["_id", documents.map(({ id }) => id)],
-    ["_index", documents.map(({ index }) => index)],
-    ["_version", documents.map(({ version }) => BigInt(version))],
-    ["_seq_no", documents.map(({ seqNo }) => BigInt(seqNo))],
-    ["_source", documents.map(({ source }) => source)],
+    ["_row", planned.map(({ document }) => BigInt(document.row))],
+    ["_id", planned.map(({ document }) => document.id)],
+    ["_index", planned.map(({ document }) => document.index)],
+    ["_version", planned.map(({ document }) => BigInt(document.version))],
+    ["_seq_no", planned.map(({ document }) => BigInt(document.seqNo))],
+    ["_source", planned.map(({ document }) => document.source)],
   ]);
-  for (const [name, { values }] of batch.columns) {
-    const field = fields.get(name);
-    if (!field) continue;
-    given.set(
-      field.column,
-      documents.map(({ row }) => cellOf(field, values.get(row))),
-    );
-  }
-  const nothing: null[] = new Array(documents.length).fill(null);
+  for (const [field, cells] of cellsOf(planned, fields)) given.set(field.column, cells);
+  const nothing: null[] = new Array(planned.length).fill(null);
   await appendColumns(
     connection,
     "documents",
-    columns.types,
-    columns.names.map((name) => given.get(name) ?? nothing),
+    types,
+    names.map((name) => given.get(name) ?? nothing),
   );
 }
 
-function cellOf({ type, multi }: Field, values: readonly ColumnValue[] | undefined): DuckDBValue {
-  const [first] = values ?? [];
-  if (values === undefined || first === undefined) return null;
+/** The columns of the fields that some of the documents have. */
+function cellsOf(planned: readonly PlannedDocument[], fields: FieldCatalog): Map<Field, DuckDBValue[]> {
+  const columns = new Map<Field, DuckDBValue[]>();
+  for (const [index, document] of planned.entries()) {
+    for (const { name, values } of document.fields) {
+      const field = fields.get(name);
+      if (!field) continue;
+      let cells = columns.get(field);
+      if (!cells) {
+        cells = new Array<DuckDBValue>(planned.length).fill(null);
+        columns.set(field, cells);
+      }
+      cells[index] = cellOf(field, values);
+    }
+  }
+  return columns;
+}
+
+function cellOf({ type, multi }: Field, values: readonly ColumnValue[]): DuckDBValue {
+  const [first] = values;
+  if (first === undefined) return null;
   if (!multi) return duckValueOf(type, first);
   return listValue(values.map((value) => duckValueOf(type, value)));
 }

@@ -1,6 +1,6 @@
 /**
- * Documents on their way into the store, as columns: each is read, fitted to the fields there are, and either taken whole or refused
- * whole. Nothing is written here.
+ * Documents on their way into the store: each is read, fitted to the fields there are, and either taken whole or refused whole. Nothing
+ * is written here.
  */
 import { type FieldCatalog, type FieldType, isTimeName, metadataFields, type NewField } from "../fields.ts";
 import { type ColumnValue, coerce, typeOfLeaf } from "./coerce.ts";
@@ -10,26 +10,24 @@ import type { Fitting, Misfit } from "./log-store.ts";
 /** The vendor's `index.mapping.total_fields.limit`. */
 export const MAX_FIELDS = 1000;
 
-/** The values of one field, by number of row within the batch. */
-export interface BatchColumn {
-  type: FieldType;
-  /** Whether some row has several. */
-  multi: boolean;
-  values: Map<number, ColumnValue[]>;
-}
-
 /** The values of one document that fits. */
 export interface FittedDocument {
-  fields: { name: string; type: FieldType; values: ColumnValue[] }[];
+  fields: FittedField[];
+}
+
+export interface FittedField {
+  name: string;
+  type: FieldType;
+  values: ColumnValue[];
 }
 
 export class Batch {
-  readonly columns = new Map<string, BatchColumn>();
   readonly #fields: FieldCatalog;
   readonly #fitting: Fitting;
   /** Names that are objects: what is before a dot. */
   readonly #objects: Set<string>;
   readonly #added = new Map<string, NewField>();
+  readonly #widened = new Set<string>();
 
   constructor(fields: FieldCatalog, fitting: Fitting) {
     this.#fields = fields;
@@ -39,10 +37,12 @@ export class Batch {
 
   /** The fields that the documents taken so far add. */
   get added(): NewField[] {
-    return [...this.#added.values()].map((field) => ({
-      ...field,
-      multi: this.columns.get(field.name)?.multi ?? false,
-    }));
+    return [...this.#added.values()];
+  }
+
+  /** Names of the fields there are that get several values in one document for the first time. */
+  get widened(): ReadonlySet<string> {
+    return this.#widened;
   }
 
   /** Reads a document and fits it to the fields; does not take it yet. */
@@ -61,28 +61,24 @@ export class Batch {
     }
   }
 
-  /** Takes a document that fits, as a row of the batch. */
-  take(row: number, document: FittedDocument): void {
-    for (const { name, type, values } of document.fields) {
-      let column = this.columns.get(name);
-      if (!column) {
-        column = { type, multi: false, values: new Map() };
-        this.columns.set(name, column);
-        if (!this.#fields.get(name)) this.#add(name, type);
-      }
-      column.multi ||= values.length > 1;
-      column.values.set(row, values);
+  /** Takes a document that fits: its fields are there for the next. */
+  take({ fields }: FittedDocument): void {
+    for (const { name, type, values } of fields) {
+      const known = this.#fields.get(name) ?? this.#added.get(name);
+      if (!known) this.#add({ name, type, multi: values.length > 1 });
+      else if (values.length > 1 && !known.multi) this.#widen(name);
     }
   }
 
-  /** Lets go of a row that was taken: a later document of the batch replaces it. Its fields stay. */
-  drop(row: number): void {
-    for (const { values } of this.columns.values()) values.delete(row);
+  #add(field: NewField): void {
+    this.#added.set(field.name, field);
+    for (const object of objectsOf(field.name)) this.#objects.add(object);
   }
 
-  #add(name: string, type: FieldType): void {
-    this.#added.set(name, { name, type, multi: false });
-    for (const object of objectsOf(name)) this.#objects.add(object);
+  #widen(name: string): void {
+    const added = this.#added.get(name);
+    if (added) this.#added.set(name, { ...added, multi: true });
+    else this.#widened.add(name);
   }
 
   #fit(fields: LeafField[]): FittedDocument {

@@ -104,9 +104,13 @@ export class Database {
     return connection;
   }
 
-  /** Runs one statement that reads, on a connection of its own. @throws QueryInterrupted, QueueFull */
-  query(statement: Sql, options?: QueryOptions): Promise<QueryResult> {
-    return this.#run((reader) => reader.read(statement), options);
+  /**
+   * Runs one statement that reads, on a connection of its own.
+   * @param before what it waits for first; that takes of its time, too
+   * @throws QueryInterrupted, QueueFull, and what `before` throws
+   */
+  query(statement: Sql, options?: QueryOptions, before?: () => Promise<void>): Promise<QueryResult> {
+    return this.#run((reader) => reader.read(statement), options, before);
   }
 
   /** One turn in the gate. */
@@ -130,6 +134,7 @@ export class Database {
   async #run<Result>(
     work: (reader: Reader) => Promise<Result>,
     { signal, deadlineMs = DEADLINE_MS, progress }: QueryOptions = {},
+    before?: () => Promise<void>,
   ): Promise<Result> {
     const startedAt = performance.now();
     const ending = new AbortController();
@@ -144,7 +149,9 @@ export class Database {
     signal?.addEventListener("abort", cancel, { once: true });
     const timer = setTimeout(() => end("deadline"), deadlineMs);
     try {
-      return await this.turn(() => this.#interruptible(work, ending.signal, progress), ending.signal);
+      const run = () => this.turn(() => this.#interruptible(work, ending.signal, progress), ending.signal);
+      if (before === undefined) return await run();
+      return await this.#tracked(unlessAborted(before(), ending.signal).then(run));
     } catch (error) {
       if (reason) throw new QueryInterrupted(reason, performance.now() - startedAt);
       throw error;
@@ -185,6 +192,16 @@ export class Database {
     work.then(done, done);
     return work;
   }
+}
+
+/** Waits for something, unless the signal aborts before: then its reason is thrown. */
+function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const leave = () => reject(signal.reason);
+    if (signal.aborted) leave();
+    signal.addEventListener("abort", leave, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", leave));
+  });
 }
 
 /** Does what writes: all of it is stored, or none when it throws. */

@@ -14,8 +14,19 @@ export function looksLikeDate(text: string): boolean {
   return !plainNumber.test(text) && microsOfDate(text) !== undefined;
 }
 
-/** Microseconds since the Unix epoch; finer digits are cut off. `undefined` when it is no date in any of the formats. */
+/** What DuckDB's timestamps hold: what is beyond stands for infinity. */
+const MOST_MICROS = 2n ** 63n - 2n;
+
+/**
+ * Microseconds since the Unix epoch; finer digits are cut off. `undefined` when it is no date in any of the formats, or one that no
+ * column holds.
+ */
 export function microsOfDate(text: string): bigint | undefined {
+  const micros = microsOfText(text);
+  return micros === undefined || micros > MOST_MICROS || micros < -MOST_MICROS ? undefined : micros;
+}
+
+function microsOfText(text: string): bigint | undefined {
   const parts = strict.exec(text) ?? slashed.exec(text);
   if (parts) return microsOf(parts);
   const epoch = epochMillis.exec(text);

@@ -16,6 +16,7 @@ import {
 } from "./log-store.ts";
 import { documentKey, planWrite, type WritePlan } from "./plan-write.ts";
 import type { StoreFile } from "./store-file.ts";
+import { selectDocuments, storedDocuments } from "./stored-documents.ts";
 
 /** Documents of a state that are loaded together. */
 const LOADED_TOGETHER = 4096;
@@ -78,7 +79,8 @@ export class DocumentChanges {
     const { documents } = plan;
     if (documents.length === 0) return;
     this.#changed.writing(documents);
-    await writePlan(await this.#changed.ownFile(), plan);
+    const file = await this.#changed.ownFile();
+    await file.write(plan);
     this.#changed.changed({ change: "write", documents });
   }
 
@@ -112,7 +114,8 @@ export class DocumentChanges {
   /** What is in these places, by `documentKey`. */
   async #find(places: readonly DocumentPlace[]): Promise<Map<string, StoredDocument>> {
     const ids = places.map(({ id }) => id);
-    const found = ids.length === 0 ? [] : await this.#changed.file().find(amongIds(ids));
+    if (ids.length === 0) return new Map();
+    const found = storedDocuments(await this.#changed.file().query(selectDocuments(amongIds(ids))));
     return new Map(found.map((document) => [documentKey(document), document]));
   }
 
@@ -129,17 +132,6 @@ export function amongIds(ids: readonly string[]): Sql {
   const [only] = ids;
   if (ids.length === 1 && only !== undefined) return sql`_id = ${only}`;
   return sql`_id IN (SELECT unnest(from_json(${JSON.stringify(ids)}, '["VARCHAR"]')))`;
-}
-
-/** Stores what a write comes to. */
-async function writePlan(file: StoreFile, { documents, batch, nextSeqNo }: WritePlan): Promise<void> {
-  const replaced = documents.flatMap((planned) => planned.replaced ?? []);
-  await file.write(
-    documents.map(({ document }) => document),
-    replaced,
-    batch,
-    nextSeqNo,
-  );
 }
 
 /**
@@ -161,8 +153,9 @@ export async function loadDocuments(
         unfitOf(outcomes).map((value) => ({ ...value, document: value.document + from })),
       );
     }
-    await writePlan(file, plan);
+    await file.write(plan);
   }
+  await file.flush();
 }
 
 /** @throws UnfitDocuments */

@@ -85,10 +85,7 @@ class DuckDbLogStore implements LogStore {
     writing: (documents) => {
       for (const { document } of documents) this.#indexes.add(document.index);
     },
-    changed: (change) => {
-      this.#announce(change);
-      void this.#maintain();
-    },
+    changed: (change) => this.#announce(change),
   });
   #opened: StoreFile | undefined;
   #baselineFile: string | undefined;
@@ -96,7 +93,6 @@ class DuckDbLogStore implements LogStore {
   #leaving: StoreFile | undefined;
   #closing: Promise<void> = Promise.resolve();
   #files = 0;
-  #maintaining = false;
   readonly #indexes = new IndexNames((statement) => this.query(statement));
   #counts: { stateVersion: number; counts: Promise<ReadonlyMap<string, number>> } | undefined;
   stateVersion = 0;
@@ -133,7 +129,7 @@ class DuckDbLogStore implements LogStore {
   }
 
   query(statement: Sql, options?: QueryOptions): Promise<QueryResult> {
-    return this.#file.database.query(statement, options);
+    return this.#file.query(statement, options);
   }
 
   async byId(
@@ -195,7 +191,7 @@ class DuckDbLogStore implements LogStore {
     return this.#turns.take(async () => {
       const file = await this.#newFile(undefined);
       try {
-        await file.declare(fields, timeField);
+        await file.extend({ added: fields, widened: new Set(), timeField });
         await loadDocuments(file, documents, this.#fitting);
       } catch (error) {
         await file.close();
@@ -238,7 +234,7 @@ class DuckDbLogStore implements LogStore {
   #fileOptions(file: string): FileOptions {
     const { memoryLimit = MEMORY_LIMIT, beyondMemory = "fails" } = this.#options;
     const spillFolder = beyondMemory === "disk" ? join(this.#folder, "spilled") : undefined;
-    return { file, memoryLimit, threads: THREADS, spillFolder };
+    return { file, memoryLimit, threads: THREADS, spillFolder, log: this.#options.log };
   }
 
   async #newOwnFile(baselineFile: string | undefined): Promise<StoreFile> {
@@ -273,7 +269,6 @@ class DuckDbLogStore implements LogStore {
     this.#changes.forget();
     this.#indexes.forget();
     this.#announce({ change: "reset" });
-    void this.#maintain();
   }
 
   /** Works on another file from here on. */
@@ -310,28 +305,6 @@ class DuckDbLogStore implements LogStore {
       writeEach: (documents) => store.#changes.writeEach(documents),
       remove: (places) => store.#changes.remove(places),
     };
-  }
-
-  /** Puts postings into order, a step at a time, as long as there is something to do. */
-  async #maintain(): Promise<void> {
-    const file = this.#file;
-    if (this.#maintaining || !file.due) return;
-    this.#maintaining = true;
-    try {
-      while (file.due && this.#opened === file) {
-        for await (const step of file.maintain()) {
-          await this.#turns.take(async () => {
-            if (this.#opened === file) await step();
-          });
-          if (this.#opened !== file) return;
-        }
-      }
-    } catch (error) {
-      // Lookups are slower than they could be, and still right.
-      this.#options.log?.warn({ err: error }, "postings could not be put into order");
-    } finally {
-      this.#maintaining = false;
-    }
   }
 
   #announce(change: NewChange): void {

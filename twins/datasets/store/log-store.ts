@@ -1,5 +1,6 @@
 /**
- * The events of one log twin, in a DuckDB database of their own.
+ * The events of one log twin, in a DuckDB database of their own. Whoever reads sees every write that has ended; how these get into the
+ * database is in `write-buffer.ts`.
  *
  * Table `documents`: one row an event.
  * | column | type | |

@@ -1,8 +1,8 @@
 /** What a write comes to, decided before anything is stored. */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { FieldCatalog } from "../fields.ts";
 import { Slices } from "../slices.ts";
-import { Batch } from "./batch.ts";
+import { Batch, type FittedField } from "./batch.ts";
 import type {
   ConditionalWrite,
   DocumentOutcome,
@@ -30,12 +30,22 @@ export interface WriteState {
 
 export interface WritePlan {
   outcomes: DocumentOutcome[];
+  /** The fields that it adds and changes. */
   batch: Batch;
-  /** What is to be stored, and what each replaces. */
-  documents: { document: StoredDocument; replaced: StoredDocument | undefined }[];
+  /** What is to be stored. */
+  documents: PlannedDocument[];
   /** What the next write begins with. */
   nextSeqNo: number;
 }
+
+export interface PlannedDocument {
+  document: StoredDocument;
+  replaced: StoredDocument | undefined;
+  /** Its values. */
+  fields: readonly FittedField[];
+}
+
+const ID_LENGTH = 20;
 
 /** No index has a NUL in its name. */
 export function documentKey({ index, id }: DocumentPlace): string {
@@ -49,7 +59,7 @@ export async function planWrite(
 ): Promise<WritePlan> {
   const slices = new Slices();
   const batch = new Batch(state.fields, state.fitting);
-  const planned = new Map<string, WritePlan["documents"][number]>();
+  const planned = new Map<string, PlannedDocument>();
   let seqNo = state.nextSeqNo;
   let row = state.nextRow;
   const plan = (write: ConditionalWrite & LoadedDocument): DocumentOutcome => {
@@ -62,16 +72,13 @@ export async function planWrite(
     const current = planned.get(key)?.document ?? stored;
     const reason = conflictOf(write, current);
     if (reason) return { outcome: "conflict", id, index, reason, current: current && pick(current) };
-    const earlier = planned.get(key);
-    if (earlier) {
-      batch.drop(earlier.document.row);
-      planned.delete(key);
-    }
+    // Written twice, it is stored once, where it was written last.
+    planned.delete(key);
     const version = write.version ?? (current?.version ?? state.removedVersion(key) ?? 0) + 1;
     const document = { row: row++, id, index, version, seqNo: write.seqNo ?? seqNo, source };
     seqNo = Math.max(seqNo, document.seqNo + 1);
-    batch.take(document.row, fitted);
-    planned.set(key, { document, replaced: stored });
+    batch.take(fitted);
+    planned.set(key, { document, replaced: stored, fields: fitted.fields });
     const result = current ? "updated" : "created";
     return { outcome: "written", id, index, version, seqNo: document.seqNo, result };
   };
@@ -105,9 +112,5 @@ function pick({ version, seqNo }: StoredDocument): { version: number; seqNo: num
  * rows are counted anew when a state is loaded, while the number of a write is always beyond that of every document there is.
  */
 function generatedId(seqNo: number, row: number): string {
-  return createHash("sha256")
-    .update(`document ${seqNo} ${row}`)
-    .digest()
-    .subarray(0, 15)
-    .toString("base64url");
+  return hash("sha256", `document ${seqNo} ${row}`, "base64url").slice(0, ID_LENGTH);
 }

@@ -43,9 +43,13 @@ export class WrittenPostings {
     return last;
   }
 
-  /** Counts what was appended, and goes on with a new table when this one is full. */
-  async appended(postings: number): Promise<void> {
+  /** Counts what was appended. */
+  appended(postings: number): void {
     this.#last.rows += postings;
+  }
+
+  /** Goes on with a new table when this one is full. */
+  async makeRoom(): Promise<void> {
     if (this.#last.rows < FULL) return;
     await this.#change([...this.#runs, await this.#newRun(0)], []);
   }

@@ -22,9 +22,12 @@ const AT_ONCE = 8192;
 /** How many tables of one size are merged. */
 const FAN_IN = 6;
 
+/** What is in the database. */
+type StoredEvents = Pick<StoreCatalog, "fields" | "nextRow">;
+
 export class WrittenSegments {
   readonly #connection: DuckDBConnection;
-  readonly #catalog: () => StoreCatalog;
+  readonly #catalog: () => StoredEvents;
   readonly #shape: RunShape;
   #runs: Run[] = [];
   #made = 0;
@@ -32,7 +35,7 @@ export class WrittenSegments {
   #endRow: number;
 
   /** @param catalog as it is now */
-  constructor(connection: DuckDBConnection, catalog: () => StoreCatalog) {
+  constructor(connection: DuckDBConnection, catalog: () => StoredEvents) {
     this.#connection = connection;
     this.#catalog = catalog;
     this.#endRow = catalog().nextRow;

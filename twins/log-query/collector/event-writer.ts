@@ -7,8 +7,7 @@ import { brokenNameRule } from "../../datasets/field-name.ts";
 import { type FieldCatalog, type FieldType, metadataFields } from "../../datasets/fields.ts";
 import { MAX_FIELDS } from "../../datasets/store/batch.ts";
 import { coerce } from "../../datasets/store/coerce.ts";
-import { Gathering } from "../../datasets/store/gathering.ts";
-import type { DocumentWrite, LogStore, WrittenDocument } from "../../datasets/store/log-store.ts";
+import type { DocumentWrite, LogStore } from "../../datasets/store/log-store.ts";
 
 export interface NewEvent {
   /** Its text. */
@@ -28,10 +27,6 @@ export type EventField = readonly [name: string, values: readonly string[]];
 export class EventWriter {
   readonly #store: () => Promise<LogStore>;
   readonly #nowMs: () => number;
-  readonly #gathering = new Gathering<NewEvent, WrittenDocument>(
-    (writer, events) => writer.write(documentsOf(events, writer.fields, this.#nowMs())),
-    ({ raw }) => raw.length,
-  );
 
   constructor(store: () => Promise<LogStore>, nowMs: () => number) {
     this.#store = store;
@@ -40,7 +35,9 @@ export class EventWriter {
 
   /** Stores the events, all of them or none; they are found by searches from then on. @throws QueueFull */
   async write(events: readonly NewEvent[]): Promise<void> {
-    if (events.length > 0) await this.#gathering.perform(await this.#store(), events);
+    if (events.length === 0) return;
+    const store = await this.#store();
+    await store.exclusively((writer) => writer.write(documentsOf(events, writer.fields, this.#nowMs())));
   }
 }
 
