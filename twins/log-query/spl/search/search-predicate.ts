@@ -5,7 +5,15 @@ import { SplError } from "../spl-error.ts";
 import type { SearchExpression, SearchValue } from "../syntax/ast.ts";
 import { textOf } from "../typed.ts";
 import { type Comparison, comparisonMatches, isOneOf } from "./comparisons.ts";
-import { type SegmentIndex, termMatches } from "./terms.ts";
+import type { Decided } from "./sieve.ts";
+import { termMatches } from "./terms.ts";
+
+/** What is known of parts of an expression without looking at the events. */
+export interface Known {
+  /** A column with the event's number in the store. */
+  readonly row: Sql;
+  readonly decided: ReadonlyMap<SearchExpression, Decided>;
+}
 
 /** As `searchFilter`, but never NULL. */
 export function searchPredicate(expression: SearchExpression, relation: Relation): Sql {
@@ -15,27 +23,31 @@ export function searchPredicate(expression: SearchExpression, relation: Relation
 /**
  * Whether a row is found, over the columns of `relation`; NULL stands for false, for DuckDB looks for a plain comparison in the
  * stored data itself.
- * @param index of the rows, when they are events as they lie in the store
+ * @param known of the rows, when they are events as they lie in the store
  * @param expression without subsearches, tags, event types and time modifiers: see `resolveSearch`
  */
-export function searchFilter(expression: SearchExpression, relation: Relation, index?: SegmentIndex): Sql {
+export function searchFilter(expression: SearchExpression, relation: Relation, known?: Known): Sql {
+  const decided = known?.decided.get(expression);
+  if (known !== undefined && decided !== undefined) {
+    return sql`(${decided(known.row, searchPredicate(expression, relation))})`;
+  }
   switch (expression.node) {
     case "all":
       return raw("true");
     case "and":
       return connected(
-        expression.operands.map((operand) => searchFilter(operand, relation, index)),
+        expression.operands.map((operand) => searchFilter(operand, relation, known)),
         " AND ",
       );
     case "or":
-      return connected(alternatives(expression.operands, relation, index), " OR ");
+      return connected(alternatives(expression.operands, relation, known), " OR ");
     case "not":
-      return sql`(NOT coalesce(${searchFilter(expression.operand, relation, index)}, false))`;
+      return sql`(NOT coalesce(${searchFilter(expression.operand, relation, known)}, false))`;
     case "term": {
       // Rows of reports have no text, but `*` is true of them too.
       if (/^\*+$/.test(expression.value.text)) return raw("true");
       const text = columnOf(relation, "_raw");
-      return text === undefined ? raw("false") : termMatches(expression, textOf(fieldValue(text)), index);
+      return text === undefined ? raw("false") : termMatches(expression, textOf(fieldValue(text)));
     }
     case "comparison":
       return comparisonMatches(expression, relation);
@@ -55,7 +67,7 @@ function connected(pieces: readonly Sql[], operator: string): Sql {
 function alternatives(
   operands: readonly SearchExpression[],
   relation: Relation,
-  index: SegmentIndex | undefined,
+  known: Known | undefined,
 ): Sql[] {
   const values = new Map<string, SearchValue[]>();
   const others: SearchExpression[] = [];
@@ -69,7 +81,7 @@ function alternatives(
   }
   return [
     ...[...values].map(([field, list]) => sql`(${isOneOf(field, list, relation)})`),
-    ...others.map((operand) => searchFilter(operand, relation, index)),
+    ...others.map((operand) => searchFilter(operand, relation, known)),
   ];
 }
 

@@ -1,5 +1,5 @@
 /** What a search expression finds: among the events, or among the rows so far. */
-import { type Sql, sql } from "../../../datasets/sql.ts";
+import { identifier, type Sql, sql } from "../../../datasets/sql.ts";
 import { columnOf, fieldValue, filter, type Relation } from "../relation.ts";
 import type { SearchContext, TimeRange } from "../search-context.ts";
 import type { SearchExpression } from "../syntax/ast.ts";
@@ -7,21 +7,20 @@ import { numberOf } from "../typed.ts";
 import { eventsRelation, ROW_COLUMN } from "./events.ts";
 import { amongIndexes, namesIndexes, withKnownIndexes } from "./indexes.ts";
 import { resolveSearch } from "./resolve-search.ts";
-import { searchFilter } from "./search-predicate.ts";
+import { type Known, searchFilter } from "./search-predicate.ts";
 import { sieve } from "./sieve.ts";
-import { type SegmentIndex, segmentIndex } from "./terms.ts";
 
 /** The events that an expression finds, newest first: in its own time range, else the context's; in the default indexes if it names none. */
 export async function searchEvents(expression: SearchExpression, context: SearchContext): Promise<Relation> {
   const { found: asked, times } = await resolveSearch(expression, context);
-  const found = namesIndexes(asked) ? asked : within(asked, context.knowledge.defaultIndexes());
-  const index = segmentIndex(context, ROW_COLUMN);
-  const sieved = index && (await sieve(found, context, index));
+  const named = namesIndexes(asked) ? asked : within(asked, context.knowledge.defaultIndexes());
+  const found = await withKnownIndexes(named, context);
+  const sieved = await sieve(found, context);
   const range = times.events ?? context.range;
-  const events = eventsRelation(context.within(range), undefined, sieved?.predicate);
+  const events = eventsRelation(context.within(range), undefined, sieved?.among);
   const indexed = between(events, "_indextime", times.indexed);
-  const decided = await withKnownIndexes(found, context);
-  return filtered(events, [...indexed, ...predicateOf(decided, events, sieved?.isRare ? undefined : index)]);
+  const known = sieved && { row: identifier(ROW_COLUMN), decided: sieved.decided };
+  return filtered(events, [...indexed, ...predicateOf(found, events, known)]);
 }
 
 function within(expression: SearchExpression, indexes: readonly string[]): SearchExpression {
@@ -58,8 +57,8 @@ async function conditionsOf(
   return [...timed, ...predicateOf(found, rows)];
 }
 
-function predicateOf(found: SearchExpression, rows: Relation, index?: SegmentIndex): Sql[] {
-  return found.node === "all" ? [] : [searchFilter(found, rows, index)];
+function predicateOf(found: SearchExpression, rows: Relation, known?: Known): Sql[] {
+  return found.node === "all" ? [] : [searchFilter(found, rows, known)];
 }
 
 function filtered(rows: Relation, predicates: readonly Sql[]): Relation {

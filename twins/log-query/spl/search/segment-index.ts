@@ -1,0 +1,146 @@
+/**
+ * The index of the events' segments: which rows have a segment is answered as a row of bits, one for each event. Such sets are put
+ * together in the database, and looked at for each event before anything else of it is read.
+ */
+import { joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
+import type { SearchContext } from "../search-context.ts";
+import { isAmong } from "./row-numbers.ts";
+
+/** Rows of the index's table. */
+export type RowSet =
+  /** Those with one of these segments. @param inText whether it must be in the event's text, or may be in its JSON */
+  | { readonly kind: "words"; readonly words: readonly string[]; readonly inText: boolean }
+  /** Those with a segment of their text that is so. @param condition on `term` */
+  | { readonly kind: "segments"; readonly condition: Sql }
+  | { readonly kind: "and" | "or"; readonly sets: readonly RowSet[] }
+  | { readonly kind: "not"; readonly set: RowSet };
+
+/** A set, as it goes into a statement. */
+export interface Bits {
+  /** Two digits for each eight rows. */
+  readonly hex: string;
+}
+
+/** More rows than these are not looked up: their bits would not fit into a statement. */
+const MOST_ROWS = 64 << 20;
+
+export class SegmentIndex {
+  /** Rows below it have their segments in the index, or are no more. */
+  readonly #end: number;
+  /** Whether there may be rows behind it that are found by their text alone. */
+  readonly hasMore: boolean;
+  readonly #store: SearchContext["store"];
+
+  constructor(store: SearchContext["store"], end: number, hasMore: boolean) {
+    this.#store = store;
+    this.#end = end;
+    this.hasMore = hasMore;
+  }
+
+  /** `undefined` when the store has none, or nothing is in it. */
+  static of({ store }: SearchContext): SegmentIndex | undefined {
+    const { fields, segmentedRows, nextRow } = store;
+    if (fields.textIndex !== "raw" || segmentedRows === 0 || segmentedRows > MOST_ROWS) return undefined;
+    return new SegmentIndex(store, segmentedRows, segmentedRows < nextRow);
+  }
+
+  /** Looks sets up, all in one statement. */
+  async look(sets: readonly RowSet[]): Promise<Bits[]> {
+    if (sets.length === 0) return [];
+    const texts = sets.map((set) => sql`hex(CAST(${this.#bits(set)} AS BLOB))`);
+    const { rows } = await this.#store.query(sql`SELECT ${joined(texts, ", ")}`);
+    return (rows[0] ?? []).map((text) => ({ hex: String(text) }));
+  }
+
+  /** Which of the sets have no more rows than so many. */
+  async rare(sets: readonly RowSet[], most: number): Promise<RowSet[]> {
+    const counts = sets.flatMap((set, number) => {
+      const condition = segmentsOf(set);
+      if (condition === undefined) return [];
+      const limit = raw(String(most + 1));
+      return sql`SELECT ${raw(String(number))} AS number, count(*) AS found FROM (SELECT _row FROM segments WHERE ${condition} LIMIT ${limit})`;
+    });
+    if (counts.length === 0) return [];
+    const { rows } = await this.#store.query(joined(counts, " UNION ALL "));
+    return rows.flatMap(([number, found]) => (Number(found) <= most ? (sets[Number(number)] ?? []) : []));
+  }
+
+  /**
+   * Whether a row is in a set.
+   * @param row a column with the row's number
+   * @param elsewise whether a row is found that the index does not know yet
+   */
+  has({ hex }: Bits, row: Sql, elsewise: Sql): Sql {
+    const few = numbersIn(hex);
+    if (few !== undefined) return this.orElse(isAmong(row, few), row, elsewise);
+    // Beyond the last bit there is none to be asked for.
+    const isSet = sql`CASE WHEN ${row} < ${raw(String(this.#end))} THEN get_bit(CAST(unhex(${hex}) AS BIT), CAST(${row} AS INTEGER)) = 1 ELSE false END`;
+    const [first, last] = boundsOf(hex);
+    return this.orElse(
+      sql`(${row} BETWEEN ${raw(String(first))} AND ${raw(String(last))} AND ${isSet})`,
+      row,
+      elsewise,
+    );
+  }
+
+  /** What is true of the rows that the index knows, and of the others. */
+  orElse(known: Sql, row: Sql, elsewise: Sql): Sql {
+    if (!this.hasMore) return known;
+    return sql`CASE WHEN ${row} < ${raw(String(this.#end))} THEN ${known} ELSE ${elsewise} END`;
+  }
+
+  #bits(set: RowSet): Sql {
+    switch (set.kind) {
+      case "and":
+      case "or":
+        return sql`(${joined(
+          set.sets.map((one) => this.#bits(one)),
+          set.kind === "and" ? " & " : " | ",
+        )})`;
+      case "not":
+        return sql`(~${this.#bits(set.set)})`;
+      default: {
+        // A whole number of bytes, so that none of them is filled up.
+        const length = Math.ceil(this.#end / 8) * 8;
+        const end = raw(String(this.#end));
+        return sql`coalesce((SELECT bitstring_agg(_row, 0, ${raw(String(length - 1))}) FROM segments WHERE ${segmentsOf(set) ?? raw("false")} AND _row < ${end}),
+          bitstring('0', ${raw(String(length))}))`;
+      }
+    }
+  }
+}
+
+/** The rows of the index's table that make up a set; `undefined` when it is made of others. */
+function segmentsOf(set: RowSet): Sql | undefined {
+  switch (set.kind) {
+    case "words": {
+      const words = set.words.map((word) => sql`lower(${word})`);
+      return sql`term IN (${joined(words, ", ")})${raw(set.inText ? " AND in_text" : "")}`;
+    }
+    case "segments":
+      return sql`in_text AND ${set.condition}`;
+    default:
+      return undefined;
+  }
+}
+
+/** So few rows are known by their numbers. */
+const FEW = 32;
+
+/** The rows of a set as SQL writes them; `undefined` when there are many. */
+function numbersIn(hex: string): string[] | undefined {
+  const numbers: string[] = [];
+  for (const { 0: digit, index } of hex.matchAll(/[^0]/g)) {
+    const bits = Number.parseInt(digit, 16);
+    for (let bit = 0; bit < 4; bit++) if ((bits >> (3 - bit)) & 1) numbers.push(String(index * 4 + bit));
+    if (numbers.length > FEW) return undefined;
+  }
+  return numbers;
+}
+
+/** The first row of a set and the last, or rows close before and behind them. */
+function boundsOf(hex: string): [first: number, last: number] {
+  let last = hex.length - 1;
+  while (last > 0 && hex.charCodeAt(last) === 48) last--;
+  return [Math.max(0, hex.search(/[^0]/)) * 4, last * 4 + 3];
+}
