@@ -10,6 +10,7 @@ import { inputOperations } from "./api/inputs-http.ts";
 import { jobControlOperations } from "./api/job-control.ts";
 import { jobFigureOperations } from "./api/job-figures.ts";
 import { jobResultOperations } from "./api/job-results.ts";
+import { jobSummaryOperations } from "./api/job-summary.ts";
 import { jobOperations } from "./api/jobs.ts";
 import { messageOperations } from "./api/messages-to-admin.ts";
 import { parserOperations } from "./api/parser.ts";
@@ -58,6 +59,7 @@ export default defineTwin({
     ...jobControlOperations,
     ...jobResultOperations,
     ...jobFigureOperations,
+    ...jobSummaryOperations,
     ...parserOperations,
     ...timeParserOperations,
     ...typeaheadOperations,

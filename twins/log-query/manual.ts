@@ -64,6 +64,10 @@ export const logQueryManual: TwinManual = {
       text: "An argument of a search that is not served is a 400 that names it; one that is unknown is kept with the job, and its search.log says that it has no effect.",
     },
     {
+      id: "splunk.get-search",
+      text: "A GET launches no search: export, and results with a search over them, are asked for with a POST. The row restmap/global of conf_stanzas with v1APIBlockGETSearchLaunch off lets the first version's GET.",
+    },
+    {
       id: "splunk.inactivity",
       text: "auto_cancel and auto_pause count the sandbox's clock; what counts as a question is one about that very job.",
     },

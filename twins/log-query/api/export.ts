@@ -7,6 +7,7 @@ import { objectOf } from "../output/write-json.ts";
 import { writeRaw } from "../output/write-raw.ts";
 import { type RawMarkup, RESULTS_DECLARATION, resultElements, resultsHead } from "../output/write-xml.ts";
 import type { Call } from "./call.ts";
+import { checkLaunch } from "./get-search.ts";
 import { readJobRequest } from "./job-arguments.ts";
 import { checkJobParameters } from "./job-parameters.ts";
 import { failedJob } from "./job-results.ts";
@@ -27,6 +28,7 @@ async function exported(call: Call) {
   // The search is in `search`, and all of its results are meant unless a number is given.
   const wanted = { ...given, search: undefined, count: call.arguments.integer("count", 0) };
   const markup = markupOf(wanted.segmentation);
+  checkLaunch(call);
   checkJobParameters(call);
   const job = startJobNow(call, readJobRequest(call));
   const leave = () => call.twin.jobs.remove(job.sid);

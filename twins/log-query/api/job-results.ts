@@ -9,11 +9,12 @@ import { limited } from "../spl/relation.ts";
 import type { Rows } from "../spl/rows.ts";
 import type { Call } from "./call.ts";
 import { placeOf } from "./entries.ts";
+import { checkLaunch } from "./get-search.ts";
 import { readRange } from "./job-arguments.ts";
 import { findJob } from "./jobs.ts";
 import { XML_TYPE } from "./messages.ts";
 import { outputModes } from "./output-mode.ts";
-import { fatal, RestError } from "./rest-error.ts";
+import { RestError } from "./rest-error.ts";
 import { MOST_ROWS, type ResultArguments, readResultArguments } from "./result-arguments.ts";
 import { type Found, resultPage } from "./result-page.ts";
 import { route } from "./route.ts";
@@ -156,7 +157,7 @@ export const jobResultOperations = kinds.flatMap(([of, summary]) =>
       summary,
       handle(call) {
         const job = findJob(call);
-        if (job.row === undefined) throw fatal(404, "Unknown sid.");
+        if (call.arguments.text("search") !== undefined) checkLaunch(call);
         return resultsResponse(call, job, of);
       },
     }),

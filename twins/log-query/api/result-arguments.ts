@@ -53,9 +53,9 @@ function keeperOf(names: readonly string[]): ((name: string) => boolean) | undef
   return (name) => exact.has(name) || patterns.some((pattern) => pattern.test(name));
 }
 
-/** Where the page begins, and how many rows it has. */
+/** Where the page begins, which may be behind the last row, and where it ends. */
 export function pageBounds({ count, offset }: ResultArguments, total: number): { from: number; to: number } {
-  const from = Math.min(total, offset < 0 ? Math.max(0, total + offset) : offset);
-  const to = Math.min(total, from + (count === 0 ? MOST_ROWS : count));
+  const from = offset < 0 ? Math.max(0, total + offset) : offset;
+  const to = Math.max(from, Math.min(total, from + (count === 0 ? MOST_ROWS : count)));
   return { from, to };
 }

@@ -25,6 +25,7 @@ export const shippedStanzas: Readonly<Record<string, Settings>> = {
     sslVersions: "*,-ssl2",
     useDeploymentServer: "0",
   },
+  "restmap/global": { v1APIBlockGETSearchLaunch: "true" },
   "limits/http_input": {
     max_content_length: "838860800",
     max_number_of_ack_channel: "1000000",

@@ -1,8 +1,8 @@
 /** Statistics of the fields of a search's events. */
 import { withNeededColumns } from "../../datasets/needed-columns.ts";
-import { identifier, type Sql, sql } from "../../datasets/sql.ts";
+import { identifier, joined, type Sql, sql } from "../../datasets/sql.ts";
 import type { LogReader, QueryOptions } from "../../datasets/store/log-store.ts";
-import { type Column, fieldValue, type Relation } from "../spl/relation.ts";
+import { type Column, fieldValue, filter, type Relation } from "../spl/relation.ts";
 import { textOf } from "../spl/typed.ts";
 
 export interface FieldSummary {
@@ -51,6 +51,18 @@ export async function summarise(
     });
   }
   return summaries;
+}
+
+/** Events one of whose values has a text in it, in any case. */
+export function containing(events: Relation, text: string): Relation {
+  const wanted = text.toLowerCase();
+  const holds = events.columns.map((column) => {
+    const value = fieldValue(column);
+    const one = column.multi ? sql`array_to_string(${value.sql}, chr(10))` : textOf(value);
+    return sql`contains(lower(${one}), ${wanted})`;
+  });
+  const predicate = holds.map((hold) => sql`coalesce(${hold}, FALSE)`);
+  return predicate.length === 0 ? events : filter(events, joined(predicate, " OR "));
 }
 
 /** Each value of the field as text, one a row. */

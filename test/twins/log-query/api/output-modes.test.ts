@@ -258,8 +258,8 @@ describe("a part of the results", () => {
 });
 
 describe("an export", () => {
-  const exported = (parameters: Parameters, method = "POST") =>
-    splunk.ask(method, "/services/search/v2/jobs/export", { search: REPORT, ...parameters });
+  const exported = (parameters: Parameters) =>
+    splunk.ask("POST", "/services/search/v2/jobs/export", { search: REPORT, ...parameters });
 
   test("is one object a line in JSON, the last of them said to be so", async () => {
     const { text } = await exported({ output_mode: "json" });
@@ -272,7 +272,7 @@ describe("an export", () => {
   });
 
   test("is a document in XML, and rows in CSV and as raw text", async () => {
-    const xml = (await exported({}, "GET")).text;
+    const xml = (await exported({})).text;
     expect(xml.startsWith("<?xml version='1.0' encoding='UTF-8'?>\n<results preview='0'>\n<meta>")).toBe(
       true,
     );

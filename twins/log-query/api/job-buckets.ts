@@ -1,0 +1,23 @@
+/** Parts of a search's time, and how many events are in each, as timeline and summary show them. */
+import type { Bucket } from "../jobs/timeline.ts";
+
+/** Text of a moment: seconds since the epoch. */
+export type Writer = (seconds: number) => string;
+
+export function bucketObject({ startMs, endMs, count }: Bucket, time: Writer): object {
+  return {
+    total_count: count,
+    available_count: count,
+    is_finalized: true,
+    duration: (endMs - startMs) / 1000,
+    earliest_strftime: time(startMs / 1000),
+    earliest_time: startMs / 1000,
+    earliest_time_offset: 0,
+    latest_time_offset: 0,
+  };
+}
+
+export function bucketElement({ startMs, endMs, count }: Bucket, time: Writer): string {
+  const duration = (endMs - startMs) / 1000;
+  return `  <bucket c='${count}' a='${count}' t='${startMs / 1000}' d='${duration}' f='1' etz='0' ltz='0'>${time(startMs / 1000)}</bucket>\n`;
+}
