@@ -11,6 +11,7 @@ import type { SearchContext, SearchLimits, TimeRange } from "./search-context.ts
 import type { SearchMessage } from "./spl-error.ts";
 import { countOf, finalized, truncated } from "./subsearch-limit.ts";
 import type { Pipeline } from "./syntax/ast.ts";
+import { renumbered } from "./typed.ts";
 
 export interface ContextOptions {
   store: LogReader;
@@ -59,8 +60,8 @@ export function createSearchContext(options: ContextOptions): SearchContext {
             ", ",
           );
     const limit = sql`LIMIT CAST(${maxRows} AS BIGINT)`;
-    const statement = withNeededColumns(
-      sql`SELECT ${items} FROM (${select}) AS r ${orderClause(order)} ${limit}`,
+    const statement = renumbered(
+      withNeededColumns(sql`SELECT ${items} FROM (${select}) AS r ${orderClause(order)} ${limit}`),
     );
     options.ran?.(statement.text);
     const { progress } = options;

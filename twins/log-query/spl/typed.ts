@@ -1,5 +1,5 @@
 /** Values of SPL as SQL. A field's value is a text or a number; an expression's can be a truth value too. */
-import { raw, type Sql, sql } from "../../datasets/sql.ts";
+import { raw, Sql, sql } from "../../datasets/sql.ts";
 
 /**
  * An SQL expression and what it gives.
@@ -73,8 +73,22 @@ export function eachOf(list: Sql, body: (value: Sql) => Sql): Sql {
 
 let variables = 0;
 
-/** A name for the parameter of a lambda. No column has it, and no two lambdas within each other have the same. */
+/** A name for the parameter of a lambda. No column of the store has it, and no two lambdas within each other have the same. */
 export function variable(): Sql {
   variables = (variables + 1) % 1_000_000;
-  return raw(`"#v${variables}"`);
+  return raw(`".v${variables}"`);
+}
+
+/** The same whole statement with its lambdas' parameters numbered from 0, so that a search that comes again has the same text. */
+export function renumbered({ texts, values }: Sql): Sql {
+  const names = new Map<string, string>();
+  const number = (name: string) => {
+    const known = names.get(name) ?? `".v${names.size}"`;
+    names.set(name, known);
+    return known;
+  };
+  return new Sql(
+    texts.map((text) => text.replace(/"\.v\d+"/g, number)),
+    values,
+  );
 }

@@ -58,3 +58,17 @@ test("what a later command reads through a wildcard, or by a name from the value
     { punct: expect.any(String), date_year: 1970 },
   ]);
 });
+
+test("a search that comes again has the same statements, so that they need not be prepared again", async () => {
+  const text =
+    'search index=main | eval parts=mvmap(split(message, " "), upper(parts)) | sort message | table parts';
+  const first = await search(text);
+  expect(first.statements.join()).toContain("lambda");
+  expect((await search(text)).statements).toEqual(first.statements);
+});
+
+test("a field that is called as the program's own names is that field still", async () => {
+  const text =
+    'search index=main | eval ".v0"=message, ".v7"=mvmap(split(message, " "), upper(message)) | table .v0 .v7';
+  expect((await search(`${text} | head 1`)).rows).toEqual([{ ".v0": "code 7", ".v7": expect.anything() }]);
+});
