@@ -31,6 +31,7 @@ export function knowledgeOf(
   return {
     macro: (name, args) => byName.get(`${name}(${args})`) ?? filterMacro(name, args),
     savedSearch: () => undefined,
+    eventTypes: () => [],
     lookup: async (name) =>
       rowOf([
         ...new Set([...(fields.get(name.replace(/\.csv$/, "")) ?? []), ...lookedUp(name, pipelines())]),

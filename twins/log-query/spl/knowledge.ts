@@ -75,6 +75,8 @@ export interface Knowledge {
   tagsOf(field: string, value: string): readonly string[];
   /** The search of an event type. */
   eventType(name: string): string | undefined;
+  /** Names of all event types that count. */
+  eventTypes(): readonly string[];
   /** Every data model object of a model; the first is its root. */
   dataModel(name: string): readonly DataModelObject[];
   /** What a job has found, by its sid, or that of a job of a saved search (`owner:app:name`): the last one by default. */

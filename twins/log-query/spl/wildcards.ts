@@ -32,6 +32,12 @@ export function wildcardMatch(pattern: string, name: string): string[] | undefin
   return [...parts, name.slice(at, end)];
 }
 
+/** Whether a value is what a pattern with `*` says, whatever its case. */
+export function isLike(value: string, pattern: string): boolean {
+  const parts = pattern.split(/\*+/).map((part) => part.replace(/[\\^$.+?()[\]{}|]/g, "\\$&"));
+  return new RegExp(`^${parts.join(".*")}$`, "is").test(value);
+}
+
 /** The pattern with these in the place of its `*`. */
 export function fillWildcards(pattern: string, parts: readonly string[]): string {
   const [first = "", ...rest] = pattern.split("*");

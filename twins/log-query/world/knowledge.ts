@@ -5,6 +5,7 @@ import type { EventWriter } from "../collector/event-writer.ts";
 import type { Knowledge, LookupDefinition, LookupTable } from "../spl/knowledge.ts";
 import type { Rows } from "../spl/rows.ts";
 import { SplError } from "../spl/spl-error.ts";
+import { isLike } from "../spl/wildcards.ts";
 import type { LookupDefinitionRow } from "./knowledge-tables.ts";
 import type { LogQueryTables } from "./tables.ts";
 
@@ -38,12 +39,18 @@ export function createKnowledge(parts: KnowledgeParts): Knowledge {
       const file = fileOf(tables, name);
       if (file !== undefined) tables.table("lookups").remove(file);
     },
-    tagged: (tag) => tagRows().flatMap((row) => (row.tags.includes(tag) ? pairOf(row.name) : [])),
+    tagged: (tag) =>
+      tagRows().flatMap((row) => (row.tags.some((own) => isLike(own, tag)) ? pairOf(row.name) : [])),
     tagsOf: (field, value) => tables.table("tags").get(`${field}=${value}`)?.tags ?? [],
     eventType(name) {
       const row = tables.table("event_types").get(name);
       return row && !row.disabled ? row.search : undefined;
     },
+    eventTypes: () =>
+      tables
+        .table("event_types")
+        .all()
+        .flatMap((row) => (row.disabled ? [] : [row.name])),
     dataModel(name) {
       const objects = tables.table("data_models").get(name)?.objects ?? [];
       return objects.map(({ name: object, constraint, fields }) => ({

@@ -107,6 +107,7 @@ export function knowledgeOf(given: Partial<Knowledge> = {}): Knowledge {
     tagged: () => [],
     tagsOf: () => [],
     eventType: () => undefined,
+    eventTypes: () => [],
     dataModel: () => [],
     jobResults: async () => undefined,
     rest: async () => undefined,

@@ -161,6 +161,8 @@ describe("knowledge objects are rows", () => {
     expect(knowledge.tagsOf("host", "db")).toEqual(["back", "front"]);
     expect(knowledge.eventType("failures")).toBe("level=error");
     expect(knowledge.eventType("off")).toBeUndefined();
+    expect(knowledge.eventTypes()).toEqual(["failures"]);
+    expect(knowledge.tagged("ba*")).toEqual([{ field: "host", value: "db" }]);
     expect(knowledge.dataModel("Web")).toEqual([
       { model: "Web", object: "Web", constraint: "", fields: { src: "client" } },
     ]);

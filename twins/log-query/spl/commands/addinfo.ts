@@ -22,8 +22,9 @@ export const addinfo = defineCommand({
   },
 });
 
+/** As splunkd writes times here: `1768478400.000`. */
 function seconds(ms: number): Typed {
-  return { type: "number", multi: false, sql: sql`CAST(${ms / 1000} AS DOUBLE)` };
+  return text((ms / 1000).toFixed(3));
 }
 
 function text(value: string): Typed {

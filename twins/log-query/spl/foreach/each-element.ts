@@ -105,7 +105,15 @@ function assignmentsOf(
   const text = [`'${itemstr}'`, `"${itemstr}"`, itemstr]
     .reduce((filled, mark) => filled.replaceAll(mark, () => item), template)
     .replaceAll(iterstr, () => String(element));
-  return context.parse(text).commands.flatMap(({ name, rawArgs }) => {
+  const { commands } = context.parse(text);
+  if (commands.length > 1) {
+    throw commandError(
+      "foreach",
+      "A single eval command can go through elements, with as many assignments as it likes.",
+      "run",
+    );
+  }
+  return commands.flatMap(({ name, rawArgs }) => {
     if (name !== "eval") throw commandError("foreach", "Only eval commands can go through elements.", "run");
     const span = { start: 0, end: rawArgs.length };
     return readAssignments(

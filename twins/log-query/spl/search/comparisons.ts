@@ -1,5 +1,6 @@
 /** Comparisons of a field with what is written in the search. Case does not count, unless it is said to. */
 import { raw, type Sql, sql } from "../../../datasets/sql.ts";
+import { inNetwork, networkOf } from "../networks.ts";
 import { columnOf, fieldValue, type Relation } from "../relation.ts";
 import type { Comparator, SearchExpression, SearchValue } from "../syntax/ast.ts";
 import { bound, numberOf, type Typed, textOf, variable } from "../typed.ts";
@@ -57,7 +58,11 @@ function anyValue(value: Typed, test: (one: Typed) => Sql): Sql {
 
 /** Whether a value is more than a text: it has wildcards, or is a range of addresses. */
 function isPattern(text: string): boolean {
-  return text.includes("*") || parseCidr(text) !== undefined;
+  return text.includes("*") || parseCidr(text) !== undefined || isIPv6Network(text);
+}
+
+function isIPv6Network(text: string): boolean {
+  return text.includes(":") && text.includes("/") && networkOf(text) !== undefined;
 }
 
 function testOf(comparator: Comparator, { text }: SearchValue, caseCounts: boolean): (one: Typed) => Sql {
@@ -81,6 +86,10 @@ function equals(one: Typed, text: string, caseCounts: boolean): Sql {
   const cidr = parseCidr(text);
   if (cidr !== undefined && one.type === "text") {
     return sql`(lower(${one.sql}) = ${text.toLowerCase()} OR ${withinCidr(one.sql, cidr)})`;
+  }
+  if (isIPv6Network(text) && one.type === "text") {
+    const network = sql`CAST(${text} AS VARCHAR)`;
+    return sql`(lower(${one.sql}) = ${text.toLowerCase()} OR (contains(${one.sql}, ':') AND ${inNetwork(network, one.sql)} = '1'))`;
   }
   if (one.type === "number") {
     return numeral.test(text)

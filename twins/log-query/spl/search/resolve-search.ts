@@ -3,6 +3,7 @@ import type { SearchContext } from "../search-context.ts";
 import { SplError } from "../spl-error.ts";
 import type { SearchExpression } from "../syntax/ast.ts";
 import { parseSearchExpression } from "../syntax/parse-text.ts";
+import { isLike } from "../wildcards.ts";
 import type { Comparison } from "./comparisons.ts";
 import { splicedText } from "./format-rows.ts";
 import { type SearchTimes, type TimeModifier, timesOf } from "./time-modifiers.ts";
@@ -132,15 +133,20 @@ async function eventType(
   context: SearchContext,
   depth: number,
 ): Promise<SearchExpression | undefined> {
-  const search = context.knowledge.eventType(name);
-  if (search === undefined) {
+  const { knowledge } = context;
+  const names = name.includes("*") ? knowledge.eventTypes().filter((one) => isLike(one, name)) : [name];
+  const searches = names.flatMap((one) => knowledge.eventType(one) ?? []);
+  if (searches.length === 0) {
     if (!name.includes("*")) {
       context.warn({ type: "WARN", text: `Eventtype '${name}' does not exist or is disabled.` });
     }
     return undefined;
   }
-  const meant = await splice(parseSearchExpression(search, context.parse), context, depth + 1);
-  return { node: "or", operands: [meant, { ...comparison, comparator: "=" }] };
+  const operands: SearchExpression[] = [{ ...comparison, comparator: "=" }];
+  for (const search of searches) {
+    operands.push(await splice(parseSearchExpression(search, context.parse), context, depth + 1));
+  }
+  return { node: "or", operands };
 }
 
 function equal(field: string, text: string): Comparison {

@@ -94,10 +94,10 @@ test("addinfo says what the search's range and sid are", async () => {
   expect(await rows([{ a: 1 }], "addinfo")).toEqual([
     {
       a: 1,
-      info_min_time: 1,
+      info_min_time: "1.000",
       info_max_time: "+Infinity",
       info_sid: "1768478400.1",
-      info_search_time: benchNowMs / 1000,
+      info_search_time: (benchNowMs / 1000).toFixed(3),
     },
   ]);
 });

@@ -224,6 +224,11 @@ test("an index that is not there finds nothing; a search that names none looks a
 });
 
 test("tags and event types stand for what they mean", async () => {
+  const types: Record<string, string> = {
+    trouble: "tag=bad NOT n=2",
+    trifle: "level=info",
+    loop: "eventtype=loop",
+  };
   const known = await splBench(
     [
       { n: 1, level: "error" },
@@ -239,7 +244,8 @@ test("tags and event types stand for what they mean", async () => {
                 { field: "host", value: "web*" },
               ]
             : [],
-        eventType: (name) => ({ trouble: "tag=bad NOT n=2", loop: "eventtype=loop" })[name],
+        eventType: (name) => types[name],
+        eventTypes: () => ["trouble", "trifle"],
       },
     },
   );
@@ -250,6 +256,9 @@ test("tags and event types stand for what they mean", async () => {
     expect(await numbers("search NOT tag=bad")).toEqual([3]);
     expect(await numbers("search tag=good")).toEqual([]);
     expect(await numbers("search eventtype=trouble")).toEqual([1]);
+    expect(await numbers("search eventtype=tr*")).toEqual([1, 3]);
+    expect(await numbers("search NOT eventtype=*rif*")).toEqual([1, 2]);
+    expect(await numbers("search eventtype=x*")).toEqual([]);
     expect((await known.search("search eventtype=none")).messages).toEqual([
       "Eventtype 'none' does not exist or is disabled.",
     ]);
@@ -260,6 +269,15 @@ test("tags and event types stand for what they mean", async () => {
   } finally {
     await known.close();
   }
+});
+
+test("rule 11: networks of IPv6 are looked for as those of IPv4 are", async () => {
+  const addresses = [{ ip: "2001:db8:1::5" }, { ip: "2001:DB9::1" }, { ip: "10.1.2.3" }, { ip: "web" }];
+  const found = async (text: string) => (await bench.searchRows(addresses, text)).rows.map(({ ip }) => ip);
+  expect(await found("search ip=2001:db8::/32")).toEqual(["2001:db8:1::5"]);
+  expect(await found('search ip="2001:db9::/32" OR ip=10.0.0.0/8')).toEqual(["2001:DB9::1", "10.1.2.3"]);
+  expect(await found("search NOT ip=2001:db8::/32")).toHaveLength(3);
+  expect(await found("search ip IN (2001:db8::/32, web)")).toEqual(["2001:db8:1::5", "web"]);
 });
 
 test("rule 6: a wildcard alone is true of every row, whether or not it has a text", async () => {

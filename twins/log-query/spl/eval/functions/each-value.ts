@@ -5,6 +5,7 @@ import { listOf, variable } from "../../typed.ts";
 import { compile } from "../compile.ts";
 import { fieldsOf } from "../fields-of.ts";
 import { truth } from "../logic.ts";
+import { settled } from "../precision.ts";
 import type { Scope } from "../scope.ts";
 import { nothing, type Value } from "../value.ts";
 import type { FormFunction } from "./declaration.ts";
@@ -48,7 +49,9 @@ export const mvmap: FormFunction = {
     if (value.isNull) return nothing;
     if (!value.multi) return compile(expression, within(scope, name, value));
     const one = variable();
-    const made = await compile(expression, within(scope, name, { ...value, multi: false, sql: one }));
+    const made = settled(
+      await compile(expression, within(scope, name, { ...value, multi: false, sql: one })),
+    );
     if (made.isNull) return nothing;
     if (made.type === "boolean") return fail();
     const all = sql`list_transform(${value.sql}, lambda ${one}: ${made.sql})`;

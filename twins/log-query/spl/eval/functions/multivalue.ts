@@ -164,6 +164,15 @@ const entries: readonly Entry[] = [
     },
   },
   {
+    name: "mvreverse",
+    syntax: "mvreverse(mv)",
+    summary: "The values from the last to the first.",
+    least: 1,
+    most: 1,
+    compile: ([value = nothing]) =>
+      value.multi ? { ...value, sql: sql`list_reverse(${value.sql})` } : value,
+  },
+  {
     name: "mvsort",
     syntax: "mvsort(mv)",
     summary: "The values in the order of their characters.",
