@@ -32,10 +32,21 @@ export function wildcardMatch(pattern: string, name: string): string[] | undefin
   return [...parts, name.slice(at, end)];
 }
 
-/** Whether a value is what a pattern with `*` says, whatever its case. */
-export function isLike(value: string, pattern: string): boolean {
-  const parts = pattern.split(/\*+/).map((part) => part.replace(/[\\^$.+?()[\]{}|]/g, "\\$&"));
-  return new RegExp(`^${parts.join(".*")}$`, "is").test(value);
+/** Whether a text is what a pattern with `*` says, whatever its case. */
+export function isLike(content: string, pattern: string): boolean {
+  const parts = pattern.toLowerCase().split("*");
+  const [first = "", ...others] = parts;
+  const whole = content.toLowerCase();
+  if (others.length === 0) return whole === first;
+  if (!whole.startsWith(first)) return false;
+  let at = first.length;
+  for (const part of others.slice(0, -1)) {
+    const found = whole.indexOf(part, at);
+    if (found === -1) return false;
+    at = found + part.length;
+  }
+  const last = others.at(-1) ?? "";
+  return whole.endsWith(last) && whole.length - last.length >= at;
 }
 
 /** The pattern with these in the place of its `*`. */

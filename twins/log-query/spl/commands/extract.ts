@@ -7,6 +7,7 @@ import { columnOf, fieldValue } from "../relation.ts";
 import { withFoundFields } from "../structured/found-fields.ts";
 import { type KeyValueOptions, keyValues } from "../structured/key-values.ts";
 import { boolean, count, text } from "../syntax/option-types.ts";
+import { refuseUnserved } from "../syntax/unserved-options.ts";
 import { textOf } from "../typed.ts";
 
 const pairsOf = defineRowFunction("splunk.extract", (input, options, firstOnly) => {
@@ -21,7 +22,7 @@ const pairsOf = defineRowFunction("splunk.extract", (input, options, firstOnly) 
 
 const optionTypes = {
   ...{ kvdelim: text, pairdelim: text, limit: count, maxchars: count, mv_add: boolean },
-  ...{ clean_keys: boolean, auto: boolean, segment: boolean, reload: boolean },
+  ...{ clean_keys: boolean, segment: boolean, reload: boolean },
 };
 
 export const extract = defineCommand({
@@ -30,6 +31,7 @@ export const extract = defineCommand({
   kind: "streaming",
   parse(reader) {
     const options = reader.options(optionTypes);
+    refuseUnserved(reader, "extract", options);
     const stanza = reader.peek().text;
     if (!reader.atEnd())
       reader.fail(`The extraction stanza '${stanza}' of transforms.conf is not served here.`);

@@ -1,5 +1,6 @@
 /** The commands as a table in Markdown: `COMMANDS.md` beside the folder is this. */
 import type { Command } from "../command.ts";
+import { idleOptions, type UnservedOption, unservedOptions } from "../syntax/unserved-options.ts";
 import { commands, notServed } from "./registry.ts";
 
 /** What each command does, in a few words. */
@@ -79,6 +80,23 @@ export const summaries: Readonly<Record<string, string>> = {
   xyseries: "A table out of rows of its cells.",
 };
 
+/** Refused where the command reads its arguments. */
+const otherRefusals: readonly (readonly [command: string, option: string, reason: string])[] = [
+  ["chart", "`limit=-5`", "`limit=bottom5` says it"],
+  ["extract", "a stanza of transforms.conf", "there is no transforms.conf"],
+  ["from", "`federated:`", "there is one server"],
+  ["metadata", "`datatype=metric`", "there are no metrics"],
+  ["stats", "no aggregate and no BY", "nothing would be left"],
+  ["transaction", "`name=…`", "there is no transactiontypes.conf"],
+  ["tstats", "`append=true` without `prestats=true`", "Splunk takes it in prestats mode only"],
+  [
+    "tstats",
+    "`prestats=true` with `latest`, `earliest`, `rate` and no `_time` in BY",
+    "the times of the events are not kept",
+  ],
+  ["tstats", "`FROM` a namespace or `sid=`, `PREFIX()`", "there are no tsidx files"],
+];
+
 export function commandList(): string {
   const sorted = [...commands].sort((a, b) => (a.name < b.name ? -1 : 1));
   return [
@@ -89,6 +107,28 @@ export function commandList(): string {
     "| command | kind | what it does |",
     "|---|---|---|",
     ...sorted.map((command) => `| ${names(command)} | ${command.kind} | ${summaries[command.name] ?? ""} |`),
+    "",
+    "## Options",
+    "",
+    "Every option of a command acts, or is refused. These are known and refused, with their reason:",
+    "",
+    "| command | option | reason |",
+    "|---|---|---|",
+    ...Object.entries(unservedOptions).flatMap(
+      ([command, options]: [string, Record<string, UnservedOption>]) =>
+        Object.entries(options).map(
+          ([option, { value, reason }]) =>
+            `| \`${command}\` | \`${option}=${value === undefined ? "…" : value}\` | ${reason} |`,
+        ),
+    ),
+    ...otherRefusals.map(([command, option, reason]) => `| \`${command}\` | ${option} | ${reason} |`),
+    "",
+    "These say how Splunk goes about a command (on how many servers, with how much memory, in which preview) and change no row:",
+    `${Object.entries(idleOptions)
+      .map(([command, options]) => `\`${command}\` ${listed(options)}`)
+      .join("; ")}.`,
+    "",
+    "## Commands that are not served",
     "",
     `Refused by name, as \`Error in '…' command: This command is not served here.\`: ${listed(notServed)}.`,
     "",

@@ -3,6 +3,7 @@ import { defineCommand } from "../command.ts";
 import { relationOf } from "../rows.ts";
 import { commandError } from "../spl-error.ts";
 import { boolean, count, text } from "../syntax/option-types.ts";
+import { refuseUnserved } from "../syntax/unserved-options.ts";
 
 export const loadjob = defineCommand({
   name: "loadjob",
@@ -11,6 +12,7 @@ export const loadjob = defineCommand({
     const before = reader.options(optionTypes);
     const sid = before.savedsearch === undefined && !reader.atEnd() ? reader.text("a search id") : undefined;
     const options = { ...before, ...reader.options(optionTypes) };
+    refuseUnserved(reader, "loadjob", options);
     if (sid === undefined && options.savedsearch === undefined) {
       reader.fail("A search id or a saved search is required.");
     }
@@ -19,7 +21,6 @@ export const loadjob = defineCommand({
         `Invalid savedsearch identifier '${options.savedsearch}'. Expecting '<user>:<app>:<saved search name>'.`,
       );
     }
-    // Jobs that are running have no artifacts here, and delegates start none: neither option changes what is found.
     const { events = false, artifact_offset: offset = 0 } = options;
     return { sid, savedSearch: options.savedsearch, events, offset };
   },

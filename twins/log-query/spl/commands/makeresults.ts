@@ -6,6 +6,8 @@ import { inlineRows } from "../inline-rows.ts";
 import { type Output, selected } from "../relation.ts";
 import { relationOf } from "../rows.ts";
 import { boolean, count, oneOf, text } from "../syntax/option-types.ts";
+import { refuseUnserved } from "../syntax/unserved-options.ts";
+import { isThisServer } from "../this-server.ts";
 import { nullValue } from "../typed.ts";
 
 /** Longest `data`. */
@@ -25,7 +27,8 @@ export const makeresults = defineCommand({
       format: oneOf("csv", "json"),
       data: text,
     });
-    const { format, data } = options;
+    refuseUnserved(reader, "makeresults", options);
+    const { format, data, splunk_server: server = "local" } = options;
     if ((format === undefined) !== (data === undefined)) {
       reader.fail("The options 'format' and 'data' have to be given together.");
     }
@@ -33,7 +36,11 @@ export const makeresults = defineCommand({
       reader.fail(`The 'data' option cannot be longer than ${MAX_DATA_CHARACTERS} characters.`);
     }
     const inline = format === undefined || data === undefined ? undefined : { format, data };
-    return { rows: options.count ?? 1, annotate: options.annotate ?? false, inline };
+    return {
+      rows: isThisServer(server) ? (options.count ?? 1) : 0,
+      annotate: options.annotate ?? false,
+      inline,
+    };
   },
   compile({ rows, annotate, inline }, _, { nowMs }) {
     const nowSeconds = Math.floor(nowMs / 1000);

@@ -4,10 +4,12 @@
  */
 import { identifier, raw, sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
-import { columnOf, fieldValue, type Output, selected } from "../relation.ts";
+import { columnOf, fieldValue, filter, type Output, selected } from "../relation.ts";
 import { amongIndexes } from "../search/indexes.ts";
 import { searchEvents } from "../search/search-rows.ts";
 import { oneOf, text } from "../syntax/option-types.ts";
+import { refuseUnserved } from "../syntax/unserved-options.ts";
+import { isThisServer } from "../this-server.ts";
 import { nullValue, numberOf, type Typed, textOf } from "../typed.ts";
 
 const fieldOf = { hosts: "host", sources: "source", sourcetypes: "sourcetype" } as const;
@@ -17,7 +19,12 @@ export const metadata = defineCommand({
   kind: "generating",
   parse(reader) {
     const indexes: string[] = [];
-    const { type, datatype } = reader.options({
+    const {
+      type,
+      datatype,
+      splunk_server: server = "*",
+      ...others
+    } = reader.options({
       type: oneOf("hosts", "sources", "sourcetypes"),
       // There may be several.
       index: { expected: "string", read: (name: string) => indexes.push(name) },
@@ -25,14 +32,16 @@ export const metadata = defineCommand({
       splunk_server_group: text,
       datatype: oneOf("event", "metric"),
     });
+    refuseUnserved(reader, "metadata", others);
     if (datatype === "metric") reader.fail("Metrics are not served here.");
     if (type === undefined)
       return reader.fail("Must specify a type argument: hosts, sources or sourcetypes.");
-    return { type, indexes };
+    return { type, indexes, isHere: isThisServer(server) };
   },
-  async compile({ type, indexes }, _, context) {
+  async compile({ type, indexes, isHere }, _, context) {
     const name = fieldOf[type];
-    const events = await searchEvents(amongIndexes(indexes), context);
+    const all = await searchEvents(amongIndexes(indexes), context);
+    const events = isHere ? all : filter(all, raw("false"));
     const value = (field: string): Typed => {
       const column = columnOf(events, field);
       return column === undefined ? nullValue : fieldValue(column);

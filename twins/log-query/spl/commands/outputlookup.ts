@@ -6,6 +6,7 @@ import { type Rows, relationOf } from "../rows.ts";
 import type { SearchContext } from "../search-context.ts";
 import { commandError } from "../spl-error.ts";
 import { boolean, count, oneOf, text } from "../syntax/option-types.ts";
+import { refuseUnserved } from "../syntax/unserved-options.ts";
 
 /** Rows of a table at most. */
 const MAX = 500_000;
@@ -17,6 +18,7 @@ export const outputlookup = defineCommand({
     const before = reader.options(optionTypes);
     const name = reader.text("the name of a lookup table");
     const options = { ...before, ...reader.options(optionTypes) };
+    refuseUnserved(reader, "outputlookup", options);
     const {
       append = false,
       create_empty: createEmpty = false,

@@ -168,6 +168,10 @@ export const notServed: readonly string[] = [
   ...["sitop", "snowevent", "snoweventstream", "snowincident", "snowincidentstream", "summary"],
   ...["surrounding", "timewrap", "tojson", "tscollect", "typelearner", "typer", "uniq", "walklex", "x11"],
   ...["xmlkv", "xmlunescape", "xpath"],
+  // Known to Splunk's own grammar (searchbnf.conf), though not in its reference.
+  ...["collapse", "copyresults", "debug", "dfsjob", "dispatch", "editinfo", "file", "internalinputcsv"],
+  ...["jsontxn", "mrollup", "outputrawr", "preview", "select", "shape", "showargs", "streamedcsv"],
+  ...["tagcreate", "tagdelete", "tagset"],
 ];
 
 const byName = new Map(

@@ -6,6 +6,8 @@ import { columnOf, extend, limited, noRows, type Relation } from "../relation.ts
 import { relationOf } from "../rows.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
 import { count, text } from "../syntax/option-types.ts";
+import { refuseUnserved } from "../syntax/unserved-options.ts";
+import { isThisServer } from "../this-server.ts";
 
 export const rest = defineCommand({
   name: "rest",
@@ -31,10 +33,11 @@ export const rest = defineCommand({
       if (!reader.symbol("=")) reader.fail(`Invalid argument: '${name}'`);
       args[name] = reader.text(`the value of '${name}'`);
     }
+    refuseUnserved(reader, "rest", options);
     return { path, args, ...options };
   },
   async compile({ path, args, count: most = 0, splunk_server: server = "*" }, _input, context) {
-    const isHere = server === "*" || server === "local" || server === SERVER_NAME;
+    const isHere = isThisServer(server);
     const rows = isHere ? await context.knowledge.rest(path, args, context.user) : undefined;
     if (rows === undefined) {
       context.warn({

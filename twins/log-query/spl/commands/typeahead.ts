@@ -13,6 +13,7 @@ import { searchEvents } from "../search/search-rows.ts";
 import type { SearchContext } from "../search-context.ts";
 import { boolean, count, text } from "../syntax/option-types.ts";
 import { textOf } from "../typed.ts";
+import { isLike } from "../wildcards.ts";
 
 /** What is looked at, before some of it is left out. */
 const MOST_CANDIDATES = 10_000;
@@ -141,22 +142,6 @@ function collapsed(suggestions: readonly Suggestion[]): Suggestion[] {
     });
   }
   return suggestions.filter(({ content }) => !covered.has(content));
-}
-
-function isLike(content: string, pattern: string): boolean {
-  const parts = pattern.toLowerCase().split("*");
-  const [first = "", ...others] = parts;
-  const whole = content.toLowerCase();
-  if (others.length === 0) return whole === first;
-  if (!whole.startsWith(first)) return false;
-  let at = first.length;
-  for (const part of others.slice(0, -1)) {
-    const found = whole.indexOf(part, at);
-    if (found === -1) return false;
-    at = found + part.length;
-  }
-  const last = others.at(-1) ?? "";
-  return whole.endsWith(last) && whole.length - last.length >= at;
 }
 
 function rowsOf(suggestions: readonly Suggestion[]): Rows {

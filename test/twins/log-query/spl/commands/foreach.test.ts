@@ -61,12 +61,9 @@ test("foreach goes through the values of a field", async () => {
 test("foreach goes through the elements of a JSON array", async () => {
   const input = [{ j: `["x", 2, {"id": "i"}]` }, { j: "no array" }, { j: "{}" }];
   expect(
-    (
-      await rows(
-        input,
-        `eval n=0, t="" | foreach mode=json_array j itemstr=IT [eval n=n+1 | eval t=t.IT.";"]`,
-      )
-    ).map(({ n, t }) => [n, t]),
+    (await rows(input, `eval n=0, t="" | foreach mode=json_array j itemstr=IT [eval n=n+1, t=t.IT.";"]`)).map(
+      ({ n, t }) => [n, t],
+    ),
   ).toEqual([
     [3, `x;2;{"id":"i"};`],
     [0, ""],
@@ -81,7 +78,10 @@ test("foreach mode=auto_collections sees whether a value is an array or several"
   ).toEqual([3, 7, 5]);
 });
 
-test("foreach over elements takes evals alone", async () => {
+test("foreach over elements takes one eval alone", async () => {
+  expect(
+    await bench.refusal(`| makeresults | eval v="a" | foreach mode=multivalue v [eval a=1 | eval b=2]`),
+  ).toContain("Error in 'foreach' command: A single eval command");
   expect(
     await bench.refusal(`| makeresults | eval v="a" | foreach mode=multivalue v [where v="a"]`),
   ).toContain("Error in 'foreach' command:");
