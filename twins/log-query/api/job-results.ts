@@ -3,6 +3,7 @@ import type { VendorResponse } from "../../sandbox/operation.ts";
 import type { Job } from "../jobs/job.ts";
 import { relationWithin, rowsWithin } from "../jobs/time-range.ts";
 import { feedXml } from "../output/entry.ts";
+import { bodyOf } from "../output/pieces.ts";
 import type { ResultSet } from "../output/result-set.ts";
 import { writeResults } from "../output/write-results.ts";
 import { limited } from "../spl/relation.ts";
@@ -72,9 +73,15 @@ function written(
   if (mode === "atom") {
     return { status: 200, headers: { "content-type": XML_TYPE }, body: resultsFeed(call, job, of, set) };
   }
-  const { contentType, body } = writeResults(set, mode, markupOf(segmentation));
-  const all = body === "" ? "" : `${before}${body}`;
-  return { status: 200, headers: { "content-type": contentType }, body: all };
+  const { contentType, pieces } = writeResults(set, mode, markupOf(segmentation));
+  const isEmpty = set.rows.length === 0;
+  const body = bodyOf(isEmpty || before === "" ? pieces : preceded(before, pieces));
+  return { status: 200, headers: { "content-type": contentType }, body };
+}
+
+function* preceded(first: string, others: Iterable<string>): Generator<string> {
+  yield first;
+  yield* others;
 }
 
 /** `undefined` while there is nothing to show. */
@@ -126,9 +133,9 @@ function resultsFeed(call: Call, job: Job, of: ResultsKind, set: ResultSet): str
     links: {},
     acl: { app: job.request.app, owner, sharing: "global" as const, read: [owner], write: [owner] },
     content: Object.fromEntries(
-      set.fields.flatMap(({ name }, column): [string, string | readonly string[]][] => {
-        const value = row[column] ?? null;
-        return value === null ? [] : [[name, value]];
+      set.columns.flatMap((column): [string, string | readonly string[]][] => {
+        const value = column.shown(row, set.offset + index);
+        return value === null ? [] : [[column.name, value]];
       }),
     ),
   }));

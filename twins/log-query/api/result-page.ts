@@ -1,7 +1,8 @@
 /** Makes the page of results that a request asks for. */
+import { setImmediate } from "node:timers/promises";
 import type { Job } from "../jobs/job.ts";
 import { orderedColumns, shapesRows } from "../output/column-order.ts";
-import { type ResultField, type ResultSet, type Shown, shownRows, withFields } from "../output/result-set.ts";
+import { columnsOf, type ResultColumn, type ResultSet, type Row } from "../output/result-set.ts";
 import { SERVER_GUID, SERVER_NAME } from "../product.ts";
 import { compilePipeline } from "../spl/compile-pipeline.ts";
 import { type Rows, relationOf } from "../spl/rows.ts";
@@ -31,56 +32,59 @@ export async function resultPage(
       : await searched(call, job, found, search);
   const total = rows.rows.length;
   const { from, to } = pageBounds(wanted, total);
-  const some = { fields: rows.fields, rows: rows.rows.slice(from, to) };
-  const page = orderedColumns(withInternals(some, from, found.isEvents, pipeline), pipeline);
-  const shown = shownRows(page, { time: timeWriter(wanted.timeFormat, call.twin.timeZone) });
+  const page = rows.rows.slice(from, to);
+  const time = timeWriter(wanted.timeFormat, call.twin.timeZone);
+  const fields = columnsOf(rows.fields, { time, maxLines: wanted.maxLines });
+  const columns = total === 0 ? [] : withInternals(fields, rows, found.isEvents, pipeline);
+  const kept = orderedColumns(columns, pipeline).filter(({ name }) => wanted.keeps?.(name) ?? true);
   const last = pipeline.commands.at(-1)?.name;
-  const isTop = last === "top" || last === "rare";
-  const set: ResultSet = {
+  return {
     preview: found.preview,
     offset: from,
-    fields: page.fields.map(({ name, groupRank }, index) => ({
-      name,
-      ...(groupRank === undefined ? {} : { groupRank }),
-      ...(isTop && (name === "count" || name === "percent") ? { special: name } : {}),
-      ...(wanted.summary ? { summary: summaryOf(shown, index) } : {}),
-    })),
-    rows: linesOf(page.fields, shown, wanted),
+    columns: await described(kept, page, from, wanted.summary, last === "top" || last === "rare"),
+    rows: page,
     messages: job.notes.messages,
     ...(search === undefined ? {} : { postProcessCount: total }),
   };
-  const kept = wanted.keeps === undefined ? set : withFields(set, wanted.keeps);
-  return withoutEmptyFields(kept, total);
-}
-
-/** A page without rows has no fields. */
-function withoutEmptyFields(set: ResultSet, total: number): ResultSet {
-  return total === 0 ? { ...set, fields: [] } : set;
 }
 
 /** Event rows with what splunkd says of where an event is kept; nothing is added to rows that a command has put together. */
 function withInternals(
-  rows: Rows,
-  from: number,
+  columns: readonly ResultColumn[],
+  { fields }: Rows,
   isEvents: boolean,
   pipeline: Pick<Pipeline, "commands">,
-): Rows {
-  const place = (name: string) => rows.fields.findIndex((field) => field.name === name);
-  if (!isEvents || place("_raw") < 0 || shapesRows(pipeline)) return rows;
+): readonly ResultColumn[] {
+  const place = (name: string) => fields.findIndex((field) => field.name === name);
+  if (!isEvents || place("_raw") < 0 || shapesRows(pipeline)) return columns;
   const index = place("index");
-  const text = { type: "text", multi: false } as const;
-  return {
-    fields: [
-      ...rows.fields,
-      { name: "_bkt", ...text },
-      { name: "_serial", ...text },
-      { name: "_si", type: "text", multi: true },
-    ],
-    rows: rows.rows.map((row, number) => {
-      const name = String(row[index] ?? "");
-      return [...row, `${name}~0~${SERVER_GUID}`, String(from + number), [SERVER_NAME, name]];
-    }),
-  };
+  const nameOf = (row: Row) => String(row[index] ?? "");
+  const internals: ResultColumn[] = [
+    { name: "_bkt", shown: (row) => `${nameOf(row)}~0~${SERVER_GUID}` },
+    { name: "_serial", shown: (_, number) => String(number) },
+    { name: "_si", shown: (row) => [SERVER_NAME, nameOf(row)] },
+  ];
+  const own = columns.filter(({ name }) => !internals.some((internal) => internal.name === name));
+  return [...own, ...internals];
+}
+
+/** Columns with what is said of them beside their values. */
+async function described(
+  columns: readonly ResultColumn[],
+  rows: readonly Row[],
+  offset: number,
+  withSummary: boolean,
+  isTop: boolean,
+): Promise<ResultColumn[]> {
+  const all: ResultColumn[] = [];
+  for (const column of columns) {
+    const { name } = column;
+    const special = isTop && (name === "count" || name === "percent") ? ({ special: name } as const) : {};
+    const summary = withSummary ? { summary: summaryOf(column, rows, offset) } : {};
+    all.push({ ...column, ...special, ...summary });
+    if (withSummary) await setImmediate();
+  }
+  return all;
 }
 
 async function searched(call: Call, job: Job, { rows, isEvents }: Found, search: string) {
@@ -92,8 +96,8 @@ async function searched(call: Call, job: Job, { rows, isEvents }: Found, search:
 }
 
 /** What `add_summary_to_metadata` says of a field. */
-function summaryOf(rows: readonly (readonly Shown[])[], column: number): Record<string, string> {
-  const values = rows.flatMap((row) => row[column] ?? []);
+function summaryOf(column: ResultColumn, rows: readonly Row[], offset: number): Record<string, string> {
+  const values = rows.flatMap((row, index) => column.shown(row, offset + index) ?? []);
   const numbers = values.filter((value) => value.trim() !== "").map(Number);
   const numeric = numbers.filter((number) => !Number.isNaN(number));
   const figures: Record<string, number> = {
@@ -108,20 +112,4 @@ function summaryOf(rows: readonly (readonly Shown[])[], column: number): Record<
     figures.mean = sum / numeric.length;
   }
   return Object.fromEntries(Object.entries(figures).map(([name, value]) => [name, String(value)]));
-}
-
-/** With no more lines of an event than were asked for. */
-function linesOf(
-  fields: readonly Pick<ResultField, "name">[],
-  rows: readonly (readonly Shown[])[],
-  { maxLines }: ResultArguments,
-): readonly (readonly Shown[])[] {
-  const raw = fields.findIndex(({ name }) => name === "_raw");
-  if (maxLines === 0 || raw < 0) return rows;
-  return rows.map((row) =>
-    row.map((value, column) => {
-      if (column !== raw || typeof value !== "string") return value;
-      return value.split("\n").slice(0, maxLines).join("\n");
-    }),
-  );
 }

@@ -1,5 +1,4 @@
 /** In which order results show their fields. */
-import type { Rows } from "../spl/rows.ts";
 import type { Pipeline } from "../spl/syntax/ast.ts";
 
 /** Commands that put a row together: its fields are in the order in which they do. */
@@ -35,14 +34,10 @@ export function shapesRows({ commands }: Pick<Pipeline, "commands">): boolean {
 }
 
 /** The columns as results show them: by their names, unless a command has put them in an order. */
-export function orderedColumns(rows: Rows, pipeline: Pick<Pipeline, "commands">): Rows {
-  if (shapesRows(pipeline)) return rows;
-  const order = rows.fields
-    .map(({ name }, index) => ({ name, index }))
-    .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
-  if (order.every(({ index }, place) => index === place)) return rows;
-  return {
-    fields: order.flatMap(({ index }) => rows.fields[index] ?? []),
-    rows: rows.rows.map((row) => order.map(({ index }) => row[index] ?? null)),
-  };
+export function orderedColumns<Column extends { readonly name: string }>(
+  columns: readonly Column[],
+  pipeline: Pick<Pipeline, "commands">,
+): readonly Column[] {
+  if (shapesRows(pipeline)) return columns;
+  return [...columns].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
 }

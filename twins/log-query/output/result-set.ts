@@ -1,6 +1,6 @@
-/** Rows of a search in the form in which results go out: texts, in pages. */
+/** Rows of a search in the form in which results go out: in pages, of columns that say what they show. They become text when they are written. */
 import type { ResultValue } from "../../datasets/store/log-store.ts";
-import type { Rows } from "../spl/rows.ts";
+import type { RowField } from "../spl/rows.ts";
 import type { SearchMessage } from "../spl/spl-error.ts";
 
 /** A value as results show it. An absent one is `null`; a multi-value is an array. */
@@ -16,14 +16,21 @@ export interface ResultField {
   readonly summary?: Readonly<Record<string, string>>;
 }
 
+export type Row = readonly ResultValue[];
+
+export interface ResultColumn extends ResultField {
+  /** @param number of the row among all */
+  shown(row: Row, number: number): Shown;
+}
+
 /** A page of results. */
 export interface ResultSet {
   /** Whether the search goes on. */
   readonly preview: boolean;
   /** Number of the first row among all. */
   readonly offset: number;
-  readonly fields: readonly ResultField[];
-  readonly rows: readonly (readonly Shown[])[];
+  readonly columns: readonly ResultColumn[];
+  readonly rows: readonly Row[];
   readonly messages: readonly SearchMessage[];
   /** How many rows a search over the results left; said of an empty page too. */
   readonly postProcessCount?: number;
@@ -32,18 +39,35 @@ export interface ResultSet {
 export interface Showing {
   /** Text of a moment: seconds since the epoch. */
   time(seconds: number): string;
+  /** Lines of an event that are shown; 0: all. */
+  readonly maxLines: number;
 }
 
-/** Rows as texts. */
-export function shownRows({ fields, rows }: Rows, { time }: Showing): (readonly Shown[])[] {
-  const timeColumn = fields.findIndex(({ name }) => name === "_time");
-  return rows.map((row) =>
-    row.map((value, column) => (column === timeColumn ? shownTime(value, time) : shown(value))),
-  );
+/** The fields of rows as columns. */
+export function columnsOf(fields: readonly RowField[], { time, maxLines }: Showing): ResultColumn[] {
+  return fields.map(({ name, groupRank }, index) => ({
+    name,
+    ...(groupRank === undefined ? {} : { groupRank }),
+    shown: shownBy(name, index, time, maxLines),
+  }));
+}
+
+function shownBy(
+  name: string,
+  index: number,
+  time: Showing["time"],
+  maxLines: number,
+): ResultColumn["shown"] {
+  if (name === "_time") return (row) => shownTime(row[index] ?? null, time);
+  if (name !== "_raw" || maxLines === 0) return (row) => shown(row[index] ?? null);
+  return (row) => {
+    const value = shown(row[index] ?? null);
+    return typeof value === "string" ? value.split("\n", maxLines).join("\n") : value;
+  };
 }
 
 export function shown(value: ResultValue): Shown {
-  if (value === null) return null;
+  if (value === null || typeof value === "string") return value;
   return Array.isArray(value) ? value.map(textOf) : textOf(value);
 }
 
@@ -67,15 +91,4 @@ function textOf(value: ResultValue): string {
   }
   if (value === null) return "";
   return Array.isArray(value) ? value.map(textOf).join("\n") : String(value);
-}
-
-/** The columns that `keep` names, in the order of the set. */
-export function withFields(set: ResultSet, keep: (name: string) => boolean): ResultSet {
-  const kept = set.fields.flatMap(({ name }, index) => (keep(name) ? [index] : []));
-  if (kept.length === set.fields.length) return set;
-  return {
-    ...set,
-    fields: set.fields.filter((_, index) => kept.includes(index)),
-    rows: set.rows.map((row) => kept.map((index) => row[index] ?? null)),
-  };
 }

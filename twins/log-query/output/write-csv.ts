@@ -1,22 +1,23 @@
 /** Results as CSV. */
-import type { ResultField, ResultSet, Shown } from "./result-set.ts";
+import { rowRanges } from "./pieces.ts";
+import type { ResultSet, Shown } from "./result-set.ts";
 
-export function writeCsv({ fields, rows }: Pick<ResultSet, "fields" | "rows">): string {
-  if (fields.length === 0) return "";
-  return `${csvHeader(fields)}${csvRows(rows)}`;
-}
-
-export function csvHeader(fields: readonly ResultField[]): string {
-  return `${fields.map(({ name }) => cell(name)).join(",")}\n`;
-}
-
-export function csvRows(rows: readonly (readonly Shown[])[]): string {
-  return rows.map((row) => `${row.map(cell).join(",")}\n`).join("");
+/** Nothing when there are no rows. */
+export function* writeCsv({ columns, rows, offset }: ResultSet): Generator<string> {
+  if (rows.length === 0) return;
+  yield `${columns.map(({ name }) => cell(name)).join(",")}\n`;
+  for (const [from, to] of rowRanges(rows.length, columns.length)) {
+    const texts = rows
+      .slice(from, to)
+      .map((row, index) => columns.map((column) => cell(column.shown(row, offset + from + index))).join(","));
+    yield `${texts.join("\n")}\n`;
+  }
 }
 
 /** Bare when it is letters and digits alone. A missing value is nothing, an empty text is quotes. */
 function cell(value: Shown): string {
   if (value === null) return "";
   const text = typeof value === "string" ? value : value.join("\n");
-  return /^[A-Za-z0-9]+$/.test(text) ? text : `"${text.replaceAll('"', '""')}"`;
+  if (/^[A-Za-z0-9]+$/.test(text)) return text;
+  return `"${text.includes('"') ? text.replaceAll('"', '""') : text}"`;
 }

@@ -1,40 +1,53 @@
 /** Results as JSON: objects, rows or columns. One line, as readers expect that take it line by line. */
-import type { ResultField, ResultSet, Shown } from "./result-set.ts";
+import { arrayWriter, jsonText, objectWriter } from "./json-text.ts";
+import { rowRanges } from "./pieces.ts";
+import type { ResultField, ResultSet, Row } from "./result-set.ts";
 
-export function writeJson(set: ResultSet): string {
-  const { preview, offset, rows, messages, postProcessCount } = set;
+export function* writeJson(set: ResultSet): Generator<string> {
+  const { preview, offset, columns, rows, messages, postProcessCount } = set;
   const count =
     postProcessCount === undefined && rows.length > 0 ? {} : { post_process_count: postProcessCount ?? 0 };
   const head = { preview, init_offset: offset, ...count, messages: messages.map(plainMessage) };
-  if (rows.length === 0) return JSON.stringify({ ...head, results: [] });
-  const results = rows.map((row) => objectOf(set.fields, row));
-  return JSON.stringify({ ...head, fields: set.fields.map(fieldOf), results, highlighted: {} });
+  if (rows.length === 0) {
+    yield JSON.stringify({ ...head, results: [] });
+    return;
+  }
+  yield `${opened({ ...head, fields: columns.map(fieldOf) })},"results":[`;
+  yield* listed(set, objectWriter(columns));
+  yield `],"highlighted":{}}`;
 }
 
-export function writeJsonRows(set: ResultSet): string {
-  return JSON.stringify({
-    ...headOf(set),
-    fields: set.fields.map(({ name }) => name),
-    rows: set.rows,
-  });
+export function* writeJsonRows(set: ResultSet): Generator<string> {
+  yield `${opened({ ...headOf(set), fields: set.columns.map(({ name }) => name) })},"rows":[`;
+  yield* listed(set, arrayWriter(set.columns));
+  yield "]}";
 }
 
-export function writeJsonCols(set: ResultSet): string {
-  return JSON.stringify({
-    ...headOf(set),
-    fields: set.fields.map(({ name }) => name),
-    columns: set.fields.map((_, column) => set.rows.map((row) => row[column] ?? null)),
-  });
+export function* writeJsonCols(set: ResultSet): Generator<string> {
+  const { offset, columns, rows } = set;
+  yield `${opened({ ...headOf(set), fields: columns.map(({ name }) => name) })},"columns":[`;
+  for (const [index, column] of columns.entries()) {
+    yield index === 0 ? "[" : ",[";
+    yield* listed({ offset, columns: [column], rows }, (row, number) => jsonText(column.shown(row, number)));
+    yield "]";
+  }
+  yield "]}";
 }
 
-/** A row as an object; absent values are left out. */
-export function objectOf(fields: readonly ResultField[], row: readonly Shown[]): Record<string, Shown> {
-  const object: Record<string, Shown> = Object.create(null);
-  fields.forEach(({ name }, index) => {
-    const value = row[index] ?? null;
-    if (value !== null) object[name] = value;
-  });
-  return object;
+/** The rows, with commas between them. */
+function* listed(
+  { offset, columns, rows }: Pick<ResultSet, "offset" | "columns" | "rows">,
+  write: (row: Row, number: number) => string,
+): Generator<string> {
+  for (const [from, to] of rowRanges(rows.length, columns.length)) {
+    const texts = rows.slice(from, to).map((row, index) => write(row, offset + from + index));
+    yield (from === 0 ? "" : ",") + texts.join(",");
+  }
+}
+
+/** An object whose end is missing. */
+function opened(object: object): string {
+  return JSON.stringify(object).slice(0, -1);
 }
 
 function headOf({ preview, offset, messages }: ResultSet) {

@@ -1,16 +1,21 @@
 /** Results as the events' own text, one a line; a row that is no event has its values with commas between them. */
-import type { ResultSet } from "./result-set.ts";
+import { rowRanges } from "./pieces.ts";
+import type { ResultSet, Shown } from "./result-set.ts";
 
-export function writeRaw({ fields, rows }: Pick<ResultSet, "fields" | "rows">): string {
-  const raw = fields.findIndex(({ name }) => name === "_raw");
-  const lines = rows.map((row) => {
-    if (raw >= 0) return textOf(row[raw] ?? null);
-    return row.map(textOf).join(",");
-  });
-  return lines.map((line) => `${line}\n`).join("");
+export function* writeRaw({ columns, rows, offset }: ResultSet): Generator<string> {
+  const raw = columns.find(({ name }) => name === "_raw");
+  const written = raw === undefined ? columns : [raw];
+  for (const [from, to] of rowRanges(rows.length, written.length)) {
+    const lines = rows
+      .slice(from, to)
+      .map((row, index) =>
+        written.map((column) => textOf(column.shown(row, offset + from + index))).join(","),
+      );
+    yield `${lines.join("\n")}\n`;
+  }
 }
 
-function textOf(value: ResultSet["rows"][number][number]): string {
+function textOf(value: Shown): string {
   if (value === null) return "";
   return typeof value === "string" ? value : value.join("\n");
 }

@@ -9,7 +9,8 @@ export type ResultsMode = "xml" | "json" | "json_rows" | "json_cols" | "csv" | "
 
 export interface Written {
   contentType: string;
-  body: string;
+  /** The body, part by part; each is made when it is asked for. */
+  pieces: Iterable<string>;
 }
 
 const TEXT = "text/plain; charset=UTF-8";
@@ -18,18 +19,21 @@ const JSON_TYPE = "application/json; charset=UTF-8";
 export function writeResults(set: ResultSet, mode: ResultsMode, markup?: RawMarkup): Written {
   switch (mode) {
     case "xml":
-      return { contentType: "text/xml; charset=UTF-8", body: writeXml(set, markup) };
+      return { contentType: "text/xml; charset=UTF-8", pieces: writeXml(set, markup) };
     case "json":
-      return { contentType: JSON_TYPE, body: writeJson(set) };
+      return { contentType: JSON_TYPE, pieces: writeJson(set) };
     case "json_rows":
-      return { contentType: JSON_TYPE, body: writeJsonRows(set) };
+      return { contentType: JSON_TYPE, pieces: writeJsonRows(set) };
     case "json_cols":
-      return { contentType: JSON_TYPE, body: writeJsonCols(set) };
+      return { contentType: JSON_TYPE, pieces: writeJsonCols(set) };
     case "csv": {
-      const body = set.rows.length === 0 ? "" : writeCsv(set);
-      return { contentType: body === "" ? TEXT : "text/csv; charset=UTF-8", body };
+      const isEmpty = set.rows.length === 0 || set.columns.length === 0;
+      return {
+        contentType: isEmpty ? TEXT : "text/csv; charset=UTF-8",
+        pieces: isEmpty ? [] : writeCsv(set),
+      };
     }
     case "raw":
-      return { contentType: TEXT, body: writeRaw(set) };
+      return { contentType: TEXT, pieces: writeRaw(set) };
   }
 }

@@ -1,5 +1,6 @@
 /** Results as XML. */
-import type { ResultField, ResultSet, Shown } from "./result-set.ts";
+import { rowRanges } from "./pieces.ts";
+import type { ResultColumn, ResultField, ResultSet, Row } from "./result-set.ts";
 import { xmlAttribute, xmlText } from "./xml.ts";
 
 export const RESULTS_DECLARATION = "<?xml version='1.0' encoding='UTF-8'?>";
@@ -8,32 +9,37 @@ export const RESULTS_DECLARATION = "<?xml version='1.0' encoding='UTF-8'?>";
 export type RawMarkup = (raw: string) => string;
 
 /** A whole document. */
-export function writeXml(set: ResultSet, markup: RawMarkup = xmlText): string {
-  return `${RESULTS_DECLARATION}\n\n${resultsElement(set, markup)}`;
+export function* writeXml(set: ResultSet, markup: RawMarkup = xmlText): Generator<string> {
+  const { preview, columns, rows, messages } = set;
+  yield `${RESULTS_DECLARATION}\n\n`;
+  if (rows.length === 0 && columns.length === 0 && messages.length === 0) {
+    yield `<results preview='${preview ? "1" : "0"}'/>\n`;
+  } else yield* resultsElement(set, markup);
+}
+
+/** The same, as it is exported. */
+export function* writeExportXml(set: ResultSet, markup: RawMarkup): Generator<string> {
+  yield `${RESULTS_DECLARATION}\n`;
+  yield* resultsElement(set, markup);
 }
 
 /** The element alone: an export has several, one after the other. */
-export function resultsElement(set: ResultSet, markup: RawMarkup = xmlText): string {
-  const preview = set.preview ? "1" : "0";
-  if (set.rows.length === 0 && set.fields.length === 0 && set.messages.length === 0) {
-    return `<results preview='${preview}'/>\n`;
-  }
-  return `${resultsHead(set)}${resultElements(set, markup)}</results>\n`;
-}
-
-/** The beginning of the element: its fields and messages. */
-export function resultsHead(set: ResultSet): string {
-  const fields = set.fields.map(fieldElement).join("");
-  return [
-    `<results preview='${set.preview ? "1" : "0"}'>\n`,
+export function* resultsElement(set: ResultSet, markup: RawMarkup): Generator<string> {
+  const { preview, offset, columns, rows } = set;
+  const fields = columns.map(fieldElement).join("");
+  yield [
+    `<results preview='${preview ? "1" : "0"}'>\n`,
     `<meta>\n<fieldOrder>\n${fields}</fieldOrder>\n</meta>\n`,
     messagesElement(set),
   ].join("");
-}
-
-/** The rows. */
-export function resultElements(set: ResultSet, markup: RawMarkup): string {
-  return set.rows.map((row, index) => resultElement(set.fields, row, set.offset + index, markup)).join("");
+  const write = resultWriter(columns, markup);
+  for (const [from, to] of rowRanges(rows.length, columns.length)) {
+    yield rows
+      .slice(from, to)
+      .map((row, index) => write(row, offset + from + index))
+      .join("");
+  }
+  yield "</results>\n";
 }
 
 function fieldElement({ name, groupRank, summary = {} }: ResultField): string {
@@ -48,23 +54,29 @@ function messagesElement({ messages }: ResultSet): string {
   return `<messages>\n${lines.join("")}</messages>\n\n`;
 }
 
-function resultElement(
-  fields: readonly ResultField[],
-  row: readonly Shown[],
-  offset: number,
-  markup: RawMarkup,
-): string {
-  const members = fields.map(({ name }, index) => {
-    const value = row[index] ?? null;
-    if (value === null) return "";
-    const key = xmlAttribute(name);
-    if (name === "_raw") {
-      const raw = typeof value === "string" ? value : value.join("\n");
-      return `\t\t<field k='${key}'><v xml:space='preserve' trunc='0'>${markup(raw)}</v></field>\n`;
+/** Writes rows as elements; absent values are left out. */
+function resultWriter(columns: readonly ResultColumn[], markup: RawMarkup) {
+  const fields = columns.map((column) => ({
+    column,
+    open: `\t\t<field k='${xmlAttribute(column.name)}'>`,
+    isRaw: column.name === "_raw",
+  }));
+  return (row: Row, number: number): string => {
+    let text = `\t<result offset='${number}'>\n`;
+    for (const { column, open, isRaw } of fields) {
+      const value = column.shown(row, number);
+      if (value === null) continue;
+      if (isRaw) {
+        const raw = typeof value === "string" ? value : value.join("\n");
+        text += `${open}<v xml:space='preserve' trunc='0'>${markup(raw)}</v></field>\n`;
+      } else {
+        text += `${open}\n`;
+        for (const one of typeof value === "string" ? [value] : value) {
+          text += `\t\t\t<value><text>${xmlText(one)}</text></value>\n`;
+        }
+        text += "\t\t</field>\n";
+      }
     }
-    const values = typeof value === "string" ? [value] : value;
-    const lines = values.map((one) => `\t\t\t<value><text>${xmlText(one)}</text></value>\n`);
-    return `\t\t<field k='${key}'>\n${lines.join("")}\t\t</field>\n`;
-  });
-  return `\t<result offset='${offset}'>\n${members.join("")}\t</result>\n`;
+    return `${text}\t</result>\n`;
+  };
 }
