@@ -5,6 +5,7 @@ import { appOperations } from "./api/apps.ts";
 import { authOperations } from "./api/auth.ts";
 import { configOperations } from "./api/configs.ts";
 import { exportOperations } from "./api/export.ts";
+import { firedAlertOperations } from "./api/fired-alerts.ts";
 import { indexOperations } from "./api/indexes.ts";
 import { inputOperations } from "./api/inputs-http.ts";
 import { jobControlOperations } from "./api/job-control.ts";
@@ -19,6 +20,7 @@ import { receiverOperations } from "./api/receivers.ts";
 import { faultStatuses, refusal } from "./api/refusal.ts";
 import { roleOperations } from "./api/roles.ts";
 import { savedSearchRunOperations } from "./api/saved-search-runs.ts";
+import { savedSearchScheduleOperations } from "./api/saved-search-schedule.ts";
 import { savedSearchOperations } from "./api/saved-searches.ts";
 import { serverOperations } from "./api/server.ts";
 import { storagePasswordOperations } from "./api/storage-passwords.ts";
@@ -65,6 +67,8 @@ export default defineTwin({
     ...typeaheadOperations,
     ...savedSearchOperations,
     ...savedSearchRunOperations,
+    ...savedSearchScheduleOperations,
+    ...firedAlertOperations,
   ],
   takesDataset: (options) => openDatasetLibrary(options, "raw"),
   manual: logQueryManual,
@@ -80,6 +84,10 @@ export default defineTwin({
     "passcode",
     "token",
     "clear_password",
+    "action.email.auth_password",
+    "auth_password",
+    "sslPassword",
+    "pass4SymmKey",
     "encr_password",
     "oldpassword",
   ],

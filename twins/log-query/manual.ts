@@ -80,12 +80,20 @@ export const logQueryManual: TwinManual = {
       text: "What the collector stores has its fields as columns from then on: the pairs key=value of a text, the members of an object. A new field holds text; what a dataset's column of numbers cannot hold is in _raw alone.",
     },
     {
+      id: "splunk.alerts",
+      text: "Nothing runs by its schedule. A saved search that is dispatched with trigger_actions fires its alert when its condition holds and it is not held back: a row of fired_alerts where alert.track is on, until it expires by the sandbox's clock. No action is carried out.",
+    },
+    {
+      id: "splunk.unserved-dispatch",
+      text: "dispatch.index_earliest, dispatch.index_latest and a dispatch.sample_ratio other than 1 are refused; dispatch.lookups, dispatch.spawn_process and what is for real-time searches are kept without effect.",
+    },
+    {
       id: "splunk.kept-secrets",
       text: "Tokens of the event collector and passwords that apps keep are shown in clear by the API alone, to who may see them. Rows and snapshots have their digests; after a snapshot of another process they are good, and no longer shown.",
     },
     {
       id: "splunk.configuration",
-      text: "Stanzas of configuration files are rows of conf_stanzas, read and written at properties and configs/conf-*; macros and eventtypes are the rows that searches go by. Of the others only inputs/http and limits/http_input have an effect.",
+      text: "Stanzas of configuration files are rows of conf_stanzas, read and written at properties and configs/conf-*; macros and eventtypes are the rows that searches go by. Of the others only inputs/http, limits/http_input and restmap/global have an effect.",
     },
     {
       id: "splunk.not-installed",

@@ -166,6 +166,42 @@ export const splunkProofs: Proofs = {
     expect(rows.at(-2)).not.toHaveProperty("bytes");
     expect(rows.at(-1)).toMatchObject({ _raw: '{"a":{"b":1.0}}', "a.b": "1.0" });
   },
+  async "splunk.alerts"({ url, control }) {
+    const saved = `${url}/services/saved/searches`;
+    const settings = { "alert.track": "1", actions: "email", is_scheduled: "1", cron_schedule: "* * * * *" };
+    await asAdmin("POST", saved, { name: "alert", search: "| makeresults", ...settings });
+    const alerts = async () => (await control("GET", "/data?entity_type=fired_alerts")).body.rows;
+    const run = async (parameters: Record<string, string>) => {
+      const { sid } = (await asAdmin("POST", `${saved}/alert/dispatch`, parameters)).body;
+      await asAdmin("GET", `${url}${JOBS}/${sid}/results?count=1`);
+      for (;;) {
+        const { content } = (await asAdmin("GET", `${url}${JOBS}/${sid}`)).body.entry[0];
+        if (content.isDone) return;
+      }
+    };
+    await run({});
+    expect(await alerts()).toEqual([]);
+    await run({ trigger_actions: "1" });
+    expect(await alerts()).toMatchObject([{ saved_search: "alert", actions: "email" }]);
+    const { now } = (await control("GET", "/clock")).body;
+    await control("PUT", "/clock", { now: new Date(Date.parse(now) + 25 * 3_600_000).toISOString() });
+    const groups = (await asAdmin("GET", `${url}/services/alerts/fired_alerts`)).body.entry;
+    expect(groups.map(({ name }: { name: string }) => name)).toEqual(["-"]);
+    const { body } = await asAdmin("GET", `${saved}/alert/history`);
+    expect(body.entry.length).toBeLessThan(3);
+  },
+  async "splunk.unserved-dispatch"({ url }) {
+    const saved = `${url}/services/saved/searches`;
+    await asAdmin("POST", saved, { name: "own", search: "| makeresults" });
+    const dispatched = async (name: string, value: string) =>
+      (await asAdmin("POST", `${saved}/own/dispatch`, { [`dispatch.${name}`]: value })).status;
+    expect(await dispatched("index_earliest", "-1h")).toBe(400);
+    expect(await dispatched("index_latest", "now")).toBe(400);
+    expect(await dispatched("sample_ratio", "10")).toBe(400);
+    expect(await dispatched("sample_ratio", "1")).toBe(201);
+    for (const name of ["lookups", "spawn_process", "rt_backfill"])
+      expect(await dispatched(name, "0")).toBe(201);
+  },
   async "splunk.kept-secrets"({ url, control }) {
     const passwords = `${url}/servicesNS/nobody/search/storage/passwords`;
     await asAdmin("POST", passwords, { name: "bob", password: "kept-for-bob" });

@@ -169,7 +169,7 @@ function checkSettings(call: Call, { settings }: ObjectDeclaration): void {
 }
 
 /** @throws RestError 400 */
-function readSharing(call: Call): Sharing {
+export function readSharing(call: Call): Sharing {
   const owner = call.arguments.text("owner");
   const sharing = call.arguments.text("sharing");
   if (owner === undefined) throw refused(400, "The following required arguments are missing: owner.");

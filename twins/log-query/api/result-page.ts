@@ -1,20 +1,17 @@
 /** Makes the page of results that a request asks for. */
 import { setImmediate } from "node:timers/promises";
 import type { Job } from "../jobs/job.ts";
+import { type Results, searchResults } from "../jobs/search-results.ts";
 import { orderedColumns, shapesRows } from "../output/column-order.ts";
 import { columnsOf, type ResultColumn, type ResultSet, type Row } from "../output/result-set.ts";
 import { SERVER_GUID, SERVER_NAME } from "../product.ts";
-import { compilePipeline } from "../spl/compile-pipeline.ts";
-import { type Rows, relationOf } from "../spl/rows.ts";
+import type { Rows } from "../spl/rows.ts";
 import type { Pipeline } from "../spl/syntax/ast.ts";
 import type { Call } from "./call.ts";
 import { pageBounds, type ResultArguments } from "./result-arguments.ts";
 import { timeWriter } from "./time-format.ts";
 
-export interface Found {
-  readonly rows: Rows;
-  /** Whether the rows are events. */
-  readonly isEvents: boolean;
+export interface Found extends Results {
   readonly preview: boolean;
 }
 
@@ -29,7 +26,7 @@ export async function resultPage(
   const { rows, pipeline } =
     search === undefined
       ? { rows: found.rows, pipeline: job.pipeline }
-      : await searched(call, job, found, search);
+      : await searchResults(job, found, search, call.request.signal);
   const total = rows.rows.length;
   const { from, to } = pageBounds(wanted, total);
   const page = rows.rows.slice(from, to);
@@ -85,14 +82,6 @@ async function described(
     if (withSummary) await setImmediate();
   }
   return all;
-}
-
-async function searched(call: Call, job: Job, { rows, isEvents }: Found, search: string) {
-  const context = await job.reopened(call.request.signal);
-  const pipeline = context.parse(search);
-  const relation = await compilePipeline(pipeline, context, relationOf(rows, isEvents ? "events" : "report"));
-  const found = await context.run(relation, context.limits.maxResultRows);
-  return { rows: found, pipeline: { commands: [...job.pipeline.commands, ...pipeline.commands] } };
 }
 
 /** What `add_summary_to_metadata` says of a field. */

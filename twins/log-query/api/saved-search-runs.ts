@@ -1,7 +1,9 @@
 /** Running saved searches, and what became of it. */
 import { createHash } from "node:crypto";
+import type { Job } from "../jobs/job.ts";
 import { DEFAULT_TTL_S, type JobRequest } from "../jobs/job-request.ts";
 import type { Entry } from "../output/entry.ts";
+import { fireAlerts } from "../saved/alerts.ts";
 import { nextTimes, parseCron } from "../saved/cron.ts";
 import { settingsOf } from "../saved/settings.ts";
 import { defaultLimits } from "../spl/search-context.ts";
@@ -12,10 +14,10 @@ import { feedOf } from "./collection.ts";
 import { feedResponse, pageOf } from "./entries.ts";
 import { checkedRange, MOST_TTL_S, noRealTime } from "./job-arguments.ts";
 import { startedResponse, startJob } from "./jobs.ts";
-import { refused } from "./rest-error.ts";
+import { fatal } from "./rest-error.ts";
 import { rights } from "./rights.ts";
 import { route } from "./route.ts";
-import { disabledSearch, findSaved, savedPath, savedResponse } from "./saved-searches.ts";
+import { disabledSearch, findSaved } from "./saved-searches.ts";
 import { readTime } from "./time-argument.ts";
 
 const PATH = "/saved/searches/:name";
@@ -33,6 +35,7 @@ function requestOf(call: Call, row: SavedSearchRow): JobRequest {
     if (text.startsWith("rt")) throw noRealTime();
     return readTime(call, name, text, nowMs);
   };
+  refuseUnserved(setting);
   const app = row.app;
   const owner = userOf(call).name;
   const number = (name: string, usual: number) => {
@@ -40,7 +43,7 @@ function requestOf(call: Call, row: SavedSearchRow): JobRequest {
     return Number.isSafeInteger(value) && value >= 0 ? value : usual;
   };
   return {
-    search: withImplicitSearch(withArguments(call, row.search)),
+    search: withImplicitSearch(withArguments(call, row)),
     owner,
     app,
     sid: savedSid(call, row, owner, app),
@@ -50,7 +53,7 @@ function requestOf(call: Call, row: SavedSearchRow): JobRequest {
     nowMs,
     maxCount: Math.min(number("max_count", defaultLimits.maxResultRows), defaultLimits.maxResultRows) || 1,
     maxTimeS: number("max_time", 0),
-    ttlS: Math.min(number("ttl", DEFAULT_TTL_S), MOST_TTL_S),
+    ttlS: Math.min(ttlS(call, row, setting("ttl")), MOST_TTL_S),
     statusBuckets: number("buckets", 0),
     priority: 5,
     quota: rights(call).srchJobsQuota,
@@ -61,16 +64,39 @@ function requestOf(call: Call, row: SavedSearchRow): JobRequest {
   };
 }
 
+/** What a run cannot do here is not left out in silence. @throws RestError 400 */
+function refuseUnserved(setting: (name: string) => string | undefined): void {
+  for (const name of ["index_earliest", "index_latest"]) {
+    if (setting(name) !== undefined) throw fatal(400, `dispatch.${name} is not served here.`);
+  }
+  const ratio = setting("sample_ratio");
+  if (ratio !== undefined && Number(ratio) !== 1) {
+    throw fatal(400, "dispatch.sample_ratio is not served here: every event is looked at.");
+  }
+}
+
+/** Seconds that a run is kept: `600`, or `2p` for twice the time between two runs of its schedule. */
+function ttlS(call: Call, row: SavedSearchRow, text = ""): number {
+  const [, number, periods] = /^\s*(\d{1,9})\s*(p)?\s*$/.exec(text) ?? [];
+  if (number === undefined) return DEFAULT_TTL_S;
+  if (periods === undefined) return Number(number);
+  const cron = row.is_scheduled ? parseCron(row.cron_schedule) : undefined;
+  const [first, second] = cron ? nextTimes(cron, call.twin.clock.now(), 2, call.twin.timeZone) : [];
+  if (first === undefined || second === undefined) return DEFAULT_TTL_S;
+  return Number(number) * Math.round((second - first) / 1000);
+}
+
 function textOf(value: unknown): string | undefined {
   return value === undefined || value === null || value === "" ? undefined : String(value);
 }
 
 /** `$args.x$` and `$x$` stand for the arguments `args.x`. */
-function withArguments(call: Call, search: string): string {
+function withArguments({ arguments: given }: Call, { search, settings }: SavedSearchRow): string {
   let text = search;
-  for (const name of call.arguments.names()) {
+  // What is given stands before what is saved.
+  for (const name of new Set([...given.names(), ...Object.keys(settings)])) {
     if (!name.startsWith("args.")) continue;
-    const value = call.arguments.get(name) ?? "";
+    const value = given.get(name) ?? settings[name] ?? "";
     text = text.replaceAll(`$${name}$`, () => value).replaceAll(`$${name.slice(5)}$`, () => value);
   }
   return text;
@@ -124,36 +150,10 @@ function historyEntries(call: Call, row: SavedSearchRow): Entry[] {
   });
 }
 
-/** The times of a schedule within a range. @throws RestError 400 */
-function scheduledTimes(call: Call, row: SavedSearchRow) {
-  const now = call.twin.clock.now();
-  const time = (name: string, usual: string) => readTime(call, name, call.arguments.text(name) ?? usual, now);
-  const fromMs = time("earliest_time", "now");
-  const untilMs = time("latest_time", "+7d");
-  const cron = row.is_scheduled && !row.disabled ? parseCron(row.cron_schedule) : undefined;
-  if (cron === undefined) return [];
-  const times = nextTimes(cron, fromMs - 1, MOST_TIMES, call.twin.timeZone, untilMs);
-  return times.map((timeMs) => Math.floor(timeMs / 1000));
-}
-
-const MOST_TIMES = 1_000;
-
-/** Something about a saved search, as the only entry of a feed. */
-function aboutSaved(call: Call, row: SavedSearchRow, content: Entry["content"]) {
-  const entry: Entry = {
-    name: row.name,
-    path: savedPath(row),
-    author: row.owner,
-    updatedMs: Date.parse(row.updated_at),
-    links: { list: "" },
-    acl: { app: row.app, owner: row.owner, sharing: row.sharing, read: ["*"], write: ["*"] },
-    content,
-  };
-  const paging = { total: 1, perPage: 30, offset: 0 };
-  return feedResponse(call, {
-    ...feedOf(call, "savedsearch", "/saved/searches", {}),
-    entries: [entry],
-    paging,
+/** Nobody waits for it: what goes wrong with a condition is said in the log. */
+function fireWhenOver({ twin }: Call, name: string, job: Job): void {
+  fireAlerts(twin, name, job).catch((error: unknown) => {
+    twin.log.warn({ err: error, sid: job.sid }, "the alert's condition could not be looked at");
   });
 }
 
@@ -167,7 +167,10 @@ export const savedSearchRunOperations = [
     handle(call) {
       const row = findSaved(call);
       if (row.disabled && !call.arguments.flag("force_dispatch", false)) throw disabledSearch(row.name);
-      return startedResponse(call, startJob(call, requestOf(call, row)).sid);
+      const triggers = call.arguments.flag("trigger_actions", false);
+      const job = startJob(call, requestOf(call, row));
+      if (triggers) fireWhenOver(call, row.name, job);
+      return startedResponse(call, job.sid);
     },
   }),
   ...route({
@@ -179,50 +182,6 @@ export const savedSearchRunOperations = [
       const row = findSaved(call);
       const page = pageOf(call, historyEntries(call, row), "given");
       return feedResponse(call, { ...feedOf(call, row.name, "/saved/searches", {}), ...page });
-    },
-  }),
-  ...route({
-    id: "saved_search.scheduled_times",
-    method: "GET",
-    path: `${PATH}/scheduled_times`,
-    summary: "Say when a saved search is to run.",
-    handle(call) {
-      const row = findSaved(call);
-      return aboutSaved(call, row, { scheduled_times: scheduledTimes(call, row) });
-    },
-  }),
-  ...route({
-    id: "saved_search.suppress",
-    method: "GET",
-    path: `${PATH}/suppress`,
-    summary: "Say whether the alerts of a saved search are held back.",
-    handle(call) {
-      return aboutSaved(call, findSaved(call), { expiration: "0", suppressed: "0", suppressionKey: "" });
-    },
-  }),
-  ...route({
-    id: "saved_search.acknowledge",
-    method: "POST",
-    path: `${PATH}/acknowledge`,
-    summary: "Take note of the alerts of a saved search.",
-    handle: (call) => savedResponse(call, findSaved(call)),
-  }),
-  ...route({
-    id: "saved_search.reschedule",
-    method: "POST",
-    path: `${PATH}/reschedule`,
-    summary: "Say when a saved search is to run next.",
-    handle(call) {
-      const row = findSaved(call);
-      const text = call.arguments.text("schedule_time");
-      if (text !== undefined) {
-        try {
-          readTime(call, "schedule_time", text);
-        } catch {
-          throw refused(400, "Invalid schedule_time format");
-        }
-      }
-      return savedResponse(call, row);
     },
   }),
 ];

@@ -1,13 +1,18 @@
 /** Saved searches: listing, making, changing and removing them. */
+
+import { keptSetting } from "../conf/secret-settings.ts";
 import type { Entry } from "../output/entry.ts";
 import { isoSecond } from "../output/timestamp.ts";
+import { actionDefaults } from "../saved/action-defaults.ts";
+import { firedAlerts } from "../saved/alerts.ts";
 import { nextTimes, parseCron } from "../saved/cron.ts";
+import { savedSearchDefaults } from "../saved/defaults.ts";
 import { columnsOf, isSetting, settingsOf } from "../saved/settings.ts";
 import { withImplicitSearch } from "../spl/syntax/text.ts";
 import type { SavedSearchRow } from "../world/tables.ts";
 import { aclOf, addressOf, isVisible, newBelonging } from "./belonging.ts";
 import type { Call, Viewer } from "./call.ts";
-import { type Collection, feedOf, singleResponse } from "./collection.ts";
+import { type Collection, feedOf, listed, singleResponse } from "./collection.ts";
 import { checkArguments, feedResponse, pageArguments, pageOf } from "./entries.ts";
 import { type RestError, refused } from "./rest-error.ts";
 import { checkCapability, checkWrite } from "./rights.ts";
@@ -17,6 +22,8 @@ const PATH = "/saved/searches";
 const TITLE = "savedsearch";
 const links = { create: "_new", _reload: "_reload", _acl: "_acl" };
 const MOST_CHARACTERS = 1_000_000;
+/** Arguments that say how to answer, and nothing of the saved search. */
+const answering = ["name", "output_mode", "count", "offset", "listDefaultActionArgs"];
 
 /** The saved searches that the namespace shows. */
 export function visible(viewer: Viewer): SavedSearchRow[] {
@@ -35,7 +42,7 @@ export function findSaved(call: Call): SavedSearchRow {
 }
 
 /** As `findSaved`, of one that is to be changed. @throws RestError 404, 403 */
-function findWritable(call: Call): SavedSearchRow {
+export function findWritable(call: Call): SavedSearchRow {
   const row = findSaved(call);
   checkWrite(call, `savedsearches/${row.name}`, aclOf(row));
   return row;
@@ -43,10 +50,20 @@ function findWritable(call: Call): SavedSearchRow {
 
 export const savedPath = (row: SavedSearchRow): string => addressOf(row, PATH, row.name);
 
-function entryOf(row: SavedSearchRow, { twin }: Viewer): Entry {
-  const { timeZone, clock } = twin;
+/** When it is to run next, of what is after `nowMs`. */
+export function nextRunMs(row: SavedSearchRow, { twin }: Viewer, nowMs: number): number | undefined {
   const cron = row.is_scheduled && !row.disabled ? parseCron(row.cron_schedule) : undefined;
-  const [next] = cron ? nextTimes(cron, clock.now(), 1, timeZone) : [];
+  if (cron === undefined) return undefined;
+  const rescheduledMs = row.rescheduled_to === null ? undefined : Date.parse(row.rescheduled_to);
+  if (rescheduledMs !== undefined && rescheduledMs >= nowMs) return rescheduledMs;
+  return nextTimes(cron, nowMs, 1, twin.timeZone)[0];
+}
+
+/** @param withActions whether the settings of all actions are shown, and not of those alone that it has settings of */
+function entryOf(row: SavedSearchRow, viewer: Viewer, withActions = false): Entry {
+  const { timeZone, clock } = viewer.twin;
+  const next = nextRunMs(row, viewer, clock.now());
+  const alerts = firedAlerts(viewer.twin, row.name).length;
   const actions = [
     "acknowledge",
     "dispatch",
@@ -82,15 +99,16 @@ function entryOf(row: SavedSearchRow, { twin }: Viewer): Entry {
       wildcard: ["action\\..*", "args\\..*", "dispatch\\..*", "display\\..*"],
     },
     content: {
-      ...settingsOf(row),
+      ...settingsOf(row, withActions ? { ...actionDefaults, ...savedSearchDefaults } : savedSearchDefaults),
+      ...(alerts > 0 && { triggered_alert_count: alerts }),
       next_scheduled_time:
         next === undefined
           ? ""
           : isoSecond(next, timeZone)
               .replace("T", " ")
               .replace(/\+00:00$/, " UTC"),
-      qualifiedSearch: withImplicitSearch(row.search),
-      orphan: false,
+      // What stands before the first command's name is not said.
+      qualifiedSearch: withImplicitSearch(row.search).replace(/^\s*\|/, ""),
     },
   };
 }
@@ -102,17 +120,23 @@ export const savedSearchCollection: Collection = {
 };
 
 export function savedResponse(call: Call, row: SavedSearchRow, status = 200) {
-  return singleResponse(call, entryOf(row, call), TITLE, PATH, links, status);
+  return singleResponse(call, entryOf(row, call, asksForActions(call)), TITLE, PATH, links, status);
 }
+
+/** Whether nobody that it could run for has it any more. */
+const isOrphan = ({ owner }: SavedSearchRow, { twin }: Viewer) =>
+  owner !== "nobody" && twin.tables.table("users").get(owner) === undefined;
+
+const asksForActions = (call: Call) => call.arguments.flag("listDefaultActionArgs", false);
 
 /** What a request changes of a row. @throws RestError 400 */
 function changesOf(call: Call, row: { search: string; settings: Record<string, string> }) {
   const given = call.arguments;
   const settings = { ...row.settings };
   for (const name of given.names()) {
-    if (["name", "output_mode", "count", "offset"].includes(name)) continue;
+    if (answering.includes(name)) continue;
     if (!isSetting(name)) throw refused(400, `Argument "${name}" is not supported by this handler.`);
-    if (!Object.hasOwn(columnsOf, name)) settings[name] = given.get(name) ?? "";
+    if (!Object.hasOwn(columnsOf, name)) settings[name] = keptSetting(name, given.get(name) ?? "");
   }
   const search = given.get("search") ?? row.search;
   if (search.trim() === "") throw refused(400, "Search string cannot be empty.");
@@ -154,9 +178,11 @@ export const savedSearchOperations = [
         ...pageArguments,
         ...["earliest_time", "latest_time", "listDefaultActionArgs", "add_orphan_field"],
       ]);
+      const saysOrphans = call.arguments.flag("add_orphan_field", false);
       const entries = visible(call).map((row): Entry => {
-        const { fields: _, ...entry } = entryOf(row, call);
-        return entry;
+        const entry = listed(entryOf(row, call, asksForActions(call)));
+        if (!saysOrphans) return entry;
+        return { ...entry, content: { ...entry.content, orphan: isOrphan(row, call) } };
       });
       return feedResponse(call, { ...feedOf(call, TITLE, PATH, links), ...pageOf(call, entries) });
     },
@@ -217,7 +243,12 @@ export const savedSearchOperations = [
     path: `${PATH}/:name`,
     summary: "Remove a saved search.",
     handle(call) {
-      call.twin.tables.table("saved_searches").remove(findWritable(call).name);
+      const { name } = findWritable(call);
+      const { tables } = call.twin;
+      tables.table("saved_searches").remove(name);
+      for (const alert of tables.table("fired_alerts").find({ saved_search: name })) {
+        tables.table("fired_alerts").remove(alert.name);
+      }
       const paging = { total: visible(call).length, perPage: 30, offset: 0 };
       return feedResponse(call, { ...feedOf(call, TITLE, PATH, links), entries: [], paging });
     },

@@ -4,6 +4,7 @@
  */
 import type { LogQueryTables } from "../world/tables.ts";
 import { type Settings, shippedStanzas } from "./defaults.ts";
+import { keptSettings } from "./secret-settings.ts";
 import { isOn, stanza } from "./stanza.ts";
 
 export interface StanzaFile {
@@ -77,7 +78,8 @@ function generic(tables: LogQueryTables, file: string): StanzaFile {
       return [...new Set(own.map((name) => name.slice(prefix.length)))].sort();
     },
     settings: (name) => ({ ...stanza(tables, prefix + DEFAULT_STANZA), ...stanza(tables, prefix + name) }),
-    write(name, changes) {
+    write(name, given) {
+      const changes = keptSettings(given);
       const row = table.get(prefix + name);
       if (row) table.update(row.name, { settings: { ...row.settings, ...changes } });
       else table.insert({ name: prefix + name, settings: changes });

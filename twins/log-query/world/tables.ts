@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { createMemoryWorld, type MemoryWorld } from "../../sandbox/memory-world.ts";
 import { defineTable, type RowOf } from "../../sandbox/table.ts";
+import { alertTables } from "./alert-tables.ts";
 import { collectorTables } from "./collector-tables.ts";
 import { confTables } from "./conf-tables.ts";
 import { knowledgeTables } from "./knowledge-tables.ts";
@@ -61,6 +62,15 @@ const savedSearches = defineTable({
     sharing: { type: z.enum(["user", "app", "global"]).default("app"), description: "Who sees it." },
     updated_at: { type: moment.default("1970-01-01T00:00:00.000Z"), description: "When it last changed." },
     settings: { type: settings.default({}), description: "Its other settings, by the vendor's names." },
+    rescheduled_to: {
+      type: moment.nullable().default(null),
+      description: "When it is to run next, if that is not by its schedule.",
+    },
+    suppressed_until: {
+      type: z.record(z.string(), moment).default({}),
+      description:
+        "Until when its alerts are held back: all of them under an empty key, or by the values of fields.",
+    },
   },
 });
 
@@ -127,6 +137,7 @@ export const logQueryTables = {
   ...knowledgeTables,
   ...collectorTables,
   ...confTables,
+  ...alertTables,
 };
 
 export type LogQueryTables = MemoryWorld<typeof logQueryTables>;

@@ -1,0 +1,124 @@
+/** Alerts that have been fired: by the saved searches they are of, and one by one. */
+import type { Entry } from "../output/entry.ts";
+import { isoSecond } from "../output/timestamp.ts";
+import { firedAlerts } from "../saved/alerts.ts";
+import type { FiredAlertRow } from "../world/alert-tables.ts";
+import { aclOf, addressOf, type Belonging } from "./belonging.ts";
+import type { Call, Viewer } from "./call.ts";
+import { feedOf } from "./collection.ts";
+import { checkArguments, feedResponse, pageArguments, pageOf } from "./entries.ts";
+import { refused } from "./rest-error.ts";
+import { route } from "./route.ts";
+import { visible } from "./saved-searches.ts";
+
+const PATH = "/alerts/fired_alerts";
+const TITLE = "fired_alerts";
+/** Stands for all saved searches together. */
+const ALL = "-";
+
+const ofNobody: Belonging = { owner: "nobody", app: "search", sharing: "app" };
+
+function groupEntry({ twin }: Viewer, name: string, belonging: Belonging, count: number): Entry {
+  return {
+    name,
+    path: addressOf(belonging, PATH, name),
+    author: belonging.owner,
+    updatedMs: twin.clock.now(),
+    links: { list: "" },
+    acl: { ...aclOf(belonging), removable: false },
+    content: { triggered_alert_count: count },
+  };
+}
+
+/** Those of the saved searches that the namespace shows. */
+function shownAlerts(viewer: Viewer): FiredAlertRow[] {
+  const names = new Set(visible(viewer).map(({ name }) => name));
+  return firedAlerts(viewer.twin).filter((alert) => names.has(alert.saved_search));
+}
+
+function groupEntries(viewer: Viewer): Entry[] {
+  const alerts = shownAlerts(viewer);
+  const counts = new Map<string, number>();
+  for (const { saved_search } of alerts) counts.set(saved_search, (counts.get(saved_search) ?? 0) + 1);
+  const groups = visible(viewer).flatMap((row) => {
+    const count = counts.get(row.name);
+    return count === undefined ? [] : [groupEntry(viewer, row.name, row, count)];
+  });
+  return [groupEntry(viewer, ALL, ofNobody, alerts.length), ...groups];
+}
+
+function alertEntry(viewer: Viewer, row: FiredAlertRow): Entry {
+  const { tables, timeZone } = viewer.twin;
+  const saved = tables.table("saved_searches").get(row.saved_search) ?? ofNobody;
+  const triggeredMs = Date.parse(row.triggered_at);
+  return {
+    name: row.name,
+    path: addressOf(saved, PATH, row.name),
+    author: saved.owner,
+    updatedMs: triggeredMs,
+    links: { list: "", remove: "" },
+    acl: aclOf(saved),
+    content: {
+      actions: row.actions,
+      alert_type: "historical",
+      digest_mode: row.digest_mode,
+      expiration_time_rendered: isoSecond(Date.parse(row.expires_at), timeZone),
+      savedsearch_name: row.saved_search,
+      severity: row.severity,
+      sid: row.sid,
+      trigger_time: Math.floor(triggeredMs / 1000),
+      trigger_time_rendered: isoSecond(triggeredMs, timeZone),
+      triggered_alerts: row.digest_mode ? row.results : 1,
+    },
+  };
+}
+
+function groupResponse(call: Call) {
+  checkArguments(call, pageArguments);
+  const { name = "" } = call.request.params;
+  const known = name === ALL || visible(call).some((row) => row.name === name);
+  if (!known) throw refused(404, `Could not find object id=${name}`);
+  const alerts = shownAlerts(call).filter((alert) => name === ALL || alert.saved_search === name);
+  const page = pageOf(
+    call,
+    alerts.map((alert) => alertEntry(call, alert)),
+    "given",
+  );
+  return feedResponse(call, { ...feedOf(call, TITLE, PATH, {}), ...page });
+}
+
+export const firedAlertOperations = [
+  ...route({
+    id: "fired_alert.list",
+    method: "GET",
+    path: PATH,
+    summary: "List the saved searches that have fired alerts, and how many.",
+    handle(call) {
+      checkArguments(call, pageArguments);
+      const page = pageOf(call, groupEntries(call));
+      return feedResponse(call, { ...feedOf(call, TITLE, PATH, {}), ...page });
+    },
+  }),
+  ...route({
+    id: "fired_alert.get",
+    method: "GET",
+    path: `${PATH}/:name`,
+    summary: "List the alerts that a saved search has fired.",
+    handle: groupResponse,
+  }),
+  ...route({
+    id: "fired_alert.delete",
+    method: "DELETE",
+    path: `${PATH}/:name`,
+    summary: "Forget an alert.",
+    handle(call) {
+      const { name = "" } = call.request.params;
+      if (!shownAlerts(call).some((alert) => alert.name === name)) {
+        throw refused(404, `Could not find object id=${name}`);
+      }
+      call.twin.tables.table("fired_alerts").remove(name);
+      const page = pageOf(call, groupEntries(call));
+      return feedResponse(call, { ...feedOf(call, TITLE, PATH, {}), ...page });
+    },
+  }),
+];

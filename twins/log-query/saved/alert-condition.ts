@@ -1,0 +1,79 @@
+/** Whether the results of a saved search are what it alerts about. */
+import type { Content } from "../output/entry.ts";
+import type { Rows } from "../spl/rows.ts";
+
+export interface AlertSettings {
+  /** What is counted: `always`, `custom`, `number of events`, `number of hosts`, `number of sources`. */
+  readonly type: string;
+  readonly comparator: string;
+  readonly threshold: string;
+  /** A search over the results; one row that it finds is enough, whatever is counted. */
+  readonly condition: string;
+}
+
+export function alertSettings(settings: Readonly<Record<string, Content>>): AlertSettings {
+  const text = (name: string) => String(settings[name] ?? "").trim();
+  return {
+    type: text("alert_type").toLowerCase() || "always",
+    comparator: text("alert_comparator").toLowerCase(),
+    threshold: text("alert_threshold"),
+    condition: text("alert_condition"),
+  };
+}
+
+/** What a run came to, as far as alerts go. */
+export interface RunFigures {
+  readonly rows: Rows;
+  /** How many rows the run before this one had; 0 when there was none. */
+  readonly rowsBefore: number;
+  /** How many rows a search over the results finds. */
+  found(search: string): Promise<number>;
+}
+
+export async function isTriggered(settings: AlertSettings, run: RunFigures): Promise<boolean> {
+  const { type, condition } = settings;
+  if (condition !== "") return (await run.found(condition)) > 0;
+  switch (type) {
+    case "always":
+      return true;
+    case "number of events":
+      return compare(settings, run.rows.rows.length, run.rowsBefore);
+    case "number of hosts":
+      return compare(settings, distinct(run.rows, "host"), 0);
+    case "number of sources":
+      return compare(settings, distinct(run.rows, "source"), 0);
+    default:
+      return false;
+  }
+}
+
+function distinct({ fields, rows }: Rows, field: string): number {
+  const place = fields.findIndex(({ name }) => name === field);
+  const values = rows.flatMap((row) => row[place] ?? []);
+  return new Set(values.map(String)).size;
+}
+
+function compare({ comparator, threshold }: AlertSettings, value: number, before: number): boolean {
+  const share = /%\s*$/.test(threshold) || / perc$/.test(comparator);
+  const limit = Number.parseFloat(threshold);
+  if (Number.isNaN(limit)) return false;
+  const change = share ? (before === 0 ? 0 : ((value - before) / before) * 100) : value - before;
+  switch (comparator) {
+    case "greater than":
+      return value > limit;
+    case "less than":
+      return value < limit;
+    case "equal to":
+      return value === limit;
+    case "not equal to":
+      return value !== limit;
+    case "rises by":
+    case "rises by perc":
+      return change >= limit;
+    case "drops by":
+    case "drops by perc":
+      return -change >= limit;
+    default:
+      return false;
+  }
+}

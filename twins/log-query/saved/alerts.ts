@@ -1,0 +1,138 @@
+/**
+ * What becomes of a run that is to trigger its actions: an alert that is fired, unless it is held back. No action is carried out: nothing
+ * is mailed, posted or run.
+ */
+
+import { isOn } from "../conf/stanza.ts";
+import type { Job } from "../jobs/job.ts";
+import { searchResults } from "../jobs/search-results.ts";
+import type { LogQueryTwin } from "../log-query-twin.ts";
+import type { Content } from "../output/entry.ts";
+import type { Rows } from "../spl/rows.ts";
+import type { FiredAlertRow } from "../world/alert-tables.ts";
+import type { SavedSearchRow } from "../world/tables.ts";
+import { alertSettings, isTriggered } from "./alert-condition.ts";
+import { periodMs } from "./period.ts";
+import { settingsOf } from "./settings.ts";
+
+const DAY_MS = 86_400_000;
+/** Alerts that one run fires at most. */
+const MOST_ALERTS = 1_000;
+/** The key of what holds back a saved search as a whole. */
+export const WHOLE = "";
+
+/** Fires what a run that is over has to be alerted about. */
+export async function fireAlerts(twin: LogQueryTwin, name: string, job: Job): Promise<void> {
+  await job.done;
+  const { tables, clock, jobs } = twin;
+  const row = tables.table("saved_searches").get(name);
+  const { rows } = job;
+  if (row === undefined || rows === undefined || job.row?.state !== "DONE") return;
+  const settings = settingsOf(row);
+  const [before] = jobs
+    .list()
+    .filter((one) => one.row?.saved_search === name && one.createdMs <= job.createdMs && one !== job);
+  const triggered = await isTriggered(alertSettings(settings), {
+    rows,
+    rowsBefore: before?.row?.result_count ?? 0,
+    async found(search) {
+      const { signal } = new AbortController();
+      return (await searchResults(job, { rows, isEvents: job.isEvents }, search, signal)).rows.rows.length;
+    },
+  });
+  if (!triggered) return;
+  const nowMs = clock.now();
+  const tracked = isTracked(settings);
+  keysOf(settings, rows).forEach((key, number) => {
+    // What one result is alerted about may hold back what follows.
+    const current = tables.table("saved_searches").get(name) ?? row;
+    if (suppressedUntilMs(current, key, nowMs) !== undefined) return;
+    if (tracked) tables.table("fired_alerts").insert(alertOf(current, settings, job, number, nowMs));
+    hold(twin, current, settings, key, nowMs);
+  });
+}
+
+/** `auto` tracks what an action is there for, unless it always triggers. */
+function isTracked(settings: Readonly<Record<string, Content>>): boolean {
+  const track = String(settings["alert.track"] ?? "");
+  if (track !== "auto") return isOn(track);
+  return String(settings.actions ?? "") !== "" && settings.alert_type !== "always";
+}
+
+/** One for all results, or one for each of them: by the values of the fields that alerts are held back by. */
+function keysOf(settings: Readonly<Record<string, Content>>, { fields, rows }: Rows): string[] {
+  if (settings["alert.digest_mode"] !== false) return [WHOLE];
+  const names = String(settings["alert.suppress.fields"] ?? "")
+    .split(",")
+    .flatMap((name) => name.trim() || []);
+  const places = names.map((name) => fields.findIndex((field) => field.name === name));
+  return rows.slice(0, MOST_ALERTS).map((row) => places.map((place) => String(row[place] ?? "")).join(","));
+}
+
+function alertOf(
+  row: SavedSearchRow,
+  settings: Readonly<Record<string, Content>>,
+  job: Job,
+  number: number,
+  nowMs: number,
+): FiredAlertRow {
+  const expiresMs = nowMs + (periodMs(String(settings["alert.expires"])) ?? DAY_MS);
+  return {
+    name: `${job.sid}_${Math.floor(nowMs / 1000)}_${number}`,
+    saved_search: row.name,
+    sid: job.sid,
+    triggered_at: new Date(nowMs).toISOString(),
+    expires_at: new Date(expiresMs).toISOString(),
+    severity: severityOf(settings["alert.severity"]),
+    digest_mode: settings["alert.digest_mode"] !== false,
+    actions: String(settings.actions ?? ""),
+    results: job.row?.result_count ?? 0,
+  };
+}
+
+function severityOf(value: Content | undefined): number {
+  const severity = Number(value);
+  return Number.isInteger(severity) && severity >= 1 && severity <= 6 ? severity : 3;
+}
+
+/** Holds back the alerts that follow, where that is wanted: of the saved search, and of all in its group. */
+function hold(
+  { tables }: LogQueryTwin,
+  row: SavedSearchRow,
+  settings: Readonly<Record<string, Content>>,
+  key: string,
+  nowMs: number,
+): void {
+  const period = periodMs(String(settings["alert.suppress.period"] ?? ""));
+  if (period === undefined || !isOn(String(settings["alert.suppress"] ?? ""))) return;
+  const group = String(settings["alert.suppress.group_name"] ?? "");
+  const table = tables.table("saved_searches");
+  const held = table
+    .all()
+    .filter(
+      (one) =>
+        one.name === row.name ||
+        (group !== "" && one.owner === row.owner && one.settings["alert.suppress.group_name"] === group),
+    );
+  for (const { name, suppressed_until } of held) {
+    const until = new Date(nowMs + period).toISOString();
+    table.update(name, { suppressed_until: { ...suppressed_until, [key]: until } });
+  }
+}
+
+/** Until when alerts of a key are held back; `undefined`: they are not. */
+export function suppressedUntilMs(row: SavedSearchRow, key: string, nowMs: number): number | undefined {
+  const untils = [WHOLE, key].map((one) => Date.parse(row.suppressed_until[one] ?? ""));
+  const until = Math.max(...untils.filter((ms) => ms > nowMs));
+  return Number.isFinite(until) ? until : undefined;
+}
+
+/** The alerts of a saved search, or of all, that have not expired; the latest first. */
+export function firedAlerts({ tables, clock }: LogQueryTwin, savedSearch?: string): FiredAlertRow[] {
+  const nowMs = clock.now();
+  const rows = tables.table("fired_alerts").all();
+  return rows
+    .filter((row) => savedSearch === undefined || row.saved_search === savedSearch)
+    .filter((row) => Date.parse(row.expires_at) > nowMs)
+    .reverse();
+}
