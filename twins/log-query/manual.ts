@@ -68,6 +68,10 @@ export const logQueryManual: TwinManual = {
       text: "A GET launches no search: export, and results with a search over them, are asked for with a POST. The row restmap/global of conf_stanzas with v1APIBlockGETSearchLaunch off lets the first version's GET.",
     },
     {
+      id: "splunk.previews",
+      text: "An export whose search takes longer than a second sends previews first, each the search over more of its newest events; preview=0 keeps them out, and the row limits/search of conf_stanzas says how often they may come.",
+    },
+    {
       id: "splunk.inactivity",
       text: "auto_cancel and auto_pause count the sandbox's clock; what counts as a question is one about that very job.",
     },

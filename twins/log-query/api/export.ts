@@ -1,12 +1,15 @@
 /** A search whose results are sent as they are written: no job is left to be asked. */
-import { streamOf } from "../output/pieces.ts";
+import { Readable } from "node:stream";
+import type { Job } from "../jobs/job.ts";
+import { inTurns } from "../output/pieces.ts";
 import type { ResultSet } from "../output/result-set.ts";
 import { writeCsv } from "../output/write-csv.ts";
 import { writeJsonLines, writeJsonRowLines } from "../output/write-json-lines.ts";
 import { writeRaw } from "../output/write-raw.ts";
-import { type RawMarkup, writeExportXml } from "../output/write-xml.ts";
+import { type RawMarkup, RESULTS_DECLARATION, resultsElement } from "../output/write-xml.ts";
 import type { Rows } from "../spl/rows.ts";
 import type { Call } from "./call.ts";
+import { previews, untilPreview, wantsPreviews } from "./export-previews.ts";
 import { checkLaunch } from "./get-search.ts";
 import { readJobRequest } from "./job-arguments.ts";
 import { checkJobParameters } from "./job-parameters.ts";
@@ -31,39 +34,65 @@ async function exported(call: Call) {
   const job = startJobNow(call, readJobRequest(call));
   const leave = () => call.twin.jobs.remove(job.sid);
   call.request.signal.addEventListener("abort", leave, { once: true });
-  await job.done;
+  // What is wrong with a search shows at once, as a rule: it has a status of its own then.
+  await (wantsPreviews(call, job, wanted) ? untilPreview(call, job) : job.done);
   if (job.row?.state === "FAILED") {
     const failure = failedJob(job);
     leave();
     throw failure;
   }
-  const { contentType, write } = writerOf(wanted.mode, markup);
-  const found = { rows: job.rows ?? noRows, isEvents: job.isEvents, preview: false };
-  const body = streamOf("", write(await resultPage(call, job, found, wanted)));
+  const writer = writerOf(wanted.mode, markup);
+  const body = Readable.from(written(call, job, wanted, writer), { objectMode: false });
   body.once("close", leave);
-  return { status: 200, headers: { "content-type": contentType }, body };
+  return { status: 200, headers: { "content-type": writer.contentType }, body };
+}
+
+/** Previews, and behind them the results. */
+async function* written(
+  call: Call,
+  job: Job,
+  wanted: ResultArguments,
+  { begin, write }: Writer,
+): AsyncGenerator<string> {
+  if (begin !== "") yield begin;
+  if (wantsPreviews(call, job, wanted)) {
+    for await (const preview of previews(call, job)) {
+      const whole = { ...wanted, offset: 0, count: 0 };
+      const page = await resultPage(call, job, { ...preview, preview: true }, whole);
+      yield* inTurns(write({ ...page, messages: [] }));
+    }
+  }
+  await job.done;
+  const found = { rows: job.rows ?? noRows, isEvents: job.isEvents, preview: false };
+  yield* inTurns(write(await resultPage(call, job, found, wanted)));
 }
 
 const noRows: Rows = { fields: [], rows: [] };
 
 interface Writer {
   contentType: string;
+  /** What stands before everything. */
+  begin: string;
   write(set: ResultSet): Iterator<string>;
 }
 
 function writerOf(mode: ResultArguments["mode"], markup: RawMarkup): Writer {
   switch (mode) {
     case "json":
-      return { contentType: JSON_TYPE, write: writeJsonLines };
+      return { contentType: JSON_TYPE, begin: "", write: writeJsonLines };
     case "json_rows":
     case "json_cols":
-      return { contentType: JSON_TYPE, write: writeJsonRowLines };
+      return { contentType: JSON_TYPE, begin: "", write: writeJsonRowLines };
     case "csv":
-      return { contentType: "text/csv; charset=UTF-8", write: writeCsv };
+      return { contentType: "text/csv; charset=UTF-8", begin: "", write: writeCsv };
     case "raw":
-      return { contentType: TEXT, write: writeRaw };
+      return { contentType: TEXT, begin: "", write: writeRaw };
     default:
-      return { contentType: XML_TYPE, write: (set) => writeExportXml(set, markup) };
+      return {
+        contentType: XML_TYPE,
+        begin: `${RESULTS_DECLARATION}\n`,
+        write: (set) => resultsElement(set, markup),
+      };
   }
 }
 

@@ -135,7 +135,7 @@ function countersOf(job: Job, row: JobRow, figures: JobFigures | undefined): Rec
     isTimeCursored: true,
     keywords: "",
     normalizedSearch: text,
-    numPreviews: 0,
+    numPreviews: job.previewCount,
     optimizedSearch: text,
     phase0: eventSearch,
     phase1: part(onEvents, commands.length),

@@ -1,6 +1,7 @@
 /** Results and events of a search job. */
 import type { VendorResponse } from "../../sandbox/operation.ts";
 import type { Job } from "../jobs/job.ts";
+import { previewOf } from "../jobs/preview.ts";
 import { relationWithin, rowsWithin } from "../jobs/time-range.ts";
 import { feedXml } from "../output/entry.ts";
 import { bodyOf } from "../output/pieces.ts";
@@ -96,7 +97,9 @@ async function foundBy(call: Call, job: Job, of: ResultsKind): Promise<Found | u
     case "results_preview": {
       const preview = !job.isOver;
       if (preview && job.previews === false) return undefined;
-      return { rows: await job.preview(PREVIEW_ROWS), isEvents: job.isEvents, preview };
+      const rows = await job.preview(PREVIEW_ROWS);
+      if (!preview || job.isEvents || rows.rows.length > 0) return { rows, isEvents: job.isEvents, preview };
+      return { ...(await previewOf(job, PREVIEW_EVENTS, PREVIEW_ROWS, call.request.signal)), preview };
     }
     case "events": {
       if (!job.isOver) return undefined;
@@ -106,6 +109,8 @@ async function foundBy(call: Call, job: Job, of: ResultsKind): Promise<Found | u
 }
 
 const PREVIEW_ROWS = 1_000;
+/** The newest events that a report in the making is shown of. */
+const PREVIEW_EVENTS = 10_000;
 const noRows: Rows = { fields: [], rows: [] };
 
 /** The events before any transforming command, of the time that is asked for; they are read when they are asked for. */

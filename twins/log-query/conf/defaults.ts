@@ -25,6 +25,7 @@ export const shippedStanzas: Readonly<Record<string, Settings>> = {
     sslVersions: "*,-ssl2",
     useDeploymentServer: "0",
   },
+  "limits/search": { min_preview_period: "1" },
   "restmap/global": { v1APIBlockGETSearchLaunch: "true" },
   "limits/http_input": {
     max_content_length: "838860800",

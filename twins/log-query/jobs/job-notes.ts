@@ -32,6 +32,8 @@ export class JobNotes {
   say(...messages: readonly SearchMessage[]): void {
     for (const message of messages) {
       if (this.messages.length >= MOST_MESSAGES) return;
+      // A part of the search may run again, for a preview.
+      if (this.messages.some(({ type, text }) => type === message.type && text === message.text)) continue;
       this.messages.push(message);
       const level = message.type === "WARN" ? "WARN" : message.type === "INFO" ? "INFO" : "ERROR";
       this.note("SearchMessages", message.text, level);

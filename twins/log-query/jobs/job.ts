@@ -73,6 +73,7 @@ export class Job {
   /** Whether it has paused because nobody asked: it does so once. */
   #paused = false;
   #previews: boolean | undefined;
+  #previewCount = 0;
   #done: Promise<void> | undefined;
   /** Its row says how it ended, but its results are not here: it is searched again, and the row stays as it is. */
   #again = false;
@@ -178,6 +179,15 @@ export class Job {
 
   set previews(enabled: boolean | undefined) {
     this.#previews = enabled;
+  }
+
+  /** How many previews it has shown. */
+  get previewCount(): number {
+    return this.#previewCount;
+  }
+
+  previewed(): void {
+    this.#previewCount++;
   }
 
   pause(): void {
@@ -293,6 +303,10 @@ export class Job {
     }
   }
 
+  readonly #hasDone = (share: number) => {
+    this.#progress = Math.max(this.#progress, share);
+  };
+
   /** Nobody has asked for a while: it ends, or waits, if that was wanted. */
   #leaveAlone(): void {
     const { autoPauseS } = this.options;
@@ -337,9 +351,8 @@ export class Job {
       deadlineMs: deadlineMs ?? limitMs,
       parse: (text) => parseSearch(text, knowledge),
       warn: (message) => this.notes.say(message),
-      progress: (share) => {
-        this.#progress = Math.max(this.#progress, share);
-      },
+      // What is asked of it beside its own search says nothing of how far that is.
+      ...(deadlineMs === undefined ? { progress: this.#hasDone } : {}),
       ran: (statement) => this.notes.note("SearchOperator", statement),
     });
   }

@@ -28,11 +28,12 @@ export function bodyOf(pieces: Iterable<string>): string | Readable {
 }
 
 /** Sends pieces one after the other, each when there is room for it. */
-export function streamOf(begun: string, rest: Iterator<string>): Readable {
-  return Readable.from(inTurns(begun, rest), { objectMode: false });
+function streamOf(begun: string, rest: Iterator<string>): Readable {
+  return Readable.from(inTurns(rest, begun), { objectMode: false });
 }
 
-async function* inTurns(begun: string, rest: Iterator<string>): AsyncGenerator<string> {
+/** One piece after the other, with time for everything else between them. @param begun comes first */
+export async function* inTurns(rest: Iterator<string>, begun = ""): AsyncGenerator<string> {
   if (begun !== "") yield begun;
   for (let next = rest.next(); !next.done; next = rest.next()) {
     yield next.value;

@@ -17,12 +17,6 @@ export function* writeXml(set: ResultSet, markup: RawMarkup = xmlText): Generato
   } else yield* resultsElement(set, markup);
 }
 
-/** The same, as it is exported. */
-export function* writeExportXml(set: ResultSet, markup: RawMarkup): Generator<string> {
-  yield `${RESULTS_DECLARATION}\n`;
-  yield* resultsElement(set, markup);
-}
-
 /** The element alone: an export has several, one after the other. */
 export function* resultsElement(set: ResultSet, markup: RawMarkup): Generator<string> {
   const { preview, offset, columns, rows } = set;

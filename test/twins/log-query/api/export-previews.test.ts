@@ -1,0 +1,136 @@
+/** What an export sends while its search goes on. */
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { queryGate } from "../../../../twins/datasets/store/query-gate.ts";
+import { type Parameters, type SplunkSandbox, startSplunk } from "../../../support/splunk.ts";
+
+let splunk: SplunkSandbox;
+beforeAll(async () => {
+  splunk = await startSplunk();
+}, 60_000);
+afterAll(() => splunk.stop());
+beforeEach(async () => {
+  await splunk.control("POST", "/reset", {});
+  await splunk.add(
+    ...Array.from({ length: 4 }, (_, n) => ({
+      _id: `e${n}`,
+      "@timestamp": new Date(Date.UTC(2026, 0, 31, 9, 0, n)).toISOString(),
+      n,
+      customer: `c${n % 2}`,
+    })),
+  );
+  // A preview is due as soon as there is one.
+  const row = { name: "limits/search", settings: { min_preview_period: "0" } };
+  expect((await splunk.control("POST", "/data", { data: { conf_stanzas: [row] } })).status).toBe(201);
+});
+
+const JOBS = "/services/search/v2/jobs";
+const REPORT = "search * | stats count by customer | sort customer";
+
+async function until(sid: string, state: string): Promise<void> {
+  for (;;) {
+    const { entry } = (await splunk.ask("GET", JOBS, { output_mode: "json", count: 0 })).body;
+    type Listed = { content: { sid: string; dispatchState: string } };
+    if (entry.some(({ content }: Listed) => content.sid === sid && content.dispatchState === state)) return;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+const control = (sid: string, action: string) => splunk.ask("POST", `${JOBS}/${sid}/control`, { action });
+
+/** An export whose search is kept from ending until so much has come, and all that has come at the end. */
+async function exportedWhile(parameters: Parameters, enough: (text: string) => boolean): Promise<string> {
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  for (let n = 0; n < 2; n++) void queryGate.run({}, () => held);
+  const body = new URLSearchParams({ search: REPORT, id: "x1", ...parameters } as Record<string, string>);
+  const headers = { authorization: "Bearer splunk-twin-token" };
+  const answered = fetch(`${splunk.url}${JOBS}/export`, { method: "POST", headers, body });
+  await until("x1", "RUNNING");
+  await control("x1", "pause");
+  release();
+  const response = await answered;
+  expect(response.status).toBe(200);
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  let isEnough = false;
+  for (;;) {
+    const { value, done } = (await reader?.read()) ?? { value: undefined, done: true };
+    if (done) return text;
+    text += value;
+    if (isEnough || !enough(text)) continue;
+    isEnough = true;
+    await control("x1", "unpause");
+  }
+}
+
+test("a search that goes on shows what there is so far, marked as a preview, and then its results", async () => {
+  const text = await exportedWhile({ output_mode: "json" }, (sent) => sent.includes("lastrow"));
+  const lines = text
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  const finals = lines.filter(({ preview }) => !preview);
+  expect(finals).toEqual([
+    { preview: false, offset: 0, result: { customer: "c0", count: "2" } },
+    { preview: false, offset: 1, lastrow: true, result: { customer: "c1", count: "2" } },
+  ]);
+  expect(lines.slice(0, 2)).toEqual([
+    { preview: true, offset: 0, result: { customer: "c0", count: "2" } },
+    { preview: true, offset: 1, lastrow: true, result: { customer: "c1", count: "2" } },
+  ]);
+  expect(lines.slice(-2)).toEqual(finals);
+});
+
+test("in XML a preview is a document of its own behind the one declaration", async () => {
+  const text = await exportedWhile({ output_mode: "xml" }, (sent) => sent.includes("</results>"));
+  expect(text.match(/<\?xml/g)).toHaveLength(1);
+  expect(text.indexOf("<results preview='1'>")).toBeLessThan(text.indexOf("<results preview='0'>"));
+  expect(text.match(/<results preview='0'>/g)).toHaveLength(1);
+});
+
+test("events that go on are shown as they are found, and none twice in a row", async () => {
+  const parameters = { output_mode: "json", search: "search * | fields n" };
+  const text = await exportedWhile(parameters, (sent) => sent.includes("lastrow"));
+  const lines = text
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(lines.map(({ preview, result }) => [preview, result.n])).toEqual([
+    ...["3", "2", "1", "0"].map((n) => [true, n]),
+    ...["3", "2", "1", "0"].map((n) => [false, n]),
+  ]);
+});
+
+test.each([
+  ["preview=0", { output_mode: "json", preview: 0 }],
+  ["CSV", { output_mode: "csv" }],
+  ["raw text", { output_mode: "raw" }],
+  ["a search with a subsearch", { output_mode: "json", search: `${REPORT} | append [search * | head 1]` }],
+  ["a search that writes", { output_mode: "json", search: `${REPORT} | outputlookup seen.csv` }],
+  ["a generating search", { output_mode: "json", search: "| makeresults count=3" }],
+])("no previews: %s", async (_name, parameters) => {
+  const { status, text } = await splunk.ask("POST", `${JOBS}/export`, { search: REPORT, ...parameters });
+  expect(status).toBe(200);
+  expect(text).not.toContain('"preview":true');
+});
+
+test("results_preview of a report in the making is that of its newest events, and is counted", async () => {
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  for (let n = 0; n < 2; n++) void queryGate.run({}, () => held);
+  const form = { output_mode: "json", search: REPORT };
+  const { sid } = (await splunk.ask("POST", JOBS, form)).body;
+  await until(sid, "RUNNING");
+  await control(sid, "pause");
+  release();
+  const { body } = await splunk.ask("GET", `${JOBS}/${sid}/results_preview`, { output_mode: "json" });
+  expect(body).toMatchObject({ preview: true, results: [{ customer: "c0" }, { customer: "c1" }] });
+  const { entry } = (await splunk.ask("GET", `${JOBS}/${sid}`, { output_mode: "json" })).body;
+  expect(entry[0].content).toMatchObject({ numPreviews: 1, doneProgress: expect.any(Number) });
+  await control(sid, "unpause");
+  await until(sid, "DONE");
+});

@@ -1,0 +1,53 @@
+/** What an export shows of a search that goes on. */
+import { setTimeout as pause } from "node:timers/promises";
+import { stanza, wholeNumber } from "../conf/stanza.ts";
+import type { Job } from "../jobs/job.ts";
+import { canPreview, type Preview, previewOf } from "../jobs/preview.ts";
+import type { Call } from "./call.ts";
+import type { ResultArguments } from "./result-arguments.ts";
+
+/** The newest events that one preview after the other is of, and the rows that each shows. */
+const growing = [1_000, 10_000, 100_000, 1_000_000];
+const MOST_ROWS = 1_000;
+
+/** Whether there are any: unless `preview` is off, in the forms that tell a preview from a result. */
+export function wantsPreviews(call: Call, job: Job, { mode }: ResultArguments): boolean {
+  return mode !== "csv" && mode !== "raw" && call.arguments.flag("preview", true) && canPreview(job.pipeline);
+}
+
+/** Resolves when the search is over, or has gone on for the shortest time between two previews. */
+export async function untilPreview(call: Call, job: Job): Promise<void> {
+  const { min_preview_period } = stanza(call.twin.tables, "limits/search");
+  const over = new AbortController();
+  const period = pause(wholeNumber(min_preview_period, 1) * 1000, undefined, { signal: over.signal });
+  try {
+    await Promise.race([job.done, period.catch(() => {})]);
+  } finally {
+    over.abort();
+  }
+}
+
+/** One preview after the other, until the search is over or there is no more to show. */
+export async function* previews(call: Call, job: Job): AsyncGenerator<Preview> {
+  let shown = 0;
+  for (const mostEvents of growing) {
+    if (job.isOver) return;
+    const ended = new AbortController();
+    const end = () => ended.abort();
+    void job.done.then(end);
+    call.request.signal.addEventListener("abort", end, { once: true });
+    try {
+      const preview = await previewOf(job, mostEvents, MOST_ROWS, ended.signal);
+      if (job.isOver) return;
+      // More events make a report another one; of events there are more or no others.
+      if (!preview.isEvents || preview.rows.rows.length > shown) yield preview;
+      shown = preview.rows.rows.length;
+    } catch {
+      // The search is over, or what is wrong with it is said by its own end.
+      return;
+    } finally {
+      call.request.signal.removeEventListener("abort", end);
+    }
+    await untilPreview(call, job);
+  }
+}
