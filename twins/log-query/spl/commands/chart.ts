@@ -87,15 +87,19 @@ function filled(table: Table, { name, value, bins }: BinnedGroup): Relation {
   return relationOf(asRows(rows, key));
 }
 
+/** At most so many when it is not said. */
+const DEFAULT_BINS = 300;
+
 async function groupOf(
-  { name, bins }: BinnedField,
+  { name, bins: given }: BinnedField,
   input: Relation,
   context: SearchContext,
 ): Promise<BinnedGroup> {
   const column = columnOf(input, name);
   if (column === undefined) return { name, value: undefined };
-  const { span, minspan, start, end, aligntime } = bins;
-  const wants = [bins.bins, span, minspan, start, end, aligntime].some((given) => given !== undefined);
+  const bins = given.span === undefined ? { bins: DEFAULT_BINS, ...given } : given;
+  const { span, minspan, start, end, aligntime } = given;
+  const wants = [given.bins, span, minspan, start, end, aligntime].some((given) => given !== undefined);
   if (!wants) return { name, value: fieldValue(column) };
   const value = await binned(name, bins, input, context, command);
   if (value?.type !== "number") return { name, value, ranges: true, bins: "ranges" };

@@ -82,11 +82,18 @@ async function assigned(
 ): Promise<Relation> {
   const [first] = group;
   if (first && namesFields(first.field)) {
-    return assignByName(input, first.field, await compiled(first.expression, input, context), context);
+    return assignByName(
+      input,
+      first.field,
+      shownAs(await compiled(first.expression, input, context)),
+      context,
+    );
   }
   const changes = new Map<string, Value | undefined>();
   for (const { field, expression } of group) {
-    const value = await compiled(expression, input, context);
+    const computed = await compiled(expression, input, context);
+    // A time stays a number, in all its digits.
+    const value = field === "_time" ? computed : shownAs(computed);
     changes.set(field, value.isNull ? undefined : value);
   }
   return extend(input, changes);
@@ -100,5 +107,5 @@ async function compiled(expression: Expression, input: Relation, context: Search
       "run",
     );
   }
-  return shownAs(value);
+  return value;
 }

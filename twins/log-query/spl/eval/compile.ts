@@ -103,7 +103,12 @@ function binary(operator: Binary["operator"], left: Value, right: Value, scope: 
 }
 
 /** Functions of these families see numbers in all their digits, others as they would be shown. */
-const takesNumbers: ReadonlySet<Family> = new Set<Family>(["mathematical", "trigonometry", "bitwise"]);
+const takesNumbers: ReadonlySet<Family> = new Set<Family>([
+  "mathematical",
+  "trigonometry",
+  "bitwise",
+  "date and time",
+]);
 
 async function call({ name, args }: FunctionCall, scope: Scope): Promise<Value> {
   const declared = findFunction(name);

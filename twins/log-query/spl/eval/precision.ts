@@ -116,7 +116,7 @@ export function withPlaces(value: Sql, places: Sql): Sql {
     bound(places, (count) => {
       const places = sql`CAST(least(greatest(${count}, 0), 15) AS INTEGER)`;
       const plain = textOf({ type: "number", multi: false, sql: one });
-      return sql`CASE WHEN ${count} IS NULL OR abs(${one}) >= 1e15 THEN ${plain} ELSE format('{:.{}f}', round(CAST(${one} AS DOUBLE), ${places}), ${places}) END`;
+      return sql`CASE WHEN ${count} IS NULL OR abs(${one}) >= 1e15 OR ${one} IS NULL THEN ${plain} ELSE format('{:.{}f}', round(CAST(${one} AS DOUBLE), ${places}), ${places}) END`;
     }),
   );
 }

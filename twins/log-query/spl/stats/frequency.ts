@@ -91,13 +91,12 @@ function frequencies(
           groupColumns.map(({ column }) => column),
           ", ",
         )}`;
-  const ties = named
-    .slice(by.length)
-    .flatMap(({ column, type }) => orderOf({ type, multi: false, sql: column }));
+  // Of values that are equally frequent, the last in the order of texts comes first, as the reference shows it.
+  const ties = named.slice(by.length).map(({ column, type }) => textOf({ type, multi: false, sql: column }));
   const total = sql`sum("#count") OVER (${partition})`;
   const percent = sql`round(CAST("#count" AS DOUBLE) * 100 / ${total}, 6)`;
   const rank = sql`row_number() OVER (${partition} ORDER BY "#count" ${raw(direction)}, ${joined(
-    ties.map((tie) => sql`${tie} ASC NULLS LAST`),
+    ties.map((tie) => sql`${tie} DESC NULLS LAST`),
     ", ",
   )})`;
   const ranked = sql`SELECT *, ${percent} AS "#percent", ${rank} AS "#rank" FROM (${counted}) AS r`;

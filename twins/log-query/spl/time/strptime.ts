@@ -39,13 +39,30 @@ interface Parts {
 export function parseTime(text: string, format: string, options: ParseTimeOptions): number | undefined {
   const parts: Parts = {};
   let at = 0;
-  for (const item of readTimeFormat(format)) {
+  const items = readTimeFormat(format);
+  for (let index = 0; index < items.length; index++) {
+    const item = items[index];
+    if (item === undefined) break;
     const next = item.kind === "literal" ? literal(text, at, item.text) : variable(text, at, item, parts);
-    if (next === undefined) return undefined;
-    at = next;
+    const without = next ?? withoutFraction(text, at, item, items[index + 1]);
+    if (without === undefined) return undefined;
+    if (next === undefined) index++;
+    at = without;
   }
   if (options.whole && at < text.length) return undefined;
   return moment(parts, options);
+}
+
+/** A text may have no fraction of a second where the format has `.%N`: its point and the fraction are then passed over. */
+function withoutFraction(
+  text: string,
+  at: number,
+  item: FormatItem,
+  following: FormatItem | undefined,
+): number | undefined {
+  const isFraction = following?.kind === "variable" && /^[NQf]$/.test(following.name);
+  if (item.kind !== "literal" || !item.text.endsWith(".") || !isFraction) return undefined;
+  return literal(text, at, item.text.slice(0, -1));
 }
 
 const ZERO = 48;

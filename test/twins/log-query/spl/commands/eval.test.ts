@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type SplBench, splBench } from "../../support/spl.ts";
+import { benchNowMs, type SplBench, splBench } from "../../support/spl.ts";
 
 let bench: SplBench;
 beforeAll(async () => {
@@ -162,6 +162,19 @@ test("round shows as many places as it is asked for, and a number as it is writt
       "chart eval(round(avg(v),2)) as r by _time",
     ),
   ).toEqual([{ _time: 60, r: "2.45" }]);
+});
+
+test("times that are computed are shown to the microsecond; _time itself stays a number", async () => {
+  expect(
+    await rows([{ _time: 60.25 }], `eval a=strptime("1970-01-02","%F"), b=time(), c=now(), _time=_time-0.5`),
+  ).toEqual([
+    {
+      _time: 59.75,
+      a: "86400.000000",
+      b: `${(benchNowMs / 1000).toFixed(6)}`,
+      c: benchNowMs / 1000,
+    },
+  ]);
 });
 
 test("rule 23: a field's text that looks like a number behaves as one", async () => {

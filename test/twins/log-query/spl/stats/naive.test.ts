@@ -112,7 +112,7 @@ function naiveTop(rows: readonly Row[], limit: number) {
   const groups = [...groupBy(rows, ({ code }) => listOf(code))];
   const total = sum(groups.map(([, group]) => group.length));
   return groups
-    .sort(([a, first], [b, second]) => second.length - first.length || compare(a, b))
+    .sort(([a, first], [b, second]) => second.length - first.length || (String(a) > String(b) ? -1 : 1))
     .slice(0, limit)
     .map(([code, group]) => ({
       code,

@@ -1,12 +1,13 @@
 /** Date and time functions. */
 import { findTimeZone } from "../../../../datasets/dates/time-zone.ts";
-import { sql } from "../../../../datasets/sql.ts";
+import { raw, sql } from "../../../../datasets/sql.ts";
 import { defineRowFunction } from "../../../../datasets/store/program-functions.ts";
 import { parseRelativeTime, relativeTime } from "../../time/relative-time.ts";
 import { formatAnySql, formatTimeSql } from "../../time/strftime-sql.ts";
 import { parseTime } from "../../time/strptime.ts";
 import { zoneOf } from "../../time/zone-of.ts";
-import { constant, nothing, number, text } from "../value.ts";
+import { fieldPrecision, withPlaces } from "../precision.ts";
+import { constant, nothing, number, text, type Value } from "../value.ts";
 import { asText, constantText, type Entry, family, numeric, textual } from "./tools.ts";
 
 const movedTime = defineRowFunction("spl.relative_time", (seconds, modifier, zone) => {
@@ -23,6 +24,16 @@ const parsedTime = defineRowFunction("spl.strptime", (given, format, zone, now) 
   const seconds = parseTime(given, format, { zone: timeZone, nowMs: Number(now) });
   return seconds === undefined ? null : String(seconds);
 });
+
+/** Times that are computed are shown to the microsecond. */
+function toMicroseconds(value: Value): Value {
+  if (value.isNull) return value;
+  const shown =
+    typeof value.constant === "number"
+      ? sql`CAST(${value.constant.toFixed(6)} AS VARCHAR)`
+      : withPlaces(value.sql, raw("6"));
+  return { ...value, shown, precision: fieldPrecision({ type: "text", multi: false, sql: shown }) };
+}
 
 export const timeFunctions = family("date and time", [
   {
@@ -45,14 +56,14 @@ export const timeFunctions = family("date and time", [
       if (constantText(modifier) !== undefined && steps === undefined) return nothing;
       if (typeof time.constant === "number" && steps !== undefined) {
         const moment = relativeTime(time.constant * 1000, steps, zone);
-        return moment === undefined ? nothing : constant(Math.round(moment * 1e3) / 1e6);
+        return moment === undefined ? nothing : toMicroseconds(constant(Math.round(moment * 1e3) / 1e6));
       }
       const moved = movedTime(
         asText(numeric(time, use)),
         textual(modifier, use),
         sql`CAST(${zone.id} AS VARCHAR)`,
       );
-      return number(sql`CAST(${moved} AS DOUBLE)`);
+      return toMicroseconds(number(sql`CAST(${moved} AS DOUBLE)`));
     },
   },
   {
@@ -78,9 +89,8 @@ export const timeFunctions = family("date and time", [
     compile([given = nothing, format = nothing], use) {
       const { nowMs, timeZone } = use.scope.context;
       const constants = [zoneOf(timeZone).id, String(nowMs)].map((value) => sql`CAST(${value} AS VARCHAR)`);
-      return number(
-        sql`CAST(${parsedTime(textual(given, use), textual(format, use), ...constants)} AS DOUBLE)`,
-      );
+      const parsed = parsedTime(textual(given, use), textual(format, use), ...constants);
+      return toMicroseconds(number(sql`CAST(${parsed} AS DOUBLE)`));
     },
   },
   {
@@ -89,6 +99,6 @@ export const timeFunctions = family("date and time", [
     summary: "The time when the row is looked at: by the sandbox's clock, the start of the search.",
     least: 0,
     most: 0,
-    compile: (_, { scope }) => constant(scope.context.nowMs / 1000),
+    compile: (_, { scope }) => toMicroseconds(constant(scope.context.nowMs / 1000)),
   },
 ] satisfies readonly Entry[]);
