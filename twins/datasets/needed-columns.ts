@@ -97,12 +97,31 @@ function between({ texts, values }: Sql, start: Place, end: Place): Sql {
 
 const tokens = /'(?:[^']|'')*'|"((?:[^"]|"")*)"|[a-z_][a-z_0-9]*/giu;
 
+/** The names in texts that come again with every search: those of events' columns. */
+const known = new Map<string, readonly string[]>();
+const MOST_KNOWN = 10_000;
+const LONGEST_KNOWN = 2_000;
+
 /** What may be the name of a column, in lower case. */
 function* namesIn({ texts }: Sql): Generator<string> {
-  for (const text of texts) {
-    for (const [token, quoted] of text.matchAll(tokens)) {
-      if (quoted !== undefined) yield quoted.replaceAll('""', '"').toLowerCase();
-      else if (!token.startsWith("'")) yield token.toLowerCase();
-    }
+  for (const text of texts) yield* namesInText(text);
+}
+
+function namesInText(text: string): readonly string[] {
+  let names = known.get(text);
+  if (names !== undefined) return names;
+  names = [...readNames(text)];
+  if (text.length > LONGEST_KNOWN) return names;
+  if (known.size >= MOST_KNOWN) known.clear();
+  known.set(text, names);
+  return names;
+}
+
+function readNames(text: string): Set<string> {
+  const names = new Set<string>();
+  for (const [token, quoted] of text.matchAll(tokens)) {
+    if (quoted !== undefined) names.add(quoted.replaceAll('""', '"').toLowerCase());
+    else if (!token.startsWith("'")) names.add(token.toLowerCase());
   }
+  return names;
 }

@@ -89,16 +89,17 @@ function append(texts: string[], values: SqlValue[], optional: OptionalPart[], p
   }
   const text = texts.length - 1;
   const before = texts[text]?.length ?? 0;
-  const moved = (place: Place): Place => ({
-    text: place.text + text,
-    at: place.text === 0 ? place.at + before : place.at,
-  });
   for (const { column, start, end } of part.optional) {
-    optional.push({ column, start: moved(start), end: moved(end) });
+    optional.push({ column, start: moved(start, text, before), end: moved(end, text, before) });
   }
   texts[texts.length - 1] += part.texts[0] ?? "";
   for (let index = 0; index < part.values.length; index++) {
     values.push(part.values[index] ?? null);
     texts.push(part.texts[index + 1] ?? "");
   }
+}
+
+/** Where a place is when its piece goes on from these. */
+function moved({ text, at }: Place, texts: number, characters: number): Place {
+  return { text: text + texts, at: text === 0 ? at + characters : at };
 }

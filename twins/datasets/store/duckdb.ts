@@ -6,6 +6,7 @@ import {
   type DuckDBConnection,
   DuckDBDecimalValue,
   DuckDBListValue,
+  type DuckDBMaterializedResult,
   DuckDBTimestampValue,
   type DuckDBType,
   type DuckDBValue,
@@ -18,12 +19,17 @@ import type { QueryResult, ResultValue } from "./log-store.ts";
 
 /** Runs one statement. */
 export async function read(connection: DuckDBConnection, statement: Sql): Promise<QueryResult> {
-  const result = await connection.runAndReadAll(
-    statement.text,
-    [...statement.values],
-    statement.values.map(typeOf),
-  );
-  return { columns: result.columnNames(), rows: result.getRows().map((row) => row.map(plain)) };
+  const result = await connection.run(statement.text, [...statement.values], statement.values.map(typeOf));
+  return { columns: result.columnNames(), rows: rowsOf(result) };
+}
+
+/** All rows of a result. It is in memory as a whole, so that nobody need wait for its parts one by one. */
+export function rowsOf(result: DuckDBMaterializedResult): ResultValue[][] {
+  const rows: ResultValue[][] = [];
+  for (let number = 0; number < result.chunkCount; number++) {
+    for (const row of result.getChunk(number).getRows()) rows.push(row.map(plain));
+  }
+  return rows;
 }
 
 /** What a value is bound as. */

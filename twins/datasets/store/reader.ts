@@ -4,7 +4,7 @@
  */
 import { type DuckDBConnection, type DuckDBPreparedStatement, StatementType } from "@duckdb/node-api";
 import type { Sql } from "../sql.ts";
-import { plain, typeOf } from "./duckdb.ts";
+import { rowsOf, typeOf } from "./duckdb.ts";
 import type { QueryResult } from "./log-store.ts";
 
 /** How many statements are kept, and how long their texts may be. */
@@ -31,9 +31,9 @@ export class Reader {
         throw new Error("only a statement that reads can be run here");
       }
       prepared.bind([...values], values.map(typeOf));
-      const result = await prepared.runAndReadAll();
+      const result = await prepared.run();
       kept = text.length <= LONGEST_KEPT;
-      return { columns: result.columnNames(), rows: result.getRows().map((row) => row.map(plain)) };
+      return { columns: result.columnNames(), rows: rowsOf(result) };
     } finally {
       if (kept) this.#keep(text, prepared);
       else prepared.destroySync();

@@ -21,12 +21,17 @@ export class JobBook {
   readonly #mostValues: number;
   readonly #unwatch: () => void;
   #made = 0;
+  /** Before that no job expires. */
+  #expiresMs = Number.NEGATIVE_INFINITY;
 
   constructor(parts: Omit<JobParts, "slots" | "over">, { mostValues = MOST_VALUES } = {}) {
     this.#mostValues = mostValues;
     this.#parts = { ...parts, slots: new Slots(MOST_RUNNING), over: () => this.#makeRoom() };
-    this.#unwatch = parts.tables.watch(({ table, change }) => {
-      if (table === "jobs" && change !== "insert" && change !== "update") this.#dropLost();
+    this.#unwatch = parts.tables.watch(({ table, change, row }) => {
+      if (table !== "jobs") return;
+      if (change === "reset") this.#expiresMs = Number.NEGATIVE_INFINITY;
+      if (change === "reset" || change === "remove") this.#dropLost();
+      else this.#expiresMs = Math.min(this.#expiresMs, Date.parse(String(row?.expires_at)));
     });
   }
 
@@ -166,10 +171,17 @@ export class JobBook {
   /** Jobs whose time is over are forgotten, and those that nobody asks for; one that is at work is not over. */
   #expire(): void {
     const nowMs = this.#parts.clock.now();
+    for (const [sid, job] of this.#live) if (job.isAbandoned) this.remove(sid);
+    if (nowMs < this.#expiresMs) return;
+    let next = Number.POSITIVE_INFINITY;
     for (const { sid, state, expires_at } of this.#parts.tables.table("jobs").all()) {
+      const expiresMs = Date.parse(expires_at);
       const isOver = state === "DONE" || state === "FAILED";
-      if ((isOver && Date.parse(expires_at) <= nowMs) || this.#live.get(sid)?.isAbandoned) this.remove(sid);
+      if (isOver && expiresMs <= nowMs) this.remove(sid);
+      // One that is at work says anew when it is over.
+      else if (isOver) next = Math.min(next, expiresMs);
     }
+    this.#expiresMs = next;
   }
 
   #dropLost(): void {

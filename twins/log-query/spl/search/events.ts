@@ -1,8 +1,9 @@
 /** The events of the store as rows: what `search` begins with, and every command that looks at events itself. */
+import type { FieldCatalog } from "../../../datasets/fields.ts";
 import { columnsIfRead } from "../../../datasets/needed-columns.ts";
 import { identifier, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { type Late, ROW } from "../late-columns.ts";
-import { filter, type Relation, selected } from "../relation.ts";
+import { filter, type Output, type Relation, selected } from "../relation.ts";
 import type { SearchContext, TimeRange } from "../search-context.ts";
 import { type EventTime, eventFields, timeOf } from "./event-fields.ts";
 
@@ -25,7 +26,7 @@ export function eventsRelation(context: SearchContext, predicate?: Sql, among = 
   // An event that does not say when it happened is one of now.
   const moment = sql`coalesce(${time.moment}, ${time.at(context.nowMs)})`;
   const placed = sql`SELECT *, ${moment} AS "#order0", _row AS "#order1" FROM documents AS d`;
-  const outputs = eventFields(fields, raw('"#order0"'));
+  const outputs = fieldsOf(fields);
   const hidden = [{ column: ROW, value: raw('"#order1"') }];
   const events = selected(
     sql`${placed} WHERE _row < CAST(${nextRow} AS BIGINT) AND ${among} AND ${within(context, time)}`,
@@ -41,6 +42,15 @@ export function eventsRelation(context: SearchContext, predicate?: Sql, among = 
   const late = lateEvents(events.select, placed, items);
   const relation = { ...events, late, range: context.range, ofEvents: true } as const;
   return predicate === undefined ? relation : filter(relation, predicate);
+}
+
+/** They are the same for as long as the dataset's fields are. */
+const made = new WeakMap<FieldCatalog, readonly Output[]>();
+
+function fieldsOf(fields: FieldCatalog): readonly Output[] {
+  const known = made.get(fields) ?? eventFields(fields, raw('"#order0"'));
+  made.set(fields, known);
+  return known;
 }
 
 /** @param events each with its place in the order */

@@ -13,6 +13,7 @@ export function isAmong(row: Sql, numbers: readonly string[]): Sql {
   const different = [...new Set(numbers)];
   if (different.length === 0) return raw("false");
   const all = raw(different.join(", "));
+  if (different.length === 1) return sql`(${row} = ${all})`;
   if (different.length > FEW) return sql`${row} IN (${all})`;
   const bounds = sql`${row} BETWEEN ${raw(extreme(different, -1))} AND ${raw(extreme(different, 1))}`;
   return sql`(${bounds} AND list_contains([${all}], ${row}))`;
