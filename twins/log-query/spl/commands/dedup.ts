@@ -1,4 +1,5 @@
 /** `dedup`: the first rows of each combination of values. */
+import { withNeededColumns } from "../../../datasets/needed-columns.ts";
 import { identifier, joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
 import {
@@ -102,10 +103,33 @@ async function firstEvents(
   return filter(those, sql`${row} IN (${list})`);
 }
 
+/**
+ * Of events in the order of their times, the first time of each combination is found before the first event at that time: it takes
+ * longer to compare each event by all that it is ordered by than to look at the times twice.
+ */
 function first(rows: Relation, keys: readonly Sql[], row: Sql): Sql {
-  const earliest = sql`arg_min(${row}, ${orderValue(rows.order) ?? row})`;
-  return sql`SELECT ${earliest} AS "#row" FROM (${rows.select}) AS r GROUP BY ${joined(keys, ", ")}`;
+  const [time, number, ...others] = rows.order;
+  const earliest = sql`SELECT arg_min(${row}, ${orderValue(rows.order) ?? row}) AS "#row" FROM (${rows.select}) AS r`;
+  const by = sql`GROUP BY ${joined(keys, ", ")}`;
+  const inTime = time !== undefined && number?.unique && others.length === 0;
+  if (!inTime || isCostly(sql`${earliest} ${by}`)) return sql`${earliest} ${by}`;
+  const moment = identifier(time.column);
+  const pairs = keys.map((key, index) => ({ key, name: identifier(`#key${index}`) }));
+  const items = pairs.map(({ key, name }) => sql`${key} AS ${name}`);
+  const agree = pairs.map(({ key, name }) => sql`r.${key} = k.${name}`);
+  const most = raw(time.direction === "ASC" ? "min" : "max");
+  const times = sql`SELECT ${joined(items, ", ")}, ${most}(${moment}) AS "#first" FROM (${rows.select}) AS r ${by}`;
+  return sql`${earliest} SEMI JOIN (${times}) AS k ON r.${moment} = k."#first" AND ${joined(agree, " AND ")} ${by}`;
 }
+
+/** Whether rows are found by more than comparisons, so that to look for them twice takes longer than anything else. */
+function isCostly(statement: Sql): boolean {
+  return withNeededColumns(statement).texts.some((text) => costly.test(text));
+}
+
+/** How an event has written its time is looked up in its JSON where it is shown, which is not here. */
+const costly =
+  /\b(regexp_|json_(?!extract_string\(_source)|list_|string_|program\(|contains\(|instr\(|lambda\b|LIKE\b|TRY_CAST\b)/i;
 
 function firstOfMany(rows: Relation, keys: readonly Sql[], row: Sql, most: number): Sql {
   const { select } = inGroups(rows, keys);

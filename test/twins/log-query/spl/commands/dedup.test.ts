@@ -48,6 +48,10 @@ const kept = (events: readonly Event[]) => ({ numbers: events.map(({ n }) => n),
 test("rule 54: dedup keeps the newest event of each value, whole; of the same time, the one that is shown first", async () => {
   expect(await found("dedup few")).toEqual(kept(firstOf(newestFirst, byFew)));
   expect(await found("dedup 3 few")).toEqual(kept(firstOf(newestFirst, byFew, 3)));
+  expect(await found("dedup few m")).toEqual(kept(firstOf(newestFirst, ({ few, m }) => [few, m.join()])));
+  expect(await found("search n<1000 few=f* | dedup few")).toEqual(
+    kept(firstOf(newestFirst, ({ n, few }) => [n < 1_000 ? few : undefined])),
+  );
   expect(await found("reverse | dedup few")).toEqual(kept(firstOf(stored, byFew)));
 });
 
