@@ -37,9 +37,9 @@ export function columnsIfRead(
   return sql`${joined(items, "")}${joined(always, ", ")}`;
 }
 
-function optional(column: string, { texts, values }: Sql): Sql {
+function optional(column: string, { texts, values, kept }: Sql): Sql {
   const end = { text: texts.length - 1, at: texts.at(-1)?.length ?? 0 };
-  return new Sql(texts, values, [{ column, start: { text: 0, at: 0 }, end }]);
+  return new Sql(texts, values, [{ column, start: { text: 0, at: 0 }, end }], kept);
 }
 
 /** The same statement without the columns that it does not read. */
@@ -64,10 +64,11 @@ export function withNeededColumns(statement: Sql): Sql {
     }
   }
   const kept = pieces.filter(({ column }) => column === undefined || read.has(column.toLowerCase()));
-  return joined(
+  const { texts, values } = joined(
     kept.map(({ piece }) => piece),
     "",
   );
+  return new Sql(texts, values, [], statement.kept);
 }
 
 /** The optional parts, and what stands between them. */

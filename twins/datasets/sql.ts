@@ -3,6 +3,8 @@
  * `identifier`, which quotes it.
  */
 
+import type { KeptRows } from "./kept-rows.ts";
+
 /** What may be bound. `bigint` is bound as a 64-bit integer (or wider), `number` as a double. */
 export type SqlValue = string | number | bigint | boolean | null;
 
@@ -25,12 +27,20 @@ export class Sql {
   readonly values: readonly SqlValue[];
   /** In the order in which they stand; none holds another. See `needed-columns.ts`. */
   readonly optional: readonly OptionalPart[];
+  /** Rows that it reads, and that the database keeps for it. */
+  readonly kept: readonly KeptRows[];
 
   /** @param texts one more than `values` */
-  constructor(texts: readonly string[], values: readonly SqlValue[], optional: readonly OptionalPart[] = []) {
+  constructor(
+    texts: readonly string[],
+    values: readonly SqlValue[],
+    optional: readonly OptionalPart[] = [],
+    kept: readonly KeptRows[] = [],
+  ) {
     this.texts = texts;
     this.values = values;
     this.optional = optional;
+    this.kept = kept;
   }
 
   /** The statement with `$1`, `$2`, … where its values are bound. */
@@ -44,11 +54,12 @@ export function sql(strings: TemplateStringsArray, ...parts: (Sql | SqlValue)[])
   const texts = [strings[0] ?? ""];
   const values: SqlValue[] = [];
   const optional: OptionalPart[] = [];
+  const kept: KeptRows[] = [];
   parts.forEach((part, index) => {
-    append(texts, values, optional, part);
+    append(texts, values, optional, kept, part);
     texts[texts.length - 1] += strings[index + 1] ?? "";
   });
-  return new Sql(texts, values, optional);
+  return new Sql(texts, values, optional, kept);
 }
 
 /** The pieces with a text between each two of them. */
@@ -56,11 +67,12 @@ export function joined(pieces: readonly Sql[], separator: string): Sql {
   const texts = [""];
   const values: SqlValue[] = [];
   const optional: OptionalPart[] = [];
+  const kept: KeptRows[] = [];
   pieces.forEach((piece, index) => {
     if (index > 0) texts[texts.length - 1] += separator;
-    append(texts, values, optional, piece);
+    append(texts, values, optional, kept, piece);
   });
-  return new Sql(texts, values, optional);
+  return new Sql(texts, values, optional, kept);
 }
 
 /** `(value, value, …)`, each bound. */
@@ -81,12 +93,19 @@ export function raw(text: string): Sql {
   return new Sql([text], []);
 }
 
-function append(texts: string[], values: SqlValue[], optional: OptionalPart[], part: Sql | SqlValue): void {
+function append(
+  texts: string[],
+  values: SqlValue[],
+  optional: OptionalPart[],
+  kept: KeptRows[],
+  part: Sql | SqlValue,
+): void {
   if (!(part instanceof Sql)) {
     values.push(part);
     texts.push("");
     return;
   }
+  kept.push(...part.kept);
   const text = texts.length - 1;
   const before = texts[text]?.length ?? 0;
   for (const { column, start, end } of part.optional) {

@@ -6,6 +6,7 @@ import { rm } from "node:fs/promises";
 import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import { raw, type Sql } from "../sql.ts";
 import { read } from "./duckdb.ts";
+import { KeptTables } from "./kept-tables.ts";
 import { QueryInterrupted, type QueryOptions, type QueryResult } from "./log-store.ts";
 import { programFunction } from "./program-functions.ts";
 import { type QueryGate, queryGate } from "./query-gate.ts";
@@ -70,6 +71,7 @@ export class Database {
   readonly #idle: Reader[] = [];
   readonly #running = new Set<Promise<unknown>>();
   readonly #cancels = new Set<() => void>();
+  readonly #kept = new KeptTables(() => this.#instance.connect());
 
   constructor(owner: object, gate: QueryGate, instance: DuckDBInstance, ownFile: string | undefined) {
     this.#owner = owner;
@@ -110,7 +112,10 @@ export class Database {
    * @throws QueryInterrupted, QueueFull, and what `before` throws
    */
   query(statement: Sql, options?: QueryOptions, before?: () => Promise<void>): Promise<QueryResult> {
-    return this.#run((reader) => reader.read(statement), options, before);
+    const { kept } = statement;
+    const work = (reader: Reader) => reader.read(statement);
+    if (kept.length === 0) return this.#run(work, options, before);
+    return this.#run((reader) => this.#kept.reading(kept, () => work(reader)), options, before);
   }
 
   /** One turn in the gate. */
@@ -127,6 +132,7 @@ export class Database {
   async close(): Promise<void> {
     while (this.#running.size > 0) await Promise.allSettled(this.#running);
     for (const reader of this.#idle.splice(0)) reader.close();
+    await this.#kept.close();
     this.#instance.closeSync();
     if (this.#ownFile !== undefined) await removeDatabase(this.#ownFile);
   }

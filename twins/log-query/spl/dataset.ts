@@ -1,7 +1,7 @@
 /** What rows can be taken from by name: `datamodel:M.O`, `savedsearch:x`, `inputlookup:x`; or a subsearch. */
 import { dataModelRelation } from "./data-model.ts";
 import type { Relation } from "./relation.ts";
-import { relationOf } from "./rows.ts";
+import { keptRelationOf } from "./rows.ts";
 import { savedSearchRelation } from "./saved-search.ts";
 import type { SearchContext } from "./search-context.ts";
 import { commandError } from "./spl-error.ts";
@@ -71,7 +71,7 @@ export async function lookupRelation(
 ): Promise<Relation> {
   const table = await context.knowledge.lookup(name);
   if (table === undefined) throw noSuchLookup(command, name);
-  return relationOf(table);
+  return keptRelationOf(table, `lookup ${name}`);
 }
 
 export function noSuchLookup(command: string, name: string) {

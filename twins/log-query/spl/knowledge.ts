@@ -56,7 +56,7 @@ export interface JobArtifact {
   part: "results" | "events";
 }
 
-/** The rows of a lookup table, and how it is looked up. */
+/** The rows of a lookup table, and how it is looked up: the same object as long as neither has changed. */
 export interface LookupTable extends Rows {
   definition?: LookupDefinition;
 }

@@ -1,7 +1,8 @@
 /** Rows that are here, not in the database: results, lookup tables, what a command makes itself. */
 
+import { KeptRows, type KeptValue } from "../../datasets/kept-rows.ts";
 import { columnsIfRead } from "../../datasets/needed-columns.ts";
-import { identifier, sql } from "../../datasets/sql.ts";
+import { identifier, raw, type Sql, sql } from "../../datasets/sql.ts";
 import type { ResultValue } from "../../datasets/store/log-store.ts";
 import { type Column, placed, type Relation } from "./relation.ts";
 
@@ -20,10 +21,7 @@ export interface Rows {
 
 /** The rows as a relation, in their order. They travel as one bound value. */
 export function relationOf(rows: Rows, kind: Relation["kind"] = "report"): Relation {
-  const names = placed(rows.fields.map(({ name }) => name));
-  const columns = rows.fields.map(
-    (field, index): Column => ({ ...field, column: names[index] ?? field.name }),
-  );
+  const columns = columnsOf(rows);
   const structure = columns.map(({ type, multi }, index) => {
     const one = type === "text" ? "VARCHAR" : "DOUBLE";
     return [`c${index}`, multi ? [one] : one] as const;
@@ -34,12 +32,55 @@ export function relationOf(rows: Rows, kind: Relation["kind"] = "report"): Relat
       Object.fromEntries([...row.map((value, index) => [`c${index}`, plain(value)]), ["n", n]]),
     ),
   );
+  return fromSource(columns, sql`(SELECT unnest(from_json(${text}, ${shape})) AS v)`, raw("v."), kind);
+}
+
+/** Fewer rows travel faster than they are kept, and more than these would take the room of all others. */
+const FEWEST_KEPT = 50;
+const MOST_KEPT_BYTES = 16 << 20;
+
+const keptRows = new WeakMap<Rows, KeptRows>();
+
+/**
+ * The same for rows that many searches read: the database keeps them, as long as they are this same object.
+ * @param of what they are the rows of; later ones of the same name take their place
+ */
+export function keptRelationOf(rows: Rows, of: string): Relation {
+  if (rows.rows.length < FEWEST_KEPT) return relationOf(rows);
+  const columns = columnsOf(rows);
+  const kept =
+    keptRows.get(rows) ??
+    new KeptRows(
+      of,
+      columns.map(({ type, multi }, index) => ({ name: `c${index}`, type, multi })),
+      rows.rows.map((row) => row.map((value, index) => keptValue(value, columns[index]))),
+    );
+  keptRows.set(rows, kept);
+  if (kept.bytes > MOST_KEPT_BYTES) return relationOf(rows);
+  return fromSource(columns, kept.from, raw(""), "report");
+}
+
+/** As the column's type says. */
+function keptValue(value: ResultValue, column: Column | undefined): KeptValue {
+  if (value === null) return null;
+  const one = (single: ResultValue) => (column?.type === "number" ? Number(single) : String(single));
+  if (column?.multi) return (Array.isArray(value) ? value : [value]).map(one);
+  return one(value);
+}
+
+function columnsOf({ fields }: Rows): Column[] {
+  const names = placed(fields.map(({ name }) => name));
+  return fields.map((field, index): Column => ({ ...field, column: names[index] ?? field.name }));
+}
+
+/** @param source gives `c0`, …, and `n`, the number of the row @param prefix of their names */
+function fromSource(columns: readonly Column[], source: Sql, prefix: Sql, kind: Relation["kind"]): Relation {
   const items = columnsIfRead(
-    columns.map(({ column }, index) => ({ column, value: sql`v.${identifier(`c${index}`)}` })),
-    [sql`v.n AS "#order0"`],
+    columns.map(({ column }, index) => ({ column, value: sql`${prefix}${identifier(`c${index}`)}` })),
+    [sql`${prefix}n AS "#order0"`],
   );
   return {
-    select: sql`SELECT ${items} FROM (SELECT unnest(from_json(${text}, ${shape})) AS v)`,
+    select: sql`SELECT ${items} FROM ${source}`,
     columns,
     order: [{ column: "#order0", direction: "ASC" }],
     kind,

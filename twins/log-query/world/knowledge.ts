@@ -113,15 +113,23 @@ function fileOf(tables: LogQueryTables, name: string): string | undefined {
   );
 }
 
+/** What was read, by the rows of the world that it was read from: these are others when something changes. */
+const read = new WeakMap<object, WeakMap<object, LookupTable>>();
+const noDefinition = {};
+
 function readLookup(tables: LogQueryTables, name: string): LookupTable | undefined {
   const row = tables.table("lookups").get(fileOf(tables, name) ?? "");
   if (!row) return undefined;
   const definition = tables.table("lookup_definitions").get(name);
-  return {
-    fields: row.fields.map((field) => ({ name: field, type: "text", multi: false })),
+  const ofRow = read.get(row) ?? new WeakMap<object, LookupTable>();
+  read.set(row, ofRow);
+  const known = ofRow.get(definition ?? noDefinition) ?? {
+    fields: row.fields.map((field) => ({ name: field, type: "text" as const, multi: false })),
     rows: row.rows.map((values) => row.fields.map((field) => values[field] || null)),
     ...(definition && { definition: definitionOf(definition) }),
   };
+  ofRow.set(definition ?? noDefinition, known);
+  return known;
 }
 
 function definitionOf(row: LookupDefinitionRow): LookupDefinition {

@@ -47,7 +47,7 @@ export const lookup = defineCommand({
     checkFields(table, destinations, "destination");
     const given = destinations.length > 0 ? destinations : otherFields(table, keys);
     if (given.length === 0) return input;
-    return withFields(input, { table, keys, given, timeField }, context);
+    return withFields(input, { name, table, keys, given, timeField }, context);
   },
 });
 
@@ -83,6 +83,7 @@ function otherFields({ fields }: LookupTable, keys: readonly Pair[]): Destinatio
 }
 
 interface Plan {
+  name: string;
   table: LookupTable;
   keys: readonly Pair[];
   given: readonly Destination[];
@@ -90,11 +91,16 @@ interface Plan {
 }
 
 function withFields(input: Relation, plan: Plan, context: SearchContext): Relation {
-  const { table, keys, given, timeField } = plan;
+  const { name, table, keys, given, timeField } = plan;
   const columns = keys.map(({ row }) => columnOf(input, row));
   const values = columns.flatMap((column) => (column === undefined ? [] : [fieldValue(column)]));
   if (values.length < keys.length) return withMissing(input, given);
-  const wanted = { table, keys: keys.map((pair) => pair.table), outputs: given.map((pair) => pair.table) };
+  const wanted = {
+    name,
+    table,
+    keys: keys.map((pair) => pair.table),
+    outputs: given.map((pair) => pair.table),
+  };
   const { definition = {} } = table;
   if (isExact(wanted) && values.every(({ multi }) => !multi)) {
     const folded = definition.caseSensitive === false;

@@ -4,7 +4,7 @@ import type { ResultValue } from "../../../datasets/store/log-store.ts";
 import type { LookupDefinition, LookupTable } from "../knowledge.ts";
 import { inNetwork } from "../networks.ts";
 import { columnOf, fieldValue, type Relation } from "../relation.ts";
-import { relationOf } from "../rows.ts";
+import { keptRelationOf, type Rows, relationOf } from "../rows.ts";
 import { parseTime } from "../time/strptime.ts";
 import { zoneOf } from "../time/zone-of.ts";
 import { numberOf, type Typed, textOf, variable } from "../typed.ts";
@@ -23,13 +23,16 @@ export interface Surroundings {
  * @returns its keys are the values as they are; after them the row's time, if that counts
  */
 export function comparedMatches(
-  { table, keys, outputs }: Wanted,
+  { name, table, keys, outputs }: Wanted,
   values: readonly Typed[],
   input: Relation,
   surroundings: Surroundings,
 ): LookedUp {
   const { definition = {} } = table;
-  const rows = relationOf(timed(table, definition, surroundings));
+  const rows =
+    definition.timeField === undefined
+      ? keptRelationOf(table, `lookup ${name}`)
+      : relationOf(timed(table, definition.timeField, definition, surroundings));
   const names = values.map((_, index) => identifier(`#key${index}`));
   const combinations = sql`SELECT DISTINCT ${joined(
     values.map(({ sql: value }, index) => sql`${value} AS ${names[index] ?? raw("")}`),
@@ -117,10 +120,10 @@ function inTime(
 /** The table with the times of its rows as numbers. */
 function timed(
   table: LookupTable,
-  { timeField, timeFormat = "%s.%Q" }: LookupDefinition,
+  timeField: string,
+  { timeFormat = "%s.%Q" }: LookupDefinition,
   { nowMs, timeZone }: Surroundings,
-) {
-  if (timeField === undefined) return table;
+): Rows {
   const index = table.fields.findIndex(({ name }) => name === timeField);
   const zone = zoneOf(timeZone);
   const secondsOf = (value: ResultValue): number | null => {

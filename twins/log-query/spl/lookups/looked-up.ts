@@ -2,12 +2,14 @@
 import type { Sql } from "../../../datasets/sql.ts";
 import type { ResultValue } from "../../../datasets/store/log-store.ts";
 import type { LookupTable } from "../knowledge.ts";
-import { type RowField, type Rows, relationOf } from "../rows.ts";
+import { keptRelationOf, type RowField, type Rows } from "../rows.ts";
 
 /** Rows that a value finds unless the definition says otherwise. */
 const MAX_MATCHES = 1_000;
 
 export interface Wanted {
+  /** What the search calls the table. */
+  name: string;
   table: LookupTable;
   /** Fields of the table that are compared, in the order of the values. */
   keys: readonly string[];
@@ -31,8 +33,25 @@ export function isExact({ table: { definition = {} }, keys }: Wanted): boolean {
   return timeField === undefined && keys.every((key) => (matchType[key] ?? "EXACT") === "EXACT");
 }
 
+/** What was made of a table, for as long as it is this same table: by keys and outputs. */
+const made = new WeakMap<LookupTable, Map<string, { values: LookedUp["values"]; rows: Rows }>>();
+/** Combinations of keys and outputs that are kept of a table. */
+const MOST_MADE = 8;
+
 /** The table by what its rows are found with, as texts; in lower case if case does not count. */
 export function exactMatches(wanted: Wanted): LookedUp {
+  const { name, table, keys, outputs } = wanted;
+  const ofTable = made.get(table) ?? new Map();
+  made.set(table, ofTable);
+  const columns = JSON.stringify([keys, outputs]);
+  const known = ofTable.get(columns) ?? matchesOf(wanted);
+  if (ofTable.size >= MOST_MADE) ofTable.clear();
+  ofTable.set(columns, known);
+  const { select } = keptRelationOf(known.rows, `lookup ${name} ${columns}`);
+  return { select, values: known.values };
+}
+
+function matchesOf(wanted: Wanted): { values: LookedUp["values"]; rows: Rows } {
   const { table, keys, outputs } = wanted;
   const folded = table.definition?.caseSensitive === false;
   const keyAt = positions(table, keys);
@@ -73,7 +92,7 @@ export function exactMatches(wanted: Wanted): LookedUp {
 }
 
 /** Rows that are here as what was looked up. */
-function tableOf(keys: number, values: LookedUp["values"], rows: Rows["rows"]): LookedUp {
+function tableOf(keys: number, values: LookedUp["values"], rows: Rows["rows"]) {
   const fields: RowField[] = [
     ...Array.from(
       { length: keys },
@@ -81,7 +100,7 @@ function tableOf(keys: number, values: LookedUp["values"], rows: Rows["rows"]): 
     ),
     ...values.map((value, index) => ({ ...value, name: `#value${index}` })),
   ];
-  return { select: relationOf({ fields, rows }).select, values };
+  return { values, rows: { fields, rows } };
 }
 
 function positions(table: Rows, names: readonly string[]): number[] {

@@ -1,7 +1,7 @@
 /** `lookup`: what a lookup table has for given values. */
 import { identifier, joined, type Sql, sql } from "../../../../datasets/sql.ts";
 import { fieldValue, project, type Relation } from "../../relation.ts";
-import { relationOf } from "../../rows.ts";
+import { keptRelationOf } from "../../rows.ts";
 import type { Expression } from "../../syntax/ast.ts";
 import { textOf } from "../../typed.ts";
 import { singleText } from "../arithmetic.ts";
@@ -28,7 +28,7 @@ export const lookup: FormFunction = {
     const known = (name: string) => rows.fields.some((field) => field.name === name);
     if (!keys.every(([name]) => known(name))) return nothing;
     const fields = [...keys.map(([name]) => name), ...names.filter(known)];
-    const entries = renamed(relationOf(rows), fields);
+    const entries = renamed(keptRelationOf(rows, `lookup ${table.value}`), fields);
     const conditions = await Promise.all(
       keys.map(
         async ([, value], index) => sql`${place(index)} = ${singleText(await compile(value, use.scope))}`,
