@@ -4,6 +4,7 @@ import { defineTwin } from "../sandbox/twin.ts";
 import { appOperations } from "./api/apps.ts";
 import { authOperations } from "./api/auth.ts";
 import { configOperations } from "./api/configs.ts";
+import { dataModelOperations } from "./api/data-models.ts";
 import { exportOperations } from "./api/export.ts";
 import { firedAlertOperations } from "./api/fired-alerts.ts";
 import { indexOperations } from "./api/indexes.ts";
@@ -55,6 +56,7 @@ export default defineTwin({
     ...propertyOperations,
     ...storagePasswordOperations,
     ...viewOperations,
+    ...dataModelOperations,
     ...receiverOperations,
     ...exportOperations,
     ...jobOperations,

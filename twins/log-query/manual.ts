@@ -92,6 +92,10 @@ export const logQueryManual: TwinManual = {
       text: "dispatch.index_earliest, dispatch.index_latest and a dispatch.sample_ratio other than 1 are refused; dispatch.lookups, dispatch.spawn_process and what is for real-time searches are kept without effect.",
     },
     {
+      id: "splunk.data-models",
+      text: "Data models are rows, made and shown as JSON at datamodel/model; a calculation is taken when it names another field, and any other is a 400. The commands datamodel and pivot are not served, and datamodel/pivot is a 404.",
+    },
+    {
       id: "splunk.kept-secrets",
       text: "Tokens of the event collector and passwords that apps keep are shown in clear by the API alone, to who may see them. Rows and snapshots have their digests; after a snapshot of another process they are good, and no longer shown.",
     },

@@ -202,6 +202,27 @@ export const splunkProofs: Proofs = {
     for (const name of ["lookups", "spawn_process", "rt_backfill"])
       expect(await dispatched(name, "0")).toBe(201);
   },
+  async "splunk.data-models"({ url, control }) {
+    const models = `${url}/services/datamodel/model`;
+    const calculation = (expression: string) => ({
+      calculationID: "c",
+      calculationType: "Eval",
+      expression,
+      outputFields: [{ fieldName: "user" }],
+    });
+    const description = (expression: string) =>
+      JSON.stringify({ objects: [{ objectName: "All", calculations: [calculation(expression)] }] });
+    await asAdmin("POST", models, { name: "Web", description: description("src_user") });
+    const { rows } = (await control("GET", "/data?entity_type=data_models")).body;
+    expect(rows).toMatchObject([{ name: "Web", objects: [{ name: "All", fields: { user: "src_user" } }] }]);
+    const other = { name: "Other", description: description("upper(user)") };
+    expect((await asAdmin("POST", models, other)).status).toBe(400);
+    const pivot = await asAdmin("GET", `${url}/services/datamodel/pivot/Web`);
+    expect([pivot.status, pivot.body]).toEqual([404, { messages: [{ type: "ERROR", text: "Not Found" }] }]);
+    for (const search of ["| datamodel Web All search", "| pivot Web All count(All)"]) {
+      expect((await asAdmin("POST", `${url}${JOBS}`, { search })).status).toBe(400);
+    }
+  },
   async "splunk.kept-secrets"({ url, control }) {
     const passwords = `${url}/servicesNS/nobody/search/storage/passwords`;
     await asAdmin("POST", passwords, { name: "bob", password: "kept-for-bob" });

@@ -7,6 +7,7 @@ import type { RowField, Rows } from "../spl/rows.ts";
 import { appCollection } from "./apps.ts";
 import type { Viewer } from "./call.ts";
 import type { Collection } from "./collection.ts";
+import { dataModelCollection } from "./data-models.ts";
 import { indexCollection } from "./indexes.ts";
 import { jobCollection } from "./jobs.ts";
 import { messageCollection } from "./messages-to-admin.ts";
@@ -18,6 +19,7 @@ import { viewCollection } from "./views.ts";
 
 const collections: readonly Collection[] = [
   appCollection,
+  dataModelCollection,
   indexCollection,
   infoCollection,
   jobCollection,

@@ -2,19 +2,24 @@
 import type { Entry } from "../output/entry.ts";
 import { type RoleRow, rightsOf } from "../world/roles.ts";
 import { systemAcl } from "./acl.ts";
-import type { Viewer } from "./call.ts";
-import { type CollectionDeclaration, collectionRoutes } from "./collection.ts";
+import type { Call, Viewer } from "./call.ts";
+import { type ObjectDeclaration, objectRoutes } from "./objects.ts";
+import { refused } from "./rest-error.ts";
 
-function roleEntry({ twin }: Viewer, row: RoleRow): Entry {
+const roles = ({ twin }: Viewer) => twin.tables.table("roles");
+
+function roleEntry(viewer: Viewer, row: RoleRow): Entry {
+  const { twin } = viewer;
   const { name, capabilities, imported_roles, srch_jobs_quota } = row;
-  const imported = rightsOf(imported_roles, (role) => twin.tables.table("roles").get(role));
+  const imported = rightsOf(imported_roles, (role) => roles(viewer).get(role));
   return {
     name,
     path: `/services/authorization/roles/${encodeURIComponent(name)}`,
     author: "system",
     updatedMs: twin.startedMs,
     links: { list: "", edit: "", remove: "" },
-    acl: systemAcl,
+    acl: { ...systemAcl, removable: true },
+    fields: { optional: changeable, required: [], wildcard: [] },
     content: {
       capabilities: [...capabilities].sort(),
       defaultApp: "",
@@ -31,16 +36,47 @@ function roleEntry({ twin }: Viewer, row: RoleRow): Entry {
   };
 }
 
-export const roleCollection: CollectionDeclaration = {
+/** What a role is given here. What narrows searches is refused: no role keeps anybody from an index. */
+const changeable = ["capabilities", "defaultApp", "imported_roles", "srchJobsQuota"];
+
+/** What a request says of a role, as the row has it. */
+function changesOf({ arguments: given }: Call) {
+  const list = (name: string) => {
+    if (!given.has(name)) return undefined;
+    return given.all(name).flatMap((text) => text.split(",").flatMap((one) => one.trim() || []));
+  };
+  const changes = {
+    capabilities: list("capabilities"),
+    imported_roles: list("imported_roles"),
+    srch_jobs_quota: given.has("srchJobsQuota") ? given.integer("srchJobsQuota", 0) : undefined,
+  };
+  return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
+}
+
+export const roleCollection: ObjectDeclaration = {
   id: "role",
   title: "roles",
   path: "/authorization/roles",
   what: "the roles",
+  one: "a role",
+  changeCapability: "edit_roles",
+  links: { create: "_new" },
+  settings: (name) => changeable.includes(name),
   entries: (viewer) =>
-    viewer.twin.tables
-      .table("roles")
+    roles(viewer)
       .all()
       .map((row) => roleEntry(viewer, row)),
+  create(call, name) {
+    if (roles(call).get(name)) throw refused(409, `Role with name=${name} already exists`);
+    roles(call).insert({ ...changesOf(call), name });
+    return name;
+  },
+  update(call, { name }) {
+    roles(call).update(name, changesOf(call));
+  },
+  remove(call, { name }) {
+    roles(call).remove(name);
+  },
 };
 
-export const roleOperations = collectionRoutes(roleCollection);
+export const roleOperations = objectRoutes(roleCollection);

@@ -71,6 +71,8 @@ const users = ({ twin }: Viewer) => twin.tables.table("users");
 function changesOf(call: Call) {
   const given = call.arguments;
   const roles = given.all("roles").flatMap((role) => role.split(",").flatMap((one) => one.trim() || []));
+  const unknown = roles.find((role) => !call.twin.tables.table("roles").get(role));
+  if (unknown !== undefined) throw refused(400, `Role=${unknown} does not exist.`);
   const password = given.text("password");
   const changes = {
     email: given.get("email"),

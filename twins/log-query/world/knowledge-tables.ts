@@ -112,9 +112,17 @@ const dataModels = defineTable({
             fields: z.record(z.string(), z.string()).default({}),
           }),
         )
-        .min(1),
+        .default([]),
       description:
         "Its data sets, the root first: name, the search that selects the events, and the fields' names in the events.",
+    },
+    definition: {
+      type: z.string().default(""),
+      description: "The model as it was sent to the API, as JSON; searches go by its objects.",
+    },
+    acceleration: {
+      type: z.string().default('{"enabled":false}'),
+      description: "How it is to be accelerated, as JSON; it has no effect.",
     },
   },
 });
@@ -128,4 +136,5 @@ export const knowledgeTables = {
   data_models: dataModels,
 };
 
+export type DataModelRow = Readonly<RowOf<typeof dataModels.columns>>;
 export type LookupDefinitionRow = Readonly<RowOf<typeof lookupDefinitions.columns>>;
