@@ -40,6 +40,12 @@ export function createSearchContext(options: ContextOptions): SearchContext {
   const { knowledge, nowMs, timeZone, limits, sid, user, app } = options;
   const store = endingWith(options, endsAt);
   const shared = { store, knowledge, nowMs, timeZone, limits, sid, user, app };
+  const startedAt = performance.now();
+  const throwIfOver = () => {
+    const after = performance.now() - startedAt;
+    if (options.signal.aborted) throw new QueryInterrupted("cancelled", after);
+    if (performance.now() > endsAt) throw new QueryInterrupted("deadline", after);
+  };
   const warned = new Set<string>();
   const warn = (message: SearchMessage) => {
     if (warned.has(message.text)) return;
@@ -76,6 +82,7 @@ export function createSearchContext(options: ContextOptions): SearchContext {
     range,
     savedSearches,
     warn,
+    throwIfOver,
     run: (relation, maxRows) => run(relation, maxRows),
     within: (other, savedSearch) =>
       context(other, savedSearch === undefined ? savedSearches : [...savedSearches, savedSearch]),

@@ -7,7 +7,7 @@
  * on other rows too, a window or a place in the order, is found together with the row: it is carried along in hidden columns.
  */
 import { columnsIfRead } from "../../datasets/needed-columns.ts";
-import { identifier, joined, raw, type Sql, sql } from "../../datasets/sql.ts";
+import { identifier, raw, type Sql, sql } from "../../datasets/sql.ts";
 
 /** The hidden column with the row's number in the store. */
 export const ROW = "#event";
@@ -86,12 +86,21 @@ export function carrying(select: Sql, late: Late, values: readonly Sql[]): Carry
   };
 }
 
-/** Rows of `late.of` with their columns and their order keys. @param which `ORDER BY … LIMIT …`, `WHERE …` */
+/** A name for what stands in a WITH around another piece of SQL, which may name its own there. */
+export function freeName(name: string, inner: Sql): Sql {
+  const taken = inner.texts.filter((text) => text.includes(name)).join("");
+  let free = name;
+  while (taken.includes(`"${free}"`)) free += "'";
+  return identifier(free);
+}
+
+/** Rows of `late.of` with their columns, what is carried with them, and their order keys. @param which `ORDER BY … LIMIT …`, `WHERE …` */
 export function wholeRows(late: Late, keys: readonly Sql[], which: Sql): Sql {
   const found = sql`SELECT ${columnsIfRead(carriedItems(late), [...keys, row])} FROM (${late.of}) AS r ${which}`;
-  const own = joined(
-    keys.map((key) => sql`k.${key}`),
-    ", ",
-  );
-  return sql`WITH "#found" AS MATERIALIZED (${found}) SELECT w.*, ${own} FROM (${late.select(raw('SELECT * FROM "#found"'))}) AS w JOIN "#found" AS k ON w.${row} = k.${row}`;
+  const own = keys.map((key) => sql`k.${key}`);
+  const carried = late.carried
+    .filter((column) => column !== ROW)
+    .map((column) => ({ column, value: sql`k.${identifier(column)}` }));
+  const name = freeName("#found", late.of);
+  return sql`WITH ${name} AS MATERIALIZED (${found}) SELECT ${columnsIfRead(carried, [raw("w.*"), ...own])} FROM (${late.select(sql`SELECT * FROM ${name}`)}) AS w JOIN ${name} AS k ON w.${row} = k.${row}`;
 }

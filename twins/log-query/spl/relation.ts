@@ -271,7 +271,10 @@ export function amongFirst(input: Relation, count: number): Relation {
   const keys = input.order.map(({ column }) => identifier(column));
   const which = sql`${orderClause(input.order)} LIMIT CAST(${count} AS BIGINT)`;
   const late = lateOf(input);
-  if (late !== undefined) return { ...input, select: wholeRows(late, keys, which) };
+  if (late !== undefined) {
+    const select = wholeRows(late, keys, which);
+    return { ...input, select, ...sameColumns(late, select) };
+  }
   const first = sql`SELECT ${joined(keys, ", ")} FROM (${input.select}) AS r ${which}`;
   return rowsOf(input, first);
 }

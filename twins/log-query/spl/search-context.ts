@@ -58,6 +58,8 @@ export interface SearchContext {
   readonly app: string;
   /** What the search's owner should know: each text once. */
   warn(message: SearchMessage): void;
+  /** For work that is done between two statements. @throws QueryInterrupted when the search is ended, or its time is up */
+  throwIfOver(): void;
   /** Runs what has been compiled. @param maxRows more are cut off. @throws QueryInterrupted, SplError */
   run(relation: Relation, maxRows: number): Promise<Rows>;
   /**

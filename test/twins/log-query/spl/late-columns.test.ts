@@ -108,3 +108,27 @@ test("a command after another takes what the other has made", async () => {
     [last - 1, 2 * last - 2],
   ]);
 });
+
+test("transaction puts rows together by their keys, and reads the fields of the transactions that are shown", async () => {
+  const newest = await bench.search("search index=main | transaction k maxevents=2 | head 1");
+  const text = /^[0-9a-f]{512}$/;
+  expect(newest.rows).toMatchObject([
+    { k: "k0", n: [last - 7, last], text: [expect.stringMatching(text), expect.stringMatching(text)] },
+  ]);
+  expect(newest.rows).toMatchObject([{ eventcount: 2, duration: 7, closed_txn: 1, field_match_sum: 2 }]);
+  const oldest = await bench.search(
+    "search index=main | transaction k maxspan=10s | sort 0 _time | head 2 | table k n duration",
+  );
+  expect(oldest.rows).toEqual([
+    { k: "k1", n: [1, 8], duration: 7 },
+    { k: "k2", n: [2], duration: 0 },
+  ]);
+});
+
+test("transaction looks at one event after the other where some lack a field, and reads those that are shown", async () => {
+  const { rows } = await bench.search(
+    `search index=main n<30000 | eval half=if(n%2=0,"even",null()) | transaction k half maxspan=14s | sort 0 _time | head 1`,
+  );
+  expect(rows).toMatchObject([{ n: [0, 1, 6, 8], eventcount: 4, half: "even", duration: 8 }]);
+  expect(String(rows[0]?._raw)).toMatch(/"n":0,.*"n":1,.*"n":6,.*"n":8,/s);
+});

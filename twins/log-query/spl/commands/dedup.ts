@@ -2,6 +2,7 @@
 import { withNeededColumns } from "../../../datasets/needed-columns.ts";
 import { identifier, joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
+import { lateOf } from "../late-columns.ts";
 import {
   type Column,
   columnOf,
@@ -64,7 +65,7 @@ export const dedup = defineCommand({
     const extra = sql`(${complete} AND "#position" > CAST(${most} AS BIGINT))`;
     if (keepevents) return emptied(positioned, columns, extra);
     const kept = filter(positioned, sql`NOT ${extra}`);
-    if (!isLarge(rows)) return project(kept, outputsOf(kept));
+    if (!isLarge(rows) || lateOf(kept) !== undefined) return project(kept, outputsOf(kept));
     return rowsOf(rows, selected(kept.select, [], kept.order, kept.kind).select);
   },
 });

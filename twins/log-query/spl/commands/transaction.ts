@@ -7,7 +7,7 @@ import type { SearchContext } from "../search-context.ts";
 import { isPresent, type KeyedRows, keyedRows } from "../transactions/keyed-rows.ts";
 import { readTransaction, type TransactionOptions } from "../transactions/options.ts";
 import { renderedRows } from "../transactions/render.ts";
-import { type MarkedRows, segmentedRows } from "../transactions/segments.ts";
+import { type Marks, segmentedRows } from "../transactions/segments.ts";
 import { hasPartialKeys, walkedRows } from "../transactions/walked.ts";
 
 export const transaction = defineCommand({
@@ -23,11 +23,7 @@ export const transaction = defineCommand({
 });
 
 /** In SQL where the rows' keys say at once what belongs together; else one row after the other, in the program. */
-async function marked(
-  rows: KeyedRows,
-  options: TransactionOptions,
-  context: SearchContext,
-): Promise<MarkedRows> {
+async function marked(rows: KeyedRows, options: TransactionOptions, context: SearchContext): Promise<Marks> {
   const bounded = options.maxOpenTransactions !== undefined || options.maxOpenEvents !== undefined;
   if (bounded || (await hasPartialKeys(rows, context))) return walkedRows(rows, options, context);
   return segmentedRows(rows, options, context);

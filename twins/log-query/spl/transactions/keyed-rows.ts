@@ -1,6 +1,7 @@
 /** The rows with what decides which of them belong together. */
 import { identifier, joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { compileCondition } from "../eval/compile-expression.ts";
+import { carriedItems, lateOf } from "../late-columns.ts";
 import { type Column, columnOf, fieldValue, orderBy, type Relation } from "../relation.ts";
 import { searchCondition } from "../search/search-rows.ts";
 import type { SearchContext } from "../search-context.ts";
@@ -16,6 +17,8 @@ export const keyName = (index: number): Sql => identifier(`#key${index}`);
 export interface KeyedRows {
   /** The columns of `input`, and `#time`, `#start`, `#end`, `#key0…`; without rows that have none of the keys, if they must have one. */
   readonly select: Sql;
+  /** The same rows with what tells them apart and orders them in place of the columns of `input`, where those can be made later. */
+  readonly narrow: Sql | undefined;
   readonly input: Relation;
   /** The fields that rows have in common: those of the options that any row has. */
   readonly keys: readonly Column[];
@@ -31,7 +34,6 @@ export async function keyedRows(
   const keys = fields.flatMap((name) => columnOf(input, name) ?? []);
   const moment = columnOf(input, "_time");
   const items = [
-    raw("r.*"),
     sql`coalesce(${moment === undefined ? raw("NULL") : numberOf(fieldValue(moment))}, 0) AS ${time}`,
     sql`${await matches(startsWith, input, context)} AS ${isStart}`,
     sql`${await matches(endsWith, input, context)} AS ${isEnd}`,
@@ -40,8 +42,13 @@ export async function keyedRows(
   const present = keys.map(isPresent);
   const all = fields.length === 0 || !(connected && unifyEnds);
   const kept = all ? raw("true") : present.length === 0 ? raw("false") : joined(present, " OR ");
+  const rowsWith = (own: readonly Sql[]) =>
+    sql`SELECT ${joined([...own, ...items], ", ")} FROM (${input.select}) AS r WHERE ${kept}`;
+  const late = lateOf(input);
+  const names = [...input.order, ...carriedItems(late)].map(({ column }) => identifier(column));
   return {
-    select: sql`SELECT ${joined(items, ", ")} FROM (${input.select}) AS r WHERE ${kept}`,
+    select: rowsWith([raw("r.*")]),
+    narrow: late === undefined ? undefined : rowsWith(names),
     input,
     keys,
     oneIsThere: !all,

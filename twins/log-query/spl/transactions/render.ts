@@ -1,45 +1,45 @@
 /** Transactions as rows: the fields of all their rows together. */
+import { columnsIfRead } from "../../../datasets/needed-columns.ts";
 import { identifier, joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
+import { lateOf, ROW } from "../late-columns.ts";
 import { type Column, fieldValue, type OrderKey, type Output, type Relation, selected } from "../relation.ts";
 import { type Typed, textOf } from "../typed.ts";
 import { isEnd, isStart, type KeyedRows, keyName, time } from "./keyed-rows.ts";
+import { groupName, hiddenColumns, lateTransactions } from "./late-transactions.ts";
 import type { TransactionOptions } from "./options.ts";
-import { type MarkedRows, rank } from "./segments.ts";
+import { type Marks, rank } from "./segments.ts";
 
 /** Fields that a transaction has of its own. */
 const added = ["duration", "eventcount", "closed_txn", "field_match_sum"] as const;
 /** Fields of the time: those of the earliest row. */
 const ofEarliest = /^(_.*|date_.*|timestartpos|timeendpos)$/;
 
-export function renderedRows(marked: MarkedRows, rows: KeyedRows, options: TransactionOptions): Relation {
+export function renderedRows(marks: Marks, rows: KeyedRows, options: TransactionOptions): Relation {
   const { input } = rows;
   const columns = input.columns.filter(({ name }) => added.every((one) => one !== name));
   const values = columns.map((column) => together(column, rows, options));
-  const value = (index: number) => identifier(`#value${index}`);
-  const items = [
-    ...values.map((typed, index) => sql`${typed.sql} AS ${value(index)}`),
-    sql`min(${time}) AS "#oldest"`,
-    sql`max(${time}) AS "#newest"`,
-    sql`count(*) AS "#events"`,
-    sql`${matchSum(rows)} AS "#matches"`,
-    sql`max(${rank}) AS "#last"`,
-    sql`${marked.closed ?? raw("NULL")} AS "#ending"`,
+  const ofFields = values.map(({ sql: value }, index) => ({ column: `#value${index}`, value }));
+  const complete = isComplete(options);
+  const always = [
+    ...figures(marks, rows),
     ...input.order.map(
       ({ column }, index) =>
         sql`arg_max(${identifier(column)}, ${rank}) AS ${identifier(`#order${index + 1}`)}`,
     ),
     ...rows.keys.map((_, index) => sql`any_value(${keyName(index)}) AS ${identifier(`#group${index}`)}`),
+    ...marks.groups.map((group, index) => sql`${group} AS ${groupName(index)}`),
+    ...(rows.narrow === undefined ? [] : [sql`min(${identifier(ROW)}) AS "#first event"`]),
+    sql`${complete ?? raw("NULL")} AS "#complete"`,
   ];
-  const complete = isComplete(options);
   const kept = options.keepEvicted
     ? raw("")
-    : sql`HAVING ${complete ?? (marked.closed === undefined ? raw("true") : sql`${marked.closed} >= 0`)}`;
-  const grouped = sql`SELECT ${joined([...items, sql`${complete ?? raw("NULL")} AS "#complete"`], ", ")} FROM (${marked.select}) AS m GROUP BY ${joined([...marked.groups], ", ")} ${kept}`;
-  const from = sql`SELECT *, "#oldest" AS "#order0", ${closed(marked, rows, options)} AS "#closed" FROM (${grouped}) AS g`;
+    : sql`HAVING ${complete ?? (marks.closed === undefined ? raw("true") : sql`${marks.closed} >= 0`)}`;
+  const grouped = sql`SELECT ${columnsIfRead(ofFields, always)} FROM (${marks.on(rows.select)}) AS m GROUP BY ${joined([...marks.groups], ", ")} ${kept}`;
+  const from = sql`SELECT *, "#oldest" AS "#order0", ${closed(marks, rows, options)} AS "#closed" FROM (${grouped}) AS g`;
   const outputs: Output[] = [
     ...columns.map(({ name }, index) => ({
       name,
-      value: { ...(values[index] ?? nothing), sql: value(index) },
+      value: { ...(values[index] ?? nothing), sql: identifier(`#value${index}`) },
     })),
     numeric("duration", sql`round("#newest" - "#oldest", 6)`),
     numeric("eventcount", raw('"#events"')),
@@ -50,7 +50,41 @@ export function renderedRows(marked: MarkedRows, rows: KeyedRows, options: Trans
     { column: "#order0", direction: "DESC" },
     ...input.order.map(({ direction }, index) => ({ column: `#order${index + 1}`, direction })),
   ];
-  return selected(from, outputs, order, input.kind);
+  return withLateMembers({ from, outputs, order }, values, marks, rows);
+}
+
+/** Of a transaction, what there is to say without the fields of its rows. */
+function figures({ closed }: Marks, rows: KeyedRows): Sql[] {
+  return [
+    sql`min(${time}) AS "#oldest"`,
+    sql`max(${time}) AS "#newest"`,
+    sql`count(*) AS "#events"`,
+    sql`${matchSum(rows)} AS "#matches"`,
+    sql`max(${rank}) AS "#last"`,
+    sql`${closed ?? raw("NULL")} AS "#ending"`,
+  ];
+}
+
+/** The transactions; the fields of their events are read of those that are shown. */
+function withLateMembers(
+  { from, outputs, order }: { from: Sql; outputs: readonly Output[]; order: readonly OrderKey[] },
+  values: readonly Typed[],
+  marks: Marks,
+  rows: KeyedRows,
+): Relation {
+  const { kind } = rows.input;
+  const late = lateOf(rows.input);
+  if (rows.narrow === undefined || late === undefined) return selected(from, outputs, order, kind);
+  const hidden = hiddenColumns(marks.groups.length);
+  const result = selected(from, outputs, order, kind, hidden);
+  const members = { late, marked: marks.on(rows.narrow), groups: marks.groups };
+  const items = result.columns.map(({ column }, index) => {
+    const value = outputs[index]?.value.sql ?? raw("NULL");
+    return { column, value };
+  });
+  const select = (found: Sql) => lateTransactions(found, members, values, items);
+  const carried = hidden.map(({ column }) => column);
+  return { ...result, ofEvents: true, late: { of: result.select, carried, select } };
 }
 
 const nothing: Typed = { type: "text", multi: false, sql: raw("NULL") };
@@ -121,7 +155,7 @@ function isComplete({ startsWith, endsWith }: TransactionOptions): Sql | undefin
 
 /** 1 for what is complete, or what a limit has closed: another came after it, or nothing could have been added. */
 function closed(
-  marked: MarkedRows,
+  marked: Marks,
   { keys }: KeyedRows,
   { startsWith, endsWith, maxSpan, maxPause, maxEvents }: TransactionOptions,
 ): Sql {

@@ -9,10 +9,10 @@ import { countOf } from "../subsearch-limit.ts";
 import { isEnd, isStart, type KeyedRows, keyName, newestFirst, time } from "./keyed-rows.ts";
 import type { TransactionOptions } from "./options.ts";
 
-/** Rows with the transaction that each of them is in. */
-export interface MarkedRows {
-  /** The columns of the keyed rows, `#rank` (the higher, the older) and those of `groups`. */
-  select: Sql;
+/** Which transaction each row is in. */
+export interface Marks {
+  /** @param select rows of `KeyedRows` @returns their columns, `#rank` (the higher, the older) and those of `groups` */
+  on(select: Sql): Sql;
   /** What rows of one transaction have in common. */
   groups: readonly Sql[];
   /** What a transaction has in `closed_txn`, over its rows; `undefined`: what its limits say. */
@@ -27,7 +27,7 @@ export async function segmentedRows(
   rows: KeyedRows,
   options: TransactionOptions,
   context: SearchContext,
-): Promise<MarkedRows> {
+): Promise<Marks> {
   const keys = rows.keys.map((_, index) => keyName(index));
   const by = keys.length === 0 ? raw("") : sql`PARTITION BY ${joined(keys, ", ")}`;
   const order = newestFirst(rows);
@@ -40,14 +40,28 @@ export async function segmentedRows(
     ),
   ];
   const first = begins.length === 0 ? raw("false") : sql`coalesce(${joined(begins, " OR ")}, false)`;
-  const begun = sql`SELECT *, ${first} AS "#begins", row_number() OVER ${window} AS ${rank} FROM (${rows.select}) AS k`;
-  const segments =
-    begins.length === 0
-      ? sql`SELECT *, 0 AS ${segment} FROM (${begun}) AS b`
-      : sql`SELECT *, sum(CASE WHEN "#begins" THEN 1 ELSE 0 END) OVER (${by} ORDER BY ${rank} ROWS UNBOUNDED PRECEDING) AS ${segment} FROM (${begun}) AS b`;
-  const groups = [...keys, segment];
-  const marked: MarkedRows = { select: segments, groups, closed: undefined };
-  return (await mayExceed(rows, keys, options, context)) ? inParts(marked, keys, options) : marked;
+  const begun = (select: Sql) =>
+    sql`SELECT *, ${first} AS "#begins", row_number() OVER ${window} AS ${rank} FROM (${select}) AS k`;
+  const firstRank = sql`coalesce(max(CASE WHEN "#begins" THEN ${rank} END) OVER (${by} ORDER BY ${rank} ROWS UNBOUNDED PRECEDING), 1)`;
+  const marks: Marks = {
+    on: (select) =>
+      sql`SELECT *, ${begins.length === 0 ? raw("1") : firstRank} AS ${segment} FROM (${begun(select)}) AS b`,
+    groups: [...keys, segment],
+    closed: undefined,
+  };
+  if (options.maxSpan === undefined) return inEqualParts(marks, options);
+  return (await mayExceed(rows, keys, options, context)) ? inParts(marks, keys, options) : marks;
+}
+
+/** Segments with more rows than a transaction can have are cut from the newest row on. */
+function inEqualParts(marks: Marks, { maxEvents }: TransactionOptions): Marks {
+  if (maxEvents === undefined) return marks;
+  const number = sql`(${rank} - ${segment}) // greatest(CAST(${maxEvents} AS BIGINT), 1) AS ${part}`;
+  return {
+    ...marks,
+    on: (select) => sql`SELECT *, ${number} FROM (${marks.on(select)}) AS s`,
+    groups: [...marks.groups, part],
+  };
 }
 
 /** A pause that is longer than a transaction may be parts rows as well. */
@@ -67,7 +81,7 @@ function exceeds({ maxSpan, maxEvents }: TransactionOptions): Sql | undefined {
 
 /** Whether a segment can: none does when not even all rows of one key do. */
 async function mayExceed(
-  { select, input }: KeyedRows,
+  { select, narrow, input }: KeyedRows,
   keys: readonly Sql[],
   options: TransactionOptions,
   context: SearchContext,
@@ -75,7 +89,7 @@ async function mayExceed(
   const test = exceeds(options);
   if (test === undefined) return false;
   const by = keys.length === 0 ? raw("") : sql`GROUP BY ${joined(keys, ", ")}`;
-  const some = sql`SELECT count(*) FROM (${select}) AS k ${by} HAVING ${test} LIMIT 1`;
+  const some = sql`SELECT count(*) FROM (${narrow ?? select}) AS k ${by} HAVING ${test} LIMIT 1`;
   return (await countOf({ ...input, select: some }, context)) > 0;
 }
 
@@ -100,17 +114,15 @@ const partsOf = defineRowFunction("splunk.transaction-parts", (times, maxSpan, m
 });
 
 /** Segments that exceed a limit are cut from the newest row on: what one part can hold depends on where it begins. */
-function inParts(
-  { select, groups }: MarkedRows,
-  keys: readonly Sql[],
-  options: TransactionOptions,
-): MarkedRows {
+function inParts({ on, groups, closed }: Marks, keys: readonly Sql[], options: TransactionOptions): Marks {
   const { maxSpan, maxEvents } = options;
   const times = sql`string_agg(CAST(${time} AS VARCHAR), ',' ORDER BY ${rank})`;
   const starts = partsOf(times, bound(maxSpan), bound(maxEvents));
   const names = joined([...groups], ", ");
-  const cut = sql`SELECT ${names}, min(${rank}) AS "#first", ${starts} AS "#starts" FROM (${select}) AS s GROUP BY ${names} HAVING ${exceeds(options) ?? raw("false")}`;
-  const begins = sql`SELECT ${joined([...keys, sql`"#first" + CAST(unnest(string_split("#starts", ',')) AS BIGINT) AS "#begin"`], ", ")} FROM (${cut}) AS c WHERE "#starts" <> ''`;
+  const cut = (select: Sql) =>
+    sql`SELECT ${names}, min(${rank}) AS "#first", ${starts} AS "#starts" FROM (${on(select)}) AS s GROUP BY ${names} HAVING ${exceeds(options) ?? raw("false")}`;
+  const begins = (select: Sql) =>
+    sql`SELECT ${joined([...keys, sql`"#first" + CAST(unnest(string_split("#starts", ',')) AS BIGINT) AS "#begin"`], ", ")} FROM (${cut(select)}) AS c WHERE "#starts" <> ''`;
   const same = joined([...keys.map((key) => sql`s.${key} = p.${key}`), sql`s.${rank} = p."#begin"`], " AND ");
   const by =
     keys.length === 0
@@ -121,9 +133,10 @@ function inParts(
         )}`;
   const number = sql`sum(CASE WHEN p."#begin" IS NULL THEN 0 ELSE 1 END) OVER (${by} ORDER BY s.${rank} ROWS UNBOUNDED PRECEDING) AS ${part}`;
   return {
-    select: sql`SELECT s.*, ${number} FROM (${select}) AS s LEFT JOIN (${begins}) AS p ON ${same}`,
+    on: (select) =>
+      sql`SELECT s.*, ${number} FROM (${on(select)}) AS s LEFT JOIN (${begins(select)}) AS p ON ${same}`,
     groups: [...groups, part],
-    closed: undefined,
+    closed,
   };
 }
 

@@ -1,4 +1,5 @@
 /** Transactions of rows that have different fields: one row after the other, from the newest to the oldest. */
+import { Slices } from "../../../datasets/slices.ts";
 
 export interface WalkedRow {
   /** Seconds. */
@@ -39,10 +40,25 @@ interface OpenTransaction {
   keys: readonly Set<string>[];
 }
 
-export function walk(rows: readonly WalkedRow[], keys: number, limits: WalkLimits): Walked {
+/** @param pause called between slices of the work; what it throws ends the walk */
+export async function walk(
+  rows: Iterable<WalkedRow>,
+  keys: number,
+  limits: WalkLimits,
+  pause: () => void,
+): Promise<Walked> {
   const pool = new Pool(keys, limits);
-  const transactions = rows.map((row) => pool.add(row));
-  pool.end(rows.at(-1)?.time ?? 0);
+  const slices = new Slices();
+  const transactions: number[] = [];
+  let oldest = 0;
+  for (const row of rows) {
+    transactions.push(pool.add(row));
+    oldest = row.time;
+    if (!slices.over) continue;
+    await slices.next();
+    pause();
+  }
+  pool.end(oldest);
   return { transactions, endings: pool.endings };
 }
 
