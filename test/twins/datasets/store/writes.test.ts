@@ -300,3 +300,19 @@ test("statistics stay right when what many writes have added is summed up", asyn
   );
   expect(rows).toEqual([[22, 44, names.length]]);
 });
+
+test("a statement that comes again sees fields that were added, and values that have become lists", async () => {
+  const statement = raw(
+    "SELECT * EXCLUDE (_row, _id, _version, _seq_no, _source) FROM documents ORDER BY _row",
+  );
+  await write('{"a": 1}');
+  expect(await store.query(statement)).toEqual({ columns: ["_index", "a"], rows: [["logs", 1]] });
+  await write('{"a": [2, 3], "b": "x"}');
+  expect(await store.query(statement)).toEqual({
+    columns: ["_index", "a", "b"],
+    rows: [
+      ["logs", [1], null],
+      ["logs", [2, 3], "x"],
+    ],
+  });
+});

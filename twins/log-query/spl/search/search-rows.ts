@@ -17,7 +17,8 @@ export async function searchEvents(expression: SearchExpression, context: Search
   const found = await withKnownIndexes(named, context);
   const sieved = await sieve(found, context);
   const range = times.events ?? context.range;
-  const events = eventsRelation(context.within(range), undefined, sieved?.among);
+  const passing = eventsRelation(context.within(range), undefined, sieved?.among);
+  const events = sieved?.atMost === undefined ? passing : { ...passing, atMost: sieved.atMost };
   const indexed = between(events, "_indextime", times.indexed);
   const known = sieved && { row: identifier(ROW_COLUMN), decided: sieved.decided };
   return filtered(events, [...indexed, ...predicateOf(found, events, known)]);

@@ -4,6 +4,7 @@
  */
 import { joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import type { SearchContext } from "../search-context.ts";
+import { isFrequent, rememberFrequent } from "./frequent-segments.ts";
 import { isAmong } from "./row-numbers.ts";
 
 /** Rows of the index's table. */
@@ -15,11 +16,8 @@ export type RowSet =
   | { readonly kind: "and" | "or"; readonly sets: readonly RowSet[] }
   | { readonly kind: "not"; readonly set: RowSet };
 
-/** A set, as it goes into a statement. */
-export interface Bits {
-  /** Two digits for each eight rows. */
-  readonly hex: string;
-}
+/** A set, as it goes into a statement: few rows by their numbers, or a bit for each row, two digits for each eight. */
+export type Found = { readonly rows: readonly string[] } | { readonly hex: string };
 
 /** More rows than these are not looked up: their bits would not fit into a statement. */
 const MOST_ROWS = 64 << 20;
@@ -44,25 +42,66 @@ export class SegmentIndex {
     return new SegmentIndex(store, segmentedRows, segmentedRows < nextRow);
   }
 
-  /** Looks sets up, all in one statement. */
-  async look(sets: readonly RowSet[]): Promise<Bits[]> {
+  /** Looks sets up: those of few rows in one statement, the others in one more. */
+  async look(sets: readonly RowSet[]): Promise<Found[]> {
+    const few = await this.#few(sets);
+    const many = sets.filter((set) => !few.has(set));
+    const bits = await this.#many(many);
+    return sets.map((set) => few.get(set) ?? bits[many.indexOf(set)] ?? { rows: [] });
+  }
+
+  async #many(sets: readonly RowSet[]): Promise<Found[]> {
     if (sets.length === 0) return [];
     const texts = sets.map((set) => sql`hex(CAST(${this.#bits(set)} AS BLOB))`);
     const { rows } = await this.#store.query(sql`SELECT ${joined(texts, ", ")}`);
-    return (rows[0] ?? []).map((text) => ({ hex: String(text) }));
+    return (rows[0] ?? []).map((text) => {
+      const hex = String(text);
+      const numbers = numbersIn(hex);
+      return numbers === undefined ? { hex } : { rows: numbers };
+    });
+  }
+
+  /** Those that are a part of the table, of few rows: to make bits of them takes several times as long. */
+  async #few(sets: readonly RowSet[]): Promise<ReadonlyMap<RowSet, Found>> {
+    const { fields } = this.#store;
+    const asked = sets.flatMap((set) => {
+      const condition = segmentsOf(set);
+      return condition === undefined || isFrequent(fields, condition, FEW) ? [] : [{ set, condition }];
+    });
+    const found = new Map<RowSet, Found>();
+    if (asked.length === 0) return found;
+    const [most, limit, end] = [raw(String(FEW)), raw(String(FEW + 1)), raw(String(this.#end))];
+    const lists = asked.map(
+      ({ condition }) =>
+        sql`(SELECT CASE WHEN count(*) <= ${most} THEN coalesce(string_agg(CAST(_row AS VARCHAR), ','), '') END
+          FROM (SELECT _row FROM segments WHERE ${condition} AND _row < ${end} LIMIT ${limit}))`,
+    );
+    const { rows } = await this.#store.query(sql`SELECT ${joined(lists, ", ")}`);
+    for (const [number, { set, condition }] of asked.entries()) {
+      const list = rows[0]?.[number];
+      if (typeof list !== "string") rememberFrequent(fields, condition, FEW);
+      else found.set(set, { rows: list === "" ? [] : list.split(",") });
+    }
+    return found;
   }
 
   /** Which of the sets have no more rows than so many. */
   async rare(sets: readonly RowSet[], most: number): Promise<RowSet[]> {
-    const counts = sets.flatMap((set, number) => {
-      const condition = segmentsOf(set);
-      if (condition === undefined) return [];
+    const { fields } = this.#store;
+    const conditions = sets.map(segmentsOf);
+    const counts = conditions.flatMap((condition, number) => {
+      if (condition === undefined || isFrequent(fields, condition, most)) return [];
       const limit = raw(String(most + 1));
       return sql`SELECT ${raw(String(number))} AS number, count(*) AS found FROM (SELECT _row FROM segments WHERE ${condition} LIMIT ${limit})`;
     });
     if (counts.length === 0) return [];
     const { rows } = await this.#store.query(joined(counts, " UNION ALL "));
-    return rows.flatMap(([number, found]) => (Number(found) <= most ? (sets[Number(number)] ?? []) : []));
+    return rows.flatMap(([number, found]) => {
+      const condition = conditions[Number(number)];
+      if (Number(found) <= most) return sets[Number(number)] ?? [];
+      if (condition !== undefined) rememberFrequent(fields, condition, most);
+      return [];
+    });
   }
 
   /**
@@ -70,9 +109,9 @@ export class SegmentIndex {
    * @param row a column with the row's number
    * @param elsewise whether a row is found that the index does not know yet
    */
-  has({ hex }: Bits, row: Sql, elsewise: Sql): Sql {
-    const few = numbersIn(hex);
-    if (few !== undefined) return this.orElse(isAmong(row, few), row, elsewise);
+  has(found: Found, row: Sql, elsewise: Sql): Sql {
+    if ("rows" in found) return this.orElse(isAmong(row, found.rows), row, elsewise);
+    const { hex } = found;
     // Beyond the last bit there is none to be asked for.
     const isSet = sql`CASE WHEN ${row} < ${raw(String(this.#end))} THEN get_bit(CAST(unhex(${hex}) AS BIT), CAST(${row} AS INTEGER)) = 1 ELSE false END`;
     const [first, last] = boundsOf(hex);
@@ -81,6 +120,11 @@ export class SegmentIndex {
       row,
       elsewise,
     );
+  }
+
+  /** How many rows are in a set, or may be; `undefined` when there may be very many. */
+  atMost(found: Found): number | undefined {
+    return "rows" in found && !this.hasMore ? found.rows.length : undefined;
   }
 
   /** What is true of the rows that the index knows, and of the others. */

@@ -21,6 +21,8 @@ export interface Sieve {
   among: Sql;
   /** What the index says of these parts: whether an event is found by one, which is looked up unless all events that pass are. */
   decided: ReadonlyMap<SearchExpression, Decided>;
+  /** How many events pass at most, where that is known. */
+  atMost: number | undefined;
 }
 
 /** @param row a column with the row's number. @param scanned whether a row is found that the index does not know */
@@ -61,7 +63,7 @@ export async function sieve(
     if (bits !== undefined) decided.set(of, (row, scanned) => index.has(bits, row, scanned));
   }
   const among = passing === undefined ? raw("true") : index.has(passing, sql`_row`, raw("true"));
-  return { among, decided };
+  return { among, decided, atMost: passing && index.atMost(passing) };
 }
 
 interface Part {
