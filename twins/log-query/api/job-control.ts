@@ -6,6 +6,7 @@ import { MOST_TTL_S } from "./job-arguments.ts";
 import { findOwnJob } from "./jobs.ts";
 import { messagesResponse } from "./messages.ts";
 import { fatal } from "./rest-error.ts";
+import { checkCapability } from "./rights.ts";
 import { route } from "./route.ts";
 
 /** Each does its work and says so. */
@@ -47,7 +48,8 @@ const actions: Record<string, (job: Job, call: Call) => string> = {
     setTtl(job, call, seconds, {});
     return ttlChanged(seconds);
   },
-  setworkloadpool() {
+  setworkloadpool(_job, call) {
+    checkCapability(call, "edit_workload_pools");
     throw fatal(400, "Workload management is not enabled on this instance.");
   },
   touch(job, call) {
@@ -59,7 +61,7 @@ const actions: Record<string, (job: Job, call: Call) => string> = {
     return "Search job continued.";
   },
   unsave(job, call) {
-    setTtl(job, call, DEFAULT_TTL_S, { saved: false });
+    setTtl(job, call, job.request.ttlS, { saved: false });
     return "Search job unsaved.";
   },
 };

@@ -63,7 +63,8 @@ function lifeOf(job: Job, row: JobRow, timeZone: string, nowMs: number): Record<
     defaultTTL: String(DEFAULT_TTL_S),
     delegate: "",
     diskUsage: row.result_count * 256 + 8192,
-    dispatchState: state,
+    // The vendor has two words for it: the one of the documentation is the one that it says.
+    dispatchState: state === "PAUSED" ? "PAUSE" : state,
     doneProgress: job.progress,
     earliestTime: isoTime(earliestMs, timeZone),
     ...(row.latest_at === null ? {} : { latestTime: isoTime(Date.parse(row.latest_at), timeZone) }),

@@ -22,7 +22,7 @@ import type { JobRequest } from "./job-request.ts";
 import { narrowed } from "./narrowed.ts";
 import { type CompiledSearch, compileSearch, eventCommands } from "./run-search.ts";
 import { withLevel } from "./search-level.ts";
-import type { Slots } from "./slots.ts";
+import type { Claim, Slots } from "./slots.ts";
 
 /** The longest that a search may take when it sets no limit of its own. */
 const LONGEST_MS = 600_000;
@@ -70,6 +70,8 @@ export class Job {
   #finalized = false;
   /** When somebody last asked about it, by the sandbox's clock. */
   #usedMs: number;
+  /** The state it was in when it paused. */
+  #pausedIn: JobRow["state"] | undefined;
   /** Whether it has paused because nobody asked: it does so once. */
   #paused = false;
   #previews: boolean | undefined;
@@ -193,13 +195,14 @@ export class Job {
   pause(): void {
     if (this.isOver || this.paused) return;
     this.#gate.close();
+    this.#pausedIn = this.row?.state;
     this.#update({ state: "PAUSED" });
     this.notes.note("DispatchManager", "paused");
   }
 
   unpause(): void {
     if (!this.paused) return;
-    this.#update({ state: "RUNNING" });
+    this.#update({ state: this.#pausedIn ?? "RUNNING" });
     this.notes.note("DispatchManager", "goes on");
     this.#gate.open();
   }
@@ -251,7 +254,7 @@ export class Job {
     let free: (() => void) | undefined;
     this.#again = this.isOver;
     try {
-      free = await this.#parts.slots.take(this.request, this.#ending.signal);
+      free = await this.#parts.slots.take(this.#claim, this.#ending.signal);
       await this.#run();
     } catch (error) {
       if (this.#finalized) await this.#endEarly();
@@ -263,6 +266,7 @@ export class Job {
   }
 
   async #run(): Promise<void> {
+    await this.#gate.pass();
     const startedAt = performance.now();
     this.#startedAt = startedAt;
     this.#update({ state: "PARSING" });
@@ -301,6 +305,19 @@ export class Job {
     } finally {
       this.#took("command.total", startedAt);
     }
+  }
+
+  /** Its place among those that wait: `setpriority` changes it. */
+  get #claim(): Claim {
+    const { owner, quota, priority } = this.request;
+    const row = () => this.row;
+    return {
+      owner,
+      quota,
+      get priority() {
+        return row()?.priority ?? priority;
+      },
+    };
   }
 
   readonly #hasDone = (share: number) => {

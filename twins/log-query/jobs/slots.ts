@@ -2,13 +2,15 @@
 
 /** Who wants to run. */
 export interface Claim {
+  /** The higher the earlier; it may change while the search waits. */
   readonly priority: number;
   readonly owner: string;
   /** Searches that the owner may run at a time; 0: any number. */
   readonly quota: number;
 }
 
-interface Waiting extends Claim {
+interface Waiting {
+  readonly claim: Claim;
   begin(): void;
 }
 
@@ -60,14 +62,13 @@ export class Slots {
         reject(signal.reason);
       };
       const waiting: Waiting = {
-        ...claim,
+        claim,
         begin: () => {
           signal.removeEventListener("abort", leave);
           resolve();
         },
       };
-      const place = this.#waiting.findIndex((one) => one.priority < claim.priority);
-      this.#waiting.splice(place < 0 ? this.#waiting.length : place, 0, waiting);
+      this.#waiting.push(waiting);
       signal.addEventListener("abort", leave, { once: true });
     });
   }
@@ -77,10 +78,12 @@ export class Slots {
     const left = this.runningOf(owner) - 1;
     if (left > 0) this.#runningOf.set(owner, left);
     else this.#runningOf.delete(owner);
-    const next = this.#waiting.find((one) => this.#hasRoom(one));
+    const next = this.#waiting
+      .filter(({ claim }) => this.#hasRoom(claim))
+      .reduce<Waiting | undefined>((a, b) => (a && a.claim.priority >= b.claim.priority ? a : b), undefined);
     if (next === undefined) return;
     this.#waiting = this.#waiting.filter((one) => one !== next);
-    this.#begin(next);
+    this.#begin(next.claim);
     next.begin();
   }
 }

@@ -143,7 +143,7 @@ test("auto_pause: a job that nobody asks for pauses at its next step, once", asy
   await until(sid, "RUNNING");
   await setClock(start + 11_000);
   release();
-  await until(sid, "PAUSED");
+  await until(sid, "PAUSE");
   await splunk.ask("POST", `${JOBS}/${sid}/control`, { ...json, action: "unpause" });
   await until(sid, "DONE");
   expect((await rowsOf(sid)).length).toBe(10);

@@ -118,7 +118,7 @@ test("a paused job waits at its next step, and goes on where it was", async () =
   await until(sid, "RUNNING");
   expect((await control(sid, "pause")).body.messages[0].text).toBe("Search job paused.");
   release();
-  expect(await stateOf(sid)).toMatchObject({ dispatchState: "PAUSED", isPaused: true, isDone: false });
+  expect(await stateOf(sid)).toMatchObject({ dispatchState: "PAUSE", isPaused: true, isDone: false });
   expect((await control(sid, "unpause")).body.messages[0].text).toBe("Search job continued.");
   expect(await until(sid, "DONE")).toMatchObject({ isPaused: false, resultCount: 2 });
 });

@@ -112,3 +112,21 @@ test("who has as many searches at work as their quota allows waits, and holds no
   second?.();
   expect([slots.waiting, slots.runningOf("ann"), slots.runningOf("bob")]).toEqual([0, 0, 0]);
 });
+
+test("a search that becomes more important while it waits has its turn earlier", async () => {
+  const slots = new Slots(1);
+  const never = new AbortController().signal;
+  const release = await slots.take({ priority: 5, owner: "admin", quota: 0 }, never);
+  const order: string[] = [];
+  const take = async (name: string, claim: { priority: number }) => {
+    const free = await slots.take(Object.assign(claim, { owner: "admin", quota: 0 }), never);
+    order.push(name);
+    free();
+  };
+  const late = { priority: 5 };
+  const waiting = [take("first", { priority: 5 }), take("second", late)];
+  late.priority = 9;
+  release();
+  await Promise.all(waiting);
+  expect(order).toEqual(["second", "first"]);
+});
