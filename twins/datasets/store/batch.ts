@@ -5,7 +5,7 @@
 import { type FieldCatalog, type FieldType, isTimeName, metadataFields, type NewField } from "../fields.ts";
 import { type ColumnValue, coerce, typeOfLeaf } from "./coerce.ts";
 import { JsonMistake, type Leaf, type LeafField, readLeaves } from "./json-leaves.ts";
-import type { Fitting, Misfit } from "./log-store.ts";
+import type { DocumentWrite, Fitting, Misfit } from "./log-store.ts";
 
 /** The vendor's `index.mapping.total_fields.limit`. */
 export const MAX_FIELDS = 1000;
@@ -16,9 +16,9 @@ export interface FittedDocument {
 }
 
 export interface FittedField {
-  name: string;
-  type: FieldType;
-  values: ColumnValue[];
+  readonly name: string;
+  readonly type: FieldType;
+  readonly values: readonly ColumnValue[];
 }
 
 export class Batch {
@@ -28,6 +28,7 @@ export class Batch {
   readonly #objects: Set<string>;
   readonly #added = new Map<string, NewField>();
   readonly #widened = new Set<string>();
+  readonly #last = new Map<string, FittedField>();
 
   constructor(fields: FieldCatalog, fitting: Fitting) {
     this.#fields = fields;
@@ -46,9 +47,9 @@ export class Batch {
   }
 
   /** Reads a document and fits it to the fields; does not take it yet. */
-  fit(source: string): FittedDocument | Misfit {
+  fit({ source, leaves }: Pick<DocumentWrite, "source" | "leaves">): FittedDocument | Misfit {
     try {
-      return this.#fit(readLeaves(source));
+      return this.#fit(leaves ?? readLeaves(source));
     } catch (error) {
       if (error instanceof Unfit) {
         const { misfit, offset } = error;
@@ -81,7 +82,7 @@ export class Batch {
     else this.#widened.add(name);
   }
 
-  #fit(fields: LeafField[]): FittedDocument {
+  #fit(fields: readonly LeafField[]): FittedDocument {
     const fitted: FittedDocument = { fields: [] };
     let room = MAX_FIELDS - this.#fields.size - this.#added.size;
     for (const { name, leaves } of fields) {
@@ -94,9 +95,25 @@ export class Batch {
       }
       const type = known?.type ?? this.#newType(name, first);
       const values = leaves.map((leaf) => fitLeaf(name, leaf, type)).filter((value) => value !== undefined);
-      if (values.length > 0) fitted.fields.push({ name, type, values });
+      if (values.length > 0) fitted.fields.push(this.#shared({ name, type, values }));
     }
     return fitted;
+  }
+
+  /** One document often has the same value as that before it: many wait, and hold it once. */
+  #shared(field: FittedField): FittedField {
+    const last = this.#last.get(field.name);
+    const { values, type } = field;
+    if (
+      last?.type === type &&
+      last.values.length === 1 &&
+      values.length === 1 &&
+      last.values[0] === values[0]
+    ) {
+      return last;
+    }
+    this.#last.set(field.name, field);
+    return field;
   }
 
   #newType(name: string, leaf: Leaf): FieldType {
@@ -110,7 +127,7 @@ export class Batch {
     return [...this.#added.values()].some(({ type }) => type === "date");
   }
 
-  #checkNewField(name: string, leaf: Leaf, fields: LeafField[]): void {
+  #checkNewField(name: string, leaf: Leaf, fields: readonly LeafField[]): void {
     if (metadataFields.has(name)) {
       throw new Unfit(leaf, {
         kind: "metadata_field",

@@ -8,12 +8,13 @@ import {
   appendSegments,
   BUILT_SEGMENTS,
   createSegmentTable,
+  segmentCut,
   segmentOrder,
   showSegments,
 } from "./segment-tables.ts";
 
-/** Text that is cut and sorted at once, and the rows in which it is counted. */
-const PIECE_BYTES = 64 << 20;
+/** Text that is cut and grouped at once, and the rows in which it is counted. */
+const PIECE_BYTES = 16 << 20;
 const BLOCK_ROWS = 2048;
 
 /** @param rows how many documents there are; their numbers begin with 0 */
@@ -53,7 +54,7 @@ async function mergeSegments(connection: DuckDBConnection): Promise<void> {
   const table = identifier(BUILT_SEGMENTS);
   const sorted = `${BUILT_SEGMENTS}_merged`;
   await createSegmentTable(connection, sorted);
-  for (const part of await sortedParts(connection, table, ["term", "_row"])) {
+  for (const part of await sortedParts(connection, table, segmentCut)) {
     await read(
       connection,
       sql`INSERT INTO ${identifier(sorted)} SELECT * FROM ${table} WHERE ${part} ORDER BY ${segmentOrder}`,

@@ -1,7 +1,7 @@
 /** What others know of a store's file. It is apart from `layout.ts` so that whoever needs no more does not load DuckDB. */
 
 /** Grows when a file of the version before cannot be read any more. */
-export const FORMAT_VERSION = 6;
+export const FORMAT_VERSION = 7;
 
 /** Index of a baseline's rows that have none of their own, where no other is configured. */
 export const DEFAULT_INDEX = "logs";

@@ -64,7 +64,7 @@ export async function planWrite(
   let row = state.nextRow;
   const plan = (write: ConditionalWrite & LoadedDocument): DocumentOutcome => {
     const { index, source } = write;
-    const fitted = batch.fit(source);
+    const fitted = batch.fit(write);
     if (!("fields" in fitted)) return { outcome: "unfit", id: write.id, index, misfit: fitted };
     const id = write.id ?? generatedId(seqNo, row);
     const key = documentKey({ index, id });

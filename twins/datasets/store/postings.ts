@@ -180,7 +180,7 @@ async function mergePostings(connection: DuckDBConnection, table: string): Promi
   const merged = `${table}_merged`;
   await createBuiltTable(connection, merged);
   const order = raw("term, _row, position");
-  for (const part of await sortedParts(connection, identifier(table), ["term", "_row"])) {
+  for (const part of await sortedParts(connection, identifier(table), { columns: ["term", "_row"] })) {
     await read(
       connection,
       sql`INSERT INTO ${identifier(merged)} SELECT * FROM ${identifier(table)} WHERE ${part} ORDER BY ${order}`,
@@ -192,16 +192,21 @@ async function mergePostings(connection: DuckDBConnection, table: string): Promi
 
 const SAMPLES_A_PART = 50;
 
-/**
- * Predicates that cut a relation into parts of about `MERGE_POSTINGS`, each after the one before.
- * @param order the columns that it is to be ordered by: as many as tell parts from one another.
- */
+/** How a relation is cut into parts. */
+export interface Cut {
+  /** Those that it is to be ordered by: as many as tell parts from one another. */
+  readonly columns: readonly [string, ...string[]];
+  /** How many postings it has, as an aggregate; as many as rows when absent. */
+  readonly size?: Sql;
+}
+
+/** Predicates that cut a relation into parts of about `MERGE_POSTINGS`, each after the one before. */
 export async function sortedParts(
   connection: DuckDBConnection,
   relation: Sql,
-  order: readonly [string, ...string[]],
+  { columns: order, size = raw("count(*)") }: Cut,
 ): Promise<Sql[]> {
-  const { rows: counted } = await read(connection, sql`SELECT count(*) FROM ${relation}`);
+  const { rows: counted } = await read(connection, sql`SELECT ${size} FROM ${relation}`);
   const parts = Math.ceil(Number(counted[0]?.[0] ?? 0) / MERGE_POSTINGS);
   if (parts <= 1) return [raw("true")];
   const columns = joined(order.map(identifier), ", ");

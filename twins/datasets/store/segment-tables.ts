@@ -4,6 +4,9 @@
  *   JSON, those of the JSON, which `in_text` tells apart. Some are there more than once, some are of events that are removed. They lie
  *   in the order of their terms.
  * - `unsegmented (_row)`: the events whose segments are not in it yet.
+ *
+ * Their tables have lists of rows, for a segment that is in many events is grouped and sorted once for a hundred of them, and not
+ * for each: that takes a third of the time. A filter on terms is applied before the lists are opened.
  */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { columnOf, type FieldCatalog } from "../fields.ts";
@@ -11,8 +14,14 @@ import { segmentsSql } from "../segments.ts";
 import { identifier, joined, raw, type Sql, sql } from "../sql.ts";
 import { read } from "./duckdb.ts";
 
-export const segmentColumns = raw("term, in_text, _row");
-export const segmentOrder = raw("term, _row");
+/** Of a table: `rows` are those of the block that have the segment, some more than once. */
+export const segmentColumns = raw("term, in_text, block, rows");
+export const segmentOrder = raw("term, block");
+/** The columns that a table is cut into parts by, and what a part is measured by. */
+export const segmentCut = { columns: ["term", "block"], size: raw("sum(len(rows))") } as const;
+
+/** Rows of a block: so many that lists are long, so few that they are small. */
+const BLOCK_ROWS = 128;
 
 /** Where a dataset's segments are. */
 export const BUILT_SEGMENTS = "segments_built";
@@ -23,7 +32,10 @@ export async function createSegments(connection: DuckDBConnection): Promise<void
 }
 
 export async function createSegmentTable(connection: DuckDBConnection, name: string): Promise<void> {
-  await read(connection, sql`CREATE TABLE ${identifier(name)} (term VARCHAR, in_text BOOLEAN, _row BIGINT)`);
+  await read(
+    connection,
+    sql`CREATE TABLE ${identifier(name)} (term VARCHAR, in_text BOOLEAN, block BIGINT, rows BIGINT[])`,
+  );
 }
 
 /** Says which tables the segments are in, and from which row on there are none. */
@@ -33,7 +45,10 @@ export async function showSegments(
   endRow: number,
 ): Promise<void> {
   const parts = tables.map((table) => sql`SELECT ${segmentColumns} FROM ${identifier(table)}`);
-  await read(connection, sql`CREATE OR REPLACE VIEW segments AS ${joined(parts, " UNION ALL ")}`);
+  await read(
+    connection,
+    sql`CREATE OR REPLACE VIEW segments AS SELECT term, in_text, unnest(rows) AS _row FROM (${joined(parts, " UNION ALL ")})`,
+  );
   await read(
     connection,
     sql`CREATE OR REPLACE VIEW unsegmented AS SELECT _row FROM documents WHERE _row >= ${raw(String(endRow))}`,
@@ -54,7 +69,9 @@ export async function appendSegments(
   );
   await read(
     connection,
-    sql`INSERT INTO ${identifier(table)} SELECT ${segmentColumns} FROM (${joined(parts, " UNION ALL ")}) ORDER BY ${segmentOrder}`,
+    sql`INSERT INTO ${identifier(table)}
+      SELECT term, in_text, _row // ${raw(String(BLOCK_ROWS))} AS block, list(_row) AS rows
+      FROM (${joined(parts, " UNION ALL ")}) GROUP BY ALL ORDER BY ${segmentOrder}`,
   );
 }
 

@@ -3,7 +3,7 @@ import type { DuckDBConnection } from "@duckdb/node-api";
 import { identifier, joined, type Sql, sql } from "../sql.ts";
 import { transaction } from "./database.ts";
 import { read } from "./duckdb.ts";
-import { sortedParts } from "./postings.ts";
+import { type Cut, sortedParts } from "./postings.ts";
 
 export interface Run {
   table: string;
@@ -16,8 +16,7 @@ export interface Run {
 export interface RunShape {
   columns: Sql;
   order: Sql;
-  /** The columns that it is cut into parts by. */
-  cut: readonly [string, ...string[]];
+  cut: Cut;
   /** Makes an empty table. */
   create(name: string): Promise<void>;
   /** Says which tables the rows are in. */

@@ -26,7 +26,7 @@ export class WrittenPostings {
     this.#shape = {
       columns: sql`${raw("field")}, ${postingColumns}`,
       order: raw("field, term, _row, position"),
-      cut: ["field", "term", "_row"],
+      cut: { columns: ["field", "term", "_row"] },
       create: (name) => createWrittenPostings(connection, name),
       show: (tables) => showWrittenPostings(connection, tables),
     };

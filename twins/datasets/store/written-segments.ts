@@ -11,6 +11,7 @@ import {
   BUILT_SEGMENTS,
   createSegmentTable,
   segmentColumns,
+  segmentCut,
   segmentOrder,
   showSegments,
 } from "./segment-tables.ts";
@@ -42,7 +43,7 @@ export class WrittenSegments {
     this.#shape = {
       columns: segmentColumns,
       order: segmentOrder,
-      cut: ["term", "_row"],
+      cut: segmentCut,
       create: (name) => createSegmentTable(connection, name),
       show: (tables) => showSegments(connection, [BUILT_SEGMENTS, ...tables], this.#endRow),
     };

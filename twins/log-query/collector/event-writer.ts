@@ -7,6 +7,7 @@ import { brokenNameRule } from "../../datasets/field-name.ts";
 import { type FieldCatalog, type FieldType, metadataFields } from "../../datasets/fields.ts";
 import { MAX_FIELDS } from "../../datasets/store/batch.ts";
 import { coerce } from "../../datasets/store/coerce.ts";
+import type { Leaf, LeafField } from "../../datasets/store/json-leaves.ts";
 import type { DocumentWrite, LogStore } from "../../datasets/store/log-store.ts";
 
 export interface NewEvent {
@@ -47,20 +48,55 @@ const given = ["_time", "_raw", "_indextime", "host", "source", "sourcetype", "i
 function documentsOf(events: readonly NewEvent[], fields: FieldCatalog, nowMs: number): DocumentWrite[] {
   const time = fields.get("_time") ? "_time" : (fields.timeField?.name ?? "_time");
   const columns = new Columns(fields, [...given, time]);
-  const prefix = `{${JSON.stringify(time)}:"`;
-  const indexed = `","_indextime":${Math.floor(nowMs / 1000)},"_raw":`;
+  const indexTime = String(Math.floor(nowMs / 1000));
   return events.map((event) => {
-    const { raw, timeMicros, index, host, source, sourcetype } = event;
-    let text = `${prefix}${isoOf(timeMicros)}${indexed}${JSON.stringify(raw)},"host":${JSON.stringify(host)}`;
-    text += `,"source":${JSON.stringify(source)},"sourcetype":${JSON.stringify(sourcetype)}`;
-    const names = new Set<string>();
+    const members = new Members();
+    members.text(time, [isoOf(event.timeMicros)]);
+    members.integer("_indextime", indexTime);
+    members.text("_raw", [event.raw]);
+    members.text("host", [event.host]);
+    members.text("source", [event.source]);
+    members.text("sourcetype", [event.sourcetype]);
     for (const [name, values] of event.fields) {
-      if (names.has(name) || !columns.take(name, values)) continue;
-      names.add(name);
-      text += `,${JSON.stringify(name)}:${JSON.stringify(values.length === 1 ? values[0] : values)}`;
+      if (!members.has(name) && columns.take(name, values)) members.text(name, values);
     }
-    return { index, source: `${text}}` };
+    return { index: event.index, source: members.json, leaves: members.leaves };
   });
+}
+
+/** The members of one event: as JSON, and as what a store would read in it. */
+class Members {
+  readonly leaves: LeafField[] = [];
+  readonly #names = new Set<string>();
+  readonly #pieces: string[] = [];
+
+  /** As text all at once: a text that is put together piece by piece is kept in pieces. */
+  get json(): string {
+    return `{${this.#pieces.join(",")}}`;
+  }
+
+  has(name: string): boolean {
+    return this.#names.has(name);
+  }
+
+  integer(name: string, text: string): void {
+    this.#add(name, text, [{ kind: "integer", text, offset: 0 }]);
+  }
+
+  text(name: string, values: readonly string[]): void {
+    const json = JSON.stringify(values.length === 1 ? values[0] : values);
+    this.#add(
+      name,
+      json,
+      values.map((text) => ({ kind: "string", text, offset: 0 })),
+    );
+  }
+
+  #add(name: string, json: string, leaves: Leaf[]): void {
+    this.#names.add(name);
+    this.#pieces.push(`${JSON.stringify(name)}:${json}`);
+    this.leaves.push({ name, leaves });
+  }
 }
 
 /** The columns that fields of events go into: those there are, and those that these events add. */

@@ -67,3 +67,35 @@ test("what is written waits for its segments, and gets them with many others", a
   await store.reset();
   expect(await waiting()).toBe(0);
 });
+
+test("segments of many events are put together again and again, and none is lost or doubled", async () => {
+  store = await openLogStore({ textIndex: "raw" });
+  const count = 18 * 4096;
+  for (let first = 0; first < count; first += 4096) {
+    const events = Array.from({ length: 4096 }, (_, index) => {
+      const n = first + index;
+      return { index: "main", source: `{"_raw":"id${n} k${n % 100} word","n":"v${n}"}` };
+    });
+    await store.write(events);
+  }
+  const tables = sql`SELECT count(*) FROM duckdb_tables() WHERE starts_with(table_name, 'segments_')`;
+  // Of eight tables of 8,192 events six or more have become one; one is there for a dataset.
+  while (Number(await waiting()) >= 16_384 || Number((await store.query(tables)).rows[0]?.[0]) > 4) {
+    await store.exclusively(async () => {});
+  }
+  const known = count - Number(await waiting());
+  const { rows } = await store.query(
+    sql`SELECT term, count(*), count(DISTINCT _row), max(_row) < ${BigInt(known)} FROM segments
+      WHERE in_text AND term IN ('word', 'k7', 'id4711') GROUP BY 1 ORDER BY 1`,
+  );
+  const sevens = Array.from({ length: known }, (_, n) => n).filter((n) => n % 100 === 7).length;
+  expect(rows).toEqual([
+    ["id4711", 1, 1, true],
+    ["k7", sevens, sevens, true],
+    ["word", known, known, true],
+  ]);
+  for (const n of [0, 511, 512, 8191, 8192, 49_151]) {
+    expect(await rowsWith(`id${n}`)).toEqual([n]);
+    expect(await rowsWith(`v${n}`)).toEqual([n]);
+  }
+}, 60_000);
