@@ -22,6 +22,8 @@ export interface Column {
   readonly column: string;
   readonly type: "text" | "number";
   readonly multi: boolean;
+  /** As `Typed` has it. */
+  readonly whole?: true;
   /** Position among the BY fields, from 0, when it is one of a report. */
   readonly groupRank?: number;
   /** What results show in its place (`fieldformat`); see `eval/displayed.ts`. */
@@ -77,8 +79,8 @@ export function columnOf({ columns }: Relation, name: string): Column | undefine
 }
 
 /** The field's value in `(select) AS r`. */
-export function fieldValue({ column, type, multi }: Column): Typed {
-  return { type, multi, sql: identifier(column) };
+export function fieldValue({ column, type, multi, whole }: Column): Typed {
+  return { type, multi, sql: identifier(column), ...(whole && { whole }) };
 }
 
 /** Names for columns: a field's own, or with `~n` after it where case alone tells it from one before. DuckDB's names ignore case. */
@@ -135,8 +137,9 @@ export function selected(
   const names = placed(outputs.map(({ name }) => name));
   const columns = outputs.map((output, index): Column => {
     const { name, value } = output;
+    const { multi, whole } = value;
     const type = value.type === "number" ? "number" : "text";
-    return { name, column: names[index] ?? name, type, multi: value.multi, ...marks(output) };
+    return { name, column: names[index] ?? name, type, multi, ...(whole && { whole }), ...marks(output) };
   });
   const items = outputs.map((output, index) => ({ column: names[index] ?? "", value: expressionOf(output) }));
   const keys = order.map(({ column }) => identifier(column));

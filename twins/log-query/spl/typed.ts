@@ -14,6 +14,8 @@ export interface Typed {
   readonly sql: Sql;
   /** How a single number is shown where that is not in the fewest digits: `2.40`. VARCHAR, NULL where it is. */
   readonly shown?: Sql;
+  /** Single whole numbers as the store keeps them: their sum is exact without care for what additions lose. */
+  readonly whole?: true;
 }
 
 export const nullValue: Typed = { type: "text", multi: false, sql: raw("CAST(NULL AS VARCHAR)") };

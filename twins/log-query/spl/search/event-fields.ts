@@ -107,6 +107,8 @@ function datasetValue(field: Field): Typed {
       return { type: "text", multi, sql: sql`CAST(${column} AS ${raw(multi ? "VARCHAR[]" : "VARCHAR")})` };
     case "date":
       return { type: "text", multi, sql: multi ? eachOf(column, isoTime) : writtenTime(field.name, column) };
+    case "long":
+      return { type: "number", multi, sql: column, ...(!multi && { whole: true }) };
     default:
       return { type: "number", multi, sql: column };
   }

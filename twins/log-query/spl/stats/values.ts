@@ -37,6 +37,9 @@ export function valuesOf(value: Typed, site: Site): Values {
   return known.multi ? manyValues(known, site) : singleValues(known, site);
 }
 
+/** What gives of whole numbers the same, faster. */
+const ofWhole: Readonly<Record<string, string>> = { fsum: "sum", favg: "avg" };
+
 function singleValues(value: Typed, site: Site): Values {
   const type = value.type === "number" ? "number" : "text";
   const text = textOf(value);
@@ -46,10 +49,13 @@ function singleValues(value: Typed, site: Site): Values {
     type,
     count,
     others: type === "number" ? raw("0") : sql`(${count} - ${site.call(sql`count(${double})`)})`,
-    onNumbers: (name, parameter) =>
-      site.call(
+    onNumbers(name, parameter) {
+      const exact = value.whole && ofWhole[name];
+      if (exact) return sql`CAST(${site.call(sql`${raw(exact)}(${value.sql})`)} AS DOUBLE)`;
+      return site.call(
         parameter === undefined ? sql`${raw(name)}(${double})` : sql`${raw(name)}(${double}, ${parameter})`,
-      ),
+      );
+    },
     sumOfSquares: site.call(sql`fsum(${double} * ${double})`),
     onTexts: (name) => site.call(sql`${raw(name)}(${text})`),
     // Numbers become texts once they are few.

@@ -135,6 +135,28 @@ describe("stats", () => {
     await events.close();
   });
 
+  test("sums and averages of whole numbers in the store are exact, however large these are", async () => {
+    const large = "9007199254740993";
+    const events = await splBench([]);
+    await events.store.write(
+      [large, large, "-4", "null"].map((n, id) => ({
+        id: `e${id}`,
+        index: "main",
+        source: `{"_time":${id},"host":"h${id % 2}","n":${n}}`,
+      })),
+    );
+    const { rows } = await events.search(
+      "search * | stats sum(n) AS sum avg(n) AS avg count(n) AS count by host",
+    );
+    expect(rows).toEqual([
+      { host: "h0", sum: 9007199254740989, avg: 4503599627370494.5, count: 2 },
+      { host: "h1", sum: 9007199254740992, avg: 9007199254740992, count: 1 },
+    ]);
+    const doubled = await events.search("search * | eval n=n*1024 | stats sum(n) AS sum");
+    expect(doubled.rows).toEqual([{ sum: (2 * 9007199254740992 - 4) * 1024 }]);
+    await events.close();
+  });
+
   test("rule 38: percentiles are of the nearest rank, spread of one number is 0", async () => {
     const ten = Array.from({ length: 10 }, (_, n) => ({ n: String(n + 1), many: [n + 1, 100] }));
     expect(
