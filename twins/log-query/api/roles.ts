@@ -1,5 +1,5 @@
 /** The roles of accounts. */
-import type { Entry } from "../output/entry.ts";
+import type { Content, Entry } from "../output/entry.ts";
 import { type RoleRow, rightsOf } from "../world/roles.ts";
 import { systemAcl } from "./acl.ts";
 import type { Call, Viewer } from "./call.ts";
@@ -7,6 +7,37 @@ import { type ObjectDeclaration, objectRoutes } from "./objects.ts";
 import { refused } from "./rest-error.ts";
 
 const roles = ({ twin }: Viewer) => twin.tables.table("roles");
+
+/** What a fresh role of 10.4.2 has beside what is told of it here; none of it narrows anything. */
+const unlimited: Readonly<Record<string, Content>> = {
+  cumulativeRTSrchJobsQuota: 0,
+  cumulativeSrchJobsQuota: 0,
+  defaultApp: "",
+  deleteIndexesAllowed: [],
+  federatedProviders: [],
+  grantable_roles: [],
+  imported_queuedSearchQuota: 0,
+  imported_rtSrchJobsQuota: 0,
+  imported_srchDiskQuota: 0,
+  imported_srchFederatedProvidersAllowed: [],
+  imported_srchFederatedProvidersDefault: [],
+  imported_srchFilter: "",
+  imported_srchIndexesAllowed: ["*"],
+  imported_srchIndexesDefault: [],
+  imported_srchIndexesDisallowed: [],
+  imported_srchTimeEarliest: -1,
+  imported_srchTimeWin: -1,
+  queuedSearchQuota: 0,
+  rtSrchJobsQuota: 0,
+  srchDiskQuota: 100,
+  srchFederatedProvidersAllowed: ["*"],
+  srchFederatedProvidersDefault: ["*"],
+  srchFilter: "",
+  srchIndexesAllowed: ["*", "_*"],
+  srchIndexesDisallowed: [],
+  srchTimeEarliest: -1,
+  srchTimeWin: -1,
+};
 
 function roleEntry(viewer: Viewer, row: RoleRow): Entry {
   const { twin } = viewer;
@@ -21,17 +52,13 @@ function roleEntry(viewer: Viewer, row: RoleRow): Entry {
     acl: { ...systemAcl, removable: true },
     fields: { optional: changeable, required: [], wildcard: [] },
     content: {
+      ...unlimited,
       capabilities: [...capabilities].sort(),
-      defaultApp: "",
       imported_capabilities: [...imported.capabilities].sort(),
       imported_roles,
       imported_srchJobsQuota: imported_roles.length === 0 ? 0 : imported.srchJobsQuota,
-      srchFilter: "",
-      srchIndexesAllowed: ["*", "_*"],
       srchIndexesDefault: [twin.index],
-      srchIndexesDisallowed: [],
       srchJobsQuota: srch_jobs_quota,
-      srchTimeWin: -1,
     },
   };
 }

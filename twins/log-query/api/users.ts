@@ -16,8 +16,11 @@ const PATH = "/authentication/users";
 const preferences: Readonly<Record<string, Content>> = {
   defaultAppIsUserOverride: false,
   defaultAppSourceRole: "system",
+  display_new_search_banner: null,
   lang: "",
+  last_successful_login: 0,
   "locked-out": false,
+  olly_org: "",
   restart_background_jobs: null,
   search_assistant: "compact",
   search_auto_format: false,

@@ -19,6 +19,45 @@ const rows = async (table: string) =>
   (await splunk.control("GET", `/data?entity_type=${table}&limit=1000`)).body.rows;
 const names = (collection: { list(): { name: string }[] }) => collection.list().map(({ name }) => name);
 
+test("every collection that the client offers answers, and what the rest of it asks for is told", async () => {
+  const namespace = { owner: "nobody", app: "search" };
+  const offered = {
+    apps: await service.apps().fetch(),
+    configurations: await service.configurations(namespace).fetch(),
+    dataModels: await service.dataModels().fetch(),
+    firedAlertGroups: await service.firedAlertGroups(namespace).fetch(),
+    indexes: await service.indexes().fetch(),
+    jobs: await service.jobs().fetch(),
+    savedSearches: await service.savedSearches(namespace).fetch(),
+    storagePasswords: await service.storagePasswords(namespace).fetch(),
+    users: await service.users().fetch(),
+    views: await service.views(namespace).fetch(),
+  };
+  const counts = Object.entries(offered).map(([name, collection]) => [name, collection.list().length > 0]);
+  expect(Object.fromEntries(counts)).toEqual({
+    apps: true,
+    configurations: true,
+    dataModels: false,
+    firedAlertGroups: true,
+    indexes: true,
+    jobs: false,
+    savedSearches: true,
+    storagePasswords: false,
+    users: true,
+    views: false,
+  });
+  expect((await service.currentUser()).properties()).toMatchObject({
+    username: "admin",
+    defaultApp: "search",
+  });
+  expect((await service.serverInfo()).properties()).toMatchObject({ serverName: "splunk" });
+  expect((await service.parse("search x | head 1")).commands).toHaveLength(2);
+  await service.log({ level: "error", code: 7 }, { sourcetype: "_json" });
+  const [found] = (await service.oneshotSearch("search level=error code=7", { output_mode: "json" })).results;
+  expect(found).toMatchObject({ sourcetype: "_json", source: "http-simple" });
+  expect(JSON.stringify(await service.typeahead("level=", 5))).toContain("level=");
+});
+
 test("apps are made, changed, switched off and removed; those of the product stay", async () => {
   const apps = service.apps();
   const app = await apps.create({ name: "shop", label: "Shop", visible: true, template: "barebones" });
