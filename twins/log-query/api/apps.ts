@@ -5,6 +5,7 @@ import type { AppRow } from "../world/conf-tables.ts";
 import { systemAcl } from "./acl.ts";
 import type { Call, Viewer } from "./call.ts";
 import { askedEntry, singleResponse } from "./collection.ts";
+import { defined } from "./defined.ts";
 import { type ObjectDeclaration, objectRoutes } from "./objects.ts";
 import { refused } from "./rest-error.ts";
 import { route } from "./route.ts";
@@ -63,10 +64,14 @@ const apps = ({ twin }: Viewer) => twin.tables.table("apps");
 
 /** What a request says of an app, as the row has it. */
 function changesOf({ arguments: given }: Call) {
-  const flag = (name: string) => (given.has(name) ? given.flag(name, false) : undefined);
-  const texts = ["author", "description", "label", "version"].map((name) => [name, given.get(name)]);
-  const flags = ["configured", "visible"].map((name) => [name, flag(name)]);
-  return Object.fromEntries([...texts, ...flags].filter(([, value]) => value !== undefined));
+  return defined({
+    author: given.get("author"),
+    description: given.get("description"),
+    label: given.get("label"),
+    version: given.get("version"),
+    configured: given.givenFlag("configured"),
+    visible: given.givenFlag("visible"),
+  });
 }
 
 const setDisabled =

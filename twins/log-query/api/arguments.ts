@@ -59,6 +59,17 @@ export class Arguments {
     throw refused(400, `Invalid value "${value}" for argument "${name}".`);
   }
 
+  /** As `flag`; `undefined` when it is not given. @throws RestError 400 */
+  givenFlag(name: string): boolean | undefined {
+    return this.has(name) ? this.flag(name, false) : undefined;
+  }
+
+  /** What is given one by one, or apart by commas; `undefined` when nothing is. */
+  list(name: string): string[] | undefined {
+    if (!this.has(name)) return undefined;
+    return this.all(name).flatMap((text) => text.split(",").flatMap((one) => one.trim() || []));
+  }
+
   /** As a job keeps them: repeated ones are lists. */
   plain(): Record<string, string | string[]> {
     return Object.fromEntries(

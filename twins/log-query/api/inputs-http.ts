@@ -6,6 +6,7 @@ import type { HecTokenRow } from "../world/collector-tables.ts";
 import { systemAcl } from "./acl.ts";
 import type { Call, Viewer } from "./call.ts";
 import { singleResponse } from "./collection.ts";
+import { defined } from "./defined.ts";
 import { givenSettings, type ObjectDeclaration, objectRoutes } from "./objects.ts";
 import { refused } from "./rest-error.ts";
 import { route } from "./route.ts";
@@ -66,24 +67,19 @@ function tokenEntry({ twin }: Viewer, row: HecTokenRow): Entry {
 /** What a request says of a token, as the row has it. @throws RestError 400 for a token that another input has */
 function changesOf(call: Call, name: string) {
   const given = call.arguments;
-  const text = (argument: string) => given.get(argument);
-  const flag = (argument: string) => (given.has(argument) ? given.flag(argument, false) : undefined);
   const token = given.text("token");
-  const changes = {
-    description: text("description"),
+  return defined({
+    description: given.get("description"),
     host: given.text("host"),
     index: given.text("index"),
-    indexes: text("indexes")
-      ?.split(",")
-      .flatMap((one) => one.trim() || []),
-    source: text("source"),
-    sourcetype: text("sourcetype"),
-    disabled: flag("disabled"),
-    use_ack: flag("useACK"),
-    allow_query_string_auth: flag("allowQueryStringAuth"),
+    indexes: given.list("indexes"),
+    source: given.get("source"),
+    sourcetype: given.get("sourcetype"),
+    disabled: given.givenFlag("disabled"),
+    use_ack: given.givenFlag("useACK"),
+    allow_query_string_auth: given.givenFlag("allowQueryStringAuth"),
     token_sha256: token === undefined ? undefined : digestOf(call, name, token),
-  };
-  return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
+  });
 }
 
 function digestOf(call: Call, name: string, token: string): string {

@@ -3,6 +3,7 @@ import type { Content, Entry } from "../output/entry.ts";
 import { type RoleRow, rightsOf } from "../world/roles.ts";
 import { systemAcl } from "./acl.ts";
 import type { Call, Viewer } from "./call.ts";
+import { defined } from "./defined.ts";
 import { type ObjectDeclaration, objectRoutes } from "./objects.ts";
 import { refused } from "./rest-error.ts";
 
@@ -68,16 +69,11 @@ const changeable = ["capabilities", "defaultApp", "imported_roles", "srchJobsQuo
 
 /** What a request says of a role, as the row has it. */
 function changesOf({ arguments: given }: Call) {
-  const list = (name: string) => {
-    if (!given.has(name)) return undefined;
-    return given.all(name).flatMap((text) => text.split(",").flatMap((one) => one.trim() || []));
-  };
-  const changes = {
-    capabilities: list("capabilities"),
-    imported_roles: list("imported_roles"),
+  return defined({
+    capabilities: given.list("capabilities"),
+    imported_roles: given.list("imported_roles"),
     srch_jobs_quota: given.has("srchJobsQuota") ? given.integer("srchJobsQuota", 0) : undefined,
-  };
-  return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
+  });
 }
 
 export const roleCollection: ObjectDeclaration = {

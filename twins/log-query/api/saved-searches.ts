@@ -13,6 +13,7 @@ import type { SavedSearchRow } from "../world/tables.ts";
 import { aclOf, addressOf, isVisible, newBelonging } from "./belonging.ts";
 import type { Call, Viewer } from "./call.ts";
 import { type Collection, feedOf, listed, singleResponse } from "./collection.ts";
+import { defined } from "./defined.ts";
 import { checkArguments, feedResponse, pageArguments, pageOf } from "./entries.ts";
 import { type RestError, refused } from "./rest-error.ts";
 import { checkCapability, checkWrite } from "./rights.ts";
@@ -152,19 +153,14 @@ function changesOf(call: Call, row: { search: string; settings: Record<string, s
     settings,
     ...defined({
       description: text("description"),
-      disabled: given.has("disabled") ? given.flag("disabled", false) : undefined,
-      is_scheduled: given.has("is_scheduled") ? given.flag("is_scheduled", false) : undefined,
+      disabled: given.givenFlag("disabled"),
+      is_scheduled: given.givenFlag("is_scheduled"),
       cron_schedule: cron,
       earliest_time: text("dispatch.earliest_time"),
       latest_time: text("dispatch.latest_time"),
     }),
     updated_at: new Date(call.twin.clock.now()).toISOString(),
   };
-}
-
-function defined<Members extends Record<string, unknown>>(members: Members): Partial<Members> {
-  const kept = Object.entries(members).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(kept) as Partial<Members>;
 }
 
 export const savedSearchOperations = [

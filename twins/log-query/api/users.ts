@@ -5,6 +5,7 @@ import type { UserRow } from "../world/tables.ts";
 import { systemAcl } from "./acl.ts";
 import { type Call, userOf, type Viewer } from "./call.ts";
 import { singleResponse } from "./collection.ts";
+import { defined } from "./defined.ts";
 import { type ObjectDeclaration, objectRoutes } from "./objects.ts";
 import { refused } from "./rest-error.ts";
 import { may, rightsOfUser } from "./rights.ts";
@@ -71,20 +72,18 @@ function userEntry(viewer: Viewer, user: UserRow, path: string): Entry {
 const users = ({ twin }: Viewer) => twin.tables.table("users");
 
 /** What a request says of an account, as the row has it. @throws RestError 400 */
-function changesOf(call: Call) {
-  const given = call.arguments;
-  const roles = given.all("roles").flatMap((role) => role.split(",").flatMap((one) => one.trim() || []));
-  const unknown = roles.find((role) => !call.twin.tables.table("roles").get(role));
+function changesOf({ twin, arguments: given }: Call) {
+  const roles = given.list("roles");
+  const unknown = roles?.find((role) => !twin.tables.table("roles").get(role));
   if (unknown !== undefined) throw refused(400, `Role=${unknown} does not exist.`);
   const password = given.text("password");
-  const changes = {
+  return defined({
     email: given.get("email"),
     realname: given.get("realname"),
     default_app: given.text("defaultApp"),
-    roles: roles.length > 0 ? roles : undefined,
+    roles: roles?.length === 0 ? undefined : roles,
     password_sha256: password === undefined ? undefined : sha256(password),
-  };
-  return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
+  });
 }
 
 export const userCollection: ObjectDeclaration = {
