@@ -92,12 +92,20 @@ const entries: readonly Entry[] = [
       if (typeof digits.constant === "number" && digits.constant < 0) use.fail();
       const places = sql`CAST(greatest(${whole(numeric(digits, use))}, 0) AS INTEGER)`;
       const rounded = sql`round(${x}, ${places})`;
-      const shown = withPlaces(rounded, sql`nullif(${places}, 0)`);
+      const known = constantPlaces(digits);
+      const shown = withPlaces(rounded, known ?? sql`nullif(${places}, 0)`);
       const precision = fieldPrecision({ type: "text", multi: false, sql: shown });
       return { ...number(rounded), shown, precision };
     },
   },
 ];
+
+/** From 1 to 15, when they are the same in every row. */
+function constantPlaces({ constant }: Value): number | undefined {
+  const isPlaces =
+    typeof constant === "number" && Number.isInteger(constant) && constant >= 1 && constant <= 15;
+  return isPlaces ? constant : undefined;
+}
 
 /** NULL for what is no number. */
 function finite(value: Sql): Sql {

@@ -1,6 +1,6 @@
 /** Date and time functions. */
 import { findTimeZone } from "../../../../datasets/dates/time-zone.ts";
-import { raw, sql } from "../../../../datasets/sql.ts";
+import { sql } from "../../../../datasets/sql.ts";
 import { defineRowFunction } from "../../../../datasets/store/program-functions.ts";
 import { parseRelativeTime, relativeTime } from "../../time/relative-time.ts";
 import { formatAnySql, formatTimeSql } from "../../time/strftime-sql.ts";
@@ -31,7 +31,7 @@ function toMicroseconds(value: Value): Value {
   const shown =
     typeof value.constant === "number"
       ? sql`CAST(${value.constant.toFixed(6)} AS VARCHAR)`
-      : withPlaces(value.sql, raw("6"));
+      : withPlaces(value.sql, 6);
   return { ...value, shown, precision: fieldPrecision({ type: "text", multi: false, sql: shown }) };
 }
 
