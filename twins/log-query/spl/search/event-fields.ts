@@ -3,7 +3,7 @@ import { columnOf, type Field, type FieldCatalog } from "../../../datasets/field
 import { identifier, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { SERVER_NAME } from "../../product.ts";
 import type { Output } from "../relation.ts";
-import { eachOf, type Typed, textOf } from "../typed.ts";
+import { bound, eachOf, type Typed, textOf } from "../typed.ts";
 
 /** What events that say nothing of it are said to come from. */
 const DEFAULT_SOURCE = "dataset";
@@ -128,11 +128,23 @@ function writtenTime(name: string, column: Sql): Sql {
   return sql`CASE WHEN ${column} IS NOT NULL THEN coalesce(${pieces}${isoTime(column)}) END`;
 }
 
+/** As a rule thirty marks stand in so many characters: then no more of them are looked at. */
+const PUNCTUATED = 128;
+
 /** The first thirty marks of the first line: blanks as `_`, tabs as `t`; a hyphen within a word is none. */
 function punctuation(text: Sql): Sql {
+  const beginning = raw(String(PUNCTUATED));
+  return bound(marks(sql`left(${text}, ${beginning})`), (first) => {
+    const isEnough = sql`length(${first}) >= 30 OR strlen(${text}) <= ${beginning}`;
+    return sql`left(CASE WHEN ${isEnough} THEN ${first} ELSE ${marks(text)} END, 30)`;
+  });
+}
+
+/** What a mark is depends on what stands before it alone, so that the marks of a text begin with those of its beginning. */
+function marks(text: Sql): Sql {
   const line = sql`regexp_extract(${text}, '^[^\\r\\n]*')`;
-  const marks = sql`regexp_replace(regexp_replace(${line}, '([A-Za-z0-9])-', '\\1', 'g'), '[^-,;#$%&+./:=?@\\\\''|*"(){}<>^!\\[\\] \\t]+', '', 'g')`;
-  return sql`left(translate(${marks}, ' ' || chr(9), '_t'), 30)`;
+  const found = sql`regexp_replace(regexp_replace(${line}, '([A-Za-z0-9])-', '\\1', 'g'), '[^-,;#$%&+./:=?@\\\\''|*"(){}<>^!\\[\\] \\t]+', '', 'g')`;
+  return sql`translate(${found}, ' ' || chr(9), '_t')`;
 }
 
 function datePieces(at: Sql): [string, Typed][] {

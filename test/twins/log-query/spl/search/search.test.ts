@@ -53,6 +53,32 @@ test("rule 71: every event has the default fields", async () => {
   expect(own.rows).toMatchObject([{ n: 4, host: "web-1", _raw: "err=5 path=/var/log/foo error_code" }]);
 });
 
+test("rule 71: punct is the first thirty marks of the first line, wherever they stand", async () => {
+  const long = "word ".repeat(40);
+  const lines = [
+    "a-b -c\td, e; (f) é/ü\nsecond, line",
+    `${long}a-b: -c`,
+    `${"x".repeat(127)}-y--z`,
+    `${"é".repeat(127)}-y`,
+    `${"x".repeat(127)}\n, next`,
+    `${"a.".repeat(200)}`,
+  ];
+  const punctuated = await splBench(lines.map((_raw, n) => ({ n, _raw })));
+  try {
+    const { rows } = await punctuated.search("search * | sort n | table punct");
+    expect(rows.map(({ punct }) => punct)).toEqual([
+      "_-t,_;_()_/",
+      "_".repeat(30),
+      "-",
+      "-",
+      "",
+      ".".repeat(30),
+    ]);
+  } finally {
+    await punctuated.close();
+  }
+});
+
 test("rule 4: != finds those alone that have the field, NOT finds the others too", async () => {
   expect(await found("level!=error")).toEqual([2, 3]);
   expect(await found("NOT level=error")).toEqual([4, 2, 3]);
