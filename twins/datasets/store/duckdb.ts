@@ -6,7 +6,6 @@ import {
   type DuckDBConnection,
   DuckDBDecimalValue,
   DuckDBListValue,
-  type DuckDBMaterializedResult,
   DuckDBTimestampValue,
   type DuckDBType,
   type DuckDBValue,
@@ -16,20 +15,12 @@ import {
 } from "@duckdb/node-api";
 import type { Sql, SqlValue } from "../sql.ts";
 import type { QueryResult, ResultValue } from "./log-store.ts";
+import { rowsOf } from "./result-rows.ts";
 
 /** Runs one statement. */
 export async function read(connection: DuckDBConnection, statement: Sql): Promise<QueryResult> {
   const result = await connection.run(statement.text, [...statement.values], statement.values.map(typeOf));
-  return { columns: result.columnNames(), rows: rowsOf(result) };
-}
-
-/** All rows of a result. It is in memory as a whole, so that nobody need wait for its parts one by one. */
-export function rowsOf(result: DuckDBMaterializedResult): ResultValue[][] {
-  const rows: ResultValue[][] = [];
-  for (let number = 0; number < result.chunkCount; number++) {
-    for (const row of result.getChunk(number).getRows()) rows.push(row.map(plain));
-  }
-  return rows;
+  return { columns: result.columnNames(), rows: await rowsOf(result) };
 }
 
 /** What a value is bound as. */

@@ -4,8 +4,9 @@
  */
 import { type DuckDBConnection, type DuckDBPreparedStatement, StatementType } from "@duckdb/node-api";
 import type { Sql } from "../sql.ts";
-import { rowsOf, typeOf } from "./duckdb.ts";
+import { typeOf } from "./duckdb.ts";
 import type { QueryResult } from "./log-store.ts";
+import { rowsOf } from "./result-rows.ts";
 
 /** How many statements are kept, and how long their texts may be. */
 const MOST_KEPT = 32;
@@ -33,7 +34,7 @@ export class Reader {
       prepared.bind([...values], values.map(typeOf));
       const result = await prepared.run();
       kept = text.length <= LONGEST_KEPT;
-      return { columns: result.columnNames(), rows: rowsOf(result) };
+      return { columns: result.columnNames(), rows: await rowsOf(result) };
     } finally {
       if (kept) this.#keep(text, prepared);
       else prepared.destroySync();

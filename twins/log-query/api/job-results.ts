@@ -2,6 +2,7 @@
 import type { VendorResponse } from "../../sandbox/operation.ts";
 import type { Job } from "../jobs/job.ts";
 import { previewOf } from "../jobs/preview.ts";
+import { manyEvents } from "../jobs/search-results.ts";
 import { relationWithin, rowsWithin } from "../jobs/time-range.ts";
 import { feedXml } from "../output/entry.ts";
 import { bodyOf } from "../output/pieces.ts";
@@ -92,18 +93,20 @@ async function foundBy(call: Call, job: Job, of: ResultsKind): Promise<Found | u
   switch (of) {
     case "results": {
       if (!job.isOver || job.rows === undefined) return undefined;
-      return { rows: job.rows, isEvents: job.isEvents, preview: false };
+      return { rows: job.rows, isEvents: job.isEvents, preview: false, relation: manyEvents(job) };
     }
     case "results_preview": {
       const preview = !job.isOver;
       if (preview && job.previews === false) return undefined;
       const rows = await job.preview(PREVIEW_ROWS);
-      if (!preview || job.isEvents || rows.rows.length > 0) return { rows, isEvents: job.isEvents, preview };
+      if (!preview || job.isEvents || rows.rows.length > 0) {
+        return { rows, isEvents: job.isEvents, preview, relation: manyEvents(job) };
+      }
       return { ...(await previewOf(job, PREVIEW_EVENTS, PREVIEW_ROWS, call.request.signal)), preview };
     }
     case "events": {
       if (!job.isOver) return undefined;
-      return { rows: await eventsOf(call, job), isEvents: true, preview: false };
+      return { ...(await eventsOf(call, job)), isEvents: true, preview: false };
     }
   }
 }
@@ -114,16 +117,21 @@ const PREVIEW_EVENTS = 10_000;
 const noRows: Rows = { fields: [], rows: [] };
 
 /** The events before any transforming command, of the time that is asked for; they are read when they are asked for. */
-async function eventsOf(call: Call, job: Job): Promise<Rows> {
+async function eventsOf(call: Call, job: Job): Promise<Pick<Found, "rows" | "relation" | "firstRow">> {
   const range = readRange(call, job.request.nowMs ?? job.createdMs);
-  if (job.isEvents && job.rows) return rowsWithin(job.rows, range);
-  if (job.events === undefined || !job.keepsEvents) return noRows;
+  if (job.isEvents && job.rows) {
+    const many = manyEvents(job);
+    return { rows: rowsWithin(job.rows, range), relation: many && relationWithin(many, range) };
+  }
+  if (job.events === undefined || !job.keepsEvents) return { rows: noRows };
+  const events = relationWithin(job.events, range);
+  const { count, offset, search } = readResultArguments(call);
+  if (search !== undefined) return { rows: noRows, relation: limited(events, MOST_ROWS) };
   const context = await job.reopened(call.request.signal);
-  const { count, offset } = readResultArguments(call);
-  // What comes behind the page need not be read; a search over the events, and a page from the end, need all of it.
-  const needed = count === 0 || offset < 0 || call.arguments.text("search") ? MOST_ROWS : offset + count;
-  const most = Math.min(MOST_ROWS, needed);
-  return context.run(limited(relationWithin(job.events, range), most), most);
+  // What is before the page and behind it need not be read; to count from the end, all of it.
+  if (offset < 0) return { rows: await context.run(limited(events, MOST_ROWS), MOST_ROWS) };
+  const most = Math.max(0, Math.min(count === 0 ? MOST_ROWS : count, MOST_ROWS - offset));
+  return { rows: await context.run(limited(events, most, offset), most), firstRow: offset };
 }
 
 /** Results as entries of a feed. */

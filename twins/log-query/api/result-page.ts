@@ -13,6 +13,8 @@ import { timeWriter } from "./time-format.ts";
 
 export interface Found extends Results {
   readonly preview: boolean;
+  /** When the rows are those of the page alone: the number of the first among all. */
+  readonly firstRow?: number;
 }
 
 /** @throws SplError of a search over the results */
@@ -28,8 +30,9 @@ export async function resultPage(
       ? { rows: found.rows, pipeline: job.pipeline }
       : await searchResults(job, found, search, call.request.signal);
   const total = rows.rows.length;
-  const { from, to } = pageBounds(wanted, total);
-  const page = rows.rows.slice(from, to);
+  const isPage = found.firstRow !== undefined && search === undefined;
+  const { from, to } = isPage ? { from: found.firstRow ?? 0, to: total } : pageBounds(wanted, total);
+  const page = isPage ? rows.rows : rows.rows.slice(from, to);
   const time = timeWriter(wanted.timeFormat, call.twin.timeZone);
   const fields = columnsOf(rows.fields, { time, maxLines: wanted.maxLines });
   const columns = total === 0 ? [] : withInternals(fields, rows, found.isEvents, pipeline);

@@ -116,6 +116,11 @@ export class Job {
     return this.#rows;
   }
 
+  /** What gives the result; absent until the search is compiled. */
+  get result(): Relation | undefined {
+    return this.#compiled?.result;
+  }
+
   /** Whether the result's rows are events. */
   get isEvents(): boolean {
     return this.#compiled?.result.kind === "events";
