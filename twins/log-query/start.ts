@@ -26,7 +26,7 @@ export async function startLogQueryTwin(
     opened: () => store.opened,
     index,
     clock,
-    jobResults: (job) => jobs.results(job),
+    jobResults: (job, which, user) => jobs.results(job, which, user),
     rest: (path, _args, user) => restRows(twin, path, user),
   });
   const jobs = new JobBook({ tables, clock, knowledge, store: store.open, timeZone: time_zone, log });

@@ -1,5 +1,8 @@
 /** The jobs of a twin: those of its rows. A row that goes ends its search; a row that came from a snapshot is searched again. */
+import type { JobArtifact } from "../spl/knowledge.ts";
+import { limited } from "../spl/relation.ts";
 import type { Rows } from "../spl/rows.ts";
+import { rightsOf } from "../world/roles.ts";
 import type { JobRow } from "../world/tables.ts";
 import { Job, type JobParts } from "./job.ts";
 import { DEFAULT_TTL_S, type JobRequest } from "./job-request.ts";
@@ -105,11 +108,30 @@ export class JobBook {
     this.#parts.tables.table("jobs").remove(sid);
   }
 
-  /** Rows of a finished job, or of the latest of a saved search (`owner:app:name`). */
-  async results(name: string): Promise<Rows | undefined> {
-    const job = this.find(name) ?? this.#latestOf(name);
-    await job?.done;
-    return job?.rows;
+  /**
+   * Rows of a finished job, or of one of a saved search (`owner:app:name`), the latest first.
+   * @param user who wants them: others' jobs there are for administrators alone
+   */
+  async results(
+    name: string,
+    { offset, part }: JobArtifact = { offset: 0, part: "results" },
+    user?: string,
+  ): Promise<Rows | undefined> {
+    const job = this.find(name) ?? this.#ofSaved(name)[offset];
+    if (job === undefined || (user !== undefined && !this.#mayRead(user, job))) return undefined;
+    await job.done;
+    if (part === "results" || job.isEvents || job.rows === undefined) return job.rows;
+    if (job.events === undefined || !job.keepsEvents) return { fields: [], rows: [] };
+    const { maxCount } = job.request;
+    const context = await job.reopened(new AbortController().signal);
+    return context.run(limited(job.events, maxCount), maxCount);
+  }
+
+  #mayRead(user: string, { request }: Job): boolean {
+    if (request.owner === user) return true;
+    const { tables } = this.#parts;
+    const roles = tables.table("users").get(user)?.roles ?? [];
+    return rightsOf(roles, (role) => tables.table("roles").get(role)).capabilities.has("admin_all_objects");
   }
 
   /** Ends everything. */
@@ -149,10 +171,10 @@ export class JobBook {
     return job;
   }
 
-  #latestOf(name: string): Job | undefined {
+  #ofSaved(name: string): Job[] {
     const [owner, app, ...rest] = name.split(":");
     const saved = rest.join(":");
-    return this.list().find(({ row, request }) => {
+    return this.list().filter(({ row, request }) => {
       if (request.savedSearch === undefined || row?.state !== "DONE") return false;
       return (
         request.savedSearch === saved && request.app === app && (owner === "-" || request.owner === owner)

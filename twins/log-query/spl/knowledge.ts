@@ -79,8 +79,11 @@ export interface Knowledge {
   eventTypes(): readonly string[];
   /** Every data model object of a model; the first is its root. */
   dataModel(name: string): readonly DataModelObject[];
-  /** What a job has found, by its sid, or that of a job of a saved search (`owner:app:name`): the last one by default. */
-  jobResults(job: string, which?: JobArtifact): Promise<Rows | undefined>;
+  /**
+   * What a job has found, by its sid, or that of a job of a saved search (`owner:app:name`): the last one by default.
+   * @param user whose search asks: there are no jobs but those that they may read
+   */
+  jobResults(job: string, which?: JobArtifact, user?: string): Promise<Rows | undefined>;
   /** Entries of one of the twin's own REST collections, for `rest`, all of them. */
   rest(path: string, args: Readonly<Record<string, string>>, user: string): Promise<Rows | undefined>;
   /** Stores events (`collect`, `outputlookup` aside). */

@@ -200,6 +200,36 @@ describe("what belongs to others", () => {
   });
 });
 
+describe("the command loadjob", () => {
+  const loaded = async (who: typeof ann, command: string) => {
+    const answer = await who("POST", JOBS, { search: `| loadjob ${command}`, exec_mode: "oneshot" });
+    return answer.status === 200 ? answer.body.results : answer.body.messages[0].text;
+  };
+
+  test("finds no job of others, unless an administrator searches", async () => {
+    const sid = await started(ann, { search: "search * | stats count" });
+    expect(await loaded(ann, sid)).toEqual([{ count: "1" }]);
+    expect(await loaded(root, sid)).toEqual([{ count: "1" }]);
+    expect(await loaded(bob, sid)).toContain(`Cannot find artifacts for search_id '${sid}'.`);
+  });
+
+  test("shows the events of a report, and a saved search's jobs from the latest on", async () => {
+    const sid = await started(ann, { search: "search * | stats count" });
+    expect(await loaded(ann, `${sid} events=true`)).toMatchObject([{ n: "1" }]);
+    const path = "/servicesNS/root/search/saved/searches";
+    expect((await root("POST", path, { name: "mine", search: "search * | stats count" })).status).toBe(201);
+    for (let run = 0; run < 2; run++) {
+      const { sid: of } = (await root("POST", `${path}/mine/dispatch`)).body;
+      for (let state = ""; state !== "DONE"; )
+        state = (await root("GET", `${JOBS}/${of}`)).body.entry[0].content.dispatchState;
+      await splunk.add({ _id: `more ${run}`, "@timestamp": "2026-01-31T09:00:01Z", n: 2 });
+    }
+    const saved = 'savedsearch="root:search:mine"';
+    expect(await loaded(root, saved)).toEqual([{ count: "2" }]);
+    expect(await loaded(root, `${saved} artifact_offset=1`)).toEqual([{ count: "1" }]);
+  });
+});
+
 describe("the quota of a role", () => {
   test("what is started beyond it waits, and what its client waits for is refused", async () => {
     const release = holdStatements();

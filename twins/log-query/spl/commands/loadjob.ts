@@ -27,7 +27,7 @@ export const loadjob = defineCommand({
   async compile({ sid, savedSearch, events, offset }, _input, context) {
     const job = sid ?? savedSearch ?? "";
     const part = events ? ("events" as const) : ("results" as const);
-    const rows = await context.knowledge.jobResults(job, { offset, part });
+    const rows = await context.knowledge.jobResults(job, { offset, part }, context.user);
     if (rows !== undefined) return relationOf(rows, events ? "events" : "report");
     const message =
       sid === undefined
