@@ -1,6 +1,9 @@
 /** Rows of `chart` and `timechart` in their long form: one for each row and series of the table to be. */
 import { identifier, joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
+import type { ResultValue } from "../../../datasets/store/log-store.ts";
 import type { Relation } from "../relation.ts";
+import type { Rows } from "../rows.ts";
+import { relationOf } from "../rows.ts";
 import type { SearchContext } from "../search-context.ts";
 import { commandError } from "../spl-error.ts";
 import { numberOf, type Typed, textOf } from "../typed.ts";
@@ -61,17 +64,60 @@ export async function longForm(request: SeriesRequest, context: SearchContext): 
   );
   const folds = items.filter((item) => item !== undefined);
   if (folds.length === items.length) return asLong(together(chosen, parts, folds, options));
-  const kept = sql`SELECT DISTINCT "#g1" AS name FROM (${chosen}) AS r WHERE "#kept"`;
-  const column = { name: "name", column: "name", type: "text", multi: false } as const;
-  const { rows } = await context.run(
-    { select: kept, columns: [column], order: [], kind: "report" },
-    MAX_KEPT,
-  );
-  const names = JSON.stringify(rows.map(([name]) => name));
+  const { found, kept } = await partsWith(chosen, parts, aggregations.length, context);
+  const shown = found && relabelled(found, options);
+  if (shown !== undefined) return relationOf(shown);
+  const names = JSON.stringify(kept);
   const isNamed = sql`list_contains(from_json(${names}, '["VARCHAR"]'), ${text})`;
   return asLong(
     await grouped(input, [row, series(label(text, isNamed, options), false)], aggregations, site),
   );
+}
+
+/** Parts that are looked at here; of more, the names of the series alone. */
+const MOST_PARTS = 20_000;
+
+/**
+ * The parts, each with the name of its series and at last whether that is kept, where they are few; and the names of the series that
+ * are kept.
+ */
+async function partsWith(chosen: Sql, parts: Grouped, count: number, context: SearchContext) {
+  const few = { ...parts, aggregates: parts.aggregates.slice(0, count), select: chosen };
+  const kept = { name: "#kept", column: "#kept", type: "number", multi: false } as const;
+  const long = asLong({
+    ...few,
+    select: sql`SELECT * REPLACE (CAST("#kept" AS BIGINT) AS "#kept") FROM (${chosen}) AS r`,
+  });
+  const found = await context.run({ ...long, columns: [...long.columns, kept] }, MOST_PARTS + 1);
+  if (found.rows.length <= MOST_PARTS) {
+    const names = found.rows.flatMap((cells) => (cells.at(-1) === 1 ? [String(cells[1])] : []));
+    return { found, kept: [...new Set(names)] };
+  }
+  const column = { name: "name", column: "name", type: "text", multi: false } as const;
+  const select = sql`SELECT DISTINCT "#g1" AS name FROM (${chosen}) AS r WHERE "#kept"`;
+  const { rows } = await context.run({ select, columns: [column], order: [], kind: "report" }, MAX_KEPT);
+  return { found: undefined, kept: rows.map(([name]) => String(name)) };
+}
+
+/** The parts as they are shown; `undefined` where some of them have to be put together, which their rows alone can be. */
+function relabelled(
+  { fields, rows }: Rows,
+  { useother = true, usenull = true, nullstr = "NULL" }: SeriesOptions,
+): Rows | undefined {
+  const isOther = (cells: readonly ResultValue[]) => cells[1] !== null && cells.at(-1) === 0;
+  const isMissing = (cells: readonly ResultValue[]) => cells[1] === null;
+  const named = rows.filter((cells) => !isOther(cells));
+  const isClear = !usenull || named.every((cells) => cells[1] !== nullstr) || !named.some(isMissing);
+  if ((useother && named.length < rows.length) || !isClear) return undefined;
+  const shown = usenull ? named : named.filter((cells) => !isMissing(cells));
+  return {
+    fields: fields.slice(0, -1),
+    rows: shown.map(([key = null, series = null, ...values]) => [
+      key,
+      series ?? nullstr,
+      ...values.slice(0, -1),
+    ]),
+  };
 }
 
 const MAX_KEPT = 100_000;

@@ -73,6 +73,30 @@ describe("timechart", () => {
     expect(averages).toEqual([{ _time: noon - 3_600, h11: 71.5, OTHER: 32.5, _span: 3_600 }]);
   });
 
+  test("rule 45: of series whose parts cannot be put together, each is the aggregate of all its rows", async () => {
+    const rows = earlier([
+      ...["b", "a", "a", "NULL"].map((host, n) => [60, { host, n, user: `u${n}` }] as const),
+      [60, { n: 9, user: "u9" }],
+      [120, { host: "b", n: 4, user: "u1" }],
+    ]);
+    const cells = async (text: string) => {
+      const found = await bench.searchRows(rows, `timechart span=1h ${text}`);
+      return found.rows.map(({ _time, _span, ...row }) => row);
+    };
+    const [a, b] = [2, 2];
+    expect(await cells("dc(user) by host nullstr=none")).toEqual([{ a, b, NULL: 1, none: 1 }]);
+    // Rows without the field go with a series of the name that they are given.
+    expect(await cells("dc(user) by host")).toEqual([{ a, b, NULL: 2 }]);
+    expect(await cells("dc(user) by host usenull=f")).toEqual([{ a, b, NULL: 1 }]);
+    expect(await cells("limit=2 dc(user) by host nullstr=none")).toEqual([{ a, b, OTHER: 1, none: 1 }]);
+    expect(await cells("limit=2 useother=f dc(user) by host nullstr=none")).toEqual([{ a, b, none: 1 }]);
+    expect(await cells("limit=1 useother=f usenull=f values(user) median(n) by host")).toEqual([
+      { "values(user): a": ["u1", "u2"], "median(n): a": 2 },
+    ]);
+    const { statements } = await bench.searchRows(rows, "timechart span=1h dc(user) by host nullstr=none");
+    expect(statements.filter((text) => text.includes("DISTINCT"))).toHaveLength(1);
+  });
+
   test("rule 46: rows without events are there, with counts of 0; partial=f drops those that are cut", async () => {
     const rows = earlier([
       [10, { v: 3 }],
