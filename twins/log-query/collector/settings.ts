@@ -31,7 +31,19 @@ const MOST_PENDING_OF_CHANNEL = 100_000;
 const MOST_PENDING = 1_000_000;
 const IDLE_S = 600;
 
+/** What was read last, and from which state of the tables: it is asked for by every request. */
+const lastRead = new WeakMap<LogQueryTables, { version: number; settings: CollectorSettings }>();
+
 export function collectorSettings(tables: LogQueryTables): CollectorSettings {
+  const version = tables.stateVersion;
+  const last = lastRead.get(tables);
+  if (last?.version === version) return last.settings;
+  const settings = readSettings(tables);
+  lastRead.set(tables, { version, settings });
+  return settings;
+}
+
+function readSettings(tables: LogQueryTables): CollectorSettings {
   const http = stanza(tables, "inputs/http");
   const limits = stanza(tables, "limits/http_input");
   const atMost = (name: string, most: number) => Math.min(wholeNumber(limits[name], most), most);
