@@ -401,6 +401,8 @@ describe("arguments that do not fit", () => {
     ["mvcount(null())", "The arguments to the 'mvcount' function are invalid."],
     ['sqrt("x")', "The arguments to the 'sqrt' function are invalid."],
     ["sigfig(1.23456,3)", "The arguments to the 'sigfig' function are invalid."],
+    ['sum(1, 2, "3")', "The arguments to the 'sum' function are invalid."],
+    ['avg("somedata", 2)', "The arguments to the 'avg' function are invalid."],
     ["min()", "The arguments to the 'min' function are invalid."],
     ["mvfilter(true())", "The arguments to the 'mvfilter' function are invalid."],
     ["mvfilter(mv=word)", "The arguments to the 'mvfilter' function are invalid."],

@@ -54,7 +54,8 @@ const sum: Entry = {
 };
 
 function ofNumbers(args: readonly Value[], { fail }: Use, aggregate: "list_sum" | "list_avg"): Value {
-  if (args.some((value) => value.type === "boolean")) fail();
+  // A text that is written in the search is refused; one of a field counts where it is a number.
+  if (args.some((value) => value.type === "boolean" || typeof value.constant === "string")) fail();
   const all = allValues(args);
   if (all.isNull) return nothing;
   const numbers = eachOf(
