@@ -6,7 +6,7 @@ import type { SearchExpression, SearchValue } from "../syntax/ast.ts";
 import { textOf } from "../typed.ts";
 import { type Comparison, comparisonMatches, isOneOf } from "./comparisons.ts";
 import type { Decided } from "./sieve.ts";
-import { termMatches } from "./terms.ts";
+import { hasAnyWord, termMatches, wordOf } from "./terms.ts";
 
 /** What is known of parts of an expression without looking at the events. */
 export interface Known {
@@ -63,7 +63,10 @@ function connected(pieces: readonly Sql[], operator: string): Sql {
   return sql`(${joined(pieces, operator)})`;
 }
 
-/** Many values of one field are looked for together: subsearches make thousands of them. */
+/** From how many words on they are looked for together. */
+const MANY_WORDS = 8;
+
+/** Many values of one field, and many words, are looked for together: subsearches make thousands of them. */
 function alternatives(
   operands: readonly SearchExpression[],
   relation: Relation,
@@ -79,9 +82,16 @@ function alternatives(
       else list.push(operand.value);
     }
   }
+  const words = others.filter((operand) => wordOf(operand) !== undefined && !known?.decided.has(operand));
+  const text = columnOf(relation, "_raw");
+  const together = text !== undefined && words.length >= MANY_WORDS ? words : [];
+  const isTogether = new Set(together);
+  const alone = others.filter((operand) => !isTogether.has(operand));
+  const found = together.flatMap((operand) => wordOf(operand) ?? []);
   return [
     ...[...values].map(([field, list]) => sql`(${isOneOf(field, list, relation)})`),
-    ...others.map((operand) => searchFilter(operand, relation, known)),
+    ...(text === undefined || found.length === 0 ? [] : [hasAnyWord(found, textOf(fieldValue(text)))]),
+    ...alone.map((operand) => searchFilter(operand, relation, known)),
   ];
 }
 

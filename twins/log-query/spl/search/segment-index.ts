@@ -55,7 +55,7 @@ export class SegmentIndex {
     const texts = sets.map((set) => sql`hex(CAST(${this.#bits(set)} AS BLOB))`);
     const { rows } = await this.#store.query(sql`SELECT ${joined(texts, ", ")}`);
     return (rows[0] ?? []).map((text) => {
-      const hex = String(text);
+      const hex = typeof text === "string" ? text : "";
       const numbers = numbersIn(hex);
       return numbers === undefined ? { hex } : { rows: numbers };
     });
@@ -133,24 +133,36 @@ export class SegmentIndex {
     return sql`CASE WHEN ${row} < ${raw(String(this.#end))} THEN ${known} ELSE ${elsewise} END`;
   }
 
+  /** The bits of a set; NULL may stand for none. */
   #bits(set: RowSet): Sql {
     switch (set.kind) {
       case "and":
-      case "or":
         return sql`(${joined(
           set.sets.map((one) => this.#bits(one)),
-          set.kind === "and" ? " & " : " | ",
+          " & ",
+        )})`;
+      case "or":
+        return sql`(${joined(
+          set.sets.map((one) => this.#allBits(one)),
+          " | ",
         )})`;
       case "not":
-        return sql`(~${this.#bits(set.set)})`;
+        return sql`(~${this.#allBits(set.set)})`;
       default: {
-        // A whole number of bytes, so that none of them is filled up.
-        const length = Math.ceil(this.#end / 8) * 8;
-        const end = raw(String(this.#end));
-        return sql`coalesce((SELECT bitstring_agg(_row, 0, ${raw(String(length - 1))}) FROM segments WHERE ${segmentsOf(set) ?? raw("false")} AND _row < ${end}),
-          bitstring('0', ${raw(String(length))}))`;
+        const [last, end] = [raw(String(this.#length - 1)), raw(String(this.#end))];
+        return sql`(SELECT bitstring_agg(_row, 0, ${last}) FROM segments WHERE ${segmentsOf(set) ?? raw("false")} AND _row < ${end})`;
       }
     }
+  }
+
+  /** Never NULL; to make bits of nothing takes longer than to look up a word. */
+  #allBits(set: RowSet): Sql {
+    return sql`coalesce(${this.#bits(set)}, bitstring('0', ${raw(String(this.#length))}))`;
+  }
+
+  /** A whole number of bytes, so that none of them is filled up. */
+  get #length(): number {
+    return Math.ceil(this.#end / 8) * 8;
   }
 }
 

@@ -1,6 +1,8 @@
 /** Terms and phrases: what is looked for in the text of an event. */
+import { piecesOf, segmentsSql } from "../../../datasets/segments.ts";
 import { joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import type { SearchExpression } from "../syntax/ast.ts";
+import { eachOf } from "../typed.ts";
 import { quoted, termPattern } from "./term-pattern.ts";
 
 type Term = Pick<Extract<SearchExpression, { node: "term" }>, "value" | "mode">;
@@ -17,6 +19,9 @@ export function termMatches({ value, mode }: Term, text: Sql): Sql {
   const matches = (pattern: string) =>
     sql`regexp_matches(${text}, ${pattern}, ${raw(isCase ? "'s'" : "'si'")})`;
   const isFast = isCase || beginsFast(literals[0] ?? "");
+  const lowerTail = isFast ? tail : termPattern(value.text.toLowerCase(), mode === "term")?.tail;
+  const usually = (before: string) =>
+    isFast ? matches(before + tail) : sql`regexp_matches(lower(${text}), ${before + lowerTail}, 's')`;
   const [longest = ""] = [...literals].sort((a, b) => b.length - a.length);
   const containsIt = isCase
     ? sql`contains(${text}, ${longest})`
@@ -26,10 +31,26 @@ export function termMatches({ value, mode }: Term, text: Sql): Sql {
     const isExact = (!isCase && isFast) || longTail === quoted(longest);
     return isExact ? never(has) : sql`CASE WHEN ${never(has)} THEN ${matches(longTail)} ELSE false END`;
   }
-  const usual = isFast ? ['"', " "].map((before) => sql` WHEN ${matches(before + tail)} THEN true`) : [];
+  const usual = ['"', " "].map((before) => sql` WHEN ${usually(before)} THEN true`);
   const hasLong = sql`(contains(${text}, '%') OR contains(${text}, '--'))`;
   const exactly = sql`${matches(start.any + tail)} OR (${hasLong} AND ${matches(start.long + longTail)})`;
   return sql`CASE WHEN NOT ${never(has)} THEN false${joined(usual, "")} ELSE ${exactly} END`;
+}
+
+/** The word that a term is, if it has no breakers, goes on nowhere, and its case does not count. */
+export function wordOf(expression: SearchExpression): string | undefined {
+  if (expression.node !== "term" || expression.mode === "case") return undefined;
+  const { text } = expression.value;
+  return text === "" || text.includes("*") || piecesOf(text).length > 1 ? undefined : text;
+}
+
+/** Whether a text has one of these words; never NULL. */
+export function hasAnyWord(words: readonly string[], text: Sql): Sql {
+  const wanted = eachOf(
+    sql`from_json(${JSON.stringify(words)}, '["VARCHAR"]')`,
+    (word) => sql`lower(${word})`,
+  );
+  return never(sql`list_has_any(${segmentsSql(text)}, ${wanted})`);
 }
 
 /** Not NULL, but false. */
@@ -42,5 +63,5 @@ function never(condition: Sql): Sql {
  * and `k` the sign of the kelvin.
  */
 function beginsFast(text: string): boolean {
-  return /^[!-~][ -~]/.test(text) && !/[sk]/i.test(text.slice(0, 3));
+  return /^[!-~][ -~]/.test(text) && !/[sk]/i.test(text.slice(0, 2));
 }

@@ -145,6 +145,24 @@ test("what is rare is looked up, what is not is looked for in all events", async
   );
 });
 
+test("hundreds of words are looked for together, in events that the index has and in the others", async () => {
+  const all = [...Array.from({ length: 900 }, (_, n) => `nothing${n}`), "u17", "ERR", "id180", "bar"];
+  const written = all.join(" OR ");
+  const { rows, statements } = await bench.search(`search ${written} | fields id`);
+  const wanted = new Set(["u17", "err", "id180", "bar"]);
+  const expected = events.filter((one) =>
+    JSON.stringify(one)
+      .toLowerCase()
+      .replace(/%20/g, " ")
+      .split(/[^a-z0-9ü]+/)
+      .some((word) => wanted.has(word)),
+  );
+  expect(rows.map(({ id }) => id).sort()).toEqual(expected.map(({ id }) => id).sort());
+  expect(statements.at(-1)?.length).toBeLessThan(20_000);
+  const later = await bench.search(`search * | search ${written} | fields id`);
+  expect(later.rows).toHaveLength(expected.length);
+});
+
 test("what is frequent is found by the index alone, and phrases where their rarer parts are", async () => {
   const many = Array.from({ length: 5000 }, (_, id) => ({
     id: `id${id}`,
