@@ -1,5 +1,6 @@
 /** Requests to the log-query twin, one after another over a kept connection. */
 import { once } from "node:events";
+import { Agent, type IncomingMessage, request } from "node:http";
 import { connect, type Socket } from "node:net";
 import { exchange } from "../calls/tool-load.ts";
 import type { RunningTwin } from "../search/questions.ts";
@@ -41,23 +42,29 @@ export class SplunkClient {
   }
 }
 
+/** One connection, kept: what making one takes is not the search's. */
+const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+
 /** Runs a search whose rows are streamed. @throws Error when it is refused */
 export async function exportSearch({ baseUrl }: RunningTwin, search: string): Promise<Found> {
   const beganAt = performance.now();
-  const response = await fetch(`${baseUrl}/s/dev/splunk/services/search/v2/jobs/export`, {
+  const sending = request(`${baseUrl}/s/dev/splunk/services/search/v2/jobs/export`, {
+    agent,
     method: "POST",
     headers: { authorization: `Bearer ${TOKEN}`, "content-type": "application/x-www-form-urlencoded" },
-    body: new URLSearchParams({ search, output_mode: "json", preview: "0" }).toString(),
   });
+  sending.end(new URLSearchParams({ search, output_mode: "json", preview: "0" }).toString());
+  const [response]: IncomingMessage[] = await once(sending, "response");
+  if (response === undefined) throw new Error("the search was not answered");
   let text = "";
   let firstMs = 0;
-  const decoder = new TextDecoder();
-  for await (const chunk of response.body ?? []) {
-    text += decoder.decode(chunk, { stream: true });
+  response.setEncoding("utf8");
+  for await (const chunk of response) {
+    text += chunk;
     if (firstMs === 0 && text.includes('"result"')) firstMs = performance.now() - beganAt;
   }
   const ms = performance.now() - beganAt;
-  if (!response.ok) throw new Error(`the search was refused: ${text.slice(0, 500)}`);
+  if (response.statusCode !== 200) throw new Error(`the search was refused: ${text.slice(0, 500)}`);
   const lines = text.split("\n").filter((line) => line.trim() !== "");
   const rows = lines.flatMap((line) => {
     const { result } = JSON.parse(line);

@@ -1,7 +1,7 @@
 /** A search whose results are sent as they are written: no job is left to be asked. */
 import { Readable } from "node:stream";
 import type { Job } from "../jobs/job.ts";
-import { inTurns } from "../output/pieces.ts";
+import { bodyOf, inTurns } from "../output/pieces.ts";
 import type { ResultSet } from "../output/result-set.ts";
 import { writeCsv } from "../output/write-csv.ts";
 import { writeJsonLines, writeJsonRowLines } from "../output/write-json-lines.ts";
@@ -42,29 +42,46 @@ async function exported(call: Call) {
     throw failure;
   }
   const writer = writerOf(wanted.mode, markup);
-  const body = Readable.from(written(call, job, wanted, writer), { objectMode: false });
-  body.once("close", leave);
+  const body = wantsPreviews(call, job, wanted)
+    ? Readable.from(withPreviews(call, job, wanted, writer), { objectMode: false })
+    : bodyOf(whole(writer, await resultsOf(call, job, wanted)), LONGEST_WHOLE);
+  if (typeof body === "string") leave();
+  else body.once("close", leave);
   return { status: 200, headers: { "content-type": writer.contentType }, body };
 }
 
+/** Results of a search that is over, and that are no longer than this, go out at once. */
+const LONGEST_WHOLE = 16 * 1024;
+
+function* whole({ begin, write }: Writer, results: ResultSet): Generator<string> {
+  if (begin !== "") yield begin;
+  yield* write(results);
+}
+
 /** Previews, and behind them the results. */
-async function* written(
+async function* withPreviews(
   call: Call,
   job: Job,
   wanted: ResultArguments,
   { begin, write }: Writer,
 ): AsyncGenerator<string> {
   if (begin !== "") yield begin;
-  if (wantsPreviews(call, job, wanted)) {
-    for await (const preview of previews(call, job)) {
-      const whole = { ...wanted, offset: 0, count: 0 };
-      const page = await resultPage(call, job, { ...preview, preview: true }, whole);
-      yield* inTurns(write({ ...page, messages: [] }));
-    }
+  for await (const preview of previews(call, job)) {
+    const page = await resultPage(
+      call,
+      job,
+      { ...preview, preview: true },
+      { ...wanted, offset: 0, count: 0 },
+    );
+    yield* inTurns(write({ ...page, messages: [] }));
   }
   await job.done;
+  yield* inTurns(write(await resultsOf(call, job, wanted)));
+}
+
+function resultsOf(call: Call, job: Job, wanted: ResultArguments): Promise<ResultSet> {
   const found = { rows: job.rows ?? noRows, isEvents: job.isEvents, preview: false };
-  yield* inTurns(write(await resultPage(call, job, found, wanted)));
+  return resultPage(call, job, found, wanted);
 }
 
 const noRows: Rows = { fields: [], rows: [] };
@@ -73,7 +90,7 @@ interface Writer {
   contentType: string;
   /** What stands before everything. */
   begin: string;
-  write(set: ResultSet): Iterator<string>;
+  write(set: ResultSet): Generator<string>;
 }
 
 function writerOf(mode: ResultArguments["mode"], markup: RawMarkup): Writer {

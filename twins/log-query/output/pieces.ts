@@ -15,11 +15,14 @@ export function* rowRanges(rows: number, columns: number): Generator<[from: numb
 /** A body that is longer is sent while it is made. */
 const LONGEST_WHOLE = 512 * 1024;
 
-/** A body of pieces: a text when it is short, else a stream, which makes each piece when it is asked for it. */
-export function bodyOf(pieces: Iterable<string>): string | Readable {
+/**
+ * A body of pieces: a text when it is short, else a stream, which makes each piece when it is asked for it.
+ * @param longest characters of a text
+ */
+export function bodyOf(pieces: Iterable<string>, longest = LONGEST_WHOLE): string | Readable {
   const iterator = pieces[Symbol.iterator]();
   let text = "";
-  while (text.length < LONGEST_WHOLE) {
+  while (text.length < longest) {
     const { done, value } = iterator.next();
     if (done) return text;
     text += value;

@@ -7,6 +7,11 @@ import { expandMacros } from "./syntax/macros.ts";
 import { type FindCommand, parsePipeline } from "./syntax/pipeline.ts";
 import { checkBalance } from "./syntax/text.ts";
 
+/** Searches that come again are not read again, unless they have macros: what these stand for may have changed. */
+const known = new Map<string, Pipeline>();
+const MOST_KNOWN = 200;
+const LONGEST_KNOWN = 2_000;
+
 /**
  * @param text as the REST API takes it: its first word is a command, with or without `|` before it (see `withImplicitSearch`)
  * @param find other commands than those of the registry
@@ -17,7 +22,14 @@ export function parseSearch(
   knowledge: Pick<Knowledge, "macro">,
   find: FindCommand = findCommand,
 ): Pipeline {
+  const isKept = find === findCommand && text.length <= LONGEST_KNOWN && !text.includes("`");
+  const before = isKept ? known.get(text) : undefined;
+  if (before !== undefined) return before;
   const query = expandMacros(text, (name, args) => knowledge.macro(name, args), evaluateMacro);
   checkBalance(query);
-  return parsePipeline(query, { start: 0, end: query.length }, find);
+  const pipeline = parsePipeline(query, { start: 0, end: query.length }, find);
+  if (!isKept) return pipeline;
+  if (known.size >= MOST_KNOWN) known.clear();
+  known.set(text, pipeline);
+  return pipeline;
 }
