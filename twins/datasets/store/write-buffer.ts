@@ -17,8 +17,8 @@ export interface BufferLimit {
   characters: number;
 }
 
-const ENOUGH: BufferLimit = { rows: 4096, characters: 4 << 20 };
-const MOST: BufferLimit = { rows: 12_288, characters: 12 << 20 };
+const ENOUGH: BufferLimit = { rows: 2048, characters: 2 << 20 };
+const MOST: BufferLimit = { rows: 6144, characters: 6 << 20 };
 const LONGEST_MS = 100;
 
 export class WriteBuffer<Row> {

@@ -19,7 +19,7 @@ import { merged, nextMerge, type Run, type RunShape, replaceRuns } from "./sorte
 
 /** Events that wait for their segments, and how many get them at once. */
 const WAITING = 16_384;
-const AT_ONCE = 8192;
+const AT_ONCE = 4096;
 /** How many tables of one size are merged. */
 const FAN_IN = 6;
 

@@ -79,8 +79,8 @@ test("segments of many events are put together again and again, and none is lost
     await store.write(events);
   }
   const tables = sql`SELECT count(*) FROM duckdb_tables() WHERE starts_with(table_name, 'segments_')`;
-  // Of eight tables of 8,192 events six or more have become one; one is there for a dataset.
-  while (Number(await waiting()) >= 16_384 || Number((await store.query(tables)).rows[0]?.[0]) > 4) {
+  // Of sixteen tables of 4,096 events six have become one, and another six; one is there for a dataset.
+  while (Number(await waiting()) >= 16_384 || Number((await store.query(tables)).rows[0]?.[0]) > 8) {
     await store.exclusively(async () => {});
   }
   const known = count - Number(await waiting());
