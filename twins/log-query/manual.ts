@@ -65,7 +65,7 @@ export const logQueryManual: TwinManual = {
     },
     {
       id: "splunk.get-search",
-      text: "A GET launches no search: export, and results with a search over them, are asked for with a POST. The row restmap/global of conf_stanzas with v1APIBlockGETSearchLaunch off lets the first version's GET.",
+      text: "A search over results is asked for with a POST. The row restmap/global of conf_stanzas with v1APIBlockGETSearchLaunch off lets the first version's GET.",
     },
     {
       id: "splunk.previews",

@@ -10,7 +10,6 @@ import { type RawMarkup, RESULTS_DECLARATION, resultsElement } from "../output/w
 import type { Rows } from "../spl/rows.ts";
 import type { Call } from "./call.ts";
 import { previews, untilPreview, wantsPreviews } from "./export-previews.ts";
-import { checkLaunch } from "./get-search.ts";
 import { readJobRequest } from "./job-arguments.ts";
 import { checkJobParameters } from "./job-parameters.ts";
 import { failedJob } from "./job-results.ts";
@@ -29,7 +28,6 @@ async function exported(call: Call) {
   // The search is in `search`, and all of its results are meant unless a number is given.
   const wanted = { ...given, search: undefined, count: call.arguments.integer("count", 0) };
   const markup = markupOf(wanted.segmentation);
-  checkLaunch(call);
   checkJobParameters(call);
   const job = startJobNow(call, readJobRequest(call));
   const leave = () => call.twin.jobs.remove(job.sid);

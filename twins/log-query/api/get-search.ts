@@ -1,9 +1,9 @@
-/** Searches that stand in the address of a GET: the second version takes none, the first when `restmap.conf` lets it. */
+/** Searches over results that stand in the address of a GET: the second version takes none, the first when `restmap.conf` lets it. */
 import { isOn, stanza } from "../conf/stanza.ts";
 import type { Call } from "./call.ts";
 import { RestError } from "./rest-error.ts";
 
-/** Called for what launches a search. @throws RestError 405 */
+/** Called for a page that is to be searched. @throws RestError 405 */
 export function checkLaunch({ request, twin }: Call): void {
   if (request.method !== "GET") return;
   const { v1APIBlockGETSearchLaunch } = stanza(twin.tables, "restmap/global");
