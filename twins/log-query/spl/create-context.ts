@@ -8,7 +8,7 @@ import type { Knowledge } from "./knowledge.ts";
 import { amongFirst, orderClause, type Relation } from "./relation.ts";
 import type { Rows } from "./rows.ts";
 import type { SearchContext, SearchLimits, TimeRange } from "./search-context.ts";
-import type { SearchMessage } from "./spl-error.ts";
+import { beyondMemory, type SearchMessage } from "./spl-error.ts";
 import { countOf, finalized, truncated } from "./subsearch-limit.ts";
 import type { Pipeline } from "./syntax/ast.ts";
 import { renumbered } from "./typed.ts";
@@ -71,10 +71,14 @@ export function createSearchContext(options: ContextOptions): SearchContext {
     );
     options.ran?.(statement.text);
     const { progress } = options;
-    const { rows } = await store.query(statement, {
-      deadlineMs: Math.max(1, deadlineMs),
-      ...(progress === undefined ? {} : { progress }),
-    });
+    const { rows } = await store
+      .query(statement, {
+        deadlineMs: Math.max(1, deadlineMs),
+        ...(progress === undefined ? {} : { progress }),
+      })
+      .catch((error: unknown) => {
+        throw beyondMemory(error) ?? error;
+      });
     return { fields: columns, rows: columns.length === 0 ? rows.map(() => []) : rows };
   };
   const context = (range: TimeRange, savedSearches: readonly string[]): SearchContext => ({

@@ -70,20 +70,23 @@ export interface Carrying {
 
 /** With these values in columns that are carried along. */
 export function carrying(select: Sql, late: Late, values: readonly Sql[]): Carrying {
-  const names = values.map((_, index) => `#carried${late.carried.length + index}`);
+  const names = freeColumns(late, values.length);
   const items = names.map((column, index) => ({ column, value: values[index] ?? raw("NULL") }));
   const of = sql`SELECT ${columnsIfRead(items, [raw("*")])} FROM (${select}) AS r`;
+  return { select: of, values: names.map(identifier), late: alsoCarried(late, of, names) };
+}
+
+/** Names for columns that are to be carried along. */
+export function freeColumns(late: Late, count: number): string[] {
+  return Array.from({ length: count }, (_, index) => `#carried${late.carried.length + index}`);
+}
+
+/** @param of the rows with these columns, too */
+export function alsoCarried(late: Late, of: Sql, names: readonly string[]): Late {
   const found = names.map((column) => ({ column, value: sql`k.${identifier(column)}` }));
-  return {
-    select: of,
-    values: names.map(identifier),
-    late: {
-      of,
-      carried: [...late.carried, ...names],
-      select: (rows) =>
-        sql`SELECT ${columnsIfRead(found, [raw("r.*")])} FROM (${late.select(rows)}) AS r JOIN (${rows}) AS k ON r.${row} = k.${row}`,
-    },
-  };
+  const select = (rows: Sql) =>
+    sql`SELECT ${columnsIfRead(found, [raw("r.*")])} FROM (${late.select(rows)}) AS r JOIN (${rows}) AS k ON r.${row} = k.${row}`;
+  return { of, carried: [...late.carried, ...names], select };
 }
 
 /** A name for what stands in a WITH around another piece of SQL, which may name its own there. */

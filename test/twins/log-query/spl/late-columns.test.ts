@@ -69,9 +69,13 @@ test("eventstats puts the aggregates of a group into each of its events", async 
   expect(newest).toEqual([998, 96]);
 });
 
-test("trendline's simple and weighted averages are of the numbers alone", async () => {
+test("trendline's averages are of the numbers alone", async () => {
   expect(await first("reverse | trendline sma3(n) AS made | where n > 1", 1)).toEqual([[2, 1]]);
   expect(await first("reverse | trendline wma2(n) AS made | where n > 2", 1)).toEqual([[3, 8 / 3]]);
+  expect(await first("reverse | trendline ema3(n) AS made | where n > 1", 2)).toEqual([
+    [2, 1.25],
+    [3, 2.125],
+  ]);
 });
 
 test("filldown of a field looks at that field", async () => {
@@ -131,4 +135,66 @@ test("transaction looks at one event after the other where some lack a field, an
   );
   expect(rows).toMatchObject([{ n: [0, 1, 6, 8], eventcount: 4, half: "even", duration: 8 }]);
   expect(String(rows[0]?._raw)).toMatch(/"n":0,.*"n":1,.*"n":6,.*"n":8,/s);
+});
+
+test("rule 41: a window of streamstats holds the last events of all groups together", async () => {
+  const { rows } = await bench.search(
+    "search index=main k=* | reverse | streamstats window=8 count AS near by k | stats count min(near) max(near) by k | head 2",
+  );
+  expect(rows).toEqual([
+    { k: "k0", count: 8_572, "min(near)": 1, "max(near)": 2 },
+    { k: "k1", count: 8_572, "min(near)": 1, "max(near)": 2 },
+  ]);
+});
+
+test("a search that needs more memory than there is says how much there is, and what to do", async () => {
+  const refused = await bench.refusal("search index=main | stats values(text) AS texts");
+  expect(refused).toMatch(
+    /^The search needs more memory than it may use \(\d+\.\d MiB\)\. .*'fields'.*'head'\.$/,
+  );
+});
+
+const endless = [
+  ...[
+    "delta n",
+    "accum n",
+    "autoregress n",
+    "filldown k",
+    "reverse | streamstats count",
+    "eventstats count by u",
+  ],
+  ...[
+    "streamstats window=100 dc(u) by k",
+    "trendline wma100(n)",
+    "dedup keepevents=t u",
+    "dedup consecutive=t k",
+  ],
+  ...["sort 0 u", "tail 300000", "transaction u", "transaction k u", "mvcombine k", "trendline ema3(n)"],
+].map((commands) => `search index=main | eval i=mvrange(0,12) | mvexpand i | ${commands}`);
+
+let large: ManyEvents;
+
+beforeAll(async () => {
+  large = await manyEvents(EVENTS, "256MB", "disk");
+});
+
+afterAll(() => large?.close());
+
+test.each(endless)("max_time ends it within a second, and so does a cancellation: %s", async (text) => {
+  const limited = await splBench([], { store: large.store, deadlineMs: 60 });
+  const startedAt = performance.now();
+  await expect(limited.search(text)).rejects.toMatchObject({ name: "QueryInterrupted", reason: "deadline" });
+  expect(performance.now() - startedAt).toBeLessThan(1_060);
+
+  const ending = new AbortController();
+  const cancelled = await splBench([], { store: large.store, signal: ending.signal });
+  const search = cancelled.search(text);
+  let endedAt = Number.NaN;
+  const timer = setTimeout(() => {
+    endedAt = performance.now();
+    ending.abort();
+  }, 60);
+  await expect(search).rejects.toMatchObject({ name: "QueryInterrupted", reason: "cancelled" });
+  clearTimeout(timer);
+  expect(performance.now() - endedAt).toBeLessThan(1_000);
 });

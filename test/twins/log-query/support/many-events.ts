@@ -1,4 +1,4 @@
-/** A store of many events that DuckDB itself has made, which is quick. What does not fit in memory fails. */
+/** A store of many events that DuckDB itself has made, which is quick. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -21,13 +21,17 @@ export interface ManyEvents {
  * two have, and `text`, 512 characters that no two have either. The index of words is empty.
  * @param memoryLimit as DuckDB writes it
  */
-export async function manyEvents(count: number, memoryLimit: string): Promise<ManyEvents> {
+export async function manyEvents(
+  count: number,
+  memoryLimit: string,
+  beyondMemory: "fails" | "disk" = "fails",
+): Promise<ManyEvents> {
   const folder = await mkdtemp(path.join(tmpdir(), "offhook-many-events-"));
   const baselineFile = path.join(folder, "baseline.duckdb");
   await writeEvents(baselineFile, count);
   const store = await openLogStore({
     ...{ folder: path.join(folder, "store"), baselineFile, index: "main", memoryLimit },
-    ...{ textIndex: "raw", fitting: "free", beyondMemory: "fails" },
+    ...{ textIndex: "raw", fitting: "free", beyondMemory },
   });
   return {
     store,

@@ -35,6 +35,10 @@ export interface BenchOptions {
   timeZone?: string;
   range?: TimeRange;
   limits?: Partial<SearchLimits>;
+  /** Ends searches; by default nothing does. */
+  signal?: AbortSignal;
+  /** How long a search may take: a minute. */
+  deadlineMs?: number;
 }
 
 export interface SplBench {
@@ -174,8 +178,8 @@ function contextOf(
     sid: "1768478400.1",
     user: "admin",
     app: "search",
-    signal: new AbortController().signal,
-    deadlineMs: 60_000,
+    signal: options.signal ?? new AbortController().signal,
+    deadlineMs: options.deadlineMs ?? 60_000,
     parse: (text) => parseSearch(text, knowledge),
     warn: ({ text }) => messages.push(text),
     ran: (statement) => statements.push(statement),

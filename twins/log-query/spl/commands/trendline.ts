@@ -1,8 +1,9 @@
 /** `trendline`: moving averages of fields, in the order of the rows. */
-import { raw, type Sql, sql } from "../../../datasets/sql.ts";
+import { identifier, raw, type Sql, sql } from "../../../datasets/sql.ts";
+import type { ResultValue } from "../../../datasets/store/log-store.ts";
 import { defineCommand } from "../command.ts";
+import { alsoCarried, freeColumns, lateOf, ROW } from "../late-columns.ts";
 import { columnOf, extend, fieldValue, numbered, type Relation } from "../relation.ts";
-import { relationOf } from "../rows.ts";
 import type { SearchContext } from "../search-context.ts";
 import { commandError } from "../spl-error.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
@@ -20,7 +21,7 @@ interface Trend {
 const minPeriod = 2;
 const maxPeriod = 10_000;
 /** Rows that an exponential average, which SQL has no window for, may have. */
-const maxRows = 200_000;
+const maxRows = 1_000_000;
 
 export const trendline = defineCommand({
   name: "trendline",
@@ -77,24 +78,44 @@ function windowed(number: Sql, { kind, period }: Trend): Sql {
 async function exponential(
   rows: Relation,
   number: Sql,
-  { period, as }: Trend,
+  trend: Trend,
   context: SearchContext,
 ): Promise<Relation> {
-  const value: Typed = { type: "number", multi: false, sql: number };
-  const found = await context.run(extend(rows, new Map([[as, value]])), maxRows + 1);
+  const late = lateOf(rows);
+  const place = late === undefined ? raw('"#order0"') : identifier(ROW);
+  const narrow: Relation = {
+    select: sql`SELECT ${place} AS "#place", ${number} AS "#number", "#order0" FROM (${rows.select}) AS r`,
+    columns: ["#place", "#number"].map((name) => ({ name, column: name, type: "number", multi: false })),
+    order: rows.order,
+    kind: "report",
+  };
+  const found = await context.run(narrow, maxRows + 1);
   if (found.rows.length > maxRows) {
     throw commandError("trendline", `An exponential average is of ${maxRows} rows at most.`, "run");
   }
-  const place = found.fields.findIndex(({ name }) => name === as);
+  const averages = listed(
+    found.rows.map(([one = null]) => one),
+    averaged(found.rows, trend),
+  );
+  const [column = "#average"] = late === undefined ? [] : freeColumns(late, 1);
+  const select = sql`SELECT r.*, p."#average" AS ${identifier(column)} FROM (${rows.select}) AS r JOIN (${averages}) AS p ON r.${place} = p."#place"`;
+  const value: Typed = { type: "number", multi: false, sql: identifier(column) };
+  const placed = late === undefined ? { select } : { select, late: alsoCarried(late, select, [column]) };
+  return extend({ ...rows, ...placed }, new Map([[trend.as, value]]));
+}
+
+function averaged(rows: readonly (readonly ResultValue[])[], { period }: Trend): (number | null)[] {
   const weight = 2 / (period + 1);
   let average: number | undefined;
   let seen = 0;
-  const averaged = found.rows.map((row) => {
-    const next = row[place];
-    if (typeof next !== "number") return row.with(place, null);
+  return rows.map(([, next]) => {
+    if (typeof next !== "number") return null;
     average = average === undefined ? next : weight * next + (1 - weight) * average;
     seen++;
-    return row.with(place, seen < period ? null : average);
+    return seen < period ? null : average;
   });
-  return relationOf({ fields: found.fields, rows: averaged }, rows.kind);
+}
+
+function listed(places: readonly ResultValue[], averages: readonly (number | null)[]): Sql {
+  return sql`SELECT unnest(from_json(${JSON.stringify(places)}, '["BIGINT"]')) AS "#place", unnest(from_json(${JSON.stringify(averages)}, '["DOUBLE"]')) AS "#average"`;
 }

@@ -67,7 +67,7 @@ export function streamWindow(
   if (keys.length === 0 || !global) {
     return { rows: segmented, window: before(sql`${rowNumber} ROWS BETWEEN ${count} PRECEDING`) };
   }
-  const counted = sql`count(*) FILTER (WHERE ${allPresent(keys)}) OVER (PARTITION BY ${segment} ORDER BY ${rowNumber})`;
+  const counted = sql`${countOf(allPresent(keys))} OVER (PARTITION BY ${segment} ORDER BY ${rowNumber} ROWS UNBOUNDED PRECEDING)`;
   const placed = withHidden(segmented, "#place", counted);
   const end = current ? raw("CURRENT ROW") : raw("1 PRECEDING");
   return {
@@ -76,10 +76,15 @@ export function streamWindow(
   };
 }
 
+/** Over a window. DuckDB looks at each row of each window to answer `count(*) FILTER`. */
+function countOf(condition: Sql): Sql {
+  return sql`count(CASE WHEN ${condition} THEN 1 END)`;
+}
+
 /** A counter of the rows so far at which all is forgotten. @param after only from the row after on */
 export function resetCount(condition: Sql, after: boolean): Sql {
   const end = raw(after ? "1 PRECEDING" : "CURRENT ROW");
-  return sql`(count(*) FILTER (WHERE ${condition}) OVER (ORDER BY ${rowNumber} ROWS BETWEEN UNBOUNDED PRECEDING AND ${end}))`;
+  return sql`(${countOf(condition)} OVER (ORDER BY ${rowNumber} ROWS BETWEEN UNBOUNDED PRECEDING AND ${end}))`;
 }
 
 /** The rows with a column that says whether the group is another than that of the row before; rows without group do not count. */
