@@ -66,7 +66,10 @@ export class SegmentIndex {
     const { fields } = this.#store;
     const asked = sets.flatMap((set) => {
       const condition = segmentsOf(set);
-      return condition === undefined || isFrequent(fields, condition, FEW) ? [] : [{ set, condition }];
+      // Each of many words is in an event, as a rule.
+      const isMany = set.kind === "words" && set.words.length > FEW;
+      if (condition === undefined || isMany || isFrequent(fields, condition, FEW)) return [];
+      return [{ set, condition }];
     });
     const found = new Map<RowSet, Found>();
     if (asked.length === 0) return found;
