@@ -7,7 +7,7 @@ import { writeCsv } from "../output/write-csv.ts";
 import { writeJsonLines, writeJsonRowLines } from "../output/write-json-lines.ts";
 import { writeRaw } from "../output/write-raw.ts";
 import { type RawMarkup, RESULTS_DECLARATION, resultsElement } from "../output/write-xml.ts";
-import type { Rows } from "../spl/rows.ts";
+import { emptyRows } from "../spl/rows.ts";
 import type { Call } from "./call.ts";
 import { previews, untilPreview, wantsPreviews } from "./export-previews.ts";
 import { readJobRequest } from "./job-arguments.ts";
@@ -78,11 +78,9 @@ async function* withPreviews(
 }
 
 function resultsOf(call: Call, job: Job, wanted: ResultArguments): Promise<ResultSet> {
-  const found = { rows: job.rows ?? noRows, isEvents: job.isEvents, preview: false };
+  const found = { rows: job.rows ?? emptyRows, isEvents: job.isEvents, preview: false };
   return resultPage(call, job, found, wanted);
 }
-
-const noRows: Rows = { fields: [], rows: [] };
 
 interface Writer {
   contentType: string;

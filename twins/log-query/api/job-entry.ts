@@ -1,7 +1,8 @@
 /** A search job as an entry. */
-import type { Job, JobFigures } from "../jobs/job.ts";
+import { eventCommands } from "../jobs/compile-search.ts";
+import type { JobFigures } from "../jobs/event-figures.ts";
+import type { Job } from "../jobs/job.ts";
 import { DEFAULT_TTL_S, SAVED_TTL_S } from "../jobs/job-request.ts";
-import { eventCommands } from "../jobs/run-search.ts";
 import type { Acl, Content, Entry } from "../output/entry.ts";
 import { isoTime } from "../output/timestamp.ts";
 import { SERVER_NAME } from "../product.ts";

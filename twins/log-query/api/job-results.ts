@@ -9,7 +9,7 @@ import { bodyOf } from "../output/pieces.ts";
 import type { ResultSet } from "../output/result-set.ts";
 import { writeResults } from "../output/write-results.ts";
 import { limited } from "../spl/relation.ts";
-import type { Rows } from "../spl/rows.ts";
+import { emptyRows } from "../spl/rows.ts";
 import type { Call } from "./call.ts";
 import { placeOf } from "./entries.ts";
 import { checkLaunch } from "./get-search.ts";
@@ -41,7 +41,7 @@ export async function oneshotResponse(
   const asked = readResultArguments(call);
   // XML is the usual form of results, Atom that of everything else.
   const mode = call.arguments.text("output_mode") === undefined ? usual : asked.mode;
-  const found = { rows: job.rows ?? noRows, isEvents: job.isEvents, preview: false };
+  const found = { rows: job.rows ?? emptyRows, isEvents: job.isEvents, preview: false };
   const set = await resultPage(call, job, found, { ...asked, search: undefined });
   return written(
     call,
@@ -114,7 +114,6 @@ async function foundBy(call: Call, job: Job, of: ResultsKind): Promise<Found | u
 const PREVIEW_ROWS = 1_000;
 /** The newest events that a report in the making is shown of. */
 const PREVIEW_EVENTS = 10_000;
-const noRows: Rows = { fields: [], rows: [] };
 
 /** The events before any transforming command, of the time that is asked for; they are read when they are asked for. */
 async function eventsOf(call: Call, job: Job): Promise<Pick<Found, "rows" | "relation" | "firstRow">> {
@@ -123,10 +122,10 @@ async function eventsOf(call: Call, job: Job): Promise<Pick<Found, "rows" | "rel
     const many = manyEvents(job);
     return { rows: rowsWithin(job.rows, range), relation: many && relationWithin(many, range) };
   }
-  if (job.events === undefined || !job.keepsEvents) return { rows: noRows };
+  if (job.events === undefined || !job.keepsEvents) return { rows: emptyRows };
   const events = relationWithin(job.events, range);
   const { count, offset, search } = readResultArguments(call);
-  if (search !== undefined) return { rows: noRows, relation: limited(events, MOST_ROWS) };
+  if (search !== undefined) return { rows: emptyRows, relation: limited(events, MOST_ROWS) };
   const context = await job.reopened(call.request.signal);
   // What is before the page and behind it need not be read; to count from the end, all of it.
   if (offset < 0) return { rows: await context.run(limited(events, MOST_ROWS), MOST_ROWS) };

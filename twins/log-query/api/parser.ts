@@ -1,5 +1,5 @@
 /** Reads a search without running it. */
-import { eventCommands } from "../jobs/run-search.ts";
+import { eventCommands } from "../jobs/compile-search.ts";
 import type { Content } from "../output/entry.ts";
 import { DECLARATION, xmlAttribute, xmlText } from "../output/xml.ts";
 import type { BoundCommand } from "../spl/command.ts";

@@ -3,12 +3,32 @@ import { withNeededColumns } from "../../datasets/needed-columns.ts";
 import { identifier, raw, sql } from "../../datasets/sql.ts";
 import type { LogReader, QueryOptions } from "../../datasets/store/log-store.ts";
 import { columnOf, type Relation } from "../spl/relation.ts";
+import type { CompiledSearch } from "./compile-search.ts";
 
 export interface EventFigures {
   count: number;
   /** Seconds since the epoch; absent when there are no events, or they have no time. */
   earliest: number | undefined;
   latest: number | undefined;
+}
+
+export interface JobFigures {
+  /** Of the events before any transforming command. */
+  readonly found: EventFigures;
+  /** Events that the first command found. */
+  readonly scanned: number;
+}
+
+/** `undefined` for a search that has no events. */
+export async function jobFigures(
+  store: LogReader,
+  { events, scanned }: Pick<CompiledSearch, "events" | "scanned">,
+  options: QueryOptions,
+): Promise<JobFigures | undefined> {
+  if (events === undefined || scanned === undefined) return undefined;
+  const found = await eventFigures(store, events, options);
+  const of = scanned.select === events.select ? found : await eventFigures(store, scanned, options);
+  return { found, scanned: of.count };
 }
 
 export async function eventFigures(

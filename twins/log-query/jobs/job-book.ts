@@ -1,7 +1,7 @@
 /** The jobs of a twin: those of its rows. A row that goes ends its search; a row that came from a snapshot is searched again. */
 import type { JobArtifact } from "../spl/knowledge.ts";
 import { limited } from "../spl/relation.ts";
-import type { Rows } from "../spl/rows.ts";
+import { emptyRows, type Rows } from "../spl/rows.ts";
 import { rightsOf } from "../world/roles.ts";
 import type { JobRow } from "../world/tables.ts";
 import { Job, type JobParts } from "./job.ts";
@@ -71,7 +71,7 @@ export class JobBook {
     const row = this.#parts.tables.table("jobs").get(sid);
     if (!row) return undefined;
     const job = this.#live.get(sid) ?? this.#again(row);
-    job.touch();
+    job.attention.draw();
     // The one used last is the last to let go of its results.
     this.#live.delete(sid);
     this.#live.set(sid, job);
@@ -121,7 +121,7 @@ export class JobBook {
     if (job === undefined || (user !== undefined && !this.#mayRead(user, job))) return undefined;
     await job.done;
     if (part === "results" || job.isEvents || job.rows === undefined) return job.rows;
-    if (job.events === undefined || !job.keepsEvents) return { fields: [], rows: [] };
+    if (job.events === undefined || !job.keepsEvents) return emptyRows;
     const { maxCount } = job.request;
     const context = await job.reopened(new AbortController().signal);
     return context.run(limited(job.events, maxCount), maxCount);
@@ -193,7 +193,7 @@ export class JobBook {
   /** Jobs whose time is over are forgotten, and those that nobody asks for; one that is at work is not over. */
   #expire(): void {
     const nowMs = this.#parts.clock.now();
-    for (const [sid, job] of this.#live) if (job.isAbandoned) this.remove(sid);
+    for (const [sid, job] of this.#live) if (job.attention.isLost) this.remove(sid);
     if (nowMs < this.#expiresMs) return;
     let next = Number.POSITIVE_INFINITY;
     for (const { sid, state, expires_at } of this.#parts.tables.table("jobs").all()) {

@@ -2,10 +2,10 @@
 import { limited, noRows } from "../spl/relation.ts";
 import type { Rows } from "../spl/rows.ts";
 import type { Pipeline } from "../spl/syntax/ast.ts";
+import { compileSearch } from "./compile-search.ts";
 import { withAddresses } from "./event-address.ts";
 import type { Job } from "./job.ts";
 import { narrowed } from "./narrowed.ts";
-import { compileSearch } from "./run-search.ts";
 import { withLevel } from "./search-level.ts";
 
 export interface Preview {

@@ -19,6 +19,9 @@ export interface Rows {
   rows: readonly ResultValue[][];
 }
 
+/** No rows, and no fields. */
+export const emptyRows: Rows = { fields: [], rows: [] };
+
 /** The rows as a relation, in their order. They travel as one bound value. */
 export function relationOf(rows: Rows, kind: Relation["kind"] = "report"): Relation {
   const columns = columnsOf(rows);

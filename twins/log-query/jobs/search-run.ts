@@ -1,0 +1,225 @@
+/** A search's work from its turn to its rows: it is compiled and run, and ended early when its owner or a limit wants that. */
+import { performance } from "node:perf_hooks";
+import { type LogStore, QueryInterrupted } from "../../datasets/store/log-store.ts";
+import { createSearchContext } from "../spl/create-context.ts";
+import type { Knowledge } from "../spl/knowledge.ts";
+import { parseSearch } from "../spl/parse-search.ts";
+import { limited } from "../spl/relation.ts";
+import { emptyRows, type Rows } from "../spl/rows.ts";
+import { defaultLimits, type SearchContext } from "../spl/search-context.ts";
+import type { Pipeline } from "../spl/syntax/ast.ts";
+import { type CompiledSearch, compileSearch } from "./compile-search.ts";
+import { withAddresses } from "./event-address.ts";
+import { eventFigures } from "./event-figures.ts";
+import type { JobNotes } from "./job-notes.ts";
+import type { JobOptions } from "./job-options.ts";
+import type { JobRequest } from "./job-request.ts";
+import { narrowed } from "./narrowed.ts";
+import { withLevel } from "./search-level.ts";
+
+/** The longest that a search may take when it sets no limit of its own. */
+export const LONGEST_MS = 600_000;
+/** Rows that a search which is ended early still shows, and how long finding them may take. */
+const EARLY_ROWS = 1_000;
+const EARLY_MS = 5_000;
+
+export interface RunParts {
+  readonly knowledge: Knowledge;
+  store(): Promise<LogStore>;
+  readonly timeZone: string;
+}
+
+/** What is run. */
+export interface JobSearch {
+  readonly sid: string;
+  readonly request: JobRequest;
+  readonly pipeline: Pipeline;
+  readonly createdMs: number;
+  readonly notes: JobNotes;
+  readonly options: JobOptions;
+}
+
+export interface RunWatch {
+  /** The run waits for it before it enters the state. */
+  enter(state: "PARSING" | "RUNNING"): Promise<void>;
+  /** Called before each step, which waits for it. */
+  before(): Promise<void>;
+}
+
+export class SearchRun {
+  /** Seconds that parts of it took, by the names that `performance` has for them. */
+  readonly durations = new Map<string, number>();
+  readonly #parts: RunParts;
+  readonly #search: JobSearch;
+  readonly #ending = new AbortController();
+  #finalized = false;
+  #context: SearchContext | undefined;
+  #compiled: CompiledSearch | undefined;
+  /** Of the statement that runs. */
+  #progress = 0;
+  /** When it had its turn, by the process's own clock; absent while it waits. */
+  #startedAt: number | undefined;
+
+  constructor(parts: RunParts, search: JobSearch) {
+    this.#parts = parts;
+    this.#search = search;
+  }
+
+  /** Aborts when it is to end before its time. */
+  get signal(): AbortSignal {
+    return this.#ending.signal;
+  }
+
+  /** Whether it ends, or has ended, with the rows that it had by then. */
+  get finalized(): boolean {
+    return this.#finalized;
+  }
+
+  /** What gives the rows; absent until the search is compiled. */
+  get compiled(): CompiledSearch | undefined {
+    return this.#compiled;
+  }
+
+  /** How much of it is done, from 0 to less than 1. */
+  get progress(): number {
+    return Math.min(0.99, Math.round(this.#progress * 100_000) / 100_000);
+  }
+
+  /** Seconds since it had its turn, to the millisecond. */
+  get elapsedS(): number {
+    return this.#startedAt === undefined ? 0 : Math.round(performance.now() - this.#startedAt) / 1000;
+  }
+
+  /** Ends it with the rows it has. */
+  finalize(): void {
+    this.#finalized = true;
+    this.#ending.abort();
+  }
+
+  /** Ends it for good. */
+  cancel(): void {
+    this.#ending.abort();
+  }
+
+  /** Runs it, again if need be. @throws what ended it, unless that was its own time limit */
+  async rows(watch: RunWatch): Promise<Rows> {
+    await watch.enter("PARSING");
+    const startedAt = performance.now();
+    this.#startedAt = startedAt;
+    const store = await this.#parts.store();
+    const context = this.#createContext(store, this.signal);
+    this.#context = context;
+    await watch.enter("RUNNING");
+    const { notes, pipeline, request } = this.#search;
+    notes.note("dispatchRunner", `search: ${pipeline.text}`);
+    try {
+      const step = async () => {
+        await watch.before();
+        this.signal.throwIfAborted();
+      };
+      const { result } = await this.#compile(context, step);
+      this.#took("dispatch.evaluate", startedAt);
+      const fetchedAt = performance.now();
+      const rows = await context.run(result, request.maxCount);
+      this.#took("dispatch.fetch", fetchedAt);
+      await step();
+      await this.#checkEvents(store);
+      return rows;
+    } catch (error) {
+      if (!this.#isTimeUp(error)) throw error;
+      const limit = request.maxTimeS;
+      notes.say({ type: "WARN", text: `Search auto-finalized after time limit (${limit} seconds) reached.` });
+      this.#finalized = true;
+      return await this.earlyRows();
+    } finally {
+      this.#took("command.total", startedAt);
+    }
+  }
+
+  /** It was stopped, by its owner or by its time limit: it shows what can be found quickly. */
+  async earlyRows(): Promise<Rows> {
+    const result = this.#compiled?.result;
+    if (result?.kind !== "events") return emptyRows;
+    try {
+      this.#context = await this.beside(AbortSignal.timeout(EARLY_MS), EARLY_MS);
+      return await this.#context.run(limited(result, EARLY_ROWS), EARLY_ROWS);
+    } catch (error) {
+      const text = error instanceof Error ? error.message : String(error);
+      this.#search.notes.note("dispatchRunner", text, "WARN");
+      return emptyRows;
+    }
+  }
+
+  /** The first of its events, while it goes on. */
+  async firstEvents(maxRows: number): Promise<Rows> {
+    const result = this.#compiled?.result;
+    if (result?.kind !== "events" || this.#context === undefined) return emptyRows;
+    return this.#context.run(limited(result, maxRows), maxRows);
+  }
+
+  /** For what is asked beside the search itself, and says nothing of how far that is. It ends with `signal`. */
+  async beside(signal: AbortSignal, deadlineMs: number): Promise<SearchContext> {
+    return this.#createContext(await this.#parts.store(), signal, deadlineMs);
+  }
+
+  async #compile(context: SearchContext, before: () => Promise<void>): Promise<CompiledSearch> {
+    const { pipeline, options } = this.#search;
+    const compiled = await compileSearch(pipeline, context, {
+      before,
+      narrow: (found) => narrowed(found, options),
+    });
+    const shown = withLevel(compiled.result, compiled.scanned, pipeline, options);
+    this.#compiled = { ...compiled, result: withAddresses(shown, pipeline) };
+    return this.#compiled;
+  }
+
+  /** Says so when the search was to end after so many events, and there were as many. */
+  async #checkEvents(store: LogStore): Promise<void> {
+    const { options, notes } = this.#search;
+    const { finalizeAfter } = options;
+    const scanned = this.#compiled?.scanned;
+    if (finalizeAfter === 0 || scanned === undefined) return;
+    const { count } = await eventFigures(store, scanned, { signal: this.signal });
+    if (count < finalizeAfter) return;
+    this.#finalized = true;
+    const text = `Search auto-finalized after event count limit (${finalizeAfter} events) reached.`;
+    notes.say({ type: "WARN", text });
+  }
+
+  #createContext(store: LogStore, signal: AbortSignal, besideMs?: number): SearchContext {
+    const { knowledge, timeZone } = this.#parts;
+    const { request, sid, createdMs, notes } = this.#search;
+    const limitMs = request.maxTimeS > 0 ? request.maxTimeS * 1000 : LONGEST_MS;
+    return createSearchContext({
+      store,
+      knowledge,
+      nowMs: request.nowMs ?? createdMs,
+      timeZone,
+      range: request.range,
+      limits: { ...defaultLimits, maxResultRows: request.maxCount },
+      sid,
+      user: request.owner,
+      app: request.app,
+      signal,
+      deadlineMs: besideMs ?? limitMs,
+      parse: (text) => parseSearch(text, knowledge),
+      warn: (message) => notes.say(message),
+      ...(besideMs === undefined ? { progress: this.#hasDone } : {}),
+      ran: (statement) => notes.note("SearchOperator", statement),
+    });
+  }
+
+  readonly #hasDone = (share: number) => {
+    this.#progress = Math.max(this.#progress, share);
+  };
+
+  /** Whether the search's own time limit ended it. */
+  #isTimeUp(error: unknown): boolean {
+    const { maxTimeS } = this.#search.request;
+    return maxTimeS > 0 && error instanceof QueryInterrupted && error.reason === "deadline";
+  }
+
+  #took(what: string, sinceAt: number): void {
+    this.durations.set(what, (performance.now() - sinceAt) / 1000);
+  }
+}
