@@ -6,6 +6,7 @@ import { aclOf, addressOf, type Belonging, isVisible } from "./belonging.ts";
 import type { Call, Viewer } from "./call.ts";
 import { givenSettings, type ObjectDeclaration, objectRoutes } from "./objects.ts";
 import { notFound, refused } from "./rest-error.ts";
+import { checkWrite } from "./rights.ts";
 
 /** The name of the file in `conf-{file}`. @throws RestError 404 */
 function fileName(conf = ""): string {
@@ -27,6 +28,11 @@ const ofProduct: Belonging = { owner: "nobody", app: "system", sharing: "global"
 /** The rows that are stanzas belong to somebody; what the product ships is everybody's. */
 function belongingOf({ twin }: Viewer, file: string, stanza: string): Belonging {
   return twin.tables.table("conf_stanzas").get(`${file}/${stanza}`) ?? ofProduct;
+}
+
+/** @throws RestError 403 for who may not change the stanza */
+export function checkStanza(call: Call, file: string, stanza: string): void {
+  checkWrite(call, `${file}/${stanza}`, aclOf(belongingOf(call, file, stanza)));
 }
 
 function stanzaEntry(viewer: Viewer, file: string, stanza: string, belonging: Belonging): Entry {

@@ -14,7 +14,7 @@ import {
 } from "./collection.ts";
 import { feedResponse, pageOf } from "./entries.ts";
 import { refused } from "./rest-error.ts";
-import { checkWrite } from "./rights.ts";
+import { checkCapability, checkWrite } from "./rights.ts";
 import { type RouteDeclaration, route } from "./route.ts";
 
 type Work = void | Promise<void>;
@@ -29,6 +29,8 @@ export interface ObjectDeclaration extends CollectionDeclaration {
   /** Makes one. @returns the name it is found by */
   create?(call: Call, name: string): string | Promise<string>;
   update?(call: Call, entry: Entry): Work;
+  /** What suffices for a change that one makes to what is one's own, whatever else it takes. `undefined`: it is no such change. */
+  ownChange?(call: Call): string | undefined;
   remove?(call: Call, entry: Entry): Work;
   /** By name, what else can be done to one: `enable`. */
   actions?: Readonly<Record<string, ObjectAction>>;
@@ -103,15 +105,21 @@ export function objectRoutes(declaration: ObjectDeclaration): Operation<LogQuery
       },
     ),
     ...(update
-      ? change(
-          { id: `${id}.update`, method: "POST", path: named, summary: `Change ${one}.` },
-          async (call) => {
-            const entry = await toChange(call);
+      ? route({
+          id: `${id}.update`,
+          method: "POST",
+          path: named,
+          summary: `Change ${one}.`,
+          async handle(call) {
+            const own = declaration.ownChange?.(call);
+            const capability = own ?? changeCapability;
+            if (capability !== undefined) checkCapability(call, capability);
+            const entry = await (own === undefined ? toChange(call) : asked(call));
             checkSettings(call, declaration);
             await update(call, entry);
             return shown(call, entry.name);
           },
-        )
+        })
       : []),
     ...(remove
       ? change(

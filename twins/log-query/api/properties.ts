@@ -4,7 +4,7 @@ import type { Entry } from "../output/entry.ts";
 import { systemAcl } from "./acl.ts";
 import { appOf, type Call } from "./call.ts";
 import { feedOf } from "./collection.ts";
-import { fileOf } from "./configs.ts";
+import { checkStanza, fileOf } from "./configs.ts";
 import { feedResponse, pageOf } from "./entries.ts";
 import { messagesResponse } from "./messages.ts";
 import { givenSettings } from "./objects.ts";
@@ -42,6 +42,13 @@ function stanzaOf(call: Call) {
   const stanzas = fileOf(call, file);
   if (stanza !== DEFAULT_STANZA && !stanzas.names().includes(stanza)) throw notFound();
   return { stanzas, stanza };
+}
+
+/** @throws RestError 404, or 403 for who may not change it */
+function changedStanza(call: Call) {
+  const found = stanzaOf(call);
+  checkStanza(call, named(call).file, found.stanza);
+  return found;
 }
 
 function modified(call: Call, count: number) {
@@ -82,6 +89,7 @@ export const propertyOperations = [
       if (file === undefined) throw refused(400, "The following required arguments are missing: __conf.");
       if (!fileName.test(file)) throw refused(400, `Invalid value "${file}" for argument "__conf".`);
       if (elsewhere[file] === undefined && !confFileNames(call.twin.tables).includes(file)) {
+        checkStanza(call, file, DEFAULT_STANZA);
         createConfFile(call.twin.tables, file, appOf(call));
       }
       return { status: 201 };
@@ -109,7 +117,9 @@ export const propertyOperations = [
     handle(call) {
       const stanza = call.arguments.text("__stanza");
       if (stanza === undefined) throw refused(400, "The following required arguments are missing: __stanza.");
-      const stanzas = fileOf(call, named(call).file);
+      const { file } = named(call);
+      const stanzas = fileOf(call, file);
+      checkStanza(call, file, stanza);
       if (!stanzas.names().includes(stanza)) stanzas.write(stanza, {});
       return { status: 201 };
     },
@@ -129,7 +139,7 @@ export const propertyOperations = [
     path: `${PATH}/:file/:stanza`,
     summary: "Change settings of a stanza.",
     handle(call) {
-      const { stanzas, stanza } = stanzaOf(call);
+      const { stanzas, stanza } = changedStanza(call);
       const settings = givenSettings(call);
       stanzas.write(stanza, settings);
       return modified(call, Object.keys(settings).length);
@@ -152,7 +162,7 @@ export const propertyOperations = [
     path: `${PATH}/:file/:stanza/:key`,
     summary: "Change a setting.",
     handle(call) {
-      const { stanzas, stanza } = stanzaOf(call);
+      const { stanzas, stanza } = changedStanza(call);
       const value = call.arguments.get("value");
       if (value === undefined) throw refused(400, "The following required arguments are missing: value.");
       stanzas.write(stanza, { [named(call).key]: value });

@@ -6,7 +6,7 @@ import { systemAcl } from "./acl.ts";
 import { type Call, userOf, type Viewer } from "./call.ts";
 import { singleResponse } from "./collection.ts";
 import { defined } from "./defined.ts";
-import { type ObjectDeclaration, objectRoutes } from "./objects.ts";
+import { givenSettings, type ObjectDeclaration, objectRoutes } from "./objects.ts";
 import { refused } from "./rest-error.ts";
 import { may, rightsOfUser } from "./rights.ts";
 import { route } from "./route.ts";
@@ -86,6 +86,18 @@ function changesOf({ twin, arguments: given }: Call) {
   });
 }
 
+/** What is given to change a password. */
+const passwords = ["oldpassword", "password"];
+
+/** Whoever does not manage accounts says what the password was; what is said must be right. @throws RestError 400 */
+function checkOldPassword(call: Call, name: string): void {
+  const given = call.arguments.text("oldpassword");
+  if (given === undefined && (may(call, "edit_user") || !call.arguments.has("password"))) return;
+  if (given === undefined || users(call).get(name)?.password_sha256 !== sha256(given)) {
+    throw refused(400, "The old password is missing or not correct.");
+  }
+}
+
 export const userCollection: ObjectDeclaration = {
   id: "user",
   title: "users",
@@ -109,7 +121,13 @@ export const userCollection: ObjectDeclaration = {
     users(call).insert({ ...changesOf(call), name, password_sha256: sha256(password) });
     return name;
   },
+  ownChange(call) {
+    const isOwn = call.request.params.name === userOf(call).name;
+    const isPassword = Object.keys(givenSettings(call)).every((name) => passwords.includes(name));
+    return isOwn && isPassword && !may(call, "edit_user") ? "change_own_password" : undefined;
+  },
   update(call, { name }) {
+    checkOldPassword(call, name);
     users(call).update(name, changesOf(call));
   },
   remove(call, { name }) {

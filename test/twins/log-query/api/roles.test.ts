@@ -189,6 +189,37 @@ describe("what belongs to others", () => {
     expect(await names(root)).toEqual(["admin", "ann", "bob", "guest", "root"]);
   });
 
+  test("one's own password is changed by who knows it, and nothing else of the account", async () => {
+    const own = "/services/authentication/users/ann";
+    expect((await ann("POST", own, { password: "new-secret" })).status).toBe(400);
+    expect((await ann("POST", own, { password: "new-secret", oldpassword: "wrong" })).status).toBe(400);
+    expect((await ann("POST", own, { password: "p", oldpassword: "ann", roles: "admin" })).status).toBe(403);
+    expect((await bob("POST", own, { password: "new-secret", oldpassword: "ann" })).status).toBe(403);
+    expect((await guest("POST", own, { password: "new-secret", oldpassword: "ann" })).status).toBe(403);
+    const changed = await ann("POST", own, { password: "new-secret", oldpassword: "ann" });
+    expect([changed.status, changed.body.entry[0].content.roles]).toEqual([200, ["user"]]);
+    expect((await ann("GET", own)).status).toBe(401);
+    const login = { username: "ann", password: "new-secret" };
+    expect((await splunk.ask("POST", "/services/auth/login", { ...json, ...login })).status).toBe(200);
+    expect((await root("POST", own, { password: "again" })).status).toBe(200);
+  });
+
+  test("settings that hold for everybody are changed by who may write to their app", async () => {
+    for (const [path, given] of [
+      ["/services/properties/inputs/http", { disabled: "1" }],
+      ["/services/properties/limits/search/max_count", { value: "1" }],
+      ["/services/properties/limits", { __stanza: "mine" }],
+      ["/services/properties", { __conf: "mine" }],
+    ] as const) {
+      const refused = await ann("POST", path, given);
+      expect([refused.status, refused.body.messages[0].text], path).toEqual([
+        403,
+        expect.stringContaining("User 'ann' with roles { user } cannot write: /nobody/"),
+      ]);
+      expect((await bob("POST", path, given)).status, path).toBeLessThan(300);
+    }
+  });
+
   test("the command rest shows what its searcher may see", async () => {
     await started(root);
     const found = async (who: typeof ann) => {

@@ -33,6 +33,9 @@ const absolute = [
   "%m/%d/%Y",
 ];
 
+/** The farthest that a date can be from 1970, in the past as in the future. */
+const FARTHEST_MS = 8.64e15;
+
 /**
  * Milliseconds since the epoch, with a fraction when the text has one. Understands relative times (`-1h@h`), `now`, seconds since
  * the epoch, `10/27/2026:13:05:00`, and ISO 8601.
@@ -47,7 +50,11 @@ export function resolveTime(text: string, { nowMs, timeZone, format }: TimeOptio
   const zone = zoneOf(timeZone);
   const formatted = format === undefined ? undefined : parseTime(given, format, { zone, nowMs, whole: true });
   if (formatted !== undefined) return formatted * 1000;
-  if (/^[+-]?(\d+\.?\d*|\.\d+)$/.test(given)) return Math.round(Number(given) * 1e6) / 1e3;
+  if (/^[+-]?(\d+\.?\d*|\.\d+)$/.test(given)) {
+    const ms = Math.round(Number(given) * 1e6) / 1e3;
+    if (Math.abs(ms) <= FARTHEST_MS) return ms;
+    throw new InvalidTime(text, `Invalid time: "${text}" is in no year that has a date.`);
+  }
   const relative = parseRelativeTime(given);
   const moment = relative === undefined ? undefined : relativeTime(nowMs, relative, zone);
   if (moment !== undefined) return moment;

@@ -66,6 +66,13 @@ describe("rule 68: relative times", () => {
     },
   );
 
+  test("seconds that are beyond every date are no time", () => {
+    for (const text of ["99999999999999999999", "-8640000000001"]) {
+      expect(() => resolveTime(text, { nowMs, timeZone: "UTC" })).toThrow(InvalidTime);
+    }
+    expect(resolveTime("8640000000000", { nowMs, timeZone: "UTC" })).toBe(8.64e15);
+  });
+
   test("a real-time window is refused, and says so", () => {
     for (const text of ["rt", "rt-5m", "rtnow"]) {
       expect(() => resolveTime(text, { nowMs, timeZone: "UTC" })).toThrow(
