@@ -8,7 +8,7 @@ import { feedXml } from "../output/entry.ts";
 import { bodyOf } from "../output/pieces.ts";
 import type { ResultSet } from "../output/result-set.ts";
 import { writeResults } from "../output/write-results.ts";
-import { limited } from "../spl/relation.ts";
+import { limited } from "../spl/ordered-rows.ts";
 import { emptyRows } from "../spl/rows.ts";
 import type { Call } from "./call.ts";
 import { placeOf } from "./entries.ts";

@@ -1,6 +1,6 @@
 /** The jobs of a twin: those of its rows. A row that goes ends its search; a row that came from a snapshot is searched again. */
 import type { JobArtifact } from "../spl/knowledge.ts";
-import { limited } from "../spl/relation.ts";
+import { limited } from "../spl/ordered-rows.ts";
 import { emptyRows, type Rows } from "../spl/rows.ts";
 import { rightsOf } from "../world/roles.ts";
 import type { JobRow } from "../world/tables.ts";

@@ -1,7 +1,8 @@
 /** The events that a search goes on with, of those that it has found. */
 import { raw } from "../../datasets/sql.ts";
 import { SERVER_NAME } from "../product.ts";
-import { filter, limited, type Relation } from "../spl/relation.ts";
+import { limited } from "../spl/ordered-rows.ts";
+import { filter, type Relation } from "../spl/relation.ts";
 import { wildcardMatch } from "../spl/wildcards.ts";
 import type { JobOptions } from "./job-options.ts";
 

@@ -1,5 +1,6 @@
 /** What a search that goes on would answer if there were only the newest events: all of it is searched again, over these. */
-import { limited, noRows } from "../spl/relation.ts";
+import { limited } from "../spl/ordered-rows.ts";
+import { noRows } from "../spl/relation.ts";
 import type { Rows } from "../spl/rows.ts";
 import type { Pipeline } from "../spl/syntax/ast.ts";
 import { compileSearch } from "./compile-search.ts";

@@ -1,6 +1,7 @@
 /** A search over the results of a job. */
 import { compilePipeline } from "../spl/compile-pipeline.ts";
-import { limited, type Relation } from "../spl/relation.ts";
+import { limited } from "../spl/ordered-rows.ts";
+import type { Relation } from "../spl/relation.ts";
 import { type Rows, relationOf } from "../spl/rows.ts";
 import type { Pipeline } from "../spl/syntax/ast.ts";
 import type { Job } from "./job.ts";

@@ -1,6 +1,7 @@
 /** The order that `sort` and `dedup … sortby` make. */
 import { raw, type Sql, sql } from "../../datasets/sql.ts";
-import { columnOf, fieldValue, type OrderKey, type Relation } from "./relation.ts";
+import type { OrderKey } from "./order-keys.ts";
+import { columnOf, fieldValue, type Relation } from "./relation.ts";
 import type { ArgumentReader } from "./syntax/argument-reader.ts";
 import { bound, eachOf, numberOf, type Typed, textOf } from "./typed.ts";
 

@@ -1,6 +1,7 @@
 /** How many rows a subsearch may give. */
 import { sql } from "../../datasets/sql.ts";
-import { limited, type Relation } from "./relation.ts";
+import { limited } from "./ordered-rows.ts";
+import type { Relation } from "./relation.ts";
 import type { SearchContext } from "./search-context.ts";
 import type { SearchMessage } from "./spl-error.ts";
 

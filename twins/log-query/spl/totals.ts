@@ -1,14 +1,7 @@
 /** What `addtotals` and `addcoltotals` add up. */
 import { identifier, joined, type Sql, sql } from "../../datasets/sql.ts";
-import {
-  type Column,
-  concatenated,
-  extend,
-  fieldValue,
-  type Output,
-  type Relation,
-  selected,
-} from "./relation.ts";
+import { type Column, extend, fieldValue, type Output, type Relation, selected } from "./relation.ts";
+import { concatenated } from "./stacked-rows.ts";
 import { numberOf, type Typed } from "./typed.ts";
 import { matchingColumns } from "./wildcards.ts";
 

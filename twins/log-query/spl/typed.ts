@@ -54,6 +54,12 @@ export function listOf({ multi, sql: value }: Typed): Sql {
   return multi ? value : bound(value, (one) => sql`CASE WHEN ${one} IS NOT NULL THEN [${one}] END`);
 }
 
+/** A value as a wider type: a number as text, a single value as a list of one. */
+export function shaped(value: Typed, type: "text" | "number", multi: boolean): Sql {
+  const converted = type === "text" ? textOf(value) : value.sql;
+  return multi && !value.multi ? sql`CASE WHEN ${converted} IS NOT NULL THEN [${converted}] END` : converted;
+}
+
 /** Longer than a name or a bound value. */
 const SHORT = 80;
 

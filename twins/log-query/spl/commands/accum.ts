@@ -1,7 +1,8 @@
 /** `accum`: a running total. */
 import { sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
-import { columnOf, extend, fieldValue, orderClause } from "../relation.ts";
+import { orderClause } from "../order-keys.ts";
+import { columnOf, extend, fieldValue } from "../relation.ts";
 import { numberOf, type Typed, textOf } from "../typed.ts";
 
 export const accum = defineCommand({

@@ -1,7 +1,7 @@
 /** `append`: the rows of a subsearch after those there are. */
 import { defineCommand } from "../command.ts";
-import { concatenated } from "../relation.ts";
 import { relationOf } from "../rows.ts";
+import { concatenated } from "../stacked-rows.ts";
 import { boundsOf, readSubsearch, subsearchOptionTypes } from "../syntax/subsearch-options.ts";
 import { wholeRange } from "../time/whole-range.ts";
 

@@ -2,15 +2,8 @@
 import { identifier, joined, sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
 import { alike } from "../eval/value.ts";
-import {
-  columnOf,
-  fieldValue,
-  numbered,
-  type Output,
-  outputsOf,
-  type Relation,
-  selected,
-} from "../relation.ts";
+import { numbered } from "../ordered-rows.ts";
+import { columnOf, fieldValue, type Output, outputsOf, type Relation, selected } from "../relation.ts";
 import { relationOf } from "../rows.ts";
 import { boolean } from "../syntax/option-types.ts";
 import { boundsOf, readSubsearch, subsearchOptionTypes } from "../syntax/subsearch-options.ts";

@@ -1,7 +1,8 @@
 /** `autoregress`: a field's values of rows before. */
 import { sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
-import { columnOf, extend, fieldValue, orderClause } from "../relation.ts";
+import { orderClause } from "../order-keys.ts";
+import { columnOf, extend, fieldValue } from "../relation.ts";
 import type { OptionType } from "../syntax/argument-reader.ts";
 
 interface Range {

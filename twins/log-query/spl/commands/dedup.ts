@@ -3,18 +3,15 @@ import { withNeededColumns } from "../../../datasets/needed-columns.ts";
 import { identifier, joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
 import { lateOf } from "../late-columns.ts";
+import { orderClause, orderValue } from "../order-keys.ts";
+import { isLarge, reordered, rowsOf } from "../ordered-rows.ts";
 import {
   type Column,
   columnOf,
   filter,
-  isLarge,
-  orderClause,
-  orderValue,
   outputsOf,
   project,
   type Relation,
-  reordered,
-  rowsOf,
   selected,
   withHidden,
 } from "../relation.ts";

@@ -1,7 +1,8 @@
 /** `delta`: how much a field's value differs from that of a row before. */
 import { sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
-import { columnOf, extend, fieldValue, orderClause } from "../relation.ts";
+import { orderClause } from "../order-keys.ts";
+import { columnOf, extend, fieldValue } from "../relation.ts";
 import { count } from "../syntax/option-types.ts";
 import { numberOf } from "../typed.ts";
 

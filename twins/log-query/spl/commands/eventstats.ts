@@ -1,7 +1,8 @@
 /** `eventstats`: aggregates of all rows, or of a row's group, in each row. */
 import { joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
-import { extend, numbered } from "../relation.ts";
+import { numbered } from "../ordered-rows.ts";
+import { extend } from "../relation.ts";
 import { resolveAggregates } from "../stats/aggregation.ts";
 import { checkAggregates } from "../stats/check-aggregates.ts";
 import { groupsOf } from "../stats/group.ts";

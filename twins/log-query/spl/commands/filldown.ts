@@ -1,7 +1,8 @@
 /** `filldown`: the last value before, where one is missing. */
 import { sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
-import { extend, fieldValue, orderClause } from "../relation.ts";
+import { orderClause } from "../order-keys.ts";
+import { extend, fieldValue } from "../relation.ts";
 import { matchingColumns } from "../wildcards.ts";
 
 export const filldown = defineCommand({

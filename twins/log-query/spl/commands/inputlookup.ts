@@ -1,8 +1,10 @@
 /** `inputlookup`: the rows of a lookup table. */
 import { defineCommand } from "../command.ts";
 import { lookupRelation } from "../dataset.ts";
-import { concatenated, filter, limited, noRows } from "../relation.ts";
+import { limited } from "../ordered-rows.ts";
+import { filter, noRows } from "../relation.ts";
 import { searchCondition } from "../search/search-rows.ts";
+import { concatenated } from "../stacked-rows.ts";
 import { boolean, count } from "../syntax/option-types.ts";
 
 /** What `max` is when nobody says. */

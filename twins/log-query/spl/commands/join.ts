@@ -2,25 +2,24 @@
 import { identifier, joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
 import { type Dataset, datasetRelation, namedDatasetIsNext, readDataset } from "../dataset.ts";
+import { orderClause } from "../order-keys.ts";
+import { numbered } from "../ordered-rows.ts";
 import {
   type Column,
   columnOf,
   fieldValue,
   filter,
-  numbered,
   type Output,
-  orderClause,
   outputsOf,
   type Relation,
   selected,
-  shaped,
 } from "../relation.ts";
 import { relationOf } from "../rows.ts";
 import type { SearchContext } from "../search-context.ts";
 import { withinLimit } from "../subsearch-limit.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
 import { boolean, count, oneOf, text } from "../syntax/option-types.ts";
-import { listOf, numberOf, type Typed, textOf } from "../typed.ts";
+import { listOf, numberOf, shaped, type Typed, textOf } from "../typed.ts";
 
 interface Arguments {
   type: "inner" | "left";

@@ -5,12 +5,12 @@ import { noSuchLookup } from "../dataset.ts";
 import type { LookupDefinition, LookupTable } from "../knowledge.ts";
 import { comparedMatches, timeOfRows } from "../lookups/compared.ts";
 import { exactMatches, isExact, type LookedUp } from "../lookups/looked-up.ts";
-import { columnOf, extend, fieldValue, outputsOf, type Relation, selected, shaped } from "../relation.ts";
+import { columnOf, extend, fieldValue, outputsOf, type Relation, selected } from "../relation.ts";
 import type { SearchContext } from "../search-context.ts";
 import { commandError } from "../spl-error.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
 import { boolean, text } from "../syntax/option-types.ts";
-import { listOf, nullValue, type Typed, textOf } from "../typed.ts";
+import { listOf, nullValue, shaped, type Typed, textOf } from "../typed.ts";
 
 /** A field of the table, and the rows' field that goes with it. */
 interface Pair {

@@ -2,7 +2,8 @@
 import type { ResultValue } from "../../../datasets/store/log-store.ts";
 import { defineCommand } from "../command.ts";
 import { compilePipeline } from "../compile-pipeline.ts";
-import { limited, type Relation } from "../relation.ts";
+import { limited } from "../ordered-rows.ts";
+import type { Relation } from "../relation.ts";
 import { type Rows, relationOf, stacked } from "../rows.ts";
 import { escaped } from "../search/format-rows.ts";
 import type { SearchContext } from "../search-context.ts";

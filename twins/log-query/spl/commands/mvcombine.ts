@@ -1,7 +1,8 @@
 /** `mvcombine`: one row for those that agree in all fields but one, whose values it has. */
 import { identifier, joined, type Sql, sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
-import { columnOf, fieldValue, numbered, type Output, outputsOf, selected } from "../relation.ts";
+import { numbered } from "../ordered-rows.ts";
+import { columnOf, fieldValue, type Output, outputsOf, selected } from "../relation.ts";
 import { readFieldAndOptions } from "../syntax/fields-and-options.ts";
 import { text } from "../syntax/option-types.ts";
 import { listOf } from "../typed.ts";

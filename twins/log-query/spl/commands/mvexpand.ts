@@ -1,15 +1,8 @@
 /** `mvexpand`: one row for each value of a field; rows without a value are dropped. */
 import { identifier, sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
-import {
-  columnOf,
-  fieldValue,
-  filter,
-  type OrderKey,
-  outputsOf,
-  project,
-  type Relation,
-} from "../relation.ts";
+import type { OrderKey } from "../order-keys.ts";
+import { columnOf, fieldValue, filter, outputsOf, project, type Relation } from "../relation.ts";
 import { readFieldAndOptions } from "../syntax/fields-and-options.ts";
 import { count } from "../syntax/option-types.ts";
 

@@ -2,7 +2,8 @@
 import { sql } from "../../../datasets/sql.ts";
 import { SERVER_NAME } from "../../product.ts";
 import { defineCommand } from "../command.ts";
-import { columnOf, extend, limited, noRows, type Relation } from "../relation.ts";
+import { limited } from "../ordered-rows.ts";
+import { columnOf, extend, noRows, type Relation } from "../relation.ts";
 import { relationOf } from "../rows.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
 import { count, text } from "../syntax/option-types.ts";

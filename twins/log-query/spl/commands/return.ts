@@ -1,7 +1,7 @@
 /** `return`: what a subsearch gives to the search around it. */
 import type { ResultValue } from "../../../datasets/store/log-store.ts";
 import { defineCommand } from "../command.ts";
-import { limited } from "../relation.ts";
+import { limited } from "../ordered-rows.ts";
 import type { Rows } from "../rows.ts";
 import { escaped } from "../search/format-rows.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";

@@ -1,6 +1,6 @@
 /** `reverse`: from the last row to the first. */
 import { defineCommand } from "../command.ts";
-import { backwards } from "../relation.ts";
+import { backwards } from "../ordered-rows.ts";
 
 export const reverse = defineCommand({
   name: "reverse",

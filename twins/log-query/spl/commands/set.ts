@@ -1,7 +1,9 @@
 /** `set`: what two searches have together, in common, or one of them alone. */
 import { identifier, joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
-import { concatenated, numbered, outputsOf, project, type Relation } from "../relation.ts";
+import { numbered } from "../ordered-rows.ts";
+import { outputsOf, project, type Relation } from "../relation.ts";
+import { concatenated } from "../stacked-rows.ts";
 import { withinLimit } from "../subsearch-limit.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
 

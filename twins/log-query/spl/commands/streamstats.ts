@@ -2,7 +2,8 @@
 import { raw, type Sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
 import { compileCondition } from "../eval/compile-expression.ts";
-import { extend, numbered, type Relation } from "../relation.ts";
+import { numbered } from "../ordered-rows.ts";
+import { extend, type Relation } from "../relation.ts";
 import type { SearchContext } from "../search-context.ts";
 import { commandError } from "../spl-error.ts";
 import { resolveAggregates } from "../stats/aggregation.ts";

@@ -2,11 +2,12 @@
 import { sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
 import { dataModelRelation } from "../data-model.ts";
-import { columnOf, concatenated, extend, fieldValue, type Relation } from "../relation.ts";
+import { columnOf, extend, fieldValue, type Relation } from "../relation.ts";
 import { timeModifiers } from "../search/resolve-search.ts";
 import { searchEvents, searchRows } from "../search/search-rows.ts";
 import { timesOf } from "../search/time-modifiers.ts";
 import type { SearchContext } from "../search-context.ts";
+import { concatenated } from "../stacked-rows.ts";
 import { resolveAggregates } from "../stats/aggregation.ts";
 import { binned } from "../stats/bin-options.ts";
 import { checkAggregates } from "../stats/check-aggregates.ts";

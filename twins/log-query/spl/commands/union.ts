@@ -1,9 +1,10 @@
 /** `union`: the rows of several datasets, after those there are. */
 import { defineCommand } from "../command.ts";
 import { type Dataset, datasetRelation, readDataset, streams } from "../dataset.ts";
-import { concatenated, interleaved, noRows, type Relation } from "../relation.ts";
+import { noRows, type Relation } from "../relation.ts";
 import { relationOf } from "../rows.ts";
 import type { SearchContext } from "../search-context.ts";
+import { concatenated, interleaved } from "../stacked-rows.ts";
 import { withinLimit } from "../subsearch-limit.ts";
 import { boundsOf, type SubsearchOptions, subsearchOptionTypes } from "../syntax/subsearch-options.ts";
 import { wholeRange } from "../time/whole-range.ts";

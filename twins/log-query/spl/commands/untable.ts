@@ -1,16 +1,9 @@
 /** `untable`: one row for each cell of a table. */
 import { identifier, joined, type Sql, sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
-import {
-  columnOf,
-  fieldValue,
-  type OrderKey,
-  type Output,
-  type Relation,
-  selected,
-  shaped,
-} from "../relation.ts";
-import { nullValue } from "../typed.ts";
+import type { OrderKey } from "../order-keys.ts";
+import { columnOf, fieldValue, type Output, type Relation, selected } from "../relation.ts";
+import { nullValue, shaped } from "../typed.ts";
 
 export const untable = defineCommand({
   name: "untable",

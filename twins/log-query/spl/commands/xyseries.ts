@@ -1,12 +1,12 @@
 /** `xyseries`: a table out of rows of its cells. */
 import { identifier, joined, sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
+import type { OrderKey } from "../order-keys.ts";
+import { numbered } from "../ordered-rows.ts";
 import {
   type Column,
   columnOf,
   fieldValue,
-  numbered,
-  type OrderKey,
   type Output,
   project,
   type Relation,

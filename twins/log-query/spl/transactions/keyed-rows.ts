@@ -2,7 +2,8 @@
 import { identifier, joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { compileCondition } from "../eval/compile-expression.ts";
 import { carriedItems, lateOf } from "../late-columns.ts";
-import { type Column, columnOf, fieldValue, orderBy, type Relation } from "../relation.ts";
+import { orderBy } from "../order-keys.ts";
+import { type Column, columnOf, fieldValue, type Relation } from "../relation.ts";
 import { searchCondition } from "../search/search-rows.ts";
 import type { SearchContext } from "../search-context.ts";
 import { numberOf, textOf } from "../typed.ts";

@@ -2,7 +2,8 @@
 import { columnsIfRead } from "../../../datasets/needed-columns.ts";
 import { identifier, joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { lateOf, ROW } from "../late-columns.ts";
-import { type Column, fieldValue, type OrderKey, type Output, type Relation, selected } from "../relation.ts";
+import type { OrderKey } from "../order-keys.ts";
+import { type Column, fieldValue, type Output, type Relation, selected } from "../relation.ts";
 import { type Typed, textOf } from "../typed.ts";
 import { isEnd, isStart, type KeyedRows, keyName, time } from "./keyed-rows.ts";
 import { groupName, hiddenColumns, lateTransactions } from "./late-transactions.ts";

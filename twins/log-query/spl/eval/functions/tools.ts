@@ -1,7 +1,6 @@
 /** What families of functions share. */
 import { joined, raw, type Sql, sql } from "../../../../datasets/sql.ts";
-import { shaped } from "../../relation.ts";
-import { bound, eachOf, listOf, textOf } from "../../typed.ts";
+import { bound, eachOf, listOf, shaped, textOf } from "../../typed.ts";
 import { doubleOf, singleText } from "../arithmetic.ts";
 import { nothing, text, type Value } from "../value.ts";
 import type { Family, PlainFunction, Use } from "./declaration.ts";

@@ -1,0 +1,96 @@
+/** Rows by their order: the first of them, another order, their numbers. */
+import { columnsIfRead } from "../../datasets/needed-columns.ts";
+import { identifier, joined, raw, type Sql, sql } from "../../datasets/sql.ts";
+import { carriedItems, lateOf, sameColumns, wholeRows } from "./late-columns.ts";
+import { type OrderKey, orderClause } from "./order-keys.ts";
+import type { Relation } from "./relation.ts";
+
+/** The first rows, in order. */
+export function limited(input: Relation, limit: number, offset = 0): Relation {
+  const clause = sql`LIMIT CAST(${limit} AS BIGINT) OFFSET CAST(${offset} AS BIGINT)`;
+  const first = amongFirst(input, limit + offset);
+  const select = sql`SELECT * FROM (${first.select}) AS r ${orderClause(input.order)} ${clause}`;
+  return {
+    ...first,
+    ...sameColumns(lateOf(first), select),
+    atMost: Math.min(limit, input.atMost ?? limit),
+    select,
+  };
+}
+
+/** As many rows can be sorted whole, or stand in a window whole. */
+const SORTED_WHOLE = 100_000;
+
+/**
+ * Whether rows are too many and too large to be sorted, or put into a window, with all their fields: then it is done with the keys
+ * alone, and the rows are looked up by them (`rowsOf`). A row that is another each time it is looked at cannot be found again.
+ */
+export function isLarge({ ofEvents, order, atMost, select }: Relation): boolean {
+  if (ofEvents === undefined || order.length === 0 || (atMost ?? Infinity) <= SORTED_WHOLE) return false;
+  return !select.texts.some((text) => text.includes("random()"));
+}
+
+/** Fewer rows, of which the first so many are the same. */
+export function amongFirst(input: Relation, count: number): Relation {
+  if (!isLarge(input)) return input;
+  const keys = input.order.map(({ column }) => identifier(column));
+  const which = sql`${orderClause(input.order)} LIMIT CAST(${count} AS BIGINT)`;
+  const late = lateOf(input);
+  if (late !== undefined) {
+    const select = wholeRows(late, keys, which);
+    return { ...input, select, ...sameColumns(late, select) };
+  }
+  const first = sql`SELECT ${joined(keys, ", ")} FROM (${input.select}) AS r ${which}`;
+  return rowsOf(input, first);
+}
+
+/** The rows whose order keys a SELECT gives. */
+export function rowsOf(input: Relation, keys: Sql): Relation {
+  const last = input.order.length - 1;
+  // The last key is that of the store: no event is without it, and by `=` DuckDB looks at a part of the events alone.
+  const same = input.order.map(({ column }, index) => {
+    const operator = raw(index === last ? "=" : "IS NOT DISTINCT FROM");
+    return sql`r.${identifier(column)} ${operator} k.${identifier(column)}`;
+  });
+  return {
+    ...input,
+    select: sql`SELECT r.* FROM (${input.select}) AS r SEMI JOIN (${keys}) AS k ON ${joined(same, " AND ")}`,
+  };
+}
+
+/** In another order; what came before decides between equals. Keys read the row. */
+export function reordered(
+  input: Relation,
+  keys: readonly { value: Sql; direction: OrderKey["direction"] }[],
+): Relation {
+  const order = [
+    ...keys.map(({ direction }): Omit<OrderKey, "column"> => ({ direction })),
+    ...input.order.map(({ column: _, ...manner }) => manner),
+  ].map((manner, index): OrderKey => ({ ...manner, column: `#order${index}` }));
+  const values = [...keys.map(({ value }) => value), ...input.order.map(({ column }) => identifier(column))];
+  const late = lateOf(input);
+  const items = input.columns.map(({ column }) => ({ column, value: identifier(column) }));
+  const places = values.map((value, index) => sql`${value} AS ${identifier(`#order${index}`)}`);
+  const select = sql`SELECT ${columnsIfRead([...items, ...carriedItems(late)], places)} FROM (${input.select}) AS r`;
+  return { ...input, order, select, ...sameColumns(late, select) };
+}
+
+/** The same rows from the last to the first. */
+export function backwards(input: Relation): Relation {
+  const order = input.order.map(({ nulls, direction, ...key }): OrderKey => {
+    const opposite = direction === "ASC" ? "DESC" : "ASC";
+    return nulls === "first"
+      ? { ...key, direction: opposite }
+      : { ...key, direction: opposite, nulls: "first" };
+  });
+  return { ...input, order };
+}
+
+/** The same rows, each with its number from 1 as the only order key (`#order0`). */
+export function numbered(input: Relation): Relation {
+  const number = sql`row_number() OVER (${orderClause(input.order)})`;
+  return {
+    ...reordered({ ...input, order: input.order }, [{ value: number, direction: "ASC" }]),
+    order: [{ column: "#order0", direction: "ASC" }],
+  };
+}
