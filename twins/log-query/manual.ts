@@ -101,7 +101,7 @@ export const logQueryManual: TwinManual = {
     },
     {
       id: "splunk.configuration",
-      text: "Stanzas of configuration files are rows of conf_stanzas, read and written at properties and configs/conf-*; macros and eventtypes are the rows that searches go by. Of the others only inputs/http, limits/http_input and restmap/global have an effect.",
+      text: "Stanzas of configuration files are rows of conf_stanzas, read and written at properties and configs/conf-*; macros and eventtypes are the rows that searches go by. Of the others only inputs/http, limits/http_input, limits/search and restmap/global have an effect.",
     },
     {
       id: "splunk.not-installed",

@@ -9,6 +9,7 @@ import { clientProofs, fileProofs, journalProofs } from "./file-and-client-proof
 import type { Proofs } from "./proof.ts";
 import { elasticsearchProofs } from "./search-proofs.ts";
 import { splunkProofs } from "./splunk-proofs.ts";
+import { splunkSearchProofs } from "./splunk-search-proofs.ts";
 import { engineProofs, postgresProofs, vapiProofs } from "./twin-proofs.ts";
 
 const shared: Proofs = { ...commonProofs, ...fileProofs, ...clientProofs, ...journalProofs };
@@ -16,7 +17,7 @@ const own: Record<string, Proofs> = {
   elasticsearch: elasticsearchProofs,
   engine: engineProofs,
   postgres: postgresProofs,
-  splunk: splunkProofs,
+  splunk: { ...splunkProofs, ...splunkSearchProofs },
   vapi: vapiProofs,
 };
 

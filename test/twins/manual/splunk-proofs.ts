@@ -1,24 +1,13 @@
 /** Proofs of what the log-query twin says of itself. */
 import { createHash } from "node:crypto";
 import { expect } from "vitest";
-import { queryGate } from "../../../twins/datasets/store/query-gate.ts";
+import { holdStatements } from "../../support/held-statements.ts";
 import { request } from "../../support/http.ts";
+import { asAdmin, form, JOBS } from "./ask-splunk.ts";
 import type { Proofs } from "./proof.ts";
 
-const form = { "content-type": "application/x-www-form-urlencoded" };
 const HEC_TOKEN = "0f5a9c3e-7b1d-4e62-9a48-c6d2e81b3f70";
 const INFO = "/services/server/info?output_mode=json";
-
-const JOBS = "/services/search/jobs";
-
-/** A request with the seeded token, for JSON; parameters go as a form. */
-function asAdmin(method: string, address: string, parameters: Record<string, string> = {}) {
-  const mark = address.includes("?") ? "&" : "?";
-  return request(method, `${address}${mark}output_mode=json`, {
-    headers: { authorization: "Bearer splunk-twin-token", ...form },
-    ...(method === "GET" ? {} : { body: new URLSearchParams(parameters).toString() }),
-  });
-}
 
 export const splunkProofs: Proofs = {
   async "splunk.accounts"({ url, control }) {
@@ -103,11 +92,7 @@ export const splunkProofs: Proofs = {
     expect(await last()).toMatchObject({ init_offset: 49_999, results: [{}] });
   },
   async "splunk.concurrency"({ url }) {
-    let release = () => {};
-    const held = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    for (let n = 0; n < 2; n++) void queryGate.run({}, () => held);
+    const release = holdStatements();
     try {
       const start = () => asAdmin("POST", `${url}${JOBS}`, { search: "search *" });
       for (let n = 0; n < 110; n++) expect((await start()).status).toBe(201);

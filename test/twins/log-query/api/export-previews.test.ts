@@ -1,6 +1,6 @@
 /** What an export sends while its search goes on. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { queryGate } from "../../../../twins/datasets/store/query-gate.ts";
+import { holdStatements } from "../../../support/held-statements.ts";
 import { type Parameters, type SplunkSandbox, startSplunk } from "../../../support/splunk.ts";
 
 let splunk: SplunkSandbox;
@@ -39,11 +39,7 @@ const control = (sid: string, action: string) => splunk.ask("POST", `${JOBS}/${s
 
 /** An export whose search is kept from ending until so much has come, and all that has come at the end. */
 async function exportedWhile(parameters: Parameters, enough: (text: string) => boolean): Promise<string> {
-  let release = () => {};
-  const held = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  for (let n = 0; n < 2; n++) void queryGate.run({}, () => held);
+  const release = holdStatements();
   const body = new URLSearchParams({ search: REPORT, id: "x1", ...parameters } as Record<string, string>);
   const headers = { authorization: "Bearer splunk-twin-token" };
   const answered = fetch(`${splunk.url}${JOBS}/export`, { method: "POST", headers, body });
@@ -117,11 +113,7 @@ test.each([
 });
 
 test("results_preview of a report in the making is that of its newest events, and is counted", async () => {
-  let release = () => {};
-  const held = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  for (let n = 0; n < 2; n++) void queryGate.run({}, () => held);
+  const release = holdStatements();
   const form = { output_mode: "json", search: REPORT };
   const { sid } = (await splunk.ask("POST", JOBS, form)).body;
   await until(sid, "RUNNING");

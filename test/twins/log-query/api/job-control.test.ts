@@ -1,7 +1,7 @@
 /** What can be done to a search job, action by action, over plain HTTP and through the vendor's client. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { queryGate } from "../../../../twins/datasets/store/query-gate.ts";
 import { sha256 } from "../../../../twins/log-query/world/seed.ts";
+import { holdStatements } from "../../../support/held-statements.ts";
 import { type Parameters, type SplunkSandbox, startSplunk } from "../../../support/splunk.ts";
 
 let splunk: SplunkSandbox;
@@ -37,16 +37,6 @@ async function until(sid: string, state: string): Promise<void> {
     if (entry.some(({ content }: Listed) => content.sid === sid && content.dispatchState === state)) return;
     await new Promise((resolve) => setImmediate(resolve));
   }
-}
-
-/** Keeps every statement of this process waiting until the answer is called. */
-function holdStatements(): () => void {
-  let release = () => {};
-  const held = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  for (let n = 0; n < 2; n++) void queryGate.run({}, () => held);
-  return release;
 }
 
 test("pause and unpause: a job that waits for its turn is paused in the queue, and waits on", async () => {

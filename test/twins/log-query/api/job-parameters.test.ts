@@ -1,6 +1,6 @@
 /** What each argument of a new search does, over plain HTTP and through the vendor's client. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { queryGate } from "../../../../twins/datasets/store/query-gate.ts";
+import { holdStatements } from "../../../support/held-statements.ts";
 import { type Parameters, type SplunkSandbox, startSplunk } from "../../../support/splunk.ts";
 
 let splunk: SplunkSandbox;
@@ -39,16 +39,6 @@ const rowsOf = async (sid: string, of = "results") =>
 async function refusalOf(more: Parameters) {
   const { status, body } = await splunk.ask("POST", JOBS, { ...json, search: "search *", ...more });
   return [status, body.messages[0].text];
-}
-
-/** Keeps every statement of this process waiting until the answer is called. */
-function holdStatements(): () => void {
-  let release = () => {};
-  const held = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  for (let n = 0; n < 2; n++) void queryGate.run({}, () => held);
-  return release;
 }
 
 const nowMs = async () => Date.parse((await splunk.control("GET", "/clock")).body.now);

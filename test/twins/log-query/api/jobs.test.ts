@@ -1,6 +1,6 @@
 /** The life of a search job, over plain HTTP. */
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { queryGate } from "../../../../twins/datasets/store/query-gate.ts";
+import { holdStatements } from "../../../support/held-statements.ts";
 import { type SplunkSandbox, startSplunk } from "../../../support/splunk.ts";
 
 let splunk: SplunkSandbox;
@@ -55,16 +55,6 @@ async function listed(sid: string, state: string): Promise<void> {
 
 const control = (sid: string, action: string, more: Record<string, string | number> = {}) =>
   splunk.ask("POST", `${JOBS}/${sid}/control`, { ...json, action, ...more });
-
-/** Keeps every statement of this process waiting until the answer is called. */
-function holdStatements(): () => void {
-  let release = () => {};
-  const held = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  for (let n = 0; n < 2; n++) void queryGate.run({}, () => held);
-  return release;
-}
 
 test("a job that is at work has no results yet, and counts none", async () => {
   const release = holdStatements();

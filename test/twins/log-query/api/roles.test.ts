@@ -1,7 +1,7 @@
 /** What accounts may do: roles, their capabilities and quotas, and what belongs to others. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { queryGate } from "../../../../twins/datasets/store/query-gate.ts";
 import { sha256 } from "../../../../twins/log-query/world/seed.ts";
+import { holdStatements } from "../../../support/held-statements.ts";
 import { type Parameters, type SplunkSandbox, startSplunk } from "../../../support/splunk.ts";
 
 let splunk: SplunkSandbox;
@@ -41,16 +41,6 @@ async function started(who: typeof ann, more: Parameters = {}): Promise<string> 
   const answer = await who("POST", JOBS, { search: "search * | head 1", exec_mode: "blocking", ...more });
   expect(answer.status, answer.text).toBe(201);
   return answer.body.sid;
-}
-
-/** Keeps every statement of this process waiting until the answer is called. */
-function holdStatements(): () => void {
-  let release = () => {};
-  const held = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  for (let n = 0; n < 2; n++) void queryGate.run({}, () => held);
-  return release;
 }
 
 describe("a capability that the roles lack", () => {
