@@ -17,7 +17,7 @@ import { startedResponse, startJob } from "./jobs.ts";
 import { fatal } from "./rest-error.ts";
 import { rights } from "./rights.ts";
 import { route } from "./route.ts";
-import { disabledSearch, findSaved } from "./saved-searches.ts";
+import { checkSettingValue, disabledSearch, findSaved } from "./saved-searches.ts";
 import { readTime } from "./time-argument.ts";
 
 const PATH = "/saved/searches/:name";
@@ -36,6 +36,7 @@ function requestOf(call: Call, row: SavedSearchRow): JobRequest {
     return readTime(call, name, text, nowMs);
   };
   refuseUnserved(setting);
+  for (const name of given.names()) checkSettingValue(call, name);
   const app = row.app;
   const owner = userOf(call).name;
   const number = (name: string, usual: number) => {

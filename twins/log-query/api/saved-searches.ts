@@ -7,6 +7,7 @@ import { actionDefaults } from "../saved/action-defaults.ts";
 import { firedAlerts } from "../saved/alerts.ts";
 import { nextTimes, parseCron } from "../saved/cron.ts";
 import { savedSearchDefaults } from "../saved/defaults.ts";
+import { isSettingValue } from "../saved/setting-values.ts";
 import { columnsOf, isSetting, settingsOf } from "../saved/settings.ts";
 import { withImplicitSearch } from "../spl/syntax/text.ts";
 import type { SavedSearchRow } from "../world/tables.ts";
@@ -130,6 +131,12 @@ const isOrphan = ({ owner }: SavedSearchRow, { twin }: Viewer) =>
 
 const asksForActions = (call: Call) => call.arguments.flag("listDefaultActionArgs", false);
 
+/** @throws RestError 400 for an argument that is given and is no value of its setting */
+export function checkSettingValue(call: Call, name: string): void {
+  const value = call.arguments.get(name) ?? "";
+  if (!isSettingValue(name, value)) throw refused(400, `Invalid value "${value}" for argument "${name}".`);
+}
+
 /** What a request changes of a row. @throws RestError 400 */
 function changesOf(call: Call, row: { search: string; settings: Record<string, string> }) {
   const given = call.arguments;
@@ -137,6 +144,7 @@ function changesOf(call: Call, row: { search: string; settings: Record<string, s
   for (const name of given.names()) {
     if (answering.includes(name)) continue;
     if (!isSetting(name)) throw refused(400, `Argument "${name}" is not supported by this handler.`);
+    checkSettingValue(call, name);
     if (!Object.hasOwn(columnsOf, name)) settings[name] = keptSetting(name, given.get(name) ?? "");
   }
   const search = given.get("search") ?? row.search;

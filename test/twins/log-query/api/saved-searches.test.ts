@@ -117,6 +117,30 @@ test("what is wrong with one is said in splunkd's words", async () => {
   }
 });
 
+test.each([
+  ["alert.expires", "soon", "1d"],
+  ["alert.severity", "9", "6"],
+  ["alert.suppress.period", "a while", "5m"],
+  ["alert_comparator", "about", "Greater than"],
+  ["alert_type", "number of cats", "number of hosts"],
+  ["dispatch.buckets", "x", "0"],
+  ["dispatch.max_count", "-4", "7"],
+  ["dispatch.max_time", "1.5", "60"],
+  ["dispatch.ttl", "2q", "3p"],
+  ["max_concurrent", "many", ""],
+])("%s is refused when it is no such thing, saved and for one run", async (name, wrong, right) => {
+  const refusal = [
+    400,
+    { messages: [{ type: "ERROR", text: `Invalid value "${wrong}" for argument "${name}".` }] },
+  ];
+  const answered = ({ status, body }: Awaited<ReturnType<typeof ask>>) => [status, body];
+  expect(answered(await save("s", "*", { [name]: wrong }))).toEqual(refusal);
+  expect((await save("s", "*", { [name]: right })).status).toBe(201);
+  expect(answered(await ask("POST", `${SAVED}/s`, { [name]: wrong }))).toEqual(refusal);
+  expect(answered(await ask("POST", `${SAVED}/s/dispatch`, { [name]: wrong }))).toEqual(refusal);
+  expect((await ask("POST", `${SAVED}/s/dispatch`)).status).toBe(201);
+});
+
 test("it is run in its own range, or in the one that is asked for, with the arguments it is given", async () => {
   await save("recent", "level=$args.level$ | stats count", { "dispatch.earliest_time": "-5m" });
   const run = async (more: Parameters) => {
