@@ -1,4 +1,5 @@
 /** `contingency`: how often each value of one field meets each of another, as a matrix. */
+import { Slices } from "../../../datasets/slices.ts";
 import { sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
 import { columnOf, fieldValue, type Relation } from "../relation.ts";
@@ -43,11 +44,7 @@ export const contingency = defineCommand({
     const pairs = await pairsOf(input, row, column, context);
     const rowValues = mostFrequent(pairs, "row", rows);
     const columnValues = mostFrequent(pairs, "column", columns);
-    const counts = new Map(pairs.map((pair) => [JSON.stringify([pair.row, pair.column]), pair.count]));
-    const lines = rowValues.map((value) => [
-      value,
-      ...columnValues.map((other) => counts.get(JSON.stringify([value, other])) ?? 0),
-    ]);
+    const lines = await linesOf(pairs, rowValues, columnValues, context);
     return relationOf(withTotals({ row, columnValues, lines, total }));
   },
 });
@@ -80,6 +77,26 @@ async function pairsOf(
   };
   const { rows } = await context.run(relation, maxValues * maxValues);
   return rows.map(([one, other, n]) => ({ row: String(one), column: String(other), count: Number(n) }));
+}
+
+/** A line for each value of the rows, with a count for each of the columns: as many as a million, made in slices. */
+async function linesOf(
+  pairs: readonly Pair[],
+  rowValues: readonly string[],
+  columnValues: readonly string[],
+  context: SearchContext,
+): Promise<(string | number)[][]> {
+  const counts = new Map(rowValues.map((value) => [value, new Map<string, number>()]));
+  for (const pair of pairs) counts.get(pair.row)?.set(pair.column, pair.count);
+  const slices = new Slices();
+  const lines: (string | number)[][] = [];
+  for (const [value, met] of counts) {
+    lines.push([value, ...columnValues.map((other) => met.get(other) ?? 0)]);
+    if (!slices.over) continue;
+    await slices.next();
+    context.throwIfOver();
+  }
+  return lines;
 }
 
 /** The most frequent values that together are as large a part of all as asked for. */

@@ -72,6 +72,31 @@ describe("contingency", () => {
     expect(await rows(given, "counttable a gone usetotal=f")).toEqual([]);
   });
 
+  test("a matrix of many values has every count where its values meet", async () => {
+    const { rows } = await bench.search(
+      '| makeresults count=2800 | streamstats count AS i | eval a="row ".(i%400), b="say \\"".(i%7)."\\"" | contingency a b',
+    );
+    const columns = [0, 1, 2, 3, 4, 5, 6].map((n) => `say "${n}"`);
+    const line = (a: string, each: number) => ({
+      a,
+      ...Object.fromEntries(columns.map((column) => [column, each])),
+      TOTAL: 7 * each,
+    });
+    expect(rows).toHaveLength(401);
+    const counted = rows.slice(0, 400);
+    expect(counted).toEqual(counted.map(({ a }) => line(String(a), 1)));
+    expect(rows.at(-1)).toEqual(line("TOTAL", 400));
+  });
+
+  test("rows with lists, quotes and missing values go into the next command as they are", async () => {
+    const given = [
+      { a: ['say "x"', "\\", ""], b: "line\nline" },
+      { b: "", c: 0.1 },
+      { a: ["y"], c: -2 },
+    ];
+    expect(await rows(given, "table a b c")).toEqual(given);
+  });
+
   test("each value of a multi-value counts", async () => {
     expect(await rows([{ a: ["x", "y"], b: "k" }], "contingency a b usetotal=f")).toEqual([
       { a: "x", k: 1 },
