@@ -198,16 +198,18 @@ export interface Cut {
   readonly columns: readonly [string, ...string[]];
   /** How many postings it has, as an aggregate; as many as rows when absent. */
   readonly size?: Sql;
+  /** Postings of a part; `MERGE_POSTINGS` when absent. */
+  readonly most?: number;
 }
 
-/** Predicates that cut a relation into parts of about `MERGE_POSTINGS`, each after the one before. */
+/** Predicates that cut a relation into parts of about one size, each after the one before. */
 export async function sortedParts(
   connection: DuckDBConnection,
   relation: Sql,
-  { columns: order, size = raw("count(*)") }: Cut,
+  { columns: order, size = raw("count(*)"), most = MERGE_POSTINGS }: Cut,
 ): Promise<Sql[]> {
   const { rows: counted } = await read(connection, sql`SELECT ${size} FROM ${relation}`);
-  const parts = Math.ceil(Number(counted[0]?.[0] ?? 0) / MERGE_POSTINGS);
+  const parts = Math.ceil(Number(counted[0]?.[0] ?? 0) / most);
   if (parts <= 1) return [raw("true")];
   const columns = joined(order.map(identifier), ", ");
   const { rows } = await read(

@@ -22,8 +22,12 @@ import type { KeptIndex } from "./upkeep.ts";
 import { WrittenPostings } from "./written-postings.ts";
 import { WrittenSegments } from "./written-segments.ts";
 
-/** Without a write-ahead log DuckDB keeps what is new in memory until it is told to write it down. */
+/** Without a write-ahead log DuckDB keeps what is new in memory until it is told to write it down: so much, when nobody waits. */
 const CHECKPOINT_BYTES = 16 << 20;
+/** And so much in any case. What is written down in small parts is put together again by DuckDB, which takes longer than the writing. */
+const LATEST_CHECKPOINT_BYTES = 48 << 20;
+/** About what one step on the index writes. */
+const INDEX_STEP_BYTES = 512 << 10;
 /** Documents that are appended before others have their turn on the event loop, and those whose postings are. */
 const SLICE_DOCUMENTS = 2048;
 const SLICE_POSTED = 256;
@@ -40,7 +44,7 @@ export interface FieldChanges {
   readonly timeField?: string | undefined;
 }
 
-export class RowWriter {
+export class RowWriter implements KeptIndex {
   readonly #connection: DuckDBConnection;
   /** As the database has it. */
   #stored: Pick<StoreCatalog, "fields" | "nextRow">;
@@ -63,8 +67,27 @@ export class RowWriter {
     }
   }
 
+  /** Whether there is something to do between writes. */
+  get due(): boolean {
+    return this.#index.due || this.#sinceCheckpointBytes >= CHECKPOINT_BYTES;
+  }
+
+  /** Does some of it, in steps, each to be run by itself; others may write between them. */
+  async *maintain(): AsyncGenerator<() => Promise<void>> {
+    if (!this.#index.due) {
+      yield () => this.#checkpoint(CHECKPOINT_BYTES);
+      return;
+    }
+    for await (const step of this.#index.maintain()) {
+      yield async () => {
+        await step();
+        this.#sinceCheckpointBytes += INDEX_STEP_BYTES;
+      };
+    }
+  }
+
   /** What words are found by. */
-  get index(): KeptIndex {
+  get #index(): KeptIndex {
     return this.#segments ?? this.#written;
   }
 
@@ -212,7 +235,12 @@ export class RowWriter {
       await transaction(this.#connection, () => sumStatistics(this.#connection));
       this.#statisticsRows = 0;
     }
-    if (this.#sinceCheckpointBytes < CHECKPOINT_BYTES) return;
+    await this.#checkpoint(LATEST_CHECKPOINT_BYTES);
+  }
+
+  /** Writes down what is new, when it is so much. */
+  async #checkpoint(bytes: number): Promise<void> {
+    if (this.#sinceCheckpointBytes < bytes) return;
     await read(this.#connection, raw("CHECKPOINT"));
     this.#sinceCheckpointBytes = 0;
   }

@@ -5,6 +5,9 @@ import { transaction } from "./database.ts";
 import { read } from "./duckdb.ts";
 import { type Cut, sortedParts } from "./postings.ts";
 
+/** Postings that one step of a merge puts into order: whoever writes or reads meanwhile waits for one step at most. */
+const STEP_POSTINGS = 200_000;
+
 export interface Run {
   table: string;
   rows: number;
@@ -37,7 +40,7 @@ export async function* merged(
   let parts: Sql[] = [];
   yield async () => {
     await shape.create(table);
-    parts = await sortedParts(connection, sql`(${relation})`, shape.cut);
+    parts = await sortedParts(connection, sql`(${relation})`, { ...shape.cut, most: STEP_POSTINGS });
   };
   for (const part of parts) {
     yield async () => {

@@ -42,7 +42,7 @@ export class StoreFile {
       (documents) => this.#store(documents, []),
       ({ document }) => document.source.length,
     );
-    this.#upkeep = new Upkeep(writer.index, (step) => this.#inTurn(step), log);
+    this.#upkeep = new Upkeep(writer, (step) => this.#turns.takeSpare(() => this.database.turn(step)), log);
   }
 
   /**
