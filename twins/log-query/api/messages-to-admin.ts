@@ -6,7 +6,7 @@ import type { MessageRow } from "../world/conf-tables.ts";
 import { systemAcl } from "./acl.ts";
 import type { Viewer } from "./call.ts";
 import { type ObjectDeclaration, objectRoutes } from "./objects.ts";
-import { refused } from "./rest-error.ts";
+import { missing, refused } from "./rest-error.ts";
 
 const severities: readonly string[] = ["info", "warn", "error"];
 
@@ -51,7 +51,7 @@ export const messageCollection: ObjectDeclaration = {
   create(call, name) {
     const value = call.arguments.text("value");
     const severity = call.arguments.text("severity") ?? "info";
-    if (value === undefined) throw refused(400, "The following required arguments are missing: value.");
+    if (value === undefined) throw missing("value");
     if (severity !== "info" && severity !== "warn" && severity !== "error") {
       throw refused(400, `Argument "severity" must be one of: ${severities.join(", ")}.`);
     }

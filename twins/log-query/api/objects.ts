@@ -13,7 +13,7 @@ import {
   singleResponse,
 } from "./collection.ts";
 import { feedResponse, pageOf } from "./entries.ts";
-import { refused } from "./rest-error.ts";
+import { missing, refused } from "./rest-error.ts";
 import { checkCapability, checkWrite } from "./rights.ts";
 import { type RouteDeclaration, route } from "./route.ts";
 
@@ -180,7 +180,7 @@ function checkSettings(call: Call, { settings }: ObjectDeclaration): void {
 export function readSharing(call: Call): Sharing {
   const owner = call.arguments.text("owner");
   const sharing = call.arguments.text("sharing");
-  if (owner === undefined) throw refused(400, "The following required arguments are missing: owner.");
+  if (owner === undefined) throw missing("owner");
   if (sharing === "user" || sharing === "app" || sharing === "global") return { owner, sharing };
   throw refused(400, 'The "sharing" argument must be one of: user, app, global.');
 }

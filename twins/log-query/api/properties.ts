@@ -8,7 +8,7 @@ import { checkStanza, fileOf } from "./configs.ts";
 import { feedResponse, pageOf } from "./entries.ts";
 import { messagesResponse } from "./messages.ts";
 import { givenSettings } from "./objects.ts";
-import { notFound, refused } from "./rest-error.ts";
+import { missing, notFound, refused } from "./rest-error.ts";
 import { type RouteDeclaration, route } from "./route.ts";
 
 const PATH = "/properties";
@@ -86,7 +86,7 @@ export const propertyOperations = [
     summary: "Make a configuration file.",
     handle(call) {
       const file = call.arguments.text("__conf");
-      if (file === undefined) throw refused(400, "The following required arguments are missing: __conf.");
+      if (file === undefined) throw missing("__conf");
       if (!fileName.test(file)) throw refused(400, `Invalid value "${file}" for argument "__conf".`);
       if (elsewhere[file] === undefined && !confFileNames(call.twin.tables).includes(file)) {
         checkStanza(call, file, DEFAULT_STANZA);
@@ -116,7 +116,7 @@ export const propertyOperations = [
     summary: "Make a stanza of a configuration file.",
     handle(call) {
       const stanza = call.arguments.text("__stanza");
-      if (stanza === undefined) throw refused(400, "The following required arguments are missing: __stanza.");
+      if (stanza === undefined) throw missing("__stanza");
       const { file } = named(call);
       const stanzas = fileOf(call, file);
       checkStanza(call, file, stanza);
@@ -164,7 +164,7 @@ export const propertyOperations = [
     handle(call) {
       const { stanzas, stanza } = changedStanza(call);
       const value = call.arguments.get("value");
-      if (value === undefined) throw refused(400, "The following required arguments are missing: value.");
+      if (value === undefined) throw missing("value");
       stanzas.write(stanza, { [named(call).key]: value });
       return modified(call, 1);
     },

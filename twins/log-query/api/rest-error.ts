@@ -32,3 +32,8 @@ export function refused(status: number, text: string): RestError {
 }
 
 export const notFound = (): RestError => refused(404, "Not Found");
+
+/** A request does not say what it has to. */
+export function missing(argument: string): RestError {
+  return refused(400, `The following required arguments are missing: ${argument}.`);
+}

@@ -8,7 +8,7 @@ import { aclOf } from "./belonging.ts";
 import type { Call } from "./call.ts";
 import { singleResponse } from "./collection.ts";
 import { readSharing } from "./objects.ts";
-import { refused } from "./rest-error.ts";
+import { missing, refused } from "./rest-error.ts";
 import { route } from "./route.ts";
 import { findSaved, findWritable, savedPath, savedResponse } from "./saved-searches.ts";
 import { readTime } from "./time-argument.ts";
@@ -150,7 +150,7 @@ export const savedSearchScheduleOperations = [
       const row = findWritable(call);
       const app = call.arguments.text("app");
       const owner = call.arguments.text("user") ?? row.owner;
-      if (app === undefined) throw refused(400, "The following required arguments are missing: app.");
+      if (app === undefined) throw missing("app");
       return savedResponse(call, update(call, row, { app, owner }));
     },
   }),

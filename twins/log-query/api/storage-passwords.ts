@@ -4,7 +4,7 @@ import type { StoragePasswordRow } from "../world/conf-tables.ts";
 import { aclOf, addressOf, isVisible, newBelonging } from "./belonging.ts";
 import type { Call, Viewer } from "./call.ts";
 import { type ObjectDeclaration, objectRoutes } from "./objects.ts";
-import { refused } from "./rest-error.ts";
+import { missing, refused } from "./rest-error.ts";
 
 const PATH = "/storage/passwords";
 
@@ -37,7 +37,7 @@ function passwordEntry({ twin }: Viewer, row: StoragePasswordRow): Entry {
 /** @throws RestError 400 */
 function givenDigest(call: Call): string {
   const password = call.arguments.text("password");
-  if (password === undefined) throw refused(400, "The following required arguments are missing: password.");
+  if (password === undefined) throw missing("password");
   return call.twin.clear.keep(password);
 }
 

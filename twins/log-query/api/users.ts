@@ -7,7 +7,7 @@ import { type Call, userOf, type Viewer } from "./call.ts";
 import { singleResponse } from "./collection.ts";
 import { defined } from "./defined.ts";
 import { givenSettings, type ObjectDeclaration, objectRoutes } from "./objects.ts";
-import { refused } from "./rest-error.ts";
+import { missing, refused } from "./rest-error.ts";
 import { may, rightsOfUser } from "./rights.ts";
 import { route } from "./route.ts";
 
@@ -116,7 +116,7 @@ export const userCollection: ObjectDeclaration = {
   create(call, name) {
     const password = call.arguments.text("password");
     if (users(call).get(name)) throw refused(409, `User with name=${name} already exists`);
-    if (password === undefined) throw refused(400, "The following required arguments are missing: password.");
+    if (password === undefined) throw missing("password");
     if (!call.arguments.has("roles")) throw refused(400, "A user must have at least one role.");
     users(call).insert({ ...changesOf(call), name, password_sha256: sha256(password) });
     return name;

@@ -4,7 +4,7 @@ import type { ViewRow } from "../world/conf-tables.ts";
 import { aclOf, addressOf, isVisible, newBelonging } from "./belonging.ts";
 import type { Viewer } from "./call.ts";
 import { givenSettings, type ObjectDeclaration, objectRoutes } from "./objects.ts";
-import { refused } from "./rest-error.ts";
+import { missing, refused } from "./rest-error.ts";
 
 const PATH = "/data/ui/views";
 
@@ -52,14 +52,14 @@ export const viewCollection: ObjectDeclaration = {
       .map((row) => viewEntry(viewer, row)),
   create(call, name) {
     const { "eai:data": data = "" } = givenSettings(call);
-    if (data.trim() === "") throw refused(400, "The following required arguments are missing: eai:data.");
+    if (data.trim() === "") throw missing("eai:data");
     if (views(call).get(name)) throw refused(409, `An object with name=${name} already exists`);
     views(call).insert({ name, data, ...newBelonging(call, `views/${name}`) });
     return name;
   },
   update(call, { name }) {
     const { "eai:data": data = "" } = givenSettings(call);
-    if (data.trim() === "") throw refused(400, "The following required arguments are missing: eai:data.");
+    if (data.trim() === "") throw missing("eai:data");
     views(call).update(name, { data });
   },
   remove(call, { name }) {
