@@ -149,6 +149,8 @@ export const propertyOperations = [
     ...reading,
     id: "property.get",
     path: `${PATH}/:file/:stanza/:key`,
+    // Whether it is a password, the name in the path says: bodies are masked by the names in themselves.
+    secretBody: true,
     summary: "Say what a setting is.",
     handle(call) {
       const { stanzas, stanza } = stanzaOf(call);
@@ -160,6 +162,7 @@ export const propertyOperations = [
   ...route({
     ...writing,
     path: `${PATH}/:file/:stanza/:key`,
+    secretBody: true,
     summary: "Change a setting.",
     handle(call) {
       const { stanzas, stanza } = changedStanza(call);

@@ -231,3 +231,12 @@ test("messages to the administrator are rows", async () => {
   await service.post("messages", { name: "disk", value: "It is not." });
   expect(await rows("messages")).toMatchObject([{ name: "disk", value: "It is not.", severity: "info" }]);
 });
+
+test("a setting that is changed by its name is not in the journal: the path says whether it is a password", async () => {
+  const path = "/services/properties/server/kept/sslPassword";
+  await splunk.ask("POST", "/services/properties/server", { __stanza: "kept" });
+  expect((await splunk.ask("POST", path, { value: "kept-under-its-name" })).status).toBe(200);
+  const journal = (await splunk.control("GET", "/requests?limit=1000")).text;
+  expect(journal).toContain(path);
+  expect(journal).not.toContain("kept-under-its-name");
+});
