@@ -17,12 +17,9 @@ import {
 } from "./segment-tables.ts";
 import { merged, nextMerge, type Run, type RunShape, replaceRuns } from "./sorted-runs.ts";
 
-/** Events that wait for their segments. */
+/** Events that wait for their segments, and how many get them at once. */
 const WAITING = 16_384;
-/** How many get them at once: as many as it takes about so long for, so that whoever writes or reads meanwhile does not wait longer. */
-const STEP_MS = 40;
-const FEWEST_AT_ONCE = 512;
-const MOST_AT_ONCE = 4096;
+const AT_ONCE = 4096;
 /** How many tables of one size are merged. */
 const FAN_IN = 6;
 
@@ -35,7 +32,6 @@ export class WrittenSegments {
   readonly #shape: RunShape;
   #runs: Run[] = [];
   #made = 0;
-  #atOnce = 1024;
   /** Events before this row have their segments. */
   #endRow: number;
 
@@ -91,8 +87,7 @@ export class WrittenSegments {
 
   async #segment(): Promise<void> {
     const { fields, nextRow } = this.#catalog();
-    const endRow = Math.min(nextRow, this.#endRow + this.#atOnce);
-    const beganAt = performance.now();
+    const endRow = Math.min(nextRow, this.#endRow + AT_ONCE);
     const table = this.#nextTable();
     const runs = [...this.#runs, { table, rows: endRow - this.#endRow, level: 0 }];
     const rows = sql`_row >= ${BigInt(this.#endRow)} AND _row < ${BigInt(endRow)}`;
@@ -103,8 +98,5 @@ export class WrittenSegments {
     });
     this.#runs = runs;
     this.#endRow = endRow;
-    const tookMs = Math.max(performance.now() - beganAt, 1);
-    const fitting = Math.floor((this.#atOnce * STEP_MS) / tookMs);
-    this.#atOnce = Math.min(Math.max(fitting, FEWEST_AT_ONCE), MOST_AT_ONCE);
   }
 }
