@@ -71,6 +71,8 @@ export class Database {
   readonly #idle: Reader[] = [];
   readonly #running = new Set<Promise<unknown>>();
   readonly #cancels = new Set<() => void>();
+  /** Of the data: another one when a write begins, and when it has ended. */
+  #version = 0;
   readonly #kept = new KeptTables(() => this.#instance.connect());
 
   constructor(owner: object, gate: QueryGate, instance: DuckDBInstance, ownFile: string | undefined) {
@@ -113,7 +115,7 @@ export class Database {
    */
   query(statement: Sql, options?: QueryOptions, before?: () => Promise<void>): Promise<QueryResult> {
     const { kept } = statement;
-    const work = (reader: Reader) => reader.read(statement);
+    const work = (reader: Reader) => reader.read(statement, this.#version);
     if (kept.length === 0) return this.#run(work, options, before);
     return this.#run((reader) => this.#kept.reading(kept, () => work(reader)), options, before);
   }
@@ -121,6 +123,18 @@ export class Database {
   /** One turn in the gate. */
   turn<Result>(work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
     return this.#tracked(this.#gate.run(this.#owner, work, signal));
+  }
+
+  /** One turn in the gate that writes. */
+  change<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.turn(async () => {
+      this.#version++;
+      try {
+        return await work();
+      } finally {
+        this.#version++;
+      }
+    });
   }
 
   /** Ends every query that runs or waits. */
@@ -184,11 +198,15 @@ export class Database {
       if (progress !== undefined) await reader.measure();
       signal.throwIfAborted();
       const asking = progress && setInterval(() => progress(reader.share), PROGRESS_MS);
-      return await work(reader).finally(() => clearInterval(asking));
+      const result = await work(reader).finally(() => clearInterval(asking));
+      this.#idle.push(reader);
+      return result;
+    } catch (error) {
+      reader.close();
+      throw error;
     } finally {
       clearInterval(again);
       signal.removeEventListener("abort", interrupt);
-      this.#idle.push(reader);
     }
   }
 

@@ -1,6 +1,10 @@
 /**
  * A connection that only reads. It keeps the statements that it has prepared: a search of the same shape comes again with other
  * values, and to prepare a statement takes about as long as to look a word up.
+ *
+ * A plan is good for the data that it was made of: DuckDB plans by the statistics of the columns (all rows of an empty table are one
+ * group), and makes no new plan when they have changed. So a statement is kept until something is written, and it is prepared and
+ * run in one transaction.
  */
 import { type DuckDBConnection, type DuckDBPreparedStatement, StatementType } from "@duckdb/node-api";
 import type { Sql } from "../sql.ts";
@@ -16,16 +20,31 @@ export class Reader {
   readonly #connection: DuckDBConnection;
   /** By their texts, the one used last at the end. None is here while it runs. */
   readonly #prepared = new Map<string, DuckDBPreparedStatement>();
+  /** Of the data that these were prepared for. */
+  #version = 0;
   #measuring = false;
 
   constructor(connection: DuckDBConnection) {
     this.#connection = connection;
   }
 
-  /** Runs one statement that only reads. @throws Error for any other, before it does anything. */
-  async read(statement: Sql): Promise<QueryResult> {
-    const { text, values } = statement;
-    const prepared = this.#take(text) ?? (await this.#connection.prepare(text));
+  /**
+   * Runs one statement that only reads.
+   * @param version of the data: another one after each write
+   * @throws Error for any other, before it does anything; whatever it throws, the reader is of no more use then
+   */
+  async read(statement: Sql, version: number): Promise<QueryResult> {
+    if (version !== this.#version) this.#forget();
+    this.#version = version;
+    const prepared = this.#take(statement.text);
+    if (prepared !== undefined) return this.#run(prepared, statement);
+    await this.#connection.run("BEGIN TRANSACTION");
+    const result = await this.#run(await this.#connection.prepare(statement.text), statement);
+    await this.#connection.run("ROLLBACK");
+    return result;
+  }
+
+  async #run(prepared: DuckDBPreparedStatement, { text, values }: Sql): Promise<QueryResult> {
     let kept = false;
     try {
       if (prepared.statementType !== StatementType.SELECT) {
@@ -60,9 +79,13 @@ export class Reader {
   }
 
   close(): void {
+    this.#forget();
+    this.#connection.closeSync();
+  }
+
+  #forget(): void {
     for (const prepared of this.#prepared.values()) prepared.destroySync();
     this.#prepared.clear();
-    this.#connection.closeSync();
   }
 
   #take(text: string): DuckDBPreparedStatement | undefined {

@@ -42,7 +42,7 @@ export class StoreFile {
       (documents) => this.#store(documents, []),
       ({ document }) => document.source.length,
     );
-    this.#upkeep = new Upkeep(writer, (step) => this.#turns.takeSpare(() => this.database.turn(step)), log);
+    this.#upkeep = new Upkeep(writer, (step) => this.#turns.takeSpare(() => this.database.change(step)), log);
   }
 
   /**
@@ -154,6 +154,6 @@ export class StoreFile {
   }
 
   #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    return this.#turns.take(() => this.database.turn(work));
+    return this.#turns.take(() => this.database.change(work));
   }
 }

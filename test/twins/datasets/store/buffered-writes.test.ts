@@ -39,6 +39,20 @@ test("a finished write is found by the next query, of eight writers at once, and
   expect([...(await store.counts()).values()].reduce((sum, count) => sum + count, 0)).toBe(16_001);
 });
 
+test("a statement that comes again is planned for the data there are by then: over no rows all of them are one group", async () => {
+  const sizes = () => only(raw("SELECT _index, count(*) FROM documents GROUP BY _index ORDER BY _index"));
+  expect(await sizes()).toEqual([]);
+  for (const index of ["a", "b", "c"]) {
+    await store.write(events(200, {}).map((event) => ({ ...event, index })));
+    await store.counts();
+  }
+  expect(await sizes()).toEqual([
+    ["a", 200],
+    ["b", 200],
+    ["c", 200],
+  ]);
+});
+
 test("rows have the order and the numbers of their writes, whatever they were stored together with", async () => {
   const written = [];
   for (let batch = 0; batch < 30; batch++) {
