@@ -23,7 +23,13 @@ export interface SplunkSandbox {
   control(method: string, path: string, body?: unknown): Promise<Answer>;
   /** Adds events: members of the world's table `events`. */
   add(...events: readonly object[]): Promise<void>;
+  /** Resolves when a job is in a state, by the list of jobs: it counts nothing, and is no question about that job. */
+  reached(sid: string, state: string): Promise<void>;
   stop(): Promise<void>;
+}
+
+interface ListedJob {
+  content: { sid: string; dispatchState: string };
 }
 
 export type Parameters = Readonly<Record<string, string | number | readonly string[]>>;
@@ -39,6 +45,19 @@ export async function startSplunk(config: Record<string, unknown> = {}): Promise
       headers: { "content-type": "application/json", "x-api-key": twins.apiKey },
       body,
     });
+  const ask: SplunkSandbox["ask"] = (method, path, parameters = {}, headers = {}) => {
+    const form = formOf(parameters);
+    const inAddress = method === "GET" || method === "DELETE";
+    const address = inAddress && form !== "" ? `${url}${path}?${form}` : `${url}${path}`;
+    return request(method, address, {
+      headers: {
+        authorization: "Bearer splunk-twin-token",
+        ...(inAddress ? {} : { "content-type": "application/x-www-form-urlencoded" }),
+        ...headers,
+      },
+      ...(inAddress ? {} : { body: form }),
+    });
+  };
   return {
     twins,
     url,
@@ -51,23 +70,20 @@ export async function startSplunk(config: Record<string, unknown> = {}): Promise
         password: "splunk-twin-password",
         ...options,
       }),
-    ask(method, path, parameters = {}, headers = {}) {
-      const form = formOf(parameters);
-      const inAddress = method === "GET" || method === "DELETE";
-      const address = inAddress && form !== "" ? `${url}${path}?${form}` : `${url}${path}`;
-      return request(method, address, {
-        headers: {
-          authorization: "Bearer splunk-twin-token",
-          ...(inAddress ? {} : { "content-type": "application/x-www-form-urlencoded" }),
-          ...headers,
-        },
-        ...(inAddress ? {} : { body: form }),
-      });
-    },
+    ask,
     control,
     async add(...events) {
       const answer = await control("POST", "/data", { data: { events } });
       if (answer.status !== 200 && answer.status !== 201) throw new Error(answer.text);
+    },
+    async reached(sid, state) {
+      const isSo = ({ content }: ListedJob) => content.sid === sid && content.dispatchState === state;
+      for (;;) {
+        const { entry } = (await ask("GET", "/services/search/v2/jobs", { output_mode: "json", count: 0 }))
+          .body;
+        if (entry.some(isSo)) return;
+        await new Promise((resolve) => setImmediate(resolve));
+      }
     },
     stop: () => twins.stop(),
   };

@@ -32,6 +32,7 @@ import type {
 } from "./log-store.ts";
 import { planWrite } from "./plan-write.ts";
 import { type FileOptions, StoreFile } from "./store-file.ts";
+import { StoreReader } from "./store-reader.ts";
 import { selectDocuments, storedDocuments } from "./stored-documents.ts";
 import { Turns } from "./turns.ts";
 
@@ -283,28 +284,12 @@ class DuckDbLogStore implements LogStore {
 
   /** What may be done while nobody else writes. */
   #writer(): LogWriter {
-    const store = this;
-    return {
-      get fields() {
-        return store.fields;
-      },
-      get stateVersion() {
-        return store.stateVersion;
-      },
-      get nextRow() {
-        return store.nextRow;
-      },
-      get segmentedRows() {
-        return store.segmentedRows;
-      },
-      indexes: () => store.indexes(),
-      query: (statement, options) => store.query(statement, options),
-      byId: (index, ids, options) => store.byId(index, ids, options),
-      write: (documents) => store.#changes.write(documents),
-      misfits: (documents) => store.misfits(documents),
-      writeEach: (documents) => store.#changes.writeEach(documents),
-      remove: (places) => store.#changes.remove(places),
-    };
+    return Object.assign(new StoreReader(this), {
+      write: this.#changes.write.bind(this.#changes),
+      misfits: this.misfits.bind(this),
+      writeEach: this.#changes.writeEach.bind(this.#changes),
+      remove: this.#changes.remove.bind(this.#changes),
+    });
   }
 
   #announce(change: NewChange): void {

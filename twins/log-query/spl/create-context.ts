@@ -3,6 +3,7 @@
 import { withNeededColumns } from "../../datasets/needed-columns.ts";
 import { identifier, joined, raw, sql } from "../../datasets/sql.ts";
 import { type LogReader, QueryInterrupted } from "../../datasets/store/log-store.ts";
+import { StoreReader } from "../../datasets/store/store-reader.ts";
 import { compilePipeline } from "./compile-pipeline.ts";
 import type { Knowledge } from "./knowledge.ts";
 import { orderClause } from "./order-keys.ts";
@@ -118,22 +119,5 @@ export function createSearchContext(options: ContextOptions): SearchContext {
 
 /** The store, whose every statement ends with the search: what a command asks while it is prepared, too. */
 function endingWith({ store, signal }: ContextOptions, endsAt: number): LogReader {
-  const ending = () => ({ signal, deadlineMs: Math.max(1, endsAt - performance.now()) });
-  return {
-    get fields() {
-      return store.fields;
-    },
-    get stateVersion() {
-      return store.stateVersion;
-    },
-    get nextRow() {
-      return store.nextRow;
-    },
-    get segmentedRows() {
-      return store.segmentedRows;
-    },
-    indexes: () => store.indexes(),
-    query: (statement, given) => store.query(statement, { ...ending(), ...given }),
-    byId: (index, ids, given) => store.byId(index, ids, { ...ending(), ...given }),
-  };
+  return new StoreReader(store, () => ({ signal, deadlineMs: Math.max(1, endsAt - performance.now()) }));
 }

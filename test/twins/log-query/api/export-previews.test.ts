@@ -26,15 +26,6 @@ beforeEach(async () => {
 const JOBS = "/services/search/v2/jobs";
 const REPORT = "search * | stats count by customer | sort customer";
 
-async function until(sid: string, state: string): Promise<void> {
-  for (;;) {
-    const { entry } = (await splunk.ask("GET", JOBS, { output_mode: "json", count: 0 })).body;
-    type Listed = { content: { sid: string; dispatchState: string } };
-    if (entry.some(({ content }: Listed) => content.sid === sid && content.dispatchState === state)) return;
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-}
-
 const control = (sid: string, action: string) => splunk.ask("POST", `${JOBS}/${sid}/control`, { action });
 
 /** An export whose search is kept from ending until so much has come, and all that has come at the end. */
@@ -43,7 +34,7 @@ async function exportedWhile(parameters: Parameters, enough: (text: string) => b
   const body = new URLSearchParams({ search: REPORT, id: "x1", ...parameters } as Record<string, string>);
   const headers = { authorization: "Bearer splunk-twin-token" };
   const answered = fetch(`${splunk.url}${JOBS}/export`, { method: "POST", headers, body });
-  await until("x1", "RUNNING");
+  await splunk.reached("x1", "RUNNING");
   await control("x1", "pause");
   release();
   const response = await answered;
@@ -116,7 +107,7 @@ test("results_preview of a report in the making is that of its newest events, an
   const release = holdStatements();
   const form = { output_mode: "json", search: REPORT };
   const { sid } = (await splunk.ask("POST", JOBS, form)).body;
-  await until(sid, "RUNNING");
+  await splunk.reached(sid, "RUNNING");
   await control(sid, "pause");
   release();
   const { body } = await splunk.ask("GET", `${JOBS}/${sid}/results_preview`, { output_mode: "json" });
@@ -124,5 +115,5 @@ test("results_preview of a report in the making is that of its newest events, an
   const { entry } = (await splunk.ask("GET", `${JOBS}/${sid}`, { output_mode: "json" })).body;
   expect(entry[0].content).toMatchObject({ numPreviews: 1, doneProgress: expect.any(Number) });
   await control(sid, "unpause");
-  await until(sid, "DONE");
+  await splunk.reached(sid, "DONE");
 });

@@ -30,15 +30,6 @@ const control = (sid: string, action: string, more: Parameters = {}) =>
 const contentOf = async (sid: string) =>
   (await splunk.ask("GET", `${JOBS}/${sid}`, json)).body.entry[0].content;
 
-async function until(sid: string, state: string): Promise<void> {
-  for (;;) {
-    const { entry } = (await splunk.ask("GET", JOBS, { ...json, count: 0 })).body;
-    type Listed = { content: { sid: string; dispatchState: string } };
-    if (entry.some(({ content }: Listed) => content.sid === sid && content.dispatchState === state)) return;
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-}
-
 test("pause and unpause: a job that waits for its turn is paused in the queue, and waits on", async () => {
   const release = holdStatements();
   const normal = { exec_mode: "normal" };
@@ -51,10 +42,10 @@ test("pause and unpause: a job that waits for its turn is paused in the queue, a
   expect(await contentOf(queued)).toMatchObject({ dispatchState: "QUEUED", isPaused: false });
   await control(queued, "pause");
   release();
-  await Promise.all(running.map((sid) => until(sid, "DONE")));
+  await Promise.all(running.map((sid) => splunk.reached(sid, "DONE")));
   expect(await contentOf(queued)).toMatchObject({ dispatchState: "PAUSE", isPaused: true });
   await control(queued, "unpause");
-  await until(queued, "DONE");
+  await splunk.reached(queued, "DONE");
 });
 
 test("setpriority: a job has the priority that it is given, which is a number from 0 to 10", async () => {
@@ -109,14 +100,14 @@ test("the vendor's client pauses a job, lets it go on, keeps it and cancels it",
   await service.login();
   const release = holdStatements();
   const job = await service.search("search * | sort n", { exec_mode: "normal" });
-  await until(job.sid, "RUNNING");
+  await splunk.reached(job.sid, "RUNNING");
   await job.pause();
   await job.fetch();
   expect(job.properties()).toMatchObject({ isPaused: true, dispatchState: "PAUSE" });
   await job.unpause();
   await job.setPriority(8);
   release();
-  await until(job.sid, "DONE");
+  await splunk.reached(job.sid, "DONE");
   await job.setTTL(1234);
   await job.touch();
   await job.fetch();

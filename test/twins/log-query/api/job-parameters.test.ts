@@ -45,15 +45,6 @@ const nowMs = async () => Date.parse((await splunk.control("GET", "/clock")).bod
 const setClock = (ms: number) =>
   splunk.control("PUT", "/clock", { now: new Date(ms).toISOString(), frozen: true });
 
-async function until(sid: string, state: string): Promise<void> {
-  for (;;) {
-    const { entry } = (await splunk.ask("GET", JOBS, { ...json, count: 0 })).body;
-    type Listed = { content: { sid: string; dispatchState: string } };
-    if (entry.some(({ content }: Listed) => content.sid === sid && content.dispatchState === state)) return;
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-}
-
 test("adhoc_search_level: a fast search of events shows the standing fields and those that it names", async () => {
   const fields = async (search: string, more: Parameters) =>
     Object.keys((await rowsOf(await started(search, more)))[0]);
@@ -120,7 +111,7 @@ test("auto_cancel: a job that nobody asks for while it runs is gone", async () =
   expect((await splunk.ask("GET", `${JOBS}/${lost}`, json)).status).toBe(404);
   expect((await splunk.ask("GET", `${JOBS}/${asked}`, json)).status).toBe(200);
   release();
-  await until(asked, "DONE");
+  await splunk.reached(asked, "DONE");
   await setClock(start + 500_000);
   expect((await splunk.ask("GET", `${JOBS}/${asked}`, json)).status).toBe(200);
 });
@@ -130,12 +121,12 @@ test("auto_pause: a job that nobody asks for pauses at its next step, once", asy
   await setClock(start);
   const release = holdStatements();
   const sid = await started("search * | sort host", { exec_mode: "normal", auto_pause: 10 });
-  await until(sid, "RUNNING");
+  await splunk.reached(sid, "RUNNING");
   await setClock(start + 11_000);
   release();
-  await until(sid, "PAUSE");
+  await splunk.reached(sid, "PAUSE");
   await splunk.ask("POST", `${JOBS}/${sid}/control`, { ...json, action: "unpause" });
-  await until(sid, "DONE");
+  await splunk.reached(sid, "DONE");
   expect((await rowsOf(sid)).length).toBe(10);
 });
 
@@ -182,7 +173,7 @@ test("enablepreview and disablepreview: a job that goes on shows what it has fou
   await control("disablepreview");
   expect((await splunk.ask("GET", `${JOBS}/${sid}/results_preview`, json)).status).toBe(204);
   release();
-  await until(sid, "DONE");
+  await splunk.reached(sid, "DONE");
   expect((await rowsOf(sid, "results_preview")).length).toBe(10);
 });
 

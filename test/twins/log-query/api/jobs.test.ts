@@ -43,16 +43,6 @@ async function until(sid: string, state: string) {
   }
 }
 
-/** As `until`, by the list, which counts nothing and so needs no statement. */
-async function listed(sid: string, state: string): Promise<void> {
-  for (;;) {
-    const { entry } = (await splunk.ask("GET", JOBS, { ...json, count: 0 })).body;
-    type Listed = { content: { sid: string; dispatchState: string } };
-    if (entry.some(({ content }: Listed) => content.sid === sid && content.dispatchState === state)) return;
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-}
-
 const control = (sid: string, action: string, more: Record<string, string | number> = {}) =>
   splunk.ask("POST", `${JOBS}/${sid}/control`, { ...json, action, ...more });
 
@@ -139,7 +129,7 @@ test("a cancelled job is gone, and so is its row", async () => {
 test("a search that takes longer than max_time is finalized and says so", async () => {
   const release = holdStatements();
   const sid = await search("search * | sort n", { max_time: 1 });
-  await listed(sid, "DONE");
+  await splunk.reached(sid, "DONE");
   release();
   const done = await stateOf(sid);
   expect(done.isFinalized).toBe(true);
