@@ -1,11 +1,10 @@
 /** The indexes that events are in: listing, making, changing and removing them. */
-import { indexDefaults } from "../conf/index-defaults.ts";
+import { misfit } from "../conf/forms.ts";
+import { indexForms } from "../conf/index-forms.ts";
 import type { Call } from "./call.ts";
 import { indexEntries, isShipped } from "./index-entries.ts";
 import { givenSettings, type ObjectDeclaration, objectRoutes } from "./objects.ts";
 import { refused } from "./rest-error.ts";
-
-const paths = ["homePath", "coldPath", "thawedPath", "tstatsHomePath"];
 
 export const indexCollection: ObjectDeclaration = {
   id: "index",
@@ -16,20 +15,17 @@ export const indexCollection: ObjectDeclaration = {
   changeCapability: "indexes_edit",
   links: { create: "_new", _reload: "_reload", _acl: "_acl", _validate: "_validate" },
   parameters: ["datatype", "summarize"],
-  settings: (name) => Object.hasOwn(indexDefaults, name) || paths.includes(name) || name === "datatype",
+  settings: (name) => Object.hasOwn(indexForms, name),
   entries: indexEntries,
   async create(call, name) {
     const known = await call.twin.knowledge.indexes();
     if (known.includes(name)) throw refused(409, `Index name=${name} already exists`);
-    const { datatype = "event", ...settings } = givenSettings(call);
-    if (datatype !== "event" && datatype !== "metric") {
-      throw refused(400, `Invalid value "${datatype}" for argument "datatype".`);
-    }
-    indexes(call).insert({ name, datatype, settings });
+    const { datatype, ...settings } = checkedSettings(call);
+    indexes(call).insert({ name, datatype: datatype === "metric" ? "metric" : "event", settings });
     return name;
   },
   update(call, { name }) {
-    const { datatype: _, ...given } = givenSettings(call);
+    const { datatype: _, ...given } = checkedSettings(call);
     change(call, name, { settings: { ...indexes(call).get(name)?.settings, ...given } });
   },
   async remove(call, { name }) {
@@ -48,6 +44,14 @@ export const indexCollection: ObjectDeclaration = {
     },
   },
 };
+
+/** @throws RestError 400 for a setting that is not of its form */
+function checkedSettings(call: Call): Record<string, string> {
+  const given = givenSettings(call);
+  const wrong = misfit(indexForms, given);
+  if (wrong !== undefined) throw refused(400, `Invalid value "${wrong.value}" for argument "${wrong.name}".`);
+  return given;
+}
 
 const indexes = ({ twin }: Call) => twin.tables.table("indexes");
 

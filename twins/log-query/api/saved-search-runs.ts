@@ -17,7 +17,7 @@ import { startedResponse, startJob } from "./jobs.ts";
 import { fatal } from "./rest-error.ts";
 import { rights } from "./rights.ts";
 import { route } from "./route.ts";
-import { checkSettingValue, disabledSearch, findSaved } from "./saved-searches.ts";
+import { checkSettingValues, disabledSearch, findSaved } from "./saved-searches.ts";
 import { readTime } from "./time-argument.ts";
 
 const PATH = "/saved/searches/:name";
@@ -25,6 +25,7 @@ const PATH = "/saved/searches/:name";
 /** What the saved search is run with: its own settings, and before them what the request says. */
 function requestOf(call: Call, row: SavedSearchRow): JobRequest {
   const given = call.arguments;
+  checkSettingValues(call, row.settings);
   const settings = settingsOf(row);
   const setting = (name: string) => given.text(`dispatch.${name}`) ?? textOf(settings[`dispatch.${name}`]);
   const nowText = given.text("dispatch.now") ?? given.text("now");
@@ -36,7 +37,6 @@ function requestOf(call: Call, row: SavedSearchRow): JobRequest {
     return readTime(call, name, text, nowMs);
   };
   refuseUnserved(setting);
-  for (const name of given.names()) checkSettingValue(call, name);
   const app = row.app;
   const owner = userOf(call).name;
   const number = (name: string, usual: number) => {

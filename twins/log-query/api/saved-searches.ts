@@ -5,10 +5,11 @@ import type { Entry } from "../output/entry.ts";
 import { isoSecond } from "../output/timestamp.ts";
 import { actionDefaults } from "../saved/action-defaults.ts";
 import { firedAlerts } from "../saved/alerts.ts";
+import { settingProblem } from "../saved/check-settings.ts";
 import { nextTimes, parseCron } from "../saved/cron.ts";
 import { savedSearchDefaults } from "../saved/defaults.ts";
-import { isSettingValue } from "../saved/setting-values.ts";
-import { columnsOf, isSetting, settingsOf } from "../saved/settings.ts";
+import { columnsOf, isSetting } from "../saved/setting-names.ts";
+import { settingsOf } from "../saved/settings.ts";
 import { withImplicitSearch } from "../spl/syntax/text.ts";
 import type { SavedSearchRow } from "../world/tables.ts";
 import { aclOf, addressOf, isVisible, newBelonging } from "./belonging.ts";
@@ -132,29 +133,28 @@ const isOrphan = ({ owner }: SavedSearchRow, { twin }: Viewer) =>
 const asksForActions = (call: Call) => call.arguments.flag("listDefaultActionArgs", false);
 
 /** @throws RestError 400 for an argument that is given and is no value of its setting */
-export function checkSettingValue(call: Call, name: string): void {
-  const value = call.arguments.get(name) ?? "";
-  if (!isSettingValue(name, value)) throw refused(400, `Invalid value "${value}" for argument "${name}".`);
+export function checkSettingValues(call: Call, others: Readonly<Record<string, string>> = {}): void {
+  const given = call.arguments;
+  const values = Object.fromEntries(given.names().map((name) => [name, given.get(name) ?? ""]));
+  const problem = settingProblem(values, call.twin.knowledge, others);
+  if (problem !== undefined) throw refused(400, problem);
 }
 
 /** What a request changes of a row. @throws RestError 400 */
 function changesOf(call: Call, row: { search: string; settings: Record<string, string> }) {
   const given = call.arguments;
   const settings = { ...row.settings };
-  for (const name of given.names()) {
-    if (answering.includes(name)) continue;
-    if (!isSetting(name)) throw refused(400, `Argument "${name}" is not supported by this handler.`);
-    checkSettingValue(call, name);
+  const names = given.names().filter((name) => !answering.includes(name));
+  const unknown = names.find((name) => !isSetting(name));
+  if (unknown !== undefined) throw refused(400, `Argument "${unknown}" is not supported by this handler.`);
+  checkSettingValues(call, row.settings);
+  for (const name of names) {
     if (!Object.hasOwn(columnsOf, name)) settings[name] = keptSetting(name, given.get(name) ?? "");
   }
   const search = given.get("search") ?? row.search;
   if (search.trim() === "") throw refused(400, "Search string cannot be empty.");
   if (search.length > MOST_CHARACTERS) throw refused(400, "Search string is too long.");
   if (given.flag("is_scheduled", false)) checkCapability(call, "schedule_search");
-  const cron = given.get("cron_schedule");
-  if (cron !== undefined && cron !== "" && parseCron(cron) === undefined) {
-    throw refused(400, `Invalid cron_schedule="${cron}".`);
-  }
   const text = (name: string) => given.get(name);
   return {
     search,
@@ -163,7 +163,7 @@ function changesOf(call: Call, row: { search: string; settings: Record<string, s
       description: text("description"),
       disabled: given.givenFlag("disabled"),
       is_scheduled: given.givenFlag("is_scheduled"),
-      cron_schedule: cron,
+      cron_schedule: text("cron_schedule"),
       earliest_time: text("dispatch.earliest_time"),
       latest_time: text("dispatch.latest_time"),
     }),

@@ -1,11 +1,21 @@
 /** The tables of the event collector: where events may go, and who may send them. */
 import { z } from "zod";
 import { defineTable, type RowOf } from "../../sandbox/table.ts";
+import { misfit } from "../conf/forms.ts";
+import { indexForms } from "../conf/index-forms.ts";
 
 /** What an index may be called: `_` before the name is the platform's own. */
 export const indexName = z
   .string()
   .regex(/^[a-z0-9_][a-z0-9_-]{0,79}$/, "must be the name of an index: lower-case letters, digits, _ and -");
+
+/** Each is known to `indexes.conf`, and of the form that it has there. */
+const indexSettings = z.record(z.string(), z.string()).superRefine((settings, context) => {
+  const unknown = Object.keys(settings).find((name) => !Object.hasOwn(indexForms, name));
+  if (unknown !== undefined) context.addIssue(`${unknown} is no setting of an index`);
+  const wrong = misfit(indexForms, settings);
+  if (wrong !== undefined) context.addIssue(`${wrong.name} must be ${wrong.form.what}`);
+});
 
 const indexes = defineTable({
   description: "The indexes that there are, whether or not they hold events.",
@@ -18,7 +28,7 @@ const indexes = defineTable({
       description: "What it holds; both kinds are searched alike.",
     },
     settings: {
-      type: z.record(z.string(), z.string()).default({}),
+      type: indexSettings.default({}),
       description: "Its settings, by their names in indexes.conf; none of them changes what is kept.",
     },
   },

@@ -7,10 +7,10 @@ import { collectorTables } from "./collector-tables.ts";
 import { confTables } from "./conf-tables.ts";
 import { knowledgeTables } from "./knowledge-tables.ts";
 import { roleTables } from "./roles.ts";
+import { savedSearchTables } from "./saved-search-tables.ts";
 
 const moment = z.iso.datetime();
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
-const settings = z.record(z.string(), z.string());
 const message = z.strictObject({
   type: z.enum(["FATAL", "ERROR", "WARN", "INFO", "DEBUG"]),
   text: z.string(),
@@ -41,35 +41,6 @@ const sessions = defineTable({
     expires_at: {
       type: moment.nullable().default(null),
       description: "When it ends; never when empty. A session that is used lives on.",
-    },
-  },
-});
-
-const savedSearches = defineTable({
-  description: "Searches under a name: reports, and alerts.",
-  key: "name",
-  columns: {
-    name: { type: z.string().min(1).max(2048), description: "The name." },
-    search: { type: z.string().min(1), description: "The search, in the search processing language." },
-    description: { type: z.string().default(""), description: "What it is for." },
-    earliest_time: { type: z.string().default(""), description: "Start of its time range; open when empty." },
-    latest_time: { type: z.string().default(""), description: "End of its time range; open when empty." },
-    disabled: { type: z.boolean().default(false), description: "Whether it may not be run." },
-    is_scheduled: { type: z.boolean().default(false), description: "Whether it has a schedule." },
-    cron_schedule: { type: z.string().default(""), description: "Its schedule, as cron writes it." },
-    owner: { type: z.string().default("nobody"), description: "Whose it is." },
-    app: { type: z.string().default("search"), description: "The app it belongs to." },
-    sharing: { type: z.enum(["user", "app", "global"]).default("app"), description: "Who sees it." },
-    updated_at: { type: moment.default("1970-01-01T00:00:00.000Z"), description: "When it last changed." },
-    settings: { type: settings.default({}), description: "Its other settings, by the vendor's names." },
-    rescheduled_to: {
-      type: moment.nullable().default(null),
-      description: "When it is to run next, if that is not by its schedule.",
-    },
-    suppressed_until: {
-      type: z.record(z.string(), moment).default({}),
-      description:
-        "Until when its alerts are held back: all of them under an empty key, or by the values of fields.",
     },
   },
 });
@@ -132,7 +103,7 @@ export const logQueryTables = {
   users,
   ...roleTables,
   sessions,
-  saved_searches: savedSearches,
+  ...savedSearchTables,
   jobs,
   ...knowledgeTables,
   ...collectorTables,
@@ -142,7 +113,7 @@ export const logQueryTables = {
 
 export type LogQueryTables = MemoryWorld<typeof logQueryTables>;
 export type UserRow = Readonly<RowOf<typeof users.columns>>;
-export type SavedSearchRow = Readonly<RowOf<typeof savedSearches.columns>>;
+export type { SavedSearchRow } from "./saved-search-tables.ts";
 export type JobRow = Readonly<RowOf<typeof jobs.columns>>;
 
 export function createTables(): LogQueryTables {

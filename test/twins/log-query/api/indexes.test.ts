@@ -1,5 +1,8 @@
 /** Indexes: what they are, how they are made and changed, and the events that are sent to them as plain text. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { misfit } from "../../../../twins/log-query/conf/forms.ts";
+import { indexDefaults } from "../../../../twins/log-query/conf/index-defaults.ts";
+import { indexForms } from "../../../../twins/log-query/conf/index-forms.ts";
 import { type Parameters, type SplunkSandbox, startSplunk } from "../../../support/splunk.ts";
 
 let splunk: SplunkSandbox;
@@ -38,6 +41,45 @@ test("an index has the vendor's 113 settings and figures, each as the vendor's f
   });
   const main = (await ask("GET", `${INDEXES}/main`)).body.entry[0].content;
   expect(main).toMatchObject({ maxDataSize: "auto_high_volume", maxMemMB: 20, isInternal: false });
+});
+
+test("every setting of an index has a form: what it is by default is of it, and anything else is refused and not written", async () => {
+  expect(Object.keys(indexDefaults).filter((name) => !Object.hasOwn(indexForms, name))).toEqual([]);
+  const usual = Object.entries(indexDefaults).map(([name, value]) => [name, String(value ?? "")]);
+  expect(misfit(indexForms, Object.fromEntries(usual))).toBeUndefined();
+  const wrong = {
+    maxTotalDataSizeMB: "abc",
+    frozenTimePeriodInSecs: "4294967296",
+    enableTsidxReduction: "perhaps",
+    journalCompression: "zip",
+    maxDataSize: "huge",
+    maxBloomBackfillBucketAge: "long",
+    minRawFileSyncSecs: "never",
+    tsidxWritingLevel: "5",
+    datatype: "words",
+  };
+  await ask("POST", INDEXES, { name: "orders" });
+  for (const [name, value] of Object.entries(wrong)) {
+    const messages = [{ type: "ERROR", text: `Invalid value "${value}" for argument "${name}".` }];
+    for (const [path, given] of [
+      [INDEXES, { name: "other" }],
+      [`${INDEXES}/orders`, { maxMemMB: 7 }],
+    ] as const) {
+      const refused = await ask("POST", path, { ...given, [name]: value });
+      expect([refused.status, refused.body]).toEqual([400, { messages }]);
+    }
+    if (name === "datatype") continue;
+    const row = { name: "seeded", settings: { [name]: value } };
+    const seeded = await splunk.control("POST", "/data", { data: { indexes: [row] } });
+    expect([seeded.status, seeded.text]).toEqual([
+      expect.any(Number),
+      expect.stringContaining(`${name} must`),
+    ]);
+  }
+  const names = (await ask("GET", INDEXES)).body.entry.map(({ name }: { name: string }) => name);
+  expect(names).not.toContain("other");
+  expect(names).not.toContain("seeded");
+  expect((await ask("GET", `${INDEXES}/orders`)).body.entry[0].content.maxMemMB).toBe(5);
 });
 
 test("the vendor's client makes an index, changes it, sends events to it, disables and removes it", async () => {

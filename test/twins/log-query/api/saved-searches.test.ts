@@ -1,6 +1,10 @@
 /** Saved searches over plain HTTP: what they are, when they are to run, and what became of it. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { misfit } from "../../../../twins/log-query/conf/forms.ts";
+import { actionDefaults } from "../../../../twins/log-query/saved/action-defaults.ts";
 import { nextTimes, parseCron } from "../../../../twins/log-query/saved/cron.ts";
+import { savedSearchDefaults } from "../../../../twins/log-query/saved/defaults.ts";
+import { savedSearchForms } from "../../../../twins/log-query/saved/setting-forms.ts";
 import { type Parameters, type SplunkSandbox, startSplunk } from "../../../support/splunk.ts";
 
 let splunk: SplunkSandbox;
@@ -128,6 +132,25 @@ test.each([
   ["dispatch.max_time", "1.5", "60"],
   ["dispatch.ttl", "2q", "3p"],
   ["max_concurrent", "many", ""],
+  ["dispatch.earliest_time", "bogus", "-1d@d"],
+  ["dispatch.latest_time", "tomorrow", "2026-01-31T09:00:00.000+00:00"],
+  ["dispatch.sample_ratio", "0", "1"],
+  ["dispatch.lookups", "perhaps", "true"],
+  ["alert_threshold", "ten", "10%"],
+  ["alert.track", "manual", "auto"],
+  ["alert.suppress", "2", "f"],
+  ["auto_summarize.cron_schedule", "often", "*/5 * * * *"],
+  ["auto_summarize.max_summary_ratio", "half", "0.5"],
+  ["allow_skew", "5 apples", "50%"],
+  ["realtime_schedule", "on", "0"],
+  ["schedule_priority", "high", "higher"],
+  ["schedule_window", "wide", "auto"],
+  ["durable.track_time_type", "time", "_indextime"],
+  ["action.email", "maybe", "1"],
+  ["action.email.ttl", "1d", "86400"],
+  ["action.webhook.param.url", "ops@example.com", "https://127.0.0.1/hook"],
+  ["display.visualizations.charting.chart", "cake", "pie"],
+  ["display.visualizations.mapping.map.center", "here", "(47.1,-15.4)"],
 ])("%s is refused when it is no such thing, saved and for one run", async (name, wrong, right) => {
   const refusal = [
     400,
@@ -139,6 +162,60 @@ test.each([
   expect(answered(await ask("POST", `${SAVED}/s`, { [name]: wrong }))).toEqual(refusal);
   expect(answered(await ask("POST", `${SAVED}/s/dispatch`, { [name]: wrong }))).toEqual(refusal);
   expect((await ask("POST", `${SAVED}/s/dispatch`)).status).toBe(201);
+});
+
+test("every documented setting has a form, and what it is by default is of it", () => {
+  const known = Object.keys(savedSearchDefaults);
+  expect(known.filter((name) => !Object.hasOwn(savedSearchForms, name))).toEqual([]);
+  const usual = Object.fromEntries(
+    Object.entries({ ...actionDefaults, ...savedSearchDefaults }).map(([name, value]) => [
+      name,
+      String(value ?? ""),
+    ]),
+  );
+  expect(misfit(savedSearchForms, usual)).toBeUndefined();
+});
+
+test("a condition that is no search is refused, and what is refused is not written in part", async () => {
+  const refused = await save("s", "*", { alert_type: "custom", alert_condition: "> 0" });
+  expect([refused.status, refused.body.messages[0].text]).toEqual([
+    400,
+    expect.stringMatching(/^Cannot parse alert condition\. /),
+  ]);
+  expect((await ask("GET", `${SAVED}/s`)).status).toBe(404);
+  await save("s", "*", { description: "first", alert_condition: "where count > 0" });
+  const changes = { description: "second", search: "level=error", "alert.expires": "soon" };
+  expect((await ask("POST", `${SAVED}/s`, changes)).status).toBe(400);
+  expect(await contentOf("s")).toMatchObject({
+    description: "first",
+    search: "*",
+    alert_condition: "where count > 0",
+    "alert.expires": "24h",
+  });
+});
+
+test.each([
+  [{ settings: { "alert.expires": "soon" } }, "alert.expires must be a span of time"],
+  [{ settings: { alert_condition: "> 0" } }, "Cannot parse alert condition"],
+  [{ settings: { colour: "red" } }, "colour is no setting of a saved search"],
+  [{ cron_schedule: "often" }, "must be a cron schedule"],
+  [{ earliest_time: "bogus" }, "must be a time"],
+])("a row is of the same forms: %j", async (wrong, words) => {
+  const rows = (more: object) =>
+    splunk.control("POST", "/data", { data: { saved_searches: [{ name: "row", search: "*", ...more }] } });
+  const refused = await rows(wrong);
+  expect([refused.status, refused.text]).toEqual([expect.any(Number), expect.stringContaining(words)]);
+  expect(refused.status).toBeGreaterThanOrEqual(400);
+  expect((await ask("GET", `${SAVED}/row`)).status).toBe(404);
+  const settings = { alert_condition: "`written_later`", "dispatch.time_format": "%d.%m.%Y" };
+  expect((await rows({ settings, earliest_time: "31.01.2026" })).status).toBeLessThan(300);
+});
+
+test("a time is of the format that the saved search says", async () => {
+  const format = { "dispatch.time_format": "%d.%m.%Y" };
+  expect((await save("s", "*", { ...format, "dispatch.earliest_time": "31.01.2026" })).status).toBe(201);
+  expect((await ask("POST", `${SAVED}/s`, { "dispatch.latest_time": "01.02.2026" })).status).toBe(200);
+  expect((await save("t", "*", { "dispatch.earliest_time": "31.01.2026" })).status).toBe(400);
 });
 
 test("it is run in its own range, or in the one that is asked for, with the arguments it is given", async () => {
