@@ -3,7 +3,7 @@ import type { ResultValue } from "../../datasets/store/log-store.ts";
 import type { RowField } from "../spl/rows.ts";
 import type { SearchMessage } from "../spl/spl-error.ts";
 
-/** A value as results show it. An absent one is `null`; a multi-value is an array. */
+/** A value as results show it. An absent one is `null`; several values are an array, one value is a text however it was made. */
 export type Shown = string | readonly string[] | null;
 
 export interface ResultField {
@@ -68,12 +68,17 @@ function shownBy(
 
 export function shown(value: ResultValue): Shown {
   if (value === null || typeof value === "string") return value;
-  return Array.isArray(value) ? value.map(textOf) : textOf(value);
+  return Array.isArray(value) ? listOf(value, textOf) : textOf(value);
+}
+
+/** splunkd keeps a list of one value as the value: its results do not tell them apart. */
+function listOf(values: readonly ResultValue[], text: (value: ResultValue) => string): Shown {
+  return values.length === 1 ? text(values[0] ?? null) : values.map(text);
 }
 
 function shownTime(value: ResultValue, time: (seconds: number) => string): Shown {
   if (value === null) return null;
-  if (Array.isArray(value)) return value.map((one) => timeText(one, time));
+  if (Array.isArray(value)) return listOf(value, (one) => timeText(one, time));
   return timeText(value, time);
 }
 

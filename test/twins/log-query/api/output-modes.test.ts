@@ -102,6 +102,24 @@ describe("results of a report", () => {
     expect(text).toBe('n,tag\n"2.5",\n5,"x\ny z"\n');
   });
 
+  test("a multi-value of one value is a text in every form, whatever made it", async () => {
+    const search =
+      '| makeresults | eval one=split("a",","), made="b" | makemv delim="," made | eval two=split("a,b",",") | stats values(one) as values list(made) as list values(two) as two';
+    const row = { values: "a", list: "b", two: ["a", "b"] };
+    expect((await results(search, { output_mode: "json" })).body.results).toEqual([row]);
+    expect((await results(search, { output_mode: "json_rows" })).body.rows).toEqual([Object.values(row)]);
+    expect((await results(search, { output_mode: "json_cols" })).body.columns).toEqual([
+      ["a"],
+      ["b"],
+      [["a", "b"]],
+    ]);
+    expect((await results(search, { output_mode: "csv" })).text).toBe('values,list,two\na,b,"a\nb"\n');
+    expect((await results(search, {})).text).toContain(
+      "<field k='values'>\n\t\t\t<value><text>a</text></value>\n\t\t</field>",
+    );
+    expect((await results(search, { output_mode: "atom" })).text).toContain('<s:key name="values">a</s:key>');
+  });
+
   test("as Atom", async () => {
     const { text } = await results(REPORT, { output_mode: "atom" });
     expect(text).toContain('<s:key name="n">2.5</s:key>');
