@@ -70,11 +70,16 @@ export function createMask(secrets: Secrets): Mask {
       const beginning = whole ? body : body.subarray(0, mostBytes + margin);
       // A secret's name stands before it: one beyond the beginning has none in it.
       if (traces.some((trace) => beginning.includes(trace))) {
-        return firstOf(known.inBytes(maskBody(body, contentType, members)), mostBytes);
+        const masked = maskBody(body, contentType, members, mostBytes + margin);
+        return shown(Buffer.from(masked.text), masked.whole);
       }
-      const masked = known.inBytes(beginning);
-      if (whole) return firstOf(masked, mostBytes);
-      return { bytes: masked.subarray(0, Math.min(mostBytes, masked.length - margin)), cut: true };
+      return shown(beginning, whole);
+
+      function shown(bytes: Buffer, isWhole: boolean): { bytes: Buffer; cut: boolean } {
+        const masked = known.inBytes(bytes);
+        if (isWhole) return firstOf(masked, mostBytes);
+        return { bytes: masked.subarray(0, Math.min(mostBytes, masked.length - margin)), cut: true };
+      }
     },
   };
 }
@@ -94,35 +99,68 @@ function maskPath(path: string, paths: Router<{ method: string; path: string }>)
     .join("/");
 }
 
-function maskBody(body: Buffer, contentType: string, members: ReadonlySet<string>): Buffer {
+/** Text with the values of secret members masked; `whole` unless it is the beginning alone. */
+interface MaskedText {
+  text: string;
+  whole: boolean;
+}
+
+/** @param enough how many bytes of lines are looked at: of more the rest is left out */
+function maskBody(
+  body: Buffer,
+  contentType: string,
+  members: ReadonlySet<string>,
+  enough: number,
+): MaskedText {
   const text = body.toString("utf8");
-  if (contentType.startsWith("application/x-www-form-urlencoded")) return maskForm(text, members);
-  try {
-    return Buffer.from(JSON.stringify(JSON.parse(text, masking(members))));
-  } catch {
-    return maskLines(text, members);
+  if (contentType.startsWith("application/x-www-form-urlencoded")) {
+    return { text: maskForm(text, members), whole: true };
   }
+  const masked = maskJson(text, members);
+  return masked === undefined ? maskLines(text, members, enough) : { text: masked, whole: true };
+}
+
+/** @returns `undefined` for what is no JSON */
+function maskJson(text: string, members: ReadonlySet<string>): string | undefined {
+  try {
+    if (mayHold(text, members)) return JSON.stringify(JSON.parse(text, masking(members)));
+    JSON.parse(text);
+    return text;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether JSON may have such a member: looking at each of all members takes ten times as long. */
+function mayHold(text: string, members: ReadonlySet<string>): boolean {
+  if (text.includes("\\u")) return true;
+  for (const name of members) if (text.includes(JSON.stringify(name))) return true;
+  return false;
 }
 
 function masking(members: ReadonlySet<string>): (name: string, value: unknown) => unknown {
   return (name, value) => (members.has(name) && value !== null ? MASK : value);
 }
 
-function maskForm(text: string, members: ReadonlySet<string>): Buffer {
+function maskForm(text: string, members: ReadonlySet<string>): string {
   const form = new URLSearchParams(text);
   for (const name of new Set(form.keys())) if (members.has(name)) form.set(name, MASK);
-  return Buffer.from(form.toString());
+  return form.toString();
 }
 
 /** Newline-delimited JSON line by line; a line that is not JSON cannot be searched, so it is masked whole. */
-function maskLines(text: string, members: ReadonlySet<string>): Buffer {
-  const lines = text.split("\n").map((line) => {
-    if (line.trim() === "") return line;
-    try {
-      return JSON.stringify(JSON.parse(line, masking(members)));
-    } catch {
-      return MASK;
-    }
-  });
-  return Buffer.from(lines.join("\n"));
+function maskLines(text: string, members: ReadonlySet<string>, enough: number): MaskedText {
+  const lines: string[] = [];
+  let length = 0;
+  let from = 0;
+  while (from <= text.length && length <= enough) {
+    const newline = text.indexOf("\n", from);
+    const end = newline < 0 ? text.length : newline;
+    const line = text.slice(from, end);
+    const masked = line.trim() === "" ? line : (maskJson(line, members) ?? MASK);
+    lines.push(masked);
+    length += masked.length + 1;
+    from = end + 1;
+  }
+  return { text: lines.join("\n"), whole: from > text.length };
 }

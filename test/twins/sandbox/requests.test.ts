@@ -181,25 +181,34 @@ describe("secrets", () => {
   });
 });
 
-describe("the cut of a large body", () => {
-  const key = "credential-0123456789";
-  const keep = (body: string) => {
-    const journal = new Journal(createMask({ secretMembers: ["password"] }), liveClock);
-    const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
-    journal.record({
-      tier: "vendor",
-      operation: null,
-      method: "POST",
-      path: "/x",
-      query: new URLSearchParams(),
-      headers,
-      body: Buffer.from(body),
-      startedAt: 0,
-    });
-    const [entry] = journal.entries();
-    return { text: entry?.body.bytes.toString("latin1") ?? "", truncated: entry?.body.truncated };
-  };
+const key = "credential-0123456789";
+const keep = (body: string) => {
+  const journal = new Journal(createMask({ secretMembers: ["password"] }), liveClock);
+  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+  journal.record({
+    tier: "vendor",
+    operation: null,
+    method: "POST",
+    path: "/x",
+    query: new URLSearchParams(),
+    headers,
+    body: Buffer.from(body),
+    startedAt: 0,
+  });
+  const [entry] = journal.entries();
+  return { text: entry?.body.bytes.toString("latin1") ?? "", truncated: entry?.body.truncated };
+};
 
+describe("lines of JSON", () => {
+  test("stay as they are where a secret's name is only said in a text, and are masked whole where they are no JSON", () => {
+    const said = '{"text": "the password has expired"}';
+    expect(keep(`${said}\n{"password": "top-secret"}\nno JSON: password`).text).toBe(
+      `${said}\n{"password":"***"}\n***`,
+    );
+  });
+});
+
+describe("the cut of a large body", () => {
   test("goes through no secret, wherever it stands and however much was masked before it", () => {
     const partOfKey = key.slice(0, 14);
     for (const before of ["", key, `${key} ${key} `, key.repeat(40)]) {
@@ -220,6 +229,15 @@ describe("the cut of a large body", () => {
       const { text } = keep(`{"a":"${"y".repeat(at)}",${member},"b":"${"z".repeat(30_000)}"}`);
       expect(text).not.toContain("top-s");
     }
+  });
+
+  test("of lines is where it is of one text: no secret before it, none behind", () => {
+    const line = `{"user":"ann","password":"top-secret-value"}\n`;
+    const { text, truncated } = keep(line.repeat(4_000));
+    expect(truncated).toBe(true);
+    expect(text.length).toBeGreaterThan(MAX_BODY_BYTES - 1_000);
+    expect(text.length).toBeLessThanOrEqual(MAX_BODY_BYTES);
+    expect(text).not.toContain("top-s");
   });
 
   test("marks what is longer than is kept, and nothing else", () => {
