@@ -13,7 +13,7 @@ export const logQueryManual: TwinManual = {
     },
     {
       id: "splunk.roles",
-      text: "Roles are rows too: admin, power, user and read_only, whose members search nothing. What a role lacks is a 403: give an account another role to see it.",
+      text: "Roles are rows too: admin, power, user and read_only, whose members search nothing. What a role lacks is a 403: give an account another role to see it. A search finds the events that its owner's roles allow, however it asks for them: members of power and user see no internal index, and a role of one's own sees none that it does not name.",
     },
     {
       id: "splunk.collector-tokens",

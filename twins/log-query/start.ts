@@ -8,6 +8,7 @@ import { Intake } from "./collector/intake.ts";
 import type { LogQueryConfig } from "./config.ts";
 import { JobBook } from "./jobs/job-book.ts";
 import type { LogQueryTwin } from "./log-query-twin.ts";
+import { accessOf } from "./world/access.ts";
 import { ClearValues } from "./world/clear-values.ts";
 import { openWorld } from "./world/open-world.ts";
 import { SEED_HEC_TOKEN } from "./world/seed.ts";
@@ -29,7 +30,8 @@ export async function startLogQueryTwin(
     jobResults: (job, which, user) => jobs.results(job, which, user),
     rest: (path, _args, user) => restRows(twin, path, user),
   });
-  const jobs = new JobBook({ tables, clock, knowledge, store: store.open, timeZone: time_zone, log });
+  const access = (owner: string) => accessOf(tables, owner, index);
+  const jobs = new JobBook({ tables, clock, knowledge, store: store.open, timeZone: time_zone, access, log });
   const channels = new Channels();
   const intake = new Intake();
   // With the tokens goes what was promised to who has them.

@@ -5,8 +5,10 @@ import { indexDefaults, indexFolders, shippedIndexes } from "../conf/index-defau
 import { typedSettings } from "../conf/typed.ts";
 import type { Content, Entry } from "../output/entry.ts";
 import { isoTime } from "../output/timestamp.ts";
+import { mayLook } from "../world/access.ts";
 import { systemAcl } from "./acl.ts";
 import type { Viewer } from "./call.ts";
+import { rights } from "./rights.ts";
 
 interface Figures {
   count: number;
@@ -41,7 +43,11 @@ async function figuresOf(store: LogStore): Promise<ReadonlyMap<string, Figures>>
 export async function indexEntries(viewer: Viewer): Promise<Entry[]> {
   const { twin } = viewer;
   const [names, figures] = await Promise.all([twin.knowledge.indexes(), twin.store().then(figuresOf)]);
-  return [...new Set([...names, ...figures.keys()])].sort().map((name): Entry => {
+  const { search, capabilities } = rights(viewer);
+  // Who manages indexes sees all of them.
+  const isShown = (name: string) => capabilities.has("indexes_edit") || mayLook(search, name);
+  const shown = [...new Set([...names, ...figures.keys()])].filter(isShown).sort();
+  return shown.map((name): Entry => {
     const content = indexContent(name, figures.get(name) ?? empty, viewer);
     const change = content.disabled === true ? "enable" : "disable";
     const removable = !isShipped(name);

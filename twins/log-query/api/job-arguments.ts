@@ -35,6 +35,7 @@ export function readJobRequest(call: Call, more: Partial<JobRequest> = {}): JobR
   const nowText = given.text("now");
   const nowMs = nowText === undefined ? undefined : readTime(call, "now", nowText, undefined);
   const range = readRange(call, nowMs);
+  const { srchJobsQuota, srchDiskQuotaMb } = rights(call);
   return {
     search,
     owner: userOf(call).name,
@@ -51,7 +52,8 @@ export function readJobRequest(call: Call, more: Partial<JobRequest> = {}): JobR
     ttlS: Math.min(given.integer("timeout", DEFAULT_TTL_S), MOST_TTL_S),
     statusBuckets: Math.min(given.integer("status_buckets", 0), MOST_BUCKETS),
     priority: Math.min(given.integer("priority", 5), 10),
-    quota: rights(call).srchJobsQuota,
+    quota: srchJobsQuota,
+    diskQuotaMb: srchDiskQuotaMb,
     given: given.plain(),
     ...more,
     range: {

@@ -2,6 +2,7 @@
 import { eventCommands } from "../jobs/compile-search.ts";
 import type { JobFigures } from "../jobs/event-figures.ts";
 import type { Job } from "../jobs/job.ts";
+import { diskUsageBytes } from "../jobs/job-book.ts";
 import { DEFAULT_TTL_S, SAVED_TTL_S } from "../jobs/job-request.ts";
 import type { Acl, Content, Entry } from "../output/entry.ts";
 import { isoTime } from "../output/timestamp.ts";
@@ -63,7 +64,7 @@ function lifeOf(job: Job, row: JobRow, timeZone: string, nowMs: number): Record<
     defaultSaveTTL: String(SAVED_TTL_S),
     defaultTTL: String(DEFAULT_TTL_S),
     delegate: "",
-    diskUsage: row.result_count * 256 + 8192,
+    diskUsage: diskUsageBytes(row),
     // The vendor has two words for it: the one of the documentation is the one that it says.
     dispatchState: state === "PAUSED" ? "PAUSE" : state,
     doneProgress: job.progress,

@@ -1,7 +1,7 @@
 /** Search jobs: starting, listing, looking at and ending them. */
 import type { VendorResponse } from "../../sandbox/operation.ts";
 import type { Job } from "../jobs/job.ts";
-import { MOST_RUNNING, TooManySearches } from "../jobs/job-book.ts";
+import { DiskQuotaReached, MOST_RUNNING, TooManySearches } from "../jobs/job-book.ts";
 import type { JobRequest } from "../jobs/job-request.ts";
 import type { Entry } from "../output/entry.ts";
 import type { Call, Viewer } from "./call.ts";
@@ -37,9 +37,18 @@ export function startJob(call: Call, request: JobRequest): Job {
     call.notes.sid = job.sid;
     return job;
   } catch (error) {
+    if (error instanceof DiskQuotaReached) throw noRoom(request, error);
     if (!(error instanceof TooManySearches)) throw error;
     throw notExecuted("on this instance", "instance-wide", MOST_RUNNING, MOST_RUNNING);
   }
+}
+
+function noRoom({ owner, diskQuotaMb = 0 }: JobRequest, { usedMb }: DiskQuotaReached): RestError {
+  const what = `the role-based disk usage quota of search artifacts for user "${owner}" has been reached (usage=${usedMb}MB, quota=${diskQuotaMb}MB)`;
+  const remedy =
+    "Use the [[/app/search/job_manager|Job Manager]] to delete some of your search artifacts, or ask your Splunk administrator to increase the disk quota of search artifacts for your role in authorize.conf.";
+  const text = `Search not executed: This search could not be dispatched because ${what}. ${remedy}`;
+  return new RestError(503, [{ type: "WARN", text }]);
 }
 
 function notExecuted(what: string, context: string, current: number, limit: number): RestError {

@@ -1,7 +1,9 @@
 /** The roles of accounts. */
 import type { Content, Entry } from "../output/entry.ts";
-import { type RoleRow, rightsOf } from "../world/roles.ts";
+import { indexPattern, type RoleRow, rightsOf, searchOf } from "../world/roles.ts";
+import { filterProblem, type SearchRights } from "../world/search-rights.ts";
 import { systemAcl } from "./acl.ts";
+import type { Arguments } from "./arguments.ts";
 import type { Call, Viewer } from "./call.ts";
 import { defined } from "./defined.ts";
 import { type ObjectDeclaration, objectRoutes } from "./objects.ts";
@@ -19,30 +21,31 @@ const unlimited: Readonly<Record<string, Content>> = {
   grantable_roles: [],
   imported_queuedSearchQuota: 0,
   imported_rtSrchJobsQuota: 0,
-  imported_srchDiskQuota: 0,
   imported_srchFederatedProvidersAllowed: [],
   imported_srchFederatedProvidersDefault: [],
-  imported_srchFilter: "",
-  imported_srchIndexesAllowed: ["*"],
-  imported_srchIndexesDefault: [],
-  imported_srchIndexesDisallowed: [],
-  imported_srchTimeEarliest: -1,
-  imported_srchTimeWin: -1,
   queuedSearchQuota: 0,
   rtSrchJobsQuota: 0,
-  srchDiskQuota: 100,
   srchFederatedProvidersAllowed: ["*"],
   srchFederatedProvidersDefault: ["*"],
-  srchFilter: "",
-  srchIndexesAllowed: ["*", "_*"],
-  srchIndexesDisallowed: [],
-  srchTimeEarliest: -1,
-  srchTimeWin: -1,
 };
+
+/** What roles say of the events that their members find. */
+function searchContent(
+  prefix: string,
+  search: Omit<SearchRights, "windowS" | "earliestS">,
+): Record<string, Content> {
+  return {
+    [`${prefix}srchFilter`]: search.filter,
+    [`${prefix}srchIndexesAllowed`]: [...search.allowed],
+    [`${prefix}srchIndexesDefault`]: [...search.defaults],
+    [`${prefix}srchIndexesDisallowed`]: [...search.disallowed],
+  };
+}
 
 function roleEntry(viewer: Viewer, row: RoleRow): Entry {
   const { twin } = viewer;
   const { name, capabilities, imported_roles, srch_jobs_quota } = row;
+  const imports = imported_roles.length > 0;
   const imported = rightsOf(imported_roles, (role) => roles(viewer).get(role));
   return {
     name,
@@ -57,23 +60,54 @@ function roleEntry(viewer: Viewer, row: RoleRow): Entry {
       capabilities: [...capabilities].sort(),
       imported_capabilities: [...imported.capabilities].sort(),
       imported_roles,
-      imported_srchJobsQuota: imported_roles.length === 0 ? 0 : imported.srchJobsQuota,
-      srchIndexesDefault: [twin.index],
+      ...searchContent("imported_", imported.search),
+      imported_srchDiskQuota: imports ? imported.srchDiskQuotaMb : 0,
+      imported_srchJobsQuota: imports ? imported.srchJobsQuota : 0,
+      imported_srchTimeEarliest: imported.search.earliestS ?? -1,
+      imported_srchTimeWin: imported.search.windowS ?? -1,
+      ...searchContent("", searchOf(row)),
+      srchDiskQuota: row.srch_disk_quota,
       srchJobsQuota: srch_jobs_quota,
+      srchTimeEarliest: row.srch_time_earliest,
+      srchTimeWin: row.srch_time_win,
     },
   };
 }
 
-/** What a role is given here. What narrows searches is refused: no role keeps anybody from an index. */
-const changeable = ["capabilities", "defaultApp", "imported_roles", "srchJobsQuota"];
+/** What a role is given here. */
+const changeable = [
+  ...["capabilities", "defaultApp", "imported_roles", "srchDiskQuota", "srchFilter", "srchIndexesAllowed"],
+  ...["srchIndexesDefault", "srchIndexesDisallowed", "srchJobsQuota", "srchTimeEarliest", "srchTimeWin"],
+];
 
-/** What a request says of a role, as the row has it. */
+/** What a request says of a role, as the row has it. @throws RestError 400 */
 function changesOf({ arguments: given }: Call) {
+  const number = (name: string, least = 0) =>
+    given.has(name) ? given.integer(name, least, least) : undefined;
+  const filter = given.get("srchFilter");
+  if (filter !== undefined && filterProblem(filter) !== undefined) {
+    throw refused(400, `Invalid value "${filter}" for argument "srchFilter".`);
+  }
   return defined({
     capabilities: given.list("capabilities"),
     imported_roles: given.list("imported_roles"),
-    srch_jobs_quota: given.has("srchJobsQuota") ? given.integer("srchJobsQuota", 0) : undefined,
+    srch_jobs_quota: number("srchJobsQuota"),
+    srch_disk_quota: number("srchDiskQuota"),
+    srch_filter: filter,
+    srch_indexes_allowed: indexesOf(given, "srchIndexesAllowed"),
+    srch_indexes_default: indexesOf(given, "srchIndexesDefault"),
+    srch_indexes_disallowed: indexesOf(given, "srchIndexesDisallowed"),
+    srch_time_earliest: number("srchTimeEarliest", -1),
+    srch_time_win: number("srchTimeWin", -1),
   });
+}
+
+/** One by one, or apart by commas or semicolons. @throws RestError 400 */
+function indexesOf(given: Arguments, name: string): string[] | undefined {
+  const patterns = given.list(name)?.flatMap((text) => text.split(";").flatMap((one) => one.trim() || []));
+  const wrong = patterns?.find((pattern) => !indexPattern.safeParse(pattern).success);
+  if (wrong !== undefined) throw refused(400, `Invalid value "${wrong}" for argument "${name}".`);
+  return patterns;
 }
 
 export const roleCollection: ObjectDeclaration = {

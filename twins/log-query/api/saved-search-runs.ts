@@ -38,6 +38,7 @@ function requestOf(call: Call, row: SavedSearchRow): JobRequest {
   };
   refuseUnserved(setting);
   const app = row.app;
+  const { srchJobsQuota, srchDiskQuotaMb } = rights(call);
   const owner = userOf(call).name;
   const number = (name: string, usual: number) => {
     const value = Number(setting(name) ?? usual);
@@ -57,7 +58,8 @@ function requestOf(call: Call, row: SavedSearchRow): JobRequest {
     ttlS: Math.min(ttlS(call, row, setting("ttl")), MOST_TTL_S),
     statusBuckets: number("buckets", 0),
     priority: 5,
-    quota: rights(call).srchJobsQuota,
+    quota: srchJobsQuota,
+    diskQuotaMb: srchDiskQuotaMb,
     given: {
       ...given.plain(),
       ...Object.fromEntries(["earliest_time", "latest_time"].map((name) => [name, setting(name) ?? ""])),

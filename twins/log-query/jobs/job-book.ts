@@ -2,7 +2,7 @@
 import type { JobArtifact } from "../spl/knowledge.ts";
 import { limited } from "../spl/ordered-rows.ts";
 import { emptyRows, type Rows } from "../spl/rows.ts";
-import { rightsOf } from "../world/roles.ts";
+import { rightsOfName } from "../world/access.ts";
 import type { JobRow } from "../world/tables.ts";
 import { Job, type JobParts } from "./job.ts";
 import { DEFAULT_TTL_S, type JobRequest } from "./job-request.ts";
@@ -16,6 +16,22 @@ const MOST_VALUES = 4_000_000;
 
 /** Too many searches wait already. */
 export class TooManySearches extends Error {}
+
+/** What results are said to need on a disk. */
+export function diskUsageBytes({ result_count }: Pick<JobRow, "result_count">): number {
+  return result_count * 256 + 8192;
+}
+
+const MEGABYTE = 1_048_576;
+
+/** The results of somebody's searches are as large as they may be. */
+export class DiskQuotaReached extends Error {
+  readonly usedMb: number;
+  constructor(usedMb: number) {
+    super();
+    this.usedMb = usedMb;
+  }
+}
 
 export class JobBook {
   readonly #parts: JobParts;
@@ -38,10 +54,11 @@ export class JobBook {
     });
   }
 
-  /** @throws SplError of phase `dispatch`, TooManySearches */
+  /** @throws SplError of phase `dispatch`, TooManySearches, DiskQuotaReached */
   start(request: JobRequest): Job {
     this.#expire();
     if (this.#parts.slots.waiting >= MOST_WAITING) throw new TooManySearches();
+    this.#checkDisk(request);
     const sid = request.sid ?? this.#newSid();
     const job = new Job(this.#parts, request, sid);
     const { earliestMs, latestMs } = request.range;
@@ -63,6 +80,15 @@ export class JobBook {
     this.#live.set(sid, job);
     void job.done;
     return job;
+  }
+
+  #checkDisk({ owner, diskQuotaMb = 0 }: JobRequest): void {
+    if (diskQuotaMb === 0) return;
+    const rows = this.#parts.tables.table("jobs").all();
+    // So few cannot be too large.
+    if (rows.length * diskUsageBytes({ result_count: 50_000 }) <= diskQuotaMb * MEGABYTE) return;
+    const bytes = rows.reduce((sum, row) => sum + (row.owner === owner ? diskUsageBytes(row) : 0), 0);
+    if (bytes > diskQuotaMb * MEGABYTE) throw new DiskQuotaReached(Math.round(bytes / MEGABYTE));
   }
 
   /** The job, unless it has expired. */
@@ -129,9 +155,7 @@ export class JobBook {
 
   #mayRead(user: string, { request }: Job): boolean {
     if (request.owner === user) return true;
-    const { tables } = this.#parts;
-    const roles = tables.table("users").get(user)?.roles ?? [];
-    return rightsOf(roles, (role) => tables.table("roles").get(role)).capabilities.has("admin_all_objects");
+    return rightsOfName(this.#parts.tables, user).capabilities.has("admin_all_objects");
   }
 
   /** Ends everything. */

@@ -26,6 +26,8 @@ export interface JobRequest {
   readonly priority: number;
   /** Searches that its owner may run at a time; 0: any number. */
   readonly quota: number;
+  /** MB that the results of its owner's searches may have; absent or 0: any number. */
+  readonly diskQuotaMb?: number;
   /** As they were given, for `request` of the job. */
   readonly given: Readonly<Record<string, string | string[]>>;
 }

@@ -6,6 +6,7 @@ import type { Knowledge } from "../spl/knowledge.ts";
 import { limited } from "../spl/ordered-rows.ts";
 import { parseSearch } from "../spl/parse-search.ts";
 import { emptyRows, type Rows } from "../spl/rows.ts";
+import type { EventAccess } from "../spl/search/event-access.ts";
 import { defaultLimits, type SearchContext } from "../spl/search-context.ts";
 import type { Pipeline } from "../spl/syntax/ast.ts";
 import { type CompiledSearch, compileSearch } from "./compile-search.ts";
@@ -27,6 +28,8 @@ export interface RunParts {
   readonly knowledge: Knowledge;
   store(): Promise<LogStore>;
   readonly timeZone: string;
+  /** Which events somebody finds at all; absent: any. */
+  access?(owner: string): EventAccess;
 }
 
 /** What is run. */
@@ -187,7 +190,7 @@ export class SearchRun {
   }
 
   #createContext(store: LogStore, signal: AbortSignal, besideMs?: number): SearchContext {
-    const { knowledge, timeZone } = this.#parts;
+    const { knowledge, timeZone, access } = this.#parts;
     const { request, sid, createdMs, notes } = this.#search;
     const limitMs = request.maxTimeS > 0 ? request.maxTimeS * 1000 : LONGEST_MS;
     return createSearchContext({
@@ -200,6 +203,7 @@ export class SearchRun {
       sid,
       user: request.owner,
       app: request.app,
+      ...(access === undefined ? {} : { access: access(request.owner) }),
       signal,
       deadlineMs: besideMs ?? limitMs,
       parse: (text) => parseSearch(text, knowledge),

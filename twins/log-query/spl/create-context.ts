@@ -10,6 +10,7 @@ import { orderClause } from "./order-keys.ts";
 import { amongFirst } from "./ordered-rows.ts";
 import type { Relation } from "./relation.ts";
 import type { Rows } from "./rows.ts";
+import type { EventAccess } from "./search/event-access.ts";
 import type { SearchContext, SearchLimits, TimeRange } from "./search-context.ts";
 import { beyondMemory, type SearchMessage } from "./spl-error.ts";
 import { countOf, finalized, truncated } from "./subsearch-limit.ts";
@@ -26,6 +27,8 @@ export interface ContextOptions {
   sid: string;
   user: string;
   app: string;
+  /** Default: any. */
+  access?: EventAccess;
   /** Ends every statement of the search. */
   signal: AbortSignal;
   /** How long the whole search may take, from now on. */
@@ -40,9 +43,9 @@ export interface ContextOptions {
 
 export function createSearchContext(options: ContextOptions): SearchContext {
   const endsAt = performance.now() + options.deadlineMs;
-  const { knowledge, nowMs, timeZone, limits, sid, user, app } = options;
+  const { knowledge, nowMs, timeZone, limits, sid, user, app, access } = options;
   const store = endingWith(options, endsAt);
-  const shared = { store, knowledge, nowMs, timeZone, limits, sid, user, app };
+  const shared = { store, knowledge, nowMs, timeZone, limits, sid, user, app, access };
   const startedAt = performance.now();
   const throwIfOver = () => {
     const after = performance.now() - startedAt;

@@ -3,6 +3,7 @@ import type { LogReader } from "../../datasets/store/log-store.ts";
 import type { Knowledge } from "./knowledge.ts";
 import type { Relation } from "./relation.ts";
 import type { Rows } from "./rows.ts";
+import type { EventAccess } from "./search/event-access.ts";
 import type { SearchMessage } from "./spl-error.ts";
 import type { Pipeline } from "./syntax/ast.ts";
 
@@ -56,6 +57,8 @@ export interface SearchContext {
   readonly sid: string;
   readonly user: string;
   readonly app: string;
+  /** Which events they find at all; `undefined`: any. */
+  readonly access: EventAccess | undefined;
   /** What the search's owner should know: each text once. */
   warn(message: SearchMessage): void;
   /** For work that is done between two statements. @throws QueryInterrupted when the search is ended, or its time is up */

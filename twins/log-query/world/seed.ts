@@ -57,7 +57,7 @@ export function seedTables(clock: Clock, index: string): Tables {
         roles: ["admin"],
       },
     ],
-    roles: shippedRoles.map((role) => ({ ...role })),
+    roles: shippedRoles.map((role) => ({ ...role, srch_indexes_default: [index] })),
     saved_searches: stockSearches.map((search) => ({ ...search, updated_at: now })),
     sessions: [{ key_sha256: sha256(SEED_TOKEN), user: SEED_USER, kind: "token", created_at: now }],
     indexes: [...new Set([...INDEXES, index])].sort().map((name) => ({ name })),

@@ -251,6 +251,205 @@ describe("the command loadjob", () => {
   });
 });
 
+describe("what a role lets its members find", () => {
+  const AT = "2026-01-31T09:00:00Z";
+  beforeEach(async () => {
+    await splunk.control("PUT", "/clock", { now: "2026-01-31T10:00:00Z", frozen: true });
+    const indexes = ["shop", "shop_eu", "secret"].map((name) => ({ name }));
+    const written = await splunk.control("POST", "/data", {
+      data: {
+        indexes,
+        events: [
+          { _id: "2", _index: "shop", "@timestamp": AT, n: 2, team: "red" },
+          { _id: "3", _index: "shop_eu", "@timestamp": AT, n: 3, team: "blue" },
+          { _id: "4", _index: "secret", "@timestamp": "2026-01-31T06:00:00Z", n: 4, team: "red" },
+          { _id: "5", _index: "_internal", "@timestamp": AT, n: 5, team: "red" },
+        ],
+      },
+    });
+    expect(written.status, written.text).toBeLessThan(300);
+  });
+
+  const role = async (name: string, settings: Parameters, who = "ann", roles: readonly string[] = [name]) => {
+    const made = await root("POST", "/services/authorization/roles", {
+      name,
+      capabilities: ["search", "get_typeahead"],
+      ...settings,
+    });
+    expect(made.status, made.text).toBe(201);
+    const where = { entity_type: "users", key: who };
+    expect((await splunk.control("PATCH", "/data", { ...where, changes: { roles } })).status).toBe(200);
+    return made.body.entry[0].content;
+  };
+  const rows = async (who: typeof ann, search: string) => {
+    const answer = await who("POST", JOBS, { search, exec_mode: "oneshot" });
+    expect(answer.status, answer.text).toBe(200);
+    return answer.body.results;
+  };
+  const found = async (who: typeof ann, search: string): Promise<string> => {
+    const values = await rows(who, `${search} | table n`);
+    return values
+      .map(({ n }: { n: string }) => n)
+      .sort()
+      .join("");
+  };
+
+  test.each([
+    ["users all but internal ones", {}, "1234", "1"],
+    ["those that are named", { srchIndexesAllowed: ["shop"], srchIndexesDefault: ["shop"] }, "2", "2"],
+    ["those of a pattern", { srchIndexesAllowed: "shop*;_*", srchIndexesDefault: "*" }, "235", "23"],
+    ["none when none is allowed", { srchIndexesDefault: ["shop"] }, "", ""],
+    [
+      "none that is disallowed",
+      { srchIndexesAllowed: ["*", "_*"], srchIndexesDisallowed: ["shop*"], srchIndexesDefault: ["*"] },
+      "145",
+      "14",
+    ],
+    ["what no search names is not looked at", { srchIndexesAllowed: ["*"] }, "1234", ""],
+  ])("indexes: %s", async (name, settings, named, unnamed) => {
+    if (Object.keys(settings).length > 0) await role("keeper", settings);
+    expect(await found(ann, "search index=* OR index=_*"), name).toBe(named);
+    expect(await found(ann, "search *"), name).toBe(unnamed);
+    expect(await found(root, "search index=* OR index=_*")).toBe("12345");
+    expect(await found(root, "search *")).toBe("1");
+  });
+
+  test("every way to events obeys", async () => {
+    await role("keeper", { srchIndexesAllowed: ["shop*"], srchIndexesDefault: ["shop"] });
+    const any = "index=* OR index=_*";
+    const model = { name: "M", objects: [{ name: "O", constraint: any }] };
+    const saved = { name: "shared", search: any, sharing: "global" };
+    await splunk.control("POST", "/data", {
+      data: {
+        data_models: [model],
+        saved_searches: [saved],
+        event_types: [{ name: "all", search: any }],
+        macros: [{ name: "all", definition: any }],
+      },
+    });
+    const counted: [search: string, count: string][] = [
+      [`| tstats count where ${any}`, "2"],
+      ["| tstats count", "1"],
+      ["| tstats count from datamodel=M.O", "2"],
+      ["| from datamodel:M.O | stats count", "2"],
+      ["| from savedsearch:shared | stats count", "2"],
+      ["| savedsearch shared | stats count", "2"],
+      [`search ${any} | stats count`, "2"],
+      ["search eventtype=all | stats count", "2"],
+      ["search index=* eventtype=all | stats count", "2"],
+      ["search `all` | stats count", "2"],
+      [`search NOT index=nothing | stats count`, "2"],
+      [`| makeresults | append [search ${any}] | search n=* | stats count`, "2"],
+      [`search index=shop | join type=left team [search index=* OR index=_* | head 9] | stats count`, "1"],
+      [`| union [search index=secret] [search index=shop] | stats count`, "1"],
+      [`| multisearch [search index=_internal] [search index=shop] | stats count`, "1"],
+      [`| makeresults | map search="search index=secret" | stats count`, "0"],
+      ["| metadata type=hosts index=* index=_* | stats sum(totalCount) AS count", "2"],
+    ];
+    for (const [search, count] of counted) {
+      expect([search, (await rows(ann, search))[0]?.count]).toEqual([search, count]);
+    }
+    const typed = await ann("GET", "/services/search/typeahead", { prefix: "index=", count: 50 });
+    expect(typed.text).toContain("shop");
+    expect(typed.text).not.toMatch(/secret|_internal/);
+    const listed = (await ann("GET", "/services/data/indexes")).body.entry.map(
+      ({ name }: { name: string }) => name,
+    );
+    expect(listed).toEqual(["shop", "shop_eu"]);
+    expect((await ann("GET", "/services/data/indexes/secret")).status).toBe(404);
+    expect(await rows(ann, "| rest /services/data/indexes | fields title")).toEqual([
+      { title: "shop" },
+      { title: "shop_eu" },
+    ]);
+  });
+
+  test("filters of roles add to each other, unless one takes away; * overrides them", async () => {
+    const filter = { srchIndexesAllowed: ["*"], srchIndexesDefault: ["*"] };
+    await role("red", { ...filter, srchFilter: "team=red" });
+    expect(await found(ann, "search *")).toBe("24");
+    await role("blue", { ...filter, srchFilter: "team=blue" }, "ann", ["red", "blue"]);
+    expect(await found(ann, "search * OR n=1")).toBe("234");
+    const where = { entity_type: "roles", key: "blue" };
+    await splunk.control("PATCH", "/data", { ...where, changes: { srch_filter_selecting: false } });
+    expect(await found(ann, "search *")).toBe("");
+    await role("open", { imported_roles: ["red"], srchFilter: "*" }, "ann");
+    expect(await found(ann, "search *")).toBe("1234");
+    await role("none", { imported_roles: ["red"] }, "ann");
+    expect(await found(ann, "search *")).toBe("24");
+  });
+
+  test("a time range is as long, and begins as early, as the broadest of the roles lets it", async () => {
+    const all = { srchIndexesAllowed: ["*"], srchIndexesDefault: ["*"] };
+    await role("hours", { ...all, srchTimeWin: 7200 });
+    expect(await found(ann, "search index=*")).toBe("123");
+    expect(await found(ann, "search earliest=0 latest=2026-01-31T07:00:00 index=*")).toBe("4");
+    await role("recent", { ...all, srchTimeEarliest: 1800 }, "ann");
+    expect(await found(ann, "search earliest=0 index=*")).toBe("");
+    await role("longer", { imported_roles: ["recent"], srchTimeEarliest: 7200 }, "ann");
+    expect(await found(ann, "search index=*")).toBe("123");
+    await role("ever", { imported_roles: ["recent"], srchTimeEarliest: 0 }, "ann");
+    expect(await found(ann, "search index=*")).toBe("1234");
+  });
+
+  test("a role shows what it says, and what those say that it imports; what is no such thing is refused", async () => {
+    const content = await role("keeper", {
+      imported_roles: ["power"],
+      srchIndexesAllowed: ["shop*"],
+      srchIndexesDisallowed: ["secret"],
+      srchFilter: "team=red",
+      srchTimeWin: 60,
+      srchDiskQuota: 7,
+    });
+    expect(content).toMatchObject({
+      srchIndexesAllowed: ["shop*"],
+      srchIndexesDisallowed: ["secret"],
+      srchIndexesDefault: [],
+      srchFilter: "team=red",
+      srchTimeWin: 60,
+      srchTimeEarliest: -1,
+      srchDiskQuota: 7,
+      imported_srchIndexesAllowed: ["*"],
+      imported_srchIndexesDefault: ["main"],
+      imported_srchDiskQuota: 500,
+      imported_srchJobsQuota: 10,
+    });
+    for (const [name, value] of [
+      ["srchFilter", "team=red OR"],
+      ["srchIndexesAllowed", "shop index"],
+      ["srchTimeWin", "-2"],
+      ["srchDiskQuota", "much"],
+    ] as const) {
+      const refused = await root("POST", "/services/authorization/roles/keeper", { [name]: value });
+      expect([refused.status, refused.body.messages[0].text]).toEqual([
+        400,
+        `Invalid value "${value}" for argument "${name}".`,
+      ]);
+    }
+    const row = { name: "other", srch_filter: "team=red OR" };
+    expect((await splunk.control("POST", "/data", { data: { roles: [row] } })).status).toBe(422);
+  });
+
+  test("a dataset's own field index is what counts where there is one", async () => {
+    await splunk.add({ _id: "9", "@timestamp": AT, n: 9, index: "secret" });
+    await role("keeper", { srchIndexesAllowed: ["*"], srchIndexesDisallowed: ["secret"] });
+    expect(await found(ann, "search index=* OR index=_*")).toBe("123");
+  });
+
+  test("results that need more room than the role gives end the next search before it begins", async () => {
+    await role("small", { srchIndexesAllowed: ["*"], srchIndexesDefault: ["main"], srchDiskQuota: 1 });
+    const search = "| makeresults count=5000";
+    expect((await ann("POST", JOBS, { search, exec_mode: "blocking" })).status).toBe(201);
+    const refused = await ann("POST", JOBS, { search });
+    expect([refused.status, refused.body.messages[0].text]).toEqual([
+      503,
+      expect.stringContaining(
+        'the role-based disk usage quota of search artifacts for user "ann" has been reached (usage=1MB, quota=1MB)',
+      ),
+    ]);
+    expect((await root("POST", JOBS, { search })).status).toBe(201);
+  });
+});
+
 describe("the quota of a role", () => {
   test("what is started beyond it waits, and what its client waits for is refused", async () => {
     const release = holdStatements();

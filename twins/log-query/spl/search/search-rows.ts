@@ -4,6 +4,7 @@ import { columnOf, fieldValue, filter, type Relation } from "../relation.ts";
 import type { SearchContext, TimeRange } from "../search-context.ts";
 import type { SearchExpression } from "../syntax/ast.ts";
 import { numberOf } from "../typed.ts";
+import { accessExpression, accessibleRange, inIndexes } from "./event-access.ts";
 import { eventsRelation, ROW_COLUMN } from "./events.ts";
 import { amongIndexes, namesIndexes, withKnownIndexes } from "./indexes.ts";
 import { resolveSearch } from "./resolve-search.ts";
@@ -13,10 +14,10 @@ import { sieve } from "./sieve.ts";
 /** The events that an expression finds, newest first: in its own time range, else the context's; in the default indexes if it names none. */
 export async function searchEvents(expression: SearchExpression, context: SearchContext): Promise<Relation> {
   const { found: asked, times } = await resolveSearch(expression, context);
-  const named = namesIndexes(asked) ? asked : within(asked, context.knowledge.defaultIndexes());
-  const found = await withKnownIndexes(named, context);
+  const named = namesIndexes(asked) ? asked : both(defaultIndexes(context), asked);
+  const found = await withKnownIndexes(await accessible(named, context), context);
   const sieved = await sieve(found, context);
-  const range = times.events ?? context.range;
+  const range = accessibleRange(times.events ?? context.range, context);
   const passing = eventsRelation(context.within(range), undefined, sieved?.among);
   const events = sieved?.atMost === undefined ? passing : { ...passing, atMost: sieved.atMost };
   const indexed = between(events, "_indextime", times.indexed);
@@ -24,9 +25,18 @@ export async function searchEvents(expression: SearchExpression, context: Search
   return filtered(events, [...indexed, ...predicateOf(found, events, known)]);
 }
 
-function within(expression: SearchExpression, indexes: readonly string[]): SearchExpression {
-  const inIndexes = amongIndexes(indexes);
-  return expression.node === "all" ? inIndexes : { node: "and", operands: [inIndexes, expression] };
+function defaultIndexes({ access, knowledge }: SearchContext): SearchExpression {
+  return access === undefined ? amongIndexes(knowledge.defaultIndexes()) : inIndexes(access.defaults);
+}
+
+/** With what whoever searches may see. */
+async function accessible(expression: SearchExpression, context: SearchContext): Promise<SearchExpression> {
+  const allowed = accessExpression(context);
+  return allowed === undefined ? expression : both((await resolveSearch(allowed, context)).found, expression);
+}
+
+function both(one: SearchExpression, other: SearchExpression): SearchExpression {
+  return other.node === "all" ? one : { node: "and", operands: [one, other] };
 }
 
 /** The rows that an expression finds. Time modifiers look at their `_time`. */

@@ -1,0 +1,32 @@
+/** What an account's roles come to, by its name. */
+import { matchesPattern } from "../../sandbox/star-pattern.ts";
+import { type Rights, rightsOf } from "./roles.ts";
+import { type SearchRights, systemSearchRights } from "./search-rights.ts";
+import type { LogQueryTables } from "./tables.ts";
+
+/** Whose things are everybody's: what belongs to it is run by the system. */
+export const NOBODY = "nobody";
+
+/** An account that there is not has no roles. */
+export function rightsOfName(tables: LogQueryTables, name: string): Rights {
+  const roles = tables.table("users").get(name)?.roles ?? [];
+  return rightsOf(roles, (role) => tables.table("roles").get(role));
+}
+
+/** Which events somebody's searches find. @param index that events are in when they name none */
+export function accessOf(tables: LogQueryTables, name: string, index: string): SearchRights {
+  return name === NOBODY ? systemSearchRights(index) : rightsOfName(tables, name).search;
+}
+
+/** Whether a name is of an index that may be searched. */
+export function mayLook({ allowed, disallowed }: SearchRights, index: string): boolean {
+  return fits(allowed, index) && !fits(disallowed, index);
+}
+
+function fits(patterns: readonly string[], index: string): boolean {
+  return patterns.some((pattern) => {
+    // Internal ones are told by a name that begins as theirs does.
+    if (pattern.startsWith("*") && index.startsWith("_")) return false;
+    return matchesPattern(index, pattern);
+  });
+}
