@@ -53,7 +53,7 @@ export const logQueryManual: TwinManual = {
     },
     {
       id: "splunk.rights",
-      text: "A job is its owner's and the administrators'; what is shared is changed by admin and power. Roles do not keep anybody from an index.",
+      text: "A job is its owner's and the administrators'; what is shared is changed by admin and power. Internal indexes are searched by who has a role that allows them, such as admin.",
     },
     {
       id: "splunk.real-time",

@@ -87,11 +87,13 @@ export const splunkSearchProofs: Proofs = {
     await control("POST", "/data", { data: { roles: [{ name: "searcher", capabilities: ["search"] }] } });
     const eve = await account(twin, "eve", "searcher");
     await asAdmin("POST", `${url}/services/receivers/simple?index=_internal`, { line: "probe" });
-    const answer = await eve("POST", `${url}${JOBS}`, {
-      search: "search index=_internal",
-      exec_mode: "oneshot",
-    });
-    expect(answer.body.results).toMatchObject([{ index: "_internal" }]);
+    const given = { search: "search index=_internal", exec_mode: "oneshot" };
+    const found = async (who: typeof ann) => (await who("POST", `${url}${JOBS}`, given)).body.results;
+    expect([await found(eve), await found(ann)]).toEqual([[], []]);
+    expect(await found(root)).toMatchObject([{ index: "_internal" }]);
+    const changes = { srch_indexes_allowed: ["_*"] };
+    await control("PATCH", "/data", { entity_type: "roles", key: "searcher", changes });
+    expect(await found(eve)).toMatchObject([{ index: "_internal" }]);
   },
   async "splunk.arguments"({ url }) {
     const start = (name: string) =>
