@@ -66,7 +66,7 @@ beforeAll(async () => {
   }
   await cp(join(root, "package.json"), join(folder, "package.json"));
   runtime = await StandInRuntime.start();
-}, 120_000);
+});
 afterAll(async () => {
   await runtime.stop();
   await rm(folder, { recursive: true });

@@ -36,7 +36,7 @@ test("the README's tool, scenario and replay test work as printed", async () => 
   const env = { PATH: process.env.PATH, HOME: process.env.HOME, NO_COLOR: "1" };
   const { stdout } = await promisify(execFile)("npm", ["test", "--", "page-team"], { cwd: fork, env });
   expect(stdout).toMatch(/Tests {2}1 passed/);
-}, 120_000);
+});
 
 test("every command the README names is a script of package.json", () => {
   const { scripts } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8"));

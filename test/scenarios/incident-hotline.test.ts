@@ -29,8 +29,13 @@ test("an interrupted assistant falls silent at once and does not finish its sent
   const [, , interrupted, barge] = call.report.turns;
   expect(interrupted).toMatchObject({ speaker: "callee", interrupted: true });
   expect(barge).toMatchObject({ speaker: "caller" });
-  // Silence within a second of the caller's first word.
-  expect((interrupted?.endMs ?? 0) - (barge?.startMs ?? 0)).toBeLessThan(1_000);
+  // Silence within a second of the caller's first word, in the time of the call: a held-up caller hears it later.
+  const spoken = call.runtime?.messages.filter(({ role }) => role === "assistant" || role === "user") ?? [];
+  expect(spoken.map(({ role }) => role).slice(1, 4)).toEqual(["user", "assistant", "user"]);
+  const [, , sentence, word] = spoken;
+  expect((sentence?.end_ms ?? 0) - (word?.start_ms ?? 0)).toBeLessThan(1_000);
+  // All of it takes twenty seconds; he interrupts after two and a half.
+  expect((interrupted?.endMs ?? 0) - (interrupted?.startMs ?? 0)).toBeLessThan(8_000);
   expect(call.said[1]).not.toContain("read out to you");
 });
 

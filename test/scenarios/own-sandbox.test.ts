@@ -81,9 +81,7 @@ test("the trace of a call has what was said, what the twins were asked and what 
   expect(order).toEqual([...order].sort((a, b) => a - b));
 });
 
-test("scenarios side by side, each in its own sandbox, all open the same next incident and leave nothing", {
-  timeout: 120_000,
-}, async () => {
+test("scenarios side by side, each in its own sandbox, all open the same next incident and leave nothing", async () => {
   const calls = await Promise.all(
     Array.from({ length: AT_ONCE }, () => replay("open-incident", { speed: 4 })),
   );

@@ -1,12 +1,9 @@
 import { expect, test } from "vitest";
 import { Command, run } from "../support/command.ts";
 
-const STARTS_WITHIN_MS = 50_000;
 const FREE_PORTS = { TWINS_PORT: "0", PORT: "0" };
 
-test("the demo starts everything, places a call, shows what came of it, and leaves nothing running", {
-  timeout: 60_000,
-}, async () => {
+test("the demo starts everything, places a call, shows what came of it, and leaves nothing running", async () => {
   const demo = new Command("demo.ts", ["--speed", "10"]);
   const { stdout, stderr, exitCode } = await demo.finished();
   expect(stderr).toBe("");
@@ -17,16 +14,16 @@ test("the demo starts everything, places a call, shows what came of it, and leav
   expect(stdout).toMatch(/passed {2}open-incident/);
   expect(exitCode).toBe(0);
   // The database has a watchdog, which outlives its owner by a second.
-  await expect.poll(() => demo.leftSomethingRunning, { timeout: 5_000 }).toBe(false);
+  await expect.poll(() => demo.leftSomethingRunning).toBe(false);
 });
 
-test("Ctrl-C in the middle of the demo stops all of it", { timeout: 60_000 }, async () => {
+test("Ctrl-C in the middle of the demo stops all of it", async () => {
   const demo = new Command("demo.ts", []);
-  await demo.output(/caller {2}Hello/, STARTS_WITHIN_MS);
+  await demo.output(/caller {2}Hello/);
   demo.interrupt();
   expect((await demo.finished()).exitCode).toBe(130);
   // The database has a watchdog, which outlives its owner by a second.
-  await expect.poll(() => demo.leftSomethingRunning, { timeout: 5_000 }).toBe(false);
+  await expect.poll(() => demo.leftSomethingRunning).toBe(false);
 });
 
 test("the demo explains flags it does not know", async () => {
@@ -35,16 +32,14 @@ test("the demo explains flags it does not know", async () => {
   expect(exitCode).toBe(2);
 });
 
-test("dev prints every address and the dial line, takes calls, and Ctrl-C stops twins and agent", {
-  timeout: 90_000,
-}, async () => {
+test("dev prints every address and the dial line, takes calls, and Ctrl-C stops twins and agent", async () => {
   const dev = new Command("dev.ts", [], FREE_PORTS);
-  const banner = await dev.output(/from elsewhere: .*\n/, STARTS_WITHIN_MS);
+  const banner = await dev.output(/from elsewhere: .*\n/);
   expect(banner).toMatch(/postgres +postgres:\/\//);
   const args = /npm run dial -- (--url .*)\n/.exec(banner)?.[1]?.split(" ") ?? [];
   const call = await run("dial.ts", ["ask-status", "--speed", "10", ...args]);
   expect(call.stdout).toMatch(/passed {2}ask-status/);
-  const log = await dev.output(/agent {2}call ended .*outcome=completed/, STARTS_WITHIN_MS);
+  const log = await dev.output(/agent {2}call ended .*outcome=completed/);
   expect(log).not.toContain("/transport");
   dev.interrupt();
   expect((await dev.finished()).exitCode).toBe(0);
@@ -52,9 +47,9 @@ test("dev prints every address and the dial line, takes calls, and Ctrl-C stops 
   await expect(fetch(args[3] ?? "")).rejects.toThrow();
 });
 
-test("dev explains a port that is in use and stops", { timeout: 60_000 }, async () => {
+test("dev explains a port that is in use and stops", async () => {
   const first = new Command("dev.ts", [], FREE_PORTS);
-  const banner = await first.output(/from elsewhere: .*\n/, STARTS_WITHIN_MS);
+  const banner = await first.output(/from elsewhere: .*\n/);
   const port = /--twins http:\/\/127\.0\.0\.1:(\d+)/.exec(banner)?.[1] ?? "";
   const second = await run("dev.ts", [], { ...FREE_PORTS, TWINS_PORT: port });
   expect(second.stdout).toMatch(new RegExp(`port ${port} .*in use`));

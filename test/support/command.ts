@@ -56,8 +56,8 @@ export class Command {
   }
 
   /** Waits for a text on standard output; answers all that came so far. */
-  async output(pattern: RegExp, timeoutMs?: number): Promise<string> {
-    await this.#watched.until(() => pattern.test(this.#stdout), `output like ${pattern}`, timeoutMs);
+  async output(pattern: RegExp): Promise<string> {
+    await this.#watched.until(() => pattern.test(this.#stdout), `output like ${pattern}`);
     return this.#stdout;
   }
 

@@ -1,6 +1,7 @@
 /** Waiting for something to become true without polling: whoever changes it says so. */
 
-const DEFAULT_TIMEOUT_MS = 10_000;
+/** Says what was awaited before the test's own timeout ends it. */
+const TIMEOUT_MS = 120_000;
 
 export class Watched {
   readonly #checks = new Set<() => void>();
@@ -14,7 +15,7 @@ export class Watched {
    * Resolves once the condition holds, at once if it does already.
    * @param what names the awaited thing in the failure
    */
-  until(condition: () => boolean, what: string, timeoutMs = DEFAULT_TIMEOUT_MS): Promise<void> {
+  until(condition: () => boolean, what: string): Promise<void> {
     return new Promise((resolve, reject) => {
       const check = () => {
         if (!condition()) return;
@@ -24,8 +25,8 @@ export class Watched {
       };
       const timer = setTimeout(() => {
         this.#checks.delete(check);
-        reject(new Error(`waited ${timeoutMs} ms in vain for ${what}`));
-      }, timeoutMs);
+        reject(new Error(`waited ${TIMEOUT_MS} ms in vain for ${what}`));
+      }, TIMEOUT_MS);
       this.#checks.add(check);
       check();
     });

@@ -23,7 +23,7 @@ describe("error_trend, on the shipped day of logs", () => {
     controlUrl = control_url;
     bench = await startAgentBench({ tools: await loadTools(), env: environment });
     call = (await bench.call()).runtimeCall;
-  }, 60_000);
+  });
   afterAll(async () => {
     await bench.stop();
     await twins.stop();
@@ -85,5 +85,5 @@ describe("error_trend, on the shipped day of logs", () => {
     expect(await ask({ service: "checkout" })).toEqual({
       error: expect.stringMatching(/^Splunk answered 403: /),
     });
-  }, 30_000);
+  });
 });

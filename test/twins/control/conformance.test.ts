@@ -13,7 +13,7 @@ import {
 let every: EveryTwin;
 beforeAll(async () => {
   every = await startEveryTwin();
-}, 90_000);
+});
 afterAll(() => every.stop());
 
 /** What `POST /sim/reset` would lose: the table that the code under test has made. */

@@ -1,24 +1,9 @@
 /** A journal that is flooded stays as large as its limits, whatever it is flooded with. */
-import { setImmediate } from "node:timers/promises";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
 import { SandboxClock } from "../../../twins/sandbox/clock.ts";
 import { defaultJournalLimits, Journal } from "../../../twins/sandbox/journal.ts";
 import { createMask } from "../../../twins/sandbox/mask.ts";
-
-setFlagsFromString("--expose-gc");
-const collect: () => void = runInNewContext("gc");
-
-/** Buffers are given back beside the collector's own work, a moment later. */
-async function usedBytes(): Promise<number> {
-  for (let round = 0; round < 3; round++) {
-    collect();
-    await setImmediate();
-  }
-  const { heapUsed, arrayBuffers } = process.memoryUsage();
-  return heapUsed + arrayBuffers;
-}
+import { heldBytes } from "../../support/held-memory.ts";
 
 /** A million at full size: set JOURNAL_FLOOD=1000000. */
 const requests = Number(process.env.JOURNAL_FLOOD ?? 60_000);
@@ -50,11 +35,11 @@ test.each([
     const journal = new Journal(createMask({ secretMembers: ["password"] }), new SandboxClock());
     const count = bodyBytes > 1024 ? Math.round(requests / 20) : requests;
     flood(journal, 5_000, bodyBytes);
-    const before = await usedBytes();
+    const before = await heldBytes();
     const startedAt = performance.now();
     flood(journal, count, bodyBytes);
     const microsecondsEach = ((performance.now() - startedAt) * 1000) / count;
-    const grown = (await usedBytes()) - before;
+    const grown = (await heldBytes()) - before;
     if (process.env.JOURNAL_FLOOD !== undefined) {
       console.log({
         count,

@@ -129,7 +129,7 @@ async function endOwner({ child, adminUrl }: Owner, signal: NodeJS.Signals): Pro
   const folder = dirname(rows[0].folder);
   expect(folder).toMatch(/offhook-postgres-data-/);
   const isThere = () => lstat(folder).then(Boolean, () => false);
-  await expect.poll(isThere, { timeout: 10_000 }).toBe(false);
+  await expect.poll(isThere).toBe(false);
   await expect(connect(adminUrl)).rejects.toThrow(/ECONNREFUSED/);
 }
 

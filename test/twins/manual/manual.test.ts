@@ -29,7 +29,7 @@ function ownSentences(name: string) {
 let every: EveryTwin;
 beforeAll(async () => {
   every = await startEveryTwin();
-}, 90_000);
+});
 afterAll(() => every.stop());
 
 test("every twin of the registry has a manual that is proved here", async () => {

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { listen } from "../../../twins/sandbox/listen.ts";
 import { Command, type Finished } from "../../support/command.ts";
 import { request } from "../../support/http.ts";
@@ -17,10 +17,6 @@ const program = (name: string) => path.join(root, "test/twins/names/programs", `
 const MAIN = "../twins/main.ts";
 const node = process.execPath;
 const execute = promisify(execFile);
-
-/** Every command starts twins from their sources. */
-const START_MS = 30_000;
-vi.setConfig({ testTimeout: 2 * START_MS });
 
 const folder = mkdtempSync(path.join(tmpdir(), "exec-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -138,7 +134,7 @@ describe("the command", () => {
     async (signal) => {
       const command = exec([node, program("wait")]);
       onTestFinished(() => command.interrupt("SIGTERM"));
-      const names = JSON.parse((await command.output(/waiting .*\n/, START_MS)).replace("waiting ", ""));
+      const names = JSON.parse((await command.output(/waiting .*\n/)).replace("waiting ", ""));
       command.interrupt(signal);
       expect(await command.finished()).toMatchObject({
         exitCode: 42,
@@ -172,7 +168,7 @@ describe("the command", () => {
 test("twins that run in the folder are used, and go on when the command has ended", async () => {
   const twins = new Command(MAIN, ["--environment", environmentFile, "--json"], { TWINS_PORT: "0" });
   onTestFinished(() => twins.interrupt());
-  const { base_url, api_key } = JSON.parse(await twins.output(/\n/, START_MS));
+  const { base_url, api_key } = JSON.parse(await twins.output(/\n/));
   const args = ["--import", import.meta.resolve("tsx"), path.join(root, "twins/main.ts"), "exec", "--"];
   const command = [node, "-p", "process.env.VOICE_API_URL"];
   // In the folder of those that run.

@@ -1,18 +1,13 @@
 /** Bodies that are meant to fill the memory, sent in full as far as anybody takes them. */
 import { once } from "node:events";
 import net from "node:net";
-import { setImmediate } from "node:timers/promises";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import engine from "../../../twins/engine/index.ts";
 import type { RunningTwins } from "../../../twins/sandbox/start.ts";
+import { heldBytes, usedBytes } from "../../support/held-memory.ts";
 import { request } from "../../support/http.ts";
 import { createShop } from "../../support/shop-twin.ts";
 import { startEnvironment } from "../../support/twins.ts";
-
-setFlagsFromString("--expose-gc");
-const collect: () => void = runInNewContext("gc");
 
 const MIB = 2 ** 20;
 const GIB = 2 ** 30;
@@ -24,16 +19,6 @@ beforeAll(async () => {
 });
 afterAll(() => twins.stop());
 
-const held = () => process.memoryUsage().heapUsed + process.memoryUsage().arrayBuffers;
-
-async function settled(): Promise<number> {
-  for (let round = 0; round < 3; round++) {
-    collect();
-    await setImmediate();
-  }
-  return held();
-}
-
 interface Flood {
   answer: string;
   sentBytes: number;
@@ -44,7 +29,7 @@ interface Flood {
 /** Sends a head and then the same piece again and again, as fast as it is taken, until a gigabyte or the connection's end. */
 async function flood(head: string, piece: Buffer): Promise<Flood> {
   const { hostname, port } = new URL(twins.baseUrl);
-  const before = await settled();
+  const before = await heldBytes();
   const socket = net.connect(Number(port), hostname);
   let answer = "";
   let peakBytes = 0;
@@ -60,7 +45,7 @@ async function flood(head: string, piece: Buffer): Promise<Flood> {
   while (sentBytes < GIB && !socket.destroyed && socket.writable) {
     const room = socket.write(piece);
     sentBytes += piece.length;
-    peakBytes = Math.max(peakBytes, held() - before);
+    peakBytes = Math.max(peakBytes, usedBytes() - before);
     if (!room) await Promise.race([new Promise((resolve) => socket.once("drain", resolve)), closed]);
   }
   socket.end();
@@ -106,7 +91,7 @@ test("a body that comes byte by byte costs what it holds, not a hundred times th
   const socket = net.connect(Number(port), hostname);
   socket.on("error", () => undefined);
   await once(socket, "connect");
-  const before = await settled();
+  const before = await heldBytes();
   socket.write("POST /simulations HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n");
   const text = JSON.stringify({ id: "slow", metadata: { text: "y".repeat(200_000) } });
   const bytes = [...text].map((character) => `1\r\n${character}\r\n`);
@@ -117,7 +102,7 @@ test("a body that comes byte by byte costs what it holds, not a hundred times th
     if (!socket.write(body.subarray(at, at + 0x10000))) await once(socket, "drain");
   }
   // What is still on its way gets there; what is held stays held.
-  await expect.poll(async () => (await settled()) - before - own, { timeout: 10_000 }).toBeLessThan(8 * MIB);
+  await expect.poll(async () => (await heldBytes()) - before - own).toBeLessThan(8 * MIB);
   socket.write("0\r\n\r\n");
   const [answer] = await once(socket, "data");
   expect(answer.toString()).toMatch(/^HTTP\/1\.1 201 /);

@@ -73,7 +73,7 @@ test(`${MANY} sandboxes with engine and voice runtime run side by side and never
   const ended = await Promise.all(ids.map((id) => ask("DELETE", `/${id}`)));
   expect(ended.map(({ status }) => status)).toEqual(Array(MANY).fill(204));
   expect((await ask("GET")).body.sandboxes).toHaveLength(1);
-}, 120_000);
+});
 
 test("sandboxes with databases never see one another; resets and ends are of one alone, and nothing stays", async () => {
   const dev = twins.sandboxes[0]?.twins.find(({ name }) => name === "postgres");
@@ -128,7 +128,7 @@ test("sandboxes with databases never see one another; resets and ends are of one
   await Promise.all(made.map(({ body }) => ask("DELETE", `/${body.id}`)));
   for (const { url } of databases) await expect(query(url, "SELECT 1")).rejects.toThrow();
   expect((await query(dev?.url ?? "", "SELECT count(*)::int AS n FROM incidents")).rows[0].n).toBe(3);
-}, 60_000);
+});
 
 test("a sandbox that has ended leaves no socket, no thread, no database and no role behind", async () => {
   const dev = twins.sandboxes[0]?.twins.find(({ name }) => name === "postgres")?.url ?? "";
@@ -154,4 +154,4 @@ test("a sandbox that has ended leaves no socket, no thread, no database and no r
   expect(await kept()).toEqual(rowsBefore);
   // Each leak would count ten times; a connection kept alive by the test's own client may come and go.
   expect(resources()).toBeLessThan(before + 8);
-}, 60_000);
+});

@@ -221,7 +221,7 @@ test("a database gets its rows and its sequences back when another twin fails", 
   expect((await ownAsk("POST", "/dev/reset")).status).toBe(200);
   expect((await asked("GET", "/data?entity_type=incidents")).total).toBe(3);
   await own.stop();
-}, 60_000);
+});
 
 test("faults go with a reset, and stay when it fails", async () => {
   const headers = { "x-api-key": twins.apiKey };

@@ -35,7 +35,7 @@ describe("the search twin", () => {
       }
     }
     client.close();
-  }, 120_000);
+  });
 
   it("refuses an upload that is no dataset, and the bench says so", async () => {
     const { datasetFolder } = house;

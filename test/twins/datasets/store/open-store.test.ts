@@ -207,15 +207,17 @@ describe("slow queries", () => {
   test("keep neither timers, nor files, nor names waiting", async () => {
     const store = await open(baseline);
     const stop = new AbortController();
-    const slow = Array.from({ length: 6 }, () => store.query(slowQuery, { signal: stop.signal }));
+    let over = 0;
+    const slow = Array.from({ length: 6 }, () =>
+      store.query(slowQuery, { signal: stop.signal }).finally(() => over++),
+    );
     const ended = Promise.allSettled(slow);
-    const startedAt = performance.now();
     for (let round = 0; round < 5; round++) {
       await new Promise((resolve) => setTimeout(resolve, 1));
       await readFile(baseline);
       await lookup("localhost");
     }
-    expect(performance.now() - startedAt).toBeLessThan(3000);
+    expect(over).toBe(0);
     stop.abort();
     expect((await ended).map(({ status }) => status)).toEqual(slow.map(() => "rejected"));
   });
@@ -226,11 +228,10 @@ describe("slow queries", () => {
     const queries = Array.from({ length: 4 }, () => store.query(slowQuery, { signal: stop.signal }));
     const timed = store.query(slowQuery, { deadlineMs: 50 });
     await expect(timed).rejects.toMatchObject({ name: "QueryInterrupted", reason: "deadline" });
-    const startedAt = performance.now();
     stop.abort();
+    // Hours before they would be over.
     const cancelled = { status: "rejected", reason: { reason: "cancelled" } };
     expect(await Promise.allSettled(queries)).toMatchObject(queries.map(() => cancelled));
-    expect(performance.now() - startedAt).toBeLessThan(2000);
     await expect(store.query(slowQuery, { signal: stop.signal })).rejects.toThrow(QueryInterrupted);
     expect(await idsOf(store)).toHaveLength(3);
   });

@@ -98,4 +98,4 @@ test("segments of many events are put together again and again, and none is lost
     expect(await rowsWith(`id${n}`)).toEqual([n]);
     expect(await rowsWith(`v${n}`)).toEqual([n]);
   }
-}, 60_000);
+});

@@ -6,7 +6,7 @@ let splunk: SplunkSandbox;
 let service: ReturnType<SplunkSandbox["client"]>;
 beforeAll(async () => {
   splunk = await startSplunk();
-}, 60_000);
+});
 afterAll(() => splunk.stop());
 beforeEach(async () => {
   await splunk.control("POST", "/reset", {});

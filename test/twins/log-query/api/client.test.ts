@@ -31,7 +31,7 @@ beforeAll(async () => {
       message: "failed again",
     },
   );
-}, 60_000);
+});
 afterAll(() => splunk.stop());
 
 test("a login finds the version that makes the client take the v2 paths", async () => {

@@ -11,7 +11,7 @@ beforeAll(async () => {
   splunk = await startSplunk();
   service = splunk.client();
   await service.login();
-}, 60_000);
+});
 afterAll(() => splunk.stop());
 beforeEach(async () => {
   await splunk.control("POST", "/reset", {});

@@ -6,7 +6,7 @@ import { type Parameters, type SplunkSandbox, startSplunk } from "../../../suppo
 let splunk: SplunkSandbox;
 beforeAll(async () => {
   splunk = await startSplunk();
-}, 60_000);
+});
 afterAll(() => splunk.stop());
 beforeEach(async () => {
   await splunk.control("POST", "/reset", {});

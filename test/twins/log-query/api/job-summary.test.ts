@@ -24,7 +24,7 @@ beforeAll(async () => {
     latest_time: "2026-01-31T09:12:00.000+00:00",
   });
   sid = job.body.sid;
-}, 60_000);
+});
 afterAll(() => splunk.stop());
 
 const JOBS = "/services/search/v2/jobs";

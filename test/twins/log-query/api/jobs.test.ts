@@ -16,7 +16,7 @@ beforeAll(async () => {
   );
   // The store is open from here on.
   await search("search * | head 1", { exec_mode: "blocking" });
-}, 60_000);
+});
 afterAll(() => splunk.stop());
 afterEach(async () => {
   await splunk.control("POST", "/reset-world");

@@ -21,7 +21,7 @@ beforeAll(async () => {
     return (await splunk.ask("POST", "/services/search/jobs", given)).body.sid;
   };
   sids = { events: await start("search *"), report: await start("search * | stats count by text") };
-}, 120_000);
+});
 afterAll(() => splunk.stop());
 
 async function page(sid: string, of: string, parameters: Parameters) {

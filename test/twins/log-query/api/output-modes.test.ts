@@ -16,7 +16,7 @@ beforeAll(async () => {
       tag: ["x", "y z"],
     },
   );
-}, 60_000);
+});
 afterAll(() => splunk.stop());
 
 const REPORT = "search * | table n tag";

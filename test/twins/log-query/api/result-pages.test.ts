@@ -16,7 +16,7 @@ beforeAll(async () => {
   const search = "search * | sort n | table n";
   const form = { output_mode: "json", search, exec_mode: "blocking" };
   sid = (await splunk.ask("POST", "/services/search/jobs", form)).body.sid;
-}, 60_000);
+});
 afterAll(() => splunk.stop());
 
 const JOBS = ["/services/search/jobs", "/services/search/v2/jobs"] as const;

@@ -20,7 +20,7 @@ beforeAll(async () => {
     { _id: "2", "@timestamp": "2026-01-31T08:59:00.000Z", level: "error" },
     { _id: "3", "@timestamp": "2026-01-31T08:59:30.000Z", level: "info" },
   );
-}, 60_000);
+});
 afterAll(() => splunk.stop());
 beforeEach(async () => {
   const { body } = await splunk.control("GET", "/data?entity_type=saved_searches&limit=1000");

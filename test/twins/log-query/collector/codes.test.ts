@@ -18,7 +18,7 @@ beforeAll(async () => {
   await collector.addToken("query", QUERY, { allow_query_string_auth: true });
   await collector.addToken("narrow", NARROW, { indexes: ["summary"], index: "summary" });
   start = (await collector.splunk.control("POST", "/snapshot")).body.tables;
-}, 60_000);
+});
 beforeEach(async () => {
   await collector.splunk.control("POST", "/reset", { data: start });
 });

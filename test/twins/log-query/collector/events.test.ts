@@ -9,7 +9,7 @@ let start: unknown;
 beforeAll(async () => {
   collector = await startCollector({ time_zone: "Europe/Berlin" });
   start = (await collector.splunk.control("POST", "/snapshot")).body.tables;
-}, 60_000);
+});
 beforeEach(async () => {
   await collector.splunk.control("POST", "/reset", { data: start });
 });
@@ -220,7 +220,7 @@ test("an event is found by searches as soon as the request is answered, whoever 
   });
   await Promise.all(writers);
   expect(await collector.found("index=main | stats count")).toEqual([{ count: "800" }]);
-}, 60_000);
+});
 
 describe("the vendor's client from npm", () => {
   const send = (config: object, ...messages: { message: unknown; metadata?: object }[]) =>

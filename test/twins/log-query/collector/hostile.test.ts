@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { CollectorRefusal } from "../../../../twins/log-query/collector/codes.ts";
 import { type Envelope, EnvelopeReader } from "../../../../twins/log-query/collector/envelopes.ts";
 import { pairsOf } from "../../../../twins/log-query/collector/pairs.ts";
+import { processorMsSince } from "../../../support/processor-time.ts";
 
 /** The envelopes of a body, and the number of the one that is refused. */
 function read(body: string): { envelopes: Envelope[]; refused: number | undefined } {
@@ -71,7 +72,7 @@ test("any text is read or refused, and so is one that is deep or long, in bounde
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom(...'{}[]",:\\ est0') }), (text) => void read(text)),
   );
-  const beganAt = performance.now();
+  const before = process.cpuUsage();
   expect(read(`{"event":${"[".repeat(500_000)}`).refused).toBe(0);
   expect(read(`{"event":${'{"a":'.repeat(200_000)}`).refused).toBe(0);
   expect(read(`{"event":"${"\\\\".repeat(500_000)}`).refused).toBe(0);
@@ -79,7 +80,7 @@ test("any text is read or refused, and so is one that is deep or long, in bounde
   expect(pairsOf("=".repeat(1_000_000))).toEqual([]);
   expect(pairsOf(`${"a".repeat(500_000)}=${'"'.repeat(500_000)}`)).toEqual([]);
   expect(pairsOf("a=1 ".repeat(250_000))).toEqual([["a", ["1"]]]);
-  expect(performance.now() - beganAt).toBeLessThan(5_000);
+  expect(processorMsSince(before)).toBeLessThan(20_000);
 });
 
 test("of a text with many pairs the first hundred are fields", () => {

@@ -47,7 +47,7 @@ describe("over HTTP", () => {
     await collector.addToken("disabled", DISABLED, { disabled: true });
     await collector.addToken("ack", ACK, { use_ack: true });
     start = (await collector.splunk.control("POST", "/snapshot")).body.tables;
-  }, 60_000);
+  });
   beforeEach(async () => {
     await collector.splunk.control("POST", "/reset", { data: start });
   });

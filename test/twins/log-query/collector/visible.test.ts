@@ -5,7 +5,7 @@ import { type Collector, startCollector } from "../../../support/collector.ts";
 let collector: Collector;
 beforeAll(async () => {
   collector = await startCollector();
-}, 60_000);
+});
 beforeEach(async () => {
   await collector.splunk.control("POST", "/reset", {});
 });

@@ -77,14 +77,14 @@ describe("what is too much is refused", () => {
 
   test("twenty levels of buckets are answered", async () => {
     expect(await aggregated(store, nested(20))).toContain('"m":{"value":1.0E300}');
-  }, 30_000);
+  });
 
   test("three hundred aggregations are answered", async () => {
     const aggs = many(300, (index) =>
       index % 10 === 0 ? { terms: { field: "word" } } : { max: { field: "n" } },
     );
     expect(await aggregated(store, aggs)).toContain('"a299":{"value":1.0E300}');
-  }, 30_000);
+  });
 });
 
 test("a pattern that explodes elsewhere is answered at once", async () => {
@@ -197,4 +197,4 @@ test("whatever the options are, the answer is JSON or the vendor's error", async
     }),
     { numRuns: 400 },
   );
-}, 60_000);
+});

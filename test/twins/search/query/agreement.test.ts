@@ -108,9 +108,7 @@ function withKeywords(json: unknown, clause = ""): unknown {
   );
 }
 
-test("whatever is asked, SQL and a naive evaluator agree on documents and scores", {
-  timeout: 120_000,
-}, async () => {
+test("whatever is asked, SQL and a naive evaluator agree on documents and scores", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(event, { minLength: 1, maxLength: 12 }),

@@ -7,6 +7,7 @@ import { compileQuery, compileQueryString } from "../../../../twins/search/query
 import type { Fidelity } from "../../../../twins/search/query/compiled-query.ts";
 import { locateIn } from "../../../../twins/search/query/json-position.ts";
 import { VendorError } from "../../../../twins/search/vendor-error.ts";
+import { processorMsOf } from "../../../support/processor-time.ts";
 import { compile, errorOf, idsOf, nowMs, storeOf } from "./support.ts";
 
 describe("a query that is refused", () => {
@@ -182,16 +183,15 @@ describe("a query that is refused", () => {
     ];
     for (const query of texts) {
       for (const clause of ["query_string", "simple_query_string"]) {
-        const startedAt = performance.now();
-        try {
-          compileQuery(
-            { [clause]: { query } },
-            { fields: store.fields, fidelity: "vendor", nowMs, index: "logs" },
-          );
-        } catch (error) {
-          expect(error).toBeInstanceOf(VendorError);
-        }
-        expect(performance.now() - startedAt).toBeLessThan(5000);
+        const context = { fields: store.fields, fidelity: "vendor", nowMs, index: "logs" } as const;
+        const tookMs = processorMsOf(() => {
+          try {
+            compileQuery({ [clause]: { query } }, context);
+          } catch (error) {
+            expect(error).toBeInstanceOf(VendorError);
+          }
+        });
+        expect(tookMs, `${clause} ${query.slice(0, 10)}`).toBeLessThan(10_000);
       }
     }
   });
@@ -230,7 +230,7 @@ describe("a query that is refused", () => {
       ),
       { numRuns: 40 },
     );
-  }, 60_000);
+  });
 
   test("any JSON is a query or a vendor's error", async () => {
     const name = fc.constantFrom(
@@ -272,7 +272,7 @@ describe("a query that is refused", () => {
       ),
       { numRuns: 200 },
     );
-  }, 60_000);
+  });
 });
 
 describe("minimum_should_match", () => {

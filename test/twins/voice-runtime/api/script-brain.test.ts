@@ -6,6 +6,7 @@ import type { BrainStep, ConversationMessage } from "../../../../twins/voice-run
 import { type ScriptRule, scriptRules } from "../../../../twins/voice-runtime/providers/script.ts";
 import { createScriptBrain } from "../../../../twins/voice-runtime/providers/script-brain.ts";
 import { matchesWords, words } from "../../../../twins/voice-runtime/providers/word-match.ts";
+import { processorMsOf } from "../../../support/processor-time.ts";
 
 const log = pino({ level: "silent" });
 const user = (content: string): ConversationMessage => ({ role: "user", content });
@@ -85,9 +86,8 @@ describe("words", () => {
 
   test("hostile text stays text: a long near miss is judged in no time", () => {
     const heard = `${"a ".repeat(4000)}`;
-    const startedAt = performance.now();
-    expect(matchesWords(`${"* a ".repeat(100)}* never`, heard)).toBe(false);
-    expect(performance.now() - startedAt).toBeLessThan(1500);
+    const judge = () => expect(matchesWords(`${"* a ".repeat(100)}* never`, heard)).toBe(false);
+    expect(processorMsOf(judge)).toBeLessThan(10_000);
   });
 });
 

@@ -82,7 +82,7 @@ describe("the negotiated format", () => {
 
 describe("the media clock", () => {
   /** A call whose caller's audio is decided beforehand, to the sample. */
-  async function rehearsed(options: CallOptions): Promise<LiveCall> {
+  async function rehearsed(options: CallOptions, stepMs: number): Promise<LiveCall> {
     const call = await placeCall({ ...options, assistant: { ...GREETS, maxDurationSeconds: 13 } });
     const script = [
       call.pause(1_900),
@@ -95,8 +95,7 @@ describe("the media clock", () => {
       call.tone(600, 700),
     ];
     void call.say(...script);
-    call.startStreaming();
-    await call.closed();
+    await call.streamInSteps(stepMs);
     return call;
   }
 
@@ -114,16 +113,16 @@ describe("the media clock", () => {
     },
   };
 
-  test("a call at speed 20 is the call at speed 1: the same messages between the same audio, byte for byte", async () => {
+  test("a call at twenty times the speed is the same call: the same messages between the same audio, byte for byte", async () => {
     const talk = {
       brain: echo,
       parts: unhurried,
       format: { format: "pcm_s16le", sampleRate: 24_000 },
     } as const;
     const [slow, fast, again] = await Promise.all([
-      rehearsed({ ...talk, speed: 1 }),
-      rehearsed({ ...talk, speed: 20 }),
-      rehearsed({ ...talk, speed: 7 }),
+      rehearsed(talk, 20),
+      rehearsed(talk, 400),
+      rehearsed(talk, 140),
     ]);
     const course = (call: LiveCall) =>
       call.arrivals.flatMap((arrival) => {
@@ -136,7 +135,7 @@ describe("the media clock", () => {
     expect(Buffer.from(samplesToBytes(fast.heard)).equals(samplesToBytes(slow.heard))).toBe(true);
     expect(fast.records).toEqual(slow.records);
     expect(slow.story).toContain("user-interrupted");
-  }, 40_000);
+  });
 
   test("the assistant's speech is paced: a second of it takes a second of the caller's audio", async () => {
     const call = await placeCall();
@@ -241,16 +240,16 @@ describe("providers that fail", () => {
   });
 
   test("a slow model gives hang after five seconds", async () => {
+    let startedAt = Number.NaN;
     const call = await startCall({
       // biome-ignore lint/correctness/useYield: a model that never answers says nothing.
       async *brain(_, signal): AsyncIterable<BrainStep> {
+        startedAt = performance.now();
         await once(signal, "abort");
       },
       speed: 2,
     });
     await call.say(call.tone(500, 600));
-    await call.brief("transcript user final: What is the status?");
-    const startedAt = performance.now();
     await call.message(({ type }) => type === "hang");
     expect(performance.now() - startedAt).toBeGreaterThan(4_500);
   });
@@ -326,7 +325,7 @@ describe("bounds", () => {
     await call.serverSocketClosed;
     expect(logged.text()).toContain("cutting it off");
     expect(call.statuses).toEqual(["in-progress"]);
-  }, 60_000);
+  });
 });
 
 test("after the end nothing is left: no timer, no detector, no listener", async () => {

@@ -1,6 +1,7 @@
 /** A live call over a real WebSocket: one server socket with a session on it, one client that streams like a microphone. */
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
+import { setImmediate as immediate } from "node:timers/promises";
 import pino, { type Logger } from "pino";
 import { type RawData, WebSocket, WebSocketServer } from "ws";
 import { encodeMulaw } from "../../../../twins/audio/mulaw.ts";
@@ -171,6 +172,19 @@ export class LiveCall {
     }, 5);
   }
 
+  /**
+   * Streams so much at a time until the line closes, each when the runtime has worked through the last: what the call
+   * makes of it is decided by the audio alone, not by how soon the machine gets to it.
+   */
+  async streamInSteps(stepMs: number): Promise<void> {
+    const frame = this.#format.sampleRate / 50;
+    while (this.client.readyState === WebSocket.OPEN) {
+      for (let sentMs = 0; sentMs < stepMs; sentMs += 20) this.#sendFrame(frame);
+      await this.#workedThrough();
+      for (let turn = 0; turn < 10; turn++) await immediate();
+    }
+  }
+
   /** Stops to stream, like a microphone that died. */
   stopStreaming(): void {
     clearInterval(this.#pump);
@@ -227,6 +241,20 @@ export class LiveCall {
 
   async closed(): Promise<number> {
     return this.until(() => this.closeCode);
+  }
+
+  /** Resolves when the runtime has read all that was sent, or the line is closed. */
+  #workedThrough(): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        this.client.off("pong", done);
+        this.client.off("close", done);
+        resolve();
+      };
+      this.client.on("pong", done);
+      this.client.on("close", done);
+      this.client.ping();
+    });
   }
 
   #sendFrame(samples: number): void {

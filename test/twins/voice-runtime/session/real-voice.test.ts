@@ -53,7 +53,7 @@ describe("what callers say", () => {
         live.messages.flatMap(({ role, turn }) => (role === "user" && turn !== undefined ? [turn] : [])),
       ).size,
     ).toBe(speech.length);
-  }, 60_000);
+  });
 
   test.each([
     { format: "mulaw", sampleRate: 8_000 },
