@@ -67,12 +67,24 @@ async function withTrend(input: Relation, trend: Trend, context: SearchContext):
 
 /** Missing until there are as many values as the period has rows. */
 function windowed(number: Sql, { kind, period }: Trend): Sql {
+  const rows = raw(String(period));
   const window = sql`(ORDER BY "#order0" ROWS ${raw(String(period - 1))} PRECEDING)`;
-  const full = sql`count(${number}) OVER ${window} = ${raw(String(period))}`;
+  const full = sql`count(${number}) OVER ${window} = ${rows}`;
   if (kind === "sma") return sql`CASE WHEN ${full} THEN avg(${number}) OVER ${window} END`;
-  const weighted = sql`list_sum(list_transform(list(${number}) OVER ${window}, lambda v, i: v * i))`;
   const weights = raw(String((period * (period + 1)) / 2));
-  return sql`CASE WHEN ${full} THEN ${weighted} / ${weights} END`;
+  return sql`CASE WHEN ${full} THEN ${weightedSum(number, rows, window)} / ${weights} END`;
+}
+
+/**
+ * The sum of the values in the window, the first once, the next twice and so on; in sums alone, for a list of the values for each row
+ * takes many times their room. A row's place is counted within blocks of as many rows as the window has, so that no number grows with
+ * the rows: a value of this block weighs as its place differs from the row's, and by all the window's rows more; one of the block
+ * before, which is the other that the window reaches, by its place alone.
+ */
+function weightedSum(number: Sql, rows: Sql, window: Sql): Sql {
+  const place = sql`(("#order0" - 1) % ${rows})`;
+  const ofBlock = sql`(ORDER BY "#order0" ROWS BETWEEN ${place} PRECEDING AND CURRENT ROW)`;
+  return sql`(sum(${number} * ${place}) OVER ${window} + ${rows} * sum(${number}) OVER ${ofBlock} - ${place} * sum(${number}) OVER ${window})`;
 }
 
 /** Begins with the first value; each next counts for 2 / (period + 1). Missing in the first rows, as the others are. */

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type SplBench, splBench } from "../../support/spl.ts";
 
@@ -28,6 +29,28 @@ describe("trendline", () => {
   test("the rows' order counts; a missing field changes nothing", async () => {
     expect(await rows(numbers, "sort - x | trendline sma5(x) as s | tail 1")).toEqual([{ x: 1, s: 3.6 }]);
     expect(await rows([{ y: 1 }], "trendline sma5(x)")).toEqual([{ y: 1 }]);
+  });
+
+  test("a weighted average is that of the values one by one, whatever the period, and missing while one of them is", async () => {
+    const values = fc.array(fc.option(fc.double({ min: -1e6, max: 1e6, noNaN: true }), { freq: 9 }), {
+      minLength: 1,
+      maxLength: 40,
+    });
+    await fc.assert(
+      fc.asyncProperty(values, fc.integer({ min: 2, max: 9 }), async (given, period) => {
+        const input = given.map((x, n) => ({ n, ...(x === null ? {} : { x }) }));
+        const found = await rows([...input, { x: 0 }], `trendline wma${period}(x) AS w`);
+        for (const [n, { w }] of found.slice(0, -1).entries()) {
+          const window = given.slice(Math.max(0, n + 1 - period), n + 1);
+          if (window.length < period || window.includes(null)) expect(w).toBeUndefined();
+          else {
+            const sum = window.reduce<number>((all, x, index) => all + (index + 1) * (x ?? 0), 0);
+            expect(Math.abs(Number(w) - sum / ((period * (period + 1)) / 2))).toBeLessThan(1e-8);
+          }
+        }
+      }),
+      { numRuns: 30 },
+    );
   });
 
   test("what is no trend is refused", async () => {
