@@ -97,6 +97,12 @@ test("dedup keeps all events, or the first of each run, without their texts in m
   ]);
 });
 
+test("mvcombine compares the events that may agree alone, and reads the fields of those that are shown", async () => {
+  expect(await first("mvcombine k", 2)).toEqual([[last], [last - 1]]);
+  const { rows } = await bench.search("search index=main | fields k | fields - _* | mvcombine k");
+  expect(rows).toMatchObject([{ k: { length: EVENTS - EVENTS / 3 } }]);
+});
+
 test("all events are put in order, turned around and cut at their end by their keys", async () => {
   expect(await first("sort 0 n")).toEqual([[0], [1], [2]]);
   expect(await first("sort 0 - u", 2)).toEqual([[9_999], [9_998]]);

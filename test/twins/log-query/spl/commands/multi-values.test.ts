@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { ResultValue } from "../../../../../twins/datasets/store/log-store.ts";
 import { type SplBench, splBench } from "../../support/spl.ts";
 
 let bench: SplBench;
@@ -63,6 +64,55 @@ test("rule 62: mvcombine merges rows that agree in all other fields, in their or
   expect(await rows([{ v: ["x", "y"] }, { v: "z" }], "mvcombine v")).toEqual([{ v: ["x", "y", "z"] }]);
   expect(await rows([], "mvcombine v")).toEqual([]);
 });
+
+/** One row for those that are the same without `v`, where the first of them is. */
+function merged(rows: readonly Record<string, ResultValue>[]): object[] {
+  const groups = new Map<string, { others: object; values: ResultValue[] }>();
+  for (const { v = null, ...others } of rows) {
+    const key = JSON.stringify(others);
+    const group = groups.get(key) ?? { others, values: [] };
+    group.values.push(...(Array.isArray(v) ? v : v === null ? [] : [v]));
+    groups.set(key, group);
+  }
+  return [...groups.values()].map(({ others, values }) =>
+    values.length === 0 ? others : { ...others, v: values },
+  );
+}
+
+test.each(["v", "w"])(
+  "rule 62: mvcombine of whole events finds those that agree, like the naive one: %s",
+  async (lists) => {
+    const texts = ["same", "same", "same", "other", "third"];
+    const events = Array.from({ length: 240 }, (_, n) => ({
+      "@timestamp": new Date(Date.UTC(2026, 0, 1) + (n % 3) * 1000).toISOString(),
+      _raw: n % 40 === 39 ? `only ${n}` : texts[n % 5],
+      k: `k${(n * 7) % 3}`,
+      ...(n % 11 === 0 ? {} : { v: lists === "v" ? [n % 9, n % 4] : n % 9 }),
+    }));
+    const many = await splBench(events);
+    try {
+      for (const before of [
+        "",
+        "| fields k v",
+        "| fields k v | fields - _*",
+        "| reverse | accum v AS k",
+        "| head 100",
+      ]) {
+        const plain = await many.search(`search index=main ${before}`);
+        const found = await many.search(`search index=main ${before} | mvcombine v`);
+        expect(found.rows, before).toEqual(merged(plain.rows));
+      }
+      const counted = await many.search(
+        'search index=main | mvcombine v | where k="k1" | stats count sum(v) AS sum',
+      );
+      expect(counted.rows[0]?.count).toBe(
+        merged((await many.search('search index=main k="k1"')).rows).length,
+      );
+    } finally {
+      await many.close();
+    }
+  },
+);
 
 test("rule 62: nomv joins the values by line feeds, or by what mvcombine says", async () => {
   expect(await rows([{ v: ["x", "y"] }], "nomv v")).toEqual([{ v: "x\ny" }]);
