@@ -9,7 +9,7 @@ import { emptyRows, type Rows } from "../spl/rows.ts";
 import type { EventAccess } from "../spl/search/event-access.ts";
 import { defaultLimits, type SearchContext } from "../spl/search-context.ts";
 import type { Pipeline } from "../spl/syntax/ast.ts";
-import { type CompiledSearch, compileSearch } from "./compile-search.ts";
+import { type CompiledSearch, compileSearch, eventCommands } from "./compile-search.ts";
 import { withAddresses } from "./event-address.ts";
 import { eventFigures } from "./event-figures.ts";
 import type { JobNotes } from "./job-notes.ts";
@@ -59,7 +59,12 @@ export class SearchRun {
   #context: SearchContext | undefined;
   #compiled: CompiledSearch | undefined;
   /** Of the statement that runs. */
-  #progress = 0;
+  #share = 0;
+  /** Commands that are prepared. */
+  #prepared = 0;
+  /** Commands that have been begun. */
+  #commands = 0;
+  #shown = 0;
   /** When it had its turn, by the process's own clock; absent while it waits. */
   #startedAt: number | undefined;
 
@@ -83,9 +88,17 @@ export class SearchRun {
     return this.#compiled;
   }
 
-  /** How much of it is done, from 0 to less than 1. */
+  /** How much of it is done, from 0 to less than 1: never less than it was. */
   get progress(): number {
-    return Math.min(0.99, Math.round(this.#progress * 100_000) / 100_000);
+    this.#shown = Math.max(this.#shown, this.#done);
+    return Math.min(0.99, Math.round(this.#shown * 100_000) / 100_000);
+  }
+
+  /** Of events by the share that the statement has looked at; of rows that are made by the commands that are prepared. */
+  get #done(): number {
+    const { pipeline } = this.#search;
+    if (eventCommands(pipeline) > 0) return this.#share;
+    return (this.#prepared + this.#share) / (pipeline.commands.length + 1);
   }
 
   /** Seconds since it had its turn, to the millisecond. */
@@ -120,7 +133,11 @@ export class SearchRun {
         await watch.before();
         this.signal.throwIfAborted();
       };
-      const { result } = await this.#compile(context, step);
+      const { result } = await this.#compile(context, async () => {
+        await step();
+        this.#startedCommand();
+      });
+      this.#prepared = pipeline.commands.length;
       this.#took("dispatch.evaluate", startedAt);
       const fetchedAt = performance.now();
       const rows = await context.run(result, request.maxCount);
@@ -213,8 +230,16 @@ export class SearchRun {
     });
   }
 
+  #startedCommand(): void {
+    if (this.#commands > 0) {
+      this.#prepared = this.#commands;
+      if (eventCommands(this.#search.pipeline) === 0) this.#share = 0;
+    }
+    this.#commands++;
+  }
+
   readonly #hasDone = (share: number) => {
-    this.#progress = Math.max(this.#progress, share);
+    this.#share = Math.max(this.#share, share);
   };
 
   /** Whether the search's own time limit ended it. */

@@ -1,16 +1,12 @@
 /** A pipeline as one relation: each command makes the next from the one before. */
+import { madeOf } from "./made-relation.ts";
 import { noRows, type Relation } from "./relation.ts";
-import { relationOf } from "./rows.ts";
 import type { SearchContext } from "./search-context.ts";
-import { SplError } from "./spl-error.ts";
 import type { Pipeline } from "./syntax/ast.ts";
 
 /** Commands, and characters of SQL, that become one statement; DuckDB takes no statement that is nested deeper. */
 const statementCommands = 100;
 const statementLength = 500_000;
-/** Rows that may be kept here between two statements. */
-const maxKeptRows = 200_000;
-
 /** Who looks on while a pipeline is compiled, which can take as long as its subsearches. */
 export interface CompileWatch {
   /** Called before each command, which waits for it. */
@@ -33,7 +29,7 @@ export async function compilePipeline(
     watch?.after(relation);
     compiled++;
     if (compiled < statementCommands && lengthOf(relation) < statementLength) continue;
-    relation = await kept(relation, context);
+    relation = await madeOf(relation, context, `${statementCommands} commands`);
     compiled = 0;
   }
   return relation;
@@ -41,14 +37,4 @@ export async function compilePipeline(
 
 function lengthOf({ select }: Relation): number {
   return select.texts.reduce((sum, text) => sum + text.length, 0);
-}
-
-/** Runs what there is, and goes on with the rows. */
-async function kept(relation: Relation, context: SearchContext): Promise<Relation> {
-  const rows = await context.run(relation, maxKeptRows + 1);
-  if (rows.rows.length <= maxKeptRows) return relationOf(rows, relation.kind);
-  throw new SplError(
-    `The search is too long for its rows: after ${statementCommands} commands there may be ${maxKeptRows} of them.`,
-    "run",
-  );
 }

@@ -64,6 +64,23 @@ test("a job that is at work has no results yet, and counts none", async () => {
   });
 });
 
+test.each([
+  ["| makeresults count=3 | eval a=1 | stats count", 0.75],
+  ["| gentimes start=-3", 0.5],
+  ["| rest /services/authorization/roles | table title", 0.66667],
+])("a search that only makes rows says how many of its commands are prepared: %s", async (text, share) => {
+  const release = holdStatements();
+  const sid = await search(text);
+  for (;;) {
+    const { doneProgress } = await stateOf(sid);
+    expect(doneProgress).toBeLessThanOrEqual(share);
+    if (doneProgress === share) break;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  release();
+  expect(await until(sid, "DONE")).toMatchObject({ doneProgress: 1 });
+});
+
 test("what is not known before a search runs is absent, not zero", async () => {
   const release = holdStatements();
   const running = await Promise.all(Array.from({ length: 10 }, () => search("search * | sort n")));

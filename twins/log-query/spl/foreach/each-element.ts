@@ -1,6 +1,7 @@
 /** `foreach` over the values of a field, or the elements of a JSON array: assignments, made once for each. */
 import { type Sql, sql } from "../../../datasets/sql.ts";
 import { type Assignment, assign, readAssignments } from "../commands/eval.ts";
+import { madeOf } from "../made-relation.ts";
 import { columnOf, extend, fieldValue, type Relation } from "../relation.ts";
 import type { SearchContext } from "../search-context.ts";
 import { commandError } from "../spl-error.ts";
@@ -16,7 +17,9 @@ interface Arguments {
 }
 
 /** How often the assignments are made. */
-const MAX_ELEMENTS = 250;
+const MAX_ELEMENTS = 10_000;
+/** Elements that one statement goes through; the database takes none that is nested much deeper. */
+const STEP = 25;
 
 /** Names of fields for as long as the command runs. */
 const itemField = "foreach item";
@@ -41,6 +44,9 @@ export async function eachElement(
       assignments.map((one) => whileElement(one, element)),
       context,
     );
+    const isLast = element + 1 === most;
+    if (!isLast && element % STEP === STEP - 1)
+      rows = await madeOf(rows, context, `${STEP} elements of foreach`);
   }
   return extend(
     rows,

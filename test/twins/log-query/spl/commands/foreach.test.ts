@@ -86,3 +86,21 @@ test("foreach over elements takes one eval alone", async () => {
     await bench.refusal(`| makeresults | eval v="a" | foreach mode=multivalue v [where v="a"]`),
   ).toContain("Error in 'foreach' command:");
 });
+
+test("foreach goes through more elements than one statement can", async () => {
+  const list = JSON.stringify(Array.from({ length: 260 }, (_, n) => n + 1));
+  const text =
+    "eval total=0 | foreach mode=json_array list [eval total=total+<<ITEM>>, last=<<ITER>>] | fields - list";
+  expect(
+    await rows(
+      [
+        { n: 1, list },
+        { n: 2, list: "[5,6]" },
+      ],
+      text,
+    ),
+  ).toEqual([
+    { n: 1, total: 33_930, last: 259 },
+    { n: 2, total: 11, last: 1 },
+  ]);
+});
