@@ -39,6 +39,7 @@ export function createMask(secrets: Secrets): Mask {
   const paths = createRouter((secrets.secretPathParams ?? []).map((path) => ({ method: "", path })));
   // An escape could spell a name or a value in a way that a search for its bytes would miss.
   const traces = [...members, "\\u"].map((name) => Buffer.from(name));
+  const secret = secretMembers(members);
   return {
     know: (credentials) => known.declare(credentials),
     headers(given) {
@@ -70,7 +71,7 @@ export function createMask(secrets: Secrets): Mask {
       const beginning = whole ? body : body.subarray(0, mostBytes + margin);
       // A secret's name stands before it: one beyond the beginning has none in it.
       if (traces.some((trace) => beginning.includes(trace))) {
-        const masked = maskBody(body, contentType, members, mostBytes + margin);
+        const masked = maskBody(body, contentType, secret, mostBytes + margin);
         return shown(Buffer.from(masked.text), masked.whole);
       }
       return shown(beginning, whole);
@@ -106,24 +107,19 @@ interface MaskedText {
 }
 
 /** @param enough how many bytes of lines are looked at: of more the rest is left out */
-function maskBody(
-  body: Buffer,
-  contentType: string,
-  members: ReadonlySet<string>,
-  enough: number,
-): MaskedText {
+function maskBody(body: Buffer, contentType: string, members: SecretMembers, enough: number): MaskedText {
   const text = body.toString("utf8");
   if (contentType.startsWith("application/x-www-form-urlencoded")) {
-    return { text: maskForm(text, members), whole: true };
+    return { text: maskForm(text, members.names), whole: true };
   }
   const masked = maskJson(text, members);
   return masked === undefined ? maskLines(text, members, enough) : { text: masked, whole: true };
 }
 
 /** @returns `undefined` for what is no JSON */
-function maskJson(text: string, members: ReadonlySet<string>): string | undefined {
+function maskJson(text: string, members: SecretMembers): string | undefined {
   try {
-    if (mayHold(text, members)) return JSON.stringify(JSON.parse(text, masking(members)));
+    if (members.trace.test(text)) return JSON.stringify(JSON.parse(text, masking(members.names)));
     JSON.parse(text);
     return text;
   } catch {
@@ -131,36 +127,53 @@ function maskJson(text: string, members: ReadonlySet<string>): string | undefine
   }
 }
 
-/** Whether JSON may have such a member: looking at each of all members takes ten times as long. */
-function mayHold(text: string, members: ReadonlySet<string>): boolean {
-  if (text.includes("\\u")) return true;
-  for (const name of members) if (text.includes(JSON.stringify(name))) return true;
-  return false;
+/** Names of the members of JSON whose values are secret. */
+interface SecretMembers {
+  names: ReadonlySet<string>;
+  /** Finds whatever could be one of them in JSON: looking at each of all its members takes ten times as long. */
+  trace: RegExp;
 }
 
-function masking(members: ReadonlySet<string>): (name: string, value: unknown) => unknown {
-  return (name, value) => (members.has(name) && value !== null ? MASK : value);
+function secretMembers(names: ReadonlySet<string>): SecretMembers {
+  const written = [...names].map((name) => JSON.stringify(name).replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
+  return { names, trace: new RegExp([...written, "\\\\u"].join("|")) };
 }
 
-function maskForm(text: string, members: ReadonlySet<string>): string {
+function masking(names: ReadonlySet<string>): (name: string, value: unknown) => unknown {
+  return (name, value) => (names.has(name) && value !== null ? MASK : value);
+}
+
+function maskForm(text: string, names: ReadonlySet<string>): string {
   const form = new URLSearchParams(text);
-  for (const name of new Set(form.keys())) if (members.has(name)) form.set(name, MASK);
+  for (const name of new Set(form.keys())) if (names.has(name)) form.set(name, MASK);
   return form.toString();
 }
 
 /** Newline-delimited JSON line by line; a line that is not JSON cannot be searched, so it is masked whole. */
-function maskLines(text: string, members: ReadonlySet<string>, enough: number): MaskedText {
-  const lines: string[] = [];
+function maskLines(text: string, members: SecretMembers, enough: number): MaskedText {
+  const newline = text.indexOf("\n", enough);
+  const looked = newline < 0 ? text : text.slice(0, newline);
+  if (!members.trace.test(looked) && areJson(looked)) return { text: looked, whole: newline < 0 };
+  const masked: string[] = [];
   let length = 0;
   let from = 0;
   while (from <= text.length && length <= enough) {
-    const newline = text.indexOf("\n", from);
-    const end = newline < 0 ? text.length : newline;
-    const line = text.slice(from, end);
-    const masked = line.trim() === "" ? line : (maskJson(line, members) ?? MASK);
-    lines.push(masked);
-    length += masked.length + 1;
-    from = end + 1;
+    const end = text.indexOf("\n", from);
+    const line = end < 0 ? text.slice(from) : text.slice(from, end);
+    const shown = line.trim() === "" ? line : (maskJson(line, members) ?? MASK);
+    masked.push(shown);
+    length += shown.length + 1;
+    from += line.length + 1;
   }
-  return { text: lines.join("\n"), whole: from > text.length };
+  return { text: masked.join("\n"), whole: from > text.length };
+}
+
+/** Whether lines are JSON. Some that are may be said not to be. */
+function areJson(lines: string): boolean {
+  try {
+    JSON.parse(`[${lines.trim().replaceAll("\n", ",")}]`);
+    return true;
+  } catch {
+    return false;
+  }
 }

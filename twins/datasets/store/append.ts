@@ -10,6 +10,7 @@ import {
 import type { Field, FieldCatalog, FieldType } from "../fields.ts";
 import { Slices } from "../slices.ts";
 import type { ColumnValue } from "./coerce.ts";
+import { type FieldValue, listOf } from "./fitted.ts";
 import type { PlannedDocument } from "./plan-write.ts";
 
 const VECTOR_SIZE = 2048;
@@ -71,26 +72,35 @@ export async function appendDocuments(
 /** The columns of the fields that some of the documents have. */
 function cellsOf(planned: readonly PlannedDocument[], fields: FieldCatalog): Map<Field, DuckDBValue[]> {
   const columns = new Map<Field, DuckDBValue[]>();
-  for (const [index, document] of planned.entries()) {
-    for (const { name, values } of document.fields) {
-      const field = fields.get(name);
-      if (!field) continue;
-      let cells = columns.get(field);
-      if (!cells) {
-        cells = new Array<DuckDBValue>(planned.length).fill(null);
-        columns.set(field, cells);
-      }
-      cells[index] = cellOf(field, values);
+  const shapes = new Map<PlannedDocument["fields"], Place[]>();
+  const placeOf = (name: string): Place => {
+    const field = fields.get(name);
+    if (!field) return undefined;
+    const cells = columns.get(field) ?? new Array<DuckDBValue>(planned.length).fill(null);
+    columns.set(field, cells);
+    return { field, cells };
+  };
+  for (const [index, { fields: shape, values }] of planned.entries()) {
+    let places = shapes.get(shape);
+    if (!places) {
+      places = shape.map(({ name }) => placeOf(name));
+      shapes.set(shape, places);
+    }
+    for (let at = 0; at < places.length; at++) {
+      const place = places[at];
+      const value = values[at];
+      if (place && value !== undefined) place.cells[index] = cellOf(place.field, value);
     }
   }
   return columns;
 }
 
-function cellOf({ type, multi }: Field, values: readonly ColumnValue[]): DuckDBValue {
-  const [first] = values;
-  if (first === undefined) return null;
-  if (!multi) return duckValueOf(type, first);
-  return listValue(values.map((value) => duckValueOf(type, value)));
+/** Where the values of a field go; `undefined`: nowhere. */
+type Place = { field: Field; cells: DuckDBValue[] } | undefined;
+
+function cellOf({ type, multi }: Field, value: FieldValue): DuckDBValue {
+  if (multi) return listValue(listOf(value).map((one) => duckValueOf(type, one)));
+  return typeof value === "object" ? null : duckValueOf(type, value);
 }
 
 function duckValueOf(type: FieldType, value: ColumnValue): DuckDBValue {

@@ -4,22 +4,12 @@
  */
 import { type FieldCatalog, type FieldType, isTimeName, metadataFields, type NewField } from "../fields.ts";
 import { type ColumnValue, coerce, typeOfLeaf } from "./coerce.ts";
+import { type FieldValue, type FittedDocument, Shapes } from "./fitted.ts";
 import { JsonMistake, type Leaf, type LeafField, readLeaves } from "./json-leaves.ts";
 import type { DocumentWrite, Fitting, Misfit } from "./log-store.ts";
 
 /** The vendor's `index.mapping.total_fields.limit`. */
 export const MAX_FIELDS = 1000;
-
-/** The values of one document that fits. */
-export interface FittedDocument {
-  fields: FittedField[];
-}
-
-export interface FittedField {
-  readonly name: string;
-  readonly type: FieldType;
-  readonly values: readonly ColumnValue[];
-}
 
 export class Batch {
   readonly #fields: FieldCatalog;
@@ -28,7 +18,9 @@ export class Batch {
   readonly #objects: Set<string>;
   readonly #added = new Map<string, NewField>();
   readonly #widened = new Set<string>();
-  readonly #last = new Map<string, FittedField>();
+  readonly #shapes = new Shapes();
+  /** Of the documents taken so far. */
+  readonly #taken = new Set<readonly NewField[]>();
 
   constructor(fields: FieldCatalog, fitting: Fitting) {
     this.#fields = fields;
@@ -47,9 +39,10 @@ export class Batch {
   }
 
   /** Reads a document and fits it to the fields; does not take it yet. */
-  fit({ source, leaves }: Pick<DocumentWrite, "source" | "leaves">): FittedDocument | Misfit {
+  fit({ source, fitted }: Pick<DocumentWrite, "source" | "fitted">): FittedDocument | Misfit {
+    if (fitted) return fitted;
     try {
-      return this.#fit(leaves ?? readLeaves(source));
+      return this.#fit(readLeaves(source));
     } catch (error) {
       if (error instanceof Unfit) {
         const { misfit, offset } = error;
@@ -64,10 +57,12 @@ export class Batch {
 
   /** Takes a document that fits: its fields are there for the next. */
   take({ fields }: FittedDocument): void {
-    for (const { name, type, values } of fields) {
-      const known = this.#fields.get(name) ?? this.#added.get(name);
-      if (!known) this.#add({ name, type, multi: values.length > 1 });
-      else if (values.length > 1 && !known.multi) this.#widen(name);
+    if (this.#taken.has(fields)) return;
+    this.#taken.add(fields);
+    for (const field of fields) {
+      const known = this.#fields.get(field.name) ?? this.#added.get(field.name);
+      if (!known) this.#add(field);
+      else if (field.multi && !known.multi) this.#widen(field.name);
     }
   }
 
@@ -83,7 +78,8 @@ export class Batch {
   }
 
   #fit(fields: readonly LeafField[]): FittedDocument {
-    const fitted: FittedDocument = { fields: [] };
+    let shape = this.#shapes.none;
+    const fitted: FieldValue[] = [];
     let room = MAX_FIELDS - this.#fields.size - this.#added.size;
     for (const { name, leaves } of fields) {
       const known = this.#fields.get(name) ?? this.#added.get(name);
@@ -95,25 +91,13 @@ export class Batch {
       }
       const type = known?.type ?? this.#newType(name, first);
       const values = leaves.map((leaf) => fitLeaf(name, leaf, type)).filter((value) => value !== undefined);
-      if (values.length > 0) fitted.fields.push(this.#shared({ name, type, values }));
+      const [value] = values;
+      if (value === undefined) continue;
+      const multi = values.length > 1;
+      shape = this.#shapes.with(shape, name, type, multi);
+      fitted.push(multi ? values : value);
     }
-    return fitted;
-  }
-
-  /** One document often has the same value as that before it: many wait, and hold it once. */
-  #shared(field: FittedField): FittedField {
-    const last = this.#last.get(field.name);
-    const { values, type } = field;
-    if (
-      last?.type === type &&
-      last.values.length === 1 &&
-      values.length === 1 &&
-      last.values[0] === values[0]
-    ) {
-      return last;
-    }
-    this.#last.set(field.name, field);
-    return field;
+    return { fields: shape.fields, values: fitted };
   }
 
   #newType(name: string, leaf: Leaf): FieldType {

@@ -30,7 +30,7 @@
  */
 import type { FieldCatalog, NewField } from "../fields.ts";
 import type { Sql } from "../sql.ts";
-import type { LeafField } from "./json-leaves.ts";
+import type { FittedDocument } from "./fitted.ts";
 
 export interface QueryOptions {
   /** Aborting ends the query, and takes it out of the queue if it has not begun. */
@@ -84,8 +84,8 @@ export interface DocumentWrite {
   index: string;
   /** The event as JSON text, kept as it is; an object. */
   source: string;
-  /** What is in `source`, where the writer knows: it is not read again. */
-  leaves?: readonly LeafField[];
+  /** What is in `source`, where the writer knows, fitted to the fields that there are when it writes: it is not read again. */
+  fitted?: FittedDocument;
   /** The version it gets; when absent, one more than that of the document it replaces, or 1. */
   version?: number;
 }

@@ -1,8 +1,9 @@
 /** What a write comes to, decided before anything is stored. */
-import { hash } from "node:crypto";
 import type { FieldCatalog } from "../fields.ts";
 import { Slices } from "../slices.ts";
-import { Batch, type FittedField } from "./batch.ts";
+import { Batch } from "./batch.ts";
+import type { FittedDocument } from "./fitted.ts";
+import { generatedId } from "./generated-id.ts";
 import type {
   ConditionalWrite,
   DocumentOutcome,
@@ -38,14 +39,10 @@ export interface WritePlan {
   nextSeqNo: number;
 }
 
-export interface PlannedDocument {
+export interface PlannedDocument extends FittedDocument {
   document: StoredDocument;
   replaced: StoredDocument | undefined;
-  /** Its values. */
-  fields: readonly FittedField[];
 }
-
-const ID_LENGTH = 20;
 
 /** No index has a NUL in its name. */
 export function documentKey({ index, id }: DocumentPlace): string {
@@ -59,7 +56,8 @@ export async function planWrite(
 ): Promise<WritePlan> {
   const slices = new Slices();
   const batch = new Batch(state.fields, state.fitting);
-  const planned = new Map<string, PlannedDocument>();
+  /** By key; one whose id is made here by its row, for no other has it. */
+  const planned = new Map<string | number, PlannedDocument>();
   let seqNo = state.nextSeqNo;
   let row = state.nextRow;
   const plan = (write: ConditionalWrite & LoadedDocument): DocumentOutcome => {
@@ -67,18 +65,19 @@ export async function planWrite(
     const fitted = batch.fit(write);
     if (!("fields" in fitted)) return { outcome: "unfit", id: write.id, index, misfit: fitted };
     const id = write.id ?? generatedId(seqNo, row);
-    const key = documentKey({ index, id });
-    const stored = state.documents.get(key);
+    const key = write.id === undefined ? row : documentKey({ index, id });
+    const stored = typeof key === "number" ? undefined : state.documents.get(key);
     const current = planned.get(key)?.document ?? stored;
+    const removedVersion = typeof key === "number" ? undefined : state.removedVersion(key);
     const reason = conflictOf(write, current);
     if (reason) return { outcome: "conflict", id, index, reason, current: current && pick(current) };
     // Written twice, it is stored once, where it was written last.
     planned.delete(key);
-    const version = write.version ?? (current?.version ?? state.removedVersion(key) ?? 0) + 1;
+    const version = write.version ?? (current?.version ?? removedVersion ?? 0) + 1;
     const document = { row: row++, id, index, version, seqNo: write.seqNo ?? seqNo, source };
     seqNo = Math.max(seqNo, document.seqNo + 1);
     batch.take(fitted);
-    planned.set(key, { document, replaced: stored, fields: fitted.fields });
+    planned.set(key, { document, replaced: stored, fields: fitted.fields, values: fitted.values });
     const result = current ? "updated" : "created";
     return { outcome: "written", id, index, version, seqNo: document.seqNo, result };
   };
@@ -105,12 +104,4 @@ function holds(condition: WriteCondition, current: StoredDocument | undefined): 
 
 function pick({ version, seqNo }: StoredDocument): { version: number; seqNo: number } {
   return { version, seqNo };
-}
-
-/**
- * As the vendor's own look; the same for the same number of the write and of the row, so that a replayed run has the same ids. Both, for
- * rows are counted anew when a state is loaded, while the number of a write is always beyond that of every document there is.
- */
-function generatedId(seqNo: number, row: number): string {
-  return hash("sha256", `document ${seqNo} ${row}`, "base64url").slice(0, ID_LENGTH);
 }

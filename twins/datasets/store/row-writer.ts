@@ -7,6 +7,7 @@ import { appendColumns, appendDocuments, type DocumentColumns } from "./append.t
 import type { ColumnValue } from "./coerce.ts";
 import { transaction } from "./database.ts";
 import { read } from "./duckdb.ts";
+import { listOf } from "./fitted.ts";
 import {
   addFields,
   postingsNumber,
@@ -253,13 +254,14 @@ export class RowWriter implements KeptIndex {
 /** The texts of each field that has postings, by number of row. */
 function postedTexts(documents: readonly PlannedDocument[], fields: FieldCatalog): PostedTexts[] {
   const posted = new Map<string, PostedTexts>();
-  for (const { document, fields: fitted } of documents) {
-    for (const { name, values } of fitted) {
+  for (const { document, fields: fitted, values } of documents) {
+    for (const [index, { name }] of fitted.entries()) {
       const { postings } = fields.get(name) ?? {};
-      if (postings === undefined) continue;
+      const value = values[index];
+      if (postings === undefined || value === undefined) continue;
       const texts = posted.get(name) ?? { name, number: postingsNumber(postings), texts: [] };
       posted.set(name, texts);
-      texts.texts.push([document.row, values]);
+      texts.texts.push([document.row, listOf(value)]);
     }
   }
   return [...posted.values()];

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { analyze } from "../../../../twins/datasets/analysis.ts";
 import { identifier, raw, sql } from "../../../../twins/datasets/sql.ts";
 import { openLogStore } from "../../../../twins/datasets/store/duckdb-log-store.ts";
+import { generatedId } from "../../../../twins/datasets/store/generated-id.ts";
 import { type LogStore, UnfitDocuments } from "../../../../twins/datasets/store/log-store.ts";
 
 let store: LogStore;
@@ -192,6 +193,19 @@ test("versions and numbers go on, conditions hold or conflict", async () => {
     ]),
   ).toEqual([{ version: 3, seqNo: 3 }, undefined]);
   expect(await write("{}", "a")).toMatchObject({ version: 4, seqNo: 4, result: "created" });
+});
+
+test("ids that the store makes are 20 characters, the same for the same numbers, and no two of them alike", () => {
+  const number = fc.oneof(fc.nat(50), fc.maxSafeNat());
+  const pairs = fc.uniqueArray(fc.tuple(number, number), { maxLength: 400, selector: String });
+  fc.assert(
+    fc.property(pairs, (asked) => {
+      const ids = asked.map(([seqNo, row]) => generatedId(seqNo, row));
+      expect(new Set(ids).size).toBe(asked.length);
+      expect(asked.map(([seqNo, row]) => generatedId(seqNo, row))).toEqual(ids);
+      for (const id of ids) expect(id).toMatch(/^[\w-]{20}$/);
+    }),
+  );
 });
 
 describe("whatever is written, replaced and removed", () => {

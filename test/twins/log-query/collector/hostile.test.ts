@@ -1,8 +1,12 @@
 /** Bodies of the collector that nobody would write by hand: whatever comes, it is read as JSON is, or refused. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { FieldCatalog, placeFields } from "../../../../twins/datasets/fields.ts";
+import { Batch } from "../../../../twins/datasets/store/batch.ts";
+import { Shapes } from "../../../../twins/datasets/store/fitted.ts";
 import { CollectorRefusal } from "../../../../twins/log-query/collector/codes.ts";
 import { type Envelope, EnvelopeReader } from "../../../../twins/log-query/collector/envelopes.ts";
+import { EventDocuments } from "../../../../twins/log-query/collector/event-documents.ts";
 import { pairsOf } from "../../../../twins/log-query/collector/pairs.ts";
 import { processorMsSince } from "../../../support/processor-time.ts";
 
@@ -50,6 +54,55 @@ test("objects in any arrangement are what they are one by one", () => {
         ).toEqual(events.map((one) => JSON.parse(JSON.stringify(one))));
       },
     ),
+  );
+});
+
+test("the columns of an event hold what a store would read in its JSON", () => {
+  const columns = placeFields(new FieldCatalog([], undefined, "raw"), [
+    { name: "_time", type: "date", multi: false },
+    { name: "status", type: "long", multi: false },
+    { name: "took", type: "double", multi: true },
+    { name: "ok", type: "boolean", multi: false },
+    { name: "seen", type: "date", multi: false },
+    { name: "user", type: "text", multi: false },
+  ]);
+  const catalog = new FieldCatalog(columns, "_time", "raw");
+  const name = fc.constantFrom(
+    "status",
+    "took",
+    "ok",
+    "seen",
+    "user",
+    "new",
+    "other.new",
+    "host",
+    "_raw",
+    "a..b",
+  );
+  const value = fc.oneof(
+    fc.constantFrom("5", "5.0", "1e3", "-0", "0x10", "true", "2026-01-31", "2026-01-31T09:00:00.123456Z", ""),
+    fc.string({ unit: "grapheme" }),
+  );
+  const written = fc.record({
+    raw: fc.string({ unit: "grapheme" }),
+    timeMicros: fc.integer({ min: Date.parse("-000100-01-01") * 1000, max: Date.parse("9999-12-31") * 1000 }),
+    host: value,
+    source: value,
+    sourcetype: value,
+    index: fc.constant("main"),
+    fields: fc.array(fc.tuple(name, fc.array(value, { maxLength: 3 }))),
+  });
+  const shapes = new Shapes();
+  fc.assert(
+    fc.property(fc.array(written, { maxLength: 5 }), (events) => {
+      const documents = new EventDocuments(catalog, shapes, Date.now());
+      for (const one of events) {
+        const { source, fitted } = documents.of(one);
+        const isBeforeYear0 = one.timeMicros < Date.parse("0000-01-01") * 1000;
+        expect(fitted === undefined).toBe(isBeforeYear0);
+        if (fitted) expect(fitted).toEqual(new Batch(catalog, "free").fit({ source }));
+      }
+    }),
   );
 });
 
