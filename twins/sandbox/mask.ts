@@ -112,8 +112,22 @@ function maskBody(body: Buffer, contentType: string, members: SecretMembers, eno
   if (contentType.startsWith("application/x-www-form-urlencoded")) {
     return { text: maskForm(text, members.names), whole: true };
   }
+  const newline = text.indexOf("\n", enough);
+  const lines = newline < 0 ? text : text.slice(0, newline);
+  // As a rule: what is no member's name stands in a text.
+  if (!members.trace.test(lines) && areJson(lines)) return { text: lines, whole: newline < 0 };
   const masked = maskJson(text, members);
   return masked === undefined ? maskLines(text, members, enough) : { text: masked, whole: true };
+}
+
+/** Whether lines are JSON, each or all together. Some that are may be said not to be. */
+function areJson(lines: string): boolean {
+  try {
+    JSON.parse(`[${lines.trim().replaceAll("\n", ",\n")}]`);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** @returns `undefined` for what is no JSON */
@@ -151,9 +165,6 @@ function maskForm(text: string, names: ReadonlySet<string>): string {
 
 /** Newline-delimited JSON line by line; a line that is not JSON cannot be searched, so it is masked whole. */
 function maskLines(text: string, members: SecretMembers, enough: number): MaskedText {
-  const newline = text.indexOf("\n", enough);
-  const looked = newline < 0 ? text : text.slice(0, newline);
-  if (!members.trace.test(looked) && areJson(looked)) return { text: looked, whole: newline < 0 };
   const masked: string[] = [];
   let length = 0;
   let from = 0;
@@ -166,14 +177,4 @@ function maskLines(text: string, members: SecretMembers, enough: number): Masked
     from += line.length + 1;
   }
   return { text: masked.join("\n"), whole: from > text.length };
-}
-
-/** Whether lines are JSON. Some that are may be said not to be. */
-function areJson(lines: string): boolean {
-  try {
-    JSON.parse(`[${lines.trim().replaceAll("\n", ",")}]`);
-    return true;
-  } catch {
-    return false;
-  }
 }
