@@ -7,7 +7,7 @@
  * at what they stand for: the same columns go from all sides of a UNION, and a name that means something else keeps a column too
  * many, never one too few.
  */
-import { identifier, joined, type Place, Sql, sql } from "./sql.ts";
+import { identifier, joined, type OptionalPart, type Place, Sql, sql } from "./sql.ts";
 
 /** What a row's expression can do beside giving a value: make more rows of it. */
 const makesRows = /\b(unnest|generate_subscripts|generate_series|range)\s*\(/iu;
@@ -32,58 +32,76 @@ export function columnsIfRead(
     );
   const items = given.map(({ column, item }) => {
     const whole = sql`${item}, `;
-    return item.texts.some((text) => makesRows.test(text)) ? whole : optional(column, whole);
+    return item.texts.some((text) => makesRows.test(text)) ? whole : part({ column }, whole);
   });
   return sql`${joined(items, "")}${joined(always, ", ")}`;
 }
 
-function optional(column: string, { texts, values, kept }: Sql): Sql {
+/** One such column, with a comma behind it, that is made of the columns of a table alone. */
+export function tableColumnIfRead(column: string, value: Sql): Sql {
+  return part({ column, readsTables: true }, sql`${value} AS ${identifier(column)}, `);
+}
+
+/** SQL that reads tables alone: its names keep no column that another SELECT calls the same. */
+export function ofTables(read: Sql): Sql {
+  return read.optional.length > 0 ? read : part({ column: undefined, readsTables: true }, read);
+}
+
+function part(known: Omit<OptionalPart, "start" | "end">, { texts, values, kept }: Sql): Sql {
   const end = { text: texts.length - 1, at: texts.at(-1)?.length ?? 0 };
-  return new Sql(texts, values, [{ column, start: { text: 0, at: 0 }, end }], kept);
+  return new Sql(texts, values, [{ ...known, start: { text: 0, at: 0 }, end }], kept);
 }
 
 /** The same statement without the columns that it does not read. */
 export function withNeededColumns(statement: Sql): Sql {
   if (statement.optional.length === 0) return statement;
   const pieces = piecesOf(statement);
-  const givers = new Map<string, Sql[]>();
-  const unread = pieces.flatMap(({ column, piece }) => (column === undefined ? [piece] : []));
-  for (const { column, piece } of pieces) {
-    if (column === undefined) continue;
-    const name = column.toLowerCase();
-    const others = givers.get(name);
-    if (others === undefined) givers.set(name, [piece]);
+  const givers = new Map<string, Piece[]>();
+  const unread = pieces.filter(({ column }) => column === undefined);
+  for (const piece of pieces) {
+    if (piece.column === undefined) continue;
+    const others = givers.get(piece.column);
+    if (others === undefined) givers.set(piece.column, [piece]);
     else others.push(piece);
   }
   const read = new Set<string>();
   for (let piece = unread.pop(); piece !== undefined; piece = unread.pop()) {
-    for (const name of namesIn(piece)) {
+    if (piece.readsTables) continue;
+    for (const name of namesIn(piece.sql)) {
       if (read.has(name)) continue;
       read.add(name);
       unread.push(...(givers.get(name) ?? []));
     }
   }
-  const kept = pieces.filter(({ column }) => column === undefined || read.has(column.toLowerCase()));
+  const kept = pieces.filter(({ column }) => column === undefined || read.has(column));
   const { texts, values } = joined(
-    kept.map(({ piece }) => piece),
+    kept.map((piece) => piece.sql),
     "",
   );
   return new Sql(texts, values, [], statement.kept);
 }
 
-/** The optional parts, and what stands between them. */
-function piecesOf(statement: Sql): { column?: string; piece: Sql }[] {
-  const pieces: { column?: string; piece: Sql }[] = [];
+interface Piece {
+  /** In lower case. */
+  readonly column: string | undefined;
+  readonly readsTables: boolean;
+  readonly sql: Sql;
+}
+
+/** The parts that something is known of, and what stands between them. */
+function piecesOf(statement: Sql): Piece[] {
+  const pieces: Piece[] = [];
   let from: Place = { text: 0, at: 0 };
-  for (const { column, start, end } of statement.optional) {
-    pieces.push(
-      { piece: between(statement, from, start) },
-      { column, piece: between(statement, start, end) },
-    );
+  const unknown = (end: Place) => {
+    pieces.push({ column: undefined, readsTables: false, sql: between(statement, from, end) });
+  };
+  for (const { column, readsTables = false, start, end } of statement.optional) {
+    unknown(start);
+    pieces.push({ column: column?.toLowerCase(), readsTables, sql: between(statement, start, end) });
     from = end;
   }
   const text = statement.texts.length - 1;
-  pieces.push({ piece: between(statement, from, { text, at: statement.texts[text]?.length ?? 0 }) });
+  unknown({ text, at: statement.texts[text]?.length ?? 0 });
   return pieces;
 }
 

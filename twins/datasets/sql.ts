@@ -1,6 +1,6 @@
 /**
- * SQL in pieces. A value never becomes SQL text: it is bound when the statement runs. A name becomes text only through
- * `identifier`, which quotes it.
+ * SQL in pieces. A value never becomes SQL text: it is bound when the statement runs; numbers alone may be written out, by
+ * `withNumbersWritten`. A name becomes text only through `identifier`, which quotes it.
  */
 
 import type { KeptRows } from "./kept-rows.ts";
@@ -14,9 +14,12 @@ export interface Place {
   readonly at: number;
 }
 
-/** A part of a piece of SQL that gives a column, and that may be left out where nobody reads the column. */
+/** A part of a piece of SQL of which it is known what it is good for. */
 export interface OptionalPart {
-  readonly column: string;
+  /** The column that it gives, where nobody reads which it may be left out; `undefined`: it stays. */
+  readonly column: string | undefined;
+  /** Its names are those of tables, and of no column that a part gives. */
+  readonly readsTables?: true;
   readonly start: Place;
   readonly end: Place;
 }
@@ -93,6 +96,28 @@ export function raw(text: string): Sql {
   return new Sql([text], []);
 }
 
+/**
+ * The statement with its values written out where all of them are numbers and truth values, of the types that they would be bound
+ * as. DuckDB plans a statement with bound values at each run, and one without once.
+ */
+export function withNumbersWritten(statement: Sql): Pick<Sql, "text" | "values"> {
+  const { texts, values } = statement;
+  if (values.length === 0 || values.some((value) => typeof value === "string")) return statement;
+  return { text: texts.reduce((text, next, index) => text + literal(values[index - 1]) + next), values: [] };
+}
+
+/** Never begins with a sign: `-` before it would begin a comment. */
+function literal(value: SqlValue | undefined): string {
+  if (typeof value === "bigint") {
+    return `CAST(${value} AS ${BigInt.asIntN(64, value) === value ? "BIGINT" : "HUGEINT"})`;
+  }
+  if (typeof value === "boolean") return value ? "TRUE" : "FALSE";
+  if (typeof value !== "number") return "NULL";
+  if (!Number.isFinite(value)) return `CAST('${value}' AS DOUBLE)`;
+  const digits = Object.is(value, -0) ? "-0" : String(value);
+  return `(${digits.includes("e") ? digits : `${digits}e0`})`;
+}
+
 function append(
   texts: string[],
   values: SqlValue[],
@@ -108,8 +133,9 @@ function append(
   kept.push(...part.kept);
   const text = texts.length - 1;
   const before = texts[text]?.length ?? 0;
-  for (const { column, start, end } of part.optional) {
-    optional.push({ column, start: moved(start, text, before), end: moved(end, text, before) });
+  for (const known of part.optional) {
+    const { start, end } = known;
+    optional.push({ ...known, start: moved(start, text, before), end: moved(end, text, before) });
   }
   texts[texts.length - 1] += part.texts[0] ?? "";
   for (let index = 0; index < part.values.length; index++) {

@@ -1,5 +1,10 @@
 import { expect, test } from "vitest";
-import { columnsIfRead, withNeededColumns } from "../../../twins/datasets/needed-columns.ts";
+import {
+  columnsIfRead,
+  ofTables,
+  tableColumnIfRead,
+  withNeededColumns,
+} from "../../../twins/datasets/needed-columns.ts";
 import { raw, type Sql, sql } from "../../../twins/datasets/sql.ts";
 
 function select(columns: Record<string, Sql>, from: Sql): Sql {
@@ -62,4 +67,25 @@ test("all sides of a UNION keep the same columns", () => {
   expect(withNeededColumns(sql`SELECT "b" FROM (${both}) AS r`).text).toBe(
     'SELECT "b" FROM (SELECT "x" AS "b", "x" AS "c", "#order0" FROM (SELECT * FROM documents) AS r UNION ALL SELECT "c" AS "b", "c" AS "c", "#order0" FROM (SELECT * FROM documents) AS r) AS r',
   );
+});
+
+test("what reads a table alone keeps no column that is called as one of the table's", () => {
+  const moment = tableColumnIfRead("#moment", sql`coalesce("at", ${1})`);
+  const columns = columnsIfRead(
+    [
+      { column: "at", value: raw('strftime("at")') },
+      { column: "host", value: raw('"host"') },
+    ],
+    [raw("_row")],
+  );
+  const events = sql`SELECT ${moment}${columns} FROM ${ofTables(sql`documents WHERE "at" > ${2}`)}`;
+  const asked = (names: string) => withNeededColumns(sql`SELECT ${raw(names)} FROM (${events}) AS r`);
+  expect(asked('"host"').text).toBe(
+    'SELECT "host" FROM (SELECT "host" AS "host", _row FROM documents WHERE "at" > $1) AS r',
+  );
+  expect(asked('"host"').values).toEqual([2]);
+  expect(asked('"#moment"').text).toBe(
+    'SELECT "#moment" FROM (SELECT coalesce("at", $1) AS "#moment", _row FROM documents WHERE "at" > $2) AS r',
+  );
+  expect(asked('"at"').text).toContain('strftime("at") AS "at", _row');
 });

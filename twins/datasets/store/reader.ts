@@ -7,7 +7,7 @@
  * run in one transaction.
  */
 import { type DuckDBConnection, type DuckDBPreparedStatement, StatementType } from "@duckdb/node-api";
-import type { Sql } from "../sql.ts";
+import { type Sql, withNumbersWritten } from "../sql.ts";
 import { typeOf } from "./duckdb.ts";
 import type { QueryResult } from "./log-store.ts";
 import { rowsOf } from "./result-rows.ts";
@@ -15,6 +15,18 @@ import { rowsOf } from "./result-rows.ts";
 /** How many statements are kept, and how long their texts may be. */
 const MOST_KEPT = 32;
 const LONGEST_KEPT = 16_384;
+
+type Written = ReturnType<typeof withNumbersWritten>;
+
+/**
+ * A plan without values is run again as it is. Not all of DuckDB's operators can be: a join by inequality or ASOF still has in hand
+ * what it had, and the whole database is of no more use then.
+ */
+const combinesRows = /\b(JOIN|WITH|UNION|INTERSECT|EXCEPT|EXISTS|unnest)\b|\bIN \(SELECT\b/i;
+
+function written(statement: Sql): Written {
+  return statement.texts.some((text) => combinesRows.test(text)) ? statement : withNumbersWritten(statement);
+}
 
 export class Reader {
   readonly #connection: DuckDBConnection;
@@ -36,23 +48,24 @@ export class Reader {
   async read(statement: Sql, version: number): Promise<QueryResult> {
     if (version !== this.#version) this.#forget();
     this.#version = version;
-    const prepared = this.#take(statement.text);
-    if (prepared !== undefined) return this.#run(prepared, statement);
+    const asked = written(statement);
+    const prepared = this.#take(asked.text);
+    if (prepared !== undefined) return this.#run(prepared, asked);
     await this.#connection.run("BEGIN TRANSACTION");
-    const result = await this.#run(await this.#connection.prepare(statement.text), statement);
+    const result = await this.#run(await this.#connection.prepare(asked.text), asked);
     await this.#connection.run("ROLLBACK");
     return result;
   }
 
-  async #run(prepared: DuckDBPreparedStatement, { text, values }: Sql): Promise<QueryResult> {
+  async #run(prepared: DuckDBPreparedStatement, { text, values }: Written): Promise<QueryResult> {
     let kept = false;
     try {
       if (prepared.statementType !== StatementType.SELECT) {
         throw new Error("only a statement that reads can be run here");
       }
-      prepared.bind([...values], values.map(typeOf));
+      if (values.length > 0) prepared.bind([...values], values.map(typeOf));
       const result = await prepared.run();
-      kept = text.length <= LONGEST_KEPT;
+      kept = text.length <= LONGEST_KEPT && (values.length > 0 || !combinesRows.test(text));
       return { columns: result.columnNames(), rows: await rowsOf(result) };
     } finally {
       if (kept) this.#keep(text, prepared);

@@ -63,7 +63,7 @@ export function createSearchContext(options: ContextOptions): SearchContext {
     maxRows: number,
     deadlineMs = endsAt - performance.now(),
   ): Promise<Rows> => {
-    const { columns, select, order } = amongFirst(relation, maxRows);
+    const { columns, select, order, atMost } = amongFirst(relation, maxRows);
     const items =
       columns.length === 0
         ? raw("NULL")
@@ -71,10 +71,10 @@ export function createSearchContext(options: ContextOptions): SearchContext {
             columns.map(({ column }) => identifier(column)),
             ", ",
           );
-    const limit = sql`LIMIT CAST(${maxRows} AS BIGINT)`;
-    const statement = renumbered(
-      withNeededColumns(sql`SELECT ${items} FROM (${select}) AS r ${orderClause(order)} ${limit}`),
-    );
+    // One row is in order as it is.
+    const isOne = atMost !== undefined && atMost <= Math.min(1, maxRows);
+    const first = isOne ? raw("") : sql`${orderClause(order)} LIMIT CAST(${maxRows} AS BIGINT)`;
+    const statement = renumbered(withNeededColumns(sql`SELECT ${items} FROM (${select}) AS r ${first}`));
     options.ran?.(statement.text);
     const { progress } = options;
     const { rows } = await store

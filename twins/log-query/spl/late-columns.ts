@@ -49,7 +49,7 @@ export function carriedItems(late: Late | undefined): { column: string; value: S
   return (late?.carried ?? []).map((column) => ({ column, value: identifier(column) }));
 }
 
-const ofManyRows = /\bOVER\b|(?<!\.)"#order\d/;
+const ofManyRows = /\bOVER\b|(?<!\.)"#order/;
 const ofMoreRows = /\b(unnest|generate_subscripts)\s*\(/i;
 
 /** Whether a value depends on more than what stands in its row. */

@@ -116,13 +116,18 @@ function alone(input: Relation, outputs: readonly Output[]) {
   return { ...carried, values };
 }
 
-/** Rows of a SELECT (or a table) with the order columns it has. @param hidden columns that go with them */
+/**
+ * Rows of a SELECT (or a table).
+ * @param hidden columns that go with them
+ * @param keys what they are ordered by, over the SELECT; the columns that it has for that when absent
+ */
 export function selected(
   from: Sql,
   outputs: readonly Output[],
   order: readonly OrderKey[],
   kind: Relation["kind"],
   hidden: readonly { column: string; value: Sql }[] = [],
+  keys: readonly Sql[] = order.map(({ column }) => identifier(column)),
 ): Relation {
   const names = placed(outputs.map(({ name }) => name));
   const columns = outputs.map((output, index): Column => {
@@ -132,7 +137,6 @@ export function selected(
     return { name, column: names[index] ?? name, type, multi, ...(whole && { whole }), ...marks(output) };
   });
   const items = outputs.map((output, index) => ({ column: names[index] ?? "", value: expressionOf(output) }));
-  const keys = order.map(({ column }) => identifier(column));
   return {
     select: sql`SELECT ${columnsIfRead([...items, ...hidden], keys)} FROM (${from}) AS r`,
     columns,

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { analyze } from "../../../../twins/datasets/analysis.ts";
-import { identifier, raw, sql } from "../../../../twins/datasets/sql.ts";
+import { identifier, joined, raw, sql } from "../../../../twins/datasets/sql.ts";
 import { openLogStore } from "../../../../twins/datasets/store/duckdb-log-store.ts";
 import { generatedId } from "../../../../twins/datasets/store/generated-id.ts";
 import { type LogStore, UnfitDocuments } from "../../../../twins/datasets/store/log-store.ts";
@@ -329,4 +329,29 @@ test("a statement that comes again sees fields that were added, and values that 
       ["logs", [2, 3], "x"],
     ],
   });
+});
+
+test("numbers and truth values mean the same written out as bound: their types, and every digit", async () => {
+  const big = [0n, 2n ** 63n - 1n, -(2n ** 63n), 2n ** 64n, -(2n ** 100n)];
+  const numbers = [0, -0, -5, 0.1, 1e21, 5e-324, Number.MAX_VALUE, 123456789.12345679, -0.30000000000000004];
+  const values = [...big, ...numbers, Number.NaN, Number.NEGATIVE_INFINITY, true, false, null];
+  const minus = (value: unknown) => (typeof value === "number" ? value : 1);
+  const items = values.map((value) => sql`${value}, typeof(${value}), 1 -${minus(value)}`);
+  // With a text among them all are bound.
+  const [bound = []] = (await store.query(sql`SELECT ${joined(items, ", ")}, ${"text"}`)).rows;
+  const { rows } = await store.query(sql`SELECT ${joined(items, ", ")}`);
+  expect(bound.slice(0, -1)).toHaveLength(values.length * 3);
+  expect(rows).toEqual([bound.slice(0, -1)]);
+});
+
+test("a statement of numbers that comes again sees what was written, and one that joins rows as well", async () => {
+  const below = (row: bigint) => sql`SELECT count(*) FROM documents WHERE _row < ${row}`;
+  const joinedRows = sql`SELECT count(*) FROM documents AS a ASOF JOIN documents AS b ON a._index = b._index AND a._row >= b._row`;
+  for (const count of [1, 2, 3]) {
+    await write('{"a":1}');
+    for (const _ of [1, 2, 3]) {
+      expect((await store.query(below(2n))).rows).toEqual([[Math.min(count, 2)]]);
+      expect((await store.query(joinedRows)).rows).toEqual([[count]]);
+    }
+  }
 });

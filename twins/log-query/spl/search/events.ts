@@ -1,16 +1,17 @@
 /** The events of the store as rows: what `search` begins with, and every command that looks at events itself. */
 import type { FieldCatalog } from "../../../datasets/fields.ts";
-import { columnsIfRead } from "../../../datasets/needed-columns.ts";
+import { columnsIfRead, ofTables, tableColumnIfRead } from "../../../datasets/needed-columns.ts";
 import { identifier, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { type Late, ROW } from "../late-columns.ts";
-import { filter, type Output, type Relation, selected } from "../relation.ts";
+import { type Column, filter, type Relation, selected } from "../relation.ts";
 import type { SearchContext, TimeRange } from "../search-context.ts";
 import { type EventTime, eventFields, timeOf } from "./event-fields.ts";
 
-/** The column of events with their number in the store. */
-export const ROW_COLUMN = "#order1";
+/** The columns of events with their moment and their number in the store: no other rows' keys are called so. */
+const MOMENT_COLUMN = "#order of time";
+export const ROW_COLUMN = "#order of row";
 const newestFirst = [
-  { column: "#order0", direction: "DESC" },
+  { column: MOMENT_COLUMN, direction: "DESC" },
   { column: ROW_COLUMN, direction: "DESC", unique: true },
 ] as const;
 
@@ -24,33 +25,50 @@ export function eventsRelation(context: SearchContext, predicate?: Sql, among = 
   const { fields, nextRow } = context.store;
   const time = timeOf(fields);
   // An event that does not say when it happened is one of now.
-  const moment = sql`coalesce(${time.moment}, ${time.at(context.nowMs)})`;
-  const placed = sql`SELECT *, ${moment} AS "#order0", _row AS "#order1" FROM documents AS d`;
-  const outputs = fieldsOf(fields);
-  const hidden = [{ column: ROW, value: raw('"#order1"') }];
-  const events = selected(
-    sql`${placed} WHERE _row < CAST(${nextRow} AS BIGINT) AND ${among} AND ${within(context, time)}`,
-    outputs,
-    newestFirst,
-    "events",
-    hidden,
-  );
-  const items = events.columns.map(({ column }, index) => ({
-    column,
-    value: outputs[index]?.value.sql ?? raw("NULL"),
-  }));
-  const late = lateEvents(events.select, placed, items);
-  const relation = { ...events, late, range: context.range, ofEvents: true } as const;
-  return predicate === undefined ? relation : filter(relation, predicate);
+  const moment = tableColumnIfRead(MOMENT_COLUMN, sql`coalesce(${time.moment}, ${time.at(context.nowMs)})`);
+  const { columns, items, made } = fieldsOf(fields);
+  const documents = sql`documents AS d WHERE _row < CAST(${nextRow} AS BIGINT) AND ${among} AND ${within(context, time)}`;
+  const select = sql`SELECT ${moment}${made} FROM ${ofTables(documents)}`;
+  const placed = sql`SELECT *, ${moment}_row AS ${identifier(ROW_COLUMN)} FROM documents AS d`;
+  const events: Relation = {
+    select,
+    columns,
+    order: newestFirst,
+    kind: "events",
+    late: lateEvents(select, placed, items),
+    range: context.range,
+    ofEvents: true,
+  };
+  return predicate === undefined ? events : filter(events, predicate);
+}
+
+interface EventColumns {
+  columns: readonly Column[];
+  items: readonly { column: string; value: Sql }[];
+  /** All of them that are read, and the number in the store. */
+  made: Sql;
 }
 
 /** They are the same for as long as the dataset's fields are. */
-const made = new WeakMap<FieldCatalog, readonly Output[]>();
+const known = new WeakMap<FieldCatalog, EventColumns>();
 
-function fieldsOf(fields: FieldCatalog): readonly Output[] {
-  const known = made.get(fields) ?? eventFields(fields, raw('"#order0"'));
-  made.set(fields, known);
-  return known;
+function fieldsOf(fields: FieldCatalog): EventColumns {
+  const before = known.get(fields);
+  if (before !== undefined) return before;
+  const outputs = eventFields(fields, identifier(MOMENT_COLUMN));
+  const { columns } = selected(raw("documents"), outputs, newestFirst, "events");
+  const items = columns.map(({ column }, index) => ({
+    column,
+    value: outputs[index]?.value.sql ?? raw("NULL"),
+  }));
+  const row = raw("_row");
+  const made = columnsIfRead(
+    [...items, { column: ROW, value: row }],
+    [sql`${row} AS ${identifier(ROW_COLUMN)}`],
+  );
+  const found = { columns, items, made };
+  known.set(fields, found);
+  return found;
 }
 
 /** @param events each with its place in the order */

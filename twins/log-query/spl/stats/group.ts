@@ -96,13 +96,13 @@ export function inGroupOrder({ select, groups, aggregates }: Grouped): Relation 
   const keys = groups.flatMap(groupOrder);
   const known = keys.length === 0 ? [raw("0")] : keys;
   const order = known.map((_, index): OrderKey => ({ column: `#order${index}`, direction: "ASC" }));
-  const items = known.map((key, index) => sql`${key} AS ${identifier(`#order${index}`)}`);
+  const places = known.map((key, index) => sql`${key} AS ${identifier(`#order${index}`)}`);
   const outputs: Output[] = [
     ...groups.map((group, index) => ({ ...group, groupRank: index })),
     ...aggregates,
   ];
-  const from = sql`SELECT *, ${joined(items, ", ")} FROM (${select}) AS r`;
-  return selected(from, outputs, order, "report");
+  const rows = selected(select, outputs, order, "report", [], places);
+  return groups.length === 0 ? { ...rows, atMost: 1 } : rows;
 }
 
 /** Keys by which groups come in order. */

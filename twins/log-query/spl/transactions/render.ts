@@ -19,24 +19,29 @@ export function renderedRows(marks: Marks, rows: KeyedRows, options: Transaction
   const { input } = rows;
   const columns = input.columns.filter(({ name }) => added.every((one) => one !== name));
   const values = columns.map((column) => together(column, rows, options));
-  const ofFields = values.map(({ sql: value }, index) => ({ column: `#value${index}`, value }));
   const complete = isComplete(options);
-  const always = [
+  const items = [
+    ...values.map(({ sql: value }, index) => ({ column: `#value${index}`, value })),
     ...figures(marks, rows),
-    ...input.order.map(
-      ({ column }, index) =>
-        sql`arg_max(${identifier(column)}, ${rank}) AS ${identifier(`#order${index + 1}`)}`,
-    ),
-    ...rows.keys.map((_, index) => sql`any_value(${keyName(index)}) AS ${identifier(`#group${index}`)}`),
-    ...marks.groups.map((group, index) => sql`${group} AS ${groupName(index)}`),
-    ...(rows.narrow === undefined ? [] : [sql`min(${identifier(ROW)}) AS "#first event"`]),
-    sql`${complete ?? raw("NULL")} AS "#complete"`,
+    ...input.order.map(({ column }, index) => ({
+      column: `#order${index + 1}`,
+      value: sql`arg_max(${identifier(column)}, ${rank})`,
+    })),
+    ...rows.keys.map((_, index) => ({
+      column: `#group${index}`,
+      value: sql`any_value(${keyName(index)})`,
+    })),
+    ...(rows.narrow === undefined ? [] : [{ column: "#first event", value: sql`min(${identifier(ROW)})` }]),
+    { column: "#complete", value: complete ?? raw("NULL") },
   ];
+  const groups = marks.groups.map((group, index) => sql`${group} AS ${groupName(index)}`);
   const kept = options.keepEvicted
     ? raw("")
     : sql`HAVING ${complete ?? (marks.closed === undefined ? raw("true") : sql`${marks.closed} >= 0`)}`;
-  const grouped = sql`SELECT ${columnsIfRead(ofFields, always)} FROM (${marks.on(rows.select)}) AS m GROUP BY ${joined([...marks.groups], ", ")} ${kept}`;
-  const from = sql`SELECT *, "#oldest" AS "#order0", ${closed(marks, rows, options)} AS "#closed" FROM (${grouped}) AS g`;
+  const grouped = sql`SELECT ${columnsIfRead(items, groups)} FROM (${marks.on(rows.select)}) AS m GROUP BY ${joined([...marks.groups], ", ")} ${kept}`;
+  // DuckDB computes a window although nobody reads it.
+  const hasEnded = [{ column: "#closed", value: closed(marks, rows, options) }];
+  const from = sql`SELECT ${columnsIfRead(hasEnded, [raw("*"), raw('"#oldest" AS "#order0"')])} FROM (${grouped}) AS g`;
   const outputs: Output[] = [
     ...columns.map(({ name }, index) => ({
       name,
@@ -55,14 +60,14 @@ export function renderedRows(marks: Marks, rows: KeyedRows, options: Transaction
 }
 
 /** Of a transaction, what there is to say without the fields of its rows. */
-function figures({ closed }: Marks, rows: KeyedRows): Sql[] {
+function figures({ closed }: Marks, rows: KeyedRows): { column: string; value: Sql }[] {
   return [
-    sql`min(${time}) AS "#oldest"`,
-    sql`max(${time}) AS "#newest"`,
-    sql`count(*) AS "#events"`,
-    sql`${matchSum(rows)} AS "#matches"`,
-    sql`max(${rank}) AS "#last"`,
-    sql`${closed ?? raw("NULL")} AS "#ending"`,
+    { column: "#oldest", value: sql`min(${time})` },
+    { column: "#newest", value: sql`max(${time})` },
+    { column: "#events", value: sql`count(*)` },
+    { column: "#matches", value: matchSum(rows) },
+    { column: "#last", value: sql`max(${rank})` },
+    { column: "#ending", value: closed ?? raw("NULL") },
   ];
 }
 
