@@ -83,6 +83,11 @@ function indexedTexts(fields: FieldCatalog): { text: Sql; inText: boolean }[] {
   const own = field.multi ? sql`array_to_string(${column}, chr(10))` : column;
   return [
     { text: sql`coalesce(${own}, _source)`, inText: true },
-    { text: sql`CASE WHEN ${column} IS NOT NULL THEN _source END`, inText: false },
+    { text: sql`CASE WHEN ${column} IS NOT NULL THEN ${withoutText(own)} END`, inText: false },
   ];
+}
+
+/** An event's JSON without its text, where that stands in it letter by letter: its segments are there as those of the text. */
+function withoutText(text: Sql): Sql {
+  return sql`replace(_source, '"_raw":"' || ${text} || '"', '"_raw":""')`;
 }

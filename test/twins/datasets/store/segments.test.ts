@@ -46,6 +46,27 @@ test("a dataset with a raw index has the segments of its events and no postings 
   expect(await waiting()).toBe(1);
 });
 
+test("an event has the segments of its text and of all its JSON, however its text is written there", async () => {
+  const events = [
+    { _raw: "one two", n: "three" },
+    { _raw: 'say "hi"\nthere', n: "raw4" },
+    { n: "one", _raw: "one", inner: { _raw: "one" } },
+    { _raw: "", n: "five" },
+  ];
+  const { file } = await ingest({ bytes: lines(events), format: "ndjson" }, folder, undefined, "raw");
+  store = await openLogStore({ baselineFile: file, textIndex: "raw" });
+  const terms: Record<string, number[]> = {
+    one: [0, 2],
+    two: [0],
+    three: [0],
+    say: [1],
+    hi: [1],
+    there: [1],
+  };
+  Object.assign(terms, { raw4: [1], inner: [2], five: [3], raw: [0, 1, 2, 3], n: [0, 1, 2, 3] });
+  for (const [term, rows] of Object.entries(terms)) expect(await rowsWith(term), term).toEqual(rows);
+});
+
 test("what is written waits for its segments, and gets them with many others", async () => {
   store = await openLogStore({ textIndex: "raw" });
   const batches = 9;
