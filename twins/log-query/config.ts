@@ -16,6 +16,8 @@ export const logQueryConfig = z
       .string()
       .refine(isTimeZone, "must be the name of a time zone, such as Europe/Berlin")
       .default("UTC"),
+    /** Hosts that webhooks of alerts may be posted to, with `*` for any text; this machine always is one. */
+    webhook_hosts: z.array(z.string().min(1).max(253)).max(100).default([]),
   })
   .prefault({});
 

@@ -36,5 +36,9 @@ export interface LogQueryTwin extends RunningTwin {
   readonly index: string;
   /** IANA name: what days and hours are in searches and in answers. */
   readonly timeZone: string;
+  /** Hosts beside this machine that webhooks may be posted to. */
+  readonly webhookHosts: readonly string[];
+  /** Aborts when the twin ends. */
+  readonly ending: AbortSignal;
   readonly log: Logger;
 }

@@ -85,7 +85,15 @@ export const logQueryManual: TwinManual = {
     },
     {
       id: "splunk.alerts",
-      text: "Nothing runs by its schedule. A saved search that is dispatched with trigger_actions fires its alert when its condition holds and it is not held back: a row of fired_alerts where alert.track is on, until it expires by the sandbox's clock. No action is carried out.",
+      text: "A saved search with a schedule runs when the sandbox's clock comes to its time, or is set past it: for the latest of the times, or with realtime_schedule=0 for each of the 1,000 latest. Every time is a row of scheduled_runs. Such a run, and one that is dispatched with trigger_actions, fires its alert when its condition holds and it is not held back: a row of fired_alerts where alert.track is on, until it expires by the sandbox's clock.",
+    },
+    {
+      id: "splunk.alert-actions",
+      text: "The webhook of an alert is posted, to this machine alone unless webhook_hosts of the service's config names more. What became of an action is a row of alert_actions; any other than the webhook is not carried out, which its row says.",
+    },
+    {
+      id: "splunk.unserved-schedule",
+      text: "run_on_startup, allow_skew, schedule_window, schedule_priority and dispatchAs are kept without effect: a run begins at its time, by its schedule in its owner's name, dispatched in that of who asks.",
     },
     {
       id: "splunk.unserved-dispatch",

@@ -8,6 +8,7 @@ import { Intake } from "./collector/intake.ts";
 import type { LogQueryConfig } from "./config.ts";
 import { JobBook } from "./jobs/job-book.ts";
 import type { LogQueryTwin } from "./log-query-twin.ts";
+import { Scheduler } from "./saved/scheduler.ts";
 import { accessOf } from "./world/access.ts";
 import { ClearValues } from "./world/clear-values.ts";
 import { openWorld } from "./world/open-world.ts";
@@ -15,7 +16,7 @@ import { SEED_HEC_TOKEN } from "./world/seed.ts";
 
 export async function startLogQueryTwin(
   context: TwinContext,
-  { index, time_zone }: LogQueryConfig,
+  { index, time_zone, webhook_hosts }: LogQueryConfig,
 ): Promise<LogQueryTwin> {
   const { clock, log } = context;
   const store = new LazyStore(
@@ -34,6 +35,7 @@ export async function startLogQueryTwin(
   const jobs = new JobBook({ tables, clock, knowledge, store: store.open, timeZone: time_zone, access, log });
   const channels = new Channels();
   const intake = new Intake();
+  const ending = new AbortController();
   // With the tokens goes what was promised to who has them.
   tables.watch(({ table, change }) => {
     if (table === "hec_tokens" && change === "reset") channels.clear();
@@ -54,6 +56,8 @@ export async function startLogQueryTwin(
     startedMs: Math.floor(clock.now()),
     index,
     timeZone: time_zone,
+    webhookHosts: webhook_hosts,
+    ending: ending.signal,
     log,
     async reset(profile) {
       if (profile !== undefined && profile !== DEFAULT_PROFILE) throw unknownProfile(profile);
@@ -61,10 +65,13 @@ export async function startLogQueryTwin(
       await store.reset();
     },
     async stop() {
+      ending.abort();
       intake.close();
+      await scheduler.stop();
       await jobs.stop();
       await store.close();
     },
   };
+  const scheduler = new Scheduler(twin, clock);
   return twin;
 }

@@ -11,6 +11,14 @@ export interface Clock {
   now(): number;
 }
 
+/** A clock that may be set while something waits for a moment to come. */
+export interface MovingClock extends Clock {
+  /** How many of the machine's milliseconds it is until a moment; 0 when it has come; `undefined`: time stands still. */
+  realMsUntil(ms: number): number | undefined;
+  /** Calls whenever the clock has been set. @returns what ends that */
+  watch(changed: () => void): () => void;
+}
+
 /** The machine's time, in milliseconds since the Unix epoch, as its owner sees it; it may be set back. */
 export function wallTime(): number {
   return Date.now();
@@ -42,7 +50,11 @@ const steadyTime = createSteadyTime({ wallMs: wallTime, monotonicMs: () => perfo
 const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 /** The machine's own time, never going back. */
-export const liveClock: Clock = { now: () => Math.floor(steadyTime()) };
+export const liveClock: MovingClock = {
+  now: () => Math.floor(steadyTime()),
+  realMsUntil: (ms) => Math.max(0, ms - steadyTime()),
+  watch: () => () => undefined,
+};
 
 export type ClockMode = "live" | "offset" | "frozen" | "sped";
 
@@ -66,7 +78,8 @@ export interface ClockDescription {
  * One sandbox's clock. Every mode is the same straight line through an anchor: live has its anchor on the machine's time
  * and speed 1, offset has it elsewhere, frozen has speed 0. So it goes back only when it is set back.
  */
-export class SandboxClock implements Clock {
+export class SandboxClock implements MovingClock {
+  readonly #watchers = new Set<() => void>();
   readonly #steadyTime: () => number;
   #anchorSteadyMs = 0;
   #anchorMs = 0;
@@ -91,6 +104,7 @@ export class SandboxClock implements Clock {
     this.#anchorSteadyMs = this.#steadyTime();
     this.#anchorMs = now;
     this.#speed = speed;
+    this.#tell();
   }
 
   /** Back to the machine's time. */
@@ -98,6 +112,23 @@ export class SandboxClock implements Clock {
     this.#anchorSteadyMs = 0;
     this.#anchorMs = 0;
     this.#speed = 1;
+    this.#tell();
+  }
+
+  realMsUntil(ms: number): number | undefined {
+    const leftMs = ms - this.now();
+    if (leftMs <= 0) return 0;
+    return this.#speed === 0 ? undefined : leftMs / this.#speed;
+  }
+
+  watch(changed: () => void): () => void {
+    const watcher = () => changed();
+    this.#watchers.add(watcher);
+    return () => this.#watchers.delete(watcher);
+  }
+
+  #tell(): void {
+    for (const watcher of [...this.#watchers]) watcher();
   }
 
   describe(): ClockDescription {

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Logger } from "pino";
 import type { z } from "zod";
 import type { CallbackDestination } from "./client/destination.ts";
-import type { Clock } from "./clock.ts";
+import type { MovingClock } from "./clock.ts";
 import type { Dataset, OpenDatasetLibrary } from "./datasets/dataset.ts";
 import type { FaultGate } from "./faults/connection-effects.ts";
 import type { Journal } from "./journal.ts";
@@ -20,7 +20,7 @@ export interface TwinContext {
   /** HTTP address of the vendor API, without a slash at the end. */
   url: string;
   /** The sandbox's clock: every timestamp a twin makes comes from it. */
-  clock: Clock;
+  clock: MovingClock;
   /** For what does not come over the gateway, such as a database's statements: it stands in `/sim/requests` as well. */
   journal: Pick<Journal, "record">;
   /** For what does not come over the gateway: the faults that are armed for the twin's `connections`. */

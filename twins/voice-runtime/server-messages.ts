@@ -4,10 +4,10 @@
  * Source: https://docs.vapi.ai/server-url/events
  */
 import type { Logger } from "pino";
+import { hostOf, postWebhook } from "../sandbox/client/webhook.ts";
 import type { Assistant } from "./api/assistant-schema.ts";
 import { DEFAULT_SERVER_MESSAGES } from "./api/message-types.ts";
-import { assistantServer, serverHeaders } from "./tool-webhook.ts";
-import { hostOf, postWebhook } from "./webhook-client.ts";
+import { assistantServer, serverHeaders, USER_AGENT } from "./tool-webhook.ts";
 
 const MOST_WAITING = 200;
 const DEFAULT_TIMEOUT_SECONDS = 20;
@@ -43,6 +43,7 @@ export function createServerMessages(parts: ServerMessagesParts): ServerMessages
       const answer = await postWebhook({
         url,
         headers: server ? serverHeaders(server) : {},
+        userAgent: USER_AGENT,
         body: JSON.stringify({ message }),
         timeoutMs: (server?.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS) * 1000,
         signal: stopping.signal,

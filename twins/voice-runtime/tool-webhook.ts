@@ -4,6 +4,7 @@
  */
 import type { Logger } from "pino";
 import type { CallbackDestination } from "../sandbox/client/destination.ts";
+import { hostOf, postWebhook, type WebhookAnswer } from "../sandbox/client/webhook.ts";
 import type { Assistant } from "./api/assistant-schema.ts";
 import type { Tool } from "./api/model-schema.ts";
 import type { Server } from "./api/server-schema.ts";
@@ -12,9 +13,10 @@ import { toolName } from "./calls/effective-assistant.ts";
 import type { ConversationMessage, ToolCall } from "./providers/provider.ts";
 import type { SessionParts } from "./session/contract.ts";
 import { type CallAnswer, readAnswers } from "./tool-answer.ts";
-import { hostOf, postWebhook, type WebhookAnswer } from "./webhook-client.ts";
 
 const DEFAULT_TIMEOUT_SECONDS = 20;
+/** What every webhook of this twin says that it is. */
+export const USER_AGENT = "vapi-twin";
 /** What the model is told of a tool that is not waited for. */
 const ASYNC_RESULT = "Success.";
 
@@ -165,7 +167,8 @@ async function postWithRetries(
   log: Logger,
 ): Promise<WebhookAnswer> {
   const timeoutMs = (server.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS) * 1000;
-  const request = { url: server.url, headers: serverHeaders(server), body, timeoutMs, signal };
+  const headers = serverHeaders(server);
+  const request = { url: server.url, headers, userAgent: USER_AGENT, body, timeoutMs, signal };
   for (let attempt = 0; ; attempt++) {
     const answer = await postWebhook(request);
     const delayMs = retryDelayMs(server, answer, attempt);

@@ -1,12 +1,16 @@
 /** Proofs of what the log-query twin says of itself. */
 import { createHash } from "node:crypto";
 import { expect } from "vitest";
+import { logQueryConfig } from "../../../twins/log-query/config.ts";
+import { mayCall } from "../../../twins/log-query/saved/webhook-hosts.ts";
 import { holdStatements } from "../../support/held-statements.ts";
 import { request } from "../../support/http.ts";
 import { asAdmin, form, JOBS } from "./ask-splunk.ts";
 import type { Proofs } from "./proof.ts";
 
 const HEC_TOKEN = "0f5a9c3e-7b1d-4e62-9a48-c6d2e81b3f70";
+/** A row of the world, of texts. */
+type Row = Readonly<Record<string, string>>;
 const INFO = "/services/server/info?output_mode=json";
 
 export const splunkProofs: Proofs = {
@@ -153,27 +157,71 @@ export const splunkProofs: Proofs = {
   },
   async "splunk.alerts"({ url, control }) {
     const saved = `${url}/services/saved/searches`;
-    const settings = { "alert.track": "1", actions: "email", is_scheduled: "1", cron_schedule: "* * * * *" };
+    await control("PUT", "/clock", { now: "2026-01-31T09:30:00Z", frozen: true });
+    const settings = { "alert.track": "1", actions: "email", is_scheduled: "1", cron_schedule: "0 * * * *" };
     await asAdmin("POST", saved, { name: "alert", search: "| makeresults", ...settings });
-    const alerts = async () => (await control("GET", "/data?entity_type=fired_alerts")).body.rows;
+    const each = { realtime_schedule: "0", is_scheduled: "1", cron_schedule: "0 * * * *" };
+    await asAdmin("POST", saved, { name: "each", search: "| makeresults", ...each });
+    const rows = async (table: string) => (await control("GET", `/data?entity_type=${table}`)).body.rows;
     const run = async (parameters: Record<string, string>) => {
       const { sid } = (await asAdmin("POST", `${saved}/alert/dispatch`, parameters)).body;
-      await asAdmin("GET", `${url}${JOBS}/${sid}/results?count=1`);
       for (;;) {
         const { content } = (await asAdmin("GET", `${url}${JOBS}/${sid}`)).body.entry[0];
         if (content.isDone) return;
       }
     };
     await run({});
-    expect(await alerts()).toEqual([]);
+    expect(await rows("fired_alerts")).toEqual([]);
     await run({ trigger_actions: "1" });
-    expect(await alerts()).toMatchObject([{ saved_search: "alert", actions: "email" }]);
-    const { now } = (await control("GET", "/clock")).body;
-    await control("PUT", "/clock", { now: new Date(Date.parse(now) + 25 * 3_600_000).toISOString() });
+    expect(await rows("fired_alerts")).toMatchObject([{ saved_search: "alert", actions: "email" }]);
+    await control("PUT", "/clock", { now: "2026-01-31T11:30:00Z", frozen: true });
+    const ended = async () =>
+      (await rows("scheduled_runs")).filter(({ status }: Row) => status === "success");
+    while ((await ended()).length < 3);
+    const timesOf = async (name: string) =>
+      (await ended())
+        .filter(({ saved_search }: Row) => saved_search === name)
+        .map(({ scheduled_at }: Row) => scheduled_at?.slice(11, 16));
+    expect([await timesOf("alert"), await timesOf("each")]).toEqual([["11:00"], ["10:00", "11:00"]]);
+    expect(await rows("fired_alerts")).toHaveLength(2);
+    await asAdmin("POST", `${saved}/alert/disable`);
+    await control("PUT", "/clock", { now: "2026-02-02T12:00:00Z", frozen: true });
     const groups = (await asAdmin("GET", `${url}/services/alerts/fired_alerts`)).body.entry;
     expect(groups.map(({ name }: { name: string }) => name)).toEqual(["-"]);
-    const { body } = await asAdmin("GET", `${saved}/alert/history`);
-    expect(body.entry.length).toBeLessThan(3);
+  },
+  async "splunk.alert-actions"({ url, control }) {
+    const saved = `${url}/services/saved/searches`;
+    const settings = {
+      actions: "webhook,email",
+      "action.webhook.param.url": "http://hooks.example.com/",
+    };
+    await asAdmin("POST", saved, { name: "alert", search: "| makeresults", ...settings });
+    await asAdmin("POST", `${saved}/alert/dispatch`, { trigger_actions: "1" });
+    const actions = async () => (await control("GET", "/data?entity_type=alert_actions")).body.rows;
+    while ((await actions()).length < 2);
+    expect(await actions()).toMatchObject([
+      { action: "webhook", status: "not_carried_out", detail: expect.stringContaining("webhook_hosts") },
+      { action: "email", status: "not_carried_out", detail: expect.stringContaining("no mail is sent") },
+    ]);
+    expect(logQueryConfig.parse({ webhook_hosts: ["hooks.example.com"] }).webhook_hosts).toHaveLength(1);
+    expect(mayCall("http://hooks.example.com/", ["*.example.com"])).toBe(true);
+    expect(mayCall("http://127.0.0.1:8080/", [])).toBe(true);
+  },
+  async "splunk.unserved-schedule"({ url, control }) {
+    const saved = `${url}/services/saved/searches`;
+    await control("PUT", "/clock", { now: "2026-01-31T09:30:00Z", frozen: true });
+    await asAdmin("POST", saved, {
+      ...{ name: "own", search: "| makeresults", is_scheduled: "1", cron_schedule: "0 * * * *" },
+      ...{ run_on_startup: "1", allow_skew: "50%", schedule_window: "auto", dispatchAs: "owner" },
+      schedule_priority: "highest",
+    });
+    const rows = async () => (await control("GET", "/data?entity_type=scheduled_runs")).body.rows;
+    expect(await rows()).toEqual([]);
+    await control("PUT", "/clock", { now: "2026-01-31T10:00:00Z", frozen: true });
+    while ((await rows())[0]?.status !== "success");
+    expect(await rows()).toMatchObject([{ owner: "admin", dispatched_at: "2026-01-31T10:00:00.000Z" }]);
+    const { sid } = (await asAdmin("POST", `${saved}/own/dispatch`)).body;
+    expect(sid).toMatch(/^admin__admin__/);
   },
   async "splunk.unserved-dispatch"({ url }) {
     const saved = `${url}/services/saved/searches`;

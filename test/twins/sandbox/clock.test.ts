@@ -56,6 +56,23 @@ describe("a clock", () => {
     expect(clock.now()).toBe(500);
   });
 
+  test("says how long the machine takes until a moment, and tells who watches it when it is set", () => {
+    const { clock, pass } = onMachine();
+    clock.set({ now: 0, speed: 60 });
+    expect([clock.realMsUntil(60_000), clock.realMsUntil(0), clock.realMsUntil(-1)]).toEqual([1000, 0, 0]);
+    pass(500);
+    expect(clock.realMsUntil(60_000)).toBe(500);
+    let told = 0;
+    const end = clock.watch(() => told++);
+    clock.set({ speed: 0 });
+    expect([told, clock.realMsUntil(60_000)]).toEqual([1, undefined]);
+    clock.setLive();
+    expect(told).toBe(2);
+    end();
+    clock.set({});
+    expect(told).toBe(2);
+  });
+
   test("ends with the year 9999", () => {
     const { clock, pass } = onMachine();
     clock.set({ now: Date.UTC(9999, 11, 31), speed: 10_000 });

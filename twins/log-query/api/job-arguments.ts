@@ -1,5 +1,6 @@
 /** Reads what a search is to be started with. */
 import { DEFAULT_TTL_S, type ExecMode, type JobRequest } from "../jobs/job-request.ts";
+import { MOST_TTL_S } from "../saved/run-request.ts";
 import { defaultLimits, type TimeRange } from "../spl/search-context.ts";
 import type { Arguments } from "./arguments.ts";
 import { appOf, type Call, userOf } from "./call.ts";
@@ -63,7 +64,6 @@ export function readJobRequest(call: Call, more: Partial<JobRequest> = {}): JobR
   };
 }
 
-export const MOST_TTL_S = 315_360_000;
 const MOST_BUCKETS = 10_000;
 
 /** @throws RestError 400 */

@@ -1,8 +1,8 @@
 /** What can be done to a search job while it runs, and to what is left of it. */
 import type { Job } from "../jobs/job.ts";
 import { DEFAULT_TTL_S, SAVED_TTL_S } from "../jobs/job-request.ts";
+import { MOST_TTL_S } from "../saved/run-request.ts";
 import type { Call } from "./call.ts";
-import { MOST_TTL_S } from "./job-arguments.ts";
 import { findOwnJob } from "./jobs.ts";
 import { messagesResponse } from "./messages.ts";
 import { fatal } from "./rest-error.ts";

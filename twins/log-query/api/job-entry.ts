@@ -7,6 +7,7 @@ import { DEFAULT_TTL_S, SAVED_TTL_S } from "../jobs/job-request.ts";
 import type { Acl, Content, Entry } from "../output/entry.ts";
 import { isoTime } from "../output/timestamp.ts";
 import { SERVER_NAME } from "../product.ts";
+import { SCHEDULER } from "../saved/run-request.ts";
 import type { JobRow } from "../world/tables.ts";
 
 const links = {
@@ -143,7 +144,7 @@ function countersOf(job: Job, row: JobRow, figures: JobFigures | undefined): Rec
     phase0: eventSearch,
     phase1: part(onEvents, commands.length),
     pid: String(process.pid),
-    provenance: row.saved_search === null ? "rest:jobs" : `rest:saved:${row.saved_search}`,
+    provenance: provenanceOf(row),
     remoteSearch: eventSearch,
     reportSearch: part(onEvents, commands.length),
     resultCount: row.result_count,
@@ -161,6 +162,12 @@ function countersOf(job: Job, row: JobRow, figures: JobFigures | undefined): Rec
     searchTotalEliminatedBucketsCount: 0,
     performance: { ...counted, ...performance },
   };
+}
+
+/** Who has started it. */
+function provenanceOf({ sid, saved_search }: JobRow): string {
+  if (sid.startsWith(SCHEDULER)) return "scheduler";
+  return saved_search === null ? "rest:jobs" : `rest:saved:${saved_search}`;
 }
 
 /** The properties that somebody has given it. */

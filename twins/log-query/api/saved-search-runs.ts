@@ -1,18 +1,14 @@
 /** Running saved searches, and what became of it. */
-import { createHash } from "node:crypto";
 import type { Job } from "../jobs/job.ts";
-import { DEFAULT_TTL_S, type JobRequest } from "../jobs/job-request.ts";
+import type { JobRequest } from "../jobs/job-request.ts";
 import type { Entry } from "../output/entry.ts";
 import { fireAlerts } from "../saved/alerts.ts";
-import { nextTimes, parseCron } from "../saved/cron.ts";
-import { settingsOf } from "../saved/settings.ts";
-import { defaultLimits } from "../spl/search-context.ts";
-import { withImplicitSearch } from "../spl/syntax/text.ts";
+import { SCHEDULER, savedRequest, unservedSetting } from "../saved/run-request.ts";
 import type { SavedSearchRow } from "../world/tables.ts";
 import { type Call, userOf } from "./call.ts";
 import { feedOf } from "./collection.ts";
 import { feedResponse, pageOf } from "./entries.ts";
-import { checkedRange, MOST_TTL_S, noRealTime } from "./job-arguments.ts";
+import { checkedRange } from "./job-arguments.ts";
 import { startedResponse, startJob } from "./jobs.ts";
 import { fatal } from "./rest-error.ts";
 import { rights } from "./rights.ts";
@@ -22,95 +18,33 @@ import { readTime } from "./time-argument.ts";
 
 const PATH = "/saved/searches/:name";
 
-/** What the saved search is run with: its own settings, and before them what the request says. */
+/** What the saved search is run with. @throws RestError 400 */
 function requestOf(call: Call, row: SavedSearchRow): JobRequest {
-  const given = call.arguments;
+  const { arguments: asked, twin } = call;
   checkSettingValues(call, row.settings);
-  const settings = settingsOf(row);
-  const setting = (name: string) => given.text(`dispatch.${name}`) ?? textOf(settings[`dispatch.${name}`]);
-  const nowText = given.text("dispatch.now") ?? given.text("now");
+  const given = Object.fromEntries(asked.names().map((name) => [name, asked.get(name) ?? ""]));
+  const unserved = unservedSetting({ row, given });
+  if (unserved !== undefined) throw fatal(400, unserved);
+  const nowText = asked.text("dispatch.now") ?? asked.text("now");
   const nowMs = nowText === undefined ? undefined : readTime(call, "now", nowText);
-  const time = (name: "earliest_time" | "latest_time") => {
-    const text = setting(name);
-    if (text === undefined) return undefined;
-    if (text.startsWith("rt")) throw noRealTime();
-    return readTime(call, name, text, nowMs);
-  };
-  refuseUnserved(setting);
-  const app = row.app;
-  const { srchJobsQuota, srchDiskQuotaMb } = rights(call);
   const owner = userOf(call).name;
-  const number = (name: string, usual: number) => {
-    const value = Number(setting(name) ?? usual);
-    return Number.isSafeInteger(value) && value >= 0 ? value : usual;
-  };
-  return {
-    search: withImplicitSearch(withArguments(call, row)),
+  return savedRequest(twin, {
+    row,
     owner,
-    app,
-    sid: savedSid(call, row, owner, app),
-    savedSearch: row.name,
-    label: row.name,
-    range: checkedRange(time("earliest_time"), time("latest_time")),
+    rights: rights(call),
+    sidStem: `${owner}__${owner}`,
+    atMs: twin.clock.now(),
     nowMs,
-    maxCount: Math.min(number("max_count", defaultLimits.maxResultRows), defaultLimits.maxResultRows) || 1,
-    maxTimeS: number("max_time", 0),
-    ttlS: Math.min(ttlS(call, row, setting("ttl")), MOST_TTL_S),
-    statusBuckets: number("buckets", 0),
-    priority: 5,
-    quota: srchJobsQuota,
-    diskQuotaMb: srchDiskQuotaMb,
-    given: {
-      ...given.plain(),
-      ...Object.fromEntries(["earliest_time", "latest_time"].map((name) => [name, setting(name) ?? ""])),
+    given,
+    request: asked.plain(),
+    range(setting) {
+      const time = (name: "earliest_time" | "latest_time") => {
+        const text = setting(name);
+        return text === undefined ? undefined : readTime(call, name, text, nowMs, setting("time_format"));
+      };
+      return checkedRange(time("earliest_time"), time("latest_time"));
     },
-  };
-}
-
-/** What a run cannot do here is not left out in silence. @throws RestError 400 */
-function refuseUnserved(setting: (name: string) => string | undefined): void {
-  for (const name of ["index_earliest", "index_latest"]) {
-    if (setting(name) !== undefined) throw fatal(400, `dispatch.${name} is not served here.`);
-  }
-  const ratio = setting("sample_ratio");
-  if (ratio !== undefined && Number(ratio) !== 1) {
-    throw fatal(400, "dispatch.sample_ratio is not served here: every event is looked at.");
-  }
-}
-
-/** Seconds that a run is kept: `600`, or `2p` for twice the time between two runs of its schedule. */
-function ttlS(call: Call, row: SavedSearchRow, text = ""): number {
-  const [, number, periods] = /^\s*(\d{1,9})\s*(p)?\s*$/.exec(text) ?? [];
-  if (number === undefined) return DEFAULT_TTL_S;
-  if (periods === undefined) return Number(number);
-  const cron = row.is_scheduled ? parseCron(row.cron_schedule) : undefined;
-  const [first, second] = cron ? nextTimes(cron, call.twin.clock.now(), 2, call.twin.timeZone) : [];
-  if (first === undefined || second === undefined) return DEFAULT_TTL_S;
-  return Number(number) * Math.round((second - first) / 1000);
-}
-
-function textOf(value: unknown): string | undefined {
-  return value === undefined || value === null || value === "" ? undefined : String(value);
-}
-
-/** `$args.x$` and `$x$` stand for the arguments `args.x`. */
-function withArguments({ arguments: given }: Call, { search, settings }: SavedSearchRow): string {
-  let text = search;
-  // What is given stands before what is saved.
-  for (const name of new Set([...given.names(), ...Object.keys(settings)])) {
-    if (!name.startsWith("args.")) continue;
-    const value = given.get(name) ?? settings[name] ?? "";
-    text = text.replaceAll(`$${name}$`, () => value).replaceAll(`$${name.slice(5)}$`, () => value);
-  }
-  return text;
-}
-
-function savedSid(call: Call, { name }: SavedSearchRow, owner: string, app: string): string {
-  const hash = createHash("md5").update(name).digest("hex").slice(0, 16);
-  const stem = `${owner}__${owner}__${app}__RMD5${hash}_at_${Math.floor(call.twin.clock.now() / 1000)}`;
-  let number = 0;
-  while (call.twin.jobs.find(`${stem}_${number}`)) number++;
-  return `${stem}_${number}`;
+  });
 }
 
 function historyEntries(call: Call, row: SavedSearchRow): Entry[] {
@@ -141,7 +75,7 @@ function historyEntries(call: Call, row: SavedSearchRow): Entry[] {
           isFinalized: state.finalized,
           isRealTimeSearch: false,
           isSaved: state.saved,
-          isScheduled: false,
+          isScheduled: job.sid.startsWith(SCHEDULER),
           isZombie: false,
           latestTime: state.latest_at ?? "",
           resultCount: state.result_count,

@@ -1,4 +1,4 @@
-/** When saved searches are to run, and whether their alerts are held back. Nothing runs by itself. */
+/** When saved searches are to run, and whether their alerts are held back. */
 import type { Entry } from "../output/entry.ts";
 import { suppressedUntilMs, WHOLE } from "../saved/alerts.ts";
 import { nextTimes, parseCron } from "../saved/cron.ts";

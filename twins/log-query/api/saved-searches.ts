@@ -6,8 +6,8 @@ import { isoSecond } from "../output/timestamp.ts";
 import { actionDefaults } from "../saved/action-defaults.ts";
 import { firedAlerts } from "../saved/alerts.ts";
 import { settingProblem } from "../saved/check-settings.ts";
-import { nextTimes, parseCron } from "../saved/cron.ts";
 import { savedSearchDefaults } from "../saved/defaults.ts";
+import { nextRunMs } from "../saved/due-times.ts";
 import { columnsOf, isSetting } from "../saved/setting-names.ts";
 import { settingsOf } from "../saved/settings.ts";
 import { withImplicitSearch } from "../spl/syntax/text.ts";
@@ -53,19 +53,10 @@ export function findWritable(call: Call): SavedSearchRow {
 
 export const savedPath = (row: SavedSearchRow): string => addressOf(row, PATH, row.name);
 
-/** When it is to run next, of what is after `nowMs`. */
-export function nextRunMs(row: SavedSearchRow, { twin }: Viewer, nowMs: number): number | undefined {
-  const cron = row.is_scheduled && !row.disabled ? parseCron(row.cron_schedule) : undefined;
-  if (cron === undefined) return undefined;
-  const rescheduledMs = row.rescheduled_to === null ? undefined : Date.parse(row.rescheduled_to);
-  if (rescheduledMs !== undefined && rescheduledMs >= nowMs) return rescheduledMs;
-  return nextTimes(cron, nowMs, 1, twin.timeZone)[0];
-}
-
 /** @param withActions whether the settings of all actions are shown, and not of those alone that it has settings of */
 function entryOf(row: SavedSearchRow, viewer: Viewer, withActions = false): Entry {
   const { timeZone, clock } = viewer.twin;
-  const next = nextRunMs(row, viewer, clock.now());
+  const next = nextRunMs(row, clock.now(), timeZone);
   const alerts = firedAlerts(viewer.twin, row.name).length;
   const actions = [
     "acknowledge",

@@ -4,8 +4,13 @@ import type { Call } from "./call.ts";
 import { fatal } from "./rest-error.ts";
 
 /** Milliseconds since the epoch. @throws RestError 400 naming the argument */
-export function readTime(call: Call, name: string, text: string, nowMs = call.twin.clock.now()): number {
-  const format = call.arguments.text("time_format");
+export function readTime(
+  call: Call,
+  name: string,
+  text: string,
+  nowMs = call.twin.clock.now(),
+  format = call.arguments.text("time_format"),
+): number {
   try {
     return resolveTime(text, {
       nowMs,

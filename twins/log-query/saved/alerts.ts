@@ -1,7 +1,4 @@
-/**
- * What becomes of a run that is to trigger its actions: an alert that is fired, unless it is held back. No action is carried out: nothing
- * is mailed, posted or run.
- */
+/** What becomes of a run that is to trigger its actions: an alert that is fired, and its actions, unless it is held back. */
 
 import { isOn } from "../conf/stanza.ts";
 import type { Job } from "../jobs/job.ts";
@@ -11,6 +8,7 @@ import type { Content } from "../output/entry.ts";
 import type { Rows } from "../spl/rows.ts";
 import type { FiredAlertRow } from "../world/alert-tables.ts";
 import type { SavedSearchRow } from "../world/tables.ts";
+import { actionsOf, performActions, resultOf } from "./actions.ts";
 import { alertSettings, isTriggered } from "./alert-condition.ts";
 import { periodMs } from "./period.ts";
 import { settingsOf } from "./settings.ts";
@@ -21,13 +19,23 @@ const MOST_ALERTS = 1_000;
 /** The key of what holds back a saved search as a whole. */
 export const WHOLE = "";
 
+/** What a run has come to. */
+export interface AlertOutcome {
+  /** Whether what it alerts about was there. */
+  readonly triggered: boolean;
+  /** Whether all of its alerts were held back. */
+  readonly suppressed: boolean;
+}
+
+const nothing: AlertOutcome = { triggered: false, suppressed: false };
+
 /** Fires what a run that is over has to be alerted about. */
-export async function fireAlerts(twin: LogQueryTwin, name: string, job: Job): Promise<void> {
+export async function fireAlerts(twin: LogQueryTwin, name: string, job: Job): Promise<AlertOutcome> {
   await job.done;
   const { tables, clock, jobs } = twin;
   const row = tables.table("saved_searches").get(name);
   const { rows } = job;
-  if (row === undefined || rows === undefined || job.row?.state !== "DONE") return;
+  if (row === undefined || rows === undefined || job.row?.state !== "DONE") return nothing;
   const settings = settingsOf(row);
   const [before] = jobs
     .list()
@@ -40,23 +48,28 @@ export async function fireAlerts(twin: LogQueryTwin, name: string, job: Job): Pr
       return (await searchResults(job, { rows, isEvents: job.isEvents }, search, signal)).rows.rows.length;
     },
   });
-  if (!triggered) return;
-  const nowMs = clock.now();
+  if (!triggered) return nothing;
   const tracked = isTracked(settings);
-  keysOf(settings, rows).forEach((key, number) => {
+  let fired = 0;
+  for (const [number, key] of keysOf(settings, rows).entries()) {
+    if (twin.ending.aborted) break;
+    const nowMs = clock.now();
     // What one result is alerted about may hold back what follows.
     const current = tables.table("saved_searches").get(name) ?? row;
-    if (suppressedUntilMs(current, key, nowMs) !== undefined) return;
+    if (suppressedUntilMs(current, key, nowMs) !== undefined) continue;
     if (tracked) tables.table("fired_alerts").insert(alertOf(current, settings, job, number, nowMs));
     hold(twin, current, settings, key, nowMs);
-  });
+    fired++;
+    await performActions(twin, { row: current, settings, job, number, result: resultOf(rows, number) });
+  }
+  return { triggered: true, suppressed: fired === 0 };
 }
 
 /** `auto` tracks what an action is there for, unless it always triggers. */
 function isTracked(settings: Readonly<Record<string, Content>>): boolean {
   const track = String(settings["alert.track"] ?? "");
   if (track !== "auto") return isOn(track);
-  return String(settings.actions ?? "") !== "" && settings.alert_type !== "always";
+  return actionsOf(settings).length > 0 && settings.alert_type !== "always";
 }
 
 /** One for all results, or one for each of them: by the values of the fields that alerts are held back by. */
@@ -85,7 +98,7 @@ function alertOf(
     expires_at: new Date(expiresMs).toISOString(),
     severity: severityOf(settings["alert.severity"]),
     digest_mode: settings["alert.digest_mode"] !== false,
-    actions: String(settings.actions ?? ""),
+    actions: actionsOf(settings).join(","),
     results: job.row?.result_count ?? 0,
   };
 }

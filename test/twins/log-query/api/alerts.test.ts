@@ -1,5 +1,8 @@
 /** Alerts of saved searches: when they are fired, how they are held back, and what of a schedule can be changed. */
+import { createServer, type IncomingHttpHeaders } from "node:http";
+import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { holdStatements } from "../../../support/held-statements.ts";
 import { type Parameters, type SplunkSandbox, startSplunk } from "../../../support/splunk.ts";
 
 let splunk: SplunkSandbox;
@@ -247,4 +250,277 @@ test("a saved search is shared, and given to another app", async () => {
   expect((await ask("GET", "/servicesNS/nobody/launcher/saved/searches/own")).body.entry[0].acl.app).toBe(
     "launcher",
   );
+});
+
+describe("a schedule", () => {
+  const rowsOf = async (table: string) =>
+    (await splunk.control("GET", `/data?entity_type=${table}&limit=1000`)).body.rows;
+  const add = async (name: string, settings: Parameters, search = "| makeresults | eval at=now()") => {
+    const given = { name, search, is_scheduled: 1, cron_schedule: "0 * * * *", ...settings };
+    const made = await ask("POST", SAVED, given);
+    expect(made.status, made.text).toBe(201);
+  };
+  interface Run {
+    name: string;
+    saved_search: string;
+    status: string;
+    reason: string;
+    scheduled_at: string;
+  }
+  /** The runs, once there are so many and none is at work. */
+  const runsOnce = async (count: number): Promise<Run[]> => {
+    for (;;) {
+      const rows: Run[] = await rowsOf("scheduled_runs");
+      if (rows.length >= count && rows.every(({ status }) => status !== "running")) return rows;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+  const times = (runs: readonly Run[]) => runs.map(({ scheduled_at }) => scheduled_at.slice(11, 16));
+
+  test("runs a search when the clock comes to its time, as of that time, and says so everywhere", async () => {
+    await add(
+      "hourly",
+      { "dispatch.ttl": "3p", "dispatch.earliest_time": "-1h" },
+      "level=error | eval at=now()",
+    );
+    await at("2026-01-31T09:59:59.999Z");
+    expect(await rowsOf("scheduled_runs")).toEqual([]);
+    await at("2026-01-31T10:00:20Z");
+    const [run] = await runsOnce(1);
+    const epoch = Date.parse("2026-01-31T10:00:00Z") / 1000;
+    expect(run).toMatchObject({
+      name: expect.stringMatching(new RegExp(`^scheduler__admin__search__RMD5[0-9a-f]{16}_at_${epoch}_0$`)),
+      saved_search: "hourly",
+      owner: "admin",
+      scheduled_at: "2026-01-31T10:00:00.000Z",
+      dispatched_at: "2026-01-31T10:00:20.000Z",
+      status: "success",
+      result_count: 0,
+    });
+    const sid = run?.name ?? "";
+    const { content } = (await ask("GET", `/services/search/jobs/${sid}`)).body.entry[0];
+    expect(content).toMatchObject({
+      isSavedSearch: true,
+      label: "hourly",
+      provenance: "scheduler",
+      ttl: 10_800,
+    });
+    expect(content.earliestTime).toContain("2026-01-31T09:00:00");
+    const { entry } = (await ask("GET", `${SAVED}/hourly/history`)).body;
+    expect(entry[0]).toMatchObject({ name: sid, content: { isScheduled: true, isDone: true } });
+    expect((await contentOf(`${SAVED}/hourly`)).next_scheduled_time).toBe("2026-01-31 11:00:00 UTC");
+  });
+
+  test("is a search's alone: without one, switched off or disabled, nothing runs", async () => {
+    await add("none", { is_scheduled: 0 });
+    await add("disabled", { disabled: 1 });
+    await add("daily", { cron_schedule: "0 0 * * *" });
+    await at("2026-01-31T12:30:00Z");
+    await add("hourly", {});
+    await at("2026-01-31T13:00:00Z");
+    expect((await runsOnce(1)).map(({ saved_search }) => saved_search)).toEqual(["hourly"]);
+  });
+
+  test.each([
+    ["in real time runs for the latest of the times that were missed", 1, ["12:00"]],
+    ["that is continuous runs for each of them", 0, ["10:00", "11:00", "12:00"]],
+  ])("%s", async (_name, realtime_schedule, expected) => {
+    await add("hourly", { realtime_schedule });
+    await at("2026-01-31T12:30:00Z");
+    const runs = await runsOnce(expected.length);
+    expect(times(runs)).toEqual(expected);
+    for (const { name, scheduled_at } of runs) {
+      const { results } = (await ask("GET", `/services/search/v2/jobs/${name}/results`)).body;
+      expect(results[0].at).toBe(String(Date.parse(scheduled_at) / 1000));
+    }
+    await at("2026-01-31T13:00:00Z");
+    expect(times(await runsOnce(expected.length + 1))).toEqual([...expected, "13:00"]);
+    // Set back, it comes to its times again.
+    await at("2026-01-31T12:59:00Z");
+    await at("2026-01-31T13:00:00Z");
+    expect(times(await runsOnce(expected.length + 2)).slice(-2)).toEqual(["13:00", "13:00"]);
+  });
+
+  test("runs while the clock goes by itself, and no longer when it stands", async () => {
+    await add("minutely", { cron_schedule: "* * * * *" });
+    await splunk.control("PUT", "/clock", { now: "2026-01-31T09:00:00Z", speed: 1000 });
+    const [first] = await runsOnce(1);
+    expect(first?.status).toBe("success");
+    await splunk.control("PUT", "/clock", { frozen: true });
+    const { now } = (await splunk.control("GET", "/clock")).body;
+    const runs: Run[] = await rowsOf("scheduled_runs");
+    for (const { scheduled_at } of runs)
+      expect(Date.parse(scheduled_at)).toBeLessThanOrEqual(Date.parse(now));
+  });
+
+  test("skips a time in real time while its run is at work; a continuous one waits for it", async () => {
+    await add("real", { search: "level=* | sort level" });
+    await add("each", { search: "level=* | sort level", realtime_schedule: 0 });
+    const release = holdStatements();
+    await at("2026-01-31T10:00:00Z");
+    await at("2026-01-31T11:00:00Z");
+    for (;;) {
+      const rows: Run[] = await rowsOf("scheduled_runs");
+      if (rows.some(({ status }) => status === "skipped")) break;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    release();
+    const runs = await runsOnce(4);
+    const of = (name: string) =>
+      runs.filter(({ saved_search }) => saved_search === name).map(({ status }) => status);
+    expect([of("real"), of("each")]).toEqual([
+      ["success", "skipped"],
+      ["success", "success"],
+    ]);
+    expect(runs.find(({ status }) => status === "skipped")?.reason).toContain(
+      "The maximum number of concurrent",
+    );
+  });
+
+  test("runs nothing for an owner who may not, or who is gone, and says why", async () => {
+    const row = { search: "| makeresults", is_scheduled: true, cron_schedule: "0 * * * *" };
+    await splunk.control("POST", "/data", {
+      data: {
+        users: [{ name: "ann", password_sha256: "0".repeat(64), roles: ["user"] }],
+        saved_searches: [
+          { ...row, name: "anns", owner: "ann" },
+          { ...row, name: "gone", owner: "eve" },
+          { ...row, name: "nobodys" },
+          { ...row, name: "real time", earliest_time: "rt-1m" },
+          { ...row, name: "broken", search: "| nosuchcommand" },
+        ],
+      },
+    });
+    await at("2026-01-31T10:00:00Z");
+    const runs = await runsOnce(5);
+    const told = Object.fromEntries(
+      runs.map(({ saved_search, status, reason }) => [saved_search, [status, reason]]),
+    );
+    expect(told).toEqual({
+      anns: ["skipped", "The owner 'ann' lacks the capability schedule_search."],
+      gone: ["skipped", "It is orphaned: there is no account 'eve'."],
+      nobodys: ["success", ""],
+      "real time": ["skipped", "Real-time searches are not served here."],
+      broken: ["failed", expect.stringContaining("nosuchcommand")],
+    });
+  });
+
+  test("a time that a search is put to comes first, and once; so many runs as it says, and no more", async () => {
+    await add("moved", {});
+    await ask("POST", `${SAVED}/moved/reschedule`, { schedule_time: "2026-01-31T10:30:00Z" });
+    await add("once", { run_n_times: 1 });
+    await at("2026-01-31T10:30:00Z");
+    await runsOnce(2);
+    await at("2026-01-31T11:00:00Z");
+    const runs = await runsOnce(3);
+    const of = (name: string) => times(runs.filter(({ saved_search }) => saved_search === name));
+    expect([of("moved"), of("once")]).toEqual([["10:30", "11:00"], ["10:00"]]);
+    expect((await contentOf(`${SAVED}/moved`)).next_scheduled_time).toBe("2026-01-31 12:00:00 UTC");
+  });
+
+  describe("with actions", () => {
+    interface Posted {
+      method: string | undefined;
+      headers: IncomingHttpHeaders;
+      body: Record<string, unknown>;
+    }
+    const posted: Posted[] = [];
+    const receiver = createServer((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on("data", (chunk: Buffer) => chunks.push(chunk));
+      request.on("end", () => {
+        const { method, headers } = request;
+        posted.push({ method, headers, body: JSON.parse(Buffer.concat(chunks).toString("utf8")) });
+        response.writeHead(request.url === "/gone" ? 410 : 200).end();
+      });
+    });
+    let address = "";
+    beforeAll(async () => {
+      await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
+      address = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+    });
+    afterAll(() => receiver.close());
+    beforeEach(() => {
+      posted.length = 0;
+    });
+    const errors = {
+      "dispatch.earliest_time": "0",
+      "alert.track": 1,
+      alert_type: "number of events",
+      alert_comparator: "greater than",
+      alert_threshold: "1",
+    };
+
+    test("posts a webhook with what the vendor's holds, and says of other actions that they are not carried out", async () => {
+      const settings = { ...errors, actions: "email,webhook", "action.webhook.param.url": `${address}/hook` };
+      await add("failures", settings, "level=error | table host level");
+      await at("2026-01-31T10:00:00Z");
+      const [run] = await runsOnce(1);
+      expect(run).toMatchObject({ status: "success", result_count: 2, triggered: true, suppressed: false });
+      expect(posted).toHaveLength(1);
+      expect(posted[0]?.headers).toMatchObject({
+        "content-type": "application/json",
+        "user-agent": expect.stringMatching(/^Splunk\/[0-9A-F-]{36}$/),
+      });
+      expect(posted[0]?.body).toEqual({
+        sid: run?.name,
+        search_name: "failures",
+        app: "search",
+        owner: "admin",
+        results_link: `http://splunk:8000/app/search/@go?sid=${run?.name}`,
+        result: { host: "web-2", level: "error" },
+      });
+      expect(await rowsOf("alert_actions")).toMatchObject([
+        { action: "email", status: "not_carried_out", detail: expect.stringContaining("no mail is sent") },
+        { action: "webhook", status: "done", detail: expect.stringContaining("answered HTTP status 200") },
+      ]);
+      expect(await rowsOf("fired_alerts")).toMatchObject([{ sid: run?.name, actions: "email,webhook" }]);
+      // It is kept as long as the action that keeps it longest: a day, by the mail.
+      const { content } = (await ask("GET", `/services/search/jobs/${run?.name}`)).body.entry[0];
+      expect(content.ttl).toBe(86_400);
+    });
+
+    test("one for each result, held back by its fields; none when the condition does not hold", async () => {
+      const each = { "alert.digest_mode": 0, "alert.suppress": 1, "alert.suppress.period": "90m" };
+      const settings = { ...errors, ...each, "alert.suppress.fields": "host", "action.webhook": 1 };
+      await add("each", { ...settings, "action.webhook.param.url": `${address}/$result.host$` }, "level=*");
+      await add("no", { ...settings, alert_threshold: "9", "action.webhook.param.url": address }, "level=*");
+      await at("2026-01-31T10:00:00Z");
+      await runsOnce(2);
+      const hosts = () => posted.map(({ body }) => (body.result as { host: string }).host);
+      expect(hosts()).toEqual(["web-1", "web-2"]);
+      await at("2026-01-31T11:00:00Z");
+      const runs = await runsOnce(4);
+      expect(hosts()).toHaveLength(2);
+      expect(runs.filter(({ saved_search }) => saved_search === "each").at(-1)).toMatchObject({
+        triggered: true,
+        suppressed: true,
+      });
+      await at("2026-01-31T12:00:00Z");
+      await runsOnce(6);
+      expect(hosts()).toHaveLength(4);
+    });
+
+    test("calls no host but this machine, and says what a receiver answers and what an address lacks", async () => {
+      const urls = { away: "http://hooks.example.com/x?token=secret-1", gone: `${address}/gone`, none: "" };
+      for (const [name, url] of Object.entries(urls)) {
+        await add(name, { "action.webhook": 1, "action.webhook.param.url": url });
+      }
+      await at("2026-01-31T10:00:00Z");
+      await runsOnce(3);
+      const actions = await rowsOf("alert_actions");
+      const told = actions.map(({ saved_search, status, detail }: Record<string, string>) => [
+        saved_search,
+        status,
+        detail,
+      ]);
+      expect(told.sort()).toEqual([
+        ["away", "not_carried_out", expect.stringContaining("The host hooks.example.com is not called")],
+        ["gone", "failed", expect.stringContaining("answered HTTP status 410")],
+        ["none", "failed", "There is no address: set action.webhook.param.url."],
+      ]);
+      expect(JSON.stringify(actions)).not.toContain("secret-1");
+      expect(posted).toHaveLength(1);
+    });
+  });
 });

@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from "vitest";
+import { liveClock } from "../../../../twins/sandbox/clock.ts";
 import type { VendorRequest } from "../../../../twins/sandbox/operation.ts";
 import { createCall, getCall } from "../../../../twins/voice-runtime/api/calls.ts";
 import { voiceRuntimeConfig } from "../../../../twins/voice-runtime/config.ts";
@@ -13,7 +14,7 @@ test("a queued call ends by the sandbox's clock, which may jump", async () => {
   let now = Date.parse("2030-01-01T00:00:00Z");
   const twin = await startVoiceRuntime(
     { createSession: playedSessions().createSession, embedded: silentSpeech },
-    twinContext("vapi", { clock: { now: () => now } }),
+    twinContext("vapi", { clock: { ...liveClock, now: () => now } }),
     voiceRuntimeConfig.parse({ connect_timeout_seconds: 3600 }),
   );
   running = twin;

@@ -16,6 +16,7 @@ export type WebhookAnswer =
 export interface WebhookRequest {
   url: string;
   headers: Record<string, string>;
+  userAgent: string;
   body: string;
   timeoutMs: number;
   signal: AbortSignal;
@@ -26,7 +27,7 @@ export async function postWebhook(request: WebhookRequest): Promise<WebhookAnswe
   try {
     const response = await fetch(request.url, {
       method: "POST",
-      headers: { ...request.headers, "content-type": "application/json", "user-agent": "vapi-twin" },
+      headers: { ...request.headers, "content-type": "application/json", "user-agent": request.userAgent },
       body: request.body,
       redirect: "manual",
       signal: AbortSignal.any([deadline, request.signal]),

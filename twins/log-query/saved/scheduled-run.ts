@@ -1,0 +1,122 @@
+/** One run of a saved search by its schedule: in its owner's name, with the time it was scheduled for as its now. */
+import { DiskQuotaReached, TooManySearches } from "../jobs/job-book.ts";
+import type { LogQueryTwin } from "../log-query-twin.ts";
+import type { TimeRange } from "../spl/search-context.ts";
+import { SplError } from "../spl/spl-error.ts";
+import { InvalidTime, resolveTime } from "../spl/time/resolve-time.ts";
+import { NOBODY, rightsOfName } from "../world/access.ts";
+import type { ScheduledRunRow } from "../world/alert-tables.ts";
+import type { SavedSearchRow } from "../world/tables.ts";
+import { fireAlerts } from "./alerts.ts";
+import { type SavedRun, SCHEDULER, savedRequest, savedSid, unservedSetting } from "./run-request.ts";
+
+type Changes = Partial<Omit<ScheduledRunRow, "name">>;
+
+/** Settles when it is over, and so are the actions of its alerts. */
+export async function runScheduled(twin: LogQueryTwin, row: SavedSearchRow, atMs: number): Promise<void> {
+  const name = savedSid(twin, stemOf(row, atMs));
+  const refusal = whyNot(twin, row);
+  if (refusal !== undefined) {
+    record(twin, row, atMs, name, { status: "skipped", reason: refusal });
+    return;
+  }
+  let job: ReturnType<typeof twin.jobs.start>;
+  try {
+    job = twin.jobs.start(savedRequest(twin, runOf(twin, row, atMs)));
+  } catch (error) {
+    const reason = reasonOf(error);
+    if (reason === undefined) throw error;
+    record(twin, row, atMs, name, { status: "failed", reason });
+    return;
+  }
+  record(twin, row, atMs, job.sid, { status: "running" });
+  const update = (changes: Changes) => twin.tables.table("scheduled_runs").update(job.sid, changes);
+  await job.done;
+  const { state, result_count = 0, messages = [] } = job.row ?? {};
+  if (state !== "DONE") {
+    const reason = messages.map(({ text }) => text).at(-1) ?? "The job was cancelled.";
+    update({ status: "failed", reason });
+    return;
+  }
+  try {
+    const outcome = await fireAlerts(twin, row.name, job);
+    update({ status: "success", result_count, ...outcome });
+  } catch (error) {
+    const reason = reasonOf(error);
+    if (reason === undefined) throw error;
+    update({ status: "failed", result_count, reason });
+  }
+}
+
+/** Notes that a search did not run at a time. */
+export function recordSkipped(twin: LogQueryTwin, row: SavedSearchRow, atMs: number, reason: string): void {
+  const name = savedSid(twin, stemOf(row, atMs));
+  record(twin, row, atMs, name, { status: "skipped", reason });
+}
+
+function record(
+  { tables, clock }: LogQueryTwin,
+  { name: saved_search, owner, app }: SavedSearchRow,
+  atMs: number,
+  name: string,
+  more: Changes & Pick<ScheduledRunRow, "status">,
+): void {
+  tables.table("scheduled_runs").insert({
+    name,
+    saved_search,
+    owner,
+    app,
+    scheduled_at: new Date(atMs).toISOString(),
+    dispatched_at: new Date(clock.now()).toISOString(),
+    ...more,
+  });
+}
+
+const stemOf = (row: SavedSearchRow, atMs: number) => ({ row, sidStem: `${SCHEDULER}${row.owner}`, atMs });
+
+/** Why nobody may run it; `undefined`: somebody may. */
+function whyNot({ tables }: LogQueryTwin, row: SavedSearchRow): string | undefined {
+  const { owner } = row;
+  if (owner !== NOBODY) {
+    if (tables.table("users").get(owner) === undefined)
+      return `It is orphaned: there is no account '${owner}'.`;
+    const { capabilities } = rightsOfName(tables, owner);
+    const missing = ["search", "schedule_search"].find((one) => !capabilities.has(one));
+    if (missing !== undefined) return `The owner '${owner}' lacks the capability ${missing}.`;
+  }
+  return unservedSetting({ row, given: {} });
+}
+
+function runOf(twin: LogQueryTwin, row: SavedSearchRow, atMs: number): SavedRun {
+  const { tables, timeZone } = twin;
+  const rights =
+    row.owner === NOBODY ? { srchJobsQuota: 0, srchDiskQuotaMb: 0 } : rightsOfName(tables, row.owner);
+  return {
+    ...stemOf(row, atMs),
+    owner: row.owner,
+    rights,
+    nowMs: atMs,
+    given: {},
+    request: {},
+    range(setting): TimeRange {
+      const time = (name: string) => {
+        const text = setting(name);
+        const format = setting("time_format");
+        if (text === undefined) return undefined;
+        return resolveTime(text, { nowMs: atMs, timeZone, ...(format === undefined ? {} : { format }) });
+      };
+      const earliestMs = time("earliest_time");
+      return { earliestMs: earliestMs === 0 ? undefined : earliestMs, latestMs: time("latest_time") };
+    },
+  };
+}
+
+/** What is wrong with a search, in words; `undefined`: nothing is wrong with the search. */
+function reasonOf(error: unknown): string | undefined {
+  if (error instanceof SplError || error instanceof InvalidTime) return error.message;
+  if (error instanceof TooManySearches)
+    return "The maximum number of concurrent historical searches on this instance has been reached.";
+  if (error instanceof DiskQuotaReached)
+    return `The role-based disk usage quota of search artifacts has been reached (usage=${error.usedMb}MB).`;
+  return undefined;
+}
