@@ -55,6 +55,29 @@ function part(known: Omit<OptionalPart, "start" | "end">, { texts, values, kept 
 /** The same statement without the columns that it does not read. */
 export function withNeededColumns(statement: Sql): Sql {
   if (statement.optional.length === 0) return statement;
+  const { texts, values } = joined(
+    readPieces(statement, []).map((piece) => piece.sql),
+    "",
+  );
+  return new Sql(texts, values, [], statement.kept);
+}
+
+/**
+ * The same for a part of a statement which gives these columns and no others: what it does not read itself for them, nobody reads. What
+ * they need stays as it is, to be left out with them.
+ */
+export function givingOnly(columns: readonly string[], statement: Sql): Sql {
+  const pieces = readPieces(statement, columns).map(({ column, readsTables, sql: piece }) =>
+    column === undefined && !readsTables
+      ? piece
+      : part({ column, ...(readsTables && { readsTables }) }, piece),
+  );
+  const { texts, values, optional } = joined(pieces, "");
+  return new Sql(texts, values, optional, statement.kept);
+}
+
+/** @param given columns that are read in any case */
+function readPieces(statement: Sql, given: readonly string[]): Piece[] {
   const pieces = piecesOf(statement);
   const givers = new Map<string, Piece[]>();
   const unread = pieces.filter(({ column }) => column === undefined);
@@ -65,20 +88,18 @@ export function withNeededColumns(statement: Sql): Sql {
     else others.push(piece);
   }
   const read = new Set<string>();
-  for (let piece = unread.pop(); piece !== undefined; piece = unread.pop()) {
-    if (piece.readsTables) continue;
-    for (const name of namesIn(piece.sql)) {
+  const readAll = (names: Iterable<string>) => {
+    for (const name of names) {
       if (read.has(name)) continue;
       read.add(name);
       unread.push(...(givers.get(name) ?? []));
     }
+  };
+  readAll(given.map((name) => name.toLowerCase()));
+  for (let piece = unread.pop(); piece !== undefined; piece = unread.pop()) {
+    if (!piece.readsTables) readAll(namesIn(piece.sql));
   }
-  const kept = pieces.filter(({ column }) => column === undefined || read.has(column));
-  const { texts, values } = joined(
-    kept.map((piece) => piece.sql),
-    "",
-  );
-  return new Sql(texts, values, [], statement.kept);
+  return pieces.filter(({ column }) => column === undefined || read.has(column));
 }
 
 interface Piece {

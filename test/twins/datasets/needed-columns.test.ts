@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import {
   columnsIfRead,
+  givingOnly,
   ofTables,
   tableColumnIfRead,
   withNeededColumns,
@@ -88,4 +89,15 @@ test("what reads a table alone keeps no column that is called as one of the tabl
     'SELECT "#moment" FROM (SELECT coalesce("at", $1) AS "#moment", _row FROM documents WHERE "at" > $2) AS r',
   );
   expect(asked('"at"').text).toContain('strftime("at") AS "at", _row');
+});
+
+test("a part that gives some columns alone keeps what they need, whatever is read around it by the same names", () => {
+  const inner = select({ a: sql`${"first"}`, b: sql`${"second"}`, c: sql`${"third"}` }, documents);
+  const part = sql`SELECT ${columnsIfRead([{ column: "place", value: raw('"a"') }], [raw('"#order0"')])} FROM (${inner}) AS r`;
+  const around = (found: Sql) => withNeededColumns(sql`SELECT "b", "place" FROM (${found}) AS f`);
+  expect(around(givingOnly(["place"], part)).values).toEqual(["first"]);
+  expect(around(part).values).toEqual(["first", "second"]);
+  // What it gives and nobody reads is left out in the end.
+  const unread = withNeededColumns(sql`SELECT "#order0" FROM (${givingOnly(["place"], part)}) AS f`);
+  expect(unread.text).not.toContain("place");
 });

@@ -6,7 +6,7 @@
  * beside the SELECT of all its rows, how the columns of single rows are made, once it is known which rows they are. What depends
  * on other rows too, a window or a place in the order, is found together with the row: it is carried along in hidden columns.
  */
-import { columnsIfRead } from "../../datasets/needed-columns.ts";
+import { columnsIfRead, givingOnly } from "../../datasets/needed-columns.ts";
 import { identifier, raw, type Sql, sql } from "../../datasets/sql.ts";
 
 /** The hidden column with the row's number in the store. */
@@ -99,7 +99,10 @@ export function freeName(name: string, inner: Sql): Sql {
 
 /** Rows of `late.of` with their columns, what is carried with them, and their order keys. @param which `ORDER BY … LIMIT …`, `WHERE …` */
 export function wholeRows(late: Late, keys: readonly Sql[], which: Sql): Sql {
-  const found = sql`SELECT ${columnsIfRead(carriedItems(late), [...keys, row])} FROM (${late.of}) AS r ${which}`;
+  const found = givingOnly(
+    late.carried,
+    sql`SELECT ${columnsIfRead(carriedItems(late), [...keys, row])} FROM (${late.of}) AS r ${which}`,
+  );
   const own = keys.map((key) => sql`k.${key}`);
   const carried = late.carried
     .filter((column) => column !== ROW)

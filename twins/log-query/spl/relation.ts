@@ -24,6 +24,8 @@ export interface Column {
   readonly multi: boolean;
   /** As `Typed` has it. */
   readonly whole?: true;
+  /** Whether every row has it, as far as that is known. */
+  readonly present?: true;
   /** Position among the BY fields, from 0, when it is one of a report. */
   readonly groupRank?: number;
   /** What results show in its place (`fieldformat`); see `eval/displayed.ts`. */
@@ -69,8 +71,17 @@ export function columnOf({ columns }: Relation, name: string): Column | undefine
 }
 
 /** The field's value in `(select) AS r`. */
-export function fieldValue({ column, type, multi, whole }: Column): Typed {
-  return { type, multi, sql: identifier(column), ...(whole && { whole }) };
+export function fieldValue({ column, type, multi, whole, present }: Column): Typed {
+  const value = identifier(column);
+  return { type, multi, sql: value, ...(whole && { whole }), ...(present && { present: value }) };
+}
+
+/** What is known of the outputs of the same rows: where rows are added to, as by an outer join, a field may be missing. */
+export function withPresent(columns: readonly Column[], outputs: readonly Output[]): Column[] {
+  return columns.map((column, index): Column => {
+    const value = outputs[index]?.value;
+    return value !== undefined && value.present === value.sql ? { ...column, present: true } : column;
+  });
 }
 
 /** Names for columns: a field's own, or with `~n` after it where case alone tells it from one before. DuckDB's names ignore case. */
@@ -92,6 +103,7 @@ export function project(input: Relation, outputs: readonly Output[], kind = inpu
   const items = result.columns.map(({ column }, index) => ({ column, value: expressionOf(values[index]) }));
   return {
     ...result,
+    columns: withPresent(result.columns, outputs),
     ...otherColumns(late, result.select, items),
     ...(range === undefined ? {} : { range }),
     ...(ofEvents === undefined ? {} : { ofEvents }),

@@ -16,6 +16,8 @@ export interface Typed {
   readonly shown?: Sql;
   /** Single whole numbers as the store keeps them: their sum is exact without care for what additions lose. */
   readonly whole?: true;
+  /** The same as `sql` when that is known to be never NULL: other SQL in its place may be. */
+  readonly present?: Sql;
 }
 
 export const nullValue: Typed = { type: "text", multi: false, sql: raw("CAST(NULL AS VARCHAR)") };

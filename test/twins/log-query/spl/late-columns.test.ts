@@ -86,6 +86,15 @@ test("filldown of a field looks at that field", async () => {
   ]);
 });
 
+test("filldown of all fields looks for the events that have what others lack", async () => {
+  const some =
+    "eval a=if(n%2=0,u,null()), b=if(n%3=0,u,null()), c=if(n%4=0,text,null()), made=if(n%5=0,n,null())";
+  expect(await first(`reverse | ${some} | filldown | where n > 6`, 5)).toEqual([
+    ...[7, 8, 9].map((n) => [n, 5]),
+    ...[10, 11].map((n) => [n, 10]),
+  ]);
+});
+
 test("dedup keeps all events, or the first of each run, without their texts in memory", async () => {
   expect(await first("reverse | dedup keepevents=t k | where isnotnull(k) | eval made=k", 9)).toEqual(
     [1, 2, 4, 5, 7, 10, 13].map((n) => [n, `k${n % 7}`]),

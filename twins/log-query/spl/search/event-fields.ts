@@ -54,11 +54,11 @@ export function eventFields(fields: FieldCatalog, moment: Sql): Output[] {
   for (const field of fields.all()) values.set(field.name, datasetValue(field));
   const fallback = (name: string, value: Typed) => {
     const own = values.get(name);
-    values.set(name, own === undefined ? value : preferred(own, value));
+    values.set(name, always(own === undefined ? value : preferred(own, value)));
   };
-  values.set("_raw", { type: "text", multi: false, sql: text });
-  values.set("_time", number(seconds));
-  values.set("_sourcetype", preferredText(values.get("sourcetype"), DEFAULT_SOURCETYPE));
+  values.set("_raw", always({ type: "text", multi: false, sql: text }));
+  values.set("_time", always(number(seconds)));
+  values.set("_sourcetype", always(preferredText(values.get("sourcetype"), DEFAULT_SOURCETYPE)));
   fallback("_indextime", number(sql`floor(${seconds})`));
   fallback("host", constant(SERVER_NAME));
   fallback("source", constant(DEFAULT_SOURCE));
@@ -68,10 +68,18 @@ export function eventFields(fields: FieldCatalog, moment: Sql): Output[] {
   fallback("linecount", number(sql`(length(${text}) - length(replace(${text}, chr(10), '')) + 1)`));
   fallback("punct", { type: "text", multi: false, sql: punctuation(text) });
   for (const [name, value] of datePieces(time.timestamp(moment))) fallback(name, value);
-  for (const [name, value] of timePlace(fields, text)) fallback(name, value);
+  for (const [name, value] of timePlace(fields, text)) {
+    const own = values.get(name);
+    values.set(name, own === undefined ? value : preferred(own, value));
+  }
   return [...values]
     .map(([name, value]) => ({ name, value }))
     .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+}
+
+/** No event is without it. */
+function always(value: Typed): Typed {
+  return { ...value, present: value.sql };
 }
 
 function number(value: Sql): Typed {

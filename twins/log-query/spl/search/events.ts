@@ -3,7 +3,7 @@ import type { FieldCatalog } from "../../../datasets/fields.ts";
 import { columnsIfRead, ofTables, tableColumnIfRead } from "../../../datasets/needed-columns.ts";
 import { identifier, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { type Late, ROW } from "../late-columns.ts";
-import { type Column, filter, type Relation, selected } from "../relation.ts";
+import { type Column, filter, type Relation, selected, withPresent } from "../relation.ts";
 import type { SearchContext, TimeRange } from "../search-context.ts";
 import { type EventTime, eventFields, timeOf } from "./event-fields.ts";
 
@@ -56,7 +56,7 @@ function fieldsOf(fields: FieldCatalog): EventColumns {
   const before = known.get(fields);
   if (before !== undefined) return before;
   const outputs = eventFields(fields, identifier(MOMENT_COLUMN));
-  const { columns } = selected(raw("documents"), outputs, newestFirst, "events");
+  const columns = withPresent(selected(raw("documents"), outputs, newestFirst, "events").columns, outputs);
   const items = columns.map(({ column }, index) => ({
     column,
     value: outputs[index]?.value.sql ?? raw("NULL"),

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { ResultValue } from "../../../../../twins/datasets/store/log-store.ts";
 import { type SplBench, splBench } from "../../support/spl.ts";
 
 let bench: SplBench;
@@ -58,4 +59,73 @@ test("strcat puts fields and texts together; a missing one is empty unless all a
     { a: "<>", n: 6 },
   ]);
   expect(await bench.refusal("| makeresults | strcat a")).toContain("Error in 'strcat' command:");
+});
+
+/** Each row with what it lacks from the row before. */
+function naivelyFilled(given: readonly Record<string, ResultValue>[], names: readonly string[]): object[] {
+  const last: Record<string, ResultValue> = {};
+  return given.map((row) => {
+    for (const name of names) last[name] = row[name] ?? last[name] ?? null;
+    const found = Object.entries(last).filter(([, value]) => value !== null);
+    return { ...row, ...Object.fromEntries(found) };
+  });
+}
+
+test("filldown of whole events, of some fields or all, fills them as one row after the other does", async () => {
+  const fields = ["a", "b", "c", "d", "e", "f"];
+  const events = Array.from({ length: 150 }, (_, n) => {
+    const values = fields.map((name, index) => {
+      const isThere = (n * (index + 3) + index) % (index + 2) === 0;
+      return [name, isThere ? [`${name}${n}`, n, [n, n + 1]][index % 3] : null];
+    });
+    return {
+      "@timestamp": new Date(Date.UTC(2026, 0, 1) + (n % 50) * 1000).toISOString(),
+      n,
+      ...Object.fromEntries(values),
+    };
+  });
+  const many = await splBench([...events, { other: "one" }]);
+  try {
+    for (const before of [
+      "",
+      "| reverse",
+      "| accum n AS sum | sort 0 sum",
+      "| head 90",
+      "| where n%7<5 | rename a AS z",
+    ]) {
+      for (const [asked, names] of [
+        ["", [...fields, "z", "n", "other", "sum", "@timestamp", "timestartpos", "timeendpos"]],
+        ["b c d e", ["b", "c", "d", "e"]],
+        ["f", ["f"]],
+      ] as const) {
+        const plain = await many.search(`search index=main ${before}`);
+        const wanted = naivelyFilled(
+          plain.rows,
+          names.filter((name) => plain.fields.includes(name)),
+        );
+        const found = await many.search(`search index=main ${before} | filldown ${asked}`);
+        expect(found.rows, `${before} | filldown ${asked}`).toEqual(wanted);
+      }
+    }
+    const plain = naivelyFilled((await many.search("search index=main")).rows, fields) as { a?: string }[];
+    const counted = await many.search(
+      "search index=main | filldown a b c d e | stats count(a) AS all dc(a) AS different",
+    );
+    const all = plain.flatMap(({ a }) => a ?? []);
+    expect(counted.rows).toEqual([{ all: all.length, different: new Set(all).size }]);
+  } finally {
+    await many.close();
+  }
+});
+
+test("filldown looks at rows before for the fields alone that some rows lack", async () => {
+  const many = await splBench([{ k: 1, always: 2 }, { always: 3 }, { k: 4, always: 5 }]);
+  try {
+    const { statements } = await many.search("search index=main | filldown always k punct");
+    expect(statements.at(-1)?.match(/IGNORE NULLS/g)).toHaveLength(1);
+    // That each event has marks in its text is known.
+    expect(statements[0]).not.toContain("punct");
+  } finally {
+    await many.close();
+  }
 });
