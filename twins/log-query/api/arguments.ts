@@ -1,6 +1,29 @@
 /** The arguments of a request: those of the address and those of a form body, together. */
 import type { RefusedRequest } from "../../sandbox/twin.ts";
-import { refused } from "./rest-error.ts";
+import { fatal, type RestError, refused } from "./rest-error.ts";
+
+/** Those of searches and their results: splunkd's search service says that they are invalid, and no more. */
+const ofSearches: ReadonlySet<string> = new Set([
+  ...[
+    "add_summary_to_metadata",
+    "adhoc_search_level",
+    "allow_partial_results",
+    "auto_cancel",
+    "auto_finalize_ec",
+    "auto_pause",
+  ],
+  ...["count", "enable_lookups", "force_bundle_replication", "indexedRealtime", "indexedRealtimeOffset"],
+  ...["max_count", "max_lines", "max_time", "min_freq", "offset", "preview", "reduce_freq", "reload_macros"],
+  ...["reuse_max_seconds_ago", "rt_blocking", "rt_indexfilter", "rt_maxblocksecs", "rt_queue_size"],
+  ...["segmentation", "spawn_process", "status_buckets", "sync_bundle_replication", "timeout"],
+  ...["top_count", "truncation_mode"],
+]);
+
+/** Of a value that an argument cannot have. */
+export function invalidArgument(name: string, value: string): RestError {
+  if (!ofSearches.has(name)) return refused(400, `Invalid value "${value}" for argument "${name}".`);
+  return fatal(400, `Invalid ${name === "status_buckets" ? "status buckets" : name}.`);
+}
 
 /** More than any client sends. */
 const MAX_ARGUMENTS = 10_000;
@@ -47,7 +70,7 @@ export class Arguments {
     if (value === undefined) return usual;
     const number = Number(value);
     if (/^-?\d+$/.test(value) && Number.isSafeInteger(number) && number >= least) return number;
-    throw refused(400, `Invalid value "${value}" for argument "${name}".`);
+    throw invalidArgument(name, value);
   }
 
   /** `1`, `true`, `t`, `yes` and their opposites. @throws RestError 400 */
@@ -56,7 +79,7 @@ export class Arguments {
     if (value === undefined) return usual;
     if (/^(1|true|t|yes|y)$/i.test(value)) return true;
     if (/^(0|false|f|no|n)$/i.test(value)) return false;
-    throw refused(400, `Invalid value "${value}" for argument "${name}".`);
+    throw invalidArgument(name, value);
   }
 
   /** As `flag`; `undefined` when it is not given. @throws RestError 400 */

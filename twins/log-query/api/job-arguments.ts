@@ -16,7 +16,7 @@ const NAME = /^[A-Za-z0-9_.@-]{1,200}$/;
 export function readExecMode(given: Arguments): ExecMode {
   const mode = given.text("exec_mode") ?? "normal";
   if (mode === "normal" || mode === "blocking" || mode === "oneshot") return mode;
-  throw fatal(400, `Invalid exec_mode: ${mode}.`);
+  throw fatal(400, "Invalid exec_mode.");
 }
 
 /** @param more what a saved search brings along: it stands behind what the request says itself. @throws RestError 400 */
@@ -25,7 +25,7 @@ export function readJobRequest(call: Call, more: Partial<JobRequest> = {}): JobR
   const search = more.search ?? given.text("search");
   if (search === undefined || search.trim() === "") throw fatal(400, SEARCH_MISSING);
   const sid = given.text("id");
-  if (sid !== undefined && !NAME.test(sid)) throw fatal(400, `Invalid search id: ${sid}.`);
+  if (sid !== undefined && !NAME.test(sid)) throw fatal(400, "Invalid id.");
   if (sid !== undefined && call.twin.jobs.find(sid))
     throw fatal(409, `A search job with the sid ${sid} exists already.`);
   if ((given.text("search_mode") ?? "normal") !== "normal") throw noRealTime();

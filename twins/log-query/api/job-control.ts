@@ -33,17 +33,23 @@ const actions: Record<string, (job: Job, call: Call) => string> = {
   },
   save(job, call) {
     setTtl(job, call, SAVED_TTL_S, { saved: true });
-    return ttlChanged(SAVED_TTL_S);
+    return "Search job saved.";
   },
   setpriority(job, { arguments: given, twin }) {
     const priority = given.text("priority");
-    if (priority === undefined || !/^(10|\d)$/.test(priority)) throw fatal(400, "Invalid priority.");
+    if (priority === undefined) {
+      throw fatal(400, "You are missing the priority for the set priority action.");
+    }
+    if (!/^(10|\d)$/.test(priority)) {
+      throw fatal(400, "The priority should be in the following range: [0-10].");
+    }
     twin.tables.table("jobs").update(job.sid, { priority: Number(priority) });
-    return `The priority of the search job was changed to ${priority}.`;
+    return `The search job's priority was changed to ${priority}.`;
   },
   setttl(job, call) {
     const ttl = call.arguments.text("ttl");
-    if (ttl === undefined || !/^\d{1,9}$/.test(ttl)) throw fatal(400, "Invalid ttl.");
+    if (ttl === undefined) throw fatal(400, "You are missing the ttl argument for the ttl action.");
+    if (!/^\d{1,9}$/.test(ttl)) throw fatal(400, `The ttl should be a positive integer: ${ttl}.`);
     const seconds = Math.min(Number(ttl), MOST_TTL_S);
     setTtl(job, call, seconds, {});
     return ttlChanged(seconds);
@@ -86,9 +92,9 @@ export const jobControlOperations = route({
   handle(call) {
     const job = findOwnJob(call);
     const action = call.arguments.text("action");
-    if (action === undefined) throw fatal(400, "The action parameter is missing.");
+    if (action === undefined) throw fatal(400, "Missing action.");
     const act = Object.hasOwn(actions, action) ? actions[action] : undefined;
-    if (act === undefined) throw fatal(400, `Invalid action: ${action}.`);
+    if (act === undefined) throw fatal(400, "Unknown action.");
     return messagesResponse(200, [{ type: "INFO", text: act(job, call) }], call.mode);
   },
 });

@@ -1,5 +1,6 @@
 /** What each argument of a new search has to look like, and which there are no searches for here. */
 import { searchLevels } from "../jobs/job-options.ts";
+import { invalidArgument } from "./arguments.ts";
 import type { Call } from "./call.ts";
 import { refused } from "./rest-error.ts";
 
@@ -92,7 +93,7 @@ export function checkJobParameters({ arguments: given }: Call): string[] {
   }
   const level = given.text("adhoc_search_level");
   if (level !== undefined && !searchLevels.some((one) => one === level)) {
-    throw refused(400, `Invalid value "${level}" for argument "adhoc_search_level".`);
+    throw invalidArgument("adhoc_search_level", level);
   }
   const pool = given.text("workload_pool");
   if (pool !== undefined) {

@@ -31,18 +31,21 @@ export function failedJob(job: Job): RestError {
   return new RestError(400, messages.length > 0 ? messages : (job.row?.messages ?? []));
 }
 
-/** The results of a search that is answered at once. Its `search` is what was run, not a search over the results. */
+/** The results of a search that is answered at once, also when it failed: with 200. Its `search` is what was run, not a search over the results. */
 export async function oneshotResponse(
   call: Call,
   job: Job,
   usual: ResultArguments["mode"] = "xml",
 ): Promise<VendorResponse> {
-  if (job.row?.state === "FAILED") throw failedJob(job);
   const asked = readResultArguments(call);
   // XML is the usual form of results, Atom that of everything else.
   const mode = call.arguments.text("output_mode") === undefined ? usual : asked.mode;
   const found = { rows: job.rows ?? emptyRows, isEvents: job.isEvents, preview: false };
-  const set = await resultPage(call, job, found, { ...asked, search: undefined });
+  const page = await resultPage(call, job, found, { ...asked, search: undefined });
+  // A search that failed has no rows, and says so once.
+  const isFailed = job.row?.state === "FAILED";
+  const messages = isFailed ? page.messages.filter(({ type }) => type !== "ERROR") : page.messages;
+  const set = { ...page, messages };
   return written(
     call,
     job,

@@ -8,12 +8,12 @@ import { RESULTS_DECLARATION } from "../output/write-xml.ts";
 import { xmlAttribute, xmlText } from "../output/xml.ts";
 import type { Relation } from "../spl/relation.ts";
 import type { TimeRange } from "../spl/search-context.ts";
+import { invalidArgument } from "./arguments.ts";
 import type { Call } from "./call.ts";
 import { readRange } from "./job-arguments.ts";
 import { bucketElement, bucketObject, type Writer } from "./job-buckets.ts";
 import { finishedJob } from "./job-figures.ts";
 import { JSON_TYPE, XML_TYPE } from "./messages.ts";
-import { refused } from "./rest-error.ts";
 import { readResultArguments } from "./result-arguments.ts";
 import { route } from "./route.ts";
 import { timeWriter } from "./time-format.ts";
@@ -33,10 +33,10 @@ interface Summary {
 
 /** @throws RestError 400 */
 function leastShare(call: Call): number {
-  const text = call.arguments.text("min_freq");
-  const share = Number(text ?? 0);
+  const text = call.arguments.text("min_freq") ?? "0";
+  const share = Number(text);
   if (share >= 0 && share <= 1) return share;
-  throw refused(400, `Invalid value "${text}" for argument "min_freq".`);
+  throw invalidArgument("min_freq", text);
 }
 
 /** The events that are asked for, and the range that they are of: the request's, the job's, or their own. */

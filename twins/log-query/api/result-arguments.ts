@@ -1,8 +1,8 @@
 /** Which part of the results a request asks for, and in which form. */
 import type { ResultsMode } from "../output/write-results.ts";
+import { invalidArgument } from "./arguments.ts";
 import type { Call } from "./call.ts";
 import { wildcard } from "./entries.ts";
-import { refused } from "./rest-error.ts";
 
 /** `maxresultrows`: no answer has more rows. */
 export const MOST_ROWS = 50_000;
@@ -29,7 +29,7 @@ export function readResultArguments(call: Call): ResultArguments {
   const given = call.arguments;
   const truncation = given.text("truncation_mode") ?? "abstract";
   if (truncation !== "abstract" && truncation !== "truncate") {
-    throw refused(400, `Invalid value "${truncation}" for argument "truncation_mode".`);
+    throw invalidArgument("truncation_mode", truncation);
   }
   return {
     mode: call.mode,

@@ -1,7 +1,7 @@
 /** Marks the segments of an event's text: `segmentation`. */
 import type { RawMarkup } from "../output/write-xml.ts";
 import { xmlText } from "../output/xml.ts";
-import { refused } from "./rest-error.ts";
+import { invalidArgument } from "./arguments.ts";
 
 const kinds = ["none", "raw", "inner", "outer", "full"];
 /** Characters that major segments end at. */
@@ -12,7 +12,7 @@ const MINOR = /[/:=@.\-$#%\\_]/;
 /** @throws RestError 400 */
 export function markupOf(segmentation: string): RawMarkup {
   if (!kinds.includes(segmentation)) {
-    throw refused(400, `Invalid value "${segmentation}" for argument "segmentation".`);
+    throw invalidArgument("segmentation", segmentation);
   }
   if (segmentation === "none" || segmentation === "raw") return xmlText;
   const minor = (text: string) =>

@@ -53,6 +53,8 @@ export class Job implements JobSearch {
   #done: Promise<void> | undefined;
   /** Its row says how it ended, but its results are not here: it is searched again, and the row stays as it is. */
   #again = false;
+  /** What is wrong with the text of the search that splunkd finds when the search is at work already. */
+  readonly #refused: SplError | undefined;
   #rows: Rows | undefined;
   #figures: Promise<JobFigures | undefined> | undefined;
 
@@ -69,7 +71,13 @@ export class Job implements JobSearch {
       return finishedAt ? Date.parse(finishedAt) : undefined;
     });
     this.previews = this.options.preview;
-    this.pipeline = parseSearch(request.search, parts.knowledge);
+    try {
+      this.pipeline = parseSearch(request.search, parts.knowledge);
+    } catch (error) {
+      if (!(error instanceof SplError) || error.phase === "dispatch") throw error;
+      this.pipeline = { commands: [], text: request.search };
+      this.#refused = error;
+    }
     this.#run = new SearchRun(parts, this);
   }
 
@@ -212,6 +220,7 @@ export class Job implements JobSearch {
     let free: (() => void) | undefined;
     this.#again = this.isOver;
     try {
+      if (this.#refused) throw this.#refused;
       free = await this.#parts.slots.take(this.#claim, this.#run.signal);
       this.#finish(await this.#run.rows(this.#watch));
     } catch (error) {

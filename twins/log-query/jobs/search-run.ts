@@ -148,7 +148,10 @@ export class SearchRun {
     } catch (error) {
       if (!this.#isTimeUp(error)) throw error;
       const limit = request.maxTimeS;
-      notes.say({ type: "WARN", text: `Search auto-finalized after time limit (${limit} seconds) reached.` });
+      notes.say({
+        type: "INFO",
+        text: `The search auto-finalized after it reached its time limit: ${limit} seconds.`,
+      });
       this.#finalized = true;
       return await this.earlyRows();
     } finally {

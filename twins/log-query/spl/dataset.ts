@@ -30,7 +30,9 @@ export function readNamedDataset(reader: ArgumentReader): NamedDataset {
   const matched = typed.exec(text);
   const type = matched?.[1]?.toLowerCase();
   if (matched === null || type === undefined) {
-    return reader.fail(`Invalid dataset '${text}'. Expecting <dataset-type>:<dataset-name>.`);
+    return reader.fail(
+      `Invalid dataset specifier '${text}', expected dataset-type:dataset-name. Verify your search string.`,
+    );
   }
   if (type === "federated") return reader.fail("Federated datasets are not served here.");
   const rest = text.slice(matched[0].length);

@@ -2,7 +2,10 @@
 import type { ResultValue } from "../../datasets/store/log-store.ts";
 import { readCsvRecords } from "./csv-records.ts";
 import { asField, type RowField, type Rows } from "./rows.ts";
-import { commandError } from "./spl-error.ts";
+import { SplError } from "./spl-error.ts";
+
+const ARRAY_NEEDED =
+  "Incorrectly-formatted JSON data detected. Make sure your JSON-formatted data starts with '[' and ends with ']' and consists of JSON objects.";
 
 export interface InlineData {
   readonly format: "csv" | "json";
@@ -17,12 +20,11 @@ export function inlineRows({ format, data }: InlineData, nowSeconds: number): Ro
 /** The first record names the fields; an empty value is a missing one. */
 function csvRows(data: string): Rows {
   const [names = [], ...records] = readCsvRecords(data);
-  if (names.length === 0) throw invalid("CSV", "there is no header");
   const fields = names.map((name): RowField => ({ name: name.trim(), type: "text", multi: false }));
   return { fields, rows: records.map((record) => names.map((_, index) => record[index] || null)) };
 }
 
-/** An array of objects, or one object. */
+/** An array of objects. What cannot be read as JSON is no row. */
 function jsonRows(data: string, nowSeconds: number): Rows {
   const objects = parsed(data);
   const names = [...new Set(objects.flatMap((object) => Object.keys(object)))].filter(
@@ -31,9 +33,11 @@ function jsonRows(data: string, nowSeconds: number): Rows {
   const columns = names.map((name) => objects.map((object) => inlineValue(object[name])));
   const fields = names.map((name, index): RowField => {
     const values = (columns[index] ?? []).filter((value) => value !== null);
-    const multi = values.some(Array.isArray);
-    const isNumber = values.flat().every((value) => typeof value === "number");
-    return { name, type: isNumber ? "number" : "text", multi };
+    return {
+      name,
+      type: values.every((value) => typeof value === "number") ? "number" : "text",
+      multi: false,
+    };
   });
   const time = names.includes("_time") ? [] : [{ name: "_time", type: "number", multi: false } as const];
   return {
@@ -51,27 +55,22 @@ function parsed(data: string): Record<string, unknown>[] {
   try {
     value = JSON.parse(data);
   } catch {
-    throw invalid("JSON", "it cannot be read");
+    return [];
   }
-  const list: unknown[] = Array.isArray(value) ? value : [value];
-  return list.map((one) => {
-    if (typeof one !== "object" || one === null || Array.isArray(one))
-      throw invalid("JSON", "objects are expected");
-    return Object.fromEntries(Object.entries(one));
+  if (!Array.isArray(value)) throw new SplError(ARRAY_NEEDED, "run");
+  return value.map((one: unknown) => {
+    if (typeof one === "object" && one !== null && !Array.isArray(one))
+      return Object.fromEntries(Object.entries(one));
+    throw new SplError(
+      `Incorrectly-formatted JSON data detected. The data entry '${JSON.stringify(one)}' is not permitted in the 'data' option. Only comma-separated JSON objects are permitted.`,
+      "run",
+    );
   });
 }
 
-/** Objects stay the text they are. */
+/** Objects and arrays stay the text they are. */
 function inlineValue(value: unknown): ResultValue {
   if (value === undefined || value === null) return null;
-  if (Array.isArray(value)) {
-    const values = value.map(inlineValue).filter((one) => one !== null);
-    return values.length === 0 ? null : values.map((one) => (Array.isArray(one) ? JSON.stringify(one) : one));
-  }
   if (typeof value === "string" || typeof value === "number") return value;
   return typeof value === "boolean" ? String(value) : JSON.stringify(value);
-}
-
-function invalid(format: string, reason: string) {
-  return commandError("makeresults", `The data is no ${format}: ${reason}.`, "run");
 }

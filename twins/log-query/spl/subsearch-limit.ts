@@ -8,7 +8,7 @@ import type { SearchMessage } from "./spl-error.ts";
 /** What splunkd says of a subsearch that was cut. */
 export function truncated(rows: number, max: number): SearchMessage {
   return {
-    type: "WARN",
+    type: "INFO",
     text: `[subsearch]: Subsearch produced ${rows} results, truncating to maxout ${max}.`,
   };
 }
@@ -16,8 +16,8 @@ export function truncated(rows: number, max: number): SearchMessage {
 /** What splunkd says of a subsearch whose time was over. */
 export function finalized(ms: number): SearchMessage {
   return {
-    type: "WARN",
-    text: `[subsearch]: Search auto-finalized after time limit (${ms / 1000} seconds) reached.`,
+    type: "INFO",
+    text: `[subsearch]: The search auto-finalized after it reached its time limit: ${ms / 1000} seconds.`,
   };
 }
 

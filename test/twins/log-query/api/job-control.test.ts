@@ -51,17 +51,24 @@ test("pause and unpause: a job that waits for its turn is paused in the queue, a
 test("setpriority: a job has the priority that it is given, which is a number from 0 to 10", async () => {
   const sid = await started();
   const changed = await control(sid, "setpriority", { priority: 9 });
-  expect(changed.status).toBe(200);
+  expect(changed.body.messages).toEqual([
+    { type: "INFO", text: "The search job's priority was changed to 9." },
+  ]);
   expect((await contentOf(sid)).priority).toBe(9);
   for (const priority of ["11", "-1", "high", ""]) {
-    expect((await control(sid, "setpriority", { priority })).status).toBe(400);
+    const { status, body } = await control(sid, "setpriority", { priority });
+    const text =
+      priority === ""
+        ? "You are missing the priority for the set priority action."
+        : "The priority should be in the following range: [0-10].";
+    expect([status, body.messages]).toEqual([400, [{ type: "FATAL", text }]]);
   }
 });
 
 test("save keeps a job for a week, and unsave as long as it was to be kept", async () => {
   const sid = await started({ timeout: 77 });
   const saved = await control(sid, "save");
-  expect(saved.body.messages[0].text).toBe("The ttl of the search job was changed to 604800.");
+  expect(saved.body.messages[0].text).toBe("Search job saved.");
   expect(await contentOf(sid)).toMatchObject({ isSaved: true, ttl: 604_800 });
   await control(sid, "unsave");
   expect(await contentOf(sid)).toMatchObject({ isSaved: false, ttl: 77 });

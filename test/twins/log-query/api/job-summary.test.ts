@@ -61,10 +61,7 @@ test("min_freq: fields that are in so large a part of the events", async () => {
   expect(await fields(0.26)).toEqual(["status"]);
   for (const wrong of ["2", "-1", "some"]) {
     const refused = await summaryOf({ min_freq: wrong });
-    expect([refused.status, refused.body.messages[0].text]).toEqual([
-      400,
-      `Invalid value "${wrong}" for argument "min_freq".`,
-    ]);
+    expect([refused.status, refused.body.messages[0].text]).toEqual([400, "Invalid min_freq."]);
   }
 });
 

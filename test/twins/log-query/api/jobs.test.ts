@@ -153,8 +153,8 @@ test("a search that takes longer than max_time is finalized and says so", async 
   // It ran for as long as it was let.
   expect(done.runDuration).toBeGreaterThanOrEqual(0.9);
   expect(done.messages).toContainEqual({
-    type: "WARN",
-    text: "Search auto-finalized after time limit (1 seconds) reached.",
+    type: "INFO",
+    text: "The search auto-finalized after it reached its time limit: 1 seconds.",
   });
 });
 
@@ -170,7 +170,7 @@ test("a job is kept for its time to live by the sandbox's clock, and longer when
     search("search * | head 1", { exec_mode: "blocking", timeout: 60 }),
   ]);
   const save = await control(saved ?? "", "save");
-  expect(save.body.messages[0].text).toBe("The ttl of the search job was changed to 604800.");
+  expect(save.body.messages[0].text).toBe("Search job saved.");
   await at(61);
   expect((await splunk.ask("GET", `${JOBS}/${short}`, json)).status).toBe(404);
   await at(599);
@@ -200,8 +200,15 @@ test("each action of control is acknowledged, and an unknown one refused", async
   }
   expect((await control(sid, "setpriority", { priority: 3 })).status).toBe(200);
   expect(await stateOf(sid)).toMatchObject({ priority: 3, dispatchState: "DONE" });
-  expect((await control(sid, "explode")).status).toBe(400);
-  expect((await control(sid, "setttl", { ttl: "soon" })).status).toBe(400);
+  for (const [action, more, text] of [
+    ["", {}, "Missing action."],
+    ["explode", {}, "Unknown action."],
+    ["setttl", {}, "You are missing the ttl argument for the ttl action."],
+    ["setttl", { ttl: "soon" }, "The ttl should be a positive integer: soon."],
+  ] as const) {
+    const answer = await control(sid, action, more);
+    expect([answer.status, answer.body.messages]).toEqual([400, [{ type: "FATAL", text }]]);
+  }
 });
 
 test("what a job was started with is what it says, under the sid that was asked for", async () => {
@@ -269,7 +276,7 @@ test("what is wrong with a search is said in splunkd's words, and no job is made
     ],
     [{ search: "search *", earliest_time: "rt-5m" }, 400, "Real-time searches are not served here."],
     [{ search: "search *", search_mode: "realtime" }, 400, "Real-time searches are not served here."],
-    [{ search: "search *", exec_mode: "later" }, 400, "Invalid exec_mode: later."],
+    [{ search: "search *", exec_mode: "later" }, 400, "Invalid exec_mode."],
   ];
   for (const [parameters, status, text] of refusals) {
     const answer = await splunk.ask("POST", JOBS, { ...json, ...parameters });

@@ -371,6 +371,25 @@ describe("a job", () => {
     expect(await messages("yaml")).toContain('<msg type="ERROR">Invalid output mode specified (yaml).</msg>');
   });
 
+  test.each([
+    ['rex "(?<x>["', "Encountered the following error while compiling the regex '(?<x>[': Regex: missing"],
+    ["eval x=nosuch(1)", "The 'nosuch' function is unsupported or undefined."],
+    ["search earliest=-30x", `Invalid value "-30x" for time term 'earliest'`],
+    ["search earliest=now latest=-1d", "Unable to parse the search: Invalid time bounds in search: start="],
+  ])("that fails at work says so once, with 200 when it is answered at once: %s", async (command, text) => {
+    const { status, body } = await splunk.ask("POST", "/services/search/jobs", {
+      exec_mode: "oneshot",
+      output_mode: "json",
+      search: command.startsWith("search") ? command : `search * | ${command}`,
+    });
+    expect([status, body.results]).toEqual([200, []]);
+    expect(body.messages).toEqual([{ type: "FATAL", text: expect.stringContaining(text) }]);
+    // A job is made of it all the same.
+    const sid = await jobOf(command.startsWith("search") ? command : `search * | ${command}`);
+    const job = await splunk.ask("GET", `/services/search/jobs/${sid}`, { output_mode: "json" });
+    expect(job.body.entry[0].content).toMatchObject({ dispatchState: "FAILED", isFailed: true });
+  });
+
   test("that fails answers with its messages instead of results", async () => {
     const sid = await jobOf("search * | eval x=tonumber(n) | where nosuch(x)").catch(() => undefined);
     if (sid === undefined) return;

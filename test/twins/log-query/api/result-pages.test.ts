@@ -56,10 +56,7 @@ test("a page behind the last row is empty, and says where it was to begin", asyn
 test("a count that is no number of rows is refused by its name", async () => {
   for (const count of ["-1", "some", "1.5"]) {
     const refused = await asked("GET", v2, { count });
-    expect([refused.status, refused.body.messages[0].text]).toEqual([
-      400,
-      `Invalid value "${count}" for argument "count".`,
-    ]);
+    expect([refused.status, refused.body.messages[0].text]).toEqual([400, "Invalid count."]);
   }
 });
 

@@ -224,14 +224,15 @@ describe("what belongs to others", () => {
 describe("the command loadjob", () => {
   const loaded = async (who: typeof ann, command: string) => {
     const answer = await who("POST", JOBS, { search: `| loadjob ${command}`, exec_mode: "oneshot" });
-    return answer.status === 200 ? answer.body.results : answer.body.messages[0].text;
+    const [said] = answer.body.messages;
+    return said?.type === "FATAL" ? said.text : answer.body.results;
   };
 
   test("finds no job of others, unless an administrator searches", async () => {
     const sid = await started(ann, { search: "search * | stats count" });
     expect(await loaded(ann, sid)).toEqual([{ count: "1" }]);
     expect(await loaded(root, sid)).toEqual([{ count: "1" }]);
-    expect(await loaded(bob, sid)).toContain(`Cannot find artifacts for search_id '${sid}'.`);
+    expect(await loaded(bob, sid)).toContain(`Cannot find job_id '${sid}'.`);
   });
 
   test("shows the events of a report, and a saved search's jobs from the latest on", async () => {

@@ -60,11 +60,18 @@ describe("arguments of commands", () => {
   });
 
   test("what is no value of its option is refused with what was expected", () => {
-    const words = "Error in 'stats' command: Invalid option value.";
+    const words = "Error in 'SearchProcessor': Invalid option value.";
     expect(refusal(() => readerOf("a=maybe").options({ a: boolean }))).toBe(
       `${words} Expecting a 'boolean' for option 'a'. Instead got 'maybe'.`,
     );
     expect(refusal(() => readerOf("a=-1").options({ a: count }))).toContain("Instead got '-1'.");
+    // Of the words that mean yes and no, `y` and `n` are none.
+    for (const word of ["y", "n", "on"]) {
+      expect(refusal(() => readerOf(`a=${word}`).options({ a: boolean }))).toContain(`got '${word}'.`);
+    }
+    expect(refusal(() => readerOf("a=1 a=2").options({ a: count }))).toBe(
+      "Error in 'SearchProcessor': Option 'a' should not be specified more than once.",
+    );
     expect(refusal(() => readerOf("a=").options({ a: text }))).toBe(
       "Error in 'stats' command: Missing a value for option 'a'.",
     );
@@ -72,7 +79,7 @@ describe("arguments of commands", () => {
 
   test("what is left over is refused", () => {
     expect(refusal(() => readerOf("a b=c").end())).toBe(
-      "Error in 'stats' command: Invalid argument: 'a b=c'",
+      "Error in 'stats' command: The argument 'a' is invalid.",
     );
   });
 
@@ -131,7 +138,9 @@ describe("aggregates", () => {
     const reader = readerOf("count BY a, b");
     expect(readAggregates(reader)).toHaveLength(1);
     expect(readBy(reader)).toEqual(["a", "b"]);
-    expect(refusal(() => readBy(readerOf("by")))).toContain("needs at least one field");
+    expect(refusal(() => readBy(readerOf("by")))).toContain(
+      "You must specify at least one field after 'by'.",
+    );
   });
 
   test("what is no aggregate is refused", () => {

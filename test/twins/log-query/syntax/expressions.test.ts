@@ -102,7 +102,14 @@ describe("eval expressions", () => {
 
   test("what is malformed is refused in the command's name", () => {
     const where = "Error in 'where' command: The expression is malformed.";
-    expect(refusal("a=")).toBe(`${where} The factor is missing.`);
+    for (const comparison of ["a=", "if(a<,1,2)", "a LIKE"]) {
+      expect(refusal(comparison)).toBe(`${where} A comparison term is missing.`);
+    }
+    expect(refusal("a=1 AND")).toBe(`${where} An 'AND' term is missing.`);
+    expect(refusal("(a=1 or )")).toBe(`${where} An 'OR' term is missing.`);
+    expect(refusal("a + ")).toBe(`${where} A term is missing.`);
+    expect(refusal("a *")).toBe(`${where} The factor is missing.`);
+    expect(refusal(")(")).toBe(`${where} An unexpected character is reached at ')('.`);
     expect(refusal("(a=1")).toBe(`${where} Expected ).`);
     expect(refusal("if(a")).toBe(`${where} Expected ).`);
     expect(refusal("a IN 1")).toBe(`${where} Expected (.`);

@@ -59,13 +59,13 @@ describe("macros and comments", () => {
       "Error in 'SearchParser': The search specifies a macro 'nothing' that cannot be found. Reasons include: the macro name is misspelled, you do not have \"read\" permission for the macro, or the macro has not been shared with this application. Click Settings, Advanced search, Search Macros to view macro information.",
     );
     expect(refusal("`by(a, b)`")).toContain("macro 'by(2)' that cannot be found");
-    expect(refusal("`web")).toBe("Error in 'SearchParser': Mismatched '`'.");
-    expect(refusal("search ``` x")).toContain("A comment is not closed");
+    expect(refusal("`web")).toBe("Error in 'SearchParser': Missing a closing tick mark for macro expansion.");
+    expect(refusal("search ``` x")).toContain("Missing comment closing tickmarks.");
   });
 
   test("a macro that never ends is refused, however fast it grows", () => {
     expect(refusal("`loop`")).toContain(
-      "Reached the maximum recursion depth (100) while expanding the macro",
+      "Reached maximum recursion depth (100) while expanding macros. Check for infinitely recursive macro definitions.",
     );
     expect(refusal("`grow(xxxxxxxx)`")).toMatch(
       /characters with its macros expanded|maximum recursion depth/,

@@ -51,7 +51,7 @@ test("a pipe without a command before it is refused with its position", () => {
 
 test("an option of the wrong type is refused with what was expected", () => {
   expect(refusalOf("| head limit=x")).toBe(
-    "Error in 'head' command: Invalid option value. Expecting a 'non-negative integer' for option 'limit'. Instead got 'x'.",
+    "Error in 'SearchProcessor': Invalid option value. Expecting a 'non-negative integer' for option 'limit'. Instead got 'x'.",
   );
 });
 
@@ -80,4 +80,34 @@ test("a pipeline of a thousand commands runs", async () => {
     { a: 1 },
     { a: 2, b: ["x", "y"] },
   ]);
+});
+
+/** What splunkd's catalogue of messages (`messages.conf` of 10.2) says. */
+test.each([
+  ["| stats count(x", "Mismatched quotes and/or parenthesis."],
+  ["| stats count by", "You must specify at least one field after 'by'."],
+  ["| stats count nosuch=1", "The argument 'nosuch=1' is invalid."],
+  ["| streamstats window=20000 count", "The streaming window size 20000 is invalid (maximum size = 10000)."],
+  ["| top", "No fields were specified."],
+  ["| dedup", "At least one field must be given as an argument."],
+  ["| dedup 0 a", "The limit option is invalid. It must be >= 1."],
+  ["| dedup a sortby", "You must provide a sortby field name."],
+  ["| sort", "You must specify fields to sort."],
+  ["| fields", "Must specify at least one valid field name (can contain wildcards)."],
+  ["| replace a b", "Usage: replace [orig_str WITH new_str]+ [IN field1, field2, ...]."],
+  ["| convert nosuch(a)", "The conversion type 'nosuch' is invalid."],
+  ["| convert num", "The conversion specifier is invalid. It must be convert_type(key)."],
+  ['| makemv delim="," tokenizer="(.)" a', "Cannot specify both delim and tokenizer options."],
+  ['| makemv tokenizer="." a', "The tokenizer regular expression is invalid."],
+  ["| strcat a", "There are not enough fields. Usage: strcat srcfield1 srcfield2 ... srcfieldn dest_field."],
+  ["| autoregress a as b p=1-2", "You cannot specify new field name when you specify a range for 'p'."],
+  ["| lookup", "Expecting lookup table name as the first argument."],
+  ["| return", "Usage: [count] attr, $attrval, alias=attr, ..."],
+  ["| eval a", "Failed to parse the provided arguments. Usage: eval dest_key = expression."],
+  ["| union", "Missing arguments. Expecting a list of datasets and subsearches."],
+  ["| metadata type=cats", "The 'type' argument to 'metadata' must be one of the following: 'hosts', "],
+  ["| typeahead prefix=a", "Count is a required argument."],
+])("%s is refused in splunkd's words", (search, message) => {
+  const [, command] = search.split(" ");
+  expect(refusalOf(search)).toContain(`Error in '${command}' command: ${message}`);
 });

@@ -33,9 +33,9 @@ export const autoregress = defineCommand({
     const to = reader.keyword("as") ? reader.field("a new field") : undefined;
     const { p = before ?? { first: 1, last: 1 } } = reader.options({ p: range });
     if (to !== undefined && p.first !== p.last) {
-      reader.fail("A new field can be named for a single value of 'p' alone.");
+      reader.fail("You cannot specify new field name when you specify a range for 'p'.");
     }
-    if (p.last - p.first >= MAX_FIELDS) reader.fail(`There can be ${MAX_FIELDS} values of 'p'.`);
+    if (p.last - p.first >= MAX_FIELDS) reader.fail(`The range of 'p' values cannot exceed ${MAX_FIELDS}.`);
     return { name, to, p };
   },
   compile({ name, to, p }, input) {

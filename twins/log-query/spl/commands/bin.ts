@@ -9,6 +9,7 @@ export const bin = defineCommand({
   kind: "streaming",
   parse(reader) {
     const before = reader.options(binOptionTypes);
+    if (reader.atEnd()) reader.fail("You must specify a field to discretize.");
     const field = reader.field("the field to put into bins");
     const between = reader.options(binOptionTypes);
     const as = reader.keyword("as") ? reader.field("a name after AS") : field;

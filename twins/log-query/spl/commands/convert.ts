@@ -25,7 +25,7 @@ export const convert = defineCommand({
       timeFormat = reader.options(options).timeformat ?? timeFormat;
       if (!reader.atEnd() && !reader.symbol(",")) steps.push(readStep(reader));
     }
-    if (steps.length === 0) reader.fail("At least one conversion is needed.");
+    if (steps.length === 0) reader.fail("The conversion specifier is invalid. It must be convert_type(key).");
     return { timeFormat, steps };
   },
   compile({ timeFormat, steps }, input, context) {
@@ -52,12 +52,13 @@ export const convert = defineCommand({
 function readStep(reader: ArgumentReader): Step {
   const name = reader.text("a conversion");
   const conversion = ["none", ...conversions].find((known) => known === name.toLowerCase());
-  if (!isConversion(conversion)) return reader.fail(`The conversion '${name}' is not known.`);
+  if (!isConversion(conversion)) return reader.fail(`The conversion type '${name}' is invalid.`);
   const field = reader.parenthesized()?.replace(/^(["'])(.*)\1$/, "$2");
-  if (field === undefined) return reader.fail(`A field in parentheses is expected after '${name}'.`);
+  if (field === undefined)
+    return reader.fail("The conversion specifier is invalid. It must be convert_type(key).");
   const as = reader.keyword("as") ? reader.field() : undefined;
   if (as !== undefined && countWildcards(as) !== countWildcards(field)) {
-    reader.fail(`The wildcards of '${as}' do not match those of '${field}'.`);
+    reader.fail("There is a wildcards mismatch between the key specifier and the rename specifier.");
   }
   return { conversion, field: field === "" ? "*" : field, as };
 }

@@ -30,7 +30,7 @@ export const dedup = defineCommand({
   parse(reader) {
     const before = reader.options(optionTypes);
     const most = /^\d+$/.test(reader.peek().text) ? reader.integer("a number of rows") : 1;
-    if (most < 1) reader.fail("The number of rows to keep has to be greater than 0.");
+    if (most < 1) reader.fail("The limit option is invalid. It must be >= 1.");
     const names = reader.fields(["sortby"]);
     const options = { ...before, ...reader.options(optionTypes) };
     names.push(...reader.fields(["sortby"]));
@@ -40,7 +40,7 @@ export const dedup = defineCommand({
       keepempty = false,
       consecutive = false,
     } = { ...options, ...reader.options(optionTypes) };
-    if (names.length === 0) reader.fail("Missing a list of fields.");
+    if (names.length === 0) reader.fail("At least one field must be given as an argument.");
     return { most, names, order, keepevents, keepempty, consecutive };
   },
   compile({ most, names, order, keepevents, keepempty, consecutive }, input, context) {
@@ -167,7 +167,7 @@ function emptied(rows: Relation, columns: readonly Column[], extra: Sql): Relati
 
 function readOrder(reader: ArgumentReader): SortField[] {
   const { fields } = readSortFields(reader);
-  if (fields.length === 0) reader.fail("Missing a field to sort by.");
+  if (fields.length === 0) reader.fail("You must provide a sortby field name.");
   return fields;
 }
 

@@ -48,7 +48,7 @@ export async function assign(
 export function readAssignment(reader: ArgumentReader): Assignment {
   const field = reader.field("a destination field");
   if (!reader.symbol("="))
-    reader.fail("The expression is malformed. An '=' is expected after the destination field.");
+    reader.fail("Failed to parse the provided arguments. Usage: eval dest_key = expression.");
   return { field, expression: reader.expression() };
 }
 

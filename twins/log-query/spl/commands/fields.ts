@@ -13,7 +13,8 @@ export const fields = defineCommand({
     const mode = reader.keyword("-") ? ("remove" as const) : ("keep" as const);
     if (mode === "keep") reader.keyword("+");
     const names = reader.fields();
-    if (names.length === 0) reader.fail("Missing a list of fields.");
+    if (names.length === 0)
+      reader.fail("Must specify at least one valid field name (can contain wildcards).");
     return { mode, names };
   },
   compile({ mode, names }, input) {

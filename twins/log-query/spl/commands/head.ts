@@ -30,7 +30,7 @@ export const head = defineCommand({
       sql: value,
     } = await compileExpression(expression, first, context, "'head' command");
     if (type !== "boolean" && !isNull) {
-      throw commandError("head", "The expression has to give a Boolean result.", "run");
+      throw commandError("head", "The argument must be a boolean expression.", "run");
     }
     const goesOn = sql`coalesce(${isNull ? raw("NULL") : value}, CAST(${keepNull} AS BOOLEAN))`;
     return upTo(first, sql`NOT ${goesOn}`, keepLast ? "with it" : "without it");

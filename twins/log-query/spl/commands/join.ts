@@ -59,7 +59,8 @@ export const join = defineCommand({
       ? readEqualities(reader, left, right)
       : names.map((name) => ({ left: name, right: name }));
     const dataset = readDataset(reader);
-    if (dataset === undefined) return reader.fail("A subsearch must be specified.");
+    if (dataset === undefined)
+      return reader.fail("Usage: join (<join-options>)* <join-constraint> <dataset>.");
     const time = usetime ? (earlier ? "earlier" : "later") : "any";
     return {
       type: type === "inner" ? "inner" : "left",

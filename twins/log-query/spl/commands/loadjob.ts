@@ -18,7 +18,7 @@ export const loadjob = defineCommand({
     }
     if (sid === undefined && !/^[^:]+:[^:]+:.+$/s.test(options.savedsearch ?? "")) {
       reader.fail(
-        `Invalid savedsearch identifier '${options.savedsearch}'. Expecting '<user>:<app>:<saved search name>'.`,
+        "The savedsearch argument format is invalid. Expecting '<user>:<app>:<saved search name>'.",
       );
     }
     const { events = false, artifact_offset: offset = 0 } = options;
@@ -32,7 +32,7 @@ export const loadjob = defineCommand({
     const message =
       sid === undefined
         ? `Cannot find artifacts within the search time range for savedsearch_ident '${job}'.`
-        : `Cannot find artifacts for search_id '${job}'.`;
+        : `Cannot find job_id '${job}'.`;
     throw commandError("loadjob", message, "run");
   },
 });

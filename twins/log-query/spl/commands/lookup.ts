@@ -1,7 +1,6 @@
 /** `lookup`: fields of the rows of a table that agree with a row's values. */
 import { identifier, joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
-import { noSuchLookup } from "../dataset.ts";
 import type { LookupDefinition, LookupTable } from "../knowledge.ts";
 import { comparedMatches, timeOfRows } from "../lookups/compared.ts";
 import { exactMatches, isExact, type LookedUp } from "../lookups/looked-up.ts";
@@ -28,6 +27,8 @@ export const lookup = defineCommand({
   kind: "streaming",
   parse(reader) {
     const options = reader.options(optionTypes);
+    const start = reader.offset();
+    if (reader.atEnd()) reader.fail("Expecting lookup table name as the first argument.");
     const name = reader.text("the name of a lookup table");
     Object.assign(options, reader.options(optionTypes));
     const keys = readPairs(reader);
@@ -38,13 +39,24 @@ export const lookup = defineCommand({
       if (mode === "overwrite" && !reader.keyword("output")) break;
       destinations.push(...readPairs(reader).map((pair) => ({ ...pair, mode }) as const));
     }
-    return { name, keys, destinations, timeField: options.event_time_field };
+    const written = reader.textOf({ start, end: reader.offset() });
+    return { name, keys, destinations, timeField: options.event_time_field, written };
   },
-  async compile({ name, keys, destinations, timeField = "_time" }, input, context) {
+  async compile({ name, keys, destinations, timeField = "_time", written }, input, context) {
     const table = await context.knowledge.lookup(name);
-    if (table === undefined) throw noSuchLookup("lookup", name);
-    checkFields(table, keys, "lookup");
-    checkFields(table, destinations, "destination");
+    if (table === undefined) {
+      const all = written
+        .trim()
+        .split(/[\s,]+/)
+        .join(", ");
+      throw commandError(
+        "lookup",
+        `Could not construct lookup '${all}'. See search.log for more details.`,
+        "run",
+      );
+    }
+    checkFields(name, table, keys, "source");
+    checkFields(name, table, destinations, "destination");
     const given = destinations.length > 0 ? destinations : otherFields(table, keys);
     if (given.length === 0) return input;
     return withFields(input, { name, table, keys, given, timeField }, context);
@@ -65,12 +77,17 @@ function readPairs(reader: ArgumentReader): Pair[] {
   }
 }
 
-function checkFields({ fields }: LookupTable, pairs: readonly Pair[], what: string): void {
-  const missing = pairs.some(({ table }) => fields.every(({ name }) => name !== table));
-  if (!missing) return;
+function checkFields(
+  lookup: string,
+  { fields }: LookupTable,
+  pairs: readonly Pair[],
+  what: "source" | "destination",
+): void {
+  const missing = pairs.find(({ table }) => fields.every(({ name }) => name !== table));
+  if (missing === undefined) return;
   throw commandError(
     "lookup",
-    `Could not find all of the specified ${what} fields in the lookup table.`,
+    `Cannot find the ${what} field '${missing.table}' in the lookup table '${lookup}'.`,
     "run",
   );
 }

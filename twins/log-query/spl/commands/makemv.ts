@@ -17,7 +17,7 @@ export const makemv = defineCommand({
     const { name, options } = readFieldAndOptions(reader, types);
     const { delim, tokenizer, allowempty: allowEmpty = false } = options;
     if (delim !== undefined && tokenizer !== undefined) {
-      reader.fail("The options 'delim' and 'tokenizer' cannot be given together.");
+      reader.fail("Cannot specify both delim and tokenizer options.");
     }
     const pattern = tokenizer === undefined ? undefined : readTokenizer(tokenizer, reader);
     return { name, delimiter: delim ?? " ", pattern, allowEmpty };
@@ -38,11 +38,9 @@ export const makemv = defineCommand({
 function readTokenizer(text: string, reader: ArgumentReader): Pattern {
   try {
     const pattern = readPattern(text);
-    return pattern.groups.length > 0
-      ? pattern
-      : reader.fail(`The tokenizer '${text}' has no capturing group.`);
+    return pattern.groups.length > 0 ? pattern : reader.fail("The tokenizer regular expression is invalid.");
   } catch (error) {
-    if (error instanceof InvalidPattern) return reader.fail(error.message);
+    if (error instanceof InvalidPattern) return reader.fail("The tokenizer regular expression is invalid.");
     throw error;
   }
 }

@@ -5,7 +5,8 @@ import { defineCommand } from "../command.ts";
 import { inlineRows } from "../inline-rows.ts";
 import { type Output, selected } from "../relation.ts";
 import { relationOf } from "../rows.ts";
-import { boolean, count, oneOf, text } from "../syntax/option-types.ts";
+import { SplError } from "../spl-error.ts";
+import { boolean, count, text } from "../syntax/option-types.ts";
 import { refuseUnserved } from "../syntax/unserved-options.ts";
 import { isThisServer } from "../this-server.ts";
 import { nullValue } from "../typed.ts";
@@ -13,6 +14,7 @@ import { nullValue } from "../typed.ts";
 /** Longest `data`. */
 const MAX_DATA_CHARACTERS = 29_999;
 
+const formats = ["csv", "json"] as const;
 const annotations = ["_raw", "host", "source", "sourcetype", "splunk_server", "splunk_server_group"];
 
 export const makeresults = defineCommand({
@@ -24,16 +26,33 @@ export const makeresults = defineCommand({
       annotate: boolean,
       splunk_server: text,
       splunk_server_group: text,
-      format: oneOf("csv", "json"),
+      format: text,
       data: text,
     });
     refuseUnserved(reader, "makeresults", options);
-    const { format, data, splunk_server: server = "local" } = options;
-    if ((format === undefined) !== (data === undefined)) {
-      reader.fail("The options 'format' and 'data' have to be given together.");
+    // splunkd takes what else is written without a word.
+    reader.rest();
+    const { format: written, data, splunk_server: server = "local", ...others } = options;
+    if ((written === undefined) !== (data === undefined)) {
+      throw refused(
+        "You must specify both 'format' and 'data' arguments for 'makeresults' to read inline data. ",
+      );
+    }
+    const format = formats.find((known) => known === written);
+    if (format === undefined && written !== undefined) {
+      throw refused(
+        `An invalid 'format' was specified: ${written}. Valid 'format' options are 'csv' and 'json'.`,
+      );
+    }
+    if (format !== undefined && Object.keys(others).length > 0) {
+      throw refused(
+        "When 'makeresults' generates events from inline data, it does not allow arguments other than 'format' and 'data'.",
+      );
     }
     if ((data?.length ?? 0) > MAX_DATA_CHARACTERS) {
-      reader.fail(`The 'data' option cannot be longer than ${MAX_DATA_CHARACTERS} characters.`);
+      throw refused(
+        `You have reached the inline data character limit for 'makeresults'. Inlined data must be ${MAX_DATA_CHARACTERS} characters or less.`,
+      );
     }
     const inline = format === undefined || data === undefined ? undefined : { format, data };
     return {
@@ -61,3 +80,7 @@ export const makeresults = defineCommand({
     );
   },
 });
+
+function refused(message: string): SplError {
+  return new SplError(`Error in 'MakeResultsProcessor': ${message}`);
+}

@@ -32,7 +32,7 @@ export const map = defineCommand({
     const { template, within } = searchOf(searched, context);
     const given = await context.run(limited(input, maxSearches + 1), maxSearches + 1);
     if (given.rows.length > maxSearches) {
-      const text = `The search result count exceeds maximum (${maxSearches}), using max. To override it, set maxsearches appropriately.`;
+      const text = `The search result count (${input.atMost ?? given.rows.length}) exceeds maximum (${maxSearches}), using max. To override it, set maxsearches appropriately.`;
       context.warn({ type: "WARN", text });
     }
     return relationOf(

@@ -25,17 +25,24 @@ export const metadata = defineCommand({
       splunk_server: server = "*",
       ...others
     } = reader.options({
-      type: oneOf("hosts", "sources", "sourcetypes"),
+      type: {
+        ...oneOf("hosts", "sources", "sourcetypes"),
+        refusal: () =>
+          "The 'type' argument to 'metadata' must be one of the following: 'hosts', 'sources', or 'sourcetypes'.",
+      },
       // There may be several.
-      index: { expected: "string", read: (name: string) => indexes.push(name) },
+      index: { expected: "string", repeats: true, read: (name: string) => indexes.push(name) },
       splunk_server: text,
       splunk_server_group: text,
-      datatype: oneOf("event", "metric"),
+      datatype: {
+        ...oneOf("event", "metric"),
+        refusal: () => "Invalid 'datatype'. Possible 'datatype' values include 'event' and 'metric'.",
+      },
     });
     refuseUnserved(reader, "metadata", others);
     if (datatype === "metric") reader.fail("Metrics are not served here.");
     if (type === undefined)
-      return reader.fail("Must specify a type argument: hosts, sources or sourcetypes.");
+      return reader.fail("You must specify a 'type' argument to 'metadata', as in 'type=hosts'.");
     return { type, indexes, isHere: isThisServer(server) };
   },
   async compile({ type, indexes, isHere }, _, context) {

@@ -1,4 +1,4 @@
-/** `mvexpand`: one row for each value of a field; rows without a value are dropped. */
+/** `mvexpand`: one row for each value of a field; rows without a value are dropped, unless no row has the field. */
 import { identifier, sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
 import type { OrderKey } from "../order-keys.ts";
@@ -17,7 +17,7 @@ export const mvexpand = defineCommand({
     const column = columnOf(input, name);
     if (column === undefined) {
       context.warn({ type: "WARN", text: `Field '${name}' does not exist in the data.` });
-      return filter(input, sql`FALSE`);
+      return input;
     }
     const value = fieldValue(column);
     if (!column.multi) return filter(input, sql`${value.sql} IS NOT NULL`);

@@ -1,5 +1,6 @@
 /** The regular expressions that commands take. */
 import { InvalidPattern, type Pattern, readPattern } from "../regex/pcre.ts";
+import { commandError, SplError } from "../spl-error.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
 
 /** In quotes, or the rest of the arguments. */
@@ -9,14 +10,22 @@ export function readRegexText(reader: ArgumentReader): string {
   return text;
 }
 
-/** @throws SplError in splunkd's words */
+/** @throws SplError of phase `run` in splunkd's words, which are other ones of `regex` than of `rex` */
 export function compileRegex(reader: ArgumentReader, text: string): Pattern {
   try {
     return readPattern(text);
   } catch (error) {
     if (!(error instanceof InvalidPattern)) throw error;
-    return reader.fail(
+    if (reader.command === "regex") {
+      throw new SplError(
+        `Error in 'SearchOperator:regex': The regex '${text}' is invalid. ${error.message}.`,
+        "run",
+      );
+    }
+    throw commandError(
+      reader.command,
       `Encountered the following error while compiling the regex '${text}': ${error.message}.`,
+      "run",
     );
   }
 }

@@ -38,11 +38,12 @@ export const replace = defineCommand({
 
 function readReplacement(reader: ArgumentReader): Replacement {
   const from = reader.text("a value to replace");
-  if (!reader.keyword("with")) reader.fail("Missing the 'with' keyword.");
+  if (!reader.keyword("with"))
+    reader.fail("Usage: replace [orig_str WITH new_str]+ [IN field1, field2, ...].");
   const to = reader.text("a value to replace with");
   const wildcards = countWildcards(to);
   if (wildcards > 0 && wildcards !== countWildcards(from)) {
-    reader.fail(`The wildcards of '${to}' do not match those of '${from}'.`);
+    reader.fail("Wildcards and their replacements must have a matching number of '*' characters.");
   }
   return { from, to };
 }

@@ -17,7 +17,7 @@ export const rest = defineCommand({
     const leading = reader.options(optionTypes);
     const { path, query } = readUri(reader);
     if (!path.startsWith("/")) {
-      reader.fail(`Invalid argument: '${path}'. A REST endpoint begins with '/'.`);
+      reader.fail("Invalid REST endpoint provided.");
     }
     const args: Record<string, string> = Object.fromEntries(new URLSearchParams(query));
     const options: {

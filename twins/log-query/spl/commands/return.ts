@@ -22,7 +22,7 @@ export const returns = defineCommand({
     while (!reader.atEnd()) {
       if (!reader.symbol(",")) returned.push(readReturned(reader));
     }
-    if (returned.length === 0) reader.fail("Missing a field to return.");
+    if (returned.length === 0) reader.fail("Usage: [count] attr, $attrval, alias=attr, ...");
     return { most, returned };
   },
   async compile({ most, returned }, input, context) {

@@ -15,7 +15,9 @@ export const set = defineCommand({
     const first = reader.subsearch();
     const second = reader.subsearch();
     if (first === undefined || second === undefined) {
-      return reader.fail("Two subsearches must be specified: set (union|diff|intersect) [...] [...].");
+      return reader.fail(
+        "Three arguments are required: [<search pipeline>] [+(union) | -(diff) | ^(intersect)] [<search pipeline>].",
+      );
     }
     return { operation, first, second };
   },
@@ -36,7 +38,7 @@ function readOperation(reader: ArgumentReader): Operation {
   if (reader.keyword("union")) return "union";
   if (reader.keyword("diff")) return "diff";
   if (reader.keyword("intersect")) return "intersect";
-  return reader.fail("One of union, diff and intersect is expected.");
+  return reader.fail("The set operator is invalid. It must be either +(union), -(diff), or ^(intersect).");
 }
 
 /** Over the rows that are equal: which of the searches they are from. */

@@ -13,7 +13,7 @@ export const sort = defineCommand({
     const isCount = named === undefined && first.type === "word" && /^\d{1,15}$/.test(first.text);
     const counted = isCount ? reader.integer("a number of rows") : named;
     const { fields, reversed } = readSortFields(reader);
-    if (fields.length === 0) reader.fail("Missing a field to sort by.");
+    if (fields.length === 0) reader.fail("You must specify fields to sort.");
     const { limit = counted ?? 10_000 } = reader.options({ limit: count });
     return { limit, fields, reversed };
   },

@@ -35,7 +35,8 @@ export const spath = defineCommand({
       Object.assign(options, reader.options(optionTypes));
     }
     const { input = "_raw", path, output = path } = options;
-    if (path === undefined && output !== undefined) reader.fail("You have set output, but not path.");
+    if (path === undefined && output !== undefined)
+      reader.fail('You have not specified a path. Try using "path=mypath" as an argument to spath.');
     return { input, path, output };
   },
   async compile({ input: name, path, output }, input, context) {

@@ -1,5 +1,7 @@
 /** `stats`: aggregates of all rows, or of each group of them. */
+import { joined, type Sql, sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
+import { fieldValue, filter, type Relation } from "../relation.ts";
 import { resolveAggregates } from "../stats/aggregation.ts";
 import { checkAggregates } from "../stats/check-aggregates.ts";
 import { grouped, groupsOf, inGroupOrder, unrolled } from "../stats/group.ts";
@@ -36,6 +38,16 @@ export const stats = defineCommand({
       output.value.multi ? { ...output, delimiter } : output,
     );
     const { range } = input;
-    return { ...inGroupOrder({ ...found, aggregates }), ...(range === undefined ? {} : { range }) };
+    const all = inGroupOrder({ ...found, aggregates });
+    // Without groups, a row of which nothing can be computed is none.
+    const known = by.length === 0 ? filter(all, anyOf(all)) : all;
+    return { ...known, ...(range === undefined ? {} : { range }) };
   },
 });
+
+function anyOf({ columns }: Relation): Sql {
+  return joined(
+    columns.map((column) => sql`${fieldValue(column).sql} IS NOT NULL`),
+    " OR ",
+  );
+}

@@ -17,7 +17,7 @@ export const strcat = defineCommand({
     const destination = pieces.pop();
     if (destination === undefined || pieces.length === 0) {
       return reader.fail(
-        "Two or more arguments are expected: what to put together, and a destination field.",
+        "There are not enough fields. Usage: strcat srcfield1 srcfield2 ... srcfieldn dest_field.",
       );
     }
     const field = destination.kind === "field" ? destination.name : destination.text;

@@ -3,7 +3,7 @@ import { raw, type Sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
 import { compileCondition } from "../eval/compile-expression.ts";
 import { numbered } from "../ordered-rows.ts";
-import { extend, type Relation } from "../relation.ts";
+import { columnOf, extend, type Relation } from "../relation.ts";
 import type { SearchContext } from "../search-context.ts";
 import { commandError } from "../spl-error.ts";
 import { resolveAggregates } from "../stats/aggregation.ts";
@@ -26,7 +26,11 @@ import { parseExpression } from "../syntax/parse-text.ts";
 const MAX_WINDOW = 10_000;
 const command = "streamstats";
 
-const timeWindow: OptionType<Span> = { expected: "time span", read: parseSpan };
+const timeWindow: OptionType<Span> = {
+  expected: "time span",
+  read: parseSpan,
+  refusal: () => "time_window must be a valid time span.",
+};
 
 const optionTypes = {
   ...{ current: boolean, global: boolean, allnum: boolean, reset_on_change: boolean },
@@ -45,7 +49,8 @@ export const streamstats = defineCommand({
     checkAggregates(calls, command);
     const given = { ...options.read, ...read };
     const size = given.window ?? 0;
-    if (size > MAX_WINDOW) reader.fail(`The window can have no more than ${MAX_WINDOW} events.`);
+    if (size > MAX_WINDOW)
+      reader.fail(`The streaming window size ${size} is invalid (maximum size = ${MAX_WINDOW}).`);
     const span = given.time_window === undefined ? undefined : timeSpanOf(given.time_window);
     return {
       calls,
@@ -64,6 +69,13 @@ export const streamstats = defineCommand({
   async compile({ calls, by, onlyNumbers, resetsOnChange, resets, window }, input, context) {
     const aggregations = await resolveAggregates(calls, input, context, { command, by });
     const outputs = aggregations.map(({ name }) => name);
+    if (window.timeWindow !== undefined && columnOf(input, "_time") === undefined) {
+      throw commandError(
+        command,
+        "time_window can only be used on input that is sorted in time order (both ascending and descending order are ok).",
+        "run",
+      );
+    }
     const keys = groupsOf(by, input).map(({ value }): Sql => value?.sql ?? raw("NULL"));
     let rows = numbered(input);
     const counts: Sql[] = await resetCounts(resets, rows, outputs, context);
@@ -112,7 +124,7 @@ function readCondition(reader: ArgumentReader): Expression {
   if (!reader.symbol("(")) reader.next();
   const expression = reader.expression();
   if (!reader.symbol(")") && reader.text("a closing parenthesis") !== ")")
-    reader.fail("Unbalanced parentheses.");
+    reader.fail("Mismatched quotes and/or parenthesis.");
   return expression;
 }
 

@@ -1,7 +1,7 @@
-/** `table`: these fields and no others, in this order. */
-
+/** `table`: these fields and no others, in this order. Where there is none of them there are no rows. */
+import { sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
-import { columnOf, fieldValue, outputsOf, project } from "../relation.ts";
+import { columnOf, fieldValue, filter, outputsOf, project } from "../relation.ts";
 import { nullValue } from "../typed.ts";
 import { matchingNames } from "../wildcards.ts";
 
@@ -13,7 +13,7 @@ export const table = defineCommand({
     if (names.length === 0) reader.fail("Missing a list of fields.");
     return { names };
   },
-  compile({ names }, input) {
+  compile({ names }, input, context) {
     const outputs = new Map(outputsOf(input).map((output) => [output.name, output]));
     const columns = matchingNames(input, names).map((name) => {
       const column = columnOf(input, name);
@@ -23,6 +23,10 @@ export const table = defineCommand({
         value: column ? fieldValue(column) : nullValue,
       };
     });
-    return project(input, columns, "report");
+    if (columns.some(({ name }) => columnOf(input, name) !== undefined)) {
+      return project(input, columns, "report");
+    }
+    context.warn({ type: "INFO", text: "No matching fields exist." });
+    return project(filter(input, sql`FALSE`), columns, "report");
   },
 });

@@ -47,7 +47,7 @@ export const typeahead = defineCommand({
       use_cache: boolean,
     });
     if (prefix === undefined) return reader.fail("Missing the option 'prefix'.");
-    if (most === undefined) return reader.fail("Missing the option 'count'.");
+    if (most === undefined) return reader.fail("Count is a required argument.");
     const { index, collapse = true, starttimeu, endtimeu, banned_segments: banned = "" } = options;
     const indexes = index === undefined ? [] : [index];
     const range = { earliestMs: milliseconds(starttimeu), latestMs: milliseconds(endtimeu) };

@@ -19,7 +19,9 @@ export const union = defineCommand({
       datasets.push(next);
       reader.symbol(",");
     }
-    if (datasets.length === 0) reader.fail("At least one dataset must be specified.");
+    if (datasets.length === 0) {
+      reader.fail("Missing arguments. Expecting a list of datasets and subsearches.");
+    }
     return { datasets, options };
   },
   async compile({ datasets, options }, input, context) {

@@ -31,6 +31,8 @@ export async function compileCondition(
   const scope = new Scope(input, context, command);
   const value = await compile(expression, scope);
   if (value.isNull) return sql`FALSE`;
-  if (value.type !== "boolean") scope.fail("The expression is malformed. A Boolean result is expected.");
+  if (value.type !== "boolean") {
+    scope.fail("The expression is invalid. The result of a 'where' expression must be boolean.");
+  }
   return sql`coalesce(${value.sql}, FALSE)`;
 }

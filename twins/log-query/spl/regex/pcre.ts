@@ -31,12 +31,14 @@ export interface Pattern {
 
 /** A text that is no regular expression, or one that nobody here can run. */
 export class InvalidPattern extends Error {
-  constructor(source: string, reason: string) {
-    super(`Regex: ${reason} (${source})`);
+  /** @param reason in PCRE2's words where it has some */
+  constructor(reason: string) {
+    super(`Regex: ${reason}`);
     this.name = "InvalidPattern";
   }
 }
 
+const NOT_REPEATABLE = "quantifier does not follow a repeatable item";
 const MAX_LENGTH = 20_000;
 const MAX_DEPTH = 200;
 const RE2_MAX_REPEAT = 1_000;
@@ -90,7 +92,8 @@ class PatternReader {
     try {
       return new RegExp(js, this.#ignoreCase ? "gi" : "g");
     } catch (error) {
-      return this.#fail(error instanceof Error ? error.message : String(error));
+      const [said] = (error instanceof Error ? error.message : String(error)).split(": ").slice(-1);
+      return this.#fail(`${said?.charAt(0).toLowerCase()}${said?.slice(1)}`);
     }
   }
 
@@ -114,11 +117,15 @@ class PatternReader {
 
   #quantified(atom: Piece): Piece {
     let piece = atom;
-    for (;;) {
+    for (let count = 0; ; count++) {
       this.#skipExtended();
       const match = /^(?:[*+?]|\{(\d+)(?:,(\d*))?\})/.exec(this.#source.slice(this.#at, this.#at + 24));
       if (!match) return piece;
       const [quantifier, least = "0", most = "0"] = match;
+      if (count > 0 && quantifier.length === 1) this.#fail(NOT_REPEATABLE);
+      if (match[2] !== undefined && most !== "" && Number(least) > Number(most)) {
+        this.#fail("numbers out of order in {} quantifier");
+      }
       this.#at += quantifier.length;
       const large = Math.max(Number(least), Number(most)) > RE2_MAX_REPEAT;
       const repeated = (suffix: string): Piece => ({
@@ -154,7 +161,7 @@ class PatternReader {
       return this.#flags.multiline
         ? { re2: "(?m:$)", js: `(?:${end}|(?=\\n))` }
         : { re2: "$", js: `(?=\\n?${end})` };
-    if (/[*+?]/.test(whole)) this.#fail("nothing to repeat");
+    if (/[*+?]/.test(whole)) this.#fail(NOT_REPEATABLE);
     return literal(whole);
   }
 
@@ -189,13 +196,14 @@ class PatternReader {
       return undefined;
     }
     const named = this.#match(/P?<([A-Za-z_]\w*)>|'([A-Za-z_]\w*)'/y);
-    if (named) return this.#capture(named[1] ?? named[2]);
+    if (named) return this.#capture(this.#newName(named[1] ?? named[2] ?? ""));
     const around = this.#match(/<?[=!]/y);
     if (around) {
       const { js } = this.#closed();
       if (js === undefined) this.#fail("(?i) within what looks around is not supported here");
       return jsOnly(`(?${around[0]}${js})`);
     }
+    if (this.#match(/P?<|'/y)) return this.#refuseName();
     if (this.#take(">")) return this.#atomic(this.#closed().js);
     const backward = this.#match(/P=([A-Za-z_]\w*)\)/y);
     if (backward) return this.#backReference(this.#groups.lastIndexOf(backward[1]) + 1);
@@ -203,6 +211,20 @@ class PatternReader {
     const flags = this.#match(/([imsxUJn]*)(?:-([imsx]*))?([:)])/y);
     if (!flags) return this.#fail("unrecognized character after (?");
     return this.#flagged(flags[1] ?? "", flags[2] ?? "", flags[3] === ":", first);
+  }
+
+  #newName(name: string): string {
+    if (this.#groups.includes(name))
+      this.#fail("two named subpatterns have the same name (PCRE2_DUPNAMES not set)");
+    return name;
+  }
+
+  /** Of a group's name that is none. */
+  #refuseName(): never {
+    const rest = this.#source.slice(this.#at);
+    if (/^\d/.test(rest)) this.#fail("subpattern name must start with a non-digit");
+    if (!/^\w/.test(rest)) this.#fail("subpattern name expected");
+    return this.#fail("syntax error in subpattern name (missing terminator?)");
   }
 
   /** `(?i)` up to the end of the group, `(?i:…)` for one of its own. Of a part alone, RE2 can say that case does not count. */
@@ -237,7 +259,7 @@ class PatternReader {
     }
     const character = this.#escapedCharacter();
     if (character !== undefined) return both(character);
-    const [, letter = ""] = this.#match(/\\([\s\S])/y) ?? this.#fail("\\ at the end");
+    const [, letter = ""] = this.#match(/\\([\s\S])/y) ?? this.#fail("\\ at end of pattern");
     const found = classEscapes[letter];
     if (found) return found;
     switch (letter) {
@@ -348,6 +370,6 @@ class PatternReader {
   }
 
   #fail(reason: string): never {
-    throw new InvalidPattern(this.#source, reason);
+    throw new InvalidPattern(reason);
   }
 }

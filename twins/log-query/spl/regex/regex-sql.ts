@@ -158,7 +158,7 @@ function eachRow(
 function compiled(pattern: string): RegExp {
   const { js } = readPattern(pattern);
   if (js !== undefined) return js;
-  throw new InvalidPattern(pattern, "(?i) is supported here at the beginning of an expression alone");
+  throw new InvalidPattern("(?i) is supported here at the beginning of an expression alone");
 }
 
 function groupsOf(match: RegExpMatchArray): (string | null)[] {

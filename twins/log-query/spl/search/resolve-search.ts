@@ -138,7 +138,7 @@ async function eventType(
   const searches = names.flatMap((one) => knowledge.eventType(one) ?? []);
   if (searches.length === 0) {
     if (!name.includes("*")) {
-      context.warn({ type: "WARN", text: `Eventtype '${name}' does not exist or is disabled.` });
+      context.warn({ type: "WARN", text: `The event type '${name}' does not exist or is deactivated.` });
     }
     return undefined;
   }

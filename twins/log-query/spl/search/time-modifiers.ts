@@ -76,7 +76,7 @@ export function timesOf(
   };
 }
 
-/** A range that says its start alone ends now; one that says its end alone has no start. */
+/** A range that says its start alone ends now; one that says its end alone has no start. @throws SplError of phase `run` */
 function rangeOf(
   earliestMs: number | undefined,
   latestMs: number | undefined,
@@ -84,6 +84,7 @@ function rangeOf(
   nowMs: number,
 ): TimeRange | undefined {
   if (earliestMs !== undefined) {
+    if (latestMs !== undefined && earliestMs > latestMs) throw inverted(earliestMs, latestMs);
     const endMs = spanMs === undefined ? nowMs : earliestMs + spanMs;
     return { earliestMs, latestMs: latestMs ?? endMs };
   }
@@ -92,6 +93,14 @@ function rangeOf(
     return { earliestMs: endMs - spanMs, latestMs: endMs };
   }
   return latestMs === undefined ? undefined : { earliestMs: undefined, latestMs };
+}
+
+function inverted(earliestMs: number, latestMs: number): SplError {
+  const [start, end] = [earliestMs, latestMs].map((ms) => Math.floor(ms / 1000));
+  return new SplError(
+    `Error in 'search' command: Unable to parse the search: Invalid time bounds in search: start=${start} > end=${end}.`,
+    "run",
+  );
 }
 
 function indexRange(earliestMs: number | undefined, latestMs: number | undefined): TimeRange | undefined {
@@ -103,8 +112,8 @@ function valueOfTerm({ modifier, value }: TimeModifier, read: Read, options: Tim
     return read(value, options);
   } catch (error) {
     if (!(error instanceof InvalidTime)) throw error;
-    const realTime = /^rt/i.test(value.trim()) ? " Real-time searches are not served here." : "";
-    throw new SplError(`Invalid value "${value}" for time term '${modifier}'.${realTime}`);
+    const realTime = /^rt/i.test(value.trim()) ? ". Real-time searches are not served here." : "";
+    throw new SplError(`Invalid value "${value}" for time term '${modifier}'${realTime}`, "run");
   }
 }
 

@@ -13,10 +13,13 @@ import { type Span, span, type TimeSpan, timeSpanOf } from "./span.ts";
 import { approximateSeconds, automaticSpan, type TimeBuckets, timeBuckets } from "./time-buckets.ts";
 
 /** For `ArgumentReader.options`. */
+/** Bins speak for themselves. */
+const refusal = (name: string, text: string) => `The value for option ${name} (${text}) is invalid.`;
+
 export const binOptionTypes = {
   bins: count,
-  span,
-  minspan: span,
+  span: { ...span, refusal },
+  minspan: { ...span, refusal },
   start: number,
   end: number,
   aligntime: text,
@@ -37,6 +40,8 @@ export const DEFAULT_BINS = 100;
 export interface Extent {
   least: number;
   greatest: number;
+  /** No number has a fraction. */
+  whole?: boolean;
 }
 
 /** Of the numbers in a field; `undefined` when there are none. */
@@ -47,17 +52,17 @@ export async function extentOf(
 ): Promise<Extent | undefined> {
   const double =
     value.type === "number" && !value.multi ? sql`CAST(${value.sql} AS DOUBLE)` : numberOf(value);
-  const select = sql`SELECT min(${double}) AS least, max(${double}) AS greatest FROM (${input.select}) AS r`;
+  const select = sql`SELECT min(${double}) AS least, max(${double}) AS greatest, CAST(coalesce(bool_and(${double} = floor(${double})), FALSE) AS INTEGER) AS whole FROM (${input.select}) AS r`;
   const field = (name: string) => ({ name, column: name, type: "number" as const, multi: false });
   const relation: Relation = {
     select,
-    columns: [field("least"), field("greatest")],
+    columns: [field("least"), field("greatest"), field("whole")],
     order: [],
     kind: "report",
   };
-  const [least = null, greatest = null] = (await context.run(relation, 1)).rows[0] ?? [];
+  const [least = null, greatest = null, whole = null] = (await context.run(relation, 1)).rows[0] ?? [];
   if (least === null || greatest === null) return undefined;
-  return { least: Number(least), greatest: Number(greatest) };
+  return { least: Number(least), greatest: Number(greatest), whole: Number(whole) === 1 };
 }
 
 /** The search's range, seconds: `undefined` at an open end. */
@@ -148,7 +153,11 @@ async function originOf(
     return resolveTime(aligntime, context) / 1000;
   } catch (error) {
     if (error instanceof InvalidTime)
-      throw commandError(command, `Invalid value '${aligntime}' for aligntime.`, "run");
+      throw commandError(
+        command,
+        "Invalid value for aligntime.  Must be 'earliest', 'latest', or a valid time (relative times e.g. '-1d@d' are acceptable).",
+        "run",
+      );
     throw error;
   }
 }

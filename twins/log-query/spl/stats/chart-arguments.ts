@@ -105,7 +105,7 @@ function readFields(reader: ArgumentReader): BinnedField[] {
     if ((type !== "word" && type !== "string") || stops) break;
     fields.push(readField(reader));
   }
-  if (fields.length === 0) reader.fail("The 'by' clause needs a field.");
+  if (fields.length === 0) reader.fail("A split-by field is expected.");
   return fields;
 }
 

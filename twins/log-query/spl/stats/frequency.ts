@@ -1,6 +1,7 @@
 /** `top` and `rare`: combinations of values by how often they are there. */
 import { identifier, joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { type Command, defineCommand } from "../command.ts";
+import { withPlaces } from "../eval/precision.ts";
 import { type Output, type Relation, selected } from "../relation.ts";
 import { readBy } from "../syntax/aggregates.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
@@ -25,6 +26,8 @@ interface FrequencyOptions {
 }
 
 const DEFAULT_LIMIT = 10;
+/** `percent` is a text with so many places behind the point: `60.000000`. */
+const SHARE_PLACES = 6;
 
 /** @param direction of the counts */
 export function frequencyCommand(
@@ -57,11 +60,11 @@ function readArguments(reader: ArgumentReader) {
   options = { ...options, ...positional(), ...reader.options(optionTypes) };
   const fields = reader.fields(["by"]);
   options = { ...options, ...reader.options(optionTypes) };
-  if (fields.length === 0) reader.fail("No field is given.");
+  if (fields.length === 0) reader.fail("No fields were specified.");
   return { options, fields };
 }
 
-/** Groups `#g…`, values `#v…`, `#count`, `#percent`, `#rank` from 1. */
+/** Groups `#g…`, values `#v…`, `#count`, `#total` of all values, `#percent`, `#rank` from 1. */
 function frequencies(
   input: Relation,
   by: readonly Group[],
@@ -94,12 +97,12 @@ function frequencies(
   // Of values that are equally frequent, the last in the order of texts comes first, as the reference shows it.
   const ties = named.slice(by.length).map(({ column, type }) => textOf({ type, multi: false, sql: column }));
   const total = sql`sum("#count") OVER (${partition})`;
-  const percent = sql`round(CAST("#count" AS DOUBLE) * 100 / ${total}, 6)`;
+  const percent = sql`CAST("#count" AS DOUBLE) * 100 / ${total}`;
   const rank = sql`row_number() OVER (${partition} ORDER BY "#count" ${raw(direction)}, ${joined(
     ties.map((tie) => sql`${tie} DESC NULLS LAST`),
     ", ",
   )})`;
-  const ranked = sql`SELECT *, ${percent} AS "#percent", ${rank} AS "#rank" FROM (${counted}) AS r`;
+  const ranked = sql`SELECT *, CAST(${total} AS BIGINT) AS "#total", ${percent} AS "#percent", ${rank} AS "#rank" FROM (${counted}) AS r`;
   const limit = options.limit ?? DEFAULT_LIMIT;
   const shown =
     limit === 0 ? ranked : limitedTo(ranked, limit, named.slice(by.length), groupColumns, options);
@@ -119,13 +122,17 @@ function frequencies(
     name,
     value: { type: "number", multi: false, sql: identifier(column) },
   });
+  const share = withPlaces(identifier("#percent"), SHARE_PLACES);
   const { showcount = true, showperc = true, countfield = "count", percentfield = "percent" } = options;
   return selected(
     sql`SELECT *, ${joined(ordered, ", ")} FROM (${shown}) AS r`,
     [
       ...outputs,
       ...(showcount ? [figure(countfield, "#count")] : []),
-      ...(showperc ? [figure(percentfield, "#percent")] : []),
+      ...(showperc
+        ? [{ name: percentfield, value: { type: "text" as const, multi: false, sql: share } }]
+        : []),
+      figure("_tc", "#total"),
     ],
     keyOrder.map((_, index) => ({ column: `#order${index}`, direction: "ASC" })),
     "report",
@@ -151,13 +158,13 @@ function limitedTo(
     ({ column, type }) => sql`${textOf({ type, multi: false, sql: column })} AS ${column}`,
   );
   const groupColumns = groups.map(({ column }) => column);
-  const kept = joined([...groupColumns, ...asText, raw('"#count", "#percent", "#rank"')], ", ");
+  const kept = joined([...groupColumns, ...asText, raw('"#count", "#total", "#percent", "#rank"')], ", ");
   const others = joined(
     [
       ...groupColumns,
       ...fields.map(({ column }) => sql`CAST(${otherstr} AS VARCHAR) AS ${column}`),
       raw(
-        'CAST(sum("#count") AS BIGINT) AS "#count", round(sum("#percent"), 6) AS "#percent", max("#rank") AS "#rank"',
+        'CAST(sum("#count") AS BIGINT) AS "#count", max("#total") AS "#total", sum("#percent") AS "#percent", max("#rank") AS "#rank"',
       ),
     ],
     ", ",

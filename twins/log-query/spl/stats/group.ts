@@ -91,9 +91,15 @@ export async function grouped(
   };
 }
 
-/** In the order of the groups, numbers before texts. */
+/** In the order of the groups: of numbers where all of a field's are, else of texts. */
 export function inGroupOrder({ select, groups, aggregates }: Grouped): Relation {
-  const keys = groups.flatMap(groupOrder);
+  const keys = groups.flatMap((group) => {
+    const { value, ranges } = group;
+    if (ranges || value.type === "number") return groupOrder(group);
+    const number = numberOf(value);
+    const all = sql`bool_and(${number} IS NOT NULL OR ${value.sql} IS NULL) OVER ()`;
+    return [sql`CASE WHEN ${all} THEN ${number} END`, value.sql];
+  });
   const known = keys.length === 0 ? [raw("0")] : keys;
   const order = known.map((_, index): OrderKey => ({ column: `#order${index}`, direction: "ASC" }));
   const places = known.map((key, index) => sql`${key} AS ${identifier(`#order${index}`)}`);

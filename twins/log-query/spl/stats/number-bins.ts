@@ -1,5 +1,6 @@
 /** Numbers in ranges: `500-510`. */
 import { raw, type Sql, sql } from "../../../datasets/sql.ts";
+import { withPlaces } from "../eval/precision.ts";
 import { bound, numberOf, type Typed, textOf } from "../typed.ts";
 import type { BinOptions, Extent } from "./bin-options.ts";
 
@@ -16,16 +17,18 @@ export async function numberBins(
     return ranges(value, (number) => logEdges(number, span.coefficient, span.base));
   }
   if (span !== undefined && span !== "auto" && span.kind === "plain") {
-    return ranges(value, (number) => edges(number, span.size, span.decimals));
+    return ranges(value, (number) => edges(number, span.size, span.decimals), span.decimals);
   }
   const found = await extent();
   if (found === undefined) return value;
   const least = Math.min(found.least, options.start ?? found.least);
   const greatest = Math.max(found.greatest, options.end ?? found.greatest);
   const minSpan = options.minspan;
-  const minimum = minSpan !== undefined && minSpan !== "auto" && minSpan.kind === "plain" ? minSpan.size : 0;
+  const asked = minSpan !== undefined && minSpan !== "auto" && minSpan.kind === "plain" ? minSpan.size : 0;
+  // Whole numbers are not parted.
+  const minimum = found.whole ? Math.max(asked, 1) : asked;
   const { size, decimals } = powerOfTen(least, greatest, Math.max(1, options.bins ?? DEFAULT_BINS), minimum);
-  return ranges(value, (number) => edges(number, size, decimals));
+  return ranges(value, (number) => edges(number, size, decimals), decimals);
 }
 
 export interface Range {
@@ -55,13 +58,15 @@ function powerOfTen(least: number, greatest: number, bins: number, minimum: numb
   return { size: 10 ** exponent, decimals: Math.max(0, -exponent) };
 }
 
-function ranges(value: Typed, of: (number: Sql) => { from: Sql; to: Sql }): Typed {
+/** @param decimals that both edges have, at least */
+function ranges(value: Typed, of: (number: Sql) => { from: Sql; to: Sql }, decimals = 0): Typed {
   const number =
     value.type === "number" && !value.multi ? sql`CAST(${value.sql} AS DOUBLE)` : numberOf(value);
   const text = value.multi ? sql`CAST(NULL AS VARCHAR)` : textOf(value);
   const range = bound(number, (one) => {
     const { from, to } = of(one);
-    const edge = (at: Sql) => textOf({ type: "number", multi: false, sql: at });
+    const edge = (at: Sql) =>
+      decimals > 0 ? withPlaces(at, decimals) : textOf({ type: "number", multi: false, sql: at });
     return sql`CASE WHEN ${one} IS NULL THEN ${text} ELSE ${edge(from)} || '-' || ${edge(to)} END`;
   });
   return { type: "text", multi: false, sql: range };

@@ -43,7 +43,7 @@ function allRanges(ranges: readonly Range[]): string[] | undefined {
   const least = Math.min(...froms);
   const count = (Math.max(...froms) - least) / size + 1;
   if (!Number.isInteger(count) || count > MAX_ROWS) return undefined;
-  const edge = (value: number) => String(Number((value / scale).toFixed(digits)));
+  const edge = (value: number) => (value / scale).toFixed(digits);
   return Array.from({ length: count }, (_, index) => {
     const from = least + index * size;
     return `${edge(from)}-${edge(from + size)}`;

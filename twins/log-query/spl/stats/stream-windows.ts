@@ -21,6 +21,8 @@ export interface StreamRows {
   window: Sql;
 }
 
+/** Times are told apart by that. */
+const SHORTEST_S = 1e-6;
 const segment = identifier("#segment");
 const place = identifier("#place");
 const reach = identifier("#reach");
@@ -49,7 +51,8 @@ export function streamWindow(
       sql`row_number() OVER (${partition} ORDER BY ${rowNumber})`,
     );
     // Rows are in the order of their times, either way: those that are near and came before begin with the first that is near.
-    const seconds = sql`CAST(${timeWindow} AS DOUBLE)`;
+    // What is as old as the window is long is out of it.
+    const seconds = sql`CAST(${Math.max(timeWindow - SHORTEST_S, 0)} AS DOUBLE)`;
     const near = sql`(${partition} ORDER BY ${time} RANGE BETWEEN ${seconds} PRECEDING AND ${seconds} FOLLOWING)`;
     const first = sql`coalesce(min(${place}) OVER ${near}, ${place})`;
     const sinceFirst = sql`greatest(${place} - ${first}, 0)`;

@@ -40,7 +40,7 @@ export function readAggregate(reader: ArgumentReader): AggregateCall {
 export function readBy(reader: ArgumentReader, stopWords: readonly string[] = []): string[] {
   if (!reader.keyword("by")) return [];
   const fields = reader.fields(stopWords);
-  if (fields.length === 0) reader.fail("The 'by' clause needs at least one field.");
+  if (fields.length === 0) reader.fail("You must specify at least one field after 'by'.");
   return fields;
 }
 
@@ -72,6 +72,7 @@ function readSparkline(reader: ArgumentReader): AggregateCall["argument"] {
 }
 
 function closed<Argument>(reader: ArgumentReader, argument: Argument): Argument {
+  if (reader.atEnd()) reader.fail("Mismatched quotes and/or parenthesis.");
   if (!reader.symbol(")")) reader.fail(`The argument '${reader.peek().text}' is invalid.`);
   return argument;
 }

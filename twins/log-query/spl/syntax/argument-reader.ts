@@ -17,6 +17,10 @@ export interface OptionType<Value> {
   readonly expected: string;
   /** `undefined` when the text is no such value. */
   read(text: string): Value | undefined;
+  /** It may be given several times. */
+  readonly repeats?: true;
+  /** What the command says of any other text; by default splunkd's reader of options says so. */
+  refusal?(name: string, text: string): string;
 }
 
 export type OptionTypes = Record<string, OptionType<unknown>>;

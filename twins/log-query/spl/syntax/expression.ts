@@ -80,10 +80,14 @@ class ExpressionParser {
     const known = operators[text];
     if (known === undefined) return negation(negated ? 1 : 0, left.start, this.#list(left));
     const { operator, strength } = known;
-    const right = this.read(strength + 1);
+    const operand = () => {
+      this.#expectOperand(operator);
+      return this.read(strength + 1);
+    };
+    const right = operand();
     if (operator === "and" || operator === "or" || operator === "xor") {
       const operands = [left, right];
-      while (this.#word(operator)) operands.push(this.read(strength + 1));
+      while (this.#word(operator)) operands.push(operand());
       return balanced(operator, operands);
     }
     return negation(negated ? 1 : 0, left.start, binary(operator, left, right));
@@ -99,6 +103,17 @@ class ExpressionParser {
     if ((operators[text]?.strength ?? strengths.comparison) >= weakest) return { negated, text };
     this.#offset = start;
     return undefined;
+  }
+
+  /** What is said of an operator that nothing stands behind. */
+  #expectOperand(operator: BinaryOperator): void {
+    this.#skipSpace();
+    if (this.#offset < this.#end && !/[),]/.test(this.#text.charAt(this.#offset))) return;
+    if (operator === "and" || operator === "or") {
+      this.#fail(`An '${operator.toUpperCase()}' term is missing.`);
+    }
+    if (/^[<>=!]|like/.test(operator)) this.#fail("A comparison term is missing.");
+    this.#fail(/^[+.-]$/.test(operator) ? "A term is missing." : "The factor is missing.");
   }
 
   #list(operand: Expression): Expression {
@@ -148,7 +163,7 @@ class ExpressionParser {
     }
     const word = this.#match(name);
     if (word === undefined) {
-      if (char === undefined || char === ")" || char === ",") this.#fail("The factor is missing.");
+      if (char === undefined) this.#fail("The factor is missing.");
       return this.#fail(`An unexpected character is reached at '${this.#left()}'.`);
     }
     return this.#named(word, start);

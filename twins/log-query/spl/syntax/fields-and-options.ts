@@ -24,7 +24,7 @@ export function readFieldAndOptions<Types extends OptionTypes>(
 ): { name: string; options: OptionValues<Types> } {
   const { names, options } = readFieldsAndOptions(reader, types);
   const [name, ...more] = names;
-  if (name === undefined) reader.fail("Missing a field.");
+  if (name === undefined) reader.fail("A field name is expected.");
   if (more.length > 0) reader.fail(`Invalid argument: '${more.join(" ")}'`);
   return { name, options };
 }

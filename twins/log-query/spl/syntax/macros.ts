@@ -55,7 +55,7 @@ function expanded(text: string, expansion: Expansion, depth: number): string {
 
 function afterComment(text: string, at: number): number {
   const close = text.indexOf(comment, at + comment.length);
-  if (close === -1) throw parserError("A comment is not closed: ``` is missing.", at);
+  if (close === -1) throw parserError("Missing comment closing tickmarks.", at);
   return close + comment.length;
 }
 
@@ -66,14 +66,14 @@ function invocation(
   depth: number,
 ): { after: number; replacement: string } {
   const close = closingBacktick(text, at);
-  if (close === -1) throw parserError("Mismatched '`'.", at);
+  if (close === -1) throw parserError("Missing a closing tick mark for macro expansion.", at);
   const call = text.slice(at + 1, close).trim();
   const { name, args } = parsed(call, at);
   const macro = expansion.find(name, args.length);
   if (macro === undefined) throw unknownMacro(name, args.length, at);
   if (depth >= maxDepth) {
     throw parserError(
-      `Reached the maximum recursion depth (${maxDepth}) while expanding the macro '${name}'.`,
+      `Reached maximum recursion depth (${maxDepth}) while expanding macros. Check for infinitely recursive macro definitions.`,
       at,
     );
   }
@@ -109,9 +109,12 @@ function closingBacktick(text: string, at: number): number {
 function parsed(call: string, at: number): { name: string; args: string[] } {
   const open = call.indexOf("(");
   const name = (open === -1 ? call : call.slice(0, open)).trim();
-  if (name === "") throw parserError("Found an empty macro invocation.", at);
+  if (call === "") throw parserError("You must provide a macro expression.", at);
+  if (name === "")
+    throw parserError(`The macro expression '${call}' is invalid. A macro name is required.`, at);
   if (open === -1) return { name, args: [] };
-  if (!call.endsWith(")")) throw parserError(`The macro '${name}' has no closing parenthesis.`, at);
+  if (!call.endsWith(")"))
+    throw parserError(`The macro expression '${call}' is invalid. Expected closing ')'.`, at);
   const inner = call.slice(open + 1, -1);
   return { name, args: inner.trim() === "" ? [] : splitArguments(inner) };
 }

@@ -6,8 +6,8 @@ export const text: OptionType<string> = { expected: "string", read: (value) => v
 export const boolean: OptionType<boolean> = {
   expected: "boolean",
   read(value) {
-    if (/^(?:t|true|1|y|yes)$/i.test(value)) return true;
-    if (/^(?:f|false|0|n|no)$/i.test(value)) return false;
+    if (/^(?:t|true|1|yes)$/i.test(value)) return true;
+    if (/^(?:f|false|0|no)$/i.test(value)) return false;
     return undefined;
   },
 };

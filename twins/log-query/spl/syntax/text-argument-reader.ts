@@ -21,6 +21,10 @@ const word = /(?:[^\s"(),=[\]<>!\\]+|\\.|!(?!=))+|\\/sy;
 const quotedName = /'[^'"]*'/y;
 /** Symbols that a bare value can be: `delim=,`. */
 const symbolValues: readonly string[] = [","];
+/** Commands that say of an argument that it is invalid; all others say `Invalid argument: '…'`. */
+const namesArguments: ReadonlySet<string> = new Set([
+  ...["stats", "eventstats", "streamstats", "chart", "timechart", "convert", "strcat"],
+]);
 
 export function createArgumentReader(source: ReaderSource): ArgumentReader {
   return new TextArgumentReader(source);
@@ -89,10 +93,14 @@ class TextArgumentReader implements ArgumentReader {
       const text = this.#optionValue(name);
       const value = type.read(text);
       if (value === undefined) {
-        this.fail(
+        const own = type.refusal?.(name, text);
+        if (own !== undefined) this.fail(own);
+        this.#refuseOption(
           `Invalid option value. Expecting a '${type.expected}' for option '${name}'. Instead got '${text}'.`,
         );
       }
+      if (Object.hasOwn(values, name) && !type.repeats)
+        this.#refuseOption(`Option '${name}' should not be specified more than once.`);
       Object.assign(values, { [name]: value });
     }
   }
@@ -174,7 +182,7 @@ class TextArgumentReader implements ArgumentReader {
     const token = this.peek();
     if (token.type !== "symbol" || token.text !== "(") return undefined;
     const close = closingParenthesis(this.#source.text, token.start, this.#end);
-    if (close === -1) this.fail("Unbalanced parentheses.");
+    if (close === -1) this.fail("Mismatched quotes and/or parenthesis.");
     this.#moveTo(close + 1);
     return this.#source.text.slice(token.start + 1, close).trim();
   }
@@ -195,12 +203,18 @@ class TextArgumentReader implements ArgumentReader {
     const readExpression = this.#readExpression;
     const left = this.rest();
     if (readExpression) this.#refuseExpression(`An unexpected character is reached at '${left}'.`, at);
-    this.fail(`Invalid argument: '${left}'`);
+    if (!namesArguments.has(this.command)) this.fail(`Invalid argument: '${left}'`);
+    this.fail(`The argument '${/^\S*/.exec(left)?.[0] ?? left}' is invalid.`);
   }
 
   fail(message: string): never {
     const { message: text, phase } = commandError(this.command, message);
     throw new SplError(text, phase, this.#offset);
+  }
+
+  /** Options are read ahead of their command. */
+  #refuseOption(message: string): never {
+    throw new SplError(`Error in 'SearchProcessor': ${message}`, "dispatch", this.#offset);
   }
 
   #refuseExpression(message: string, at: number): never {
@@ -245,7 +259,7 @@ class TextArgumentReader implements ArgumentReader {
     if (token.type === "word" && /^'.*'$/s.test(token.text)) return token.text.slice(1, -1);
     if (token.type === "word" && text[token.end] === "(" && token.end < this.#end) {
       const close = closingParenthesis(text, token.end, this.#end);
-      if (close === -1) this.fail("Unbalanced parentheses.");
+      if (close === -1) this.fail("Mismatched quotes and/or parenthesis.");
       this.#moveTo(close + 1);
       return text.slice(token.start, close + 1);
     }

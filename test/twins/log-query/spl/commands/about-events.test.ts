@@ -105,7 +105,9 @@ test("metadata: hosts, sources or source types with the times of their events", 
     { sourcetype: "error", totalCount: 1 },
   ]);
   expect((await bench.search("| metadata type=hosts index=nowhere")).rows).toEqual([]);
-  expect(await bench.refusal("| metadata index=main")).toContain("Must specify a type argument");
+  expect(await bench.refusal("| metadata index=main")).toContain(
+    "You must specify a 'type' argument to 'metadata', as in 'type=hosts'.",
+  );
 });
 
 test("typeahead: terms and values of fields that go on from what was begun", async () => {

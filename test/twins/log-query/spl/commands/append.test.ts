@@ -38,13 +38,28 @@ test("rule 65: makeresults takes rows as JSON", async () => {
     `| makeresults format=json data="[{\\"a\\":1,\\"b\\":[\\"x\\",\\"y\\"]},{\\"a\\":2.5,\\"c\\":{\\"d\\":true}}]"`,
   );
   expect(found).toEqual([
-    { _raw: `{"a":1,"b":["x","y"]}`, _time: nowSeconds, a: 1, b: ["x", "y"] },
+    { _raw: `{"a":1,"b":["x","y"]}`, _time: nowSeconds, a: 1, b: `["x","y"]` },
     { _raw: `{"a":2.5,"c":{"d":true}}`, _time: nowSeconds, a: 2.5, c: `{"d":true}` },
   ]);
-  expect(await bench.refusal(`| makeresults format=json data="[1]"`)).toContain(
-    "Error in 'makeresults' command:",
+  expect((await bench.search(`| makeresults format=json data="none"`)).rows).toEqual([]);
+  expect(await bench.refusal(`| makeresults format=json data="[1]"`)).toBe(
+    "Incorrectly-formatted JSON data detected. The data entry '1' is not permitted in the 'data' option. Only comma-separated JSON objects are permitted.",
   );
-  expect(await bench.refusal("| makeresults format=json")).toContain("Error in 'makeresults' command:");
+  expect(await bench.refusal(`| makeresults format=json data="{}"`)).toBe(
+    "Incorrectly-formatted JSON data detected. Make sure your JSON-formatted data starts with '[' and ends with ']' and consists of JSON objects.",
+  );
+  const words = "Error in 'MakeResultsProcessor':";
+  expect(await bench.refusal("| makeresults format=json")).toContain(
+    `${words} You must specify both 'format' and 'data'`,
+  );
+  expect(await bench.refusal(`| makeresults format=csv data="a" count=2`)).toContain(
+    `${words} When 'makeresults' generates events from inline data, it does not allow`,
+  );
+  expect(await bench.refusal(`| makeresults format=xml data="a"`)).toBe(
+    `${words} An invalid 'format' was specified: xml. Valid 'format' options are 'csv' and 'json'.`,
+  );
+  // What it does not know it takes.
+  expect((await bench.search("| makeresults nosuch=1 count=2")).rows).toHaveLength(1);
   expect(await bench.refusal("| makeresults | makeresults")).toContain("must be the first command");
 });
 
@@ -92,7 +107,7 @@ test("a subsearch whose time is over is finalized, and says so", async () => {
     );
     expect(found.rows).toEqual([{ count: 1 }]);
     expect(found.messages).toEqual([
-      "[subsearch]: Search auto-finalized after time limit (0.000001 seconds) reached.",
+      "[subsearch]: The search auto-finalized after it reached its time limit: 0.000001 seconds.",
     ]);
   }
   await hurried.close();

@@ -31,6 +31,15 @@ test("rule 56: table keeps only what it names, in that order; a field that no ro
   expect(await columns([event], "table a b a")).toEqual(["a", "b"]);
 });
 
+test("rule 56: a table of fields that are not there has no rows, and says so", async () => {
+  for (const text of ["table nowhere", "table z*"]) {
+    const found = await bench.searchRows([event], text);
+    expect([found.rows, found.messages]).toEqual([[], ["No matching fields exist."]]);
+  }
+  // A field that a command has declared is there, without a value too.
+  expect(await rows([{ g: "x" }], "convert num(g) AS n | table n")).toEqual([{}]);
+});
+
 test("rule 70: a wildcard leaves internal fields out unless it begins with _", async () => {
   expect(await columns([event], "table *")).toEqual(["b", "a", "ab_count"]);
   expect(await columns([event], "table a* _t*")).toEqual(["a", "ab_count", "_time"]);

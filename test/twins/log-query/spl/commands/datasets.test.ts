@@ -135,10 +135,10 @@ test("loadjob gives the results or the events of a job, or of one of a saved sea
   expect(await rows('| loadjob savedsearch="admin:search:x" artifact_offset=2 events=t')).toEqual([
     { found: "events", offset: 2 },
   ]);
-  expect(await bench.refusal("| loadjob 9.9")).toBe(
-    "Error in 'loadjob' command: Cannot find artifacts for search_id '9.9'.",
+  expect(await bench.refusal("| loadjob 9.9")).toBe("Error in 'loadjob' command: Cannot find job_id '9.9'.");
+  expect(await bench.refusal("| loadjob savedsearch=x")).toContain(
+    "The savedsearch argument format is invalid. Expecting",
   );
-  expect(await bench.refusal("| loadjob savedsearch=x")).toContain("Invalid savedsearch identifier");
 });
 
 test("rest gives the entries of a collection, with arguments of the request", async () => {

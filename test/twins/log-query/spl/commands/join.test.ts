@@ -125,7 +125,7 @@ test("join compares a number with a text that looks the same", async () => {
 
 test("join without a subsearch, or with an option it has not, is refused", async () => {
   expect(await bench.refusal("search a | join item")).toBe(
-    "Error in 'join' command: A subsearch must be specified.",
+    "Error in 'join' command: Usage: join (<join-options>)* <join-constraint> <dataset>.",
   );
   expect(await bench.refusal(`search a | join kind=inner item ${prices}`)).toContain("Invalid option 'kind'");
   expect(await bench.refusal(`search a | join type=cross item ${prices}`)).toContain("Invalid option value");

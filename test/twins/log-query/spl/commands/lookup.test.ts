@@ -169,14 +169,14 @@ test("a table with times gives the last row that held when the event happened", 
 });
 
 test("a table or a field that is not there is refused in splunkd's words", async () => {
-  await expect(lookedUp([{ a: 1 }], "lookup nobody a")).rejects.toThrow(
-    "Error in 'lookup' command: The lookup table 'nobody' does not exist or is not available.",
+  await expect(lookedUp([{ a: 1 }], "lookup nobody a AS b OUTPUT c")).rejects.toThrow(
+    "Error in 'lookup' command: Could not construct lookup 'nobody, a, AS, b, OUTPUT, c'. See search.log for more details.",
   );
   await expect(lookedUp([{ a: 1 }], "lookup people a")).rejects.toThrow(
-    "Could not find all of the specified lookup fields in the lookup table.",
+    "Error in 'lookup' command: Cannot find the source field 'a' in the lookup table 'people'.",
   );
   await expect(lookedUp([{ a: 1 }], "lookup people user OUTPUT a")).rejects.toThrow(
-    "Could not find all of the specified destination fields in the lookup table.",
+    "Cannot find the destination field 'a' in the lookup table 'people'.",
   );
   await expect(lookedUp([{ a: 1 }], "lookup people")).rejects.toThrow(
     "Must specify one or more lookup fields.",

@@ -47,6 +47,17 @@ test("rule 62: mvexpand makes a row of each value, copies the other fields, and 
   expect(await rows([{ n: 1, a: "x" }, { n: 2 }], "mvexpand a")).toEqual([{ n: 1, a: "x" }]);
 });
 
+test("rule 62: mvexpand of a field that no row has leaves the rows as they are, and says so", async () => {
+  const found = await bench.searchRows([{ n: 1 }, { n: 2 }], "mvexpand nowhere");
+  expect([found.rows, found.messages]).toEqual([
+    [{ n: 1 }, { n: 2 }],
+    ["Field 'nowhere' does not exist in the data."],
+  ]);
+  expect(await bench.refusal("| makeresults | mvexpand")).toBe(
+    "Error in 'mvexpand' command: A field name is expected.",
+  );
+});
+
 test("mvexpand of two fields gives each pair", async () => {
   const found = await rows([{ a: [1, 2], b: ["x", "y"] }], "mvexpand a | mvexpand b");
   expect(found.map(({ a, b }) => `${a}${b}`)).toEqual(["1x", "1y", "2x", "2y"]);

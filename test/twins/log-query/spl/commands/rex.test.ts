@@ -94,11 +94,29 @@ test("what cannot be done is said in splunkd's words", async () => {
   expect(await fails(`rex max_match=x "(?<a>b)"`)).toContain("max_match");
 });
 
+test.each([
+  ["(?P<bad>[", "missing terminating ] for character class"],
+  ["a**", "quantifier does not follow a repeatable item"],
+  ["*a", "quantifier does not follow a repeatable item"],
+  ["(?P<1bad>x)", "subpattern name must start with a non-digit"],
+  ["(?<", "subpattern name expected"],
+  ["a{3,1}", "numbers out of order in {} quantifier"],
+  ["[z-a]", "range out of order in character class"],
+  ["(?P<x>a)(?P<x>b)", "two named subpatterns have the same name (PCRE2_DUPNAMES not set)"],
+  ["a)", "unmatched closing parenthesis"],
+])("rule 59: %s is no regular expression, in PCRE2's words", async (pattern, clause) => {
+  expect(await fails(`rex "${pattern}"`)).toBe(
+    `Error in 'rex' command: Encountered the following error while compiling the regex '${pattern}': Regex: ${clause}.`,
+  );
+});
+
 test("rule 59: regex keeps what matches, or with != what does not", async () => {
   const input = [{ x: "10.1.2.3" }, { x: "110.1.2.3" }, { y: "z" }];
   expect(await rows(input, `regex x="(?<!\\d)10\\.\\d+"`)).toEqual([{ x: "10.1.2.3" }]);
   expect(await rows(input, `regex x!="^10"`)).toEqual([{ x: "110.1.2.3" }, { y: "z" }]);
   expect(await rows([{ _raw: "abc" }, { _raw: "xyz" }], `regex "^a|c$"`)).toEqual([{ _raw: "abc" }]);
   expect(await rows([{ x: ["a", "b"] }], `regex x="^b$"`)).toEqual([{ x: ["a", "b"] }]);
-  expect(await fails(`regex x="("`)).toContain("Error in 'regex' command");
+  expect(await fails(`regex x="("`)).toBe(
+    "Error in 'SearchOperator:regex': The regex '(' is invalid. Regex: missing closing parenthesis.",
+  );
 });

@@ -91,7 +91,7 @@ describe("spath", () => {
 
   test("output without a path is refused", async () => {
     expect(await bench.refusal("spath output=x")).toBe(
-      "Error in 'spath' command: You have set output, but not path.",
+      "Error in 'spath' command: You have not specified a path. Try using \"path=mypath\" as an argument to spath.",
     );
     expect(await bench.refusal("spath a b")).toBe("Error in 'spath' command: Invalid argument: 'b'");
   });

@@ -115,7 +115,7 @@ describe("tstats", () => {
       await rows(
         "| tstats prestats=t median(bytes) where host=a | tstats prestats=t append=t dc(path) where host=b | stats median(bytes) dc(path)",
       ),
-    ).toEqual([{ "median(bytes)": 20, "dc(path)": 1 }]);
+    ).toEqual([{ "median(bytes)": 15, "dc(path)": 1 }]);
     expect(await bench.refusal("| tstats count | tstats append=t count")).toContain(
       "append=true is valid with prestats=true only.",
     );

@@ -87,9 +87,18 @@ describe("bin", () => {
     ]);
   });
 
+  test("rule 51: edges have the places of the span, and whole numbers are not parted", async () => {
+    expect(await binned([1, 2], "v span=0.5")).toEqual(["1.0-1.5", "2.0-2.5"]);
+    expect(await binned([1, 2, 3, 4], "v")).toEqual(["1-2", "2-3", "3-4", "4-5"]);
+    expect(await binned([1, 2, 3, 4], "v bins=2")).toEqual(["0-10", "0-10", "0-10", "0-10"]);
+    expect(await bench.refusal("| makeresults | bin")).toBe(
+      "Error in 'bin' command: You must specify a field to discretize.",
+    );
+  });
+
   test("a span that is none is refused", async () => {
     expect(await bench.refusal("| bin _time span=5parsecs")).toBe(
-      "Error in 'bin' command: Invalid option value. Expecting a 'time span or number' for option 'span'. Instead got '5parsecs'.",
+      "Error in 'bin' command: The value for option span (5parsecs) is invalid.",
     );
   });
 });

@@ -38,9 +38,9 @@ describe("chart", () => {
       { size: "100-150", a: 0, b: 1 },
     ]);
     expect(await run("eval size=size/1000 | chart max(size) over size span=0.05")).toEqual([
-      { size: "0-0.05", "max(size)": 0.025 },
-      { size: "0.05-0.1" },
-      { size: "0.1-0.15", "max(size)": 0.105 },
+      { size: "0.00-0.05", "max(size)": 0.025 },
+      { size: "0.05-0.10" },
+      { size: "0.10-0.15", "max(size)": 0.105 },
     ]);
     expect((await run("chart count over _time span=1m")).map(({ count }) => count)).toEqual([1, 1, 0, 0, 1]);
     expect(await run("chart cont=f count over _time span=1m")).toHaveLength(3);

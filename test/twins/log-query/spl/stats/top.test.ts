@@ -17,21 +17,25 @@ describe("top and rare", () => {
   afterAll(() => bench.close());
   const run = async (text: string) => (await bench.searchRows(rows, text)).rows;
 
-  test("rule 50: top gives the ten most frequent values with their count and percent of all rows that have the field", async () => {
+  test("rule 50: top gives the ten most frequent values with their count, percent of all rows that have the field in six places, and how many those are", async () => {
     expect(await run("top url")).toEqual([
-      { url: "/a", count: 6, percent: 50 },
-      { url: "/b", count: 3, percent: 25 },
-      { url: "/c", count: 2, percent: 16.666667 },
-      { url: "/d", count: 1, percent: 8.333333 },
+      { url: "/a", count: 6, percent: "50.000000", _tc: 12 },
+      { url: "/b", count: 3, percent: "25.000000", _tc: 12 },
+      { url: "/c", count: 2, percent: "16.666667", _tc: 12 },
+      { url: "/d", count: 1, percent: "8.333333", _tc: 12 },
     ]);
-    expect(await run("top 1 url")).toEqual([{ url: "/a", count: 6, percent: 50 }]);
+    expect(await run("top 1 url")).toEqual([{ url: "/a", count: 6, percent: "50.000000", _tc: 12 }]);
     expect(await run("top limit=1 url useother=t otherstr=rest")).toEqual([
-      { url: "/a", count: 6, percent: 50 },
-      { url: "rest", count: 6, percent: 50 },
+      { url: "/a", count: 6, percent: "50.000000", _tc: 12 },
+      { url: "rest", count: 6, percent: "50.000000", _tc: 12 },
     ]);
-    expect(await run("top url showperc=f countfield=hits limit=1")).toEqual([{ url: "/a", hits: 6 }]);
+    expect(await run("top url showperc=f countfield=hits limit=1")).toEqual([
+      { url: "/a", hits: 6, _tc: 12 },
+    ]);
     expect(await run("top url by gone limit=1")).toEqual([]);
-    expect(await run("top limit=1 showcount=f percentfield=share url")).toEqual([{ url: "/a", share: 50 }]);
+    expect(await run("top limit=1 showcount=f percentfield=share url")).toEqual([
+      { url: "/a", share: "50.000000", _tc: 12 },
+    ]);
     const many = Array.from({ length: 30 }, (_, n) => ({ n }));
     expect((await bench.searchRows(many, "top n")).rows).toHaveLength(10);
     expect((await bench.searchRows(many, "top limit=0 n")).rows).toHaveLength(30);
@@ -39,16 +43,16 @@ describe("top and rare", () => {
 
   test("rule 50: of several fields, combinations; by fields, for each of their values", async () => {
     expect(await run("top 2 code, host")).toEqual([
-      { code: 200, host: "x", count: 6, percent: 54.545455 },
-      { code: 200, host: "y", count: 3, percent: 27.272727 },
+      { code: 200, host: "x", count: 6, percent: "54.545455", _tc: 11 },
+      { code: 200, host: "y", count: 3, percent: "27.272727", _tc: 11 },
     ]);
     expect(await run("top limit=1 url by host useother=t")).toEqual([
-      { host: "x", url: "/a", count: 6, percent: 100 },
-      { host: "y", url: "/b", count: 3, percent: 60 },
-      { host: "y", url: "OTHER", count: 2, percent: 40 },
+      { host: "x", url: "/a", count: 6, percent: "100.000000", _tc: 6 },
+      { host: "y", url: "/b", count: 3, percent: "60.000000", _tc: 5 },
+      { host: "y", url: "OTHER", count: 2, percent: "40.000000", _tc: 5 },
     ]);
     const { fields } = await bench.searchRows(rows, "top url by host");
-    expect(fields).toEqual(["host", "url", "count", "percent"]);
+    expect(fields).toEqual(["host", "url", "count", "percent", "_tc"]);
   });
 
   test("rule 50: of values that are equally frequent, the last in the order of texts comes first", async () => {
@@ -56,7 +60,7 @@ describe("top and rare", () => {
     const places = ["Orlando", "Dallas", "Atlanta"];
     const each = places.flatMap((location) => users.map((user) => ({ location, user })));
     expect((await bench.searchRows(each, "top limit=1 location by user")).rows).toEqual(
-      users.map((user) => ({ user, location: "Orlando", count: 1, percent: 33.333333 })),
+      users.map((user) => ({ user, location: "Orlando", count: 1, percent: "33.333333", _tc: 3 })),
     );
     const numbers = [9, 10, 8].map((n) => ({ n }));
     expect((await bench.searchRows(numbers, "top n")).rows.map(({ n }) => n)).toEqual([9, 8, 10]);
@@ -65,8 +69,8 @@ describe("top and rare", () => {
 
   test("rule 50: rare gives the least frequent first", async () => {
     expect(await run("rare limit=2 url")).toEqual([
-      { url: "/d", count: 1, percent: 8.333333 },
-      { url: "/c", count: 2, percent: 16.666667 },
+      { url: "/d", count: 1, percent: "8.333333", _tc: 12 },
+      { url: "/c", count: 2, percent: "16.666667", _tc: 12 },
     ]);
     expect(await run("rare nowhere")).toEqual([]);
   });
@@ -74,8 +78,8 @@ describe("top and rare", () => {
   test("each value of a multi-value counts", async () => {
     const lists = [{ tags: ["x", "y"] }, { tags: ["x"] }];
     expect((await bench.searchRows(lists, "top tags")).rows).toEqual([
-      { tags: "x", count: 2, percent: 66.666667 },
-      { tags: "y", count: 1, percent: 33.333333 },
+      { tags: "x", count: 2, percent: "66.666667", _tc: 3 },
+      { tags: "y", count: 1, percent: "33.333333", _tc: 3 },
     ]);
   });
 });

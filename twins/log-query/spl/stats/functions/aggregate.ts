@@ -59,14 +59,16 @@ const numeric: readonly Entry[] = [
   {
     name: "median",
     syntax: "median(field)",
-    summary: "The number in the middle; the greater of two.",
-    compile: (values) => number(percentile(values, 50)),
+    summary:
+      "The number in the middle; of two the mean, where an exact half counts as the next whole number.",
+    compile: (values) => number(median(values)),
   },
   {
     name: "perc<n>",
     prefixes: ["p", "perc", "exactperc", "upperperc"],
     syntax: "perc<n>(field), p<n>(field), exactperc<n>(field), upperperc<n>(field)",
-    summary: "The number that n of 100 are less than, by nearest rank; always exact.",
+    summary:
+      "The number that n of 100 are less than, in proportion between the two that are nearest; always exact.",
     compile: (values, { parameter }) => number(percentile(values, parameter)),
   },
 ];
@@ -95,13 +97,13 @@ const others: readonly Entry[] = [
   {
     name: "min",
     syntax: "min(field)",
-    summary: "The least number, or the first text of values that are not all numbers.",
+    summary: "The least number, or the first text where no value is a number.",
     compile: (values) => extreme(values, "least"),
   },
   {
     name: "max",
     syntax: "max(field)",
-    summary: "The greatest number, or the last text of values that are not all numbers.",
+    summary: "The greatest number, or the last text where no value is a number.",
     compile: (values) => extreme(values, "greatest"),
   },
   {
@@ -123,13 +125,21 @@ function ofSample(values: Values, name: string): Sql {
   return sql`coalesce(${values.onNumbers(name)}, ${alone})`;
 }
 
-/**
- * Of n numbers in their order, the one at floor(n · percent / 100), from 0, or else the last. DuckDB takes the one at
- * ceil(n · q) − 1, which is the same for a q that is a little more.
- */
+/** Of n numbers in their order, from 0, the one at (n − 1) · percent / 100; between two, in proportion: as a t-digest gives it. */
 function percentile(values: Values, percent: number): Sql {
-  const quantile = Math.min(1, percent / 100 + 1e-12);
-  return values.onNumbers("quantile_disc", sql`CAST(${String(quantile)} AS DOUBLE)`);
+  return values.onNumbers("quantile_cont", sql`CAST(${String(percent / 100)} AS DOUBLE)`);
+}
+
+/** The mean of the two in the middle. splunkd shows no half between whole numbers: of 1 and 2 it gives 2. */
+function median(values: Values): Sql {
+  // DuckDB takes the number at ceil(n · q) − 1: a q that is a little more is that of the other one.
+  const at = (quantile: string) => values.onNumbers("quantile_disc", sql`CAST(${quantile} AS DOUBLE)`);
+  const mean = sql`((${at("0.5")} + ${at("0.500000000001")}) / 2)`;
+  return bound(
+    mean,
+    (middle) =>
+      sql`CASE WHEN ${middle} - floor(${middle}) = 0.5 AND ${at("0.5")} <> ${middle} THEN ceil(${middle}) ELSE ${middle} END`,
+  );
 }
 
 function extreme(values: Values, end: "least" | "greatest") {
@@ -138,7 +148,8 @@ function extreme(values: Values, end: "least" | "greatest") {
   return {
     type: "text" as const,
     multi: false,
-    sql: sql`CASE WHEN ${values.others} = 0 THEN ${values.extreme(end)} ELSE ${text} END`,
+    // Where there is a number, texts take no part.
+    sql: sql`coalesce(${values.extreme(end)}, ${text})`,
   };
 }
 
