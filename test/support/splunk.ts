@@ -2,6 +2,7 @@
 import splunkjs from "splunk-sdk";
 import engine from "../../twins/engine/index.ts";
 import splunk from "../../twins/log-query/index.ts";
+import type { OpenDatasetLibrary } from "../../twins/sandbox/datasets/dataset.ts";
 import type { RunningTwins } from "../../twins/sandbox/start.ts";
 import { type Answer, request } from "./http.ts";
 import { addressesOf, startEnvironment } from "./twins.ts";
@@ -34,9 +35,16 @@ interface ListedJob {
 
 export type Parameters = Readonly<Record<string, string | number | readonly string[]>>;
 
-export async function startSplunk(config: Record<string, unknown> = {}): Promise<SplunkSandbox> {
-  const service = `version: 1\nservices:\n  - name: splunk\n    port: 0\n    config: ${JSON.stringify(config)}\n`;
-  const twins = await startEnvironment(service, { twins: [engine, splunk] });
+/** @param dataset a store's file that is ready, whose events it begins with */
+export async function startSplunk(
+  config: Record<string, unknown> = {},
+  dataset?: string,
+): Promise<SplunkSandbox> {
+  const service = { name: "splunk", port: 0, config, ...(dataset === undefined ? {} : { dataset }) };
+  const takesDataset = dataset === undefined ? splunk.takesDataset : ready(dataset);
+  const twins = await startEnvironment(JSON.stringify({ version: 1, services: [service] }), {
+    twins: [engine, { ...splunk, ...(takesDataset && { takesDataset }) }],
+  });
   const { control_url, port_url: url } = addressesOf(twins, "splunk");
   if (url === undefined) throw new Error("the twin has no port of its own");
   const { hostname, port } = new URL(url);
@@ -87,6 +95,21 @@ export async function startSplunk(config: Record<string, unknown> = {}): Promise
     },
     stop: () => twins.stop(),
   };
+}
+
+/** Takes whatever it is given for the store of this file. */
+function ready(file: string): OpenDatasetLibrary {
+  const facts = {
+    file_name: null,
+    format: "ndjson",
+    sha256: "",
+    bytes: 0,
+    created_at: "2026-01-01T00:00:00.000Z",
+  };
+  const description = { ...facts, rows: 0, columns: [], time_field: null, time_range: null, sample: [] };
+  const dataset = { file, description, release: async () => {} };
+  const take = async () => dataset;
+  return async () => ({ fromFile: take, fromStream: take, close: async () => {} });
 }
 
 function formOf(parameters: Parameters): string {

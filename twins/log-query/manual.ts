@@ -72,6 +72,10 @@ export const logQueryManual: TwinManual = {
       text: "An export whose search takes longer than a second sends previews first, each the search over more of its newest events; preview=0 keeps them out, and the row limits/search of conf_stanzas says how often they may come.",
     },
     {
+      id: "splunk.exports",
+      text: "An export sends all rows, unless max_count, count or offset say otherwise, as its client takes them: a slow client holds the search, and a reset ends it unfinished.",
+    },
+    {
       id: "splunk.inactivity",
       text: "auto_cancel and auto_pause count the sandbox's clock; what counts as a question is one about that very job.",
     },

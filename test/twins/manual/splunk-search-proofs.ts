@@ -153,6 +153,25 @@ export const splunkSearchProofs: Proofs = {
     ]);
     expect((await without(0)).counts).toEqual([[false, "1001"]]);
   },
+  async "splunk.exports"({ url, control }) {
+    const exported = (parameters: Record<string, string> = {}) => {
+      const search = '| makeresults count=60000 | streamstats count AS n | eval text=printf("%1000d", n)';
+      return fetch(`${url}${JOBS}/export`, {
+        method: "POST",
+        headers: { authorization: "Bearer splunk-twin-token" },
+        body: new URLSearchParams({ search: `${search} | table n text`, output_mode: "csv", ...parameters }),
+      });
+    };
+    const lines = async (answer: Promise<Response>) => (await (await answer).text()).trimEnd().split("\n");
+    expect(await lines(exported())).toHaveLength(1 + 60_000);
+    expect(await lines(exported({ max_count: "55000", offset: "54998" }))).toHaveLength(1 + 2);
+    expect(await lines(exported({ count: "3" }))).toHaveLength(1 + 3);
+    const slow = await exported({ id: "slow" });
+    const listed = (await asAdmin("GET", `${url}${JOBS}?count=0`)).body.entry;
+    expect(listed).toMatchObject([{ content: { sid: "slow", dispatchState: "RUNNING" } }]);
+    await control("POST", "/reset", {});
+    await expect(slow.text()).rejects.toThrow();
+  },
   async "splunk.inactivity"({ url, control }) {
     const start = Date.parse((await control("GET", "/clock")).body.now);
     const after = (seconds: number) =>

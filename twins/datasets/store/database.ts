@@ -6,8 +6,9 @@ import { rm } from "node:fs/promises";
 import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import { raw, type Sql } from "../sql.ts";
 import { read } from "./duckdb.ts";
+import { HeldTable, heldTable } from "./held-rows.ts";
 import { KeptTables } from "./kept-tables.ts";
-import { QueryInterrupted, type QueryOptions, type QueryResult } from "./log-store.ts";
+import { type HeldRows, QueryInterrupted, type QueryOptions, type QueryResult } from "./log-store.ts";
 import { programFunction } from "./program-functions.ts";
 import { type QueryGate, queryGate } from "./query-gate.ts";
 import { Reader } from "./reader.ts";
@@ -74,6 +75,9 @@ export class Database {
   /** Of the data: another one when a write begins, and when it has ended. */
   #version = 0;
   readonly #kept = new KeptTables(() => this.#instance.connect());
+  readonly #held = new Set<HeldTable>();
+  /** How many were held. */
+  #holds = 0;
 
   constructor(owner: object, gate: QueryGate, instance: DuckDBInstance, ownFile: string | undefined) {
     this.#owner = owner;
@@ -114,10 +118,23 @@ export class Database {
    * @throws QueryInterrupted, QueueFull, and what `before` throws
    */
   query(statement: Sql, options?: QueryOptions, before?: () => Promise<void>): Promise<QueryResult> {
-    const { kept } = statement;
-    const work = (reader: Reader) => reader.read(statement, this.#version);
-    if (kept.length === 0) return this.#run(work, options, before);
-    return this.#run((reader) => this.#kept.reading(kept, () => work(reader)), options, before);
+    return this.#runOver(statement, (reader) => reader.read(statement, this.#version), options, before);
+  }
+
+  /** Keeps the rows of one statement that reads until they are dropped: the database does not close before. Else as `query`. */
+  async hold(statement: Sql, options?: QueryOptions, before?: () => Promise<void>): Promise<HeldRows> {
+    const table = `held_${this.#holds++}`;
+    const work = (reader: Reader) => reader.hold(heldTable(table), statement);
+    const count = await this.#runOver(statement, work, options, before);
+    const held = new HeldTable({
+      table,
+      count,
+      query: this.query.bind(this),
+      drop: (name) => this.#tracked(this.#drop(name)),
+    });
+    this.#held.add(held);
+    void this.#tracked(held.over.then(() => this.#held.delete(held)));
+    return held;
   }
 
   /** One turn in the gate. */
@@ -137,9 +154,15 @@ export class Database {
     });
   }
 
-  /** Ends every query that runs or waits. */
-  cancelQueries(): void {
+  /** Ends every query that runs or waits, and lets go of what is held. */
+  cancelAll(): void {
     for (const cancel of [...this.#cancels]) cancel();
+    this.endHeld();
+  }
+
+  /** Lets go of what is held, whoever reads it. */
+  endHeld(): void {
+    for (const held of [...this.#held]) held.end();
   }
 
   /** Waits for what runs, closes, and removes the file if it is its own. */
@@ -149,6 +172,26 @@ export class Database {
     await this.#kept.close();
     this.#instance.closeSync();
     if (this.#ownFile !== undefined) await removeDatabase(this.#ownFile);
+  }
+
+  /** Runs a statement while the rows that it reads are there. */
+  #runOver<Result>(
+    { kept }: Sql,
+    work: (reader: Reader) => Promise<Result>,
+    options?: QueryOptions,
+    before?: () => Promise<void>,
+  ): Promise<Result> {
+    if (kept.length === 0) return this.#run(work, options, before);
+    return this.#run((reader) => this.#kept.reading(kept, () => work(reader)), options, before);
+  }
+
+  async #drop(table: string): Promise<void> {
+    const connection = await this.#instance.connect();
+    try {
+      await connection.run(`DROP TABLE ${heldTable(table)}`);
+    } finally {
+      connection.closeSync();
+    }
   }
 
   async #run<Result>(

@@ -19,6 +19,7 @@ import type {
   DocumentPlace,
   DocumentWrite,
   Fitting,
+  HeldRows,
   LogStore,
   LogWriter,
   QueryOptions,
@@ -133,6 +134,10 @@ class DuckDbLogStore implements LogStore {
     return this.#file.query(statement, options);
   }
 
+  hold(statement: Sql, options?: QueryOptions): Promise<HeldRows> {
+    return this.#file.hold(statement, options);
+  }
+
   async byId(
     index: string | undefined,
     ids: readonly string[],
@@ -213,7 +218,7 @@ class DuckDbLogStore implements LogStore {
     return this.#turns.take(async () => {
       const file = this.#opened;
       this.#opened = undefined;
-      for (const left of [file, this.#leaving]) left?.database.cancelQueries();
+      for (const left of [file, this.#leaving]) left?.database.cancelAll();
       await file?.close();
       await this.#closing;
       if (this.#madeFolder !== undefined) await rm(this.#madeFolder, { recursive: true, force: true });
@@ -265,6 +270,8 @@ class DuckDbLogStore implements LogStore {
 
   /** Has other content from here on. */
   async #replace(file: StoreFile): Promise<void> {
+    // Who reads slowly keeps nobody from beginning anew.
+    for (const left of [this.#opened, this.#leaving]) left?.database.endHeld();
     await this.#closing;
     this.#changeTo(file);
     this.#changes.forget();

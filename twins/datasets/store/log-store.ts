@@ -52,6 +52,19 @@ export interface QueryResult {
   rows: ResultValue[][];
 }
 
+/** Rows that a statement has found, and that are kept in their order until they are dropped; see `held-rows.ts`. */
+export interface HeldRows {
+  readonly count: number;
+  /** Their table, for `query`: its columns are those of the statement, and `rowid` is a row's number from 0. */
+  readonly from: Sql;
+  /**
+   * Runs one statement that reads them, and events beside them: of the content that the store had when the rows were found.
+   * @throws QueryInterrupted, also when that content is no more; QueueFull, or DuckDB's error
+   */
+  query(statement: Sql, options?: QueryOptions): Promise<QueryResult>;
+  drop(): Promise<void>;
+}
+
 /** The query was ended before it had an answer. */
 export class QueryInterrupted extends Error {
   readonly reason: "deadline" | "cancelled";
@@ -239,6 +252,8 @@ export interface LogReader {
   indexes(): Promise<ReadonlySet<string>>;
   /** Runs one statement that reads. @throws QueryInterrupted, QueueFull, or DuckDB's error. */
   query(statement: Sql, options?: QueryOptions): Promise<QueryResult>;
+  /** Keeps the rows of one statement that reads, which may be very many. Whoever asked drops them. @throws as `query` */
+  hold(statement: Sql, options?: QueryOptions): Promise<HeldRows>;
   /** The documents of these ids, in the order of writing. @param index `undefined`: whatever their index. */
   byId(index: string | undefined, ids: readonly string[], options?: QueryOptions): Promise<StoredDocument[]>;
 }
@@ -261,7 +276,8 @@ export interface LogStore extends LogWriter {
   /** Does several things while nobody else writes. What it threw is thrown; what it wrote before stays. */
   exclusively<Result>(work: (writer: LogWriter) => Promise<Result>): Promise<Result>;
   /**
-   * Puts the baseline back, or begins with another. Queries that are running end on what they began with.
+   * Puts the baseline back, or begins with another. Queries that are running end on what they began with; rows that are held can no
+   * longer be read.
    * @param baseline `file` as `openLogStore` takes it.
    */
   reset(baseline?: { file: string | undefined }): Promise<void>;

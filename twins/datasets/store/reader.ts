@@ -57,6 +57,24 @@ export class Reader {
     return result;
   }
 
+  /**
+   * Keeps the rows of one statement that only reads in a table, in their order. Else as `read`.
+   * @param table a name of this program's own @returns how many they are
+   */
+  async hold(table: string, { text, values }: Sql): Promise<number> {
+    await this.#connection.run("BEGIN TRANSACTION");
+    // In parentheses stands nothing but what reads.
+    const prepared = await this.#connection.prepare(`CREATE TABLE ${table} AS (${text})`);
+    try {
+      prepared.bind([...values], values.map(typeOf));
+      const [[count] = []] = await rowsOf(await prepared.run());
+      await this.#connection.run("COMMIT");
+      return Number(count);
+    } finally {
+      prepared.destroySync();
+    }
+  }
+
   async #run(prepared: DuckDBPreparedStatement, { text, values }: Written): Promise<QueryResult> {
     let kept = false;
     try {

@@ -4,7 +4,7 @@ import type { TextIndex } from "../fields.ts";
 import type { Sql } from "../sql.ts";
 import { Database, type DatabaseOptions } from "./database.ts";
 import { createTables, isNamed, nameIndex, readCatalog, type StoreCatalog } from "./layout.ts";
-import type { QueryOptions, QueryResult } from "./log-store.ts";
+import type { HeldRows, QueryOptions, QueryResult } from "./log-store.ts";
 import type { PlannedDocument, WritePlan } from "./plan-write.ts";
 import { type FieldChanges, RowWriter } from "./row-writer.ts";
 import { Turns } from "./turns.ts";
@@ -105,6 +105,12 @@ export class StoreFile {
   query(statement: Sql, options?: QueryOptions): Promise<QueryResult> {
     if (this.#buffer.isEmpty) return this.database.query(statement, options);
     return this.database.query(statement, options, () => this.#buffer.flush());
+  }
+
+  /** Keeps the rows of one statement that reads, and sees all that was written before. @throws QueryInterrupted, QueueFull */
+  hold(statement: Sql, options?: QueryOptions): Promise<HeldRows> {
+    if (this.#buffer.isEmpty) return this.database.hold(statement, options);
+    return this.database.hold(statement, options, () => this.#buffer.flush());
   }
 
   /** Waits until all that was written is in the database. */

@@ -1,7 +1,7 @@
 /** Reading from a store, with options that hold for every statement. */
 import type { FieldCatalog } from "../fields.ts";
 import type { Sql } from "../sql.ts";
-import type { LogReader, QueryOptions, QueryResult, StoredDocument } from "./log-store.ts";
+import type { HeldRows, LogReader, QueryOptions, QueryResult, StoredDocument } from "./log-store.ts";
 
 export class StoreReader implements LogReader {
   readonly #store: LogReader;
@@ -35,6 +35,10 @@ export class StoreReader implements LogReader {
 
   query(statement: Sql, options?: QueryOptions): Promise<QueryResult> {
     return this.#store.query(statement, { ...this.#usual(), ...options });
+  }
+
+  hold(statement: Sql, options?: QueryOptions): Promise<HeldRows> {
+    return this.#store.hold(statement, { ...this.#usual(), ...options });
   }
 
   byId(index: string | undefined, ids: readonly string[], options?: QueryOptions): Promise<StoredDocument[]> {

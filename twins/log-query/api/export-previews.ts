@@ -3,6 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { stanza, wholeNumber } from "../conf/stanza.ts";
 import type { Job } from "../jobs/job.ts";
 import { canPreview, type Preview, previewOf } from "../jobs/preview.ts";
+import type { RowOutlet } from "../jobs/row-outlet.ts";
 import type { Call } from "./call.ts";
 import type { ResultArguments } from "./result-arguments.ts";
 
@@ -15,30 +16,30 @@ export function wantsPreviews(call: Call, job: Job, { mode }: ResultArguments): 
   return mode !== "csv" && mode !== "raw" && call.arguments.flag("preview", true) && canPreview(job.pipeline);
 }
 
-/** Resolves when the search is over, or has gone on for the shortest time between two previews. */
-export async function untilPreview(call: Call, job: Job): Promise<void> {
+/** Resolves when there are results, or the search has gone on for the shortest time between two previews. */
+export async function untilPreview(call: Call, outlet: RowOutlet): Promise<void> {
   const { min_preview_period } = stanza(call.twin.tables, "limits/search");
   const over = new AbortController();
   const period = pause(wholeNumber(min_preview_period, 1) * 1000, undefined, { signal: over.signal });
   try {
-    await Promise.race([job.done, period.catch(() => {})]);
+    await Promise.race([outlet.begun, period.catch(() => {})]);
   } finally {
     over.abort();
   }
 }
 
-/** One preview after the other, until the search is over or there is no more to show. */
-export async function* previews(call: Call, job: Job): AsyncGenerator<Preview> {
+/** One preview after the other, until there are results or no more to show. */
+export async function* previews(call: Call, job: Job, outlet: RowOutlet): AsyncGenerator<Preview> {
   let shown = 0;
   for (const mostEvents of growing) {
-    if (job.isOver) return;
+    if (outlet.hasBegun || job.isOver) return;
     const ended = new AbortController();
     const end = () => ended.abort();
-    void job.done.then(end);
+    void outlet.begun.then(end);
     call.request.signal.addEventListener("abort", end, { once: true });
     try {
       const preview = await previewOf(job, mostEvents, MOST_ROWS, ended.signal);
-      if (job.isOver) return;
+      if (outlet.hasBegun || job.isOver) return;
       // More events make a report another one; of events there are more or no others.
       if (!preview.isEvents || preview.rows.rows.length > shown) yield preview;
       shown = preview.rows.rows.length;
@@ -48,6 +49,6 @@ export async function* previews(call: Call, job: Job): AsyncGenerator<Preview> {
     } finally {
       call.request.signal.removeEventListener("abort", end);
     }
-    await untilPreview(call, job);
+    await untilPreview(call, outlet);
   }
 }

@@ -1,15 +1,16 @@
 /** A search whose results are sent as they are written: no job is left to be asked. */
 import { Readable } from "node:stream";
 import type { Job } from "../jobs/job.ts";
+import type { RowOutlet } from "../jobs/row-outlet.ts";
 import { bodyOf, inTurns } from "../output/pieces.ts";
 import type { ResultSet } from "../output/result-set.ts";
 import { writeCsv } from "../output/write-csv.ts";
 import { writeJsonLines, writeJsonRowLines } from "../output/write-json-lines.ts";
 import { writeRaw } from "../output/write-raw.ts";
 import { type RawMarkup, RESULTS_DECLARATION, resultsElement } from "../output/write-xml.ts";
-import { emptyRows } from "../spl/rows.ts";
 import type { Call } from "./call.ts";
 import { previews, untilPreview, wantsPreviews } from "./export-previews.ts";
+import { outletFor, resultSets } from "./export-rows.ts";
 import { readJobRequest } from "./job-arguments.ts";
 import { checkJobParameters } from "./job-parameters.ts";
 import { failedJob } from "./job-results.ts";
@@ -29,57 +30,77 @@ async function exported(call: Call) {
   const wanted = { ...given, search: undefined, count: call.arguments.integer("count", 0) };
   const markup = markupOf(wanted.segmentation);
   checkJobParameters(call);
-  const job = startJobNow(call, readJobRequest(call));
-  const leave = () => call.twin.jobs.remove(job.sid);
+  const outlet = outletFor(call, wanted);
+  const job = startJobNow(call, readJobRequest(call, { outlet }));
+  const leave = () => {
+    call.twin.jobs.remove(job.sid);
+    outlet.end();
+  };
   call.request.signal.addEventListener("abort", leave, { once: true });
+  const withPreviews = wantsPreviews(call, job, wanted);
   // What is wrong with a search shows at once, as a rule: it has a status of its own then.
-  await (wantsPreviews(call, job, wanted) ? untilPreview(call, job) : job.done);
+  await (withPreviews ? untilPreview(call, outlet) : outlet.begun);
   if (job.row?.state === "FAILED") {
     const failure = failedJob(job);
     leave();
     throw failure;
   }
   const writer = writerOf(wanted.mode, markup);
-  const body = wantsPreviews(call, job, wanted)
-    ? Readable.from(withPreviews(call, job, wanted, writer), { objectMode: false })
-    : bodyOf(whole(writer, await resultsOf(call, job, wanted)), LONGEST_WHOLE);
+  const results = resultSets(call, job, outlet, wanted);
+  const body = withPreviews
+    ? streamed(writer, allSets(call, job, outlet, wanted, results))
+    : await shortest(writer, results).catch((error: unknown) => {
+        leave();
+        throw error;
+      });
   if (typeof body === "string") leave();
   else body.once("close", leave);
   return { status: 200, headers: { "content-type": writer.contentType }, body };
 }
 
-/** Results of a search that is over, and that are no longer than this, go out at once. */
+/** Results that are no longer than this go out at once. */
 const LONGEST_WHOLE = 16 * 1024;
+
+/** A text when there is one set of a few rows. */
+async function shortest(writer: Writer, sets: AsyncGenerator<ResultSet>): Promise<string | Readable> {
+  const first = await sets.next();
+  if (!first.done && !first.value.goesOn) return bodyOf(whole(writer, first.value), LONGEST_WHOLE);
+  return streamed(writer, sets, first);
+}
 
 function* whole({ begin, write }: Writer, results: ResultSet): Generator<string> {
   if (begin !== "") yield begin;
   yield* write(results);
 }
 
-/** Previews, and behind them the results. */
-async function* withPreviews(
-  call: Call,
-  job: Job,
-  wanted: ResultArguments,
+function streamed(
   { begin, write }: Writer,
-): AsyncGenerator<string> {
-  if (begin !== "") yield begin;
-  for await (const preview of previews(call, job)) {
-    const page = await resultPage(
-      call,
-      job,
-      { ...preview, preview: true },
-      { ...wanted, offset: 0, count: 0 },
-    );
-    yield* inTurns(write({ ...page, messages: [] }));
+  sets: AsyncGenerator<ResultSet>,
+  first?: IteratorResult<ResultSet>,
+): Readable {
+  async function* pieces() {
+    if (begin !== "") yield begin;
+    for (let next = first ?? (await sets.next()); !next.done; next = await sets.next()) {
+      yield* inTurns(write(next.value));
+    }
   }
-  await job.done;
-  yield* inTurns(write(await resultsOf(call, job, wanted)));
+  return Readable.from(pieces(), { objectMode: false });
 }
 
-function resultsOf(call: Call, job: Job, wanted: ResultArguments): Promise<ResultSet> {
-  const found = { rows: job.rows ?? emptyRows, isEvents: job.isEvents, preview: false };
-  return resultPage(call, job, found, wanted);
+/** Previews, and behind them the results. */
+async function* allSets(
+  call: Call,
+  job: Job,
+  outlet: RowOutlet,
+  wanted: ResultArguments,
+  results: AsyncGenerator<ResultSet>,
+): AsyncGenerator<ResultSet> {
+  for await (const preview of previews(call, job, outlet)) {
+    const found = { ...preview, preview: true };
+    const page = await resultPage(call, job, found, { ...wanted, offset: 0, count: 0 });
+    yield { ...page, messages: [] };
+  }
+  yield* results;
 }
 
 interface Writer {

@@ -1,5 +1,6 @@
 /** What a search is started with. */
 import type { TimeRange } from "../spl/search-context.ts";
+import type { RowOutlet } from "./row-outlet.ts";
 
 export type ExecMode = "normal" | "blocking" | "oneshot";
 
@@ -17,6 +18,8 @@ export interface JobRequest {
   readonly nowMs: number | undefined;
   /** Rows of the result that are kept. */
   readonly maxCount: number;
+  /** Where all of the rows go instead, if they are not kept. */
+  readonly outlet?: RowOutlet;
   /** Seconds after which it is ended with what it has; 0: as long as it takes. */
   readonly maxTimeS: number;
   /** Seconds it is kept for when it is over. */

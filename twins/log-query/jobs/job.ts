@@ -229,6 +229,7 @@ export class Job implements JobSearch {
     } finally {
       free?.();
       this.#parts.over();
+      this.request.outlet?.end();
     }
   }
 
@@ -261,7 +262,8 @@ export class Job implements JobSearch {
   #finish(rows: Rows): void {
     this.#update({ state: "FINALIZING" });
     this.#rows = rows;
-    this.#over({ state: "DONE", result_count: rows.rows.length, finalized: this.#run.finalized });
+    const result_count = this.request.outlet?.given ?? rows.rows.length;
+    this.#over({ state: "DONE", result_count, finalized: this.#run.finalized });
   }
 
   #fail(error: unknown): void {

@@ -5,9 +5,11 @@ import { createSearchContext } from "../spl/create-context.ts";
 import type { Knowledge } from "../spl/knowledge.ts";
 import { limited } from "../spl/ordered-rows.ts";
 import { parseSearch } from "../spl/parse-search.ts";
+import type { Relation } from "../spl/relation.ts";
 import { emptyRows, type Rows } from "../spl/rows.ts";
 import type { EventAccess } from "../spl/search/event-access.ts";
 import { defaultLimits, type SearchContext } from "../spl/search-context.ts";
+import { partOf, slicesOf } from "../spl/sliced-rows.ts";
 import type { Pipeline } from "../spl/syntax/ast.ts";
 import { type CompiledSearch, compileSearch, eventCommands } from "./compile-search.ts";
 import { withAddresses } from "./event-address.ts";
@@ -16,6 +18,7 @@ import type { JobNotes } from "./job-notes.ts";
 import type { JobOptions } from "./job-options.ts";
 import type { JobRequest } from "./job-request.ts";
 import { narrowed } from "./narrowed.ts";
+import type { RowOutlet } from "./row-outlet.ts";
 import { withLevel } from "./search-level.ts";
 
 /** The longest that a search may take when it sets no limit of its own. */
@@ -123,7 +126,7 @@ export class SearchRun {
     const startedAt = performance.now();
     this.#startedAt = startedAt;
     const store = await this.#parts.store();
-    const context = this.#createContext(store, this.signal);
+    const context = this.#createContext(store, this.signal, this.#leftMs, this.#hasDone);
     this.#context = context;
     await watch.enter("RUNNING");
     const { notes, pipeline, request } = this.#search;
@@ -140,7 +143,10 @@ export class SearchRun {
       this.#prepared = pipeline.commands.length;
       this.#took("dispatch.evaluate", startedAt);
       const fetchedAt = performance.now();
-      const rows = await context.run(result, request.maxCount);
+      const { outlet } = request;
+      const rows = await (outlet
+        ? this.#send(result, outlet, store, step)
+        : context.run(result, request.maxCount));
       this.#took("dispatch.fetch", fetchedAt);
       await step();
       await this.#checkEvents(store);
@@ -159,13 +165,33 @@ export class SearchRun {
     }
   }
 
+  /** Gives all rows away, slice after slice, each when the one before has been taken. */
+  async #send(
+    result: Relation,
+    outlet: RowOutlet,
+    store: LogStore,
+    step: () => Promise<void>,
+  ): Promise<Rows> {
+    const now = () => this.#createContext(store, this.signal, this.#leftMs, this.#hasDone);
+    for await (const slice of slicesOf(outlet.shown(result), outlet.part, now)) {
+      await step();
+      await outlet.give(slice, this.signal);
+    }
+    return emptyRows;
+  }
+
   /** It was stopped, by its owner or by its time limit: it shows what can be found quickly. */
   async earlyRows(): Promise<Rows> {
     const result = this.#compiled?.result;
-    if (result?.kind !== "events") return emptyRows;
+    const { outlet } = this.#search.request;
+    if (result?.kind !== "events" || outlet?.hasBegun) return emptyRows;
     try {
       this.#context = await this.beside(AbortSignal.timeout(EARLY_MS), EARLY_MS);
-      return await this.#context.run(limited(result, EARLY_ROWS), EARLY_ROWS);
+      const shown = outlet?.shown(result) ?? result;
+      const rows = await this.#context.run(limited(shown, EARLY_ROWS), EARLY_ROWS);
+      if (outlet === undefined) return rows;
+      await outlet.give(partOf(rows, outlet.part));
+      return emptyRows;
     } catch (error) {
       const text = error instanceof Error ? error.message : String(error);
       this.#search.notes.note("dispatchRunner", text, "WARN");
@@ -209,10 +235,15 @@ export class SearchRun {
     notes.say({ type: "WARN", text });
   }
 
-  #createContext(store: LogStore, signal: AbortSignal, besideMs?: number): SearchContext {
+  /** @param progress is told how far its statements are */
+  #createContext(
+    store: LogStore,
+    signal: AbortSignal,
+    deadlineMs: number,
+    progress?: (share: number) => void,
+  ): SearchContext {
     const { knowledge, timeZone, access } = this.#parts;
     const { request, sid, createdMs, notes } = this.#search;
-    const limitMs = request.maxTimeS > 0 ? request.maxTimeS * 1000 : LONGEST_MS;
     return createSearchContext({
       store,
       knowledge,
@@ -225,10 +256,10 @@ export class SearchRun {
       app: request.app,
       ...(access === undefined ? {} : { access: access(request.owner) }),
       signal,
-      deadlineMs: besideMs ?? limitMs,
+      deadlineMs,
       parse: (text) => parseSearch(text, knowledge),
       warn: (message) => notes.say(message),
-      ...(besideMs === undefined ? { progress: this.#hasDone } : {}),
+      ...(progress === undefined ? {} : { progress }),
       ran: (statement) => notes.note("SearchOperator", statement),
     });
   }
@@ -239,6 +270,12 @@ export class SearchRun {
       if (eventCommands(this.#search.pipeline) === 0) this.#share = 0;
     }
     this.#commands++;
+  }
+
+  /** How long what is run now may take. */
+  get #leftMs(): number {
+    const { maxTimeS } = this.#search.request;
+    return maxTimeS > 0 ? (maxTimeS - this.elapsedS) * 1000 : LONGEST_MS;
   }
 
   readonly #hasDone = (share: number) => {

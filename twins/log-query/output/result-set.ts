@@ -32,6 +32,10 @@ export interface ResultSet {
   readonly columns: readonly ResultColumn[];
   readonly rows: readonly Row[];
   readonly messages: readonly SearchMessage[];
+  /** Whether it goes on with what another set began: what stands before all rows has been written. */
+  readonly continues?: boolean;
+  /** Whether others go on with it: what ends them is not to be written yet. */
+  readonly goesOn?: boolean;
   /** How many rows a search over the results left; said of an empty page too. */
   readonly postProcessCount?: number;
 }

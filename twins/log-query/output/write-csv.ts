@@ -3,9 +3,9 @@ import { rowRanges } from "./pieces.ts";
 import type { ResultSet, Shown } from "./result-set.ts";
 
 /** Nothing when there are no rows. */
-export function* writeCsv({ columns, rows, offset }: ResultSet): Generator<string> {
+export function* writeCsv({ columns, rows, offset, continues }: ResultSet): Generator<string> {
   if (rows.length === 0) return;
-  yield `${columns.map(({ name }) => cell(name)).join(",")}\n`;
+  if (!continues) yield `${columns.map(({ name }) => cell(name)).join(",")}\n`;
   for (const [from, to] of rowRanges(rows.length, columns.length)) {
     const texts = rows
       .slice(from, to)

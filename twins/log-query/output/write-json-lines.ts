@@ -18,15 +18,15 @@ export function writeJsonRowLines(set: ResultSet): Generator<string> {
 }
 
 function* lines(
-  { preview, offset, columns, rows }: ResultSet,
+  { preview, offset, columns, rows, goesOn }: ResultSet,
   said: object,
   write: (row: Row, number: number) => string,
 ): Generator<string> {
-  if (rows.length === 0) yield `${JSON.stringify({ preview, ...said, lastrow: true })}\n`;
+  if (rows.length === 0 && !goesOn) yield `${JSON.stringify({ preview, ...said, lastrow: true })}\n`;
   for (const [from, to] of rowRanges(rows.length, columns.length)) {
     let text = "";
     for (let index = from; index < to; index++) {
-      const last = index === rows.length - 1 ? '"lastrow":true,' : "";
+      const last = !goesOn && index === rows.length - 1 ? '"lastrow":true,' : "";
       const number = offset + index;
       text += `{"preview":${preview},"offset":${number},${last}${write(rows[index] ?? [], number)}}\n`;
     }

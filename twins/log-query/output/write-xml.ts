@@ -19,13 +19,8 @@ export function* writeXml(set: ResultSet, markup: RawMarkup = xmlText): Generato
 
 /** The element alone: an export has several, one after the other. */
 export function* resultsElement(set: ResultSet, markup: RawMarkup): Generator<string> {
-  const { preview, offset, columns, rows } = set;
-  const fields = columns.map(fieldElement).join("");
-  yield [
-    `<results preview='${preview ? "1" : "0"}'>\n`,
-    `<meta>\n<fieldOrder>\n${fields}</fieldOrder>\n</meta>\n`,
-    messagesElement(set),
-  ].join("");
+  const { offset, columns, rows } = set;
+  if (!set.continues) yield beginning(set) + messagesElement(set);
   const write = resultWriter(columns, markup);
   for (const [from, to] of rowRanges(rows.length, columns.length)) {
     yield rows
@@ -33,7 +28,14 @@ export function* resultsElement(set: ResultSet, markup: RawMarkup): Generator<st
       .map((row, index) => write(row, offset + from + index))
       .join("");
   }
-  yield "</results>\n";
+  if (set.goesOn) return;
+  // What there is to say by the end, and was not to be said at the beginning.
+  yield `${set.continues ? messagesElement(set) : ""}</results>\n`;
+}
+
+function beginning({ preview, columns }: ResultSet): string {
+  const fields = columns.map(fieldElement).join("");
+  return `<results preview='${preview ? "1" : "0"}'>\n<meta>\n<fieldOrder>\n${fields}</fieldOrder>\n</meta>\n`;
 }
 
 function fieldElement({ name, groupRank, summary = {} }: ResultField): string {

@@ -1,8 +1,8 @@
 /** Makes what a search runs in. */
 
 import { withNeededColumns } from "../../datasets/needed-columns.ts";
-import { identifier, joined, raw, sql } from "../../datasets/sql.ts";
-import { type LogReader, QueryInterrupted } from "../../datasets/store/log-store.ts";
+import { identifier, joined, raw, type Sql, sql } from "../../datasets/sql.ts";
+import { type LogReader, QueryInterrupted, type QueryOptions } from "../../datasets/store/log-store.ts";
 import { StoreReader } from "../../datasets/store/store-reader.ts";
 import { compilePipeline } from "./compile-pipeline.ts";
 import type { Knowledge } from "./knowledge.ts";
@@ -58,10 +58,28 @@ export function createSearchContext(options: ContextOptions): SearchContext {
     warned.add(message.text);
     options.warn(message);
   };
+  /** Sends a statement on its way. */
+  const ask = async <Answer>(
+    select: Sql,
+    deadlineMs: number,
+    send: (statement: Sql, options: QueryOptions) => Promise<Answer>,
+  ): Promise<Answer> => {
+    const statement = renumbered(withNeededColumns(select));
+    options.ran?.(statement.text);
+    const { progress, signal } = options;
+    const ending = { signal, deadlineMs: Math.max(1, deadlineMs) };
+    try {
+      return await send(statement, progress === undefined ? ending : { ...ending, progress });
+    } catch (error) {
+      throw beyondMemory(error) ?? error;
+    }
+  };
+  const left = () => endsAt - performance.now();
   const run = async (
     relation: Relation,
     maxRows: number,
-    deadlineMs = endsAt - performance.now(),
+    deadlineMs = left(),
+    from: Pick<LogReader, "query"> = store,
   ): Promise<Rows> => {
     const { columns, select, order, atMost } = amongFirst(relation, maxRows);
     const items =
@@ -74,17 +92,8 @@ export function createSearchContext(options: ContextOptions): SearchContext {
     // One row is in order as it is.
     const isOne = atMost !== undefined && atMost <= Math.min(1, maxRows);
     const first = isOne ? raw("") : sql`${orderClause(order)} LIMIT CAST(${maxRows} AS BIGINT)`;
-    const statement = renumbered(withNeededColumns(sql`SELECT ${items} FROM (${select}) AS r ${first}`));
-    options.ran?.(statement.text);
-    const { progress } = options;
-    const { rows } = await store
-      .query(statement, {
-        deadlineMs: Math.max(1, deadlineMs),
-        ...(progress === undefined ? {} : { progress }),
-      })
-      .catch((error: unknown) => {
-        throw beyondMemory(error) ?? error;
-      });
+    const statement = sql`SELECT ${items} FROM (${select}) AS r ${first}`;
+    const { rows } = await ask(statement, deadlineMs, (one, how) => from.query(one, how));
     return { fields: columns, rows: columns.length === 0 ? rows.map(() => []) : rows };
   };
   const context = (range: TimeRange, savedSearches: readonly string[]): SearchContext => ({
@@ -94,6 +103,8 @@ export function createSearchContext(options: ContextOptions): SearchContext {
     warn,
     throwIfOver,
     run: (relation, maxRows) => run(relation, maxRows),
+    hold: (select) => ask(select, left(), (statement, how) => store.hold(statement, how)),
+    runHeld: (held, relation, maxRows) => run(relation, maxRows, left(), held),
     within: (other, savedSearch) =>
       context(other, savedSearch === undefined ? savedSearches : [...savedSearches, savedSearch]),
     parse: options.parse,
@@ -102,15 +113,15 @@ export function createSearchContext(options: ContextOptions): SearchContext {
       const most = maxRows || limits.subsearchMaxRows;
       const relation = await compilePipeline(pipeline, context(range, savedSearches));
       const longest = Math.min(maxMs || limits.subsearchMaxMs, limits.subsearchMaxMs);
-      const left = endsAt - performance.now();
+      const leftMs = left();
       const own = relation.range === undefined ? {} : { range: relation.range };
       try {
-        const rows = await run(relation, most + 1, Math.min(longest, left));
+        const rows = await run(relation, most + 1, Math.min(longest, leftMs));
         if (rows.rows.length <= most) return { ...rows, ...own };
         warn(truncated(await countOf(relation, context(range, savedSearches)), most));
         return { ...rows, ...own, rows: rows.rows.slice(0, most) };
       } catch (error) {
-        if (!(error instanceof QueryInterrupted) || error.reason !== "deadline" || longest >= left)
+        if (!(error instanceof QueryInterrupted) || error.reason !== "deadline" || longest >= leftMs)
           throw error;
         warn(finalized(longest));
         return { fields: relation.columns, rows: [], ...own };

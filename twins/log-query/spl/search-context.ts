@@ -1,5 +1,6 @@
 /** What a search is compiled and run in. */
-import type { LogReader } from "../../datasets/store/log-store.ts";
+import type { Sql } from "../../datasets/sql.ts";
+import type { HeldRows, LogReader } from "../../datasets/store/log-store.ts";
 import type { Knowledge } from "./knowledge.ts";
 import type { Relation } from "./relation.ts";
 import type { Rows } from "./rows.ts";
@@ -65,6 +66,10 @@ export interface SearchContext {
   throwIfOver(): void;
   /** Runs what has been compiled. @param maxRows more are cut off. @throws QueryInterrupted, SplError */
   run(relation: Relation, maxRows: number): Promise<Rows>;
+  /** Keeps the rows of a SELECT, in its order. Whoever asked drops them. @throws QueryInterrupted, SplError */
+  hold(select: Sql): Promise<HeldRows>;
+  /** As `run`, of what reads rows that are held. */
+  runHeld(held: HeldRows, relation: Relation, maxRows: number): Promise<Rows>;
   /**
    * Runs a subsearch in the request's range and its own limits; says so when it was cut. One whose time is over is finalized: a
    * statement gives its rows at its end, so that there are none.

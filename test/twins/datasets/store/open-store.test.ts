@@ -5,10 +5,15 @@ import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { FieldCatalog } from "../../../../twins/datasets/fields.ts";
-import { raw } from "../../../../twins/datasets/sql.ts";
+import { raw, sql } from "../../../../twins/datasets/sql.ts";
 import { openLogStore } from "../../../../twins/datasets/store/duckdb-log-store.ts";
 import { addFields, checkpoint, createTables, saveCatalog } from "../../../../twins/datasets/store/layout.ts";
-import { type LogStore, QueryInterrupted, QueueFull } from "../../../../twins/datasets/store/log-store.ts";
+import {
+  type HeldRows,
+  type LogStore,
+  QueryInterrupted,
+  QueueFull,
+} from "../../../../twins/datasets/store/log-store.ts";
 import { buildPostings } from "../../../../twins/datasets/store/postings.ts";
 import { QueryGate } from "../../../../twins/datasets/store/query-gate.ts";
 
@@ -138,6 +143,66 @@ describe("a baseline", () => {
         ["e0", "e1", "e2"],
         ["e0", "e1", "e2", "x", "y"],
       ]).toContainEqual(ids);
+    expect(await idsOf(store)).toEqual(["e0", "e1", "e2"]);
+  });
+});
+
+describe("rows that are held", () => {
+  const backwards = raw("SELECT _id, _row FROM documents ORDER BY _row DESC");
+  const read = async (held: HeldRows) =>
+    (await held.query(sql`SELECT _id, rowid FROM ${held.from} WHERE rowid >= ${1n} ORDER BY rowid`)).rows;
+
+  test("are numbered in their order, and stay as they are while others write", async () => {
+    const store = await open(baseline);
+    const ofBaseline = await store.hold(backwards);
+    expect([ofBaseline.count, await read(ofBaseline)]).toEqual([
+      3,
+      [
+        ["e1", 1],
+        ["e0", 2],
+      ],
+    ]);
+    await store.write([{ index: "logs", id: "x", source: "{}" }]);
+    const ofCopy = await store.hold(backwards);
+    await store.remove([{ index: "logs", id: "e1" }]);
+    expect((await read(ofCopy)).map(([id]) => id)).toEqual(["e2", "e1", "e0"]);
+    const besideEvents = sql`SELECT d._id FROM documents AS d JOIN ${ofBaseline.from} AS h ON d._row = h._row`;
+    expect((await ofBaseline.query(besideEvents)).rows.flat().sort()).toEqual(["e0", "e1", "e2"]);
+    for (const held of [ofBaseline, ofCopy]) await held.drop();
+    await expect(read(ofCopy)).rejects.toThrow("does not exist");
+    await store.close();
+  });
+
+  test("keep nobody from beginning anew, and are gone then", async () => {
+    const store = await open(baseline);
+    const held = [await store.hold(backwards)];
+    await store.write([{ index: "logs", id: "x", source: "{}" }]);
+    held.push(await store.hold(backwards));
+    await store.reset();
+    for (const one of held) await expect(read(one)).rejects.toThrow(QueryInterrupted);
+    expect(await idsOf(store)).toEqual(["e0", "e1", "e2"]);
+    await store.hold(backwards);
+    await store.close();
+  });
+
+  test("may be more than memory has room for where the store may spill", async () => {
+    const own = join(folder, "holding");
+    const store = await openLogStore({ folder: own, memoryLimit: "64MB", beyondMemory: "disk" });
+    const many = raw("SELECT i, md5(CAST(i AS VARCHAR)) || repeat('x', 300) AS x FROM range(400000) t(i)");
+    const held = await store.hold(many);
+    expect(held.count).toBe(400_000);
+    expect((await held.query(sql`SELECT i FROM ${held.from} WHERE rowid = ${390_000n}`)).rows).toEqual([
+      [390_000],
+    ]);
+    await store.close();
+    expect(await readdir(own)).toEqual([]);
+  });
+
+  test("are found by one statement that reads, which ends by its deadline", async () => {
+    const store = await open(baseline);
+    await expect(store.hold(raw("DELETE FROM documents"))).rejects.toThrow("syntax error");
+    await expect(store.hold(raw("SELECT 1); DELETE FROM documents; SELECT (2"))).rejects.toThrow();
+    await expect(store.hold(slowQuery, { deadlineMs: 50 })).rejects.toMatchObject({ reason: "deadline" });
     expect(await idsOf(store)).toEqual(["e0", "e1", "e2"]);
   });
 });

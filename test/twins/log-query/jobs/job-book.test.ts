@@ -1,8 +1,9 @@
 /** What the book of jobs keeps, and what it lets go. */
 import { pino } from "pino";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { JobBook } from "../../../../twins/log-query/jobs/job-book.ts";
 import type { JobRequest } from "../../../../twins/log-query/jobs/job-request.ts";
+import { RowOutlet } from "../../../../twins/log-query/jobs/row-outlet.ts";
 import { Slots } from "../../../../twins/log-query/jobs/slots.ts";
 import { createTables } from "../../../../twins/log-query/world/tables.ts";
 import { knowledgeOf, type SplBench, splBench } from "../support/spl.ts";
@@ -129,4 +130,20 @@ test("a search that becomes more important while it waits has its turn earlier",
   release();
   await Promise.all(waiting);
   expect(order).toEqual(["second", "first"]);
+});
+
+test("rows that nobody takes for ten minutes end their search, and those that are taken do not", async () => {
+  vi.useFakeTimers();
+  try {
+    const outlet = new RowOutlet({ most: 10, offset: 0, count: 10, firstRows: 10 }, undefined);
+    const slice = { fields: [], rows: [[]], from: 0, goesOn: true };
+    const taken = outlet.give(slice);
+    expect(await outlet.take()).toBe(slice);
+    await taken;
+    const left = expect(outlet.give(slice)).rejects.toThrow("nobody has taken its rows");
+    await vi.advanceTimersByTimeAsync(600_000);
+    await left;
+  } finally {
+    vi.useRealTimers();
+  }
 });

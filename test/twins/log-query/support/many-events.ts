@@ -28,7 +28,7 @@ export async function manyEvents(
 ): Promise<ManyEvents> {
   const folder = await mkdtemp(path.join(tmpdir(), "offhook-many-events-"));
   const baselineFile = path.join(folder, "baseline.duckdb");
-  await writeEvents(baselineFile, count);
+  await writeManyEvents(baselineFile, count);
   const store = await openLogStore({
     ...{ folder: path.join(folder, "store"), baselineFile, index: "main", memoryLimit },
     ...{ textIndex: "raw", fitting: "free", beyondMemory },
@@ -42,7 +42,8 @@ export async function manyEvents(
   };
 }
 
-async function writeEvents(file: string, count: number): Promise<void> {
+/** Makes a store's file of such events. @param textParts 32 characters each, that `text` is made of */
+export async function writeManyEvents(file: string, count: number, textParts = 16): Promise<void> {
   const instance = await DuckDBInstance.create(file);
   const connection = await instance.connect();
   await createTables(connection, "raw");
@@ -59,7 +60,7 @@ async function writeEvents(file: string, count: number): Promise<void> {
       SELECT n, 'e' || n, 'main', 1, n, to_json({'@timestamp': strftime(happened, '%Y-%m-%dT%H:%M:%S.000Z'), 'n': n, 'k': k, 'u': u, 'text': text}),
         happened, n, k, u, text
       FROM (SELECT range AS n, to_timestamp(1700000000 + range)::TIMESTAMP AS happened, 'u' || range AS u,
-          CASE WHEN range % 3 > 0 THEN 'k' || range % 7 END AS k, repeat(md5(range::VARCHAR), 16) AS text
+          CASE WHEN range % 3 > 0 THEN 'k' || range % 7 END AS k, repeat(md5(range::VARCHAR), ${BigInt(textParts)}) AS text
         FROM range(CAST(${count} AS BIGINT)))`,
   );
   await showSegments(connection, [BUILT_SEGMENTS], count);
