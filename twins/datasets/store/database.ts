@@ -78,6 +78,8 @@ export class Database {
   readonly #held = new Set<HeldTable>();
   /** How many were held. */
   #holds = 0;
+  /** Whether nothing is held any more. */
+  #isLeft = false;
 
   constructor(owner: object, gate: QueryGate, instance: DuckDBInstance, ownFile: string | undefined) {
     this.#owner = owner;
@@ -122,19 +124,8 @@ export class Database {
   }
 
   /** Keeps the rows of one statement that reads until they are dropped: the database does not close before. Else as `query`. */
-  async hold(statement: Sql, options?: QueryOptions, before?: () => Promise<void>): Promise<HeldRows> {
-    const table = `held_${this.#holds++}`;
-    const work = (reader: Reader) => reader.hold(heldTable(table), statement);
-    const count = await this.#runOver(statement, work, options, before);
-    const held = new HeldTable({
-      table,
-      count,
-      query: this.query.bind(this),
-      drop: (name) => this.#tracked(this.#drop(name)),
-    });
-    this.#held.add(held);
-    void this.#tracked(held.over.then(() => this.#held.delete(held)));
-    return held;
+  hold(statement: Sql, options?: QueryOptions, before?: () => Promise<void>): Promise<HeldRows> {
+    return this.#tracked(this.#hold(statement, options, before));
   }
 
   /** One turn in the gate. */
@@ -160,8 +151,9 @@ export class Database {
     this.endHeld();
   }
 
-  /** Lets go of what is held, whoever reads it. */
+  /** Lets go of what is held, whoever reads it, before the database is left. */
   endHeld(): void {
+    this.#isLeft = true;
     for (const held of [...this.#held]) held.end();
   }
 
@@ -183,6 +175,22 @@ export class Database {
   ): Promise<Result> {
     if (kept.length === 0) return this.#run(work, options, before);
     return this.#run((reader) => this.#kept.reading(kept, () => work(reader)), options, before);
+  }
+
+  async #hold(statement: Sql, options?: QueryOptions, before?: () => Promise<void>): Promise<HeldRows> {
+    const table = `held_${this.#holds++}`;
+    const work = (reader: Reader) => reader.hold(heldTable(table), statement);
+    const count = await this.#runOver(statement, work, options, before);
+    const held = new HeldTable({
+      table,
+      count,
+      query: this.query.bind(this),
+      drop: (name) => this.#tracked(this.#drop(name)),
+    });
+    this.#held.add(held);
+    void this.#tracked(held.over.then(() => this.#held.delete(held)));
+    if (this.#isLeft) held.end();
+    return held;
   }
 
   async #drop(table: string): Promise<void> {
