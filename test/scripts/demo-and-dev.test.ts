@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Command, run } from "../support/command.ts";
 
 const FREE_PORTS = { TWINS_PORT: "0", PORT: "0" };
@@ -32,28 +32,36 @@ test("the demo explains flags it does not know", async () => {
   expect(exitCode).toBe(2);
 });
 
-test("dev prints every address and the dial line, takes calls, and Ctrl-C stops twins and agent", async () => {
-  const dev = new Command("dev.ts", [], FREE_PORTS);
-  const banner = await dev.output(/from elsewhere: .*\n/);
-  expect(banner).toMatch(/postgres +postgres:\/\//);
-  const args = /npm run dial -- (--url .*)\n/.exec(banner)?.[1]?.split(" ") ?? [];
-  const call = await run("dial.ts", ["ask-status", "--speed", "10", ...args]);
-  expect(call.stdout).toMatch(/passed {2}ask-status/);
-  const log = await dev.output(/agent {2}call ended .*outcome=completed/);
-  expect(log).not.toContain("/transport");
-  dev.interrupt();
-  expect((await dev.finished()).exitCode).toBe(0);
-  await expect(fetch(`${args[1]?.replace(/^ws/, "http").replace("/voice", "/healthz")}`)).rejects.toThrow();
-  await expect(fetch(args[3] ?? "")).rejects.toThrow();
-});
+describe("dev", () => {
+  let dev: Command;
+  let banner: string;
+  beforeAll(async () => {
+    dev = new Command("dev.ts", [], FREE_PORTS);
+    banner = await dev.output(/from elsewhere: .*\n/);
+  });
+  afterAll(() => dev.interrupt());
 
-test("dev explains a port that is in use and stops", async () => {
-  const first = new Command("dev.ts", [], FREE_PORTS);
-  const banner = await first.output(/from elsewhere: .*\n/);
-  const port = /--twins http:\/\/127\.0\.0\.1:(\d+)/.exec(banner)?.[1] ?? "";
-  const second = await run("dev.ts", [], { ...FREE_PORTS, TWINS_PORT: port });
-  expect(second.stdout).toMatch(new RegExp(`port ${port} .*in use`));
-  expect(second.exitCode).toBe(1);
-  first.interrupt();
-  expect((await first.finished()).exitCode).toBe(0);
+  test("prints every address and the dial line, and takes calls", async () => {
+    expect(banner).toMatch(/postgres +postgres:\/\//);
+    const args = /npm run dial -- (--url .*)\n/.exec(banner)?.[1]?.split(" ") ?? [];
+    const call = await run("dial.ts", ["ask-status", "--speed", "10", ...args]);
+    expect(call.stdout).toMatch(/passed {2}ask-status/);
+    const log = await dev.output(/agent {2}call ended .*outcome=completed/);
+    expect(log).not.toContain("/transport");
+  });
+
+  test("a second one explains the port that is in use, and stops", async () => {
+    const port = /--twins http:\/\/127\.0\.0\.1:(\d+)/.exec(banner)?.[1] ?? "";
+    const second = await run("dev.ts", [], { ...FREE_PORTS, TWINS_PORT: port });
+    expect(second.stdout).toMatch(new RegExp(`port ${port} .*in use`));
+    expect(second.exitCode).toBe(1);
+  });
+
+  test("Ctrl-C stops twins and agent", async () => {
+    const [, url = "", , twins = ""] = /npm run dial -- (--url .*)\n/.exec(banner)?.[1]?.split(" ") ?? [];
+    dev.interrupt();
+    expect((await dev.finished()).exitCode).toBe(0);
+    await expect(fetch(url.replace(/^ws/, "http").replace("/voice", "/healthz"))).rejects.toThrow();
+    await expect(fetch(twins)).rejects.toThrow();
+  });
 });

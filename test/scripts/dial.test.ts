@@ -4,10 +4,12 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import wavefile from "wavefile";
 import { readOptions } from "../../scripts/dial/options.ts";
+import { UsageError } from "../../scripts/shared/usage.ts";
 import { run } from "../support/command.ts";
 import { stage } from "../support/replay.ts";
 
-const SPEED = ["--speed", "10"];
+/** The caller is a process of its own: a fast call shows each moment in which one of both stands still. */
+const SPEED = ["--speed", "3"];
 
 /** Where the agent and the twins of this test are, as the environment tells. */
 async function environment(): Promise<Record<string, string>> {
@@ -42,7 +44,7 @@ test("without an address, and no agent here, the channel of the twins' environme
   }
 });
 
-test("--json prints one object and nothing else: scenario, passed, and of each call outcome, times, turns, tools, failures, trace", async () => {
+test.concurrent("--json prints one object and nothing else: scenario, passed, and of each call outcome, times, turns, tools, failures, trace", async () => {
   const { stdout, exitCode } = await dial(["two-tools", ...SPEED, "--json"]);
   const result = JSON.parse(stdout);
   expect(Object.keys(result)).toEqual(["scenario", "passed", "calls"]);
@@ -82,7 +84,7 @@ test("--json prints one object and nothing else: scenario, passed, and of each c
   expect(exitCode).toBe(0);
 });
 
-test("the conversation is told as it happens, without colours where no terminal is", async () => {
+test.concurrent("the conversation is told as it happens, without colours where no terminal is", async () => {
   const { stdout, exitCode } = await dial(["ask-status", ...SPEED]);
   expect(stdout).toMatch(/caller {2}What is the status of incident one thousand and forty one\?/);
   expect(stdout).toMatch(/incident_status\(id: "INC-1041"\) \d+ ms\n.*→ \{"id":"INC-1041"/);
@@ -115,7 +117,7 @@ test("several calls at a time, each recorded in stereo", async () => {
   }
 });
 
-test("without twins the call is judged by its audio, and what could not be checked is said", async () => {
+test.concurrent("without twins the call is judged by its audio, and what could not be checked is said", async () => {
   const { VOICE_URL = "" } = await environment();
   const { stdout } = await dial(["open-incident", ...SPEED, "--no-twins", "--url", VOICE_URL]);
   expect(stdout).toMatch(/judged by their audio alone/);
@@ -136,9 +138,6 @@ test("a call that fails is explained, and the exit status is 1", async () => {
 test.each([
   ["an unknown flag", ["--loud"], /--loud[\s\S]*--concurrency N/],
   ["an unknown scenario", ["nope"], /no scenario "nope"; there are: all, ask-status/],
-  ["a speed that is none", ["--speed", "fast"], /--speed: must be a number/],
-  ["an address that is none", ["--url", "here"], /"here" is not an address/],
-  ["twins without a key", ["--twins", "http://127.0.0.1:9"], /need a key: --key/],
   [
     "twins that do not answer",
     ["--twins", "http://127.0.0.1:9", "--key", "k"],
@@ -149,6 +148,16 @@ test.each([
   expect(stderr).toMatch(message);
   expect(stdout).toBe("");
   expect(exitCode).toBe(2);
+});
+
+test.each([
+  ["a speed that is none", ["--speed", "fast"], /--speed: must be a number/],
+  ["an address that is none", ["--url", "here"], /"here" is not an address/],
+  ["twins without a key", ["--twins", "http://127.0.0.1:9"], /need a key: --key/],
+])("%s is explained like an unknown flag", (_what, args, message) => {
+  const read = () => readOptions(args, {});
+  expect(read).toThrow(UsageError);
+  expect(read).toThrow(message);
 });
 
 test("a wrong key is said to be one", async () => {

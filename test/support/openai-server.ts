@@ -19,7 +19,7 @@ export interface OpenAiServer {
 
 export const OPENAI_KEY = "sk-stand-in-key";
 
-export async function startOpenAiServer(timeoutMs = 2_000): Promise<OpenAiServer> {
+export async function startOpenAiServer(timeoutMs = 60_000): Promise<OpenAiServer> {
   const http = createServer(async (req, res) => {
     const chunks: Buffer[] = [];
     for await (const chunk of req) chunks.push(chunk);

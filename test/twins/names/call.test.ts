@@ -11,10 +11,14 @@ import { request } from "../../support/http.ts";
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const API_KEY = "the-key-of-this-call";
 
-/** The agent has to be told its own address before it listens, since to the runtime it believes in this machine is far away. */
+/**
+ * The agent has to be told its own address before it listens, since to the runtime it believes in this machine is far
+ * away. Below the ports that the system gives to whoever asks for any, so that nobody gets it meanwhile.
+ */
 async function freePort(): Promise<string> {
   const server = net.createServer();
-  const { port } = new URL(await listen(server, "127.0.0.1", 0));
+  const wanted = 20_000 + Math.floor(Math.random() * 10_000);
+  const { port } = new URL(await listen(server, "127.0.0.1", wanted));
   server.close();
   await once(server, "close");
   return port;

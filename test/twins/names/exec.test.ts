@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { afterAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { listen } from "../../../twins/sandbox/listen.ts";
 import { Command, type Finished } from "../../support/command.ts";
 import { request } from "../../support/http.ts";
@@ -91,42 +91,49 @@ test("a database known by a name of its own is reached where it listens, whateve
 });
 
 describe("the command", () => {
-  test("has its status passed on, and standard output for itself alone", async () => {
-    const { exitCode, stdout, stderr } = await exec([node, "-p", "process.exitCode = 7"]).finished();
-    expect([exitCode, stdout]).toEqual([7, "7\n"]);
+  const others = "-----BEGIN CERTIFICATE-----\nothers\n-----END CERTIFICATE-----\n";
+  let shown: Finished;
+  /** One that shows what it was given, with a key and an authority of the surroundings. */
+  beforeAll(async () => {
+    const file = path.join(folder, "others.pem");
+    writeFileSync(file, others);
+    const show = `process.exitCode = 7;
+      const { VOICE_API_URL, ENGINE_URL, VAPI_API_KEY, NODE_EXTRA_CA_CERTS } = process.env;
+      JSON.stringify({ variables: { VOICE_API_URL, ENGINE_URL, VAPI_API_KEY },
+        authorities: require("fs").readFileSync(NODE_EXTRA_CA_CERTS, "utf8") })`;
+    shown = await exec([node, "-p", show], {
+      VAPI_API_KEY: "the-real-key",
+      NODE_EXTRA_CA_CERTS: file,
+    }).finished();
+  });
+
+  test("has its status passed on, and standard output for itself alone", () => {
+    const { exitCode, stdout, stderr } = shown;
+    expect([exitCode, Object.keys(JSON.parse(stdout))]).toEqual([7, ["variables", "authorities"]]);
     expect(stderr).toMatch(
       /TLS +127\.0\.0\.1:\d+\n +CA +\/.*\n +DNS +127\.0\.0\.1:\d+ .*\n(.*\n)* +voice\.internal -> vapi of dev/,
     );
   });
 
-  test("is told how programs that are not Node's get there, and which variables are set", async () => {
-    const { stderr } = await exec([node, "-p", "1"]).finished();
-    expect(stderr).toMatch(
+  test("is told how programs that are not Node's get there, and which variables are set", () => {
+    expect(shown.stderr).toMatch(
       /not Node: curl --cacert \/.*ca\.pem --connect-to ::127\.0\.0\.1:\d+ https:\/\/[a-z.]+\/\n/,
     );
-    expect(stderr).toMatch(/sets ENGINE_URL, .*VAPI_API_KEY\n/);
+    expect(shown.stderr).toMatch(/sets ENGINE_URL, .*VAPI_API_KEY\n/);
   });
 
-  test("gets the twins' variables, which win over those of real vendors", async () => {
-    const command = exec(
-      [node, "-p", "[process.env.VOICE_API_URL, process.env.ENGINE_URL, process.env.VAPI_API_KEY].join()"],
-      {
-        VAPI_API_KEY: "the-real-key",
-      },
-    );
-    expect((await command.finished()).stdout).toMatch(
-      /^http:\/\/127\.0\.0\.1:\d+\/s\/dev\/vapi,http:\/\/127\.0\.0\.1:\d+\/s\/dev\/engine,vapi-twin-key\n$/,
-    );
+  test("gets the twins' variables, which win over those of real vendors", () => {
+    expect(JSON.parse(shown.stdout).variables).toEqual({
+      VOICE_API_URL: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/s\/dev\/vapi$/),
+      ENGINE_URL: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/s\/dev\/engine$/),
+      VAPI_API_KEY: "vapi-twin-key",
+    });
   });
 
-  test("keeps the authorities it was given", async () => {
-    const others = path.join(folder, "others.pem");
-    const text = "-----BEGIN CERTIFICATE-----\nothers\n-----END CERTIFICATE-----\n";
-    writeFileSync(others, text);
-    const show = "require('fs').readFileSync(process.env.NODE_EXTRA_CA_CERTS, 'utf8')";
-    const { stdout } = await exec([node, "-p", show], { NODE_EXTRA_CA_CERTS: others }).finished();
-    expect(stdout.split("BEGIN CERTIFICATE")).toHaveLength(3);
-    expect(stdout).toContain(text);
+  test("keeps the authorities it was given", () => {
+    const { authorities } = JSON.parse(shown.stdout);
+    expect(authorities.split("BEGIN CERTIFICATE")).toHaveLength(3);
+    expect(authorities).toContain(others);
   });
 
   test.each(["SIGINT", "SIGTERM"] as const)(

@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => server.stop());
 
-function translate(timeoutSeconds = 2) {
+function translate(timeoutSeconds = 60) {
   const config = z.strictObject(translatorConfig).parse({
     model: {
       base_url: server.endpoint.baseUrl,
@@ -48,7 +48,7 @@ test("a chat completion of an OpenAI-compatible server is the SQL that runs", as
   expect(JSON.parse(String(request?.body))).toMatchObject({ model: "small-model", temperature: 0 });
 });
 
-const failures: [string, (server: OpenAiServer) => void, string][] = [
+const failures: [string, (server: OpenAiServer) => void, string, timeoutSeconds?: number][] = [
   [
     "a status",
     (of) => (of.answer = (response) => void response.writeHead(401).end(OPENAI_KEY)),
@@ -67,13 +67,16 @@ const failures: [string, (server: OpenAiServer) => void, string][] = [
     (of) => (of.answer = (response) => void response.end("x".repeat(2_000_000))),
     "larger than",
   ],
-  ["silence", (of) => (of.answer = () => undefined), "within 200 ms"],
+  ["silence", (of) => (of.answer = () => undefined), "within 200 ms", 0.2],
   ["a closed socket", (of) => (of.answer = (response) => void response.destroy()), "ECONNRESET"],
 ];
-test.each(failures)("%s is a failure in words, and the key is in none", async (_, prepare, words) => {
-  prepare(server);
-  const failure = await translate(0.2).catch((error: Error) => error);
-  expect(failure).toBeInstanceOf(Error);
-  expect(String(failure)).toMatch(new RegExp(`${words}|UND_ERR_SOCKET`));
-  expect(String(failure)).not.toContain(OPENAI_KEY);
-});
+test.each(failures)(
+  "%s is a failure in words, and the key is in none",
+  async (_, prepare, words, timeoutSeconds) => {
+    prepare(server);
+    const failure = await translate(timeoutSeconds).catch((error: Error) => error);
+    expect(failure).toBeInstanceOf(Error);
+    expect(String(failure)).toMatch(new RegExp(`${words}|UND_ERR_SOCKET`));
+    expect(String(failure)).not.toContain(OPENAI_KEY);
+  },
+);

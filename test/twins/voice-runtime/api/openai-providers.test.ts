@@ -1,5 +1,6 @@
 import { once } from "node:events";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { ServerResponse } from "node:http";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import wavefile from "wavefile";
 import { openAiEndpoint } from "../../../../twins/openai/http.ts";
 import { createOpenAiBrain } from "../../../../twins/voice-runtime/providers/openai-brain.ts";
@@ -151,17 +152,24 @@ describe("the brain", () => {
   });
 
   test("gives up on silence, not on a long answer", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
     server.endpoint.timeoutMs = 600;
-    const pieces = Array.from({ length: 5 }, (_, index) => completion([{ content: `Sentence ${index}. ` }]));
-    server.answer = async (response) => {
-      for (const piece of pieces) {
-        response.write(piece.replace("data: [DONE]\n\n", ""));
-        await new Promise((resolve) => setTimeout(resolve, 150));
-      }
-    };
-    const steps = await reply();
-    expect(steps).toHaveLength(6);
-    expect(steps.at(-1)).toEqual({ type: "say", text: APOLOGY });
+    const answered = new Promise<ServerResponse>((resolve) => {
+      server.answer = resolve;
+    });
+    const brain = createOpenAiBrain({ endpoint: server.endpoint, model: undefined, log: logs.log });
+    const steps = brain.reply(request, signal)[Symbol.asyncIterator]();
+    let next = steps.next();
+    const response = await answered;
+    for (let index = 0; index < 5; index++) {
+      response.write(completion([{ content: `Sentence ${index}. ` }]).replace("data: [DONE]\n\n", ""));
+      expect((await next).value).toEqual({ type: "say", text: `Sentence ${index}.` });
+      next = steps.next();
+      vi.advanceTimersByTime(500);
+    }
+    vi.advanceTimersByTime(100);
+    expect((await next).value).toEqual({ type: "say", text: APOLOGY });
     expect(logs.text()).toContain("silent for too long");
   });
 
