@@ -28,11 +28,12 @@ const MOST_SPILLED = "4GB";
  * In this order, for the last one locks the others. The file is thrown away after use, so nothing needs to survive a crash: no
  * write-ahead log.
  */
-const settings = ({ file, holder, spillFolder = "" }: DatabaseOptions) => [
+const settings = ({ file, holder, replacing, spillFolder = "" }: DatabaseOptions) => [
   `ATTACH ${quoted(file)} AS ${DATABASE} (${holder === "others" ? "READ_ONLY" : "RECOVERY_MODE no_wal_writes"})`,
   "PRAGMA disable_checkpoint_on_shutdown",
   `SET temp_directory = ${quoted(spillFolder)}`,
   `SET max_temp_directory_size = '${MOST_SPILLED}'`,
+  ...(replacing === "seldom" ? ["SET max_vacuum_tasks = 0"] : []),
   // A view that a statement names twice would be kept in memory as a whole: the postings of a million events.
   "SET disabled_optimizers = 'common_subplan'",
   "SET autoinstall_known_extensions = false",
@@ -55,6 +56,11 @@ export interface DatabaseOptions {
   /** As DuckDB writes it: `256MB`. */
   memoryLimit: string;
   threads: number;
+  /**
+   * How often documents are replaced or removed one by one. What is left of those is put together by each checkpoint, with groups of
+   * rows that are not full: that takes twice as long as all the rest of it. Seldom: it is left as it is.
+   */
+  replacing: "often" | "seldom";
   /**
    * Where statements put what does not fit in memory; absent: nowhere, they fail. DuckDB allows every statement to write there, so
    * there is none where the text of one may come from outside.

@@ -238,9 +238,11 @@ class DuckDbLogStore implements LogStore {
   }
 
   #fileOptions(file: string): FileOptions {
-    const { memoryLimit = MEMORY_LIMIT, beyondMemory = "fails" } = this.#options;
+    const { memoryLimit = MEMORY_LIMIT, beyondMemory = "fails", textIndex = "fields" } = this.#options;
     const spillFolder = beyondMemory === "disk" ? join(this.#folder, "spilled") : undefined;
-    return { file, memoryLimit, threads: THREADS, spillFolder, log: this.#options.log };
+    // Events of raw text are what has happened: they stay.
+    const replacing = textIndex === "raw" ? "seldom" : "often";
+    return { file, memoryLimit, threads: THREADS, replacing, spillFolder, log: this.#options.log };
   }
 
   async #newOwnFile(baselineFile: string | undefined): Promise<StoreFile> {
