@@ -1,6 +1,10 @@
 /** What is written waits in memory before it is in the database, and nobody sees a difference. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { raw, sql } from "../../../../twins/datasets/sql.ts";
+import { Database, type DatabaseOptions } from "../../../../twins/datasets/store/database.ts";
 import { openLogStore } from "../../../../twins/datasets/store/duckdb-log-store.ts";
 import { type LogStore, UnfitDocuments } from "../../../../twins/datasets/store/log-store.ts";
 
@@ -122,4 +126,29 @@ test("names and times that no column can have are columns of other names, and mi
   await expect(store.write([{ index: "main", source: '{"_time":"99999999999999999"}' }])).rejects.toThrow(
     UnfitDocuments,
   );
+});
+
+test("a checkpoint puts groups of rows together where documents are often replaced, and leaves them where seldom", async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), "offhook-checkpoints-"));
+  const groupsAfter = async (replacing: DatabaseOptions["replacing"]) => {
+    const options = { file: path.join(folder, replacing), memoryLimit: "64MB", threads: 1, replacing };
+    const database = await Database.open({}, { ...options, holder: "itself" });
+    const connection = await database.connect();
+    await connection.run("CREATE TABLE many (n BIGINT)");
+    for (let checkpoint = 0; checkpoint < 6; checkpoint++) {
+      await connection.run("INSERT INTO many SELECT range FROM range(3000)");
+      await connection.run("CHECKPOINT");
+    }
+    connection.closeSync();
+    const groups = sql`SELECT count(DISTINCT row_group_id) FROM pragma_storage_info('many')`;
+    const { rows } = await database.query(groups);
+    await database.close();
+    return Number(rows[0]?.[0]);
+  };
+  try {
+    expect(await groupsAfter("seldom")).toBe(6);
+    expect(await groupsAfter("often")).toBeLessThan(6);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 });
