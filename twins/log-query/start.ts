@@ -67,8 +67,9 @@ export async function startLogQueryTwin(
     async stop() {
       ending.abort();
       intake.close();
-      await scheduler.stop();
+      const idle = scheduler.stop();
       await jobs.stop();
+      await idle;
       await store.close();
     },
   };

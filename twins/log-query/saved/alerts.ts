@@ -44,8 +44,8 @@ export async function fireAlerts(twin: LogQueryTwin, name: string, job: Job): Pr
     rows,
     rowsBefore: before?.row?.result_count ?? 0,
     async found(search) {
-      const { signal } = new AbortController();
-      return (await searchResults(job, { rows, isEvents: job.isEvents }, search, signal)).rows.rows.length;
+      const found = await searchResults(job, { rows, isEvents: job.isEvents }, search, twin.ending);
+      return found.rows.rows.length;
     },
   });
   if (!triggered) return nothing;

@@ -4,7 +4,7 @@ import type { LogQueryTwin } from "../log-query-twin.ts";
 import type { TimeRange } from "../spl/search-context.ts";
 import { SplError } from "../spl/spl-error.ts";
 import { InvalidTime, resolveTime } from "../spl/time/resolve-time.ts";
-import { NOBODY, rightsOfName } from "../world/access.ts";
+import { isSystem, rightsOfName } from "../world/access.ts";
 import type { ScheduledRunRow } from "../world/alert-tables.ts";
 import type { SavedSearchRow } from "../world/tables.ts";
 import { fireAlerts } from "./alerts.ts";
@@ -77,7 +77,7 @@ const stemOf = (row: SavedSearchRow, atMs: number) => ({ row, sidStem: `${SCHEDU
 /** Why nobody may run it; `undefined`: somebody may. */
 function whyNot({ tables }: LogQueryTwin, row: SavedSearchRow): string | undefined {
   const { owner } = row;
-  if (owner !== NOBODY) {
+  if (!isSystem(tables, owner)) {
     if (tables.table("users").get(owner) === undefined)
       return `It is orphaned: there is no account '${owner}'.`;
     const { capabilities } = rightsOfName(tables, owner);
@@ -89,8 +89,9 @@ function whyNot({ tables }: LogQueryTwin, row: SavedSearchRow): string | undefin
 
 function runOf(twin: LogQueryTwin, row: SavedSearchRow, atMs: number): SavedRun {
   const { tables, timeZone } = twin;
-  const rights =
-    row.owner === NOBODY ? { srchJobsQuota: 0, srchDiskQuotaMb: 0 } : rightsOfName(tables, row.owner);
+  const rights = isSystem(tables, row.owner)
+    ? { srchJobsQuota: 0, srchDiskQuotaMb: 0 }
+    : rightsOfName(tables, row.owner);
   return {
     ...stemOf(row, atMs),
     owner: row.owner,

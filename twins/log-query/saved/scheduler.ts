@@ -18,7 +18,7 @@ const MOST_RUNNING = 50;
 
 interface Entry {
   /** By what its times were found. */
-  schedule: string;
+  schedule: string | undefined;
   nextMs: number | undefined;
   /** How many of its runs are at work, and how many there have been. */
   running: number;
@@ -51,11 +51,12 @@ export class Scheduler {
     this.#ask();
   }
 
-  async stop(): Promise<void> {
+  /** Begins nothing any more. @returns settles when what it has begun is over, which the end of its jobs is for */
+  stop(): Promise<unknown> {
     this.#stopped = true;
     for (const end of this.#unwatch) end();
     clearTimeout(this.#timer);
-    await Promise.allSettled(this.#working);
+    return Promise.allSettled(this.#working);
   }
 
   /** Looks once for all that happens at once. */
@@ -70,7 +71,8 @@ export class Scheduler {
 
   #look(): void {
     const nowMs = this.#clock.now();
-    if (nowMs < this.#seenMs) this.#entries.clear();
+    // Set back, it comes to its times again.
+    if (nowMs < this.#seenMs) for (const entry of this.#entries.values()) entry.schedule = undefined;
     this.#seenMs = nowMs;
     const rows = this.#twin.tables.table("saved_searches").all().filter(scheduleOf);
     const names = new Set(rows.map(({ name }) => name));
@@ -87,12 +89,16 @@ export class Scheduler {
   /** A schedule that is new has its first time after now. */
   #entryOf(row: SavedSearchRow, nowMs: number): Entry {
     const schedule = `${row.cron_schedule}\n${row.rescheduled_to ?? ""}`;
-    const known = this.#entries.get(row.name);
-    if (known?.schedule === schedule) return known;
-    const { running = 0, runs = 0 } = known ?? {};
-    const nextMs = nextRunMs(row, nowMs, this.#twin.timeZone);
-    const entry = { schedule, nextMs, running, runs };
+    const entry = this.#entries.get(row.name) ?? {
+      schedule: undefined,
+      nextMs: undefined,
+      running: 0,
+      runs: 0,
+    };
     this.#entries.set(row.name, entry);
+    if (entry.schedule === schedule) return entry;
+    entry.schedule = schedule;
+    entry.nextMs = nextRunMs(row, nowMs, this.#twin.timeZone);
     return entry;
   }
 

@@ -4,8 +4,10 @@ import { type Rights, rightsOf } from "./roles.ts";
 import { type SearchRights, systemSearchRights } from "./search-rights.ts";
 import type { LogQueryTables } from "./tables.ts";
 
-/** Whose things are everybody's: what belongs to it is run by the system. */
-export const NOBODY = "nobody";
+/** Whose things are everybody's: what belongs to it is run by the system, unless somebody is called so. */
+export function isSystem(tables: LogQueryTables, name: string): boolean {
+  return name === "nobody" && tables.table("users").get(name) === undefined;
+}
 
 /** An account that there is not has no roles. */
 export function rightsOfName(tables: LogQueryTables, name: string): Rights {
@@ -15,7 +17,7 @@ export function rightsOfName(tables: LogQueryTables, name: string): Rights {
 
 /** Which events somebody's searches find. @param index that events are in when they name none */
 export function accessOf(tables: LogQueryTables, name: string, index: string): SearchRights {
-  return name === NOBODY ? systemSearchRights(index) : rightsOfName(tables, name).search;
+  return isSystem(tables, name) ? systemSearchRights(index) : rightsOfName(tables, name).search;
 }
 
 /** Whether a name is of an index that may be searched. */

@@ -377,6 +377,20 @@ describe("a schedule", () => {
     );
   });
 
+  test("ends with its sandbox, whatever its runs are at", async () => {
+    const other = await startSplunk();
+    const release = holdStatements();
+    await other.control("PUT", "/clock", { now: "2026-01-31T09:00:00Z", frozen: true });
+    const given = { search: "* | sort host", is_scheduled: 1, cron_schedule: "0 * * * *" };
+    await other.ask("POST", SAVED, { name: "hourly", ...given });
+    await other.control("PUT", "/clock", { now: "2026-01-31T10:00:00Z" });
+    const runs = async () => (await other.control("GET", "/data?entity_type=scheduled_runs")).body.rows;
+    while ((await runs())[0]?.status !== "running");
+    const stopped = other.stop();
+    release();
+    await stopped;
+  });
+
   test("runs nothing for an owner who may not, or who is gone, and says why", async () => {
     const row = { search: "| makeresults", is_scheduled: true, cron_schedule: "0 * * * *" };
     await splunk.control("POST", "/data", {
