@@ -171,6 +171,9 @@ export const jobOperations = [
     summary: "List the search jobs.",
     async handle(call) {
       checkEntryMode(call);
+      if (call.arguments.all("sort_dir").length > call.arguments.all("sort_key").length) {
+        throw fatal(400, "Number of sort_key and sort_dir arguments do not match.");
+      }
       const all = jobEntries(call, placeOfJobs(call));
       const { messages: _, ...feed } = feedOf(call, "jobs", PATH, {});
       return feedResponse(call, { ...feed, ...pageOf(call, all, "given") });

@@ -6,7 +6,7 @@ import { DECLARATION, xmlText } from "../output/xml.ts";
 import { zoneOf } from "../spl/time/zone-of.ts";
 import type { Call } from "./call.ts";
 import { JSON_TYPE, XML_TYPE } from "./messages.ts";
-import { refused } from "./rest-error.ts";
+import { RestError, refused } from "./rest-error.ts";
 import { insufficient, may } from "./rights.ts";
 import { type RouteDeclaration, route } from "./route.ts";
 
@@ -21,14 +21,14 @@ interface Received {
 
 async function receive(call: Call, usualSource: string): Promise<Received> {
   const { request, twin, arguments: given } = call;
-  const index = given.text("index") ?? twin.index;
+  const index = given.text("index") ?? "default";
   const named = index === "default" ? twin.index : index;
   if (!(await writableIndexes(twin)).has(named)) {
-    throw refused(400, `supplied index '${index}' missing`);
+    throw new RestError(400, [{ type: "WARN", text: `supplied index '${index}' missing` }]);
   }
   if (given.text("host_regex") !== undefined) throw refused(400, "host_regex is not served: name the host.");
   const body = request.body.toString("utf8");
-  if (body.trim() === "") throw refused(400, "The request has no data.");
+  if (body.trim() === "") throw refused(400, "empty body");
   const source = given.text("source") ?? usualSource;
   const received = {
     index,

@@ -59,11 +59,7 @@ interface Worded {
 function worded(refused: PlatformRefusal): Worded {
   switch (refused.kind) {
     case "unknown-path":
-      if (refused.allowed.length > 0) {
-        const message = { type: "FATAL", text: "The method is not allowed." } as const;
-        return { status: 405, message, headers: { allow: refused.allowed.join(", ") } };
-      }
-      return { status: 404, message: noEndpoint(refused.path) };
+      return unknownPath(refused.method, refused.path, refused.allowed);
     case "malformed-request":
       return { status: 400, message: { type: "ERROR", text: refused.message } };
     case "body-too-large":
@@ -73,6 +69,23 @@ function worded(refused: PlatformRefusal): Worded {
     case "internal":
       return { status: 500, message: { type: "ERROR", text: refused.message } };
   }
+}
+
+/** Jobs say it in other words than the rest of the search service, and before that the server itself has its own. */
+function unknownPath(method: string, path: string, allowed: readonly string[]): Worded {
+  const action = /\/(saved\/searches|data\/indexes)\/[^/]+\/([^/]+)$/.exec(path);
+  if (method === "DELETE" && action !== null) {
+    const handler = action[1] === "saved/searches" ? "savedsearch" : "indexes";
+    const text = `Invalid custom action for this internal handler (handler: ${handler}, custom action: ${action[2]}, eai action: remove).`;
+    return { status: 404, message: { type: "ERROR", text } };
+  }
+  if (allowed.length === 0) return { status: 404, message: noEndpoint(path) };
+  const ofJobs = /\/search\/(v2\/)?jobs(?!\/export)(\/|$)/.test(path);
+  const message: RestMessage = {
+    type: method === "PUT" || method === "PATCH" ? "ERROR" : "FATAL",
+    text: ofJobs ? "Method Not Allowed" : "The method is not allowed.",
+  };
+  return { status: 405, message, headers: { allow: allowed.join(", ") } };
 }
 
 /** Below `search`, it is the search dispatcher that knows nothing of it. */

@@ -150,8 +150,6 @@ test("what is wrong with an index is said in splunkd's words", async () => {
 
 test("a text becomes events, line by line, with their own times; the answer says what was taken", async () => {
   const body = "2026-01-31 08:00:00 a=1\n2026-01-31 08:30:00 a=2\n  and its second line\n";
-  const send = (path: string, query: string) =>
-    splunk.ask("POST", `${path}?${query}`, {}, { "content-type": "text/plain" });
   const { url } = splunk;
   const post = (path: string) =>
     fetch(`${url}${path}`, {
@@ -169,6 +167,19 @@ test("a text becomes events, line by line, with their own times; the answer says
     { _time: "2026-01-31T08:00:00.000+00:00", a: "1" },
   ]);
   expect(await found("sourcetype=s source=http-stream")).toHaveLength(2);
-  expect((await send("/services/receivers/simple", "index=nowhere")).status).toBe(400);
-  expect((await send("/services/receivers/simple", "")).status).toBe(400);
+  const refusedBy = async (query: string, text: string) => {
+    const answer = await fetch(`${url}/services/receivers/simple?output_mode=json&${query}`, {
+      method: "POST",
+      headers: { authorization: "Bearer splunk-twin-token", "content-type": "text/plain" },
+      body: text,
+    });
+    return [answer.status, await answer.json()];
+  };
+  expect(await refusedBy("index=nowhere", "x")).toEqual([
+    400,
+    { messages: [{ type: "WARN", text: "supplied index 'nowhere' missing" }] },
+  ]);
+  expect(await refusedBy("", "")).toEqual([400, { messages: [{ type: "ERROR", text: "empty body" }] }]);
+  const [status, taken] = await refusedBy("", "x");
+  expect([status, taken]).toMatchObject([200, { index: "default", source: "http-simple", bytes: 1 }]);
 });

@@ -504,6 +504,40 @@ describe("the rest of the API", () => {
     ]);
   });
 
+  test("a method that is not there is refused in the words of what it is asked of", async () => {
+    const sid = await jobOf("search * | head 1");
+    const said = async (method: string, path: string, more: Parameters = {}) => {
+      const { status, body } = await splunk.ask(method, `/services/${path}`, {
+        output_mode: "json",
+        ...more,
+      });
+      return [status, ...body.messages.flatMap(({ type, text }: Record<string, string>) => [type, text])];
+    };
+    for (const part of ["control", "results", "events", "summary", "timeline"]) {
+      const refused = [405, "FATAL", "Method Not Allowed"];
+      expect(await said("DELETE", `search/jobs/${sid}/${part}`)).toEqual(refused);
+    }
+    for (const path of [
+      "search/jobs/export",
+      "search/v2/jobs/export",
+      "search/parser",
+      "search/timeparser",
+    ]) {
+      expect(await said("DELETE", path)).toEqual([405, "FATAL", "The method is not allowed."]);
+    }
+    expect(await said("PUT", "search/jobs/none/control")).toEqual([405, "ERROR", "Method Not Allowed"]);
+    expect(await said("DELETE", "saved/searches/none/dispatch")).toEqual([
+      404,
+      "ERROR",
+      "Invalid custom action for this internal handler (handler: savedsearch, custom action: dispatch, eai action: remove).",
+    ]);
+    expect(await said("GET", "search/jobs", { sort_dir: "asc" })).toEqual([
+      400,
+      "FATAL",
+      "Number of sort_key and sort_dir arguments do not match.",
+    ]);
+  });
+
   test("a form that asks for JSON gets what the platform refuses, and what a fault answers, as JSON", async () => {
     const asked = async (path: string, parameters: Parameters, headers = {}) =>
       splunk.ask("POST", path, { output_mode: "json", ...parameters }, headers);

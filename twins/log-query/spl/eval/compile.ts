@@ -110,6 +110,11 @@ const takesNumbers: ReadonlySet<Family> = new Set<Family>([
   "date and time",
 ]);
 
+/** They refuse a number that is one before the search runs: `len(123)`; of a field, any value is a text. */
+const takesTexts: ReadonlySet<string> = new Set([
+  ...["len", "lower", "upper", "urldecode", "substr", "replace", "split", "md5", "sha1", "sha256", "sha512"],
+]);
+
 async function call({ name, args }: FunctionCall, scope: Scope): Promise<Value> {
   const declared = findFunction(name);
   if (!declared) return scope.fail(`The '${name}' function is unsupported or undefined.`);
@@ -119,5 +124,7 @@ async function call({ name, args }: FunctionCall, scope: Scope): Promise<Value> 
   const compiled = await compileAll(args, scope);
   const values = takesNumbers.has(declared.family) ? compiled : compiled.map(settled);
   if (!declared.takesNull && values.some((value) => certainType(value) === "null")) fail();
+  const [subject] = compiled;
+  if (takesTexts.has(declared.name) && subject !== undefined && certainType(subject) === "number") fail();
   return declared.compile(values, { scope, fail });
 }

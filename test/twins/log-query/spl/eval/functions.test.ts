@@ -399,6 +399,9 @@ describe("arguments that do not fit", () => {
   test.each([
     ["upper(null())", "The arguments to the 'upper' function are invalid."],
     ["mvcount(null())", "The arguments to the 'mvcount' function are invalid."],
+    ["len(123)", "The arguments to the 'len' function are invalid."],
+    ["upper(1+1)", "The arguments to the 'upper' function are invalid."],
+    ["md5(1)", "The arguments to the 'md5' function are invalid."],
     ['sqrt("x")', "The arguments to the 'sqrt' function are invalid."],
     ["sigfig(1.23456,3)", "The arguments to the 'sigfig' function are invalid."],
     ['sum(1, 2, "3")', "The arguments to the 'sum' function are invalid."],

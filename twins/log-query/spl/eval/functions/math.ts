@@ -71,9 +71,10 @@ const entries: readonly Entry[] = [
     compile: () => number(raw("pi()")),
   },
   {
+    // splunkd was seen to round it to the places of a base that is written, 6.3 for pow(2.5, 2): that is not followed.
     name: "pow",
     syntax: "pow(number, exponent)",
-    summary: "A number to the power of another.",
+    summary: "A number to the power of another, in all its digits.",
     least: 2,
     most: 2,
     compile: ([value = nothing, exponent = nothing], use) =>
