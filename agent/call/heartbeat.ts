@@ -9,13 +9,16 @@ export interface Heartbeat {
 
 /**
  * Pings the peer at each interval. Whatever comes from it is a sign of life, so a peer too slow to read the ping is not
- * taken for dead while it still sends.
+ * taken for dead while it still sends. A process that was held up has not listened itself: it asks once more.
  * @param onVanished called once when nothing came for a whole interval after a ping
  */
 export function startHeartbeat(socket: WebSocket, intervalMs: number, onVanished: () => void): Heartbeat {
   let alive = true;
+  let dueAt = performance.now() + intervalMs;
   const timer = setInterval(() => {
-    if (!alive) {
+    const wasHeldUp = performance.now() > dueAt + intervalMs / 2;
+    dueAt = performance.now() + intervalMs;
+    if (!alive && !wasHeldUp) {
       clearInterval(timer);
       onVanished();
       return;

@@ -286,6 +286,26 @@ describe("a running call breaks", () => {
 });
 
 describe("a peer that goes without a word", () => {
+  test("is not one that could not be heard because the agent itself was held up", async () => {
+    const busy = await startAgentBench({ env: { HEARTBEAT_MS: "100" } });
+    try {
+      const { client, runtimeCall } = await busy.call();
+      for (let stall = 0; stall < 3; stall++) {
+        // The answer to the ping is on its way; no timer fires and nothing is read until both are due at once.
+        await once(client.socket, "ping");
+        for (const until = performance.now() + 350; performance.now() < until; );
+        const audio = Buffer.alloc(960, stall);
+        runtimeCall.sendAudio(audio);
+        await client.received((stall + 1) * audio.length);
+      }
+      expect(client.closed).toBeUndefined();
+      client.hangUp();
+      await expectNothingLeft(busy);
+    } finally {
+      await busy.stop();
+    }
+  });
+
   let bench: AgentBench;
   beforeEach(async () => {
     bench = await startAgentBench({ env: { HEARTBEAT_MS: "100" } });
