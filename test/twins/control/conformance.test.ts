@@ -187,7 +187,7 @@ describe.each(twinNames)("%s", (name) => {
       byte: fc.uint8Array({ maxLength: 50 }),
     });
     await fc.assert(
-      fc.asyncProperty(fc.array(content, { maxLength: 6 }), async (contents) => {
+      fc.asyncProperty(fc.array(content, { maxLength: 15 }), async (contents) => {
         await backToStart(twin);
         const added = contents.map(({ text: value, json }, index) => rowWith(name, `${index}`, value, json));
         expect((await add(table, ...(added.length > 0 ? added : rows))).status).toBe(201);
@@ -207,7 +207,7 @@ describe.each(twinNames)("%s", (name) => {
         expect(again.content_hash).toBe(taken.content_hash);
         expect(again.state_version).toBeGreaterThan(taken.state_version);
       }),
-      { numRuns: 25 },
+      { numRuns: 10 },
     );
     expect(key).toBeDefined();
   });
