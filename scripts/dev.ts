@@ -8,8 +8,8 @@ import { makeApiKey } from "../twins/sandbox/api-keys.ts";
 import { formatLine, readLogLine } from "./dev/log-lines.ts";
 import { Part } from "./dev/part.ts";
 import { watchFolders } from "./dev/watch-folders.ts";
+import { clientEnvironment } from "./shared/client-environment.ts";
 import { PROJECT } from "./shared/folders.ts";
-import { clientEnvironment } from "./shared/house.ts";
 import { terminalOf } from "./shared/terminal.ts";
 
 const ENVIRONMENT_FILE = ".env";

@@ -5,6 +5,7 @@ import { type RunningAgent, startAgent } from "../../agent/server.ts";
 import { createSandbox } from "../../twins/caller/own-sandbox.ts";
 import { type SandboxAddress, SandboxClient } from "../../twins/caller/sandbox-client.ts";
 import { type RunningTwins, startTwins } from "../../twins/sandbox/start.ts";
+import { clientEnvironment } from "./client-environment.ts";
 import { DATASETS_FOLDER } from "./folders.ts";
 
 /** One sandbox, and an agent that works with its twins. */
@@ -136,9 +137,4 @@ async function startStage(
     await agent.stop();
     throw error;
   }
-}
-
-/** The variables by which an agent finds the twins of the first sandbox. */
-export function clientEnvironment({ sandboxes }: Pick<RunningTwins, "sandboxes">): Record<string, string> {
-  return Object.assign({}, ...(sandboxes[0]?.twins ?? []).map(({ environment }) => environment));
 }
