@@ -9,7 +9,6 @@ import { childEnvironment, type Reachable } from "./names/child-environment.ts";
 import { describeNames, describeOtherPrograms, type Names } from "./names/names.ts";
 import { runCommand } from "./names/run-command.ts";
 import { findRunning } from "./names/running.ts";
-import { startNames } from "./names/start.ts";
 import { upstreamSetting } from "./names/upstream.ts";
 import { readKeyVariable } from "./sandbox/api-keys.ts";
 import { writeLocator } from "./sandbox/locator.ts";
@@ -127,6 +126,8 @@ interface Running {
 async function startAll(environment: string | undefined, settings: Settings): Promise<Running> {
   // Standard output is for addresses; the log goes beside it.
   const log = pino({ level: settings.LOG_LEVEL }, pino.destination(2));
+  // Certificates take long to load: they do so while the twins start.
+  const names = import("./names/start.ts");
   const twins = await startTwins({
     port: settings.TWINS_PORT,
     host: settings.TWINS_HOST,
@@ -142,7 +143,8 @@ async function startAll(environment: string | undefined, settings: Settings): Pr
       : { mostDatasetBytes: settings.DATASET_LIMIT_MB * 1024 ** 2 }),
   });
   try {
-    const names = await startNames({
+    const { startNames } = await names;
+    const started = await startNames({
       twins,
       host: settings.TWINS_HOST,
       tlsPort: settings.TWINS_TLS_PORT,
@@ -152,8 +154,8 @@ async function startAll(environment: string | undefined, settings: Settings): Pr
       log,
     });
     // The names last: sockets that came over TLS are closed by their twins, not cut.
-    const stop = () => twins.stop().finally(names.stop);
-    return { twins, names: names.names, stop };
+    const stop = () => twins.stop().finally(started.stop);
+    return { twins, names: started.names, stop };
   } catch (error) {
     await twins.stop();
     throw error;
