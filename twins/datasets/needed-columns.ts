@@ -7,7 +7,7 @@
  * at what they stand for: the same columns go from all sides of a UNION, and a name that means something else keeps a column too
  * many, never one too few.
  */
-import { identifier, joined, type OptionalPart, type Place, Sql, sql } from "./sql.ts";
+import { identifier, joined, type Place, Sql, sql } from "./sql.ts";
 
 /** What a row's expression can do beside giving a value: make more rows of it. */
 const makesRows = /\b(unnest|generate_subscripts|generate_series|range)\s*\(/iu;
@@ -32,25 +32,27 @@ export function columnsIfRead(
     );
   const items = given.map(({ column, item }) => {
     const whole = sql`${item}, `;
-    return item.texts.some((text) => makesRows.test(text)) ? whole : part({ column }, whole);
+    return item.texts.some((text) => makesRows.test(text)) ? whole : part(column, false, whole);
   });
   return sql`${joined(items, "")}${joined(always, ", ")}`;
 }
 
 /** One such column, with a comma behind it, that is made of the columns of a table alone. */
 export function tableColumnIfRead(column: string, value: Sql): Sql {
-  return part({ column, readsTables: true }, sql`${value} AS ${identifier(column)}, `);
+  return part(column, true, sql`${value} AS ${identifier(column)}, `);
 }
 
 /** SQL that reads tables alone: its names keep no column that another SELECT calls the same. */
 export function ofTables(read: Sql): Sql {
-  return read.optional.length > 0 ? read : part({ column: undefined, readsTables: true }, read);
+  return read.optional.length > 0 ? read : part(undefined, true, read);
 }
 
-function part(known: Omit<OptionalPart, "start" | "end">, { texts, values, kept }: Sql): Sql {
+function part(column: string | undefined, readsTables: boolean, { texts, values, kept }: Sql): Sql {
   const end = { text: texts.length - 1, at: texts.at(-1)?.length ?? 0 };
-  return new Sql(texts, values, [{ ...known, start: { text: 0, at: 0 }, end }], kept);
+  return new Sql(texts, values, [{ column, readsTables, start: beginning, end }], kept);
 }
+
+const beginning: Place = { text: 0, at: 0 };
 
 /** The same statement without the columns that it does not read. */
 export function withNeededColumns(statement: Sql): Sql {
@@ -68,9 +70,7 @@ export function withNeededColumns(statement: Sql): Sql {
  */
 export function givingOnly(columns: readonly string[], statement: Sql): Sql {
   const pieces = readPieces(statement, columns).map(({ column, readsTables, sql: piece }) =>
-    column === undefined && !readsTables
-      ? piece
-      : part({ column, ...(readsTables && { readsTables }) }, piece),
+    column === undefined && !readsTables ? piece : part(column, readsTables, piece),
   );
   const { texts, values, optional } = joined(pieces, "");
   return new Sql(texts, values, optional, statement.kept);
@@ -116,7 +116,7 @@ function piecesOf(statement: Sql): Piece[] {
   const unknown = (end: Place) => {
     pieces.push({ column: undefined, readsTables: false, sql: between(statement, from, end) });
   };
-  for (const { column, readsTables = false, start, end } of statement.optional) {
+  for (const { column, readsTables, start, end } of statement.optional) {
     unknown(start);
     pieces.push({ column: column?.toLowerCase(), readsTables, sql: between(statement, start, end) });
     from = end;
@@ -127,6 +127,7 @@ function piecesOf(statement: Sql): Piece[] {
 }
 
 function between({ texts, values }: Sql, start: Place, end: Place): Sql {
+  if (start.text === end.text) return new Sql([(texts[start.text] ?? "").slice(start.at, end.at)], []);
   const inside = texts
     .slice(start.text, end.text + 1)
     .map((text, index) =>

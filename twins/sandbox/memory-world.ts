@@ -58,6 +58,10 @@ export interface CheckedWorld extends World {
 
 type Declarations = Record<string, AnyTableDeclaration>;
 type ColumnsOf<Tables extends Declarations, Name extends keyof Tables> = Tables[Name]["columns"];
+type HandleOf<Tables extends Declarations, Name extends keyof Tables> = TableHandle<
+  RowOf<ColumnsOf<Tables, Name>>,
+  NewRowOf<ColumnsOf<Tables, Name>>
+>;
 
 /** @throws Error when the declarations contradict themselves. */
 export function createMemoryWorld<TableDeclarations extends Declarations>(
@@ -68,6 +72,8 @@ export function createMemoryWorld<TableDeclarations extends Declarations>(
 
 export class MemoryWorld<TableDeclarations extends Declarations> implements CheckedWorld {
   readonly #types = new Map<string, TableType>();
+  /** Of tables that were asked for; each is of its name's table, whatever state that is in. */
+  readonly #handles = new Map<string, unknown>();
   readonly #listeners = new Set<(change: WorldChange) => void>();
   readonly #unannounced: WorldChange[] = [];
   #announcing = false;
@@ -87,9 +93,14 @@ export class MemoryWorld<TableDeclarations extends Declarations> implements Chec
   }
 
   /** The typed handle of one table. */
-  table<Name extends keyof TableDeclarations & string>(
-    name: Name,
-  ): TableHandle<RowOf<ColumnsOf<TableDeclarations, Name>>, NewRowOf<ColumnsOf<TableDeclarations, Name>>> {
+  table<Name extends keyof TableDeclarations & string>(name: Name): HandleOf<TableDeclarations, Name> {
+    const known = this.#handles.get(name) ?? this.#handle(name);
+    this.#handles.set(name, known);
+    // The map has each table's own under its name.
+    return known as HandleOf<TableDeclarations, Name>;
+  }
+
+  #handle<Name extends keyof TableDeclarations & string>(name: Name): HandleOf<TableDeclarations, Name> {
     type TableRow = RowOf<ColumnsOf<TableDeclarations, Name>>;
     const rowsOf = () => this.#table(name);
     // The declaration's zod types have checked every stored row, so a stored row is a TableRow.

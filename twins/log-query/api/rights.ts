@@ -1,6 +1,6 @@
 /** What who asks may do: capabilities of roles, and the rights that things give to people. */
 import type { Acl } from "../output/entry.ts";
-import { type Rights, rightsOf } from "../world/roles.ts";
+import { type Rights, type RoleRow, rightsOf } from "../world/roles.ts";
 import type { UserRow } from "../world/tables.ts";
 import { userOf, type Viewer } from "./call.ts";
 import { RestError, refused } from "./rest-error.ts";
@@ -8,9 +8,24 @@ import { RestError, refused } from "./rest-error.ts";
 /** The capability that goes past all rights of things. */
 const EVERYTHING = "admin_all_objects";
 
+/** What accounts may do, by the rows of roles that it came from. */
+const known = new WeakMap<UserRow, { rights: Rights; from: ReadonlyMap<string, RoleRow | undefined> }>();
+
 /** What an account may do. */
-export function rightsOfUser({ twin }: Viewer, { roles }: UserRow): Rights {
-  return rightsOf(roles, (name) => twin.tables.table("roles").get(name));
+export function rightsOfUser({ twin }: Viewer, user: UserRow): Rights {
+  const roles = twin.tables.table("roles");
+  const before = known.get(user);
+  if (before !== undefined && [...before.from].every(([name, row]) => roles.get(name) === row)) {
+    return before.rights;
+  }
+  const from = new Map<string, RoleRow | undefined>();
+  const rights = rightsOf(user.roles, (name) => {
+    const row = roles.get(name);
+    from.set(name, row);
+    return row;
+  });
+  known.set(user, { rights, from });
+  return rights;
 }
 
 /** What who asks may do. */

@@ -186,7 +186,7 @@ export class Job implements JobSearch {
 
   /** Ends it for good. Its row is removed by whoever calls this. */
   cancel(): void {
-    this.#run.cancel();
+    if (this.#rows === undefined) this.#run.cancel();
     this.#gate.open();
   }
 
@@ -224,8 +224,10 @@ export class Job implements JobSearch {
       free = await this.#parts.slots.take(this.#claim, this.#run.signal);
       this.#finish(await this.#run.rows(this.#watch));
     } catch (error) {
-      if (this.#run.finalized) this.#finish(await this.#run.earlyRows());
-      else if (this.row !== undefined) this.#fail(error);
+      if (this.#run.finalized) {
+        this.#update({ state: "FINALIZING" });
+        this.#finish(await this.#run.earlyRows());
+      } else if (this.row !== undefined) this.#fail(error);
     } finally {
       free?.();
       this.#parts.over();
@@ -260,7 +262,6 @@ export class Job implements JobSearch {
   };
 
   #finish(rows: Rows): void {
-    this.#update({ state: "FINALIZING" });
     this.#rows = rows;
     const result_count = this.request.outlet?.given ?? rows.rows.length;
     this.#over({ state: "DONE", result_count, finalized: this.#run.finalized });

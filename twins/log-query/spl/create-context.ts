@@ -1,13 +1,12 @@
 /** Makes what a search runs in. */
 
 import { withNeededColumns } from "../../datasets/needed-columns.ts";
-import { identifier, joined, raw, type Sql, sql } from "../../datasets/sql.ts";
+import { identifier, joined, raw, type Sql } from "../../datasets/sql.ts";
 import { type LogReader, QueryInterrupted, type QueryOptions } from "../../datasets/store/log-store.ts";
 import { StoreReader } from "../../datasets/store/store-reader.ts";
 import { compilePipeline } from "./compile-pipeline.ts";
 import type { Knowledge } from "./knowledge.ts";
-import { orderClause } from "./order-keys.ts";
-import { amongFirst } from "./ordered-rows.ts";
+import { firstRows } from "./ordered-rows.ts";
 import type { Relation } from "./relation.ts";
 import type { Rows } from "./rows.ts";
 import type { EventAccess } from "./search/event-access.ts";
@@ -81,7 +80,7 @@ export function createSearchContext(options: ContextOptions): SearchContext {
     deadlineMs = left(),
     from: Pick<LogReader, "query"> = store,
   ): Promise<Rows> => {
-    const { columns, select, order, atMost } = amongFirst(relation, maxRows);
+    const { columns } = relation;
     const items =
       columns.length === 0
         ? raw("NULL")
@@ -89,11 +88,9 @@ export function createSearchContext(options: ContextOptions): SearchContext {
             columns.map(({ column }) => identifier(column)),
             ", ",
           );
-    // One row is in order as it is.
-    const isOne = atMost !== undefined && atMost <= Math.min(1, maxRows);
-    const first = isOne ? raw("") : sql`${orderClause(order)} LIMIT CAST(${maxRows} AS BIGINT)`;
-    const statement = sql`SELECT ${items} FROM (${select}) AS r ${first}`;
-    const { rows } = await ask(statement, deadlineMs, (one, how) => from.query(one, how));
+    const { rows } = await ask(firstRows(relation, items, maxRows), deadlineMs, (one, how) =>
+      from.query(one, how),
+    );
     return { fields: columns, rows: columns.length === 0 ? rows.map(() => []) : rows };
   };
   const context = (range: TimeRange, savedSearches: readonly string[]): SearchContext => ({

@@ -14,8 +14,21 @@ export function limited(input: Relation, limit: number, offset = 0): Relation {
     ...first,
     ...sameColumns(lateOf(first), select),
     atMost: Math.min(limit, input.atMost ?? limit),
+    cut: { of: select, order: input.order, from: first.select, limit, offset },
     select,
   };
+}
+
+/** The first rows, in order, as a statement has them at its end: what is cut already is put in order once. */
+export function firstRows(relation: Relation, items: Sql, most: number): Sql {
+  const { select, order, atMost, cut } = amongFirst(relation, most);
+  // One row is in order as it is.
+  if (atMost !== undefined && atMost <= Math.min(1, most)) return sql`SELECT ${items} FROM (${select}) AS r`;
+  const isCut = cut?.of === select && cut.order === order;
+  const { from, limit, offset } = isCut ? cut : { from: select, limit: most, offset: 0 };
+  const page = sql`LIMIT CAST(${Math.min(limit, most)} AS BIGINT)`;
+  const behind = offset === 0 ? raw("") : sql`OFFSET CAST(${offset} AS BIGINT)`;
+  return sql`SELECT ${items} FROM (${from}) AS r ${orderClause(order)} ${page} ${behind}`;
 }
 
 /** As many rows can be sorted whole, or stand in a window whole. */

@@ -47,6 +47,14 @@ export interface Relation {
   readonly late?: Late;
   /** How many rows there can be, when that is known. */
   readonly atMost?: number;
+  /** What `select` is the first rows of. A relation that has another one by now, or another order, is something else. */
+  readonly cut?: {
+    readonly of: Sql;
+    readonly order: readonly OrderKey[];
+    readonly from: Sql;
+    readonly limit: number;
+    readonly offset: number;
+  };
   /** Whether rows still are events (they have `_raw`), or a transforming command has made a report of them. */
   readonly kind: "events" | "report";
   /** The times in which its events were looked for, when the search has said so itself; else they are the request's. */

@@ -14,7 +14,7 @@ import {
   type Relation,
   selected,
 } from "../relation.ts";
-import { relationOf } from "../rows.ts";
+import { type Rows, relationOf } from "../rows.ts";
 import type { SearchContext } from "../search-context.ts";
 import { withinLimit } from "../subsearch-limit.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
@@ -74,9 +74,12 @@ export const join = defineCommand({
     };
   },
   async compile(args, input, context) {
-    const { dataset } = args;
+    const { dataset, time, max } = args;
     const found = await subsearchRows(await datasetRelation("join", dataset, context), context);
-    return joinedRows(args, input, found);
+    if (!("rows" in found)) return joinedRows(args, input, found);
+    const equal = args.equal ?? commonFields(input, relationOf({ ...found, rows: [] }));
+    const first = time === "any" ? firstOfEach(found, equal, max) : undefined;
+    return joinedRows({ ...args, equal }, input, relationOf(first ?? found), first !== undefined);
   },
 });
 
@@ -84,12 +87,26 @@ export const join = defineCommand({
 const FEW_COLUMNS = 8;
 
 /** What is joined with: in SQL, or run already where that costs less. */
-async function subsearchRows(found: Relation, context: SearchContext): Promise<Relation> {
+async function subsearchRows(found: Relation, context: SearchContext): Promise<Relation | Rows> {
   const max = context.limits.joinMaxRows;
   if (found.kind === "events" || found.columns.length > FEW_COLUMNS) return withinLimit(found, max, context);
   const rows = await context.run(found, max + 1);
   if (rows.rows.length > max) return withinLimit(found, max, context);
-  return relationOf(rows);
+  return rows;
+}
+
+/** As many rows of each key as one row is joined with at most; `undefined` where that is for SQL to tell. */
+function firstOfEach({ fields, rows }: Rows, equal: readonly Pair[], max: number): Rows | undefined {
+  const places = equal.map(({ right }) => fields.findIndex(({ name }) => name === right));
+  if (max === 0 || places.some((place) => place < 0 || fields[place]?.multi)) return undefined;
+  const counts = new Map<string, number>();
+  const first = rows.filter((row) => {
+    const key = JSON.stringify(places.map((place) => (row[place] === null ? null : String(row[place]))));
+    const count = (counts.get(key) ?? 0) + 1;
+    counts.set(key, count);
+    return count <= max;
+  });
+  return { fields, rows: first };
 }
 
 const optionTypes = {
@@ -143,7 +160,8 @@ const value = (index: number) => identifier(`#value${index}`);
 const position = identifier("#position");
 const moment = identifier("#moment");
 
-function joinedRows(args: Arguments, input: Relation, found: Relation): Relation {
+/** @param areFirst whether no more rows of each key are there than a row is joined with */
+function joinedRows(args: Arguments, input: Relation, found: Relation, areFirst = false): Relation {
   const { type, time, max, equal = commonFields(input, found) } = args;
   const keys = equal.map(({ left, right }) => [columnOf(input, left), columnOf(found, right)] as const);
   const known = keys.flatMap(([left, right]) => (left && right ? [comparable(left, right)] : []));
@@ -159,6 +177,7 @@ function joinedRows(args: Arguments, input: Relation, found: Relation): Relation
     found,
     known.map(({ right }) => right),
     byTime ? 0 : max,
+    areFirst,
   );
   const agree = joined(
     known.map(({ left }, index) => sql`${left} = s.${key(index)}`),
@@ -196,13 +215,17 @@ function listed(typed: Typed): Sql {
 }
 
 /** The subsearch's rows by what they are joined on: as many for each as there may be. */
-function matchesOf(found: Relation, keys: readonly Sql[], max: number): Sql {
+function matchesOf(found: Relation, keys: readonly Sql[], max: number, areFirst: boolean): Sql {
   const time = columnOf(found, "_time");
   const items = [
     ...keys.map((expression, index) => sql`${expression} AS ${key(index)}`),
     ...found.columns.map(({ column }, index) => sql`${identifier(column)} AS ${value(index)}`),
     sql`${time === undefined ? raw("CAST(NULL AS DOUBLE)") : numberOf(fieldValue(time))} AS ${moment}`,
   ];
+  const place = found.order[0];
+  if (areFirst && place !== undefined) {
+    return sql`SELECT ${joined(items, ", ")}, ${identifier(place.column)} AS ${position} FROM (${found.select}) AS r`;
+  }
   const partition = max === 0 ? raw("") : sql`PARTITION BY ${joined([...keys], ", ")}`;
   const number = sql`row_number() OVER (${partition} ${orderClause(found.order)}) AS ${position}`;
   const most = max === 0 ? raw("") : sql`QUALIFY ${position} <= CAST(${max} AS BIGINT)`;

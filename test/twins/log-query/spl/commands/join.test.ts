@@ -48,6 +48,25 @@ test("rule 60: join max=0 joins each row with all that agree, max=n with so many
   expect(await rows(`${orders} | join max=2 item ${prices}`)).toEqual(found);
 });
 
+test("rule 60: of a report's rows the first of each key are joined, as many as max says; one without a key with none", async () => {
+  const report =
+    '[search kind=price | stats count by price, item | append [search kind=price | stats max(id) AS price] | append [search kind=price | stats min(id) AS price | eval item="null"] | fields item price]';
+  const joined = async (options: string) =>
+    (await rows(`${orders} | join ${options} item ${report}`)).map(({ id, price }) => [id, price]);
+  expect(await joined("")).toEqual([
+    [3, 2],
+    [1, 2],
+  ]);
+  expect(await joined("max=2")).toEqual([
+    [3, 2],
+    [3, 3],
+    [1, 2],
+    [1, 3],
+  ]);
+  const nulls = `search kind=order id=2 | eval item="null" | fields id, item | fields - _*`;
+  expect(await rows(`${nulls} | join item ${report}`)).toEqual([{ id: 2, item: "null", price: 7 }]);
+});
+
 test("rule 60: join without fields uses all that both have", async () => {
   expect(await rows(`${orders} | join [search kind=price | fields item, price | fields - _*]`)).toHaveLength(
     2,

@@ -119,6 +119,17 @@ const repeated = [
 ];
 const kept = async (text: string) => (await rows(repeated, text)).map(({ n }) => n);
 
+test("what sort or head has cut stays cut, whatever order it is brought to after that", async () => {
+  const input = [3, 1, 5, 2, 4];
+  expect(await values(input, "sort 3 -x")).toEqual([5, 4, 3]);
+  expect(await values(input, "sort 3 -x | reverse")).toEqual([3, 4, 5]);
+  expect(await values(input, "sort 3 -x | head 2")).toEqual([5, 4]);
+  expect(await values(input, "sort 4 -x | sort 2 x")).toEqual([2, 3]);
+  expect(await values(input, "head 4 | sort 0 x | tail 2")).toEqual([5, 3]);
+  expect(await values(input, "sort 3 -x | reverse | head 1")).toEqual([3]);
+  expect(await values(input, "stats max(x) AS x | reverse | sort 3 x")).toEqual([5]);
+});
+
 test("rule 54: dedup keeps the first rows of each combination and drops those without a value", async () => {
   expect(await kept("dedup k")).toEqual([1, 2]);
   expect(await kept("dedup 2 k")).toEqual([1, 2, 3, 5]);
