@@ -49,9 +49,9 @@ export function jobEntry(
   };
 }
 
-/** A job is its owner's alone. */
-export function jobAcl({ app, owner, ttl_s }: JobRow): Acl {
-  return { app, owner, sharing: "global", read: [owner], write: [owner], ttl: ttl_s };
+/** A job is its owner's alone, but for what a schedule has found of a search that is shared. */
+export function jobAcl({ app, owner, readers, ttl_s }: JobRow): Acl {
+  return { app, owner, sharing: "global", read: [owner, ...readers], write: [owner], ttl: ttl_s };
 }
 
 /** What there is to say from the first moment on. */

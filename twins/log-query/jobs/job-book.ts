@@ -68,6 +68,7 @@ export class JobBook {
       owner: request.owner,
       app: request.app,
       saved_search: request.savedSearch ?? null,
+      readers: [...(request.readers ?? [])],
       state: "QUEUED",
       created_at: new Date(job.createdMs).toISOString(),
       expires_at: new Date(job.createdMs + request.ttlS * 1000).toISOString(),
@@ -153,9 +154,11 @@ export class JobBook {
     return context.run(limited(job.events, maxCount), maxCount);
   }
 
-  #mayRead(user: string, { request }: Job): boolean {
+  #mayRead(user: string, { request, row }: Job): boolean {
     if (request.owner === user) return true;
-    return rightsOfName(this.#parts.tables, user).capabilities.has("admin_all_objects");
+    const { capabilities, roles } = rightsOfName(this.#parts.tables, user);
+    if (capabilities.has("admin_all_objects")) return true;
+    return row?.readers.some((one) => one === "*" || one === user || roles.has(one)) ?? false;
   }
 
   /** Ends everything. */

@@ -22,7 +22,9 @@ export async function runScheduled(twin: LogQueryTwin, row: SavedSearchRow, atMs
   }
   let job: ReturnType<typeof twin.jobs.start>;
   try {
-    job = twin.jobs.start(savedRequest(twin, runOf(twin, row, atMs)));
+    // Who sees the saved search sees what its schedule has found.
+    const readers = row.sharing === "user" ? [] : ["*"];
+    job = twin.jobs.start({ ...savedRequest(twin, runOf(twin, row, atMs)), readers });
   } catch (error) {
     const reason = reasonOf(error);
     if (reason === undefined) throw error;

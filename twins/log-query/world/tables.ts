@@ -56,6 +56,11 @@ const jobs = defineTable({
     owner: { type: z.string(), description: "Who started it." },
     app: { type: z.string().default("search"), description: "The app it was started in." },
     saved_search: { type: z.string().nullable().default(null), description: "The saved search it is of." },
+    readers: {
+      type: z.array(z.string().min(1)).default([]),
+      description:
+        "Roles and users who may look at it beside its owner; * for everybody: of a scheduled search that is shared.",
+    },
     state: {
       type: z.enum(["QUEUED", "PARSING", "RUNNING", "PAUSED", "FINALIZING", "DONE", "FAILED"]),
       description: "Where it stands: dispatchState.",

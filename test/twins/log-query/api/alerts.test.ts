@@ -2,6 +2,7 @@
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { sha256 } from "../../../../twins/log-query/world/seed.ts";
 import { holdStatements } from "../../../support/held-statements.ts";
 import { type Parameters, type SplunkSandbox, startSplunk } from "../../../support/splunk.ts";
 
@@ -417,6 +418,35 @@ describe("a schedule", () => {
       "real time": ["skipped", "Real-time searches are not served here."],
       broken: ["failed", expect.stringContaining("nosuchcommand")],
     });
+  });
+
+  test("shows what it found to who sees the saved search", async () => {
+    const row = { search: "level=* | stats count", is_scheduled: true, cron_schedule: "0 * * * *" };
+    await splunk.control("POST", "/data", {
+      data: {
+        users: [{ name: "ann", password_sha256: sha256("ann"), roles: ["user"] }],
+        saved_searches: [
+          { ...row, name: "shared" },
+          { ...row, name: "private", owner: "admin", sharing: "user" },
+        ],
+      },
+    });
+    await at("2026-01-31T10:00:00Z");
+    const runs = await runsOnce(2);
+    const authorization = `Basic ${Buffer.from("ann:ann").toString("base64")}`;
+    const seen = async (name: string) => {
+      const sid = runs.find(({ saved_search }) => saved_search === name)?.name;
+      const path = `/services/search/v2/jobs/${sid}/results`;
+      return (await splunk.ask("GET", path, { output_mode: "json" }, { authorization })).status;
+    };
+    expect([await seen("shared"), await seen("private")]).toEqual([200, 403]);
+    const given = {
+      output_mode: "json",
+      exec_mode: "oneshot",
+      search: '| loadjob savedsearch="nobody:search:shared"',
+    };
+    const loaded = await splunk.ask("POST", "/services/search/v2/jobs", given, { authorization });
+    expect(loaded.body.results).toEqual([{ count: "3" }]);
   });
 
   test("a time that a search is put to comes first, and once; so many runs as it says, and no more", async () => {
