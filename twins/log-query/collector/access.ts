@@ -4,6 +4,7 @@ import type { LogQueryTwin } from "../log-query-twin.ts";
 import type { HecTokenRow } from "../world/collector-tables.ts";
 import { sha256 } from "../world/seed.ts";
 import { CollectorRefusal } from "./codes.ts";
+import { madeOfTables } from "./made-of-tables.ts";
 
 const guid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
@@ -39,11 +40,16 @@ function tokenInHeader(authorization: string): string {
 }
 
 function enabled(twin: LogQueryTwin, token: string): HecTokenRow {
-  const [row] = twin.tables.table("hec_tokens").find({ token_sha256: sha256(token) });
+  const row = tokensByDigest(twin.tables).get(sha256(token));
   if (!row) throw new CollectorRefusal("invalidToken");
   if (row.disabled) throw new CollectorRefusal("tokenDisabled");
   return row;
 }
+
+const tokensByDigest = madeOfTables((tables): ReadonlyMap<string, HecTokenRow> => {
+  const rows = tables.table("hec_tokens").all();
+  return new Map(rows.map((row) => [row.token_sha256, row]));
+});
 
 /** The channel that the sender names, if it does. @throws CollectorRefusal when it is no channel's name */
 export function channelOf({ headers, query }: VendorRequest): string | undefined {

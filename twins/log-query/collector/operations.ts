@@ -7,6 +7,7 @@ import { channelOf, tokenOf } from "./access.ts";
 import { type Batch, type BatchOptions, eventBatch, rawBatch } from "./batch.ts";
 import { answer, CollectorRefusal, jsonResponse, notThere, refusalAnswer } from "./codes.ts";
 import { health, NEARLY } from "./health.ts";
+import { madeOfTables } from "./made-of-tables.ts";
 import { type CollectorSettings, collectorSettings } from "./settings.ts";
 
 /** The vendor's own is 800 MiB, which is more than one process has to spare. */
@@ -107,7 +108,7 @@ async function collect(
     nowMs,
     zone: zoneOf(twin.timeZone),
   };
-  let batch = read(body, { ...options, indexes: declaredIndexes(twin) });
+  let batch = read(body, { ...options, indexes: declaredIndexes(twin.tables) });
   // Which indexes a dataset has brought is a question to the store, and hardly ever asked.
   if (batch.refusal?.code === "incorrectIndex") {
     batch = read(body, { ...options, indexes: await writableIndexes(twin) });
@@ -142,10 +143,10 @@ const unsupported: VendorResponse = {
 };
 
 /** The indexes of the table that are not switched off. */
-function declaredIndexes({ tables }: LogQueryTwin): ReadonlySet<string> {
+const declaredIndexes = madeOfTables((tables): ReadonlySet<string> => {
   const rows = tables.table("indexes").all();
   return new Set(rows.flatMap(({ name, disabled }) => (disabled ? [] : [name])));
-}
+});
 
 /** The indexes of the table that are not switched off, and those that a dataset has brought. */
 export async function writableIndexes({ tables, knowledge }: LogQueryTwin): Promise<ReadonlySet<string>> {

@@ -4,6 +4,7 @@
  */
 import { isOn, sizeBytes, stanza, wholeNumber } from "../conf/stanza.ts";
 import type { LogQueryTables } from "../world/tables.ts";
+import { madeOfTables } from "./made-of-tables.ts";
 
 export interface CollectorSettings {
   readonly disabled: boolean;
@@ -31,17 +32,7 @@ const MOST_PENDING_OF_CHANNEL = 100_000;
 const MOST_PENDING = 1_000_000;
 const IDLE_S = 600;
 
-/** What was read last, and from which state of the tables: it is asked for by every request. */
-const lastRead = new WeakMap<LogQueryTables, { version: number; settings: CollectorSettings }>();
-
-export function collectorSettings(tables: LogQueryTables): CollectorSettings {
-  const version = tables.stateVersion;
-  const last = lastRead.get(tables);
-  if (last?.version === version) return last.settings;
-  const settings = readSettings(tables);
-  lastRead.set(tables, { version, settings });
-  return settings;
-}
+export const collectorSettings = madeOfTables(readSettings);
 
 function readSettings(tables: LogQueryTables): CollectorSettings {
   const http = stanza(tables, "inputs/http");
