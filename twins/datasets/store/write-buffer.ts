@@ -19,7 +19,7 @@ export interface BufferLimit {
 
 const ENOUGH: BufferLimit = { rows: 2048, characters: 2 << 20 };
 /** As much as comes while the database is written down, so that nobody waits for that. */
-const MOST: BufferLimit = { rows: 16_384, characters: 6 << 20 };
+const MOST: BufferLimit = { rows: 10_240, characters: 6 << 20 };
 const LONGEST_MS = 100;
 
 export class WriteBuffer<Row> {
