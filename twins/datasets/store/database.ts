@@ -9,7 +9,7 @@ import { read } from "./duckdb.ts";
 import { HeldTable, heldTable } from "./held-rows.ts";
 import { KeptTables } from "./kept-tables.ts";
 import { type HeldRows, QueryInterrupted, type QueryOptions, type QueryResult } from "./log-store.ts";
-import { programFunction } from "./program-functions.ts";
+import { checkingBetweenChunks, programFunction } from "./program-functions.ts";
 import { type QueryGate, queryGate } from "./query-gate.ts";
 import { Reader } from "./reader.ts";
 
@@ -225,8 +225,15 @@ export class Database {
     if (signal?.aborted) cancel();
     signal?.addEventListener("abort", cancel, { once: true });
     const timer = setTimeout(() => end("deadline"), deadlineMs);
+    const endIfOver = () => {
+      if (performance.now() - startedAt > deadlineMs) end("deadline");
+    };
     try {
-      const run = () => this.turn(() => this.#interruptible(work, ending.signal, progress), ending.signal);
+      const run = () =>
+        this.turn(
+          () => checkingBetweenChunks(endIfOver, this.#interruptible(work, ending.signal, progress)),
+          ending.signal,
+        );
       if (before === undefined) return await run();
       return await this.#tracked(unlessAborted(before(), ending.signal).then(run));
     } catch (error) {

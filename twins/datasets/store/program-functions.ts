@@ -56,6 +56,24 @@ export function defineRowFunction(
   });
 }
 
+const checks = new Set<() => void>();
+
+/**
+ * Has this called before each chunk, as long as the work lasts. With two threads one chunk comes right after the other: up to a thousand
+ * of them have their turn before any timer of the process, or anybody else.
+ */
+export async function checkingBetweenChunks<Result>(
+  check: () => void,
+  work: Promise<Result>,
+): Promise<Result> {
+  checks.add(check);
+  try {
+    return await work;
+  } finally {
+    checks.delete(check);
+  }
+}
+
 /** What `program` is in a database. */
 export function programFunction(): DuckDBScalarFunction {
   return DuckDBScalarFunction.create({
@@ -67,6 +85,7 @@ export function programFunction(): DuckDBScalarFunction {
       try {
         const rows = input.rowCount;
         if (rows === 0) return;
+        for (const check of checks) check();
         const { name, constants } = readUse(textAt(input.getColumnVector(0), 0) ?? "");
         let column = 1;
         const columns = constants.map((constant) =>

@@ -43,6 +43,21 @@ test("a statement that calls the program is ended by its deadline like any other
   await expect(store.query(endless, { deadlineMs: 100 })).rejects.toThrow(QueryInterrupted);
 });
 
+test("a deadline is kept between two chunks, although several threads hand over one right after the other", async () => {
+  const store = await openStore();
+  let chunks = 0;
+  const slow = defineProgramFunction("test.slow", ([texts = []]) => {
+    chunks++;
+    for (const until = performance.now() + 5; performance.now() < until; );
+    return texts;
+  });
+  const rows = sql`SELECT unnest(range(n * 1000, n * 1000 + 1000)) AS n FROM (SELECT DISTINCT n FROM range(800) AS t(n))`;
+  const both = sql`SELECT count(${slow(sql`CAST(n AS VARCHAR)`)}) FROM (${rows})`;
+  await expect(store.query(both, { deadlineMs: 50 })).rejects.toMatchObject({ reason: "deadline" });
+  // Ten chunks take that long, and all of them are 390.
+  expect(chunks).toBeLessThan(100);
+});
+
 test("an argument that is the same in every row is handed over as it is, in its place", async () => {
   const store = await openStore();
   const between = defineRowFunction("test.between", (left, text, right) => `${left}${text}${right}`);
