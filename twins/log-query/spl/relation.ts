@@ -45,6 +45,8 @@ export interface Relation {
   readonly ofEvents?: true;
   /** How columns are made of single rows, once it is known which rows they are; see `late-columns.ts`. */
   readonly late?: Late;
+  /** What a search has found these among by a look at each text; see `search/newest-first.ts`. */
+  readonly among?: Among;
   /** How many rows there can be, when that is known. */
   readonly atMost?: number;
   /** What `select` is the first rows of. A relation that has another one by now, or another order, is something else. */
@@ -59,6 +61,14 @@ export interface Relation {
   readonly kind: "events" | "report";
   /** The times in which its events were looked for, when the search has said so itself; else they are the request's. */
   readonly range?: TimeRange;
+}
+
+export interface Among {
+  /** The SELECT of the rows found. A relation that has another one by now has changed in a way that nothing is known of here. */
+  readonly of: Sql;
+  /** All of them, in the same order. */
+  readonly passing: Relation;
+  readonly predicate: Sql;
 }
 
 /** A field of a row to be. */

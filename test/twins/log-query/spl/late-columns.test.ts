@@ -188,6 +188,7 @@ const endless = [
     "dedup keepevents=t u",
     "dedup consecutive=t k",
   ],
+  ...["spath path=n output=i | stats count by i", "extract"],
   ...["sort 0 u", "tail 300000", "transaction u", "transaction k u", "mvcombine k", "trendline ema3(n)"],
 ].map((commands) => `search index=main | eval i=mvrange(0,12) | mvexpand i | ${commands}`);
 

@@ -46,6 +46,11 @@ export const extract = defineCommand({
     const source = column.multi ? sql`${value}[1]` : value;
     const given = sql`CAST(${JSON.stringify(settings)} AS VARCHAR)`;
     const firstOnly = sql`CAST(${adds ? null : "first"} AS VARCHAR)`;
-    return withFoundFields(oneThreadAtWork(input), pairsOf(source, given, firstOnly), context, adds ? "both" : "before");
+    return withFoundFields(
+      oneThreadAtWork(input),
+      pairsOf(source, given, firstOnly),
+      context,
+      adds ? "both" : "before",
+    );
   },
 });

@@ -5,6 +5,7 @@ import { compileExpression } from "../eval/compile-expression.ts";
 import { type OrderKey, orderClause } from "../order-keys.ts";
 import { limited, numbered } from "../ordered-rows.ts";
 import { outputsOf, project, type Relation } from "../relation.ts";
+import { newestFound } from "../search/newest-first.ts";
 import { commandError } from "../spl-error.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
 import { boolean, count } from "../syntax/option-types.ts";
@@ -22,7 +23,7 @@ export const head = defineCommand({
   },
   async compile({ limit, expression, keepNull, keepLast }, input, context) {
     const ordered = input.order.length === 0 ? numbered(input) : input;
-    const first = limit === undefined ? ordered : limited(ordered, limit);
+    const first = limit === undefined ? ordered : limited(await newestFound(ordered, limit, context), limit);
     if (expression === undefined) return first;
     const {
       type,

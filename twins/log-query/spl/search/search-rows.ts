@@ -22,7 +22,10 @@ export async function searchEvents(expression: SearchExpression, context: Search
   const events = sieved?.atMost === undefined ? passing : { ...passing, atMost: sieved.atMost };
   const indexed = between(events, "_indextime", times.indexed);
   const known = sieved && { row: identifier(ROW_COLUMN), decided: sieved.decided };
-  return filtered(events, [...indexed, ...predicateOf(found, events, known)]);
+  const predicate = allOf([...indexed, ...predicateOf(found, events, known)]);
+  if (predicate === undefined) return events;
+  const rows = filter(events, predicate);
+  return { ...rows, among: { of: rows.select, passing: events, predicate } };
 }
 
 function defaultIndexes({ access, knowledge }: SearchContext): SearchExpression {

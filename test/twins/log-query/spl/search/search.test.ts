@@ -321,3 +321,36 @@ test("later searches look at the rows so far", async () => {
   expect(await numbers("search text")).toEqual([50]);
   expect(await numbers("search NOT text")).toEqual([5, 7]);
 });
+
+test("the first events with a phrase are looked for among the newest, and are those that a look at all finds first", async () => {
+  const events = Array.from({ length: 400 }, (_, n) => ({
+    n,
+    "@timestamp": new Date(Date.UTC(2026, 0, 1) + (((n * 37) % 400) >> 2) * 1000).toISOString(),
+    _raw: n % 3 === 0 ? `pay done ${n}` : `done pay ${n}${n < 40 ? " rare event" : ""}`,
+  }));
+  const many = await splBench(events);
+  try {
+    for (const asked of [
+      '"pay done"',
+      '"done pay" n>100',
+      '"rare event"',
+      '"no event"',
+      "p*y earliest=1",
+      'NOT "pay done"',
+    ]) {
+      const all = (await many.search(`search ${asked}`)).rows.map(({ n }) => n);
+      for (const count of [1, 5, 30, 400]) {
+        const { rows } = await many.search(`search ${asked} | head ${count}`);
+        expect(
+          rows.map(({ n }) => n),
+          `${asked} | head ${count}`,
+        ).toEqual(all.slice(0, count));
+      }
+    }
+    const { statements } = await many.search('search "pay done" | head 5');
+    const [looked = "", shown = ""] = statements.slice(-2);
+    expect([looked, shown].map((text) => text.includes("regexp_matches"))).toEqual([true, false]);
+  } finally {
+    await many.close();
+  }
+});
