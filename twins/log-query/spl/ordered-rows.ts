@@ -45,6 +45,7 @@ export function isLarge({ ofEvents, order, atMost, select }: Relation): boolean 
 
 /** Fewer rows, of which the first so many are the same. */
 export function amongFirst(input: Relation, count: number): Relation {
+  if (input.first?.of === input.select) return input.first.rows(count);
   if (!isLarge(input)) return input;
   const keys = input.order.map(({ column }) => identifier(column));
   const which = sql`${orderClause(input.order)} LIMIT CAST(${count} AS BIGINT)`;

@@ -47,6 +47,8 @@ export interface Relation {
   readonly late?: Late;
   /** What a search has found these among by a look at each text; see `search/newest-first.ts`. */
   readonly among?: Among;
+  /** How its first rows are found by the first of each of several relations, whose rows these are; see `stacked-rows.ts`. */
+  readonly first?: { readonly of: Sql; rows(count: number): Relation };
   /** How many rows there can be, when that is known. */
   readonly atMost?: number;
   /** What `select` is the first rows of. A relation that has another one by now, or another order, is something else. */

@@ -2,13 +2,20 @@
 import { columnsIfRead } from "../../datasets/needed-columns.ts";
 import { identifier, joined, raw, type Sql, sql } from "../../datasets/sql.ts";
 import type { OrderKey } from "./order-keys.ts";
-import { numbered } from "./ordered-rows.ts";
+import { limited, numbered } from "./ordered-rows.ts";
 import { columnOf, fieldValue, noRows, placed, type Relation } from "./relation.ts";
 import { numberOf, shaped } from "./typed.ts";
 
 /** Rows of one after those of the other. A field that only one of them has is missing in the other's rows. */
 export function concatenated(...parts: readonly Relation[]): Relation {
-  return stacked(parts, () => []);
+  const all = stacked(parts, () => []);
+  // No row of one is before another of the same that it comes after there.
+  const rows = (count: number) =>
+    stacked(
+      parts.map((part) => limited(part, count)),
+      () => [],
+    );
+  return { ...all, first: { of: all.select, rows } };
 }
 
 /** Rows of all of these, the newest first; those without a time come last. */

@@ -153,3 +153,31 @@ test("append without a subsearch is refused", async () => {
     expect(await bench.refusal(`| makeresults | ${command}`)).toContain(`Error in '${command}' command:`);
   }
 });
+
+test("the first rows of several searches one after the other are found by the first rows of each", async () => {
+  const events = Array.from({ length: 12 }, (_, n) => ({ _time: 1_000 + ((n * 5) % 12), n, k: `k${n % 3}` }));
+  const many = await splBench(events);
+  try {
+    for (const text of [
+      "search n<9 | append [search n>4 | eval extra=n]",
+      "search n<5 | sort n | append [search k=k1] | append [search k=k2 | stats count by k]",
+      "search k=k0 | appendpipe [stats sum(n) AS n by k] | appendpipe [eval n=n*2]",
+      "search k=k0 | addcoltotals n",
+      "search n<4 | append [search n>99] | where n<3",
+      "search n<4 | append [search n>2] | sort - n | streamstats count AS place",
+    ]) {
+      const all = (await many.search(text)).rows;
+      expect(all.length).toBeGreaterThan(1);
+      for (const count of [1, 3, 4, 7, 50]) {
+        expect((await many.search(`${text} | head ${count}`)).rows, `${text} | head ${count}`).toEqual(
+          all.slice(0, count),
+        );
+      }
+    }
+    // Whole events are put in order by their keys, on each side alone.
+    const { statements } = await many.search("search n>1 | appendpipe [eval n=n*2] | head 2");
+    expect(statements.at(-1)?.match(/AS MATERIALIZED/g)).toHaveLength(2);
+  } finally {
+    await many.close();
+  }
+});
