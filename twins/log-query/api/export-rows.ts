@@ -10,7 +10,7 @@ import { MOST_ROWS, type ResultArguments } from "./result-arguments.ts";
 import { resultPage } from "./result-page.ts";
 
 /** Rows that are sent before the search knows how many there are: few are found soon. */
-const FIRST_ROWS = 1_000;
+const FIRST_ROWS = 250;
 
 /** An outlet for the rows that are asked for. No number of them is too large, unless `max_count` or `count` says so. */
 export function outletFor({ arguments: given }: Call, wanted: ResultArguments): RowOutlet {

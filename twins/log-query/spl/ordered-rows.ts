@@ -36,10 +36,12 @@ const SORTED_WHOLE = 100_000;
 
 /**
  * Whether rows are too many and too large to be sorted, or put into a window, with all their fields: then it is done with the keys
- * alone, and the rows are looked up by them (`rowsOf`). A row that is another each time it is looked at cannot be found again.
+ * alone, and the rows are looked up by them (`rowsOf`).
+ * @param most rows that are few
  */
-export function isLarge({ ofEvents, order, atMost, select }: Relation): boolean {
-  if (ofEvents === undefined || order.length === 0 || (atMost ?? Infinity) <= SORTED_WHOLE) return false;
+export function isLarge({ ofEvents, order, atMost, select }: Relation, most = SORTED_WHOLE): boolean {
+  if (ofEvents === undefined || order.length === 0 || (atMost ?? Infinity) <= most) return false;
+  // A row that is another each time it is looked at cannot be found again.
   return !select.texts.some((text) => text.includes("random()"));
 }
 

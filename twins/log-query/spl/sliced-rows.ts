@@ -49,7 +49,7 @@ export function slicesOf(
   now: () => SearchContext,
 ): AsyncGenerator<Slice> {
   const late = lateOf(relation);
-  const isOfEvents = late !== undefined && isLarge(relation);
+  const isOfEvents = late !== undefined && isLarge(relation, FEW);
   return isOfEvents ? slicesOfEvents(relation, late, part, now) : slicesOfOthers(relation, part, now);
 }
 

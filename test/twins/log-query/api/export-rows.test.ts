@@ -255,8 +255,8 @@ test("max_time ends an export with the rows that it has sent by then, and the la
   const rows = lines.flatMap(({ result }) => (result === undefined ? [] : [Number(result.n)]));
   expect(rows).toEqual(newestFirst.slice(0, rows.length));
   expect(rows.length).toBeLessThan(EVENTS);
-  const text = "Search auto-finalized after time limit (600 seconds) reached.";
-  expect(lines.at(-1)).toEqual({ preview: false, messages: [{ type: "WARN", text }], lastrow: true });
+  const text = "The search auto-finalized after it reached its time limit: 600 seconds.";
+  expect(lines.at(-1)).toEqual({ preview: false, messages: [{ type: "INFO", text }], lastrow: true });
 }, 60_000);
 
 test("what goes wrong behind the first rows cuts the answer off", async () => {
