@@ -82,6 +82,14 @@ test("a pipeline of a thousand commands runs", async () => {
   ]);
 });
 
+test("subsearches are nested eight deep at most", () => {
+  const nested = (depth: number) => `${"append [ | makeresults | ".repeat(depth)}head 1${" ]".repeat(depth)}`;
+  expect(parseSearch(nested(8), none).commands).toHaveLength(1);
+  expect(refusalOf(nested(9))).toBe(
+    "Error in 'SearchParser': Cannot run this search as it contains too many nested subsearches. Maximum nested subsearches allowed: 8.",
+  );
+});
+
 /** What splunkd's catalogue of messages (`messages.conf` of 10.2) says. */
 test.each([
   ["| stats count(x", "Mismatched quotes and/or parenthesis."],

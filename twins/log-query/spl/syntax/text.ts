@@ -4,6 +4,8 @@ import type { Span } from "./ast.ts";
 
 /** Subsearches and parentheses in each other. */
 const maxDepth = 250;
+/** Subsearches in each other: `limits.conf`, `max_subsearch_depth`. */
+const maxSubsearches = 8;
 
 export function parserError(message: string, at?: number): SplError {
   return new SplError(`Error in 'SearchParser': ${message}`, "dispatch", at);
@@ -40,6 +42,12 @@ export function checkBalance(text: string): void {
     }
     if (char === "[" || char === "(") {
       open.push(index);
+      if (char === "[" && open.length > maxSubsearches && nested(text, open) > maxSubsearches) {
+        throw parserError(
+          `Cannot run this search as it contains too many nested subsearches. Maximum nested subsearches allowed: ${maxSubsearches}.`,
+          index,
+        );
+      }
       if (open.length > maxDepth) {
         throw parserError(`The search is nested too deeply. There can be ${maxDepth} levels.`, index);
       }
@@ -53,6 +61,11 @@ export function checkBalance(text: string): void {
   }
   const last = open.findLast((at) => text[at] === "[");
   if (last !== undefined) throw parserError("Mismatched '['.", last);
+}
+
+/** How many of these brackets are those of subsearches. */
+function nested(text: string, open: readonly number[]): number {
+  return open.reduce((count, at) => count + (text[at] === "[" ? 1 : 0), 0);
 }
 
 /** The offset behind the quoted text that begins at `at`; one that is not closed goes to the end. */
