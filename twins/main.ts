@@ -126,8 +126,6 @@ interface Running {
 async function startAll(environment: string | undefined, settings: Settings): Promise<Running> {
   // Standard output is for addresses; the log goes beside it.
   const log = pino({ level: settings.LOG_LEVEL }, pino.destination(2));
-  // Certificates take long to load: they do so while the twins start.
-  const names = import("./names/start.ts");
   const twins = await startTwins({
     port: settings.TWINS_PORT,
     host: settings.TWINS_HOST,
@@ -143,7 +141,8 @@ async function startAll(environment: string | undefined, settings: Settings): Pr
       : { mostDatasetBytes: settings.DATASET_LIMIT_MB * 1024 ** 2 }),
   });
   try {
-    const { startNames } = await names;
+    // Certificates take long to load: only what needs them waits for them.
+    const { startNames } = await import("./names/start.ts");
     const started = await startNames({
       twins,
       host: settings.TWINS_HOST,
