@@ -88,6 +88,10 @@ export const ASSISTANT: CallAssistant = {
   ],
 };
 
+const FRAME_MS = 20;
+/** Of the wall clock; a tick is due every 5 ms. */
+const MOST_BEHIND_MS = 20;
+
 export class LiveCall {
   readonly arrivals: Arrival[] = [];
   readonly published: Message[] = [];
@@ -159,15 +163,19 @@ export class LiveCall {
     return this.messages.map(brief);
   }
 
-  /** Starts to stream, silence first. */
+  /**
+   * Starts to stream, silence first. A process that was held up does not make up for it, as the caller's own pacer does
+   * not: else half a minute could pass in one go, and the call's timeouts with it.
+   */
   startStreaming(): void {
-    const startedAt = performance.now();
-    const startedSamples = this.#sentSamples;
     const frame = this.#format.sampleRate / 50;
+    let lastAt = performance.now();
+    let owedMs = 0;
     this.#pump = setInterval(() => {
-      const dueMs = (performance.now() - startedAt) * this.#speed;
-      const due = startedSamples + Math.floor((dueMs * this.#format.sampleRate) / 1000);
-      while (this.#sentSamples + frame <= due && this.client.readyState === WebSocket.OPEN)
+      const now = performance.now();
+      owedMs += Math.min(now - lastAt, MOST_BEHIND_MS) * this.#speed;
+      lastAt = now;
+      for (; owedMs >= FRAME_MS && this.client.readyState === WebSocket.OPEN; owedMs -= FRAME_MS)
         this.#sendFrame(frame);
     }, 5);
   }
@@ -179,7 +187,7 @@ export class LiveCall {
   async streamInSteps(stepMs: number): Promise<void> {
     const frame = this.#format.sampleRate / 50;
     while (this.client.readyState === WebSocket.OPEN) {
-      for (let sentMs = 0; sentMs < stepMs; sentMs += 20) this.#sendFrame(frame);
+      for (let sentMs = 0; sentMs < stepMs; sentMs += FRAME_MS) this.#sendFrame(frame);
       await this.#workedThrough();
       for (let turn = 0; turn < 10; turn++) await immediate();
     }
