@@ -68,6 +68,16 @@ test("eventstats puts the aggregates of a group into each of its events", async 
   ]);
   const [newest] = await first("where n < 1000 | eventstats count AS made by k | where isnotnull(k)", 1);
   expect(newest).toEqual([998, 96]);
+  const lists = "eventstats values(k) AS all first(u) AS newest by k | eval made=all.newest";
+  expect(await first(`${lists} | where isnotnull(k)`, 2)).toEqual([
+    [last, `k${last % 7}u${last}`],
+    [last - 1, `k${(last - 1) % 7}u${last - 1}`],
+  ]);
+  // A window would have the list in each of its rows.
+  expect(await first("eventstats values(k) AS all | eval made=mvcount(all)", 2)).toEqual([
+    [last, 7],
+    [last - 1, 7],
+  ]);
 });
 
 test("trendline's averages are of the numbers alone", async () => {

@@ -1,14 +1,15 @@
 /** `eventstats`: aggregates of all rows, or of a row's group, in each row. */
-import { joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
+import { identifier, joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
+import { alsoCarried, freeColumns, lateOf } from "../late-columns.ts";
 import { numbered } from "../ordered-rows.ts";
-import { extend } from "../relation.ts";
+import { extend, type Relation } from "../relation.ts";
 import { resolveAggregates } from "../stats/aggregation.ts";
 import { checkAggregates } from "../stats/check-aggregates.ts";
-import { groupsOf } from "../stats/group.ts";
+import { type Group, type Grouped, grouped, groupsOf } from "../stats/group.ts";
 import { siteOptions } from "../stats/row-time.ts";
 import { needOrder } from "../stats/rows-in-order.ts";
-import { windowSite } from "../stats/site.ts";
+import { groupSite, windowSite } from "../stats/site.ts";
 import { rowNumber, windowed } from "../stats/windowed.ts";
 import { readAggregates, readBy } from "../syntax/aggregates.ts";
 import { boolean } from "../syntax/option-types.ts";
@@ -26,10 +27,40 @@ export const eventstats = defineCommand({
   async compile({ calls, by, onlyNumbers }, input, context) {
     const aggregations = await resolveAggregates(calls, input, context, { command: "eventstats", by });
     const rows = needOrder(aggregations) ? numbered(input) : input;
-    const keys = groupsOf(by, rows).map(({ value }): Sql => value?.sql ?? raw("NULL"));
-    const window = keys.length === 0 ? raw("()") : sql`(PARTITION BY ${joined(keys, ", ")})`;
+    const groups = groupsOf(by, rows);
     const options = await siteOptions(rows, context, aggregations, onlyNumbers);
+    if (needOrder(aggregations) || aggregations.some(({ call }) => call.name === "values")) {
+      return besides(rows, await grouped(rows, groups, aggregations, groupSite(options)), groups);
+    }
+    const keys = groups.map(({ value }): Sql => value?.sql ?? raw("NULL"));
+    const window = keys.length === 0 ? raw("()") : sql`(PARTITION BY ${joined(keys, ", ")})`;
     const site = windowSite(options, rowNumber, window);
     return extend(rows, await windowed(aggregations, site, keys));
   },
 });
+
+/**
+ * Each row with the aggregates of its group, which are made once: as those of a window lists take their room for each row, and DuckDB does
+ * not end such work before it is done.
+ */
+function besides(rows: Relation, { select, aggregates }: Grouped, groups: readonly Group[]): Relation {
+  const late = lateOf(rows);
+  const names =
+    late === undefined
+      ? aggregates.map((_, index) => `#aggregate${index}`)
+      : freeColumns(late, aggregates.length);
+  const added = aggregates.map(
+    ({ value }, index) => sql`g.${value.sql} AS ${identifier(names[index] ?? "")}`,
+  );
+  const same = groups.map(
+    ({ value }, index) =>
+      sql`${value === undefined ? raw("NULL") : sql`r.${value.sql}`} = g.${identifier(`#g${index}`)}`,
+  );
+  const on = groups.length === 0 ? raw("true") : joined(same, " AND ");
+  const from = sql`SELECT r.*, ${joined(added, ", ")} FROM (${rows.select}) AS r LEFT JOIN (${select}) AS g ON ${on}`;
+  const placed = late === undefined ? {} : { late: alsoCarried(late, from, names) };
+  const values = aggregates.map(
+    ({ name, value }, index) => [name, { ...value, sql: identifier(names[index] ?? "") }] as const,
+  );
+  return extend({ ...rows, select: from, ...placed }, new Map(values));
+}
