@@ -46,7 +46,10 @@ test("each search is told to be read and to run, or why not", async () => {
   expect(outcomes.map(({ unread, failed }) => [unread === undefined, failed])).toEqual([
     [true, "'anomalydetection' is not served"],
     [true, undefined],
-    [false, expect.stringContaining("Error in 'head' command")],
+    [
+      false,
+      expect.stringContaining("Invalid option value. Expecting a 'non-negative integer' for option 'limit'"),
+    ],
   ]);
   const table = tableOf(outcomes);
   expect(table).toContain("| head | yes | 3 | 2 (66.7 %) | 1 (33.3 %) |");
