@@ -1,7 +1,8 @@
 /** The roles of accounts. */
 import type { Content, Entry } from "../output/entry.ts";
+import type { EventAccess } from "../spl/search/event-access.ts";
 import { indexPattern, type RoleRow, rightsOf, searchOf } from "../world/roles.ts";
-import { filterProblem, type SearchRights } from "../world/search-rights.ts";
+import { filterProblem } from "../world/search-rights.ts";
 import { systemAcl } from "./acl.ts";
 import type { Arguments } from "./arguments.ts";
 import type { Call, Viewer } from "./call.ts";
@@ -32,7 +33,7 @@ const unlimited: Readonly<Record<string, Content>> = {
 /** What roles say of the events that their members find. */
 function searchContent(
   prefix: string,
-  search: Omit<SearchRights, "windowS" | "earliestS">,
+  search: Omit<EventAccess, "windowS" | "earliestS">,
 ): Record<string, Content> {
   return {
     [`${prefix}srchFilter`]: search.filter,

@@ -1,7 +1,8 @@
 /** What an account's roles come to, by its name. */
 import { matchesPattern } from "../../sandbox/star-pattern.ts";
+import type { EventAccess } from "../spl/search/event-access.ts";
 import { type Rights, rightsOf } from "./roles.ts";
-import { type SearchRights, systemSearchRights } from "./search-rights.ts";
+import { systemSearchRights } from "./search-rights.ts";
 import type { LogQueryTables } from "./tables.ts";
 
 /** Whose things are everybody's: what belongs to it is run by the system, unless somebody is called so. */
@@ -16,12 +17,12 @@ export function rightsOfName(tables: LogQueryTables, name: string): Rights {
 }
 
 /** Which events somebody's searches find. @param index that events are in when they name none */
-export function accessOf(tables: LogQueryTables, name: string, index: string): SearchRights {
+export function accessOf(tables: LogQueryTables, name: string, index: string): EventAccess {
   return isSystem(tables, name) ? systemSearchRights(index) : rightsOfName(tables, name).search;
 }
 
 /** Whether a name is of an index that may be searched. */
-export function mayLook({ allowed, disallowed }: SearchRights, index: string): boolean {
+export function mayLook({ allowed, disallowed }: EventAccess, index: string): boolean {
   return fits(allowed, index) && !fits(disallowed, index);
 }
 

@@ -1,13 +1,8 @@
 /** Roles: what accounts may do. Those that come with the product, and what rows of the world make of them. */
 import { z } from "zod";
 import { defineTable, type RowOf } from "../../sandbox/table.ts";
-import {
-  broadestLimit,
-  filterProblem,
-  joinedFilters,
-  type RoleSearch,
-  type SearchRights,
-} from "./search-rights.ts";
+import type { EventAccess } from "../spl/search/event-access.ts";
+import { broadestLimit, filterProblem, joinedFilters, type RoleSearch } from "./search-rights.ts";
 
 /** Searches that a member of a role may run at a time when nothing else is said: `srchJobsQuota`. */
 const DEFAULT_JOBS_QUOTA = 3;
@@ -175,7 +170,7 @@ export interface Rights {
   /** MB that the results of its searches may have; 0: any number. */
   readonly srchDiskQuotaMb: number;
   /** Which events it finds. */
-  readonly search: SearchRights;
+  readonly search: EventAccess;
 }
 
 /** @param find the row of a role */

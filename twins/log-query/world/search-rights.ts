@@ -1,26 +1,15 @@
 /** Which events the members of roles find, as the vendor's `authorize.conf.spec` merges what several roles say. */
+import type { EventAccess } from "../spl/search/event-access.ts";
 import { SplError } from "../spl/spl-error.ts";
 import { parseSearchExpression } from "../spl/syntax/parse-text.ts";
 
 /** What one role says. */
-export interface RoleSearch extends Omit<SearchRights, "windowS" | "earliestS"> {
+export interface RoleSearch extends Omit<EventAccess, "windowS" | "earliestS"> {
   /** Whether its filter adds to those of others. */
   readonly selecting: boolean;
   /** Seconds; 0: any number whatever others say; -1: as others say. */
   readonly windowS: number;
   readonly earliestS: number;
-}
-
-export interface SearchRights {
-  /** Patterns of the indexes that are searched, of those that are not, and of those of a search that names none. */
-  readonly allowed: readonly string[];
-  readonly disallowed: readonly string[];
-  readonly defaults: readonly string[];
-  /** A search expression that all events meet; empty: any do. */
-  readonly filter: string;
-  /** How long a time range may be, and how long ago it may begin; `undefined`: any. */
-  readonly windowS: number | undefined;
-  readonly earliestS: number | undefined;
 }
 
 /** The least restrictive. */
@@ -60,7 +49,7 @@ export function filterProblem(text: string): string | undefined {
   }
 }
 
-const everything: SearchRights = {
+const everything: EventAccess = {
   allowed: ["*", "_*"],
   disallowed: [],
   defaults: [],
@@ -70,6 +59,6 @@ const everything: SearchRights = {
 };
 
 /** Those of the system itself, which searches for nobody in particular. @param index that events are in when they name none */
-export function systemSearchRights(index: string): SearchRights {
+export function systemSearchRights(index: string): EventAccess {
   return { ...everything, defaults: [index] };
 }
