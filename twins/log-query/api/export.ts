@@ -5,7 +5,8 @@ import type { RowOutlet } from "../jobs/row-outlet.ts";
 import { bodyOf, inTurns } from "../output/pieces.ts";
 import type { ResultSet } from "../output/result-set.ts";
 import { writeCsv } from "../output/write-csv.ts";
-import { writeJsonLines, writeJsonRowLines } from "../output/write-json-lines.ts";
+import { jsonRowsLines, writeJsonColsLine } from "../output/write-json.ts";
+import { writeJsonLines } from "../output/write-json-lines.ts";
 import { writeRaw } from "../output/write-raw.ts";
 import { type RawMarkup, RESULTS_DECLARATION, resultsElement } from "../output/write-xml.ts";
 import type { Call } from "./call.ts";
@@ -115,8 +116,9 @@ function writerOf(mode: ResultArguments["mode"], markup: RawMarkup): Writer {
     case "json":
       return { contentType: JSON_TYPE, begin: "", write: writeJsonLines };
     case "json_rows":
+      return { contentType: JSON_TYPE, begin: "", write: jsonRowsLines() };
     case "json_cols":
-      return { contentType: JSON_TYPE, begin: "", write: writeJsonRowLines };
+      return { contentType: JSON_TYPE, begin: "", write: writeJsonColsLine };
     case "csv":
       return { contentType: "text/csv; charset=UTF-8", begin: "", write: writeCsv };
     case "raw":

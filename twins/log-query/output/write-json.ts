@@ -18,7 +18,7 @@ export function* writeJson(set: ResultSet): Generator<string> {
 }
 
 export function* writeJsonRows(set: ResultSet): Generator<string> {
-  yield `${opened({ ...headOf(set), fields: set.columns.map(({ name }) => name) })},"rows":[`;
+  yield beforeRows(set);
   yield* listed(set, arrayWriter(set.columns));
   yield "]}";
 }
@@ -34,6 +34,27 @@ export function* writeJsonCols(set: ResultSet): Generator<string> {
   yield "]}";
 }
 
+/** The documents of an export, a line each: one of all rows, whose later sets go on with it, and one of each preview. */
+export function jsonRowsLines(): (set: ResultSet) => Generator<string> {
+  let hasRows = false;
+  return function* written(set) {
+    if (!set.continues) {
+      hasRows = false;
+      yield beforeRows(set);
+    }
+    if (hasRows && set.rows.length > 0) yield ",";
+    hasRows ||= set.rows.length > 0;
+    yield* listed(set, arrayWriter(set.columns));
+    if (!set.goesOn) yield "]}\n";
+  };
+}
+
+/** The same in columns, of which each set has its own: one that goes on says by its offset where. */
+export function* writeJsonColsLine(set: ResultSet): Generator<string> {
+  yield* writeJsonCols(set);
+  yield "\n";
+}
+
 /** The rows, with commas between them. */
 function* listed(
   { offset, columns, rows }: Pick<ResultSet, "offset" | "columns" | "rows">,
@@ -43,6 +64,10 @@ function* listed(
     const texts = rows.slice(from, to).map((row, index) => write(row, offset + from + index));
     yield (from === 0 ? "" : ",") + texts.join(",");
   }
+}
+
+function beforeRows(set: ResultSet): string {
+  return `${opened({ ...headOf(set), fields: set.columns.map(({ name }) => name) })},"rows":[`;
 }
 
 /** An object whose end is missing. */

@@ -70,6 +70,21 @@ test("a search that goes on shows what there is so far, marked as a preview, and
   expect(lines.slice(-2)).toEqual(finals);
 });
 
+test("as rows of JSON a preview is a line with a document of its own", async () => {
+  const text = await exportedWhile({ output_mode: "json_rows" }, (sent) => sent.includes("]}\n"));
+  const documents = text
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  const rows = [
+    ["c0", "2"],
+    ["c1", "2"],
+  ];
+  expect(documents.at(0)).toMatchObject({ preview: true, rows });
+  expect(documents.at(-1)).toMatchObject({ preview: false, rows });
+  expect(documents.filter(({ preview }) => !preview)).toHaveLength(1);
+});
+
 test("in XML a preview is a document of its own behind the one declaration", async () => {
   const text = await exportedWhile({ output_mode: "xml" }, (sent) => sent.includes("</results>"));
   expect(text.match(/<\?xml/g)).toHaveLength(1);

@@ -109,6 +109,14 @@ test("as XML all rows are in one element", async () => {
   expect([...text.matchAll(/<text>(\d+)<\/text>/g)].map(([, n]) => Number(n))).toEqual(newestFirst);
 }, 60_000);
 
+test("as rows of JSON all are in one document, as columns each slice has its own and says where it begins", async () => {
+  const { fields, rows } = JSON.parse(await exported({ output_mode: "json_rows" }));
+  expect([fields, rows.map(([n]: [string]) => Number(n))]).toEqual([["n"], newestFirst]);
+  const slices = linesOf(await exported({ output_mode: "json_cols" })).map((line) => JSON.parse(line));
+  expect(slices.flatMap(({ columns }) => columns[0].map(Number))).toEqual(newestFirst);
+  for (const { init_offset, columns } of slices) expect(newestFirst[init_offset]).toBe(Number(columns[0][0]));
+}, 60_000);
+
 test("previews come before the rows, and take none of them away", async () => {
   const text = await exported({ output_mode: "json", preview: 1 });
   const finals = resultsOf(text).filter(({ preview }) => !preview);

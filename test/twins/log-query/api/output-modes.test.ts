@@ -289,6 +289,14 @@ describe("an export", () => {
     );
   });
 
+  test("is one document of rows or of columns when those are asked for", async () => {
+    const of = async (output_mode: string, search = REPORT) => (await exported({ output_mode, search })).text;
+    const head = '{"preview":false,"init_offset":0,"messages":[],"fields":';
+    expect(await of("json_rows")).toBe(`${head}["n","tag"],"rows":[["2.5",null],["5",["x","y z"]]]}\n`);
+    expect(await of("json_cols")).toBe(`${head}["n","tag"],"columns":[["2.5","5"],[null,["x","y z"]]]}\n`);
+    expect(await of("json_rows", EMPTY)).toBe(`${head}[],"rows":[]}\n`);
+  });
+
   test("is a document in XML, and rows in CSV and as raw text", async () => {
     const xml = (await exported({})).text;
     expect(xml.startsWith("<?xml version='1.0' encoding='UTF-8'?>\n<results preview='0'>\n<meta>")).toBe(
