@@ -1,7 +1,7 @@
 /**
- * How exact a number is. splunkd rounds what is computed to the precision of the least exact operand: products and quotients to
- * its significant digits, sums and differences to its places behind the point. Whole numbers, what functions give and numbers of
- * sixteen digits and more are exact.
+ * How exact a number is. splunkd rounds what is computed to the precision of the least exact operand: products, quotients and powers
+ * to its significant digits, sums and differences to its places behind the point. Whole numbers, what other functions give and numbers
+ * of sixteen digits and more are exact.
  */
 import { joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { bound, type Typed, textOf } from "../typed.ts";
@@ -71,7 +71,7 @@ export function fieldPrecision(value: Typed): Precision {
 
 /** Of a result of two numbers. @param result DOUBLE */
 export function resultPrecision(
-  operator: "+" | "-" | "*" | "/" | "%",
+  operator: "+" | "-" | "*" | "/" | "%" | "pow",
   [left, right]: readonly [Value, Value],
   result: Sql,
 ): Precision | undefined {
@@ -89,7 +89,7 @@ export function resultPrecision(
     );
   // The places of the leading digit before the point.
   const power = sql`CAST(floor(log10(nullif(abs(${result}), 0))) AS INTEGER)`;
-  if (operator === "*" || operator === "/") {
+  if (operator === "*" || operator === "/" || operator === "pow") {
     const significant = () => least(known.map((one) => one.significant()));
     const places = () =>
       bound(significant(), (digits) => {

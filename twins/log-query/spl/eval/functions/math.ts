@@ -1,7 +1,7 @@
 /** Mathematical functions. */
 import { raw, type Sql, sql } from "../../../../datasets/sql.ts";
 import { bound } from "../../typed.ts";
-import { fieldPrecision, withPlaces } from "../precision.ts";
+import { fieldPrecision, resultPrecision, withPlaces } from "../precision.ts";
 import { constant, nothing, number, type Value } from "../value.ts";
 import type { EvalFunction } from "./declaration.ts";
 import { sigfig } from "./sigfig.ts";
@@ -71,14 +71,15 @@ const entries: readonly Entry[] = [
     compile: () => number(raw("pi()")),
   },
   {
-    // splunkd was seen to round it to the places of a base that is written, 6.3 for pow(2.5, 2): that is not followed.
     name: "pow",
     syntax: "pow(number, exponent)",
-    summary: "A number to the power of another, in all its digits.",
+    summary: "A number to the power of another, as exact as the less exact of them: `pow(2.5, 2)` is 6.3.",
     least: 2,
     most: 2,
-    compile: ([value = nothing, exponent = nothing], use) =>
-      number(finite(sql`power(${numeric(value, use)}, ${numeric(exponent, use)})`)),
+    compile([value = nothing, exponent = nothing], use) {
+      const power = finite(sql`power(${numeric(value, use)}, ${numeric(exponent, use)})`);
+      return { ...number(power), precision: resultPrecision("pow", [value, exponent], power) };
+    },
   },
   {
     name: "round",
