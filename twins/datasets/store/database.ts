@@ -9,7 +9,7 @@ import { read } from "./duckdb.ts";
 import { HeldTable, heldTable } from "./held-rows.ts";
 import { KeptTables } from "./kept-tables.ts";
 import { type HeldRows, QueryInterrupted, type QueryOptions, type QueryResult } from "./log-store.ts";
-import { checkingBetweenChunks, programFunction } from "./program-functions.ts";
+import { checkingBetweenChunks, programFunctions } from "./program-functions.ts";
 import { type QueryGate, queryGate } from "./query-gate.ts";
 import { Reader } from "./reader.ts";
 
@@ -104,7 +104,7 @@ export class Database {
     try {
       const connection = await instance.connect();
       for (const setting of settings(options)) await connection.run(setting);
-      connection.registerScalarFunction(programFunction());
+      for (const one of programFunctions()) connection.registerScalarFunction(one);
       connection.closeSync();
     } catch (error) {
       instance.closeSync();

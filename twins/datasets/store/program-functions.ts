@@ -2,8 +2,8 @@
  * What SQL cannot say, done by this program: `program('name', text, …) → text`. DuckDB hands over the rows in chunks, each of which
  * holds up everything else that the process does until it is done: so a function is quick, or bounds its time itself.
  */
-import { DuckDBScalarFunction, VARCHAR } from "@duckdb/node-api";
-import { joined, type Sql, sql } from "../sql.ts";
+import { ANY, DuckDBScalarFunction, INTEGER, VARCHAR } from "@duckdb/node-api";
+import { joined, raw, type Sql, sql } from "../sql.ts";
 
 /** One value a row. */
 export type TextColumn = readonly (string | null)[];
@@ -35,8 +35,20 @@ export function defineProgramFunction(name: string, run: ProgramFunction): (...a
     const constants = args.map(constantOf);
     const use: Use = { name, constants };
     const columns = args.filter((_, index) => constants[index] === null);
-    return sql`program(${joined([sql`CAST(${JSON.stringify(use)} AS VARCHAR)`, ...columns], ", ")})`;
+    const given = [sql`CAST(${JSON.stringify(use)} AS VARCHAR)`, turnBefore(columns), ...columns];
+    return sql`program(${joined(given, ", ")})`;
   };
+}
+
+/**
+ * Another function, which does nothing, once a chunk: so whoever hands a chunk over waits for a turn of the event loop before. Else the
+ * threads of a statement, or of two, hand over one chunk right after the other, and up to a thousand of them have their turn before
+ * anything else has. What an argument's own call has waited for is enough.
+ */
+function turnBefore(columns: readonly Sql[]): Sql {
+  const [first] = columns;
+  const calls = columns.some(({ texts }) => texts.some((text) => text.includes("program(")));
+  return first === undefined || calls ? raw("0") : sql`program_turn(${first})`;
 }
 
 function constantOf({ texts, values: [value, ...others] }: Sql): string | null {
@@ -74,11 +86,30 @@ export async function checkingBetweenChunks<Result>(
   }
 }
 
-/** What `program` is in a database. */
-export function programFunction(): DuckDBScalarFunction {
+/** What is registered in a database. */
+export function programFunctions(): DuckDBScalarFunction[] {
+  return [programFunction(), turnFunction()];
+}
+
+/** Its rows are read by nobody. */
+function turnFunction(): DuckDBScalarFunction {
+  return DuckDBScalarFunction.create({
+    name: "program_turn",
+    parameterTypes: [ANY],
+    returnType: INTEGER,
+    specialHandling: true,
+    mainFunction(_, input, output) {
+      for (let row = 0; row < input.rowCount; row++) output.setItem(row, 0);
+      output.flush();
+    },
+  });
+}
+
+function programFunction(): DuckDBScalarFunction {
   return DuckDBScalarFunction.create({
     name: "program",
     returnType: VARCHAR,
+    parameterTypes: [VARCHAR, INTEGER],
     varArgsType: VARCHAR,
     specialHandling: true,
     mainFunction(info, input, output) {
@@ -87,7 +118,8 @@ export function programFunction(): DuckDBScalarFunction {
         if (rows === 0) return;
         for (const check of checks) check();
         const { name, constants } = readUse(textAt(input.getColumnVector(0), 0) ?? "");
-        let column = 1;
+        // The first two are the use, and the turn that it has waited for.
+        let column = 2;
         const columns = constants.map((constant) =>
           constant === null
             ? textsOf(input.getColumnVector(column++), rows)

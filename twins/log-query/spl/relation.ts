@@ -229,15 +229,6 @@ export function withHidden(input: Relation, name: string, value: Sql): Relation 
   return { ...input, select, late: { ...late, of: select, select: ofFound } };
 }
 
-/**
- * The same rows, on which DuckDB works with one thread. With two of them that hand each chunk of rows over to the program, it has no turn
- * for anything else until all are done.
- */
-export function oneThreadAtWork(input: Relation): Relation {
-  const select = sql`SELECT *, row_number() OVER () AS "#turn" FROM (${input.select}) AS r`;
-  return { ...input, select, ...sameColumns(lateOf(input), select) };
-}
-
 /** The rows for which `predicate` is true. */
 export function filter(input: Relation, predicate: Sql): Relation {
   const select = sql`SELECT * FROM (${input.select}) AS r WHERE ${predicate}`;

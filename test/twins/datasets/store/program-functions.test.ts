@@ -3,6 +3,7 @@ import { sql } from "../../../../twins/datasets/sql.ts";
 import { openLogStore } from "../../../../twins/datasets/store/duckdb-log-store.ts";
 import { QueryInterrupted } from "../../../../twins/datasets/store/log-store.ts";
 import {
+  checkingBetweenChunks,
   defineProgramFunction,
   defineRowFunction,
 } from "../../../../twins/datasets/store/program-functions.ts";
@@ -57,6 +58,51 @@ test("a deadline is kept between two chunks, although several threads hand over 
   // Ten chunks take that long, and all of them are 390.
   expect(chunks).toBeLessThan(100);
 });
+
+const slow = defineProgramFunction("test.turn", ([texts = []]) => {
+  for (const until = performance.now() + 1; performance.now() < until; );
+  return texts;
+});
+const many = sql`(SELECT unnest(range(n * 1000, n * 1000 + 1000)) AS n FROM (SELECT DISTINCT n FROM range(400) AS t(n)))`;
+const called = slow(sql`CAST(n AS VARCHAR)`);
+const inLists = sql`list_transform([CAST(n AS VARCHAR)], lambda x: ${slow(sql`x`)})`;
+for (const [where, statement] of [
+  ["what is counted", sql`SELECT count(${called}) FROM ${many} AS r`],
+  ["what rows are chosen by", sql`SELECT count(*) FROM ${many} AS r WHERE ${called} <> ''`],
+  [
+    "what rows are grouped by",
+    sql`SELECT count(*) FROM (SELECT ${called} AS g FROM ${many} AS r) AS s GROUP BY g`,
+  ],
+  [
+    "a part of an expression",
+    sql`SELECT count(*) FROM (SELECT * FROM ${many} AS r WHERE len(${inLists}) = 1) AS s`,
+  ],
+  [
+    "groups",
+    sql`SELECT count(a) FROM (SELECT n // 2, ${slow(sql`CAST(max(n) AS VARCHAR)`)} AS a FROM ${many} AS r GROUP BY n // 2) AS s`,
+  ],
+  [
+    "one side of a union",
+    sql`SELECT count(a) FROM (SELECT 'x' AS a UNION ALL SELECT ${called} FROM ${many} AS r) AS s`,
+  ],
+] as const) {
+  test(`others have their turn between the chunks of ${where}`, async () => {
+    const store = await openStore();
+    const inOneTurn = [0];
+    let open = true;
+    const turn = () => {
+      inOneTurn.push(0);
+      if (open) setImmediate(turn);
+    };
+    turn();
+    const answer = store.query(statement).finally(() => {
+      open = false;
+    });
+    await checkingBetweenChunks(() => inOneTurn.push((inOneTurn.pop() ?? 0) + 1), answer);
+    expect(inOneTurn.reduce((sum, chunks) => sum + chunks)).toBeGreaterThan(90);
+    expect(Math.max(...inOneTurn.filter((chunks) => chunks > 0))).toBeLessThan(8);
+  });
+}
 
 test("an argument that is the same in every row is handed over as it is, in its place", async () => {
   const store = await openStore();

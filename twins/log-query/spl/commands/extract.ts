@@ -3,7 +3,7 @@
 import { sql } from "../../../datasets/sql.ts";
 import { defineRowFunction } from "../../../datasets/store/program-functions.ts";
 import { defineCommand } from "../command.ts";
-import { columnOf, fieldValue, oneThreadAtWork } from "../relation.ts";
+import { columnOf, fieldValue } from "../relation.ts";
 import { withFoundFields } from "../structured/found-fields.ts";
 import { type KeyValueOptions, keyValues } from "../structured/key-values.ts";
 import { boolean, count, text } from "../syntax/option-types.ts";
@@ -46,11 +46,6 @@ export const extract = defineCommand({
     const source = column.multi ? sql`${value}[1]` : value;
     const given = sql`CAST(${JSON.stringify(settings)} AS VARCHAR)`;
     const firstOnly = sql`CAST(${adds ? null : "first"} AS VARCHAR)`;
-    return withFoundFields(
-      oneThreadAtWork(input),
-      pairsOf(source, given, firstOnly),
-      context,
-      adds ? "both" : "before",
-    );
+    return withFoundFields(input, pairsOf(source, given, firstOnly), context, adds ? "both" : "before");
   },
 });

@@ -2,7 +2,7 @@
 import { sql } from "../../../datasets/sql.ts";
 import { defineRowFunction } from "../../../datasets/store/program-functions.ts";
 import { defineCommand } from "../command.ts";
-import { columnOf, extend, fieldValue, filter, oneThreadAtWork, type Relation } from "../relation.ts";
+import { columnOf, extend, fieldValue, filter, type Relation } from "../relation.ts";
 import type { SearchContext } from "../search-context.ts";
 import { leadsToMany, valuesAt, valuesByPath } from "../structured/data-path.ts";
 import { withBefore, withFoundFields } from "../structured/found-fields.ts";
@@ -39,10 +39,9 @@ export const spath = defineCommand({
       reader.fail('You have not specified a path. Try using "path=mypath" as an argument to spath.');
     return { input, path, output };
   },
-  async compile({ input: name, path, output }, given, context) {
-    const column = columnOf(given, name);
-    if (column === undefined) return given;
-    const input = oneThreadAtWork(given);
+  async compile({ input: name, path, output }, input, context) {
+    const column = columnOf(input, name);
+    if (column === undefined) return input;
     const { multi } = column;
     const field = textOf(fieldValue(column));
     const source = multi ? sql`${field}[1]` : field;
