@@ -72,6 +72,9 @@ describe("arguments of commands", () => {
     expect(refusal(() => readerOf("a=1 a=2").options({ a: count }))).toBe(
       "Error in 'SearchProcessor': Option 'a' should not be specified more than once.",
     );
+    expect(refusal(() => readerOf("a=").options({ a: boolean }))).toBe(
+      `${words} Expecting a 'boolean' for option 'a'. Instead got ''.`,
+    );
     expect(refusal(() => readerOf("a=").options({ a: text }))).toBe(
       "Error in 'stats' command: Missing a value for option 'a'.",
     );

@@ -37,12 +37,13 @@ export const convert = defineCommand({
     );
     const changes = new Map<string, Value>();
     for (const { conversion, field, as } of steps) {
-      if (conversion === "none") continue;
       for (const column of matchingColumns(input, [field])) {
-        if (left.has(column)) continue;
+        const isLeft = conversion === "none";
+        if (isLeft ? as === undefined : left.has(column)) continue;
         const name =
           as === undefined ? column.name : fillWildcards(as, wildcardMatch(field, column.name) ?? []);
-        changes.set(name, converted(fieldValue(column), conversion, timeFormat, context));
+        const value = fieldValue(column);
+        changes.set(name, isLeft ? value : converted(value, conversion, timeFormat, context));
       }
     }
     return extend(input, changes);

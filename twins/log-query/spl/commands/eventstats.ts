@@ -12,17 +12,23 @@ import { needOrder } from "../stats/rows-in-order.ts";
 import { groupSite, windowSite } from "../stats/site.ts";
 import { rowNumber, windowed } from "../stats/windowed.ts";
 import { readAggregates, readBy } from "../syntax/aggregates.ts";
-import { boolean } from "../syntax/option-types.ts";
+import { boolean, count } from "../syntax/option-types.ts";
+
+/** `limit` is taken, and adds and removes nothing. */
+const optionTypes = { allnum: boolean, limit: count };
 
 export const eventstats = defineCommand({
   name: "eventstats",
   kind: "report",
   parse(reader) {
-    const { allnum = false } = reader.options({ allnum: boolean });
+    const first = reader.options(optionTypes);
     const calls = readAggregates(reader);
     if (calls.length === 0) reader.fail("No aggregation is given.");
     checkAggregates(calls, "eventstats");
-    return { calls, by: readBy(reader), onlyNumbers: allnum };
+    const second = reader.options(optionTypes);
+    const by = readBy(reader);
+    const { allnum = false } = { ...first, ...second, ...reader.options(optionTypes) };
+    return { calls, by, onlyNumbers: allnum };
   },
   async compile({ calls, by, onlyNumbers }, input, context) {
     const aggregations = await resolveAggregates(calls, input, context, { command: "eventstats", by });

@@ -47,17 +47,19 @@ export const streamstats = defineCommand({
     calls.push(...readAggregates(reader));
     if (calls.length === 0) reader.fail("No aggregation is given.");
     checkAggregates(calls, command);
-    const given = { ...options.read, ...read };
+    const by = readBy(reader);
+    const last = readOptions(reader);
+    const given = { ...options.read, ...read, ...last.read };
     const size = given.window ?? 0;
     if (size > MAX_WINDOW)
       reader.fail(`The streaming window size ${size} is invalid (maximum size = ${MAX_WINDOW}).`);
     const span = given.time_window === undefined ? undefined : timeSpanOf(given.time_window);
     return {
       calls,
-      by: readBy(reader),
+      by,
       onlyNumbers: given.allnum ?? false,
       resetsOnChange: given.reset_on_change ?? false,
-      resets: { ...options.resets, ...resets },
+      resets: { ...options.resets, ...resets, ...last.resets },
       window: {
         current: given.current ?? true,
         size,

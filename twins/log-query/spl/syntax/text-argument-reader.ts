@@ -90,7 +90,8 @@ class TextArgumentReader implements ArgumentReader {
       const type = name === undefined ? undefined : types[name];
       if (name === undefined || type === undefined) return values;
       this.#moveTo(after.end);
-      const text = this.#optionValue(name);
+      const isMissing = this.atEnd() && type.read("") === undefined;
+      const text = isMissing ? "" : this.#optionValue(name);
       const value = type.read(text);
       if (value === undefined) {
         const own = type.refusal?.(name, text);

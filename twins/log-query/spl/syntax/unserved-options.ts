@@ -53,6 +53,7 @@ export function refuseUnserved(
 export const idleOptions: Readonly<Record<string, readonly string[]>> = {
   appendpipe: ["run_in_preview"],
   collect: ["uselb"],
+  eventstats: ["limit"],
   extract: ["reload"],
   lookup: ["local", "update"],
   rest: ["timeout"],

@@ -107,6 +107,12 @@ test("convert: a format, other names, wildcards, and fields that are left alone"
   ]);
 });
 
+test("convert: none gives a value another name, as it is", async () => {
+  expect(await rows([{ g: "a", n: "1k" }], "convert memk(n) none(g) AS m")).toEqual([
+    { g: "a", n: "1", m: "a" },
+  ]);
+});
+
 test("convert: auto converts all values of a field, or none", async () => {
   const input = [{ a: "1,000", b: "1" }, { a: "00:01:00", b: "two" }, { b: "3" }];
   expect(await rows(input, "convert auto(*)")).toEqual([

@@ -17,6 +17,7 @@ afterAll(() => bench.close());
 const searches: Readonly<Record<string, string>> = {
   appendpipe: "search * | appendpipe OPTION [stats count]",
   collect: "search * | collect index=main OPTION",
+  eventstats: "search * | eventstats OPTION count",
   extract: "search * | extract OPTION",
   loadjob: "| loadjob 1.1 OPTION",
   lookup: "search * | lookup OPTION none a",

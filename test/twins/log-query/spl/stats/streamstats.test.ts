@@ -23,6 +23,12 @@ describe("eventstats and streamstats", () => {
     expect(await column("eventstats sum(n) AS x")).toEqual([131, 131, 131, 131, 131, 131]);
     expect(await column("eventstats sum(n) AS x by host")).toEqual([13, 18, null, 13, 13, 18]);
     expect(await column("eventstats first(n) AS x by host")).toEqual([1, 2, null, 1, 1, 2]);
+    const options = ["allnum=t sum(n) AS x limit=2 by host", "sum(n) AS x by host limit=2"];
+    for (const given of options)
+      expect(await column(`eventstats ${given}`)).toEqual([13, 18, null, 13, 13, 18]);
+    expect(await bench.refusal("| makeresults | eventstats count nosucharg=1")).toBe(
+      "Error in 'eventstats' command: The argument 'nosucharg=1' is invalid.",
+    );
     expect(await column("eventstats latest(host) AS x")).toEqual(["a", "a", "a", "a", "a", "a"]);
     expect(await column("eventstats values(host) AS x | head 1")).toEqual([["a", "b"]]);
     const { fields, rows: all } = await bench.searchRows(rows, "eventstats count | head 1");
@@ -43,6 +49,7 @@ describe("eventstats and streamstats", () => {
     expect(await column("streamstats window=2 sum(n) AS x")).toEqual([1, 3, 102, 104, 12, 24]);
     expect(await column("streamstats window=1 current=f last(n) AS x")).toEqual([null, 1, 2, 100, 4, 8]);
     expect(await column("streamstats window=2 sum(n) AS x by host")).toEqual([1, 2, null, 4, 12, 16]);
+    expect(await column("streamstats sum(n) AS x by host window=2")).toEqual([1, 2, null, 4, 12, 16]);
     expect(await column("streamstats window=2 global=f sum(n) AS x by host")).toEqual([
       1,
       2,
