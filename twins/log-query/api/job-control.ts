@@ -5,7 +5,7 @@ import { MOST_TTL_S } from "../saved/run-request.ts";
 import type { Call } from "./call.ts";
 import { findOwnJob } from "./jobs.ts";
 import { messagesResponse } from "./messages.ts";
-import { fatal } from "./rest-error.ts";
+import { fatal, RestError } from "./rest-error.ts";
 import { checkCapability } from "./rights.ts";
 import { route } from "./route.ts";
 
@@ -82,7 +82,25 @@ function setTtl(job: Job, { twin }: Call, seconds: number, changes: { saved?: bo
   twin.tables.table("jobs").update(job.sid, { ...changes, ttl_s: seconds, expires_at });
 }
 
-export const jobControlOperations = route({
+/** A job that there is not is said first, whatever is asked of it. @throws RestError 404, 403, 405 */
+function refuseMethod(call: Call): never {
+  findOwnJob(call);
+  throw new RestError(405, [{ type: "FATAL", text: "Method Not Allowed" }], { allow: "POST" });
+}
+
+const otherMethods = (["GET", "DELETE"] as const).flatMap((method) =>
+  route({
+    id: "job.control",
+    method,
+    path: "/search/jobs/:sid/control",
+    capability: "search",
+    v2: true,
+    summary: "Refused: a search job is controlled with a POST.",
+    handle: refuseMethod,
+  }),
+);
+
+const controlOperations = route({
   id: "job.control",
   method: "POST",
   path: "/search/jobs/:sid/control",
@@ -98,3 +116,5 @@ export const jobControlOperations = route({
     return messagesResponse(200, [{ type: "INFO", text: act(job, call) }], call.mode);
   },
 });
+
+export const jobControlOperations = [...controlOperations, ...otherMethods];

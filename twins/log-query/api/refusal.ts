@@ -85,7 +85,9 @@ function unknownPath(method: string, path: string, allowed: readonly string[]): 
     type: method === "PUT" || method === "PATCH" ? "ERROR" : "FATAL",
     text: ofJobs ? "Method Not Allowed" : "The method is not allowed.",
   };
-  return { status: 405, message, headers: { allow: allowed.join(", ") } };
+  // A job's control knows the other methods to refuse them, when it has looked for the job.
+  const known = path.endsWith("/control") ? ["POST"] : allowed;
+  return { status: 405, message, headers: { allow: known.join(", ") } };
 }
 
 /** Below `search`, it is the search dispatcher that knows nothing of it. */

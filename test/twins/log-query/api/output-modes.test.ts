@@ -533,6 +533,17 @@ describe("the rest of the API", () => {
     ]) {
       expect(await said("DELETE", path)).toEqual([405, "FATAL", "The method is not allowed."]);
     }
+    // Of a job that is not there its control says so first, what only reads says it never.
+    for (const path of ["search/jobs/none/control", "search/v2/jobs/none/control"]) {
+      expect(await said("DELETE", path)).toEqual([404, "FATAL", "Unknown sid."]);
+    }
+    for (const part of ["results", "events", "summary", "timeline"]) {
+      expect(await said("DELETE", `search/jobs/none/${part}`)).toEqual([405, "FATAL", "Method Not Allowed"]);
+    }
+    for (const method of ["DELETE", "PUT"]) {
+      const { headers } = await splunk.ask(method, `/services/search/jobs/${sid}/control`);
+      expect(headers.get("allow")).toBe("POST");
+    }
     expect(await said("PUT", "search/jobs/none/control")).toEqual([405, "ERROR", "Method Not Allowed"]);
     expect(await said("DELETE", "saved/searches/none/dispatch")).toEqual([
       404,
