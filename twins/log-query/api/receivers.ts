@@ -10,6 +10,9 @@ import { RestError, refused } from "./rest-error.ts";
 import { insufficient, may } from "./rights.ts";
 import { type RouteDeclaration, route } from "./route.ts";
 
+/** Of a text from which splunkd learns no source type. */
+const UNKNOWN_SOURCETYPE = "unknown-too_small";
+
 /** What was taken, and what it was taken as. */
 interface Received {
   index: string;
@@ -35,7 +38,7 @@ async function receive(call: Call, usualSource: string): Promise<Received> {
     bytes: request.body.length,
     host: given.text("host") ?? "127.0.0.1",
     source,
-    sourcetype: given.text("sourcetype") ?? source,
+    sourcetype: given.text("sourcetype") ?? UNKNOWN_SOURCETYPE,
   };
   const { host, sourcetype } = received;
   const timeMicros = Math.round(twin.clock.now() * 1000);

@@ -1,8 +1,11 @@
 /** How a search that somebody is typing can go on: what the command of that name finds. */
+import type { ResultValue } from "../../datasets/store/log-store.ts";
+import type { VendorResponse } from "../../sandbox/operation.ts";
 import type { Call } from "./call.ts";
 import { readJobRequest } from "./job-arguments.ts";
 import { oneshotResponse } from "./job-results.ts";
 import { startJob } from "./jobs.ts";
+import { JSON_TYPE } from "./messages.ts";
 import { outputModes } from "./output-mode.ts";
 import { fatal } from "./rest-error.ts";
 import { route } from "./route.ts";
@@ -19,10 +22,21 @@ async function typeahead(call: Call) {
   call.request.signal.addEventListener("abort", leave, { once: true });
   try {
     await job.done;
+    if (call.mode === "json" && job.row?.state === "DONE") return suggested(job.rows?.rows ?? []);
     return job.rows?.rows.length === 0 ? { status: 204 } : await oneshotResponse(call, job, "csv");
   } finally {
     leave();
   }
+}
+
+/** In JSON numbers and truth values are what they are, and nothing found is a list of nothing. */
+function suggested(rows: readonly ResultValue[][]): VendorResponse {
+  const results = rows.map(([content, count, operator]) => ({
+    content,
+    count: Number(count),
+    operator: operator === "true",
+  }));
+  return { status: 200, headers: { "content-type": JSON_TYPE }, body: JSON.stringify({ results }) };
 }
 
 export const typeaheadOperations = route({
@@ -30,7 +44,7 @@ export const typeaheadOperations = route({
   method: "GET",
   path: "/search/typeahead",
   capability: "get_typeahead",
-  modes: ["csv", ...outputModes],
+  modes: ["csv", ...outputModes.filter((mode) => mode !== "atom")],
   summary: "Say how what was begun can go on.",
   handle: typeahead,
 });

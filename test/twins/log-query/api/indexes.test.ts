@@ -181,5 +181,27 @@ test("a text becomes events, line by line, with their own times; the answer says
   ]);
   expect(await refusedBy("", "")).toEqual([400, { messages: [{ type: "ERROR", text: "empty body" }] }]);
   const [status, taken] = await refusedBy("", "x");
-  expect([status, taken]).toMatchObject([200, { index: "default", source: "http-simple", bytes: 1 }]);
+  const learned = { source: "http-simple", sourcetype: "unknown-too_small" };
+  expect([status, taken]).toMatchObject([200, { index: "default", ...learned, bytes: 1 }]);
+});
+
+test("typeahead answers in CSV unless another form is asked for; in JSON its numbers are numbers", async () => {
+  const typed = (parameters: Parameters) =>
+    splunk.ask("GET", "/services/search/typeahead", { count: 5, ...parameters });
+  await splunk.add({ _id: "1", "@timestamp": "2026-01-31T09:00:00Z", sourcetype: "shop" });
+  const csv = await typed({ prefix: "index=mai" });
+  expect(csv.headers.get("content-type")).toContain("text/csv");
+  expect(csv.text).toMatch(/^content,count,operator\n"index=""main""",\d+,true\n$/);
+  expect((await typed({ prefix: "index=zzz" })).status).toBe(204);
+  const json = await typed({ prefix: "sourcetype=", output_mode: "json" });
+  for (const one of json.body.results) {
+    expect(one).toEqual({
+      content: expect.stringMatching(/^sourcetype="/),
+      count: expect.any(Number),
+      operator: false,
+    });
+  }
+  expect(json.body.results).not.toEqual([]);
+  expect((await typed({ prefix: "index=zzz", output_mode: "json" })).body).toEqual({ results: [] });
+  expect((await typed({ prefix: "index=mai", output_mode: "atom" })).status).toBe(400);
 });

@@ -151,6 +151,11 @@ function rowsOf(suggestions: readonly Suggestion[]): Rows {
       { name: "count", type: "number", multi: false },
       { name: "operator", type: "text", multi: false },
     ],
-    rows: suggestions.map(({ content, count: times }) => [content, times, "false"]),
+    // Of what is begun, an index alone counts as an operator.
+    rows: suggestions.map(({ content, count: times }) => [
+      content,
+      times,
+      String(content.startsWith('index="')),
+    ]),
   };
 }
