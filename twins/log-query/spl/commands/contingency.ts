@@ -1,6 +1,7 @@
 /** `contingency`: how often each value of one field meets each of another, as a matrix. */
 import { Slices } from "../../../datasets/slices.ts";
-import { sql } from "../../../datasets/sql.ts";
+import { identifier, type Sql, sql } from "../../../datasets/sql.ts";
+import type { HeldRows, ResultValue } from "../../../datasets/store/log-store.ts";
 import { defineCommand } from "../command.ts";
 import { columnOf, fieldValue, type Relation } from "../relation.ts";
 import { relationOf } from "../rows.ts";
@@ -16,11 +17,8 @@ const optionTypes = {
   ...{ usetotal: boolean, totalstr: text },
 };
 
-interface Pair {
-  row: string;
-  column: string;
-  count: number;
-}
+/** A value, and how often it meets each of the columns' values. */
+type Line = [string, ...number[]];
 
 export const contingency = defineCommand({
   name: "contingency",
@@ -41,55 +39,96 @@ export const contingency = defineCommand({
     };
   },
   async compile({ row, column, rows, columns, total }, input, context) {
-    const pairs = await pairsOf(input, row, column, context);
-    const rowValues = mostFrequent(pairs, "row", rows);
-    const columnValues = mostFrequent(pairs, "column", columns);
-    const lines = await linesOf(pairs, rowValues, columnValues, context);
-    return relationOf(withTotals({ row, columnValues, lines, total }));
+    const select = pairsOf(input, row, column);
+    if (select === undefined)
+      return relationOf(await withTotals({ row, columnValues: [], lines: [], total }, context));
+    const pairs = await context.hold(select);
+    try {
+      const rowValues = await mostFrequent(pairs, "a", rows, context);
+      const columnValues = await mostFrequent(pairs, "b", columns, context);
+      const lines = await linesOf(pairs, rowValues, columnValues, context);
+      return relationOf(await withTotals({ row, columnValues, lines, total }, context));
+    } finally {
+      await pairs.drop();
+    }
   },
 });
 
-async function pairsOf(
-  input: Relation,
-  row: string,
-  column: string,
-  context: SearchContext,
-): Promise<Pair[]> {
+/** How often each two values meet, as `a`, `b` and `n`: as many as there are events, so that they stay in the database. */
+function pairsOf(input: Relation, row: string, column: string): Sql | undefined {
   const [first, second] = [columnOf(input, row), columnOf(input, column)];
-  if (first === undefined || second === undefined) return [];
+  if (first === undefined || second === undefined) return undefined;
   const texts = [first, second].map((one) => {
     const value = fieldValue(one);
     return listOf({ ...value, type: "text", sql: textOf(value) });
   });
   const [a = sql`NULL`, b = sql`NULL`] = texts;
   const unrolled = sql`SELECT a, unnest(b) AS b FROM (SELECT unnest(${a}) AS a, ${b} AS b FROM (${input.select}) AS r) AS s`;
-  const select = sql`SELECT a, b, count(*) AS n FROM (${unrolled}) AS t WHERE b IS NOT NULL GROUP BY a, b`;
-  const field = (name: string, type: "text" | "number") => ({ name, column: name, type, multi: false });
+  return sql`SELECT a, b, count(*) AS n FROM (${unrolled}) AS t WHERE b IS NOT NULL GROUP BY a, b`;
+}
+
+/** Rows of the pairs, of these columns and in their order: the numbers begin with `n`. */
+async function rowsOfPairs(
+  pairs: HeldRows,
+  select: Sql,
+  columns: readonly string[],
+  order: Relation["order"],
+  context: SearchContext,
+): Promise<readonly ResultValue[][]> {
   const relation: Relation = {
     select,
-    columns: [field("a", "text"), field("b", "text"), field("n", "number")],
-    order: [
-      { column: "n", direction: "DESC" },
-      { column: "a", direction: "ASC" },
-      { column: "b", direction: "ASC" },
-    ],
+    columns: columns.map((name) => ({
+      name,
+      column: name,
+      type: name.startsWith("n") ? "number" : "text",
+      multi: false,
+    })),
+    order,
     kind: "report",
   };
-  const { rows } = await context.run(relation, maxValues * maxValues);
-  return rows.map(([one, other, n]) => ({ row: String(one), column: String(other), count: Number(n) }));
+  return (await context.runHeld(pairs, relation, maxValues * maxValues)).rows;
+}
+
+/** The most frequent values of one side that together are as large a part of all as asked for. */
+async function mostFrequent(
+  pairs: HeldRows,
+  side: "a" | "b",
+  { limit, cover }: { limit: number; cover: number },
+  context: SearchContext,
+): Promise<string[]> {
+  const sums = sql`SELECT ${identifier(side)} AS v, sum(n) AS n FROM ${pairs.from} AS p GROUP BY ${identifier(side)}`;
+  const most = sql`SELECT v, n, sum(n) OVER () AS "nAll" FROM (${sums}) AS s ORDER BY n DESC, v LIMIT CAST(${limit} AS BIGINT)`;
+  const order = [
+    { column: "n", direction: "DESC" },
+    { column: "v", direction: "ASC" },
+  ] as const;
+  const values: string[] = [];
+  let covered = 0;
+  for (const [value, times, all] of await rowsOfPairs(pairs, most, ["v", "n", "nAll"], order, context)) {
+    if (covered >= cover * Number(all)) break;
+    values.push(String(value));
+    covered += Number(times);
+  }
+  return values;
 }
 
 /** A line for each value of the rows, with a count for each of the columns: as many as a million, made in slices. */
 async function linesOf(
-  pairs: readonly Pair[],
+  pairs: HeldRows,
   rowValues: readonly string[],
   columnValues: readonly string[],
   context: SearchContext,
-): Promise<(string | number)[][]> {
+): Promise<Line[]> {
   const counts = new Map(rowValues.map((value) => [value, new Map<string, number>()]));
-  for (const pair of pairs) counts.get(pair.row)?.set(pair.column, pair.count);
+  const of = (values: readonly string[]) =>
+    sql`IN (SELECT unnest(from_json(${JSON.stringify(values)}, '["VARCHAR"]')))`;
+  const met = sql`SELECT a, b, n FROM ${pairs.from} AS p WHERE a ${of(rowValues)} AND b ${of(columnValues)}`;
   const slices = new Slices();
-  const lines: (string | number)[][] = [];
+  for (const [row, column, times] of await rowsOfPairs(pairs, met, ["a", "b", "n"], [], context)) {
+    counts.get(String(row))?.set(String(column), Number(times));
+    if (slices.over) await slices.next();
+  }
+  const lines: Line[] = [];
   for (const [value, met] of counts) {
     lines.push([value, ...columnValues.map((other) => met.get(other) ?? 0)]);
     if (!slices.over) continue;
@@ -99,43 +138,37 @@ async function linesOf(
   return lines;
 }
 
-/** The most frequent values that together are as large a part of all as asked for. */
-function mostFrequent(
-  pairs: readonly Pair[],
-  side: "row" | "column",
-  { limit, cover }: { limit: number; cover: number },
-): string[] {
-  const totals = new Map<string, number>();
-  for (const pair of pairs) totals.set(pair[side], (totals.get(pair[side]) ?? 0) + pair.count);
-  const all = pairs.reduce((sum, pair) => sum + pair.count, 0);
-  const values: string[] = [];
-  let covered = 0;
-  for (const [value, times] of [...totals].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1))) {
-    if (values.length >= limit || covered >= cover * all) break;
-    values.push(value);
-    covered += times;
-  }
-  return values;
-}
-
-function withTotals({
-  row,
-  columnValues,
-  lines,
-  total,
-}: {
-  row: string;
-  columnValues: readonly string[];
-  lines: (string | number)[][];
-  total: string | undefined;
-}) {
+async function withTotals(
+  {
+    row,
+    columnValues,
+    lines,
+    total,
+  }: {
+    row: string;
+    columnValues: readonly string[];
+    lines: readonly Line[];
+    total: string | undefined;
+  },
+  context: SearchContext,
+) {
   const field = (name: string, type: "text" | "number") => ({ name, type, multi: false }) as const;
   const fields = [field(row, "text"), ...columnValues.map((name) => field(name, "number"))];
-  if (total === undefined) return { fields, rows: lines };
-  const sums = columnValues.map((_, index) => lines.reduce((sum, line) => sum + Number(line[index + 1]), 0));
-  const rows = [...lines, [total, ...sums]].map((line) => [
-    ...line,
-    line.slice(1).reduce<number>((sum, value) => sum + Number(value), 0),
-  ]);
-  return { fields: [...fields, field(total, "number")], rows };
+  if (total === undefined) return { fields, rows: [...lines] };
+  const sums = columnValues.map(() => 0);
+  const slices = new Slices();
+  const rows: Line[] = [];
+  const withSum = ([value, ...counts]: Line): Line => [
+    value,
+    ...counts,
+    counts.reduce((sum, one) => sum + one, 0),
+  ];
+  for (const line of lines) {
+    rows.push(withSum(line));
+    for (const index of sums.keys()) sums[index] = (sums[index] ?? 0) + Number(line[index + 1]);
+    if (!slices.over) continue;
+    await slices.next();
+    context.throwIfOver();
+  }
+  return { fields: [...fields, field(total, "number")], rows: [...rows, withSum([total, ...sums])] };
 }

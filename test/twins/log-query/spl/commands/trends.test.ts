@@ -1,5 +1,7 @@
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { HeldTable } from "../../../../../twins/datasets/store/held-rows.ts";
+import type { QueryResult } from "../../../../../twins/datasets/store/log-store.ts";
 import { type SplBench, splBench } from "../../support/spl.ts";
 
 let bench: SplBench;
@@ -109,6 +111,18 @@ describe("contingency", () => {
     const counted = rows.slice(0, 400);
     expect(counted).toEqual(counted.map(({ a }) => line(String(a), 1)));
     expect(rows.at(-1)).toEqual(line("TOTAL", 400));
+  });
+
+  test("of many values only those that are kept leave the database", async () => {
+    const asked = vi.spyOn(HeldTable.prototype, "query");
+    onTestFinished(() => asked.mockRestore());
+    const { rows } = await bench.search(
+      '| makeresults count=6000 | streamstats count AS i | eval a="row ".if(i<3, 1, i), b=i%2 | contingency maxrows=30 a b',
+    );
+    expect(rows).toHaveLength(31);
+    expect(rows[0]).toEqual({ a: "row 1", 0: 1, 1: 1, TOTAL: 2 });
+    const found = await Promise.all(asked.mock.results.map(({ value }) => value));
+    expect(found.map((one: QueryResult) => one.rows.length)).toEqual([30, 2, 31]);
   });
 
   test("rows with lists, quotes and missing values go into the next command as they are", async () => {
