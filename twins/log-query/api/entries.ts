@@ -111,8 +111,8 @@ function plainText(value: Content): string {
 function orderOf(call: Call, key: string): (a: Entry, b: Entry) => number {
   const direction = call.arguments.text("sort_dir") ?? "asc";
   if (direction !== "asc" && direction !== "desc") throw refused(400, `Unknown sort order "${direction}".`);
-  const mode = call.arguments.text("sort_mode") ?? "auto";
-  if (!sortModes.some((one) => one === mode)) throw refused(400, `Unknown sort mode "${mode}".`);
+  // Unlike an order, a mode that there is not is passed over.
+  const mode = sortModes.find((one) => one === call.arguments.text("sort_mode")) ?? "auto";
   const sign = direction === "asc" ? 1 : -1;
   const text = (entry: Entry) => (key === "name" ? entry.name : plainText(valueAt(entry, key)));
   return (a, b) => sign * compare(text(a), text(b), mode);

@@ -13,7 +13,7 @@ export function* writeXml(set: ResultSet, markup: RawMarkup = xmlText): Generato
   const { preview, columns, rows, messages } = set;
   yield `${RESULTS_DECLARATION}\n\n`;
   if (rows.length === 0 && columns.length === 0 && messages.length === 0) {
-    yield `<results preview='${preview ? "1" : "0"}'/>\n`;
+    yield `<results preview='${preview ? "1" : "0"}'/>`;
   } else yield* resultsElement(set, markup);
 }
 

@@ -149,7 +149,7 @@ describe("results without rows", () => {
     ["json", '{"preview":false,"init_offset":0,"post_process_count":0,"messages":[],"results":[]}'],
     ["json_rows", '{"preview":false,"init_offset":0,"messages":[],"fields":[],"rows":[]}'],
     ["json_cols", '{"preview":false,"init_offset":0,"messages":[],"fields":[],"columns":[]}'],
-    ["xml", "<?xml version='1.0' encoding='UTF-8'?>\n\n<results preview='0'/>\n"],
+    ["xml", "<?xml version='1.0' encoding='UTF-8'?>\n\n<results preview='0'/>"],
     ["csv", ""],
     ["raw", ""],
   ])("as %s", async (output_mode, body) => {
@@ -550,6 +550,9 @@ describe("the rest of the API", () => {
       "ERROR",
       "Invalid custom action for this internal handler (handler: savedsearch, custom action: dispatch, eai action: remove).",
     ]);
+    const sorted = async (more: Parameters) =>
+      (await splunk.ask("GET", "/services/saved/searches", { output_mode: "json", ...more })).status;
+    expect([await sorted({ sort_mode: "1" }), await sorted({ sort_dir: "x" })]).toEqual([200, 400]);
     expect(await said("GET", "search/jobs", { sort_dir: "asc" })).toEqual([
       400,
       "FATAL",
