@@ -1,4 +1,5 @@
 /** `trendline`: moving averages of fields, in the order of the rows. */
+import { Slices } from "../../../datasets/slices.ts";
 import { identifier, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import type { ResultValue } from "../../../datasets/store/log-store.ts";
 import { defineCommand } from "../command.ts";
@@ -106,10 +107,7 @@ async function exponential(
   if (found.rows.length > maxRows) {
     throw commandError("trendline", `An exponential average is of ${maxRows} rows at most.`, "run");
   }
-  const averages = listed(
-    found.rows.map(([one = null]) => one),
-    averaged(found.rows, trend),
-  );
+  const averages = await averaged(found.rows, trend, context);
   const [column = "#average"] = late === undefined ? [] : freeColumns(late, 1);
   const select = sql`SELECT r.*, p."#average" AS ${identifier(column)} FROM (${rows.select}) AS r JOIN (${averages}) AS p ON r.${place} = p."#place"`;
   const value: Typed = { type: "number", multi: false, sql: identifier(column) };
@@ -117,18 +115,39 @@ async function exponential(
   return extend({ ...rows, ...placed }, new Map([[trend.as, value]]));
 }
 
-function averaged(rows: readonly (readonly ResultValue[])[], { period }: Trend): (number | null)[] {
+/** Between so many rows it is asked whether others are to have their turn. */
+const rowsAtOnce = 1_000;
+
+/** The average for each place, made in slices. */
+async function averaged(
+  rows: readonly (readonly ResultValue[])[],
+  { period }: Trend,
+  context: SearchContext,
+): Promise<Sql> {
   const weight = 2 / (period + 1);
   let average: number | undefined;
   let seen = 0;
-  return rows.map(([, next]) => {
+  const averageAt = (next: ResultValue | undefined) => {
     if (typeof next !== "number") return null;
     average = average === undefined ? next : weight * next + (1 - weight) * average;
     seen++;
     return seen < period ? null : average;
-  });
+  };
+  const slices = new Slices();
+  const places: string[] = [];
+  const averages: string[] = [];
+  for (let from = 0; from < rows.length; from += rowsAtOnce) {
+    const some = rows.slice(from, from + rowsAtOnce);
+    places.push(inList(some.map(([place = null]) => place)));
+    averages.push(inList(some.map(([, next]) => averageAt(next))));
+    if (!slices.over) continue;
+    await slices.next();
+    context.throwIfOver();
+  }
+  return sql`SELECT unnest(from_json(${`[${places.join(",")}]`}, '["BIGINT"]')) AS "#place", unnest(from_json(${`[${averages.join(",")}]`}, '["DOUBLE"]')) AS "#average"`;
 }
 
-function listed(places: readonly ResultValue[], averages: readonly (number | null)[]): Sql {
-  return sql`SELECT unnest(from_json(${JSON.stringify(places)}, '["BIGINT"]')) AS "#place", unnest(from_json(${JSON.stringify(averages)}, '["DOUBLE"]')) AS "#average"`;
+/** As a part of a list in JSON. */
+function inList(values: readonly ResultValue[]): string {
+  return JSON.stringify(values).slice(1, -1);
 }

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { Slices } from "../../../../../twins/datasets/slices.ts";
 import { HeldTable } from "../../../../../twins/datasets/store/held-rows.ts";
 import type { QueryResult } from "../../../../../twins/datasets/store/log-store.ts";
 import { type SplBench, splBench } from "../../support/spl.ts";
@@ -26,6 +27,20 @@ describe("trendline", () => {
   test("an exponential average goes on from all rows before", async () => {
     const found = await rows(numbers, "trendline ema3(x) as e | fields e");
     expect(found).toEqual([{}, {}, { e: 3.75 }, { e: 3.875 }, { e: 4.4375 }]);
+  });
+
+  test("others have their turn while exponential averages are made", async () => {
+    const over = vi.spyOn(Slices.prototype, "over", "get").mockReturnValue(true);
+    const next = vi.spyOn(Slices.prototype, "next");
+    onTestFinished(() => {
+      over.mockRestore();
+      next.mockRestore();
+    });
+    await bench.search(
+      "| makeresults count=10000 | streamstats count AS x | trendline ema2(x) AS e | stats max(e)",
+    );
+    // One for each two thousand values as they come, and one for each thousand averages.
+    expect(next.mock.calls.length).toBeGreaterThanOrEqual(20);
   });
 
   test("the rows' order counts; a missing field changes nothing", async () => {
