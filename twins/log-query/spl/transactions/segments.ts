@@ -7,6 +7,7 @@ import { defineRowFunction } from "../../../datasets/store/program-functions.ts"
 import type { SearchContext } from "../search-context.ts";
 import { countOf } from "../subsearch-limit.ts";
 import { isEnd, isStart, type KeyedRows, keyName, newestFirst, time } from "./keyed-rows.ts";
+import { numberIn } from "./listed-numbers.ts";
 import type { TransactionOptions } from "./options.ts";
 
 /** Which transaction each row is in. */
@@ -101,15 +102,19 @@ const partsOf = defineRowFunction("splunk.transaction-parts", (times, maxSpan, m
   const starts: number[] = [];
   let newest = Number.NaN;
   let events = 0;
-  times.split(",").forEach((text, position) => {
-    const moment = Number(text);
+  let position = 0;
+  for (let from = 0, to = 0; to < times.length; from = to + 1) {
+    to = times.indexOf(",", from);
+    if (to < 0) to = times.length;
+    const moment = numberIn(times, from, to);
     if (position === 0 || newest - moment > span || events >= most) {
       if (position > 0) starts.push(position);
       newest = moment;
       events = 0;
     }
     events++;
-  });
+    position++;
+  }
   return starts.join(",");
 });
 
