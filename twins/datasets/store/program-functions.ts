@@ -70,10 +70,7 @@ export function defineRowFunction(
 
 const checks = new Set<() => void>();
 
-/**
- * Has this called before each chunk, as long as the work lasts. With two threads one chunk comes right after the other: up to a thousand
- * of them have their turn before any timer of the process, or anybody else.
- */
+/** Has this called before each chunk, whosever it is, as long as the work lasts. */
 export async function checkingBetweenChunks<Result>(
   check: () => void,
   work: Promise<Result>,

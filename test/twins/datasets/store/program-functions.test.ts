@@ -68,6 +68,7 @@ const called = slow(sql`CAST(n AS VARCHAR)`);
 const inLists = sql`list_transform([CAST(n AS VARCHAR)], lambda x: ${slow(sql`x`)})`;
 for (const [where, statement] of [
   ["what is counted", sql`SELECT count(${called}) FROM ${many} AS r`],
+  ["a call of a call", sql`SELECT count(${slow(called)}) FROM ${many} AS r`],
   ["what rows are chosen by", sql`SELECT count(*) FROM ${many} AS r WHERE ${called} <> ''`],
   [
     "what rows are grouped by",
