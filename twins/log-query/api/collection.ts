@@ -19,6 +19,8 @@ export interface CollectionDeclaration {
   links?: Readonly<Record<string, string>>;
   /** Arguments beyond those of every collection. */
   parameters?: readonly string[];
+  /** Whether it passes over arguments that it does not know. */
+  anyArguments?: boolean;
   /** What a role has to be capable of to look at it. */
   capability?: string;
   /** The name of the entry that is meant by what stands in the address; the same unless said. */
@@ -35,7 +37,17 @@ export type Collection = Pick<CollectionDeclaration, "title" | "path" | "entries
 
 /** Its routes. */
 export function collectionRoutes(declaration: CollectionDeclaration): Operation<LogQueryTwin>[] {
-  const { id, title, path, what, links = {}, parameters = [], capability, entries } = declaration;
+  const {
+    id,
+    title,
+    path,
+    what,
+    links = {},
+    parameters = [],
+    anyArguments,
+    capability,
+    entries,
+  } = declaration;
   const needs = capability === undefined ? {} : { capability };
   const known = [...pageArguments, ...parameters];
   return [
@@ -46,7 +58,7 @@ export function collectionRoutes(declaration: CollectionDeclaration): Operation<
       ...needs,
       summary: `List ${what}.`,
       async handle(call) {
-        checkArguments(call, known);
+        if (!anyArguments) checkArguments(call, known);
         const page = pageOf(call, (await entries(call, call.request.params)).map(listed));
         return feedResponse(call, { ...feedOf(call, title, path, links), ...page });
       },
@@ -58,7 +70,7 @@ export function collectionRoutes(declaration: CollectionDeclaration): Operation<
       ...needs,
       summary: `Show one of ${what}.`,
       async handle(call) {
-        checkArguments(call, known);
+        if (!anyArguments) checkArguments(call, known);
         const entry = await askedEntry(call, declaration);
         return singleResponse(call, entry, title, path, links);
       },

@@ -102,6 +102,7 @@ export const tokenCollection: ObjectDeclaration = {
   path: PATH,
   what: "the tokens of the event collector",
   one: "a token",
+  anyArguments: true,
   capability: "list_token_http",
   changeCapability: "edit_token_http",
   links,

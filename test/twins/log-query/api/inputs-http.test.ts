@@ -94,6 +94,8 @@ test("what is wrong with a token is refused", async () => {
   expect(text(await ask("POST", INPUTS, { name: "a", colour: 1 }))).toBe(
     'Argument "colour" is not supported by this handler.',
   );
+  // Who only looks at them is asked for no name of an argument.
+  expect((await ask("GET", INPUTS, { colour: 1 })).status).toBe(200);
   expect((await ask("POST", INPUTS, { name: "splunk_hec_token" })).status).toBe(409);
   const taken = { name: "a", token: "0f5a9c3e-7b1d-4e62-9a48-c6d2e81b3f70" };
   expect(text(await ask("POST", INPUTS, taken))).toBe("The token is another input's.");
