@@ -24,6 +24,10 @@ export async function resolveSearch(
 ): Promise<ResolvedSearch> {
   const spliced = await splice(expression, context, 0);
   const times = timesOf(timeModifiers(spliced), context);
+  if (timeModifiers(expression).some(({ modifier }) => modifier === "earliest" || modifier === "latest")) {
+    const text = "Your timerange was substituted based on your search string";
+    context.warn({ type: "INFO", text });
+  }
   return { found: withoutTimes(spliced) ?? { node: "all" }, times };
 }
 

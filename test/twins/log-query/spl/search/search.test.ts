@@ -218,6 +218,14 @@ test("rule 13: time modifiers of a search go before the request's, and are its o
   }
 });
 
+test("a search whose text says its range has a message about that, as splunkd's has", async () => {
+  const said = ["Your timerange was substituted based on your search string"];
+  for (const times of ["earliest=-5m", "earliest=-5m latest=-5m", "latest=now n=1"]) {
+    expect((await bench.search(`search ${times}`)).messages).toEqual(said);
+  }
+  expect((await bench.search("search n=1")).messages).toEqual([]);
+});
+
 test("rule 69: the earliest is in the range, the latest is not; forms of time", async () => {
   expect(await found("earliest=-1h latest=now")).toEqual([4, 2]);
   expect(await found("earliest=-3h latest=-1h")).toEqual([1, 3]);
