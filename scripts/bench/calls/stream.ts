@@ -9,9 +9,14 @@ const frameMs = 20;
 const frameBytes = 960;
 /** The first frames of a window are not counted: programs and sockets wake up. */
 const settleMs = 250;
-const stragglersMs = 200;
+/** How long frames may be under way that have not come when the last one has left. */
+const stragglersMs = 1_000;
 
-/** Content by which a changed frame is known; the first eight bytes are the time it left. */
+/** Where a frame has the times at which it left and at which it was due, and where its content begins. */
+const leftAtByte = 0;
+const dueAtByte = 8;
+const contentByte = 16;
+/** Content by which a changed frame is known. */
 const pattern = Buffer.from(Array.from({ length: frameBytes }, (_, i) => (i * 31) % 251));
 
 export async function streamBothWays(calls: CallEnds[], durationMs: number): Promise<StreamFigures> {
@@ -20,19 +25,21 @@ export async function streamBothWays(calls: CallEnds[], durationMs: number): Pro
   const startedAt = performance.now();
   const countFrom = startedAt + settleMs;
   const countTo = countFrom + durationMs;
+  const isCounted = (dueAt: number) => dueAt >= countFrom && dueAt < countTo;
 
   const receive = (data: RawData, isBinary: boolean) => {
     const arrivedAt = performance.now();
     if (!isBinary || !Buffer.isBuffer(data)) return;
-    const sentAt = data.length === frameBytes ? data.readDoubleLE(0) : Number.NaN;
-    if (!(sentAt >= startedAt && sentAt <= arrivedAt) || data.compare(pattern, 8, frameBytes, 8) !== 0)
-      changed++;
-    else if (sentAt >= countFrom && sentAt < countTo) delays.push(arrivedAt - sentAt);
+    const sentAt = data.length === frameBytes ? data.readDoubleLE(leftAtByte) : Number.NaN;
+    const isWhole = sentAt >= startedAt && sentAt <= arrivedAt;
+    if (!isWhole || data.compare(pattern, contentByte, frameBytes, contentByte) !== 0) changed++;
+    else if (isCounted(data.readDoubleLE(dueAtByte))) delays.push(arrivedAt - sentAt);
   };
   const sockets = calls.flatMap(({ caller, runtime }) => [caller, runtime]);
   for (const socket of sockets) socket.on("message", receive);
-  const { sent, counted, senderLateMs } = await sendInRealTime(sockets, startedAt, countFrom, countTo);
-  await wait(stragglersMs);
+  const { sent, counted, senderLateMs } = await sendInRealTime(sockets, startedAt, countTo, isCounted);
+  const waitUntil = performance.now() + stragglersMs;
+  while (delays.length < counted && performance.now() < waitUntil) await wait(5);
   for (const socket of sockets) socket.off("message", receive);
 
   return {
@@ -47,33 +54,37 @@ export async function streamBothWays(calls: CallEnds[], durationMs: number): Pro
   };
 }
 
-/** Each socket sends every 20 ms; their turns are spread evenly over the 20 ms, as those of real callers are. */
+/**
+ * Each socket sends every 20 ms; their turns are spread evenly over the 20 ms, as those of real callers are. A frame that leaves late
+ * counts as well.
+ */
 async function sendInRealTime(
   sockets: WebSocket[],
   startedAt: number,
-  countFrom: number,
-  countTo: number,
+  until: number,
+  isCounted: (dueAt: number) => boolean,
 ): Promise<{ sent: number; counted: number; senderLateMs: number }> {
   const apartMs = frameMs / sockets.length;
+  const dueAt = (turn: number) => startedAt + turn * apartMs;
   let sent = 0;
   let counted = 0;
   let senderLateMs = 0;
-  for (let turn = 0; ; ) {
-    const now = performance.now();
-    if (now >= countTo) return { sent, counted, senderLateMs };
-    for (let dueAt = startedAt + turn * apartMs; dueAt <= now; dueAt = startedAt + turn * apartMs) {
+  let turn = 0;
+  while (dueAt(turn) < until) {
+    for (; dueAt(turn) <= performance.now() && dueAt(turn) < until; turn++) {
       const socket = sockets[turn % sockets.length];
-      turn++;
       if (socket?.readyState !== socket?.OPEN) continue;
       const leavesAt = performance.now();
       const frame = Buffer.from(pattern);
-      frame.writeDoubleLE(leavesAt, 0);
+      frame.writeDoubleLE(leavesAt, leftAtByte);
+      frame.writeDoubleLE(dueAt(turn), dueAtByte);
       socket?.send(frame);
       sent++;
-      if (leavesAt < countFrom || leavesAt >= countTo) continue;
+      if (!isCounted(dueAt(turn))) continue;
       counted++;
-      senderLateMs = Math.max(senderLateMs, leavesAt - dueAt);
+      senderLateMs = Math.max(senderLateMs, leavesAt - dueAt(turn));
     }
     await wait(1);
   }
+  return { sent, counted, senderLateMs };
 }
