@@ -136,9 +136,12 @@ function comparator() {
   return fc.constantFrom("=", "!=", "<", "<=", ">", ">=");
 }
 
-/** A refusal that both sides of a comparison can be seen to earn is no matter of values. */
+const ofTypes =
+  /Type checking failed|arguments to the '(len|upper|substr|replace|split)' function are invalid/;
+
+/** A refusal that both sides of a comparison, or the number that a function of texts is given, can be seen to earn is no matter of values. */
 function isTypeError(error: unknown): boolean {
-  return error instanceof Error && error.message.includes("Type checking failed");
+  return error instanceof Error && ofTypes.test(error.message);
 }
 
 /** Whether a value stands alone or as the only one of a list is no difference; nor are a number's last digits. */
