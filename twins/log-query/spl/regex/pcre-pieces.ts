@@ -88,3 +88,17 @@ export function escapedCode(code: number): string {
   if (code < 0x80) return `\\x${code.toString(16).padStart(2, "0")}`;
   return String.fromCharCode(code);
 }
+
+/** Places in a text, and classes of characters that mean something else between brackets, or nothing. */
+export const escapesOutsideBrackets: Readonly<Record<string, Piece>> = {
+  b: both("\\b"),
+  B: both("\\B"),
+  A: { re2: "\\A", js: start },
+  z: { re2: "\\z", js: end },
+  Z: { re2: "(?:\\n?\\z)", js: `(?=\\n?${end})` },
+  h: both("[ \\t]"),
+  H: both("[^ \\t]"),
+  v: both("[\\n\\x0b\\f\\r]"),
+  N: both("[^\\n]"),
+  R: both("(?:\\r\\n|[\\n\\x0b\\f\\r])"),
+};

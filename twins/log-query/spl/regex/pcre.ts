@@ -10,6 +10,7 @@ import {
   classEscapes,
   end,
   escapedCode,
+  escapesOutsideBrackets,
   joined,
   jsOnly,
   literal,
@@ -260,32 +261,10 @@ class PatternReader {
     const character = this.#escapedCharacter();
     if (character !== undefined) return both(character);
     const [, letter = ""] = this.#match(/\\([\s\S])/y) ?? this.#fail("\\ at end of pattern");
-    const found = classEscapes[letter];
+    const found = classEscapes[letter] ?? escapesOutsideBrackets[letter];
     if (found) return found;
-    switch (letter) {
-      case "b":
-      case "B":
-        return both(`\\${letter}`);
-      case "A":
-        return { re2: "\\A", js: start };
-      case "z":
-        return { re2: "\\z", js: end };
-      case "Z":
-        return { re2: "(?:\\n?\\z)", js: `(?=\\n?${end})` };
-      case "h":
-        return both("[ \\t]");
-      case "H":
-        return both("[^ \\t]");
-      case "v":
-        return both("[\\n\\x0b\\f\\r]");
-      case "N":
-        return both("[^\\n]");
-      case "R":
-        return both("(?:\\r\\n|[\\n\\x0b\\f\\r])");
-      default:
-        if (/[A-Za-z0-9]/.test(letter)) this.#fail(`\\${letter} is not supported`);
-        return literal(letter);
-    }
+    if (/[A-Za-z0-9]/.test(letter)) this.#fail(`\\${letter} is not supported`);
+    return literal(letter);
   }
 
   /** `\n`, `\x41`, `\x{20ac}`: the same in brackets. */
