@@ -81,6 +81,7 @@ export function describeAssistant(
       backoffSeconds: 1,
       interruptionPhrases: ["stop", "hold on", "wait"],
     },
+    // The agent's own limits, MAX_SILENCE_MS and MAX_CALL_MS, are to be longer than these.
     silenceTimeoutSeconds: 30,
     maxDurationSeconds: 600,
     endCallPhrases: ["goodbye", "have a good day"],

@@ -1,12 +1,34 @@
 /** What the agent reads from its environment: every variable, its meaning, its default. */
 import { z } from "zod";
+import { hostnameOf, hostnameOfUrl, isLoopbackHost, parsedUrl } from "./host-names.ts";
 
-const port = z.coerce.number().int().min(0).max(65_535);
-const milliseconds = z.coerce.number().int().min(1).max(3_600_000);
-const count = z.coerce.number().int().min(1).max(100_000);
+const port = wholeNumber(0, 65_535);
+const milliseconds = wholeNumber(1, 3_600_000);
+const count = wholeNumber(1, 100_000);
 const httpUrl = z
-  .url({ protocol: /^https?$/, error: "must be an http:// or https:// address" })
+  .url({
+    protocol: /^https?$/,
+    error: "must be an address that begins with http:// or https://",
+    abort: true,
+  })
+  .refine((url) => new URL(url).username === "" && new URL(url).password === "", {
+    error: "must not carry a user name or a password",
+  })
   .transform((url) => url.replace(/\/+$/, ""));
+
+function wholeNumber(least: number, most: number) {
+  const error = `must be a whole number from ${least} to ${most}`;
+  return z.coerce.number(error).int(error).min(least, error).max(most, error);
+}
+
+/** A list in one variable, separated by commas or spaces. */
+function listOf(isItem: (text: string) => boolean, error: string) {
+  return z
+    .string()
+    .toLowerCase()
+    .transform((text) => text.split(/[\s,]+/).filter((one) => one !== ""))
+    .refine((items) => items.every(isItem), { error });
+}
 
 /** A simulation's id: it becomes one path segment of the engine's address. */
 export const simulationIdSchema = z
@@ -43,8 +65,22 @@ const environmentSchema = z.object({
   VOICE_TOKEN: z.string().min(8, "must have at least 8 characters").optional(),
   /** Secret the runtime sends with each tool call; made at start when unset. Set it when several agents share one address. */
   TOOL_SECRET: z.string().min(16, "must have at least 16 characters").optional(),
+  /** Names besides its own that the agent is reached by, in `Host`; `*.example.com` is every name below, `.example.com` that name too. */
+  ALLOWED_HOSTS: listOf(
+    isHostPattern,
+    "must be host names such as agent or *.example.com, separated by commas, without scheme and port",
+  ).default([]),
+  /** Origins of web pages, besides this machine's and the agent's own, that may use the agent; `*` for all, `null` as it is. */
+  ALLOWED_ORIGINS: listOf(
+    (text) => text === "*" || text === "null" || isOrigin(text),
+    "must be origins as browsers send them, such as https://app.example.com or http://localhost:3000, separated by commas: without a path, the scheme's own port, or a * in them; or * alone",
+  ).default([]),
   /** Calls at once; one more gets 503. */
   MAX_CALLS: count.default(500),
+  /** Longest call; above what the assistant allows the runtime (`maxDurationSeconds`), which ends it with its own reason. */
+  MAX_CALL_MS: wholeNumber(1, 43_200_000).default(900_000),
+  /** Longest silence of both sides; above the runtime's own limit for the caller's (`silenceTimeoutSeconds`). */
+  MAX_SILENCE_MS: milliseconds.default(60_000),
   /** Folder for recordings (stereo WAV and timeline of each call); nothing is recorded when unset. */
   RECORD_DIR: z.string().optional(),
   /** Longest wait for the runtime to create a call. */
@@ -53,14 +89,24 @@ const environmentSchema = z.object({
   DIAL_TIMEOUT_MS: milliseconds.default(10_000),
   /** Longest run of a tool that names no limit of its own; keep it below the runtime's 20 s. */
   TOOL_TIMEOUT_MS: milliseconds.default(15_000),
+  /** Events to the engine that may be under way at once; one more is lost. */
+  MAX_EVENTS_IN_FLIGHT: count.default(256),
   /** How long running calls may go on after SIGTERM. */
-  DRAIN_TIMEOUT_MS: z.coerce.number().int().min(0).max(3_600_000).default(30_000),
+  DRAIN_TIMEOUT_MS: wholeNumber(0, 3_600_000).default(30_000),
+  /**
+   * How long `/readyz` answers 503 before the agent stops listening, even without a call: a load balancer has to see it.
+   * Default: 5000 in production, 0 elsewhere.
+   */
+  SHUTDOWN_DELAY_MS: wholeNumber(0, 3_600_000).optional(),
   /** Interval of the pings by which a vanished peer is noticed; it is given up after two of them. */
   HEARTBEAT_MS: milliseconds.default(15_000),
-  LOG_LEVEL: z.enum(logLevels).default("info"),
-  /** `production` keeps the agent from writing its address to `.offhook/agent.json`. */
+  LOG_LEVEL: z.enum(logLevels, `must be one of ${logLevels.join(", ")}`).default("info"),
+  /** `production` keeps the agent from writing its address to `.offhook/agent.json`, and delays its shutdown. */
   NODE_ENV: z.string().optional(),
 });
+
+/** Time for a load balancer that asks every second or two to see `/readyz` fail. */
+const PRODUCTION_SHUTDOWN_DELAY_MS = 5_000;
 
 /** The names of the variables, for `.env.example` and its test. */
 export const environmentVariables: readonly string[] = Object.keys(environmentSchema.shape);
@@ -79,12 +125,18 @@ export interface Config {
   localtunnelHost: string;
   voiceToken: string | undefined;
   toolSecret: string | undefined;
+  allowedHosts: readonly string[];
+  allowedOrigins: readonly string[];
   maxCalls: number;
+  maxCallMs: number;
+  maxSilenceMs: number;
   recordDir: string | undefined;
   createTimeoutMs: number;
   dialTimeoutMs: number;
   toolTimeoutMs: number;
+  maxEventsInFlight: number;
   drainTimeoutMs: number;
+  shutdownDelayMs: number;
   heartbeatMs: number;
   logLevel: (typeof logLevels)[number];
   production: boolean;
@@ -114,6 +166,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     );
   }
   const values = parsed.data;
+  const production = values.NODE_ENV === "production";
   return {
     port: values.PORT,
     host: values.HOST,
@@ -127,25 +180,56 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     localtunnelHost: values.LOCALTUNNEL_HOST,
     voiceToken: values.VOICE_TOKEN,
     toolSecret: values.TOOL_SECRET,
+    allowedHosts: values.ALLOWED_HOSTS,
+    allowedOrigins: values.ALLOWED_ORIGINS,
     maxCalls: values.MAX_CALLS,
+    maxCallMs: values.MAX_CALL_MS,
+    maxSilenceMs: values.MAX_SILENCE_MS,
     recordDir: values.RECORD_DIR,
     createTimeoutMs: values.CREATE_TIMEOUT_MS,
     dialTimeoutMs: values.DIAL_TIMEOUT_MS,
     toolTimeoutMs: values.TOOL_TIMEOUT_MS,
+    maxEventsInFlight: values.MAX_EVENTS_IN_FLIGHT,
     drainTimeoutMs: values.DRAIN_TIMEOUT_MS,
+    shutdownDelayMs: values.SHUTDOWN_DELAY_MS ?? (production ? PRODUCTION_SHUTDOWN_DELAY_MS : 0),
     heartbeatMs: values.HEARTBEAT_MS,
     logLevel: values.LOG_LEVEL,
-    production: values.NODE_ENV === "production",
+    production,
   };
 }
 
 /** Whether an address is on this machine, so that what answers there can call back without a tunnel. */
 export function isLoopback(url: string): boolean {
-  const { hostname } = new URL(url);
+  return isLoopbackHost(hostnameOfUrl(new URL(url)));
+}
+
+/** A host name, `*.` and one for every name below it, `.` and one for both, or `*`. */
+function isHostPattern(text: string): boolean {
+  const name = text.replace(/^\*?\./, "");
+  return text === "*" || (!name.includes("*") && hostnameOf(name) === name);
+}
+
+/** An origin as browsers write it: scheme, host and, where it is not the scheme's own, port. */
+function isOrigin(text: string): boolean {
+  const url = parsedUrl(text);
   return (
-    hostname === "localhost" ||
-    hostname.endsWith(".localhost") ||
-    hostname === "[::1]" ||
-    hostname.startsWith("127.")
+    url !== undefined && url.host !== "" && !url.host.includes("*") && text === `${url.protocol}//${url.host}`
   );
+}
+
+/** Why the agent cannot listen where its configuration says, and what to do about it. */
+export function explainListenError(error: NodeJS.ErrnoException, { port, host }: Config): Error {
+  switch (error.code) {
+    case "EADDRINUSE":
+      return new ConfigError(
+        `port ${port} on ${host} is in use, perhaps by an agent that runs already; stop that one, or set PORT to another port (0 takes a free one)`,
+      );
+    case "EACCES":
+      return new ConfigError(`port ${port} on ${host} needs privileges; set PORT to one above 1023`);
+    case "EADDRNOTAVAIL":
+    case "ENOTFOUND":
+      return new ConfigError(`${host} is no address of this machine; set HOST to one that is (127.0.0.1)`);
+    default:
+      return error;
+  }
 }

@@ -22,6 +22,8 @@ const SECRET_MEMBERS = [
 /** Lines that may wait for a slow reader of stdout; what is beyond is lost rather than kept in memory. */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
 
+const MAX_FIRST_TIMES = 32;
+
 /** Makes the process's logger. It writes beside the event loop: a slow reader of stdout must not hold up any call's audio. */
 export function createLog(level: string): Logger {
   return pino(
@@ -35,11 +37,16 @@ export function createLog(level: string): Logger {
   );
 }
 
-/** A message on one line, at most `maxLength` characters, with the given secrets masked. */
-export function safeText(text: string, secrets: readonly string[], maxLength = 300): string {
+/** A message on one line, at most `maxLength` characters, with the given secrets replaced by `mask`. */
+export function safeText(
+  text: string,
+  secrets: readonly string[],
+  maxLength = 300,
+  mask = "[secret]",
+): string {
   const masked = secrets
     .filter((secret) => secret.length > 0)
-    .reduce((result, secret) => result.replaceAll(secret, "[secret]"), text);
+    .reduce((result, secret) => result.replaceAll(secret, mask), text);
   const line = masked.replace(/\s+/g, " ").trim();
   return line.length > maxLength ? `${line.slice(0, maxLength)}…` : line;
 }
@@ -50,4 +57,16 @@ export function messageOf(error: unknown): string {
     return error.errors.map(messageOf).join("; ");
   }
   return error instanceof Error ? error.message : String(error);
+}
+
+/** Remembers what was logged already, for lines that anybody could otherwise fill the log with. */
+export class FirstTimes {
+  readonly #seen = new Set<string>();
+
+  /** Whether this is the first time; beyond 32 different things nothing is. */
+  isFirst(what: string): boolean {
+    if (this.#seen.has(what) || this.#seen.size >= MAX_FIRST_TIMES) return false;
+    this.#seen.add(what);
+    return true;
+  }
 }

@@ -1,38 +1,70 @@
-/** Starts the agent; SIGTERM or SIGINT lets it finish its calls, a second one ends it at once. */
+/**
+ * Starts the agent. SIGTERM or SIGINT lets it finish its calls, a second one ends them; the rest is bounded in
+ * time. An exception that no code caught stops the agent like a signal, so that its calls end properly, with exit status
+ * 1; a rejection that no code caught has interrupted nothing, and is logged.
+ */
 import { existsSync } from "node:fs";
 import { ToolLoadError } from "../tools/registry.ts";
-import { ConfigError, readConfig } from "./config.ts";
+import { ConfigError, environmentVariables, readConfig } from "./config.ts";
 import { writeLocator } from "./locator.ts";
 import { createLog, messageOf } from "./log.ts";
 import { startAgent } from "./server.ts";
 
+const USAGE = `npm run agent      the agent, from source; npm run build && npm start run it in production
+
+It takes no options: its settings are variables, of the environment or of .env. .env.example explains each:
+  ${environmentVariables.join(", ")}`;
+
 const ENVIRONMENT_FILE = ".env";
+/** Ctrl-C reaches the whole process group, and npm passes it on as well: so soon after the first it is the same one. */
+const SAME_SIGNAL_MS = 500;
 
 async function main(): Promise<void> {
   if (existsSync(ENVIRONMENT_FILE)) process.loadEnvFile(ENVIRONMENT_FILE);
   const config = readConfig(process.env);
   const log = createLog(config.logLevel);
   const agent = await startAgent(config, { log, environment: process.env });
-  const removeLocator = config.production ? undefined : await writeLocator(agent.url);
+  const removeLocator = config.production ? undefined : await writeLocator(agent.url, log);
 
-  let stopping = false;
-  async function stop(signal: string): Promise<void> {
-    if (stopping) process.exit(1);
-    stopping = true;
-    log.info({ signal, calls: agent.activeCalls }, "agent stops: no new calls, running ones may finish");
+  let exitCode = 0;
+  let stopsSince: number | undefined;
+  let isHurried = false;
+  async function stop(cause: string): Promise<void> {
+    stopsSince = performance.now();
+    log.info({ cause, calls: agent.activeCalls }, "agent stops: no new calls, running ones may finish");
+    // First of all /readyz fails.
+    const stopped = agent.stop();
     await removeLocator?.();
-    await agent.stop();
+    await stopped;
     log.info("agent stopped");
-    process.exit(0);
+    process.exit(exitCode);
   }
-  process.on("SIGTERM", (signal) => void stop(signal));
-  process.on("SIGINT", (signal) => void stop(signal));
+  function receive(signal: NodeJS.Signals): void {
+    if (stopsSince === undefined) {
+      void stop(signal);
+    } else if (!isHurried && performance.now() - stopsSince > SAME_SIGNAL_MS) {
+      isHurried = true;
+      log.warn({ cause: signal, calls: agent.activeCalls }, "running calls are ended at once");
+      agent.endCalls();
+    }
+  }
+  process.on("unhandledRejection", (reason) => agent.strayError("rejection", reason));
+  process.on("uncaughtException", (error) => {
+    agent.strayError("exception", error);
+    exitCode = 1;
+    if (stopsSince === undefined) void stop("uncaught exception");
+  });
+  process.on("SIGTERM", receive);
+  process.on("SIGINT", receive);
   // Last: whoever reads this line may already send a signal.
   log.info({ url: agent.url, runtime: config.voiceApiUrl }, `agent listens on ${agent.url}`);
 }
 
+const [argument] = process.argv.slice(2);
 try {
-  await main();
+  if (argument === "--help" || argument === "-h") console.log(USAGE);
+  else if (argument === undefined) await main();
+  else throw new ConfigError(`the agent does not know ${argument}\n\n${USAGE}`);
 } catch (error) {
   const expected = error instanceof ConfigError || error instanceof ToolLoadError;
   console.error(expected || !(error instanceof Error) ? messageOf(error) : error.stack);

@@ -123,6 +123,18 @@ export class DurationHistogram implements Metric {
 export class AgentMetrics {
   readonly calls = new Counter("offhook_calls_total", "Calls that are over, by outcome.");
   readonly refused = new Counter("offhook_calls_refused_total", "Upgrades of /voice refused, by reason.");
+  readonly requestsRefused = new Counter(
+    "offhook_requests_refused_total",
+    "HTTP requests refused before they were read, by reason.",
+  );
+  readonly webhooksRefused = new Counter(
+    "offhook_tool_webhooks_refused_total",
+    "Requests of /tool of which nothing was run, by reason.",
+  );
+  readonly strayErrors = new Counter(
+    "offhook_stray_errors_total",
+    "Errors that no code caught, by kind and tool.",
+  );
   readonly setup = new DurationHistogram(
     "offhook_call_setup_seconds",
     "From the caller's connection to the open call socket.",
@@ -136,6 +148,10 @@ export class AgentMetrics {
     "From the caller's last audible frame to the assistant's first audible frame.",
   );
   readonly tools = new DurationHistogram("offhook_tool_duration_seconds", "Tool calls, by tool and outcome.");
+  readonly notEnded = new Counter(
+    "offhook_calls_not_ended_total",
+    "Calls that may go on at the runtime because they could not be ended there, by reason.",
+  );
   readonly dropped = new Counter(
     "offhook_audio_dropped_bytes_total",
     "Audio dropped because a side did not take it in time, by direction.",
@@ -156,7 +172,11 @@ export class AgentMetrics {
     const metrics: Metric[] = [
       this.#active,
       this.calls,
+      this.notEnded,
       this.refused,
+      this.requestsRefused,
+      this.webhooksRefused,
+      this.strayErrors,
       this.setup,
       this.firstAudio,
       this.response,

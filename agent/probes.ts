@@ -2,10 +2,11 @@
 import express, { type ErrorRequestHandler, type Router } from "express";
 import type { Logger } from "pino";
 import type { CallRegister } from "./call/call-register.ts";
-import { messageOf } from "./log.ts";
+import { messageOf, safeText } from "./log.ts";
 import type { AgentMetrics } from "./metrics.ts";
+import { isWebSocket } from "./voice-endpoint.ts";
 
-/** `/healthz`, `/readyz` (503 while shutting down) and `/metrics`. */
+/** `/healthz`, `/readyz` (503 while shutting down) and `/metrics`; and how to use `/voice`, for those who come without. */
 export function probes(calls: CallRegister, metrics: AgentMetrics): Router {
   const router = express.Router();
   router.get("/healthz", (_request, response) => {
@@ -17,24 +18,31 @@ export function probes(calls: CallRegister, metrics: AgentMetrics): Router {
   router.get("/metrics", (_request, response) => {
     response.type("text/plain; version=0.0.4; charset=utf-8").send(metrics.text());
   });
-  return router;
-}
-
-/** Every other request, and requests that fail: told what there is, nothing of the inside. */
-export function elsewhere(log: Logger): Router {
-  const router = express.Router();
   router.all("/voice", (_request, response) => {
     const error = "callers connect with a WebSocket; see https://www.rfc-editor.org/rfc/rfc6455";
     response.status(426).set("upgrade", "websocket").json({ error });
   });
-  router.use((_request, response) => {
-    response.status(404).json({
-      error: "there is nothing here",
-      routes: ["WebSocket /voice", "POST /tool", "GET /healthz", "GET /readyz", "GET /metrics"],
-    });
+  return router;
+}
+
+/** What the agent serves, as those are told who ask for something else. */
+export const ROUTES = ["WebSocket /voice", "POST /tool", "GET /healthz", "GET /readyz", "GET /metrics"];
+
+/**
+ * Every other request, and requests that fail: told what there is, nothing of the inside.
+ * @param routes what there is
+ */
+export function elsewhere(routes: readonly string[], metrics: AgentMetrics, log: Logger): Router {
+  const router = express.Router();
+  router.use((request, response) => {
+    if (isWebSocket(request)) {
+      metrics.refused.add(1, { reason: "unknown_path" });
+      log.warn({ status: 404, reason: "unknown_path" }, "a caller was refused");
+    }
+    response.status(404).json({ error: "there is nothing here", routes });
   });
   const failed: ErrorRequestHandler = (error, _request, response, next) => {
-    log.warn({ reason: messageOf(error) }, "a request failed");
+    log.warn({ reason: safeText(messageOf(error), []) }, "a request failed");
     if (response.headersSent) next(error);
     else response.status(400).json({ error: "the request could not be read" });
   };

@@ -5,13 +5,23 @@
  */
 import type { Logger } from "pino";
 import { type Config, isLoopback } from "./config.ts";
+import { pause } from "./deadline.ts";
 import { messageOf, safeText } from "./log.ts";
 import { localtunnelOpener } from "./tunnel/localtunnel.ts";
 import { loadNgrok, ngrokOpener } from "./tunnel/ngrok.ts";
-import type { OpenTunnel, Tunnel } from "./tunnel/tunnel.ts";
+import { type OpenTunnel, type Tunnel, TunnelServerBusy } from "./tunnel/tunnel.ts";
 
 const ATTEMPTS = 4;
 const FIRST_PAUSE_MS = 500;
+/** A server that is too busy is waited for at most so long by a call that is being set up. */
+const MAX_PATIENCE_MS = 5_000;
+/** A server that is too busy and does not say for how long is left alone for this time. */
+const DEFAULT_REST_MS = 30_000;
+const MAX_REST_MS = 600_000;
+/** A tunnel that lives shorter failed. */
+const SHORT_LIFE_MS = 60_000;
+/** Tunnels in a row that lived short and were opened again without being asked for. */
+const MAX_SHORT_LIVES = 8;
 
 export interface PublicUrl {
   /**
@@ -23,27 +33,40 @@ export interface PublicUrl {
   close(): Promise<void>;
 }
 
+export interface PublicUrlParts {
+  log: Logger;
+  /** Where the agent listens, once it does. */
+  ownUrl(): string;
+  /** Starts the server that has `/tool` and nothing else, for what comes through a tunnel; answers its address. */
+  openToolServer(): Promise<string>;
+}
+
 /**
  * Decides where the public address comes from.
- * @param ownUrl where the agent listens
  * @throws when ngrok is asked for and its package is not installed
  */
-export async function publicUrlFor(config: Config, ownUrl: string, log: Logger): Promise<PublicUrl> {
-  if (config.publicBaseUrl === undefined && isLoopback(config.voiceApiUrl)) return fixedUrl(ownUrl);
-  if (config.voiceToken === undefined) {
-    log.warn("whoever learns the public address can place calls on /voice: set VOICE_TOKEN");
+export async function publicUrlFor(config: Config, parts: PublicUrlParts): Promise<PublicUrl> {
+  const { log } = parts;
+  const { publicBaseUrl, ngrokAuthtoken } = config;
+  if (publicBaseUrl !== undefined) {
+    if (config.voiceToken === undefined) {
+      log.warn("whoever learns the public address can place calls on /voice: set VOICE_TOKEN");
+    }
+    return fixedUrl(() => publicBaseUrl);
   }
-  if (config.publicBaseUrl !== undefined) return fixedUrl(config.publicBaseUrl);
-  const secrets = config.ngrokAuthtoken === undefined ? [] : [config.ngrokAuthtoken];
+  if (isLoopback(config.voiceApiUrl)) return fixedUrl(parts.ownUrl);
+  const ngrok = ngrokAuthtoken === undefined ? undefined : await loadNgrok();
+  const localUrl = await parts.openToolServer();
   const open =
-    config.ngrokAuthtoken === undefined
-      ? localtunnelOpener(config.localtunnelHost, ownUrl)
-      : ngrokOpener(await loadNgrok(), config.ngrokAuthtoken, ownUrl);
+    ngrok === undefined || ngrokAuthtoken === undefined
+      ? localtunnelOpener(config.localtunnelHost, localUrl)
+      : ngrokOpener(ngrok, ngrokAuthtoken, localUrl);
+  const secrets = ngrokAuthtoken === undefined ? [] : [ngrokAuthtoken];
   return new TunnelUrl(open, { log, secrets, attempts: ATTEMPTS, firstPauseMs: FIRST_PAUSE_MS });
 }
 
-function fixedUrl(url: string): PublicUrl {
-  return { get: async () => url, close: async () => {} };
+function fixedUrl(url: () => string): PublicUrl {
+  return { get: async () => url(), close: async () => {} };
 }
 
 export interface TunnelUrlOptions {
@@ -61,6 +84,9 @@ export class TunnelUrl implements PublicUrl {
   readonly #options: TunnelUrlOptions;
   readonly #closing = new AbortController();
   #opening: Promise<Tunnel> | undefined;
+  /** Why the server is left alone, and until when, in milliseconds of the monotonic clock. */
+  #rest: { reason: string; until: number } | undefined;
+  #shortLives = 0;
 
   constructor(open: OpenTunnel, options: TunnelUrlOptions) {
     this.#open = open;
@@ -80,49 +106,78 @@ export class TunnelUrl implements PublicUrl {
 
   /** The open tunnel, the one being opened, or a new one. */
   #shared(): Promise<Tunnel> {
-    if (this.#opening !== undefined) return this.#opening;
-    const opening = this.#openPatiently();
+    if (this.#opening === undefined) this.#share(this.#openPatiently());
+    return this.#opening ?? Promise.reject(new Error("the tunnel is closed"));
+  }
+
+  #share(opening: Promise<Tunnel>): void {
     this.#opening = opening;
     const forget = () => {
       if (this.#opening === opening) this.#opening = undefined;
     };
     opening.then((tunnel) => {
+      const openedAt = performance.now();
       tunnel.died.then((reason) => {
         forget();
+        this.#shortLives = performance.now() - openedAt < SHORT_LIFE_MS ? this.#shortLives + 1 : 0;
         this.#reopen(reason);
       });
     }, forget);
-    return opening;
   }
 
-  /** Running calls have the tunnel's address, so a new one is opened at once, under the same name if it can be had. */
-  #reopen(reason: string): void {
+  /** Running calls have the tunnel's address, so a new one is opened, under the same name if it can be had. */
+  #reopen(died: string): void {
+    const { log, firstPauseMs } = this.#options;
+    const reason = this.#safe(died);
     if (this.#closing.signal.aborted) return;
-    this.#options.log.warn({ reason: this.#safe(reason) }, "the tunnel died; it is opened again");
-    this.#shared().catch((error) => {
-      this.#options.log.error({ reason: this.#safe(messageOf(error)) }, "the tunnel cannot be opened again");
+    if (this.#shortLives > MAX_SHORT_LIVES) {
+      log.error({ reason }, "the tunnel keeps dying; it is opened again for the next call");
+      return;
+    }
+    log.warn({ reason }, "the tunnel died; it is opened again");
+    const pauseMs = this.#shortLives <= 1 ? 0 : firstPauseMs * 2 ** (this.#shortLives - 2);
+    this.#share(pause(pauseMs, this.#closing.signal).then(() => this.#openPatiently()));
+    this.#opening?.catch((error) => {
+      log.error({ reason: this.#safe(messageOf(error)) }, "the tunnel cannot be opened again");
     });
   }
 
   async #openPatiently(): Promise<Tunnel> {
     const { attempts, firstPauseMs, log } = this.#options;
+    this.#throwWhileResting();
     for (let attempt = 1; ; attempt += 1) {
       try {
         this.#closing.signal.throwIfAborted();
-        const tunnel = await this.#open();
+        const tunnel = await this.#open(this.#closing.signal);
         log.info({ url: tunnel.url }, "tunnel open");
         return tunnel;
       } catch (error) {
         const reason = this.#safe(messageOf(error));
-        if (attempt >= attempts || this.#closing.signal.aborted) {
+        const askedMs = (error instanceof TunnelServerBusy && error.retryAfterMs) || 0;
+        if (attempt >= attempts || askedMs > MAX_PATIENCE_MS || this.#closing.signal.aborted) {
+          if (error instanceof TunnelServerBusy) this.#restFor(error.retryAfterMs, reason);
           throw new Error(
             `no tunnel after ${attempt} attempts: ${reason}; set PUBLIC_BASE_URL to do without`,
           );
         }
         log.warn({ attempt, reason }, "the tunnel could not be opened; trying again");
-        await pause(firstPauseMs * 2 ** (attempt - 1), this.#closing.signal);
+        await pause(Math.max(askedMs, firstPauseMs * 2 ** (attempt - 1)), this.#closing.signal);
       }
     }
+  }
+
+  /** A busy server is not asked again by each call. */
+  #restFor(durationMs: number | undefined, reason: string): void {
+    const restMs = Math.min(durationMs ?? DEFAULT_REST_MS, MAX_REST_MS);
+    this.#rest = { reason, until: performance.now() + restMs };
+  }
+
+  #throwWhileResting(): void {
+    const restMs = (this.#rest?.until ?? 0) - performance.now();
+    if (this.#rest === undefined || restMs <= 0) return;
+    throw new Error(
+      `no tunnel: ${this.#rest.reason}; it is asked again in ${Math.ceil(restMs / 1000)} s; set PUBLIC_BASE_URL to do without`,
+    );
   }
 
   #safe(text: string): string {
@@ -140,17 +195,4 @@ async function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSignal
     stopListening = () => signal.removeEventListener("abort", abort);
   });
   return Promise.race([promise, aborted]).finally(stopListening);
-}
-
-/** Resolves after the time, or when the signal is aborted. */
-function pause(durationMs: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(done, durationMs);
-    function done() {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", done);
-      resolve();
-    }
-    signal.addEventListener("abort", done, { once: true });
-  });
 }

@@ -1,23 +1,27 @@
 /**
  * Tells the simulation engine what the agent's tools did, so that it shows in the trace. Fire and forget: nobody waits
- * for it, and a loss is one warning and one count.
+ * for it, and each loss is one warning, with the tool's name and the tool call's id, and one count.
  */
 import { Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
 import fetch from "node-fetch";
 import type { Logger } from "pino";
+import { withDeadline } from "./deadline.ts";
 import { toJson, toJsonLine } from "./json.ts";
-import { messageOf, safeText } from "./log.ts";
+import { messageOf } from "./log.ts";
 import type { AgentMetrics } from "./metrics.ts";
+import type { ToolTags } from "./tool-runner.ts";
 
 const TIMEOUT_MS = 2_000;
-const MAX_IN_FLIGHT = 64;
+const MAX_SOCKETS = 64;
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 /** One tool call, as it was dispatched. */
 export interface ToolCallReport {
   simulationId: string | undefined;
   name: string;
+  /** How the log names the call: the caller's words, an invented name among them, are no business of the log. */
+  tags: ToolTags;
   /** The arguments as the model gave them. */
   arguments: unknown;
   /** What the tool returned, or `{error}`. */
@@ -31,17 +35,19 @@ export interface Reporter {
   close(): Promise<void>;
 }
 
-/** @param engineUrl base address of the engine, without a slash at the end */
-export function createReporter(engineUrl: string, metrics: AgentMetrics): Reporter {
-  const inFlight = new Set<Promise<void>>();
-  const httpAgent = new HttpAgent({ keepAlive: true, maxSockets: MAX_IN_FLIGHT });
-  const httpsAgent = new HttpsAgent({ keepAlive: true, maxSockets: MAX_IN_FLIGHT });
-  let refusing = false;
+/**
+ * @param engineUrl base address of the engine, without a slash at the end
+ * @param maxInFlight events that may be under way at once; one more is lost
+ */
+export function createReporter(engineUrl: string, metrics: AgentMetrics, maxInFlight: number): Reporter {
+  const inFlight = new Set<Promise<unknown>>();
+  const httpAgent = new HttpAgent({ keepAlive: true, maxSockets: MAX_SOCKETS });
+  const httpsAgent = new HttpsAgent({ keepAlive: true, maxSockets: MAX_SOCKETS });
 
-  async function send(report: ToolCallReport, simulationId: string): Promise<void> {
+  async function send(report: ToolCallReport, simulationId: string, signal: AbortSignal): Promise<void> {
     const response = await fetch(`${engineUrl}/simulations/${encodeURIComponent(simulationId)}/events`, {
       method: "POST",
-      signal: AbortSignal.timeout(TIMEOUT_MS),
+      signal,
       size: MAX_ANSWER_BYTES,
       agent: (url) => (url.protocol === "https:" ? httpsAgent : httpAgent),
       headers: { "content-type": "application/json" },
@@ -51,32 +57,28 @@ export function createReporter(engineUrl: string, metrics: AgentMetrics): Report
         data: { name: report.name, arguments: argumentsObject(report.arguments), result: report.result },
       }),
     });
-    const body = await response.text();
-    if (!response.ok) throw new Error(`the engine answered ${response.status}: ${safeText(body, [], 200)}`);
-  }
-
-  function lose(reason: string, kind: string, log: Logger): void {
-    metrics.eventsLost.add(1, { reason: kind });
-    log.warn({ reason }, "a tool call was not reported to the engine");
+    // What the engine says may quote the event.
+    await response.text();
+    if (!response.ok) throw new Error(`the engine answered ${response.status}`);
   }
 
   return {
     toolCall(report, log) {
       const { simulationId } = report;
       if (simulationId === undefined) return;
-      if (inFlight.size >= MAX_IN_FLIGHT) {
-        // One warning for a jam, not one for each event in it.
-        if (refusing) metrics.eventsLost.add(1, { reason: "too_many" });
-        else lose(`${MAX_IN_FLIGHT} reports are still under way`, "too_many", log);
-        refusing = true;
+      const lose = (kind: "too_many" | "failed", reason: string) => {
+        metrics.eventsLost.add(1, { reason: kind });
+        log.warn({ ...report.tags, reason }, "a tool call was not reported to the engine");
+      };
+      if (inFlight.size >= maxInFlight) {
+        lose("too_many", `${maxInFlight} events are under way (MAX_EVENTS_IN_FLIGHT)`);
         return;
       }
-      const sending = send(report, simulationId)
-        .catch((error) => lose(messageOf(error), "failed", log))
-        .finally(() => {
-          inFlight.delete(sending);
-          refusing = false;
-        });
+      const sending = withDeadline(new AbortController().signal, TIMEOUT_MS, (signal) =>
+        send(report, simulationId, signal),
+      )
+        .catch((error) => lose("failed", messageOf(error)))
+        .finally(() => inFlight.delete(sending));
       inFlight.add(sending);
     },
     async close() {

@@ -1,29 +1,41 @@
 /** The agent as one HTTP application: `/voice` for callers, `/tool` for the runtime, health and metrics. */
 import { randomBytes, randomUUID } from "node:crypto";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import express from "express";
+import express, { type Express, type RequestHandler } from "express";
 import type { Logger } from "pino";
 import { loadTools, type ToolRegistry } from "../tools/registry.ts";
 import { describeAssistant, type ToolWebhook } from "./assistant.ts";
 import { Call } from "./call/call.ts";
 import { CallRegister } from "./call/call-register.ts";
 import { RuntimeApi } from "./call/runtime-api.ts";
-import type { Config } from "./config.ts";
+import { RuntimeCalls } from "./call/runtime-calls.ts";
+import { type Config, explainListenError } from "./config.ts";
 import { openDatabase } from "./database.ts";
+import { pause, withDeadline } from "./deadline.ts";
+import { DEFAULT_LIMITS, HttpServer } from "./http-server.ts";
+import { FirstTimes, messageOf } from "./log.ts";
 import { AgentMetrics } from "./metrics.ts";
-import { elsewhere, probes } from "./probes.ts";
+import { elsewhere, probes, ROUTES } from "./probes.ts";
 import { publicUrlFor } from "./public-url.ts";
 import { startRecording } from "./recording.ts";
 import { createReporter } from "./reporter.ts";
+import { RequestGuard, refusing } from "./request-guard.ts";
 import { readToolEnvironments } from "./tool-environment.ts";
-import { ToolRunner } from "./tool-runner.ts";
+import { currentToolRun, ToolRunner, withoutWordsOf } from "./tool-runner.ts";
 import { CALL_HEADER, SECRET_HEADER, SIMULATION_HEADER, toolWebhook } from "./tool-webhook.ts";
 import { type VoiceConnection, voiceEndpoint } from "./voice-endpoint.ts";
 
 /** The runtime waits this much longer for a tool webhook than the slowest tool may take. */
 const WEBHOOK_MARGIN_SECONDS = 5;
+/** Connections besides those of callers: tool webhooks, probes, and what is being refused. */
+const MAX_OTHER_CONNECTIONS = 512;
+/** How long a connection may be silent beyond the slowest tool. */
+const IDLE_MARGIN_MS = 60_000;
+/** Longest end of a call, and of everything else, after the time that running calls are given. */
+const TEAR_DOWN_TIMEOUT_MS = 20_000;
 const CLOSE_TIMEOUT_MS = 5_000;
+/** How long a stopping agent tries to end what is still open at the runtime: after its calls, or in a hurry with them. */
+const END_CALLS_TIMEOUT_MS = 10_000;
+const HURRIED_END_CALLS_TIMEOUT_MS = 5_000;
 
 export interface AgentOptions {
   log: Logger;
@@ -38,10 +50,22 @@ export interface RunningAgent {
   url: string;
   /** Calls at the moment. */
   readonly activeCalls: number;
-  /** Resolves as soon as there is no call. */
+  /** Connections of callers and other clients at the moment. */
+  readonly connections: number;
+  /** Resolves as soon as there is no call, nor one that is still to be ended at the runtime. */
   idle(): Promise<void>;
-  /** Takes no new calls, lets running ones finish within the drain timeout, ends the rest, closes everything. */
+  /**
+   * Takes no new calls, lets running ones finish within the drain timeout, ends the rest, closes everything. Until then
+   * it listens, and `/readyz` says 503.
+   */
   stop(): Promise<void>;
+  /** Ends the calls that still run, here and within seconds at the runtime: `stop` waits for them no longer. */
+  endCalls(): void;
+  /**
+   * Logs and counts an error that no code caught, as that of the tool whose run it comes from. To be called by the
+   * process's listener for such errors.
+   */
+  strayError(kind: "rejection" | "exception", error: unknown): void;
 }
 
 /**
@@ -50,16 +74,18 @@ export interface RunningAgent {
 export async function startAgent(config: Config, options: AgentOptions): Promise<RunningAgent> {
   const { log } = options;
   const tools = options.tools ?? (await loadTools());
+  if (config.publicBaseUrl !== undefined && config.toolSecret === undefined) {
+    log.warn(
+      "PUBLIC_BASE_URL is set and TOOL_SECRET is not: with more than one agent behind that address, each would refuse the tool calls of the others' phone calls; set the same TOOL_SECRET for all",
+    );
+  }
   const secret = config.toolSecret ?? randomBytes(24).toString("base64url");
   const calls = new CallRegister();
   const metrics = new AgentMetrics(() => calls.size);
   const database = openDatabase(config.databaseUrl, log);
-  const reporter = createReporter(config.engineUrl, metrics);
-  const runtime = new RuntimeApi({
-    url: config.voiceApiUrl,
-    apiKey: config.voiceApiKey,
-    createTimeoutMs: config.createTimeoutMs,
-  });
+  const reporter = createReporter(config.engineUrl, metrics, config.maxEventsInFlight);
+  const runtime = new RuntimeApi({ url: config.voiceApiUrl, apiKey: config.voiceApiKey });
+  const runtimeCalls = new RuntimeCalls({ api: runtime, metrics, createTimeoutMs: config.createTimeoutMs });
   const runner = new ToolRunner({
     tools,
     database,
@@ -69,34 +95,73 @@ export async function startAgent(config: Config, options: AgentOptions): Promise
     defaultTimeoutMs: config.toolTimeoutMs,
   });
 
-  const app = express().disable("x-powered-by").disable("etag");
-  app.use(
-    toolWebhook({
-      secret,
-      runner,
-      log,
-      callerOf: ({ callId, runtimeCallId, simulationId }) => {
-        const call = calls.get(callId);
-        return {
-          runtimeCallId: runtimeCallId ?? call?.runtimeCallId,
-          simulationId: simulationId ?? config.simulationId,
-          log: call?.log ?? log,
-          note: (event, details) => call?.note(event, details),
-        };
-      },
-    }),
-  );
-  app.use(probes(calls, metrics), elsewhere(log));
-  const server = createServer(app);
-  await listen(server, config);
-  const url = ownUrl(server, config.host);
-  const publicUrl = await publicUrlFor(config, url, log).catch(async (error) => {
-    await closeServer(server);
-    throw error;
+  const slowestToolMs = Math.max(config.toolTimeoutMs, ...tools.all().map((tool) => tool.timeoutMs ?? 0));
+  const toolRoute = toolWebhook({
+    secret,
+    runner,
+    log,
+    metrics,
+    callerOf: ({ callId, runtimeCallId, simulationId }) => {
+      const call = calls.get(callId);
+      return {
+        runtimeCallId: runtimeCallId ?? call?.runtimeCallId,
+        simulationId: simulationId ?? config.simulationId,
+        log: call?.log ?? log,
+        note: (event, details) => call?.note(event, details),
+      };
+    },
+  });
+  const guard = new RequestGuard(config, log);
+  const countRefused = (reason: string) => metrics.requestsRefused.add(1, { reason });
+  const logged = new FirstTimes();
+  const onDropped = () => {
+    countRefused("too_many_connections");
+    if (!logged.isFirst("too_many_connections")) return;
+    log.warn(
+      "there are too many connections: more are closed at once; said once, /metrics counts the others",
+    );
+  };
+  const limits = {
+    ...DEFAULT_LIMITS,
+    idleTimeoutMs: slowestToolMs + IDLE_MARGIN_MS,
+    maxConnections: config.maxCalls + MAX_OTHER_CONNECTIONS,
+  };
+  const server = new HttpServer({
+    handle: application(
+      refusing((request) => guard.refusalOf(request), countRefused),
+      toolRoute,
+      probes(calls, metrics),
+      elsewhere(ROUTES, metrics, log),
+    ),
+    upgrades: voiceEndpoint({ config, guard, calls, metrics, log, take }),
+    limits,
+    onDropped,
+  });
+  // A tunnel leads to a server of its own, so that nothing else is reachable from outside whatever its requests say.
+  const toolServer = new HttpServer({
+    handle: application(
+      refusing((request) => guard.foreignOrigin(request), countRefused),
+      toolRoute,
+      elsewhere(["POST /tool"], metrics, log),
+    ),
+    limits: { ...limits, maxConnections: MAX_OTHER_CONNECTIONS },
+    onDropped,
+  });
+
+  const publicUrl = await publicUrlFor(config, {
+    log,
+    ownUrl: () => server.url,
+    async openToolServer() {
+      await toolServer.listen(0, "127.0.0.1");
+      return toolServer.url;
+    },
+  });
+  await server.listen(config.port, config.host).catch(async (error: NodeJS.ErrnoException) => {
+    await toolServer.close(0);
+    throw explainListenError(error, config);
   });
 
   function webhook(baseUrl: string, callId: string, simulationId: string | undefined): ToolWebhook {
-    const slowestMs = Math.max(config.toolTimeoutMs, ...tools.all().map((tool) => tool.timeoutMs ?? 0));
     return {
       url: `${baseUrl}/tool`,
       headers: {
@@ -104,7 +169,7 @@ export async function startAgent(config: Config, options: AgentOptions): Promise
         [CALL_HEADER]: callId,
         ...(simulationId === undefined ? {} : { [SIMULATION_HEADER]: simulationId }),
       },
-      timeoutSeconds: Math.ceil(slowestMs / 1000) + WEBHOOK_MARGIN_SECONDS,
+      timeoutSeconds: Math.ceil(slowestToolMs / 1000) + WEBHOOK_MARGIN_SECONDS,
     };
   }
 
@@ -116,64 +181,78 @@ export async function startAgent(config: Config, options: AgentOptions): Promise
     });
     const metadata: Record<string, string> = simulationId === undefined ? {} : { simulationId };
     const call = new Call(id, caller, {
-      runtime,
+      runtimeCalls,
       publicUrl,
       metrics,
       log: callLog,
       assistant: (baseUrl) => describeAssistant(tools, webhook(baseUrl, id, simulationId), metadata),
       recording: config.recordDir === undefined ? undefined : startRecording(config.recordDir, id, callLog),
+      limits: config,
       dialTimeoutMs: config.dialTimeoutMs,
       heartbeatMs: config.heartbeatMs,
     });
     calls.run(call);
   }
 
-  server.on("upgrade", voiceEndpoint({ config, calls, metrics, log, take }));
-
+  const hurry = new AbortController();
   let stopping: Promise<void> | undefined;
   async function stop(): Promise<void> {
     calls.refuse();
-    await calls.drain(config.drainTimeoutMs);
-    await publicUrl.close();
-    await closeServer(server);
-    await Promise.all([reporter.close(), database.close()]);
+    const { drainTimeoutMs, shutdownDelayMs } = config;
+    const callsMs = Math.max(drainTimeoutMs, shutdownDelayMs) + TEAR_DOWN_TIMEOUT_MS;
+    await endWithin(callsMs, "calls", calls.drain(drainTimeoutMs), pause(shutdownDelayMs, hurry.signal));
+    await runtimeCalls.drain(END_CALLS_TIMEOUT_MS);
+    await endWithin(CLOSE_TIMEOUT_MS, "the tunnel", publicUrl.close());
+    await Promise.all([server.close(CLOSE_TIMEOUT_MS), toolServer.close(CLOSE_TIMEOUT_MS)]);
+    await endWithin(CLOSE_TIMEOUT_MS, "reports and the database", reporter.close(), database.close());
     runtime.close();
   }
+  /** What hangs does not keep the agent from ending. */
+  async function endWithin(timeoutMs: number, what: string, ...ends: Promise<void>[]): Promise<void> {
+    try {
+      await withDeadline(new AbortController().signal, timeoutMs, () => Promise.all(ends));
+    } catch (error) {
+      log.error({ what, reason: messageOf(error) }, "a part of the agent did not end properly");
+    }
+  }
   return {
-    url,
+    url: server.url,
     get activeCalls() {
       return calls.size;
     },
-    idle: () => calls.idle(),
+    get connections() {
+      return server.connections;
+    },
+    async idle() {
+      await calls.idle();
+      await runtimeCalls.idle();
+    },
     stop: () => {
       stopping ??= stop();
       return stopping;
     },
+    endCalls: () => {
+      hurry.abort();
+      calls.endAll();
+      void runtimeCalls.drain(HURRIED_END_CALLS_TIMEOUT_MS);
+    },
+    strayError(kind, error) {
+      const run = currentToolRun();
+      metrics.strayErrors.add(1, { kind, tool: run?.tags.tool ?? "none" });
+      if (run === undefined) log.error({ err: error }, `${kind} that no code caught`);
+      else {
+        const { tags } = run;
+        const reason = withoutWordsOf(run.arguments, messageOf(error));
+        run.log.error({ ...tags, reason }, `${kind} that no code of the tool caught`);
+      }
+    },
   };
 }
 
-function listen(server: Server, config: Config): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(config.port, config.host, () => {
-      server.off("error", reject);
-      resolve();
-    });
-  });
-}
-
-/** An address bound to all interfaces is reached over loopback. */
-function ownUrl(server: Server, host: string): string {
-  const { port, family } = server.address() as AddressInfo;
-  const anyHost = host === "0.0.0.0" || host === "::";
-  const name = anyHost ? "127.0.0.1" : host;
-  return `http://${family === "IPv6" && name.includes(":") ? `[${name}]` : name}:${port}`;
-}
-
-async function closeServer(server: Server): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeIdleConnections();
-  const timer = setTimeout(() => server.closeAllConnections(), CLOSE_TIMEOUT_MS);
-  await closed;
-  clearTimeout(timer);
+/** @param handlers asked in their order */
+function application(...handlers: RequestHandler[]): Express {
+  return express()
+    .disable("x-powered-by")
+    .disable("etag")
+    .use(...handlers);
 }

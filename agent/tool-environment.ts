@@ -13,7 +13,11 @@ export function readToolEnvironments(
   log: Logger,
 ): ToolEnvironments {
   const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value?.trim()));
-  const readings = new Map(tools.all().map((tool) => [tool.name, tool.environment?.safeParse(present)]));
+  // What the tool's schema says itself comes first.
+  const error = ({ input }: { input?: unknown }) => (input === undefined ? "not set" : undefined);
+  const readings = new Map(
+    tools.all().map((tool) => [tool.name, tool.environment?.safeParse(present, { error })]),
+  );
   for (const [tool, reading] of readings) {
     if (reading?.success === false) log.warn({ tool }, problemOf(reading.error));
   }

@@ -1,9 +1,10 @@
 /** The single point where tool calls are dispatched: arguments checked, tool run within its time, outcome reported. */
+import { AsyncLocalStorage } from "node:async_hooks";
 import type { Logger } from "pino";
 import type { ToolRegistry } from "../tools/registry.ts";
 import type { Database, Tool, ToolLog } from "../tools/tool.ts";
 import { toJsonLine } from "./json.ts";
-import { messageOf } from "./log.ts";
+import { messageOf, safeText } from "./log.ts";
 import type { AgentMetrics } from "./metrics.ts";
 import type { Reporter } from "./reporter.ts";
 import type { RequestedCall } from "./tool-calls.ts";
@@ -11,6 +12,10 @@ import type { ToolEnvironments } from "./tool-environment.ts";
 
 /** More would crowd out the model's context; a tool should answer with less. */
 const MAX_RESULT_CHARACTERS = 256 * 1024;
+
+const MAX_REASON_CHARACTERS = 300;
+/** Shorter arguments are in every message by chance. */
+const MIN_WORD_CHARACTERS = 3;
 
 /** The phone call a tool runs for, as far as it is known. */
 export interface ToolCaller {
@@ -32,6 +37,27 @@ export interface ToolRunnerParts {
   defaultTimeoutMs: number;
 }
 
+/** How the log names a tool call. */
+export interface ToolTags {
+  /** `unknown` for a name that the model made up. */
+  tool: string;
+  toolCallId: string;
+}
+
+/** A run of a tool, for an error that escapes it. */
+export interface ToolRun {
+  tags: ToolTags;
+  arguments: unknown;
+  log: Logger;
+}
+
+const runs = new AsyncLocalStorage<ToolRun>();
+
+/** The run whose code, or what it started, is executed at the moment: of a stray error, the one it comes from. */
+export function currentToolRun(): ToolRun | undefined {
+  return runs.getStore();
+}
+
 type Outcome = "ok" | "error" | "timeout" | "invalid_arguments" | "unknown_tool";
 
 class ToolTimeout extends Error {}
@@ -47,15 +73,19 @@ export class ToolRunner {
   /** Runs one call and reports it. @returns what the model is told: JSON on a single line. Never rejects. */
   async run(call: RequestedCall, caller: ToolCaller): Promise<string> {
     const { metrics, reporter, tools } = this.#parts;
-    const log = toolLog(call, caller.log);
     const startedAt = performance.now();
     const tool = tools.get(call.name);
-    const { outcome, value } = await this.#dispatch(tool, call, caller, log);
+    const tags = { tool: tool?.name ?? "unknown", toolCallId: safeText(call.id, [], 64) };
+    const log = toolLog(tags, caller.log);
+    const { outcome, value } = await runs.run({ tags, arguments: call.arguments, log: caller.log }, () =>
+      this.#dispatch(tool, call, caller, log),
+    );
     const durationMs = performance.now() - startedAt;
     // An unknown name is no label: the model can make up any number of them.
-    metrics.tools.observeMs(durationMs, { tool: tool?.name ?? "unknown", outcome });
+    metrics.tools.observeMs(durationMs, { tool: tags.tool, outcome });
+    const { simulationId } = caller;
     reporter.toolCall(
-      { simulationId: caller.simulationId, name: call.name, arguments: call.arguments, result: value },
+      { simulationId, name: call.name, tags, arguments: call.arguments, result: value },
       caller.log,
     );
     caller.note("tool-call", { name: call.name, arguments: call.arguments, result: value });
@@ -86,7 +116,7 @@ export class ToolRunner {
       return { outcome: "ok", value: await this.#runInTime(tool, args.data, caller, log) };
     } catch (error) {
       const message = messageOf(error) || `${tool.name} failed`;
-      log.warn({ reason: message }, "the tool failed");
+      log.warn({ reason: withoutWordsOf(call.arguments, message) }, "the tool failed");
       return { outcome: error instanceof ToolTimeout ? "timeout" : "error", value: { error: message } };
     }
   }
@@ -125,12 +155,26 @@ export class ToolRunner {
 }
 
 /** Lines that name the tool call; lighter than a child logger, of which there would be one for each tool call. */
-function toolLog(call: RequestedCall, log: Logger): ToolLog {
-  const tags = { tool: call.name.slice(0, 64), toolCallId: call.id.slice(0, 64) };
+function toolLog(tags: ToolTags, log: Logger): ToolLog {
   return {
     info: (details, message) => log.info({ ...tags, ...details }, message),
     warn: (details, message) => log.warn({ ...tags, ...details }, message),
   };
+}
+
+/** An error's text for the log, without what the caller said: it stands in the arguments, and errors quote them. */
+export function withoutWordsOf(args: unknown, text: string): string {
+  return safeText(text, wordsOf(args), MAX_REASON_CHARACTERS, "[argument]");
+}
+
+/** The values among the arguments, the longest first: a shorter one may be a part of it. */
+function wordsOf(args: unknown): string[] {
+  const words: string[] = [];
+  JSON.stringify(args, (_name, value: unknown) => {
+    if (typeof value === "string" || typeof value === "number") words.push(String(value));
+    return value;
+  });
+  return words.filter((word) => word.length >= MIN_WORD_CHARACTERS).sort((a, b) => b.length - a.length);
 }
 
 /** An error, as the model is told. */

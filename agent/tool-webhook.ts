@@ -6,7 +6,8 @@ import { timingSafeEqual } from "node:crypto";
 import express, { type ErrorRequestHandler, type Response, type Router } from "express";
 import type { Logger } from "pino";
 import { AnswerMemory } from "./answer-memory.ts";
-import { messageOf } from "./log.ts";
+import { FirstTimes, messageOf, safeText } from "./log.ts";
+import type { AgentMetrics } from "./metrics.ts";
 import { type RequestedCall, readToolCalls } from "./tool-calls.ts";
 import { errorLine, type ToolCaller, type ToolRunner } from "./tool-runner.ts";
 
@@ -23,6 +24,7 @@ export interface ToolWebhookParts {
   secret: string;
   runner: ToolRunner;
   log: Logger;
+  metrics: AgentMetrics;
   /** Finds the phone call by the agent's own id of it; a webhook for an unknown one still works. */
   callerOf(origin: ToolCallOrigin): ToolCaller;
 }
@@ -45,6 +47,14 @@ export function toolWebhook(parts: ToolWebhookParts): Router {
   const router = express.Router();
   const answers = new AnswerMemory();
   const isSecret = sameAs(parts.secret);
+  const logged = new FirstTimes();
+
+  /** Whoever reaches the webhook can cause these lines, so each is logged once; the metric counts them all. */
+  function refuse(reason: string, message: string): void {
+    parts.metrics.webhooksRefused.add(1, { reason });
+    if (logged.isFirst(reason))
+      parts.log.warn({ reason }, `${message}; said once, /metrics counts the others`);
+  }
 
   async function answer(call: RequestedCall, callKey: string, caller: ToolCaller): Promise<ToolResult> {
     const run = () => parts.runner.run(call, caller);
@@ -56,12 +66,15 @@ export function toolWebhook(parts: ToolWebhookParts): Router {
     const body: unknown = request.body;
     const message = readToolCalls(Buffer.isBuffer(body) ? body : Buffer.alloc(0));
     if ("problem" in message) {
-      parts.log.warn({ reason: message.problem }, "a tool webhook without tool calls");
+      refuse("no_tool_calls", `a tool webhook has no tool calls: ${message.problem}`);
       send(response, []);
       return;
     }
     if (!isSecret(request.get(SECRET_HEADER) ?? "")) {
-      parts.log.warn("a tool webhook without the right secret: nothing is run");
+      refuse(
+        "foreign_secret",
+        "a tool webhook without this agent's secret: nothing is run; agents behind one address need the same TOOL_SECRET",
+      );
       const result = errorLine("unauthorised: the webhook's secret is missing or wrong");
       send(
         response,
@@ -77,7 +90,7 @@ export function toolWebhook(parts: ToolWebhookParts): Router {
     const results = await Promise.all(message.calls.map((call) => answer(call, callKey, caller)));
     send(response, results);
   });
-  router.use("/tool", unreadableBody(parts.log));
+  router.use("/tool", unreadableBody(refuse));
   return router;
 }
 
@@ -91,13 +104,13 @@ function send(response: Response, results: ToolResult[]): void {
   response.end(body);
 }
 
-function unreadableBody(log: Logger): ErrorRequestHandler {
+function unreadableBody(refuse: (reason: string, message: string) => void): ErrorRequestHandler {
   return (error, _request, response, next) => {
     if (response.headersSent) {
       next(error);
       return;
     }
-    log.warn({ reason: messageOf(error) }, "a tool webhook could not be read");
+    refuse("unreadable", `a tool webhook could not be read: ${safeText(messageOf(error), [])}`);
     send(response, []);
   };
 }

@@ -1,28 +1,27 @@
 /** The upgrade of `/voice`: who may call, in which framing, and whether there is room. */
 import { createHash, timingSafeEqual } from "node:crypto";
-import { type IncomingMessage, STATUS_CODES } from "node:http";
-import type { Duplex } from "node:stream";
+import type { IncomingMessage } from "node:http";
 import type { Logger } from "pino";
 import { WebSocketServer } from "ws";
 import type { CallRegister } from "./call/call-register.ts";
 import { CallerChannel, type Framing, framings } from "./call/caller-channel.ts";
 import { type Config, simulationIdSchema } from "./config.ts";
+import { parsedUrl } from "./host-names.ts";
+import { refuseUpgrade, type Upgrades } from "./http-server.ts";
 import type { AgentMetrics } from "./metrics.ts";
+import type { Refusal, RequestGuard } from "./request-guard.ts";
 
 /** A minute of audio in one frame is a mistake. */
 const MAX_FRAME_BYTES = 4 * 1024 * 1024;
+
+/** What a request's target is relative to. */
+const BASE_URL = "http://agent";
 
 /** A caller who was let in. */
 export interface VoiceConnection {
   caller: CallerChannel;
   /** From `X-Simulation-Id`. */
   simulationId: string | undefined;
-}
-
-interface Refusal {
-  status: number;
-  reason: string;
-  message: string;
 }
 
 interface Admission {
@@ -32,14 +31,15 @@ interface Admission {
 
 export interface VoiceEndpointParts {
   config: Pick<Config, "voiceToken" | "maxCalls">;
+  guard: RequestGuard;
   calls: CallRegister;
   metrics: AgentMetrics;
   log: Logger;
   take(connection: VoiceConnection): void;
 }
 
-/** The handler of the server's `upgrade` event. */
-export function voiceEndpoint(parts: VoiceEndpointParts) {
+/** The upgrades of `/voice`; elsewhere there is none. */
+export function voiceEndpoint(parts: VoiceEndpointParts): Upgrades {
   const sockets = new WebSocketServer({
     noServer: true,
     perMessageDeflate: false,
@@ -47,27 +47,37 @@ export function voiceEndpoint(parts: VoiceEndpointParts) {
     // A client that offers subprotocols wants one of them chosen.
     handleProtocols: (offered) => framings.find((framing) => offered.has(framing)) ?? false,
   });
-  return (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
-    socket.on("error", () => socket.destroy());
-    const answer = admit(request, parts);
-    if ("status" in answer) {
-      parts.metrics.refused.add(1, { reason: answer.reason });
-      parts.log.warn({ status: answer.status, reason: answer.reason }, "a caller was refused");
-      refuse(socket, answer);
-      return;
-    }
-    sockets.handleUpgrade(request, socket, head, (webSocket) => {
-      const caller = new CallerChannel(webSocket, answer.framing);
-      parts.take({ caller, simulationId: answer.simulationId });
-    });
+  return {
+    isServed: (request) =>
+      request.method === "GET" &&
+      isWebSocket(request) &&
+      parsedUrl(request.url ?? "/", BASE_URL)?.pathname === "/voice",
+    serve(request, socket, head) {
+      socket.on("error", () => socket.destroy());
+      const answer = admit(request, parts);
+      if ("status" in answer) {
+        parts.metrics.refused.add(1, { reason: answer.reason });
+        parts.log.warn({ status: answer.status, reason: answer.reason }, "a caller was refused");
+        refuseUpgrade(socket, answer);
+        return;
+      }
+      sockets.handleUpgrade(request, socket, head, (webSocket) => {
+        const caller = new CallerChannel(webSocket, answer.framing);
+        parts.take({ caller, simulationId: answer.simulationId });
+      });
+    },
   };
 }
 
-function admit(request: IncomingMessage, { config, calls }: VoiceEndpointParts): Admission | Refusal {
-  const url = requestUrl(request);
-  if (url?.pathname !== "/voice") {
-    return { status: 404, reason: "unknown_path", message: "callers connect to /voice" };
-  }
+/** Whether a request wants to become a WebSocket. */
+export function isWebSocket({ headers }: IncomingMessage): boolean {
+  return headers.upgrade?.toLowerCase() === "websocket";
+}
+
+function admit(request: IncomingMessage, { config, guard, calls }: VoiceEndpointParts): Admission | Refusal {
+  const refusal = guard.refusalOf(request);
+  if (refusal !== undefined) return refusal;
+  const url = new URL(request.url ?? "/", BASE_URL);
   if (calls.refusing) return { status: 503, reason: "draining", message: "the agent is shutting down" };
   if (config.voiceToken !== undefined && !isToken(tokenOf(request, url), config.voiceToken)) {
     const message = "send the token as `Authorization: Bearer …` or as ?token=…";
@@ -89,14 +99,6 @@ function admit(request: IncomingMessage, { config, calls }: VoiceEndpointParts):
   return { framing, simulationId: simulationId.data };
 }
 
-function requestUrl(request: IncomingMessage): URL | undefined {
-  try {
-    return new URL(request.url ?? "/", "http://agent");
-  } catch {
-    return undefined;
-  }
-}
-
 /** `?protocol=` wins over the subprotocols offered. */
 function framingOf(request: IncomingMessage, url: URL): Framing | undefined {
   const asked = url.searchParams.get("protocol");
@@ -115,19 +117,4 @@ function tokenOf(request: IncomingMessage, url: URL): string {
 function isToken(given: string, expected: string): boolean {
   const digest = (text: string) => createHash("sha256").update(text).digest();
   return timingSafeEqual(digest(given), digest(expected));
-}
-
-function refuse(socket: Duplex, { status, message }: Refusal): void {
-  const body = `${JSON.stringify({ error: message })}\n`;
-  socket.end(
-    [
-      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-      "Connection: close",
-      "Content-Type: application/json",
-      `Content-Length: ${Buffer.byteLength(body)}`,
-      ...(status === 401 ? ["WWW-Authenticate: Bearer"] : []),
-      "",
-      body,
-    ].join("\r\n"),
-  );
 }

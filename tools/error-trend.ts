@@ -21,7 +21,7 @@ const environment = z.object({
     protocol: /^https?$/,
     error: "the http:// or https:// address of Splunk's management API",
   }),
-  SPLUNK_TOKEN: z.string().min(1, "a token of Splunk"),
+  SPLUNK_TOKEN: z.string("a token of an account that may search"),
   /** Indexes that hold the logs, as a search names them. */
   SPLUNK_INDEX: z
     .string()

@@ -10,12 +10,18 @@ export interface AudioSink {
 }
 
 export interface LaneLimits {
-  /** Most audio held before the sink is there; the oldest is dropped first. */
+  /** Most audio held before the sink is there; the oldest of the stream is dropped first, what is owed last. */
   beforeOpenBytes: number;
-  /** Most audio held for a sink that does not take it; the oldest is dropped first. */
+  /** Most audio held for a sink that does not take it; dropped in the same order. */
   waitingBytes: number;
   /** Audio goes to the sink only while it has less than this of its own; what it has cannot be taken back. */
   highWaterBytes: number;
+}
+
+interface WaitingChunk {
+  samples: Buffer;
+  /** Audio of the stream may be dropped or cleared; what is owed survives both. */
+  kind: "stream" | "owed";
 }
 
 /**
@@ -28,7 +34,7 @@ export class AudioLane {
   readonly #limits: LaneLimits;
   readonly #onDropped: (bytes: number, firstOfEpisode: boolean) => void;
   #sink: AudioSink | undefined;
-  #waiting: Buffer[] = [];
+  #waiting: WaitingChunk[] = [];
   #waitingBytes = 0;
   #dropping = false;
   #droppedBytes = 0;
@@ -52,12 +58,19 @@ export class AudioLane {
   /** The next bytes of the stream, of any length. @returns the whole samples they completed */
   push(chunk: Buffer): Buffer {
     const samples = this.#aligner.push(chunk);
-    if (samples.length > 0) this.insert(samples);
+    if (samples.length > 0) this.#take(samples, "stream");
     return samples;
   }
 
-  /** Puts whole samples between those of the stream; a half sample held back stays with the stream. */
+  /**
+   * Puts whole samples that the sink is owed between those of the stream: neither `clear` nor a slow sink takes them
+   * back. A half sample held back stays with the stream.
+   */
   insert(samples: Buffer): void {
+    this.#take(samples, "owed");
+  }
+
+  #take(samples: Buffer, kind: WaitingChunk["kind"]): void {
     const sink = this.#sink;
     if (
       sink !== undefined &&
@@ -67,7 +80,7 @@ export class AudioLane {
       sink.send(samples, this.#moveOn);
       return;
     }
-    this.#waiting.push(samples);
+    this.#waiting.push({ samples, kind });
     this.#waitingBytes += samples.length;
     const limit = sink === undefined ? this.#limits.beforeOpenBytes : this.#limits.waitingBytes;
     if (this.#waitingBytes > limit) this.#dropOldest(this.#waitingBytes - limit);
@@ -79,11 +92,17 @@ export class AudioLane {
     this.#moveOn();
   }
 
-  /** Throws away what waits, for audio nobody should hear any more. @returns the bytes thrown away */
+  /** Throws away the stream's audio that waits, which nobody should hear any more. @returns the bytes thrown away */
   clear(): number {
-    const bytes = this.#waitingBytes;
-    this.#forgetWaiting();
-    return bytes;
+    const clearedBytes = this.#waiting.reduce(
+      (bytes, { kind, samples }) => (kind === "stream" ? bytes + samples.length : bytes),
+      0,
+    );
+    this.#waiting = this.#waiting.filter(({ kind }) => kind === "owed");
+    this.#waitingBytes -= clearedBytes;
+    this.#dropping = false;
+    this.#moveOn();
+    return clearedBytes;
   }
 
   /** Hands all that waits to the sink, slow or not, because the call is over; nothing may be pushed afterwards. */
@@ -93,14 +112,14 @@ export class AudioLane {
     this.#forgetWaiting();
     this.#sink = undefined;
     if (sink === undefined) return;
-    for (const samples of waiting) sink.send(samples, ignore);
+    for (const { samples } of waiting) sink.send(samples, ignore);
   }
 
   readonly #moveOn = (): void => {
     const sink = this.#sink;
     if (sink === undefined || this.#waiting.length === 0) return;
     let taken = 0;
-    for (const samples of this.#waiting) {
+    for (const { samples } of this.#waiting) {
       if (sink.bufferedBytes >= this.#limits.highWaterBytes) break;
       taken += 1;
       this.#waitingBytes -= samples.length;
@@ -111,23 +130,34 @@ export class AudioLane {
   };
 
   #dropOldest(excessBytes: number): void {
-    let toDrop = excessBytes + (excessBytes % BYTES_PER_SAMPLE);
-    const dropped = toDrop;
-    let wholeChunks = 0;
-    for (const samples of this.#waiting) {
-      if (samples.length > toDrop) {
-        this.#waiting[wholeChunks] = samples.subarray(toDrop);
-        break;
-      }
-      toDrop -= samples.length;
-      wholeChunks += 1;
-    }
-    this.#waiting.splice(0, wholeChunks);
+    const dropped = excessBytes + (excessBytes % BYTES_PER_SAMPLE);
+    const leftOver = this.#dropOf("stream", dropped);
+    this.#dropOf("owed", leftOver);
     this.#waitingBytes -= dropped;
     this.#droppedBytes += dropped;
     const firstOfEpisode = !this.#dropping;
     this.#dropping = true;
     this.#onDropped(dropped, firstOfEpisode);
+  }
+
+  /** Drops the oldest of one kind. @returns the bytes of which there were none left to drop */
+  #dropOf(kind: WaitingChunk["kind"], bytes: number): number {
+    const spared: WaitingChunk[] = [];
+    let toDrop = bytes;
+    let seen = 0;
+    for (const chunk of this.#waiting) {
+      if (toDrop === 0) break;
+      if (chunk.kind === kind && chunk.samples.length > toDrop) {
+        chunk.samples = chunk.samples.subarray(toDrop);
+        toDrop = 0;
+        break;
+      }
+      if (chunk.kind === kind) toDrop -= chunk.samples.length;
+      else spared.push(chunk);
+      seen += 1;
+    }
+    this.#waiting.splice(0, seen, ...spared);
+    return toDrop;
   }
 
   #forgetWaiting(): void {

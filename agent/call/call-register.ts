@@ -46,10 +46,13 @@ export class CallRegister {
 
   /** Waits for the running calls to end, ends them after the given time, and waits for that. */
   async drain(timeoutMs: number): Promise<void> {
-    const timer = setTimeout(() => {
-      for (const call of this.#calls.values()) call.end({ kind: "shut-down" });
-    }, timeoutMs);
+    const timer = setTimeout(() => this.endAll(), timeoutMs);
     await this.idle();
     clearTimeout(timer);
+  }
+
+  /** Ends the running calls, as the agent shuts down. */
+  endAll(): void {
+    for (const call of this.#calls.values()) call.end({ kind: "shut-down" });
   }
 }

@@ -6,11 +6,13 @@ import { bytesOf } from "../pcm.ts";
 import type { PublicUrl } from "../public-url.ts";
 import type { CallRecording } from "../recording.ts";
 import { AudioLane, type AudioSink } from "./audio-lane.ts";
+import { type CallLimits, LimitWatch } from "./call-limits.ts";
 import type { CallerChannel } from "./caller-channel.ts";
 import { callerClose, type Ending, endingOfDeparture, outcomeOf } from "./ending.ts";
-import type { CreatedCall, RuntimeApi } from "./runtime-api.ts";
+import { RecognitionWatch } from "./recognition-watch.ts";
+import type { RuntimeCall, RuntimeCalls } from "./runtime-calls.ts";
 import { FINAL_STATUSES, isFailure, type RuntimeMessage, readRuntimeMessage } from "./runtime-messages.ts";
-import { dialRuntime, type RuntimeSocket } from "./runtime-socket.ts";
+import { dialRuntime, isOrderly, type RuntimeSocket } from "./runtime-socket.ts";
 import { TRAILING_SILENCE } from "./trailing-silence.ts";
 import { TurnClock } from "./turn-clock.ts";
 
@@ -26,18 +28,17 @@ const TO_CALLER_LIMITS = {
   waitingBytes: bytesOf(30_000),
   highWaterBytes: bytesOf(500),
 };
-/** How long a creation under way may still answer after the caller hung up, so that the created call can be ended. */
-const CREATION_GRACE_MS = 2_000;
 const MAX_ODDITIES_LOGGED = 32;
 
 export interface CallParts {
-  runtime: RuntimeApi;
+  runtimeCalls: RuntimeCalls;
   publicUrl: PublicUrl;
   metrics: AgentMetrics;
   log: Logger;
   /** The inline assistant, given the address the runtime reaches this agent at. */
   assistant(baseUrl: string): object;
   recording: CallRecording | undefined;
+  limits: CallLimits;
   dialTimeoutMs: number;
   heartbeatMs: number;
 }
@@ -51,13 +52,16 @@ export class Call {
   readonly #toRuntime: AudioLane;
   readonly #toCaller: AudioLane;
   readonly #turns: TurnClock;
+  readonly #limits: LimitWatch;
+  readonly #recognition = new RecognitionWatch(() => this.#notRecognised());
+  #unrecognisedLogged = false;
   readonly #startedAt = performance.now();
   readonly #over = new AbortController();
   readonly #oddities = new Set<string>();
   readonly #ended: Promise<Ending>;
   #resolveEnded: (ending: Ending) => void = () => {};
   #ending: Ending | undefined;
-  #created: CreatedCall | undefined;
+  #runtimeCall: RuntimeCall | undefined;
   #runtimeSocket: RuntimeSocket | undefined;
 
   constructor(id: string, caller: CallerChannel, parts: CallParts) {
@@ -70,6 +74,7 @@ export class Call {
     });
     this.#toRuntime = this.#lane("to_runtime", TO_RUNTIME_LIMITS);
     this.#toCaller = this.#lane("to_caller", TO_CALLER_LIMITS);
+    this.#limits = new LimitWatch(parts.limits, (limit) => this.end({ kind: "limit-reached", ...limit }));
     this.#turns = new TurnClock({
       firstAudio: (durationMs) => parts.metrics.firstAudio.observeMs(durationMs),
       response: (durationMs) => {
@@ -79,9 +84,9 @@ export class Call {
     });
   }
 
-  /** The runtime's id of the call, once it is created. */
+  /** The runtime's id of the call, once it is created and if it has one. */
   get runtimeCallId(): string | undefined {
-    return this.#created?.id;
+    return this.#runtimeCall?.id;
   }
 
   /** Runs the call from the caller's connection to the last closed socket; never rejects. */
@@ -100,14 +105,18 @@ export class Call {
     } catch (error) {
       this.end({ kind: "setup-failed", reason: messageOf(error) });
     }
-    const ending = await this.#ended;
-    await this.#tearDown(ending);
+    try {
+      await this.#tearDown(await this.#ended);
+    } finally {
+      this.#runtimeCall?.end();
+    }
   }
 
   /** Ends the call; the first reason counts. */
   end(ending: Ending): void {
     if (this.#ending !== undefined) return;
     this.#ending = ending;
+    this.#limits.stop();
     this.#resolveEnded(ending);
     this.#over.abort();
   }
@@ -144,10 +153,14 @@ export class Call {
     const { signal } = this.#over;
     const baseUrl = await this.#parts.publicUrl.get(signal);
     signal.throwIfAborted();
-    this.#created = await this.#create(baseUrl, signal);
+    const call = await this.#parts.runtimeCalls.create(this.#parts.assistant(baseUrl), signal, this.log);
+    this.#runtimeCall = call;
     signal.throwIfAborted();
+    if (call.websocketCallUrl === undefined) {
+      throw new Error("the voice runtime's answer has no usable transport.websocketCallUrl");
+    }
     await dialRuntime(
-      this.#created.websocketCallUrl,
+      call.websocketCallUrl,
       {
         opened: (socket) => this.#connected(socket),
         audio: (chunk) => this.#runtimeAudio(chunk),
@@ -161,6 +174,7 @@ export class Call {
   #connected(socket: RuntimeSocket): void {
     this.#runtimeSocket = socket;
     this.#toRuntime.connect(socket);
+    this.#limits.connected();
     const setupMs = performance.now() - this.#startedAt;
     this.#parts.metrics.setup.observeMs(setupMs);
     const runtimeCallId = this.runtimeCallId;
@@ -168,24 +182,11 @@ export class Call {
     this.log.info({ runtimeCallId, setupMs: Math.round(setupMs) }, "call connected");
   }
 
-  async #create(baseUrl: string, over: AbortSignal): Promise<CreatedCall> {
-    const abort = new AbortController();
-    let grace: NodeJS.Timeout | undefined;
-    const startGrace = () => {
-      grace = setTimeout(() => abort.abort(), CREATION_GRACE_MS);
-    };
-    over.addEventListener("abort", startGrace, { once: true });
-    try {
-      return await this.#parts.runtime.create(this.#parts.assistant(baseUrl), abort.signal);
-    } finally {
-      clearTimeout(grace);
-      over.removeEventListener("abort", startGrace);
-    }
-  }
-
   #callerAudio(chunk: Buffer): void {
     const samples = this.#toRuntime.push(chunk);
     this.#turns.callerAudio(samples);
+    this.#limits.callerAudio(samples);
+    this.#recognition.callerAudio(samples);
     this.#parts.recording?.callerAudio(samples);
   }
 
@@ -193,10 +194,12 @@ export class Call {
     if (this.#ending !== undefined) return;
     const samples = this.#toCaller.push(chunk);
     this.#turns.assistantAudio(samples);
+    this.#limits.assistantAudio(samples);
   }
 
   #runtimeMessage(message: RuntimeMessage): void {
     if (this.#ending !== undefined) return;
+    this.#recognition.message(message);
     switch (message.type) {
       case "speech-update":
         this.note("speech-update", { role: message.role, status: message.status });
@@ -213,6 +216,8 @@ export class Call {
       case "status-update":
         this.note("status-update", { status: message.status, endedReason: message.endedReason });
         if (FINAL_STATUSES.has(message.status)) {
+          // A status of failure does not say that the runtime has let go of the call.
+          if (message.status !== "failed") this.#runtimeCall?.over();
           const reason = message.endedReason ?? message.status;
           const kind = isFailure(message.status, message.endedReason) ? "runtime-failed" : "runtime-ended";
           this.end({ kind, reason });
@@ -235,6 +240,15 @@ export class Call {
     }
   }
 
+  #notRecognised(): void {
+    this.note("unrecognised", {});
+    if (this.#unrecognisedLogged) return;
+    this.#unrecognisedLogged = true;
+    this.log.warn(
+      "the runtime heard the caller speak and recognised nothing, so nobody answers: check that the caller sends PCM16 at 24 kHz, that the assistant's transcriber knows its language, and what the runtime's log says",
+    );
+  }
+
   #oddity(what: string): void {
     if (this.#oddities.has(what) || this.#oddities.size >= MAX_ODDITIES_LOGGED) return;
     this.#oddities.add(what);
@@ -242,9 +256,7 @@ export class Call {
   }
 
   #runtimeGone(code: number, reason: string): void {
-    // 1005: a close frame without a code, which is a proper good-bye too.
-    if (code === 1000 || code === 1005)
-      this.end({ kind: "runtime-ended", reason: reason || "socket closed" });
+    if (isOrderly(code)) this.end({ kind: "runtime-ended", reason: reason || "socket closed" });
     else this.end({ kind: "runtime-failed", reason: `call socket closed with ${code} ${reason}`.trim() });
   }
 
@@ -257,28 +269,18 @@ export class Call {
     const { code, reason } = callerClose(ending);
     await Promise.all([
       this.#caller.close(code, reason),
-      this.#tearDownRuntime(ending),
+      this.#tearDownRuntime(),
       this.#parts.recording?.finish(),
     ]);
   }
 
-  async #tearDownRuntime(ending: Ending): Promise<void> {
+  /** Ends the call by its socket and, unless the runtime acknowledges that, in the background over HTTP. */
+  async #tearDownRuntime(): Promise<void> {
     this.#toRuntime.finish();
-    const socket = this.#runtimeSocket;
-    if (ending.kind === "runtime-ended") await socket?.close();
-    else if (ending.kind === "runtime-failed") await Promise.all([socket?.close(), this.#endCreated()]);
-    else if (socket !== undefined) await socket.endCall();
-    else await this.#endCreated();
-  }
-
-  /** Ends the call over HTTP, for a socket that never opened or broke: the call may go on there, and be billed. */
-  async #endCreated(): Promise<void> {
-    if (this.#created === undefined) return;
-    try {
-      await this.#parts.runtime.end(this.#created.id);
-    } catch (error) {
-      this.log.warn({ reason: messageOf(error) }, "the call could not be ended at the runtime");
-    }
+    const call = this.#runtimeCall;
+    if (call?.isOver) await this.#runtimeSocket?.close();
+    else if (await this.#runtimeSocket?.endCall()) call?.over();
+    else call?.end();
   }
 
   #logEnd(ending: Ending, outcome: string): void {

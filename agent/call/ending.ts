@@ -1,4 +1,5 @@
 /** How a call can end, and what each end means for the caller. */
+import type { ReachedLimit } from "./call-limits.ts";
 import type { CallerDeparture } from "./caller-channel.ts";
 
 export type Ending =
@@ -8,6 +9,7 @@ export type Ending =
   | { kind: "setup-failed"; reason: string }
   | { kind: "runtime-ended"; reason: string }
   | { kind: "runtime-failed"; reason: string }
+  | { kind: "limit-reached"; reason: string; outcome: ReachedLimit["outcome"] }
   | { kind: "shut-down" };
 
 /** Label of the metric `offhook_calls_total`. */
@@ -17,6 +19,7 @@ export type Outcome =
   | "runtime_failed"
   | "caller_vanished"
   | "protocol_violation"
+  | ReachedLimit["outcome"]
   | "shut_down";
 
 /** What the caller is told when there is no call to be had. */
@@ -46,6 +49,8 @@ export function outcomeOf(ending: Ending): Outcome {
       return "caller_vanished";
     case "caller-violation":
       return "protocol_violation";
+    case "limit-reached":
+      return ending.outcome;
     case "shut-down":
       return "shut_down";
   }
@@ -58,6 +63,7 @@ export function callerClose(ending: Ending): { code: number; reason: string } {
     case "caller-vanished":
       return { code: 1000, reason: "" };
     case "runtime-ended":
+    case "limit-reached":
       return { code: 1000, reason: ending.reason };
     case "setup-failed":
       return { code: 1011, reason: NO_ANSWER };

@@ -1,126 +1,305 @@
-/** The voice runtime's HTTP API: a call is created here and, when its socket cannot be reached, ended here. */
-import { Agent as HttpAgent } from "node:http";
-import { Agent as HttpsAgent } from "node:https";
-import fetch, { type Response } from "node-fetch";
+/** The voice runtime's HTTP API: a call is created here and, when its socket does not do it, ended here. */
+import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
+import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { z } from "zod";
+import { DeadlineExceeded, withDeadline } from "../deadline.ts";
 import { messageOf, safeText } from "../log.ts";
 import { SAMPLE_RATE } from "../pcm.ts";
 
 const MAX_ANSWER_BYTES = 1024 * 1024;
 const END_TIMEOUT_MS = 5_000;
+const STATUS_TIMEOUT_MS = 2_000;
+/** A kept connection that breaks later than this after a request has had the time to deliver it. */
+const STALE_CONNECTION_MS = 2_000;
 /** The runtime's edge refuses requests without one. */
 export const USER_AGENT = "offhook-agent/0.1";
 
+/** A member of another shape counts as absent: a call that was created must not be lost for it. */
 const createdCallSchema = z.object({
-  id: z.string().min(1),
-  transport: z.object({ websocketCallUrl: z.url({ protocol: /^wss?$/ }) }),
+  id: z.string().min(1).optional().catch(undefined),
+  transport: z
+    .object({ websocketCallUrl: z.url({ protocol: /^wss?$/ }) })
+    .optional()
+    .catch(undefined),
 });
+const callStatusSchema = z.object({ status: z.string() });
 const refusalSchema = z.object({ message: z.union([z.string(), z.array(z.string())]) });
 
+/** A call as the runtime answered it; at least one of the two is there. */
 export interface CreatedCall {
-  id: string;
+  id: string | undefined;
   /** Where the call is: whoever has this address is in the call, so it is a secret. */
-  websocketCallUrl: string;
+  websocketCallUrl: string | undefined;
 }
 
-/** The runtime did not create the call; the message says why, without secrets. */
+/** The runtime did not do what it was asked; the message says why, without secrets. */
 export class RuntimeRefusal extends Error {
   override name = "RuntimeRefusal";
+}
+
+/** The request left and no usable answer came back: the call may exist, and nobody knows its id. */
+export class CreationUnknown extends Error {
+  override name = "CreationUnknown";
+}
+
+/** No answer came. */
+class ExchangeFailure extends Error {
+  /**
+   * `unsent`: the request did not leave this machine as a whole. `stale`: a kept connection was closed as the request
+   * left. `sent`: the runtime may have acted on it.
+   */
+  readonly progress: "unsent" | "stale" | "sent";
+
+  constructor(message: string, progress: ExchangeFailure["progress"]) {
+    super(message);
+    this.progress = progress;
+  }
+}
+
+interface Exchange {
+  method: "POST" | "GET" | "DELETE";
+  path: string;
+  /** Gives up at any time. */
+  signal: AbortSignal;
+  /** Gives up as long as the request is unsent. */
+  unsentSignal?: AbortSignal;
+  body?: object;
+}
+
+interface Answer {
+  status: number;
+  body: string;
 }
 
 export interface RuntimeApiOptions {
   /** Base address, without a slash at the end. */
   url: string;
   apiKey: string;
-  createTimeoutMs: number;
 }
 
 export class RuntimeApi {
   readonly #options: RuntimeApiOptions;
-  readonly #httpAgent = new HttpAgent({ keepAlive: true, maxSockets: 64 });
-  readonly #httpsAgent = new HttpsAgent({ keepAlive: true, maxSockets: 64 });
+  /** Calls are ended over connections of their own: creations that hang must not be in their way. */
+  readonly #creating: KeptConnections;
+  readonly #ending: KeptConnections;
 
   constructor(options: RuntimeApiOptions) {
     this.#options = options;
+    this.#creating = new KeptConnections(options.url);
+    this.#ending = new KeptConnections(options.url);
   }
 
   /**
    * `POST /call` with an inline assistant (https://docs.vapi.ai/calls/websocket-transport).
-   * @throws RuntimeRefusal when there is no call in the end: refused, too slow, not understood, aborted
+   * @param signal gives up at any time
+   * @param unsentSignal gives up as long as the runtime cannot have acted on the request
+   * @throws RuntimeRefusal when there is no call; CreationUnknown when there may be one
    */
-  async create(assistant: object, signal: AbortSignal): Promise<CreatedCall> {
-    const timeout = AbortSignal.timeout(this.#options.createTimeoutMs);
-    try {
-      const response = await this.#request("POST", "/call", AbortSignal.any([signal, timeout]), {
-        assistant,
-        transport: {
-          provider: "vapi.websocket",
-          audioFormat: { format: "pcm_s16le", container: "raw", sampleRate: SAMPLE_RATE },
-        },
-      });
-      const body = await response.text();
-      if (!response.ok) {
-        const said = refusalText(body);
-        throw new RuntimeRefusal(`the voice runtime answered ${response.status}${said && ": "}${said}`);
-      }
-      return readCreatedCall(body);
-    } catch (error) {
-      throw new RuntimeRefusal(this.#explain(error, timeout, signal));
-    }
+  async create(assistant: object, signal: AbortSignal, unsentSignal: AbortSignal): Promise<CreatedCall> {
+    const body = {
+      assistant,
+      transport: {
+        provider: "vapi.websocket",
+        audioFormat: { format: "pcm_s16le", container: "raw", sampleRate: SAMPLE_RATE },
+      },
+    };
+    const answer = await this.#post({ method: "POST", path: "/call", signal, unsentSignal, body });
+    if (isSuccess(answer)) return readCreatedCall(answer.body);
+    const refusal = this.#refusal(answer);
+    throw isInconclusive(answer) ? new CreationUnknown(refusal.message) : refusal;
   }
 
-  /** Ends a call whose socket is not there. @throws when the runtime cannot be told */
+  /** `DELETE /call/{id}`: ends a call whose socket does not. @throws Error saying why it may not have ended */
   async end(callId: string): Promise<void> {
-    const response = await this.#request(
-      "DELETE",
-      `/call/${encodeURIComponent(callId)}`,
-      AbortSignal.timeout(END_TIMEOUT_MS),
-    );
-    await response.text();
-    if (!response.ok && response.status !== 404) {
-      throw new RuntimeRefusal(`the voice runtime answered ${response.status}`);
+    const answer = await this.#ask("DELETE", callId, END_TIMEOUT_MS);
+    if (!isSuccess(answer) && answer.status !== 404) throw this.#refusal(answer);
+  }
+
+  /** `GET /call/{id}`: whether the runtime says that a call has ended; false when it does not say. */
+  async hasEnded(callId: string): Promise<boolean> {
+    try {
+      const answer = await this.#ask("GET", callId, STATUS_TIMEOUT_MS);
+      const call = callStatusSchema.safeParse(isSuccess(answer) ? parseJson(answer.body) : undefined);
+      return call.success && call.data.status === "ended";
+    } catch {
+      return false;
     }
   }
 
   /** Closes idle connections. */
   close(): void {
-    this.#httpAgent.destroy();
-    this.#httpsAgent.destroy();
+    this.#creating.close();
+    this.#ending.close();
   }
 
-  #request(method: "POST" | "DELETE", path: string, signal: AbortSignal, body?: object): Promise<Response> {
-    return fetch(`${this.#options.url}${path}`, {
-      method,
-      redirect: "error",
-      size: MAX_ANSWER_BYTES,
-      signal,
-      agent: (url) => (url.protocol === "https:" ? this.#httpsAgent : this.#httpAgent),
-      headers: {
-        authorization: `Bearer ${this.#options.apiKey}`,
-        "user-agent": USER_AGENT,
-        ...(body === undefined ? {} : { "content-type": "application/json" }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-  }
-
-  #explain(error: unknown, timeout: AbortSignal, signal: AbortSignal): string {
-    if (signal.aborted) return "the caller hung up before the call was created";
-    if (timeout.aborted) {
-      return `the voice runtime did not create the call within ${this.#options.createTimeoutMs} ms`;
+  /**
+   * A server that closes an idle connection cannot know that a request is on its way: it has not read it, and the same
+   * request is safe over a new connection (RFC 9110, 9.2.2). Should it have read it and died without a byte of an answer,
+   * there is one call more that nobody knows the address of; the runtime ends it as one that nobody connected to. A caller
+   * who is turned away whenever a connection was idle for too long costs more.
+   */
+  async #post(exchange: Exchange): Promise<Answer> {
+    try {
+      return await this.#exchange(this.#creating, exchange);
+    } catch (error) {
+      if (!(error instanceof ExchangeFailure)) throw error;
+      if (error.progress !== "stale" || exchange.signal.aborted) throw this.#creationFailure(error);
     }
-    return safeText(messageOf(error), [this.#options.apiKey]);
+    try {
+      return await this.#exchange(this.#creating, exchange);
+    } catch (error) {
+      throw error instanceof ExchangeFailure ? this.#creationFailure(error) : error;
+    }
+  }
+
+  #creationFailure({ message, progress }: ExchangeFailure): Error {
+    return progress === "unsent" ? new RuntimeRefusal(message) : new CreationUnknown(message);
+  }
+
+  async #ask(method: "GET" | "DELETE", callId: string, timeoutMs: number): Promise<Answer> {
+    const path = `/call/${encodeURIComponent(callId)}`;
+    try {
+      return await withDeadline(new AbortController().signal, timeoutMs, (signal) =>
+        this.#exchange(this.#ending, { method, path, signal }),
+      );
+    } catch (error) {
+      if (!(error instanceof DeadlineExceeded)) throw error;
+      throw new RuntimeRefusal(`the voice runtime did not answer within ${timeoutMs} ms`);
+    }
+  }
+
+  #refusal({ status, body }: Answer): RuntimeRefusal {
+    const said = this.#safe(refusalText(body));
+    return new RuntimeRefusal(`the voice runtime answered ${status}${said && ": "}${said}`);
+  }
+
+  #safe(text: string): string {
+    return safeText(text, [this.#options.apiKey]);
+  }
+
+  /**
+   * One request and its whole answer; redirects are answers like others. Written on `node:http` because only its requests
+   * tell a kept connection from a new one, and what has left from what has not.
+   * @throws ExchangeFailure
+   */
+  #exchange(connections: KeptConnections, exchange: Exchange): Promise<Answer> {
+    const { method, path, signal, unsentSignal, body } = exchange;
+    const content = body === undefined ? undefined : JSON.stringify(body);
+    return new Promise((resolve, reject) => {
+      const request = connections.request(`${this.#options.url}${path}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${this.#options.apiKey}`,
+          "user-agent": USER_AGENT,
+          accept: "application/json",
+          ...(content === undefined
+            ? {}
+            : { "content-type": "application/json", "content-length": Buffer.byteLength(content) }),
+        },
+      });
+      let isSent = false;
+      let startedAt = 0;
+      let bytesReadBefore = 0;
+      const progress = (error: unknown): ExchangeFailure["progress"] => {
+        const isReset = hasCode(error, "ECONNRESET") || hasCode(error, "EPIPE");
+        const isAnswered = request.socket !== null && request.socket.bytesRead > bytesReadBefore;
+        const isQuick = performance.now() - startedAt < STALE_CONNECTION_MS;
+        if (request.reusedSocket && isReset && !isAnswered && isQuick) return "stale";
+        return isSent ? "sent" : "unsent";
+      };
+      const abort = () => request.destroy(new Error("the request was given up"));
+      const abortUnsent = () => {
+        if (!isSent) abort();
+      };
+      const settle = () => {
+        signal.removeEventListener("abort", abort);
+        unsentSignal?.removeEventListener("abort", abortUnsent);
+      };
+      const fail = (error: unknown) => {
+        settle();
+        reject(new ExchangeFailure(this.#safe(messageOf(error)), progress(error)));
+      };
+      request.once("socket", (socket) => {
+        startedAt = performance.now();
+        bytesReadBefore = socket.bytesRead;
+      });
+      request.once("finish", () => {
+        isSent = true;
+      });
+      request.on("error", fail);
+      request.once("response", (response) => {
+        readText(response).then((text) => {
+          settle();
+          resolve({ status: response.statusCode ?? 0, body: text });
+        }, fail);
+      });
+      signal.addEventListener("abort", abort, { once: true });
+      unsentSignal?.addEventListener("abort", abortUnsent, { once: true });
+      request.end(content);
+      if (signal.aborted || unsentSignal?.aborted) abort();
+    });
   }
 }
 
+/** Requests to one server over connections that are kept and bounded in number. */
+class KeptConnections {
+  readonly #isHttps: boolean;
+  readonly #agent: HttpAgent;
+
+  constructor(url: string) {
+    this.#isHttps = url.startsWith("https:");
+    const options = { keepAlive: true, maxSockets: 64 };
+    this.#agent = this.#isHttps ? new HttpsAgent(options) : new HttpAgent(options);
+  }
+
+  request(url: string, options: { method: string; headers: Record<string, string | number> }) {
+    const send = this.#isHttps ? httpsRequest : httpRequest;
+    return send(url, { ...options, agent: this.#agent });
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+}
+
+/** @throws when the answer breaks off or is too long */
+async function readText(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > MAX_ANSWER_BYTES) throw new Error(`the answer is longer than ${MAX_ANSWER_BYTES} bytes`);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+function isSuccess({ status }: Answer): boolean {
+  return status >= 200 && status < 300;
+}
+
+/**
+ * Whether an answer leaves open what became of the request: a gateway answers 502, 503 or 504 for a runtime that may have
+ * acted on it, and a server that fails half-way answers 500.
+ */
+function isInconclusive({ status }: Answer): boolean {
+  return status >= 500;
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && "code" in error && error.code === code;
+}
+
+/** @throws CreationUnknown when neither the call's id nor its address can be read */
 function readCreatedCall(body: string): CreatedCall {
   const parsed = createdCallSchema.safeParse(parseJson(body));
-  if (!parsed.success) {
-    // Only names of members: the values may hold the call's address.
-    const members = parsed.error.issues.map((issue) => issue.path.join(".") || "the body").join(", ");
-    throw new RuntimeRefusal(`the voice runtime's answer has no usable ${members}`);
+  const id = parsed.data?.id;
+  const websocketCallUrl = parsed.data?.transport?.websocketCallUrl;
+  if (id === undefined && websocketCallUrl === undefined) {
+    const missing = parsed.success ? "transport.websocketCallUrl" : "the body";
+    throw new CreationUnknown(`the voice runtime's answer has no usable ${missing}`);
   }
-  return { id: parsed.data.id, websocketCallUrl: parsed.data.transport.websocketCallUrl };
+  return { id, websocketCallUrl };
 }
 
 /** The vendor's `{message}` where there is one; its edge answers in plain text. */

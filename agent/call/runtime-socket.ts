@@ -1,5 +1,6 @@
 /** The call socket: audio both ways in binary frames, messages as JSON text. The runtime speaks as soon as it is open. */
 import { WebSocket } from "ws";
+import { DeadlineExceeded, withDeadline } from "../deadline.ts";
 import { messageOf, safeText } from "../log.ts";
 import type { AudioSink } from "./audio-lane.ts";
 import { type Heartbeat, startHeartbeat } from "./heartbeat.ts";
@@ -8,7 +9,7 @@ import { closeSocket } from "./socket-close.ts";
 
 /** A conversation-update carries the whole conversation. */
 const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
-const CLOSE_TIMEOUT_MS = 3_000;
+const CLOSE_TIMEOUT_MS = 2_000;
 
 export interface RuntimeHandlers {
   /** The socket is open; called before anything that comes over it. */
@@ -72,17 +73,23 @@ export class RuntimeSocket implements AudioSink {
     this.#socket.send(samples, sent);
   }
 
-  /** Ends the call at the runtime: without `end-call` it would go on, and be billed, until a timeout. */
-  async endCall(): Promise<void> {
-    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send('{"type":"end-call"}');
-    await this.close();
+  /**
+   * Ends the call at the runtime: without `end-call` it would go on, and be billed, until a timeout.
+   * @returns whether the runtime acknowledged it: its close frame answers ours, and so it has read what came before
+   */
+  async endCall(): Promise<boolean> {
+    const isOpen = this.#socket.readyState === WebSocket.OPEN;
+    if (isOpen) this.#socket.send('{"type":"end-call"}');
+    const closeCode = await this.close();
+    return isOpen && isOrderly(closeCode);
   }
 
-  /** Closes the socket of a call that is over for the runtime too. @returns when it is gone */
-  async close(): Promise<void> {
+  /** Closes the socket of a call that is over for the runtime too. @returns the close code when it is gone */
+  async close(): Promise<number> {
     this.#handlers = undefined;
-    await closeSocket(this.#socket, 1000, "", CLOSE_TIMEOUT_MS);
+    const closeCode = await closeSocket(this.#socket, 1000, "", CLOSE_TIMEOUT_MS);
     this.#heartbeat.stop();
+    return closeCode;
   }
 
   #leave(code: number, reason: string): void {
@@ -90,6 +97,11 @@ export class RuntimeSocket implements AudioSink {
     this.#handlers = undefined;
     handlers?.gone(code, reason);
   }
+}
+
+/** Whether a close code is a proper good-bye; 1005 stands for a close frame without one. */
+export function isOrderly(closeCode: number): boolean {
+  return closeCode === 1000 || closeCode === 1005;
 }
 
 /**
@@ -101,23 +113,25 @@ export async function dialRuntime(
   handlers: RuntimeHandlers,
   options: DialOptions,
 ): Promise<void> {
-  const socket = new WebSocket(url, {
-    perMessageDeflate: false,
-    maxPayload: MAX_MESSAGE_BYTES,
-    headers: { "user-agent": USER_AGENT },
-  });
-  const runtime = new RuntimeSocket(socket, handlers, options.heartbeatMs, [url]);
-  const giveUp = AbortSignal.any([options.signal, AbortSignal.timeout(options.timeoutMs)]);
-  const abort = () => socket.terminate();
-  const whyNot = () => {
-    if (options.signal.aborted) return "the caller hung up before the call socket was open";
-    if (giveUp.aborted) return `the call socket did not open within ${options.timeoutMs} ms`;
-    return `the call socket did not open: ${runtime.failure || "it was closed"}`;
-  };
-  await new Promise<void>((resolve, reject) => {
-    socket.once("open", resolve);
-    socket.once("close", () => reject(new Error(whyNot())));
-    giveUp.addEventListener("abort", abort, { once: true });
-    if (giveUp.aborted) abort();
-  }).finally(() => giveUp.removeEventListener("abort", abort));
+  try {
+    await withDeadline(options.signal, options.timeoutMs, (signal) => {
+      const socket = new WebSocket(url, {
+        perMessageDeflate: false,
+        maxPayload: MAX_MESSAGE_BYTES,
+        headers: { "user-agent": USER_AGENT },
+      });
+      const runtime = new RuntimeSocket(socket, handlers, options.heartbeatMs, [url]);
+      signal.addEventListener("abort", () => socket.terminate(), { once: true });
+      return new Promise<void>((resolve, reject) => {
+        socket.once("open", resolve);
+        socket.once("close", () => reject(new Error(runtime.failure || "it was closed")));
+      });
+    });
+  } catch (error) {
+    if (options.signal.aborted) throw new Error("the caller hung up before the call socket was open");
+    if (error instanceof DeadlineExceeded) {
+      throw new Error(`the call socket did not open within ${options.timeoutMs} ms`);
+    }
+    throw new Error(`the call socket did not open: ${safeText(messageOf(error), [url])}`);
+  }
 }

@@ -6,21 +6,22 @@ const MAX_REASON_BYTES = 123;
 
 /**
  * Closes a socket after what was sent on it; when the peer does not answer in time the connection is cut.
- * @returns when the connection is gone
+ * @returns the close code once the connection is gone: the peer's, 1005 for one that gave none, 1006 without its close frame
  */
 export async function closeSocket(
   socket: WebSocket,
   code: number,
   reason: string,
   timeoutMs: number,
-): Promise<void> {
-  if (socket.readyState === socket.CLOSED) return;
-  const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
+): Promise<number> {
+  if (socket.readyState === socket.CLOSED) return 1006;
+  const closed = new Promise<number>((resolve) => socket.once("close", resolve));
   const timer = setTimeout(() => socket.terminate(), timeoutMs);
   if (socket.readyState === socket.OPEN) socket.close(code, shortened(reason));
   else if (socket.readyState === socket.CONNECTING) socket.terminate();
-  await closed;
+  const closeCode = await closed;
   clearTimeout(timer);
+  return closeCode;
 }
 
 function shortened(reason: string): string {

@@ -1,8 +1,10 @@
 /** Tunnels of ngrok, for those who installed its package. https://ngrok.github.io/ngrok-javascript/ */
+import { withDeadline } from "../deadline.ts";
 import { messageOf } from "../log.ts";
 import type { OpenTunnel } from "./tunnel.ts";
 
 const PACKAGE = "@ngrok/ngrok";
+const OPEN_TIMEOUT_MS = 15_000;
 
 /** The part of the package that is used. */
 export interface Ngrok {
@@ -30,20 +32,27 @@ export async function loadNgrok(
   return exports;
 }
 
-/** ngrok's own client reconnects under the same address, so these tunnels do not die. */
-export function ngrokOpener(ngrok: Ngrok, authtoken: string, ownUrl: string): OpenTunnel {
-  return async () => {
-    const listener = await ngrok.forward({ addr: new URL(ownUrl).host, authtoken });
-    const url = listener.url();
-    if (url === null) {
-      await listener.close();
-      throw new Error("ngrok opened a tunnel without an address");
+/**
+ * ngrok's own client reconnects under the same address, so these tunnels do not die.
+ * @param localUrl where the tunnel leads to
+ */
+export function ngrokOpener(ngrok: Ngrok, authtoken: string, localUrl: string): OpenTunnel {
+  return async (signal) => {
+    const forwarding = ngrok.forward({ addr: new URL(localUrl).host, authtoken });
+    try {
+      const listener = await withDeadline(signal, OPEN_TIMEOUT_MS, () => forwarding);
+      const url = listener.url();
+      if (url === null) throw new Error("ngrok opened a tunnel without an address");
+      return {
+        url: url.replace(/\/+$/, ""),
+        died: new Promise<string>(() => {}),
+        close: () => listener.close(),
+      };
+    } catch (error) {
+      // A tunnel that comes too late is closed, too.
+      forwarding.then((listener) => listener.close()).catch(() => {});
+      throw error;
     }
-    return {
-      url: url.replace(/\/+$/, ""),
-      died: new Promise<string>(() => {}),
-      close: () => listener.close(),
-    };
   };
 }
 

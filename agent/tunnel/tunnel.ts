@@ -8,5 +8,21 @@ export interface Tunnel {
   close(): Promise<void>;
 }
 
-/** Makes one attempt, in bounded time. @throws Error saying why there is no tunnel */
-export type OpenTunnel = () => Promise<Tunnel>;
+/**
+ * Makes one attempt, in bounded time, and leaves nothing running when it fails.
+ * @param signal gives the attempt up
+ * @throws Error saying why there is no tunnel; TunnelServerBusy when the server asks to be left alone for a while
+ */
+export type OpenTunnel = (signal: AbortSignal) => Promise<Tunnel>;
+
+/** The tunnel server has too much to do. */
+export class TunnelServerBusy extends Error {
+  override name = "TunnelServerBusy";
+  /** From `Retry-After`. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(message: string, retryAfterMs: number | undefined) {
+    super(message);
+    this.retryAfterMs = retryAfterMs;
+  }
+}

@@ -41,3 +41,28 @@ test("when nothing but work under way is remembered, more is refused instead of 
   expect(new Set(await Promise.all(pending))).toEqual(new Set(["done"]));
   expect(await memory.once("one more", async () => "now")).toBe("now");
 });
+
+test("answers are bounded in bytes too, whether they come one after the other or all at once", async () => {
+  const memory = new AnswerMemory();
+  const large = "x".repeat(1024 * 1024);
+  for (let index = 0; index < 200; index += 1) {
+    await memory.once(`key ${index}`, async () => large + index);
+    expect(memory.bytes).toBeLessThan(100 * 1024 * 1024);
+  }
+  expect(await memory.once("key 199", async () => "again")).toBe(`${large}199`);
+  expect(await memory.once("key 0", async () => "again")).toBe("again");
+  const releases: (() => void)[] = [];
+  const work = () => new Promise<string>((resolve) => releases.push(() => resolve(large)));
+  const pending = Array.from({ length: 200 }, (_value, index) => memory.once(`at once ${index}`, work));
+  for (const release of releases) release();
+  await Promise.all(pending);
+  expect(memory.bytes).toBeLessThan(100 * 1024 * 1024);
+});
+
+test("keys count as well: a runtime may send long ones", async () => {
+  const memory = new AnswerMemory();
+  for (let index = 0; index < 100; index += 1) {
+    await memory.once(`${index}${"k".repeat(1024 * 1024)}`, async () => "");
+  }
+  expect(memory.bytes).toBeLessThan(100 * 1024 * 1024);
+});

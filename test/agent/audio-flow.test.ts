@@ -127,6 +127,51 @@ describe("audio that cannot go on at once", () => {
   });
 });
 
+describe("the silence after a turn that has ended", () => {
+  let bench: AgentBench;
+  beforeEach(async () => {
+    bench = await startAgentBench();
+  });
+  afterEach(() => bench.stop());
+
+  test("reaches the caller who interrupts the next turn before it has left", async () => {
+    const { client, runtimeCall } = await bench.call();
+    client.socket.pause();
+    const speech = Buffer.alloc(SECOND_BYTES, 1);
+    const fill = (seconds: number) => {
+      for (let second = 0; second < seconds; second += 1) runtimeCall.sendAudio(speech);
+    };
+    // More than the operating system buffers on the way.
+    fill(250);
+    runtimeCall.assistantStopped();
+    fill(5);
+    runtimeCall.send({ type: "user-interrupted" });
+    const line = await bench.captured.line((one) => one.msg === "the caller interrupted", "the interruption");
+    expect(line.clearedBytes).toBeGreaterThan(5 * SECOND_BYTES);
+    const answer = Buffer.alloc(960, 2);
+    runtimeCall.sendAudio(answer);
+    client.socket.resume();
+    await client.lastAudio(answer);
+    const end = client.audio().subarray(-TRAILING_SILENCE_BYTES - answer.length, -answer.length);
+    expect(end.equals(Buffer.alloc(TRAILING_SILENCE_BYTES))).toBe(true);
+  });
+
+  test("outlives what a slow caller makes the agent drop", async () => {
+    const { client, runtimeCall } = await bench.call();
+    client.socket.pause();
+    const speech = Buffer.alloc(SECOND_BYTES, 1);
+    for (let second = 0; second < 250; second += 1) runtimeCall.sendAudio(speech);
+    runtimeCall.assistantStopped();
+    for (let second = 0; second < 60; second += 1) runtimeCall.sendAudio(speech);
+    await bench.captured.line((line) => line.msg.includes("oldest is dropped"), "the drop");
+    client.socket.resume();
+    const last = Buffer.alloc(960, 2);
+    runtimeCall.sendAudio(last);
+    await client.lastAudio(last);
+    expect(client.audio().includes(Buffer.alloc(TRAILING_SILENCE_BYTES))).toBe(true);
+  });
+});
+
 /** Resolves when the agent has read all the client sent so far: it answers pings in order. */
 async function settled(client: VoiceClient): Promise<void> {
   const pong = once(client.socket, "pong");

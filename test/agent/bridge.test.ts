@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type AgentBench, startAgentBench } from "../support/agent-bench.ts";
 
 const TRAILING_SILENCE_BYTES = 81_600;
+const SECONDS_3_BYTES = 3 * 48_000;
 
 describe("the bridge", () => {
   let bench: AgentBench;
@@ -64,6 +65,31 @@ describe("the bridge", () => {
         .every((byte) => byte === 0),
     ).toBe(true);
     expect(client.texts).toEqual([]);
+    client.hangUp();
+    await runtimeCall.gone();
+  });
+
+  test("speech in which the runtime recognised nothing is a warning, once a call", async () => {
+    const { client, runtimeCall } = await bench.call();
+    const warnings = () => bench.captured.lines.filter(({ msg }) => msg.includes("recognised nothing"));
+    const turn = async (...after: object[]) => {
+      runtimeCall.send({ type: "speech-update", status: "started", role: "user", turn: 0 });
+      runtimeCall.send({ type: "speech-update", status: "stopped", role: "user", turn: 0 });
+      for (const message of after) runtimeCall.send(message);
+      // The agent has read all that when it passes this on, and hears the caller only then.
+      const before = client.audio().length;
+      runtimeCall.sendAudio(Buffer.alloc(2));
+      await client.received(before + 2);
+      const heard = runtimeCall.audioBytes;
+      client.send(Buffer.alloc(SECONDS_3_BYTES));
+      await runtimeCall.received(heard + SECONDS_3_BYTES);
+    };
+    await turn({ type: "transcript", role: "user", transcriptType: "final", transcript: "Hello." });
+    await turn({ type: "speech-update", status: "started", role: "assistant", turn: 0 });
+    expect(warnings()).toEqual([]);
+    await turn();
+    await turn();
+    expect(warnings()).toMatchObject([{ level: 40, msg: expect.stringContaining("24 kHz") }]);
     client.hangUp();
     await runtimeCall.gone();
   });

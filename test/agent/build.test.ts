@@ -1,12 +1,12 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { cp, mkdtemp, readFile, realpath, rm, stat } from "node:fs/promises";
+import { cp, mkdtemp, readFile, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { StandInRuntime } from "../support/stand-in-runtime.ts";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type StandInCall, StandInRuntime } from "../support/stand-in-runtime.ts";
 import { VoiceClient } from "../support/voice-client.ts";
 import { Watched } from "../support/watched.ts";
 
@@ -33,8 +33,29 @@ class AgentProcess {
   }
 
   async url(): Promise<string> {
-    await this.#watched.until(() => this.output.includes("agent listens on"), "the agent to listen");
+    await this.says("agent listens on");
     return /"url":"([^"]+)"/.exec(this.output)?.[1] ?? "";
+  }
+
+  async says(text: string): Promise<void> {
+    await this.#watched.until(() => this.output.includes(text), `the agent to say "${text}"`);
+  }
+
+  /** Repeats a signal until the agent takes it for a second one. @returns how long after the first that was */
+  async insist(signal: NodeJS.Signals): Promise<number> {
+    this.child.kill(signal);
+    await this.says("agent stops");
+    const repeated = () => {
+      this.child.kill(signal);
+      return this.output;
+    };
+    await expect.poll(repeated).toContain("ended at once");
+    return this.#timeOf("ended at once") - this.#timeOf("agent stops");
+  }
+
+  #timeOf(text: string): number {
+    const line = this.output.split("\n").find((one) => one.includes(text)) ?? "";
+    return Date.parse(JSON.parse(line).time);
   }
 
   async exit(): Promise<number | null> {
@@ -72,17 +93,25 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-test("the built agent takes a call with production dependencies only, and finishes it on SIGTERM", async () => {
-  const agent = new AgentProcess(folder, {
-    NODE_ENV: "production",
-    VAPI_API_KEY: "key-of-the-build",
-    VOICE_API_URL: runtime.url,
-    DRAIN_TIMEOUT_MS: "100",
-  });
+const KEY = "key-of-the-build";
+
+function startAgent(env: Record<string, string> = {}): AgentProcess {
+  return new AgentProcess(folder, { VAPI_API_KEY: KEY, VOICE_API_URL: runtime.url, ...env });
+}
+
+/** An agent with a call that the runtime has answered. */
+async function startOnCall(env: Record<string, string>) {
+  const agent = startAgent(env);
   const url = await agent.url();
+  const earlier = runtime.calls.length;
   const client = await VoiceClient.connect(url);
-  const call = await runtime.call();
+  const call = await runtime.call(earlier);
   await call.connected();
+  return { agent, url, client, call };
+}
+
+test("the built agent takes a call with production dependencies only, and finishes it on SIGTERM", async () => {
+  const { agent, client, call } = await startOnCall({ NODE_ENV: "production", DRAIN_TIMEOUT_MS: "100" });
   expect(call.request.assistant.model.tools.map((tool) => tool.function.name)).toEqual([
     "error_trend",
     "incident_status",
@@ -97,11 +126,46 @@ test("the built agent takes a call with production dependencies only, and finish
   expect(await agent.exit()).toBe(0);
   expect(call.messages).toEqual(['{"type":"end-call"}']);
   await expect(stat(join(folder, ".offhook"))).rejects.toThrow("ENOENT");
-  expect(agent.output).not.toContain("key-of-the-build");
+  expect(agent.output).not.toContain(KEY);
+});
+
+test("a second SIGTERM ends the calls at the runtime before the agent exits", async () => {
+  const {
+    agent,
+    url,
+    client: talking,
+    call: talkingCall,
+  } = await startOnCall({ NODE_ENV: "production", DRAIN_TIMEOUT_MS: "3600000" });
+  runtime.upgrade = { kind: "hang" };
+  const earlier = runtime.calls.length;
+  await VoiceClient.connect(url);
+  const dialledCall = await runtime.call(earlier);
+  dialledCall.plan.deletes.push({ kind: "answer", status: 500 });
+  // npm and the terminal both send the first: what comes right after it is no second one.
+  expect(await agent.insist("SIGTERM")).toBeGreaterThan(450);
+  await talking.gone();
+  expect(await agent.exit()).toBe(0);
+  expect(talkingCall.messages).toEqual(['{"type":"end-call"}']);
+  expect(dialledCall.deleted).toBe(true);
+  runtime.upgrade = { kind: "accept" };
+});
+
+test("after a second SIGTERM a call that the runtime does not end is an error line, and the agent exits", async () => {
+  const { agent, client, call } = await startOnCall({
+    NODE_ENV: "production",
+    DRAIN_TIMEOUT_MS: "3600000",
+  });
+  call.plan.deletes.push({ kind: "hang" }, { kind: "hang" }, { kind: "hang" });
+  call.rawSocket.pause();
+  await agent.insist("SIGTERM");
+  await client.gone();
+  expect(await agent.exit()).toBe(0);
+  expect(agent.output).toMatch(new RegExp(`"level":50.*"runtimeCallId":"${call.id}".*could not be ended`));
+  call.rawSocket.destroy();
 });
 
 test("outside production it says where it listens in .offhook/agent.json, for its owner only, until it stops", async () => {
-  const agent = new AgentProcess(folder, { VAPI_API_KEY: "key", VOICE_API_URL: runtime.url });
+  const agent = startAgent();
   const url = await agent.url();
   const locator = join(folder, ".offhook/agent.json");
   expect(JSON.parse(await readFile(locator, "utf8"))).toEqual({ url, pid: agent.child.pid });
@@ -116,4 +180,93 @@ test("without its key it does not start, and says which variable is missing", as
   expect(await agent.exit()).toBe(1);
   expect(agent.output).toMatch(/VAPI_API_KEY is required/);
   expect(agent.output).not.toMatch(/ at .*\.js/);
+});
+
+/** A tool that fails where nobody waits for it, in the way it is asked to. */
+const STRAY_TOOL = `
+import { z } from "zod";
+export default {
+  name: "stray",
+  description: "Fails behind its caller's back.",
+  parameters: z.object({ how: z.string() }),
+  async run({ how }) {
+    if (how === "at once") void Promise.reject(new Error("stray: " + how));
+    if (how === "later") setTimeout(() => Promise.reject(new Error("stray: " + how)), 5);
+    if (how === "exception") setTimeout(() => { throw new Error("stray: " + how); }, 5);
+    return "done";
+  },
+};
+`;
+
+describe("an error that no code caught", () => {
+  let agent: AgentProcess;
+  let url: string;
+  let client: VoiceClient;
+  let call: StandInCall;
+  beforeAll(async () => {
+    await writeFile(join(folder, "dist/tools/stray.js"), STRAY_TOOL);
+  });
+  afterAll(() => rm(join(folder, "dist/tools/stray.js")));
+  beforeEach(async () => {
+    ({ agent, url, client, call } = await startOnCall({ DRAIN_TIMEOUT_MS: "60000" }));
+  });
+  afterEach(() => agent.child.kill("SIGKILL"));
+
+  async function runStray(how: string): Promise<void> {
+    const body = { message: { toolCallList: [{ id: `id-${how}`, name: "stray", arguments: { how } }] } };
+    const response = await fetch(`${url}/tool`, {
+      method: "POST",
+      headers: { ...call.webhook.headers, "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    expect(await response.json()).toEqual({ results: [{ toolCallId: `id-${how}`, result: '"done"' }] });
+  }
+
+  test("a tool's rejection is logged as that tool's call's, and its call and the agent go on", async () => {
+    for (const how of ["at once", "later"]) {
+      await runStray(how);
+      await agent.says(`"toolCallId":"id-${how}","reason":"stray: [argument]"`);
+    }
+    const line = agent.output.split("\n").find((one) => one.includes("id-later") && one.includes("stray:"));
+    expect(JSON.parse(line ?? "")).toMatchObject({ level: 50, tool: "stray", call: expect.any(String) });
+    const metrics = await (await fetch(`${url}/metrics`)).text();
+    expect(metrics).toContain('offhook_stray_errors_total{kind="rejection",tool="stray"} 2\n');
+    client.send(Buffer.from([1, 2]));
+    await call.received(2);
+    client.hangUp();
+    await call.gone();
+    agent.child.kill("SIGTERM");
+    expect(await agent.exit()).toBe(0);
+  });
+
+  test("an exception stops the agent as a signal does: its call goes on to its end, and the exit status is 1", async () => {
+    await runStray("exception");
+    await agent.says("agent stops");
+    expect(agent.output).toContain('"tool":"stray","toolCallId":"id-exception"');
+    expect((await fetch(`${url}/readyz`)).status).toBe(503);
+    client.send(Buffer.from([1, 2]));
+    await call.received(2);
+    client.hangUp();
+    await call.gone();
+    expect(await agent.exit()).toBe(1);
+  });
+
+  test("a second signal ends the running calls properly instead of waiting for them", async () => {
+    await agent.insist("SIGTERM");
+    expect((await client.gone()).code).toBe(1001);
+    expect(await agent.exit()).toBe(0);
+    expect(call.messages).toEqual(['{"type":"end-call"}']);
+  });
+});
+
+test("a load balancer can see the agent go: in production /readyz fails a while before the agent stops listening", async () => {
+  const agent = startAgent({ NODE_ENV: "production", SHUTDOWN_DELAY_MS: "60000" });
+  const url = await agent.url();
+  expect((await fetch(`${url}/readyz`)).status).toBe(200);
+  agent.child.kill("SIGTERM");
+  await agent.says("agent stops");
+  expect((await fetch(`${url}/readyz`)).status).toBe(503);
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  await agent.insist("SIGTERM");
+  expect(await agent.exit()).toBe(0);
 });

@@ -25,6 +25,9 @@ test("all problems are listed at once, by name, without the values", () => {
     LOG_LEVEL: "loud",
     SIMULATION_ID: "a/b",
     VOICE_TOKEN: "short",
+    ENGINE_URL: "http://user:hunter2@engine",
+    ALLOWED_HOSTS: "good.example, https://hunter2.example",
+    ALLOWED_ORIGINS: "https://app.example/hunter2",
   };
   let message = "";
   try {
@@ -35,6 +38,28 @@ test("all problems are listed at once, by name, without the values", () => {
   }
   for (const name of [...Object.keys(env), "VAPI_API_KEY"]) expect(message).toContain(`  ${name} `);
   expect(message).not.toContain("hunter2");
+});
+
+test("lists are separated by commas or spaces, in any case", () => {
+  const config = readConfig({
+    VAPI_API_KEY: "key",
+    ALLOWED_HOSTS: "Agent, *.Example.com  10.0.0.1,*",
+    ALLOWED_ORIGINS: "https://App.example.com:8443,*,null,chrome-extension://abcdef",
+  });
+  expect(config.allowedHosts).toEqual(["agent", "*.example.com", "10.0.0.1", "*"]);
+  expect(config.allowedOrigins).toEqual([
+    "https://app.example.com:8443",
+    "*",
+    "null",
+    "chrome-extension://abcdef",
+  ]);
+});
+
+test("in production the agent gives a load balancer time to see it go, elsewhere not", () => {
+  const env = { VAPI_API_KEY: "key" };
+  expect(readConfig(env).shutdownDelayMs).toBe(0);
+  expect(readConfig({ ...env, NODE_ENV: "production" }).shutdownDelayMs).toBe(5_000);
+  expect(readConfig({ ...env, NODE_ENV: "production", SHUTDOWN_DELAY_MS: "0" }).shutdownDelayMs).toBe(0);
 });
 
 test("slashes at the end of addresses do not matter", () => {
@@ -61,10 +86,30 @@ test("the defaults that .env.example shows are those of the agent", () => {
 });
 
 test("addresses of this machine are known as such", () => {
-  for (const host of ["localhost", "127.0.0.1", "127.8.0.1", "[::1]", "a.localhost"]) {
+  for (const host of ["localhost", "127.0.0.1", "127.8.0.1", "[::1]", "[::ffff:127.0.0.1]", "a.localhost"]) {
     expect(isLoopback(`http://${host}:6100/s/dev/vapi`)).toBe(true);
   }
-  for (const url of ["https://api.vapi.ai", "http://localhost.example.com", "http://10.0.0.1"]) {
+  for (const url of [
+    "https://api.vapi.ai",
+    "http://127.0.0.1.example.com",
+    "http://localhost.example.com",
+    "http://10.0.0.1",
+  ]) {
     expect(isLoopback(url)).toBe(false);
   }
+});
+
+test.each([
+  ["PUBLIC_BASE_URL", "agent.example.com", "must be an address that begins with http:// or https://"],
+  ["VOICE_API_URL", "localhost:6100", "must be an address that begins with http:// or https://"],
+  ["PORT", "80a", "must be a whole number from 0 to 65535"],
+  ["MAX_CALL_MS", "0", "must be a whole number from 1 to 43200000"],
+  ["DRAIN_TIMEOUT_MS", "1.5", "must be a whole number from 0 to 3600000"],
+  ["LOG_LEVEL", "loud", "must be one of trace, debug, info, warn, error, fatal, silent"],
+])("%s=%s is answered with what would be right, once", (variable, value, rule) => {
+  expect(() => readConfig({ VAPI_API_KEY: "key", [variable]: value })).toThrow(
+    new ConfigError(
+      `The environment is not complete:\n  ${variable} ${rule}\nEvery variable is explained in .env.example.`,
+    ),
+  );
 });

@@ -5,12 +5,22 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type AgentBench, API_KEY, startAgentBench } from "../support/agent-bench.ts";
 import { VoiceClient } from "../support/voice-client.ts";
 
-/** After a fault nothing may be left: no call in the agent, no socket at the runtime. */
+/** After a fault nothing may be left: no call in the agent, no socket and no open call at the runtime. */
 async function expectNothingLeft(bench: AgentBench): Promise<void> {
+  await expectAgentIdle(bench);
+  expect(bench.runtime.openCalls).toEqual([]);
+}
+
+async function expectAgentIdle(bench: AgentBench): Promise<void> {
   await bench.captured.line((line) => line.msg === "call ended", "the end of the call");
   await bench.runtime.until(() => bench.runtime.openSockets === 0, "no open call socket");
   await bench.idle();
   expect(bench.agent.activeCalls).toBe(0);
+}
+
+/** The error lines of calls that may go on at the runtime. */
+function notEnded(bench: AgentBench) {
+  return bench.captured.lines.filter((line) => line.msg.includes("may go on"));
 }
 
 function expectNoSecrets(bench: AgentBench): void {
@@ -107,6 +117,16 @@ describe("the runtime is slow", () => {
     await bench.runtime.until(() => bench.runtime.abortedRequests === 1, "the aborted request");
     const line = await bench.captured.line((one) => one.msg === "call ended", "the end");
     expect(line.reason).toBe("the voice runtime did not create the call within 300 ms");
+    await expectAgentIdle(bench);
+    expect(notEnded(bench)).toHaveLength(1);
+  });
+
+  test("an answer after the time is up: the caller is gone, the created call is ended", async () => {
+    bench.runtime.create = { kind: "hold" };
+    const client = await VoiceClient.connect(bench.agent.url);
+    expect(await client.gone()).toEqual({ code: 1011, reason: "callee_no_answer" });
+    bench.runtime.release();
+    await (await bench.runtime.call()).wasDeleted();
     await expectNothingLeft(bench);
   });
 
@@ -138,16 +158,17 @@ test("a runtime that is not there gives callee_no_answer", async () => {
 describe("the caller goes while the call is set up", () => {
   let bench: AgentBench;
   beforeEach(async () => {
-    bench = await startAgentBench();
+    bench = await startAgentBench({ env: { CREATE_TIMEOUT_MS: "1000" } });
   });
   afterEach(() => bench.stop());
 
-  test("a creation that answers soon after: the created call is ended at the runtime", async () => {
+  test("a creation that answers after the call is torn down: the created call is ended at the runtime", async () => {
     bench.runtime.create = { kind: "hold" };
     const client = await VoiceClient.connect(bench.agent.url);
     const runtimeCall = await bench.runtime.call();
     client.hangUp();
     await client.gone();
+    await bench.captured.line((line) => line.msg === "call ended", "the end");
     bench.runtime.release();
     await runtimeCall.wasDeleted();
     await expectNothingLeft(bench);
@@ -159,7 +180,12 @@ describe("the caller goes while the call is set up", () => {
     await bench.runtime.call();
     client.hangUp();
     await bench.runtime.until(() => bench.runtime.abortedRequests === 1, "the aborted request");
-    await expectNothingLeft(bench);
+    await expectAgentIdle(bench);
+    const [line, ...more] = notEnded(bench);
+    expect(line?.level).toBe(50);
+    expect(more).toEqual([]);
+    const { body } = await bench.get("/metrics");
+    expect(body).toContain('offhook_calls_not_ended_total{reason="unknown_id"} 1\n');
   });
 
   test("while the socket is dialled: the call is ended at the runtime", async () => {
@@ -199,11 +225,23 @@ describe("a running call breaks", () => {
     expectNoSecrets(bench);
   });
 
-  test("the runtime closes without a code: the caller gets 1000", async () => {
+  for (const code of [undefined, 1000]) {
+    test(`the runtime closes with ${code ?? "no code"} and no status: the caller gets 1000, the call is ended`, async () => {
+      const { client, runtimeCall } = await bench.call();
+      runtimeCall.socket.close(code);
+      expect((await client.gone()).code).toBe(1000);
+      await runtimeCall.wasDeleted();
+      await expectNothingLeft(bench);
+    });
+  }
+
+  test("the runtime ended the call and closed without a word: its record is not deleted", async () => {
     const { client, runtimeCall } = await bench.call();
-    runtimeCall.socket.close();
+    runtimeCall.isOver = true;
+    runtimeCall.socket.close(1000);
     expect((await client.gone()).code).toBe(1000);
     await expectNothingLeft(bench);
+    expect(runtimeCall.deleteRequests).toBe(0);
   });
 
   test("the runtime sends a broken frame: the caller gets 1011", async () => {
@@ -222,6 +260,7 @@ describe("a running call breaks", () => {
       expect(await client.gone()).toEqual({ code: 1000, reason: "assistant-said-end-call-phrase" });
       expect(client.audioBytes).toBe(4_800);
       await expectNothingLeft(bench);
+      expect(runtimeCall.deleteRequests).toBe(0);
     });
   }
 

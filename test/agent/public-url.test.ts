@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { readConfig } from "../../agent/config.ts";
+import { pause } from "../../agent/deadline.ts";
 import { publicUrlFor, TunnelUrl } from "../../agent/public-url.ts";
 import { localtunnelOpener } from "../../agent/tunnel/localtunnel.ts";
 import { loadNgrok, ngrokOpener } from "../../agent/tunnel/ngrok.ts";
@@ -14,15 +15,22 @@ import { VoiceClient } from "../support/voice-client.ts";
 const never = new AbortController().signal;
 const env = { VAPI_API_KEY: "key" };
 
+/** An agent that listens, and must not be made to listen for a tunnel. */
+const parts = (ownUrl: string) => ({
+  log: captureLog().log,
+  ownUrl: () => ownUrl,
+  openToolServer: () => Promise.reject(new Error("no tunnel is wanted")),
+});
+
 test("PUBLIC_BASE_URL is the address, and no tunnel is opened", async () => {
   const config = readConfig({ ...env, PUBLIC_BASE_URL: "https://agent.example.com/base/" });
-  const publicUrl = await publicUrlFor(config, "http://127.0.0.1:1", captureLog().log);
+  const publicUrl = await publicUrlFor(config, parts("http://127.0.0.1:1"));
   expect(await publicUrl.get(never)).toBe("https://agent.example.com/base");
 });
 
 test("a runtime on this machine reaches the agent without a tunnel", async () => {
   const config = readConfig({ ...env, VOICE_API_URL: "http://localhost:6100/s/dev/vapi" });
-  const publicUrl = await publicUrlFor(config, "http://127.0.0.1:8008", captureLog().log);
+  const publicUrl = await publicUrlFor(config, parts("http://127.0.0.1:8008"));
   expect(await publicUrl.get(never)).toBe("http://127.0.0.1:8008");
 });
 
@@ -30,7 +38,13 @@ describe("a tunnel of localtunnel", () => {
   let tunnels: TunnelServer;
   let tunnelUrl: TunnelUrl;
   const captured = captureLog();
+  /** The local server cuts connections as one does that is overrun. */
+  let cutting = false;
   const local = createServer(async (request, response) => {
+    if (cutting) {
+      request.socket.resetAndDestroy();
+      return;
+    }
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     response.end(`${request.method} ${request.url} ${Buffer.concat(chunks)}`);
@@ -77,9 +91,72 @@ describe("a tunnel of localtunnel", () => {
 
   test("is given up after a few attempts when its server is not there, and tried again by the next call", async () => {
     await tunnels.stop();
-    await expect(tunnelUrl.get(never)).rejects.toThrow(/no tunnel after 3 attempts: .*cannot be reached/);
+    await expect(tunnelUrl.get(never)).rejects.toThrow(
+      /no tunnel after 3 attempts: the tunnel server .* gave no tunnel: /,
+    );
     await expect(tunnelUrl.get(never)).rejects.toThrow(/no tunnel after 3 attempts/);
     tunnels = await TunnelServer.start();
+  });
+
+  test("a server that answers 429 is asked once an attempt, then left alone, and nothing keeps asking", async () => {
+    tunnels.refusal = { status: 429 };
+    await expect(tunnelUrl.get(never)).rejects.toThrow(/no tunnel after 3 attempts: .* it answered 429/);
+    expect(tunnels.asked).toBe(3);
+    for (let call = 0; call < 20; call += 1) {
+      await expect(tunnelUrl.get(never)).rejects.toThrow(/it answered 429; it is asked again in \d+ s/);
+    }
+    // The package's own timer would have fired before this one: it asks once a second.
+    await pause(1_200, never);
+    expect(tunnels.asked).toBe(3);
+  });
+
+  test("a server that says how long it wants to be left alone is not asked before", async () => {
+    tunnels.refusal = { status: 503, retryAfter: "3600" };
+    await expect(tunnelUrl.get(never)).rejects.toThrow(/no tunnel after 1 attempts: .* it answered 503/);
+    await expect(tunnelUrl.get(never)).rejects.toThrow(/it is asked again in 600 s/);
+    expect(tunnels.asked).toBe(1);
+  });
+
+  test("a server that is busy for a moment is waited for", async () => {
+    tunnels.refusal = { status: 429, retryAfter: "0", times: 2 };
+    expect(await tunnelUrl.get(never)).toContain("localhost");
+    expect(tunnels.asked).toBe(3);
+  });
+
+  for (const answer of ["<html>", "[]", '{"id":"a","url":"ftp://x","port":0}', '{"id":"a"}']) {
+    test(`a server that answers ${answer} gives no tunnel, and the error says what is wrong`, async () => {
+      tunnels.refusal = { status: 200, body: answer };
+      await expect(tunnelUrl.get(never)).rejects.toThrow(/its answer (is not JSON|has no usable)/);
+      expect(tunnels.asked).toBe(3);
+    });
+  }
+
+  test("a server that closes every connection is given up, after a bounded number of them", async () => {
+    tunnels.closesConnections = true;
+    await tunnelUrl.get(never).catch(() => {});
+    await captured.line((line) => line.msg.includes("keeps dying"), "the end of the attempts");
+    expect(tunnels.handedOut.length).toBeLessThan(12);
+    await tunnelUrl.close();
+  });
+
+  test("requests that this machine cuts off cost the tunnel nothing", async () => {
+    const url = await tunnelUrl.get(never);
+    cutting = true;
+    for (let round = 0; round < 12; round += 1) {
+      await expect(tunnels.visit(`${url}/tool`, visit)).rejects.toThrow();
+    }
+    cutting = false;
+    expect(await tunnels.visit(`${url}/tool`, visit)).toEqual({ status: 200, body: "POST /tool hello" });
+    expect(tunnels.handedOut).toHaveLength(1);
+  });
+
+  test("closing while it is being opened leaves nothing", async () => {
+    tunnels.refusal = { status: 200, hangs: true };
+    const waiting = tunnelUrl.get(never);
+    const failed = expect(waiting).rejects.toThrow("no tunnel");
+    await tunnels.watched.until(() => tunnels.asked === 1, "the request for a tunnel");
+    await tunnelUrl.close();
+    await failed;
   });
 
   test("a caller who hangs up does not wait for it", async () => {
@@ -123,7 +200,7 @@ describe("an agent whose runtime is elsewhere", () => {
 describe("a tunnel of ngrok", () => {
   test("asked for without its package: the message says what to do, without the token", async () => {
     const config = readConfig({ ...env, NGROK_AUTHTOKEN: "token-that-is-secret" });
-    const starting = publicUrlFor(config, "http://127.0.0.1:1", captureLog().log);
+    const starting = publicUrlFor(config, parts("http://127.0.0.1:1"));
     await expect(starting).rejects.toThrow(/npm install @ngrok\/ngrok/);
     await expect(starting).rejects.not.toThrow(/token-that-is-secret/);
   });
@@ -138,7 +215,7 @@ describe("a tunnel of ngrok", () => {
         },
       },
     }));
-    const tunnel = await ngrokOpener(ngrok, "token", "http://127.0.0.1:8008")();
+    const tunnel = await ngrokOpener(ngrok, "token", "http://127.0.0.1:8008")(never);
     expect(tunnel.url).toBe("https://x.ngrok.app");
     expect(forwarded).toEqual([{ addr: "127.0.0.1:8008", authtoken: "token" }]);
   });

@@ -155,17 +155,49 @@ describe("events to the engine", () => {
     engine.stop();
   });
 
-  test("a jam of reports is bounded: what is beyond is dropped with one warning and a count", async () => {
-    await start({ SIMULATION_ID: "sim-1" });
+  test("of 100 calls at once with an engine that hangs, each lost event is counted and named, without its words", async () => {
+    await start({ SIMULATION_ID: "sim-1", MAX_EVENTS_IN_FLIGHT: "64" });
     engine.answer = "hang";
     const { runtimeCall } = await bench.call();
-    const many = Array.from({ length: 70 }, (_value, index) => ({ ...lookUp, id: `many-${index}` }));
+    const many = Array.from({ length: 100 }, (_value, index) => ({
+      id: `many-${index}`,
+      name: index % 2 === 0 ? "look_up" : "told_by_the_caller",
+      arguments: { service: "words-of-the-caller" },
+    }));
     const { results } = await bench.postTools(runtimeCall, toolCalls(...many));
-    expect(results).toHaveLength(70);
-    const { body } = await bench.get("/metrics");
-    expect(body).toContain('offhook_events_lost_total{reason="too_many"} 6\n');
-    const warnings = bench.captured.lines.filter((line) => String(line.reason).includes("still under way"));
-    expect(warnings).toHaveLength(1);
+    expect(results).toHaveLength(100);
+    expect((await bench.get("/metrics")).body).toContain('offhook_events_lost_total{reason="too_many"} 36\n');
+    const losses = () => bench.captured.lines.filter((line) => line.msg.includes("not reported"));
+    await expect.poll(() => losses().length).toBe(100);
+    expect(
+      losses()
+        .map(({ toolCallId }) => toolCallId)
+        .sort(),
+    ).toEqual(many.map(({ id }) => id).sort());
+    expect(new Set(losses().map(({ tool }) => tool))).toEqual(new Set(["look_up", "unknown"]));
+    expect((await bench.get("/metrics")).body).toContain('offhook_events_lost_total{reason="failed"} 64\n');
+    expect(bench.captured.text()).not.toMatch(/caller"|told_by_the_caller|words-of-the-caller/);
+    engine.stop();
+  });
+
+  test("by default 100 events at once are none too many", async () => {
+    await start({ SIMULATION_ID: "sim-1" });
+    const { runtimeCall } = await bench.call();
+    const many = Array.from({ length: 100 }, (_value, index) => ({ ...lookUp, id: `many-${index}` }));
+    await bench.postTools(runtimeCall, toolCalls(...many));
+    await engine.received(100);
+    expect((await bench.get("/metrics")).body).not.toContain("offhook_events_lost_total{");
+    engine.stop();
+  });
+
+  test("what the engine says stays out of the log: it may quote the event", async () => {
+    await start({ SIMULATION_ID: "sim-1" });
+    engine.answer = "refuse";
+    const { runtimeCall } = await bench.call();
+    await bench.postTools(runtimeCall, toolCalls(lookUp));
+    const line = await bench.captured.line((one) => one.msg.includes("not reported"), "the lost event");
+    expect(line).toMatchObject({ tool: "look_up", toolCallId: "1", reason: "the engine answered 404" });
+    expect(bench.captured.text()).not.toContain("unknown simulation");
     engine.stop();
   });
 

@@ -1,5 +1,6 @@
 import { once } from "node:events";
-import { connect } from "node:net";
+import { createServer } from "node:http";
+import { type AddressInfo, connect } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import { readConfig } from "../../agent/config.ts";
 import { startAgent } from "../../agent/server.ts";
@@ -46,19 +47,6 @@ describe("who may call", () => {
       await expect(connecting).rejects.toThrow("400");
     }
   });
-
-  test("another path gets 404, with what would be right", async () => {
-    bench = await startAgentBench();
-    const { port } = new URL(bench.agent.url);
-    const socket = connect(Number(port), "127.0.0.1");
-    socket.write("GET /other HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n");
-    const chunks: Buffer[] = [];
-    socket.on("data", (chunk) => chunks.push(chunk));
-    await once(socket, "close");
-    expect(Buffer.concat(chunks).toString()).toMatch(
-      /^HTTP\/1\.1 404 Not Found[\s\S]*callers connect to \/voice/,
-    );
-  });
 });
 
 describe("what the agent says of itself", () => {
@@ -96,6 +84,11 @@ describe("what the agent says of itself", () => {
     const root = await bench.get("/");
     expect(root.status).toBe(404);
     expect(JSON.parse(root.body).routes).toContain("WebSocket /voice");
+    const elsewhere = VoiceClient.connect(`${bench.agent.url}/elsewhere`);
+    await expect(elsewhere).rejects.toThrow("404");
+    expect((await bench.get("/metrics")).body).toContain(
+      'offhook_calls_refused_total{reason="unknown_path"} 1\n',
+    );
     expect((await bench.get("/voice")).status).toBe(426);
     const broken = await bench.get("/%E0%A4%A");
     expect(broken.body).not.toContain("node_modules");
@@ -163,6 +156,39 @@ describe("shutting down", () => {
     expect(runtimeCall.closed?.code).toBe(1000);
   });
 
+  test("ends although requests, a tunnel being opened and the engine hang", async () => {
+    const hanging = createServer(() => {});
+    hanging.listen(0, "127.0.0.1");
+    await once(hanging, "listening");
+    const { port } = hanging.address() as AddressInfo;
+    bench = await startAgentBench({
+      remoteRuntime: true,
+      env: {
+        SIMULATION_ID: "sim-1",
+        ENGINE_URL: `http://127.0.0.1:${port}`,
+        LOCALTUNNEL_HOST: `http://127.0.0.1:${port}`,
+        TOOL_SECRET: "sixteen characters",
+      },
+    });
+    const client = await VoiceClient.connect(bench.agent.url);
+    await fetch(`${bench.agent.url}/tool`, {
+      method: "POST",
+      headers: { "x-offhook-secret": "sixteen characters" },
+      body: JSON.stringify({ message: { toolCallList: [{ id: "1", name: "echo", arguments: {} }] } }),
+    });
+    const half = connect(Number(new URL(bench.agent.url).port), "127.0.0.1");
+    half.on("error", () => {});
+    half.write("POST /tool HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n{");
+    // That of the caller, of fetch, and the half request's.
+    await expect.poll(() => bench.agent.connections).toBe(3);
+    await bench.agent.stop();
+    await expect.poll(() => bench.agent.connections).toBe(0);
+    expect((await client.gone()).code).toBe(1001);
+    half.destroy();
+    hanging.close();
+    hanging.closeAllConnections();
+  });
+
   test("a call still being set up is ended at the runtime", async () => {
     bench = await startAgentBench({ env: { DRAIN_TIMEOUT_MS: "50" } });
     bench.runtime.upgrade = { kind: "hang" };
@@ -174,10 +200,27 @@ describe("shutting down", () => {
   });
 });
 
+test("an agent behind a public address is warned of what it needs there, and not when it has it", async () => {
+  bench = await startAgentBench({ env: { PUBLIC_BASE_URL: "https://agent.example.com" } });
+  const warnings = () => bench.captured.lines.filter((line) => line.level === 40).map(({ msg }) => msg);
+  expect(warnings()).toEqual([
+    expect.stringContaining("set the same TOOL_SECRET for all"),
+    expect.stringContaining("set VOICE_TOKEN"),
+  ]);
+  await bench.stop();
+  const env = {
+    PUBLIC_BASE_URL: "https://agent.example.com",
+    TOOL_SECRET: "sixteen characters",
+    VOICE_TOKEN: "open-sesame",
+  };
+  bench = await startAgentBench({ env });
+  expect(warnings()).toEqual([]);
+});
+
 test("a taken port is an error of the start", async () => {
   bench = await startAgentBench();
   const { port } = new URL(bench.agent.url);
   const config = readConfig({ PORT: port, VAPI_API_KEY: "key" });
   const starting = startAgent(config, { log: captureLog().log, tools: registryOf([]) });
-  await expect(starting).rejects.toThrow("EADDRINUSE");
+  await expect(starting).rejects.toThrow(/^port \d+ on .* is in use.*set PORT to another/);
 });

@@ -45,7 +45,7 @@ test("a tool reads the variables it declares, and gets the same object in every 
 test("a variable that is missing or empty fails the tool, not the agent, and the agent says so at its start", async () => {
   for (const env of [{}, { WEATHER_URL: "  " }]) {
     const { answer, warnings } = await ask(env);
-    const said = expect.stringContaining("the tool needs WEATHER_URL");
+    const said = expect.stringContaining("the tool needs WEATHER_URL (not set)");
     expect(answer).toEqual({ error: said });
     expect(warnings[0]).toEqual(said);
   }

@@ -46,6 +46,16 @@ const tools = registryOf([
   },
   {
     tool: defineTool({
+      name: "quote",
+      description: "Throws what it was told.",
+      parameters: z.object({ text: z.string(), number: z.number() }),
+      run: ({ text, number }) => {
+        throw new Error(`nothing is called ${text}, ${number}`);
+      },
+    }),
+  },
+  {
+    tool: defineTool({
       name: "hang",
       description: "Takes too long.",
       parameters: z.object({}),
@@ -233,6 +243,40 @@ describe("POST /tool", () => {
       expect(runs).toBe(before);
     });
   }
+
+  test("a foreign secret, a body without tool calls: each is logged once and counted every time", async () => {
+    const foreign = { "x-offhook-secret": "of another agent" };
+    for (let round = 0; round < 3; round += 1) {
+      await post([{ id: `f${round}`, name: "count_runs" }], foreign);
+      await bench.postTools(call, "{oops");
+    }
+    const lines = (reason: string) => bench.captured.lines.filter((line) => line.reason === reason);
+    expect(lines("foreign_secret")).toHaveLength(1);
+    expect(lines("foreign_secret")[0]?.msg).toContain("TOOL_SECRET");
+    expect(lines("no_tool_calls")).toHaveLength(1);
+    const { body } = await bench.get("/metrics");
+    expect(Number(/webhooks_refused_total\{reason="foreign_secret"\} (\d+)/.exec(body)?.[1])).toBeGreaterThan(
+      2,
+    );
+    expect(bench.captured.text()).not.toContain("of another agent");
+  });
+
+  test("what the caller said stays out of the log: an invented tool's name, arguments that an error quotes", async () => {
+    const words = "the-caller's-own-words";
+    const results = await post([
+      { id: "w1", name: `tool-of-${words}`, arguments: { a: words } },
+      { id: "w2", name: "quote", arguments: { text: words, number: 4_155_550_100 } },
+    ]);
+    // The model is told.
+    expect(results).toEqual([
+      { error: expect.stringContaining(words) },
+      { error: `nothing is called ${words}, 4155550100` },
+    ]);
+    const line = await bench.captured.line((one) => one.toolCallId === "w2", "the failed tool");
+    expect(line.reason).toBe("nothing is called [argument], [argument]");
+    expect(bench.captured.text()).not.toContain(words);
+    expect(bench.captured.text()).not.toContain("4155550100");
+  });
 
   const bodies = [
     { what: "that is not JSON", body: "{oops", headers: {} },

@@ -1,0 +1,90 @@
+/**
+ * The agent's own limits of a call, behind those that the assistant gives the runtime: what a runtime that does not keep
+ * its own, or a caller who forgot to hang up, may cost.
+ */
+import { bytesOf, isAudible } from "../pcm.ts";
+
+export interface CallLimits {
+  /** Longest call, from the caller's connection. */
+  maxCallMs: number;
+  /** Longest silence of both sides, once the call is connected. */
+  maxSilenceMs: number;
+}
+
+/** A limit that was reached: the outcome of the call, and the reason given for its end. */
+export interface ReachedLimit {
+  outcome: "max_duration" | "max_silence";
+  reason: string;
+}
+
+/**
+ * Watches one call. The length of a call is time, for that is what is billed. Silence is counted in the samples of the
+ * caller, whose stream has no gaps: the runtime sends in bursts, and only while the assistant speaks. It is time only
+ * where the caller sends no audio.
+ */
+export class LimitWatch {
+  readonly #maxSilenceMs: number;
+  readonly #maxSilentBytes: number;
+  readonly #reached: (limit: ReachedLimit) => void;
+  readonly #callTimer: NodeJS.Timeout;
+  #quietTimer: NodeJS.Timeout | undefined;
+  /** When the silence was last broken, or counted in samples. */
+  #countsAt = 0;
+  #silentBytes = 0;
+
+  /** @param reached called at most once */
+  constructor({ maxCallMs, maxSilenceMs }: CallLimits, reached: (limit: ReachedLimit) => void) {
+    this.#maxSilenceMs = maxSilenceMs;
+    this.#maxSilentBytes = bytesOf(maxSilenceMs);
+    this.#reached = (limit) => {
+      this.stop();
+      reached(limit);
+    };
+    this.#callTimer = setTimeout(() => {
+      const reason = `the call reached its longest duration, ${seconds(maxCallMs)} (MAX_CALL_MS)`;
+      this.#reached({ outcome: "max_duration", reason });
+    }, maxCallMs);
+  }
+
+  /** The call is connected: silence counts from here. */
+  connected(): void {
+    this.#countsAt = performance.now();
+    this.#quietTimer = setTimeout(() => this.#checkQuiet(), this.#maxSilenceMs);
+  }
+
+  /** Whole samples of the caller. */
+  callerAudio(samples: Buffer): void {
+    if (this.#quietTimer === undefined) return;
+    this.#countsAt = performance.now();
+    this.#silentBytes = isAudible(samples) ? 0 : this.#silentBytes + samples.length;
+    if (this.#silentBytes >= this.#maxSilentBytes) this.#reachSilence();
+  }
+
+  /** Whole samples of the assistant. */
+  assistantAudio(samples: Buffer): void {
+    if (this.#quietTimer === undefined || !isAudible(samples)) return;
+    this.#countsAt = performance.now();
+    this.#silentBytes = 0;
+  }
+
+  stop(): void {
+    clearTimeout(this.#callTimer);
+    clearTimeout(this.#quietTimer);
+    this.#quietTimer = undefined;
+  }
+
+  #checkQuiet(): void {
+    const leftMs = this.#countsAt + this.#maxSilenceMs - performance.now();
+    if (leftMs > 0) this.#quietTimer = setTimeout(() => this.#checkQuiet(), leftMs);
+    else this.#reachSilence();
+  }
+
+  #reachSilence(): void {
+    const reason = `both sides were silent for ${seconds(this.#maxSilenceMs)} (MAX_SILENCE_MS)`;
+    this.#reached({ outcome: "max_silence", reason });
+  }
+}
+
+function seconds(durationMs: number): string {
+  return `${durationMs / 1000} s`;
+}
