@@ -2,16 +2,24 @@
  * `npm run twins -- [--environment FILE] [--json]`: the twins alone, until Ctrl-C.
  * `npm run twins -- exec [--environment FILE] -- COMMAND …`: a command that meets the twins under the vendors' names.
  */
+import path from "node:path";
 import { parseArgs } from "node:util";
 import { pino } from "pino";
 import { z } from "zod";
+import { endOnSignal } from "./end-on-signal.ts";
 import { childEnvironment, type Reachable } from "./names/child-environment.ts";
-import { describeNames, describeOtherPrograms, type Names } from "./names/names.ts";
+import { describeNames, type Names } from "./names/names.ts";
+import { readOutside } from "./names/outside.ts";
+import { startProxy } from "./names/proxy.ts";
 import { runCommand } from "./names/run-command.ts";
 import { findRunning } from "./names/running.ts";
 import { upstreamSetting } from "./names/upstream.ts";
+import { allowedHostsSetting, allowedOriginsSetting } from "./sandbox/access-policy.ts";
 import { readKeyVariable } from "./sandbox/api-keys.ts";
-import { writeLocator } from "./sandbox/locator.ts";
+import { onNpmGone, onReaderGone } from "./sandbox/end-with-caller.ts";
+import { PlatformKeys } from "./sandbox/known-secrets.ts";
+import { requireOwnFolder, writeLocator } from "./sandbox/locator.ts";
+import { MASK } from "./sandbox/mask.ts";
 import { type RunningTwins, startTwins } from "./sandbox/start.ts";
 
 const port = z.coerce.number("must be a port").int().min(0).max(65_535);
@@ -24,10 +32,15 @@ const variables = z.object({
   TWINS_DNS_PORT: port.default(0),
   /** Who is asked about other names; whoever wants to be strict asks nobody. */
   TWINS_DNS_UPSTREAM: upstreamSetting.prefault(process.env.TWINS_STRICT === "1" ? "none" : "system"),
+  /** Whose queries about other names are passed on: this machine's, or everybody's that reach the responder. */
+  TWINS_DNS_FORWARD_FOR: z.enum(["loopback", "all"]).default("loopback"),
   /** IP address that the names resolve to, for those who reach this machine by another than the gateway's. */
   TWINS_DNS_ANSWER: z.union([z.ipv4(), z.ipv6()], "must be an IP address").optional(),
   /** Address the gateway listens on. */
   TWINS_HOST: z.string().min(1).default("127.0.0.1"),
+  /** Host names and pages' origins that are answered beside those of this machine, with commas between. */
+  ALLOWED_HOSTS: allowedHostsSetting.prefault(""),
+  ALLOWED_ORIGINS: allowedOriginsSetting.prefault(""),
   /** Key of the control plane; made and printed when unset. */
   SANDBOX_API_KEY: z.string().min(8).optional(),
   /** Hashes of organisations' keys, `organisation=sha256:…` with commas between; the first one owns `dev`. */
@@ -38,6 +51,10 @@ const variables = z.object({
   SANDBOX_VARIABLES: z.string().default(""),
   /** Largest file of which a dataset is made, in MiB. */
   DATASET_LIMIT_MB: z.coerce.number("must be a number").int().min(1).max(1_000_000).optional(),
+  /** Largest snapshot of a twin, which waits on disk. */
+  SNAPSHOT_LIMIT_MB: z.coerce.number("must be a number").int().min(1).max(1_000_000).optional(),
+  /** How large the store of a log twin may become, in MiB. */
+  STORE_LIMIT_MB: z.coerce.number("must be a number").int().min(1).max(1_000_000).optional(),
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).optional(),
 });
 type Settings = z.infer<typeof variables> & { TWINS_PORT: number; LOG_LEVEL: string };
@@ -45,14 +62,22 @@ type Settings = z.infer<typeof variables> & { TWINS_PORT: number; LOG_LEVEL: str
 const GATEWAY_PORT = 6100;
 /** Datasets of the environment file are made once. */
 const DATASET_FOLDER = ".offhook/datasets";
-const usage = [
-  "usage: npm run twins -- [--environment FILE] [--json]",
-  "       npm run twins -- exec [--environment FILE] -- COMMAND [ARGUMENT …]",
-].join("\n");
+const usage = `npm run twins -- [--environment FILE] [--json]
+                     the twins alone, until Ctrl-C
+npm run twins -- exec [--environment FILE] -- COMMAND [ARGUMENT …]
+                     a command that meets the twins under the vendors' names
+
+  --environment FILE   what there is; default: twins/environment.yaml. exec uses twins that run in this folder without it
+  --json               the first line on standard output is an object with every address
+  --help
+
+Ports, keys and limits are variables: twins/README.md has them.`;
 
 async function main(): Promise<void> {
   const [first, ...rest] = process.argv.slice(2);
-  if (first === "exec") process.exitCode = await execute(rest);
+  const own = rest.includes("--") ? rest.slice(0, rest.indexOf("--")) : rest;
+  if ([first, ...own].some((argument) => argument === "--help" || argument === "-h")) console.log(usage);
+  else if (first === "exec") process.exitCode = await execute(rest);
   else await serve();
 }
 
@@ -72,11 +97,10 @@ async function serve(): Promise<void> {
     await running.stop();
     throw error;
   });
-  const stop = () => {
-    Promise.all([running.stop(), forget()]).then(() => process.exit(0), fail);
-  };
-  process.once("SIGINT", stop);
-  process.once("SIGTERM", stop);
+  endOnSignal(() => Promise.all([running.stop(), forget()]));
+  const end = () => process.kill(process.pid, "SIGTERM");
+  onNpmGone(end);
+  onReaderGone(end);
   // Last: whoever reads the addresses may stop it at once.
   process.stdout.write(json ? `${JSON.stringify(found)}\n` : asText(twins, names));
 }
@@ -85,7 +109,10 @@ async function serve(): Promise<void> {
 async function execute(args: string[]): Promise<number> {
   const mark = args.indexOf("--");
   const [command, ...commandArgs] = mark < 0 ? [] : args.slice(mark + 1);
-  if (command === undefined) throw new Error(`exec needs a command after --\n${usage}`);
+  if (command === undefined) throw new Error(`exec needs a command after --\n\n${usage}`);
+  // The command is told as by whoever started it; it has the same readers, and knows what their end means for it.
+  onNpmGone(() => process.kill(process.pid, "SIGTERM"));
+  onReaderGone(() => undefined);
   const { environment } = readArguments(args.slice(0, mark));
   const running = environment === undefined ? await findRunning() : undefined;
   if (running) return executeAgainst(running, `twins at ${running.baseUrl}`, command, commandArgs);
@@ -109,12 +136,29 @@ async function executeAgainst(
   command: string,
   args: string[],
 ): Promise<number> {
-  // Standard output is the command's.
-  const set = (reachable.sandboxes[0]?.twins ?? []).flatMap(({ environment }) => Object.keys(environment));
   const { names } = reachable;
-  const lines = [title, ...describeNames(names), ...describeOtherPrograms(names), `sets ${set.join(", ")}`];
-  process.stderr.write(`${lines.join("\n  ")}\n`);
-  return runCommand(command, args, await childEnvironment(process.env, reachable));
+  const strict = process.env.TWINS_STRICT === "1";
+  const proxy = await startProxy({
+    names,
+    ...(strict ? {} : { outside: readOutside(process.env) }),
+    onRefused: (message) => process.stderr.write(`exec: ${message}\n`),
+  });
+  try {
+    const environment = await childEnvironment(process.env, reachable, proxy.url);
+    const set = (reachable.sandboxes[0]?.twins ?? []).flatMap((twin) => Object.keys(twin.environment));
+    const others = strict ? "refused" : "passed on";
+    const lines = [
+      title,
+      `proxy  ${new URL(proxy.url).host} (HTTPS_PROXY, HTTP_PROXY, for programs that are not Node's; other names are ${others})`,
+      ...describeNames(names),
+      `sets ${set.join(", ")}`,
+    ];
+    // Standard output is the command's.
+    process.stderr.write(`${lines.join("\n  ")}\n`);
+    return await runCommand(command, args, environment);
+  } finally {
+    await proxy.close();
+  }
 }
 
 interface Running {
@@ -124,12 +168,26 @@ interface Running {
 }
 
 async function startAll(environment: string | undefined, settings: Settings): Promise<Running> {
+  await requireOwnFolder();
   // Standard output is for addresses; the log goes beside it.
-  const log = pino({ level: settings.LOG_LEVEL }, pino.destination(2));
+  const platformKeys = new PlatformKeys(MASK);
+  const errors = pino.destination(2);
+  const write = (line: string) => void errors.write(platformKeys.maskIn(line));
+  const log = pino({ level: settings.LOG_LEVEL }, { write });
+  const onProgress = (what: string) => void process.stderr.write(`${what}\n`);
+  onProgress("the twins start; the first start makes the datasets and takes longer");
   const twins = await startTwins({
     port: settings.TWINS_PORT,
     host: settings.TWINS_HOST,
     log,
+    onProgress,
+    platformKeys,
+    allowedHosts: settings.ALLOWED_HOSTS,
+    allowedOrigins: settings.ALLOWED_ORIGINS,
+    certificate: async () => {
+      const { issueLocal } = await import("./names/authority.ts");
+      return issueLocal(settings.TWINS_HOST, path.resolve(".offhook"));
+    },
     ...(environment === undefined ? {} : { environmentFile: environment }),
     ...(settings.SANDBOX_API_KEY === undefined ? {} : { apiKey: settings.SANDBOX_API_KEY }),
     givenVariables: settings.SANDBOX_VARIABLES.split(",").map((name) => name.trim()),
@@ -139,6 +197,12 @@ async function startAll(environment: string | undefined, settings: Settings): Pr
     ...(settings.DATASET_LIMIT_MB === undefined
       ? {}
       : { mostDatasetBytes: settings.DATASET_LIMIT_MB * 1024 ** 2 }),
+    ...(settings.SNAPSHOT_LIMIT_MB === undefined
+      ? {}
+      : { mostSnapshotBytes: settings.SNAPSHOT_LIMIT_MB * 1024 ** 2 }),
+    ...(settings.STORE_LIMIT_MB === undefined
+      ? {}
+      : { storeLimitBytes: settings.STORE_LIMIT_MB * 1024 ** 2 }),
   });
   try {
     // Certificates take long to load: only what needs them waits for them.
@@ -149,6 +213,7 @@ async function startAll(environment: string | undefined, settings: Settings): Pr
       tlsPort: settings.TWINS_TLS_PORT,
       dnsPort: settings.TWINS_DNS_PORT,
       ...(settings.TWINS_DNS_UPSTREAM ? { upstream: settings.TWINS_DNS_UPSTREAM } : {}),
+      forwardFor: settings.TWINS_DNS_FORWARD_FOR,
       ...(settings.TWINS_DNS_ANSWER ? { answer: settings.TWINS_DNS_ANSWER } : {}),
       log,
     });
@@ -166,7 +231,7 @@ function readArguments(args: string[]) {
     const options = { environment: { type: "string" }, json: { type: "boolean", default: false } } as const;
     return parseArgs({ options, args }).values;
   } catch (error) {
-    throw new Error(`${error instanceof Error ? error.message : String(error)}\n${usage}`);
+    throw new Error(`${error instanceof Error ? error.message : String(error)}\n\n${usage}`);
   }
 }
 

@@ -18,7 +18,7 @@ export interface KeyEntry {
 /** The organisation of a laptop that has configured none. */
 export const LOCAL_ORGANISATION = "local";
 
-/** What stands between an organisation and the id of its sandbox in an address; no name holds it. */
+/** What stands between an organisation and what it calls its sandbox, in the id; no name holds it. */
 export const NAME_SEPARATOR = "--";
 
 const HASH_PREFIX = "sha256:";

@@ -1,5 +1,6 @@
 /** A column of an in-memory table: declared once with zod, from which checks and the plain-language schema follow. */
 import { z } from "zod";
+import { lookupTable } from "./lookup-table.ts";
 import type { ColumnDescription } from "./world.ts";
 
 export interface ColumnDeclaration<Type extends z.ZodType = z.ZodType> {
@@ -7,8 +8,15 @@ export interface ColumnDeclaration<Type extends z.ZodType = z.ZodType> {
   type: Type;
   /** One sentence, in plain language. */
   description: string;
-  /** `table.column`: a value other than null must be the key of a row there. */
+  /** `table.column`: a value other than null, of an array each of them, must be the key of a row there. */
   references?: string;
+  /** Values of a reference that need no row, such as names of what is built in. */
+  builtIn?: readonly string[];
+  /**
+   * The vendor leaves such a value standing when it removes the row, or takes it without looking. What somebody adds, changes or
+   * removes through the control plane is checked; what the twin itself writes, and a whole state, is not.
+   */
+  mayDangle?: true;
   /** Words for a default that is made at each insert (`a new id`), where its value would say nothing. */
   generated?: string;
 }
@@ -20,12 +28,21 @@ export interface Column {
   name: string;
   type: z.ZodType;
   description: ColumnDescription;
-  target: { table: string; column: string } | undefined;
+  target: ReferenceTarget | undefined;
+}
+
+export interface ReferenceTarget {
+  table: string;
+  column: string;
+  builtIn: ReadonlySet<unknown>;
+  mayDangle: boolean;
+  /** The column holds an array of keys. */
+  many: boolean;
 }
 
 /** Words for the types a column can have, as JSON schema knows them. */
-const words: Record<string, string> = { string: "text", array: "json", object: "json" };
-const formats: Record<string, string> = { "date-time": "timestamp", date: "date", time: "time" };
+const words = lookupTable<string>({ string: "text", array: "json", object: "json" });
+const formats = lookupTable<string>({ "date-time": "timestamp", date: "date", time: "time" });
 
 /** @throws Error when the type cannot be carried by JSON, or `references` is not `table.column`. */
 export function compileColumn(table: string, name: string, declaration: ColumnDeclaration): Column {
@@ -48,7 +65,14 @@ export function compileColumn(table: string, name: string, declaration: ColumnDe
     name,
     type: declaration.type,
     description,
-    target: declaration.references ? readReference(table, name, declaration.references) : undefined,
+    target: declaration.references
+      ? {
+          ...readReference(table, name, declaration.references),
+          builtIn: new Set(declaration.builtIn),
+          mayDangle: declaration.mayDangle ?? false,
+          many: schema.type === "array",
+        }
+      : undefined,
   };
 }
 
@@ -91,16 +115,23 @@ function readReference(table: string, name: string, reference: string): { table:
 
 export type TextReading = { ok: true; value: unknown } | { ok: false; rule: string };
 
+/** `Number` would take `0x10` and blanks as well. */
+const integerText = /^-?[0-9]+$/;
+/** As `GET` shows a number: a small one with an exponent. */
+const numberText = /^-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?$/;
+
 /** Turns the text of a query string into a value of the column, for an equality filter. */
 export function readColumnText(column: Column, text: string): TextReading {
   switch (column.description.type) {
     case "integer":
-    case "number": {
       if (text === "null") return { ok: true, value: null };
-      const value = Number(text);
-      if (text.trim() === "" || Number.isNaN(value)) return { ok: false, rule: "is compared with a number" };
-      return { ok: true, value };
-    }
+      if (!integerText.test(text)) return { ok: false, rule: "is compared with a number in digits: 42" };
+      return { ok: true, value: Number(text) };
+    case "number":
+      if (text === "null") return { ok: true, value: null };
+      if (!numberText.test(text))
+        return { ok: false, rule: "is compared with a number as JSON has it: -1.5" };
+      return { ok: true, value: Number(text) };
     case "boolean":
       if (text === "null") return { ok: true, value: null };
       if (text !== "true" && text !== "false") return { ok: false, rule: "is compared with true or false" };

@@ -1,5 +1,6 @@
 /** What clients hold open to one sandbox, so that its end ends all of it and nothing of another sandbox. */
 import type { ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
 import type { WebSocket } from "ws";
 
 /** How long a socket may take to answer a close before it is cut. */
@@ -8,6 +9,7 @@ const CLOSE_MS = 1000;
 export class Connections {
   readonly #answers = new Set<ServerResponse>();
   readonly #sockets = new Set<WebSocket>();
+  readonly #upgrades = new Set<Duplex>();
   #refusing = false;
 
   /** Whether the sandbox still takes requests and sockets. */
@@ -23,6 +25,12 @@ export class Connections {
     } finally {
       this.#answers.delete(answer);
     }
+  }
+
+  /** Keeps a connection whose upgrade is being answered, until it is closed. */
+  addUpgrade(connection: Duplex): void {
+    this.#upgrades.add(connection);
+    connection.once("close", () => this.#upgrades.delete(connection));
   }
 
   /** Keeps a socket until it is closed. */
@@ -41,6 +49,7 @@ export class Connections {
     this.refuse();
     await Promise.all([...this.#sockets].map(closeSocket));
     for (const answer of this.#answers) answer.destroy();
+    for (const connection of this.#upgrades) connection.destroy();
   }
 }
 

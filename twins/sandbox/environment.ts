@@ -17,6 +17,8 @@ const fileSchema = (known: readonly TwinEntry[]) =>
     keys: z
       .record(organisationName, z.union([keyHash.transform((hash) => [hash]), z.array(keyHash)]))
       .default({}),
+    /** Folders whose files the services of `POST /sandboxes` may name, relative to this file. */
+    request_folders: z.array(z.string().min(1)).default([]),
     actor: actorSchema.prefault({}),
     agent: agentSchema.prefault({}),
   });
@@ -25,6 +27,8 @@ export interface Environment {
   layout: Layout;
   services: CheckedService[];
   keys: KeyEntry[];
+  /** Folders whose files a request may name, relative to the environment file. */
+  requestFolders: string[];
   actor: ActorSetup;
   agent: AgentSetup;
 }
@@ -61,11 +65,11 @@ export async function readEnvironment(
       .map(({ path, rule, line }) => say(path, rule, `${file}:${line}`));
     throw new EnvironmentError(said.join("\n"));
   }
-  const { layout, services, keys, actor, agent } = reading.data;
+  const { layout, services, keys, request_folders: requestFolders, actor, agent } = reading.data;
   const entries = Object.entries(keys).flatMap(([organisation, hashes]) =>
     hashes.map((sha256) => ({ organisation, sha256 })),
   );
-  return { layout, services, keys: entries, actor, agent };
+  return { layout, services, keys: entries, requestFolders, actor, agent };
 }
 
 function say(path: PropertyKey[], rule: string, place: string): string {

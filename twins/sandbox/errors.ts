@@ -4,7 +4,7 @@ import type { z } from "zod";
 import { readJson } from "./json.ts";
 import type { Operation, VendorRequest, VendorResponse } from "./operation.ts";
 import type { PlatformRefusal } from "./twin.ts";
-import { WorldRefusal } from "./world.ts";
+import { WorldRefusal, WorldUnavailable } from "./world.ts";
 
 /** One thing that is wrong with a request body or query. */
 export interface FieldProblem {
@@ -36,6 +36,8 @@ export function ownRefusal(refusal: PlatformRefusal): VendorResponse {
     }
     case "malformed-request":
       return errorResponse(400, "malformed_request", refusal.message);
+    case "forbidden":
+      return errorResponse(403, "forbidden", refusal.message);
     case "body-too-large":
       return errorResponse(413, "body_too_large", `the body may have at most ${refusal.limitBytes} bytes`);
     case "fault":
@@ -50,12 +52,32 @@ function worldRefusalResponse(refusal: WorldRefusal): VendorResponse {
   return errorResponse(422, "refused", "nothing was changed; see problems", refusal.problems);
 }
 
+/** Seconds after which a client may ask again what could not be answered. */
+const RETRY_AFTER_SECONDS = "1";
+
+/** What holds the world does not answer: it may do so later, with the same request. */
+export function unavailableResponse({ message }: WorldUnavailable): VendorResponse {
+  return {
+    ...errorResponse(503, "unavailable", message),
+    headers: { "retry-after": RETRY_AFTER_SECONDS },
+  };
+}
+
 export type Reading<Value> = { ok: true; value: Value } | { ok: false; response: VendorResponse };
 
-/** Reads a JSON body by a schema; an absent body is read as `undefined`. Not JSON → 400, not what is expected → 422. */
-export function readBodyAs<Value>(request: VendorRequest, schema: z.ZodType<Value>): Reading<Value> {
+/**
+ * Reads a JSON body by a schema; an absent body is read as `undefined`. Not JSON → 400, not what is expected → 422.
+ * @param example a body that the route takes, which a refusal shows
+ */
+export function readBodyAs<Value>(
+  request: VendorRequest,
+  schema: z.ZodType<Value>,
+  example?: string,
+): Reading<Value> {
   const json = readBody(request);
-  return json.ok ? readingOf(schema.safeParse(json.value), WRONG_BODY) : json;
+  if (!json.ok) return json;
+  const message = example === undefined ? WRONG_BODY : `${WRONG_BODY}; it takes for example ${example}`;
+  return readingOf(schema.safeParse(json.value), message);
 }
 
 /** The same, by a schema that has to wait for something. */
@@ -107,8 +129,8 @@ export function placedIssues(error: z.ZodError): { path: PropertyKey[]; rule: st
   });
 }
 
-/** The same operation, with a write that the world refuses answered as a 422. */
-export function answeringWorldRefusals<Target>(operation: Operation<Target>): Operation<Target> {
+/** The same operation, with a write that the world refuses answered as a 422, and a world that cannot answer as a 503. */
+export function answeringWorldErrors<Target>(operation: Operation<Target>): Operation<Target> {
   return {
     ...operation,
     async handle(request, target) {
@@ -116,6 +138,7 @@ export function answeringWorldRefusals<Target>(operation: Operation<Target>): Op
         return await operation.handle(request, target);
       } catch (error) {
         if (error instanceof WorldRefusal) return worldRefusalResponse(error);
+        if (error instanceof WorldUnavailable) return unavailableResponse(error);
         throw error;
       }
     },

@@ -1,31 +1,40 @@
 /**
  * The one port of all twins. Vendor APIs live at `/s/<sandbox>/<twin>/…` and behind host names, control planes at
- * `/c/<sandbox>/<twin>/sim/…`, the sandboxes themselves at `/sandboxes`, their environments at `/environments`, and every
- * other path is the engine's of the first sandbox.
+ * `/c/<sandbox>/<twin>/sim/…`, the sandboxes themselves at `/sandboxes`, their environments at `/environments`; `/` says
+ * what this is, and every other path is the engine's of the first sandbox.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Logger } from "pino";
+import { type AccessPolicyOptions, createAccessPolicy } from "./access-policy.ts";
 import { type Address, type HostLookup, hostName, readAddress } from "./address.ts";
 import type { ApiKeys } from "./api-keys.ts";
 import { serveControl } from "./control/serve.ts";
 import { errorResponse } from "./errors.ts";
 import { refuseEarly } from "./http.ts";
-import { createHttpServer } from "./http-server.ts";
-import { listen } from "./listen.ts";
+import { createHttpServer, type TakeUpgrade } from "./http-server.ts";
 import type { OrganisationRoutes } from "./organisation-routes.ts";
-import { type OpenPort, openPort } from "./own-port.ts";
+import { type IssueCertificate, type OpenPort, openPort } from "./own-port.ts";
+import { rootResponse } from "./root-page.ts";
 import type { Sandbox } from "./sandbox.ts";
 import type { Sandboxes } from "./sandboxes.ts";
 import { ENGINE } from "./services.ts";
-import { createUpgrader, refuseUpgrade } from "./upgrade.ts";
-import { serveTwinAddress, serveVendor, type TwinOfSandbox, upgradeVendor } from "./vendor.ts";
+import { createUpgrader } from "./upgrade.ts";
+import {
+  findVendorUpgrade,
+  refuseVendor,
+  serveTwinAddress,
+  serveVendor,
+  type TwinOfSandbox,
+} from "./vendor.ts";
 
-export interface GatewayOptions {
+export interface GatewayOptions extends Pick<AccessPolicyOptions, "allowedHosts" | "allowedOrigins"> {
   host: string;
   /** 0 takes a free one. */
   port: number;
   keys: ApiKeys;
+  /** For TLS at the ports of twins' own; absent: they speak HTTP alone. */
+  certificate?: IssueCertificate | undefined;
   log: Logger;
 }
 
@@ -59,10 +68,15 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   let served: Served | undefined;
 
   const lookup: HostLookup = (host) => served?.sandboxes.host(host);
+  const access = createAccessPolicy({
+    ...options,
+    ownHost: options.host,
+    isTwinName: (host) => lookup(host) !== undefined,
+  });
 
   /** The twin whose vendor API an address names. */
   function find({ sandboxes, first }: Served, address: VendorAddress): TwinOfSandbox | undefined {
-    const sandbox = address.kind === "engine" ? first : sandboxes.named(address.sandbox);
+    const sandbox = address.kind === "engine" ? first : sandboxes.running(address.sandbox);
     const twin = sandbox?.twins.get(address.kind === "engine" ? ENGINE : address.twin);
     return sandbox && twin ? { sandbox, twin } : undefined;
   }
@@ -73,6 +87,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       return;
     }
     const address = addressOf(req, lookup);
+    const reason = access.refuse(req);
+    if (reason !== undefined) {
+      const found = leadsToVendor(address) ? find(served, address) : undefined;
+      if (found && leadsToVendor(address)) return refuseVendor(req, res, address, found, reason);
+      await refuseEarly(req, res, errorResponse(403, "forbidden", reason));
+      return;
+    }
     switch (address.kind) {
       case "sandboxes":
         return served.routes.serve(req, res, address);
@@ -84,41 +105,37 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
         await refuseEarly(req, res, nowhere(address.path));
         return;
     }
+    if (
+      address.kind === "engine" &&
+      address.path === "/" &&
+      (req.method === "GET" || req.method === "HEAD")
+    ) {
+      await refuseEarly(req, res, rootResponse(req, served.first));
+      return;
+    }
     const found = find(served, address);
     if (found && address.kind === "twin") return serveTwinAddress(req, res, address, found);
     if (found) return serveVendor(req, res, address, found);
     await refuseEarly(req, res, nowhere(address.path));
   }
 
-  async function upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+  function findUpgrade(req: IncomingMessage): TakeUpgrade | undefined {
     const address = addressOf(req, lookup);
-    if (served && leadsToVendor(address)) {
-      const found = find(served, address);
-      if (found) return upgradeVendor(upgrader, req, socket, head, address, found);
-    }
-    refuseUpgrade(socket, nowhere(address.path));
+    if (!served || !leadsToVendor(address) || access.refuse(req) !== undefined) return undefined;
+    const found = find(served, address);
+    return found && findVendorUpgrade(upgrader, req, address, found);
   }
 
-  const server = createHttpServer({ serve, upgrade }, options.log);
-  const baseUrl = await listen(server, options.host, options.port);
-  let closed: Promise<void> | undefined;
-  const refuse = () => {
-    closed ??= new Promise((resolve) => server.close(() => resolve()));
-    return closed;
-  };
+  const server = createHttpServer({ serve, findUpgrade }, options.log);
   return {
-    baseUrl,
+    baseUrl: await server.listen(options.host, options.port),
     open(what) {
       served = what;
     },
-    accept: (connection) => server.emit("connection", connection),
-    openPort: (of, port) => openPort(of, { ...options, port, upgrader }),
-    refuse,
-    async close() {
-      const gone = refuse();
-      server.closeAllConnections();
-      await gone;
-    },
+    accept: server.accept,
+    openPort: (of, port) => openPort(of, { ...options, port, upgrader, access }),
+    refuse: server.refuse,
+    close: server.close,
   };
 }
 

@@ -1,7 +1,8 @@
-/** An HTTP server with the limits that every one of ours has. */
+/** An HTTP server with the limits that every one of ours has. It upgrades what is served, and nothing keeps it from closing. */
 import http, { type IncomingMessage, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Logger } from "pino";
+import { listen } from "./listen.ts";
 
 /** Longest a request may take to arrive, and its headers. */
 const REQUEST_MS = 60_000;
@@ -11,13 +12,28 @@ const KEEP_ALIVE_MS = 30_000;
 /** Connections open at a time, sockets included; more are turned away. */
 const MAX_CONNECTIONS = 10_000;
 
+/** Makes a WebSocket of a connection, or refuses to. `head` is what the client has sent after its request. */
+export type TakeUpgrade = (socket: Duplex, head: Buffer) => Promise<void>;
+
 export interface HttpHandlers {
   serve(req: IncomingMessage, res: ServerResponse): Promise<void>;
-  upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): Promise<void>;
+  /** Finds what takes a WebSocket upgrade. `undefined`: nothing does, and the request is served as if it had not offered one. */
+  findUpgrade(req: IncomingMessage): TakeUpgrade | undefined;
+}
+
+export interface HttpServer {
+  /** Answers the address as a URL without a slash at the end. @throws Error naming the port and the way out */
+  listen(host: string, port: number, portVariable?: string): Promise<string>;
+  /** Serves a connection that another listener has taken. */
+  accept(connection: Duplex): void;
+  /** Takes no new connections; those that are open stay. Resolves when the last has gone. */
+  refuse(): Promise<void>;
+  /** Cuts every connection, upgraded ones included, and waits until the port is free. */
+  close(): Promise<void>;
 }
 
 /** A request or an upgrade whose handler fails is logged, and its connection cut. */
-export function createHttpServer(handlers: HttpHandlers, log: Logger): http.Server {
+export function createHttpServer(handlers: HttpHandlers, log: Logger): HttpServer {
   const server = http.createServer({
     requestTimeout: REQUEST_MS,
     headersTimeout: HEADERS_MS,
@@ -25,18 +41,92 @@ export function createHttpServer(handlers: HttpHandlers, log: Logger): http.Serv
     connectionsCheckingInterval: 5000,
   });
   server.maxConnections = MAX_CONNECTIONS;
+  /** Node forgets a connection once it is upgraded. */
+  const connections = new Set<Duplex>();
+  const newestAnswers = new WeakMap<Duplex, ServerResponse>();
+
+  server.on("connection", (socket: Duplex) => {
+    if (connections.has(socket)) return;
+    connections.add(socket);
+    socket.once("close", () => connections.delete(socket));
+  });
   server.on("request", (req, res) => {
+    newestAnswers.set(req.socket, res);
     handlers.serve(req, res).catch((error: unknown) => {
       log.error({ err: error }, "a request could not be answered");
       res.destroy();
     });
   });
   server.on("upgrade", (req, socket, head) => {
-    socket.on("error", () => socket.destroy());
-    handlers.upgrade(req, socket, head).catch((error: unknown) => {
-      log.error({ err: error }, "an upgrade could not be answered");
-      socket.destroy();
+    const cut = () => socket.destroy();
+    const upgrade = async () => {
+      if (socket.destroyed) return;
+      const take = offersWebSocket(req) ? handlers.findUpgrade(req) : undefined;
+      if (take) await take(socket, head);
+      else {
+        socket.removeListener("error", cut);
+        serveWithoutUpgrade(server, req, socket, head);
+      }
+    };
+    socket.on("error", cut);
+    afterAnswer(newestAnswers.get(socket), () => {
+      upgrade().catch((error: unknown) => {
+        log.error({ err: error }, "an upgrade could not be answered");
+        cut();
+      });
     });
   });
-  return server;
+
+  let closed: Promise<void> | undefined;
+  const refuse = () => {
+    closed ??= new Promise((resolve) => server.close(() => resolve()));
+    return closed;
+  };
+  return {
+    listen: (host, port, portVariable) => listen(server, host, port, portVariable),
+    accept: (connection) => server.emit("connection", connection),
+    refuse,
+    async close() {
+      const gone = refuse();
+      for (const connection of connections) connection.destroy();
+      await gone;
+    },
+  };
+}
+
+function offersWebSocket(req: IncomingMessage): boolean {
+  return req.method === "GET" && req.headers.upgrade?.trim().toLowerCase() === "websocket";
+}
+
+/** Node leaves the order of answers on a connection to us, once a request on it asks for an upgrade. */
+function afterAnswer(earlier: ServerResponse | undefined, proceed: () => void): void {
+  if (earlier && !earlier.closed) earlier.once("close", proceed);
+  else proceed();
+}
+
+/**
+ * Serves a request whose upgrade is not (`Upgrade: h2c`, as clients send that would rather speak HTTP/2): RFC 9110, 7.8,
+ * has servers ignore it. Node has given the connection away, so it gets the request once more, without the `upgrade` that
+ * makes it one, and parses on from there: body, keep-alive and pipelined requests are as ever. `shouldUpgradeCallback` of
+ * newer versions drops what came in the same packet as the request.
+ */
+function serveWithoutUpgrade(server: http.Server, req: IncomingMessage, socket: Duplex, head: Buffer): void {
+  const lines = [`${req.method} ${req.url} HTTP/${req.httpVersion}`];
+  for (let index = 0; index + 1 < req.rawHeaders.length; index += 2) {
+    const name = req.rawHeaders[index] ?? "";
+    const value = req.rawHeaders[index + 1] ?? "";
+    const shown = name.toLowerCase() === "connection" ? withoutUpgradeToken(value) : value;
+    if (shown !== undefined) lines.push(`${name}: ${shown}`);
+  }
+  // The answer before this request may have left its keep-alive timeout on the socket.
+  req.socket.setTimeout(0);
+  socket.unshift(Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1"), head]));
+  server.emit("connection", socket);
+}
+
+/** @returns `undefined` when no other token is left */
+function withoutUpgradeToken(connection: string): string | undefined {
+  const tokens = connection.split(",").map((token) => token.trim());
+  const others = tokens.filter((token) => token !== "" && token.toLowerCase() !== "upgrade");
+  return others.length > 0 ? others.join(", ") : undefined;
 }

@@ -3,8 +3,10 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:
 import { Readable, Transform, type TransformCallback } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
-import { gunzip, inflate } from "node:zlib";
+import { createGunzip, createInflate, gunzip, inflate } from "node:zlib";
 import type { Method, VendorRequest, VendorResponse } from "./operation.ts";
+import { Spool, SpoolFull } from "./spool.ts";
+import { WorldUnavailable } from "./world.ts";
 
 /** Largest body of an operation that sets no limit of its own. */
 export const DEFAULT_BODY_BYTES = 1024 * 1024;
@@ -32,6 +34,37 @@ export async function readBody(req: IncomingMessage, limitBytes: number): Promis
     return { kind: "gone" };
   }
   return decodeBody(parts.joined(), req.headers["content-encoding"], limitBytes);
+}
+
+export type BodySpooling = { kind: "spooled"; body: Spool } | Exclude<BodyReading, { kind: "body" }>;
+
+/** Reads a whole body of at most `limitBytes`, before and after decoding; what is large waits on disk. @throws WorldUnavailable */
+export async function spoolBody(req: IncomingMessage, limitBytes: number): Promise<BodySpooling> {
+  if (Number(req.headers["content-length"] ?? 0) > limitBytes) return { kind: "too-large" };
+  const body = new Spool(limitBytes);
+  if (!announcesBody(req)) return { kind: "spooled", body };
+  const coding = codingOf(req.headers["content-encoding"]);
+  const decoder = coding === "gzip" ? createGunzip() : coding === "deflate" ? createInflate() : undefined;
+  if (coding !== "identity" && !decoder) return unknownCoding(coding);
+  try {
+    // Stopping early must leave the socket alone: the refusal has yet to be sent on it.
+    const chunks = req.iterator({ destroyOnReturn: false });
+    if (!decoder) for await (const chunk of chunks) await body.write(chunk);
+    else {
+      await pipeline(chunks, decoder, async (decoded: AsyncIterable<Buffer>) => {
+        for await (const chunk of decoded) await body.write(chunk);
+      });
+    }
+    return { kind: "spooled", body };
+  } catch (error) {
+    await body.clear();
+    if (error instanceof SpoolFull) return { kind: "too-large" };
+    if (error instanceof WorldUnavailable) throw error;
+    if (req.errored || req.destroyed) return { kind: "gone" };
+    const isCoding = error instanceof Error && "code" in error && String(error.code).startsWith("Z_");
+    if (isCoding) return { kind: "malformed", message: `the body is not valid ${coding}` };
+    throw error;
+  }
 }
 
 /** A body that is read although its request is refused: a client may say in it in which form it takes answers. */
@@ -84,20 +117,28 @@ const empty = Buffer.alloc(0);
 const unzip = promisify(gunzip);
 const undeflate = promisify(inflate);
 
+function codingOf(encoding: string | undefined): string {
+  const coding = encoding?.trim().toLowerCase() ?? "";
+  if (coding === "") return "identity";
+  return coding === "x-gzip" ? "gzip" : coding;
+}
+
+function unknownCoding(coding: string): Extract<BodyReading, { kind: "malformed" }> {
+  return {
+    kind: "malformed",
+    message: `content-encoding ${coding} is not understood; use gzip or deflate`,
+  };
+}
+
 async function decodeBody(
   raw: Buffer,
   encoding: string | undefined,
   limitBytes: number,
 ): Promise<BodyReading> {
-  const coding = encoding?.trim().toLowerCase();
-  if (coding === undefined || coding === "" || coding === "identity") return { kind: "body", body: raw };
-  const decode =
-    coding === "gzip" || coding === "x-gzip" ? unzip : coding === "deflate" ? undeflate : undefined;
-  if (!decode)
-    return {
-      kind: "malformed",
-      message: `content-encoding ${coding} is not understood; use gzip or deflate`,
-    };
+  const coding = codingOf(encoding);
+  if (coding === "identity") return { kind: "body", body: raw };
+  const decode = coding === "gzip" ? unzip : coding === "deflate" ? undeflate : undefined;
+  if (!decode) return unknownCoding(coding);
   try {
     return { kind: "body", body: await decode(raw, { maxOutputLength: limitBytes }) };
   } catch (error) {
@@ -230,9 +271,11 @@ export function mayHaveBody(status: number): boolean {
 export class ArrivedRequest implements VendorRequest {
   readonly method: Method;
   readonly path: string;
+  readonly origin: string;
   readonly params: Record<string, string>;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
+  readonly spooled: Spool | undefined;
   readonly #queryText: string;
   readonly #gone: (abort: () => void) => void;
   #query: URLSearchParams | undefined;
@@ -240,14 +283,18 @@ export class ArrivedRequest implements VendorRequest {
 
   /** @param gone calls its argument when the client goes away before the answer is complete. */
   constructor(
-    request: Pick<VendorRequest, "method" | "path" | "params" | "headers" | "body"> & { queryText: string },
+    request: Pick<VendorRequest, "method" | "path" | "origin" | "params" | "headers" | "body" | "spooled"> & {
+      queryText: string;
+    },
     gone: (abort: () => void) => void,
   ) {
     this.method = request.method;
     this.path = request.path;
+    this.origin = request.origin;
     this.params = request.params;
     this.headers = request.headers;
     this.body = request.body;
+    this.spooled = request.spooled;
     this.#queryText = request.queryText;
     this.#gone = gone;
   }

@@ -18,11 +18,14 @@ const ENTRY_BYTES = 400;
 export interface JournalLimits {
   vendor: RingLimits;
   control: RingLimits;
+  /** Requests to the control plane that were refused for their key. */
+  refused: RingLimits;
 }
 
 export const defaultJournalLimits: JournalLimits = {
   vendor: { entries: 2000, bytes: 16 * 1024 * 1024 },
   control: { entries: 500, bytes: 4 * 1024 * 1024 },
+  refused: { entries: 100, bytes: 256 * 1024 },
 };
 
 /** A body as it is kept: at most `MAX_BODY_BYTES` of it, and how long it was. */
@@ -69,6 +72,8 @@ export interface ArrivedRequestRecord {
   query: URLSearchParams;
   headers: Headers;
   body: Buffer;
+  /** How long the body was, when `body` is the beginning of it. */
+  streamedBytes?: number | undefined;
   /** `performance.now()` when the request came in. */
   startedAt: number;
   /** The bodies are secret as a whole: neither is kept. */
@@ -96,19 +101,39 @@ export class Journal {
   readonly #mask: Mask;
   readonly #clock: Clock;
   readonly #tiers: Record<Tier, Ring<JournalEntry>>;
+  /** Apart from the control tier that they belong to: whoever has no key must not push out what those with one did. */
+  readonly #refused: Ring<JournalEntry>;
   #seq = 0;
 
-  constructor(mask: Mask, clock: Clock, limits: JournalLimits = defaultJournalLimits) {
+  constructor(mask: Mask, clock: Clock, given: Partial<JournalLimits> = {}) {
+    const limits = { ...defaultJournalLimits, ...given };
     this.#mask = mask;
     this.#clock = clock;
     this.#tiers = { vendor: new Ring(limits.vendor), control: new Ring(limits.control) };
+    this.#refused = new Ring(limits.refused);
   }
 
   /** Records a request that has arrived; the returned function completes it. */
   record(request: ArrivedRequestRecord): CompleteEntry {
+    return this.#record(request, this.#tiers[request.tier]);
+  }
+
+  /**
+   * Records a request to the control plane that is refused for its key. It may be somebody else's, sent here by mistake: of its
+   * headers the client's name is kept, of its query the names, of its body nothing.
+   */
+  recordRefused(request: Omit<ArrivedRequestRecord, "tier" | "body" | "secretBody">): CompleteEntry {
+    const { "user-agent": client, "x-api-key": key } = request.headers;
+    const headers = { "user-agent": client, ...(key === undefined ? {} : { "x-api-key": MASK }) };
+    const query = new URLSearchParams();
+    for (const name of request.query.keys()) query.set(name, MASK);
+    return this.#record({ ...request, headers, query, tier: "control", body: nothing }, this.#refused);
+  }
+
+  #record(request: ArrivedRequestRecord, ring: Ring<JournalEntry>): CompleteEntry {
     const headers = this.#mask.headers(request.headers);
     const keep = request.secretBody ? keepNothing : this.#keep.bind(this);
-    const body = keep(request.body, headers["content-type"] ?? "");
+    const body = keep(request.body, headers["content-type"] ?? "", request.streamedBytes);
     const entry: JournalEntry = {
       seq: ++this.#seq,
       tier: request.tier,
@@ -122,7 +147,6 @@ export class Journal {
       simulatedTimeMs: this.#clock.now(),
       bytes: ENTRY_BYTES + request.path.length + lengthOf(headers) + body.bytes.length,
     };
-    const ring = this.#tiers[request.tier];
     const number = ring.add(entry);
     return (answer) => {
       const answered = this.#mask.headers(answer.headers);
@@ -137,7 +161,9 @@ export class Journal {
 
   /** Entries of both tiers in the order in which the requests arrived. */
   entries(): JournalEntry[] {
-    const entries = [...this.#tiers.vendor.entries(), ...this.#tiers.control.entries()];
+    const entries = [this.#tiers.vendor, this.#tiers.control, this.#refused].flatMap((ring) => [
+      ...ring.entries(),
+    ]);
     return entries.sort((a, b) => a.seq - b.seq);
   }
 
@@ -148,7 +174,8 @@ export class Journal {
 
   /** How many entries of each tier were let go. */
   dropped(): Record<Tier, number> {
-    return { vendor: this.#tiers.vendor.dropped, control: this.#tiers.control.dropped };
+    const { vendor, control } = this.#tiers;
+    return { vendor: vendor.dropped, control: control.dropped + this.#refused.dropped };
   }
 
   #keep(body: Buffer, contentType: string, streamedBytes = body.length): KeptBody {
@@ -159,6 +186,7 @@ export class Journal {
   }
 }
 
+const nothing = Buffer.alloc(0);
 const withheld = Buffer.from(JSON.stringify(MASK));
 
 /** A body of which only that there was one is kept. */

@@ -1,3 +1,5 @@
+import { emptyRecord } from "./lookup-table.ts";
+
 /** JSON values: reading them from a body, copying them, and saying how large they are. */
 
 /** Deepest nesting accepted; anything deeper is an attack or a mistake, and would overflow recursive code. */
@@ -57,7 +59,7 @@ function copy(value: unknown, freeze: boolean): unknown {
     return freeze ? Object.freeze(array) : array;
   }
   if (!isPlain(value)) throw new TypeError(`a ${value.constructor.name} is not a JSON value`);
-  const object: Record<string, unknown> = {};
+  const object = emptyRecord<unknown>();
   const members = value as Record<string, unknown>;
   for (const name of Object.keys(value)) {
     const member = members[name];

@@ -22,6 +22,13 @@ export function listen(
   });
 }
 
+/** The port of an address, which `URL` leaves out when it is the scheme's own. */
+export function portOf(url: string): number {
+  const { protocol, port } = new URL(url);
+  if (port !== "") return Number(port);
+  return protocol === "https:" ? 443 : 80;
+}
+
 /** Why `host:port` cannot be had, and what to do about it. */
 export function explainListenError(
   error: NodeJS.ErrnoException,

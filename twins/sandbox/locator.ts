@@ -1,8 +1,32 @@
 /** Files under `.offhook/` by which programs of this project find one another on the same machine. */
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { access, constants, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 
 const FOLDER = ".offhook";
+
+/** `.offhook` cannot be written; the message says what to do. */
+export class OwnFolderError extends Error {
+  override name = "OwnFolderError";
+}
+
+/**
+ * Makes `.offhook` in a folder, before anything starts that keeps files there.
+ * @param parent default: the current folder
+ * @throws OwnFolderError
+ */
+export async function requireOwnFolder(parent = "."): Promise<void> {
+  const folder = path.resolve(parent, FOLDER);
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await access(folder, constants.W_OK);
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : String(error);
+    throw new OwnFolderError(
+      `${folder} cannot be written (${code}): addresses, certificates and datasets are kept there. Make it a folder that you may write, or start this in another folder.`,
+      { cause: error },
+    );
+  }
+}
 
 /**
  * Writes `.offhook/<name>.json` in the current folder, readable by its owner alone, with this process's `pid` added.

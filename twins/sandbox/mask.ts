@@ -1,5 +1,6 @@
 /** Takes secrets out of what the journal keeps, before it is kept. */
-import { KnownSecrets } from "./known-secrets.ts";
+import { KnownSecrets, PlatformKeys } from "./known-secrets.ts";
+import { emptyRecord } from "./lookup-table.ts";
 import { createRouter, type Router } from "./router.ts";
 import type { AnyTwinDefinition } from "./twin.ts";
 
@@ -29,9 +30,10 @@ export type Secrets = Pick<AnyTwinDefinition, "secretHeaders" | "secretMembers" 
 /**
  * Credentials that come in secret headers are known from then on, and masked wherever they stand.
  * @param secrets what a twin declares beyond the platform's own list.
+ * @param keys those of the control plane, shared by all masks; default none
  */
-export function createMask(secrets: Secrets): Mask {
-  const known = new KnownSecrets(MASK);
+export function createMask(secrets: Secrets, keys = new PlatformKeys(MASK)): Mask {
+  const known = new KnownSecrets(MASK, keys);
   const headers = new Set(
     [...SECRET_HEADERS, ...(secrets.secretHeaders ?? [])].map((name) => name.toLowerCase()),
   );
@@ -40,24 +42,35 @@ export function createMask(secrets: Secrets): Mask {
   // An escape could spell a name or a value in a way that a search for its bytes would miss.
   const traces = [...members, "\\u"].map((name) => Buffer.from(name));
   const secret = secretMembers(members);
+  const isSecret = (text: string) => known.inText(text) !== text;
   return {
     know: (credentials) => known.declare(credentials),
     headers(given) {
-      const shown: Record<string, string> = {};
+      const shown = emptyRecord<string>();
       for (const [name, value] of Object.entries(given)) {
         if (value === undefined) continue;
         const text = Array.isArray(value) ? value.join(", ") : String(value);
         const secret = headers.has(name.toLowerCase());
         if (secret) known.learn(text);
+        if (keys.hasUnseen) keys.recognize(valuesOf(text));
         shown[name] = secret ? MASK : text;
       }
       // Only now are the credentials of this request known.
       for (const name in shown) shown[name] = known.inText(shown[name] ?? "");
       return shown;
     },
-    path: (path) => known.inText(maskPath(path, paths)),
+    path(path) {
+      if (keys.hasUnseen) keys.recognize(path.split("/").map(decodeSegment));
+      const masked = known.inText(maskPath(path, paths));
+      if (!masked.includes("%")) return masked;
+      const segments = masked.split("/");
+      return segments.map((segment) => (isSecret(decodeSegment(segment)) ? MASK : segment)).join("/");
+    },
     query(query) {
-      const shown: Record<string, string> = {};
+      const shown = emptyRecord<string>();
+      if (keys.hasUnseen) {
+        for (const [name, value] of query) keys.recognize([name, ...valuesOf(value)]);
+      }
       for (const [name, value] of query) {
         const secret = members.has(name) || headers.has(name.toLowerCase());
         shown[known.inText(name)] = secret ? MASK : known.inText(value);
@@ -65,12 +78,14 @@ export function createMask(secrets: Secrets): Mask {
       return shown;
     },
     body(body, contentType, mostBytes) {
+      if (keys.hasUnseen) recognizeIn(body, contentType, mostBytes, keys);
       // Masked text may be shorter or longer than what it stands for: the margin holds whatever the cut goes through.
       const margin = known.longestBytes * MASK.length;
       const whole = body.length <= mostBytes + margin;
       const beginning = whole ? body : body.subarray(0, mostBytes + margin);
       // A secret's name stands before it: one beyond the beginning has none in it.
-      if (traces.some((trace) => beginning.includes(trace))) {
+      const mayBeEscaped = isForm(contentType) && beginning.includes("%");
+      if (mayBeEscaped || traces.some((trace) => beginning.includes(trace))) {
         const masked = maskBody(body, contentType, secret, mostBytes + margin);
         return shown(Buffer.from(masked.text), masked.whole);
       }
@@ -83,6 +98,42 @@ export function createMask(secrets: Secrets): Mask {
       }
     },
   };
+}
+
+function isForm(contentType: string): boolean {
+  return contentType.startsWith("application/x-www-form-urlencoded");
+}
+
+/** Looks for keys of the control plane in the beginning of a body. */
+function recognizeIn(body: Buffer, contentType: string, mostBytes: number, keys: PlatformKeys): void {
+  const text = body.toString("utf8", 0, mostBytes);
+  if (isForm(contentType)) keys.recognize(new URLSearchParams(text).values());
+  keys.recognizeWithin(text);
+  if (text.includes("\\u")) keys.recognizeWithin(text.replace(UNICODE_ESCAPE, unescapeUnicode));
+}
+
+const UNICODE_ESCAPE = /\\u([0-9a-fA-F]{4})/g;
+
+function unescapeUnicode(_escape: string, code: string): string {
+  return String.fromCharCode(Number.parseInt(code, 16));
+}
+
+/** A value, its last word, and of `Basic` credentials the name and the password. */
+function valuesOf(text: string): string[] {
+  const word = text.slice(text.lastIndexOf(" ") + 1);
+  if (!/^basic /i.test(text)) return [text, word];
+  const decoded = Buffer.from(word, "base64").toString("utf8");
+  const colon = decoded.indexOf(":");
+  return [text, word, decoded.slice(0, Math.max(colon, 0)), decoded.slice(colon + 1)];
+}
+
+/** A segment of a path, decoded; itself where it cannot be. */
+function decodeSegment(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
 }
 
 function firstOf(bytes: Buffer, mostBytes: number): { bytes: Buffer; cut: boolean } {
@@ -109,7 +160,7 @@ interface MaskedText {
 /** @param enough how many bytes of lines are looked at: of more the rest is left out */
 function maskBody(body: Buffer, contentType: string, members: SecretMembers, enough: number): MaskedText {
   const text = body.toString("utf8");
-  if (contentType.startsWith("application/x-www-form-urlencoded")) {
+  if (isForm(contentType)) {
     return { text: maskForm(text, members.names), whole: true };
   }
   const newline = text.indexOf("\n", enough);

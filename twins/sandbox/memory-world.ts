@@ -3,9 +3,10 @@
  * problems or committed as a whole, and no caller ever holds a row that it could change.
  */
 import { readColumnText } from "./column.ts";
-import { cloneJson, frozenJson } from "./json.ts";
-import { conditionProblems, readChanges, unknownColumns } from "./row.ts";
-import type { PlacedRow, State } from "./state.ts";
+import { cloneJson } from "./json.ts";
+import { emptyRecord } from "./lookup-table.ts";
+import { conditionProblems, mergeRow, readChanges, unknownColumns } from "./row.ts";
+import type { CheckedReferences, PlacedRow, State } from "./state.ts";
 import {
   type AnyTableDeclaration,
   compileTable,
@@ -21,6 +22,7 @@ import {
   type PageRequest,
   type Problem,
   type Row,
+  type RowChange,
   type TableDescription,
   type Tables,
   unknownTable,
@@ -28,7 +30,7 @@ import {
   type WorldChange,
   WorldRefusal,
 } from "./world.ts";
-import { planInsert, planRemoval, referenceProblems } from "./write-plan.ts";
+import { planChanges, planInsert, planRemoval, referenceProblems } from "./write-plan.ts";
 
 /** A table as the twin itself uses it: typed, synchronous, by key. Rows it answers are frozen. */
 export interface TableHandle<TableRow, NewRow> {
@@ -52,6 +54,8 @@ export interface TableHandle<TableRow, NewRow> {
 export interface CheckedWorld extends World {
   /** All that speaks against an insert; nothing is written. */
   insertProblems(data: Tables): Problem[];
+  /** All that speaks against changes of rows; nothing is changed. */
+  updateProblems(changes: readonly RowChange[]): Problem[];
   /** All that speaks against a load; nothing is changed. */
   loadProblems(data: Tables): Problem[];
 }
@@ -117,15 +121,15 @@ export class MemoryWorld<TableDeclarations extends Declarations> implements Chec
       count: (where) => rowsOf().count(where),
       all: () => [...rowsOf().rows()].map(typed),
       insert: (row) => {
-        const [added] = this.#insert({ [name]: [row] });
+        const [added] = this.#insert({ [name]: [row] }, "lasting");
         if (!added) throw new Error(`nothing was added to ${name}`);
         return typed(added.row);
       },
       update: (key, changes) => {
-        const [changed] = this.#update(name, { [rowsOf().type.key]: key }, changes);
+        const [changed] = this.#update(name, { [rowsOf().type.key]: key }, changes, "lasting");
         return changed && typed(changed);
       },
-      remove: (key) => this.#remove(name, { [rowsOf().type.key]: key }) > 0,
+      remove: (key) => this.#remove(name, { [rowsOf().type.key]: key }, "lasting") > 0,
     };
   }
 
@@ -150,25 +154,44 @@ export class MemoryWorld<TableDeclarations extends Declarations> implements Chec
   }
 
   insertProblems(data: Tables): Problem[] {
-    return problemsOf(() => planInsert(this.#state, data));
+    return problemsOf(() => planInsert(this.#state, data, "all"));
+  }
+
+  updateProblems(changes: readonly RowChange[]): Problem[] {
+    return problemsOf(() => planChanges(this.#state, changes));
   }
 
   loadProblems(data: Tables): Problem[] {
-    return problemsOf(() => planInsert(this.#emptyState(), data));
+    return problemsOf(() => planInsert(this.#emptyState(), data, "lasting"));
   }
 
   async insert(data: Tables): Promise<Record<string, number>> {
-    const added: Record<string, number> = {};
-    for (const { table } of this.#insert(data)) added[table.type.name] = (added[table.type.name] ?? 0) + 1;
+    const added = emptyRecord<number>();
+    for (const { table } of this.#insert(data, "all"))
+      added[table.type.name] = (added[table.type.name] ?? 0) + 1;
     return added;
   }
 
   async update(name: string, where: Row, changes: Row): Promise<number> {
-    return this.#update(name, where, changes).length;
+    return this.#update(name, where, changes, "all").length;
+  }
+
+  async updateEach(changes: readonly RowChange[]): Promise<void> {
+    const { rows, lettingGo } = planChanges(this.#state, changes);
+    this.#letGo(lettingGo);
+    for (const { table, row } of rows) table.put(row);
+    this.#commit([
+      ...removals(lettingGo),
+      ...rows.map(({ table, row }) => ({ table: table.type.name, change: "update" as const, row })),
+    ]);
   }
 
   async remove(name: string, where: Row): Promise<number> {
-    return this.#remove(name, where);
+    return this.#remove(name, where, "all");
+  }
+
+  async removeFound(name: string, filter: PageRequest["where"]): Promise<number> {
+    return this.#remove(name, readWhereText(this.#table(name).type, filter), "all");
   }
 
   async dump(): Promise<Tables> {
@@ -179,7 +202,7 @@ export class MemoryWorld<TableDeclarations extends Declarations> implements Chec
 
   async load(data: Tables): Promise<void> {
     const state = this.#emptyState();
-    const plan = planInsert(state, data);
+    const plan = planInsert(state, data, "lasting");
     for (const { table, row } of plan.additions) table.put(row);
     this.#state = state;
     this.#commit([...state.keys()].map((table) => ({ table, change: "reset" })));
@@ -202,8 +225,8 @@ export class MemoryWorld<TableDeclarations extends Declarations> implements Chec
     return table;
   }
 
-  #insert(data: Tables) {
-    const plan = planInsert(this.#state, data);
+  #insert(data: Tables, checked: CheckedReferences) {
+    const plan = planInsert(this.#state, data, checked);
     this.#letGo(plan.lettingGo);
     for (const { table, row } of plan.additions) table.put(row);
     this.#commit([
@@ -213,15 +236,18 @@ export class MemoryWorld<TableDeclarations extends Declarations> implements Chec
     return plan.additions;
   }
 
-  #update(name: string, where: Row, changes: Row): Readonly<Row>[] {
+  #update(name: string, where: Row, changes: Row, checked: CheckedReferences): Readonly<Row>[] {
     const table = this.#table(name);
     const problems = conditionProblems(table.type, where);
     const reading = readChanges(table.type, changes);
     if (!reading.ok) problems.push(...reading.problems);
-    else problems.push(...referenceProblems(this.#state, table.type, reading.row));
+    else problems.push(...referenceProblems(this.#state, table.type, reading.row, checked));
     if (problems.length > 0 || !reading.ok) throw new WorldRefusal(problems);
     const rows = [...table.find(where)].map((row) => mergeRow(row, reading.row));
-    const lettingGo = planGrowth(this.#state, table, rows);
+    const lettingGo = planGrowth(
+      this.#state,
+      rows.map((row) => ({ table, row })),
+    );
     this.#letGo(lettingGo);
     for (const row of rows) table.put(row);
     this.#commit([
@@ -231,11 +257,11 @@ export class MemoryWorld<TableDeclarations extends Declarations> implements Chec
     return rows;
   }
 
-  #remove(name: string, where: Row): number {
+  #remove(name: string, where: Row, checked: CheckedReferences): number {
     const table = this.#table(name);
     const problems = conditionProblems(table.type, where);
     if (problems.length > 0) throw new WorldRefusal(problems);
-    const rows = planRemoval(this.#state, table, where);
+    const rows = planRemoval(this.#state, table, where, checked);
     for (const row of rows) table.delete(keyOf(table, row));
     this.#commit(rows.map((row) => ({ table: name, change: "remove", row })));
     return rows.length;
@@ -283,11 +309,6 @@ function removals(rows: readonly PlacedRow[]): Omit<WorldChange, "stateVersion">
 
 function keyOf(table: TableRows, row: Readonly<Row>): Key {
   return row[table.type.key] as Key;
-}
-
-/** The row with its changes; a column changed to `undefined` is gone. */
-function mergeRow(row: Readonly<Row>, changes: Readonly<Row>): Readonly<Row> {
-  return frozenJson({ ...row, ...changes });
 }
 
 function checkReferences(type: TableType, types: ReadonlyMap<string, TableType>): void {

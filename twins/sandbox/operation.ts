@@ -5,6 +5,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Readable } from "node:stream";
 import type { WebSocket } from "ws";
+import type { Spool } from "./spool.ts";
 
 /** The kind of API an operation belongs to; `GET /sim/operations?surface=` narrows by it. */
 export type Surface = "rest" | "graphql" | "mcp";
@@ -16,12 +17,16 @@ export interface VendorRequest {
   method: Method;
   /** Path below the twin's `url`, still percent-encoded, always starting with `/`. */
   path: string;
+  /** The address that the client has asked, without `path`: scheme, host and what stands before it; no slash at the end. */
+  origin: string;
   /** Values of the `:name` segments of the operation's path, percent-decoded. */
   params: Record<string, string>;
   query: URLSearchParams;
   headers: IncomingHttpHeaders;
   /** The whole body, with a `Content-Encoding` of gzip or deflate already undone. Empty for a WebSocket upgrade. */
   body: Buffer;
+  /** The whole body of an operation with `spoolsBody`; `body` is its beginning then. It is gone after the answer. */
+  spooled?: Spool | undefined;
   /** Aborted when the client goes away before the answer is complete. */
   signal: AbortSignal;
 }
@@ -49,6 +54,8 @@ export interface Operation<Twin> {
   summary: string;
   /** Largest body accepted; default 1 MiB. A larger one is answered with the vendor's 413. */
   maxBodyBytes?: number;
+  /** The body may be larger than memory: it is not bounded by `maxBodyBytes` but by what the service has for such bodies. */
+  spoolsBody?: true;
   /** What goes in and out is secret as a whole: the journal keeps neither body. */
   secretBody?: boolean;
   handle(request: VendorRequest, twin: Twin): VendorResponse | Promise<VendorResponse>;

@@ -1,3 +1,5 @@
+import { emptyRecord } from "./lookup-table.ts";
+
 /**
  * Finds the operation for a method and a path: a trie of path segments. A fixed segment wins over a `:name` one. The
  * path is split before it is decoded, so an encoded slash stays inside its segment and can never form a new one.
@@ -44,7 +46,7 @@ export function createRouter<Route extends Routable>(routes: readonly Route[]): 
       if (!node) return { kind: "unknown" };
       const leaf = node.leaves.get(method) ?? (method === "HEAD" ? node.leaves.get("GET") : undefined);
       if (!leaf) return { kind: "wrong-method", allowed: [...node.leaves.keys()] };
-      const params: Record<string, string> = {};
+      const params = emptyRecord<string>();
       leaf.names.forEach((name, index) => {
         params[name] = values[index] ?? "";
       });

@@ -73,6 +73,11 @@ function readCell(
   }
 }
 
+/** The row with its changes; a column changed to `undefined` is gone. */
+export function mergeRow(row: Readonly<Row>, changes: Readonly<Row>): Readonly<Row> {
+  return frozenJson({ ...row, ...changes });
+}
+
 /** Everything that is wrong with column values that rows are selected by: what no row could ever hold is a mistake. */
 export function conditionProblems(type: TableType, where: Row): Problem[] {
   const problems = unknownColumns(type, where, { table: type.name });

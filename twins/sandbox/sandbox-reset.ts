@@ -1,6 +1,10 @@
 /** A reset of a whole sandbox: every twin, or none. */
 import type { HostedTwin, Sandbox } from "./sandbox.ts";
-import type { Tables } from "./world.ts";
+
+import { Spool } from "./spool.ts";
+import { loadState, type StateSource, writeState } from "./state-source.ts";
+
+import { WorldUnavailable } from "./world.ts";
 
 /** What became of a reset. */
 export type ResetOutcome =
@@ -11,27 +15,51 @@ export type ResetOutcome =
 export interface TwinFailure {
   twin: string;
   reason: string;
+  /** Whether what holds its world did not answer, and may do so later. */
+  unavailable: boolean;
 }
 
 interface Saved {
   twin: HostedTwin;
-  tables: Tables;
+  state: StateSource;
+  stateVersion: number;
 }
 
 /** Resets all twins side by side. When one fails, all get back the state that was dumped before. */
 export async function resetSandbox(sandbox: Sandbox): Promise<ResetOutcome> {
   const twins = [...sandbox.twins];
+  const spools: Spool[] = [];
   const saving = await eachTwin(twins, async ([name, twin]): Promise<[string, Saved]> => {
-    return [name, { twin, tables: await twin.world.dump() }];
+    const spool = new Spool(sandbox.snapshotBytes);
+    spools.push(spool);
+    const { state, stateVersion } = await writeState(twin.world, spool);
+    return [name, { twin, state, stateVersion }];
   });
+  try {
+    return await resetSaved(twins, saving);
+  } finally {
+    for (const spool of spools) await spool.clear();
+  }
+}
+
+async function resetSaved(
+  twins: readonly [string, HostedTwin][],
+  saving: { done: [string, Saved][]; failures: TwinFailure[] },
+): Promise<ResetOutcome> {
   if (saving.failures.length > 0) return { kind: "failed", failures: saving.failures, lost: [] };
   const resetting = await eachTwin(twins, ([, twin]) => twin.reset());
   if (resetting.failures.length === 0) {
     for (const [, twin] of twins) twin.faults.removeAll();
     return { kind: "reset" };
   }
-  // The one that failed as well: how far it had come only it knows.
-  const restoring = await eachTwin(saving.done, ([, { twin, tables }]) => twin.world.load(tables));
+  // The one that failed as well, unless it could not even begin: how far it had come only it knows.
+  const untouched = new Set(
+    resetting.failures.flatMap(({ twin, unavailable }) => (unavailable ? [twin] : [])),
+  );
+  const changed = saving.done.filter(
+    ([name, { twin, stateVersion }]) => !untouched.has(name) || twin.world.stateVersion !== stateVersion,
+  );
+  const restoring = await eachTwin(changed, ([, { twin, state }]) => loadState(twin.world, state));
   return { kind: "failed", failures: resetting.failures, lost: restoring.failures };
 }
 
@@ -45,7 +73,11 @@ async function eachTwin<Item, Result>(
   const outcomes = await Promise.allSettled(items.map(async (item) => work(item)));
   outcomes.forEach((outcome, index) => {
     if (outcome.status === "fulfilled") done.push(outcome.value);
-    else failures.push({ twin: items[index]?.[0] ?? "", reason: reasonOf(outcome.reason) });
+    else {
+      const { reason } = outcome;
+      const unavailable = reason instanceof WorldUnavailable;
+      failures.push({ twin: items[index]?.[0] ?? "", reason: reasonOf(reason), unavailable });
+    }
   });
   return { done, failures };
 }

@@ -3,10 +3,12 @@ import type { Logger } from "pino";
 import { CallbackRegister } from "./client/destination.ts";
 import { type SandboxClock, wallTime } from "./clock.ts";
 import { Connections } from "./connections.ts";
+import { endWithin } from "./deadline.ts";
 import { Faults } from "./faults/faults.ts";
 import { FileStore } from "./files/file-store.ts";
 import { WorldWithFiles } from "./files/world-with-files.ts";
 import { Journal } from "./journal.ts";
+import type { PlatformKeys } from "./known-secrets.ts";
 import { createMask } from "./mask.ts";
 import type { Operation, SocketOperation } from "./operation.ts";
 import type { Router } from "./router.ts";
@@ -78,10 +80,8 @@ export interface HostedTwin {
 export type Layout = "split" | "legacy";
 
 export interface Sandbox {
-  /** How its organisation calls it. */
+  /** What stands in its addresses (`/s/<id>/<twin>`); no two sandboxes have the same. */
   id: string;
-  /** What stands in its addresses; no two sandboxes have the same. */
-  name: string;
   /** Whose keys open its control plane. */
   organisation: string;
   /** Whose datasets its services have. */
@@ -90,7 +90,12 @@ export interface Sandbox {
   clock: SandboxClock;
   twins: Map<string, HostedTwin>;
   connections: Connections;
+  /** Largest snapshot of a twin, in bytes. */
+  snapshotBytes: number;
 }
+
+/** Unless SNAPSHOT_LIMIT_MB says otherwise. */
+export const DEFAULT_SNAPSHOT_BYTES = 4096 * 1024 ** 2;
 
 export interface SandboxService {
   type: TwinType;
@@ -99,25 +104,40 @@ export interface SandboxService {
   profile?: string;
 }
 
-/** What of the machine the services of a sandbox may name: files, and variables. */
-export type Reach = Pick<TwinContext, "resolvePath" | "variable">;
+/** What of the machine the services of a sandbox have: files and variables that they may name, and room on its disk. */
+export type Reach = Pick<TwinContext, "resolvePath" | "fileError" | "variable" | "storeLimitBytes">;
 
 export interface SandboxOptions
-  extends Pick<Sandbox, "id" | "name" | "organisation" | "environment" | "layout" | "clock"> {
+  extends Pick<Sandbox, "id" | "organisation" | "environment" | "layout" | "clock" | "snapshotBytes"> {
   baseUrl: string;
   /** The dataset of a service, as it is when it is asked for. */
   dataset(service: string): ReturnType<NonNullable<TwinContext["dataset"]>>;
   services: readonly SandboxService[];
+  /** What no journal shows. */
+  platformKeys: PlatformKeys;
   log: Logger;
   reach: Reach;
+  onTwinStarted?: ((name: string) => void) | undefined;
 }
+
+/** How long a twin may take to stop when its sandbox ends. */
+export const TWIN_STOP_MS = 30_000;
 
 /** Starts all twins side by side. When one fails the others are stopped. @throws Error naming the twin and the reason. */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const { id, name, organisation, environment, layout, clock } = options;
+  const { id, organisation, environment, layout, clock, snapshotBytes } = options;
   const twins = new Map<string, HostedTwin>();
   const connections = new Connections();
-  const sandbox: Sandbox = { id, name, organisation, environment, layout, clock, twins, connections };
+  const sandbox: Sandbox = {
+    id,
+    organisation,
+    environment,
+    layout,
+    clock,
+    twins,
+    connections,
+    snapshotBytes,
+  };
   const view = createSandboxView(twins);
   const outcomes = await Promise.allSettled(
     options.services.map((service) => startTwin(options, service, sandbox, view)),
@@ -128,7 +148,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     else failures.push(outcome.reason);
   }
   if (failures.length === 0) return sandbox;
-  await stopSandbox(sandbox);
+  await stopSandbox(sandbox, TWIN_STOP_MS);
   throw failures.length === 1 ? failures[0] : new AggregateError(failures, failures.map(String).join("; "));
 }
 
@@ -139,15 +159,15 @@ async function startTwin(
   view: SandboxView,
 ): Promise<HostedTwin> {
   const { name } = type.definition;
-  const vendorUrl = `${options.baseUrl}/s/${options.name}/${name}`;
-  const log = options.log.child({ sandbox: options.name, twin: name });
-  const mask = createMask(type.definition);
+  const vendorUrl = `${options.baseUrl}/s/${options.id}/${name}`;
+  const log = options.log.child({ sandbox: options.id, twin: name });
+  const mask = createMask(type.definition, options.platformKeys);
   const journal = new Journal(mask, options.clock);
   const faults = new Faults();
   const callbacks = new CallbackRegister();
   const files = new FileStore(options.clock);
   const context: TwinContext = {
-    sandbox: options.name,
+    sandbox: options.id,
     name,
     url: vendorUrl,
     clock: options.clock,
@@ -165,6 +185,7 @@ async function startTwin(
     if (profile !== undefined) await resetOrStop(running, profile);
     const world = new WorldWithFiles(running.world, files);
     const inTurn = createTurns();
+    options.onTwinStarted?.(name);
     return {
       type,
       running,
@@ -175,7 +196,7 @@ async function startTwin(
       journal,
       faults,
       url: running.url ?? vendorUrl,
-      controlUrl: options.layout === "legacy" ? vendorUrl : `${options.baseUrl}/c/${options.name}/${name}`,
+      controlUrl: options.layout === "legacy" ? vendorUrl : `${options.baseUrl}/c/${options.id}/${name}`,
       startedAtMs: wallTime(),
       reset: (other = profile) =>
         inTurn(async () => {
@@ -201,12 +222,15 @@ async function resetOrStop(running: RunningTwin, profile: string): Promise<void>
   }
 }
 
-/** Stops every twin, then ends what is still open to it. A twin that fails to stop is logged and does not keep the others. */
-export async function stopSandbox(sandbox: Sandbox): Promise<void> {
+/**
+ * Stops every twin, then ends what is still open to it. A twin that fails to stop is logged and does not keep the others.
+ * @param limitMs how long a twin may take; after that it is left
+ */
+export async function stopSandbox(sandbox: Sandbox, limitMs: number): Promise<void> {
   sandbox.connections.refuse();
   const stopping = [...sandbox.twins.values()].map(async (twin) => {
     try {
-      await twin.stop();
+      await endWithin(limitMs, twin.stop());
     } catch (error) {
       twin.log.error({ err: error }, "the twin did not stop cleanly");
     }

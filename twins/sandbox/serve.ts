@@ -1,14 +1,17 @@
 /** Serves one request, whichever tier it belongs to: match, read, record, handle, answer. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { performance } from "node:perf_hooks";
+import { unavailableResponse } from "./errors.ts";
 import type { Faults } from "./faults/faults.ts";
 import { answerWithFault } from "./faults/request-effects.ts";
 import {
   ArrivedRequest,
+  type BodySpooling,
   readBody,
   readSmallBody,
   refuseEarly,
   sendResponse,
+  spoolBody,
   whenClientLeaves,
 } from "./http.ts";
 import type { Tier } from "./journal.ts";
@@ -16,6 +19,7 @@ import type { Method, Operation, VendorRequest, VendorResponse } from "./operati
 import type { RouteMatch, Router } from "./router.ts";
 import type { HostedTwin } from "./sandbox.ts";
 import type { PlatformRefusal, RefusedRequest } from "./twin.ts";
+import { WorldUnavailable } from "./world.ts";
 
 /** Operations, and what they work on. */
 export interface Service<Target> {
@@ -28,6 +32,8 @@ export interface Service<Target> {
   faults?: Faults;
   /** Largest body of an operation that sets no limit of its own. */
   defaultBodyBytes: number;
+  /** Largest body that is kept on disk while it is read; of services that have such operations. */
+  spoolBytes?: number;
   /** The wording of what is refused. */
   refusal(refusal: PlatformRefusal, request: RefusedRequest): VendorResponse;
 }
@@ -36,6 +42,15 @@ export interface Service<Target> {
 export interface Local {
   path: string;
   query: string;
+}
+
+/** The address asked, as its client wrote it: what stands before the local path. */
+export function originOf(req: IncomingMessage, { path }: Local): string {
+  const target = (req.url ?? "/").split("?", 1)[0] ?? "/";
+  const scheme = "encrypted" in req.socket && req.socket.encrypted === true ? "https" : "http";
+  const host = req.headers.host ?? `${req.socket.localAddress ?? "localhost"}:${req.socket.localPort ?? 80}`;
+  const before = target.startsWith("/") && target.endsWith(path) ? target.slice(0, -path.length) : "";
+  return `${scheme}://${host}${before}`;
 }
 
 export async function serveOperation<Target>(
@@ -47,7 +62,7 @@ export async function serveOperation<Target>(
   const startedAt = performance.now();
   const method = req.method ?? "GET";
   const match = service.operations.match(method, local.path);
-  const record = (body: Buffer) =>
+  const record = (body: Buffer, streamedBytes?: number) =>
     service.twin.journal.record({
       tier: service.tier,
       operation: match.kind === "found" ? match.route.id : null,
@@ -56,6 +71,7 @@ export async function serveOperation<Target>(
       query: new URLSearchParams(local.query),
       headers: req.headers,
       body,
+      streamedBytes,
       startedAt,
       secretBody: match.kind === "found" && match.route.secretBody,
     });
@@ -70,8 +86,11 @@ export async function serveOperation<Target>(
     if (reading.kind === "gone") return;
     return refuse(refusalOf(match, method, local.path), reading.kind === "body" ? reading.body : nothing);
   }
-  const limitBytes = match.route.maxBodyBytes ?? service.defaultBodyBytes;
-  const reading = await readBody(req, limitBytes);
+  const { spoolsBody } = match.route;
+  const limitBytes = spoolsBody
+    ? (service.spoolBytes ?? 0)
+    : (match.route.maxBodyBytes ?? service.defaultBodyBytes);
+  const reading = await (spoolsBody ? spoolBodyOrRefuse(req, limitBytes) : readBody(req, limitBytes));
   switch (reading.kind) {
     case "gone":
       return;
@@ -79,16 +98,28 @@ export async function serveOperation<Target>(
       return refuse({ kind: "body-too-large", limitBytes, operation: match.route.id });
     case "malformed":
       return refuse({ kind: "malformed-request", message: reading.message, operation: match.route.id });
+    case "no-room": {
+      const complete = record(nothing);
+      // Only operations of the control plane let their bodies wait on disk, so the answer has its shape.
+      complete(await refuseEarly(req, res, unavailableResponse(reading.reason)));
+      return;
+    }
     case "body":
+    case "spooled":
   }
-  const complete = record(reading.body);
+  const spooled = reading.kind === "spooled" ? reading.body : undefined;
+  const body =
+    reading.kind === "spooled" ? await reading.body.beginning(SPOOL_BEGINNING_BYTES) : reading.body;
+  const complete = record(body, spooled?.bytes);
   const request = new ArrivedRequest(
     {
       method: match.route.method,
       path: local.path,
+      origin: originOf(req, local),
       params: match.params,
       headers: req.headers,
-      body: reading.body,
+      body,
+      spooled,
       queryText: local.query,
     },
     (abort) => whenClientLeaves(res, abort),
@@ -96,6 +127,7 @@ export async function serveOperation<Target>(
   let notes: object | undefined;
   const perform = async () => {
     const response = await handle(match.route, request, service);
+    await spooled?.clear();
     notes = response.notes;
     return response;
   };
@@ -104,7 +136,7 @@ export async function serveOperation<Target>(
     method,
     path: local.path,
     headers: req.headers,
-    body: reading.body,
+    body,
   };
   const fault = service.faults?.forRequest(subject);
   if (!fault) {
@@ -119,6 +151,22 @@ export async function serveOperation<Target>(
 }
 
 const nothing = Buffer.alloc(0);
+/** How much of a body on disk the journal is given. */
+const SPOOL_BEGINNING_BYTES = 64 * 1024;
+
+/** `no-room`: the disk, or others who use it, leave none. */
+async function spoolBodyOrRefuse(
+  req: IncomingMessage,
+  limitBytes: number,
+): Promise<BodySpooling | { kind: "no-room"; reason: WorldUnavailable }> {
+  try {
+    return await spoolBody(req, limitBytes);
+  } catch (error) {
+    if (error instanceof WorldUnavailable) return { kind: "no-room", reason: error };
+    throw error;
+  }
+}
+
 const unanswered = { status: null, headers: {}, body: nothing };
 
 /** Runs the operation; what it throws is logged, and answered without the reason. */

@@ -10,12 +10,16 @@ import { createApiKeys, type KeyEntry, keyEntry, LOCAL_ORGANISATION, makeApiKey 
 import { DatasetRefusal, describeRefusal } from "./datasets/dataset.ts";
 import { Environments, FIRST_ENVIRONMENT } from "./datasets/environments.ts";
 import { Libraries } from "./datasets/libraries.ts";
+import { endWithin } from "./deadline.ts";
 import { type Environment, readEnvironment } from "./environment.ts";
 import { createEnvironmentRoutes } from "./environment-routes.ts";
 import { type Gateway, startGateway } from "./gateway.ts";
-import { pathsWithin, variablesAmong } from "./given-reach.ts";
+import { createGivenReach } from "./given-reach.ts";
+import { PlatformKeys } from "./known-secrets.ts";
+import { MASK } from "./mask.ts";
 import { OrganisationJournals } from "./organisation-journals.ts";
-import type { Reach } from "./sandbox.ts";
+import type { IssueCertificate } from "./own-port.ts";
+import { DEFAULT_SNAPSHOT_BYTES, type Reach } from "./sandbox.ts";
 import { addressesOf, type TwinAddresses } from "./sandbox-description.ts";
 import { FIRST_SANDBOX } from "./sandbox-refusal.ts";
 import { createSandboxRoutes } from "./sandbox-routes.ts";
@@ -45,6 +49,20 @@ export interface StartOptions {
   datasetFolder?: string;
   /** Largest file of which a dataset is made, as it is sent and decompressed; default 4 GiB. */
   mostDatasetBytes?: number;
+  /** Largest snapshot of a twin, and what a reset takes back. */
+  mostSnapshotBytes?: number;
+  /** Makes a certificate for TLS at the ports of services' own, when the first client wants it; absent: they speak HTTP alone. */
+  certificate?: IssueCertificate;
+  /** Host names that are answered beside those of the twins and of this machine; default none. */
+  allowedHosts?: readonly string[];
+  /** Origins of pages that are answered beside those of this machine; default none. */
+  allowedOrigins?: readonly string[];
+  /** How large the store of a log twin may become; default 8 GiB. */
+  storeLimitBytes?: number;
+  /** Filled with the control plane's keys, for a log that is to show none; default: the journals' own. */
+  platformKeys?: PlatformKeys;
+  /** Told, in plain words, what the start is at. */
+  onProgress?: (what: string) => void;
   /** Default: silent. */
   log?: Logger;
   /** The twins there are; default: `twins/registry.ts`. */
@@ -83,16 +101,25 @@ export async function startTwins(options: StartOptions = {}): Promise<RunningTwi
   const known = options.twins ? entriesOf(options.twins) : registry;
   const environmentFile = path.resolve(options.environmentFile ?? defaultEnvironment);
   const environment = await readEnvironmentFile(environmentFile, known);
-  const services = await withEngine(environment.services, known);
+  const services = (await withEngine(environment.services, known)).map((service) =>
+    takesFreePorts(options) ? withFreePort(service) : service,
+  );
   const log = options.log ?? pino({ level: "silent" });
+  const onProgress = options.onProgress ?? (() => undefined);
   const apiKey = options.apiKey ?? makeApiKey();
   const configured = [...environment.keys, ...(options.keys ?? [])];
   const owner = configured[0]?.organisation ?? LOCAL_ORGANISATION;
   const keys = createApiKeys([...configured, keyEntry(owner, apiKey)]);
+  const platformKeys = options.platformKeys ?? new PlatformKeys(MASK);
+  for (const { sha256 } of configured) platformKeys.expect(sha256);
+  platformKeys.declare(apiKey);
   const gateway = await startGateway({
     host: options.host ?? "127.0.0.1",
     port: options.port ?? 0,
     keys,
+    allowedHosts: options.allowedHosts ?? [],
+    allowedOrigins: options.allowedOrigins ?? [],
+    certificate: options.certificate,
     log,
   });
   const environments = new Environments(new Libraries(options.datasetFolder, log));
@@ -101,35 +128,49 @@ export async function startTwins(options: StartOptions = {}): Promise<RunningTwi
     environments,
     baseUrl: gateway.baseUrl,
     mostPerOrganisation: options.mostSandboxes ?? MOST_SANDBOXES,
+    snapshotBytes: options.mostSnapshotBytes ?? DEFAULT_SNAPSHOT_BYTES,
     openPort: gateway.openPort,
+    platformKeys,
     log,
   });
   const folder = path.dirname(environmentFile);
   const ownReach: Reach = {
     resolvePath: (file) => path.resolve(folder, file),
+    fileError: (_paths, reason) => (reason instanceof Error ? reason : new Error(String(reason))),
     variable: (name) => process.env[name],
+    storeLimitBytes: options.storeLimitBytes,
   };
   try {
     const { layout } = environment;
-    await beginDatasets(environments, services, ownReach);
+    await beginDatasets(environments, services, ownReach, onProgress);
+    const names = services.map(({ definition }) => definition.name);
+    onProgress(`starting ${names.join(", ")}`);
+    let started = 0;
     const first = await sandboxes.create(owner, {
       id: FIRST_SANDBOX,
       services,
       environment: FIRST_ENVIRONMENT,
       layout,
       reach: ownReach,
+      onTwinStarted: (name) => {
+        started += 1;
+        onProgress(`${name} works (${started} of ${names.length})`);
+      },
     });
-    const journals = new OrganisationJournals();
+    const journals = new OrganisationJournals(platformKeys);
     const routes = createSandboxRoutes({
       sandboxes,
       environments,
       known,
       defaultServices: services.map(withoutNames),
       ownReach,
-      givenReach: {
-        resolvePath: pathsWithin([folder, process.cwd()]),
-        variable: variablesAmong(options.givenVariables ?? []),
-      },
+      givenReach: createGivenReach({
+        base: folder,
+        folders: environment.requestFolders,
+        variables: options.givenVariables ?? [],
+        storeLimitBytes: options.storeLimitBytes,
+        log,
+      }),
       keys,
       journals,
       log,
@@ -154,7 +195,7 @@ export async function startTwins(options: StartOptions = {}): Promise<RunningTwi
       channels: environment.actor.channels,
       agentEnvironment: (simulationId) => agentEnvironment(environment.agent, simulationId),
       stop() {
-        stopping ??= stop(gateway, sandboxes, environments);
+        stopping ??= stop(gateway, sandboxes, environments, log);
         return stopping;
       },
     };
@@ -170,9 +211,11 @@ async function beginDatasets(
   environments: Environments,
   services: readonly CheckedService[],
   { resolvePath }: Pick<Reach, "resolvePath">,
+  onProgress: (what: string) => void,
 ): Promise<void> {
   for (const { definition, dataset } of services) {
     if (dataset === undefined) continue;
+    onProgress(`reading the dataset ${path.basename(dataset)} of ${definition.name}`);
     try {
       await environments.begin(definition, resolvePath(dataset));
     } catch (error) {
@@ -182,6 +225,15 @@ async function beginDatasets(
       });
     }
   }
+}
+
+/** Whether nobody has said which ports: the shipped environment names some, and several such may run beside each other. */
+function takesFreePorts({ environmentFile, port = 0 }: StartOptions): boolean {
+  return environmentFile === undefined && port === 0;
+}
+
+function withFreePort(service: CheckedService): CheckedService {
+  return service.port === undefined ? service : { ...service, port: 0 };
 }
 
 /** The same service for another sandbox: host names and ports are the first one's alone. */
@@ -204,11 +256,24 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** How long sandboxes with their twins may take to end, and the datasets; what is not over by then is left. */
+const SANDBOXES_END_MS = 5000;
+const DATASETS_END_MS = 1500;
+
 /** New connections are refused first, so that the twins can end what runs without more being added. */
-async function stop(gateway: Gateway, sandboxes: Sandboxes, environments: Environments): Promise<void> {
+async function stop(
+  gateway: Gateway,
+  sandboxes: Sandboxes,
+  environments: Environments,
+  log: Logger,
+): Promise<void> {
   const gone = gateway.refuse();
-  await sandboxes.stop();
-  await environments.stop();
+  await sandboxes.stop(SANDBOXES_END_MS);
+  try {
+    await endWithin(DATASETS_END_MS, environments.stop());
+  } catch (error) {
+    log.error({ err: error }, "the datasets were not closed");
+  }
   await gateway.close();
   await gone;
 }

@@ -3,8 +3,8 @@
 import { getOrAdd } from "./get-or-add.ts";
 import { sizeOfJson } from "./json.ts";
 import { type Addition, type PlacedRow, referringRows, type State } from "./state.ts";
-import { isKey, type Key, type TableRows } from "./table.ts";
-import { type Problem, type Row, WorldRefusal } from "./world.ts";
+import { isKey, type Key, keysIn, type TableRows } from "./table.ts";
+import { type Problem, WorldRefusal } from "./world.ts";
 
 type Leaving = Map<TableRows, Map<Key, PlacedRow>>;
 
@@ -20,21 +20,21 @@ export function planRoom(state: State, additions: readonly Addition[], problems:
   return allOf(leaving);
 }
 
-/** The rows that have to go when rows of `table` become `changed`. @throws WorldRefusal when not enough may go. */
-export function planGrowth(state: State, table: TableRows, changed: readonly Readonly<Row>[]): PlacedRow[] {
-  const staying = neededBy(
-    changed.map((row) => ({ table, row })),
-    table,
-  );
-  let bytes = 0;
-  for (const row of changed) {
-    const key = row[table.type.key];
-    staying.add(key);
-    bytes += sizeOfJson(row) - (isKey(key) ? sizeOfJson(table.get(key)) : 0);
-  }
+/** The rows that have to go when rows become `changed`. @throws WorldRefusal when not enough may go. */
+export function planGrowth(state: State, changed: readonly PlacedRow[]): PlacedRow[] {
   const leaving: Leaving = new Map();
   const problems: Problem[] = [];
-  if (bytes > 0) planLeaving(state, table, { rows: 0, bytes }, staying, leaving, problems);
+  for (const table of new Set(changed.map((placed) => placed.table))) {
+    const staying = neededBy(changed, table);
+    let bytes = 0;
+    for (const placed of changed) {
+      if (placed.table !== table) continue;
+      const key = placed.row[table.type.key];
+      staying.add(key);
+      bytes += sizeOfJson(placed.row) - (isKey(key) ? sizeOfJson(table.get(key)) : 0);
+    }
+    if (bytes > 0) planLeaving(state, table, { rows: 0, bytes }, staying, leaving, problems);
+  }
   if (problems.length > 0) throw new WorldRefusal(problems);
   return allOf(leaving);
 }
@@ -76,7 +76,7 @@ function neededBy(written: readonly PlacedRow[], table: TableRows): Set<unknown>
   const keys = new Set<unknown>();
   for (const { table: from, row } of written) {
     for (const { name, target } of from.type.references) {
-      if (target?.table === table.type.name) keys.add(row[name]);
+      if (target?.table === table.type.name) for (const key of keysIn(row[name])) keys.add(key);
     }
   }
   return keys;
@@ -86,7 +86,7 @@ function letGo(state: State, placed: PlacedRow, key: Key, leaving: Leaving): voi
   const rows = getOrAdd(leaving, placed.table, () => new Map());
   if (rows.has(key)) return;
   rows.set(key, placed);
-  for (const [table, , referrers] of referringRows(state, placed.table.type.name, key)) {
+  for (const [table, , referrers] of referringRows(state, placed.table.type.name, key, "lasting")) {
     for (const referrer of referrers) {
       const row = table.get(referrer);
       if (row) letGo(state, { table, row }, referrer, leaving);

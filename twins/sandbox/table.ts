@@ -140,9 +140,7 @@ export class TableRows {
     this.#rows.set(key, stored);
     this.bytes += stored.bytes;
     for (const [column, byValue] of this.#referrers) {
-      const value = row[column];
-      if (!isKey(value)) continue;
-      getOrAdd(byValue, value, () => new Set()).add(key);
+      for (const value of keysIn(row[column])) getOrAdd(byValue, value, () => new Set()).add(key);
     }
   }
 
@@ -156,11 +154,11 @@ export class TableRows {
   #unindex(key: Key, stored: StoredRow): void {
     this.bytes -= stored.bytes;
     for (const [column, byValue] of this.#referrers) {
-      const value = stored.row[column];
-      if (!isKey(value)) continue;
-      const keys = byValue.get(value);
-      keys?.delete(key);
-      if (keys?.size === 0) byValue.delete(value);
+      for (const value of keysIn(stored.row[column])) {
+        const keys = byValue.get(value);
+        keys?.delete(key);
+        if (keys?.size === 0) byValue.delete(value);
+      }
     }
   }
 
@@ -176,12 +174,17 @@ export class TableRows {
   count(where: Row): number {
     const conditions = Object.entries(where);
     const [only] = conditions;
-    if (only && conditions.length === 1 && this.#referrers.has(only[0]) && isKey(only[1])) {
+    if (only && conditions.length === 1 && this.#isSingleReference(only[0]) && isKey(only[1])) {
       return this.referrers(only[0], only[1]).size;
     }
     let count = 0;
     for (const _row of this.find(where)) count++;
     return count;
+  }
+
+  /** Whether rows that refer to a value by the column hold that very value. */
+  #isSingleReference(column: string): boolean {
+    return this.type.columns.get(column)?.target?.many === false;
   }
 
   *#candidates(where: Row): IterableIterator<Readonly<Row>> {
@@ -193,7 +196,7 @@ export class TableRows {
     }
     for (const column of this.#referrers.keys()) {
       const value = where[column];
-      if (!isKey(value)) continue;
+      if (!this.#isSingleReference(column) || !isKey(value)) continue;
       for (const referrer of [...this.referrers(column, value)]) {
         const row = this.get(referrer);
         if (row) yield row;
@@ -205,6 +208,12 @@ export class TableRows {
 }
 
 const none: ReadonlySet<Key> = new Set();
+
+/** The keys that a value of a referring column refers to. */
+export function keysIn(value: unknown): readonly Key[] {
+  if (isKey(value)) return [value];
+  return Array.isArray(value) ? value.filter(isKey) : [];
+}
 
 export function isKey(value: unknown): value is Key {
   return typeof value === "string" || typeof value === "number";

@@ -27,13 +27,24 @@ export interface TwinContext {
   faults: FaultGate;
   view: SandboxView;
   log: Logger;
-  /** Resolves a path of the environment file against that file's folder. */
+  /**
+   * Resolves a path that the service's `config` names against the environment file's folder.
+   * @throws Error when whoever wrote the config may not name it
+   */
   resolvePath(path: string): string;
+  /**
+   * The error to throw when files that the `config` names cannot be used. Whoever may name some files only is not told
+   * the reason, which may quote what is in them: it is in the log.
+   * @param paths as the config has them
+   */
+  fileError(paths: string, reason: unknown): Error;
   /**
    * A variable of the machine that the service's `config` names, such as one that holds a key; `undefined`: it is not set.
    * @throws Error when whoever wrote the config may not name it
    */
   variable(name: string): string | undefined;
+  /** How large a store that the twin keeps on disk may become; its own limit when absent. */
+  storeLimitBytes?: number | undefined;
   /** Where this sandbox's callbacks go when nothing nearer says otherwise: what `PUT /sim/client` has registered. */
   callbackDestination?(): CallbackDestination | undefined;
   /**
@@ -43,6 +54,12 @@ export interface TwinContext {
   dataset?(): Pick<Dataset, "file" | "description"> | undefined;
 }
 
+/** Whether a twin can be used at the moment, as `/sim/health` reports it. */
+export type TwinHealth =
+  | { status: "ok" }
+  /** It works in part (`degraded`) or not at all (`down`); `problem` says what happened and what to do. */
+  | { status: "degraded" | "down"; problem: string };
+
 /** A twin at work in one sandbox. */
 export interface RunningTwin {
   world: World;
@@ -51,6 +68,8 @@ export interface RunningTwin {
   /** Puts the world back to what it was at start, or to a named profile. @throws WorldRefusal for an unknown profile. */
   reset(profile?: string): Promise<void>;
   stop(): Promise<void>;
+  /** How it is at this moment, found out within seconds; absent for a twin that runs whenever this process does. */
+  health?(): Promise<TwinHealth>;
   /** What was said in the calls of a simulation, for a twin that carries calls. */
   spoken?(simulationId: string): SpokenLine[];
 }
@@ -61,6 +80,8 @@ export type PlatformRefusal =
   | { kind: "unknown-path"; method: string; path: string; allowed: readonly Method[] }
   /** A path or body that cannot be decoded. `operation` is the id of what was asked for; none when it was the path. */
   | { kind: "malformed-request"; message: string; operation?: string }
+  /** Somebody asks who may not: a page of another site, or by a name that is nobody's here. */
+  | { kind: "forbidden"; message: string }
   | { kind: "body-too-large"; limitBytes: number; operation?: string }
   /** A fault that was armed; the status is one of `faultStatuses`. */
   | { kind: "fault"; status: number; operation: string }
@@ -72,6 +93,16 @@ export interface RefusedRequest {
   headers: IncomingHttpHeaders;
   /** Empty when it was refused before its body was read. */
   body: Buffer;
+}
+
+/** Something that faults, the journal and `/sim/operations` name as they name an operation, but that no request is. */
+export interface ConnectionOperation {
+  id: string;
+  /** What its records have as their method: `CONNECT`, `QUERY`. */
+  method: string;
+  /** What their path looks like, with `:name` segments. */
+  path: string;
+  summary: string;
 }
 
 export interface TwinDefinition<Config, Twin extends RunningTwin> {
@@ -100,7 +131,7 @@ export interface TwinDefinition<Config, Twin extends RunningTwin> {
   /** JSON members whose values the journal masks in bodies, at any depth. */
   secretMembers?: string[];
   /** What it takes that does not come over the gateway, and asks its context's `faults` about; they have ids of their own. */
-  connections?: readonly { id: string; summary: string }[];
+  connections?: readonly ConnectionOperation[];
   /** HTTP statuses that a fault may answer with; default none. */
   faultStatuses?: readonly number[];
   /** The vendor's own wording of what the platform refuses. @param request absent when it was to become a WebSocket */

@@ -7,9 +7,10 @@ import { retryingAfter } from "./faults/request-effects.ts";
 import { strikeSocket } from "./faults/socket-effects.ts";
 import { pause } from "./faults/wait.ts";
 import { ArrivedRequest, encodeBody } from "./http.ts";
+import type { TakeUpgrade } from "./http-server.ts";
 import type { SocketOperation, UpgradeAnswer, VendorResponse } from "./operation.ts";
 import type { HostedTwin } from "./sandbox.ts";
-import { type Local, refusalOf } from "./serve.ts";
+import { type Local, originOf } from "./serve.ts";
 import type { RunningTwin } from "./twin.ts";
 
 const DEFAULT_PAYLOAD_BYTES = 1024 * 1024;
@@ -17,16 +18,34 @@ const DEFAULT_PAYLOAD_BYTES = 1024 * 1024;
 const MAX_FRAGMENTS = 1024;
 const MAX_BUFFERED_CHUNKS = 16_384;
 
+/** How long a client that is refused may take to leave, and how much it may still send until then. */
+const LINGER_MS = 2000;
+const LINGER_BYTES = 1024 * 1024;
+
 export interface Upgrader {
-  upgrade(req: IncomingMessage, socket: Duplex, head: Buffer, twin: HostedTwin, target: Local): Promise<void>;
+  /** What takes an upgrade at this address; `undefined`: the twin has no socket there. */
+  find(req: IncomingMessage, twin: HostedTwin, target: Local): TakeUpgrade | undefined;
 }
 
 type Socket = SocketOperation<RunningTwin>;
+
+/** An upgrade that a client offers, and the operation that it is for. */
+interface Offer {
+  req: IncomingMessage;
+  socket: Duplex;
+  head: Buffer;
+  twin: HostedTwin;
+  target: Local;
+  route: Socket;
+  params: Record<string, string>;
+}
 
 export function createUpgrader(): Upgrader {
   /** One per payload limit, since that is an option of the server. */
   const servers = new Map<number, WebSocketServer>();
   const subprotocols = new WeakMap<IncomingMessage, string>();
+  /** What answers an upgrade whose handshake is not as RFC 6455 has it. */
+  const badHandshakes = new WeakMap<IncomingMessage, (message: string) => void>();
 
   function serverFor(operation: Socket): WebSocketServer {
     const maxPayload = operation.maxPayloadBytes ?? DEFAULT_PAYLOAD_BYTES;
@@ -42,74 +61,85 @@ export function createUpgrader(): Upgrader {
         maxBufferedChunks: MAX_BUFFERED_CHUNKS,
         handleProtocols,
       });
+      server.on("wsClientError", (error, _socket, req) => badHandshakes.get(req)?.(error.message));
       servers.set(maxPayload, server);
     }
     return server;
   }
 
+  async function upgrade({ req, socket, head, twin, target, route, params }: Offer): Promise<void> {
+    const startedAt = performance.now();
+    const complete = twin.journal.record({
+      tier: "vendor",
+      operation: route.id,
+      method: "GET",
+      path: target.path,
+      query: new URLSearchParams(target.query),
+      headers: req.headers,
+      body: nothing,
+      startedAt,
+    });
+    const refuse = (response: VendorResponse, fault?: string) =>
+      complete({ ...refuseUpgrade(socket, response), fault });
+    const request = new ArrivedRequest(
+      {
+        method: "GET",
+        path: target.path,
+        origin: originOf(req, target),
+        params,
+        headers: req.headers,
+        body: nothing,
+        queryText: target.query,
+      },
+      (abort) => socket.once("close", abort),
+    );
+    const subject = {
+      operation: route.id,
+      method: "GET",
+      path: target.path,
+      headers: req.headers,
+      body: nothing,
+    };
+    const fault = twin.faults.forUpgrade(subject);
+    const abandon = () => complete({ status: null, headers: {}, body: nothing, fault: fault?.label });
+    if (fault && !(await pause(fault.spec.delay_ms ?? 0, fault, socket))) return abandon();
+    if (fault?.spec.effect === "refuse_upgrade") {
+      const { status, retry_after } = fault.spec;
+      const refusal = twin.type.definition.refusal({ kind: "fault", status, operation: route.id });
+      return refuse(retryingAfter(refusal, retry_after), fault.label);
+    }
+    const answer = await askTwin(twin, route, request);
+    if ("refuse" in answer) return refuse(answer.refuse);
+    if (socket.destroyed) return abandon();
+    if (!twin.connections.open) {
+      socket.destroy();
+      return abandon();
+    }
+    badHandshakes.set(req, (message) =>
+      refuse(
+        twin.type.definition.refusal({ kind: "malformed-request", message, operation: route.id }),
+        fault?.label,
+      ),
+    );
+    if (answer.subprotocol !== undefined) subprotocols.set(req, answer.subprotocol);
+    serverFor(route).handleUpgrade(req, socket, head, (ws) => {
+      complete({ status: 101, headers: {}, body: nothing, fault: fault?.label });
+      if (fault) strikeSocket(fault, ws, socket);
+      twin.connections.addSocket(ws);
+      ws.on("error", (error) => twin.log.warn({ err: error, operation: route.id }, "a socket failed"));
+      answer.accept(ws);
+    });
+  }
+
   return {
-    async upgrade(req, socket, head, twin, target) {
-      const startedAt = performance.now();
+    find(req, twin, target) {
       const match = twin.type.sockets.match("GET", target.path);
-      const complete = twin.journal.record({
-        tier: "vendor",
-        operation: match.kind === "found" ? match.route.id : null,
-        method: "GET",
-        path: target.path,
-        query: new URLSearchParams(target.query),
-        headers: req.headers,
-        body: nothing,
-        startedAt,
-      });
-      const refuse = (response: VendorResponse, fault?: string) =>
-        complete({ ...refuseUpgrade(socket, response), fault });
-      if (match.kind !== "found") {
-        return refuse(twin.type.definition.refusal(refusalOf(match, "GET", target.path)));
-      }
-      const request = new ArrivedRequest(
-        {
-          method: "GET",
-          path: target.path,
-          params: match.params,
-          headers: req.headers,
-          body: nothing,
-          queryText: target.query,
-        },
-        (abort) => socket.once("close", abort),
-      );
-      const subject = {
-        operation: match.route.id,
-        method: "GET",
-        path: target.path,
-        headers: req.headers,
-        body: nothing,
+      if (match.kind !== "found") return undefined;
+      const { route, params } = match;
+      return (socket, head) => {
+        twin.connections.addUpgrade(socket);
+        return upgrade({ req, socket, head, twin, target, route, params });
       };
-      const fault = twin.faults.forUpgrade(subject);
-      if (fault && !(await pause(fault.spec.delay_ms ?? 0, fault, socket))) {
-        return complete({ status: null, headers: {}, body: nothing, fault: fault.label });
-      }
-      if (fault?.spec.effect === "refuse_upgrade") {
-        const { status, retry_after } = fault.spec;
-        const refusal = twin.type.definition.refusal({ kind: "fault", status, operation: match.route.id });
-        return refuse(retryingAfter(refusal, retry_after), fault.label);
-      }
-      const answer = await askTwin(twin, match.route, request);
-      if ("refuse" in answer) return refuse(answer.refuse);
-      if (socket.destroyed) return;
-      if (!twin.connections.open) {
-        socket.destroy();
-        return;
-      }
-      if (answer.subprotocol !== undefined) subprotocols.set(req, answer.subprotocol);
-      serverFor(match.route).handleUpgrade(req, socket, head, (ws) => {
-        complete({ status: 101, headers: {}, body: nothing, fault: fault?.label });
-        if (fault) strikeSocket(fault, ws, socket);
-        twin.connections.addSocket(ws);
-        ws.on("error", (error) =>
-          twin.log.warn({ err: error, operation: match.route.id }, "a socket failed"),
-        );
-        answer.accept(ws);
-      });
     },
   };
 }
@@ -130,8 +160,8 @@ async function askTwin(twin: HostedTwin, operation: Socket, request: ArrivedRequ
   }
 }
 
-/** Answers an upgrade with plain HTTP and ends the connection. */
-export function refuseUpgrade(socket: Duplex, response: VendorResponse) {
+/** Answers an upgrade with plain HTTP and ends the connection, whatever the client still sends and whether it leaves or not. */
+function refuseUpgrade(socket: Duplex, response: VendorResponse) {
   const headers: Record<string, string> = { ...response.headers };
   const body = encodeBody(response.body, headers);
   headers["content-length"] = String(body.length);
@@ -139,5 +169,15 @@ export function refuseUpgrade(socket: Duplex, response: VendorResponse) {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   const status = `HTTP/1.1 ${response.status} ${STATUS_CODES[response.status] ?? ""}\r\n`;
   socket.end(Buffer.concat([Buffer.from(`${status}${lines.join("")}\r\n`), body]));
+  // A connection closed with bytes unread takes back what it has sent; one that is not read never notices its client's end.
+  if (!socket.destroyed) {
+    const cut = setTimeout(() => socket.destroy(), LINGER_MS);
+    socket.once("close", () => clearTimeout(cut));
+    let discarded = 0;
+    socket.on("data", (chunk: Buffer) => {
+      discarded += chunk.length;
+      if (discarded > LINGER_BYTES) socket.destroy();
+    });
+  }
   return { status: response.status, headers, body };
 }

@@ -1,12 +1,13 @@
 /** A twin's vendor API, however it is reached; at the twin's own address a legacy world has its control plane beside it. */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Duplex } from "node:stream";
 import { serveTwinControl } from "./control/serve.ts";
-import { DEFAULT_BODY_BYTES } from "./http.ts";
+import { DEFAULT_BODY_BYTES, refuseEarly } from "./http.ts";
+import type { TakeUpgrade } from "./http-server.ts";
 import type { HostedTwin, Sandbox } from "./sandbox.ts";
 import { type Local, type Service, serveOperation } from "./serve.ts";
 import type { RunningTwin } from "./twin.ts";
 import type { Upgrader } from "./upgrade.ts";
+import { isControlPath } from "./vendor-router.ts";
 
 export interface TwinOfSandbox {
   sandbox: Sandbox;
@@ -23,8 +24,8 @@ export function serveTwinAddress(
   address: Local,
   { sandbox, twin }: TwinOfSandbox,
 ): Promise<void> {
-  const isControl = address.path === "/sim" || address.path.startsWith("/sim/");
-  if (sandbox.layout !== "legacy" || !isControl) return serveVendor(req, res, address, { sandbox, twin });
+  if (sandbox.layout !== "legacy" || !isControlPath(address.path))
+    return serveVendor(req, res, address, { sandbox, twin });
   dropKey(req);
   return serveTwinControl(req, res, address, { sandbox, twin });
 }
@@ -40,16 +41,27 @@ export function serveVendor(
   return sandbox.connections.answering(res, serveOperation(req, res, address, vendorService(twin)));
 }
 
-export function upgradeVendor(
+/** Refuses a request to the vendor API, whatever it asks for, in the vendor's words. */
+export async function refuseVendor(
+  req: IncomingMessage,
+  res: ServerResponse,
+  { query }: Local,
+  { twin }: TwinOfSandbox,
+  message: string,
+): Promise<void> {
+  const request = { query: new URLSearchParams(query), headers: req.headers, body: Buffer.alloc(0) };
+  await refuseEarly(req, res, twin.type.definition.refusal({ kind: "forbidden", message }, request));
+}
+
+/** What takes a WebSocket upgrade of the vendor API; `undefined`: the twin has no socket there. */
+export function findVendorUpgrade(
   upgrader: Upgrader,
   req: IncomingMessage,
-  socket: Duplex,
-  head: Buffer,
   address: Local,
   { sandbox, twin }: TwinOfSandbox,
-): Promise<void> {
+): TakeUpgrade | undefined {
   if (sandbox.layout === "legacy") dropKey(req);
-  return upgrader.upgrade(req, socket, head, twin, address);
+  return upgrader.find(req, twin, address);
 }
 
 /** In the legacy layout a key means nothing, so it is gone before anything sees it. */

@@ -2,6 +2,8 @@
  * A twin's state: named tables of rows behind one interface, whatever holds them (memory, DuckDB, Postgres).
  * Every write is all or nothing, and `stateVersion` grows with each one.
  */
+import type { StateSource, TakeRows } from "./state-source.ts";
+
 export type Row = Record<string, unknown>;
 export type Tables = Record<string, Row[]>;
 
@@ -74,6 +76,14 @@ export class WorldRefusal extends Error {
   }
 }
 
+/** What holds the world cannot answer at the moment. The message says what happened and what to do. */
+export class WorldUnavailable extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "WorldUnavailable";
+  }
+}
+
 /** A committed change, as `GET /sim/watch` streams it. */
 export interface WorldChange {
   stateVersion: number;
@@ -81,6 +91,28 @@ export interface WorldChange {
   change: "insert" | "update" | "remove" | "reset";
   /** The row after the change; for `remove` the row that was there; absent for `reset`. */
   row?: Row;
+}
+
+/** What is to become of one row that a body names by its key. */
+export interface RowChange {
+  table: string;
+  /** Position in the array of the body. */
+  row: number;
+  /** The columns of the row's key. */
+  key: Row;
+  changes: Row;
+}
+
+/** A row that a change names and that is not there. */
+export function missingRow({ table, row, key }: Pick<RowChange, "table" | "row" | "key">): Problem {
+  const [column = "", value] = Object.entries(key)[0] ?? [];
+  return { table, row, column, value, rule: "there is no row with this key; POST adds one" };
+}
+
+/** A row that a change names for a second time. */
+export function repeatedRow({ table, row, key }: Pick<RowChange, "table" | "row" | "key">): Problem {
+  const [column = "", value] = Object.entries(key)[0] ?? [];
+  return { table, row, column, value, rule: "an earlier row has the same key" };
 }
 
 export interface World {
@@ -93,12 +125,19 @@ export interface World {
   insert(data: Tables): Promise<Record<string, number>>;
   /** Changes the rows matching `where`; answers how many. @throws WorldRefusal */
   update(table: string, where: Row, changes: Row): Promise<number>;
+  /** Changes rows of many tables at once; each has to be there. @throws WorldRefusal, and then nothing is changed. */
+  updateEach(changes: readonly RowChange[]): Promise<void>;
   /** Removes the rows matching `where`; answers how many. @throws WorldRefusal */
   remove(table: string, where: Row): Promise<number>;
+  /** Removes the rows that `rows` finds with this filter; answers how many. @throws WorldRefusal */
+  removeFound(table: string, filter: PageRequest["where"]): Promise<number>;
   /** The whole state. `load(await dump())` changes nothing. */
   dump(): Promise<Tables>;
   /** Replaces the whole state. @throws WorldRefusal, and then nothing is changed. */
   load(data: Tables): Promise<void>;
+  /** What `dump` and `load` do, some rows at a time: for a world that may be larger than memory. */
+  dumpTo?(take: TakeRows): Promise<void>;
+  loadFrom?(source: StateSource): Promise<void>;
   /** Calls `listener` after each committed change until the returned function is called. */
   watch(listener: (change: WorldChange) => void): () => void;
 }

@@ -4,11 +4,27 @@
  */
 
 import { getOrAdd } from "./get-or-add.ts";
-import { readRow, shown } from "./row.ts";
-import { type Addition, type PlacedRow, referringRows, type State } from "./state.ts";
-import { isKey, type Key, type TableRows, type TableType } from "./table.ts";
-import { planRoom } from "./table-limit.ts";
-import { type Problem, type Row, type Tables, unknownTable, WorldRefusal } from "./world.ts";
+import { mergeRow, readChanges, readRow, shown } from "./row.ts";
+import {
+  type Addition,
+  type CheckedReferences,
+  isChecked,
+  type PlacedRow,
+  referringRows,
+  type State,
+} from "./state.ts";
+import { isKey, type Key, keysIn, type TableRows, type TableType } from "./table.ts";
+import { planGrowth, planRoom } from "./table-limit.ts";
+import {
+  missingRow,
+  type Problem,
+  type Row,
+  type RowChange,
+  repeatedRow,
+  type Tables,
+  unknownTable,
+  WorldRefusal,
+} from "./world.ts";
 
 export interface InsertPlan {
   additions: Addition[];
@@ -30,7 +46,7 @@ class Arrivals {
 }
 
 /** Plans the addition of rows of many tables, which may refer to one another. @throws WorldRefusal with all problems. */
-export function planInsert(state: State, data: Tables): InsertPlan {
+export function planInsert(state: State, data: Tables, checked: CheckedReferences): InsertPlan {
   const problems: Problem[] = [];
   const arrivals = new Arrivals();
   const additions: Addition[] = [];
@@ -46,7 +62,7 @@ export function planInsert(state: State, data: Tables): InsertPlan {
     }
   }
   for (const { table, row, position } of additions) {
-    problems.push(...referenceProblems(state, table.type, row, arrivals, position));
+    problems.push(...referenceProblems(state, table.type, row, checked, arrivals, position));
   }
   const lettingGo = problems.length === 0 ? planRoom(state, additions, problems) : [];
   if (problems.length > 0) throw new WorldRefusal(problems);
@@ -80,39 +96,85 @@ function readAdditions(
   return additions;
 }
 
+export interface ChangePlan {
+  /** The rows as they will be. */
+  rows: PlacedRow[];
+  /** Old rows that make room for what grows. */
+  lettingGo: PlacedRow[];
+}
+
+/** Plans changes of rows of many tables, each named by its key. @throws WorldRefusal with all problems. */
+export function planChanges(state: State, changes: readonly RowChange[]): ChangePlan {
+  const problems: Problem[] = [];
+  const arrivals = new Arrivals();
+  const rows: PlacedRow[] = [];
+  for (const change of changes) {
+    const table = state.get(change.table);
+    if (!table) {
+      problems.push(unknownTable(change.table, state.keys()));
+      continue;
+    }
+    const key = change.key[table.type.key];
+    const before = isKey(key) ? table.get(key) : undefined;
+    const reading = readChanges(table.type, change.changes);
+    if (!before) problems.push(missingRow(change));
+    if (isKey(key) && arrivals.has(change.table, key)) problems.push(repeatedRow(change));
+    if (!reading.ok) {
+      problems.push(...reading.problems.map((problem) => ({ ...problem, row: change.row })));
+      continue;
+    }
+    problems.push(...referenceProblems(state, table.type, reading.row, "all", undefined, change.row));
+    if (!before || !isKey(key)) continue;
+    const row = mergeRow(before, reading.row);
+    arrivals.add(change.table, key, row);
+    rows.push({ table, row });
+  }
+  if (problems.length > 0) throw new WorldRefusal(problems);
+  return { rows, lettingGo: planGrowth(state, rows) };
+}
+
 /** One problem for each column of `row` that refers to nothing. Columns the row does not hold are not looked at. */
 export function referenceProblems(
   state: State,
   type: TableType,
   row: Readonly<Row>,
+  checked: CheckedReferences,
   arrivals?: Arrivals,
   position?: number,
 ): Problem[] {
   const problems: Problem[] = [];
   for (const { name, target } of type.references) {
-    const value = row[name];
-    if (!target || value === undefined || value === null) continue;
-    if (isKey(value) && (state.get(target.table)?.get(value) || arrivals?.has(target.table, value))) continue;
-    problems.push({
-      table: type.name,
-      ...(position === undefined ? {} : { row: position }),
-      column: name,
-      value: shown(value),
-      rule: `refers to ${target.table}.${target.column}, where there is no such row`,
-    });
+    if (!target || !isChecked(target, checked)) continue;
+    const builtIn = target.builtIn.size > 0 ? ` and it is none of ${[...target.builtIn].join(", ")}` : "";
+    for (const value of keysIn(row[name])) {
+      if (state.get(target.table)?.get(value) || arrivals?.has(target.table, value)) continue;
+      if (target.builtIn.has(value)) continue;
+      problems.push({
+        table: type.name,
+        ...(position === undefined ? {} : { row: position }),
+        column: name,
+        value: shown(value),
+        rule: `refers to ${target.table}.${target.column}, where there is no such row${builtIn}`,
+      });
+    }
   }
   return problems;
 }
 
 /** The rows matching `where`. @throws WorldRefusal when other rows refer to one of them. */
-export function planRemoval(state: State, table: TableRows, where: Row): Readonly<Row>[] {
+export function planRemoval(
+  state: State,
+  table: TableRows,
+  where: Row,
+  checked: CheckedReferences,
+): Readonly<Row>[] {
   const rows = [...table.find(where)];
   const leaving = new Set(rows.map((row) => row[table.type.key]));
   const problems: Problem[] = [];
   for (const row of rows) {
     const key = row[table.type.key];
     if (!isKey(key)) continue;
-    for (const [referring, column, referrers] of referringRows(state, table.type.name, key)) {
+    for (const [referring, column, referrers] of referringRows(state, table.type.name, key, checked)) {
       const staying = [...referrers].filter((referrer) => referring !== table || !leaving.has(referrer));
       if (staying.length === 0) continue;
       const where = `${referring.type.name}.${column}`;

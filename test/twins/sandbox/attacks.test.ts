@@ -19,7 +19,10 @@ beforeAll(async () => {
 afterAll(() => twins.stop());
 
 function rawGet(path: string, headers = ""): Promise<string> {
-  return sendRaw(twins.baseUrl, `GET ${path} HTTP/1.1\r\nHost: x\r\n${headers}Connection: close\r\n\r\n`);
+  return sendRaw(
+    twins.baseUrl,
+    `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${headers}Connection: close\r\n\r\n`,
+  );
 }
 
 describe("paths that climb", () => {
@@ -69,7 +72,7 @@ describe("bodies that are too large", () => {
   });
 
   test("a body of a gigabyte is refused before it is sent", async () => {
-    const head = "POST /s/dev/shop/echo HTTP/1.1\r\nHost: x\r\nContent-Length: 1073741824\r\n\r\n";
+    const head = "POST /s/dev/shop/echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1073741824\r\n\r\n";
     const answer = await sendRaw(twins.baseUrl, head);
     expect(answer).toMatch(/^HTTP\/1\.1 413 /);
     expect(answer).toContain("at most 100000");
@@ -84,7 +87,7 @@ describe("bodies that are too large", () => {
       ["/c/dev/shop/sim/data", 401],
     ]) {
       const socket = net.connect(Number(port), hostname);
-      const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n`;
+      const head = `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n\r\n`;
       socket.write(head);
       await new Promise((resolve) => socket.write(body, resolve));
       const chunks: Buffer[] = [];
@@ -95,7 +98,7 @@ describe("bodies that are too large", () => {
 
   test("a body without a declared length is cut off at the limit", async () => {
     const piece = `10000\r\n${"x".repeat(0x10000)}\r\n`;
-    const head = "POST /s/dev/shop/echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
+    const head = "POST /s/dev/shop/echo HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n";
     const answer = await sendRaw(twins.baseUrl, `${head}${piece.repeat(4)}0\r\n\r\n`);
     expect(answer).toMatch(/^HTTP\/1\.1 413 /);
   });
@@ -124,10 +127,10 @@ describe("bodies that are too large", () => {
 
   test("a request that is both long and chunked is refused by the parser", async () => {
     const head =
-      "POST /s/dev/shop/echo HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n";
-    expect(await sendRaw(twins.baseUrl, `${head}0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n`)).toMatch(
-      /^HTTP\/1\.1 400 /,
-    );
+      "POST /s/dev/shop/echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n";
+    expect(
+      await sendRaw(twins.baseUrl, `${head}0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n`),
+    ).toMatch(/^HTTP\/1\.1 400 /);
   });
 
   test.each([
@@ -140,8 +143,8 @@ describe("bodies that are too large", () => {
   ])(
     "a length that can be read in two ways is refused, and nothing behind it is served: %s",
     async (_name, framing) => {
-      const hidden = "GET /s/dev/shop/things/smuggled HTTP/1.1\r\nHost: x\r\n\r\n";
-      const head = `POST /s/dev/shop/echo HTTP/1.1\r\nHost: x\r\n${framing}\r\n`;
+      const hidden = "GET /s/dev/shop/things/smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n";
+      const head = `POST /s/dev/shop/echo HTTP/1.1\r\nHost: localhost\r\n${framing}\r\n`;
       const answer = await sendRaw(twins.baseUrl, `${head}0\r\n\r\n${hidden}`);
       expect(answer).toMatch(/^HTTP\/1\.1 400 /);
       expect(answer.split("HTTP/1.1 ")).toHaveLength(2);
@@ -150,8 +153,8 @@ describe("bodies that are too large", () => {
   );
 
   test("what stands behind a refused body is never taken for a request", async () => {
-    const hidden = "GET /s/dev/shop/things/smuggled HTTP/1.1\r\nHost: x\r\n\r\n";
-    const head = `POST /s/dev/shop/nothing HTTP/1.1\r\nHost: x\r\nContent-Length: ${hidden.length}\r\n\r\n`;
+    const hidden = "GET /s/dev/shop/things/smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    const head = `POST /s/dev/shop/nothing HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${hidden.length}\r\n\r\n`;
     const answer = await sendRaw(twins.baseUrl, `${head}${hidden}${hidden}`);
     expect(answer).toMatch(/^HTTP\/1\.1 404 /);
     expect(answer).not.toContain("no thing smuggled");
@@ -166,9 +169,9 @@ describe("bodies that are too large", () => {
 
 describe("keys", () => {
   test.each([
-    "http://x/c/dev/shop/sim/data",
-    "http://x/s/dev/shop/../../../c/dev/shop/sim/data",
-    "http://KEY@x/c/dev/shop/sim/data",
+    "http://localhost/c/dev/shop/sim/data",
+    "http://localhost/s/dev/shop/../../../c/dev/shop/sim/data",
+    "http://KEY@localhost/c/dev/shop/sim/data",
     "//c/dev/shop/sim/data",
     "/C/dev/shop/sim/data",
     "/c//dev/shop/sim/data",

@@ -128,6 +128,56 @@ describe("a dataset", () => {
     expect(await rowsOf()).toBe(2);
   });
 
+  test("is replaced where that is asked for, and by no file that is wrong", async () => {
+    await upload();
+    expect((await upload("a,b\n1\n", "?replace=true")).status).toBe(422);
+    expect(await rowsOf()).toBe(2);
+    expect((await upload(otherCsv, "?replace=true")).body).toMatchObject({
+      rows: 1,
+      sandboxes: [{ id: "dev" }],
+    });
+    expect(await rowsOf()).toBe(1);
+    expect((await upload(csv, "?replace=perhaps")).status).toBe(422);
+    expect((await upload(csv, "?replace=false")).status).toBe(409);
+    expect(await kept()).toHaveLength(1);
+  });
+
+  test("is taken from the file of a form, as curl -F sends one", async () => {
+    const form = new FormData();
+    form.append("format", "csv");
+    form.append("file", new Blob([csv]), "day.log");
+    const answer = await fetch(`${twins.baseUrl}${place}`, {
+      method: "POST",
+      headers: { "x-api-key": twins.apiKey },
+      body: form,
+    });
+    expect(await answer.json()).toMatchObject({
+      rows: 2,
+      format: "csv",
+      file_name: "day.log",
+      columns: [{ name: "time" }, {}, {}],
+    });
+    expect(answer.status).toBe(201);
+  });
+
+  test("is in no form without a file, and in none that is compressed", async () => {
+    const type = { "content-type": "multipart/form-data; boundary=x" };
+    const fields = '--x\r\ncontent-disposition: form-data; name="file"\r\n\r\na,b\r\n--x--\r\n';
+    const answer = await upload(fields, "", { headers: type });
+    expect(answer.status).toBe(422);
+    expect(answer.body.error.message).toContain("curl -F file=@logs.csv");
+    const zipped = await upload(gzipSync(fields), "", { headers: { ...type, "content-encoding": "gzip" } });
+    expect(zipped.body.error.message).toContain("only the file in it may be compressed");
+    expect(await rowsOf()).toBe(null);
+  });
+
+  test("whose line feeds curl -d has taken out says so", async () => {
+    const answer = await upload(csv.replaceAll("\n", ""), "", {
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+    });
+    expect(answer.body.error.message).toContain("--data-binary");
+  });
+
   test("of one service is not that of another", async () => {
     await upload();
     expect((await ask("GET", "/environments/dev/datasets/others")).status).toBe(404);
@@ -290,7 +340,7 @@ describe("the environment file", () => {
   test("and a sandbox's own services may name another", async () => {
     await writeFile(path.join(folder, "day.csv"), csv);
     await writeFile(path.join(folder, "own.csv"), otherCsv);
-    await start(services);
+    await start(`request_folders: [.]\n${services}`);
     const made = await ask("POST", "/sandboxes", {
       id: "own",
       services: [{ name: "logs", dataset: "own.csv" }],

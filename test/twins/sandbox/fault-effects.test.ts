@@ -43,7 +43,7 @@ async function readToTheEnd(path: string): Promise<{ text: string; error: string
   socket.on("error", (reason: NodeJS.ErrnoException) => {
     error = reason.code;
   });
-  socket.write(`GET ${pathname} HTTP/1.1\r\nHost: shop\r\n\r\n`);
+  socket.write(`GET ${pathname} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
   await new Promise((resolve) => socket.once("close", resolve));
   return { text, error };
 }
@@ -187,7 +187,10 @@ describe("truncate", () => {
     await shop.arm({ effect: "truncate", all: true });
     const streamed = await readToTheEnd("/stream");
     expect(streamed.text.endsWith("\r\n\r\n2\r\non\r\n")).toBe(true);
-    const empty = await sendRaw(shop.url, "POST /s/dev/shop/call/x/control HTTP/1.1\r\nHost: shop\r\n\r\n");
+    const empty = await sendRaw(
+      shop.url,
+      "POST /s/dev/shop/call/x/control HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    );
     expect(empty).toBe("");
   });
 });

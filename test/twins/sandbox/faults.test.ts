@@ -41,6 +41,15 @@ describe("which requests a fault hits", () => {
     expect(await shop.only()).toMatchObject({ state: "spent", hits: 3, remaining: 0 });
   });
 
+  test("those of its time: after ttl_seconds it is removed, and what it held up is answered", async () => {
+    await shop.arm({ effect: "hang", operation: "thing.list", ttl_seconds: 1 });
+    expect(await shop.only()).toMatchObject({ state: "armed", ttl_seconds: 1 });
+    // Answered when the fault ends, and not before.
+    expect(await statuses(1)).toEqual([200]);
+    expect((await shop.control("GET", "/faults")).body.faults).toEqual([]);
+    expect(await statuses(1)).toEqual([200]);
+  });
+
   test("exactly N of many that come at once", async () => {
     await shop.arm({ ...broken, times: 7 });
     const answers = await Promise.all(Array.from({ length: 60 }, () => request("GET", `${shop.url}/things`)));
@@ -230,5 +239,26 @@ describe("arming", () => {
     const named = answer.body.error.problems.map(({ field }: { field: string }) => field);
     expect(named.sort()).toEqual([...fields].sort());
     expect((await shop.control("GET", "/faults")).body.faults).toEqual([]);
+  });
+
+  test.each([
+    [null, "match", "must be an object of method, path, headers and json; leave it out to match any"],
+    [[], "match", "must be an object of method, path, headers and json; leave it out to match any"],
+    [{ path: null }, "match.path", "must be a text"],
+    [
+      { headers: null },
+      "match.headers",
+      "must be an object of header names and values; leave it out to match any",
+    ],
+    [
+      { json: 1 },
+      "match.json",
+      "must be an object of paths in the body and values; leave it out to match any",
+    ],
+    [{ x: 1 }, "match.x", "there is no such key here"],
+  ])("refuses the match %j and says what would be right", async (match, field, rule) => {
+    const answer = await shop.control("POST", "/faults", { effect: "hang", all: true, match });
+    expect(answer.status).toBe(422);
+    expect(answer.body.error.problems).toEqual([{ field, rule }]);
   });
 });

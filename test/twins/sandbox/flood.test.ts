@@ -77,7 +77,7 @@ test.each(
 )(
   "a gigabyte, $framing, to $name is refused, cut off, and never held",
   async ({ status, head, limitMib, header, piece }) => {
-    const sent = await flood(`${head()}Host: x\r\n${header}\r\n\r\n`, piece);
+    const sent = await flood(`${head()}Host: localhost\r\n${header}\r\n\r\n`, piece);
     // Whoever sends on after the refusal is cut off, and may lose it.
     expect(sent.answer).toMatch(new RegExp(`^(HTTP/1\\.1 ${status} |$)`));
     expect(sent.sentBytes).toBeLessThan((limitMib + 32) * MIB);
@@ -92,7 +92,7 @@ test("a body that comes byte by byte costs what it holds, not a hundred times th
   socket.on("error", () => undefined);
   await once(socket, "connect");
   const before = await heldBytes();
-  socket.write("POST /simulations HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n");
+  socket.write("POST /simulations HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n");
   const text = JSON.stringify({ id: "slow", metadata: { text: "y".repeat(200_000) } });
   const bytes = [...text].map((character) => `1\r\n${character}\r\n`);
   const body = Buffer.from(bytes.join(""));

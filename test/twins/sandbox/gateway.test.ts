@@ -3,6 +3,7 @@ import http from "node:http";
 import { deflateSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import engine from "../../../twins/engine/index.ts";
+import { prefersHtml } from "../../../twins/sandbox/root-page.ts";
 import type { RunningTwins } from "../../../twins/sandbox/start.ts";
 import { request } from "../../support/http.ts";
 import { createShop } from "../../support/shop-twin.ts";
@@ -52,14 +53,41 @@ describe("addresses", () => {
     },
   );
 
-  test("any other host name and path is the engine's", async () => {
-    const answer = await requestAs("elsewhere.example.com", "/things/lamp");
+  test("a browser is told at / what this is, a program gets it as JSON, and nobody a key", async () => {
+    const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8";
+    const page = await fetch(`${twins.baseUrl}/`, { headers: { accept: browser } });
+    expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    const html = await page.text();
+    expect(html).toContain(`<td>shop</td><td><code>${shop}</code></td>`);
+    const json = await request("GET", `${twins.baseUrl}/`);
+    expect(json).toMatchObject({ status: 200, body: { name: "offhook twins", sandbox: "dev" } });
+    for (const text of [html, JSON.stringify(json.body)]) expect(text).not.toContain(twins.apiKey);
+    const head = await fetch(`${twins.baseUrl}/`, { method: "HEAD", headers: { accept: browser } });
+    expect([head.status, await head.text()]).toEqual([200, ""]);
+    expect((await request("POST", `${twins.baseUrl}/`)).status).toBe(404);
+  });
+
+  test.each([
+    [undefined, false],
+    ["*/*", false],
+    ["application/json", false],
+    ["text/html;q=0.5, application/json", false],
+    ["text/html, */*;q=0.8", true],
+    ["application/json;q=0.9, TEXT/HTML", true],
+    ["text/*", true],
+    ["text/html;q=none", false],
+  ])("Accept: %s is for a page: %s", (accept, wanted) => {
+    expect(prefersHtml(accept)).toBe(wanted);
+  });
+
+  test("of this machine, any other path is the engine's", async () => {
+    const answer = await requestAs("localhost", "/things/lamp");
     expect(answer.status).toBe(404);
     expect(JSON.parse(answer.body).error.code).toBe("not_found");
   });
 
   test("a request target that is a whole URL is read by its host", async () => {
-    const answer = await requestAs("ignored.example.com", "http://shop.example.com/things/lamp");
+    const answer = await requestAs("localhost", "http://shop.example.com/things/lamp");
     expect(answer.status).toBe(200);
   });
 
@@ -82,6 +110,18 @@ describe("addresses", () => {
     },
   );
 });
+
+test.each(["/redoc", "/redoc/", "/openapi.json", "/sim", "/sim/"])(
+  "%s may be something of the vendor's, though no page of documentation is served there",
+  async (path) => {
+    const put = await request("PUT", `${shop}${path}`, { body: "anything" });
+    const name = path.split("/")[1];
+    expect([put.status, put.body]).toEqual([201, { counter: name }]);
+    expect((await request("HEAD", `${shop}${path}`)).status).toBe(204);
+    const below = await request("PUT", `${shop}/sim/${name}`, { body: "anything" });
+    expect([below.status, below.body]).toEqual([404, { fault: "the shop has no such counter" }]);
+  },
+);
 
 describe("methods", () => {
   test("HEAD is GET without a body", async () => {

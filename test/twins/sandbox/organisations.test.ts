@@ -54,7 +54,7 @@ describe("organisations of the configuration", () => {
   test("two may use the same id, and neither learns of the other", async () => {
     const made = await ask("POST", "", { id: "alpha" }, GLOBEX);
     expect(made.status).toBe(201);
-    expect(made.body.id).toBe("alpha");
+    expect(made.body.id).toBe("globex--alpha");
     const headers = { "x-api-key": GLOBEX };
     const shop = made.body.twins[1];
     const data = { data: { things: [{ id: "ours" }] } };
@@ -101,10 +101,47 @@ describe("organisations of the configuration", () => {
   });
 });
 
+test("every sandbox is at /s/ and /c/ with the id that it is listed with, whoever owns it", async () => {
+  await ask("POST", "", {}, GLOBEX);
+  for (const key of [ACME, GLOBEX]) {
+    const { sandboxes } = (await ask("GET", "", undefined, key)).body;
+    expect(sandboxes.length).toBeGreaterThan(1);
+    for (const { id, twins: own } of sandboxes) {
+      for (const { name, url, control_url } of own) {
+        expect(url).toBe(`${twins.baseUrl}/s/${id}/${name}`);
+        expect(control_url).toBe(`${twins.baseUrl}/c/${id}/${name}`);
+        const health = await request("GET", `${control_url}/sim/health`, { headers: { "x-api-key": key } });
+        expect(health.body).toMatchObject({ sandbox: id, twin: name });
+      }
+      expect((await ask("GET", `/${id}`, undefined, key)).body.id).toBe(id);
+    }
+  }
+  const short = await request("GET", `${twins.baseUrl}/c/beta/shop/sim/health`, {
+    headers: { "x-api-key": GLOBEX },
+  });
+  expect(short.body.sandbox).toBe("globex--beta");
+});
+
+test("a key that opens nothing there is on record with the twin that was addressed, for its owner alone", async () => {
+  const control = (id: string, key: string, path: string) =>
+    request("GET", `${twins.baseUrl}/c/${id}/shop/sim/${path}`, { headers: { "x-api-key": key } });
+  expect((await control("alpha", GLOBEX, "data?note=globex-note")).status).toBe(404);
+  expect((await control("alpha", "no-key-at-all", "data")).status).toBe(401);
+  const seen = await control("alpha", ACME, "requests?tier=control&status=4xx&order=newest&limit=2");
+  expect(seen.body.requests).toMatchObject([
+    { status: 401, path: "/sim/data", operation: "data.read", headers: { "x-api-key": "***" } },
+    { status: 404, path: "/sim/data", operation: "data.read", query: { note: "***" } },
+  ]);
+  for (const secret of [GLOBEX, "globex-note", "no-key-at-all"]) expect(seen.text).not.toContain(secret);
+  expect((await control("beta", GLOBEX, "requests?tier=control&limit=1000")).text).not.toContain(
+    '"status":404',
+  );
+});
+
 /** An answer as it came, without what differs from one moment to the next, and with the id written as `ID`. */
 async function bytesOf(method: string, path: string, key: string, id: string): Promise<string> {
   const body = method === "GET" ? "" : "{}";
-  const head = `${method} ${path.replaceAll("ID", id)} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\n`;
+  const head = `${method} ${path.replaceAll("ID", id)} HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${key}\r\n`;
   const answer = await sendRaw(
     twins.baseUrl,
     `${head}Content-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
@@ -170,7 +207,7 @@ describe("a key in the wrong place is no key", () => {
   test("in the address it is refused by nobody and helps nobody", async () => {
     const answer = await sendRaw(
       twins.baseUrl,
-      `GET http://acme:${ACME}@x/sandboxes HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
+      `GET http://acme:${ACME}@localhost/sandboxes HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`,
     );
     expect(answer).toMatch(/^HTTP\/1\.1 401 /);
   });
@@ -219,7 +256,7 @@ describe("paths of the sandbox routes that climb or hide something", () => {
   ])("%s finds nothing", async (path) => {
     const answer = await sendRaw(
       twins.baseUrl,
-      `GET ${path} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${ACME}\r\nConnection: close\r\n\r\n`,
+      `GET ${path} HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${ACME}\r\nConnection: close\r\n\r\n`,
     );
     expect(answer).toMatch(/^HTTP\/1\.1 (400|404) /);
     expect(answer).not.toContain("control_url");

@@ -4,6 +4,7 @@ import postgres from "../../../twins/database/index.ts";
 import engine from "../../../twins/engine/index.ts";
 import type { RunningTwins } from "../../../twins/sandbox/start.ts";
 import type { RunningTwin, TwinContext } from "../../../twins/sandbox/twin.ts";
+import { WorldUnavailable } from "../../../twins/sandbox/world.ts";
 import { request } from "../../support/http.ts";
 import { type AskSandboxes, sandboxRoutes } from "../../support/sandboxes.ts";
 import { createShop } from "../../support/shop-twin.ts";
@@ -130,6 +131,22 @@ describe("POST /sandboxes/{id}/reset", () => {
       { twin: "bank", rule: "could not be reset: the vault is shut" },
       { twin: "bank", rule: "did not get its state back: the vault is lost" },
     ]);
+  });
+
+  test("a twin that has no room to begin has lost nothing, although nothing could be put back either: 503", async () => {
+    await change();
+    const before = await allTables();
+    bankReset = async (_reset, { world }) => {
+      world.load = () => Promise.reject(new WorldUnavailable("the disk is full"));
+      throw new WorldUnavailable("the disk is full");
+    };
+    const answer = await ask("POST", "/box/reset");
+    expect(answer.status).toBe(503);
+    expect(answer.body.error.message).toContain("no twin was reset");
+    expect(answer.body.error.problems).toEqual([
+      { twin: "bank", rule: "could not be reset: the disk is full" },
+    ]);
+    expect(await allTables()).toEqual(before);
   });
 
   test("resets of one sandbox go one after the other", async () => {

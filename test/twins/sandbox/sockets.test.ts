@@ -77,23 +77,23 @@ describe("an upgrade", () => {
     });
   });
 
-  test.each(["/things", "/nothing", "/sim/watch"])("at %s is the vendor's own 404", async (path) => {
+  test("at a path of requests is ignored, as servers do that upgrade nothing there", async () => {
+    expect(await refusal(`${base}/things`)).toEqual({ status: 200, body: "[]" });
+  });
+
+  test.each(["/nothing", "/sim/watch"])("at %s is the vendor's own 404", async (path) => {
     expect(await refusal(`${base}${path}`)).toEqual({
       status: 404,
       body: '{"fault":"the shop has no such counter"}',
     });
   });
 
-  test("to an unknown twin or sandbox, or to a control plane, is a 404", async () => {
+  test("to an unknown twin or sandbox is a 404, and to a control plane a request without a key", async () => {
     const root = twins.baseUrl.replace("http:", "ws:");
-    for (const path of [
-      "/s/dev/none/x",
-      "/s/none/shop/call/a/transport",
-      "/c/dev/shop/call/a/transport",
-      "/x",
-    ]) {
+    for (const path of ["/s/dev/none/x", "/s/none/shop/call/a/transport", "/x"]) {
       expect((await refusal(`${root}${path}`)).status).toBe(404);
     }
+    expect((await refusal(`${root}/c/dev/shop/call/a/transport`)).status).toBe(401);
   });
 });
 

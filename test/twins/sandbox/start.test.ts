@@ -194,7 +194,7 @@ describe("npm run twins", () => {
   });
 
   test.each([
-    ["an unknown option", ["--enviroment", "x"], {}, "usage: npm run twins"],
+    ["an unknown option", ["--enviroment", "x"], {}, "npm run twins -- [--environment FILE]"],
     ["a key in the clear", [], { SANDBOX_API_KEYS: "acme=in-the-clear" }, "SANDBOX_API_KEYS: entry 1"],
     ["a port that is none", [], { TWINS_PORT: "many" }, "TWINS_PORT"],
     ["an environment file with a mistake", ["--environment", "bad.yaml"], {}, "bad.yaml:2: "],

@@ -2,6 +2,7 @@
 import http, { type IncomingMessage } from "node:http";
 import https from "node:https";
 import { performance } from "node:perf_hooks";
+import { DeadlineExceeded, withDeadline } from "../deadline.ts";
 import type { CallbackDestination } from "./destination.ts";
 
 export const PROBE_TIMEOUT_MS = 5000;
@@ -24,7 +25,9 @@ export type ProbeOutcome =
   /** The connection broke off before an answer. */
   | "connection_lost"
   /** What came back is not HTTP. */
-  | "not_http";
+  | "not_http"
+  /** There is nothing to ask. */
+  | "not_registered";
 
 export interface ProbeResult {
   outcome: ProbeOutcome;
@@ -35,11 +38,12 @@ export interface ProbeResult {
   code: string | null;
 }
 
+/** When no callback destination is registered. */
+export const notProbed: ProbeResult = { outcome: "not_registered", status: null, latency_ms: 0, code: null };
+
 /** Sends `GET` with the registered headers. Redirects are not followed. */
 export async function probe(destination: CallbackDestination, left: AbortSignal): Promise<ProbeResult> {
   const startedAt = performance.now();
-  const deadline = AbortSignal.timeout(PROBE_TIMEOUT_MS);
-  const signal = AbortSignal.any([deadline, left]);
   const done = (outcome: ProbeOutcome, status: number | null, code: string | null): ProbeResult => ({
     outcome,
     status,
@@ -47,9 +51,10 @@ export async function probe(destination: CallbackDestination, left: AbortSignal)
     code,
   });
   try {
-    return done("answered", await statusOf(destination, signal), null);
+    const status = await withDeadline(left, PROBE_TIMEOUT_MS, (signal) => statusOf(destination, signal));
+    return done("answered", status, null);
   } catch (error) {
-    if (signal.aborted) return done("timeout", null, null);
+    if (left.aborted || error instanceof DeadlineExceeded) return done("timeout", null, null);
     const code = codeOf(error);
     return done(outcomeOf(code), null, code);
   }

@@ -3,6 +3,8 @@
  * carry the headers' secrets to an address nobody configured), and an outcome instead of an exception.
  */
 
+import { DeadlineExceeded, withDeadline } from "../deadline.ts";
+
 /** Largest answer read. */
 const MAX_ANSWER_BYTES = 1024 * 1024;
 
@@ -23,23 +25,26 @@ export interface WebhookRequest {
 }
 
 export async function postWebhook(request: WebhookRequest): Promise<WebhookAnswer> {
-  const deadline = AbortSignal.timeout(request.timeoutMs);
   try {
-    const response = await fetch(request.url, {
-      method: "POST",
-      headers: { ...request.headers, "content-type": "application/json", "user-agent": request.userAgent },
-      body: request.body,
-      redirect: "manual",
-      signal: AbortSignal.any([deadline, request.signal]),
-    });
-    const text = await boundedText(response);
-    if (text === undefined) return { kind: "too-large", limitBytes: MAX_ANSWER_BYTES };
-    return { kind: "answered", status: response.status, text };
+    return await withDeadline(request.signal, request.timeoutMs, (signal) => post(request, signal));
   } catch (error) {
     if (request.signal.aborted) return { kind: "cancelled" };
-    if (deadline.aborted) return { kind: "timed-out", afterMs: request.timeoutMs };
+    if (error instanceof DeadlineExceeded) return { kind: "timed-out", afterMs: request.timeoutMs };
     return { kind: "failed", reason: networkReason(error) };
   }
+}
+
+async function post(request: WebhookRequest, signal: AbortSignal): Promise<WebhookAnswer> {
+  const response = await fetch(request.url, {
+    method: "POST",
+    headers: { ...request.headers, "content-type": "application/json", "user-agent": request.userAgent },
+    body: request.body,
+    redirect: "manual",
+    signal,
+  });
+  const text = await boundedText(response);
+  if (text === undefined) return { kind: "too-large", limitBytes: MAX_ANSWER_BYTES };
+  return { kind: "answered", status: response.status, text };
 }
 
 /** The body as text, or `undefined` once it is longer than the bound. */

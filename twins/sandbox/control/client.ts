@@ -1,25 +1,30 @@
 /** `/sim/client`: where callbacks go, and whether that place answers. */
 import { destinationBody } from "../client/destination.ts";
-import { probe } from "../client/probe.ts";
+import { notProbed, probe } from "../client/probe.ts";
 import { errorResponse, readBodyAs } from "../errors.ts";
 import { type Operation, operation } from "../operation.ts";
 import type { ControlTarget } from "./target.ts";
 
-export const clientOperations: readonly Operation<ControlTarget>[] = [
-  operation<ControlTarget>({
+function register(method: "PUT" | "POST"): Operation<ControlTarget> {
+  return operation<ControlTarget>({
     id: "client.register",
-    method: "PUT",
+    method,
     path: "/sim/client",
     surface: "rest",
     summary: "Registers the callback destination, in the place of any other.",
     secretBody: true,
     handle(request, { sandbox, twin }) {
-      const body = readBodyAs(request, destinationBody);
+      const body = readBodyAs(request, destinationBody, '{"url": "http://127.0.0.1:8008/hook"}');
       if (!body.ok) return body.response;
       twin.callbacks.register(body.value, sandbox.clock.now());
       return { status: 200, body: twin.callbacks.shown() };
     },
-  }),
+  });
+}
+
+export const clientOperations: readonly Operation<ControlTarget>[] = [
+  register("PUT"),
+  register("POST"),
   operation<ControlTarget>({
     id: "client.get",
     method: "GET",
@@ -48,9 +53,14 @@ export const clientOperations: readonly Operation<ControlTarget>[] = [
     async handle({ signal }, { twin }) {
       const destination = twin.callbacks.current;
       const shown = twin.callbacks.shown();
-      if (!destination || !shown) return noneRegistered;
+      if (!destination || !shown) {
+        return { status: 200, body: { url: null, reachable: false, ...notProbed } };
+      }
       const result = await probe(destination, signal);
-      return { status: 200, body: { url: shown.url, ...result } };
+      return {
+        status: 200,
+        body: { url: shown.url, reachable: result.outcome === "answered", ...result },
+      };
     },
   }),
 ];

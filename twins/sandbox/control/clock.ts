@@ -60,7 +60,7 @@ export const clockOperations: readonly Operation<ControlTarget>[] = [
     surface: "rest",
     summary: "Sets the sandbox's time, freezes it or speeds it up; what is not named has its default.",
     handle(request, target) {
-      const body = readBodyAs(request, clockBody);
+      const body = readBodyAs(request, clockBody, '{"now": "2026-03-29T01:59:30Z", "frozen": true}');
       if (!body.ok) return body.response;
       target.sandbox.clock.set(settingOf(body.value));
       return answer(target);

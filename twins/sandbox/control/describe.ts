@@ -3,6 +3,7 @@ import { z } from "zod";
 import { readQueryAs } from "../errors.ts";
 import { readManual } from "../manual/read-manual.ts";
 import { type Operation, operation } from "../operation.ts";
+import type { TwinHealth } from "../twin.ts";
 import type { ControlTarget } from "./target.ts";
 
 const surfaceQuery = z.strictObject({ surface: z.enum(["rest", "graphql", "mcp"]).optional() });
@@ -13,20 +14,23 @@ export const describingOperations: readonly Operation<ControlTarget>[] = [
     method: "GET",
     path: "/sim/health",
     surface: "rest",
-    summary: "Whether the twin is up, and what it is.",
-    handle: (_request, { sandbox, twin }) => ({
-      status: 200,
-      body: {
-        status: "ok",
-        twin: twin.type.definition.name,
-        vendor: twin.type.definition.vendor,
-        versions: twin.type.definition.versions,
-        sandbox: sandbox.id,
-        state_version: twin.world.stateVersion,
-        started_at: new Date(twin.startedAtMs).toISOString(),
-        clock: sandbox.clock.describe(),
-      },
-    }),
+    summary: "Whether the twin is up (ok, degraded, or down with 503), and what it is.",
+    handle: async (_request, { sandbox, twin }) => {
+      const health: TwinHealth = (await twin.running.health?.()) ?? { status: "ok" };
+      return {
+        status: health.status === "down" ? 503 : 200,
+        body: {
+          ...health,
+          twin: twin.type.definition.name,
+          vendor: twin.type.definition.vendor,
+          versions: twin.type.definition.versions,
+          sandbox: sandbox.id,
+          state_version: twin.world.stateVersion,
+          started_at: new Date(twin.startedAtMs).toISOString(),
+          clock: sandbox.clock.describe(),
+        },
+      };
+    },
   }),
   operation<ControlTarget>({
     id: "manual",
@@ -59,7 +63,7 @@ export const describingOperations: readonly Operation<ControlTarget>[] = [
     handle: (request, { twin }) => {
       const query = readQueryAs(request, surfaceQuery);
       if (!query.ok) return query.response;
-      const { operations, sockets = [] } = twin.type.definition;
+      const { operations, sockets = [], connections = [] } = twin.type.definition;
       const served = [
         ...operations.map(({ id, method, path, surface, summary }) => ({
           id,
@@ -75,6 +79,8 @@ export const describingOperations: readonly Operation<ControlTarget>[] = [
           surface,
           summary,
         })),
+        // A connection belongs to none of the surfaces, so a list narrowed to one leaves it out.
+        ...connections.map(({ id, method, path, summary }) => ({ id, method, path, surface: null, summary })),
       ];
       const { surface } = query.value;
       return {

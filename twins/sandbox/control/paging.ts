@@ -4,12 +4,12 @@ import { z } from "zod";
 export const MAX_LIMIT = 1000;
 export const DEFAULT_LIMIT = 100;
 
-const wholeNumber = z
+/** Digits alone: `Number` would take `1e2`, `0x10` and blanks as well. */
+export const wholeNumber = z
   .string()
-  .refine((text) => text !== "" && Number.isSafeInteger(Number(text)) && Number(text) >= 0, {
-    message: "must be a whole number, 0 or more",
-  })
-  .transform(Number);
+  .regex(/^[0-9]+$/, { error: "must be a whole number, 0 or more, in digits", abort: true })
+  .transform(Number)
+  .refine(Number.isSafeInteger, { error: `must be at most ${Number.MAX_SAFE_INTEGER}`, abort: true });
 
 /** Query parameters every paged read takes. */
 export const pageParameters = {
@@ -18,5 +18,3 @@ export const pageParameters = {
     .default(DEFAULT_LIMIT),
   offset: wholeNumber.default(0),
 };
-
-export { wholeNumber };

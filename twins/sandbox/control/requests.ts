@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { readQueryAs } from "../errors.ts";
 import type { Journal, JournalEntry, KeptBody } from "../journal.ts";
+import { readJson } from "../json.ts";
 import { type Operation, operation, type VendorRequest, type VendorResponse } from "../operation.ts";
 import { pageParameters, wholeNumber } from "./paging.ts";
 import type { ControlTarget } from "./target.ts";
@@ -22,6 +23,7 @@ const requestsQuery = z.strictObject({
       "must be a seq (42) or an ISO time (2026-01-31T09:00:00Z)",
     )
     .optional(),
+  order: z.enum(["oldest", "newest"]).default("oldest"),
   ...pageParameters,
 });
 
@@ -32,7 +34,7 @@ export const requestOperations: readonly Operation<ControlTarget>[] = [
     path: "/sim/requests",
     surface: "rest",
     summary:
-      "Requests served, oldest first, filtered by tier, operation, method, status and since; with how many were let go.",
+      "Requests served, oldest first unless order=newest, filtered by tier, operation, method, status and since; with how many were let go.",
     handle: (request, { twin }) => answerRequests(request, twin.journal),
   }),
 ];
@@ -41,17 +43,16 @@ export const requestOperations: readonly Operation<ControlTarget>[] = [
 export function answerRequests(request: VendorRequest, journal: Journal): VendorResponse {
   const query = readQueryAs(request, requestsQuery);
   if (!query.ok) return query.response;
-  const { tier, operation: id, method, status, since, limit, offset } = query.value;
-  const found = journal
-    .entries()
-    .filter(
-      (entry) =>
-        (tier === undefined || entry.tier === tier) &&
-        (id === undefined || entry.operation === id) &&
-        (method === undefined || entry.method === method) &&
-        (status === undefined || hasStatus(entry, status)) &&
-        (since === undefined || isSince(entry, since)),
-    );
+  const { tier, operation: id, method, status, since, order, limit, offset } = query.value;
+  const entries = order === "newest" ? journal.entries().reverse() : journal.entries();
+  const found = entries.filter(
+    (entry) =>
+      (tier === undefined || entry.tier === tier) &&
+      (id === undefined || entry.operation === id) &&
+      (method === undefined || entry.method === method) &&
+      (status === undefined || hasStatus(entry, status)) &&
+      (since === undefined || isSince(entry, since)),
+  );
   return {
     status: 200,
     body: {
@@ -110,9 +111,7 @@ function showBody(body: KeptBody): unknown {
   } catch {
     return { base64: body.bytes.toString("base64") };
   }
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+  // What is nested too deeply to be written again, or is no JSON, is a text.
+  const json = readJson(body.bytes);
+  return json.ok ? json.value : text;
 }

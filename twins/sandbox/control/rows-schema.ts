@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { Row, Tables } from "../world.ts";
 
-function isObject(value: unknown): value is Row {
+export function isObject(value: unknown): value is Row {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { isPlainName } from "../api-keys.ts";
 import { type Dataset, DatasetRefusal } from "../datasets/dataset.ts";
 import { type Environments, FIRST_ENVIRONMENT } from "../datasets/environments.ts";
-import { errorResponse, readBodyAs, readBodyAsync } from "../errors.ts";
+import { errorResponse, readBodyAs, readBodyAsync, unavailableResponse } from "../errors.ts";
 import type { Journal } from "../journal.ts";
 import { type Operation, operation, type VendorResponse } from "../operation.ts";
 import type { Reach } from "../sandbox.ts";
@@ -12,7 +12,7 @@ import { SandboxRefusal } from "../sandbox-refusal.ts";
 import type { LivingSandbox, Sandboxes, SandboxPlan } from "../sandboxes.ts";
 import { type CheckedService, servicesSchema, withEngine } from "../services.ts";
 import type { TwinEntry } from "../twin-entry.ts";
-import { WorldRefusal } from "../world.ts";
+import { WorldRefusal, WorldUnavailable } from "../world.ts";
 import { answerRequests } from "./requests.ts";
 
 /** What a sandbox operation works on: one organisation's view. */
@@ -135,8 +135,7 @@ export const sandboxOperations: readonly Operation<SandboxesTarget>[] = [
     async handle(request, { sandboxes, organisation }) {
       const body = readBodyAs(request, emptyBody);
       if (!body.ok) return body.response;
-      const id = request.params.id ?? "";
-      const done = await sandboxes.reset(organisation, id);
+      const done = await sandboxes.reset(organisation, request.params.id ?? "");
       if (!done) return noSandbox;
       const { sandbox, outcome } = done;
       if (outcome.kind === "reset") {
@@ -144,7 +143,7 @@ export const sandboxOperations: readonly Operation<SandboxesTarget>[] = [
           name,
           state_version: world.stateVersion,
         }));
-        return { status: 200, body: { id, twins } };
+        return { status: 200, body: { id: sandbox.id, twins } };
       }
       const { failures, lost } = outcome;
       const problems = [
@@ -155,7 +154,8 @@ export const sandboxOperations: readonly Operation<SandboxesTarget>[] = [
         lost.length === 0
           ? "no twin was reset: what had changed has its state back"
           : "the reset failed, and some twins did not get their state back; delete the sandbox";
-      return errorResponse(500, "not_reset", message, problems);
+      const status = lost.length === 0 && failures.every(({ unavailable }) => unavailable) ? 503 : 500;
+      return errorResponse(status, "not_reset", message, problems);
     },
   }),
 ];
@@ -170,13 +170,24 @@ async function readOwnDatasets(
     for (const { definition, dataset } of services) {
       if (dataset === undefined) continue;
       const file = givenReach.resolvePath(dataset);
-      datasets.set(definition.name, await environments.fromFile(definition, file));
+      const made = await environments.fromFile(definition, file).catch((reason: unknown) => {
+        if (reason instanceof WorldUnavailable) throw reason;
+        throw unusable(givenReach.fileError(dataset, reason), reason);
+      });
+      datasets.set(definition.name, made);
     }
     return datasets;
   } catch (error) {
     await releaseAll(datasets);
     throw error;
   }
+}
+
+/** The refusal of a dataset's file: where something is wrong, and not what stands there. */
+function unusable({ message }: Error, reason: unknown): Error {
+  if (!(reason instanceof DatasetRefusal)) return new Error(message);
+  const places = reason.problems.map(({ rule: _rule, ...place }) => ({ ...place, rule: "is wrong here" }));
+  return new DatasetRefusal(message, places, reason.total);
 }
 
 async function createOrRelease(
@@ -206,7 +217,9 @@ function notCreated(error: unknown, given: boolean): VendorResponse {
   if (error instanceof SandboxRefusal) return refused(error);
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof DatasetRefusal) return errorResponse(422, "invalid_dataset", message, error.problems);
+  if (error instanceof WorldUnavailable) return unavailableResponse(error);
   const cause = error instanceof Error ? error.cause : undefined;
   if (cause instanceof WorldRefusal) return errorResponse(422, "refused", message, cause.problems);
+  if (cause instanceof WorldUnavailable) return unavailableResponse(cause);
   return errorResponse(given ? 422 : 500, "not_started", message);
 }

@@ -1,9 +1,10 @@
 /** Serves one request to a control plane: key first, then the twin, then the operation. */
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { performance } from "node:perf_hooks";
 import type { ApiKeys } from "../api-keys.ts";
-import { answeringWorldRefusals, errorResponse, ownRefusal } from "../errors.ts";
+import { answeringWorldErrors, errorResponse, ownRefusal } from "../errors.ts";
 import { refuseEarly } from "../http.ts";
-import type { Operation } from "../operation.ts";
+import type { Operation, VendorResponse } from "../operation.ts";
 import { createRouter } from "../router.ts";
 import type { Sandboxes } from "../sandboxes.ts";
 import { type Local, serveOperation } from "../serve.ts";
@@ -29,11 +30,12 @@ export const controlOperations: readonly Operation<ControlTarget>[] = [
   ...watchOperations,
   ...clockOperations,
   ...faultOperations,
-].map(answeringWorldRefusals);
+].map(answeringWorldErrors);
 
 const operations = createRouter(controlOperations);
-/** Large enough for whole worlds, which `reset` is given. */
 const CONTROL_BODY_BYTES = 64 * 1024 * 1024;
+/** What a reset has around the tables of the largest snapshot. */
+const AROUND_SNAPSHOT_BYTES = 1024 * 1024;
 
 export interface ControlAddress extends Local {
   /** Name of the sandbox in addresses. */
@@ -50,17 +52,35 @@ export async function serveControl(
   sandboxes: Sandboxes,
 ): Promise<void> {
   const organisation = organisationOf(req, keys);
-  if (organisation === undefined) {
-    await refuseEarly(req, res, unauthorized);
-    return;
-  }
-  const sandbox = sandboxes.owned(organisation, address.sandbox);
+  if (organisation === undefined) return refuseKey(req, res, address, sandboxes, unauthorized);
+  const sandbox = sandboxes.get(organisation, address.sandbox)?.sandbox;
   const twin = sandbox?.layout === "split" ? sandbox.twins.get(address.twin) : undefined;
-  if (!sandbox || !twin) {
-    await refuseEarly(req, res, notFound);
-    return;
-  }
+  if (!sandbox || !twin) return refuseKey(req, res, address, sandboxes, notFound);
   await serveTwinControl(req, res, address, { sandbox, twin });
+}
+
+/** Refuses, and records that with the twin that was addressed, if there is one: its owner learns of it, and nobody else. */
+async function refuseKey(
+  req: IncomingMessage,
+  res: ServerResponse,
+  address: ControlAddress,
+  sandboxes: Sandboxes,
+  refusal: VendorResponse,
+): Promise<void> {
+  const method = req.method ?? "GET";
+  const sandbox = sandboxes.running(address.sandbox);
+  const twin = sandbox?.layout === "split" ? sandbox.twins.get(address.twin) : undefined;
+  const match = operations.match(method, address.path);
+  const complete = twin?.journal.recordRefused({
+    operation: match.kind === "found" ? match.route.id : null,
+    method,
+    path: address.path,
+    query: new URLSearchParams(address.query),
+    headers: req.headers,
+    startedAt: performance.now(),
+  });
+  const sent = await refuseEarly(req, res, refusal);
+  complete?.(sent);
 }
 
 /** Serves the control plane of a twin to somebody who may use it. */
@@ -76,6 +96,7 @@ export function serveTwinControl(
     target,
     twin: target.twin,
     defaultBodyBytes: CONTROL_BODY_BYTES,
+    spoolBytes: target.sandbox.snapshotBytes + AROUND_SNAPSHOT_BYTES,
     refusal: ownRefusal,
   });
   return target.sandbox.connections.answering(res, serving);

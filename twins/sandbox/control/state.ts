@@ -1,32 +1,19 @@
 /** A twin's state as a whole: snapshot and reset. */
-import { createHash } from "node:crypto";
+import { Readable } from "node:stream";
 import { z } from "zod";
-import { readBodyAs } from "../errors.ts";
-import { type Operation, operation } from "../operation.ts";
-import type { Tables, World } from "../world.ts";
-import { tablesSchema } from "./rows-schema.ts";
+import { errorResponse, readBodyAs } from "../errors.ts";
+import { type Operation, operation, type VendorResponse } from "../operation.ts";
+import { Spool, SpoolFull } from "../spool.ts";
+import { loadState, writeState } from "../state-source.ts";
+import { readResetBody } from "./reset-body.ts";
 import type { ControlTarget } from "./target.ts";
-
-const resetBody = z
-  .strictObject({
-    profile: z.string().optional(),
-    data: tablesSchema.optional(),
-  })
-  .refine(
-    (body) => body.profile === undefined || body.data === undefined,
-    "takes one of profile and data, not both",
-  )
-  .default({});
 
 const snapshotBody = z
   .strictObject({
-    /** Whether to answer the SHA-256 of the tables too: equal states have equal hashes. */
+    /** Whether to answer a hash of the tables too: equal states have equal hashes. */
     content_hash: z.boolean().default(false),
   })
   .default({ content_hash: false });
-
-/** How often a dump is tried again because the state has changed beneath it. */
-const DUMP_ATTEMPTS = 5;
 
 export const stateOperations: readonly Operation<ControlTarget>[] = [
   operation<ControlTarget>({
@@ -34,14 +21,20 @@ export const stateOperations: readonly Operation<ControlTarget>[] = [
     method: "POST",
     path: "/sim/snapshot",
     surface: "rest",
-    summary: "The whole state, table by table; its tables can be given back to reset.",
-    async handle(request, { sandbox, twin }) {
-      const body = readBodyAs(request, snapshotBody);
+    summary: "The whole state, table by table; it can be given back to reset.",
+    async handle(request, target) {
+      const body = readBodyAs(request, snapshotBody, '{"content_hash": true}, or no body');
       if (!body.ok) return body.response;
-      const { stateVersion, tables } = await settledDump(twin.world);
-      const clock = sandbox.clock.describe();
-      const hash = body.value.content_hash ? { content_hash: contentHash(tables) } : {};
-      return { status: 200, body: { state_version: stateVersion, clock, ...hash, tables } };
+      const spool = new Spool(target.sandbox.snapshotBytes);
+      try {
+        return await snapshotResponse(target, spool, body.value);
+      } catch (error) {
+        await spool.clear();
+        if (error instanceof SpoolFull) {
+          return errorResponse(413, "snapshot_too_large", `the snapshot has ${error.message}`);
+        }
+        throw error;
+      }
     },
   }),
   operation<ControlTarget>({
@@ -50,34 +43,51 @@ export const stateOperations: readonly Operation<ControlTarget>[] = [
     path: "/sim/reset",
     surface: "rest",
     summary: "Puts this twin back to its start, to a profile, or to given tables.",
-    async handle(request, { twin }) {
-      const body = readBodyAs(request, resetBody);
+    spoolsBody: true,
+    async handle({ spooled = new Spool(0) }, { twin }) {
+      const body = await readResetBody(spooled);
       if (!body.ok) return body.response;
       const { world } = twin;
-      if (body.value.data) await world.load(body.value.data);
-      else await twin.reset(body.value.profile);
+      const { profile, state } = body.value;
+      if (state) await loadState(world, state);
+      else await twin.reset(profile);
       twin.faults.removeAll();
       return { status: 200, body: { state_version: world.stateVersion, counts: await world.counts() } };
     },
   }),
 ];
 
-/** All tables and the version they have. A dump is of one moment; of a state that never rests, the version is a lower bound. */
-async function settledDump(world: World): Promise<{ stateVersion: number; tables: Tables }> {
-  let stateVersion = world.stateVersion;
-  let tables = await world.dump();
-  for (let attempt = 1; attempt < DUMP_ATTEMPTS && world.stateVersion !== stateVersion; attempt++) {
-    stateVersion = world.stateVersion;
-    tables = await world.dump();
-  }
-  return { stateVersion, tables };
-}
-
-/** In hexadecimal, over the tables with their members in the order of their names; rows keep their order. */
-function contentHash(tables: Tables): string {
-  const ordered = JSON.stringify(tables, (_name, value: unknown) => {
-    if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
-    return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
-  });
-  return createHash("sha256").update(ordered).digest("hex");
+async function snapshotResponse(
+  { sandbox, twin }: ControlTarget,
+  spool: Spool,
+  { content_hash }: { content_hash: boolean },
+): Promise<VendorResponse> {
+  const { stateVersion, contentHash } = await writeState(
+    twin.world,
+    spool,
+    content_hash ? "hashed" : "plain",
+  );
+  const head = {
+    state_version: stateVersion,
+    clock: sandbox.clock.describe(),
+    ...(contentHash === undefined ? {} : { content_hash: contentHash }),
+  };
+  const beginning = Buffer.from(`${JSON.stringify(head).slice(0, -1)},"tables":`);
+  const end = Buffer.from("}");
+  const body = Readable.from(
+    (async function* () {
+      yield beginning;
+      yield* spool.read();
+      yield end;
+    })(),
+  );
+  body.once("close", () => void spool.clear());
+  return {
+    status: 200,
+    headers: {
+      "content-type": "application/json; charset=utf-8",
+      "content-length": String(beginning.length + spool.bytes + end.length),
+    },
+    body,
+  };
 }

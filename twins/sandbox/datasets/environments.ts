@@ -3,6 +3,7 @@
  * environment and starts with its datasets; whoever changes one resets the sandboxes that run.
  */
 
+import { linkSignals } from "../deadline.ts";
 import { getOrAdd } from "../get-or-add.ts";
 import type { AnyTwinDefinition } from "../twin.ts";
 import type { Dataset, DatasetSource } from "./dataset.ts";
@@ -39,6 +40,9 @@ export interface ResetSandbox {
   problem?: string;
 }
 
+/** What an upload does where there is a dataset. */
+export type ExistingDataset = "keep" | "replace";
+
 /** Puts the sandboxes of an environment that have the service to its dataset as it is now. */
 export type ResetSandboxes = (place: DatasetPlace) => Promise<ResetSandbox[]>;
 
@@ -73,8 +77,8 @@ export class Environments {
   }
 
   /**
-   * Makes a dataset of a file and puts the sandboxes to it.
-   * @throws DatasetConflict when there is one, DatasetRefusal, DatasetTooLarge, the signal's reason or the source's error
+   * Makes a dataset of a file and puts the sandboxes to it; a file that is wrong changes nothing.
+   * @throws DatasetConflict when there is one that is kept, DatasetRefusal, DatasetTooLarge, the signal's reason or the source's error
    */
   async upload(
     place: DatasetPlace,
@@ -82,16 +86,21 @@ export class Environments {
     source: DatasetSource,
     signal: AbortSignal,
     reset: ResetSandboxes,
+    existing: ExistingDataset = "keep",
   ): Promise<{ dataset: Dataset; sandboxes: ResetSandbox[] }> {
     const before = this.#slot(place);
-    if (before.state !== "absent") throw new DatasetConflict(occupied(before, place));
+    if (before.state === "changing" || (before.state === "present" && existing === "keep")) {
+      throw new DatasetConflict(occupied(before, place));
+    }
     const slots = this.#slotsOf(place.organisation);
     const taken = [...slots.values()].filter(({ state }) => state !== "absent").length;
-    if (taken >= MOST_DATASETS) {
+    if (before.state === "absent" && taken >= MOST_DATASETS) {
       throw new DatasetConflict(`an organisation has at most ${MOST_DATASETS} datasets; delete one first`);
     }
-    slots.set(keyOf(place), { state: "changing", dataset: undefined });
-    const uploading = this.#make(definition, source, AbortSignal.any([signal, this.#stopping.signal]));
+    const replaced = before.state === "present" ? before.dataset : undefined;
+    slots.set(keyOf(place), { state: "changing", dataset: replaced });
+    const either = linkSignals(signal, this.#stopping.signal);
+    const uploading = this.#make(definition, source, either.signal).finally(either.unlink);
     this.#track(uploading);
     let dataset: Dataset;
     try {
@@ -103,6 +112,7 @@ export class Environments {
     slots.set(keyOf(place), { state: "changing", dataset });
     const sandboxes = await reset(place);
     slots.set(keyOf(place), { state: "present", dataset });
+    if (replaced) await this.#release(place, replaced);
     return { dataset, sandboxes };
   }
 
@@ -115,9 +125,13 @@ export class Environments {
     slots.set(keyOf(place), { state: "changing", dataset: undefined });
     const sandboxes = await reset(place);
     slots.set(keyOf(place), { state: "absent" });
-    // What the environment file names is every organisation's.
-    if (before.dataset !== this.#initial.get(place.service)) await before.dataset.release();
+    await this.#release(place, before.dataset);
     return sandboxes;
+  }
+
+  /** What the environment file names is every organisation's. */
+  async #release({ service }: DatasetPlace, dataset: Dataset): Promise<void> {
+    if (dataset !== this.#initial.get(service)) await dataset.release();
   }
 
   /** Ends uploads, and lets go of everything. The sandboxes have to have ended before. */
@@ -158,5 +172,5 @@ const keyOf = ({ environment, service }: DatasetPlace) => `${environment}/${serv
 function occupied({ state }: Slot, { environment, service }: DatasetPlace): string {
   const what = `${service} in environment ${environment}`;
   if (state === "changing") return `the dataset of ${what} is being changed; try again when that is over`;
-  return `there is a dataset for ${what} already; delete it first`;
+  return `there is a dataset for ${what} already; delete it first, or replace it with ?replace=true`;
 }

@@ -1,8 +1,7 @@
 /** The libraries of the twins' datasets, opened when the first dataset comes. */
-import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import path from "node:path";
 import type { Logger } from "pino";
+import { makeTemporaryFolder, type TemporaryFolder } from "../temporary-folder.ts";
 import type { DatasetLibrary, OpenDatasetLibrary } from "./dataset.ts";
 
 export class Libraries {
@@ -10,7 +9,7 @@ export class Libraries {
   readonly #folder: string | undefined;
   readonly #log: Logger;
   readonly #opened = new Map<OpenDatasetLibrary, Promise<DatasetLibrary>>();
-  #temporary: Promise<string> | undefined;
+  #temporary: Promise<TemporaryFolder> | undefined;
 
   constructor(folder: string | undefined, log: Logger) {
     this.#folder = folder;
@@ -29,13 +28,13 @@ export class Libraries {
   async close(): Promise<void> {
     const opened = await Promise.allSettled(this.#opened.values());
     for (const library of opened) if (library.status === "fulfilled") await library.value.close();
-    if (this.#temporary) await rm(await this.#temporary, { recursive: true, force: true });
+    await (await this.#temporary)?.remove();
   }
 
   async #open(open: OpenDatasetLibrary): Promise<DatasetLibrary> {
     this.#temporary ??=
-      this.#folder === undefined ? mkdtemp(path.join(tmpdir(), "offhook-datasets-")) : undefined;
-    const folder = this.#folder ?? (await this.#temporary) ?? tmpdir();
+      this.#folder === undefined ? makeTemporaryFolder(tmpdir(), "offhook-datasets-") : undefined;
+    const folder = this.#folder ?? (await this.#temporary)?.path ?? tmpdir();
     return open({ folder, log: this.#log });
   }
 }

@@ -1,11 +1,12 @@
 /** `POST /environments/{environment}/datasets/{service}`: a file that goes straight to the one who reads it, never into memory. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { z } from "zod";
-import { errorResponse, fieldProblems } from "../errors.ts";
+import { errorResponse, fieldProblems, unavailableResponse } from "../errors.ts";
 import { refuseEarly, type SentResponse, sendResponse, whenClientLeaves } from "../http.ts";
 import type { Journal } from "../journal.ts";
 import type { VendorResponse } from "../operation.ts";
 import type { Local } from "../serve.ts";
+import { WorldUnavailable } from "../world.ts";
 import { DatasetRefusal, DatasetTooLarge } from "./dataset.ts";
 import {
   describedResponse,
@@ -14,6 +15,7 @@ import {
   uploadRoute,
 } from "./environment-operations.ts";
 import { DatasetConflict } from "./environments.ts";
+import { isForm, readFormFile } from "./form-file.ts";
 
 export interface UploadTarget extends EnvironmentsTarget {
   journal: Journal;
@@ -24,6 +26,7 @@ export interface UploadTarget extends EnvironmentsTarget {
 const uploadQuery = z.strictObject({
   format: z.enum(["csv", "ndjson"], "must be csv or ndjson").optional(),
   file_name: z.string().min(1).max(255).optional(),
+  replace: z.enum(["true", "false"], "must be true or false").optional(),
 });
 
 /** What became of an upload. */
@@ -92,9 +95,10 @@ async function upload(
     const { dataset, sandboxes } = await target.environments.upload(
       place.place,
       place.definition,
-      source,
+      isForm(source.contentType) ? await readFormFile(source) : source,
       left.signal,
       target.reset,
+      given.data.replace === "true" ? "replace" : "keep",
     );
     return { kind: "answer", response: describedResponse(201, dataset.description, { sandboxes }) };
   } catch (error) {
@@ -110,12 +114,16 @@ function refusalOfHeaders({ headers }: IncomingMessage, mostBytes: number): Vend
   if (!["identity", "gzip", "x-gzip"].includes(coding)) {
     return errorResponse(422, "invalid", `content-encoding ${coding} is not understood; use gzip`);
   }
+  if (coding !== "identity" && isForm(headers["content-type"])) {
+    return errorResponse(422, "invalid", "a form is sent as it is; only the file in it may be compressed");
+  }
   return Number(headers["content-length"] ?? 0) > mostBytes ? tooLarge(mostBytes) : undefined;
 }
 
 function responseOf(error: unknown): VendorResponse | undefined {
   if (error instanceof DatasetConflict) return errorResponse(409, "conflict", error.message);
   if (error instanceof DatasetTooLarge) return tooLarge(error.limitBytes);
+  if (error instanceof WorldUnavailable) return unavailableResponse(error);
   if (!(error instanceof DatasetRefusal)) return undefined;
   const { message, problems, total } = error;
   return {

@@ -27,6 +27,8 @@ export interface FaultScope {
   times?: number | undefined;
   /** Waits so long before it takes effect. */
   delay_ms?: number | undefined;
+  /** After how long it is removed by itself, in seconds of the machine; default: never. */
+  ttl_seconds?: number | undefined;
 }
 
 /** When a connection is reset: nothing was done yet, all was done and nothing sent, or half of the body was sent. */

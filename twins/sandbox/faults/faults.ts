@@ -10,6 +10,8 @@ export class Faults {
   readonly #all = new Map<string, ArmedFault>();
   #requests: ArmedFault<RequestFault>[] = [];
   #sockets: ArmedFault<SocketFault>[] = [];
+  /** Timers of those that are removed by themselves. */
+  readonly #expiries = new Map<string, NodeJS.Timeout>();
   #armed = 0;
 
   /** Answers `undefined` when there is no room: as many as there may be are armed. */
@@ -31,6 +33,8 @@ export class Faults {
     const fault = this.#all.get(id);
     if (!fault) return undefined;
     this.#all.delete(id);
+    clearTimeout(this.#expiries.get(id));
+    this.#expiries.delete(id);
     this.#requests = this.#requests.filter((other) => other.id !== id);
     this.#sockets = this.#sockets.filter((other) => other.id !== id);
     fault.remove();
@@ -63,6 +67,11 @@ export class Faults {
   #keep<Spec extends Fault>(list: ArmedFault<Spec>[], fault: ArmedFault<Spec>): ArmedFault<Spec> {
     list.push(fault);
     this.#all.set(fault.id, fault);
+    const { ttl_seconds } = fault.spec;
+    if (ttl_seconds !== undefined) {
+      const expiry = setTimeout(() => this.remove(fault.id), ttl_seconds * 1000).unref();
+      this.#expiries.set(fault.id, expiry);
+    }
     return fault;
   }
 

@@ -8,6 +8,7 @@ import { type Fault, requestEffects, socketEffects } from "./fault.ts";
 /** Longest delay, and longest wait before a socket is dropped or frozen. */
 const MAX_DELAY_MS = 600_000;
 const MAX_COUNT = 1_000_000;
+const MAX_TTL_SECONDS = 86_400;
 const MAX_SEED = 2 ** 32 - 1;
 const MAX_MATCHES = 20;
 const MAX_TEXT = 2000;
@@ -37,23 +38,35 @@ const count = (least: number, most = MAX_COUNT) => {
     .number({ error })
     .refine((given) => Number.isInteger(given) && given >= least && given <= most, { error });
 };
-const text = z.string().min(1).max(MAX_TEXT);
+const text = z.string("must be a text").min(1).max(MAX_TEXT);
+/** Says what would be right of a value of another type; every other problem has its own words. */
+const mustBe = (what: string) => (issue: { code?: string }) =>
+  issue.code === "invalid_type" ? `must be ${what}; leave it out to match any` : undefined;
 
 const match = z
-  .strictObject({
-    method: z
-      .enum(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"], { error: "must be a method, in capitals" })
-      .optional(),
-    path: text
-      .startsWith("/", { error: "must begin with /; * stands for any text" })
-      .refine((path) => !path.includes("?"), "is compared without the query, so no ? can be in it")
-      .optional(),
-    headers: z.record(text, z.string().max(MAX_TEXT)).optional(),
-    json: z.record(text, z.json()).optional(),
-  })
+  .strictObject(
+    {
+      method: z
+        .enum(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"], { error: "must be a method, in capitals" })
+        .optional(),
+      path: text
+        .startsWith("/", { error: "must begin with /; * stands for any text" })
+        .refine((path) => !path.includes("?"), "is compared without the query, so no ? can be in it")
+        .optional(),
+      headers: z
+        .record(text, z.string("must be a text").max(MAX_TEXT), {
+          error: mustBe("an object of header names and values"),
+        })
+        .optional(),
+      json: z
+        .record(text, z.json(), { error: mustBe("an object of paths in the body and values") })
+        .optional(),
+    },
+    { error: mustBe("an object of method, path, headers and json") },
+  )
   .refine(({ headers, json }) => Object.keys({ ...headers, ...json }).length <= MAX_MATCHES, {
     message: `names at most ${MAX_MATCHES} headers and members`,
-    when: () => true,
+    when: isObject,
   });
 
 const probabilityError = "must be above 0 and at most 1";
@@ -68,6 +81,7 @@ const scope = {
   seed: count(0, MAX_SEED).optional(),
   times: count(1).optional(),
   delay_ms: count(0, MAX_DELAY_MS).optional(),
+  ttl_seconds: count(1, MAX_TTL_SECONDS).optional(),
 };
 const afterMs = count(0, MAX_DELAY_MS);
 
@@ -76,6 +90,11 @@ const unknownEffect = z.looseObject(
   { ...scope, effect: z.enum(effects, { error: oneOf("effect", effects) }) },
   { error: "must be an object with an effect" },
 );
+
+/** A check across members is made beside their own, as long as there are any. */
+function isObject({ value }: { value: unknown }): boolean {
+  return typeof value === "object" && value !== null;
+}
 
 function oneOf(what: string, known: readonly (string | number)[]): string {
   return known.length > 0 ? `must be one of ${known.join(", ")}` : `this twin has no ${what}`;
@@ -117,7 +136,7 @@ function compile(definition: AnyTwinDefinition): { name: string; schema: Refinab
       bytes_per_second: count(1).optional(),
     }).refine((fault) => fault.delay_ms !== undefined || fault.bytes_per_second !== undefined, {
       message: "a slow answer needs delay_ms, bytes_per_second or both",
-      when: () => true,
+      when: isObject,
     }),
     truncate: scoped({ ...requests, effect: z.literal("truncate"), bytes: count(0, 1024 ** 3).optional() }),
     refuse_upgrade: scoped({ ...sockets, effect: z.literal("refuse_upgrade"), status, retry_after }),
@@ -173,12 +192,12 @@ function scoped<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
     .refine((fault) => "operation" in fault !== "all" in fault, {
       path: ["operation"],
       message: "say what it is for: either operation, or all: true",
-      when: ({ value }) => typeof value === "object" && value !== null,
+      when: isObject,
     })
     .refine((fault) => !("seed" in fault) || "probability" in fault, {
       path: ["seed"],
       message: "is for a probability, and there is none",
-      when: ({ value }) => typeof value === "object" && value !== null,
+      when: isObject,
     });
 }
 

@@ -62,6 +62,7 @@ export function readFileRows(table: string, rows: readonly unknown[], problems: 
     files.push(file);
   }
   const room = roomProblem(
+    [],
     files.length,
     files.reduce((bytes, { size }) => bytes + size, 0),
   );

@@ -19,9 +19,16 @@ export interface StoredFile {
   bytes: Buffer;
 }
 
+/** A file that is to be kept; without a name one is made. */
+export interface GivenFile {
+  name: string | undefined;
+  type: string;
+  bytes: Buffer;
+}
+
 export type Storing =
-  | { kind: "stored"; file: StoredFile }
-  | { kind: "exists" }
+  | { kind: "stored"; files: StoredFile[] }
+  | { kind: "exists"; name: string }
   /** It would not fit. */
   | { kind: "full"; rule: string };
 
@@ -53,16 +60,23 @@ export class FileStore {
     return [...this.#files.values()];
   }
 
-  add(name: string, type: string, bytes: Buffer): Storing {
-    if (this.#files.has(name)) return { kind: "exists" };
-    const rule = roomProblem(this.#files.size + 1, this.#bytes + bytes.length);
-    if (rule !== undefined) return { kind: "full", rule };
+  /** Keeps all of them or none. */
+  addAll(given: readonly GivenFile[]): Storing {
+    const taken = new Set(this.#files.keys());
     const createdAt = new Date(this.#clock.now()).toISOString();
-    const file = { name, type, size: bytes.length, sha256: sha256Of(bytes), createdAt, bytes };
-    this.#files.set(name, file);
-    this.#bytes += file.size;
+    const files: StoredFile[] = [];
+    for (const { name = unusedName(taken), type, bytes } of given) {
+      if (taken.has(name)) return { kind: "exists", name };
+      taken.add(name);
+      files.push({ name, type, size: bytes.length, sha256: sha256Of(bytes), createdAt, bytes });
+    }
+    const bytes = files.reduce((sum, { size }) => sum + size, 0);
+    const rule = roomProblem(files, taken.size, this.#bytes + bytes);
+    if (rule !== undefined) return { kind: "full", rule };
+    for (const file of files) this.#files.set(file.name, file);
+    this.#bytes += bytes;
     this.#version++;
-    return { kind: "stored", file };
+    return { kind: "stored", files };
   }
 
   /** Answers the file that was there. */
@@ -84,8 +98,21 @@ export class FileStore {
   }
 }
 
-/** Why so much does not fit; `undefined` when it does. */
-export function roomProblem(files: number, bytes: number): string | undefined {
+/** `file-1`, `file-2`, …: the first that no file has. */
+function unusedName(taken: ReadonlySet<string>): string {
+  let number = 1;
+  while (taken.has(`file-${number}`)) number++;
+  return `file-${number}`;
+}
+
+/** Why so much does not fit; `undefined` when it does. @param added the files that are to be kept beside others */
+export function roomProblem(
+  added: readonly Pick<StoredFile, "name" | "size">[],
+  files: number,
+  bytes: number,
+): string | undefined {
+  const large = added.find(({ size }) => size > MAX_FILE_BYTES);
+  if (large) return `a file may have at most ${MAX_FILE_BYTES} bytes; ${large.name} has ${large.size}`;
   if (files > MAX_FILES) return `a twin holds at most ${MAX_FILES} files`;
   if (bytes > MAX_TOTAL_BYTES)
     return `the files of a twin may have at most ${MAX_TOTAL_BYTES} bytes together`;

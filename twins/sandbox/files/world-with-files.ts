@@ -4,10 +4,20 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import {
+  collectTables,
+  dumpState,
+  loadState,
+  type StateSource,
+  sourceOf,
+  type TakeRows,
+  withoutTables,
+} from "../state-source.ts";
+import {
   type Page,
   type PageRequest,
   type Problem,
   type Row,
+  type RowChange,
   type TableDescription,
   type Tables,
   unknownTable,
@@ -21,6 +31,7 @@ import type { FileStore, StoredFile } from "./file-store.ts";
 const USUAL_NAME = "files";
 /** The table's name in a world that has a table `files` of its own. */
 const OTHER_NAME = "sim_files";
+const FIXED_FILE = "a file cannot be changed; remove it and upload it again";
 
 export class WorldWithFiles implements World {
   readonly #world: World;
@@ -63,12 +74,25 @@ export class WorldWithFiles implements World {
 
   async update(table: string, where: Row, changes: Row): Promise<number> {
     if (!(await this.#isFiles(table))) return this.#naming(this.#world.update(table, where, changes));
-    throw new WorldRefusal([{ table, rule: "a file cannot be changed; remove it and upload it again" }]);
+    throw new WorldRefusal([{ table, rule: FIXED_FILE }]);
   }
 
   async remove(table: string, where: Row): Promise<number> {
     if (!(await this.#isFiles(table))) return this.#naming(this.#world.remove(table, where));
     const found = this.#find(table, where, (value) => value);
+    for (const { name } of found) this.removeFile(name);
+    return found.length;
+  }
+
+  async updateEach(changes: readonly RowChange[]): Promise<void> {
+    const refused = await this.#filesTablesOf(Object.fromEntries(changes.map(({ table }) => [table, []])));
+    if (refused.length === 0) return this.#naming(this.#world.updateEach(changes));
+    throw new WorldRefusal(refused.map((table) => ({ table, rule: FIXED_FILE })));
+  }
+
+  async removeFound(table: string, filter: PageRequest["where"]): Promise<number> {
+    if (!(await this.#isFiles(table))) return this.#naming(this.#world.removeFound(table, filter));
+    const found = this.#find(table, filter, (value) => String(value));
     for (const { name } of found) this.removeFile(name);
     return found.length;
   }
@@ -84,18 +108,28 @@ export class WorldWithFiles implements World {
     return { ...tables, [nameBeside(Object.keys(tables))]: files };
   }
 
-  /** A table that `data` does not name is empty afterwards, and so are the files. */
-  async load(data: Tables): Promise<void> {
+  async dumpTo(take: TakeRows): Promise<void> {
+    const tables: string[] = [];
+    await dumpState(this.#world, async (table, rows) => {
+      if (tables.at(-1) !== table) tables.push(table);
+      await take(table, rows);
+    });
+    await take(nameBeside(tables), this.#files.all().map(wholeRow));
+  }
+
+  load(data: Tables): Promise<void> {
+    return this.loadFrom(sourceOf(data));
+  }
+
+  /** A table that is not among those given is empty afterwards, and so are the files. */
+  async loadFrom(source: StateSource): Promise<void> {
     const problems: Problem[] = [];
-    const [table] = await this.#filesTablesOf(data);
-    const files = readFileRows(
-      table ?? USUAL_NAME,
-      (table === undefined ? undefined : data[table]) ?? [],
-      problems,
-    );
+    const names = await this.#filesTablesOf(Object.fromEntries(source.tables.map((name) => [name, []])));
+    const [table = USUAL_NAME] = names;
+    const rows = (await collectTables(source, names))[table] ?? [];
+    const files = readFileRows(table, rows, problems);
     if (problems.length > 0) throw new WorldRefusal(problems);
-    const others = Object.fromEntries(Object.entries(data).filter(([key]) => key !== table));
-    await this.#naming(this.#world.load(others));
+    await this.#naming(loadState(this.#world, withoutTables(source, new Set(names))));
     this.replaceFiles(files);
   }
 

@@ -3,7 +3,7 @@ import { MAX_FILE_BYTES, MAX_FILES, MAX_TOTAL_BYTES } from "../files/file-store.
 import { defaultJournalLimits, MAX_BODY_BYTES } from "../journal.ts";
 import type { ManualSentence } from "./manual.ts";
 
-const { vendor, control } = defaultJournalLimits;
+const { vendor, control, refused } = defaultJournalLimits;
 
 export const commonManual: readonly ManualSentence[] = [
   {
@@ -12,7 +12,7 @@ export const commonManual: readonly ManualSentence[] = [
   },
   {
     id: "pages.size",
-    text: "A page has 100 entries unless limit says otherwise; limit is at most 1000. Every page reports total, limit and offset.",
+    text: "A page has 100 entries unless limit says otherwise; limit is at most 1000. Both limit and offset are digits alone. Every page reports total, limit and offset.",
   },
   {
     id: "rows.filter",
@@ -20,9 +20,12 @@ export const commonManual: readonly ManualSentence[] = [
   },
   {
     id: "rows.select",
-    text: "Rows to change or remove are selected by exactly one of key (a value, or an object when the key has several columns) and where (an object of columns and values).",
+    text: "Rows to change or remove are selected by exactly one of key (a value, or an object when the key has several columns) and where (an object of columns and values); or changed as {data: {table: [rows]}}, each row with its key and the columns that change, and removed by entity_type and the filters of a read in the query.",
   },
-  { id: "rows.no-match", text: "A change or removal that matches no row is answered with 404." },
+  {
+    id: "rows.no-match",
+    text: "A change or removal that matches no row is answered with 404; a row that data names and that is not there, with 422.",
+  },
   { id: "rows.key", text: "The key of a row cannot be changed; remove the row and add another." },
   {
     id: "rows.whole",
@@ -34,7 +37,7 @@ export const commonManual: readonly ManualSentence[] = [
   },
   {
     id: "snapshot.exact",
-    text: "The tables of a snapshot, given to a reset as data, bring back exactly that state, files included; a table that data leaves out is empty afterwards.",
+    text: "A snapshot, or its tables, given to a reset as data, brings back exactly that state, files included, however large it is; a table that data leaves out is empty afterwards.",
   },
   {
     id: "snapshot.hash",
@@ -42,7 +45,7 @@ export const commonManual: readonly ManualSentence[] = [
   },
   {
     id: "reset.one",
-    text: "A reset takes one of profile and data, or nothing for the state at start; both, or any other key, is a 422 before any change.",
+    text: "A reset takes one of profile and data, a snapshot as the body itself, or nothing for the state at start; both, or any other key, is a 422 before any change.",
   },
   { id: "reset.files", text: "A reset to the start or to a profile removes the files." },
   {
@@ -63,7 +66,7 @@ export const commonManual: readonly ManualSentence[] = [
   },
   {
     id: "files.body",
-    text: "A file is uploaded as the body itself, with its name in the query and its type in the content-type header; a multipart body is answered with 415.",
+    text: "A file is uploaded as the body itself, with its name in the query and its type in the content-type header, or as a multipart form, whose files are kept under their own names, all of them or none; a file without a name gets one, which the answer says.",
   },
   {
     id: "files.limits",
@@ -91,15 +94,19 @@ export const commonManual: readonly ManualSentence[] = [
   },
   {
     id: "client.none",
-    text: "Reading, probing or removing a callback destination when none is registered is answered with 404.",
+    text: "Reading or removing a callback destination when none is registered is answered with 404; a probe of none with reachable false and outcome not_registered.",
   },
   {
     id: "client.probe",
-    text: "A probe sends GET with the registered headers, follows no redirect, waits 5 seconds at most, and says what happened: answered, dns_failure, refused, unreachable, tls_error, timeout, connection_lost or not_http. Any HTTP status counts as answered.",
+    text: "A probe sends GET with the registered headers, follows no redirect, waits 5 seconds at most, and says what happened: answered, dns_failure, refused, unreachable, tls_error, timeout, connection_lost or not_http. Any HTTP status counts as answered, and what answered is reachable.",
   },
   {
     id: "journal.bounds",
     text: `The journal keeps the newest ${vendor.entries} requests of the vendor tier in ${vendor.bytes} bytes, and ${control.entries} of the control tier in ${control.bytes} bytes; dropped says how many were let go.`,
+  },
+  {
+    id: "journal.refused",
+    text: `Requests that the control plane refuses for their key are in the control tier, the newest ${refused.entries} of them: method, path, operation and status, without body, headers and the values of the query.`,
   },
   {
     id: "journal.bodies",
