@@ -5,6 +5,7 @@
 import "reflect-metadata";
 import type { webcrypto } from "node:crypto";
 import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { isIP } from "node:net";
 import path from "node:path";
 import * as x509 from "@peculiar/x509";
 import { wallTime } from "../sandbox/clock.ts";
@@ -15,8 +16,8 @@ export interface Authority {
   certificateFile: string;
   /** The root's certificate, PEM. */
   certificate: string;
-  /** A certificate for one host name, with its key; both PEM. */
-  issue(host: string): Promise<IssuedCertificate>;
+  /** A certificate for host names and addresses, with its key; both PEM. */
+  issue(...hosts: string[]): Promise<IssuedCertificate>;
 }
 
 export interface IssuedCertificate {
@@ -57,12 +58,20 @@ export async function openAuthority(folder: string): Promise<Authority> {
   return {
     certificateFile,
     certificate,
-    issue: async (host) => ({
-      certificate: (await issueLeaf(root, leafKeys.publicKey, host)).toString("pem"),
+    issue: async (...hosts) => ({
+      certificate: (await issueLeaf(root, leafKeys.publicKey, hosts)).toString("pem"),
       key,
     }),
   };
 }
+
+/** A certificate for the names that this machine has for itself. @param host that it listens on @param folder of the authority */
+export async function issueLocal(host: string, folder: string): Promise<IssuedCertificate> {
+  const names = new Set(["localhost", "127.0.0.1", "::1", host].filter((name) => !isEveryAddress(name)));
+  return (await openAuthority(folder)).issue(...names);
+}
+
+const isEveryAddress = (host: string) => host === "0.0.0.0" || host === "::";
 
 async function readOrMakeRoot(file: string): Promise<Root> {
   const found = await readRoot(file);
@@ -126,7 +135,7 @@ async function makeRoot(): Promise<string> {
 async function issueLeaf(
   root: Root,
   publicKey: webcrypto.CryptoKey,
-  host: string,
+  hosts: readonly string[],
 ): Promise<x509.X509Certificate> {
   const now = wallTime();
   return x509.X509CertificateGenerator.create({
@@ -142,7 +151,9 @@ async function issueLeaf(
       new x509.BasicConstraintsExtension(false, undefined, true),
       new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
       new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
-      new x509.SubjectAlternativeNameExtension([{ type: "dns", value: host }]),
+      new x509.SubjectAlternativeNameExtension(
+        hosts.map((host) => ({ type: isIP(host) === 0 ? "dns" : "ip", value: host })),
+      ),
       await x509.SubjectKeyIdentifierExtension.create(publicKey),
       await x509.AuthorityKeyIdentifierExtension.create(root.certificate.publicKey),
     ],

@@ -1,10 +1,10 @@
 /** The environment of a program that is to meet the twins instead of the vendors. */
-import { readFile } from "node:fs/promises";
-import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { createHostNames } from "../sandbox/host-names.ts";
 import type { TwinAddresses } from "../sandbox/start.ts";
 import type { Names } from "./names.ts";
-import { replaceFile } from "./replace-file.ts";
+import { covers, readNoProxy, suffixOf } from "./outside.ts";
+import { trustVariables } from "./trust.ts";
 
 /** What is needed of running twins, whether they run in this process or in another. */
 export interface Reachable {
@@ -12,16 +12,18 @@ export interface Reachable {
   names: Names;
 }
 
-const BUNDLE = "ca-bundle.pem";
 const preload = fileURLToPath(new URL("./preload.cjs", import.meta.url));
 
 /**
- * What a program finds in its environment: its own, with the variables of every twin of the first sandbox, the preload
- * for Node and the authority's certificate. The twins' variables win, so that no key of a real vendor gets used.
+ * What a program finds in its environment: its own, with the variables of every twin of the first sandbox, the proxy that
+ * leads the vendors' names to the twins, the preload for Node and the authority's certificate. The twins' variables win,
+ * so that no key of a real vendor gets used.
+ * @param proxyUrl with user and password
  */
 export async function childEnvironment(
   own: NodeJS.ProcessEnv,
   { sandboxes, names }: Reachable,
+  proxyUrl: string,
 ): Promise<NodeJS.ProcessEnv> {
   const variables = (sandboxes[0]?.twins ?? []).map(({ environment }) => environment);
   return {
@@ -29,8 +31,8 @@ export async function childEnvironment(
     ...Object.assign({}, ...variables),
     TWINS_NAMES: JSON.stringify(names),
     NODE_OPTIONS: [own.NODE_OPTIONS, `--require ${quoted(preload)}`].filter(Boolean).join(" "),
-    NODE_EXTRA_CA_CERTS: await certificates(own.NODE_EXTRA_CA_CERTS, names.ca_file),
-    ...withoutProxy(own, names),
+    ...(await trustVariables(own, names.ca_file)),
+    ...proxyVariables(own, names, proxyUrl),
   };
 }
 
@@ -39,18 +41,26 @@ function quoted(file: string): string {
   return `"${file.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
 }
 
-/** Node takes one file, so one that was there already goes into a file with ours. */
-async function certificates(others: string | undefined, ours: string): Promise<string> {
-  if (!others || path.resolve(others) === ours) return ours;
-  const bundle = path.join(path.dirname(ours), BUNDLE);
-  const texts = await Promise.all([others, ours].map((file) => readFile(file, "utf8")));
-  await replaceFile(bundle, texts.join("\n"));
-  return bundle;
+/** Both cases: curl reads `http_proxy` in lower case alone, others prefer the upper one. */
+function proxyVariables(own: NodeJS.ProcessEnv, names: Names, url: string): Record<string, string> {
+  const exceptions = ["localhost", "127.0.0.1", "::1", names.address, ...exceptionsBesideTwins(own, names)];
+  const noProxy = [...new Set(exceptions)].join(",");
+  return {
+    HTTPS_PROXY: url,
+    https_proxy: url,
+    HTTP_PROXY: url,
+    http_proxy: url,
+    NO_PROXY: noProxy,
+    no_proxy: noProxy,
+  };
 }
 
-/** A proxy would ask the real world for the names. */
-function withoutProxy(own: NodeJS.ProcessEnv, names: Names): Record<string, string> {
-  const hosts = names.hosts.map(({ name }) => (name.startsWith("*.") ? name.slice(1) : name));
-  const list = [own.NO_PROXY ?? own.no_proxy, ...hosts].filter(Boolean).join(",");
-  return { NO_PROXY: list, no_proxy: list };
+/** The entries of `NO_PROXY` that keep no twin's name from the proxy; the proxy itself follows the others. */
+function exceptionsBesideTwins(own: NodeJS.ProcessEnv, { hosts }: Names): string[] {
+  const known = createHostNames();
+  for (const { name, sandbox, twin } of hosts) known.add(name, { sandbox, twin });
+  return readNoProxy(own).filter(
+    (entry) =>
+      known.find(suffixOf(entry)) === undefined && !hosts.some(({ name }) => covers(entry, suffixOf(name))),
+  );
 }

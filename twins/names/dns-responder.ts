@@ -3,7 +3,7 @@
  * resolver, or refused, and so never answered wrongly.
  */
 import dgram from "node:dgram";
-import net, { isIPv6 } from "node:net";
+import net, { BlockList, isIPv4, isIPv6 } from "node:net";
 import type { Logger } from "pino";
 import { explainListenError, listen } from "../sandbox/listen.ts";
 import { type DnsList, decideDns, MAX_QUERY_BYTES } from "./dns-answer.ts";
@@ -17,8 +17,13 @@ export interface DnsResponderOptions {
   list: DnsList;
   /** Who is asked about names outside the list; absent: such queries are refused. */
   upstream?: Resolver;
+  /** Whose queries are passed on to it: an open resolver is misused to flood others. Default `loopback`. */
+  forwardFor?: ForwardFor;
   log: Logger;
 }
+
+/** Clients whose queries about names outside the list are passed on: those of this machine, or all that reach it. */
+export type ForwardFor = "loopback" | "all";
 
 export interface DnsResponder {
   port: number;
@@ -39,11 +44,15 @@ const PORT_ATTEMPTS = 10;
 export async function startDnsResponder(options: DnsResponderOptions): Promise<DnsResponder> {
   let passedOn = 0;
 
-  async function respond(query: Buffer, transport: Transport): Promise<Buffer | undefined> {
+  async function respond(
+    query: Buffer,
+    client: string | undefined,
+    transport: Transport,
+  ): Promise<Buffer | undefined> {
     const decision = decideDns(query, options.list);
     if (decision.kind === "ignore") return undefined;
     if (decision.kind === "answer") return decision.message;
-    if (!options.upstream) return decision.refusal;
+    if (!options.upstream || !(options.forwardFor === "all" || isLoopback(client))) return decision.refusal;
     if (passedOn >= MAX_PASSED_ON) return decision.failure;
     passedOn++;
     try {
@@ -56,7 +65,7 @@ export async function startDnsResponder(options: DnsResponderOptions): Promise<D
   const { udp, tcp, port } = await bind(options.host, options.port);
   let closed = false;
   udp.on("message", (query, from) => {
-    respond(query, "udp").then(
+    respond(query, from.address, "udp").then(
       (answer) => {
         if (answer && !closed) udp.send(answer, from.port, from.address);
       },
@@ -68,7 +77,8 @@ export async function startDnsResponder(options: DnsResponderOptions): Promise<D
   tcp.on("connection", (socket) => {
     connections.add(socket);
     socket.once("close", () => connections.delete(socket));
-    serveConnection(socket, (query) => respond(query, "tcp"));
+    const client = socket.remoteAddress;
+    serveConnection(socket, (query) => respond(query, client, "tcp"));
   });
   return {
     port,
@@ -103,6 +113,16 @@ function serveConnection(socket: net.Socket, respond: (query: Buffer) => Promise
   socket.on("error", () => socket.destroy());
   socket.on("data", messageReader(take));
 }
+
+/** An address of IPv4 may come as one of IPv6 (`::ffff:127.0.0.1`). */
+function isLoopback(address = ""): boolean {
+  if (isIPv4(address)) return loopback.check(address, "ipv4");
+  return isIPv6(address) && loopback.check(address, "ipv6");
+}
+
+const loopback = new BlockList();
+loopback.addSubnet("127.0.0.0", 8, "ipv4");
+loopback.addAddress("::1", "ipv6");
 
 interface Bound {
   udp: dgram.Socket;

@@ -27,13 +27,6 @@ export const namesSchema = z.object({
 export type NamedHost = z.infer<typeof namedHost>;
 export type Names = z.infer<typeof namesSchema>;
 
-/** How a program that is not Node's reaches a name: what it trusts, and where it connects. */
-export function describeOtherPrograms({ address, tls_port, ca_file, hosts }: Names): string[] {
-  const host = hosts.find(({ name, place }) => !place && !name.startsWith("*."));
-  if (!host) return [];
-  return [`not Node: curl --cacert ${ca_file} --connect-to ::${address}:${tls_port} https://${host.name}/`];
-}
-
 /** The lines people read. */
 export function describeNames(names: Names): string[] {
   const dns = `${names.address}:${names.dns_port} (UDP and TCP; other names are ${names.dns_forwards ? "passed on" : "refused"})`;

@@ -1,6 +1,7 @@
 /** Runs a program to its end as if it had been started directly: its input and output, signals and exit status. */
 import { spawn } from "node:child_process";
 import os from "node:os";
+import { guardChild } from "../sandbox/child-guard.ts";
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR2"] as const;
 /** What a shell answers for a command that is not there, and for one that may not be run. */
@@ -15,6 +16,7 @@ export function runCommand(
 ): Promise<number> {
   return new Promise((resolve) => {
     const child = spawn(command, args, { stdio: "inherit", env: environment });
+    guardChild(child, { reach: "child" });
     const handlers = SIGNALS.map((signal) => {
       const handler = () => {
         // A terminal's Ctrl-C has reached the program already: it is in the same group.

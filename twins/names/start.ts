@@ -2,9 +2,10 @@
 import { lookup } from "node:dns/promises";
 import path from "node:path";
 import type { Logger } from "pino";
+import { portOf } from "../sandbox/listen.ts";
 import type { RunningTwins } from "../sandbox/start.ts";
 import { openAuthority } from "./authority.ts";
-import { type DnsResponder, startDnsResponder } from "./dns-responder.ts";
+import { type DnsResponder, type ForwardFor, startDnsResponder } from "./dns-responder.ts";
 import type { Resolver } from "./dns-upstream.ts";
 import type { NamedHost, Names } from "./names.ts";
 import { startTlsListener } from "./tls-listener.ts";
@@ -19,6 +20,8 @@ export interface NamesOptions {
   dnsPort?: number;
   /** Who is asked about names outside the list; absent: such queries are refused. */
   upstream?: Resolver;
+  /** Whose queries are passed on; default `loopback`. */
+  forwardFor?: ForwardFor;
   /** IP address that the names resolve to by DNS; default: the gateway's. */
   answer?: string;
   /** Where the authority is kept; default `.offhook` in the current folder. */
@@ -53,6 +56,7 @@ export async function startNames(options: NamesOptions): Promise<RunningNames> {
       port: options.dnsPort ?? 0,
       list: { knows, address: options.answer ?? address },
       ...(options.upstream ? { upstream: options.upstream } : {}),
+      ...(options.forwardFor ? { forwardFor: options.forwardFor } : {}),
       log,
     });
   } catch (error) {
@@ -62,7 +66,7 @@ export async function startNames(options: NamesOptions): Promise<RunningNames> {
   return {
     names: {
       address,
-      http_port: Number(gateway.port),
+      http_port: portOf(twins.baseUrl),
       tls_port: tls.port,
       dns_port: dns.port,
       dns_forwards: options.upstream !== undefined,

@@ -7,7 +7,7 @@ import { createSecureContext, createServer, type SecureContext, type TLSSocket }
 import type { Logger } from "pino";
 import { hostName } from "../sandbox/address.ts";
 import { wallTime } from "../sandbox/clock.ts";
-import { listen } from "../sandbox/listen.ts";
+import { listen, portOf } from "../sandbox/listen.ts";
 import type { Authority } from "./authority.ts";
 
 export interface TlsListenerOptions {
@@ -67,7 +67,7 @@ export async function startTlsListener(options: TlsListenerOptions): Promise<Tls
   });
   const url = await listen(server, options.host, options.port, "TWINS_TLS_PORT");
   return {
-    port: Number(new URL(url).port),
+    port: portOf(url),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

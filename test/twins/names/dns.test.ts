@@ -3,6 +3,7 @@ import dgram from "node:dgram";
 import { promises as dns } from "node:dns";
 import { once } from "node:events";
 import net from "node:net";
+import { networkInterfaces } from "node:os";
 import { type DecodedPacket, decode, encode, streamEncode } from "dns-packet";
 import fc from "fast-check";
 import { pino } from "pino";
@@ -257,3 +258,28 @@ test("the port is given back when it stops, also with connections open; a port i
   await first.close();
   await (await again()).close();
 });
+
+const ownAddress = Object.values(networkInterfaces())
+  .flat()
+  .find((address) => address?.family === "IPv4" && !address.internal)?.address;
+
+test.skipIf(ownAddress === undefined)(
+  "bound to all addresses it passes on the queries of this machine alone, unless told otherwise",
+  async () => {
+    const forward = { host: "0.0.0.0", port: 0, list, upstream: { host: HOST, port: upstream.port }, log };
+    const narrow = await startDnsResponder(forward);
+    const wide = await startDnsResponder({ ...forward, forwardFor: "all" });
+    const ask = ({ port }: DnsResponder, address: string, name: string) => {
+      const resolver = new dns.Resolver({ timeout: 2000, tries: 1 });
+      resolver.setServers([`${address}:${port}`]);
+      return resolver.resolve4(name);
+    };
+    // Who asks for another address of this machine comes from that one.
+    const other = ownAddress ?? "";
+    await expect(ask(narrow, other, "elsewhere.test")).rejects.toMatchObject({ code: "EREFUSED" });
+    expect(await ask(narrow, other, "api.vendor.test")).toEqual([HOST]);
+    expect(await ask(narrow, HOST, "elsewhere.test")).toEqual(["192.0.2.7"]);
+    expect(await ask(wide, other, "elsewhere.test")).toEqual(["192.0.2.7"]);
+    await Promise.all([narrow.close(), wide.close()]);
+  },
+);

@@ -1,5 +1,5 @@
 /** `npm run twins -- exec -- COMMAND`: programs that know the vendors' addresses alone reach the twins. */
-import { execFile } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import net from "node:net";
@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { listen } from "../../../twins/sandbox/listen.ts";
 import { Command, type Finished } from "../../support/command.ts";
 import { request } from "../../support/http.ts";
+import { familyOf, survivorsOf } from "../../support/processes.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const program = (name: string) => path.join(root, "test/twins/names/programs", `${name}.mjs`);
@@ -70,6 +71,45 @@ test("fetch, node-fetch, http, https, ws, wss, net, tls, dns and the vendor's ow
   });
 });
 
+/** Why a test of a program is skipped; `false`: it is there. */
+function isMissing(command: string): boolean {
+  return spawnSync(command, ["--version"], { stdio: "ignore" }).status !== 0;
+}
+const PYTHON = "python3";
+
+test.skipIf(isMissing("curl"))(
+  "curl reaches the twin by the vendor's addresses (skipped without curl)",
+  async () => {
+    const ask = `set -e; for url in https://api.vapi.ai/call http://api.vapi.ai/call https://eu.cloud.vapi.ai:8443/call
+    do curl -sS -w ' %{http_code}\\n' -H "Authorization: Bearer $VAPI_API_KEY" $url; done`;
+    const { exitCode, stdout, stderr } = await exec(["sh", "-c", ask]).finished();
+    expect(exitCode, stderr).toBe(0);
+    expect(stdout).toBe("[] 200\n[] 200\n[] 200\n");
+  },
+);
+
+test.skipIf(isMissing("curl"))("curl is told why a strict exec refuses a host", async () => {
+  const command = ["curl", "-sS", "https://vendor.example/"];
+  const { exitCode, stderr } = await exec(command, { TWINS_STRICT: "1" }).finished();
+  expect(exitCode).not.toBe(0);
+  expect(stderr).toMatch(/exec: TWINS_STRICT=1: vendor\.example:443 is no twin's name.*dns_aliases/);
+});
+
+test.skipIf(isMissing(PYTHON))(
+  "Python's own clients, and requests, httpx, aiohttp and websockets where they are installed, reach the twin (skipped without Python)",
+  async () => {
+    const file = path.join(root, "test/twins/names/programs/clients.py");
+    const results = await resultsOf(exec([PYTHON, file]).finished());
+    expect(results).toMatchObject({
+      "urllib https://api.vapi.ai/call": [200, "[]"],
+      "urllib http://api.vapi.ai/call": [200, "[]"],
+    });
+    for (const [client, answer] of Object.entries(results)) {
+      expect([client, answer]).toEqual([client, [200, "[]"]]);
+    }
+  },
+);
+
 test("TWINS_STRICT=1 refuses what is neither a twin nor on this machine, and says so", async () => {
   const results = await resultsOf(exec([node, program("strict")], { TWINS_STRICT: "1" }).finished());
   const { twin, loopback, localhost, ...refused } = results;
@@ -115,10 +155,8 @@ describe("the command", () => {
     );
   });
 
-  test("is told how programs that are not Node's get there, and which variables are set", () => {
-    expect(shown.stderr).toMatch(
-      /not Node: curl --cacert \/.*ca\.pem --connect-to ::127\.0\.0\.1:\d+ https:\/\/[a-z.]+\/\n/,
-    );
+  test("is told of the proxy for programs that are not Node's, without its password, and which variables are set", () => {
+    expect(shown.stderr).toMatch(/proxy +127\.0\.0\.1:\d+ \(HTTPS_PROXY, .*other names are passed on\)\n/);
     expect(shown.stderr).toMatch(/sets ENGINE_URL, .*VAPI_API_KEY\n/);
   });
 
@@ -153,6 +191,15 @@ describe("the command", () => {
       }
     },
   );
+
+  test("ends with an exec that is killed", async () => {
+    const command = exec([node, program("wait")]);
+    await command.output(/waiting .*\n/);
+    const family = familyOf(command.pid);
+    expect(family.length).toBeGreaterThan(1);
+    command.interrupt("SIGKILL");
+    await expect.poll(() => survivorsOf(family)).toEqual([]);
+  });
 
   test("killed by a signal ends exec with 128 and the signal's number", async () => {
     const { exitCode } = await exec([node, "-e", "process.kill(process.pid, 'SIGKILL')"]).finished();

@@ -133,7 +133,7 @@ describe("the TLS listener", () => {
   });
 
   test("goes by the server name when Host names no twin, and by Host when it does", async () => {
-    expect(await ask("api.shop.test", { headers: { host: "whatever.example" } })).toEqual({
+    expect(await ask("api.shop.test", { headers: { host: "localhost" } })).toEqual({
       status: 200,
       body: "[]",
     });
@@ -162,6 +162,16 @@ describe("the TLS listener", () => {
     expect(error.code).toBe("ECONNRESET");
     expect(error.syscall).toBe("read");
     expect((await ask("api.shop.test")).status).toBe(200);
+  });
+
+  test("answers a request whose upgrade is not served as one that offers none", async () => {
+    const connect = { host: HOST, port: running.names.tls_port, servername: "api.shop.test", ca };
+    const socket = tls.connect(connect);
+    const get = "GET /things HTTP/1.1\r\nHost: api.shop.test\r\n";
+    socket.write(`${get}Connection: Upgrade\r\nUpgrade: h2c\r\n\r\n${get}Connection: close\r\n\r\n`);
+    let answers = "";
+    for await (const chunk of socket) answers += chunk;
+    expect(answers.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(2);
   });
 
   test("passes WebSocket upgrades on", async () => {
@@ -199,6 +209,12 @@ describe("the TLS listener", () => {
     resolver.setServers([`${HOST}:${own.names.dns_port}`]);
     expect(await resolver.resolve4("api.shop.test")).toEqual(["192.0.2.9"]);
     await own.stop();
+  });
+
+  test("tells the gateway's port even where an address leaves it out", async () => {
+    const own = await startNames({ twins: { ...twins, baseUrl: "http://127.0.0.1:80" }, folder, log });
+    await own.stop();
+    expect(own.names.http_port).toBe(80);
   });
 
   test("ends bytes that are no TLS, and goes on", async () => {
