@@ -3,17 +3,20 @@
  * operations over HTTP; the control plane works on the same tables as the code under test.
  */
 import { readFile } from "node:fs/promises";
+import pg from "pg";
 import { z } from "zod";
 import { errorResponse, ownRefusal } from "../sandbox/errors.ts";
 import { defineTwin, type RunningTwin, type TwinContext } from "../sandbox/twin.ts";
 import { DEFAULT_PROFILE, unknownProfile } from "../sandbox/world.ts";
 import { everyStep } from "./every-step.ts";
 import { postgresManual } from "./manual.ts";
+import { rebuild } from "./rebuild.ts";
 import { createSandboxDatabase, type SandboxDatabase } from "./sandbox-database.ts";
 import { leaseServer, type ServerLease } from "./server/server.ts";
 import type { Recipe } from "./server/templates.ts";
 import { isPlain, type StatementProxy, startStatementProxy } from "./statements/proxy.ts";
 import { PostgresWorld } from "./world/postgres-world.ts";
+import { unavailableOr } from "./world/unavailable.ts";
 
 const config = z.strictObject({
   /** SQL that makes the tables; paths are relative to the environment file. Default: the incident hotline's. */
@@ -39,8 +42,12 @@ async function recipesOf(
   context: TwinContext,
   { SCHEMA_PATH: schema, SEED_PATH: seed, profiles }: Config,
 ): Promise<Recipes> {
-  const read = (file: string | undefined, standard: string) =>
-    readFile(file === undefined ? new URL(standard, import.meta.url) : context.resolvePath(file), "utf8");
+  const read = async (file: string | undefined, standard: string) => {
+    if (file === undefined) return readFile(new URL(standard, import.meta.url), "utf8");
+    return readFile(context.resolvePath(file), "utf8").catch((reason: unknown) => {
+      throw context.fileError(file, reason);
+    });
+  };
   const tables = await read(schema, "./schema.sql");
   const seedSql = schema !== undefined && seed === undefined ? "" : await read(seed, "./seed.sql");
   const named = new Map<string, Recipe>();
@@ -50,28 +57,63 @@ async function recipesOf(
   return { standard: { schema: tables, seed: seedSql }, named };
 }
 
+/** Runs the SQL of files that the config names; what is wrong with it is told to whoever may read them. */
+async function runningFiles<Result>(
+  context: TwinContext,
+  { SCHEMA_PATH, SEED_PATH, profiles }: Config,
+  run: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await run();
+  } catch (error) {
+    const files = [SCHEMA_PATH, SEED_PATH, ...Object.values(profiles)].filter((file) => file !== undefined);
+    const isOfSql = error instanceof Error && error.cause instanceof pg.DatabaseError;
+    if (!isOfSql || files.length === 0) throw error;
+    throw context.fileError(files.join(", "), error);
+  }
+}
+
 async function start(context: TwinContext, options: Config): Promise<PostgresTwin> {
   const recipes = await recipesOf(context, options);
   const lease = await leaseServer(context.log, process.env.DATABASE_SERVER_URL || undefined);
   let database: SandboxDatabase | undefined;
   try {
-    database = await createSandboxDatabase(lease.server, context.sandbox, recipes.standard);
-    return await running(context, recipes, lease, database);
+    database = await runningFiles(context, options, () =>
+      createSandboxDatabase(lease.server, context.sandbox, recipes.standard),
+    );
+    return await running(context, options, recipes, lease, database);
   } catch (error) {
     await everyStep([() => database?.drop(), () => lease.release()]).catch((left: unknown) => {
       context.log.warn({ err: left }, "the database server was not left as it was found");
     });
-    throw error;
+    throw unavailableOr(error, lease.server.outage());
   }
 }
 
 async function running(
   context: TwinContext,
+  options: Config,
   recipes: Recipes,
   lease: ServerLease,
   database: SandboxDatabase,
 ): Promise<PostgresTwin> {
-  const world = await PostgresWorld.open(database.adminUrl, lease.server.superuser, context.log);
+  const { log } = context;
+  const { server } = lease;
+  const world: PostgresWorld = await PostgresWorld.open(
+    database.adminUrl,
+    server,
+    {
+      definitions: database.definitions,
+      rebuild: async (changes, tables) => {
+        try {
+          await world.whileReplaced(await rebuild({ database, server, log }, changes, tables));
+        } finally {
+          void world.rest().then(() => database.tidy());
+        }
+      },
+    },
+    log,
+  );
   const proxy = await statementProxy(context, database);
   void world.rest().then(() => database.tidy());
   return {
@@ -82,14 +124,24 @@ async function running(
       if (!recipe) throw unknownProfile(profile ?? DEFAULT_PROFILE, recipes.named.keys());
       const startedAt = performance.now();
       try {
-        await world.whileReplaced(await database.replacement(recipe));
+        const replacement = await runningFiles(context, options, () => database.replacement(recipe));
+        await world.whileReplaced(replacement);
+      } catch (error) {
+        throw unavailableOr(error, lease.server.outage());
       } finally {
         void world.rest().then(() => database.tidy());
       }
       context.log.debug({ tookMs: Math.round(performance.now() - startedAt) }, "database made anew");
     },
+    health: () => world.health(),
     stop: () =>
-      everyStep([() => proxy?.stop(), () => world.close(), () => database.drop(), () => lease.release()]),
+      everyStep([
+        () => proxy?.stop(),
+        () => world.close(),
+        () => lease.server.settled(), // What a server that is being started again has is dropped when it is there.
+        () => database.drop(),
+        () => lease.release(),
+      ]),
   };
 }
 
@@ -115,8 +167,8 @@ export default defineTwin<Config, PostgresTwin>({
   config,
   operations: [],
   connections: [
-    { id: "connection", summary: "A connection of a client." },
-    { id: "statement", summary: "A statement that a client runs." },
+    { id: "connection", method: "CONNECT", path: "/:database", summary: "A connection of a client." },
+    { id: "statement", method: "QUERY", path: "/:database", summary: "A statement that a client runs." },
   ],
   refusal: (refusal) =>
     refusal.kind === "unknown-path"

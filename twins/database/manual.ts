@@ -41,6 +41,10 @@ export const postgresManual: TwinManual = {
       text: "Tables that the code under test makes belong to the world at once.",
     },
     {
+      id: "postgres.definitions",
+      text: "What the code under test has defined, changed or dropped since the start is shown as the table pg_definitions; a snapshot has it, and a reset with that snapshot brings it back, in a database made anew when it is otherwise now. Policies, rules, grants, extensions and aggregates are not part of it.",
+    },
+    {
       id: "postgres.clock",
       text: "now() in the database, column defaults included, is its server's time, whatever the sandbox's clock says.",
     },

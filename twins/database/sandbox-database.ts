@@ -5,6 +5,7 @@ import { everyStep } from "./every-step.ts";
 import type { Server } from "./server/server.ts";
 import { databaseUrl, type Recipe, type Template, tableOwner } from "./server/templates.ts";
 import type { Catalogue } from "./world/catalogue.ts";
+import type { Definition } from "./world/definitions.ts";
 
 export interface SandboxDatabase {
   /** What the code under test connects with: the owner of this one database's tables, no superuser. */
@@ -13,6 +14,8 @@ export interface SandboxDatabase {
   adminUrl: string;
   /** The tables it has at its start. */
   catalogue: Catalogue;
+  /** What it defines at its start. */
+  definitions: readonly Definition[];
   /** Makes a fresh database to replace it by, from another recipe if one is given. Nothing changes until it is put in place. */
   replacement(recipe?: Recipe): Promise<Replacement>;
   /** In the background, drops what was replaced and makes the next copies ahead: for when nobody waits for the database. */
@@ -29,6 +32,10 @@ export interface Replacement {
    * server ends the connections open to the old one, which `tidy` drops.
    */
   putInPlace(): Promise<void>;
+  /** Lets it be worked on before it is put in place: the addresses of its login and of the administrator. */
+  open(): Promise<{ url: string; adminUrl: string }>;
+  /** Drops it, when it is not to be put in place. */
+  discard(): void;
 }
 
 const connectionsPerSandbox = 60;
@@ -95,10 +102,26 @@ export async function createSandboxDatabase(
 
   const replacementFrom = async (template: Template): Promise<Replacement> => {
     const copy = await server.copies.take(template);
+    let opened = false;
     return {
       catalogue: template.catalogue,
+      open: async () => {
+        opened = true;
+        if (server.superuser) {
+          await server.query(`GRANT CONNECT ON DATABASE ${pg.escapeIdentifier(copy)} TO ${name}`);
+        }
+        return {
+          url: databaseUrl(server.adminUrl, copy, server.superuser ? login : undefined),
+          adminUrl: databaseUrl(server.adminUrl, copy),
+        };
+      },
+      discard: () => {
+        replaced.push(copy);
+        dropReplaced();
+      },
       putInPlace: async () => {
         try {
+          if (opened) await server.query(endConnections(copy));
           await replaceBy(copy);
         } catch (error) {
           replaced.push(copy);
@@ -110,7 +133,7 @@ export async function createSandboxDatabase(
   };
 
   let latest = await server.templates.of(recipe);
-  const { catalogue } = latest;
+  const { catalogue, definitions } = latest;
   const first = await server.copies.take(latest);
   try {
     if (server.superuser) {
@@ -129,6 +152,7 @@ export async function createSandboxDatabase(
     url: databaseUrl(server.adminUrl, login.name, server.superuser ? login : undefined),
     adminUrl: databaseUrl(server.adminUrl, login.name),
     catalogue,
+    definitions,
     replacement: async (other) => replacementFrom(await server.templates.of(other ?? recipe)),
     tidy: () => {
       if (dropped) return;

@@ -49,6 +49,34 @@ describe("the Postgres twin in a sandbox", () => {
     await client.end();
   });
 
+  it("lists as operations what its journal and its faults name: connection and statement", async () => {
+    const { operations } = Object(await ask("GET", "/operations"));
+    expect(operations).toEqual([
+      {
+        id: "connection",
+        method: "CONNECT",
+        path: "/:database",
+        surface: null,
+        summary: expect.stringMatching(/\.$/),
+      },
+      {
+        id: "statement",
+        method: "QUERY",
+        path: "/:database",
+        surface: null,
+        summary: expect.stringMatching(/\.$/),
+      },
+    ]);
+    expect(await ask("GET", "/operations?surface=rest")).toEqual({ operations: [] });
+    const client = await connect(databaseUrl);
+    await client.query("SELECT 1");
+    await client.end();
+    const { requests } = Object(await ask("GET", "/requests?tier=vendor"));
+    const recorded = new Set(requests.map(({ operation }: { operation: string }) => operation));
+    for (const id of recorded) expect(operations.map((one: { id: string }) => one.id)).toContain(id);
+    expect(recorded).toContain("statement");
+  });
+
   it("answers HTTP on its vendor address with a 404 that says how to connect", async () => {
     const response = await fetch(`${twins.baseUrl}/s/dev/postgres/anything`);
     expect(response.status).toBe(404);

@@ -4,7 +4,7 @@ import { createSandboxDatabase, type SandboxDatabase } from "../../../twins/data
 import { leaseServer, type ServerLease } from "../../../twins/database/server/server.ts";
 import { databaseUrl } from "../../../twins/database/server/templates.ts";
 import { PostgresWorld } from "../../../twins/database/world/postgres-world.ts";
-import { connect, silent } from "./support.ts";
+import { connect, silent, startOf } from "./support.ts";
 
 /** A server of somebody else's, where our role may make databases and nothing more. */
 describe("a server on which the twin is no superuser", () => {
@@ -27,7 +27,7 @@ describe("a server on which the twin is no superuser", () => {
       seed: "INSERT INTO owners VALUES (1)",
     };
     database = await createSandboxDatabase(lease.server, "dev", recipe);
-    world = await PostgresWorld.open(database.adminUrl, lease.server.superuser, silent);
+    world = await PostgresWorld.open(database.adminUrl, lease.server, startOf(database), silent);
     client = await connect(database.url);
   });
   afterAll(async () => {

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { createSandboxDatabase } from "../../../twins/database/sandbox-database.ts";
 import { leaseServer, type ServerLease } from "../../../twins/database/server/server.ts";
 import { PostgresWorld } from "../../../twins/database/world/postgres-world.ts";
-import { connect, silent, startPostgresTwin } from "./support.ts";
+import { connect, silent, startOf, startPostgresTwin } from "./support.ts";
 
 let lease: ServerLease;
 beforeAll(async () => {
@@ -30,7 +30,7 @@ async function openPets() {
     seed: "INSERT INTO pets VALUES ('Rex')",
   };
   const database = await createSandboxDatabase(lease.server, "pets", recipe);
-  const world = await PostgresWorld.open(database.adminUrl, lease.server.superuser, silent);
+  const world = await PostgresWorld.open(database.adminUrl, lease.server, startOf(database), silent);
   const name = new URL(database.adminUrl).pathname.slice(1);
   return { database, world, name };
 }
@@ -112,7 +112,7 @@ describe("a reset", () => {
     const { catalogue } = database;
     const putInPlace = () => Promise.reject(new Error("no room"));
     await expect(world.whileReplaced({ catalogue, putInPlace })).rejects.toThrow("no room");
-    expect(await world.counts()).toEqual({ pets: 1 });
+    expect(await world.counts()).toEqual({ pets: 1, pg_definitions: 0 });
     await world.close();
     await database.drop();
   });
@@ -121,7 +121,7 @@ describe("a reset", () => {
     const { database, world, name } = await openPets();
     await lease.server.query(`DROP DATABASE ${name} WITH (FORCE)`);
     await world.whileReplaced(await database.replacement());
-    expect(await world.counts()).toEqual({ pets: 1 });
+    expect(await world.counts()).toEqual({ pets: 1, pg_definitions: 0 });
     await world.close();
     await database.drop();
   });
@@ -138,7 +138,7 @@ describe("a reset", () => {
         await client.end();
       },
     });
-    expect(await world.counts()).toEqual({ pets: 1, toys: 0 });
+    expect(await world.counts()).toEqual({ pets: 1, toys: 0, pg_definitions: 1 });
     await world.close();
     await database.drop();
   });
@@ -158,7 +158,7 @@ describe("a stop", () => {
       catalogue,
       putInPlace: async () => void (await lease.server.query(`DROP DATABASE ${name} WITH (FORCE)`)),
     });
-    await expect(reset).rejects.toMatchObject({ code: "3D000" });
+    await expect(reset).rejects.toMatchObject({ cause: { code: "3D000" } });
     await twin.stop();
     expect(await roles()).toEqual(before);
   });

@@ -1,11 +1,12 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { chmod, cp, lstat, mkdtemp, readdir, rm } from "node:fs/promises";
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { chmod, cp, lstat, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import type pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { leaseServer, type ServerLease } from "../../../twins/database/server/server.ts";
+import { familyOf, survivorsOf } from "../../support/processes.ts";
 import { connect, silent, startPostgresTwin } from "./support.ts";
 
 const root = new URL("../../..", import.meta.url).pathname;
@@ -100,8 +101,8 @@ interface Owner {
 }
 
 /** Another process that starts a server, prints its address and then does nothing. */
-async function ownerProcess(folder = root): Promise<Owner> {
-  const script = `
+async function ownerProcess(folder = root, preparation = ""): Promise<Owner> {
+  const script = `${preparation}
     import { pino } from "pino";
     import { leaseServer } from "./twins/database/server/server.ts";
     leaseServer(pino({ level: "silent" })).then(({ server }) => { console.log(server.adminUrl); setInterval(() => {}, 1000); });`;
@@ -139,6 +140,54 @@ describe("a server whose owner goes away", () => {
       await endOwner(await ownerProcess(), signal);
     });
   }
+});
+
+/** Prints the process id of initdb and the folder it is to fill, as soon as it has been started. */
+const TELL_INITDB = `
+  import programs from "node:child_process";
+  import { syncBuiltinESMExports } from "node:module";
+  const { spawn } = programs;
+  programs.spawn = (file, args, options) => {
+    const child = spawn(file, args, options);
+    if (/initdb[^/]*$/.test(file)) console.log(child.pid, args[args.indexOf("--pgdata") + 1]);
+    return child;
+  };
+  syncBuiltinESMExports();`;
+
+describe.skipIf(process.platform === "win32")("what guards a server", () => {
+  it("is no Node process: killing all of those at once leaves neither server nor data", async () => {
+    const { child, adminUrl } = await ownerProcess();
+    const family = familyOf(child.pid ?? 0);
+    const programs = execFileSync("ps", ["-o", "comm=", "-p", family.join(",")], { encoding: "utf8" });
+    expect(programs.split("\n").filter((name) => /node/i.test(name))).toHaveLength(1);
+    await endOwner({ child, adminUrl }, "SIGKILL");
+    await expect.poll(() => survivorsOf(family)).toEqual([]);
+  });
+
+  it.runIf(process.platform === "linux")("finds all that the server shares in its folder", async () => {
+    const lease = await leaseServer(silent);
+    const { rows } = await lease.server.query("SELECT current_setting('data_directory') AS data");
+    const data = String(rows[0]?.data);
+    const [pid] = (await readFile(join(data, "postmaster.pid"), "utf8")).split("\n");
+    const mapped = (await readFile(`/proc/${pid}/maps`, "utf8")).split("\n");
+    const shared = mapped.flatMap((line) => /^\S+ ..?.?s .*? (\/.*)$/.exec(line)?.[1]?.trim() ?? []);
+    const files = shared.filter((file) => !/^\/(dev\/zero|SYSV)/.test(file));
+    expect(files).not.toEqual([]);
+    expect(files.filter((file) => !file.startsWith(`${data}/`))).toEqual([]);
+    await lease.release();
+  });
+
+  it("ends initdb too, and what that runs, and removes what it has written", async () => {
+    const { child, adminUrl: line } = await ownerProcess(root, TELL_INITDB);
+    const [, pid, data] = /^(\d+) (.+)$/.exec(line) ?? [];
+    const folder = dirname(data ?? "");
+    expect(folder).toMatch(/offhook-postgres-data-/);
+    await expect.poll(() => readdir(data ?? "").catch(() => [])).not.toEqual([]);
+    const family = [child.pid ?? 0, Number(pid), ...familyOf(Number(pid))];
+    child.kill("SIGKILL");
+    await expect.poll(() => survivorsOf(family), { timeout: 10_000 }).toEqual([]);
+    await expect.poll(() => lstat(folder).then(Boolean, () => false)).toBe(false);
+  });
 });
 
 /** The installed packages as they are when npm ran no install script: without library links. */

@@ -2,6 +2,8 @@
 import pg from "pg";
 import { pino } from "pino";
 import postgresTwin, { type PostgresTwin } from "../../../twins/database/index.ts";
+import type { SandboxDatabase } from "../../../twins/database/sandbox-database.ts";
+import type { Start } from "../../../twins/database/world/postgres-world.ts";
 import type { TwinContext } from "../../../twins/sandbox/twin.ts";
 import { twinContext } from "../../support/twin-context.ts";
 
@@ -20,4 +22,9 @@ export async function connect(url: string): Promise<pg.Client> {
   client.on("error", () => {});
   await client.connect();
   return client;
+}
+
+/** For a world that is not asked to bring back definitions. */
+export function startOf({ definitions }: SandboxDatabase): Start {
+  return { definitions, rebuild: () => Promise.reject(new Error("not to be rebuilt")) };
 }

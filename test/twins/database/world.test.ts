@@ -2,7 +2,12 @@ import type pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { PostgresTwin } from "../../../twins/database/index.ts";
 import { leaseServer, type ServerLease } from "../../../twins/database/server/server.ts";
-import { type Problem, type WorldChange, WorldRefusal } from "../../../twins/sandbox/world.ts";
+import {
+  type Problem,
+  type WorldChange,
+  WorldRefusal,
+  WorldUnavailable,
+} from "../../../twins/sandbox/world.ts";
 import { connect, silent, startPostgresTwin } from "./support.ts";
 
 let lease: ServerLease;
@@ -54,6 +59,7 @@ describe("the schema", () => {
       ["on_call", "service"],
       ["incidents", "id"],
       ["pg_sequences", "sequence"],
+      ["pg_definitions", "object"],
     ]);
     for (const table of tables) {
       expect(table.description, table.name).not.toBe("");
@@ -113,6 +119,7 @@ describe("reading", () => {
       on_call: 4,
       incidents: 3,
       pg_sequences: 2,
+      pg_definitions: 0,
     });
     const { rows } = await client.query(
       "INSERT INTO incidents (service, severity, title) VALUES ('search', 4, 'Slow') RETURNING id, status",
@@ -282,9 +289,24 @@ describe("writing", () => {
 
   it("does not wait for ever for a lock of the code under test", async () => {
     await client.query("BEGIN; LOCK TABLE incidents");
-    expect(
-      await problemsOf(twin.world.insert({ incidents: [{ service: "search", severity: 1, title: "x" }] })),
-    ).toMatchObject([{ rule: expect.stringContaining("open transaction") }]);
+    const held = /end that transaction and ask again.*incidents is locked by a transaction open for \d+ s/;
+    const all = { limit: 1, offset: 0, where: {} };
+    const rows = { incidents: [{ service: "search", severity: 1, title: "x" }] };
+    const asked = [
+      twin.world.rows("incidents", all),
+      twin.world.counts(),
+      twin.world.dump(),
+      twin.world.insert(rows),
+      twin.world.update("incidents", { id: "INC-1041" }, { severity: 1 }),
+      twin.world.remove("incidents", { id: "INC-1041" }),
+      twin.world.load({}),
+    ];
+    for (const outcome of await Promise.allSettled(asked)) {
+      expect(outcome).toMatchObject({ reason: expect.any(WorldUnavailable) });
+      expect(String(outcome.status === "rejected" && outcome.reason.message)).toMatch(held);
+    }
+    await client.query("ROLLBACK");
+    expect(await twin.world.insert(rows)).toEqual({ incidents: 1 });
   });
 });
 

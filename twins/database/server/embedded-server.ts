@@ -3,18 +3,34 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { access, chown, constants, mkdtemp, rm, statfs, writeFile } from "node:fs/promises";
+import {
+  access,
+  chown,
+  constants,
+  readdir,
+  readlink,
+  realpath,
+  rm,
+  statfs,
+  writeFile,
+} from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import type { Logger } from "pino";
+import { guardChild } from "../../sandbox/child-guard.ts";
+import { makeTemporaryFolder } from "../../sandbox/temporary-folder.ts";
 import { type Binaries, readyBinaries, type UnprivilegedUser } from "./binaries.ts";
+import { endProcess, Supervisor } from "./supervisor.ts";
 
 export interface EmbeddedServer {
   /** Connection string of the administrator, database `postgres`. */
   adminUrl: string;
+  /** Why its process does not run at the moment and what to do; `undefined` while it does. */
+  outage(): string | undefined;
+  /** Resolves when no restart is under way. */
+  settled(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -22,10 +38,15 @@ const administrator = "postgres";
 const portAttempts = 5;
 const readyWithinMs = 30_000;
 const keptLogLines = 20;
+/** Longest wait for the last lines of a server that has ended. */
+const LAST_LINES_MS = 500;
 /** A server takes 50 MB and a sandbox 8 MB, before the data of the code under test. */
 const roomInMemoryBytes = 2 * 1024 ** 3;
 
-/** Durability is off: the data does not outlive the process. Everything that shapes a query's answer is the default. */
+/**
+ * Nothing is forced to disk: the data need not outlive the machine. What is committed has been handed to the system, so
+ * that it outlives the server's process. Everything that shapes a query's answer is the default.
+ */
 const settings = {
   listen_addresses: "127.0.0.1",
   unix_socket_directories: "",
@@ -33,7 +54,6 @@ const settings = {
   max_connections: "1000",
   shared_buffers: "64MB",
   fsync: "off",
-  synchronous_commit: "off",
   full_page_writes: "off",
   max_wal_size: "256MB",
   lc_messages: "C",
@@ -43,29 +63,42 @@ const settings = {
   scram_iterations: "1",
   log_timezone: "UTC",
   timezone: "UTC",
+  // Shared memory in the data folder goes with it: a name of its own (shm_open) would outlive a server that is killed.
+  ...(process.platform !== "win32" && { dynamic_shared_memory_type: "mmap" }),
 };
 
-/** Starts a server and answers when it accepts connections. @throws Error with the server's last lines */
+/**
+ * Starts a server and answers when it accepts connections. When it ends by itself it is started again, on its data and its
+ * port. @throws Error with the server's last lines
+ */
 export async function startEmbeddedServer(log: Logger): Promise<EmbeddedServer> {
   const user = unprivilegedUser();
-  const folder = await mkdtemp(join(await dataParent(), "offhook-postgres-data-"));
-  const watchdog = startWatchdog(folder);
+  const temporary = await makeTemporaryFolder(await dataParent(), "offhook-postgres-data-");
+  const folder = temporary.path;
   try {
     if (user) await chown(folder, user.uid, user.gid);
     const binaries = await readyBinaries(user);
     const password = randomBytes(18).toString("base64url");
     await makeCluster(binaries, folder, password, user);
-    const { child, port } = await startServer(binaries, folder, user, log);
+    const programs = { binaries, folder, user, log };
+    const { child, port } = await startServer(programs);
+    const launch = async (signal: AbortSignal) => {
+      await endOrphans(folder);
+      return launchServer(programs, port, signal);
+    };
+    const supervisor = new Supervisor({ child, launch, log });
     return {
       adminUrl: `postgres://${administrator}:${password}@127.0.0.1:${port}/postgres`,
+      outage: () => supervisor.outage,
+      settled: () => supervisor.settled(),
       stop: async () => {
-        await stopped(child);
-        await rm(folder, { recursive: true, force: true, maxRetries: 5 });
-        watchdog.stdin?.end();
+        await supervisor.stop();
+        await endOrphans(folder);
+        await temporary.remove();
       },
     };
   } catch (error) {
-    watchdog.stdin?.end();
+    await temporary.remove();
     throw error;
   }
 }
@@ -100,21 +133,6 @@ function unprivilegedUser(): UnprivilegedUser | undefined {
   );
 }
 
-/** In a session of its own, so that Ctrl-C and the end of a terminal do not reach it before its owner is done. */
-function startWatchdog(folder: string): ChildProcess {
-  const script = fileURLToPath(new URL("./watchdog.mjs", import.meta.url));
-  const watchdog = spawn(process.execPath, [script, folder], {
-    stdio: ["pipe", "ignore", "ignore"],
-    detached: true,
-    env: {},
-    cwd: tmpdir(),
-  });
-  watchdog.on("error", () => {});
-  watchdog.stdin?.on("error", () => {});
-  watchdog.unref();
-  return watchdog;
-}
-
 /** The locale is Postgres' own, so that text sorts the same on every machine. */
 async function makeCluster(
   { initdb }: Binaries,
@@ -136,6 +154,8 @@ async function makeCluster(
     stdio: ["ignore", "ignore", "pipe"],
     ...surroundings(folder, user),
   });
+  // The servers that initdb runs are in its process group.
+  guardChild(child, { reach: "group", folder });
   let complaint = "";
   child.stderr?.setEncoding("utf8").on("data", (text: string) => {
     complaint = (complaint + text).slice(-4_000);
@@ -145,30 +165,69 @@ async function makeCluster(
   if (code !== 0) throw new Error(`Postgres could not make its data folder ${folder}: ${complaint.trim()}`);
 }
 
+/** In a session of its own, so that Ctrl-C and the end of a terminal do not reach it before its owner is done. */
 function surroundings(folder: string, user: UnprivilegedUser | undefined) {
   const env = { PATH: process.env.PATH, SystemRoot: process.env.SystemRoot, LC_ALL: "C", TZ: "UTC" };
   return { cwd: folder, env, detached: true, ...user };
 }
 
-async function startServer(
-  binaries: Binaries,
-  folder: string,
-  user: UnprivilegedUser | undefined,
-  log: Logger,
-): Promise<{ child: ChildProcess; port: number }> {
-  let problem = "";
+interface Installation {
+  binaries: Binaries;
+  folder: string;
+  user: UnprivilegedUser | undefined;
+  log: Logger;
+}
+
+/** Starts it on a free port; another program may take the port first, so it is tried a few times. */
+async function startServer(installation: Installation): Promise<{ child: ChildProcess; port: number }> {
+  let problem: unknown;
   for (let attempt = 0; attempt < portAttempts; attempt++) {
     const port = await freePort();
-    const child = spawn(binaries.postgres, ["-D", join(folder, "data"), "-p", String(port)], {
-      stdio: ["ignore", "ignore", "pipe"],
-      ...surroundings(folder, user),
-    });
-    const answer = await ready(child, log);
-    if (answer.ready) return { child, port };
-    problem = answer.lines.join("\n");
-    await stopped(child);
+    try {
+      return { child: await launchServer(installation, port), port };
+    } catch (error) {
+      problem = error;
+    }
   }
-  throw new Error(`Postgres did not start: ${problem}`);
+  throw problem;
+}
+
+/** Resolves when it takes connections. @throws Error with its last lines when it does not, and then it has ended */
+async function launchServer(
+  { binaries, folder, user, log }: Installation,
+  port: number,
+  signal?: AbortSignal,
+): Promise<ChildProcess> {
+  const child = spawn(binaries.postgres, ["-D", join(folder, "data"), "-p", String(port)], {
+    stdio: ["ignore", "ignore", "pipe"],
+    ...surroundings(folder, user),
+  });
+  // SIGQUIT ends its backends too, without a checkpoint: nobody needs the data any more.
+  guardChild(child, { reach: "child", signal: "QUIT", folder });
+  const abort = () => void endProcess(child);
+  signal?.addEventListener("abort", abort);
+  const answer = await ready(child, log);
+  signal?.removeEventListener("abort", abort);
+  if (answer.ready && !signal?.aborted) return child;
+  await endProcess(child);
+  throw new Error(`Postgres did not start: ${answer.ready ? "it was stopped" : answer.lines.join("\n")}`);
+}
+
+/**
+ * Ends what a killed server has left behind. Its backends notice that it is gone when they next wait, which one that computes
+ * may never do, and no server starts on the data while they use its shared memory. Each has the data folder as its own.
+ */
+async function endOrphans(folder: string): Promise<void> {
+  if (process.platform !== "linux") return; // Elsewhere a restart waits for them, as long as there are tries.
+  const data = await realpath(join(folder, "data"));
+  const processes = (await readdir("/proc")).map(Number).filter(Number.isInteger);
+  for (const pid of processes) {
+    const workingFolder = await readlink(`/proc/${pid}/cwd`).catch(() => undefined);
+    if (workingFolder !== data) continue;
+    try {
+      process.kill(pid, "SIGKILL");
+    } catch {} // It has ended in between.
+  }
 }
 
 type Readiness = { ready: true } | { ready: false; lines: string[] };
@@ -184,6 +243,8 @@ function ready(child: ChildProcess, log: Logger): Promise<Readiness> {
       resolve(answer);
     };
     child.on("error", (error) => decide({ ready: false, lines: [error.message] }));
+    // Its children may keep the log open after it has been killed, so the end of the log is not waited for without end.
+    child.once("exit", () => setTimeout(() => decide({ ready: false, lines }), LAST_LINES_MS).unref());
     if (!child.stderr) return;
     const reader = createInterface({ input: child.stderr });
     reader.on("line", (line) => {
@@ -194,16 +255,6 @@ function ready(child: ChildProcess, log: Logger): Promise<Readiness> {
     });
     reader.on("close", () => decide({ ready: false, lines }));
   });
-}
-
-async function stopped(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
-  child.ref();
-  const exit = once(child, "exit");
-  const force = setTimeout(() => child.kill("SIGKILL"), 5_000);
-  child.kill(process.platform === "win32" ? "SIGKILL" : "SIGQUIT");
-  await exit;
-  clearTimeout(force);
 }
 
 async function freePort(): Promise<number> {

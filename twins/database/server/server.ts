@@ -2,6 +2,7 @@
 import pg from "pg";
 import type { Logger } from "pino";
 import { everyStep } from "../every-step.ts";
+import { CONNECT_MS } from "../world/connection.ts";
 import { type Copies, createCopies } from "./copies.ts";
 import { type EmbeddedServer, startEmbeddedServer } from "./embedded-server.ts";
 import { createTemplates, type TemplateServer, type Templates } from "./templates.ts";
@@ -9,6 +10,10 @@ import { createTemplates, type TemplateServer, type Templates } from "./template
 export interface Server extends TemplateServer {
   templates: Templates;
   copies: Copies;
+  /** Why the server cannot be reached and what to do, where that is known: its process is not running. */
+  outage(): string | undefined;
+  /** Resolves when the server is not being started again at the moment. */
+  settled(): Promise<void>;
 }
 
 /** A share in the server; it stops when the last share is released. */
@@ -25,34 +30,39 @@ interface Started {
 const oldestVersion = 160_000;
 /** Two for those who wait, one for what is done in the background. */
 const connections = 3;
-let shares = 0;
-let current: Promise<Started> | undefined;
+/** Those at work, by the address they were asked for; the embedded one has none. */
+const servers = new Map<string, { starting: Promise<Started>; shares: number }>();
 
 /**
- * The server to work on: the one `serverUrl` names (`DATABASE_SERVER_URL`), else the embedded one.
+ * The server to work on: the one `serverUrl` names (`DATABASE_SERVER_URL`), else the embedded one. All sandboxes of one server
+ * share its templates, so that a seed which makes times or ids of its own has made the same for each.
  * @throws Error when it cannot be reached, is too old, or cannot be started
  */
-export async function leaseServer(log: Logger, serverUrl?: string): Promise<ServerLease> {
-  if (serverUrl) {
-    const started = await connect(serverUrl, undefined, log);
-    return { server: started.server, release: once(started.stop) };
-  }
-  shares++;
-  current ??= startEmbeddedServer(log).then((embedded) => connect(embedded.adminUrl, embedded, log));
-  const starting = current;
-  const giveBack = once(async () => {
-    shares--;
-    if (shares > 0) return;
-    current = undefined;
-    await (await starting).stop();
-  });
+export async function leaseServer(log: Logger, serverUrl = ""): Promise<ServerLease> {
+  const shared = servers.get(serverUrl) ?? { starting: startServer(log, serverUrl), shares: 0 };
+  servers.set(serverUrl, shared);
+  shared.shares++;
+  const leave = () => {
+    shared.shares--;
+    if (shared.shares === 0 && servers.get(serverUrl) === shared) servers.delete(serverUrl);
+  };
   try {
-    return { server: (await starting).server, release: giveBack };
+    const { server, stop } = await shared.starting;
+    const release = once(async () => {
+      leave();
+      if (shared.shares === 0) await stop();
+    });
+    return { server, release };
   } catch (error) {
-    shares--;
-    if (current === starting) current = undefined;
+    leave();
     throw error;
   }
+}
+
+async function startServer(log: Logger, serverUrl: string): Promise<Started> {
+  if (serverUrl !== "") return connect(serverUrl, undefined, log);
+  const embedded = await startEmbeddedServer(log);
+  return connect(embedded.adminUrl, embedded, log);
 }
 
 async function connect(
@@ -64,8 +74,11 @@ async function connect(
     connectionString: adminUrl,
     max: connections,
     application_name: "offhook control",
+    connectionTimeoutMillis: CONNECT_MS,
+    keepAlive: true,
   });
   pool.on("error", () => {}); // A lost idle connection shows at the next query, which opens another.
+  pool.on("connect", (client) => client.on("error", () => {})); // One in use tells the query that runs on it.
   try {
     const facts = await pool.query<{ version: number; superuser: boolean }>(
       `SELECT current_setting('server_version_num')::int AS version, rolsuper AS superuser
@@ -81,7 +94,13 @@ async function connect(
     const templates = createTemplates(access);
     const copies = createCopies({ ...access, copyStrategy: embedded ? "FILE_COPY" : "WAL_LOG" }, log);
     return {
-      server: { ...access, templates, copies },
+      server: {
+        ...access,
+        templates,
+        copies,
+        outage: () => embedded?.outage(),
+        settled: async () => embedded?.settled(),
+      },
       stop: () =>
         everyStep([
           () => copies.settle(),

@@ -4,6 +4,8 @@ import { readFile } from "node:fs/promises";
 import pg from "pg";
 import { everyStep } from "../every-step.ts";
 import { type Catalogue, readCatalogue } from "../world/catalogue.ts";
+import { CONNECT_MS } from "../world/connection.ts";
+import { type Definition, readDefinitions } from "../world/definitions.ts";
 import { sessionOptions } from "../world/values.ts";
 
 /** The SQL a database is made from. */
@@ -18,6 +20,8 @@ export interface Template {
   bytes: number;
   /** What tables it has, and so every fresh copy of it. */
   catalogue: Catalogue;
+  /** What it defines. */
+  definitions: readonly Definition[];
 }
 
 export interface Templates {
@@ -91,7 +95,8 @@ async function makeTemplate(server: TemplateServer, recipe: Recipe, hash: string
       const { rows } = await client.query<{ bytes: string }>(
         "SELECT pg_database_size(current_database()) AS bytes",
       );
-      return { name, bytes: Number(rows[0]?.bytes), catalogue };
+      const definitions = await readDefinitions(client);
+      return { name, bytes: Number(rows[0]?.bytes), catalogue, definitions };
     });
   } catch (error) {
     await dropTemplate(server, name);
@@ -99,8 +104,13 @@ async function makeTemplate(server: TemplateServer, recipe: Recipe, hash: string
   }
 }
 
-async function withClient<T>(config: pg.ClientConfig, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client(config);
+/** Works on a connection of its own, which is closed afterwards. */
+export async function withClient<T>(
+  config: pg.ClientConfig,
+  work: (client: pg.Client) => Promise<T>,
+): Promise<T> {
+  const client = new pg.Client({ ...config, connectionTimeoutMillis: CONNECT_MS });
+  client.on("error", () => {}); // The statement under way, or the next one, has the error.
   try {
     await client.connect();
     return await work(client);
@@ -121,6 +131,12 @@ async function fill(client: pg.Client, superuser: boolean, recipe: Recipe): Prom
   // The first read of a row settles whether its transaction was committed, and writes that down. Done here, once, no copy
   // has to: the first count of 10,000 rows is ten times faster.
   await client.query("VACUUM (FREEZE)");
+  // Postgres logs a sequence's numbers 32 ahead. A copy through the write-ahead log takes over that they are logged, not the
+  // log itself: it would give its first numbers out again after a crash. Set, a sequence logs the next number anew.
+  await client.query(
+    `SELECT setval(format('%I.%I', schemaname, sequencename)::regclass, last_value)
+       FROM pg_sequences WHERE last_value IS NOT NULL`,
+  );
 }
 
 async function dropTemplate(server: TemplateServer, name: string): Promise<void> {

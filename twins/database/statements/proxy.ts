@@ -64,6 +64,26 @@ export async function startStatementProxy(options: StatementProxyOptions): Promi
   };
 }
 
+/**
+ * What a server says that takes no connections yet or any more, for one that is not there: a client knows that it may try
+ * again. Source: "ErrorResponse" and "Error and Notice Message Fields" of the Postgres manual.
+ */
+const CANNOT_CONNECT_NOW = errorResponse({
+  S: "FATAL",
+  V: "FATAL",
+  C: "57P03",
+  M: "the database system is not accepting connections",
+});
+
+function errorResponse(fields: Record<string, string>): Buffer {
+  const texts = Object.entries(fields).map(([type, text]) => `${type}${text}\0`);
+  const body = Buffer.from(`${texts.join("")}\0`);
+  const head = Buffer.alloc(5);
+  head.write("E");
+  head.writeInt32BE(body.length + 4, 1);
+  return Buffer.concat([head, body]);
+}
+
 /** Whether statements can be seen on the way to this server: not when the connection is to be encrypted. */
 export function isPlain(url: string): boolean {
   const { hostname, searchParams } = new URL(url);
@@ -92,7 +112,15 @@ async function serve(
     log.warn({ err: error }, "a connection to the database server failed");
     server.destroy();
   });
+  let reached = false;
+  server.once("connect", () => {
+    reached = true;
+  });
   server.once("close", () => {
+    if (!reached && session) {
+      session.serverSent(CANNOT_CONNECT_NOW);
+      client.write(CANNOT_CONNECT_NOW);
+    }
     session?.ended();
     client.destroySoon();
   });

@@ -3,6 +3,7 @@
  * again when the server has said what came of it. Source: "Frontend/Backend Protocol" of the Postgres manual.
  */
 import type { Journal } from "../../sandbox/journal.ts";
+import { lookupTable } from "../../sandbox/lookup-table.ts";
 import { maskStatement } from "./mask-statement.ts";
 import { FieldReader, MessageReader } from "./message-reader.ts";
 import { readParameters, type ShownParameters } from "./parameter-values.ts";
@@ -27,8 +28,8 @@ interface Exchange {
 }
 
 /** How much of a message is looked at, in bytes, by the letter of its type. */
-const keptOfClient: Record<string, number> = { Q: 64_000, P: 64_000, B: 32_000, D: 256, E: 256, C: 256 };
-const keptOfServer: Record<string, number> = { C: 64, E: 8_000, S: 256, t: 4_096 };
+const keptOfClient = lookupTable<number>({ Q: 64_000, P: 64_000, B: 32_000, D: 256, E: 256, C: 256 });
+const keptOfServer = lookupTable<number>({ C: 64, E: 8_000, S: 256, t: 4_096 });
 
 export class SessionLog {
   readonly #journal: Pick<Journal, "record">;

@@ -1,6 +1,7 @@
 /** How statements stand in the journal: a record each, in the shape that requests over HTTP have. */
 import { performance } from "node:perf_hooks";
 import type { CompleteEntry, Journal } from "../../sandbox/journal.ts";
+import { lookupTable } from "../../sandbox/lookup-table.ts";
 import type { FieldReader } from "./message-reader.ts";
 import type { ShownParameters } from "./parameter-values.ts";
 
@@ -98,7 +99,7 @@ function shortened(statement: string): string {
   return `${statement.slice(0, STATEMENT_LENGTH)}… (cut)`;
 }
 
-const errorFields: Record<string, keyof ServerError> = {
+const errorFields = lookupTable<keyof ServerError>({
   V: "severity",
   C: "sqlstate",
   M: "message",
@@ -107,7 +108,7 @@ const errorFields: Record<string, keyof ServerError> = {
   t: "table",
   c: "column",
   n: "constraint",
-};
+});
 
 /** Reads the fields of an ErrorResponse. */
 export function readServerError(fields: FieldReader): ServerError {

@@ -18,6 +18,18 @@ export async function brokenRules(
   return rules.length > 0 && error.code === foreignKeyViolation ? [] : [problemOf(error, row)];
 }
 
+/**
+ * What is wrong with rows that are not written yet, as far as their tables' rules say it. A trigger may put right what a row
+ * brings, so tables that have one are left out.
+ */
+export async function foreseenProblems(client: Queryable, rows: TextRow[]): Promise<Problem[]> {
+  const problems: Problem[] = [];
+  for (const row of rows.filter(({ table }) => table.triggers.length === 0)) {
+    problems.push(...(await firstFailing(client, row, rulesOf(row, rows))));
+  }
+  return problems;
+}
+
 const foreignKeyViolation = "23503";
 
 /** A rule as a question about one row `r`: true when the row keeps it. */

@@ -37,6 +37,8 @@ export interface Table {
   /** As SQL names it. */
   sql: string;
   comment: string | null;
+  /** Whether its rows lie in partitions; any other table's rows are its own, whatever inherits from it. */
+  partitioned: boolean;
   columns: Column[];
   primaryKey: string[];
   /** Columns of each primary key and unique constraint. */
@@ -45,6 +47,10 @@ export interface Table {
   checks: { name: string; columns: string[]; sql: string }[];
   /** The application's own triggers that are on. */
   triggers: { name: string; mode: string }[];
+  /** The sequences, as the world names them, that its columns' defaults take numbers from. */
+  sequences: string[];
+  /** Whether a default calls a function of the application, which may take numbers from any sequence. */
+  defaultsCallFunctions: boolean;
 }
 
 export interface Sequence {
@@ -57,7 +63,7 @@ export interface Catalogue {
   sequences: Sequence[];
 }
 
-interface CatalogueRow extends Omit<Table, "name" | "sql" | "columns" | "foreignKeys"> {
+interface CatalogueRow extends Omit<Table, "name" | "sql" | "columns" | "foreignKeys" | "sequences"> {
   schema: string;
   table: string;
   columns: (Omit<Column, "value" | "defaultSql" | "defaultText"> & {
@@ -68,6 +74,7 @@ interface CatalogueRow extends Omit<Table, "name" | "sql" | "columns" | "foreign
     constant: boolean | null;
   })[];
   foreignKeys: (Omit<ForeignKey, "table" | "target"> & { schema: string; table: string })[];
+  sequences: { schema: string; sequence: string }[];
 }
 
 const worldSchemas = `n.nspname NOT LIKE 'pg\\_%' AND n.nspname NOT IN ('information_schema', 'offhook_watch')`;
@@ -76,7 +83,7 @@ const columnNames = (relation: string, numbers: string) =>
       JOIN pg_attribute a ON a.attrelid = ${relation} AND a.attnum = k.number)`;
 
 const tablesSql = `
-SELECT n.nspname AS schema, c.relname AS "table", obj_description(c.oid, 'pg_class') AS comment,
+SELECT n.nspname AS schema, c.relname AS "table", c.relkind = 'p' AS partitioned, obj_description(c.oid, 'pg_class') AS comment,
   coalesce((SELECT json_agg(json_build_object(
       'name', a.attname, 'type', base.typname, 'elementType', element.typname, 'delimiter', element.typdelim,
       'typeName', format_type(a.atttypid, a.atttypmod), 'castName', format_type(a.atttypid, -1),
@@ -102,7 +109,17 @@ SELECT n.nspname AS schema, c.relname AS "table", obj_description(c.oid, 'pg_cla
     FROM pg_constraint o WHERE o.conrelid = c.oid AND o.contype = 'c'), '[]') AS checks,
   coalesce((SELECT json_agg(json_build_object('name', g.tgname, 'mode', g.tgenabled))
     FROM pg_trigger g WHERE g.tgrelid = c.oid AND NOT g.tgisinternal AND g.tgenabled <> 'D'
-     AND g.tgname NOT LIKE 'offhook\\_watch\\_%'), '[]') AS triggers
+     AND g.tgname NOT LIKE 'offhook\\_watch\\_%'), '[]') AS triggers,
+  coalesce((SELECT json_agg(json_build_object('schema', sn.nspname, 'sequence', s.relname))
+    FROM pg_class s JOIN pg_namespace sn ON sn.oid = s.relnamespace WHERE s.relkind = 'S' AND s.oid IN (
+      SELECT u.refobjid FROM pg_attrdef d JOIN pg_depend u ON u.classid = 'pg_attrdef'::regclass AND u.objid = d.oid
+       WHERE d.adrelid = c.oid AND u.refclassid = 'pg_class'::regclass
+      UNION SELECT u.objid FROM pg_depend u WHERE u.classid = 'pg_class'::regclass
+        AND u.refclassid = 'pg_class'::regclass AND u.refobjid = c.oid AND u.deptype = 'i')), '[]') AS sequences,
+  EXISTS (SELECT FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
+     WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND (t.typtype = 'd' AND t.typdefault IS NOT NULL
+        OR EXISTS (SELECT FROM pg_depend u WHERE u.classid = 'pg_attrdef'::regclass AND u.objid = d.oid
+             AND u.refclassid = 'pg_proc'::regclass))) AS "defaultsCallFunctions"
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND c.relpersistence <> 't' AND ${worldSchemas}
 ORDER BY n.nspname <> 'public', n.nspname, c.oid`;
@@ -126,6 +143,17 @@ export async function readCatalogue(client: Queryable): Promise<Catalogue> {
       sql: sqlName(schema, sequence),
     })),
   };
+}
+
+/** The sequences that a write may take numbers from: a trigger can take them from any. */
+export function sequencesUsed(
+  { tables, sequences }: Catalogue,
+  inserted: readonly Table[],
+): readonly Sequence[] {
+  const hasTriggers = [...tables.values()].some(({ triggers }) => triggers.length > 0);
+  if (hasTriggers || inserted.some((table) => table.defaultsCallFunctions)) return sequences;
+  const named = new Set(inserted.flatMap((table) => table.sequences));
+  return sequences.filter(({ name }) => named.has(name));
 }
 
 export function worldName(schema: string, relation: string): string {
@@ -152,6 +180,7 @@ function tableOf(row: CatalogueRow): Table {
       table: worldName(key.schema, key.table),
       target: sqlName(key.schema, key.table),
     })),
+    sequences: row.sequences.map(({ schema, sequence }) => worldName(schema, sequence)),
   };
 }
 
@@ -171,8 +200,9 @@ export function valueType(type: string, elementType: string | null, delimiter: s
     case "float8":
       return { kind: "float" };
     case "int8":
+      return { kind: "bigint" };
     case "numeric":
-      return { kind: "exact-number" };
+      return { kind: "decimal" };
     case "json":
     case "jsonb":
       return { kind: type };

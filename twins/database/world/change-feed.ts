@@ -39,20 +39,27 @@ export async function openChangeFeed(
 ): Promise<ChangeFeed> {
   const client = new pg.Client(connection);
   let closing = false;
+  let open = false;
   let reason: Error | undefined;
   const join = joinPieces();
   client.on("error", (error) => {
     reason = error;
   });
   client.on("end", () => {
-    if (!closing) lost(reason);
+    if (open && !closing) lost(reason);
   });
   client.on("notification", ({ payload }) => {
     const notice = join(payload ?? "");
     if (notice) deliver(notice);
   });
-  await client.connect();
-  await client.query("LISTEN offhook_watch");
+  try {
+    await client.connect();
+    await client.query("LISTEN offhook_watch");
+  } catch (error) {
+    void client.end().catch(() => {});
+    throw error;
+  }
+  open = true;
   return {
     // The server sends what is waiting for a session before it answers the session's next statement.
     catchUp: sharedTurns(async () => {

@@ -1,7 +1,10 @@
 /** The tables in plain language, as the control plane's schema route shows them. */
+
+import { lookupTable } from "../../sandbox/lookup-table.ts";
 import type { ColumnDescription, TableDescription } from "../../sandbox/world.ts";
 import { allowedValues } from "./allowed-values.ts";
 import type { Catalogue, Column, Queryable, Table } from "./catalogue.ts";
+import { definitionTable } from "./definitions.ts";
 import { sequenceTable } from "./sequences.ts";
 import { decodeValue, type ValueType } from "./values.ts";
 
@@ -19,6 +22,7 @@ export async function describeTables(client: Queryable, catalogue: Catalogue): P
     });
   }
   if (catalogue.sequences.length > 0) descriptions.push(sequenceTable);
+  descriptions.push(definitionTable);
   return descriptions;
 }
 
@@ -69,7 +73,7 @@ function plainType(column: Column): string {
   return column.enumLabels ? "text" : plainKind(column.value, column.castName);
 }
 
-const plainWords: Record<string, string> = {
+const plainWords = lookupTable<string>({
   "character varying": "text",
   bpchar: "text",
   bytea: "bytes",
@@ -82,7 +86,7 @@ const plainWords: Record<string, string> = {
   real: "number",
   smallint: "integer",
   jsonb: "json",
-};
+});
 
 function plainKind(value: ValueType, castName: string): string {
   const words = castName.endsWith("[]") ? castName.slice(0, -2) : castName;

@@ -1,19 +1,28 @@
 /** What the world refuses, and in which words. */
-import pg from "pg";
 import { type Problem, type Row, unknownTable, WorldRefusal } from "../../sandbox/world.ts";
 import { problemOf } from "./broken-rules.ts";
 import type { Catalogue, Table } from "./catalogue.ts";
-import { everyTable } from "./change-feed.ts";
+import { definitionTableName } from "./definitions.ts";
 import { isRefusal } from "./insert-rows.ts";
 import { sequenceTableName } from "./sequences.ts";
-
-const lockNotAvailable = "55P03";
 
 /** Sequences come and go with the definitions, not with rows. */
 export const fixedSequences: Problem = {
   table: sequenceTableName,
   rule: "its rows can be changed, not added or removed",
 };
+
+/** Definitions are changed by statements of the code under test, or all at once. */
+export const fixedDefinitions: Problem = {
+  table: definitionTableName,
+  rule: "its rows cannot be written one by one; run the statement over a connection, or give a snapshot to reset",
+};
+
+/** What is wrong with writing single rows of tables that are none of the database's own. */
+export const fixedTables: ReadonlyMap<string, Problem> = new Map([
+  [sequenceTableName, fixedSequences],
+  [definitionTableName, fixedDefinitions],
+]);
 
 /** The key of a row is its identity, as in every other twin. */
 export function keyChanges({ name, primaryKey }: Table, changes: Row): Problem[] {
@@ -37,10 +46,5 @@ export function tableNamed(catalogue: Catalogue, name: string): Table {
 /** What Postgres has refused, as a refusal of the world; any other error as it is. */
 export function refusalOf(error: unknown): unknown {
   if (isRefusal(error)) return new WorldRefusal([problemOf(error)]);
-  if (error instanceof pg.DatabaseError && error.code === lockNotAvailable) {
-    const rule =
-      "an open transaction of the code under test holds a lock on it; end the transaction, or reset the twin";
-    return new WorldRefusal([{ table: error.table ?? everyTable, rule }]);
-  }
   return error;
 }

@@ -24,12 +24,23 @@ export function whereClause(texts: Map<Column, string | null>, values: (string |
   return conditions.length > 0 ? `WHERE ${conditions.join(" AND ")}` : "";
 }
 
-/** The filters of a query string: values are in the type's text form. @throws WorldRefusal */
+/** The filters of a query string as a clause. @throws WorldRefusal */
 export async function textSelection(
   client: Queryable,
   table: Table,
   where: Record<string, string>,
 ): Promise<Selection> {
+  const values: (string | null)[] = [];
+  const sql = whereClause(await textConditions(client, table, where), values);
+  return { sql, values };
+}
+
+/** The filters of a query string: values are in the type's text form. @throws WorldRefusal */
+export async function textConditions(
+  client: Queryable,
+  table: Table,
+  where: Record<string, string>,
+): Promise<Map<Column, string | null>> {
   const texts = new Map<Column, string | null>();
   const problems: Problem[] = [];
   for (const [name, text] of Object.entries(where)) {
@@ -54,8 +65,7 @@ export async function textSelection(
     texts.set(column, text);
   }
   if (problems.length > 0) throw new WorldRefusal(problems);
-  const values: (string | null)[] = [];
-  return { sql: whereClause(texts, values), values };
+  return texts;
 }
 
 /**
@@ -73,8 +83,9 @@ export async function readRows(
   const key = table.primaryKey.map((name) => pg.escapeIdentifier(name)).join(", ");
   const order = part === "stored" || key === "" ? "tableoid, ctid" : key;
   const page = part === "stored" ? "" : `LIMIT ${Math.trunc(part.limit)} OFFSET ${Math.trunc(part.offset)}`;
+  const source = part === "stored" && !table.partitioned ? `ONLY ${table.sql}` : table.sql;
   const { rows } = await client.query<(string | null)[]>({
-    text: `SELECT ${list} FROM ${table.sql} ${selection.sql} ORDER BY ${order} ${page}`,
+    text: `SELECT ${list} FROM ${source} ${selection.sql} ORDER BY ${order} ${page}`,
     values: selection.values,
     rowMode: "array",
   });

@@ -3,13 +3,14 @@
  *
  * Between us and the server every value is text in the session's fixed form (`sessionOptions`), which Postgres reads
  * back to the same value for every type. What is a JSON number, boolean, array or document becomes one where nothing
- * is lost by it; `bigint` and `numeric` stay text, because a JavaScript number cannot hold them all.
+ * is lost by it. A `bigint` that a JavaScript number cannot hold stays text, and `numeric` does so always: its digits after
+ * the point belong to it. Of a document the value crosses; how its text is spaced, and zeros at the end of its numbers, do not.
  */
 import { parseArrayText, writeArrayText } from "./array-text.ts";
 
 /** What a type is to us; `text` stands for every type whose JSON form is its Postgres text. */
 export type ValueType =
-  | { kind: "text" | "boolean" | "integer" | "float" | "exact-number" | "json" | "jsonb" | "timestamp" }
+  | { kind: "text" | "boolean" | "integer" | "bigint" | "float" | "decimal" | "json" | "jsonb" | "timestamp" }
   | { kind: "array"; element: ValueType };
 
 /** Settings that fix the text form of values, for every connection of the control plane. */
@@ -23,7 +24,7 @@ export const sessionOptions = [
   .map((setting) => `-c ${setting}`)
   .join(" ");
 
-/** A document that JSON numbers, `null` or key order would change crosses as `{"$json": "<its text>"}`. */
+/** A document that JavaScript's numbers, `null` or the order and uniqueness of its keys would change crosses as `{"$json": "<its text>"}`. */
 const verbatimMember = "$json";
 
 export function decodeValue(type: ValueType, text: string | null): unknown {
@@ -33,6 +34,8 @@ export function decodeValue(type: ValueType, text: string | null): unknown {
       return text === "true" || text === "t";
     case "integer":
       return Number(text);
+    case "bigint":
+      return Number.isSafeInteger(Number(text)) ? Number(text) : text;
     case "float":
       return floatOrText(text);
     case "json":
@@ -65,40 +68,79 @@ function isoTimestamp(text: string): string {
 
 function decodeDocument(kind: "json" | "jsonb", text: string): unknown {
   const value: unknown = JSON.parse(text);
-  const kept = kind === "json" ? JSON.stringify(value) === text : numbersSurvive(text);
-  const looksVerbatim = verbatimText(value) !== undefined;
-  return kept && value !== null && !looksVerbatim ? value : { [verbatimMember]: text };
+  const survives = value !== null && verbatimText(value) === undefined && isSameDocument(kind, text, value);
+  return survives ? value : { [verbatimMember]: text };
 }
 
-/** Whether JavaScript writes every number of a JSON text the way the text has it. */
-function numbersSurvive(json: string): boolean {
+/** Whether JavaScript's value of a JSON text is the document that the text is. */
+function isSameDocument(kind: "json" | "jsonb", text: string, value: unknown): boolean {
+  const given = jsonTokens(text);
+  // A jsonb has no order of keys and none twice.
+  if (kind === "jsonb")
+    return given.every((token) => !isNumber(token) || isSameNumber(token, String(Number(token))));
+  const written = jsonTokens(JSON.stringify(value));
+  return given.length === written.length && given.every((token, i) => isSameToken(token, written[i] ?? ""));
+}
+
+function isSameToken(one: string, other: string): boolean {
+  if (one === other) return true;
+  if (one.startsWith('"') && other.startsWith('"')) return JSON.parse(one) === JSON.parse(other);
+  return isNumber(one) && isNumber(other) && isSameNumber(one, other);
+}
+
+function isNumber(token: string): boolean {
+  return token.startsWith("-") || isDigit(token.charAt(0));
+}
+
+function isDigit(char: string): boolean {
+  return char >= "0" && char <= "9";
+}
+
+/** Whether two decimal numbers are equal, however many digits they have: `1.50` and `15e-1` are. */
+function isSameNumber(one: string, other: string): boolean {
+  const [a, b] = [decimalOf(one), decimalOf(other)];
+  return a.digits === b.digits && (a.digits === "" || (a.exponent === b.exponent && a.sign === b.sign));
+}
+
+/** The digits of a JSON number without zeros around them, and the power of ten of the last one. */
+function decimalOf(number: string): { sign: string; digits: string; exponent: number } {
+  const sign = number.startsWith("-") ? "-" : "";
+  const [mantissa = "", power = "0"] = number.slice(sign.length).toLowerCase().split("e");
+  const [whole = "", fraction = ""] = mantissa.split(".");
+  const all = whole + fraction;
+  let start = 0;
+  while (all[start] === "0") start++;
+  let end = all.length;
+  while (end > start && all[end - 1] === "0") end--;
+  return {
+    sign,
+    digits: all.slice(start, end),
+    exponent: Number(power) - fraction.length + all.length - end,
+  };
+}
+
+function isSpace(char: string): boolean {
+  return char === " " || char === "\n" || char === "\r" || char === "\t";
+}
+
+/** The tokens of a valid JSON text: strings with their quotes, numbers, words, and each other sign. */
+function jsonTokens(json: string): string[] {
+  const tokens: string[] = [];
   let at = 0;
   while (at < json.length) {
+    const start = at;
     const char = json.charAt(at);
+    at++;
+    if (isSpace(char)) continue;
     if (char === '"') {
-      at++;
       while (json[at] !== '"') at += json[at] === "\\" ? 2 : 1;
       at++;
-    } else if (isNumberCharacter(char) && char !== "e") {
-      let end = at + 1;
-      while (end < json.length && isNumberCharacter(json.charAt(end))) end++;
-      const token = json.slice(at, end);
-      if (JSON.stringify(Number(token)) !== token) return false;
-      at = end;
-    } else at++;
+    } else if (!"{}[],:".includes(char)) {
+      while (at < json.length && !"{}[],:".includes(json.charAt(at)) && !isSpace(json.charAt(at))) at++;
+    }
+    tokens.push(json.slice(start, at));
   }
-  return true;
-}
-
-function isNumberCharacter(char: string): boolean {
-  return (
-    (char >= "0" && char <= "9") ||
-    char === "-" ||
-    char === "+" ||
-    char === "." ||
-    char === "e" ||
-    char === "E"
-  );
+  return tokens;
 }
 
 function verbatimText(value: unknown): string | undefined {
@@ -126,8 +168,13 @@ function encodePresent(type: ValueType, value: unknown): Encoded {
       return typeof value === "boolean" ? { text: String(value) } : { expected: "true or false" };
     case "integer":
       return Number.isInteger(value) ? { text: String(value) } : { expected: "a whole number" };
+    case "bigint":
+      if (typeof value === "string") return { text: value };
+      return Number.isSafeInteger(value)
+        ? { text: String(value) }
+        : { expected: "a whole number; beyond 2^53 its digits as text" };
     case "float":
-    case "exact-number":
+    case "decimal":
       if (typeof value === "number") return { text: Object.is(value, -0) ? "-0" : String(value) };
       return typeof value === "string" ? { text: value } : { expected: "a number, or its digits as text" };
     case "json":
