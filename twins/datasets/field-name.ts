@@ -1,4 +1,6 @@
 /** What a member of an event may be called: the same for a file that is uploaded and for a document that is written. */
+import { constant } from "./ingest/constant.ts";
+import { joined, type Sql, sql } from "./sql.ts";
 
 const NUL = "\0";
 
@@ -8,4 +10,15 @@ export function brokenNameRule(name: string): string | undefined {
     return "has an empty part";
   }
   return name.includes(NUL) ? "has the character U+0000 in it" : undefined;
+}
+
+/** The value of a field as the event's text has it, where that is one value: VARCHAR. Reads `_source`. */
+export function spelledValue(name: string): Sql {
+  const quoted = (part: string) => `"${part.replaceAll('"', '\\"')}"`;
+  const nested = `$.${name.split(".").map(quoted).join(".")}`;
+  const paths = name.includes(".") ? [nested, `$.${quoted(name)}`] : [nested];
+  return sql`coalesce(${joined(
+    paths.map((path) => sql`json_extract_string(_source, ${constant(path)})`),
+    ", ",
+  )})`;
 }

@@ -1,12 +1,15 @@
 /** A twin's store, opened by the first request that needs it: a sandbox that never searches pays nothing. */
+import type { TwinHealth } from "../sandbox/twin.ts";
 import type { LogStoreOptions } from "./store/duckdb-log-store.ts";
-import type { LogStore } from "./store/log-store.ts";
+import { type LogStore, StoreFull } from "./store/log-store.ts";
 
 export class LazyStore {
   readonly #options: Omit<LogStoreOptions, "baselineFile">;
   readonly #baselineFile: () => string | undefined;
   #opening: Promise<LogStore> | undefined;
   #opened: LogStore | undefined;
+  /** Whether it could not be opened when somebody tried last. */
+  #failed = false;
 
   /** @param baselineFile the dataset's file, as it is when it is asked for; `undefined`: there is no dataset */
   constructor(options: Omit<LogStoreOptions, "baselineFile">, baselineFile: () => string | undefined) {
@@ -30,6 +33,17 @@ export class LazyStore {
     await (await this.#opening)?.reset({ file: this.#baselineFile() });
   }
 
+  /** Whether the store takes writes. One that could not be opened is tried again. */
+  readonly health = async (): Promise<TwinHealth> => {
+    try {
+      const refusal = await (this.#failed ? await this.open() : this.#opened)?.refusal();
+      return refusal ? { status: "degraded", problem: refusal.message } : { status: "ok" };
+    } catch (error) {
+      const problem = error instanceof StoreFull ? error.message : "the twins' log says why";
+      return { status: "down", problem: `the log store cannot be opened: ${problem}` };
+    }
+  };
+
   async close(): Promise<void> {
     await (await this.#opening)?.close();
   }
@@ -43,9 +57,11 @@ export class LazyStore {
         ...this.#options,
         ...(baselineFile === undefined ? {} : { baselineFile }),
       });
+      this.#failed = false;
       return this.#opened;
     } catch (error) {
       this.#opening = undefined;
+      this.#failed = true;
       throw error;
     }
   }

@@ -19,6 +19,7 @@ import {
   rename,
   rm,
   stat,
+  statfs,
   utimes,
   writeFile,
 } from "node:fs/promises";
@@ -33,7 +34,9 @@ import {
   type DatasetLibraryOptions,
   DatasetRefusal,
   type DatasetSource,
+  DatasetTooLarge,
 } from "../sandbox/datasets/dataset.ts";
+import { WorldUnavailable } from "../sandbox/world.ts";
 import type { TextIndex } from "./fields.ts";
 import { likelyFormat, statedFormat } from "./ingest/format.ts";
 import { descriptionSchema } from "./library-description.ts";
@@ -41,13 +44,16 @@ import { removeLeftOvers, removeOldest } from "./library-room.ts";
 import { FORMAT_VERSION } from "./store/format.ts";
 
 /** Grows when the same file would become another dataset. */
-const INGEST_VERSION = 3;
+const INGEST_VERSION = 4;
 const VERSION = `${FORMAT_VERSION}.${INGEST_VERSION}`;
 
 const READ_BYTES = 1 << 20;
 
 /** How much the datasets of a folder take, those that were used last. */
 const MOST_BYTES = 16 * 1024 ** 3;
+
+/** A file that fails with less than this free on its disk fails for that. */
+const LEAST_FREE_BYTES = 4 << 20;
 
 const readFileSchema = z.object({ stamp: z.string(), sha256: z.string() });
 
@@ -92,6 +98,8 @@ class Library implements DatasetLibrary {
       const { rows, bytes } = description;
       this.#log.info({ rows, bytes, ms: Math.round(performance.now() - startedAt) }, "a dataset was made");
       return this.#dataset(await this.#use(file), description);
+    } catch (error) {
+      throw await unavailableWhenFull(error, making);
     } finally {
       await rm(making, { recursive: true, force: true });
     }
@@ -180,6 +188,16 @@ class Library implements DatasetLibrary {
     const name = createHash("sha256").update(path.resolve(file)).digest("hex");
     return path.join(this.#root, "read", `${name}.json`);
   }
+}
+
+/** An error where there is hardly any room on the disk of a folder, in words that say so. */
+async function unavailableWhenFull(error: unknown, folder: string): Promise<unknown> {
+  if (error instanceof DatasetRefusal || error instanceof DatasetTooLarge) return error;
+  const { bavail, bsize } = await statfs(folder);
+  if (bavail * bsize >= LEAST_FREE_BYTES) return error;
+  return new WorldUnavailable("the disk that datasets are kept on is full: make room on it, and try again", {
+    cause: error,
+  });
 }
 
 /** What changes when a file does. */

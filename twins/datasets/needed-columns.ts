@@ -7,7 +7,7 @@
  * at what they stand for: the same columns go from all sides of a UNION, and a name that means something else keeps a column too
  * many, never one too few.
  */
-import { identifier, joined, type Place, Sql, sql } from "./sql.ts";
+import { databaseName, identifier, joined, type Place, Sql, sql } from "./sql.ts";
 
 /** What a row's expression can do beside giving a value: make more rows of it. */
 const makesRows = /\b(unnest|generate_subscripts|generate_series|range)\s*\(/iu;
@@ -95,7 +95,7 @@ function readPieces(statement: Sql, given: readonly string[]): Piece[] {
       unread.push(...(givers.get(name) ?? []));
     }
   };
-  readAll(given.map((name) => name.toLowerCase()));
+  readAll(given.map((name) => databaseName(name).toLowerCase()));
   for (let piece = unread.pop(); piece !== undefined; piece = unread.pop()) {
     if (!piece.readsTables) readAll(namesIn(piece.sql));
   }
@@ -118,7 +118,8 @@ function piecesOf(statement: Sql): Piece[] {
   };
   for (const { column, readsTables, start, end } of statement.optional) {
     unknown(start);
-    pieces.push({ column: column?.toLowerCase(), readsTables, sql: between(statement, start, end) });
+    const name = column === undefined ? undefined : databaseName(column).toLowerCase();
+    pieces.push({ column: name, readsTables, sql: between(statement, start, end) });
     from = end;
   }
   const text = statement.texts.length - 1;

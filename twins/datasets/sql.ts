@@ -86,9 +86,30 @@ export function list(values: readonly SqlValue[]): Sql {
   )})`;
 }
 
+/**
+ * JSON that is bound for DuckDB to read. Its reader refuses half of a surrogate pair, which a JavaScript string may hold: that
+ * becomes U+FFFD, as it does in a text that is bound.
+ */
+export function jsonParameter(value: unknown): string {
+  const text = JSON.stringify(value);
+  // Halves alone are written as escapes.
+  return text.includes("\\ud") ? JSON.stringify(value, wellFormed) : text;
+}
+
+function wellFormed(_name: string, value: unknown): unknown {
+  return typeof value === "string" ? value.toWellFormed() : value;
+}
+
 /** A quoted name: a column, a table, an alias. */
 export function identifier(name: string): Sql {
-  return new Sql([`"${name.replaceAll('"', '""')}"`], []);
+  return new Sql([`"${databaseName(name).replaceAll('"', '""')}"`], []);
+}
+
+/** The name that the database has for a column: no statement may hold a NUL, so U+E000 escapes it and itself. */
+export function databaseName(name: string): string {
+  return /[\0\ue000]/.test(name)
+    ? name.replaceAll("\ue000", "\ue000\ue000").replaceAll("\0", "\ue0000")
+    : name;
 }
 
 /** SQL text of this program's own, never of a request. */

@@ -285,3 +285,51 @@ function leavesOf(value: unknown, name: string): string[] {
     return name.startsWith(`${key}.`) ? leavesOf(member, name.slice(key.length + 1)) : [];
   });
 }
+
+describe("what Splunk exports", () => {
+  test("is unwrapped: the event is what stands at result", async () => {
+    const { rows, sources } = await ingested(
+      '{"preview":false,"offset":0,"result":{"_time":"2026-03-02T10:00:00.000+00:00","level":"info"}}\n' +
+        '{"preview":false,"offset":1,"lastrow":true,"result":{"_time":"2026-03-02T10:00:01.000+00:00","level":"warn"}}\n',
+    );
+    expect(rows).toEqual([
+      { _time: "2026-03-02 10:00:00", level: "info" },
+      { _time: "2026-03-02 10:00:01", level: "warn" },
+    ]);
+    expect(sources[0]).toBe('{"_time":"2026-03-02T10:00:00.000+00:00","level":"info"}');
+  });
+
+  test("has lines without an event, which are none; a preview is refused", async () => {
+    const end = '{"preview":false,"lastrow":true}\n';
+    expect((await ingested(`${end}{"preview":false,"result":{"a":"1"}}\n${end}`)).rows).toEqual([{ a: "1" }]);
+    const { problems } = await refusalOf('{"preview":true,"offset":0,"result":{"a":"1"}}\n');
+    expect(problems[0]?.rule).toContain("preview=false");
+  });
+
+  test("is told from an event that has members of these names", async () => {
+    const event = '{"preview":true,"result":{"a":"1"},"user":"x"}';
+    expect((await ingested(`${event}\n`)).sources).toEqual([event]);
+  });
+});
+
+describe("one JSON text with the events in it is refused, and the answer says what it is", () => {
+  test.each([
+    ["an array on one line", '[{"a":1},{"a":2}]', "jq -c '.[]'"],
+    ["an array on several", '[\n  {"a":1},\n  {"a":2}\n]\n', "jq -c '.[]'"],
+    ["an empty array", "[]", "jq -c '.[]'"],
+    [
+      "a search's answer",
+      '{"took":1,"hits":{"total":1,"hits":[{"_source":{"a":1}}]}}',
+      "jq -c '.hits.hits[]'",
+    ],
+    ["Splunk's answer", '{"preview":false,"init_offset":0,"results":[{"a":"1"}]}', "jq -c '.results[]'"],
+  ])("%s", async (_name, text, how) => {
+    const { problems, total } = await refusalOf(text);
+    expect(total).toBe(1);
+    expect(problems[0]?.rule).toContain(how);
+  });
+
+  test("but a CSV may begin with a bracket", async () => {
+    expect(typesOf(await ingested("[time],level\n1,info\n"))).toEqual({ "[time]": "long", level: "text" });
+  });
+});

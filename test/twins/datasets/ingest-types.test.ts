@@ -228,3 +228,50 @@ describe("the time field", () => {
     });
   });
 });
+
+describe("times that exports write", () => {
+  test.each([
+    ["Kibana's", "Mar 2, 2026 @ 10:00:00.123", "2026-03-02 10:00:00.123"],
+    ["date(1)'s", "Mon Mar  2 10:00:00 UTC 2026", "2026-03-02 10:00:00"],
+    ["git's", "Mon Mar 2 10:00:00 2026 +0100", "2026-03-02 09:00:00"],
+    ["Java's", "Mar 2, 2026 10:00:00 PM", "2026-03-02 22:00:00"],
+    ["a month by name, without a zone", "02-Mar-2026 10:00:00.5", "2026-03-02 10:00:00.5"],
+    ["dots, where the day comes first", "02.03.2026 10:00", "2026-03-02 10:00:00"],
+  ])("%s", async (_name, text, expected) => {
+    expect(await column([text])).toMatchObject({
+      type: "date",
+      values: [expected],
+      events: [JSON.stringify({ value: text })],
+    });
+  });
+
+  test("in NDJSON a count since 1970 may be a text, or now and then one", async () => {
+    const both = await ingested('{"_time":"1772445600.123"}\n{"_time":1772445600}\n');
+    expect(both.rows).toEqual([{ _time: "2026-03-02 10:00:00.123" }, { _time: "2026-03-02 10:00:00" }]);
+    const other = await ingested('{"count":"1772445600"}\n');
+    expect(typesOf(other)).toEqual({ count: "text" });
+  });
+
+  test("a dash, an empty text and the like among them stand for no time, and stay in the event", async () => {
+    const values = ["2026-03-02T10:00:00Z", "-", "N/A"];
+    const csv = await column(values, "ended");
+    expect(csv).toMatchObject({ type: "date", values: ["2026-03-02 10:00:00", null, null] });
+    expect(csv.events.map((event) => JSON.parse(event).ended)).toEqual(values);
+    const counted = await column(["1772445600", "-"], "ts");
+    expect(counted).toMatchObject({ type: "date", values: ["2026-03-02 10:00:00", null] });
+    expect(counted.events).toEqual(['{"ts":1772445600}', '{"ts":"-"}']);
+    const lists = await ingested('{"at":["2026-03-02","-"]}\n{"at":""}\n{"at":"2026-03-03"}\n');
+    expect(lists.rows).toEqual([
+      { at: ["2026-03-02 00:00:00"] },
+      { at: null },
+      { at: ["2026-03-03 00:00:00"] },
+    ]);
+  });
+
+  test("a dash everywhere is no time, wherever the first time stands", async () => {
+    expect((await column(["-", "-"], "ended")).type).toBe("text");
+    const late = [...Array.from({ length: 400 }, () => "-"), "2026-03-02"];
+    expect((await column(late, "ended")).type).toBe("date");
+    expect((await column([...late, "soon"], "ended")).type).toBe("text");
+  });
+});

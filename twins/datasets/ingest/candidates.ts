@@ -8,6 +8,8 @@ export interface Candidate {
   type: FieldType;
   /** Whether a value (not NULL) fits; NULL means no. */
   fits(value: Sql): Sql;
+  /** Whether a value that does not fit stands for none, so that it may be among those that do. */
+  isBlank?(value: Sql): Sql;
   /** The value as the column has it; NULL when it is none. */
   convert(value: Sql): Sql;
 }

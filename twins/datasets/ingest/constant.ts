@@ -1,4 +1,4 @@
-/** Texts of this program's own in SQL, never a file's. */
+/** Texts in SQL itself: this program's own, and names of fields where a statement takes no parameters. Never a value. */
 import { raw, type Sql } from "../sql.ts";
 
 /** A text that DuckDB knows while it plans: patterns are then compiled once, not for each row. */

@@ -3,6 +3,11 @@ import { DatasetRefusal, type DatasetSource } from "../../sandbox/datasets/datas
 
 export type DatasetFormat = "csv" | "ndjson";
 
+const OPEN_OBJECT = 0x7b;
+const OPEN_ARRAY = 0x5b;
+const CLOSE_ARRAY = 0x5d;
+const QUOTE = 0x22;
+
 const byMediaType = new Map<string, DatasetFormat>([
   ["text/csv", "csv"],
   ["application/csv", "csv"],
@@ -45,10 +50,12 @@ export function statedFormat(
   return first?.format;
 }
 
-/** The format of a text nobody has said anything about: an event in JSON begins with a brace. */
+/** The format of a text nobody has said anything about: JSON begins with a brace, or with a bracket before what JSON may have there. */
 export function likelyFormat(beginning: Uint8Array): DatasetFormat {
-  const first = beginning.find((byte) => byte > 0x20);
-  return first === 0x7b ? "ndjson" : "csv";
+  const [first, second = CLOSE_ARRAY] = beginning.filter((byte) => byte > 0x20).subarray(0, 2);
+  if (first === OPEN_OBJECT) return "ndjson";
+  const isArray = first === OPEN_ARRAY && [OPEN_OBJECT, OPEN_ARRAY, QUOTE, CLOSE_ARRAY].includes(second);
+  return isArray ? "ndjson" : "csv";
 }
 
 /** What a name ends with, `.gz` apart. */

@@ -7,7 +7,7 @@ import { isTimeName } from "../fields.ts";
 import { identifier, joined, raw, type Sql, sql } from "../sql.ts";
 import { read } from "../store/duckdb.ts";
 import { boolean, type Candidate, double, long, text, unsignedLong } from "./candidates.ts";
-import { dates, dayFirst, monthFirst, timeNumbers } from "./date-candidates.ts";
+import { dates, dayFirst, isBlankTime, monthFirst, timeNumbers } from "./date-candidates.ts";
 import type { StagedColumn } from "./row-reader.ts";
 import { LIST_ESCAPE, LIST_SEPARATOR } from "./staging-file.ts";
 
@@ -19,8 +19,12 @@ export interface Staged extends StagedColumn {
 
 export interface InferredColumn extends Staged {
   candidate: Candidate;
+  /** Some of its values stand for none: they are in the event alone. */
+  blanks: boolean;
   note?: string;
 }
+
+type Decided = Omit<InferredColumn, "blanks">;
 
 const SAMPLE_ROWS = 256;
 /** Questions that are asked in one statement. */
@@ -32,8 +36,8 @@ export async function inferTypes(
   table: Sql,
   columns: readonly Staged[],
 ): Promise<InferredColumn[]> {
-  const found = new Map<Staged, InferredColumn>();
-  const filled = await countValues(connection, table, columns);
+  const found = new Map<Staged, Decided>();
+  const filled = await countValues(connection, table, columns, ({ column }) => column);
   for (const column of columns) {
     if (!filled.get(column)) found.set(column, { ...column, candidate: text, note: "no row has a value" });
   }
@@ -57,7 +61,10 @@ export async function inferTypes(
     });
     round = next;
   }
-  return columns.flatMap((column) => found.get(column) ?? []);
+  const decided = columns.flatMap((column) => found.get(column) ?? []);
+  const dated = decided.filter(({ candidate }) => candidate.isBlank);
+  const blanks = await countValues(connection, table, dated, blankValue);
+  return decided.map((column) => ({ ...column, blanks: (blanks.get(column) ?? 0) > 0 }));
 }
 
 /** The candidates that fit the first values of each column. */
@@ -68,29 +75,43 @@ async function narrow(
 ): Promise<Question[]> {
   const limit = raw(`LIMIT ${SAMPLE_ROWS}`);
   const first = sql`(SELECT * FROM ${table} ${limit})`;
-  const filled = await countValues(connection, first, columns);
+  const filled = await countValues(connection, first, columns, givenValue);
   const questionOf = (column: Staged) => ({ column, candidates: candidatesFor(column) });
   const [full, sparse] = [columns.filter((c) => filled.get(c)), columns.filter((c) => !filled.get(c))];
   const held = await holdEverywhere(connection, first, full.map(questionOf));
   const narrowed: Question[] = full.map((column, index) => ({ column, candidates: held[index] ?? [] }));
   for (const column of sparse) {
-    const rows = sql`(SELECT ${column.column} FROM ${table} WHERE ${column.column} IS NOT NULL ${limit})`;
+    const rows = sql`(SELECT ${column.column} FROM ${table} WHERE ${givenValue(column)} IS NOT NULL ${limit})`;
     const [candidates = []] = await holdEverywhere(connection, rows, [questionOf(column)]);
     narrowed.push({ column, candidates });
   }
   return narrowed;
 }
 
-/** How many rows have a value. */
+/** The value, but for one that may stand for none; a list as a whole. */
+function givenValue({ column }: Staged): Sql {
+  return sql`CASE WHEN NOT ${isBlankTime(column)} THEN ${column} END`;
+}
+
+/** The value that stands for none, or the list with such a one. */
+function blankValue({ column, multi }: Staged): Sql {
+  const blank = multi
+    ? sql`list_bool_or(list_transform(${splitList(column)}, value -> ${isBlankTime(raw("value"))}))`
+    : isBlankTime(column);
+  return sql`CASE WHEN ${blank} THEN ${column} END`;
+}
+
+/** In how many rows an expression has a value. */
 async function countValues(
   connection: DuckDBConnection,
   table: Sql,
   columns: readonly Staged[],
+  value: (column: Staged) => Sql,
 ): Promise<Map<Staged, number>> {
   const counts = new Map<Staged, number>();
   for (let from = 0; from < columns.length; from += BATCH) {
     const batch = columns.slice(from, from + BATCH);
-    const each = batch.map(({ column }) => sql`count(${column})`);
+    const each = batch.map((column) => sql`count(${value(column)})`);
     const { rows } = await read(connection, sql`SELECT ${joined(each, ", ")} FROM ${table}`);
     batch.forEach((column, index) => {
       counts.set(column, Number(rows[0]?.[index]));
@@ -101,9 +122,12 @@ async function countValues(
 
 /** Best first; text, which always fits, is not among them. */
 function candidatesFor({ name, kinds }: Staged): readonly Candidate[] {
-  const numbers = [...(isTimeName(name) ? timeNumbers : []), long, unsignedLong, double];
+  const times = isTimeName(name) ? timeNumbers : [];
+  const numbers = [...times, long, unsignedLong, double];
   if (kinds.cell) return [boolean, ...numbers, ...dates];
-  if (kinds.text) return kinds.number || kinds.boolean ? [] : dates;
+  if (kinds.text && kinds.boolean) return [];
+  // A count since 1970 is written as text too, and a blank beside numbers is one.
+  if (kinds.text) return kinds.number ? times : [...times, ...dates];
   if (kinds.number) return kinds.boolean ? [] : numbers;
   return [boolean];
 }
@@ -119,7 +143,7 @@ function decide(
   column: Staged,
   candidates: readonly Candidate[],
   held: readonly Candidate[],
-): InferredColumn | undefined {
+): Decided | undefined {
   const [only, other] = held;
   if (only && other) {
     const note = `every value is a date with the day first and with the month first, so it stays text`;
@@ -163,10 +187,14 @@ async function holdEverywhere(
 }
 
 function fitsEveryRow({ column, multi }: Staged, candidate: Candidate): Sql {
-  const fits = multi
-    ? sql`list_bool_and(list_transform(${splitList(column)}, value -> coalesce(${candidate.fits(raw("value"))}, false)))`
-    : sql`coalesce(${candidate.fits(column)}, false)`;
-  return sql`bool_and(${column} IS NULL OR ${fits})`;
+  const fits = (value: Sql) => {
+    const own = candidate.fits(value);
+    return sql`coalesce(${candidate.isBlank ? sql`${candidate.isBlank(value)} OR ${own}` : own}, false)`;
+  };
+  const all = multi
+    ? sql`list_bool_and(list_transform(${splitList(column)}, value -> ${fits(raw("value"))}))`
+    : fits(column);
+  return sql`bool_and(${column} IS NULL OR ${all})`;
 }
 
 function splitList(column: Sql): Sql {
@@ -174,10 +202,11 @@ function splitList(column: Sql): Sql {
 }
 
 /** The value of the column in `documents`. */
-export function convertedValue({ column, multi, candidate, kinds }: InferredColumn): Sql {
+export function convertedValue({ column, multi, candidate, kinds, blanks }: InferredColumn): Sql {
   const own = (value: Sql) => candidate.convert(kinds.cell ? value : unescaped(value));
   if (!multi) return own(column);
-  return sql`list_transform(${splitList(column)}, value -> ${own(raw("value"))})`;
+  const values = sql`list_transform(${splitList(column)}, value -> ${own(raw("value"))})`;
+  return blanks ? sql`nullif(list_filter(${values}, value -> value IS NOT NULL), [])` : values;
 }
 
 /** Only text can hold the two bytes. */

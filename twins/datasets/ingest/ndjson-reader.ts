@@ -1,7 +1,7 @@
 /** NDJSON: one JSON object a line, https://github.com/ndjson/ndjson-spec. Empty lines are none. */
 import { EventParser } from "./event-parser.ts";
 import { EventProblem } from "./event-problem.ts";
-import { readExportedHit } from "./exported-hit.ts";
+import { readExport, wrappedEvents } from "./exports.ts";
 import { FieldTree } from "./field-tree.ts";
 import type { Problems } from "./problems.ts";
 import { countCharacters, type RowReader, type StagedColumn } from "./row-reader.ts";
@@ -25,6 +25,8 @@ export class NdjsonReader implements RowReader {
   #begun: Buffer[] = [];
   #begunBytes = 0;
   #line = 1;
+  /** Some line had something in it. */
+  #seen = false;
 
   constructor(out: StagingFile, problems: Problems) {
     this.#out = out;
@@ -49,6 +51,7 @@ export class NdjsonReader implements RowReader {
         this.#begunBytes = 0;
         this.#read(line, 0, line.length);
       }
+      if (this.lost) return;
       this.#line++;
       from = end + 1;
     }
@@ -87,12 +90,14 @@ export class NdjsonReader implements RowReader {
     while (start < end && isSpace(bytes[start] ?? 0)) start++;
     while (start < end && isSpace(bytes[end - 1] ?? 0)) end--;
     if (start === end) return;
+    if (this.#refuseWrapped(bytes, start, end)) return;
     this.#values.clear();
     try {
-      const hit = readExportedHit(bytes, start, end);
-      if (hit) {
-        this.#parser.parse(bytes, hit.source.start, hit.source.end);
-        this.#write(bytes, hit.source.start, hit.source.end, hit.id, hit.index);
+      const line = readExport(bytes, start, end);
+      if (line === "no event") return;
+      if (line) {
+        this.#parser.parse(bytes, line.event.start, line.event.end);
+        this.#write(bytes, line.event.start, line.event.end, line.id, line.index);
       } else {
         this.#parser.parse(bytes, start, end);
         this.#write(bytes, start, end, nothing, nothing);
@@ -103,6 +108,17 @@ export class NdjsonReader implements RowReader {
       const column = 1 + countCharacters(bytes, lineStart, error.at);
       this.#problems.add({ line: this.#line, column, rule: error.message });
     }
+  }
+
+  /** Whether the file is not lines of events but one JSON text with the events in it: then nothing more is read. */
+  #refuseWrapped(bytes: Buffer, start: number, end: number): boolean {
+    if (this.#seen) return false;
+    this.#seen = true;
+    const rule = wrappedEvents(bytes.subarray(start, end));
+    if (rule === undefined) return false;
+    this.#problems.add({ line: this.#line, rule });
+    this.lost = true;
+    return true;
   }
 
   #write(bytes: Buffer, start: number, end: number, id: Uint8Array, index: Uint8Array): void {

@@ -36,9 +36,15 @@ export async function takeIn(
   if (!text) throw new DatasetRefusal("the file is empty");
   text.end();
   problems.refuseAny();
-  if (out.rows === 0) throw new DatasetRefusal("the file has no rows");
+  if (out.rows === 0) throw new DatasetRefusal(`the file has no rows${hintOf(source)}`);
   await out.flush();
   return { format: text.format, reader: text.reader, sha256: pieces.sha256(), bytes: pieces.bytes };
+}
+
+/** curl calls what it sends with `-d` a form, and takes the line feeds out of it; with `--data-binary` it does the first alone. */
+function hintOf({ contentType }: DatasetSource): string {
+  const isCurls = contentType?.startsWith("application/x-www-form-urlencoded") === true;
+  return isCurls ? "; curl -d takes the line feeds out of a file: send it with --data-binary" : "";
 }
 
 /** @param beginning of the file; a byte order mark is passed over */

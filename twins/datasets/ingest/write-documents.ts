@@ -9,6 +9,7 @@ import { DEFAULT_INDEX } from "../store/format.ts";
 import { addFields, checkpoint, createTables, saveCatalog } from "../store/layout.ts";
 import { buildPostings } from "../store/postings.ts";
 import { constant } from "./constant.ts";
+import { isBlankTime } from "./date-candidates.ts";
 import { convertedValue, type InferredColumn, inferTypes, stagedColumn } from "./infer.ts";
 import { Problems } from "./problems.ts";
 import type { RowReader } from "./row-reader.ts";
@@ -39,7 +40,12 @@ export async function writeDocuments(
   const columns = inferred.filter((column) => column !== own.idColumn && column !== own.indexColumn);
   await refuseDuplicateIds(connection, own);
   await createTables(connection, textIndex);
-  const added = columns.map(({ name, multi, candidate }) => ({ name, multi, type: candidate.type }));
+  const added = columns.map(({ name, multi, candidate, blanks }) => ({
+    name,
+    multi,
+    type: candidate.type,
+    ...(candidate.type === "date" && { timeFormat: candidate.name, blanks }),
+  }));
   const fields = await addFields(
     connection,
     new FieldCatalog([], undefined, textIndex),
@@ -169,13 +175,17 @@ function eventOf(columns: readonly InferredColumn[]): Sql {
   return sql`'{' || concat_ws(',', ${joined(members, ", ")}) || '}'`;
 }
 
-function spelled({ column, candidate, kinds }: InferredColumn): Sql {
+function spelled({ column, candidate, kinds, blanks }: InferredColumn): Sql {
   const { type } = candidate;
+  const quoted = sql`CAST(to_json(${column}) AS VARCHAR)`;
   if (type === "boolean") return sql`lower(${column})`;
   const number = type === "long" || type === "unsigned_long" || type === "double";
   // A time that was written as a number stays one.
-  if (number || (type === "date" && isNumeric(candidate.name))) return column;
-  return kinds.cell ? sql`CAST(to_json(${column}) AS VARCHAR)` : column;
+  if (number) return column;
+  if (type === "date" && isNumeric(candidate.name)) {
+    return blanks ? sql`CASE WHEN ${isBlankTime(column)} THEN ${quoted} ELSE ${column} END` : column;
+  }
+  return kinds.cell ? quoted : column;
 }
 
 const isNumeric = (format: string) => format.startsWith("epoch");

@@ -7,7 +7,7 @@ import {
   type DuckDBValue,
   listValue,
 } from "@duckdb/node-api";
-import type { Field, FieldCatalog, FieldType } from "../fields.ts";
+import type { Field, FieldCatalog, FieldType, NewField } from "../fields.ts";
 import { Slices } from "../slices.ts";
 import type { ColumnValue } from "./coerce.ts";
 import { type FieldValue, listOf } from "./fitted.ts";
@@ -73,34 +73,41 @@ export async function appendDocuments(
 function cellsOf(planned: readonly PlannedDocument[], fields: FieldCatalog): Map<Field, DuckDBValue[]> {
   const columns = new Map<Field, DuckDBValue[]>();
   const shapes = new Map<PlannedDocument["fields"], Place[]>();
-  const placeOf = (name: string): Place => {
-    const field = fields.get(name);
+  const placeOf = (given: NewField): Place => {
+    const field = fields.stored(given);
     if (!field) return undefined;
     const cells = columns.get(field) ?? new Array<DuckDBValue>(planned.length).fill(null);
     columns.set(field, cells);
-    return { field, cells };
+    return { field, fittedAs: given.type, cells };
   };
   for (const [index, { fields: shape, values }] of planned.entries()) {
     let places = shapes.get(shape);
     if (!places) {
-      places = shape.map(({ name }) => placeOf(name));
+      places = shape.map(placeOf);
       shapes.set(shape, places);
     }
     for (let at = 0; at < places.length; at++) {
       const place = places[at];
       const value = values[at];
-      if (place && value !== undefined) place.cells[index] = cellOf(place.field, value);
+      if (place && value !== undefined) place.cells[index] = cellOf(place, value);
     }
   }
   return columns;
 }
 
-/** Where the values of a field go; `undefined`: nowhere. */
-type Place = { field: Field; cells: DuckDBValue[] } | undefined;
+/** Where the values of a field go, and what they were fitted to; `undefined`: nowhere. */
+type Place = { field: Field; fittedAs: FieldType; cells: DuckDBValue[] } | undefined;
 
-function cellOf({ type, multi }: Field, value: FieldValue): DuckDBValue {
-  if (multi) return listValue(listOf(value).map((one) => duckValueOf(type, one)));
-  return typeof value === "object" ? null : duckValueOf(type, value);
+function cellOf({ field: { type, multi }, fittedAs }: NonNullable<Place>, value: FieldValue): DuckDBValue {
+  const cell = (one: ColumnValue) => duckValueOf(type, type === "text" ? textOf(one, fittedAs) : one);
+  if (multi) return listValue(listOf(value).map(cell));
+  return typeof value === "object" ? null : cell(value);
+}
+
+/** A value whose field has become text since it was fitted. */
+function textOf(value: ColumnValue, fittedAs: FieldType): ColumnValue {
+  if (fittedAs !== "date" || typeof value !== "bigint") return String(value);
+  return new Date(Number(value / 1000n)).toISOString();
 }
 
 function duckValueOf(type: FieldType, value: ColumnValue): DuckDBValue {

@@ -2,7 +2,16 @@
  * Documents on their way into the store: each is read, fitted to the fields there are, and either taken whole or refused whole. Nothing
  * is written here.
  */
-import { type FieldCatalog, type FieldType, isTimeName, metadataFields, type NewField } from "../fields.ts";
+import { getOrAdd } from "../../sandbox/get-or-add.ts";
+import {
+  type FieldCatalog,
+  type FieldType,
+  fieldKey,
+  type IndexMapping,
+  isTimeName,
+  metadataFields,
+  type NewField,
+} from "../fields.ts";
 import { type ColumnValue, coerce, typeOfLeaf } from "./coerce.ts";
 import { type FieldValue, type FittedDocument, Shapes } from "./fitted.ts";
 import { JsonMistake, type Leaf, type LeafField, readLeaves } from "./json-leaves.ts";
@@ -11,38 +20,100 @@ import type { DocumentWrite, Fitting, Misfit } from "./log-store.ts";
 /** The vendor's `index.mapping.total_fields.limit`. */
 export const MAX_FIELDS = 1000;
 
+/** splunkd's name of an event's time. */
+const TIME_ALIAS = "_time";
+
 export class Batch {
   readonly #fields: FieldCatalog;
   readonly #fitting: Fitting;
-  /** Names that are objects: what is before a dot. */
-  readonly #objects: Set<string>;
-  readonly #added = new Map<string, NewField>();
-  readonly #widened = new Set<string>();
-  readonly #shapes = new Shapes();
-  /** Of the documents taken so far. */
-  readonly #taken = new Set<readonly NewField[]>();
+  /** By index; `undefined`: the indices without fields of their own. */
+  readonly #parts = new Map<string | undefined, IndexBatch>();
 
   constructor(fields: FieldCatalog, fitting: Fitting) {
     this.#fields = fields;
     this.#fitting = fitting;
-    this.#objects = new Set(fields.objects);
   }
 
   /** The fields that the documents taken so far add. */
   get added(): NewField[] {
+    return [...this.#parts.values()].flatMap(({ added }) => added);
+  }
+
+  /** Keys of the fields there are that get several values in one document for the first time. */
+  get widened(): ReadonlySet<string> {
+    return new Set([...this.#parts.values()].flatMap(({ widened }) => widened));
+  }
+
+  /** Keys of the fields there are that get a text for the first time, which they cannot hold as they are. */
+  get texts(): ReadonlySet<string> {
+    return new Set([...this.#parts.values()].flatMap(({ texts }) => texts));
+  }
+
+  /** Reads a document and fits it to the fields of its index; does not take it yet. */
+  fit(write: Pick<DocumentWrite, "source" | "fitted" | "index">): FittedDocument | Misfit {
+    return this.#part(write.index).fit(write);
+  }
+
+  /** Takes a document that fits: its fields are there for the next. */
+  take(index: string, document: FittedDocument): void {
+    this.#part(index).take(document);
+  }
+
+  #part(index: string): IndexBatch {
+    const mapping = this.#fields.indices.get(index);
+    const key = mapping && index;
+    return getOrAdd(
+      this.#parts,
+      key,
+      () => new IndexBatch(this.#fields.of(index), { fitting: this.#fitting, mapping, index: key }),
+    );
+  }
+}
+
+interface Fit {
+  fitting: Fitting;
+  /** How the index maps its documents itself. */
+  mapping: IndexMapping | undefined;
+  index: string | undefined;
+}
+
+/** The documents of one index, or of all that share the fields of the dataset. */
+class IndexBatch {
+  readonly #fields: FieldCatalog;
+  readonly #fit: Fit;
+  /** Names that are objects: what is before a dot. */
+  readonly #objects: Set<string>;
+  readonly #added = new Map<string, NewField>();
+  readonly #widened = new Set<string>();
+  readonly #texts = new Set<string>();
+  readonly #shapes = new Shapes();
+  /** Of the documents taken so far. */
+  readonly #taken = new Set<readonly NewField[]>();
+
+  constructor(fields: FieldCatalog, fit: Fit) {
+    this.#fields = fields;
+    this.#fit = fit;
+    this.#objects = new Set(fields.objects);
+  }
+
+  get added(): NewField[] {
     return [...this.#added.values()];
   }
 
-  /** Names of the fields there are that get several values in one document for the first time. */
-  get widened(): ReadonlySet<string> {
-    return this.#widened;
+  /** Keys of the fields that become lists. */
+  get widened(): string[] {
+    return [...this.#widened].map((name) => fieldKey({ name, index: this.#fit.index }));
   }
 
-  /** Reads a document and fits it to the fields; does not take it yet. */
+  /** Keys of the fields that become texts. */
+  get texts(): string[] {
+    return [...this.#texts].map((name) => fieldKey({ name, index: this.#fit.index }));
+  }
+
   fit({ source, fitted }: Pick<DocumentWrite, "source" | "fitted">): FittedDocument | Misfit {
     if (fitted) return fitted;
     try {
-      return this.#fit(readLeaves(source));
+      return this.#fitLeaves(readLeaves(source));
     } catch (error) {
       if (error instanceof Unfit) {
         const { misfit, offset } = error;
@@ -55,15 +126,23 @@ export class Batch {
     }
   }
 
-  /** Takes a document that fits: its fields are there for the next. */
   take({ fields }: FittedDocument): void {
     if (this.#taken.has(fields)) return;
     this.#taken.add(fields);
     for (const field of fields) {
-      const known = this.#fields.get(field.name) ?? this.#added.get(field.name);
-      if (!known) this.#add(field);
-      else if (field.multi && !known.multi) this.#widen(field.name);
+      const known = this.#known(field.name);
+      if (!known) {
+        this.#add(field);
+        continue;
+      }
+      if (field.multi && !known.multi) this.#widen(field.name);
+      if (this.#fit.fitting === "free" && field.type === "text" && known.type !== "text")
+        this.#texts.add(field.name);
     }
+  }
+
+  #known(name: string): NewField | undefined {
+    return this.#fields.get(name) ?? this.#added.get(name);
   }
 
   #add(field: NewField): void {
@@ -77,32 +156,64 @@ export class Batch {
     else this.#widened.add(name);
   }
 
-  #fit(fields: readonly LeafField[]): FittedDocument {
+  #fitLeaves(named: readonly LeafField[]): FittedDocument {
     let shape = this.#shapes.none;
     const fitted: FieldValue[] = [];
     let room = MAX_FIELDS - this.#fields.size - this.#added.size;
-    for (const { name, leaves } of fields) {
-      const known = this.#fields.get(name) ?? this.#added.get(name);
+    const time = this.#aliasedTime(named);
+    for (const { name: given, leaves } of named) {
+      // What such an event has under the name of the time field is in its text alone.
+      if (given === time) continue;
+      const name = given === TIME_ALIAS && time !== undefined ? time : given;
       const [first] = leaves;
       if (!first) continue;
-      if (!known) {
-        this.#checkNewField(name, first, fields);
-        if (room-- <= 0) throw tooMany(name, first);
+      for (const target of this.#targetsOf(name, first, named)) {
+        const known = this.#known(target.name);
+        if (!known && room-- <= 0) throw tooMany(target.name, first);
+        const field = known ?? target;
+        const values = leaves
+          .map((leaf) => this.#fitLeaf(leaf, field))
+          .filter((value) => value !== undefined);
+        const [value] = values;
+        if (value === undefined) continue;
+        const multi = values.length > 1;
+        shape = this.#shapes.with(shape, field, multi);
+        fitted.push(multi ? values : value);
       }
-      const type = known?.type ?? this.#newType(name, first);
-      const values = leaves.map((leaf) => fitLeaf(name, leaf, type)).filter((value) => value !== undefined);
-      const [value] = values;
-      if (value === undefined) continue;
-      const multi = values.length > 1;
-      shape = this.#shapes.with(shape, name, type, multi);
-      fitted.push(multi ? values : value);
     }
     return { fields: shape.fields, values: fitted };
   }
 
+  /** The fields that hold the values of a name. */
+  #targetsOf(name: string, first: Leaf, named: readonly LeafField[]): readonly NewField[] {
+    const known = this.#known(name);
+    const { mapping } = this.#fit;
+    if (known && !mapping) return [known];
+    if (!known) this.#checkNewField(name, first, named);
+    if (!mapping) return [{ name, type: this.#newType(name, first), multi: false }];
+    const route = mapping.route(name, first);
+    if (!("kind" in route)) return route;
+    throw new Unfit(first, { ...route, value: jsonOf(first) });
+  }
+
+  #fitLeaf(leaf: Leaf, field: NewField): ColumnValue | undefined {
+    const { mapping } = this.#fit;
+    const coerced = mapping ? mapping.coerce(leaf, field) : coerce(leaf, field);
+    if ("value" in coerced) return coerced.value;
+    const type = field.mapping?.type ?? field.type;
+    throw new Unfit(leaf, { ...coerced, field: field.name, type, value: jsonOf(leaf) });
+  }
+
+  /** The time field, of an event that has its time under `_time` where the dataset calls it otherwise. */
+  #aliasedTime(named: readonly LeafField[]): string | undefined {
+    const { timeField } = this.#fields;
+    if (this.#fit.fitting === "mapped" || !timeField || this.#fields.get(TIME_ALIAS)) return undefined;
+    return named.some(({ name }) => name === TIME_ALIAS) ? timeField.name : undefined;
+  }
+
   #newType(name: string, leaf: Leaf): FieldType {
     const type = typeOfLeaf(leaf);
-    if (this.#fitting === "mapped" || type !== "date") return type;
+    if (this.#fit.fitting === "mapped" || type !== "date") return type;
     return this.#hasTime || !isTimeName(name) ? "text" : "date";
   }
 
@@ -121,7 +232,7 @@ export class Batch {
         value: jsonOf(leaf),
       });
     }
-    if (this.#fitting === "free") return;
+    if (this.#fit.fitting === "free") return;
     if (this.#objects.has(name) || fields.some((other) => other.name.startsWith(`${name}.`))) {
       throw new Unfit(leaf, {
         kind: "value_for_object",
@@ -132,13 +243,13 @@ export class Batch {
       });
     }
     for (const object of objectsOf(name)) {
-      const field = this.#fields.get(object) ?? this.#added.get(object);
+      const field = this.#known(object);
       if (!field) continue;
       throw new Unfit(leaf, {
         kind: "object_for_value",
-        reason: `field [${object}] is of type [${field.type}] and cannot hold an object`,
+        reason: `field [${object}] is of type [${field.mapping?.type ?? field.type}] and cannot hold an object`,
         field: object,
-        type: field.type,
+        type: field.mapping?.type ?? field.type,
         value: "",
       });
     }
@@ -153,12 +264,6 @@ class Unfit extends Error {
     this.misfit = misfit;
     this.offset = leaf.offset;
   }
-}
-
-function fitLeaf(name: string, leaf: Leaf, type: FieldType): ColumnValue | undefined {
-  const coerced = coerce(leaf, type);
-  if ("value" in coerced) return coerced.value;
-  throw new Unfit(leaf, { ...coerced, field: name, type, value: jsonOf(leaf) });
 }
 
 function tooMany(name: string, leaf: Leaf): Unfit {

@@ -2,7 +2,8 @@
  * What a written value becomes in a field that is there, as the vendor coerces.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/coerce.html
  */
-import type { FieldType } from "../fields.ts";
+import { blankTimes, timeFormat } from "../dates/time-formats.ts";
+import type { Field, FieldType } from "../fields.ts";
 import { looksLikeDate, microsOfDate } from "./dates.ts";
 import type { Leaf } from "./json-leaves.ts";
 import type { MisfitKind } from "./log-store.ts";
@@ -21,14 +22,18 @@ export function typeOfLeaf({ kind, text }: Leaf): FieldType {
   return looksLikeDate(text) ? "date" : "text";
 }
 
-export function coerce(leaf: Leaf, type: FieldType): Coerced {
-  switch (type) {
+/** What a value is coerced to. */
+export type Coercion = Pick<Field, "type" | "timeFormat" | "blanks">;
+
+export function coerce(leaf: Leaf, target: Coercion): Coerced {
+  switch (target.type) {
     case "text":
+    case "keyword":
       return { value: leaf.text };
     case "boolean":
       return booleanOf(leaf);
     case "date":
-      return dateOf(leaf);
+      return dateOf(leaf, target);
     case "double":
       return numberOf(leaf, (text) => doubleOf(text));
     case "long":
@@ -49,7 +54,11 @@ function booleanOf({ kind, text }: Leaf): Coerced {
   };
 }
 
-function dateOf({ kind, text }: Leaf): Coerced {
+/** The dataset's own format comes before the vendor's: its seconds are no milliseconds. */
+function dateOf({ kind, text }: Leaf, { timeFormat: format, blanks }: Coercion): Coerced {
+  if (blanks === true && kind === "string" && blankTimes.has(text)) return { value: undefined };
+  const own = format === undefined || kind === "boolean" ? undefined : timeFormat(format)?.read(text);
+  if (own !== undefined) return { value: own };
   if (kind === "string" && text === "") return { kind: "not_a_date", reason: "cannot parse empty date" };
   const micros = kind === "boolean" ? undefined : microsOfDate(text);
   if (micros !== undefined) return { value: micros };

@@ -4,7 +4,7 @@
  */
 import { rm } from "node:fs/promises";
 import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
-import { raw, type Sql } from "../sql.ts";
+import { raw, type Sql, sql } from "../sql.ts";
 import { read } from "./duckdb.ts";
 import { HeldTable, heldTable } from "./held-rows.ts";
 import { KeptTables } from "./kept-tables.ts";
@@ -12,9 +12,12 @@ import { type HeldRows, QueryInterrupted, type QueryOptions, type QueryResult } 
 import { checkingBetweenChunks, programFunctions } from "./program-functions.ts";
 import { type QueryGate, queryGate } from "./query-gate.ts";
 import { Reader } from "./reader.ts";
+import { SharedMemory, unlessAborted } from "./shared-memory.ts";
 
 /** What its tables are in, beside the empty database in memory that DuckDB starts with. */
 export const DATABASE = "store";
+/** Before the first block: DuckDB's file header, and two of the database of which the later one counts. */
+const HEADER_BYTES = 3 * 4096;
 const DEADLINE_MS = 30_000;
 /** A statement that is interrupted just before it begins runs on; so it is interrupted until it has ended. */
 const INTERRUPT_AGAIN_MS = 20;
@@ -31,6 +34,8 @@ const MOST_SPILLED = "4GB";
 const settings = ({ file, holder, replacing, spillFolder = "" }: DatabaseOptions) => [
   `ATTACH ${quoted(file)} AS ${DATABASE} (${holder === "others" ? "READ_ONLY" : "RECOVERY_MODE no_wal_writes"})`,
   "PRAGMA disable_checkpoint_on_shutdown",
+  // A checkpoint needs room on the disk: whoever writes looks for that first.
+  "SET checkpoint_threshold = '1000TB'",
   `SET temp_directory = ${quoted(spillFolder)}`,
   `SET max_temp_directory_size = '${MOST_SPILLED}'`,
   ...(replacing === "seldom" ? ["SET max_vacuum_tasks = 0"] : []),
@@ -53,8 +58,8 @@ export interface DatabaseOptions {
   file: string;
   /** Whose the file is: this database's alone, which removes it in the end, or others' too, who do not find it changed. */
   holder: "itself" | "others";
-  /** As DuckDB writes it: `256MB`. */
-  memoryLimit: string;
+  /** What all of its statements may take together. */
+  memoryBytes: number;
   threads: number;
   /**
    * How often documents are replaced or removed one by one. What is left of those is put together by each checkpoint, with groups of
@@ -73,6 +78,7 @@ export class Database {
   readonly #owner: object;
   readonly #gate: QueryGate;
   readonly #instance: DuckDBInstance;
+  readonly #memory: SharedMemory;
   /** What is removed in the end. */
   readonly #ownFile: string | undefined;
   readonly #idle: Reader[] = [];
@@ -87,18 +93,24 @@ export class Database {
   /** Whether nothing is held any more. */
   #isLeft = false;
 
-  constructor(owner: object, gate: QueryGate, instance: DuckDBInstance, ownFile: string | undefined) {
+  constructor(
+    owner: object,
+    gate: QueryGate,
+    instance: DuckDBInstance,
+    { file, holder, memoryBytes }: DatabaseOptions,
+  ) {
     this.#owner = owner;
     this.#gate = gate;
     this.#instance = instance;
-    this.#ownFile = ownFile;
+    this.#memory = new SharedMemory(memoryBytes);
+    this.#ownFile = holder === "itself" ? file : undefined;
   }
 
   /** Opens the file, or makes it. */
   static async open(owner: object, options: DatabaseOptions, gate = queryGate): Promise<Database> {
-    const { file, holder, memoryLimit, threads } = options;
+    const { memoryBytes, threads } = options;
     const instance = await DuckDBInstance.create(":memory:", {
-      memory_limit: memoryLimit,
+      memory_limit: `${memoryBytes}B`,
       threads: String(threads),
     });
     try {
@@ -110,7 +122,7 @@ export class Database {
       instance.closeSync();
       throw error;
     }
-    return new Database(owner, gate, instance, holder === "itself" ? file : undefined);
+    return new Database(owner, gate, instance, options);
   }
 
   /** A connection that looks at this database's tables. Whoever asked closes it. */
@@ -123,7 +135,7 @@ export class Database {
   /**
    * Runs one statement that reads, on a connection of its own.
    * @param before what it waits for first; that takes of its time, too
-   * @throws QueryInterrupted, QueueFull, and what `before` throws
+   * @throws QueryInterrupted, QueueFull, OutOfMemory, and what `before` throws
    */
   query(statement: Sql, options?: QueryOptions, before?: () => Promise<void>): Promise<QueryResult> {
     return this.#runOver(statement, (reader) => reader.read(statement, this.#version), options, before);
@@ -134,9 +146,10 @@ export class Database {
     return this.#tracked(this.#hold(statement, options, before));
   }
 
-  /** One turn in the gate. */
+  /** One turn in the gate; another one, alone, when the work ran out of memory beside others. @throws OutOfMemory, QueueFull */
   turn<Result>(work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
-    return this.#tracked(this.#gate.run(this.#owner, work, signal));
+    const inGate = () => this.#gate.run(this.#owner, work, signal);
+    return this.#tracked(this.#memory.run(inGate, signal));
   }
 
   /** One turn in the gate that writes. */
@@ -149,6 +162,14 @@ export class Database {
         this.#version++;
       }
     });
+  }
+
+  /**
+   * Whether statements can be run: DuckDB gives a database up for good when a checkpoint fails, or when it finds a fault of
+   * its own. What was written down last is then in the file.
+   */
+  async isUsable(): Promise<boolean> {
+    return this.#tracked(this.#probe());
   }
 
   /** Ends every query that runs or waits, and lets go of what is held. */
@@ -165,11 +186,30 @@ export class Database {
 
   /** Waits for what runs, closes, and removes the file if it is its own. */
   async close(): Promise<void> {
+    await this.leave();
+    if (this.#ownFile !== undefined) await removeDatabase(this.#ownFile);
+  }
+
+  /** Waits for what runs, and closes; the file stays. */
+  async leave(): Promise<void> {
     while (this.#running.size > 0) await Promise.allSettled(this.#running);
     for (const reader of this.#idle.splice(0)) reader.close();
     await this.#kept.close();
     this.#instance.closeSync();
-    if (this.#ownFile !== undefined) await removeDatabase(this.#ownFile);
+  }
+
+  async #probe(): Promise<boolean> {
+    try {
+      const connection = await this.connect();
+      try {
+        await connection.run("SELECT 1 FROM catalog LIMIT 0");
+      } finally {
+        connection.closeSync();
+      }
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   /** Runs a statement while the rows that it reads are there. */
@@ -282,16 +322,6 @@ export class Database {
   }
 }
 
-/** Waits for something, unless the signal aborts before: then its reason is thrown. */
-function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const leave = () => reject(signal.reason);
-    if (signal.aborted) leave();
-    signal.addEventListener("abort", leave, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", leave));
-  });
-}
-
 /** Does what writes: all of it is stored, or none when it throws. */
 export async function transaction<Result>(
   connection: DuckDBConnection,
@@ -307,6 +337,16 @@ export async function transaction<Result>(
     await read(connection, raw("ROLLBACK")).catch(() => {});
     throw error;
   }
+}
+
+/** The bytes of a database's file that its last checkpoint says are its own, from the beginning. */
+export async function usedBytes(connection: DuckDBConnection): Promise<number> {
+  const { rows } = await read(
+    connection,
+    sql`SELECT block_size, total_blocks FROM pragma_database_size() WHERE database_name = ${DATABASE}`,
+  );
+  const [[blockBytes, blocks] = []] = rows;
+  return HEADER_BYTES + Number(blockBytes) * Number(blocks);
 }
 
 /** Removes a database file and what DuckDB puts beside it. */

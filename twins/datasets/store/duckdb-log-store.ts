@@ -2,43 +2,48 @@
  * The log store on DuckDB. It reads the baseline where it lies, beside other stores that do; from the first write on it works on
  * a copy, in a file of its own that is thrown away in the end.
  */
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { mkdir, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Logger } from "pino";
-import type { FieldCatalog, TextIndex } from "../fields.ts";
+import { makeTemporaryFolder, type TemporaryFolder } from "../../sandbox/temporary-folder.ts";
+import type { FieldCatalog, IndexMapping, TextIndex } from "../fields.ts";
 import { raw, type Sql } from "../sql.ts";
 import { copyDatabase } from "./copy-file.ts";
 import { removeDatabase } from "./database.ts";
 import { amongIds, DocumentChanges, loadDocuments, type NewChange, unfitOf } from "./document-changes.ts";
 import { DEFAULT_INDEX } from "./format.ts";
 import { IndexNames } from "./index-names.ts";
-import type {
-  ConditionalWrite,
-  DocumentOutcome,
-  DocumentPlace,
-  DocumentWrite,
-  Fitting,
-  HeldRows,
-  LogStore,
-  LogWriter,
-  QueryOptions,
-  QueryResult,
-  RemovedDocument,
-  StoreChange,
-  StoreContent,
-  StoredDocument,
-  UnfitValue,
-  WrittenDocument,
+import { UnreadableStore } from "./layout.ts";
+import {
+  type ConditionalWrite,
+  type DocumentOutcome,
+  type DocumentPlace,
+  type DocumentWrite,
+  type Fitting,
+  type HeldRows,
+  type LogStore,
+  type LogWriter,
+  type QueryOptions,
+  type QueryResult,
+  type RemovedDocument,
+  type StoreChange,
+  type StoreContent,
+  type StoredDocument,
+  StoreFull,
+  type UnfitValue,
+  type WrittenDocument,
 } from "./log-store.ts";
 import { planWrite } from "./plan-write.ts";
 import { type FileOptions, StoreFile } from "./store-file.ts";
 import { StoreReader } from "./store-reader.ts";
+import { StoreRoom } from "./store-room.ts";
 import { selectDocuments, storedDocuments } from "./stored-documents.ts";
 import { Turns } from "./turns.ts";
 
-const MEMORY_LIMIT = "256MB";
+const MEMORY_BYTES = 256_000_000;
 const THREADS = 2;
+const LIMIT_BYTES = 8 * 1024 ** 3;
 
 export interface LogStoreOptions {
   /** Folder for this store's file and no other's; made if it is not there. Absent: one of its own among the machine's temporary files. */
@@ -49,12 +54,14 @@ export interface LogStoreOptions {
   index?: string;
   /** What words are found by; the baseline has the same. `fields` when absent. */
   textIndex?: TextIndex;
-  /** As DuckDB writes it; 256MB when absent. */
-  memoryLimit?: string;
+  /** What all of its statements may take together; 256 MB when absent. */
+  memoryBytes?: number;
   /** `mapped` when absent. */
   fitting?: Fitting;
   /** What becomes of a query that needs more memory than there is; `disk` only where this program writes every query. `fails` when absent. */
   beyondMemory?: "fails" | "disk";
+  /** How large the store's own file may become; 8 GiB when absent. */
+  limitBytes?: number | undefined;
   log?: Logger;
 }
 
@@ -62,22 +69,33 @@ export interface LogStoreOptions {
 export async function openLogStore(options: LogStoreOptions = {}): Promise<LogStore> {
   const { folder } = options;
   if (folder !== undefined) await mkdir(folder, { recursive: true });
-  const made = folder === undefined ? await mkdtemp(join(tmpdir(), "offhook-store-")) : undefined;
-  const store = new DuckDbLogStore(options, folder ?? made ?? "", made);
+  const made = folder === undefined ? await makeFolder() : undefined;
+  const store = new DuckDbLogStore(options, folder ?? made?.path ?? "", made);
   try {
     await store.open();
   } catch (error) {
-    if (made !== undefined) await rm(made, { recursive: true, force: true });
+    await made?.remove();
     throw error;
   }
   return store;
+}
+
+/** @throws StoreFull, or Error without the folder's place */
+async function makeFolder(): Promise<TemporaryFolder> {
+  try {
+    return await makeTemporaryFolder(tmpdir(), "offhook-store-");
+  } catch (error) {
+    throw new StoreFull("the machine's temporary folder cannot be written to: make room on its disk", {
+      cause: error,
+    });
+  }
 }
 
 class DuckDbLogStore implements LogStore {
   readonly #options: LogStoreOptions;
   readonly #folder: string;
   /** The folder that goes with the store. */
-  readonly #madeFolder: string | undefined;
+  readonly #madeFolder: TemporaryFolder | undefined;
   readonly #turns = new Turns();
   readonly #listeners = new Set<(change: StoreChange) => void>();
   readonly #changes = new DocumentChanges({
@@ -87,6 +105,7 @@ class DuckDbLogStore implements LogStore {
     writing: (documents) => {
       for (const { document } of documents) this.#indexes.add(document.index);
     },
+    refused: () => this.#indexes.forget(),
     changed: (change) => this.#announce(change),
   });
   #opened: StoreFile | undefined;
@@ -99,7 +118,7 @@ class DuckDbLogStore implements LogStore {
   #counts: { stateVersion: number; counts: Promise<ReadonlyMap<string, number>> } | undefined;
   stateVersion = 0;
 
-  constructor(options: LogStoreOptions, folder: string, madeFolder: string | undefined) {
+  constructor(options: LogStoreOptions, folder: string, madeFolder: TemporaryFolder | undefined) {
     this.#options = options;
     this.#baselineFile = options.baselineFile;
     this.#folder = folder;
@@ -116,6 +135,10 @@ class DuckDbLogStore implements LogStore {
 
   get fields(): FieldCatalog {
     return this.#file.catalog.fields;
+  }
+
+  fieldsSettled(): Promise<void> {
+    return this.#file.fieldsSettled();
   }
 
   get nextRow(): number {
@@ -181,6 +204,14 @@ class DuckDbLogStore implements LogStore {
     return this.exclusively((writer) => writer.remove(places));
   }
 
+  defineIndex(index: string, mapping: IndexMapping): Promise<void> {
+    return this.exclusively((writer) => writer.defineIndex(index, mapping));
+  }
+
+  removeIndex(index: string): Promise<void> {
+    return this.exclusively((writer) => writer.removeIndex(index));
+  }
+
   exclusively<Result>(work: (writer: LogWriter) => Promise<Result>): Promise<Result> {
     return this.#turns.take(() => work(this.#writer()));
   }
@@ -193,11 +224,12 @@ class DuckDbLogStore implements LogStore {
     });
   }
 
-  load({ fields, timeField, documents }: StoreContent): Promise<void> {
+  load({ fields, timeField, indices = new Map(), documents }: StoreContent): Promise<void> {
     return this.#turns.take(async () => {
       const file = await this.#newFile(undefined);
       try {
-        await file.extend({ added: fields, widened: new Set(), timeField });
+        await file.extend({ added: fields, widened: new Set(), texts: new Set(), timeField });
+        for (const [index, mapping] of indices) await file.define(index, mapping);
         await loadDocuments(file, documents, this.#fitting);
       } catch (error) {
         await file.close();
@@ -205,6 +237,17 @@ class DuckDbLogStore implements LogStore {
       }
       await this.#replace(file);
     });
+  }
+
+  async refusal(): Promise<StoreFull | undefined> {
+    if (!this.#file.isShared) return this.#file.refusal();
+    try {
+      await this.#checkRoom(this.#nextFile, this.#baselineFile);
+      return undefined;
+    } catch (error) {
+      if (error instanceof StoreFull) return error;
+      throw error;
+    }
   }
 
   watch(listener: (change: StoreChange) => void): () => void {
@@ -218,11 +261,15 @@ class DuckDbLogStore implements LogStore {
     return this.#turns.take(async () => {
       const file = this.#opened;
       this.#opened = undefined;
-      for (const left of [file, this.#leaving]) left?.database.cancelAll();
+      for (const left of [file, this.#leaving]) left?.cancelAll();
       await file?.close();
       await this.#closing;
-      if (this.#madeFolder !== undefined) await rm(this.#madeFolder, { recursive: true, force: true });
+      await this.#madeFolder?.remove();
     });
+  }
+
+  get #nextFile(): string {
+    return join(this.#folder, `store-${this.#files}.duckdb`);
   }
 
   get #file(): StoreFile {
@@ -238,26 +285,49 @@ class DuckDbLogStore implements LogStore {
   }
 
   #fileOptions(file: string): FileOptions {
-    const { memoryLimit = MEMORY_LIMIT, beyondMemory = "fails", textIndex = "fields" } = this.#options;
+    const { memoryBytes = MEMORY_BYTES, beyondMemory = "fails", textIndex = "fields" } = this.#options;
     const spillFolder = beyondMemory === "disk" ? join(this.#folder, "spilled") : undefined;
     // Events of raw text are what has happened: they stay.
     const replacing = textIndex === "raw" ? "seldom" : "often";
-    return { file, memoryLimit, threads: THREADS, replacing, spillFolder, log: this.#options.log };
+    const { limitBytes = LIMIT_BYTES, log } = this.#options;
+    return {
+      file,
+      memoryBytes,
+      threads: THREADS,
+      replacing,
+      spillFolder,
+      limitBytes,
+      whenFreed: () => this.#closing,
+      log,
+    };
   }
 
   async #newOwnFile(baselineFile: string | undefined): Promise<StoreFile> {
     const { index = DEFAULT_INDEX, textIndex = "fields" } = this.#options;
-    const file = join(this.#folder, `store-${this.#files++}.duckdb`);
+    const file = this.#nextFile;
+    this.#files++;
     // One that a process which was killed has left.
     await removeDatabase(file);
     try {
-      if (baselineFile !== undefined) await copyDatabase(baselineFile, file);
+      if (baselineFile !== undefined) {
+        await this.#checkRoom(file, baselineFile);
+        await copyDatabase(baselineFile, file);
+      }
       const origin = baselineFile === undefined ? { textIndex } : { index };
       return await StoreFile.open(this, this.#fileOptions(file), origin);
     } catch (error) {
       await removeDatabase(file);
+      // The disk may have been filled meanwhile.
+      if (!(error instanceof UnreadableStore)) await this.#checkRoom(file, baselineFile, error);
       throw error;
     }
+  }
+
+  /** @param cause what went wrong without room @throws StoreFull when there is none for a file, or a copy of the baseline */
+  async #checkRoom(file: string, baselineFile: string | undefined, cause?: unknown): Promise<void> {
+    const room = new StoreRoom(file, this.#options.limitBytes ?? LIMIT_BYTES);
+    const shortage = await room.shortage(baselineFile === undefined ? 1 : (await stat(baselineFile)).size);
+    if (shortage) throw room.refusal(shortage, cause);
   }
 
   /** The file that can be written to. */
@@ -273,7 +343,7 @@ class DuckDbLogStore implements LogStore {
   /** Has other content from here on. */
   async #replace(file: StoreFile): Promise<void> {
     // Who reads slowly keeps nobody from beginning anew.
-    for (const left of [this.#opened, this.#leaving]) left?.database.endHeld();
+    for (const left of [this.#opened, this.#leaving]) left?.endHeld();
     await this.#closing;
     this.#changeTo(file);
     this.#changes.forget();
@@ -298,6 +368,8 @@ class DuckDbLogStore implements LogStore {
       misfits: this.misfits.bind(this),
       writeEach: this.#changes.writeEach.bind(this.#changes),
       remove: this.#changes.remove.bind(this.#changes),
+      defineIndex: this.#changes.defineIndex.bind(this.#changes),
+      removeIndex: this.#changes.removeIndex.bind(this.#changes),
     });
   }
 

@@ -2,7 +2,7 @@
  * Documents as their columns hold them. Those of one shape, with the same fields in the same order, share the list of them: what is
  * decided by a field is decided once for all of them, and while they wait to be stored they hold little more than their values.
  */
-import type { FieldType, NewField } from "../fields.ts";
+import type { NewField } from "../fields.ts";
 import type { ColumnValue } from "./coerce.ts";
 
 /** One value; or the several of a field that is `multi`. */
@@ -38,11 +38,12 @@ export class Shapes {
   }
 
   /** The shape with one field more. */
-  with(shape: Shape, name: string, type: FieldType, multi: boolean): Shape {
-    const known = shape.next(name, type, multi);
+  with(shape: Shape, field: Omit<NewField, "multi">, multi: boolean): Shape {
+    const known = shape.next(field, multi);
     if (known) return known;
     this.#made++;
-    return shape.add({ name, type, multi });
+    const { name, type, index, mapping } = field;
+    return shape.add(index === undefined ? { name, type, multi } : { name, type, multi, index, mapping });
   }
 }
 
@@ -63,7 +64,7 @@ export class Shape {
     return this.#fields;
   }
 
-  next(name: string, type: FieldType, multi: boolean): Shape | undefined {
+  next({ name, type }: Omit<NewField, "multi">, multi: boolean): Shape | undefined {
     const known = (multi ? this.#nextSeveral : this.#next).get(name);
     return known?.field?.type === type ? known : undefined;
   }

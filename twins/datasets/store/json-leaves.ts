@@ -43,6 +43,22 @@ const plainString = /"([ !#-[\]-\uffff]*)"/y;
 const anyString = /"[ !#-[\]-\uffff]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[ !#-[\]-\uffff]*)*"/y;
 const space = /[ \t\n\r]*/y;
 
+const halfPair = /\\u[dD][89a-fA-F]/;
+/** An escape of a string: two halves of a surrogate pair together, or one alone, or any other. */
+const escapeSequence =
+  /\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)/gs;
+
+/**
+ * The same JSON with U+FFFD for each half of a surrogate pair that stands alone. DuckDB's reader refuses a document for one of
+ * them, and with it every query that reads a member of all documents.
+ */
+export function wellFormedJson(source: string): string {
+  if (!halfPair.test(source)) return source;
+  return source.replace(escapeSequence, (found, half: string | undefined) =>
+    half === undefined ? found : "\\ufffd",
+  );
+}
+
 /** @throws JsonMistake */
 export function readLeaves(source: string): LeafField[] {
   return new LeafReader(source).read();

@@ -4,17 +4,22 @@
  */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { z } from "zod";
+import { spelledValue } from "../field-name.ts";
 import {
   columnTypeOf,
+  type Field,
   FieldCatalog,
+  fieldKey,
+  type IndexMapping,
   likelyTimeField,
   type NewField,
   placeFields,
   type TextIndex,
 } from "../fields.ts";
 import { identifier, joined, raw, type Sql, sql } from "../sql.ts";
+import { DATABASE } from "./database.ts";
 import { read } from "./duckdb.ts";
-import { FORMAT_VERSION, wordsOf } from "./format.ts";
+import { builtTable, builtWords, FORMAT_VERSION, postingColumns, postingsNumber, wordsOf } from "./format.ts";
 import { createSegments } from "./segment-tables.ts";
 
 /** What a database file says about itself. */
@@ -78,6 +83,27 @@ export async function sumStatistics(connection: DuckDBConnection): Promise<void>
   await read(connection, raw("DROP TABLE summed_tokens"));
 }
 
+/** Makes the table that says which checkpoints a store's own file has been through. */
+export async function createCheckpoints(connection: DuckDBConnection): Promise<void> {
+  await read(connection, raw("CREATE TABLE checkpoints (number BIGINT)"));
+}
+
+/** Comes before a checkpoint: whoever opens the file again knows then whether it was completed. */
+export async function countCheckpoint(connection: DuckDBConnection, number: number): Promise<void> {
+  await read(connection, sql`INSERT INTO checkpoints VALUES (${number})`);
+}
+
+/** How many checkpoints a store's own file has been through. */
+export async function checkpointsOf(connection: DuckDBConnection): Promise<number> {
+  const made = await read(
+    connection,
+    sql`SELECT count(*) FROM duckdb_tables() WHERE database_name = ${DATABASE} AND table_name = 'checkpoints'`,
+  );
+  if (made.rows[0]?.[0] === 0) return 0;
+  const { rows } = await read(connection, raw("SELECT coalesce(max(number), 0) FROM checkpoints"));
+  return Number(rows[0]?.[0]);
+}
+
 /** Adds columns and empty postings. @param timeField the one found by name when absent. */
 export async function addFields(
   connection: DuckDBConnection,
@@ -93,22 +119,28 @@ export async function addFields(
     );
     if (!field.postings) continue;
     await createPostings(connection, field.postings);
-    await read(connection, sql`INSERT INTO counted_tokens VALUES (${field.name}, 0, 0)`);
+    await read(connection, sql`INSERT INTO counted_tokens VALUES (${fieldKey(field)}, 0, 0)`);
   }
-  const all = [...catalog.all(), ...placed];
-  const time = timeField ?? catalog.timeField?.name ?? likelyTimeField(all);
-  return new FieldCatalog(all, time, catalog.textIndex);
+  const all = [...catalog.allStored(), ...placed];
+  const ofDataset = all.filter(({ index }) => index === undefined);
+  const time = timeField ?? catalog.timeField?.name ?? likelyTimeField(ofDataset);
+  return new FieldCatalog(all, time, catalog.textIndex, {
+    indices: catalog.indices,
+    placed: catalog.placed + placed.length,
+  });
 }
 
-/** Makes scalar fields lists; a value that is there becomes a list of one. */
-export async function widenFields(
+/** Makes scalar fields lists; a value that is there becomes a list of one. @param keys of the fields */
+async function widenFields(
   connection: DuckDBConnection,
   catalog: FieldCatalog,
-  names: ReadonlySet<string>,
+  keys: ReadonlySet<string>,
 ): Promise<FieldCatalog> {
-  const fields = catalog.all().map((field) => (names.has(field.name) ? { ...field, multi: true } : field));
+  const fields = catalog
+    .allStored()
+    .map((field) => (keys.has(fieldKey(field)) ? { ...field, multi: true } : field));
   for (const field of fields) {
-    if (!names.has(field.name)) continue;
+    if (!keys.has(fieldKey(field))) continue;
     const column = identifier(field.column);
     await read(
       connection,
@@ -116,29 +148,89 @@ export async function widenFields(
         USING CASE WHEN ${column} IS NULL THEN NULL ELSE [${column}] END`,
     );
   }
-  return new FieldCatalog(fields, catalog.timeField?.name, catalog.textIndex);
+  return catalogOf(catalog, fields, catalog.indices);
 }
 
-/** Columns of postings. */
-export const postingColumns = raw("term, _row, position, frequency, length");
+/** Keeps how an index maps its documents. Its fields are added apart from that. */
+export function defineIndex(catalog: FieldCatalog, index: string, mapping: IndexMapping): FieldCatalog {
+  return catalogOf(catalog, catalog.allStored(), new Map([...catalog.indices, [index, mapping]]));
+}
+
+/** Removes an index with its columns and postings; its documents are gone. */
+export async function dropIndex(
+  connection: DuckDBConnection,
+  catalog: FieldCatalog,
+  index: string,
+): Promise<FieldCatalog> {
+  const [dropped, left] = partition(catalog.allStored(), (field) => field.index === index);
+  for (const field of dropped) {
+    await read(connection, sql`ALTER TABLE documents DROP COLUMN ${identifier(field.column)}`);
+    if (!field.postings) continue;
+    for (const view of [field.postings, wordsOf(field.postings)]) {
+      await read(connection, sql`DROP VIEW ${identifier(view)}`);
+    }
+    for (const table of [builtTable(field.postings), builtWords(field.postings)]) {
+      await read(connection, sql`DROP TABLE ${identifier(table)}`);
+    }
+    await read(connection, sql`DELETE FROM counted_tokens WHERE field = ${fieldKey(field)}`);
+  }
+  return catalogOf(catalog, left, new Map([...catalog.indices].filter(([name]) => name !== index)));
+}
+
+function catalogOf(
+  { timeField, textIndex, placed }: FieldCatalog,
+  fields: readonly Field[],
+  indices: FieldCatalog["indices"],
+): FieldCatalog {
+  return new FieldCatalog(fields, timeField?.name, textIndex, { indices, placed });
+}
+
+function partition<Item>(items: readonly Item[], isFirst: (item: Item) => boolean): [Item[], Item[]] {
+  return [items.filter(isFirst), items.filter((item) => !isFirst(item))];
+}
+
+/**
+ * Makes fields texts, each value as its event spells it: for a store whose fields have no postings, where an event has what no column of
+ * another type holds.
+ */
+async function makeTexts(
+  connection: DuckDBConnection,
+  catalog: FieldCatalog,
+  keys: ReadonlySet<string>,
+): Promise<FieldCatalog> {
+  const fields = catalog.allStored().map((field): Field => {
+    if (!keys.has(fieldKey(field))) return field;
+    const { timeFormat: _format, blanks: _blanks, ...kept } = field;
+    return { ...kept, type: "text" };
+  });
+  for (const field of fields) {
+    if (!keys.has(fieldKey(field))) continue;
+    const column = identifier(field.column);
+    // A statement that changes a column takes no parameters.
+    const spelled = field.multi
+      ? sql`list_transform(${column}, value -> CAST(value AS VARCHAR))`
+      : sql`CASE WHEN ${column} IS NOT NULL THEN coalesce(${spelledValue(field.name)}, CAST(${column} AS VARCHAR)) END`;
+    await read(
+      connection,
+      sql`ALTER TABLE documents ALTER COLUMN ${column} SET DATA TYPE ${columnTypeOf(field)} USING ${spelled}`,
+    );
+  }
+  return catalogOf(catalog, fields, catalog.indices);
+}
+
+/** Changes the columns of fields that there are: lists first, then texts. The sets are keys of fields. */
+export async function changeFields(
+  connection: DuckDBConnection,
+  catalog: FieldCatalog,
+  { widened, texts }: { widened: ReadonlySet<string>; texts: ReadonlySet<string> },
+): Promise<FieldCatalog> {
+  const lists = widened.size > 0 ? await widenFields(connection, catalog, widened) : catalog;
+  return texts.size > 0 ? makeTexts(connection, lists, texts) : lists;
+}
+
 const postingTypes = "term VARCHAR, _row BIGINT, position INTEGER, frequency INTEGER, length INTEGER";
 /** The first table of postings that are written while the store is open. */
 export const FIRST_WRITTEN = "written_postings_0";
-
-/** Where `buildPostings` puts a field's. */
-export function builtTable(postings: string): string {
-  return `${postings}_built`;
-}
-
-/** Where `buildPostings` puts the words. */
-export function builtWords(postings: string): string {
-  return `${postings}_words_built`;
-}
-
-/** What tells a field's postings from those of others in a table that they share. */
-export function postingsNumber(postings: string): number {
-  return Number(postings.slice(postings.lastIndexOf("_") + 1));
-}
 
 /** A field's postings: a table for those that are built, and views of what there is to look at. */
 async function createPostings(connection: DuckDBConnection, postings: string): Promise<void> {
@@ -202,10 +294,12 @@ const catalogContent = z.object({
   fields: z.array(
     z.object({
       name: z.string(),
-      type: z.enum(["text", "long", "unsigned_long", "double", "boolean", "date"]),
+      type: z.enum(["text", "keyword", "long", "unsigned_long", "double", "boolean", "date"]),
       multi: z.boolean(),
       column: z.string(),
       postings: z.string().optional(),
+      timeFormat: z.string().optional(),
+      blanks: z.boolean().optional(),
     }),
   ),
   timeField: z.string().optional(),

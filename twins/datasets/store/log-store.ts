@@ -28,7 +28,8 @@
  * Relation `field_statistics (field VARCHAR, documents BIGINT, tokens BIGINT)`: for each text field, by its name, in how many documents
  * it has a token and how many tokens it has in all: what BM25 needs.
  */
-import type { FieldCatalog, NewField } from "../fields.ts";
+import { WorldUnavailable } from "../../sandbox/world.ts";
+import type { FieldCatalog, IndexMapping, NewField } from "../fields.ts";
 import type { Sql } from "../sql.ts";
 import type { FittedDocument } from "./fitted.ts";
 
@@ -66,7 +67,7 @@ export interface HeldRows {
 }
 
 /** The query was ended before it had an answer. */
-export class QueryInterrupted extends Error {
+export class QueryInterrupted extends WorldUnavailable {
   readonly reason: "deadline" | "cancelled";
   constructor(reason: "deadline" | "cancelled", afterMs: number) {
     super(
@@ -78,10 +79,30 @@ export class QueryInterrupted extends Error {
 }
 
 /** Too many queries wait for their turn: try again later (429). */
-export class QueueFull extends Error {
+export class QueueFull extends WorldUnavailable {
   constructor(waiting: number) {
     super(`${waiting} queries are waiting already; try again when some of them are done`);
     this.name = "QueueFull";
+  }
+}
+
+/** A statement needs more memory than the store has, whatever runs beside it. */
+export class OutOfMemory extends WorldUnavailable {
+  /** What there is. */
+  readonly limitBytes: number;
+  constructor(limitBytes: number) {
+    super(`the query needs more than the ${limitBytes} bytes of memory that there are; ask for less at once`);
+    this.name = "OutOfMemory";
+    this.limitBytes = limitBytes;
+  }
+}
+
+/** There is no room for what is to be written: nothing of it is kept, and what was written before is still read. */
+export class StoreFull extends WorldUnavailable {
+  /** @param why ends with what to do */
+  constructor(why: string, options?: ErrorOptions) {
+    super(why, options);
+    this.name = "StoreFull";
   }
 }
 
@@ -145,6 +166,7 @@ export interface RemovedDocument {
  * - `not_a_number`, `out_of_range`, `not_finite`, `not_a_boolean`, `not_a_date`: the value cannot be made what the field is.
  * - `value_for_object`: a value where documents have an object. `object_for_value`: the reverse.
  * - `bad_field_name`: empty, or with an empty part between dots. `metadata_field`: a name that the vendor keeps for itself.
+ * - `strict`: a new name where the mapping of the index takes none.
  * - `too_many_fields`: a new field beyond the limit. `too_deep`: objects nested beyond the limit.
  */
 export type MisfitKind =
@@ -158,6 +180,7 @@ export type MisfitKind =
   | "object_for_value"
   | "bad_field_name"
   | "metadata_field"
+  | "strict"
   | "too_many_fields"
   | "too_deep";
 
@@ -223,14 +246,29 @@ export type StoreChange =
       documents: { document: StoredDocument; replaced: StoredDocument | undefined }[];
     }
   | { stateVersion: number; change: "remove"; documents: StoredDocument[] }
+  | { stateVersion: number; change: "index"; index: string }
   | { stateVersion: number; change: "reset" };
+
+/** Documents that are in the place of one before; none of those to be loaded is stored. */
+export class RepeatedDocuments extends Error {
+  /** Positions among those to be loaded: the first hundred. */
+  readonly documents: readonly { document: number; id: string }[];
+  constructor(documents: readonly { document: number; id: string }[]) {
+    super(`${documents.map(({ id }) => id).join(", ")}: another document is in this place`);
+    this.name = "RepeatedDocuments";
+    this.documents = documents;
+  }
+}
 
 /** All that a store holds. */
 export interface StoreContent {
   /** Fields that there are whether or not a document has them. */
   fields: readonly NewField[];
   timeField: string | undefined;
-  documents: readonly LoadedDocument[];
+  /** The indices that have fields of their own. */
+  indices?: ReadonlyMap<string, IndexMapping>;
+  /** Some at a time. */
+  documents: AsyncIterable<readonly LoadedDocument[]>;
 }
 
 export interface LoadedDocument extends DocumentWrite {
@@ -242,6 +280,8 @@ export interface LoadedDocument extends DocumentWrite {
 export interface LogReader {
   /** The fields as they are now. */
   readonly fields: FieldCatalog;
+  /** Resolves when no change of the fields is under way: the database has it a moment before `fields`. */
+  fieldsSettled(): Promise<void>;
   /** Grows with every change. */
   readonly stateVersion: number;
   /** Every event has a smaller `_row`. */
@@ -268,6 +308,13 @@ export interface LogWriter extends LogReader {
   writeEach(documents: readonly ConditionalWrite[]): Promise<DocumentOutcome[]>;
   /** Removes documents; `undefined` stands for one that was not there. @throws QueueFull */
   remove(places: readonly DocumentPlace[]): Promise<(RemovedDocument | undefined)[]>;
+  /**
+   * Gives an index fields of its own, or another mapping; fields that it has stay as they are. What is in it was written by its mapping.
+   * @throws StoreFull
+   */
+  defineIndex(index: string, mapping: IndexMapping): Promise<void>;
+  /** Removes the documents of an index, and the fields that are its own. @throws QueueFull, StoreFull */
+  removeIndex(index: string): Promise<void>;
 }
 
 export interface LogStore extends LogWriter {
@@ -281,8 +328,10 @@ export interface LogStore extends LogWriter {
    * @param baseline `file` as `openLogStore` takes it.
    */
   reset(baseline?: { file: string | undefined }): Promise<void>;
-  /** Replaces everything by these, in their order; all of it or nothing. No two documents have the same place. @throws UnfitDocuments */
+  /** Replaces everything by these, in their order; all of it or nothing. @throws UnfitDocuments, RepeatedDocuments, what the documents throw */
   load(content: StoreContent): Promise<void>;
+  /** Why nothing can be written at this moment, for want of room; `undefined`: it can. */
+  refusal(): Promise<StoreFull | undefined>;
   /** Calls `listener` after each change until the returned function is called. */
   watch(listener: (change: StoreChange) => void): () => void;
   /** Waits for what runs, then leaves no file. */

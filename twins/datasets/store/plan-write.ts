@@ -4,6 +4,7 @@ import { Slices } from "../slices.ts";
 import { Batch } from "./batch.ts";
 import type { FittedDocument } from "./fitted.ts";
 import { generatedId } from "./generated-id.ts";
+import { wellFormedJson } from "./json-leaves.ts";
 import type {
   ConditionalWrite,
   DocumentOutcome,
@@ -44,9 +45,9 @@ export interface PlannedDocument extends FittedDocument {
   replaced: StoredDocument | undefined;
 }
 
-/** No index has a NUL in its name. */
+/** No index has a NUL in its name. Halves of surrogate pairs are all one, as they are stored. */
 export function documentKey({ index, id }: DocumentPlace): string {
-  return `${index}\0${id}`;
+  return `${index}\0${id.toWellFormed()}`;
 }
 
 /** Decides on one document after the other, in slices: nothing of the state may change meanwhile. */
@@ -66,18 +67,19 @@ export async function planWrite(
     if (!("fields" in fitted)) return { outcome: "unfit", id: write.id, index, misfit: fitted };
     const id = write.id ?? generatedId(seqNo, row);
     const key = write.id === undefined ? row : documentKey({ index, id });
-    const stored = typeof key === "number" ? undefined : state.documents.get(key);
-    const current = planned.get(key)?.document ?? stored;
+    const there = typeof key === "number" ? undefined : state.documents.get(key);
+    const current = planned.get(key)?.document ?? there;
     const removedVersion = typeof key === "number" ? undefined : state.removedVersion(key);
     const reason = conflictOf(write, current);
     if (reason) return { outcome: "conflict", id, index, reason, current: current && pick(current) };
     // Written twice, it is stored once, where it was written last.
     planned.delete(key);
     const version = write.version ?? (current?.version ?? removedVersion ?? 0) + 1;
-    const document = { row: row++, id, index, version, seqNo: write.seqNo ?? seqNo, source };
+    const stored = { id: id.toWellFormed(), source: wellFormedJson(source) };
+    const document = { row: row++, index, version, seqNo: write.seqNo ?? seqNo, ...stored };
     seqNo = Math.max(seqNo, document.seqNo + 1);
-    batch.take(fitted);
-    planned.set(key, { document, replaced: stored, fields: fitted.fields, values: fitted.values });
+    batch.take(index, fitted);
+    planned.set(key, { document, replaced: there, fields: fitted.fields, values: fitted.values });
     const result = current ? "updated" : "created";
     return { outcome: "written", id, index, version, seqNo: document.seqNo, result };
   };

@@ -4,10 +4,11 @@
  */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { analyzedSql, isAnalyzedSql } from "../analysis.ts";
-import { columnOf, type Field } from "../fields.ts";
+import { columnOf, type Field, fieldKey } from "../fields.ts";
 import { identifier, joined, raw, type Sql, sql } from "../sql.ts";
 import { read } from "./duckdb.ts";
-import { builtTable, builtWords, createBuiltTable, postingColumns } from "./layout.ts";
+import { builtTable, builtWords, postingColumns } from "./format.ts";
+import { createBuiltTable } from "./layout.ts";
 import type { ResultValue } from "./log-store.ts";
 import { PostingRows, VALUE_GAP } from "./posting-rows.ts";
 
@@ -67,7 +68,7 @@ async function countTokens(connection: DuckDBConnection, field: Field, postings:
     connection,
     sql`UPDATE counted_tokens SET documents = counted.documents, tokens = counted.tokens
       FROM (SELECT count(*) AS documents, coalesce(sum(length), 0)::BIGINT AS tokens FROM ${lengths}) AS counted
-      WHERE field = ${field.name}`,
+      WHERE field = ${fieldKey(field)}`,
   );
 }
 

@@ -1,27 +1,32 @@
 /** Writes rows into a store's database, with what they are found by. One thing after the other: whoever calls sees to it. */
 import { setImmediate } from "node:timers/promises";
 import { BIGINT, type DuckDBConnection, VARCHAR } from "@duckdb/node-api";
-import type { FieldCatalog, NewField } from "../fields.ts";
+import { type FieldCatalog, fieldKey, type IndexMapping, type NewField } from "../fields.ts";
 import { identifier, joined, raw, sql } from "../sql.ts";
 import { appendColumns, appendDocuments, type DocumentColumns } from "./append.ts";
 import type { ColumnValue } from "./coerce.ts";
 import { transaction } from "./database.ts";
 import { read } from "./duckdb.ts";
 import { listOf } from "./fitted.ts";
+import { postingsNumber } from "./format.ts";
 import {
   addFields,
-  postingsNumber,
+  changeFields,
+  countCheckpoint,
+  defineIndex,
+  dropIndex,
   type StoreCatalog,
   showAllPostings,
   showBuiltPostings,
   sumStatistics,
-  widenFields,
 } from "./layout.ts";
 import type { PlannedDocument } from "./plan-write.ts";
 import { PostingRows, type TokenCount, tokensOf } from "./posting-rows.ts";
+import type { RunsState } from "./sorted-runs.ts";
+import type { StoreRoom } from "./store-room.ts";
 import type { KeptIndex } from "./upkeep.ts";
 import { WrittenPostings } from "./written-postings.ts";
-import { WrittenSegments } from "./written-segments.ts";
+import { type SegmentsState, WrittenSegments } from "./written-segments.ts";
 
 /** Without a write-ahead log DuckDB keeps what is new in memory until it is told to write it down: so much, when nobody waits. */
 const CHECKPOINT_BYTES = 16 << 20;
@@ -39,16 +44,56 @@ const statisticsTypes = [VARCHAR, BIGINT, BIGINT];
 /** What writes do to the fields of a store. */
 export interface FieldChanges {
   readonly added: readonly NewField[];
-  /** Names of those that hold several values from then on. */
+  /** Keys of those that hold several values from then on. */
   readonly widened: ReadonlySet<string>;
+  /** Keys of those that hold texts from then on: some event has what they cannot hold. */
+  readonly texts: ReadonlySet<string>;
   /** The one found by name when absent. */
   readonly timeField?: string | undefined;
+  /** An index that maps its documents itself from then on. */
+  readonly defined?: { readonly index: string; readonly mapping: IndexMapping } | undefined;
+  /** An index whose fields are removed; its documents are gone. */
+  readonly dropped?: string | undefined;
 }
+
+/** A change of the database that no checkpoint has written down yet. */
+type Change =
+  | { kind: "extend"; changes: FieldChanges }
+  | { kind: "store"; documents: readonly PlannedDocument[]; removed: readonly number[] };
+
+/** What a writer knows of its database. */
+interface WriterState {
+  /** How many checkpoints there were. */
+  readonly checkpoints: number;
+  readonly stored: Pick<StoreCatalog, "fields" | "nextRow">;
+  readonly untouched: boolean;
+  readonly statisticsRows: number;
+  readonly postings: RunsState;
+  readonly segments: SegmentsState | undefined;
+}
+
+/**
+ * All that it takes to have the same content again after DuckDB has given the database up, which it does when a checkpoint
+ * fails. The file is then as the last checkpoint left it.
+ */
+export interface WriterLog {
+  /** At the last checkpoint; `undefined`: there was none, and the file is as it was opened. */
+  readonly checkpoint: WriterState | undefined;
+  /** What the checkpoint that was begun last would have made the file, if it was completed without anybody being told. */
+  readonly begun: WriterState | undefined;
+  /** Since the last checkpoint, in their order. */
+  readonly changes: readonly Change[];
+}
+
+/** About what a document takes in the file, with what it is found by: so many bytes a UTF-16 unit of its text. */
+export const BYTES_PER_CHARACTER = 3;
 
 export class RowWriter implements KeptIndex {
   readonly #connection: DuckDBConnection;
+  /** Where the file may grow; absent: it is read alone. */
+  readonly #room: StoreRoom | undefined;
   /** As the database has it. */
-  #stored: Pick<StoreCatalog, "fields" | "nextRow">;
+  #stored: WriterState["stored"];
   #columns: DocumentColumns = { names: [], types: [] };
   readonly #written: WrittenPostings;
   /** Where the text index is of raw text. */
@@ -58,9 +103,16 @@ export class RowWriter implements KeptIndex {
   #untouched = false;
   /** Appended since they were summed up. */
   #statisticsRows = 0;
+  #checkpoints = 0;
+  #atCheckpoint: WriterState | undefined;
+  #begun: WriterState | undefined;
+  #changes: Change[] = [];
+  /** There was no room for the last checkpoint. */
+  #isBlocked = false;
 
-  constructor(connection: DuckDBConnection, catalog: StoreCatalog) {
+  constructor(connection: DuckDBConnection, catalog: WriterState["stored"], room?: StoreRoom) {
     this.#connection = connection;
+    this.#room = room;
     this.#stored = catalog;
     this.#written = new WrittenPostings(connection);
     if (catalog.fields.textIndex === "raw") {
@@ -68,15 +120,28 @@ export class RowWriter implements KeptIndex {
     }
   }
 
+  /** Opens a file as a checkpoint left it. @param state of the writer at that checkpoint */
+  static async resume(connection: DuckDBConnection, state: WriterState, room: StoreRoom): Promise<RowWriter> {
+    const writer = new RowWriter(connection, state.stored, room);
+    writer.#atCheckpoint = state;
+    writer.#checkpoints = state.checkpoints;
+    writer.#untouched = state.untouched;
+    writer.#statisticsRows = state.statisticsRows;
+    writer.#written.restore(state.postings);
+    if (state.segments) writer.#segments?.restore(state.segments);
+    await writer.open();
+    return writer;
+  }
+
   /** Whether there is something to do between writes. */
   get due(): boolean {
-    return this.#index.due || this.#sinceCheckpointBytes >= CHECKPOINT_BYTES;
+    return this.#index.due || (this.#sinceCheckpointBytes >= CHECKPOINT_BYTES && !this.#isBlocked);
   }
 
   /** Does some of it, in steps, each to be run by itself; others may write between them. */
   async *maintain(): AsyncGenerator<() => Promise<void>> {
     if (!this.#index.due) {
-      yield () => this.#checkpoint(CHECKPOINT_BYTES);
+      yield () => this.checkpoint(CHECKPOINT_BYTES);
       return;
     }
     for await (const step of this.#index.maintain()) {
@@ -102,6 +167,35 @@ export class RowWriter implements KeptIndex {
     this.#columns = await this.#readColumns();
   }
 
+  /** About what a checkpoint would write: what is new lies in memory until then. */
+  get pendingBytes(): number {
+    return this.#sinceCheckpointBytes;
+  }
+
+  /** What another writer needs to have the same content again. */
+  get log(): WriterLog {
+    return { checkpoint: this.#atCheckpoint, begun: this.#begun, changes: this.#changes };
+  }
+
+  /** Makes changes again that no checkpoint has written down. */
+  async replay(changes: readonly Change[]): Promise<void> {
+    for (const change of changes) {
+      if (change.kind === "extend") await this.extend(change.changes);
+      else await this.#write(change.documents, change.removed);
+    }
+  }
+
+  get #state(): WriterState {
+    return {
+      checkpoints: this.#checkpoints,
+      stored: this.#stored,
+      untouched: this.#untouched,
+      statisticsRows: this.#statisticsRows,
+      postings: this.#written.state,
+      segments: this.#segments?.state,
+    };
+  }
+
   /** To be called where nothing has been written yet: a baseline has postings that were built, and no others. */
   async showBuilt(): Promise<void> {
     await this.#show(showBuiltPostings);
@@ -117,31 +211,49 @@ export class RowWriter implements KeptIndex {
 
   async #show(show: typeof showBuiltPostings): Promise<void> {
     await transaction(this.#connection, async () => {
-      for (const { postings } of this.#stored.fields.all()) {
+      for (const { postings } of this.#stored.fields.allStored()) {
         if (postings !== undefined) await show(this.#connection, postings);
       }
     });
   }
 
-  /** Adds columns for new fields, and makes lists of those that get several values for the first time; all of it or nothing. */
+  /** Adds columns for new fields, and changes those that get values of another kind for the first time; all of it or nothing. */
   async extend(batch: FieldChanges): Promise<FieldCatalog> {
     await this.#touch();
     const fields = await transaction(this.#connection, () => this.#extended(batch));
+    const { added, widened, texts, ...others } = batch;
+    this.#changes.push({
+      kind: "extend",
+      changes: { ...others, added: [...added], widened: new Set(widened), texts: new Set(texts) },
+    });
     this.#stored = { ...this.#stored, fields };
     this.#columns = await this.#readColumns();
     return fields;
   }
 
-  async #extended({ added, widened, timeField }: FieldChanges): Promise<FieldCatalog> {
+  async #extended({
+    added,
+    widened,
+    texts,
+    timeField,
+    defined,
+    dropped,
+  }: FieldChanges): Promise<FieldCatalog> {
     let { fields } = this.#stored;
-    if (widened.size > 0) fields = await widenFields(this.#connection, fields, widened);
+    if (dropped !== undefined) fields = await dropIndex(this.#connection, fields, dropped);
+    if (defined) fields = defineIndex(fields, defined.index, defined.mapping);
+    fields = await changeFields(this.#connection, fields, { widened, texts });
     return addFields(this.#connection, fields, added, timeField);
   }
 
   /** Removes rows and appends documents, all of it or nothing. Their fields are there. */
   async store(documents: readonly PlannedDocument[], removed: readonly number[]): Promise<void> {
-    await this.#touch();
     await this.#tidy();
+    await this.#write(documents, removed);
+  }
+
+  async #write(documents: readonly PlannedDocument[], removed: readonly number[]): Promise<void> {
+    await this.#touch();
     const stored = await transaction(this.#connection, async () => {
       const counts = await this.#deleteRows(removed);
       let postings = 0;
@@ -155,12 +267,13 @@ export class RowWriter implements KeptIndex {
       return { postings, counted: counts.size };
     });
     // From here on nothing fails: what is stored is not stored again.
+    this.#changes.push({ kind: "store", documents, removed });
     const last = documents.at(-1)?.document;
     if (last) this.#stored = { ...this.#stored, nextRow: last.row + 1 };
     this.#written.appended(stored.postings);
     this.#statisticsRows += stored.counted;
     this.#sinceCheckpointBytes += documents.reduce(
-      (sum, { document }) => sum + document.source.length * 3,
+      (sum, { document }) => sum + document.source.length * BYTES_PER_CHARACTER,
       0,
     );
   }
@@ -180,8 +293,8 @@ export class RowWriter implements KeptIndex {
     let appended = 0;
     for (let from = 0; from < documents.length; from += SLICE_POSTED) {
       const postings = new PostingRows();
-      for (const { name, number, texts } of postedTexts(documents.slice(from, from + SLICE_POSTED), fields)) {
-        addTo(counts, name, postings.add(number, texts));
+      for (const { key, number, texts } of postedTexts(documents.slice(from, from + SLICE_POSTED), fields)) {
+        addTo(counts, key, postings.add(number, texts));
       }
       await setImmediate();
       await postings.appendWritten(this.#connection, this.#written.table);
@@ -194,7 +307,7 @@ export class RowWriter implements KeptIndex {
   async #deleteRows(rows: readonly number[]): Promise<Map<string, TokenCount>> {
     const counts = new Map<string, TokenCount>();
     if (rows.length === 0) return counts;
-    const texts = this.#stored.fields.all().filter(({ postings }) => postings !== undefined);
+    const texts = this.#stored.fields.allStored().filter(({ postings }) => postings !== undefined);
     const numbers = sql`(SELECT unnest(from_json(${JSON.stringify(rows)}, '["BIGINT"]')))`;
     if (texts.length > 0) {
       const columns = joined(
@@ -210,7 +323,7 @@ export class RowWriter implements KeptIndex {
           const value = row[index] ?? null;
           const values = Array.isArray(value) ? value.map(String) : value === null ? [] : [String(value)];
           const { length } = tokensOf(values);
-          if (length > 0) addTo(counts, field.name, { documents: -1, tokens: -length });
+          if (length > 0) addTo(counts, fieldKey(field), { documents: -1, tokens: -length });
         }
       }
     }
@@ -236,14 +349,22 @@ export class RowWriter implements KeptIndex {
       await transaction(this.#connection, () => sumStatistics(this.#connection));
       this.#statisticsRows = 0;
     }
-    await this.#checkpoint(LATEST_CHECKPOINT_BYTES);
+    await this.checkpoint(LATEST_CHECKPOINT_BYTES);
   }
 
-  /** Writes down what is new, when it is so much. */
-  async #checkpoint(bytes: number): Promise<void> {
-    if (this.#sinceCheckpointBytes < bytes) return;
+  /** Writes down what is new, when it is so much and there is room for it; what there is no room for stays in memory. */
+  async checkpoint(bytes: number): Promise<void> {
+    if (this.#sinceCheckpointBytes < bytes || this.#sinceCheckpointBytes === 0) return;
+    this.#isBlocked = !(await this.#room?.holds(this.#sinceCheckpointBytes));
+    if (this.#isBlocked) return;
+    await transaction(this.#connection, () => countCheckpoint(this.#connection, this.#checkpoints + 1));
+    this.#checkpoints++;
+    this.#begun = this.#state;
     await read(this.#connection, raw("CHECKPOINT"));
+    this.#atCheckpoint = this.#begun;
+    this.#changes = [];
     this.#sinceCheckpointBytes = 0;
+    this.#room?.written();
   }
 
   close(): void {
@@ -255,12 +376,13 @@ export class RowWriter implements KeptIndex {
 function postedTexts(documents: readonly PlannedDocument[], fields: FieldCatalog): PostedTexts[] {
   const posted = new Map<string, PostedTexts>();
   for (const { document, fields: fitted, values } of documents) {
-    for (const [index, { name }] of fitted.entries()) {
-      const { postings } = fields.get(name) ?? {};
+    for (const [index, field] of fitted.entries()) {
+      const { postings } = fields.stored(field) ?? {};
       const value = values[index];
       if (postings === undefined || value === undefined) continue;
-      const texts = posted.get(name) ?? { name, number: postingsNumber(postings), texts: [] };
-      posted.set(name, texts);
+      const key = fieldKey(field);
+      const texts = posted.get(key) ?? { key, number: postingsNumber(postings), texts: [] };
+      posted.set(key, texts);
       texts.texts.push([document.row, listOf(value)]);
     }
   }
@@ -268,13 +390,13 @@ function postedTexts(documents: readonly PlannedDocument[], fields: FieldCatalog
 }
 
 interface PostedTexts {
-  name: string;
+  key: string;
   /** Of its postings. */
   number: number;
   texts: [row: number, values: readonly ColumnValue[]][];
 }
 
-function addTo(counts: Map<string, TokenCount>, name: string, { documents, tokens }: TokenCount): void {
-  const before = counts.get(name) ?? { documents: 0, tokens: 0 };
-  counts.set(name, { documents: before.documents + documents, tokens: before.tokens + tokens });
+function addTo(counts: Map<string, TokenCount>, key: string, { documents, tokens }: TokenCount): void {
+  const before = counts.get(key) ?? { documents: 0, tokens: 0 };
+  counts.set(key, { documents: before.documents + documents, tokens: before.tokens + tokens });
 }

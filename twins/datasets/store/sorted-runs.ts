@@ -15,6 +15,12 @@ export interface Run {
   level: number;
 }
 
+/** The runs that there are, and how many tables were made for them. */
+export interface RunsState {
+  readonly runs: readonly Run[];
+  readonly made: number;
+}
+
 /** What the rows are, and where they are seen. */
 export interface RunShape {
   columns: Sql;

@@ -1,12 +1,31 @@
 /** A store's database file while it is open: its fields, its next numbers, and what is written to it. */
+import { truncate } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { DuckDBConnection } from "@duckdb/node-api";
 import type { Logger } from "pino";
-import type { TextIndex } from "../fields.ts";
+import type { IndexMapping, TextIndex } from "../fields.ts";
 import type { Sql } from "../sql.ts";
-import { Database, type DatabaseOptions } from "./database.ts";
-import { createTables, isNamed, nameIndex, readCatalog, type StoreCatalog } from "./layout.ts";
-import type { HeldRows, QueryOptions, QueryResult } from "./log-store.ts";
+import { Database, type DatabaseOptions, usedBytes } from "./database.ts";
+import {
+  checkpointsOf,
+  createCheckpoints,
+  createTables,
+  isNamed,
+  nameIndex,
+  readCatalog,
+  type StoreCatalog,
+} from "./layout.ts";
+import {
+  type HeldRows,
+  QueryInterrupted,
+  type QueryOptions,
+  type QueryResult,
+  QueueFull,
+  type StoreFull,
+} from "./log-store.ts";
 import type { PlannedDocument, WritePlan } from "./plan-write.ts";
-import { type FieldChanges, RowWriter } from "./row-writer.ts";
+import { BYTES_PER_CHARACTER, type FieldChanges, RowWriter } from "./row-writer.ts";
+import { StoreRoom } from "./store-room.ts";
 import { Turns } from "./turns.ts";
 import { Upkeep } from "./upkeep.ts";
 import { WriteBuffer } from "./write-buffer.ts";
@@ -14,35 +33,61 @@ import { WriteBuffer } from "./write-buffer.ts";
 /** How a file is opened, whoever it belongs to. */
 export interface FileOptions extends Omit<DatabaseOptions, "holder"> {
   log: Logger | undefined;
+  /** How large the file may become. */
+  limitBytes: number;
+  /** Waits until a file that is no longer used has given its room back. */
+  whenFreed(): Promise<void>;
+}
+
+/** What a file is a copy of; or, for one that is made, what words are found by. */
+type Origin = { index: string } | { textIndex: TextIndex };
+
+/** A database file as it is open now. */
+interface Opened {
+  database: Database;
+  writer: RowWriter;
 }
 
 export class StoreFile {
-  readonly database: Database;
-  /** Whether it is a baseline where it lies, which cannot be written to. */
-  readonly isShared: boolean;
-  readonly #writer: RowWriter;
+  readonly #owner: object;
+  readonly #options: FileOptions;
+  /** `undefined`: it is a baseline where it lies, which cannot be written to. */
+  readonly #origin: Origin | undefined;
+  readonly #room: StoreRoom;
+  #database: Database;
+  #writer: RowWriter;
   /** Of the writer: one thing after the other. */
   readonly #turns = new Turns();
   readonly #buffer: WriteBuffer<PlannedDocument>;
-  readonly #upkeep: Upkeep;
+  #upkeep: Upkeep;
   /** With what is in the buffer. */
   #catalog: StoreCatalog;
+  #extending: Promise<void> = Promise.resolve();
+  /** The end of the databases that DuckDB has given up. */
+  #leaving: Promise<unknown> = Promise.resolve();
+  #isClosed = false;
+  /** What the last write would have taken, when it was refused. */
+  #refusedBytes = 0;
 
-  constructor(
-    database: Database,
-    writer: RowWriter,
-    catalog: StoreCatalog,
-    { isShared, log }: { isShared: boolean; log: Logger | undefined },
+  private constructor(
+    owner: object,
+    options: FileOptions,
+    origin: Origin | undefined,
+    room: StoreRoom,
+    { database, writer, catalog }: Opened & { catalog: StoreCatalog },
   ) {
-    this.database = database;
-    this.isShared = isShared;
+    this.#owner = owner;
+    this.#options = options;
+    this.#origin = origin;
+    this.#room = room;
+    this.#database = database;
     this.#writer = writer;
     this.#catalog = catalog;
     this.#buffer = new WriteBuffer(
       (documents) => this.#store(documents, []),
       ({ document }) => document.source.length,
     );
-    this.#upkeep = new Upkeep(writer, (step) => this.#turns.takeSpare(() => this.database.change(step)), log);
+    this.#upkeep = this.#newUpkeep();
   }
 
   /**
@@ -50,45 +95,26 @@ export class StoreFile {
    * @returns `undefined` when its rows have to be put under the index first: it takes a copy. @throws UnreadableStore
    */
   static async share(owner: object, options: FileOptions, index: string): Promise<StoreFile | undefined> {
-    const database = await Database.open(owner, { ...options, holder: "others" });
-    try {
-      const file = await database.turn(async () => {
-        const connection = await database.connect();
-        const catalog = await readCatalog(connection);
-        const writer = new RowWriter(connection, catalog);
-        return new StoreFile(database, writer, catalog, { isShared: true, log: options.log });
-      });
-      if (isNamed(file.catalog, index)) return file;
-      await file.close();
-      return undefined;
-    } catch (error) {
-      await database.close();
-      throw error;
-    }
+    const room = new StoreRoom(options.file, options.limitBytes);
+    const opened = await openDatabase(owner, { ...options, holder: "others" }, readBaseline);
+    const file = new StoreFile(owner, options, undefined, room, opened);
+    if (isNamed(file.catalog, index)) return file;
+    await file.close();
+    return undefined;
   }
 
-  /** @param origin what the file is a copy of; or, for one that is made, what words are found by. @throws UnreadableStore */
-  static async open(
-    owner: object,
-    options: FileOptions,
-    origin: { index: string } | { textIndex: TextIndex },
-  ): Promise<StoreFile> {
-    const database = await Database.open(owner, { ...options, holder: "itself" });
-    try {
-      return await database.turn(async () => {
-        const connection = await database.connect();
-        if ("textIndex" in origin) await createTables(connection, origin.textIndex);
-        const catalog = await readCatalog(connection);
-        if ("index" in origin) await nameIndex(connection, catalog, origin.index);
-        const writer = new RowWriter(connection, catalog);
-        await writer.open();
-        if ("index" in origin) await writer.showBuilt();
-        return new StoreFile(database, writer, catalog, { isShared: false, log: options.log });
-      });
-    } catch (error) {
-      await database.close();
-      throw error;
-    }
+  /** @throws UnreadableStore, StoreFull */
+  static async open(owner: object, options: FileOptions, origin: Origin): Promise<StoreFile> {
+    const room = new StoreRoom(options.file, options.limitBytes);
+    const opened = await openDatabase(owner, { ...options, holder: "itself" }, (connection) =>
+      begin(connection, origin, room),
+    );
+    return new StoreFile(owner, options, origin, room, opened);
+  }
+
+  /** Whether it is a baseline where it lies, which cannot be written to. */
+  get isShared(): boolean {
+    return this.#origin === undefined;
   }
 
   /** As it is for whoever reads from now on. */
@@ -101,16 +127,14 @@ export class StoreFile {
     return this.#writer.segmentedRows;
   }
 
-  /** Runs one statement that reads, and sees all that was written before. @throws QueryInterrupted, QueueFull */
+  /** Runs one statement that reads, and sees all that was written before. @throws QueryInterrupted, QueueFull, StoreFull */
   query(statement: Sql, options?: QueryOptions): Promise<QueryResult> {
-    if (this.#buffer.isEmpty) return this.database.query(statement, options);
-    return this.database.query(statement, options, () => this.#buffer.flush());
+    return this.#reading((database) => database.query(statement, options, this.#flushFirst()));
   }
 
-  /** Keeps the rows of one statement that reads, and sees all that was written before. @throws QueryInterrupted, QueueFull */
+  /** Keeps the rows of one statement that reads, and sees all that was written before. @throws QueryInterrupted, QueueFull, StoreFull */
   hold(statement: Sql, options?: QueryOptions): Promise<HeldRows> {
-    if (this.#buffer.isEmpty) return this.database.hold(statement, options);
-    return this.database.hold(statement, options, () => this.#buffer.flush());
+    return this.#reading((database) => database.hold(statement, options, this.#flushFirst()));
   }
 
   /** Waits until all that was written is in the database. */
@@ -120,15 +144,39 @@ export class StoreFile {
 
   /** Adds fields, and changes some. What is in the buffer fits them as well. */
   async extend(changes: FieldChanges): Promise<void> {
-    const fields = await this.#inTurn(() => this.#writer.extend(changes));
-    this.#catalog = { ...this.#catalog, fields };
+    const extending = this.#change(() => this.#writer.extend(changes)).then((fields) => {
+      this.#catalog = { ...this.#catalog, fields };
+    });
+    this.#extending = extending.catch(() => {}); // Whoever asked for it has the error.
+    await extending;
   }
 
-  /** Takes documents, and removes those they replace: whoever reads from then on sees it. Nobody else writes meanwhile. */
+  /** Resolves when the last change of the fields is over: the database has it a moment before `catalog`. */
+  fieldsSettled(): Promise<void> {
+    return this.#extending;
+  }
+
+  /** Gives an index a mapping of its own; the fields that it does not have yet are added. */
+  async define(index: string, mapping: IndexMapping): Promise<void> {
+    const { fields } = this.#catalog;
+    const added = mapping.fields.filter((field) => !fields.stored(field));
+    await this.extend({ added, widened: new Set(), texts: new Set(), defined: { index, mapping } });
+  }
+
+  /** Removes the fields of an index that has no documents. */
+  async drop(index: string): Promise<void> {
+    await this.extend({ added: [], widened: new Set(), texts: new Set(), dropped: index });
+  }
+
+  /**
+   * Takes documents, and removes those they replace: whoever reads from then on sees it. Nobody else writes meanwhile.
+   * @throws StoreFull, and then nothing is taken
+   */
   async write({ documents, batch, nextSeqNo }: WritePlan): Promise<void> {
     const last = documents.at(-1);
     if (!last) return;
-    if (batch.added.length > 0 || batch.widened.size > 0) await this.extend(batch);
+    await this.#reserve(documents.reduce((sum, { document }) => sum + document.source.length, 0));
+    if (batch.added.length > 0 || batch.widened.size > 0 || batch.texts.size > 0) await this.extend(batch);
     const replaced = documents.flatMap((planned) => planned.replaced ?? []).map(({ row }) => row);
     if (replaced.length === 0) {
       await this.#buffer.room();
@@ -140,26 +188,205 @@ export class StoreFile {
     this.#catalog = { ...this.#catalog, nextRow: last.document.row + 1, nextSeqNo };
   }
 
+  /** @throws StoreFull: a removal is written down as well, and frees nothing before */
   async remove(rows: readonly number[], nextSeqNo: number): Promise<void> {
+    await this.#reserve(rows.length);
     await this.#buffer.flush();
     await this.#store([], rows);
     this.#catalog = { ...this.#catalog, nextSeqNo };
   }
 
+  /** Why nothing more can be written at this moment; `undefined`: it can. */
+  async refusal(): Promise<StoreFull | undefined> {
+    await this.#options.whenFreed();
+    this.#room.forget();
+    const shortage = await this.#room.shortage(this.#pendingBytes + Math.max(this.#refusedBytes, 1));
+    return shortage && this.#room.refusal(shortage);
+  }
+
+  /** Ends every query that runs or waits, and what is held. */
+  cancelAll(): void {
+    this.#database.cancelAll();
+  }
+
+  /** Lets go of what is held, whoever reads it. */
+  endHeld(): void {
+    this.#database.endHeld();
+  }
+
   /** Waits for what runs; what is in the buffer alone is gone. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     this.#upkeep.stop();
     await this.#buffer.close();
-    await this.#inTurn(async () => this.#writer.close());
-    await this.database.close();
+    await this.#turns.take(() => this.#database.change(async () => this.#writer.close()));
+    await this.#database.close();
+    await this.#leaving;
+  }
+
+  get #pendingBytes(): number {
+    return this.#writer.pendingBytes + this.#buffer.characters * BYTES_PER_CHARACTER;
+  }
+
+  #newUpkeep(): Upkeep {
+    return new Upkeep(
+      this.#writer,
+      (step) => this.#turns.takeSpare(() => this.#changeDatabase(step)),
+      this.#options.log,
+    );
+  }
+
+  #flushFirst(): (() => Promise<void>) | undefined {
+    return this.#buffer.isEmpty ? undefined : () => this.#buffer.flush();
+  }
+
+  /** Waits until there is room for documents with so long texts, and for all that waits. @throws StoreFull */
+  async #reserve(characters: number): Promise<void> {
+    const bytes = characters * BYTES_PER_CHARACTER;
+    this.#refusedBytes = 0;
+    if (await this.#room.holds(this.#pendingBytes + bytes)) return;
+    await this.#options.whenFreed();
+    // Written down, what waits may take less than was expected.
+    await this.#buffer.flush();
+    await this.#change(() => this.#writer.checkpoint(0));
+    const shortage = await this.#room.shortage(this.#pendingBytes + bytes);
+    if (!shortage) return;
+    this.#refusedBytes = bytes;
+    throw this.#room.refusal(shortage);
   }
 
   async #store(documents: readonly PlannedDocument[], removed: readonly number[]): Promise<void> {
-    await this.#inTurn(() => this.#writer.store(documents, removed));
+    await this.#change(() => this.#writer.store(documents, removed));
     void this.#upkeep.begin();
   }
 
-  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    return this.#turns.take(() => this.database.change(work));
+  /** Changes the database, once more where DuckDB gives it up. */
+  #change<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.#turns.take(async () => {
+      const database = this.#database;
+      try {
+        return await this.#changeDatabase(work);
+      } catch (error) {
+        if (database === this.#database) throw await this.#withoutPath(error);
+      }
+      try {
+        return await this.#changeDatabase(work);
+      } catch (error) {
+        throw await this.#withoutPath(error);
+      }
+    });
   }
+
+  /** Has a turn of the writer. Where the database is given up, it is recovered, and what became of the work is thrown. */
+  async #changeDatabase<Result>(work: () => Promise<Result>): Promise<Result> {
+    const database = this.#database;
+    try {
+      return await database.change(work);
+    } catch (error) {
+      if (!(await database.isUsable())) await this.#recover(error);
+      throw error;
+    }
+  }
+
+  /** Reads, once more where DuckDB has given the database up. */
+  async #reading<Result>(read: (database: Database) => Promise<Result>): Promise<Result> {
+    const database = this.#database;
+    try {
+      return await read(database);
+    } catch (error) {
+      if (error instanceof QueryInterrupted || error instanceof QueueFull || this.#isClosed) throw error;
+      if (database === this.#database) {
+        if (await database.isUsable()) throw await this.#withoutPath(error);
+        await this.#turns.take(async () => {
+          if (database === this.#database) await this.#recover(error);
+        });
+      }
+      return read(this.#database);
+    }
+  }
+
+  /** Opens the file again, with the content that it had. Nobody else writes meanwhile. */
+  async #recover(error: unknown): Promise<void> {
+    if (this.#isClosed) return;
+    const { log } = this.#options;
+    log?.error({ err: error }, "DuckDB gave a log store's database up; it is opened again");
+    this.#upkeep.stop();
+    const [database, writer] = [this.#database, this.#writer];
+    const opened = this.#origin === undefined ? await this.#openShared() : await this.#openOwn(this.#origin);
+    this.#database = opened.database;
+    this.#writer = opened.writer;
+    this.#upkeep = this.#newUpkeep();
+    writer.close();
+    database.endHeld();
+    this.#leaving = Promise.all([this.#leaving, database.leave()]).catch((reason: unknown) => {
+      log?.warn({ err: reason }, "a database that DuckDB gave up could not be closed");
+    });
+  }
+
+  #openShared(): Promise<Opened> {
+    return openDatabase(this.#owner, { ...this.#options, holder: "others" }, readBaseline);
+  }
+
+  async #openOwn(origin: Origin): Promise<Opened> {
+    const { checkpoint, begun, changes } = this.#writer.log;
+    const options: DatabaseOptions = { ...this.#options, holder: "itself" };
+    const opened = await openDatabase(this.#owner, options, async (connection) => {
+      // A checkpoint may be completed, and fail afterwards.
+      const isComplete = begun !== undefined && (await checkpointsOf(connection)) === begun.checkpoints;
+      // What a failed one has left behind the blocks of the one before takes room, and nobody reads it.
+      await truncate(options.file, await usedBytes(connection));
+      const state = isComplete ? begun : checkpoint;
+      const writer = state
+        ? await RowWriter.resume(connection, state, this.#room)
+        : (await begin(connection, origin, this.#room)).writer;
+      await writer.replay(isComplete ? [] : changes);
+      return { writer };
+    });
+    if (begun !== checkpoint) await this.#room.failed();
+    return opened;
+  }
+
+  /** An error that says nothing of where the file lies: a full disk in words of its own, any other as a fault that is logged. */
+  async #withoutPath(error: unknown): Promise<unknown> {
+    const { file, spillFolder, log } = this.#options;
+    const folders = [dirname(file), ...(spillFolder === undefined ? [] : [dirname(spillFolder)])];
+    if (!(error instanceof Error) || !folders.some((folder) => error.message.includes(folder))) return error;
+    log?.error({ err: error }, "a log store's database failed");
+    const shortage = await this.#room.shortage(this.#pendingBytes + 1);
+    if (shortage) return this.#room.refusal(shortage, error);
+    return new Error("the log store's database failed; the twins' log says why", { cause: error });
+  }
+}
+
+/** Opens a database file, and what writes to it; nothing is left open when that fails. */
+async function openDatabase<More extends { writer: RowWriter }>(
+  owner: object,
+  options: DatabaseOptions,
+  work: (connection: DuckDBConnection) => Promise<More>,
+): Promise<More & { database: Database }> {
+  const database = await Database.open(owner, options);
+  try {
+    const more = await database.turn(async () => work(await database.connect()));
+    return { ...more, database };
+  } catch (error) {
+    await database.leave();
+    throw error;
+  }
+}
+
+async function readBaseline(connection: DuckDBConnection) {
+  const catalog = await readCatalog(connection);
+  return { writer: new RowWriter(connection, catalog), catalog };
+}
+
+/** Makes the tables of a store, or takes those of the baseline that it is a copy of. */
+async function begin(connection: DuckDBConnection, origin: Origin, room: StoreRoom) {
+  if ("textIndex" in origin) await createTables(connection, origin.textIndex);
+  const catalog = await readCatalog(connection);
+  if ("index" in origin) await nameIndex(connection, catalog, origin.index);
+  await createCheckpoints(connection);
+  const writer = new RowWriter(connection, catalog, room);
+  await writer.open();
+  if ("index" in origin) await writer.showBuilt();
+  return { writer, catalog };
 }

@@ -1,4 +1,4 @@
-/** Reading from a store, with options that hold for every statement. */
+/** Reading from a store: with options that hold for every statement, and by the fields as they are. */
 import type { FieldCatalog } from "../fields.ts";
 import type { Sql } from "../sql.ts";
 import type { HeldRows, LogReader, QueryOptions, QueryResult, StoredDocument } from "./log-store.ts";
@@ -15,6 +15,10 @@ export class StoreReader implements LogReader {
 
   get fields(): FieldCatalog {
     return this.#store.fields;
+  }
+
+  fieldsSettled(): Promise<void> {
+    return this.#store.fieldsSettled();
   }
 
   get stateVersion(): number {
@@ -43,5 +47,29 @@ export class StoreReader implements LogReader {
 
   byId(index: string | undefined, ids: readonly string[], options?: QueryOptions): Promise<StoredDocument[]> {
     return this.#store.byId(index, ids, { ...this.#usual(), ...options });
+  }
+}
+
+/** How often a read begins anew. */
+const MAX_ATTEMPTS = 5;
+
+/**
+ * Reads by statements that are compiled for the fields of the moment. A write that gives a field a second value changes the type of
+ * its column: a statement compiled before and run after fails then, and the read begins anew with the fields as they are.
+ * @param read may run several times
+ * @throws what `read` throws
+ */
+export async function withCurrentFields<Result>(
+  store: Pick<LogReader, "fields" | "fieldsSettled">,
+  read: (fields: FieldCatalog) => Promise<Result>,
+): Promise<Result> {
+  for (let attempt = 1; ; attempt++) {
+    const { fields } = store;
+    try {
+      return await read(fields);
+    } catch (error) {
+      await store.fieldsSettled();
+      if (store.fields === fields || attempt === MAX_ATTEMPTS) throw error;
+    }
   }
 }

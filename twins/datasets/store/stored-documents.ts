@@ -1,6 +1,6 @@
 /** Documents as they are read out of a store. */
-import { type Sql, sql } from "../sql.ts";
-import type { QueryResult, StoredDocument } from "./log-store.ts";
+import { raw, type Sql, sql } from "../sql.ts";
+import type { LogReader, QueryResult, StoredDocument } from "./log-store.ts";
 
 /** A statement that answers `storedDocuments`. */
 export function selectDocuments(predicate: Sql): Sql {
@@ -16,4 +16,32 @@ export function storedDocuments({ rows }: QueryResult): StoredDocument[] {
     seqNo: Number(seqNo),
     source: String(source),
   }));
+}
+
+/** Documents are read together until they are so many, or have so much text. */
+const TOGETHER = 2048;
+const TOGETHER_BYTES = 8 << 20;
+
+/** All documents in the order of writing, some at a time; nobody writes meanwhile. */
+export async function* documentsInParts(reader: LogReader): AsyncGenerator<StoredDocument[]> {
+  const limit = raw(String(TOGETHER));
+  for (let last = -1; ; ) {
+    const { rows } = await reader.query(
+      sql`SELECT _row, strlen(_source) FROM documents WHERE _row > ${last} ORDER BY _row LIMIT ${limit}`,
+    );
+    if (rows.length === 0) return;
+    let from = last;
+    let bytes = 0;
+    for (const [row, length] of rows) {
+      bytes += Number(length);
+      last = Number(row);
+      if (bytes < TOGETHER_BYTES) continue;
+      yield storedDocuments(await reader.query(selectDocuments(sql`_row > ${from} AND _row <= ${last}`)));
+      from = last;
+      bytes = 0;
+    }
+    if (from < last) {
+      yield storedDocuments(await reader.query(selectDocuments(sql`_row > ${from} AND _row <= ${last}`)));
+    }
+  }
 }

@@ -44,6 +44,11 @@ export class WriteBuffer<Row> {
     return this.#waiting.length === 0 && this.#storing === undefined;
   }
 
+  /** Of the texts of rows that wait, in UTF-16 units. */
+  get characters(): number {
+    return this.#characters;
+  }
+
   /** Waits while there is too much to take more. @throws what keeps it from being stored */
   async room(): Promise<void> {
     while (this.#reaches(MOST)) {

@@ -4,8 +4,9 @@
  */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { raw, sql } from "../sql.ts";
-import { createWrittenPostings, FIRST_WRITTEN, postingColumns, showWrittenPostings } from "./layout.ts";
-import { merged, nextMerge, type Run, type RunShape, replaceRuns } from "./sorted-runs.ts";
+import { postingColumns } from "./format.ts";
+import { createWrittenPostings, FIRST_WRITTEN, showWrittenPostings } from "./layout.ts";
+import { merged, nextMerge, type Run, type RunShape, type RunsState, replaceRuns } from "./sorted-runs.ts";
 
 /** Postings in the table that is appended to, before it is sorted. */
 const FULL = 200_000;
@@ -35,6 +36,16 @@ export class WrittenPostings {
   /** What is appended to. */
   get table(): string {
     return this.#last.table;
+  }
+
+  /** Which tables there are, for a writer of the same database to go on with. */
+  get state(): RunsState {
+    return { runs: this.#runs.map((run) => ({ ...run })), made: this.#made };
+  }
+
+  restore({ runs, made }: RunsState): void {
+    this.#runs = runs.map((run) => ({ ...run }));
+    this.#made = made;
   }
 
   get #last(): Run {

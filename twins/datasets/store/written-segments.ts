@@ -15,13 +15,18 @@ import {
   segmentOrder,
   showSegments,
 } from "./segment-tables.ts";
-import { merged, nextMerge, type Run, type RunShape, replaceRuns } from "./sorted-runs.ts";
+import { merged, nextMerge, type Run, type RunShape, type RunsState, replaceRuns } from "./sorted-runs.ts";
 
 /** Events that wait for their segments, and how many get them at once. */
 const WAITING = 16_384;
 const AT_ONCE = 4096;
 /** How many tables of one size are merged. */
 const FAN_IN = 6;
+
+/** What there is of segments; events before `endRow` have theirs. */
+export interface SegmentsState extends RunsState {
+  readonly endRow: number;
+}
 
 /** What is in the database. */
 type StoredEvents = Pick<StoreCatalog, "fields" | "nextRow">;
@@ -52,6 +57,17 @@ export class WrittenSegments {
   /** Every event before this row has its segments. */
   get endRow(): number {
     return this.#endRow;
+  }
+
+  /** Which tables there are, for a writer of the same database to go on with. */
+  get state(): SegmentsState {
+    return { runs: [...this.#runs], made: this.#made, endRow: this.#endRow };
+  }
+
+  restore({ runs, made, endRow }: SegmentsState): void {
+    this.#runs = [...runs];
+    this.#made = made;
+    this.#endRow = endRow;
   }
 
   get due(): boolean {

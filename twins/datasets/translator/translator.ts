@@ -3,6 +3,8 @@
  * unless it is one SELECT over the dataset; what is wrong with it is told to the model once.
  */
 import type { ChatMessage } from "../../openai/chat.ts";
+import { DeadlineExceeded, withDeadline } from "../../sandbox/deadline.ts";
+import { WorldUnavailable } from "../../sandbox/world.ts";
 import type { FieldCatalog } from "../fields.ts";
 import { type Sql, sql } from "../sql.ts";
 import type { LogStore } from "../store/log-store.ts";
@@ -27,9 +29,11 @@ export interface Question {
   signal: AbortSignal;
 }
 
-export interface Translation {
+export interface Translation<Result> {
   /** One SELECT; of an ES|QL query its result, of a Query DSL one a column `_row`. */
   statement: Sql;
+  /** What came of running it. */
+  result: Result;
   /** For the journal. */
   notes: { model: string; sql: string; cached: boolean; attempts: number; durationMs: number };
 }
@@ -39,9 +43,12 @@ export class TranslationFailed extends Error {
   override name = "TranslationFailed";
 }
 
+/** Runs a statement as the answer needs it; what fails here is told to the model. */
+export type RunStatement<Result> = (statement: Sql, signal: AbortSignal) => Promise<Result>;
+
 export interface Translator {
-  /** @throws TranslationFailed */
-  translate(question: Question): Promise<Translation>;
+  /** @throws TranslationFailed; WorldUnavailable when the store cannot run any statement now */
+  translate<Result>(question: Question, run: RunStatement<Result>): Promise<Translation<Result>>;
 }
 
 const MOST_CACHED = 500;
@@ -51,7 +58,7 @@ const ATTEMPTS = 2;
 export function createTranslator(model: ChatModel, timeoutMs: number): Translator {
   const cache = new Map<string, string>();
 
-  async function ask(question: Question, signal: AbortSignal): Promise<{ text: string; attempts: number }> {
+  async function ask<Result>(question: Question, run: RunStatement<Result>, signal: AbortSignal) {
     const conversation: ChatMessage[] = [
       { role: "system", content: instructionsFor(question.language, question.store.fields) },
       { role: "user", content: question.text },
@@ -60,9 +67,9 @@ export function createTranslator(model: ChatModel, timeoutMs: number): Translato
       const answer = await model.complete(conversation, signal);
       const text = sqlOf(answer);
       try {
-        await probe(question, text, signal);
-        return { text, attempts };
+        return { text, attempts, ...(await tryOut(question, text, run, signal)) };
       } catch (error) {
+        if (error instanceof WorldUnavailable && !signal.aborted) throw error;
         const reason = error instanceof Error ? error.message : String(error);
         if (signal.aborted || attempts === ATTEMPTS)
           throw new TranslationFailed(`its SQL was refused: ${reason}`);
@@ -74,30 +81,51 @@ export function createTranslator(model: ChatModel, timeoutMs: number): Translato
     }
   }
 
+  /** What ran before may fail over events that came later: then the model is asked again. */
+  async function runKnown<Result>(
+    question: Question,
+    key: string,
+    run: RunStatement<Result>,
+    signal: AbortSignal,
+  ) {
+    const text = cache.get(key);
+    if (text === undefined) return undefined;
+    try {
+      return { text, attempts: 0, ...(await tryOut(question, text, run, signal)) };
+    } catch (error) {
+      if (error instanceof WorldUnavailable || signal.aborted) throw error;
+      cache.delete(key);
+      return undefined;
+    }
+  }
+
+  async function translate<Result>(
+    question: Question,
+    run: RunStatement<Result>,
+    signal: AbortSignal,
+  ): Promise<Translation<Result>> {
+    const startedAt = performance.now();
+    const key = JSON.stringify([question.language, question.text, schemaKey(question.store.fields)]);
+    const known = await runKnown(question, key, run, signal);
+    const { text, attempts, statement, result } = known ?? (await ask(question, run, signal));
+    remember(cache, key, text);
+    const durationMs = Math.round(performance.now() - startedAt);
+    return {
+      statement,
+      result,
+      notes: { model: model.name, sql: text, cached: known !== undefined, attempts, durationMs },
+    };
+  }
+
   return {
-    async translate(question) {
-      const startedAt = performance.now();
-      const key = JSON.stringify([question.language, question.text, schemaKey(question.store.fields)]);
-      const known = cache.get(key);
-      const deadline = AbortSignal.timeout(timeoutMs);
-      const signal = AbortSignal.any([question.signal, deadline]);
+    async translate(question, run) {
       try {
-        const { text, attempts } =
-          known === undefined ? await ask(question, signal) : { text: known, attempts: 0 };
-        remember(cache, key, text);
-        const statement = withClock(
-          await checkedSelect(question.store, text, tables, { signal }),
-          question.nowMs,
-        );
-        const durationMs = Math.round(performance.now() - startedAt);
-        return {
-          statement,
-          notes: { model: model.name, sql: text, cached: known !== undefined, attempts, durationMs },
-        };
+        return await withDeadline(question.signal, timeoutMs, (signal) => translate(question, run, signal));
       } catch (error) {
-        if (deadline.aborted)
+        if (error instanceof DeadlineExceeded)
           throw new TranslationFailed(`the model had no usable answer within ${timeoutMs} ms`);
         if (error instanceof TranslationFailed) throw error;
+        if (error instanceof WorldUnavailable && !question.signal.aborted) throw error;
         throw new TranslationFailed(error instanceof Error ? error.message : String(error));
       }
     },
@@ -106,13 +134,19 @@ export function createTranslator(model: ChatModel, timeoutMs: number): Translato
 
 const tables = ["documents", "clock"];
 
-/** Asks DuckDB whether it would run, without running it. @throws UncheckedSql, or DuckDB's error */
-async function probe({ store, language, nowMs }: Question, text: string, signal: AbortSignal): Promise<void> {
+/** Checks a model's SQL and runs it: much that binds fails over the events. @throws UncheckedSql, or what `run` throws */
+async function tryOut<Result>(
+  { store, language, nowMs }: Question,
+  text: string,
+  run: RunStatement<Result>,
+  signal: AbortSignal,
+): Promise<{ statement: Sql; result: Result }> {
   const statement = withClock(await checkedSelect(store, text, tables, { signal }), nowMs);
   const { columns } = await store.query(sql`SELECT * FROM (${statement}) LIMIT 0`, { signal });
   if (language === "query-dsl" && !columns.includes("_row")) {
     throw new UncheckedSql("its result has no column _row");
   }
+  return { statement, result: await run(statement, signal) };
 }
 
 function withClock(statement: Sql, nowMs: number): Sql {

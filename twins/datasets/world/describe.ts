@@ -1,9 +1,11 @@
 /** The tables of an event world in plain language. */
 import type { ColumnDescription, TableDescription } from "../../sandbox/world.ts";
+import { timeFormatNames } from "../dates/time-formats.ts";
 import type { Field, FieldCatalog, FieldType } from "../fields.ts";
 
 const typeWords: Record<FieldType, string> = {
   text: "text",
+  keyword: "text",
   long: "integer",
   unsigned_long: "integer",
   double: "number",
@@ -47,7 +49,7 @@ function describeField({ name, type, multi }: Field, timeField: string | undefin
   return column(name, word, `A field of the events.${several}${when}`);
 }
 
-export const fieldTypes = ["text", "long", "unsigned_long", "double", "boolean", "date"] as const;
+export const fieldTypes = ["text", "keyword", "long", "unsigned_long", "double", "boolean", "date"] as const;
 
 export const fieldsDescription: TableDescription = {
   name: "fields",
@@ -59,6 +61,31 @@ export const fieldsDescription: TableDescription = {
     { ...column("type", "text", "What the field holds."), required: true, allowed: fieldTypes },
     column("multi", "boolean", "Whether some event has several values."),
     column("time", "boolean", "Whether it says when an event happened; of one field at most."),
+    {
+      ...column(
+        "format",
+        "text",
+        "How the dataset writes its times; events that are written may write them so too.",
+      ),
+      allowed: timeFormatNames,
+    },
+    column("blanks", "boolean", "Whether a dash, an empty text and the like stand for no time in it."),
+  ],
+};
+
+export const indicesDescription: TableDescription = {
+  name: "indices",
+  description:
+    "The indices that were made with a mapping of their own. A whole state gives them, so that mappings survive a snapshot.",
+  key: "name",
+  columns: [
+    { ...column("name", "text", "Name of the index."), required: true },
+    { ...column("definition", "object", "Its mapping, settings and aliases."), required: true },
+    column(
+      "fields",
+      "list of object",
+      "Its fields with their types, those that documents have added among them.",
+    ),
   ],
 };
 

@@ -2,13 +2,9 @@
 import type { Problem, Row } from "../../sandbox/world.ts";
 import { columnOf, type Field, type FieldCatalog, type FieldType } from "../fields.ts";
 import { identifier, joined, raw, type Sql, sql } from "../sql.ts";
-import { coerce } from "../store/coerce.ts";
+import { type Coercion, coerce } from "../store/coerce.ts";
 
-interface FilterColumn {
-  column: Sql;
-  type: FieldType;
-  multi: boolean;
-}
+type FilterColumn = Pick<Field, "type" | "multi" | "timeFormat"> & { column: Sql };
 
 const ownColumns = new Map<string, FilterColumn>(
   (
@@ -34,14 +30,22 @@ export function readFilter(
   const problems: Problem[] = [];
   const conditions: Sql[] = [];
   for (const [name, value] of Object.entries(where)) {
-    const column = ownColumns.get(name) ?? filterColumn(fields.get(name));
-    if (!column) {
+    const own = ownColumns.get(name);
+    const columns = own ? [own] : fields.named(name).map(filterColumn);
+    if (columns.length === 0) {
       problems.push({ table, column: name, value, rule: `no such column; ${table} has ${namesOf(fields)}` });
       continue;
     }
-    const condition = value === null ? sql`${column.column} IS NULL` : equality(column, value, form);
-    if (condition) conditions.push(condition);
-    else problems.push({ table, column: name, value, rule: `must be ${valueWords[column.type]}` });
+    if (value === null) {
+      conditions.push(...columns.map(({ column }) => sql`${column} IS NULL`));
+      continue;
+    }
+    const found = columns.flatMap((column) => equality(column, value, form) ?? []);
+    if (found.length > 0) conditions.push(sql`(${joined(found, " OR ")})`);
+    else {
+      const words = new Set(columns.map(({ type }) => valueWords[type]));
+      problems.push({ table, column: name, value, rule: `must be ${[...words].join(" or ")}` });
+    }
   }
   if (problems.length > 0) return { problems };
   return { predicate: conditions.length > 0 ? joined(conditions, " AND ") : raw("true") };
@@ -50,6 +54,7 @@ export function readFilter(
 /** What a value of a field is, in words. */
 export const valueWords: Record<FieldType, string> = {
   text: "text",
+  keyword: "text",
   long: "an integer of 64 bits",
   unsigned_long: "an integer from 0 of 64 bits",
   double: "a number",
@@ -57,25 +62,28 @@ export const valueWords: Record<FieldType, string> = {
   date: "a time, such as 2026-01-31T09:00:00Z or milliseconds since 1970",
 };
 
-function filterColumn(field: Field | undefined): FilterColumn | undefined {
-  return field && { column: columnOf(field), type: field.type, multi: field.multi };
+function filterColumn(field: Field): FilterColumn {
+  const { type, multi, timeFormat } = field;
+  return { column: columnOf(field), type, multi, timeFormat };
 }
 
 function equality(
-  { column, type, multi }: FilterColumn,
+  { column, multi, ...target }: FilterColumn,
   value: unknown,
   form: "text" | "json",
 ): Sql | undefined {
-  const bound = boundValue(type, value, form);
+  const bound = boundValue(target, value, form);
   if (!bound) return undefined;
   return multi ? sql`coalesce(list_contains(${column}, ${bound}), false)` : sql`${column} = ${bound}`;
 }
 
 const integerText = /^-?\d+$/;
 
-function boundValue(type: FieldType, value: unknown, form: "text" | "json"): Sql | undefined {
+function boundValue(target: Coercion, value: unknown, form: "text" | "json"): Sql | undefined {
+  const { type } = target;
   const kinds: Record<FieldType, readonly string[]> = {
     text: ["string"],
+    keyword: ["string"],
     long: ["number"],
     unsigned_long: ["number"],
     double: ["number"],
@@ -85,15 +93,16 @@ function boundValue(type: FieldType, value: unknown, form: "text" | "json"): Sql
   if (form === "json" && !kinds[type].includes(typeof value)) return undefined;
   const text = String(value);
   const whole = type === "long" || type === "unsigned_long";
-  if ((whole && !integerText.test(text)) || (type !== "text" && text === "")) return undefined;
-  const coerced = coerce({ kind: "string", text, offset: 0 }, type);
+  const isText = type === "text" || type === "keyword";
+  if ((whole && !integerText.test(text)) || (!isText && text === "")) return undefined;
+  const coerced = coerce({ kind: "string", text, offset: 0 }, target);
   if (!("value" in coerced) || coerced.value === undefined) return undefined;
   if (type === "date") return sql`make_timestamp(${coerced.value})`;
   return type === "unsigned_long" ? sql`CAST(${coerced.value} AS UBIGINT)` : sql`${coerced.value}`;
 }
 
 function namesOf(fields: FieldCatalog): string {
-  const names = [...ownColumns.keys(), ...fields.all().map(({ name }) => name)];
+  const names = [...ownColumns.keys(), ...new Set(fields.allStored().map(({ name }) => name))];
   const shown = names.slice(0, 30).join(", ");
   return names.length > 30 ? `${shown} and ${names.length - 30} more` : shown;
 }

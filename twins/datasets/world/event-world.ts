@@ -2,11 +2,16 @@
  * The events of a log twin as a world: table `events`, and `fields`, which says what types they have. Whatever is written here or
  * through the vendor's API is the same store.
  */
+import { getOrAdd } from "../../sandbox/get-or-add.ts";
+import { type StateSource, sourceOf, type TakeRows } from "../../sandbox/state-source.ts";
 import {
+  missingRow,
   type Page,
   type PageRequest,
   type Problem,
   type Row,
+  type RowChange,
+  repeatedRow,
   type TableDescription,
   type Tables,
   type World,
@@ -15,24 +20,33 @@ import {
 } from "../../sandbox/world.ts";
 import { raw, sql } from "../sql.ts";
 import {
+  type LoadedDocument,
   type LogReader,
   type LogStore,
+  RepeatedDocuments,
   type StoreChange,
   type StoredDocument,
   UnfitDocuments,
 } from "../store/log-store.ts";
-import { selectDocuments, storedDocuments } from "../store/stored-documents.ts";
-import { describeEvents, fieldsDescription } from "./describe.ts";
+import { documentsInParts, selectDocuments, storedDocuments } from "../store/stored-documents.ts";
+import { describeEvents, fieldsDescription, indicesDescription } from "./describe.ts";
 import { readFilter } from "./event-filter.ts";
 import { ownColumns, rowOf } from "./event-row.ts";
 import { fieldRows } from "./field-rows.ts";
+import { indexRows, type ReadMapping } from "./index-rows.ts";
 import { changeMembers } from "./json-spans.ts";
-import { readEvents, readState, tableProblems, takenProblems, unfitProblems } from "./read-state.ts";
+import {
+  readEvents,
+  readState,
+  repeatedProblems,
+  tableProblems,
+  takenProblems,
+  unfitProblems,
+} from "./read-state.ts";
 
 const EVENTS = "events";
 const FIELDS = "fields";
-/** Most text that a dump carries: it is held in memory several times. */
-const MAX_DUMP_BYTES = 128 << 20;
+const INDICES = "indices";
 /** Events that one change may rewrite. */
 const MAX_CHANGED = 100_000;
 
@@ -43,6 +57,8 @@ export interface EventWorldOptions {
   opened(): LogStore | undefined;
   /** Index of events that name none. */
   index: string;
+  /** Reads how an index maps its documents, where indices do. @throws Error that says what is wrong with it */
+  readMapping?: ReadMapping | undefined;
 }
 
 /** What is written together with events. */
@@ -72,19 +88,30 @@ export class EventWorld implements World {
 
   async schema(): Promise<TableDescription[]> {
     const { fields } = await this.#store();
-    return [describeEvents(fields), fieldsDescription];
+    const descriptions = [describeEvents(fields), fieldsDescription];
+    return this.#options.readMapping ? [...descriptions, indicesDescription] : descriptions;
   }
 
   async counts(): Promise<Record<string, number>> {
     const store = await this.#store();
     const counts = await store.counts();
     const events = [...counts.values()].reduce((sum, count) => sum + count, 0);
-    return { [EVENTS]: events, [FIELDS]: store.fields.size };
+    const { size } = store.fields.indices;
+    return {
+      [EVENTS]: events,
+      [FIELDS]: store.fields.size,
+      ...(this.#options.readMapping ? { [INDICES]: size } : {}),
+    };
   }
 
   async rows(table: string, { where, limit, offset }: PageRequest): Promise<Page> {
     const store = await this.#store();
-    if (table === FIELDS) return pageOfFields(store, { where, limit, offset });
+    if (table === FIELDS) {
+      return pageOf(fieldRows(store.fields), fieldsDescription, { where, limit, offset });
+    }
+    if (table === INDICES && this.#options.readMapping) {
+      return pageOf(indexRows(store.fields), indicesDescription, { where, limit, offset });
+    }
     refuseIf(tableProblems(table));
     const predicate = filterOf(store, where, "text");
     const [{ rows: counted }, found] = await Promise.all([
@@ -147,41 +174,102 @@ export class EventWorld implements World {
     });
   }
 
+  /** @param alongside written too, all or nothing with the events. */
+  async updateEach(changes: readonly RowChange[], alongside = nothing): Promise<void> {
+    const store = await this.#store();
+    await store.exclusively(async (writer) => {
+      const problems: Problem[] = changes.flatMap(({ table, row, changes: given }) =>
+        [...tableProblems(table, "change"), ...changeProblems(given)].map((problem) => ({ ...problem, row })),
+      );
+      const ids = changes.map(({ key }) => String(key._id));
+      const before = await writer.byId(undefined, ids);
+      const there = new Map<string, StoredDocument[]>();
+      for (const document of before) getOrAdd(there, document.id, () => []).push(document);
+      const seen = new Set<string>();
+      const documents: LoadedDocument[] = [];
+      const positions: number[] = [];
+      changes.forEach((change, place) => {
+        const id = ids[place] ?? "";
+        if (seen.has(id)) problems.push(repeatedRow(change));
+        seen.add(id);
+        const found = there.get(id) ?? [];
+        if (found.length === 0) problems.push(missingRow(change));
+        for (const { index, source } of found) {
+          documents.push({ id, index, source: changeMembers(source, change.changes) });
+          positions.push(change.row);
+        }
+      });
+      problems.push(...unfitProblems(await writer.misfits(documents), positions), ...alongside.problems());
+      refuseIf(problems);
+      if (documents.length > 0) await writer.write(documents);
+      try {
+        await alongside.commit();
+      } catch (error) {
+        await writer.write(before.map(({ id, index, source, version }) => ({ id, index, source, version })));
+        throw error;
+      }
+    });
+  }
+
   async remove(table: string, where: Row): Promise<number> {
+    return this.#remove(table, where, "json");
+  }
+
+  async removeFound(table: string, filter: PageRequest["where"]): Promise<number> {
+    return this.#remove(table, filter, "text");
+  }
+
+  async #remove(table: string, where: Readonly<Row>, form: "text" | "json"): Promise<number> {
     const store = await this.#store();
     return store.exclusively(async (writer) => {
       refuseIf(tableProblems(table, "change"));
-      const found = await documentsOf(writer, filterOf(writer, where, "json"));
+      const found = await documentsOf(writer, filterOf(writer, where, form));
       await writer.remove(found);
       return found.length;
     });
   }
 
   async dump(): Promise<Tables> {
+    const tables: Tables = {
+      [EVENTS]: [],
+      [FIELDS]: [],
+      ...(this.#options.readMapping ? { [INDICES]: [] } : {}),
+    };
+    await this.dumpTo(async (table, rows) => {
+      for (const row of rows) tables[table]?.push(row);
+    });
+    return tables;
+  }
+
+  /** Of one moment: nobody writes events meanwhile. */
+  async dumpTo(take: TakeRows): Promise<void> {
     const store = await this.#store();
-    return store.exclusively(async (reader) => {
-      const { rows } = await reader.query(
-        raw("SELECT coalesce(sum(strlen(_source)), 0)::BIGINT FROM documents"),
-      );
-      const bytes = Number(rows[0]?.[0] ?? 0);
-      if (bytes > MAX_DUMP_BYTES) {
-        const rule = `its events are ${bytes >> 20} MiB, and a snapshot holds ${MAX_DUMP_BYTES >> 20}; a reset without data puts the dataset back`;
-        throw new WorldRefusal([{ table: EVENTS, rule }]);
-      }
-      const documents = storedDocuments(await reader.query(selectDocuments(raw("true"))));
-      return { [EVENTS]: documents.map(rowOf), [FIELDS]: fieldRows(reader.fields) };
+    await store.exclusively(async (reader) => {
+      await take(EVENTS, []);
+      for await (const documents of documentsInParts(reader)) await take(EVENTS, documents.map(rowOf));
+      await take(FIELDS, fieldRows(reader.fields));
+      if (this.#options.readMapping) await take(INDICES, indexRows(reader.fields));
     });
   }
 
+  load(data: Tables, alongside = nothing): Promise<void> {
+    return this.loadFrom(sourceOf(data), alongside);
+  }
+
   /** @param alongside loaded too; nothing is changed when something speaks against either. */
-  async load(data: Tables, alongside = nothing): Promise<void> {
+  async loadFrom(source: StateSource, alongside = nothing): Promise<void> {
     const store = await this.#store();
-    const state = await readState(data, this.#options.index);
-    refuseIf([...state.problems, ...alongside.problems()]);
+    const reading = await readState(source, this.#options.index, this.#options.readMapping);
+    reading.problems.push(...alongside.problems());
     try {
-      await store.load(state.content);
+      await store.load({ ...reading.declared, documents: reading.documents() });
     } catch (error) {
-      if (error instanceof UnfitDocuments) refuseIf(unfitProblems(error.values, state.positions));
+      if (error instanceof UnfitDocuments) {
+        reading.problems.push(...unfitProblems(error.values, reading.positions));
+      } else if (error instanceof RepeatedDocuments) {
+        reading.problems.push(...repeatedProblems(error.documents, reading.positions));
+      } else if (!(error instanceof WorldRefusal)) throw error;
+      refuseIf(reading.problems);
       throw error;
     }
     await alongside.commit();
@@ -228,22 +316,24 @@ function worldChanges(change: StoreChange): WorldChange[] {
         change: "remove",
         row: rowOf(document),
       }));
+    case "index":
+      return [{ stateVersion, table: INDICES, change: "reset" }];
     case "reset":
       return [EVENTS, FIELDS].map((table) => ({ stateVersion, table, change: "reset" }));
   }
 }
 
-function pageOfFields(store: LogReader, { where, limit, offset }: PageRequest): Page {
-  const columns = fieldsDescription.columns.map(({ name }) => name);
+function pageOf(all: readonly Row[], table: TableDescription, { where, limit, offset }: PageRequest): Page {
+  const columns = table.columns.map(({ name }) => name);
   const unknown = Object.keys(where).filter((name) => !columns.includes(name));
   refuseIf(
     unknown.map((column) => ({
-      table: FIELDS,
+      table: table.name,
       column,
-      rule: `no such column; ${FIELDS} has ${columns.join(", ")}`,
+      rule: `no such column; ${table.name} has ${columns.join(", ")}`,
     })),
   );
-  const rows = fieldRows(store.fields).filter((row) =>
+  const rows = all.filter((row) =>
     Object.entries(where).every(([name, value]) => String(row[name]) === value),
   );
   return { rows: rows.slice(offset, offset + limit), total: rows.length };

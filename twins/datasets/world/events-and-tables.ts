@@ -1,9 +1,17 @@
 /** A world of events and, beside them, of tables that are held in memory. What is written to both is written to both or to neither. */
 import type { CheckedWorld } from "../../sandbox/memory-world.ts";
 import {
+  collectTables,
+  type StateSource,
+  sourceOf,
+  type TakeRows,
+  withoutTables,
+} from "../../sandbox/state-source.ts";
+import {
   type Page,
   type PageRequest,
   type Row,
+  type RowChange,
   type TableDescription,
   type Tables,
   unknownTable,
@@ -62,6 +70,24 @@ export class EventsAndTables implements World {
     return this.#of(table).update(table, where, changes);
   }
 
+  async updateEach(changes: readonly RowChange[]): Promise<void> {
+    const refused = changes.flatMap(({ table }) =>
+      this.#known.has(table) ? [] : [unknownTable(table, this.#known)],
+    );
+    const events = changes.filter(({ table }) => EVENT_TABLES.has(table));
+    const tables = changes.filter(({ table }) => this.#known.has(table) && !EVENT_TABLES.has(table));
+    const problems = () => [...refused, ...this.#tables.updateProblems(tables)];
+    if (events.length > 0) {
+      return this.#events.updateEach(events, { problems, commit: () => this.#tables.updateEach(tables) });
+    }
+    if (refused.length > 0) throw new WorldRefusal(problems());
+    return this.#tables.updateEach(tables);
+  }
+
+  async removeFound(table: string, filter: PageRequest["where"]): Promise<number> {
+    return this.#of(table).removeFound(table, filter);
+  }
+
   async remove(table: string, where: Row): Promise<number> {
     return this.#of(table).remove(table, where);
   }
@@ -71,10 +97,21 @@ export class EventsAndTables implements World {
     return { ...events, ...(await this.#tables.dump()) };
   }
 
-  async load(data: Tables): Promise<void> {
-    const { events, tables, unknown } = this.#parted(data);
+  async dumpTo(take: TakeRows): Promise<void> {
+    await this.#events.dumpTo(take);
+    for (const [table, rows] of Object.entries(await this.#tables.dump())) await take(table, rows);
+  }
+
+  load(data: Tables): Promise<void> {
+    return this.loadFrom(sourceOf(data));
+  }
+
+  async loadFrom(source: StateSource): Promise<void> {
+    const known = source.tables.filter((table) => this.#known.has(table) && !EVENT_TABLES.has(table));
+    const unknown = source.tables.filter((table) => !this.#known.has(table));
     const refused = unknown.map((table) => unknownTable(table, this.#known));
-    await this.#events.load(events, {
+    const tables = await collectTables(source, known);
+    await this.#events.loadFrom(withoutTables(source, new Set([...known, ...unknown])), {
       problems: () => [...refused, ...this.#tables.loadProblems(tables)],
       commit: () => this.#tables.load(tables),
     });

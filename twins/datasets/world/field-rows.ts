@@ -1,13 +1,21 @@
 /** The fields of a store as rows of table `fields`. */
 import { z } from "zod";
 import type { Problem, Row } from "../../sandbox/world.ts";
+import { timeFormatNames } from "../dates/time-formats.ts";
 import type { FieldCatalog, NewField } from "../fields.ts";
 import { MAX_FIELDS } from "../store/batch.ts";
 import { fieldTypes } from "./describe.ts";
 
 export function fieldRows(fields: FieldCatalog): Row[] {
   const { timeField } = fields;
-  return fields.all().map(({ name, type, multi }) => ({ name, type, multi, time: name === timeField?.name }));
+  return fields.all().map(({ name, type, multi, timeFormat, blanks }) => ({
+    name,
+    type,
+    multi,
+    time: name === timeField?.name,
+    ...(timeFormat !== undefined && { format: timeFormat }),
+    ...(blanks === true && { blanks }),
+  }));
 }
 
 const fieldRow = z.strictObject({
@@ -15,6 +23,8 @@ const fieldRow = z.strictObject({
   type: z.enum(fieldTypes),
   multi: z.boolean().default(false),
   time: z.boolean().default(false),
+  format: z.enum(timeFormatNames).optional(),
+  blanks: z.boolean().default(false),
 });
 
 export interface FieldsReading {
@@ -35,7 +45,14 @@ export function readFieldRows(rows: readonly unknown[]): FieldsReading {
         wrong(path.map(String).join(".") || undefined, message);
       return;
     }
-    const { time, ...field } = parsed.data;
+    const { time, format, blanks, ...plain } = parsed.data;
+    const field = {
+      ...plain,
+      ...(format !== undefined && { timeFormat: format }),
+      ...(blanks && { blanks }),
+    };
+    if (format !== undefined && field.type !== "date") wrong("format", "only a date has one", format);
+    if (blanks && field.type !== "date") wrong("blanks", "only a date has them", blanks);
     if (names.has(field.name)) wrong("name", "there are two fields of this name", field.name);
     if (time && field.type !== "date") wrong("time", "the field that says when is a date", time);
     if (time && reading.timeField !== undefined) wrong("time", "one field at most says when", time);

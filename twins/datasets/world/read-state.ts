@@ -1,5 +1,6 @@
 /** Reads rows that somebody gives to an event world, and says all that is wrong with them. */
-import type { Problem, Tables } from "../../sandbox/world.ts";
+import { collectTables, type StateSource } from "../../sandbox/state-source.ts";
+import { type Problem, type Tables, WorldRefusal } from "../../sandbox/world.ts";
 import { Slices } from "../slices.ts";
 import type {
   LoadedDocument,
@@ -10,8 +11,9 @@ import type {
 } from "../store/log-store.ts";
 import { readRow } from "./event-row.ts";
 import { readFieldRows } from "./field-rows.ts";
+import { type ReadMapping, readIndexRows } from "./index-rows.ts";
 
-const tables = ["events", "fields"];
+const usualTables = ["events", "fields"];
 
 export interface EventsReading {
   documents: LoadedDocument[];
@@ -35,19 +37,54 @@ export async function readEvents(data: Tables, index: string): Promise<EventsRea
   return reading;
 }
 
-/** A whole state. */
+/** Problems that a refusal lists; a state may have millions of rows. */
+const MAX_PROBLEMS = 1000;
+
+/** A whole state that is being read. */
+export interface StateReading {
+  declared: Pick<StoreContent, "fields" | "timeField" | "indices">;
+  /** Of each document that was read, its position among the rows. */
+  positions: number[];
+  problems: Problem[];
+  /** The events, some at a time. @throws WorldRefusal once all is read and something is wrong, or when there are very many problems */
+  documents(): AsyncGenerator<LoadedDocument[]>;
+}
+
+/** @param readMapping absent where no index maps its documents itself */
 export async function readState(
-  data: Tables,
+  source: StateSource,
   index: string,
-): Promise<{ content: StoreContent; positions: number[]; problems: Problem[] }> {
-  const { events = [], fields = [], ...others } = data;
-  const { documents, positions, problems } = await readEventRows(events, index);
-  const declared = readFieldRows(fields);
-  problems.push(...declared.problems, ...Object.keys(others).flatMap((table) => tableProblems(table)));
+  readMapping?: ReadMapping,
+): Promise<StateReading> {
+  const tables = readMapping ? [...usualTables, "indices"] : usualTables;
+  const given = await collectTables(
+    source,
+    tables.filter((table) => table !== "events"),
+  );
+  const { problems, ...ofDataset } = readFieldRows(given.fields ?? []);
+  problems.push(...source.tables.flatMap((table) => tableProblems(table, "read", tables)));
+  const own = readMapping && readIndexRows(given.indices ?? [], readMapping);
+  problems.push(...(own?.problems ?? []));
+  const declared = own
+    ? { ...ofDataset, fields: [...ofDataset.fields, ...own.fields], indices: own.indices }
+    : ofDataset;
+  const positions: number[] = [];
   return {
-    content: { fields: declared.fields, timeField: declared.timeField, documents },
+    declared,
     positions,
     problems,
+    async *documents() {
+      let from = 0;
+      for await (const rows of source.rows("events")) {
+        const reading = await readEventRows(rows, index);
+        for (const problem of reading.problems) problems.push({ ...problem, row: (problem.row ?? 0) + from });
+        for (const position of reading.positions) positions.push(position + from);
+        if (problems.length >= MAX_PROBLEMS) throw new WorldRefusal(problems.slice(0, MAX_PROBLEMS));
+        from += rows.length;
+        yield reading.documents;
+      }
+      if (problems.length > 0) throw new WorldRefusal(problems);
+    },
   };
 }
 
@@ -87,8 +124,26 @@ export function takenProblems(
   });
 }
 
+/** Events that are in the place of one before. */
+export function repeatedProblems(
+  documents: readonly { document: number; id: string }[],
+  positions: readonly number[],
+): Problem[] {
+  return documents.map(({ document, id }) => ({
+    table: "events",
+    row: positions[document] ?? document,
+    column: "_id",
+    value: id,
+    rule: "is there twice",
+  }));
+}
+
 /** @param use `change`: rows of this table are to be changed by themselves. */
-export function tableProblems(table: string, use: "read" | "change" = "read"): Problem[] {
+export function tableProblems(
+  table: string,
+  use: "read" | "change" = "read",
+  tables: readonly string[] = usualTables,
+): Problem[] {
   if (!tables.includes(table)) {
     return [{ table, rule: `no such table; this world has ${tables.join(", ")}` }];
   }

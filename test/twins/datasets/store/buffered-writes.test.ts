@@ -131,7 +131,7 @@ test("names and times that no column can have are columns of other names, and mi
 test("a checkpoint puts groups of rows together where documents are often replaced, and leaves them where seldom", async () => {
   const folder = await mkdtemp(path.join(tmpdir(), "offhook-checkpoints-"));
   const groupsAfter = async (replacing: DatabaseOptions["replacing"]) => {
-    const options = { file: path.join(folder, replacing), memoryLimit: "64MB", threads: 1, replacing };
+    const options = { file: path.join(folder, replacing), memoryBytes: 64_000_000, threads: 1, replacing };
     const database = await Database.open({}, { ...options, holder: "itself" });
     const connection = await database.connect();
     await connection.run("CREATE TABLE many (n BIGINT)");

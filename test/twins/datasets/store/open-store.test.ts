@@ -11,6 +11,7 @@ import { addFields, checkpoint, createTables, saveCatalog } from "../../../../tw
 import {
   type HeldRows,
   type LogStore,
+  OutOfMemory,
   QueryInterrupted,
   QueueFull,
 } from "../../../../twins/datasets/store/log-store.ts";
@@ -65,15 +66,40 @@ describe("a query that needs more memory than there is", () => {
     FROM (SELECT md5(CAST(i AS VARCHAR)) || repeat('x', 300) AS x FROM range(400000) t(i)) ORDER BY x OFFSET 1)`);
 
   test("fails, and the store goes on", async () => {
-    const store = await openLogStore({ folder: join(folder, "small"), memoryLimit: "64MB" });
+    const store = await openLogStore({ folder: join(folder, "small"), memoryBytes: 64_000_000 });
     stores.push(store);
-    await expect(store.query(wide)).rejects.toThrow("Out of Memory");
+    await expect(store.query(wide)).rejects.toThrow(OutOfMemory);
     expect(await idsOf(store)).toEqual([]);
+  });
+
+  test("hurts no statement beside it, reading or writing: what fits alone is answered", async () => {
+    const store = await openLogStore({ folder: join(folder, "beside"), memoryBytes: 64_000_000 });
+    stores.push(store);
+    // Two at once take more than there is; one alone does not.
+    const half = raw(`SELECT count(*) FROM (SELECT x
+      FROM (SELECT md5(CAST(i AS VARCHAR)) || repeat('x', 300) AS x FROM range(100000) t(i)) ORDER BY x OFFSET 1)`);
+    const answers = await Promise.allSettled([
+      store.query(half),
+      store.query(wide),
+      store.write([{ index: "logs", id: "e0", source: '{"message":"event"}' }]),
+      store.query(half),
+      store.query(wide),
+      store.query(half),
+    ]);
+    expect(answers.map((one) => (one.status === "fulfilled" ? "answered" : one.reason.name))).toEqual([
+      "answered",
+      "OutOfMemory",
+      "answered",
+      "answered",
+      "OutOfMemory",
+      "answered",
+    ]);
+    expect(await idsOf(store)).toEqual(["e0"]);
   });
 
   test("spills into the store's own folder where that is allowed, and nothing is left of it", async () => {
     const own = join(folder, "spilling");
-    const store = await openLogStore({ folder: own, memoryLimit: "64MB", beyondMemory: "disk" });
+    const store = await openLogStore({ folder: own, memoryBytes: 64_000_000, beyondMemory: "disk" });
     expect((await store.query(wide)).rows).toEqual([[399_999]]);
     await store.close();
     expect(await readdir(own)).toEqual([]);
@@ -187,7 +213,7 @@ describe("rows that are held", () => {
 
   test("may be more than memory has room for where the store may spill", async () => {
     const own = join(folder, "holding");
-    const store = await openLogStore({ folder: own, memoryLimit: "64MB", beyondMemory: "disk" });
+    const store = await openLogStore({ folder: own, memoryBytes: 64_000_000, beyondMemory: "disk" });
     const many = raw("SELECT i, md5(CAST(i AS VARCHAR)) || repeat('x', 300) AS x FROM range(400000) t(i)");
     const held = await store.hold(many);
     expect(held.count).toBe(400_000);
@@ -278,6 +304,7 @@ describe("slow queries", () => {
     );
     const ended = Promise.allSettled(slow);
     for (let round = 0; round < 5; round++) {
+      // A timer of its own: what is tested is that it fires.
       await new Promise((resolve) => setTimeout(resolve, 1));
       await readFile(baseline);
       await lookup("localhost");

@@ -31,7 +31,8 @@ function translate(timeoutSeconds = 60) {
   );
   if (!translator) throw new Error("a model is configured");
   const signal = new AbortController().signal;
-  return translator.translate({ language: "esql", text: "FROM logs | MAGIC", store, nowMs: 0, signal });
+  const question = { language: "esql" as const, text: "FROM logs | MAGIC", store, nowMs: 0, signal };
+  return translator.translate(question, (statement) => store.query(statement));
 }
 
 const answer = (content: unknown) =>

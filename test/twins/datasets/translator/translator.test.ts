@@ -48,13 +48,16 @@ describe("the translator", () => {
     language: "esql" | "query-dsl" = "esql",
     signal = new AbortController().signal,
   ) =>
-    translator.translate({
-      language,
-      text,
-      store,
-      nowMs: Date.parse("2026-01-31T09:30:00Z"),
-      signal,
-    });
+    translator.translate(
+      {
+        language,
+        text,
+        store,
+        nowMs: Date.parse("2026-01-31T09:30:00Z"),
+        signal,
+      },
+      (statement, until) => store.query(statement, { signal: until }),
+    );
 
   test("the model is told the query and the schema, and its SQL answers the question", async () => {
     model.answers = [
@@ -96,6 +99,32 @@ describe("the translator", () => {
     const { notes } = await ask("FROM logs | SECOND TRY");
     expect(notes.attempts).toBe(2);
     expect(model.asked[1]?.at(-1)?.content).toContain("nothing");
+  });
+
+  test("SQL that binds and fails over the events is told to the model once, and never kept", async () => {
+    const failing = "SELECT CAST(level AS INTEGER) AS n FROM documents";
+    model.answers = [failing, "SELECT level FROM documents"];
+    expect((await ask("FROM logs | FAILS ONCE")).notes.attempts).toBe(2);
+    expect(model.asked[1]?.at(-1)?.content).toMatch(/cannot be run: .*error/);
+    model.answers = [failing, failing];
+    await expect(ask("FROM logs | FAILS")).rejects.toThrow(TranslationFailed);
+    model.answers = ["SELECT level FROM documents"];
+    expect((await ask("FROM logs | FAILS")).notes).toMatchObject({ cached: false, attempts: 1 });
+  });
+
+  test("SQL that was kept and fails over later events is asked for anew", async () => {
+    model.answers = [
+      "SELECT CAST(level AS VARCHAR) AS n, 1 // (count(*) - 3) AS z, CASE WHEN count(*) > 2 THEN error('too many') END AS e FROM documents GROUP BY level",
+    ];
+    await ask("FROM logs | LATER");
+    const later = Array.from({ length: 3 }, () => ({
+      index: "more",
+      source: JSON.stringify({ level: "info" }),
+    }));
+    const written = await store.write(later);
+    model.answers = ["SELECT 1 AS n FROM documents LIMIT 1"];
+    expect((await ask("FROM logs | LATER")).notes).toMatchObject({ cached: false, attempts: 1 });
+    await store.remove(written.map(({ id }) => ({ index: "more", id })));
   });
 
   test("an answer that stays hostile is never run", async () => {

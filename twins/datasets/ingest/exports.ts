@@ -1,0 +1,181 @@
+/**
+ * Lines of an export, with the event in an envelope.
+ * - Elasticsearch's `{"_index", "_id", "_source": {…}}`, as the hits of a search and elasticdump have them: the event is what stands at
+ *   `_source`; id and index are the document's.
+ * - Splunk's `{"preview", "offset", "lastrow", "result": {…}}`, as `search/jobs/export` and Splunk Web have them: the event is what stands
+ *   at `result`. https://docs.splunk.com/Documentation/Splunk/latest/Search/ExportdatausingRESTAPI
+ */
+import { z } from "zod";
+import { EventProblem } from "./event-problem.ts";
+
+/** What a hit can have beside its source. */
+const envelope = z.strictObject({
+  _index: z.string().min(1).optional(),
+  _id: z.string().min(1).optional(),
+  _source: z.record(z.string(), z.unknown()),
+  _type: z.unknown().optional(),
+  _score: z.unknown().optional(),
+  _version: z.unknown().optional(),
+  _seq_no: z.unknown().optional(),
+  _primary_term: z.unknown().optional(),
+  _routing: z.unknown().optional(),
+  _ignored: z.unknown().optional(),
+  ignored_field_values: z.unknown().optional(),
+  sort: z.unknown().optional(),
+  fields: z.unknown().optional(),
+  highlight: z.unknown().optional(),
+  matched_queries: z.unknown().optional(),
+});
+
+/** What Splunk's export has beside a result; a search without any has one line of it alone. */
+const splunkEnvelope = z.strictObject({
+  preview: z.boolean(),
+  offset: z.number().optional(),
+  lastrow: z.boolean().optional(),
+  result: z.record(z.string(), z.unknown()).optional(),
+});
+
+export interface ExportedEvent {
+  id: Uint8Array;
+  index: Uint8Array;
+  /** Where the event stands in the line. */
+  event: { start: number; end: number };
+}
+
+const sourceMark = Buffer.from('"_source"');
+const previewMark = Buffer.from('"preview"');
+const resultMark = Buffer.from('"result"');
+const nothing = Buffer.alloc(0);
+
+/**
+ * The event of a line of an export; `undefined` for any other line.
+ * @throws EventProblem for half a hit, and for a preview: the same events follow, or more of them were to come
+ */
+export function readExport(
+  bytes: Buffer,
+  start: number,
+  end: number,
+): ExportedEvent | "no event" | undefined {
+  return readHit(bytes, start, end) ?? readResult(bytes, start, end);
+}
+
+/**
+ * What a JSON text is that holds events and is none itself, and how to have them: `undefined` for any other.
+ * @param line the first of a file
+ */
+export function wrappedEvents(line: Buffer): string | undefined {
+  if (line[0] === 0x5b) {
+    return "the file is a JSON array; NDJSON has one event a line: jq -c '.[]' FILE makes it";
+  }
+  for (const { mark, path, what } of wrappers) {
+    if (line.includes(mark) && Array.isArray(valueAt(parse(line), path))) {
+      return `the file is ${what}, which holds events and is none; jq -c '.${path.join(".")}[]' FILE has them, one a line`;
+    }
+  }
+  return undefined;
+}
+
+const wrappers = [
+  { mark: '"hits"', path: ["hits", "hits"], what: "the answer to an Elasticsearch search" },
+  { mark: '"init_offset"', path: ["results"], what: "the answer to a Splunk search" },
+] as const;
+
+function valueAt(value: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>(
+    (inner, name) =>
+      typeof inner === "object" && inner !== null
+        ? Object.entries(inner).find(([key]) => key === name)?.[1]
+        : undefined,
+    value,
+  );
+}
+
+function readResult(bytes: Buffer, start: number, end: number): ExportedEvent | "no event" | undefined {
+  const line = bytes.subarray(start, end);
+  if (!line.includes(previewMark)) return undefined;
+  const read = splunkEnvelope.safeParse(parse(line));
+  if (!read.success) return undefined;
+  if (read.data.preview) {
+    throw new EventProblem(
+      start,
+      "the line is of a preview, not of the result; export it with preview=false",
+    );
+  }
+  const at = memberValue(line, resultMark);
+  if (at === undefined) return "no event";
+  return { id: nothing, index: nothing, event: { start: start + at.start, end: start + at.end } };
+}
+
+function parse(line: Buffer): unknown {
+  try {
+    return JSON.parse(line.toString("utf8"));
+  } catch {
+    // The parser that reads it as an event says where it is wrong.
+    return undefined;
+  }
+}
+
+function readHit(bytes: Buffer, start: number, end: number): ExportedEvent | undefined {
+  const line = bytes.subarray(start, end);
+  if (!line.includes(sourceMark)) return undefined;
+  const at = memberValue(line, sourceMark);
+  if (at === undefined) return undefined;
+  const value = parse(line);
+  if (value === undefined) return undefined;
+  const hit = envelope.safeParse(value);
+  if (!hit.success) {
+    const where = hit.error.issues[0];
+    const name = where?.code === "unrecognized_keys" ? where.keys[0] : where?.path.join(".");
+    throw new EventProblem(
+      start,
+      `a line with _source is a hit of an export, and "${name}" does not fit into one`,
+    );
+  }
+  const { _id, _index } = hit.data;
+  return {
+    id: _id === undefined ? nothing : Buffer.from(_id),
+    index: _index === undefined ? nothing : Buffer.from(_index),
+    event: { start: start + at.start, end: start + at.end },
+  };
+}
+
+/** Where the value of a member of the outermost object stands. The line need not be JSON. */
+function memberValue(line: Buffer, name: Buffer): { start: number; end: number } | undefined {
+  let depth = 0;
+  let start: number | undefined;
+  for (let at = 0; at < line.length; at++) {
+    const byte = line[at];
+    if (byte === 0x22) {
+      const end = endOfString(line, at);
+      if (depth === 1 && start === undefined && line.subarray(at, end).equals(name)) {
+        start = afterColon(line, end);
+        if (start !== undefined) at = start - 1;
+        else at = end - 1;
+      } else at = end - 1;
+    } else if (byte === 0x7b || byte === 0x5b) depth++;
+    else if (byte === 0x7d || byte === 0x5d) {
+      depth--;
+      if (start !== undefined && depth === 1) return { start, end: at + 1 };
+    }
+  }
+  return undefined;
+}
+
+/** The index after the closing quote. */
+function endOfString(line: Buffer, open: number): number {
+  for (let at = open + 1; at < line.length; at++) {
+    if (line[at] === 0x5c) at++;
+    else if (line[at] === 0x22) return at + 1;
+  }
+  return line.length;
+}
+
+/** Where an object begins after a colon; `undefined` when none does. */
+function afterColon(line: Buffer, from: number): number | undefined {
+  let at = from;
+  while (at < line.length && (line[at] ?? 0) <= 0x20) at++;
+  if (line[at] !== 0x3a) return undefined;
+  at++;
+  while (at < line.length && (line[at] ?? 0) <= 0x20) at++;
+  return line[at] === 0x7b ? at : undefined;
+}
