@@ -19,7 +19,7 @@ export const searchManual: TwinManual = {
     },
     {
       id: "elasticsearch.index-made-again",
-      text: "Creating or deleting an index is acknowledged every time, and has no effect.",
+      text: "In the fidelity specification creating or deleting an index is acknowledged every time, and has no effect; in vendor an index is made once, again it is a 400, and deleting one that is not there a 404.",
     },
   ],
   notes: [
@@ -41,7 +41,11 @@ export const searchManual: TwinManual = {
     },
     {
       id: "elasticsearch.nominal",
-      text: "An index is a name that events are under; aliases, data streams, templates and settings are acknowledged and kept nowhere.",
+      text: "In the fidelity specification an index is a name that events are under; aliases, data streams, templates and settings are acknowledged and kept nowhere.",
+    },
+    {
+      id: "elasticsearch.mappings",
+      text: "In the fidelity vendor an index that was created has the mapping that it was created with: what is written to it is judged by it, it is searched by it, and a snapshot has it.",
     },
     {
       id: "elasticsearch.journal",

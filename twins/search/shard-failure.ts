@@ -10,7 +10,7 @@ export function shardFailure(cause: ErrorCause, index: string, status = 400): Ve
   return new VendorError(
     status,
     {
-      type: "search_phase_execution_exception",
+      type: SHARD_FAILURE,
       reason: "all shards failed",
       phase: "query",
       grouped: true,
@@ -19,6 +19,22 @@ export function shardFailure(cause: ErrorCause, index: string, status = 400): Ve
     },
     root,
   );
+}
+
+const SHARD_FAILURE = "search_phase_execution_exception";
+
+/** Whether a search failed on its shards, not by its text. */
+export function isShardFailure(error: unknown): error is VendorError {
+  return error instanceof VendorError && error.cause.type === SHARD_FAILURE;
+}
+
+/** What an answer says of the shards of an index that failed while others did not. */
+export function shardFailures(names: readonly string[], { rootCause, cause }: VendorError): object[] {
+  const root = rootCause ?? cause;
+  return names.map((index) => {
+    const reason = "index" in root ? { ...root, index, index_uuid: uuidOf(index) } : root;
+    return { shard: 0, index, node: NODE_ID, reason };
+  });
 }
 
 export function illegalOnShard(reason: string, index: string): VendorError {

@@ -6,6 +6,7 @@ import type { TwinContext } from "../sandbox/twin.ts";
 import { DEFAULT_PROFILE, unknownProfile } from "../sandbox/world.ts";
 import type { SearchConfig } from "./config.ts";
 import { DocumentWriter } from "./documents/document-writer.ts";
+import { OwnMapping } from "./indices/own-mapping.ts";
 import { createOpenSearches, endSearches } from "./search/open-searches.ts";
 import type { SearchTwin } from "./search-twin.ts";
 
@@ -13,12 +14,17 @@ export async function startSearchTwin(
   context: TwinContext,
   { fidelity, index, model, translator }: SearchConfig,
 ): Promise<SearchTwin> {
-  const { clock, log, variable } = context;
-  const store = new LazyStore({ index, log }, () => context.dataset?.()?.file);
+  const { clock, log, variable, storeLimitBytes: limitBytes } = context;
+  const store = new LazyStore({ index, log, limitBytes }, () => context.dataset?.()?.file);
   const searches = createOpenSearches(clock);
   const loading = loadAhead();
   return {
-    world: new EventWorld({ store: store.open, opened: () => store.opened, index }),
+    world: new EventWorld({
+      store: store.open,
+      opened: () => store.opened,
+      index,
+      readMapping: fidelity === "vendor" ? OwnMapping.read : undefined,
+    }),
     store: store.open,
     documents: new DocumentWriter(store.open),
     open: searches,
@@ -29,6 +35,7 @@ export async function startSearchTwin(
     translator: translatorOf(model, variable),
     translatorOrder: translator,
     log,
+    health: store.health,
     async reset(profile) {
       if (profile !== undefined && profile !== DEFAULT_PROFILE) throw unknownProfile(profile);
       endSearches(searches);

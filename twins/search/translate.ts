@@ -1,19 +1,45 @@
 /** What a model makes of a request that no compiler knows. */
-import type { Sql } from "../datasets/sql.ts";
-import { type Question, TranslationFailed, type Translator } from "../datasets/translator/translator.ts";
+import {
+  type Question,
+  type RunStatement,
+  TranslationFailed,
+  type Translator,
+} from "../datasets/translator/translator.ts";
 import type { Call } from "./api/call.ts";
+import type { SearchTwin } from "./search-twin.ts";
 import { VendorError } from "./vendor-error.ts";
 
-/** Asks, and notes in the journal what came of it. @throws VendorError when the model has no answer that may be run */
-export async function translate(translator: Translator, call: Call, question: Question): Promise<Sql> {
+export interface Asked<Result> {
+  translator: Translator;
+  question: Question;
+  /** Runs a statement as the answer needs it. */
+  run: RunStatement<Result>;
+  /** What is answered when the model has nothing that runs. */
+  refusal: VendorError;
+}
+
+/** Asks, and notes in the journal what came of it. @throws VendorError `refusal`; what the store throws when it cannot run any statement now */
+export async function translate<Result>(
+  { translator, question, run, refusal }: Asked<Result>,
+  call: Call,
+): Promise<Result> {
   try {
-    const { statement, notes } = await translator.translate(question);
+    const { result, notes } = await translator.translate(question, run);
     call.notes.translator = notes;
-    return statement;
+    return result;
   } catch (error) {
     if (!(error instanceof TranslationFailed)) throw error;
+    // The journal has the database's words; the answer has the vendor's.
     call.notes.translator = { failed: error.message };
-    const reason = `the query is not recognised, and the translator has no answer: ${error.message}`;
-    throw new VendorError(400, { type: "illegal_argument_exception", reason });
+    throw refusal;
   }
+}
+
+/** An error of the vendor's, which in `specification` says what becomes of it with a model. */
+export function withModelHint(error: VendorError, { fidelity, translator }: SearchTwin): VendorError {
+  if (fidelity === "vendor") return error;
+  const hint = translator
+    ? "the model has no SQL for it that runs: the notes in /sim/requests say why"
+    : "a model can take over what is not recognised: configure [model] for this service in the environment file";
+  return new VendorError(error.status, { ...error.cause, reason: `${error.cause.reason}; ${hint}` });
 }

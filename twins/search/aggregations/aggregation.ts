@@ -55,6 +55,7 @@ export type Selection =
       readonly kind: "top";
       readonly order: readonly OrderTerm[];
       readonly size: number;
+      /** Groups of fewer documents are counted, and not selected. */
       readonly minDocCount: number;
       /** A key of any document is a bucket, even when none of the parent's documents has it. */
       readonly everyKey: boolean;
@@ -83,7 +84,7 @@ export interface BucketGroup {
   readonly rows: readonly BucketRow[];
   /** Documents of all groups, also of those not selected; a document counts once a group. */
   readonly total: number;
-  /** How many groups there are. */
+  /** How many groups there are to select from. */
   readonly groups: number;
 }
 

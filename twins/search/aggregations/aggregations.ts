@@ -2,6 +2,7 @@
 import { raw, type Sql } from "../../datasets/sql.ts";
 import type { LogStore, QueryOptions } from "../../datasets/store/log-store.ts";
 import { assemble, type PendingHits } from "./assemble.ts";
+import { FilterColumns } from "./clauses.ts";
 import type { AggregationContext } from "./context.ts";
 import { readAggregations } from "./read.ts";
 import { renderResults } from "./result.ts";
@@ -34,10 +35,15 @@ export interface AggregationPlan {
  * @throws VendorError when it is wrong
  */
 export function planAggregations(json: unknown, context: AggregationContext): AggregationPlan {
-  const aggregations = readAggregations(json, context);
+  const filters = new FilterColumns(context.fields);
+  const aggregations = readAggregations(json, {
+    ...context,
+    compileFilter: (query) => filters.columnOf(context.compileFilter(query)),
+  });
   return {
     async run(store, predicate, { scope = everything, typedKeys = false, ...options } = {}) {
-      const { statement, root } = compileAggregations(aggregations, { predicate, scope }, context.fields);
+      const documents = { predicate, scope, filters };
+      const { statement, root } = compileAggregations(aggregations, documents, context.fields);
       const answer = statement ? await store.query(statement, options) : { columns: [], rows: [] };
       const { results, hits } = assemble(aggregations, root, answer);
       await renderHits(hits);

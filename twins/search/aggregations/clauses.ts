@@ -1,6 +1,7 @@
 /** Pieces of the statement of aggregations. */
 import type { FieldCatalog } from "../../datasets/fields.ts";
-import { raw, type Sql, sql } from "../../datasets/sql.ts";
+import { identifier, joined, raw, type Sql, sql } from "../../datasets/sql.ts";
+import { getOrAdd } from "../../sandbox/get-or-add.ts";
 import type { Aggregations, BucketsAggregation, KeyColumn } from "./aggregation.ts";
 
 /** What follows an aggregate of the documents that fit. */
@@ -57,4 +58,37 @@ export function freePrefix(fields: FieldCatalog): string {
   let prefix = "agg_";
   while (fields.all().some(({ column }) => column.toLowerCase().startsWith(prefix))) prefix = `_${prefix}`;
   return prefix;
+}
+
+/**
+ * The queries of filters as columns of the documents. A statement names the condition of a bucket once for each metric, and again
+ * for the bucket of all others; as a column it is searched for once.
+ */
+export class FilterColumns {
+  readonly #prefix: string;
+  readonly #columns = new Map<string, { readonly name: Sql; readonly condition: Sql }>();
+
+  constructor(fields: FieldCatalog) {
+    this.#prefix = freePrefix(fields);
+  }
+
+  /** Returns the column, over the rows `d`, of a condition over `documents AS d`. Equal conditions share a column. */
+  columnOf(condition: Sql): Sql {
+    const values = condition.values.map((value) => [typeof value, String(value)]);
+    const { name } = getOrAdd(this.#columns, JSON.stringify([condition.texts, values]), () => ({
+      name: identifier(`${this.#prefix}q${this.#columns.size}`),
+      condition,
+    }));
+    return sql`d.${name}`;
+  }
+
+  get isEmpty(): boolean {
+    return this.#columns.size === 0;
+  }
+
+  /** @param others the columns beside those of the filters. @param predicate over `documents AS d` */
+  select(others: Sql, predicate: Sql): Sql {
+    const columns = [...this.#columns.values()].map(({ name, condition }) => sql`(${condition}) AS ${name}`);
+    return sql`SELECT ${joined([others, ...columns], ", ")} FROM documents AS d WHERE ${predicate}`;
+  }
 }

@@ -4,7 +4,7 @@ import type { ResultValue } from "../../datasets/store/log-store.ts";
 import { parseDate } from "../dates/date-math.ts";
 import { defaultDateFormat } from "../dates/java-format.ts";
 import { Double } from "../json/numbers.ts";
-import { tokenOf } from "../json/token.ts";
+import { numberIn, textOf, tokenOf } from "../json/token.ts";
 import type { Aggregations, BucketsAggregation, KeyColumn, SortOrder } from "./aggregation.ts";
 import type { AggregationContext } from "./context.ts";
 import { roundedKeys } from "./date-histogram.ts";
@@ -164,7 +164,7 @@ function histogramSource(options: Options, context: AggregationContext, nullable
       nullable,
     },
     show: (key) => (key === null ? null : new Double(Number(key) * interval)),
-    read: (value) => sql`CAST(${Math.round(Number(value) / interval)} AS DOUBLE)`,
+    read: (value) => sql`CAST(${Math.round(numberIn(value) / interval)} AS DOUBLE)`,
   };
 }
 
@@ -177,7 +177,7 @@ function dateSource(options: Options, context: AggregationContext, nullable: boo
   const moment = (value: unknown) =>
     typeof value === "number" && format === undefined
       ? value
-      : parseDate(String(value), {
+      : parseDate(textOf(value), {
           format: format ?? defaultDateFormat,
           nowMs: context.nowMs,
           rounding: "first",

@@ -3,14 +3,14 @@ import { joined, raw, type Sql, sql } from "../../datasets/sql.ts";
 import { parseDate } from "../dates/date-math.ts";
 import { defaultDateFormat } from "../dates/java-format.ts";
 import { Double, doubleText } from "../json/numbers.ts";
-import { tokenOf } from "../json/token.ts";
+import { numberIn, textOf, tokenOf } from "../json/token.ts";
 import type { Aggregations, BucketsAggregation, KeyColumn, SingleAggregation } from "./aggregation.ts";
 import type { AggregationContext } from "./context.ts";
 import { argumentError, optionError, parsingError } from "./errors.ts";
 import { anyKind, type Naming } from "./metrics.ts";
 import { isRecord, MAX_ITEMS, Options } from "./options.ts";
 import type { Bucket, Members } from "./result.ts";
-import { numeric, readValues, type Values, zoneOption } from "./values.ts";
+import { dateFormatOf, numeric, readValues, type Values, zoneOption } from "./values.ts";
 
 /** A bucket a condition, in their order; a document is in all that it fits. */
 interface ConditionBucket {
@@ -103,19 +103,20 @@ export function readRange(
 
 type ReadBound = (value: unknown) => number;
 
-function dateBound(options: Options, { nowMs }: AggregationContext): ReadBound {
-  const format = options.text("format") ?? defaultDateFormat;
+function dateBound(options: Options, context: AggregationContext): ReadBound {
+  const { nowMs } = context;
+  const format = dateFormatOf(options, context);
   const timeZone = zoneOption(options.any("time_zone"));
   const zone = timeZone === undefined ? {} : { timeZone };
   return (value) =>
     typeof value === "number" && format === defaultDateFormat
       ? value
-      : parseDate(String(value), { format, nowMs, rounding: "first", ...zone });
+      : parseDate(textOf(value), { format, nowMs, rounding: "first", ...zone });
 }
 
 function numberBound(value: unknown): number {
-  const number = typeof value === "string" && value.trim() === "" ? Number.NaN : Number(value);
-  if (Number.isNaN(number)) throw argumentError(`For input string: "${String(value)}"`);
+  const number = typeof value === "string" && value.trim() === "" ? Number.NaN : numberIn(value);
+  if (Number.isNaN(number)) throw argumentError(`For input string: "${textOf(value)}"`);
   return number;
 }
 

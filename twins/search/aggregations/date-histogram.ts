@@ -1,15 +1,22 @@
 /** date_histogram: a bucket an interval of time. */
+
 import { raw, type Sql, sql } from "../../datasets/sql.ts";
 import { parseDate } from "../dates/date-math.ts";
-import { defaultDateFormat } from "../dates/java-format.ts";
+import { textOf } from "../json/token.ts";
+import { illegalOnShard } from "../shard-failure.ts";
 import type { Aggregations, BucketsAggregation } from "./aggregation.ts";
 import type { AggregationContext } from "./context.ts";
-import { argumentError } from "./errors.ts";
-import { type Bounds, checkBounds, histogramBuckets, readHistogramOptions } from "./histogram-buckets.ts";
+import {
+  type Bounds,
+  checkBounds,
+  histogramBuckets,
+  mapBounds,
+  readHistogramOptions,
+} from "./histogram-buckets.ts";
 import type { Naming } from "./metrics.ts";
 import { Options } from "./options.ts";
 import { type Rounding, readRounding } from "./rounding.ts";
-import { readValues, type Values, zoneOption } from "./values.ts";
+import { dateFormatOf, readValues, type Values, zoneOption } from "./values.ts";
 
 export function readDateHistogram(
   naming: Naming,
@@ -20,10 +27,9 @@ export function readDateHistogram(
   const values = readValues(options, context, ["date", "long"]);
   const rounding = readRounding(options, values.zone);
   const { minDocCount, keyed, order } = readHistogramOptions(naming, options, children);
-  const readBounds = (name: string) => dateBounds(name, options, context);
-  const extended = readBounds("extended_bounds");
-  const hard = readBounds("hard_bounds");
-  checkBounds(extended, hard);
+  const extended = dateBounds("extended_bounds", rounding, naming, options, context);
+  const hard = dateBounds("hard_bounds", rounding, naming, options, context);
+  checkBounds(extended, hard, context.index);
   options.done();
   const print = values.print;
   return {
@@ -40,10 +46,8 @@ export function readDateHistogram(
       keyed,
       buckets: histogramBuckets(inside(group, rounding, hard), make, {
         minDocCount,
-        extended: {
-          min: extended.min === undefined ? undefined : rounding.round(extended.min),
-          max: extended.max === undefined ? undefined : rounding.round(extended.max),
-        },
+        // The offset moves the buckets that are filled, though not the bounds that leave some out.
+        extended: mapBounds(extended, (bound) => bound + rounding.offsetMs),
         order,
         position: (row) => rounding.moment(Number(row.keys[0])),
         next: rounding.next,
@@ -88,24 +92,32 @@ function inside<Group extends { rows: readonly { keys: readonly unknown[] }[] }>
   return { ...group, rows };
 }
 
-function dateBounds(name: string, options: Options, { nowMs }: AggregationContext): Bounds {
-  const record = options.record(name);
-  if (!record) return { min: undefined, max: undefined };
-  const bounds = new Options(name, record);
+/** Bounds, rounded. @throws VendorError */
+function dateBounds(
+  name: string,
+  rounding: Rounding,
+  naming: Naming,
+  options: Options,
+  context: AggregationContext,
+): Bounds {
+  const { nowMs, index } = context;
+  const bounds = new Options(name, options.record(name) ?? {});
   const timeZone = zoneOption(options.any("time_zone"));
   const read = (member: "min" | "max") => {
     const value = bounds.any(member);
     if (value === undefined || typeof value === "number") return value;
-    const format = options.text("format") ?? defaultDateFormat;
+    const format = dateFormatOf(options, context);
     const zone = timeZone === undefined ? {} : { timeZone };
-    return parseDate(String(value), { format, nowMs, rounding: "first", ...zone });
+    return parseDate(textOf(value), { format, nowMs, rounding: "first", ...zone });
   };
   const [min, max] = [read("min"), read("max")];
   bounds.done();
   if (min !== undefined && max !== undefined && min > max) {
-    throw argumentError(
-      `[${name}.min][${String(bounds.any("min"))}] cannot be greater than [${name}.max][${String(bounds.any("max"))}] for histogram aggregation`,
+    throw illegalOnShard(
+      `[${name}.min][${min}] cannot be greater than [${name}.max][${max}] for histogram aggregation [${naming.name}]`,
+      index,
     );
   }
-  return { min, max };
+  const text = `${textOf(bounds.any("min") ?? "")}--${textOf(bounds.any("max") ?? "")}`;
+  return mapBounds({ min, max, text }, rounding.roundBound);
 }

@@ -1,4 +1,5 @@
 /** Buckets at regular distances: gaps filled, bounds kept, ordered. */
+import { illegalOnShard } from "../shard-failure.ts";
 import type { Aggregations, BucketGroup, BucketRow, MakeBucket, OrderTerm } from "./aggregation.ts";
 import { argumentError, MAX_BUCKETS, tooManyBuckets } from "./errors.ts";
 import type { Naming } from "./metrics.ts";
@@ -7,8 +8,19 @@ import { readOrder, resolvePath, sortBuckets } from "./order.ts";
 import type { Bucket, Members } from "./result.ts";
 
 export interface Bounds {
-  min: number | undefined;
-  max: number | undefined;
+  readonly min: number | undefined;
+  readonly max: number | undefined;
+  /** As errors show them. */
+  readonly text: string;
+}
+
+/** Both bounds, where they are, as another says. */
+export function mapBounds({ min, max, text }: Bounds, change: (bound: number) => number): Bounds {
+  return {
+    min: min === undefined ? undefined : change(min),
+    max: max === undefined ? undefined : change(max),
+    text,
+  };
 }
 
 export interface HistogramShape {
@@ -40,14 +52,14 @@ export function readHistogramOptions(naming: Naming, options: Options, { aggrega
 }
 
 /** @throws VendorError when buckets are to be filled that are not to be shown */
-export function checkBounds(extended: Bounds, hard: Bounds): void {
+export function checkBounds(extended: Bounds, hard: Bounds, index: string): void {
   const outside =
     (hard.min !== undefined && extended.min !== undefined && extended.min < hard.min) ||
     (hard.max !== undefined && extended.max !== undefined && extended.max > hard.max);
   if (!outside) return;
-  const text = ({ min, max }: Bounds) => `[${min ?? ""}--${max ?? ""}]`;
-  throw argumentError(
-    `Extended bounds have to be inside hard bounds, hard bounds: ${text(hard)}, extended bounds: ${text(extended)}`,
+  throw illegalOnShard(
+    `Extended bounds have to be inside hard bounds, hard bounds: [${hard.text}], extended bounds: [${extended.text}]`,
+    index,
   );
 }
 

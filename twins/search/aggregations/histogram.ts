@@ -4,7 +4,13 @@ import { Double, doubleText } from "../json/numbers.ts";
 import type { Aggregations, BucketsAggregation } from "./aggregation.ts";
 import type { AggregationContext } from "./context.ts";
 import { argumentError } from "./errors.ts";
-import { type Bounds, checkBounds, histogramBuckets, readHistogramOptions } from "./histogram-buckets.ts";
+import {
+  type Bounds,
+  checkBounds,
+  histogramBuckets,
+  mapBounds,
+  readHistogramOptions,
+} from "./histogram-buckets.ts";
 import { type Naming, numericKinds } from "./metrics.ts";
 import { Options } from "./options.ts";
 import { numeric, readValues, type Values } from "./values.ts";
@@ -19,14 +25,15 @@ export function readHistogram(
   const interval = readInterval(options);
   const offset = options.number("offset") ?? 0;
   const { minDocCount, keyed, order } = readHistogramOptions(naming, options, children);
-  const extended = readBounds("extended_bounds", options);
-  const hard = readBounds("hard_bounds", options);
-  checkBounds(extended, hard);
+  const extended = readBounds("extended_bounds", options, "null");
+  const hard = readBounds("hard_bounds", options, "");
+  checkBounds(extended, hard, context.index);
   options.done();
   const round = (value: number) => Math.floor((value - offset) / interval) * interval + offset;
-  const rounded = (bound: number | undefined) => (bound === undefined ? undefined : round(bound));
+  // The vendor holds the bounds against the interval alone, without the offset, and takes in both.
   const inside = (value: number) =>
-    (hard.min === undefined || value >= hard.min) && (hard.max === undefined || value < hard.max);
+    (hard.min === undefined || value - offset >= hard.min) &&
+    (hard.max === undefined || value - offset <= hard.max);
   const position = (key: unknown) => Number(key) * interval + offset;
   return {
     kind: "buckets",
@@ -45,7 +52,7 @@ export function readHistogram(
         make,
         {
           minDocCount,
-          extended: { min: rounded(extended.min), max: rounded(extended.max) },
+          extended: mapBounds(extended, round),
           order,
           position: ({ keys }) => position(keys[0]),
           next: (key) => round(key + interval * 1.5),
@@ -82,14 +89,14 @@ export function stepKeys(values: Values, interval: number, offset: number): Sql 
     : step(number);
 }
 
-function readBounds(name: string, options: Options): Bounds {
-  const record = options.record(name);
-  if (!record) return { min: undefined, max: undefined };
-  const bounds = new Options(name, record);
+/** @param absent what errors show for a bound that is not there */
+function readBounds(name: string, options: Options, absent: string): Bounds {
+  const bounds = new Options(name, options.record(name) ?? {});
   const [min, max] = [bounds.number("min"), bounds.number("max")];
   bounds.done();
   if (min !== undefined && max !== undefined && max < min) {
     throw argumentError(`[${name}] max bound [${max}] must be greater than min bound [${min}]`);
   }
-  return { min, max };
+  const shown = (bound: number | undefined) => (bound === undefined ? absent : doubleText(bound));
+  return { min, max, text: `${shown(min)}--${shown(max)}` };
 }

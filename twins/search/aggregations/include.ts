@@ -1,12 +1,14 @@
 /** `include` and `exclude` of a terms aggregation. */
 import { joined, type Sql, sql } from "../../datasets/sql.ts";
-import { tokenOf } from "../json/token.ts";
+import { textOf, tokenOf } from "../json/token.ts";
+import { luceneToRe2 } from "../query/compile/regexp.ts";
 import { argumentError, optionError } from "./errors.ts";
-import { luceneRegexp } from "./lucene-regexp.ts";
 import { isRecord, type Options } from "./options.ts";
 import type { Values } from "./values.ts";
 
 const MAX_TERMS = 65_536;
+/** `index.max_regex_length` */
+const MAX_REGEXP = 1_000;
 
 type KeyCondition = (key: Sql) => Sql;
 
@@ -37,7 +39,12 @@ function readCondition(name: string, value: unknown, type: string, values: Value
         `Aggregation [${type}] cannot support regular expression style include/exclude settings as they can only be applied to string fields. Use an array of values for include/exclude clauses`,
       );
     }
-    const pattern = luceneRegexp(value);
+    if (value.length > MAX_REGEXP) {
+      throw argumentError(
+        `The length of regex [${value.length}] used in the request has exceeded the allowed maximum of [${MAX_REGEXP}]. This maximum can be set by changing the [index.max_regex_length] index level setting.`,
+      );
+    }
+    const pattern = luceneToRe2(value, "ALL");
     return (key) => sql`regexp_full_match(${key}, ${pattern}, 's')`;
   }
   if (Array.isArray(value)) {
@@ -56,7 +63,7 @@ function readCondition(name: string, value: unknown, type: string, values: Value
 
 /** A value of the request as a key. */
 export function keyLiteral(values: Values, value: unknown): Sql {
-  if (values.kind === "keyword") return sql`${String(value)}`;
+  if (values.kind === "keyword") return sql`${textOf(value)}`;
   if (typeof value === "bigint") return sql`CAST(${value} AS BIGINT)`;
   const number = values.read(value, "value");
   return Number.isInteger(number) && values.kind !== "double"

@@ -1,6 +1,6 @@
 /** The order of buckets, by their key, their count, or a figure of a sub-aggregation. */
 import { joined, raw, type Sql, sql } from "../../datasets/sql.ts";
-import { tokenOf } from "../json/token.ts";
+import { textOf, tokenOf } from "../json/token.ts";
 import type { Aggregation, OrderTerm, SortOrder } from "./aggregation.ts";
 import { argumentError, optionError } from "./errors.ts";
 import { isRecord } from "./options.ts";
@@ -35,7 +35,7 @@ function readOrderTerm(value: unknown, type: string): OrderTerm {
   if (typeof order !== "string" || !/^(?:asc|desc)$/i.test(order)) {
     throw optionError(`[${type}] failed to parse field [order]`, {
       type: "parsing_exception",
-      reason: `Unknown order direction [${String(order)}]`,
+      reason: `Unknown order direction [${textOf(order)}]`,
     });
   }
   // `_term` and `_time` are older names of the key.

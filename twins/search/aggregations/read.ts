@@ -1,5 +1,7 @@
 /** Reads the aggregations of a request. */
-import { tokenOf } from "../json/token.ts";
+
+import { lookupTable } from "../../sandbox/lookup-table.ts";
+import { numberIn, tokenOf } from "../json/token.ts";
 import type { Aggregation, Aggregations } from "./aggregation.ts";
 import { readComposite } from "./composite.ts";
 import { filterAggregation, readFilters, readGlobal, readMissing, readRange } from "./conditions.ts";
@@ -35,7 +37,7 @@ type BucketReader = (
   context: AggregationContext,
 ) => Aggregation;
 
-const metrics: Record<string, MetricReader> = {
+const metrics = lookupTable<MetricReader>({
   avg: readSimpleMetric,
   sum: readSimpleMetric,
   min: readSimpleMetric,
@@ -46,9 +48,9 @@ const metrics: Record<string, MetricReader> = {
   extended_stats: readStats,
   percentiles: readPercentiles,
   percentile_ranks: readPercentileRanks,
-};
+});
 
-const buckets: Record<string, BucketReader> = {
+const buckets = lookupTable<BucketReader>({
   terms: readTerms,
   date_histogram: readDateHistogram,
   histogram: readHistogram,
@@ -58,7 +60,7 @@ const buckets: Record<string, BucketReader> = {
   missing: readMissing,
   global: readGlobal,
   composite: readComposite,
-};
+});
 
 /** The aggregations of a request. @throws VendorError */
 export function readAggregations(json: unknown, context: AggregationContext): Aggregations {
@@ -138,7 +140,7 @@ function readAggregation(
   const bucket = own(buckets, type);
   if (!bucket && type !== "filter") throw unknownType(type);
   checkPlace(name, type, depth);
-  const minDocCount = record.min_doc_count === undefined ? 0 : Number(record.min_doc_count);
+  const minDocCount = record.min_doc_count === undefined ? 0 : numberIn(record.min_doc_count);
   const inner = readLevel(children ?? {}, context, { type, minDocCount }, depth + 1);
   return bucket
     ? bucket(naming, new Options(type, record), inner, context)

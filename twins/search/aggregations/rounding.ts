@@ -5,11 +5,12 @@
 
 import { type CalendarUnit, floorTo, plus } from "../../datasets/dates/calendar.ts";
 import type { TimeZone } from "../../datasets/dates/time-zone.ts";
-import { transitionsOf } from "../../datasets/dates/transitions.ts";
 import { localSql } from "../../datasets/dates/zone-sql.ts";
 import { raw, type Sql, sql } from "../../datasets/sql.ts";
+import { lookupTable } from "../../sandbox/lookup-table.ts";
 import { argumentError } from "./errors.ts";
 import type { Options } from "./options.ts";
+import { type Exception, ZoneRounding } from "./zone-rounding.ts";
 
 /** A moment of a document. */
 export interface Moment {
@@ -20,6 +21,8 @@ export interface Moment {
 }
 
 export interface Rounding {
+  /** By how much rounded moments are moved. */
+  readonly offsetMs: number;
   /** What groups moments that round to the same. */
   group(moment: Moment): Sql;
   /** The rounded moment of a group. */
@@ -28,10 +31,11 @@ export interface Rounding {
   groupOf(moment: number): Sql;
   /** The rounded moment after another. */
   next(moment: number): number;
-  round(epochMs: number): number;
+  /** Rounds a bound of buckets, which the offset does not move. */
+  roundBound(epochMs: number): number;
 }
 
-const calendarUnits: Record<string, CalendarUnit> = {
+const calendarUnits = lookupTable<CalendarUnit>({
   "1s": "second",
   second: "second",
   "1m": "minute",
@@ -48,10 +52,10 @@ const calendarUnits: Record<string, CalendarUnit> = {
   quarter: "quarter",
   "1y": "year",
   year: "year",
-};
+});
 
 const HOUR_MS = 3_600_000;
-const timeUnits: Record<string, number> = {
+const timeUnits = lookupTable<number>({
   nanos: 1e-6,
   micros: 1e-3,
   ms: 1,
@@ -59,7 +63,7 @@ const timeUnits: Record<string, number> = {
   m: 60_000,
   h: HOUR_MS,
   d: 24 * HOUR_MS,
-};
+});
 
 /** Reads `calendar_interval` or `fixed_interval`, and `offset`. */
 export function readRounding(options: Options, zone: TimeZone): Rounding {
@@ -79,7 +83,7 @@ export function readRounding(options: Options, zone: TimeZone): Rounding {
   if (intervalMs < 1) {
     throw argumentError("Zero or negative time interval not supported");
   }
-  return shifted(fixedRounding(intervalMs, zone), offsetMs);
+  return shifted(intervalRounding(intervalMs, zone, "interval"), offsetMs);
 }
 
 /** A time value such as `90m`, in milliseconds. */
@@ -109,101 +113,117 @@ function shifted(rounding: Rounding, offsetMs: number): Rounding {
   if (offsetMs === 0) return rounding;
   const offset = sql`CAST(${BigInt(offsetMs)} AS BIGINT)`;
   return {
+    offsetMs,
     group: ({ epochMs }) => rounding.group({ epochMs: sql`(${epochMs} - ${offset})`, timestamp: undefined }),
     moment: (group) => rounding.moment(group) + offsetMs,
     groupOf: (moment) => rounding.groupOf(moment - offsetMs),
     next: (moment) => rounding.next(moment - offsetMs) + offsetMs,
-    round: (epochMs) => rounding.round(epochMs - offsetMs) + offsetMs,
+    roundBound: rounding.roundBound,
   };
 }
 
 function calendarRounding(unit: CalendarUnit, zone: TimeZone): Rounding {
-  if (unit === "hour" || unit === "minute" || unit === "second") {
-    return instantRounding(unit === "hour" ? HOUR_MS : unit === "minute" ? 60_000 : 1_000, zone);
+  switch (unit) {
+    case "hour":
+      return intervalRounding(HOUR_MS, zone, "unit");
+    case "minute":
+      return intervalRounding(60_000, zone, "unit");
+    case "second":
+      return intervalRounding(1_000, zone, "unit");
+    default:
+      return midnightRounding(unit, zone);
   }
-  if (unit === "day") return fixedRounding(24 * HOUR_MS, zone);
-  const name = raw(`'${unit}'`);
-  const group = ({ epochMs, timestamp }: Moment) => {
-    const local =
-      timestamp && zone.fixedOffsetMs === 0 ? timestamp : sql`make_timestamp_ms(${localSql(epochMs, zone)})`;
-    return sql`date_trunc(${name}, ${local})`;
-  };
-  // A truncated TIMESTAMP comes out as milliseconds.
-  const groups = {
-    group,
-    moment: (key: number) => key,
-    groupOf: (key: number) => sql`make_timestamp_ms(${BigInt(key)})`,
-  };
-  return localRounding(
-    zone,
-    (localMs) => floorTo(localMs, unit),
-    (localMs) => plus(localMs, 1, unit),
-    groups,
-  );
 }
 
-/** Intervals of more than an hour go by what local clocks show: clocks that change stretch one or shorten it. */
-function fixedRounding(intervalMs: number, zone: TimeZone): Rounding {
-  if (intervalMs <= HOUR_MS) return instantRounding(intervalMs, zone);
-  const steps = stepsOf(intervalMs);
-  return localRounding(
-    zone,
-    (localMs) => Math.floor(localMs / intervalMs) * intervalMs,
-    (localMs) => localMs + intervalMs,
-    { ...steps, group: ({ epochMs }) => steps.step(localSql(epochMs, zone)) },
-  );
+/** Days and longer begin when local clocks first show midnight: a local time is one moment, and groups are local times. */
+function midnightRounding(unit: CalendarUnit, zone: TimeZone): Rounding {
+  const floor = (localMs: number) => floorTo(localMs, unit);
+  const step = (localMs: number) => plus(localMs, 1, unit);
+  const rounding = new ZoneRounding(zone, "midnight", floor, step);
+  const { group, moment, groupOf } = unit === "day" ? dayGroups(zone) : truncatedGroups(unit, zone);
+  return {
+    offsetMs: 0,
+    group,
+    moment: (key) => rounding.momentOf(moment(key)),
+    // A midnight that clocks skip is a later local time: the floor of it is the group's own.
+    groupOf: (epochMs) => groupOf(floor(epochMs + zone.offsetAt(epochMs))),
+    next: (epochMs) => rounding.momentOf(step(floor(epochMs + zone.offsetAt(epochMs)))),
+    roundBound: (epochMs) => rounding.round(epochMs),
+  };
 }
 
 type LocalGroups = Pick<Rounding, "group" | "moment" | "groupOf">;
 
-/** Groups are local times, which are moments once the zone is known: where clocks are put back, one group is longer. */
-function localRounding(
-  zone: TimeZone,
-  floor: (localMs: number) => number,
-  step: (localMs: number) => number,
-  groups: LocalGroups,
-): Rounding {
-  const local = (epochMs: number) => epochMs + zone.offsetAt(epochMs);
+function dayGroups(zone: TimeZone): LocalGroups {
+  const steps = stepsOf(24 * HOUR_MS);
+  return { ...steps, group: ({ epochMs }) => steps.step(localSql(epochMs, zone)) };
+}
+
+/** A truncated TIMESTAMP comes out as milliseconds. */
+function truncatedGroups(unit: CalendarUnit, zone: TimeZone): LocalGroups {
+  const name = raw(`'${unit}'`);
   return {
-    group: groups.group,
-    moment: (group) => zone.toEpoch(groups.moment(group)),
-    // A start that clocks skip is a later local time: the floor of it is the group's own.
-    groupOf: (moment) => groups.groupOf(floor(local(moment))),
-    next: (moment) => zone.toEpoch(step(floor(local(moment)))),
-    round: (epochMs) => zone.toEpoch(floor(local(epochMs))),
+    group({ epochMs, timestamp }) {
+      const utc = zone.fixedOffsetMs === 0 ? timestamp : undefined;
+      return sql`date_trunc(${name}, ${utc ?? sql`make_timestamp_ms(${localSql(epochMs, zone)})`})`;
+    },
+    moment: (key) => key,
+    groupOf: (key) => sql`make_timestamp_ms(${BigInt(key)})`,
   };
 }
 
-/** Groups are moments: the same local time twice is two groups. */
-function instantRounding(intervalMs: number, zone: TimeZone): Rounding {
-  const steps = stepsOf(intervalMs);
-  const round = (epochMs: number) => {
-    const offset = zone.offsetAt(epochMs);
-    return Math.floor((epochMs + offset) / intervalMs) * intervalMs - offset;
+/** Intervals are counted by what local clocks show. A local time that they show twice is two groups, so groups are moments. */
+function intervalRounding(intervalMs: number, zone: TimeZone, strategy: "unit" | "interval"): Rounding {
+  const rounding = new ZoneRounding(
+    zone,
+    strategy,
+    (localMs) => Math.floor(localMs / intervalMs) * intervalMs,
+    (localMs) => localMs + intervalMs,
+  );
+  const common = {
+    offsetMs: 0,
+    next: (moment: number) => rounding.next(moment),
+    roundBound: (epochMs: number) => rounding.round(epochMs),
   };
-  // Where every offset is a whole number of intervals, local steps are steps of the moment itself.
-  const offsets =
-    zone.fixedOffsetMs === undefined
-      ? transitionsOf(zone).map(({ offsetMs }) => offsetMs)
-      : [zone.fixedOffsetMs];
-  const aligned = offsets.every((offsetMs) => offsetMs % intervalMs === 0);
-  const next = (moment: number) => round(moment + intervalMs);
-  if (aligned) {
+  const exceptions = rounding.exceptions();
+  const [shift = 0, ...others] = rounding.offsets.map((offsetMs) => modulo(offsetMs, intervalMs));
+  if (exceptions.length === 0 && others.every((other) => other === shift)) {
+    // Local steps are steps of the moment itself, moved.
+    const steps = stepsOf(intervalMs);
     return {
-      group: ({ epochMs }) => steps.step(epochMs),
-      moment: steps.moment,
-      groupOf: steps.groupOf,
-      next,
-      round,
+      ...common,
+      group: ({ epochMs }) => steps.step(shift === 0 ? epochMs : sql`(${epochMs} + ${raw(String(shift))})`),
+      moment: (step) => steps.moment(step) - shift,
+      groupOf: (moment) => steps.groupOf(moment + shift),
     };
   }
+  const within = (epochMs: Sql) => sql`(${epochMs} - ${remainder(localSql(epochMs, zone), intervalMs)})`;
   return {
-    group: ({ epochMs }) => sql`(${epochMs} - ${remainder(localSql(epochMs, zone), intervalMs)})`,
+    ...common,
+    group: ({ epochMs }) =>
+      exceptions.length === 0
+        ? within(epochMs)
+        : sql`coalesce(${exceptionSql(epochMs, exceptions)}, ${within(epochMs)})`,
     moment: (group) => group,
     groupOf: (moment) => sql`CAST(${BigInt(moment)} AS BIGINT)`,
-    next,
-    round,
   };
+}
+
+/** NULL for moments that are none. A tree of comparisons: few for each moment, however many exceptions there are. */
+function exceptionSql(epochMs: Sql, exceptions: readonly Exception[]): Sql {
+  const branch = (first: number, last: number): Sql => {
+    const middle = (first + last) >> 1;
+    const here = exceptions[middle];
+    if (first > last || !here) return raw("NULL");
+    const { fromMs, toMs, roundedMs } = here;
+    return sql`CASE WHEN ${epochMs} < ${raw(String(fromMs))} THEN ${branch(first, middle - 1)}
+      WHEN ${epochMs} < ${raw(String(toMs))} THEN ${raw(String(roundedMs))} ELSE ${branch(middle + 1, last)} END`;
+  };
+  return branch(0, exceptions.length - 1);
+}
+
+function modulo(value: number, divisor: number): number {
+  return ((value % divisor) + divisor) % divisor;
 }
 
 /** Earlier than every date that a column can hold and a JavaScript date of four digits: year -10000. */

@@ -31,8 +31,7 @@ export function selectBuckets(
   const first = names[0] ?? raw("n");
   if (selection.kind === "top") {
     const order = orderSql(selection.order, first, children.aggregations, owner);
-    const kept = [...present, sql`n >= CAST(${BigInt(selection.minDocCount)} AS BIGINT)`];
-    return topGroups(groups, conjunction(kept), order, selection.size, nested);
+    return topGroups(groups, conjunction(present), selection.minDocCount, order, selection.size, nested);
   }
   const order = joined(
     selection.orders.map(
@@ -41,21 +40,32 @@ export function selectBuckets(
     ", ",
   );
   const after = selection.after ? [selection.after(names)] : [];
-  return topGroups(groups, conjunction([...present, ...after]), order, selection.size, nested);
+  return topGroups(groups, conjunction([...present, ...after]), 0, order, selection.size, nested);
 }
 
 /** So many of each parent, by an order, beside the totals of all that are kept. */
-function topGroups(groups: Sql, kept: Sql, order: Sql, size: number, nested: boolean): Sql {
+function topGroups(
+  groups: Sql,
+  kept: Sql,
+  minDocCount: number,
+  order: Sql,
+  size: number,
+  nested: boolean,
+): Sql {
   const most = sql`CAST(${BigInt(Math.min(size, MAX_BUCKETS + 1))} AS BIGINT)`;
+  const enough = sql`n >= CAST(${BigInt(minDocCount)} AS BIGINT)`;
+  const filter = minDocCount > 1 ? sql` FILTER (WHERE ${enough})` : raw("");
+  const totals = (parent: Sql) =>
+    sql`*, CAST(sum(n) OVER (${parent}) AS BIGINT) AS total, count(*)${filter} OVER (${parent}) AS groups`;
   if (!nested) {
-    return sql`SELECT row_number() OVER (ORDER BY ${order}) AS b, * FROM (
-      SELECT CAST(0 AS BIGINT) AS p, *, CAST(sum(n) OVER () AS BIGINT) AS total, count(*) OVER () AS groups
-      FROM ${groups} WHERE ${kept} ORDER BY ${order} LIMIT ${most})`;
+    const counted = sql`SELECT CAST(0 AS BIGINT) AS p, ${totals(raw(""))} FROM ${groups} WHERE ${kept}`;
+    const selected = minDocCount > 1 ? sql`SELECT * FROM (${counted}) WHERE ${enough}` : counted;
+    return sql`SELECT row_number() OVER (ORDER BY ${order}) AS b, * FROM (${selected} ORDER BY ${order} LIMIT ${most})`;
   }
+  const counted = sql`SELECT ${totals(raw("PARTITION BY p"))} FROM ${groups} WHERE ${kept}`;
+  const selected = minDocCount > 1 ? sql`(SELECT * FROM (${counted}) WHERE ${enough})` : sql`(${counted})`;
   return sql`SELECT row_number() OVER (ORDER BY p, place) AS b, * FROM (
-    SELECT *, CAST(sum(n) OVER (PARTITION BY p) AS BIGINT) AS total, count(*) OVER (PARTITION BY p) AS groups,
-           row_number() OVER (PARTITION BY p ORDER BY ${order}) AS place
-    FROM ${groups} WHERE ${kept}) WHERE place <= ${most} LIMIT ${LIMIT}`;
+    SELECT *, row_number() OVER (PARTITION BY p ORDER BY ${order}) AS place FROM ${selected}) WHERE place <= ${most} LIMIT ${LIMIT}`;
 }
 
 function conjunction(conditions: readonly Sql[]): Sql {

@@ -8,7 +8,15 @@ import type { FieldCatalog } from "../../datasets/fields.ts";
 import { identifier, joined, raw, type Sql, sql } from "../../datasets/sql.ts";
 import type { Aggregation, Aggregations, BucketsAggregation, HitsAggregation } from "./aggregation.ts";
 import { type BucketPath, bucketColumns, numberedBuckets } from "./bucket-path.ts";
-import { both, columnsOnly, everyKey, filtered, freePrefix, wantedKeys } from "./clauses.ts";
+import {
+  both,
+  columnsOnly,
+  everyKey,
+  type FilterColumns,
+  filtered,
+  freePrefix,
+  wantedKeys,
+} from "./clauses.ts";
 import type { Owner, Places } from "./places.ts";
 import { selectBuckets } from "./selection.ts";
 
@@ -26,10 +34,18 @@ interface Scope {
 
 /** Conditions over `documents AS d`. */
 interface Documents {
-  /** What the query finds. */
+  /** What the query finds, all of it in the scope. */
   predicate: Sql;
   /** Where it looks: what a `global` aggregation is of. */
   scope: Sql;
+  /** The columns that the conditions of filters read. */
+  filters: FilterColumns;
+}
+
+/** The documents that a tree of aggregations is of: those of the query, or of the whole scope. */
+interface Root {
+  rows: Sql;
+  predicate: Sql;
 }
 
 interface Deferred {
@@ -49,6 +65,7 @@ export function compileAggregations(
 class Compiler {
   readonly #documents: Documents;
   readonly #prefix: string;
+  readonly #roots: Root[] = [];
   readonly #tables: Sql[] = [];
   readonly #selects: Sql[] = [];
   #nodes = 0;
@@ -59,19 +76,36 @@ class Compiler {
   }
 
   compile(aggregations: Aggregations): AggregationStatement {
-    const root = this.#root(
-      aggregations,
-      sql`SELECT d.* FROM documents AS d WHERE ${this.#documents.predicate}`,
-    );
+    const root = this.#root(aggregations, this.#documents.predicate);
     if (this.#selects.length === 0) return { statement: undefined, root };
     const body = joined(this.#selects, "\nUNION ALL BY NAME\n");
-    const tables = this.#tables.length === 0 ? raw("") : sql`WITH ${joined(this.#tables, ",\n")}\n`;
-    return { statement: sql`${tables}${body}`, root };
+    const tables = joined([...this.#rootTables(), ...this.#tables], ",\n");
+    return { statement: sql`WITH ${tables}\n${body}`, root };
   }
 
-  #root(aggregations: Aggregations, rows: Sql, mustCount = false): Owner {
+  /** The tables of the roots. Where several selects read them, the filters' columns are materialized. */
+  #rootTables(): Sql[] {
+    const { predicate, scope, filters } = this.#documents;
+    const table = (root: Root, select: Sql) => sql`${root.rows} AS NOT MATERIALIZED (${select})`;
+    if (filters.isEmpty || this.#selects.length === 1) {
+      return this.#roots.map((root) => table(root, filters.select(raw("d.*"), root.predicate)));
+    }
+    const widest = this.#roots.length === 1 ? predicate : scope;
+    const found = identifier(`${this.#prefix}found`);
+    const rows = (root: Root) =>
+      sql`SELECT d.*, found.* EXCLUDE (_row) FROM documents AS d JOIN ${found} AS found USING (_row)
+        ${root.predicate === widest ? raw("") : sql`WHERE ${root.predicate}`}`;
+    return [
+      sql`${found} AS MATERIALIZED (${filters.select(raw("d._row"), widest)})`,
+      ...this.#roots.map((root) => table(root, rows(root))),
+    ];
+  }
+
+  #root(aggregations: Aggregations, predicate: Sql, mustCount = false): Owner {
     const node = this.#nodes++;
-    const scope: Scope = { rows: this.#table("r", node, "NOT MATERIALIZED", rows), path: undefined };
+    const rows = identifier(`${this.#prefix}r${node}`);
+    this.#roots.push({ rows, predicate });
+    const scope: Scope = { rows, path: undefined };
     const { owner, columns, deferred } = this.#owner(node, aggregations.aggregations);
     // Hits tell how many documents they are the best of.
     if (columns.length > 0 || mustCount || aggregations.aggregations.some(({ kind }) => kind === "hits")) {
@@ -109,11 +143,8 @@ class Compiler {
         const expressions = aggregation.columns(filtered(condition));
         places.set(aggregation, { kind: "metric", first: add(expressions), count: expressions.length });
       } else if (aggregation.kind === "single" && aggregation.condition === undefined) {
-        const searched = sql`SELECT d.* FROM documents AS d WHERE ${this.#documents.scope}`;
-        places.set(aggregation, {
-          kind: "global",
-          owner: this.#root(aggregation.children, searched, true),
-        });
+        const owner = this.#root(aggregation.children, this.#documents.scope, true);
+        places.set(aggregation, { kind: "global", owner });
       } else if (aggregation.kind === "single") {
         const inner = both(condition, aggregation.condition);
         places.set(aggregation, { kind: "single", first: add([sql`count(*)${filtered(inner)}`]) });

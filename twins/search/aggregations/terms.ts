@@ -2,7 +2,7 @@
 import { raw, type Sql, sql } from "../../datasets/sql.ts";
 import type { ResultValue } from "../../datasets/store/log-store.ts";
 import { Double } from "../json/numbers.ts";
-import type { Aggregations, BucketGroup, BucketsAggregation, MakeBucket, OrderTerm } from "./aggregation.ts";
+import type { Aggregations, BucketRow, BucketsAggregation, MakeBucket, OrderTerm } from "./aggregation.ts";
 import type { AggregationContext } from "./context.ts";
 import { argumentError } from "./errors.ts";
 import { readIncludeExclude } from "./include.ts";
@@ -26,9 +26,9 @@ export function readTerms(
   const values = readValues(options, context, anyKind);
   const size = options.integer("size") ?? 10;
   if (size <= 0) throw argumentError(`[size] must be greater than 0. Found [${size}] in [${naming.name}]`);
-  const shardSize = options.integer("shard_size") ?? size * 1.5 + 10;
-  if (shardSize <= 0)
-    throw argumentError(`[shardSize] must be greater than 0. Found [${shardSize}] in [${naming.name}]`);
+  const ofShard = options.integer("shard_size");
+  if (ofShard !== undefined && ofShard <= 0)
+    throw argumentError(`[shardSize] must be greater than 0. Found [${ofShard}] in [${naming.name}]`);
   const minDocCount = options.integer("min_doc_count") ?? 1;
   if (minDocCount < 0) {
     throw argumentError(
@@ -39,35 +39,51 @@ export function readTerms(
   for (const { path } of order) if (!path.startsWith("_")) resolvePath(path, children.aggregations);
   const wanted = readIncludeExclude(options, values);
   const showError = options.boolean("show_term_doc_count_error") ?? false;
-  for (const accepted of ["shard_min_doc_count", "execution_hint", "collect_mode"]) options.any(accepted);
+  const shardMinDocCount = Math.min(options.integer("shard_min_doc_count") ?? 0, minDocCount);
+  for (const accepted of ["execution_hint", "collect_mode"]) options.any(accepted);
   options.done();
   const byCount = order[0]?.path === "_count" && order[0].order === "desc";
-  const errorIsKnown = byCount || order[0]?.path === "_key";
+  const byKey = order[0]?.path === "_key";
+  const shardSize = Math.max(size, ofShard ?? (byKey ? size : Math.floor(size * 1.5 + 10)));
   return {
     kind: "buckets",
     ...naming,
     keys: [{ value: keySql(values), list: values.multi, nullable: false }],
-    selection: { kind: "top", order, size, minDocCount, everyKey: minDocCount === 0, wanted },
+    selection: {
+      kind: "top",
+      order,
+      // A shard answers its first terms, however few documents they have; which are buckets is known afterwards.
+      size: minDocCount > 1 ? shardSize : size,
+      minDocCount: shardMinDocCount,
+      everyKey: minDocCount === 0,
+      wanted,
+    },
     children,
     result(group, make) {
-      const kept = group.rows.reduce((sum, { docCount }) => sum + docCount, 0);
-      const error = !errorIsKnown && group.groups >= shardSize ? -1 : 0;
+      const enough = group.rows.filter(({ docCount }) => docCount >= minDocCount).slice(0, size);
+      const tooFew = documentsOf(group.rows.filter(({ docCount }) => docCount < minDocCount));
+      const others = group.total - tooFew - documentsOf(enough);
+      const error = !byCount && !byKey && group.groups >= shardSize ? -1 : 0;
       return {
         kind: "buckets",
         typeName: typeName(values),
         meta: naming.meta,
         members: [
           ["doc_count_error_upper_bound", error],
-          ["sum_other_doc_count", Math.max(0, group.total - kept)],
+          ["sum_other_doc_count", others],
         ],
         keyed: false,
-        buckets: makeBuckets(group, make, values, showError ? [["doc_count_error_upper_bound", error]] : []),
+        buckets: makeBuckets(enough, make, values, showError ? [["doc_count_error_upper_bound", error]] : []),
       };
     },
   };
 }
 
-function makeBuckets({ rows }: BucketGroup, make: MakeBucket, values: Values, more: Members) {
+function documentsOf(rows: readonly BucketRow[]): number {
+  return rows.reduce((sum, { docCount }) => sum + docCount, 0);
+}
+
+function makeBuckets(rows: readonly BucketRow[], make: MakeBucket, values: Values, more: Members) {
   return rows.map((row) => {
     const key = row.keys[0] ?? null;
     return make(row, {

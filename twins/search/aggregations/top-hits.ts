@@ -1,4 +1,5 @@
 /** top_hits: the best documents of a bucket. */
+import { numberIn, textOf } from "../json/token.ts";
 import type { HitsAggregation } from "./aggregation.ts";
 import type { AggregationContext } from "./context.ts";
 import { argumentError } from "./errors.ts";
@@ -22,7 +23,7 @@ export function topHits(naming: Naming, json: JsonRecord, context: AggregationCo
 
 function readCount(name: string, value: unknown, fallback: number): number {
   if (value === undefined || value === null) return fallback;
-  const count = Number(value);
+  const count = numberIn(value);
   if (Number.isInteger(count) && count >= 0) return count;
-  throw argumentError(`[${name}] parameter cannot be negative but was [${String(value)}]`);
+  throw argumentError(`[${name}] parameter cannot be negative but was [${textOf(value)}]`);
 }

@@ -1,11 +1,15 @@
 /** Where an aggregation takes its values from, and how they are printed. */
 
 import { type TimeZone, utc } from "../../datasets/dates/time-zone.ts";
-import { columnOf, type Field, type FieldType } from "../../datasets/fields.ts";
+import { type FieldType, fieldValue } from "../../datasets/fields.ts";
 import { raw, type Sql, sql } from "../../datasets/sql.ts";
+import { lookupTable } from "../../sandbox/lookup-table.ts";
 import { parseDate } from "../dates/date-math.ts";
 import { defaultDateFormat, readDateFormat } from "../dates/java-format.ts";
 import { readTimeZone } from "../dates/read-time-zone.ts";
+import { textOf } from "../json/token.ts";
+import { keptValue } from "../query/compile/column.ts";
+import { textBehind } from "../query/compile/target.ts";
 import { fielddataError } from "../search/sort-key.ts";
 import { illegalOnShard } from "../shard-failure.ts";
 import type { AggregationContext } from "./context.ts";
@@ -31,6 +35,7 @@ export interface Values {
 
 const kinds: Record<FieldType, ValueKind> = {
   text: "keyword",
+  keyword: "keyword",
   long: "long",
   unsigned_long: "long",
   double: "double",
@@ -46,9 +51,6 @@ const columnTypes: Record<ValueKind, string> = {
   date: "TIMESTAMP",
 };
 
-/** Longer texts are not in the vendor's `f.keyword` as dynamic mapping makes it. */
-const IGNORE_ABOVE = 256;
-
 /** Reads `field`, `missing`, `format`, `time_zone`, `value_type`. */
 export function readValues(
   options: Options,
@@ -63,7 +65,7 @@ export function readValues(
     throw argumentError(`Required one of fields [field, script], but none were specified. `);
   }
   const missing = options.any("missing");
-  const format = options.text("format");
+  const format = options.text("format") ?? context.fields.get(name)?.mapping?.format;
   const zoneName = zoneOption(options.any("time_zone"));
   const zone = zoneName === undefined ? utc : readTimeZone(zoneName);
   const valueType = options.text("value_type");
@@ -89,6 +91,12 @@ export function readValues(
   };
 }
 
+/** How dates of the request are read: as it says, or as the field's mapping does. */
+export function dateFormatOf(options: Options, { fields }: Pick<AggregationContext, "fields">): string {
+  const mapped = fields.get(options.text("field") ?? "")?.mapping?.format;
+  return options.text("format") ?? mapped ?? defaultDateFormat;
+}
+
 /** The time zone of a request: its name, or hours. */
 export function zoneOption(value: unknown): string | undefined {
   if (value === undefined || typeof value === "string") return value;
@@ -105,31 +113,23 @@ export function fieldValues(
   const field = context.fields.get(name);
   if (field) {
     if (field.type === "text" && context.fidelity === "vendor") throw fielddataError(name, context.index);
-    return { kind: kinds[field.type], value: sql`d.${columnOf(field)}`, multi: field.multi };
+    return { kind: kinds[field.type], value: fieldValue(field), multi: field.multi };
   }
-  const parent = name.endsWith(".keyword")
-    ? context.fields.get(name.slice(0, -".keyword".length))
-    : undefined;
-  if (parent?.type !== "text") return undefined;
-  return { kind: "keyword", value: keywordValue(parent, context), multi: parent.multi };
+  const behind = textBehind(context.fields, name);
+  if (!behind) return undefined;
+  const { field: parent, ignoreAbove } = behind;
+  const limit = context.fidelity === "vendor" ? ignoreAbove : undefined;
+  return { kind: "keyword", value: keptValue(parent, limit), multi: parent.multi };
 }
 
-function keywordValue(field: Field, { fidelity }: AggregationContext): Sql {
-  const column = sql`d.${columnOf(field)}`;
-  if (fidelity === "specification") return column;
-  const limit = raw(String(IGNORE_ABOVE));
-  if (field.multi) return sql`list_filter(${column}, lambda x: length(x) <= ${limit})`;
-  return sql`CASE WHEN length(${column}) <= ${limit} THEN ${column} END`;
-}
-
-const valueTypes: Record<string, ValueKind> = {
+const valueTypes = lookupTable<ValueKind>({
   string: "keyword",
   long: "long",
   double: "double",
   number: "double",
   date: "date",
   boolean: "boolean",
-};
+});
 
 function unmappedKind(
   valueType: string | undefined,
@@ -169,7 +169,7 @@ function reader(
     if (kind === "boolean" && (value === "true" || value === "false")) return value === "true" ? 1 : 0;
     if (typeof value === "string" && value.trim() !== "" && Number.isFinite(Number(value)))
       return Number(value);
-    throw argumentError(`failed to parse [${what}]: For input string: "${String(value)}"`);
+    throw argumentError(`failed to parse [${what}]: For input string: "${textOf(value)}"`);
   };
 }
 
@@ -192,7 +192,7 @@ export function literal(
 ): Sql {
   switch (kind) {
     case "keyword":
-      return sql`${String(value)}`;
+      return sql`${textOf(value)}`;
     case "long": {
       const number = typeof value === "bigint" ? value : read(value, "missing");
       return typeof number === "bigint" || Number.isInteger(number)

@@ -1,13 +1,14 @@
 /** What all routes of the vendor's API have in common: forms, URL parameters, filters, errors and headers. */
 import { stringify } from "yaml";
-import { QueryInterrupted, QueueFull } from "../../datasets/store/log-store.ts";
+import { OutOfMemory, QueryInterrupted, QueueFull, StoreFull } from "../../datasets/store/log-store.ts";
 import type { Method, Operation, VendorRequest, VendorResponse } from "../../sandbox/operation.ts";
+import { indexBlocked } from "../documents/errors.ts";
 import { compactJson, prettyJson } from "../json/write.ts";
 import { NODE_NAME } from "../node.ts";
 import type { SearchTwin } from "../search-twin.ts";
 import { VendorError, vendorErrorResponse } from "../vendor-error.ts";
 import { Call } from "./call.ts";
-import { filterPath } from "./filter-path.ts";
+import { type BodyFilter, readFilter } from "./filter-path.ts";
 import { type AnswerForm, negotiate, PlainRefusal } from "./media-types.ts";
 
 /** The vendor's `http.max_content_length`. */
@@ -52,9 +53,9 @@ async function perform(
   { handle, parameters = [] }: ApiDeclaration,
 ): Promise<VendorResponse> {
   const call = new Call(request);
-  const response = await answered(call, async (form) => {
+  const response = await answered(call, async (output) => {
     call.parameters.check(request.path, parameters);
-    return written(await handle(call, twin), form, call);
+    return write(await handle(call, twin), output);
   });
   return {
     ...response,
@@ -63,22 +64,49 @@ async function perform(
   };
 }
 
+/** How an answer is written: read before the route runs, because refusals are written by it too. */
+interface Output extends AnswerForm {
+  pretty: boolean;
+  stackTrace: boolean;
+  filter: BodyFilter;
+}
+
+/** What a request that says nothing usable of its answer gets. */
+const PLAIN_OUTPUT: Output = {
+  form: "json",
+  contentType: "application/json",
+  pretty: false,
+  stackTrace: false,
+  filter: readFilter([]),
+};
+
+/** @throws VendorError 400 for flags that are neither true nor false */
+function readOutput({ request, parameters }: Call): Output {
+  parameters.flag("human");
+  return {
+    ...negotiate(request),
+    pretty: parameters.flag("pretty") ?? false,
+    stackTrace: parameters.flag("error_trace") ?? false,
+    filter: readFilter(parameters.list("filter_path") ?? []),
+  };
+}
+
 /** Runs a route; what it throws in the vendor's words is answered in the form that was asked for. */
 async function answered(
   call: Call,
-  run: (form: AnswerForm) => Promise<VendorResponse>,
+  run: (output: Output) => Promise<VendorResponse>,
 ): Promise<VendorResponse> {
-  let form: AnswerForm = { form: "json", contentType: "application/json" };
+  let output = PLAIN_OUTPUT;
   try {
-    form = negotiate(call.request);
-    return await run(form);
+    output = readOutput(call);
+    return await run(output);
   } catch (error) {
     if (error instanceof PlainRefusal) {
       const body = { error: error.message, status: error.status };
-      return written({ status: error.status, body }, form, call);
+      return write({ status: error.status, body }, output);
     }
     const { status, body } = vendorErrorResponse(asVendorError(error));
-    return written({ status, body: traced(call, body) }, form, call);
+    return write({ status, body: output.stackTrace ? withStackTrace(body) : body }, output);
   }
 }
 
@@ -90,24 +118,53 @@ export function asVendorError(error: unknown): VendorError {
       ? new VendorError(400, { type: "task_cancelled_exception", reason: "task cancelled [channel closed]" })
       : new VendorError(504, { type: "search_timeout_exception", reason: `Time exceeded: ${error.message}` });
   }
+  if (error instanceof StoreFull) return indexBlocked();
   if (error instanceof QueueFull) {
     return new VendorError(429, {
       type: "es_rejected_execution_exception",
       reason: `rejected execution of TimedRunnable on TaskExecutor[name = ${NODE_NAME}/search]: ${error.message}`,
     });
   }
+  if (error instanceof OutOfMemory) return circuitBroken(error);
   throw error;
 }
 
-function traced(call: Call, body: VendorResponse["body"]): VendorResponse["body"] {
-  if (!call.parameters.has("error_trace") || call.parameters.flag("error_trace") === false) return body;
+/** What is asked of DuckDB's memory at a time. */
+const BLOCK_BYTES = 262_144;
+
+/**
+ * The parent circuit breaker's refusal.
+ * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/circuit-breaker-errors.html
+ */
+function circuitBroken({ limitBytes }: OutOfMemory): VendorError {
+  const wantedBytes = limitBytes + BLOCK_BYTES;
+  const usages = ["model_inference", "inflight_requests", "request", "fielddata", "eql_sequence"].map(
+    (breaker) => `${breaker}=${bytesText(breaker === "request" ? limitBytes : 0)}`,
+  );
+  return new VendorError(429, {
+    type: "circuit_breaking_exception",
+    reason: `[parent] Data too large, data for [<http_request>] would be [${bytesText(wantedBytes)}], which is larger than the limit of [${bytesText(limitBytes)}], real usage: [${bytesText(limitBytes)}], new bytes reserved: [${bytesText(BLOCK_BYTES)}], usages [${usages.join(", ")}]`,
+    bytes_wanted: wantedBytes,
+    bytes_limit: limitBytes,
+    durability: "TRANSIENT",
+  });
+}
+
+/** `256000000/244.1mb`: with the vendor's units of 1024, one decimal that is cut off. */
+function bytesText(bytes: number): string {
+  const power = bytes < 1024 ? 0 : bytes < 1024 ** 2 ? 1 : 2;
+  const value = Math.floor((bytes / 1024 ** power) * 10) / 10;
+  return `${bytes}/${value}${["b", "kb", "mb"][power]}`;
+}
+
+function withStackTrace(body: VendorResponse["body"]): VendorResponse["body"] {
   if (typeof body !== "object" || body === null || !("error" in body)) return body;
   const { error } = body;
   if (typeof error !== "object" || error === null || !("reason" in error)) return body;
   return { ...body, error: { ...error, stack_trace: String(error.reason) } };
 }
 
-function written(answer: Answer, { form, contentType }: AnswerForm, call: Call): VendorResponse {
+function write(answer: Answer, { form, contentType, pretty, filter }: Output): VendorResponse {
   const { status = 200, headers = {}, body } = answer;
   if (body === undefined) return { status, headers };
   if (typeof body === "string") {
@@ -117,13 +174,11 @@ function written(answer: Answer, { form, contentType }: AnswerForm, call: Call):
       body,
     };
   }
-  const filter = call.parameters.list("filter_path");
-  const filtered = filter && filter.length > 0 ? filterPath(body, filter) : body;
+  const filtered = filter(body);
   const sent = { "content-type": contentType, ...headers };
   if (form === "yaml") {
     return { status, headers: sent, body: `---\n${stringify(JSON.parse(compactJson(filtered)))}` };
   }
-  const pretty = call.parameters.has("pretty") && call.parameters.flag("pretty") !== false;
   return { status, headers: sent, body: pretty ? `${prettyJson(filtered)}\n` : compactJson(filtered) };
 }
 

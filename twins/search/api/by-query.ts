@@ -1,8 +1,10 @@
 /** Changes of all documents that a query matches. */
+import type { FieldCatalog } from "../../datasets/fields.ts";
 import { joined, type Sql, sql } from "../../datasets/sql.ts";
 import type { Operation } from "../../sandbox/operation.ts";
 import { type Action, isFailed } from "../documents/action.ts";
 import { expressionParameters, readExpressionOptions } from "../indices/expression.ts";
+import { visibleFields } from "../indices/own-indices.ts";
 import { Float } from "../json/numbers.ts";
 import { compileAsked, indexPredicate, shownSql } from "../search/compile-search.ts";
 import { openSearch, scopeOf, within } from "../search/run.ts";
@@ -81,18 +83,25 @@ async function change(call: Call, twin: SearchTwin, kind: "delete" | "index"): P
   }
   const urlQuery = readUrlQuery(call.parameters);
   if (kind === "delete" && query === undefined && urlQuery === undefined) throw illegal("query is missing");
-  const scope = await scopeOf(call.segment("index"), readExpressionOptions(call.parameters), twin);
-  const context = within(await openSearch(call, twin), scope);
-  const compiled = await compileAsked(urlQuery, query, context);
+  const scope = await scopeOf(call.segment("index"), readExpressionOptions(call.parameters), twin, "write");
+  const search = await openSearch(call, twin);
+  const context = within(search, scope);
   const indices = indexPredicate(scope.selection);
-  const conditions = [compiled.predicate, ...(indices ? [indices] : [])];
   const most = call.parameters.integer("max_docs") ?? (typeof max_docs === "number" ? max_docs : undefined);
-  const statement = matching(
-    joined(conditions, " AND "),
-    Math.min(most ?? MAX_DOCUMENTS + 1, MAX_DOCUMENTS + 1),
-  );
-  call.noteSql([shownSql(statement)]);
+  const compileFor = async (fields: FieldCatalog) => {
+    const current = { ...context.query, ...visibleFields(fields, scope.selection) };
+    const compiled = await compileAsked(urlQuery, query, { ...context, query: current });
+    return matching(
+      joined([compiled.predicate, ...(indices ? [indices] : [])], " AND "),
+      Math.min(most ?? MAX_DOCUMENTS + 1, MAX_DOCUMENTS + 1),
+    );
+  };
+  const { fields } = search.query;
+  const compiled = await compileFor(fields);
   const outcomes = await twin.documents.performFound(async (reader) => {
+    // Until this turn others wrote, and may have changed the type of a column.
+    const statement = reader.fields === fields ? compiled : await compileFor(reader.fields);
+    call.noteSql([shownSql(statement)]);
     const { rows } = await reader.query(statement, { signal: call.signal });
     if (rows.length > MAX_DOCUMENTS) {
       throw illegal(`more than ${MAX_DOCUMENTS} documents match; set [max_docs], or ask for fewer`);

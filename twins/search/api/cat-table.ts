@@ -1,5 +1,5 @@
 /**
- * Tables for people: aligned columns, or JSON.
+ * Tables for people: aligned columns, or objects.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/cat.html
  */
 import { matchesPattern } from "../../sandbox/star-pattern.ts";
@@ -27,7 +27,7 @@ export function catTable(call: Call, columns: readonly CatColumn[], rows: readon
   if (parameters.flag("help")) return { body: help(columns) };
   const sorted = sort(rows, columns, parameters.list("s") ?? []);
   const wanted = choose(columns, parameters.list("h"));
-  if (parameters.text("format") === "json" || acceptsJson(call)) {
+  if (isStructured(call)) {
     return {
       body: sorted.map((row) =>
         Object.fromEntries(wanted.map(({ label, column }) => [label, row[column.name] ?? null])),
@@ -44,9 +44,12 @@ export function catTable(call: Call, columns: readonly CatColumn[], rows: readon
   };
 }
 
-function acceptsJson({ parameters, request }: Call): boolean {
+/** Whether the rows are asked for as objects, which are written as JSON or YAML. */
+function isStructured({ parameters, request }: Call): boolean {
+  const format = parameters.text("format");
+  if (format !== undefined) return format === "json" || format === "yaml";
   const accept = request.headers.accept ?? "";
-  return !parameters.has("format") && !accept.includes("text/plain") && /\+?json/.test(accept);
+  return !accept.includes("text/plain") && /\b(json|yaml)\b/.test(accept);
 }
 
 function help(columns: readonly CatColumn[]): string {

@@ -1,10 +1,14 @@
 /** What the cluster says of itself. */
 import type { Operation } from "../../sandbox/operation.ts";
-import { knownIndices } from "../indices/known-indices.ts";
+import { readExpressionOptions } from "../indices/expression.ts";
 import { Double } from "../json/numbers.ts";
 import { build, CLUSTER_NAME, CLUSTER_UUID, NODE_NAME, VERSION } from "../node.ts";
+import { scopeOf } from "../search/run.ts";
 import type { SearchTwin } from "../search-twin.ts";
-import { api } from "./answer.ts";
+import { VendorError } from "../vendor-error.ts";
+import { type Answer, api } from "./answer.ts";
+import type { Call } from "./call.ts";
+import { illegal } from "./parameters.ts";
 
 const waitParameters = [
   "level",
@@ -18,7 +22,6 @@ const waitParameters = [
   "wait_for_nodes",
   "wait_for_status",
   "expand_wildcards",
-  "return_200_for_cluster_health_timeout",
 ];
 
 export const clusterOperations: readonly Operation<SearchTwin>[] = [
@@ -43,19 +46,44 @@ export const clusterOperations: readonly Operation<SearchTwin>[] = [
       },
     }),
   }),
-  api({
-    id: "cluster.health",
-    method: "GET",
-    path: "/_cluster/health",
-    summary: "The health of the cluster, which is always green.",
-    parameters: waitParameters,
-    handle: async (call, twin) => ({
-      body: health(await knownIndices(twin), call.parameters.text("level") ?? "cluster"),
+  ...["/_cluster/health", "/_cluster/health/:index"].map((path) =>
+    api({
+      id: "cluster.health",
+      method: "GET",
+      path,
+      summary: "The health of the cluster, or of some indices: green, unless an index is not there.",
+      parameters: waitParameters,
+      handle: clusterHealth,
     }),
-  }),
+  ),
 ];
 
-function health(indices: readonly string[], level: string) {
+const levels = ["cluster", "indices", "shards"];
+
+/** A named index that is not there is waited for in vain, and answered as when the wait is over. */
+async function clusterHealth(call: Call, twin: SearchTwin): Promise<Answer> {
+  const { parameters } = call;
+  const level = parameters.text("level") ?? "cluster";
+  if (!levels.includes(level)) {
+    const choice = levels.map((one) => `[${one}]`).join(" or ");
+    throw illegal(`level parameter must be one of ${choice} but was [${level}]`);
+  }
+  for (const name of ["timeout", "master_timeout"]) parameters.durationMs(name);
+  const options = readExpressionOptions(parameters);
+  const expression = call.segment("index");
+  const lenient = { ...options, ignoreUnavailable: true, allowNoIndices: true };
+  const { selection } = await scopeOf(expression, lenient, twin);
+  const status = await scopeOf(expression, { ...lenient, ignoreUnavailable: false }, twin).then(
+    () => "green" as const,
+    (error) => {
+      if (error instanceof VendorError && error.status === 404) return "red" as const;
+      throw error;
+    },
+  );
+  return { status: status === "green" ? 200 : 408, body: health(selection.names, level, status) };
+}
+
+function health(indices: readonly string[], level: string, status: "green" | "red") {
   const copies = {
     active_primary_shards: indices.length,
     active_shards: indices.length,
@@ -89,8 +117,8 @@ function health(indices: readonly string[], level: string) {
   });
   return {
     cluster_name: CLUSTER_NAME,
-    status: "green",
-    timed_out: false,
+    status,
+    timed_out: status === "red",
     number_of_nodes: 1,
     number_of_data_nodes: 1,
     ...copies,

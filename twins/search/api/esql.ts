@@ -2,18 +2,23 @@
  * ES|QL.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/esql-apis.html
  */
+import { withCurrentFields } from "../../datasets/store/store-reader.ts";
+import type { RunStatement } from "../../datasets/translator/translator.ts";
 import type { Operation } from "../../sandbox/operation.ts";
 import { AsyncQueries, within } from "../esql/async-queries.ts";
 import { UnrecognisedEsql } from "../esql/errors.ts";
 import { answerOf, checkForm } from "../esql/formats/answer.ts";
 import { type EsqlBody, readAsyncRequest, readSyncRequest } from "../esql/request.ts";
 import type { EsqlContext, EsqlResult } from "../esql/run.ts";
+import type { Selection } from "../indices/expression.ts";
 import { knownIndices } from "../indices/known-indices.ts";
+import { visibleFields } from "../indices/own-indices.ts";
 import { compactJson } from "../json/write.ts";
 import { compileQuery } from "../query/compile.ts";
+import { UnrecognisedQuery } from "../query/errors.ts";
 import { locateIn } from "../query/json-position.ts";
 import type { SearchTwin } from "../search-twin.ts";
-import { translate } from "../translate.ts";
+import { translate, withModelHint } from "../translate.ts";
 import { VendorError } from "../vendor-error.ts";
 import { type Answer, api } from "./answer.ts";
 import type { Call } from "./call.ts";
@@ -138,8 +143,9 @@ async function compilerFirst(
   try {
     return await compiled(call, twin, body, signal);
   } catch (error) {
-    if (!(error instanceof UnrecognisedEsql) || !twin.translator) throw error;
-    return translated(call, twin, body, signal);
+    if (!(error instanceof UnrecognisedEsql || error instanceof UnrecognisedQuery)) throw error;
+    if (!twin.translator) throw withModelHint(error, twin);
+    return translated(call, twin, body, signal, withModelHint(error, twin));
   }
 }
 
@@ -151,7 +157,7 @@ async function modelFirst(
   signal: AbortSignal,
 ): Promise<EsqlResult> {
   try {
-    if (twin.translator) return await translated(call, twin, body, signal);
+    if (twin.translator) return await translated(call, twin, body, signal, noTranslation());
   } catch (error) {
     if (!(error instanceof VendorError)) throw error;
   }
@@ -169,8 +175,9 @@ async function compiled(
   const nowMs = twin.clock.now();
   const context: EsqlContext = { store, fidelity, nowMs, indices: await knownIndices(twin), signal };
   const locate = locateIn(call.text(), ["filter"]);
-  const filter = (index: string) => {
-    const query = { fields: store.fields, fidelity, nowMs, index, locate };
+  const filter = (selection: Selection) => {
+    const [index = ""] = selection.names;
+    const query = { ...visibleFields(store.fields, selection), fidelity, nowMs, index, locate };
     const { predicate, dropped } = compileQuery(body.filter, query);
     call.noteDropped(dropped);
     return predicate;
@@ -178,21 +185,31 @@ async function compiled(
   const { query, params } = body;
   // Loaded by the first query.
   const { runEsql } = await import("../esql/run.ts");
-  return runEsql({ query, params, filter: body.filter === undefined ? undefined : filter }, context);
+  const request = { query, params, filter: body.filter === undefined ? undefined : filter };
+  return withCurrentFields(store, () => runEsql(request, context));
 }
 
+/** @param refusal what is answered when the model has nothing that runs */
 async function translated(
   call: Call,
   twin: SearchTwin,
   body: EsqlBody,
   signal: AbortSignal,
+  refusal: VendorError,
 ): Promise<EsqlResult> {
-  if (!twin.translator) throw new Error("there is no translator to ask");
+  const { translator } = twin;
+  if (!translator) throw new Error("there is no translator to ask");
   const store = await twin.store();
   const text = questionOf(body);
   const question = { language: "esql" as const, text, store, nowMs: twin.clock.now(), signal };
   const { runTranslated } = await import("../esql/translated.ts");
-  return runTranslated(await translate(twin.translator, call, question), store, signal);
+  const run: RunStatement<EsqlResult> = (statement, until) => runTranslated(statement, store, until);
+  return translate({ translator, question, run, refusal }, call);
+}
+
+/** The compiler takes over from the model, and has its own words. */
+function noTranslation(): VendorError {
+  return new VendorError(400, { type: "verification_exception", reason: "the query is not translated" });
 }
 
 /** The query, with what else the request says about it. */

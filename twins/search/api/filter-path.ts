@@ -7,22 +7,32 @@ import { isScalar, membersOf, RawJson } from "../json/write.ts";
 import { illegal } from "./parameters.ts";
 
 type Step = { kind: "name"; matches: (name: string) => boolean } | { kind: "any-depth" };
-type Path = readonly Step[];
+export type Path = readonly Step[];
+
+/** The names that a name of an answer stands for: itself alone, or several with dots between. */
+export type SplitName = (name: string) => readonly string[];
+
+const whole: SplitName = (name) => [name];
 
 /** The longest filter accepted; each name of an answer is held against each path. */
 const MAX_PATHS = 1000;
 
-/** Applies the filter to an answer's body. @throws VendorError */
-export function filterPath(body: unknown, filter: readonly string[]): unknown {
-  if (filter.length > MAX_PATHS) throw illegal(`filter_path has more than ${MAX_PATHS} paths`);
-  const includes = filter.filter((path) => !path.startsWith("-")).map(readPath);
-  const excludes = filter.filter((path) => path.startsWith("-")).map((path) => readPath(path.slice(1)));
-  const kept = includes.length === 0 ? body : include(body, includes);
-  const left = excludes.length === 0 ? kept : exclude(kept, excludes);
-  return left === undefined ? {} : left;
+/** What of an answer's body is sent. */
+export type BodyFilter = (body: unknown) => unknown;
+
+/** @throws VendorError when there are too many paths */
+export function readFilter(paths: readonly string[]): BodyFilter {
+  if (paths.length === 0) return (body) => body;
+  if (paths.length > MAX_PATHS) throw illegal(`filter_path has more than ${MAX_PATHS} paths`);
+  const includes = paths.filter((path) => !path.startsWith("-")).map(readPath);
+  const excludes = paths.filter((path) => path.startsWith("-")).map((path) => readPath(path.slice(1)));
+  return (body) => {
+    const included = includes.length === 0 ? body : includePaths(body, includes, whole);
+    return (included === undefined ? undefined : excludePaths(included, excludes, whole)) ?? {};
+  };
 }
 
-function readPath(path: string): Path {
+export function readPath(path: string): Path {
   return splitPath(path).map((name) =>
     name === "**" ? { kind: "any-depth" } : { kind: "name", matches: matcherOf(name) },
   );
@@ -55,7 +65,17 @@ function matchesParts(name: string, parts: readonly string[]): boolean {
 }
 
 /** What of the paths is left below a name, and whether one of them ends there. */
-function descend(paths: readonly Path[], name: string): { below: Path[]; ends: boolean } {
+function descend(paths: readonly Path[], names: readonly string[]): { below: Path[]; ends: boolean } {
+  let below = [...paths];
+  for (const name of names) {
+    const found = descendOne(below, name);
+    if (found.ends) return found;
+    below = found.below;
+  }
+  return { below, ends: false };
+}
+
+function descendOne(paths: readonly Path[], name: string): { below: Path[]; ends: boolean } {
   const below: Path[] = [];
   let ends = false;
   const follow = (path: Path) => {
@@ -74,36 +94,37 @@ function descend(paths: readonly Path[], name: string): { below: Path[]; ends: b
   return { below, ends };
 }
 
-function include(value: unknown, paths: readonly Path[]): unknown {
-  if (value instanceof RawJson) return include(readExactJson(value.text), paths);
+/** What the paths name, with what is around it; `undefined` when that is nothing. */
+export function includePaths(value: unknown, paths: readonly Path[], split: SplitName): unknown {
+  if (value instanceof RawJson) return includePaths(readExactJson(value.text), paths, split);
   if (isScalar(value)) return undefined;
   if (Array.isArray(value)) {
-    const items = value.map((item) => include(item, paths)).filter((item) => item !== undefined);
+    const items = value.map((item) => includePaths(item, paths, split)).filter((item) => item !== undefined);
     return items.length === 0 ? undefined : items;
   }
   const kept = new Map<string, unknown>();
   for (const [name, member] of membersOf(value)) {
-    const { below, ends } = descend(paths, name);
-    const part = ends ? member : below.length > 0 ? include(member, below) : undefined;
+    const { below, ends } = descend(paths, split(name));
+    const part = ends ? member : below.length > 0 ? includePaths(member, below, split) : undefined;
     if (part !== undefined) kept.set(name, part);
   }
   return kept.size === 0 ? undefined : kept;
 }
 
-function exclude(value: unknown, paths: readonly Path[]): unknown {
-  if (value instanceof RawJson) return exclude(readExactJson(value.text), paths);
+/** What the paths do not name; `undefined` when that is nothing. */
+export function excludePaths(value: unknown, paths: readonly Path[], split: SplitName): unknown {
+  if (value instanceof RawJson) return excludePaths(readExactJson(value.text), paths, split);
   if (isScalar(value)) return value;
   if (Array.isArray(value)) {
-    const items = value.map((item) => exclude(item, paths)).filter((item) => item !== undefined);
-    return items.length === 0 && value.length > 0 ? undefined : items;
+    const items = value.map((item) => excludePaths(item, paths, split)).filter((item) => item !== undefined);
+    return items.length === 0 ? undefined : items;
   }
-  const members = membersOf(value);
   const kept = new Map<string, unknown>();
-  for (const [name, member] of members) {
-    const { below, ends } = descend(paths, name);
+  for (const [name, member] of membersOf(value)) {
+    const { below, ends } = descend(paths, split(name));
     if (ends) continue;
-    const part = below.length > 0 ? exclude(member, below) : member;
+    const part = below.length > 0 ? excludePaths(member, below, split) : member;
     if (part !== undefined) kept.set(name, part);
   }
-  return kept.size === 0 && members.length > 0 ? undefined : kept;
+  return kept.size === 0 ? undefined : kept;
 }

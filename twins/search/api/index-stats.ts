@@ -65,5 +65,20 @@ export function documentStats(count: number) {
     store: { size_in_bytes: 0, total_data_set_size_in_bytes: 0, reserved_in_bytes: 0 },
     indexing: { index_total: count, index_failed: 0, delete_total: 0 },
     search: { open_contexts: 0, query_total: 0, fetch_total: 0, scroll_total: 0 },
+    segments: {
+      count: count === 0 ? 0 : 1,
+      memory_in_bytes: 0,
+      terms_memory_in_bytes: 0,
+      stored_fields_memory_in_bytes: 0,
+      term_vectors_memory_in_bytes: 0,
+      norms_memory_in_bytes: 0,
+      points_memory_in_bytes: 0,
+      doc_values_memory_in_bytes: 0,
+      index_writer_memory_in_bytes: 0,
+      version_map_memory_in_bytes: 0,
+      fixed_bit_set_memory_in_bytes: 0,
+      max_unsafe_auto_id_timestamp: -1,
+      file_sizes: {},
+    },
   };
 }

@@ -1,5 +1,6 @@
-/** Indices: they are names, and nothing else. */
+/** Indices: in `specification` they are names and nothing else, in `vendor` they are made and removed. */
 
+import type { FieldCatalog } from "../../datasets/fields.ts";
 import type { Operation } from "../../sandbox/operation.ts";
 import { matchesPattern } from "../../sandbox/star-pattern.ts";
 import { resolveDateMath } from "../indices/date-math-name.ts";
@@ -12,12 +13,14 @@ import {
 } from "../indices/expression.ts";
 import { knownIndices } from "../indices/known-indices.ts";
 import { mappingOf } from "../indices/mapping.ts";
-import { flattened, settingsOf } from "../indices/settings.ts";
+import { createIndex, ownMapping, removeIndices } from "../indices/own-indices.ts";
+import { flattened, nested, settingsOf } from "../indices/settings.ts";
 import { searchShards } from "../node.ts";
 import { scopeOf } from "../search/run.ts";
 import type { SearchTwin } from "../search-twin.ts";
 import { type Answer, api } from "./answer.ts";
 import type { Call } from "./call.ts";
+import { illegal } from "./parameters.ts";
 
 export const managementParameters = ["master_timeout", "timeout", "local"];
 const parameters = [
@@ -70,7 +73,7 @@ export const indexOperations: readonly Operation<SearchTwin>[] = [
     id: "index.create",
     method: "PUT",
     path: "/:index",
-    summary: "Acknowledges an index, which has no effect.",
+    summary: "Makes an index in `vendor`; in `specification` it is acknowledged, and has no effect.",
     parameters,
     handle: create,
   }),
@@ -78,12 +81,9 @@ export const indexOperations: readonly Operation<SearchTwin>[] = [
     id: "index.delete",
     method: "DELETE",
     path: "/:index",
-    summary: "Acknowledges the end of an index, which has no effect.",
+    summary: "Removes indices in `vendor`; in `specification` it is acknowledged, and has no effect.",
     parameters,
-    handle: (call) => {
-      splitExpression(call.segment("index"));
-      return { body: { acknowledged: true } };
-    },
+    handle: remove,
   }),
   api({
     id: "index.resolve",
@@ -155,10 +155,10 @@ async function get(call: Call, twin: SearchTwin): Promise<Answer> {
   const flat = call.parameters.flag("flat_settings") ?? false;
   const features = call.parameters.list("features") ?? ["aliases", "mappings", "settings"];
   const shown = names.map((name) => {
-    const settings = settingsOf(name, twin.startedMs);
+    const settings = settingsFor(name, fields, twin);
     const described = {
-      ...(features.includes("aliases") ? { aliases: {} } : {}),
-      ...(features.includes("mappings") ? { mappings: mappingOf(fields) } : {}),
+      ...(features.includes("aliases") ? { aliases: ownMapping(fields, name)?.described.aliases ?? {} } : {}),
+      ...(features.includes("mappings") ? { mappings: mappingOf(fields, name) } : {}),
       ...(features.includes("settings")
         ? { settings: flat ? Object.fromEntries(flattened(settings)) : settings }
         : {}),
@@ -166,6 +166,11 @@ async function get(call: Call, twin: SearchTwin): Promise<Answer> {
     return [name, described] as const;
   });
   return { body: new Map(shown) };
+}
+
+function settingsFor(name: string, fields: FieldCatalog, { startedMs }: SearchTwin): object {
+  const { createdMs = startedMs, settings } = ownMapping(fields, name)?.described ?? {};
+  return settingsOf(name, createdMs, settings);
 }
 
 /** Names that are there. A concrete one that is not is a 404 in both fidelities: this is not a search. */
@@ -181,11 +186,23 @@ export async function namedIndices(call: Call, twin: SearchTwin): Promise<readon
   return names;
 }
 
-function create(call: Call, twin: SearchTwin): Answer {
+async function create(call: Call, twin: SearchTwin): Promise<Answer> {
   const name = resolveDateMath(call.segment("index"), twin.clock.now());
   checkIndexName(name);
-  call.object();
+  const body = call.object();
+  if (twin.fidelity === "vendor") await createIndex(name, body, twin);
   return { body: { acknowledged: true, shards_acknowledged: true, index: name } };
+}
+
+async function remove(call: Call, twin: SearchTwin): Promise<Answer> {
+  const parts = splitExpression(call.segment("index"));
+  if (twin.fidelity === "vendor") {
+    if (parts.some((part) => part === "_all" || part.includes("*"))) {
+      throw illegal("Wildcard expressions or all indices are not allowed");
+    }
+    await removeIndices(await namedIndices(call, twin), twin);
+  }
+  return { body: { acknowledged: true } };
 }
 
 async function resolve(call: Call, twin: SearchTwin): Promise<Answer> {
@@ -208,35 +225,14 @@ async function maintain(call: Call, twin: SearchTwin): Promise<Answer> {
 
 async function getSettings(call: Call, twin: SearchTwin): Promise<Answer> {
   const names = await namedIndices(call, twin);
+  const { fields } = await twin.store();
   const flat = call.parameters.flag("flat_settings") ?? false;
   const patterns = call.segment("name") === "" ? ["*"] : call.segment("name").split(",");
   const shown = names.map((name) => {
-    const kept = flattened(settingsOf(name, twin.startedMs)).filter(([setting]) =>
+    const kept = flattened(settingsFor(name, fields, twin)).filter(([setting]) =>
       patterns.some((pattern) => pattern === "_all" || matchesPattern(setting, pattern)),
     );
     return [name, { settings: flat ? Object.fromEntries(kept) : nested(kept) }] as const;
   });
   return { body: new Map(shown) };
-}
-
-/** Dotted names as objects within objects. */
-function nested(settings: readonly [string, string][]): object {
-  const root: Record<string, unknown> = {};
-  for (const [path, value] of settings) {
-    let place: Record<string, unknown> = root;
-    const names = path.split(".");
-    const last = names.pop() ?? "";
-    for (const name of names) {
-      const inner = place[name];
-      const next: Record<string, unknown> = isRecord(inner) ? inner : {};
-      place[name] = next;
-      place = next;
-    }
-    place[last] = value;
-  }
-  return root;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null;
 }

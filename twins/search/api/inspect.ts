@@ -1,12 +1,18 @@
 /** How the twin reads things: what a query matches and why, and which words a text has. */
-import { analyze } from "../../datasets/analysis.ts";
+import type { Token } from "../../datasets/analysis.ts";
 import type { sql } from "../../datasets/sql.ts";
+import { withCurrentFields } from "../../datasets/store/store-reader.ts";
 import type { Operation } from "../../sandbox/operation.ts";
+import { invalidRequest } from "../documents/errors.ts";
 import { noSuchIndex } from "../indices/errors.ts";
 import { expressionParameters, readExpressionOptions } from "../indices/expression.ts";
 import { knownIndices } from "../indices/known-indices.ts";
+import { ObjectParser, withBodyText } from "../json/object-parser.ts";
+import type { Json, JsonObject } from "../json/read.ts";
+import { tokenOf } from "../json/token.ts";
 import { compactJson } from "../json/write.ts";
 import { searchShards } from "../node.ts";
+import { analyzers } from "../query/compile/analyzers.ts";
 import { targetOf } from "../query/compile/target.ts";
 import { compileAsked } from "../search/compile-search.ts";
 import { shownExplanation } from "../search/hits.ts";
@@ -16,7 +22,7 @@ import { readUrlQuery, urlQueryParameters } from "../search/url-parameters.ts";
 import type { SearchTwin } from "../search-twin.ts";
 import { VendorError } from "../vendor-error.ts";
 import { type Answer, api } from "./answer.ts";
-import type { Call } from "./call.ts";
+import { type Call, isObject } from "./call.ts";
 import { gotBody } from "./document-answer.ts";
 import { illegal } from "./parameters.ts";
 
@@ -83,14 +89,13 @@ async function explain(call: Call, twin: SearchTwin): Promise<Answer> {
   const store = await twin.store();
   const [document] = await store.byId(index, [id], { signal: call.signal });
   if (!document) return { status: 404, body: { _index: index, _id: id, matched: false } };
-  const query = await compiledQuery(
-    call,
-    twin,
-    await scopeOf(index, readExpressionOptions(call.parameters), twin),
-  );
+  const scope = await scopeOf(index, readExpressionOptions(call.parameters), twin);
   const ask = async (statement: ReturnType<typeof sql>) =>
     (await store.query(statement, { signal: call.signal })).rows;
-  const explanation = await query.explain(ask, BigInt(document.row));
+  const explanation = await withCurrentFields(store, async () => {
+    const query = await compiledQuery(call, twin, scope);
+    return query.explain(ask, BigInt(document.row));
+  });
   const filter = readSourceParameters(call.parameters);
   return {
     body: {
@@ -117,43 +122,130 @@ interface Word {
   position: number;
 }
 
-async function analyzeText(call: Call, twin: SearchTwin): Promise<Answer> {
-  const { text, analyzer, field, tokenizer, filter, char_filter, normalizer, ...rest } = call.object();
-  for (const name of Object.keys(rest)) throw illegal(`[analyze_request] unknown field [${name}]`);
-  if (char_filter !== undefined || normalizer !== undefined) {
-    throw illegal("This twin analyses without [char_filter] and [normalizer]");
+/** What `_analyze` is asked for. */
+interface Analysis {
+  texts: string[];
+  analyzer: string | undefined;
+  field: string | undefined;
+  tokenizer: string | undefined;
+  filters: string[];
+}
+
+/** @throws VendorError */
+function readAnalysis(body: JsonObject): Analysis {
+  const parser = new ObjectParser("analyze_request", []);
+  const read: Analysis = {
+    texts: [],
+    analyzer: undefined,
+    field: undefined,
+    tokenizer: undefined,
+    filters: [],
+  };
+  for (const [name, value] of Object.entries(body)) {
+    switch (name) {
+      case "text":
+        read.texts = typeof value === "string" ? [value] : parser.texts(name, value);
+        break;
+      case "analyzer":
+      case "field":
+        read[name] = parser.text(name, value);
+        break;
+      case "tokenizer":
+        read.tokenizer = isObject(value) ? typeOf("tokenizer", value) : parser.text(name, value);
+        break;
+      case "filter":
+        if (!Array.isArray(value)) throw parser.wrongKind(name, value);
+        read.filters = value.map((item) =>
+          isObject(item) ? typeOf("filter", item) : filterName(item, parser),
+        );
+        break;
+      case "char_filter":
+      case "normalizer":
+        throw illegal("This twin analyses without [char_filter] and [normalizer]");
+      case "explain":
+        if (parser.flag(name, value)) throw illegal("This twin analyses without [explain]");
+        break;
+      case "attributes":
+        parser.texts(name, value);
+        break;
+      default:
+        throw parser.unknown(name);
+    }
   }
-  const texts = (Array.isArray(text) ? text : text === undefined ? [] : [text]).map(String);
-  if (texts.length === 0) throw illegal("Text is missing");
-  const chosen =
-    typeof field === "string" ? await analyzerOf(field, twin) : String(analyzer ?? tokenizer ?? "standard");
-  const filters = (Array.isArray(filter) ? filter : filter === undefined ? [] : [filter]).map(String);
+  const problems = [
+    ...(read.texts.length === 0 ? ["text is missing"] : []),
+    ...(read.analyzer !== undefined && (read.tokenizer !== undefined || read.filters.length > 0)
+      ? ["cannot define extra components on a named analyzer"]
+      : []),
+  ];
+  if (problems.length > 0) throw invalidRequest(problems);
+  return read;
+}
+
+/** What a definition within the request is a kind of. @throws VendorError */
+function typeOf(what: string, definition: JsonObject): string {
+  const { type, ...settings } = definition;
+  if (typeof type !== "string") {
+    throw illegal(`Missing [type] setting for anonymous ${what}: ${compactJson(definition)}`);
+  }
+  const [setting] = Object.keys(settings);
+  if (setting === undefined) return type;
+  throw illegal(`This twin analyses with a [${what}] as it is, without [${setting}]`);
+}
+
+/** @throws BodyError */
+function filterName(item: Json, parser: ObjectParser): string {
+  if (typeof item === "string") return item;
+  return parser.fail(
+    "filter",
+    "x_content_parse_exception",
+    `Expected [VALUE_STRING] or [START_OBJECT], got ${tokenOf(item)}`,
+  );
+}
+
+async function analyzeText(call: Call, twin: SearchTwin): Promise<Answer> {
+  const { texts, analyzer, field, tokenizer, filters } = withBodyText(call.text(), () =>
+    readAnalysis(call.object()),
+  );
+  const custom = tokenizer !== undefined || filters.length > 0;
   for (const name of filters) {
     if (name !== "lowercase") throw illegal(`failed to find global filter under [${name}]`);
   }
-  const keepsCase = tokenizer !== undefined && !filters.includes("lowercase");
-  const cut = analyzers[chosen];
-  if (!cut) throw illegal(`failed to find global analyzer [${chosen}]`);
+  // Filters alone are those of a normalizer: the text stays one token.
+  const chosen = custom
+    ? (tokenizer ?? "keyword")
+    : (analyzer ?? (field === undefined ? "standard" : await analyzerOf(field, twin)));
+  const cut = custom && !TOKENIZERS.has(chosen) ? undefined : analyzers[chosen];
+  if (!cut) {
+    throw illegal(
+      custom
+        ? `failed to find global tokenizer under [${chosen}]`
+        : `failed to find global analyzer [${chosen}]`,
+    );
+  }
   const tokens: Word[] = [];
   let offset = 0;
   let position = 0;
   for (const one of texts) {
     const words = cut(one);
     for (const word of words) {
-      const token = keepsCase ? one.slice(word.start_offset, word.end_offset) : word.token;
+      const token = custom ? one.slice(word.start, word.end) : word.term;
       tokens.push({
-        ...word,
         token: filters.includes("lowercase") ? token.toLowerCase() : token,
-        start_offset: word.start_offset + offset,
-        end_offset: word.end_offset + offset,
-        position: word.position + position,
+        start_offset: word.start + offset,
+        end_offset: word.end + offset,
+        type: tokenType(chosen, word),
+        position: word.position - 1 + position,
       });
     }
     offset += one.length + 1;
-    position += words.length + POSITION_GAP;
+    position += (words.at(-1)?.position ?? 0) + POSITION_GAP;
   }
   return { body: { tokens } };
 }
+
+/** Analyzers that are named like their tokenizers. */
+const TOKENIZERS: ReadonlySet<string> = new Set(["standard", "keyword", "whitespace"]);
 
 /** Between two texts. */
 const POSITION_GAP = 100;
@@ -165,26 +257,9 @@ async function analyzerOf(field: string, twin: SearchTwin): Promise<string> {
   return target.kind === "words" || target.kind === "missing" ? "standard" : "keyword";
 }
 
-const analyzers: Record<string, ((text: string) => Word[]) | undefined> = {
-  standard: (text) =>
-    analyze(text).map(({ term, position, start, end }) => ({
-      token: term,
-      start_offset: start,
-      end_offset: end,
-      type: /^\p{Nd}/u.test(term) ? "<NUM>" : "<ALPHANUM>",
-      position: position - 1,
-    })),
-  keyword: (text) => [{ token: text, start_offset: 0, end_offset: text.length, type: "word", position: 0 }],
-  whitespace: (text) => cutBy(text, /\S+/g, (token) => token),
-  simple: (text) => cutBy(text, /\p{L}+/gu, (token) => token.toLowerCase()),
-};
-
-function cutBy(text: string, pattern: RegExp, shown: (token: string) => string): Word[] {
-  return [...text.matchAll(pattern)].map((match, position) => ({
-    token: shown(match[0]),
-    start_offset: match.index,
-    end_offset: match.index + match[0].length,
-    type: "word",
-    position,
-  }));
+/** How `_analyze` names what a token is. */
+function tokenType(analyzer: string, { term }: Token): string {
+  if (analyzer === "fingerprint") return "fingerprint";
+  if (analyzer !== "standard" && analyzer !== "default" && analyzer !== "english") return "word";
+  return /^\p{Nd}/u.test(term) ? "<NUM>" : "<ALPHANUM>";
 }

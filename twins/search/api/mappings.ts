@@ -1,19 +1,24 @@
-/** Mappings and fields: made by what was written, never declared. */
+/** Mappings and fields: made by what was written, and in `vendor` by what an index was declared to have. */
 
 import type { Operation } from "../../sandbox/operation.ts";
 import { matchesPattern } from "../../sandbox/star-pattern.ts";
-import { expressionParameters } from "../indices/expression.ts";
+import { invalidRequest } from "../documents/errors.ts";
+import { expressionParameters, type Selection } from "../indices/expression.ts";
 import { capabilitiesOf, fieldMapping, mappingOf } from "../indices/mapping.ts";
+import { changeMappings, visibleFields } from "../indices/own-indices.ts";
+import { ObjectParser, withBodyText } from "../json/object-parser.ts";
+import type { Json } from "../json/read.ts";
+import { readSearchBody } from "../search/request.ts";
+import { countHits, openSearch } from "../search/run.ts";
 import type { SearchTwin } from "../search-twin.ts";
 import { type Answer, api } from "./answer.ts";
 import type { Call } from "./call.ts";
 import { managementParameters, namedIndices, selectIndices } from "./indices.ts";
-import { illegal } from "./parameters.ts";
 
 const parameters = [...expressionParameters, ...managementParameters, "write_index_only", "include_defaults"];
 
 export const mappingOperations: readonly Operation<SearchTwin>[] = [
-  ...["/_mapping", "/:index/_mapping"].map((path) =>
+  ...["/_mapping", "/_mappings", "/:index/_mapping", "/:index/_mappings"].map((path) =>
     api({
       id: "mapping.get",
       method: "GET",
@@ -33,19 +38,18 @@ export const mappingOperations: readonly Operation<SearchTwin>[] = [
       handle: getFieldMapping,
     }),
   ),
-  ...(["PUT", "POST"] as const).map((method) =>
-    api({
-      id: "mapping.put",
-      method,
-      path: "/:index/_mapping",
-      summary: "Acknowledges a mapping, which has no effect: fields follow from what is written.",
-      parameters,
-      handle: (call) => {
-        call.object();
-        return { body: { acknowledged: true } };
-      },
-    }),
-  ),
+  ...(["PUT", "POST"] as const)
+    .flatMap((method) => ["/:index/_mapping", "/:index/_mappings"].map((path) => ({ method, path })))
+    .map((route) =>
+      api({
+        id: "mapping.put",
+        ...route,
+        summary:
+          "Adds to the mapping of indices in `vendor`; in `specification` it is acknowledged, and has no effect.",
+        parameters,
+        handle: putMapping,
+      }),
+    ),
   ...(["GET", "POST"] as const).flatMap((method) =>
     ["/_field_caps", "/:index/_field_caps"].map((path) =>
       api({
@@ -70,31 +74,61 @@ export const mappingOperations: readonly Operation<SearchTwin>[] = [
 async function getMapping(call: Call, twin: SearchTwin): Promise<Answer> {
   const names = await namedIndices(call, twin);
   const { fields } = await twin.store();
-  return { body: new Map(names.map((name) => [name, { mappings: mappingOf(fields) }])) };
+  return { body: new Map(names.map((name) => [name, { mappings: mappingOf(fields, name) }])) };
+}
+
+async function putMapping(call: Call, twin: SearchTwin): Promise<Answer> {
+  const body = call.object();
+  if (twin.fidelity === "vendor") await changeMappings(await namedIndices(call, twin), body, twin);
+  return { body: { acknowledged: true } };
 }
 
 async function getFieldMapping(call: Call, twin: SearchTwin): Promise<Answer> {
   const names = await namedIndices(call, twin);
   const { fields } = await twin.store();
   const patterns = call.segment("fields").split(",");
-  const found = fields
-    .all()
-    .filter(({ name }) => patterns.some((pattern) => matchesPattern(name, pattern)))
-    .map((field) => {
-      const last = field.name.split(".").at(-1) ?? field.name;
-      return [field.name, { full_name: field.name, mapping: { [last]: fieldMapping(field) } }] as const;
-    });
-  return { body: new Map(names.map((name) => [name, { mappings: new Map(found) }])) };
+  const found = (index: string) =>
+    fields
+      .of(index)
+      .all()
+      .filter(({ name }) => patterns.some((pattern) => matchesPattern(name, pattern)))
+      .map((field) => {
+        const last = field.name.split(".").at(-1) ?? field.name;
+        const mapping = { [last]: fieldMapping(field, fields) };
+        return [field.name, { full_name: field.name, mapping }] as const;
+      });
+  return { body: new Map(names.map((name) => [name, { mappings: new Map(found(name)) }])) };
+}
+
+/** The indices that have an event which a query matches. @throws VendorError */
+async function matchedIndices(
+  query: Json,
+  { names }: Selection,
+  call: Call,
+  twin: SearchTwin,
+): Promise<string[]> {
+  const request = readSearchBody({ query });
+  const context = { ...(await openSearch(call, twin)), text: undefined };
+  const matched: string[] = [];
+  for (const name of names) {
+    const selection = { names: [name], everything: false };
+    if ((await countHits(request, { selection }, context)) > 0) matched.push(name);
+  }
+  return matched;
 }
 
 async function fieldCaps(call: Call, twin: SearchTwin): Promise<Answer> {
-  const { fields: ofBody } = call.object();
+  const { fields: ofBody, index_filter: filter } = call.object();
+  const parser = new ObjectParser("field_caps_request", []);
   const patterns =
     call.parameters.list("fields") ??
-    (Array.isArray(ofBody) ? ofBody.map(String) : ofBody === undefined ? undefined : [String(ofBody)]);
-  if (!patterns) throw illegal("action_request_validation_exception: no fields specified");
-  const { names } = await selectIndices(call, twin);
-  const { fields } = await twin.store();
+    (ofBody === undefined || typeof ofBody === "string"
+      ? ofBody && [ofBody]
+      : withBodyText(call.text(), () => parser.texts("fields", ofBody)));
+  if (!patterns) throw invalidRequest(["no fields specified"]);
+  const selection = await selectIndices(call, twin);
+  const names = filter === undefined ? selection.names : await matchedIndices(filter, selection, call, twin);
+  const { fields } = visibleFields((await twin.store()).fields, selection);
   const types = call.parameters.list("types");
   const filters = call.parameters.list("filters") ?? [];
   const found = capabilitiesOf(fields).filter(

@@ -49,7 +49,7 @@ async function handle(call: Call, twin: SearchTwin): Promise<Answer> {
       return { _index: index, _id: id, error: { root_cause: [cause], ...cause } };
     }
     const document = found.get(placeKey({ index, id }));
-    return document ? foundBody(document, source) : { _index: index, _id: id, found: false };
+    return document ? foundBody({ ...document, id }, source) : { _index: index, _id: id, found: false };
   });
   return { body: { docs } };
 }

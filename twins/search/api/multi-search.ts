@@ -7,7 +7,8 @@ import {
   readExpressionOptions,
 } from "../indices/expression.ts";
 import { type Json, type JsonObject, readJson } from "../json/read.ts";
-import { readSearchBody } from "../search/request.ts";
+import { javaText, tokenOf } from "../json/token.ts";
+import { readSearchBody, type SearchRequest } from "../search/request.ts";
 import { openSearch, runSearch, scopeOf } from "../search/run.ts";
 import { searchBody } from "../search/search-body.ts";
 import type { SearchTwin } from "../search-twin.ts";
@@ -44,8 +45,11 @@ export const multiSearchOperations: readonly Operation<SearchTwin>[] = methods.f
 interface OneSearch {
   expression: string | undefined;
   options: ExpressionOptions;
-  body: JsonObject;
+  request: SearchRequest;
 }
+
+/** A search that cannot be read refuses all of them: the vendor reads every one before it begins. */
+const UNREADABLE: ReadonlySet<string> = new Set(["parsing_exception", "x_content_parse_exception"]);
 
 async function handle(call: Call, twin: SearchTwin): Promise<Answer> {
   const startedAt = performance.now();
@@ -57,9 +61,12 @@ async function handle(call: Call, twin: SearchTwin): Promise<Answer> {
   return { body: { took: Math.round(performance.now() - startedAt), responses } };
 }
 
-async function one({ expression, options, body }: OneSearch, call: Call, twin: SearchTwin): Promise<object> {
+async function one(
+  { expression, options, request }: OneSearch,
+  call: Call,
+  twin: SearchTwin,
+): Promise<object> {
   try {
-    const request = readSearchBody(body);
     const scope = await scopeOf(expression, options, twin);
     const typedKeys = call.parameters.flag("typed_keys") ?? false;
     const context = { ...(await openSearch(call, twin)), text: undefined };
@@ -67,6 +74,7 @@ async function one({ expression, options, body }: OneSearch, call: Call, twin: S
     const asNumber = call.parameters.flag("rest_total_hits_as_int") ?? false;
     return { ...searchBody(result, request, asNumber), status: 200 };
   } catch (error) {
+    if (error instanceof VendorError && UNREADABLE.has(error.cause.type)) throw error;
     const { body: refused } = vendorErrorResponse(asVendorError(error));
     if (typeof refused === "object" && refused !== null) return refused;
     throw error;
@@ -77,23 +85,30 @@ function readSearches(call: Call): OneSearch[] {
   const text = call.text();
   if (text === "")
     throw new VendorError(400, { type: "parse_exception", reason: "request body is required" });
-  if (!text.endsWith("\n")) throw illegal("The msearch request must be terminated by a newline [\\n]");
+  if (!text.endsWith("\n")) throw illegal("The msearch request must be terminated by a newline [\n]");
   const lines = text.split("\n").slice(0, -1);
   const searches: OneSearch[] = [];
   for (let at = 0; at < lines.length; at += 2) {
-    const header = readLine(lines[at] ?? "");
-    const body = readLine(lines[at + 1] ?? "");
-    searches.push(readSearch(header, body, call));
+    const header = lines[at] ?? "";
+    const { expression, options } = readHeader(header.trim() === "" ? {} : readLine(header), call);
+    const text = lines[at + 1];
+    // A header at the end that no body follows is passed over.
+    if (text === undefined) break;
+    searches.push({ expression, options, request: readSearchBody(readLine(text), text) });
   }
   if (searches.length > MAX_SEARCHES) throw illegal(`a request may have at most ${MAX_SEARCHES} searches`);
   return searches;
 }
 
-/** An empty line is an empty object. */
 function readLine(line: string): JsonObject {
-  const json: Json = line.trim() === "" ? {} : readJson(line);
-  if (isObject(json)) return json;
-  throw illegal("a line of an msearch request must be an object");
+  const json: Json | undefined = line.trim() === "" ? undefined : readJson(line);
+  if (json !== undefined && isObject(json)) return json;
+  const found = json === undefined ? "null" : tokenOf(json);
+  throw new VendorError(400, {
+    type: "parsing_exception",
+    reason: `Expected [START_OBJECT] but found [${found}]`,
+    ...(json !== undefined && { line: 1, col: 1 }),
+  });
 }
 
 const passedOver = new Set([
@@ -107,17 +122,22 @@ const passedOver = new Set([
   "allow_partial_search_results",
 ]);
 
-function readSearch(header: JsonObject, body: JsonObject, call: Call): OneSearch {
+function readHeader(header: JsonObject, call: Call): Pick<OneSearch, "expression" | "options"> {
   const given = new URLSearchParams(call.request.query);
   let expression: string | undefined = call.segment("index") || undefined;
   for (const [name, value] of Object.entries(header)) {
     if (name === "index" || name === "indices") {
-      expression = Array.isArray(value) ? value.map(String).join(",") : String(value);
+      expression = listText(value);
     } else if (expressionParameters.includes(name)) {
-      given.set(name, Array.isArray(value) ? value.join(",") : String(value));
+      given.set(name, listText(value));
     } else if (!passedOver.has(name)) {
       throw illegal(`key [${name}] is not supported in the metadata section`);
     }
   }
-  return { expression, options: readExpressionOptions(new Parameters(given)), body };
+  return { expression, options: readExpressionOptions(new Parameters(given)) };
+}
+
+/** A value of any kind, or several in a list, as the vendor makes them a text. */
+function listText(value: Json): string {
+  return Array.isArray(value) ? value.map(javaText).join(",") : javaText(value);
 }

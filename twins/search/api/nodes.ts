@@ -168,6 +168,16 @@ async function nodeStats(twin: SearchTwin) {
     },
     thread_pool: {},
     fs: { total: {} },
+    // One node talks to no other, and connections are counted by the gateway.
+    transport: {
+      server_open: 0,
+      total_outbound_connections: 0,
+      rx_count: 0,
+      rx_size_in_bytes: 0,
+      tx_count: 0,
+      tx_size_in_bytes: 0,
+    },
+    http: { current_open: 0, total_opened: 0, clients: [], routes: {} },
     breakers: {},
   };
 }
@@ -212,7 +222,7 @@ async function clusterState(twin: SearchTwin, call: Call) {
                 {
                   state: "open",
                   settings: settingsOf(name, twin.startedMs),
-                  mappings: { _doc: mappingOf(fields) },
+                  mappings: { _doc: mappingOf(fields, name) },
                   aliases: [],
                 },
               ]),

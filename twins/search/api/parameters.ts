@@ -1,4 +1,6 @@
 /** URL parameters, read in the vendor's words; what no part of the request asks for is refused. */
+
+import { lookupTable } from "../../sandbox/lookup-table.ts";
 import { VendorError } from "../vendor-error.ts";
 
 /** What every route takes. */
@@ -68,7 +70,7 @@ export class Parameters {
   }
 }
 
-const units: Record<string, number> = {
+const units = lookupTable<number>({
   nanos: 1e-6,
   micros: 1e-3,
   ms: 1,
@@ -76,7 +78,7 @@ const units: Record<string, number> = {
   m: 60_000,
   h: 3_600_000,
   d: 86_400_000,
-};
+});
 
 /** Milliseconds; -1 for "no limit". @throws VendorError */
 export function readDurationMs(text: string, name: string): number {

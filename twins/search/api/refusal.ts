@@ -20,6 +20,8 @@ function worded(refused: Exclude<PlatformRefusal, { kind: "body-too-large" }>): 
       return unknownPath(refused);
     case "malformed-request":
       return error(400, "illegal_argument_exception", refused.message);
+    case "forbidden":
+      return error(403, "security_exception", refused.message);
     case "fault":
       return fault(refused.status, refused.operation);
     case "internal":

@@ -4,6 +4,7 @@ import { raw } from "../../datasets/sql.ts";
 import type { Operation } from "../../sandbox/operation.ts";
 import { invalidRequest } from "../documents/errors.ts";
 import { expressionParameters, readExpressionOptions } from "../indices/expression.ts";
+import { tokenOf } from "../json/token.ts";
 import { searchShards } from "../node.ts";
 import { contextMissing } from "../search/kept.ts";
 import type { Scroll } from "../search/open-searches.ts";
@@ -14,7 +15,7 @@ import type { SearchTwin } from "../search-twin.ts";
 import { VendorError } from "../vendor-error.ts";
 import { type Answer, api } from "./answer.ts";
 import type { Call } from "./call.ts";
-import { readDurationMs } from "./parameters.ts";
+import { illegal, readDurationMs } from "./parameters.ts";
 
 export const scrollOperations: readonly Operation<SearchTwin>[] = [
   ...(["POST", "GET"] as const).flatMap((method) =>
@@ -109,23 +110,39 @@ function readNext(call: Call): { id: string; keepAliveMs: number | undefined } {
   const id = scroll_id ?? call.parameters.text("scroll_id") ?? call.request.params.id;
   if (typeof id !== "string" || id === "") throw invalidRequest(["scrollId is missing"]);
   const time = scroll ?? call.parameters.text("scroll");
-  return { id, keepAliveMs: time === undefined ? undefined : readDurationMs(String(time), "scroll") };
+  return { id, keepAliveMs: time === undefined ? undefined : readDurationMs(time, "scroll") };
 }
 
 function clear(call: Call, twin: SearchTwin): Answer {
   const { scroll_id } = bodyOf(call);
   const given = scroll_id ?? call.parameters.text("scroll_id") ?? call.request.params.id;
   if (given === undefined) throw invalidRequest(["no scroll ids specified"]);
-  const ids = Array.isArray(given) ? given.map(String) : String(given).split(",");
+  const ids = Array.isArray(given) ? given : given.split(",");
   const { scrolls } = twin.open;
   const freed = ids.includes("_all") ? scrolls.dropAll() : ids.filter((id) => scrolls.drop(id)).length;
   return { status: freed > 0 ? 200 : 404, body: { succeeded: true, num_freed: freed } };
 }
 
-/** The body, which older clients send as the bare id. */
-function bodyOf(call: Call): Record<string, unknown> {
+interface ScrollBody {
+  scroll_id: string | string[] | undefined;
+  scroll: string | undefined;
+}
+
+/** The body, which older clients send as the bare id. @throws VendorError */
+function bodyOf(call: Call): ScrollBody {
   const text = call.text().trim();
-  return text !== "" && !text.startsWith("{") ? { scroll_id: text } : call.object();
+  if (text !== "" && !text.startsWith("{")) return { scroll_id: text, scroll: undefined };
+  const { scroll_id, scroll } = call.object();
+  if (scroll !== undefined && typeof scroll !== "string") throw wrongType("scroll", scroll);
+  if (scroll_id === undefined || typeof scroll_id === "string") return { scroll_id, scroll };
+  if (Array.isArray(scroll_id) && scroll_id.every((id) => typeof id === "string"))
+    return { scroll_id, scroll };
+  throw wrongType("scroll_id", scroll_id);
+}
+
+function wrongType(name: string, value: unknown): VendorError {
+  const token = tokenOf(value);
+  return illegal(`Unknown parameter [${name}] in request body or parameter is of the wrong type[${token}] `);
 }
 
 async function openPointInTime(call: Call, twin: SearchTwin): Promise<Answer> {

@@ -5,6 +5,7 @@
 
 import { type CalendarUnit, floorTo, plus } from "../../datasets/dates/calendar.ts";
 import { type TimeZone, utc } from "../../datasets/dates/time-zone.ts";
+import { lookupTable } from "../../sandbox/lookup-table.ts";
 import { VendorError } from "../vendor-error.ts";
 import { type DateFormat, defaultDateFormat, readDateFormat } from "./java-format.ts";
 import { readTimeZone } from "./read-time-zone.ts";
@@ -55,7 +56,7 @@ function parsePlain(text: string, format: DateFormat, zone: TimeZone, rounding: 
   });
 }
 
-const units: Record<string, CalendarUnit> = {
+const units = lookupTable<CalendarUnit>({
   y: "year",
   M: "month",
   w: "week",
@@ -64,7 +65,7 @@ const units: Record<string, CalendarUnit> = {
   H: "hour",
   m: "minute",
   s: "second",
-};
+});
 
 /** The largest moment that a JavaScript date can be, milliseconds. */
 const MAX_EPOCH_MS = 8.64e15;

@@ -2,6 +2,8 @@
  * Patterns of Java's DateTimeFormatter, read into tokens.
  * Source: https://docs.oracle.com/en/java/javase/21/docs/api/java.base/java/time/format/DateTimeFormatter.html#patterns
  */
+
+import { lookupTable } from "../../sandbox/lookup-table.ts";
 import { VendorError } from "../vendor-error.ts";
 
 export type NumberField =
@@ -128,9 +130,9 @@ class PatternReader {
   }
 }
 
-const yearFields: Record<string, NumberField> = { u: "year", y: "era-year", Y: "week-year", x: "week-year" };
+const yearFields = lookupTable<NumberField>({ u: "year", y: "era-year", Y: "week-year", x: "week-year" });
 /** Letters that are one number of at most so many digits. */
-const twoDigitFields: Record<string, NumberField> = {
+const twoDigitFields = lookupTable<NumberField>({
   d: "day",
   H: "hour",
   k: "hour-1-24",
@@ -139,8 +141,8 @@ const twoDigitFields: Record<string, NumberField> = {
   m: "minute",
   s: "second",
   w: "week",
-};
-const textLetters: Record<string, TextField> = {
+});
+const textLetters = lookupTable<TextField>({
   G: "era",
   Q: "quarter",
   q: "quarter",
@@ -149,8 +151,8 @@ const textLetters: Record<string, TextField> = {
   E: "weekday",
   e: "weekday",
   c: "weekday",
-};
-const anyWidth: Record<string, NumberField> = { A: "milli-of-day", n: "nano", N: "nano-of-day" };
+});
+const anyWidth = lookupTable<NumberField>({ A: "milli-of-day", n: "nano", N: "nano-of-day" });
 
 function tokenOf(letter: string, count: number): Token | "unknown" | "too-many" {
   const year = letter === "x" ? undefined : yearFields[letter];

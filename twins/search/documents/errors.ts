@@ -1,5 +1,7 @@
 /** What the vendor says of a write that cannot be done. */
 import type { UnfitValue } from "../../datasets/store/log-store.ts";
+import { readExactJson } from "../json/read.ts";
+import { javaText } from "../json/token.ts";
 import { uuidOf } from "../node.ts";
 import { type ErrorCause, VendorError } from "../vendor-error.ts";
 
@@ -13,6 +15,19 @@ export function documentMissing(index: string, id: string): VendorError {
 
 function inShard(status: number, index: string, type: string, reason: string): VendorError {
   return new VendorError(status, { type, reason, index_uuid: uuidOf(index), shard: "0", index });
+}
+
+/**
+ * The disk has no room for a write: the vendor's index is read-only then, until there is.
+ * @param index absent where it is not known which
+ */
+export function indexBlocked(index?: string): VendorError {
+  const block =
+    "[TOO_MANY_REQUESTS/12/disk usage exceeded flood-stage watermark, index has read-only-allow-delete block];";
+  return new VendorError(429, {
+    type: "cluster_block_exception",
+    reason: index === undefined ? `blocked by: ${block}` : `index [${index}] blocked by: ${block}`,
+  });
 }
 
 /** A document that is no JSON object. @param at line and column */
@@ -42,6 +57,8 @@ export function unfit(misfit: UnfitValue, id: string): VendorError {
     case "too_deep":
     case "bad_field_name":
       return new VendorError(400, { type: "illegal_argument_exception", reason });
+    case "strict":
+      return new VendorError(400, { type: "strict_dynamic_mapping_exception", reason: `${at} ${reason}` });
     case "metadata_field":
       return new VendorError(400, {
         type: "document_parsing_exception",
@@ -53,7 +70,7 @@ export function unfit(misfit: UnfitValue, id: string): VendorError {
         reason: `${at} object mapping for [${field}] tried to parse field [${field}] as object, but found a concrete value`,
       });
     default: {
-      const preview = (value === "" ? "" : shown(JSON.parse(value), value)).slice(0, PREVIEW_CHARACTERS);
+      const preview = (value === "" ? "" : javaText(readExactJson(value))).slice(0, PREVIEW_CHARACTERS);
       return new VendorError(400, {
         type: "document_parsing_exception",
         reason: `${at} failed to parse field [${field}] of type [${type}] in document with id '${id}'. Preview of field's value: '${preview}'`,
@@ -65,15 +82,6 @@ export function unfit(misfit: UnfitValue, id: string): VendorError {
       });
     }
   }
-}
-
-/** A value as Java prints it: `{a=1, b=[x, y]}`. @param text what a number was written as */
-function shown(value: unknown, text: string): string {
-  if (typeof value === "string") return value;
-  if (typeof value !== "object" || value === null) return text;
-  if (Array.isArray(value)) return `[${value.map((one) => shown(one, JSON.stringify(one))).join(", ")}]`;
-  const members = Object.entries(value).map(([name, one]) => `${name}=${shown(one, JSON.stringify(one))}`);
-  return `{${members.join(", ")}}`;
 }
 
 /** @param problems each in one sentence */

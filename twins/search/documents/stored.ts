@@ -1,5 +1,5 @@
 /** Documents as they are stored. */
-import { type Sql, sql } from "../../datasets/sql.ts";
+import { jsonParameter, type Sql, sql } from "../../datasets/sql.ts";
 import type { DocumentPlace, LogReader } from "../../datasets/store/log-store.ts";
 
 export interface StoredDocument extends DocumentPlace {
@@ -34,10 +34,10 @@ export async function readDocuments(
 function anyId(ids: readonly string[]): Sql {
   const [only] = ids;
   if (ids.length === 1 && only !== undefined) return sql`_id = ${only}`;
-  return sql`_id IN (SELECT unnest(json_extract_string(${JSON.stringify(ids)}, '$[*]')))`;
+  return sql`_id IN (SELECT unnest(json_extract_string(${jsonParameter(ids)}, '$[*]')))`;
 }
 
-/** A place as one text; no index has a NUL in its name. */
+/** A place as one text; no index has a NUL in its name. Halves of surrogate pairs are all one, as they are stored. */
 export function placeKey({ index, id }: DocumentPlace): string {
-  return `${index}\0${id}`;
+  return `${index}\0${id.toWellFormed()}`;
 }

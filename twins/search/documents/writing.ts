@@ -4,6 +4,7 @@ import {
   type DocumentPlace,
   type DocumentWrite,
   type LogWriter,
+  StoreFull,
   UnfitDocuments,
 } from "../../datasets/store/log-store.ts";
 import { readExactJson } from "../json/read.ts";
@@ -11,7 +12,7 @@ import { compactJson } from "../json/write.ts";
 import { VendorError } from "../vendor-error.ts";
 import type { Action, IndexAction, Outcome, UpdateAction } from "./action.ts";
 import { checkConditions } from "./conditions.ts";
-import { documentMissing, unfit, unparsable, versionConflict } from "./errors.ts";
+import { documentMissing, indexBlocked, unfit, unparsable, versionConflict } from "./errors.ts";
 import { merge } from "./merge.ts";
 import { placeKey, readDocuments, type StoredDocument } from "./stored.ts";
 
@@ -118,7 +119,10 @@ export class Writing {
     const removals = this.#removals;
     this.#removals = [];
     if (removals.length === 0) return;
-    const removed = await this.#store.remove(removals.map(({ place }) => place));
+    const removed = await this.#unlessFull(removals, () =>
+      this.#store.remove(removals.map(({ place }) => place)),
+    );
+    if (removed === undefined) return;
     removals.forEach(({ position, place }, number) => {
       const { version, seqNo } = removed[number] ?? { version: 1, seqNo: 0 };
       this.#outcomes[position] = { ...place, version, seqNo, result: "deleted" };
@@ -131,7 +135,11 @@ export class Writing {
     this.#writes = [];
     while (writes.length > 0) {
       try {
-        const written = await this.#store.write(writes.map(({ document }) => document));
+        const written = await this.#unlessFull(
+          writes.map(({ position, document }) => ({ position, place: document })),
+          () => this.#store.write(writes.map(({ document }) => document)),
+        );
+        if (written === undefined) return;
         writes.forEach(({ position, document }, number) => {
           const result = written[number];
           if (!result) return;
@@ -144,6 +152,23 @@ export class Writing {
         if (!(error instanceof UnfitDocuments)) throw error;
         writes = this.#withoutUnfit(writes, error);
       }
+    }
+  }
+
+  /** Does what changes these documents; where there is no room, none of them is, and each is told so. */
+  async #unlessFull<Result>(
+    pending: readonly { position: number; place: Partial<DocumentPlace> & { index: string } }[],
+    work: () => Promise<Result>,
+  ): Promise<Result | undefined> {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof StoreFull)) throw error;
+      for (const { position, place } of pending) {
+        const { index, id = makeId() } = place;
+        this.#outcomes[position] = { index, id, error: indexBlocked(index) };
+      }
+      return undefined;
     }
   }
 

@@ -4,6 +4,7 @@ import { compileCommand } from "./commands/command.ts";
 import type { Source } from "./commands/from.ts";
 import { Compiler, type EsqlFields } from "./compiler.ts";
 import type { Span } from "./errors.ts";
+import type { FoldedConstants } from "./folding.ts";
 import { type Param, Params } from "./params.ts";
 import { parse } from "./parser.ts";
 import type { DataType } from "./types.ts";
@@ -21,15 +22,20 @@ export interface CompiledEsql {
   unlimited: boolean;
 }
 
-/** @throws VendorError, of which UnrecognisedEsql is what a translator may take over */
+/**
+ * @param folded values of constant expressions that have been computed
+ * @throws VendorError, of which UnrecognisedEsql is what a translator may take over
+ * @throws UnfoldedConstant when the value of a constant expression is missing: compute it and compile again
+ */
 export function compileEsql(
   query: string,
   params: readonly Param[],
   context: EsqlFields,
   source: Source,
+  folded: FoldedConstants = new Map(),
 ): CompiledEsql {
   const commands = parse(query, new Params(params));
-  const compiler = new Compiler(query, context);
+  const compiler = new Compiler(query, context, folded);
   for (const command of commands) {
     compileCommand(compiler, command, source);
     // Names that the next commands would look for in vain are this one's fault.

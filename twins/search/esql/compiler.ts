@@ -2,6 +2,7 @@
 import { raw, type Sql, sql } from "../../datasets/sql.ts";
 import type { QueryContext } from "../query/compiled-query.ts";
 import { Problems, type Span, UnrecognisedEsql } from "./errors.ts";
+import { type FoldedConstants, UnfoldedConstant, withoutColumns } from "./folding.ts";
 import { compileCall } from "./functions/call.ts";
 import { compileCast } from "./functions/cast.ts";
 import { compileArithmetic, compileNegation } from "./operators/arithmetic.ts";
@@ -10,8 +11,15 @@ import { compileLike } from "./operators/like.ts";
 import { didYouMean } from "./params.ts";
 import { type Column, Pipeline } from "./pipeline.ts";
 import type { Expression, Literal } from "./syntax.ts";
-import { constantTyped, literalConstant, nullTyped, type Typed, unknownTyped } from "./typed.ts";
-import { type DataType, isTimeSpan, sqlType } from "./types.ts";
+import {
+  type Constant,
+  constantTyped,
+  literalConstant,
+  nullTyped,
+  type Typed,
+  unknownTyped,
+} from "./typed.ts";
+import { type DataType, isNumeric, isTimeSpan, sqlType } from "./types.ts";
 
 /** Deeper expressions get a layer of their own: DuckDB bounds how deep one may be. */
 const MAX_SQL_DEPTH = 60;
@@ -26,10 +34,27 @@ export class Compiler {
   readonly problems = new Problems();
   /** What stands for aggregate functions and groups, behind STATS. */
   readonly #resolved = new Map<Expression, Typed>();
+  readonly #folded: FoldedConstants;
+  #hasGroups = false;
 
-  constructor(query: string, context: EsqlFields) {
+  constructor(query: string, context: EsqlFields, folded: FoldedConstants) {
     this.query = query;
     this.context = context;
+    this.#folded = folded;
+  }
+
+  /** Whether grouping functions have their meaning: STATS is being compiled. */
+  get hasGroups(): boolean {
+    return this.#hasGroups;
+  }
+
+  withGroupingFunctions<Result>(compile: () => Result): Result {
+    this.#hasGroups = true;
+    try {
+      return compile();
+    } finally {
+      this.#hasGroups = false;
+    }
   }
 
   text({ start, end }: Span): string {
@@ -89,24 +114,48 @@ export class Compiler {
       case "like":
         return compileLike(this, node, this.expression(node.value));
       case "not": {
-        const operand = this.#condition(node.operand, "", `NOT ${this.text(node.operand.at)}`);
+        const operand = this.#condition(node.operand, "", `NOT ${this.text(node.operand.at)}`, at);
         return this.made("boolean", sql`(NOT ${operand.sql})`, at, operand);
       }
       case "logical": {
-        const left = this.#condition(node.left, "first ", this.text(at));
-        const right = this.#condition(node.right, "second ", this.text(at));
+        const left = this.#condition(node.left, "first ", this.text(at), at);
+        const right = this.#condition(node.right, "second ", this.text(at), at);
         return this.made("boolean", sql`(${left.sql} ${raw(node.operator)} ${right.sql})`, at, left, right);
       }
       case "is null": {
         const value = this.expression(node.value);
+        if (isTimeSpan(value.type)) return constantTyped({ type: "boolean", value: node.negated }, at);
         const test = node.negated ? raw("IS NOT NULL") : raw("IS NULL");
         return this.made("boolean", sql`(${value.sql} ${test})`, at, value);
       }
     }
   }
 
-  #condition(node: Expression, ordinal: string, text: string): Typed {
-    const value = this.single(this.expression(node));
+  /**
+   * The value of an expression that reads no row; `undefined` for one that reads rows or has several values.
+   * @param value what the expression became
+   * @throws UnfoldedConstant when it has not been computed yet
+   */
+  constant(node: Expression, value: Typed): Constant | undefined {
+    if (value.constant || value.multi || isTimeSpan(value.type)) return value.constant;
+    const expression = this.madeOf(node);
+    if (!expression) return undefined;
+    const key = `${node.at.start}-${node.at.end}`;
+    const known = this.#folded.get(key);
+    if (known) return known;
+    const alone = new Compiler(this.query, this.context, this.#folded);
+    alone.pipeline.base([], raw(""), undefined);
+    const computed = alone.expression(expression);
+    throw new UnfoldedConstant(key, alone.pipeline.statement([computed], 1), computed.type);
+  }
+
+  /** The expression without columns, if it reads no row. */
+  madeOf(node: Expression): Expression | undefined {
+    return withoutColumns(node, (name) => this.find(name));
+  }
+
+  #condition(node: Expression, ordinal: string, text: string, at: Span): Typed {
+    const value = this.single(this.expression(node), at);
     if (value.type === "null") return nullTyped(value.at, "boolean");
     if (value.type !== "boolean" && value.type !== "unknown") {
       this.problems.mismatch(
@@ -149,12 +198,15 @@ export class Compiler {
     return { ...value, sql: this.pipeline.use(this.pipeline.place(value.sql)), atomic: true, depth: 1 };
   }
 
-  /** The value where there is one; nothing, and the vendor's warning, where there are several. */
-  single(value: Typed): Typed {
+  /**
+   * The value where there is one; nothing, and the vendor's warning, where there are several.
+   * @param at what wants one value
+   */
+  single(value: Typed, at: Span): Typed {
     if (!value.multi) return value;
     const list = this.hoist(value);
     this.pipeline.check(
-      value.at,
+      at,
       sql`len(${list.sql}) > 1`,
       sql`${"java.lang.IllegalArgumentException: single-value function encountered multi-value"}`,
     );
@@ -228,10 +280,10 @@ export class Compiler {
   }
 }
 
+/** The widest type of numbers that a list holds; what is no number has no other type beside it. */
 function commonType(types: readonly DataType[]): DataType | undefined {
   const distinct = new Set(types);
   if (distinct.size === 1) return types[0];
-  if (![...distinct].every((type) => type === "integer" || type === "long" || type === "double"))
-    return undefined;
-  return distinct.has("double") ? "double" : "long";
+  if (![...distinct].every(isNumeric)) return undefined;
+  return (["double", "unsigned_long"] as const).find((type) => distinct.has(type)) ?? "long";
 }

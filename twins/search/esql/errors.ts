@@ -22,9 +22,22 @@ export function parsingError(at: Span, message: string): VendorError {
   return new VendorError(400, { type: "parsing_exception", reason: `${where(at)}: ${message}` });
 }
 
+/** A computation of constants whose result is out of range. */
+export function arithmeticError(text: string, message: string): VendorError {
+  return new VendorError(400, {
+    type: "verification_exception",
+    reason: `arithmetic exception in expression [${text}]: [${message}]`,
+  });
+}
+
 /** An argument that no row is needed to refuse. */
 export function illegalArgument(message: string): VendorError {
   return new VendorError(400, { type: "illegal_argument_exception", reason: message });
+}
+
+/** An argument that is not of the form its function wants. */
+export function invalidArgument(message: string): VendorError {
+  return new VendorError(400, { type: "invalid_argument_exception", reason: message });
 }
 
 /**
@@ -38,7 +51,7 @@ export class UnrecognisedEsql extends VendorError {
   constructor(at: Span, what: string) {
     super(400, {
       type: "verification_exception",
-      reason: `Found 1 problem\n${where(at)}: ${what} is not supported here; a model can take over what is not recognised: configure [model] for this service in the environment file`,
+      reason: `Found 1 problem\n${where(at)}: ${what} is not supported here`,
     });
     this.name = "UnrecognisedEsql";
     this.what = what;

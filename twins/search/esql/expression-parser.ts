@@ -137,13 +137,19 @@ export class ExpressionParser {
     }
     if (token.kind === "symbol" && (token.value === "-" || token.value === "+")) {
       reader.next();
+      if (reader.at("integer") || reader.at("decimal")) return this.#signedNumber(token);
       const operand = this.#within(() => this.#operators(binding.sign));
       if (token.value === "+") return operand;
-      const literal = operand.kind === "literal" ? negatedLiteral(operand.literal) : undefined;
-      if (literal) return this.#node(token, { kind: "literal", literal });
       return this.#node(token, { kind: "negate", operand });
     }
     return this.#casts(this.#primary(strength < binding.predicate ? startOfExpression : startOfPrimary));
+  }
+
+  /** A number with its sign is one literal, which a cast behind it converts as a whole. */
+  #signedNumber(sign: Token): Expression {
+    const given = takeLiteral(this.#reader, this.#params) ?? this.#reader.fail(startOfPrimary);
+    const literal = (sign.value === "-" ? negatedLiteral(given) : given) ?? given;
+    return this.#casts(this.#node(sign, { kind: "literal", literal }));
   }
 
   #operatorAhead(): Operator | undefined {
@@ -214,7 +220,11 @@ export class ExpressionParser {
       do list.push(this.#within(() => this.#operators(binding.predicate)));
       while (reader.take("symbol", ","));
       reader.expect("symbol", ")", "{',', ')'}");
-      return this.#node(first, { kind: "in", value: left, list });
+      const [only, ...more] = list;
+      // As the vendor reads it: a list of one is a comparison.
+      return only && more.length === 0
+        ? this.#node(first, { kind: "comparison", operator: "==", left, right: only })
+        : this.#node(first, { kind: "in", value: left, list });
     }
     throw parsingError(
       word,
@@ -267,7 +277,7 @@ export class ExpressionParser {
   }
 
   #list(open: Token): Expression {
-    const items = takeListItems(this.#reader, this.#params);
+    const items = takeListItems(this.#reader);
     if (items.length > MAX_LIST) throw new UnrecognisedEsql(open, `a list of ${items.length} values`);
     return this.#node(open, { kind: "list", items });
   }

@@ -3,6 +3,7 @@
 import { utc } from "../../datasets/dates/time-zone.ts";
 import { readDateFormat } from "../dates/java-format.ts";
 import type { Compiler } from "./compiler.ts";
+import { versionFromTextSql } from "./functions/version.ts";
 import { parseIp } from "./ip.ts";
 import { ipTyped } from "./ip-sql.ts";
 import { type Constant, constantTyped, type Typed, unknownTyped } from "./typed.ts";
@@ -45,6 +46,7 @@ function converted(compiler: Compiler, value: Typed, type: DataType): Typed {
     const truth: Constant = { type, value: constant.value.toLowerCase() === "true" };
     return constantTyped(truth, at);
   }
+  if (type === "version") return { ...value, type, sql: versionFromTextSql(value.sql), constant: undefined };
   return value;
 }
 

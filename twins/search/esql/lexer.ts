@@ -2,12 +2,14 @@
  * Cuts a query into tokens. What a word is depends on the command it stands in: index expressions behind FROM, patterns behind
  * KEEP, DROP and RENAME, expressions behind the rest.
  */
+
+import { lookupTable } from "../../sandbox/lookup-table.ts";
 import { parsingError, type Span } from "./errors.ts";
 import { expressionKeywords, type Token, type TokenKind } from "./tokens.ts";
 
 type Mode = "command" | "expression" | "source" | "pattern" | "rename" | "word";
 
-const modes: Readonly<Record<string, Mode>> = {
+const modes = lookupTable<Mode>({
   from: "source",
   metrics: "source",
   keep: "pattern",
@@ -16,7 +18,7 @@ const modes: Readonly<Record<string, Mode>> = {
   mv_expand: "expression",
   show: "word",
   meta: "word",
-};
+});
 
 const space = /(?:[ \t\r\n]+|\/\/[^\r\n]*|\/\*[\s\S]*?\*\/)+/y;
 const word = /[^ \t\r\n[\]/|]+/y;
@@ -30,7 +32,7 @@ const decimal = /(?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+/y;
 const integer = /\d+/y;
 const param = /\?(?:[A-Za-z_][A-Za-z0-9_]*|\d+)?/y;
 const symbol = /::|==|=~|!=|<=|>=|[<>=+\-*/%.,()[\]|:]/y;
-const escapes: Readonly<Record<string, string>> = { t: "\t", n: "\n", r: "\r", '"': '"', "\\": "\\" };
+const escapes = lookupTable<string>({ t: "\t", n: "\n", r: "\r", '"': '"', "\\": "\\" });
 
 /** @throws VendorError where no token begins. */
 export function tokenize(query: string): Token[] {

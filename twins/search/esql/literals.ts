@@ -2,9 +2,12 @@
 import { parsingError } from "./errors.ts";
 import type { Params } from "./params.ts";
 import type { Literal } from "./syntax.ts";
+import { negateSpan } from "./time-arithmetic.ts";
 import { parseTimeSpan } from "./time-span.ts";
 import type { TokenReader } from "./token-reader.ts";
 import type { Token } from "./tokens.ts";
+
+type NumberLiteral = Extract<Literal, { type: "integer" | "long" | "unsigned_long" | "double" }>;
 
 /** Takes the next token if it is a literal; a number takes the unit behind it along. */
 export function takeLiteral(reader: TokenReader, params: Params): Literal | undefined {
@@ -30,35 +33,56 @@ export function takeLiteral(reader: TokenReader, params: Params): Literal | unde
   reader.next();
   const number = numberLiteral(token);
   const unit = token.kind === "integer" ? reader.take("name") : undefined;
-  return unit && number.type !== "double" && number.type !== "null"
+  return unit && number.type !== "double"
     ? { type: "span", value: parseTimeSpan(BigInt(token.value), unit.value, reader.spanFrom(token)) }
     : number;
 }
 
-/** `[value, value, …]` */
-export function takeListItems(reader: TokenReader, params: Params): Literal[] {
-  reader.next();
-  const items: Literal[] = [];
-  do {
-    const sign = reader.take("symbol", "-") ?? reader.take("symbol", "+");
-    const token = reader.peek();
-    const item = token.kind === "param" ? undefined : takeLiteral(reader, params);
-    if (!item || item.type === "null" || item.type === "span") {
-      return reader.fail("{QUOTED_STRING, INTEGER_LITERAL, DECIMAL_LITERAL, 'false', 'true', '+', '-'}");
-    }
-    const signed = sign?.value === "-" ? negatedLiteral(item) : item;
-    if (!signed)
-      throw parsingError(
-        token,
-        `mismatched input '${reader.textOf(token)}' expecting {INTEGER_LITERAL, DECIMAL_LITERAL}`,
-      );
-    items.push(signed);
-  } while (reader.take("symbol", ","));
+/** `[value, value, …]`: numbers, strings or truths; the first says which. */
+export function takeListItems(reader: TokenReader): Literal[] {
+  const open = reader.next();
+  const items = [takeListItem(reader, open, undefined)];
+  while (reader.take("symbol", ",")) items.push(takeListItem(reader, open, items[0]));
   reader.expect("symbol", "]", "{',', ']'}");
+  const unsigned =
+    items.some(({ type }) => type === "unsigned_long") && items.every(({ type }) => type !== "double");
+  if (unsigned && items.some((item) => typeof item.value === "bigint" && item.value < 0n))
+    throw parsingError(open, "unsigned_long overflow");
   return items;
 }
 
-function numberLiteral(token: Token): Literal {
+type ListItem = Exclude<Literal, { type: "null" | "span" }>;
+
+function takeListItem(reader: TokenReader, open: Token, first: ListItem | undefined): ListItem {
+  const sign = reader.take("symbol", "-") ?? reader.take("symbol", "+");
+  const token = reader.next();
+  const item = listItem(token);
+  const signed = item && sign?.value === "-" ? negatedNumber(item) : item;
+  if (signed && (!sign || isNumber(signed)) && (!first || kindOf(first) === kindOf(signed))) return signed;
+  const found = `input '${reader.textOf(token)}'`;
+  if (first?.type === "keyword") throw parsingError(token, `mismatched ${found} expecting QUOTED_STRING`);
+  if (first?.type === "boolean") throw parsingError(token, `mismatched ${found} expecting {'false', 'true'}`);
+  const start = first ? (sign ?? token) : open;
+  throw parsingError(token, `no viable alternative at input '${reader.query.slice(start.start, token.end)}'`);
+}
+
+function listItem(token: Token): ListItem | undefined {
+  if (token.kind === "string") return { type: "keyword", value: token.value };
+  if (token.kind === "integer" || token.kind === "decimal") return numberLiteral(token);
+  if (token.kind === "keyword" && (token.value === "true" || token.value === "false"))
+    return { type: "boolean", value: token.value === "true" };
+  return undefined;
+}
+
+function isNumber({ type }: ListItem): boolean {
+  return type !== "keyword" && type !== "boolean";
+}
+
+function kindOf(item: ListItem): string {
+  return isNumber(item) ? "number" : item.type;
+}
+
+function numberLiteral(token: Token): NumberLiteral {
   if (token.kind === "decimal") {
     const value = Number(token.value);
     if (!Number.isFinite(value)) throw parsingError(token, `Number [${token.value}] is too large`);
@@ -68,22 +92,25 @@ function numberLiteral(token: Token): Literal {
 }
 
 /** The narrowest type that holds it. */
-export function integerLiteral(value: bigint): Literal {
+export function integerLiteral(value: bigint): NumberLiteral {
   if (BigInt.asIntN(32, value) === value) return { type: "integer", value };
   if (BigInt.asIntN(64, value) === value) return { type: "long", value };
   if (BigInt.asUintN(64, value) === value) return { type: "unsigned_long", value };
   return { type: "double", value: Number(value) };
 }
 
-/** `undefined` for what has no sign. */
-export function negatedLiteral(literal: Literal): Literal | undefined {
+function negatedNumber(literal: Literal): NumberLiteral | undefined {
   if (literal.type === "double") return { type: "double", value: -literal.value };
   if (literal.type === "integer" || literal.type === "long" || literal.type === "unsigned_long") {
     return integerLiteral(-literal.value);
   }
-  if (literal.type === "span") {
-    const { months, days, ms, clock } = literal.value;
-    return { type: "span", value: { months: -months, days: -days, ms: -ms, clock } };
-  }
   return undefined;
+}
+
+/** `undefined` for what has no sign. */
+export function negatedLiteral(literal: Literal): Literal | undefined {
+  if (literal.type === "span") {
+    return { type: "span", value: negateSpan(literal.value) };
+  }
+  return negatedNumber(literal);
 }

@@ -57,14 +57,18 @@ export class Params {
 
 /** `, did you mean [x]?`, or nothing when no name is near. */
 export function didYouMean(name: string, known: readonly string[]): string {
-  const near = known
+  const near = similarNames(name, known).slice(0, 5);
+  if (near.length === 0) return "";
+  return near.length === 1 ? `, did you mean [${near[0]}]?` : `, did you mean any of [${near.join(", ")}]?`;
+}
+
+/** Names that are near, the nearest first. */
+export function similarNames(name: string, known: readonly string[]): string[] {
+  return known
     .map((candidate) => ({ candidate, distance: editDistance(name, candidate) }))
     .filter(({ candidate, distance }) => 1 - distance / Math.max(name.length, candidate.length, 1) > 0.5)
     .sort((a, b) => a.distance - b.distance || (a.candidate < b.candidate ? -1 : 1))
-    .slice(0, 5)
     .map(({ candidate }) => candidate);
-  if (near.length === 0) return "";
-  return near.length === 1 ? `, did you mean [${near[0]}]?` : `, did you mean any of [${near.join(", ")}]?`;
 }
 
 /** Levenshtein's; names beyond 200 characters are far from everything. */

@@ -27,6 +27,10 @@ export function parse(query: string, params: Params): Command[] {
 
 const names = (commands: readonly string[]) => `{${commands.map((name) => `'${name}'`).join(", ")}}`;
 
+function isStar({ text }: NamePattern): boolean {
+  return text === "*";
+}
+
 class Parser {
   readonly #reader: TokenReader;
   readonly #expressions: ExpressionParser;
@@ -90,8 +94,9 @@ class Parser {
       case "limit":
         return { at, kind: "limit", count: this.#limit() };
       case "keep":
+        return { at, kind: "keep", patterns: this.#kept() };
       case "drop":
-        return { at, kind: token.value, patterns: this.#patterns() };
+        return { at, kind: "drop", patterns: this.#dropped() };
       case "rename":
         return { at, kind: "rename", renames: this.#renames() };
       case "dissect":
@@ -146,8 +151,17 @@ class Parser {
   }
 
   #stats(): { aggregates: NamedExpression[]; groups: NamedExpression[] } {
-    const aggregates = this.#reader.at("keyword", "by") ? [] : this.#expressions.namedList();
-    const groups = this.#reader.take("keyword", "by") ? this.#expressions.namedList() : [];
+    const reader = this.#reader;
+    const stats = reader.previous();
+    const none = reader.at("keyword", "by") || reader.at("symbol", "|") || reader.at("end");
+    const aggregates = none ? [] : this.#expressions.namedList();
+    const groups = reader.take("keyword", "by") ? this.#expressions.namedList() : [];
+    if (aggregates.length === 0 && groups.length === 0) {
+      throw parsingError(
+        stats,
+        `At least one aggregation or grouping expression required in [${reader.textOf(stats)}]`,
+      );
+    }
     return { aggregates, groups };
   }
 
@@ -178,6 +192,20 @@ class Parser {
     const patterns: NamePattern[] = [];
     do patterns.push(this.#pattern());
     while (this.#reader.take("symbol", ","));
+    return patterns;
+  }
+
+  #kept(): NamePattern[] {
+    const patterns = this.#patterns();
+    const [, again] = patterns.filter(isStar);
+    if (again) throw parsingError(again.at, "Cannot specify [*] more than once");
+    return patterns;
+  }
+
+  #dropped(): NamePattern[] {
+    const patterns = this.#patterns();
+    const all = patterns.find(isStar);
+    if (all) throw parsingError(all.at, "Removing all fields is not allowed [*]");
     return patterns;
   }
 

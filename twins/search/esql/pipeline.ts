@@ -1,6 +1,7 @@
 /** The statement as it grows: every command puts a layer on the one before, and columns have names of their own in SQL. */
 import { identifier, joined, raw, type Sql, sql } from "../../datasets/sql.ts";
 import type { Span } from "./errors.ts";
+import type { Expression } from "./syntax.ts";
 import type { Typed } from "./typed.ts";
 import type { DataType } from "./types.ts";
 
@@ -11,6 +12,8 @@ export interface Column {
   multi: boolean;
   /** Its name in SQL. */
   ref: string;
+  /** What it was made of when that reads no row: an expression without columns. */
+  madeOf?: Expression | undefined;
 }
 
 /** How rows are ordered: by a column of SQL. */
@@ -127,6 +130,8 @@ export class Pipeline {
     const groups = groupRefs.map((ref) => this.use(ref));
     const previous = this.#previous();
     const selected = list.map(({ ref, source }) => sql`${source} AS ${identifier(ref)}`);
+    // Constants alone would be a row for each row.
+    if (groups.length === 0) selected.push(sql`count(*) AS ${identifier(this.freshRef())}`);
     const grouping = groups.length === 0 ? raw("") : sql` GROUP BY ${joined(groups, ", ")}`;
     const [before] = this.#tieBreaks;
     this.#tieBreaks = [];

@@ -1,13 +1,15 @@
 /** Runs an ES|QL query over the store. */
 import { joined, list, type Sql, sql } from "../../datasets/sql.ts";
 import type { LogStore, QueryResult } from "../../datasets/store/log-store.ts";
-import { lenientOptions, select } from "../indices/expression.ts";
+import { lenientOptions, type Selection, select } from "../indices/expression.ts";
+import { visibleFields } from "../indices/own-indices.ts";
 import type { Fidelity } from "../query/compiled-query.ts";
 import { shownSql } from "../search/compile-search.ts";
 import { VendorError } from "../vendor-error.ts";
-import type { FromCommand } from "./commands/from.ts";
+import type { FromCommand, Source } from "./commands/from.ts";
 import { type CompiledEsql, compileEsql, DEFAULT_LIMIT } from "./compile.ts";
-import { verificationError } from "./errors.ts";
+import { illegalArgument, verificationError } from "./errors.ts";
+import { constantOf, type FoldedConstants, UnfoldedConstant } from "./folding.ts";
 import type { Param } from "./params.ts";
 import { type DataType, outputType } from "./types.ts";
 import { outputValue } from "./values.ts";
@@ -15,8 +17,8 @@ import { outputValue } from "./values.ts";
 export interface EsqlRequest {
   query: string;
   params: readonly Param[];
-  /** The request's Query DSL as a condition over `documents AS d`. @param index the first of those that it is asked of */
-  filter: ((index: string) => Sql) | undefined;
+  /** The request's Query DSL as a condition over `documents AS d`. @param selection the indices that it is asked of */
+  filter: ((selection: Selection) => Sql) | undefined;
 }
 
 export interface EsqlContext {
@@ -42,12 +44,19 @@ export interface EsqlResult {
 /** @throws VendorError, of which UnrecognisedEsql is what a translator may take over */
 export async function runEsql(request: EsqlRequest, context: EsqlContext): Promise<EsqlResult> {
   const { store, fidelity, nowMs, signal } = context;
-  const source = { select: (command: FromCommand) => selectEvents(command, request, context) };
-  const compiled = compileEsql(
-    request.query,
-    request.params,
-    { fields: store.fields, fidelity, nowMs },
-    source,
+  const selected = new Map<string, SelectedEvents>();
+  const source = {
+    select(command: FromCommand): SelectedEvents {
+      const names = command.sources.map(({ text }) => text).join(",");
+      const known = selected.get(names) ?? selectEvents(names, request, context);
+      selected.set(names, known);
+      return known;
+    },
+  };
+  const compiled = await compileWithConstants(
+    (folded) =>
+      compileEsql(request.query, request.params, { fields: store.fields, fidelity, nowMs }, source, folded),
+    context,
   );
   const { rows } = await store.query(compiled.statement, { signal });
   const failures = compiled.checks ? await runChecks(compiled.checks, context) : [];
@@ -87,16 +96,42 @@ async function runChecks(
   return [...warnings];
 }
 
+/** Constants that a query may leave to DuckDB: each is a statement of its own. */
+const MAX_FOLDED = 64;
+
+async function compileWithConstants(
+  compile: (folded: FoldedConstants) => CompiledEsql,
+  { store, signal }: EsqlContext,
+): Promise<CompiledEsql> {
+  const folded: FoldedConstants = new Map();
+  for (;;) {
+    try {
+      return compile(folded);
+    } catch (error) {
+      if (!(error instanceof UnfoldedConstant)) throw error;
+      const { rows } = await store.query(error.statement, { signal });
+      const constant = constantOf(rows[0]?.[0] ?? null, error.type);
+      if (!constant || folded.size >= MAX_FOLDED)
+        throw illegalArgument(
+          `the query has a constant of type [${error.type}] that cannot be computed here`,
+        );
+      folded.set(error.key, constant);
+    }
+  }
+}
+
+type SelectedEvents = ReturnType<Source["select"]>;
+
 function selectEvents(
-  { sources }: FromCommand,
+  expression: string,
   { filter }: EsqlRequest,
-  { indices, fidelity, nowMs }: EsqlContext,
-): Sql {
-  const expression = sources.map(({ text }) => text).join(",");
+  { store, indices, fidelity, nowMs }: EsqlContext,
+): SelectedEvents {
   const selection = selectNames(expression, { known: indices, fidelity, nowMs });
-  const conditions: Sql[] = filter ? [sql`(${filter(selection.names[0] ?? expression)})`] : [];
+  const conditions: Sql[] = filter ? [sql`(${filter(selection)})`] : [];
   if (!selection.everything) conditions.push(sql`d."_index" IN ${list([...selection.names])}`);
-  return conditions.length === 0 ? sql`TRUE` : joined(conditions, " AND ");
+  const predicate = conditions.length === 0 ? sql`TRUE` : joined(conditions, " AND ");
+  return { predicate, fields: visibleFields(store.fields, selection).fields };
 }
 
 function selectNames(expression: string, context: Parameters<typeof select>[2]): ReturnType<typeof select> {

@@ -1,6 +1,44 @@
 /** Walks through the syntax tree. */
 import type { Expression } from "./syntax.ts";
 
+/** The expression with others in the place of its children. */
+export function withChildren(node: Expression, replace: (child: Expression) => Expression): Expression {
+  switch (node.kind) {
+    case "literal":
+    case "list":
+    case "column":
+      return node;
+    case "call":
+      return { ...node, args: node.args.map(replace) };
+    case "negate":
+    case "not":
+      return { ...node, operand: replace(node.operand) };
+    case "arithmetic":
+    case "comparison":
+    case "logical":
+      return { ...node, left: replace(node.left), right: replace(node.right) };
+    case "in":
+      return { ...node, value: replace(node.value), list: node.list.map(replace) };
+    case "is null":
+    case "like":
+    case "cast":
+      return { ...node, value: replace(node.value) };
+  }
+}
+
+/** Whether two expressions are the same but for how they are written. */
+export function sameExpression(a: Expression, b: Expression): boolean {
+  return canonical(a) === canonical(b);
+}
+
+function canonical(node: Expression): string {
+  return JSON.stringify(node, (key, value) => {
+    if (key === "at" || key === "nameAt" || key === "typeAt" || key === "patternAt" || key === "depth")
+      return undefined;
+    return typeof value === "bigint" ? `${value}n` : value;
+  });
+}
+
 export function children(node: Expression): readonly Expression[] {
   switch (node.kind) {
     case "literal":

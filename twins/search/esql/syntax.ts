@@ -1,8 +1,9 @@
 /** The syntax tree of a query. */
 import type { Span } from "./errors.ts";
 
-/** `1 day`: calendar units as months and days, units of the clock as milliseconds. */
+/** `1 day`: calendar units as years, months and days, which do not become each other; units of the clock as milliseconds. */
 export interface TimeSpan {
+  years: number;
   months: number;
   days: number;
   ms: number;

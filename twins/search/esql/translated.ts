@@ -1,6 +1,7 @@
 /** The result of a statement that a model wrote. */
 import { identifier, joined, raw, type Sql, sql } from "../../datasets/sql.ts";
 import type { LogStore } from "../../datasets/store/log-store.ts";
+import { lookupTable } from "../../sandbox/lookup-table.ts";
 import { shownSql } from "../search/compile-search.ts";
 import { MAX_LIMIT } from "./compile.ts";
 import { type EsqlResult, resultOf } from "./run.ts";
@@ -37,9 +38,9 @@ function columnOf(name: string, sqlType: string): Column {
   return { name, type, value: sql`CAST(${identifier(name)} AS ${target})` };
 }
 
-const targets: Readonly<Record<string, string>> = { DATE: "TIMESTAMP", FLOAT: "DOUBLE" };
+const targets = lookupTable<string>({ DATE: "TIMESTAMP", FLOAT: "DOUBLE" });
 
-const types: Readonly<Record<string, DataType>> = {
+const types = lookupTable<DataType>({
   BOOLEAN: "boolean",
   TINYINT: "integer",
   SMALLINT: "integer",
@@ -51,4 +52,4 @@ const types: Readonly<Record<string, DataType>> = {
   FLOAT: "double",
   TIMESTAMP: "datetime",
   DATE: "datetime",
-};
+});

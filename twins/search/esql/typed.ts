@@ -2,7 +2,7 @@
 import { raw, type Sql, sql } from "../../datasets/sql.ts";
 import type { Span } from "./errors.ts";
 import type { Literal, TimeSpan } from "./syntax.ts";
-import { type DataType, isWhole, sqlType } from "./types.ts";
+import { type DataType, isString, isWhole, sqlType } from "./types.ts";
 
 /** A value known before any row is read. */
 export type Constant =
@@ -77,7 +77,7 @@ export function nullTyped(at: Span, type: DataType = "null"): Typed {
 
 /** The expression as another type that holds all its values, or NULL's. */
 export function widened(value: Typed, type: DataType): Typed {
-  if (value.type === type || (value.type === "text" && type === "keyword")) return { ...value, type };
+  if (value.type === type || (isString(value.type) && isString(type))) return { ...value, type };
   if (value.type === "null") return nullTyped(value.at, type);
   const { constant } = value;
   if (constant && isWhole(constant.type) && "value" in constant && typeof constant.value === "bigint") {

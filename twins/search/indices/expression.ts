@@ -60,6 +60,8 @@ export interface ExpressionContext {
   fidelity: Fidelity;
   /** For date math. */
   nowMs: number;
+  /** What is done there; to read when absent. In `specification` who reads a name that is not there reads the whole dataset. */
+  purpose?: "read" | "write";
 }
 
 /** What an expression means. */
@@ -76,11 +78,12 @@ export function select(
   options: ExpressionOptions,
   context: ExpressionContext,
 ): Selection {
-  const { known, fidelity, nowMs } = context;
+  const { known, fidelity, nowMs, purpose = "read" } = context;
+  const strict = fidelity === "vendor" || purpose === "write";
   const parts = splitExpression(expression).map((part) => resolveDateMath(part, nowMs));
   if (meansAll(parts)) {
     if (options.expand !== "none") return { names: known, everything: true };
-    return fidelity === "vendor" ? nothing(parts, options) : { names: known, everything: true };
+    return strict ? nothing(parts, options) : { names: known, everything: true };
   }
   const chosen = new Set<string>();
   let patterned = false;
@@ -96,10 +99,11 @@ export function select(
     } else if (known.includes(part)) chosen.add(part);
     else if (!options.ignoreUnavailable) absent ??= part;
   }
-  if (fidelity === "vendor") {
-    if (absent !== undefined) throw noSuchIndex(absent);
-    if (chosen.size === 0) return nothing(parts, options);
-  } else if (chosen.size === 0) return { names: known, everything: true };
+  if (fidelity === "vendor" && absent !== undefined) throw noSuchIndex(absent);
+  if (chosen.size === 0) {
+    if (fidelity === "vendor") return nothing(parts, options);
+    return strict ? { names: [], everything: false } : { names: known, everything: true };
+  }
   const names = known.filter((name) => chosen.has(name));
   return { names, everything: names.length === known.length };
 }

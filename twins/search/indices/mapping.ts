@@ -1,31 +1,52 @@
-/** Mappings as dynamic mapping would have made them of the fields that there are. */
-import type { Field, FieldCatalog, FieldType } from "../../datasets/fields.ts";
-
-/** How a mapping names a field's type. Numbers with a fraction are mapped to `float`. */
-const mappedTypes: Record<FieldType, string> = {
-  text: "text",
-  long: "long",
-  unsigned_long: "unsigned_long",
-  double: "float",
-  boolean: "boolean",
-  date: "date",
-};
+/** Mappings as they are told: those that were given, and what dynamic mapping makes of every other field. */
+import type { Field, FieldCatalog } from "../../datasets/fields.ts";
+import { keywordsOf, mappedType } from "../query/compile/target.ts";
+import type { FieldNode } from "./mapping-tree.ts";
+import { ownMapping } from "./own-indices.ts";
 
 const keyword = { keyword: { type: "keyword", ignore_above: 256 } };
 
-export function fieldMapping({ type }: Field): object {
-  return type === "text" ? { type: "text", fields: keyword } : { type: mappedTypes[type] };
+/** How dynamic mapping maps a field. */
+function dynamicMapping(field: Field): object {
+  return field.type === "text" ? { type: "text", fields: keyword } : { type: mappedType(field) };
+}
+
+/** The mapping of one field. @param catalog of all indices */
+export function fieldMapping(field: Field, catalog: FieldCatalog): object {
+  const own = field.index === undefined ? undefined : ownMapping(catalog, field.index);
+  return own?.shownField(field.name) ?? dynamicMapping(field);
 }
 
 interface Properties {
   properties?: Map<string, Properties | object>;
 }
 
-/** `{properties: {…}}`, dotted names as objects within objects; empty without fields. */
-export function mappingOf(fields: FieldCatalog): Properties {
+/**
+ * `{properties: {…}}`, dotted names as objects within objects; empty without fields.
+ * @param catalog of all indices
+ */
+export function mappingOf(catalog: FieldCatalog, index: string): object {
+  const fields = catalog.of(index).all();
+  const own = ownMapping(catalog, index);
+  if (own) return own.shown(fields.filter(({ mapping }) => mapping === undefined).map(nodeOf));
   const root: Properties = {};
-  for (const field of fields.all()) place(root, field.name.split("."), fieldMapping(field));
+  for (const field of fields) place(root, field.name.split("."), dynamicMapping(field));
   return root;
+}
+
+function nodeOf(field: Field): [string, FieldNode] {
+  const { type } = field;
+  const fields = new Map<string, FieldNode>(
+    type === "text"
+      ? [
+          [
+            "keyword",
+            { kind: "field", type: "keyword", parameters: { ignore_above: 256 }, fields: new Map() },
+          ],
+        ]
+      : [],
+  );
+  return [field.name, { kind: "field", type: mappedType(field), parameters: {}, fields }];
 }
 
 function place(parent: Properties, [name = "", ...rest]: string[], mapping: object): void {
@@ -63,8 +84,8 @@ export function capabilitiesOf(fields: FieldCatalog): FieldCapability[] {
       const parent = parts.slice(0, depth).join(".");
       if (!found.has(parent)) add(parent, "object", false, false);
     }
-    add(field.name, mappedTypes[field.type], field.type !== "text");
-    if (field.type === "text") add(`${field.name}.keyword`, "keyword", true);
+    add(field.name, mappedType(field), field.type !== "text");
+    for (const sub of keywordsOf(field).keys()) add(`${field.name}.${sub}`, "keyword", true);
   }
   return [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }

@@ -1,3 +1,5 @@
+import { compactJson, isScalar, membersOf } from "./write.ts";
+
 /** The vendor's name of a JSON value's kind, as its errors tell it. */
 export function tokenOf(value: unknown): string {
   if (Array.isArray(value)) return "START_ARRAY";
@@ -12,4 +14,24 @@ export function tokenOf(value: unknown): string {
     default:
       return "VALUE_NUMBER";
   }
+}
+
+/** A JSON value as text, for messages and for what takes scalars of any kind; objects and arrays as JSON. */
+export function textOf(value: unknown): string {
+  return typeof value === "object" && value !== null ? compactJson(value) : String(value);
+}
+
+/** A JSON value as Java prints the map or list that it became: `{a=1, b=[x, y]}`. */
+export function javaText(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (isScalar(value)) return compactJson(value);
+  if (Array.isArray(value)) return `[${value.map(javaText).join(", ")}]`;
+  return `{${membersOf(value)
+    .map(([name, member]) => `${name}=${javaText(member)}`)
+    .join(", ")}}`;
+}
+
+/** The number that a scalar says; NaN for everything else. */
+export function numberIn(value: unknown): number {
+  return typeof value === "object" && value !== null ? Number.NaN : Number(value);
 }

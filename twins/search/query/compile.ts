@@ -3,6 +3,7 @@ import { type Sql, sql } from "../../datasets/sql.ts";
 import { shardFailure } from "../shard-failure.ts";
 import { Compiler } from "./compile/compiler.ts";
 import { matchedRows, rowsOf } from "./compile/matcher.ts";
+import { compiledForEach } from "./compile-groups.ts";
 import type { CompiledQuery, DroppedClause, QueryContext } from "./compiled-query.ts";
 import { ShardError } from "./errors.ts";
 import { grammar } from "./syntax/clauses.ts";
@@ -16,12 +17,19 @@ import type { Query } from "./syntax/query.ts";
  */
 export function compileQuery(json: unknown, context: QueryContext): CompiledQuery {
   if (json === undefined) return compiled({ kind: "match_all", boost: 1, name: undefined }, context, []);
-  try {
+  return onShard(context.index, () => {
     const parser = new Parser(grammar, context.fidelity, context.locate);
     const query = parser.topLevel(json);
     return compiled(query, context, parser.dropped);
+  });
+}
+
+/** What a shard finds wrong fails there. @throws VendorError */
+function onShard<Result>(index: string, work: () => Result): Result {
+  try {
+    return work();
   } catch (error) {
-    throw error instanceof ShardError ? shardFailure(error.cause, context.index) : error;
+    throw error instanceof ShardError ? shardFailure(error.cause, index) : error;
   }
 }
 
@@ -56,6 +64,21 @@ export function compileQueryString(
 }
 
 function compiled(query: Query, context: QueryContext, dropped: readonly DroppedClause[]): CompiledQuery {
+  const { groups } = context;
+  return groups
+    ? compiledForEach(groups, (group) => {
+        const { fields, names } = group;
+        const [index = context.index] = names;
+        return onShard(index, () => compiledForOne(query, { ...context, fields, index }, dropped));
+      })
+    : compiledForOne(query, context, dropped);
+}
+
+function compiledForOne(
+  query: Query,
+  context: QueryContext,
+  dropped: readonly DroppedClause[],
+): CompiledQuery {
   const compiler = new Compiler(context);
   const matcher = compiler.compile(query, 1);
   const { predicate } = matcher;

@@ -1,6 +1,8 @@
 /** What a query of the Query DSL becomes. */
 import type { FieldCatalog } from "../../datasets/fields.ts";
 import type { Sql } from "../../datasets/sql.ts";
+import type { IndexGroup } from "../indices/united-fields.ts";
+import type { VendorError } from "../vendor-error.ts";
 
 /**
  * How closely the twin follows the vendor. `specification`: the rules of the sandbox's specification, which drops what it does not
@@ -26,6 +28,8 @@ export type Figures = (statement: Sql) => readonly number[] | undefined;
 
 export interface QueryContext {
   fields: FieldCatalog;
+  /** The indices searched, by the fields that they have, where these differ. */
+  groups?: readonly IndexGroup[];
   fidelity: Fidelity;
   /** The sandbox's time, milliseconds since the Unix epoch: what `now` means. */
   nowMs: number;
@@ -56,6 +60,12 @@ export interface Explanation {
 /** Runs a statement and gives its rows: a store's `query`. */
 export type Ask = (statement: Sql) => Promise<readonly (readonly unknown[])[]>;
 
+/** Why none of some indices' shards can be asked a query. */
+export interface ShardFailures {
+  readonly names: readonly string[];
+  readonly error: VendorError;
+}
+
 export interface CompiledQuery {
   /** A boolean expression over `documents AS d`, complete in itself; never NULL. */
   predicate: Sql;
@@ -66,6 +76,8 @@ export interface CompiledQuery {
   /** The score of every document, when all have the same, a number or a scalar subquery: `scored` need not be run then. */
   constantScore: number | Sql | undefined;
   dropped: readonly DroppedClause[];
+  /** Indices that cannot be asked so, where others can: their documents are not found. */
+  failures?: readonly ShardFailures[];
   /** The words that were looked for, by field: what highlighting marks. */
   terms: ReadonlyMap<string, readonly string[]>;
   /** Clauses with a `_name`, each with its predicate: what `matched_queries` names. */

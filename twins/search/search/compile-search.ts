@@ -10,8 +10,8 @@ import { UnrecognisedQuery } from "../query/errors.ts";
 import { compileKnowing } from "../query/figures.ts";
 import { locateIn } from "../query/json-position.ts";
 import type { SearchTwin } from "../search-twin.ts";
-import { translate } from "../translate.ts";
-import { VendorError } from "../vendor-error.ts";
+import { translate, withModelHint } from "../translate.ts";
+import type { VendorError } from "../vendor-error.ts";
 import type { UrlQuery } from "./request.ts";
 
 /** What a query is compiled for. */
@@ -54,7 +54,7 @@ export async function compile(
     });
     return noted(compiled, context);
   } catch (error) {
-    if (error instanceof UnrecognisedQuery) return translated(json, error, context);
+    if (error instanceof UnrecognisedQuery) return translated(compactJson(json ?? {}), error, context);
     throw error;
   }
 }
@@ -88,25 +88,32 @@ function noted(compiled: CompiledQuery, { call, twin }: CompileContext): Compile
 
 /** What the compiler does not know, a model may; every document then scores the same. */
 async function translated(
-  json: Json | undefined,
-  error: UnrecognisedQuery,
+  text: string,
+  error: VendorError,
   { call, twin, query }: CompileContext,
 ): Promise<CompiledQuery> {
-  if (!twin.translator) {
-    const reason = `${error.cause.reason}; a model can take over what is not recognised: configure [model] for this service in the environment file`;
-    throw new VendorError(error.status, { ...error.cause, reason });
-  }
-  const statement = await translate(twin.translator, call, {
-    language: "query-dsl",
-    text: compactJson(json ?? {}),
-    store: await twin.store(),
-    nowMs: query.nowMs,
-    signal: call.signal,
-  });
+  const { translator } = twin;
+  const refusal = withModelHint(error, twin);
+  if (!translator) throw refusal;
+  const store = await twin.store();
+  const question = { language: "query-dsl" as const, text, store, nowMs: query.nowMs, signal: call.signal };
+  const rows = await translate(
+    {
+      translator,
+      question,
+      refusal,
+      run: async (statement, signal) => {
+        const found = sql`SELECT DISTINCT CAST(_row AS BIGINT) AS _row FROM (${statement})`;
+        await store.query(sql`SELECT count(_row) FROM (${found})`, { signal });
+        return found;
+      },
+    },
+    call,
+  );
   return {
-    predicate: sql`d._row IN (SELECT _row FROM (${statement}))`,
-    matches: sql`SELECT DISTINCT _row FROM (${statement})`,
-    scored: sql`SELECT DISTINCT _row, CAST(1 AS DOUBLE) AS score FROM (${statement})`,
+    predicate: sql`d._row IN (${rows})`,
+    matches: rows,
+    scored: sql`SELECT _row, CAST(1 AS DOUBLE) AS score FROM (${rows})`,
     constantScore: 1,
     dropped: [],
     terms: new Map(),

@@ -1,15 +1,14 @@
 /** `fields` and `docvalue_fields`: single fields of a hit, each as a list of its values. */
-import { columnOf, type Field } from "../../datasets/fields.ts";
+import { type Field, fieldValue } from "../../datasets/fields.ts";
 import { type Sql, sql } from "../../datasets/sql.ts";
 import type { ResultValue } from "../../datasets/store/log-store.ts";
 import { matchesPattern } from "../../sandbox/star-pattern.ts";
 import { illegal } from "../api/parameters.ts";
 import { formatDate } from "../dates/java-format.ts";
-import { Double } from "../json/numbers.ts";
 import type { Json } from "../json/read.ts";
-import { targetOf } from "../query/compile/target.ts";
+import { namesOf, targetOf } from "../query/compile/target.ts";
 import type { QueryContext } from "../query/compiled-query.ts";
-import { fielddataError } from "./sort-key.ts";
+import { decimalOf, fielddataError } from "./sort-key.ts";
 
 /** A field, or a pattern of fields, and how its values are written. */
 export interface FieldRequest {
@@ -86,18 +85,15 @@ export function docvalueColumns(
   return [...columns.values()];
 }
 
-function namesOf(field: Field): string[] {
-  return field.type === "text" ? [field.name, `${field.name}.keyword`] : [field.name];
-}
-
 function fieldColumn(
   field: Field,
   name: string,
   format: string | undefined,
   order: "as written" | "sorted",
 ): FieldColumn {
-  const column = sql`d.${columnOf(field)}`;
-  const sorted = field.type === "text" ? sql`list_sort(list_distinct(${column}))` : sql`list_sort(${column})`;
+  const column = fieldValue(field);
+  const text = field.type === "text" || field.type === "keyword";
+  const sorted = text ? sql`list_sort(list_distinct(${column}))` : sql`list_sort(${column})`;
   return {
     name,
     value: field.multi && order === "sorted" ? sorted : column,
@@ -108,8 +104,8 @@ function fieldColumn(
   };
 }
 
-function showValue(value: ResultValue, { type }: Field, format: string | undefined): unknown {
-  if (type === "double") return new Double(Number(value));
+function showValue(value: ResultValue, { type, mapping }: Field, format = mapping?.format): unknown {
+  if (type === "double") return decimalOf({ mapping }, Number(value));
   if (type !== "date" || typeof value !== "number") return value;
   // Columns hold microseconds; what the vendor keeps of a date is its milliseconds.
   const epochMs = Math.floor(value);

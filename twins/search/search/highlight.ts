@@ -2,10 +2,15 @@
  * The words that were looked for, marked in the text.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/highlighting.html
  */
+
 import { analyze, type Token } from "../../datasets/analysis.ts";
 import { matchesPattern } from "../../sandbox/star-pattern.ts";
+import { isObject } from "../api/call.ts";
 import { illegal } from "../api/parameters.ts";
+import { ObjectParser } from "../json/object-parser.ts";
 import type { Json, JsonObject } from "../json/read.ts";
+import { numberIn, textOf } from "../json/token.ts";
+import type { JsonPath } from "../query/compiled-query.ts";
 
 export interface HighlightOptions {
   preTags: readonly string[];
@@ -41,18 +46,18 @@ const MAX_CHARACTERS = 1_000_000;
 
 /** @throws VendorError */
 export function readHighlight(json: JsonObject): Highlight {
-  const shared = readOptions(json, defaults);
-  const entries = Array.isArray(json.fields)
-    ? json.fields.flatMap((item) => (typeof item === "object" && item !== null ? Object.entries(item) : []))
-    : Object.entries(typeof json.fields === "object" && json.fields !== null ? json.fields : {});
+  const shared = readOptions(json, defaults, new ObjectParser("highlight", ["highlight"]));
+  const { fields } = json;
+  const lists: [JsonPath, Json][] = Array.isArray(fields)
+    ? fields.map((item, index) => [["highlight", "fields", index], item])
+    : [[["highlight", "fields"], fields ?? {}]];
   return {
-    fields: entries.map(([pattern, options]) => ({
-      pattern,
-      options:
-        typeof options === "object" && options !== null && !Array.isArray(options)
-          ? readOptions(options, shared)
-          : shared,
-    })),
+    fields: lists.flatMap(([path, list]) =>
+      Object.entries(isObject(list) ? list : {}).map(([pattern, options]) => {
+        const parser = new ObjectParser("highlight_field", [...path, pattern]);
+        return { pattern, options: isObject(options) ? readOptions(options, shared, parser) : shared };
+      }),
+    ),
   };
 }
 
@@ -72,39 +77,39 @@ const passedOver = new Set([
   "phrase_limit",
 ]);
 
-function readOptions(json: JsonObject, shared: HighlightOptions): HighlightOptions {
+function readOptions(json: JsonObject, shared: HighlightOptions, parser: ObjectParser): HighlightOptions {
   const options = { ...shared };
   for (const [name, value] of Object.entries(json)) {
-    if (!passedOver.has(name)) readOption(options, name, value);
+    if (!passedOver.has(name)) readOption(options, name, value, parser);
   }
   return options;
 }
 
-function readOption(options: HighlightOptions, name: string, value: Json): void {
+function readOption(options: HighlightOptions, name: string, value: Json, parser: ObjectParser): void {
   switch (name) {
     case "pre_tags":
-      options.preTags = texts(value);
+      options.preTags = parser.texts(name, value);
       return;
     case "post_tags":
-      options.postTags = texts(value);
+      options.postTags = parser.texts(name, value);
       return;
     case "tags_schema":
       if (value === "default") return;
-      if (value !== "styled") throw illegal(`Unknown tag schema [${String(value)}]`);
+      if (value !== "styled") throw illegal(`Unknown tag schema [${textOf(value)}]`);
       options.preTags = Array.from({ length: 10 }, (_, index) => `<em class="hlt${index + 1}">`);
       options.postTags = ["</em>"];
       return;
     case "fragment_size":
-      options.fragmentSize = Number(value);
+      options.fragmentSize = numberIn(value);
       return;
     case "number_of_fragments":
-      options.numberOfFragments = Number(value);
+      options.numberOfFragments = numberIn(value);
       return;
     case "require_field_match":
       options.requireFieldMatch = value !== false && value !== "false";
       return;
     case "no_match_size":
-      options.noMatchSize = Number(value);
+      options.noMatchSize = numberIn(value);
       return;
     case "order":
       options.order = value === "score" ? "score" : "none";
@@ -114,16 +119,12 @@ function readOption(options: HighlightOptions, name: string, value: Json): void 
       return;
     case "type":
       if (value === "unified" || value === "plain" || value === "fvh") return;
-      throw illegal(`unknown highlighter type [${String(value)}] for the field`);
+      throw illegal(`unknown highlighter type [${textOf(value)}] for the field`);
     case "highlight_query":
       throw illegal("This twin highlights the words of the query: [highlight_query] is not supported");
     default:
-      throw illegal(`[highlight] unknown field [${name}]`);
+      throw parser.unknown(name);
   }
-}
-
-function texts(json: Json): string[] {
-  return (Array.isArray(json) ? json : [json]).map(String);
 }
 
 /** Fields, of those that a document has, that a pattern of the request means. */

@@ -1,7 +1,8 @@
 /** The hits of a page, as they are answered. */
-import { columnOf } from "../../datasets/fields.ts";
+import { fieldValue } from "../../datasets/fields.ts";
 import { joined, list, raw, type Sql, type SqlValue, sql } from "../../datasets/sql.ts";
 import type { ResultValue } from "../../datasets/store/log-store.ts";
+import { emptyRecord } from "../../sandbox/lookup-table.ts";
 import { Float } from "../json/numbers.ts";
 import { NODE_ID } from "../node.ts";
 import type { Explanation } from "../query/compiled-query.ts";
@@ -134,7 +135,7 @@ function shownFields(
   columns: readonly FieldColumn[],
   values: readonly ResultValue[],
 ): Record<string, unknown[]> {
-  const fields: Record<string, unknown[]> = {};
+  const fields = emptyRecord<unknown[]>();
   columns.forEach(({ name, show }, index) => {
     const shown = show(values[index] ?? null);
     if (shown.length > 0) fields[name] = shown;
@@ -153,7 +154,7 @@ function highlightColumns({ highlight: asked }: SearchRequest, { query }: Search
   const names = texts.flatMap(({ name }) => [name, `${name}.keyword`]);
   return [...highlightedFields(asked, names).keys()].flatMap((name) => {
     const field = query.fields.get(name) ?? query.fields.get(name.replace(/\.keyword$/, ""));
-    return field ? [{ name, value: sql`d.${columnOf(field)}` }] : [];
+    return field ? [{ name, value: fieldValue(field) }] : [];
   });
 }
 
@@ -163,7 +164,7 @@ function highlight(
   { highlight: asked }: SearchRequest,
   { query }: SearchPlan,
 ): Record<string, string[]> {
-  const found: Record<string, string[]> = {};
+  const found = emptyRecord<string[]>();
   if (!asked) return found;
   const options = highlightedFields(
     asked,

@@ -1,8 +1,8 @@
 /** Reading the members of a search body, with the vendor's words about what is wrong with one. */
 import { illegal } from "../api/parameters.ts";
+import { BodyError } from "../json/object-parser.ts";
 import type { Json, JsonObject } from "../json/read.ts";
 import { tokenOf } from "../json/token.ts";
-import { locateIn } from "../query/json-position.ts";
 import { VendorError } from "../vendor-error.ts";
 
 export function objectOf(name: string, value: Json): JsonObject {
@@ -14,7 +14,7 @@ export function booleanOf(name: string, value: Json): boolean {
   if (value === true || value === "true") return true;
   if (value === false || value === "false") return false;
   throw illegal(
-    `Failed to parse value [${String(value)}] as only [true] or [false] are allowed for [${name}].`,
+    `Failed to parse value [${scalarText(name, value)}] as only [true] or [false] are allowed for [${name}].`,
   );
 }
 
@@ -34,6 +34,20 @@ export function notNegative(name: string, value: number): number {
   throw illegal(`[${name}] parameter cannot be negative, found [${value}]`);
 }
 
+/** The text of a value that is neither an object nor an array nor null. @throws UnknownKey */
+export function scalarText(name: string, value: Json): string {
+  if (typeof value === "object") throw new UnknownKey(name, value);
+  return String(value);
+}
+
+/** @throws UnknownKey for an object, an array or null; VendorError for a text that is no number */
+export function numberOf(name: string, value: Json): number {
+  const text = scalarText(name, value);
+  const number = text.trim() === "" ? Number.NaN : Number(text);
+  if (!Number.isNaN(number) && typeof value !== "boolean") return number;
+  throw new VendorError(400, { type: "number_format_exception", reason: `For input string: "${text}"` });
+}
+
 /** A time that limits; negative: none does. */
 export function limit(ms: number): number | undefined {
   return ms < 0 ? undefined : ms;
@@ -46,19 +60,9 @@ export function isEmpty(value: Json): boolean {
 }
 
 /** A member that a search does not have, or not with such a value. */
-export class UnknownKey extends VendorError {
-  readonly #name: string;
+export class UnknownKey extends BodyError {
   constructor(name: string, value: Json) {
-    super(400, {
-      type: "parsing_exception",
-      reason: `Unknown key for a ${tokenOf(value)} in [${name}].`,
-    });
-    this.#name = name;
-  }
-
-  /** The same, with its place. */
-  at(text: string | undefined): VendorError {
-    const place = text === undefined ? undefined : locateIn(text, [])([this.#name], "value");
-    return new VendorError(this.status, { ...this.cause, ...place });
+    const reason = `Unknown key for a ${tokenOf(value)} in [${name}].`;
+    super([name], (position) => ({ type: "parsing_exception", reason, ...position }));
   }
 }

@@ -2,13 +2,26 @@
  * What a search asks for: the body of a search, with the URL parameters that stand for parts of it.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/search-search.html
  */
+
+import { lookupTable } from "../../sandbox/lookup-table.ts";
 import { illegal, readDurationMs } from "../api/parameters.ts";
 import { invalidRequest } from "../documents/errors.ts";
+import { withBodyText } from "../json/object-parser.ts";
 import type { Json, JsonObject } from "../json/read.ts";
 import { type Collapse, readCollapse } from "./collapse.ts";
 import { type FieldRequest, readFieldRequests } from "./fields.ts";
 import { type Highlight, readHighlight } from "./highlight.ts";
-import { booleanOf, integerOf, isEmpty, limit, notNegative, objectOf, UnknownKey } from "./members.ts";
+import {
+  booleanOf,
+  integerOf,
+  isEmpty,
+  limit,
+  notNegative,
+  numberOf,
+  objectOf,
+  scalarText,
+  UnknownKey,
+} from "./members.ts";
 import { readSort, type Sort } from "./sort.ts";
 import { readSourceFilter, type SourceFilter, wholeSource } from "./source-filter.ts";
 
@@ -89,19 +102,14 @@ export function emptyRequest(): SearchRequest {
  */
 export function readSearchBody(body: JsonObject, text?: string): SearchRequest {
   const request = emptyRequest();
-  for (const [name, value] of Object.entries(body)) {
-    try {
-      readMember(request, name, value);
-    } catch (error) {
-      if (error instanceof UnknownKey) throw error.at(text);
-      throw error;
-    }
-  }
+  withBodyText(text, () => {
+    for (const [name, value] of Object.entries(body)) readMember(request, name, value);
+  });
   return request;
 }
 
 /** What this twin has no data for, or runs no scripts for. */
-const refused: Record<string, string> = {
+const refused = lookupTable<string>({
   knn: "This twin does not search vectors: [knn] is not supported",
   rescore: "This twin does not rescore: [rescore] is not supported",
   suggest: "This twin does not suggest: [suggest] is not supported",
@@ -111,7 +119,7 @@ const refused: Record<string, string> = {
   retriever: "This twin does not fuse rankings: [retriever] is not supported",
   sub_searches: "This twin does not fuse rankings: [sub_searches] is not supported",
   slice: "This twin does not slice searches: [slice] is not supported",
-};
+});
 
 function readMember(request: SearchRequest, name: string, value: Json): void {
   const reason = refused[name];
@@ -155,10 +163,13 @@ function readMember(request: SearchRequest, name: string, value: Json): void {
       request.docvalueFields = readFieldRequests(value);
       return;
     case "stored_fields":
-      readStoredFields(request, Array.isArray(value) ? value.map(String) : [String(value)]);
+      readStoredFields(
+        request,
+        (Array.isArray(value) ? value : [value]).map((field) => scalarText(name, field)),
+      );
       return;
     case "track_total_hits":
-      request.countUpTo = readCount(String(value));
+      request.countUpTo = readCount(scalarText(name, value));
       return;
     case "track_scores":
       request.trackScores = booleanOf(name, value);
@@ -176,7 +187,7 @@ function readMember(request: SearchRequest, name: string, value: Json): void {
       request.seqNoPrimaryTerm = booleanOf(name, value);
       return;
     case "min_score":
-      request.minScore = Number(value);
+      request.minScore = numberOf(name, value);
       return;
     case "search_after":
       if (!Array.isArray(value)) throw new UnknownKey(name, value);
@@ -186,7 +197,7 @@ function readMember(request: SearchRequest, name: string, value: Json): void {
       request.pit = readPit(objectOf(name, value));
       return;
     case "timeout":
-      request.timeoutMs = limit(readDurationMs(String(value), "timeout"));
+      request.timeoutMs = limit(readDurationMs(scalarText(name, value), "timeout"));
       return;
     case "terminate_after":
       request.terminateAfter = readTerminateAfter(integerOf(name, value));
@@ -241,7 +252,8 @@ export function readTerminateAfter(value: number): number {
 function readPit(json: JsonObject): SearchRequest["pit"] {
   const { id, keep_alive } = json;
   if (typeof id !== "string") throw illegal("Required [id]");
-  const keepAliveMs = keep_alive === undefined ? undefined : readDurationMs(String(keep_alive), "keep_alive");
+  const keepAliveMs =
+    keep_alive === undefined ? undefined : readDurationMs(scalarText("keep_alive", keep_alive), "keep_alive");
   return { id, keepAliveMs };
 }
 
@@ -249,5 +261,5 @@ function readBoosts(json: Json): [string, number][] {
   const entries = (Array.isArray(json) ? json : [json]).flatMap((item) =>
     typeof item === "object" && item !== null ? Object.entries(item) : [],
   );
-  return entries.map(([pattern, factor]) => [pattern, Number(factor)]);
+  return entries.map(([pattern, factor]) => [pattern, numberOf("indices_boost", factor)]);
 }

@@ -2,13 +2,15 @@
 import type { Sql, SqlValue } from "../../datasets/sql.ts";
 import { joined, raw, sql } from "../../datasets/sql.ts";
 import type { LogStore } from "../../datasets/store/log-store.ts";
+import { withCurrentFields } from "../../datasets/store/store-reader.ts";
 import type { Call } from "../api/call.ts";
 import { type ExpressionOptions, type Selection, select } from "../indices/expression.ts";
 import { knownIndices } from "../indices/known-indices.ts";
+import { visibleFields } from "../indices/own-indices.ts";
 import { targetOf } from "../query/compile/target.ts";
 import type { CompiledQuery, QueryContext } from "../query/compiled-query.ts";
 import type { SearchTwin } from "../search-twin.ts";
-import { illegalOnShard } from "../shard-failure.ts";
+import { illegalOnShard, isShardFailure, shardFailures } from "../shard-failure.ts";
 import {
   type CompileContext,
   compile,
@@ -20,7 +22,7 @@ import { hitsOfPage } from "./hits.ts";
 import { findPage } from "./page.ts";
 import { checkSearch, MAX_WINDOW, type SearchRequest } from "./request.ts";
 import type { Sort } from "./sort.ts";
-import { fielddataError, type SortKey, sortKey } from "./sort-key.ts";
+import { type SortKey, sortKey } from "./sort-key.ts";
 import { planHits } from "./top-hits.ts";
 
 /** Where a search looks. */
@@ -54,22 +56,25 @@ export async function scopeOf(
   expression: string | undefined,
   options: ExpressionOptions,
   twin: SearchTwin,
+  purpose: "read" | "write" = "read",
 ): Promise<SearchScope> {
   const context = {
     known: await knownIndices(twin),
     fidelity: twin.fidelity,
     nowMs: twin.clock.now(),
+    purpose,
   };
   return { selection: select(expression === "" ? undefined : expression, options, context) };
 }
 
-/** The same, in indices whose first one errors name. */
+/** The same, in certain indices: by their fields, and with the first of them in errors. */
 export function within<Context extends { query: QueryContext; twin: SearchTwin }>(
   context: Context,
   { selection }: SearchScope,
 ): Context {
   const index = selection.names[0] ?? context.twin.index;
-  return { ...context, query: { ...context.query, index } };
+  const visible = visibleFields(context.query.fields, selection);
+  return { ...context, query: { ...context.query, ...visible, index } };
 }
 
 /** What a search found, before it is written. */
@@ -78,6 +83,8 @@ export interface SearchResult {
   timedOut: boolean;
   terminatedEarly: boolean | undefined;
   shards: number;
+  /** Of those, the ones that failed. */
+  failures: readonly object[];
   /** The first of the indices searched. */
   index: string;
   total: number;
@@ -101,13 +108,28 @@ export interface RunOptions {
 export async function runSearch(
   request: SearchRequest,
   scope: SearchScope,
-  searching: SearchContext,
-  { typedKeys = false, paging }: RunOptions = {},
+  context: SearchContext,
+  options: RunOptions = {},
+): Promise<SearchResult> {
+  checkSearch(request);
+  return withCurrentFields(context.store, (fields) => {
+    const searching = within({ ...context, query: { ...context.query, fields } }, scope);
+    return attemptSearch(request, scope, searching, options);
+  });
+}
+
+async function attemptSearch(
+  request: SearchRequest,
+  scope: SearchScope,
+  context: SearchContext,
+  { typedKeys = false, paging }: RunOptions,
 ): Promise<SearchResult> {
   const startedAt = performance.now();
-  checkSearch(request);
-  const context = within(searching, scope);
   const { index } = context.query;
+  if (scope.selection.names.length === 0) {
+    await checkWithoutShards(request, context);
+    return { ...nothingFound, index, tookMs: Math.round(performance.now() - startedAt) };
+  }
   checkWindow(request, index);
   const plan = await planOf(request, scope, context, index, paging !== undefined);
   // Beside the page: each waits for its own statement.
@@ -121,6 +143,7 @@ export async function runSearch(
     timedOut: found.timedOut,
     terminatedEarly: request.terminateAfter > 0 ? found.total >= request.terminateAfter : undefined,
     shards: scope.selection.names.length,
+    failures: (plan.query.failures ?? []).flatMap(({ names, error }) => shardFailures(names, error)),
     index,
     total,
     more,
@@ -129,6 +152,44 @@ export async function runSearch(
     last: found.page.at(-1)?.keyValues,
     aggregations: found.timedOut ? undefined : await aggregating,
   };
+}
+
+/** What is found where no index is searched: aggregations have no results then. */
+const nothingFound = {
+  timedOut: false,
+  terminatedEarly: undefined,
+  shards: 0,
+  failures: [],
+  total: 0,
+  more: false,
+  maxScore: undefined,
+  hits: [],
+  last: undefined,
+  aggregations: undefined,
+};
+
+/** Where no index is searched, a request is wrong by its text alone: no shard finds anything wrong with it. @throws VendorError */
+async function checkWithoutShards(request: SearchRequest, context: SearchContext): Promise<void> {
+  const checks = [
+    () => compile(request.query, context),
+    () => request.postFilter && compile(request.postFilter, context, { member: "post_filter" }),
+    async () => {
+      if (request.aggregations === undefined) return;
+      const { planAggregations } = await import("../aggregations/aggregations.ts");
+      planAggregations(request.aggregations, {
+        ...context.query,
+        compileFilter: (json) => compileFilter(json, context).predicate,
+        planHits: () => ({ orderBy: raw("1"), render: async () => [] }),
+      });
+    },
+  ];
+  for (const check of checks) {
+    try {
+      await check();
+    } catch (error) {
+      if (!isShardFailure(error)) throw error;
+    }
+  }
 }
 
 /** The results of a search's aggregations; the post filter is none of their concern. */
@@ -223,15 +284,21 @@ async function planOf(
   };
 }
 
+/** @throws VendorError for a field that hits are not collapsed by: only keywords and numbers are */
 function collapseValue(name: string, context: QueryContext, index: string): Sql {
   const target = targetOf(context, name, "whole");
+  const unfit = (type: string) =>
+    illegalOnShard(`collapse is not supported for the field [${name}] of the type [${type}]`, index);
   switch (target.kind) {
-    case "words":
-      throw fielddataError(name, index);
     case "missing":
       throw illegalOnShard(`no mapping found for \`${name}\` in order to collapse on`, index);
     case "meta":
-      return raw(`d.${target.name}`);
+      throw unfit(name);
+    case "words":
+      throw unfit("text");
+    case "date":
+    case "boolean":
+      throw unfit(target.kind);
     default:
       return sortKey(
         {

@@ -12,7 +12,7 @@ export function searchBody(result: SearchResult, request: SearchRequest, totalAs
     took: result.tookMs,
     timed_out: result.timedOut,
     ...(result.terminatedEarly === undefined ? {} : { terminated_early: result.terminatedEarly }),
-    _shards: searchShards(result.shards),
+    _shards: shardsOf(result),
     hits: {
       ...(request.countUpTo === 0 ? {} : { total: totalAsNumber ? total : counted }),
       max_score: maxScoreOf(result),
@@ -20,6 +20,16 @@ export function searchBody(result: SearchResult, request: SearchRequest, totalAs
     },
     ...(result.aggregations ? { aggregations: result.aggregations } : {}),
     ...(request.profile ? { profile: profileOf(result) } : {}),
+  };
+}
+
+function shardsOf({ shards, failures }: SearchResult): object {
+  if (failures.length === 0) return searchShards(shards);
+  return {
+    ...searchShards(shards),
+    successful: shards - failures.length,
+    failed: failures.length,
+    failures,
   };
 }
 

@@ -1,14 +1,18 @@
 /** A sort as SQL: the value that hits are ordered by, how it is answered, and what comes after a value. */
-import { columnOf, type Field } from "../../datasets/fields.ts";
+
+import type { Field } from "../../datasets/fields.ts";
 import { raw, type Sql, type SqlValue, sql } from "../../datasets/sql.ts";
 import type { ResultValue } from "../../datasets/store/log-store.ts";
 import { parseDate } from "../dates/date-math.ts";
 import { formatDate } from "../dates/java-format.ts";
 import { Double, Float } from "../json/numbers.ts";
 import type { Json } from "../json/read.ts";
+import { numberIn, textOf } from "../json/token.ts";
+import { keptValue } from "../query/compile/column.ts";
 import { targetOf } from "../query/compile/target.ts";
 import type { QueryContext } from "../query/compiled-query.ts";
 import { illegalOnShard, shardFailure } from "../shard-failure.ts";
+import type { VendorError } from "../vendor-error.ts";
 import type { FieldSort, Order, Sort, SortMode } from "./sort.ts";
 
 export interface SortKey {
@@ -36,11 +40,17 @@ export function sortKey(sort: Sort, context: QueryContext, index: string): SortK
       value: raw("s.score"),
       answered: true,
       show: (value) => new Float(Number(value)),
-      read: (value) => Math.fround(Number(value)),
+      read: (value) => Math.fround(numberIn(value)),
     };
   }
   if (sort.kind === "document") {
-    return { ...plain, value: raw("d._row"), answered: sort.answered, show: same, read: readLong };
+    return {
+      ...plain,
+      value: raw("d._row"),
+      answered: sort.answered,
+      show: same,
+      read: (json) => readLong(json, "_doc", index),
+    };
   }
   return fieldKey(sort, context, index);
 }
@@ -55,17 +65,20 @@ function fieldKey(sort: FieldSort, context: QueryContext, index: string): SortKe
         const reason = `No mapping found for [${sort.field}] in order to sort on`;
         throw shardFailure({ type: "query_shard_exception", reason }, index);
       }
-      return unmappedKey(sort);
+      return unmappedKey(sort, index);
     case "words":
       throw fielddataError(sort.field, index);
     case "keyword":
-      return textKey(sort, chosen(target.field, sort));
+      return textKey(sort, chosen(target.field, sort, target.ignoreAbove));
     case "date":
-      return dateKey(sort, sql`epoch_ms(${chosen(target.field, sort)})`, context);
+      return dateKey(sort, sql`epoch_ms(${chosen(target.field, sort)})`, target.field, context);
     case "boolean":
-      return longKey(sort, sql`CAST(${chosen(target.field, sort)} AS BIGINT)`, (value) => value !== 0);
+      return {
+        ...longKey(sort, sql`CAST(${chosen(target.field, sort)} AS BIGINT)`, index),
+        read: (json) => readBoolean(json, index),
+      };
     case "number":
-      return numberKey(sort, target.field);
+      return numberKey(sort, target.field, index);
   }
 }
 
@@ -86,10 +99,10 @@ const listFunctions: Record<SortMode, string> = {
 };
 
 /** The one value of a field that counts: of several the smallest when ascending, else the greatest, unless told. */
-function chosen(field: Field, { mode, order }: FieldSort): Sql {
-  const column = sql`d.${columnOf(field)}`;
+function chosen(field: Field, { mode, order }: FieldSort, ignoreAbove?: number): Sql {
+  const column = keptValue(field, ignoreAbove);
   if (!field.multi) return column;
-  const numeric = field.type !== "text" && field.type !== "date" && field.type !== "boolean";
+  const numeric = !["text", "keyword", "date", "boolean"].includes(field.type);
   const fitting = mode !== undefined && (numeric || mode === "min" || mode === "max") ? mode : undefined;
   const name = listFunctions[fitting ?? (order === "asc" ? "min" : "max")];
   return sql`${raw(name)}(${column})`;
@@ -99,37 +112,40 @@ function textKey(sort: FieldSort, value: Sql): SortKey {
   const { missing, order } = sort;
   const given = missing !== "_last" && missing !== "_first";
   return {
-    value: given ? sql`coalesce(${value}, ${String(missing)})` : value,
+    value: given ? sql`coalesce(${value}, ${textOf(missing)})` : value,
     order,
     nullsFirst: missing === "_first",
     answered: true,
     show: same,
-    read: (json) => (json === null ? null : String(json)),
+    read: (json) => (json === null ? null : textOf(json)),
   };
 }
 
-function numberKey(sort: FieldSort, field: Field): SortKey {
+function numberKey(sort: FieldSort, field: Field, index: string): SortKey {
   const value = chosen(field, sort);
   const averaged = field.multi && (sort.mode === "avg" || sort.mode === "median");
   const type = sort.numericType ?? (field.type === "double" ? "double" : "long");
-  if (type === "double") return doubleKey(sort, sql`CAST(${value} AS DOUBLE)`);
+  if (type === "double") return doubleKey(sort, sql`CAST(${value} AS DOUBLE)`, field, index);
   const whole = averaged ? sql`round(${value})` : value;
   if (field.type === "unsigned_long" || (field.multi && sort.mode === "sum")) {
-    return longKey(sort, sql`CAST(${whole} AS HUGEINT)`);
+    return longKey(sort, sql`CAST(${whole} AS HUGEINT)`, index);
   }
-  return longKey(sort, sql`CAST(${whole} AS BIGINT)`);
+  return longKey(sort, sql`CAST(${whole} AS BIGINT)`, index);
 }
 
-function longKey(sort: FieldSort, value: Sql, show: (value: ResultValue) => unknown = same): SortKey {
-  const { missing, order } = sort;
-  const sentinel = missing === "_last" || missing === "_first" ? edge(missing, order) : readLong(missing);
+function longKey(sort: FieldSort, value: Sql, index: string): SortKey {
+  const { field, missing, order } = sort;
+  const sentinel =
+    missing === "_last" || missing === "_first"
+      ? edge(missing, order)
+      : longIn(missing, (text) => numberFormatOnShard(text, index));
   return {
     value: sql`coalesce(${value}, ${sentinel})`,
     order,
     nullsFirst: false,
     answered: true,
-    show,
-    read: (json) => (typeof json === "boolean" ? BigInt(json) : readLong(json)),
+    show: same,
+    read: (json) => readLong(json, field, index),
   };
 }
 
@@ -137,63 +153,96 @@ function edge(missing: "_last" | "_first", order: Order): bigint {
   return (missing === "_last") === (order === "asc") ? LONG_MAX : LONG_MIN;
 }
 
-function doubleKey(sort: FieldSort, value: Sql): SortKey {
-  const { missing, order } = sort;
+/** How a number with a fraction is written: as precisely as the mapping of its field holds it. */
+export function decimalOf({ mapping }: Pick<Field, "mapping">, value: number): Double | Float {
+  const single = mapping?.type === "float" || mapping?.type === "half_float";
+  return single ? new Float(value) : new Double(value);
+}
+
+function doubleKey(sort: FieldSort, value: Sql, held: Field, index: string): SortKey {
+  const { field, missing, order } = sort;
   const sentinel =
     missing === "_last" || missing === "_first"
       ? edge(missing, order) === LONG_MAX
         ? Number.POSITIVE_INFINITY
         : Number.NEGATIVE_INFINITY
-      : Number(missing);
+      : doubleIn(missing, (text) => numberFormatOnShard(text, index));
   return {
     value: sql`coalesce(${value}, ${sentinel})`,
     order,
     nullsFirst: false,
     answered: true,
-    show: (shown) => new Double(Number(shown)),
-    read: (json) => Number(json),
+    show: (shown) => decimalOf(held, Number(shown)),
+    read: (json) => doubleIn(json, (text) => unreadableAfter(text, field, index)),
   };
 }
 
-function dateKey(sort: FieldSort, value: Sql, { nowMs }: QueryContext): SortKey {
-  const { format } = sort;
-  const dateFormat = format === undefined ? {} : { format };
+function dateKey(sort: FieldSort, value: Sql, held: Field, { nowMs, index }: QueryContext): SortKey {
+  const { field, format } = sort;
+  const readBy = format ?? held.mapping?.format;
+  const dateFormat = readBy === undefined ? {} : { format: readBy };
   const read = (json: Json): SqlValue =>
-    typeof json === "string"
-      ? BigInt(parseDate(json, { nowMs, rounding: "first", ...dateFormat }))
-      : readLong(json);
-  const key = longKey(
-    {
-      ...sort,
-      missing:
-        typeof sort.missing === "string" && !sort.missing.startsWith("_")
-          ? String(read(sort.missing))
-          : sort.missing,
-    },
-    value,
-  );
+    typeof json === "string" || typeof json === "boolean"
+      ? BigInt(parseDate(String(json), { nowMs, rounding: "first", ...dateFormat }))
+      : readLong(json, field, index);
   const show = (shown: ResultValue) =>
     format !== undefined && typeof shown === "number" ? formatDate(shown, format) : shown;
-  return { ...key, show, read };
+  return { ...longKey(sort, value, index), show, read };
 }
 
 /** A field that nothing has a value of: all hits are equal. */
-function unmappedKey(sort: FieldSort): SortKey {
+function unmappedKey(sort: FieldSort, index: string): SortKey {
   const text =
     sort.unmappedType === "keyword" || (sort.unmappedType === undefined && sort.missing === "_last");
-  return text ? textKey(sort, raw("CAST(NULL AS VARCHAR)")) : longKey(sort, raw("CAST(NULL AS BIGINT)"));
+  return text
+    ? textKey(sort, raw("CAST(NULL AS VARCHAR)"))
+    : longKey(sort, raw("CAST(NULL AS BIGINT)"), index);
 }
 
 function same(value: ResultValue): unknown {
   return value;
 }
 
-function readLong(json: Json): bigint {
+/** A value of `search_after` for whole numbers. @throws VendorError */
+function readLong(json: Json, field: string, index: string): bigint {
+  return longIn(json, (text) => unreadableAfter(text, field, index));
+}
+
+/** A value of `search_after` for booleans, which sort as 0 and 1. @throws VendorError */
+function readBoolean(json: Json, index: string): bigint {
+  if (json === true || json === "true") return 1n;
+  if (json === false || json === "false") return 0n;
+  const unreadable = (text: string) =>
+    illegalOnShard(`Cannot parse boolean [${text}], expected either [true] or [false]`, index);
+  if (typeof json === "string") throw unreadable(json);
+  return longIn(json, unreadable);
+}
+
+/** A number without its fraction, or a text of a whole one. @throws what `refusal` says of anything else */
+function longIn(json: Json, refusal: (text: string) => VendorError): bigint {
   if (typeof json === "bigint") return json;
   if (typeof json === "number") return BigInt(Math.trunc(json));
-  if (typeof json === "string" && /^-?\d{1,30}$/.test(json)) return BigInt(json);
-  throw illegalOnShard(
-    `Failed to parse search_after value for a field of type [LONG]: ${String(json)}`,
-    "_na_",
-  );
+  if (typeof json === "string" && /^[+-]?\d{1,30}$/.test(json)) return BigInt(json.replace(/^\+/, ""));
+  throw refusal(textOf(json));
+}
+
+function doubleIn(json: Json, refusal: (text: string) => VendorError): number {
+  if (typeof json === "number" || typeof json === "bigint") return Number(json);
+  const number = typeof json === "string" && json.trim() !== "" ? numberIn(json) : Number.NaN;
+  if (Number.isNaN(number)) throw refusal(textOf(json));
+  return number;
+}
+
+/** A `missing` that is no number. */
+function numberFormatOnShard(text: string, index: string): VendorError {
+  return shardFailure(numberFormat(text), index);
+}
+
+function unreadableAfter(text: string, field: string, index: string): VendorError {
+  const reason = `Failed to parse search_after value for field [${field}].`;
+  return shardFailure({ type: "illegal_argument_exception", reason, caused_by: numberFormat(text) }, index);
+}
+
+function numberFormat(text: string) {
+  return { type: "number_format_exception", reason: `For input string: "${text}"` };
 }

@@ -3,8 +3,10 @@
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/sort-search-results.html
  */
 import { illegal, meant } from "../api/parameters.ts";
+import { ObjectParser } from "../json/object-parser.ts";
 import type { Json } from "../json/read.ts";
-import { VendorError } from "../vendor-error.ts";
+import type { JsonPath } from "../query/compiled-query.ts";
+import type { VendorError } from "../vendor-error.ts";
 
 export type Order = "asc" | "desc";
 export type SortMode = "min" | "max" | "sum" | "avg" | "median";
@@ -31,14 +33,15 @@ export type Sort =
 /** Most fields to sort by. */
 const MAX_SORTS = 64;
 
-/** `sort` of a body. @throws VendorError */
+/** `sort` of a search's body. @throws VendorError */
 export function readSort(json: Json): Sort[] {
   const items = Array.isArray(json) ? json : [json];
   if (items.length > MAX_SORTS) throw illegal(`a search sorts by at most ${MAX_SORTS} fields`);
-  return items.flatMap((item) => {
+  return items.flatMap((item, index) => {
     if (typeof item === "string") return [named(item, undefined)];
     if (typeof item === "object" && item !== null && !Array.isArray(item)) {
-      return Object.entries(item).map(([field, options]) => withOptions(field, options));
+      const path = Array.isArray(json) ? ["sort", index] : ["sort"];
+      return Object.entries(item).map(([field, options]) => withOptions(field, options, [...path, field]));
     }
     throw illegal("malformed sort format, within the sort array, an object, or an actual string are allowed");
   });
@@ -71,49 +74,58 @@ function named(field: string, order: Order | undefined): Sort {
   };
 }
 
-function withOptions(field: string, options: Json): Sort {
+function withOptions(field: string, options: Json, path: JsonPath): Sort {
   if (field === "_script" || field === "_geo_distance") {
     throw illegal(`This twin does not sort by [${field}]`);
   }
-  if (typeof options === "string") return named(field, readOrder(options));
+  const parser = new ObjectParser(field === "_score" || field === "_doc" ? field : "field_sort", path);
+  if (typeof options === "string") {
+    const order = orderOf(options);
+    if (order === undefined) throw illegal(`Unknown SortOrder [${options}]`);
+    return named(field, order);
+  }
   if (typeof options !== "object" || options === null || Array.isArray(options)) {
     throw illegal(`malformed sort format, [${field}] takes an order or an object`);
   }
   const { order, ...rest } = options;
-  const sort = named(field, order === undefined ? undefined : readOrder(order));
+  const sort = named(field, order === undefined ? undefined : readOrder(parser, order));
   for (const [name, value] of Object.entries(rest)) {
-    if (sort.kind !== "field") throw unknownOption(name, sort.kind === "score" ? ["order"] : ["order"]);
-    readOption(sort, name, value);
+    if (sort.kind !== "field") throw unknownOption(parser, name, ["order"]);
+    readOption(parser, sort, name, value);
   }
   return sort;
 }
 
 const optionNames = ["missing", "mode", "format", "unmapped_type", "numeric_type", "order", "nested"];
 
-function readOption(sort: FieldSort, name: string, value: Json): void {
+function readOption(parser: ObjectParser, sort: FieldSort, name: string, value: Json): void {
   switch (name) {
     case "missing":
-      if (typeof value === "object")
-        throw illegal("[field_sort] missing doesn't support values of this type");
+      if (value === null) return;
+      if (typeof value === "object") throw parser.wrongKind(name, value);
       sort.missing = value;
       return;
     case "mode":
-      sort.mode = readMode(value);
+      sort.mode = readMode(parser, value);
       return;
     case "format":
-      sort.format = String(value);
+      sort.format = parser.text(name, value);
       return;
     case "unmapped_type":
-      sort.unmappedType = String(value);
+      sort.unmappedType = parser.text(name, value);
       return;
-    case "numeric_type":
-      if (value === "date_nanos") sort.numericType = "date";
-      else if (value === "long" || value === "double" || value === "date") sort.numericType = value;
+    case "numeric_type": {
+      const type = parser.text(name, value);
+      if (type === "date_nanos") sort.numericType = "date";
+      else if (type === "long" || type === "double" || type === "date") sort.numericType = type;
       else
-        throw illegal(
-          `invalid value for [numeric_type], must be [long, double, date, date_nanos], got ${value}`,
+        parser.fail(
+          name,
+          "illegal_argument_exception",
+          `invalid value for [numeric_type], must be [long, double, date, date_nanos], got ${type}`,
         );
       return;
+    }
     case "ignore_unmapped":
       sort.unmappedType = "long";
       return;
@@ -122,29 +134,38 @@ function readOption(sort: FieldSort, name: string, value: Json): void {
     case "nested_filter":
       throw illegal(`[nested] failed to find nested object under path: this twin has no nested objects`);
     default:
-      throw unknownOption(name, optionNames);
+      throw unknownOption(parser, name, optionNames);
   }
 }
 
-function unknownOption(name: string, known: readonly string[]): VendorError {
-  const near = meant(name, known).replace(" -> did", " did");
-  return new VendorError(400, {
-    type: "x_content_parse_exception",
-    reason: `[1:1] [field_sort] unknown field [${name}]${near}`,
-  });
+function unknownOption(parser: ObjectParser, name: string, known: readonly string[]): VendorError {
+  return parser.unknown(name, meant(name, known).replace(" -> did", " did"));
 }
 
-function readOrder(value: Json): Order {
-  const text = String(value).toLowerCase();
-  if (text === "asc" || text === "desc") return text;
-  throw illegal(`Unknown SortOrder [${String(value)}]`);
+function readOrder(parser: ObjectParser, value: Json): Order {
+  const text = parser.text("order", value);
+  return (
+    orderOf(text) ??
+    parser.fail(
+      "order",
+      "illegal_argument_exception",
+      `No enum constant org.elasticsearch.search.sort.SortOrder.${text.toUpperCase()}`,
+    )
+  );
+}
+
+function orderOf(text: string): Order | undefined {
+  const order = text.toLowerCase();
+  return order === "asc" || order === "desc" ? order : undefined;
 }
 
 const modes = new Set(["min", "max", "sum", "avg", "median"]);
 const isMode = (text: string): text is SortMode => modes.has(text);
 
-function readMode(value: Json): SortMode {
-  const text = String(value).toLowerCase();
-  if (isMode(text)) return text;
-  throw illegal(`Unknown SortMode [${String(value)}]`);
+function readMode(parser: ObjectParser, value: Json): SortMode {
+  const text = parser.text("mode", value);
+  const mode = text.toLowerCase();
+  return isMode(mode)
+    ? mode
+    : parser.fail("mode", "illegal_argument_exception", `Unknown SortMode [${text}]`);
 }

@@ -1,11 +1,12 @@
 /** Which parts of a document's source are answered. */
 
-import { matchesPattern } from "../../sandbox/star-pattern.ts";
+import { excludePaths, includePaths, readPath } from "../api/filter-path.ts";
 import type { Parameters } from "../api/parameters.ts";
 import { type ExactJson, type Json, readExactJson } from "../json/read.ts";
 import { tokenOf } from "../json/token.ts";
 import { RawJson } from "../json/write.ts";
 import { VendorError } from "../vendor-error.ts";
+import { NameState } from "./name-state.ts";
 
 export type SourceFilter =
   | { kind: "all" }
@@ -80,33 +81,69 @@ export function filteredSource(source: string, filter: SourceFilter): unknown {
 
 type Some = Extract<SourceFilter, { kind: "some" }>;
 
-export function filterDocument(document: ExactJson, filter: Some): ExactJson {
-  return part(document, "", filter, filter.includes.length === 0) ?? new Map();
+/**
+ * The vendor filters in two ways. Without a star in `excludes` it goes by paths: a star is within one name, and what has
+ * lost everything is left out. With one it goes by patterns of whole dotted names: a star crosses dots, and objects that are
+ * included stay, though empty. In both `a` means `a.b` too, whether that is an object in another or a name with a dot.
+ * Source: `SourceFilter`, `FilterPath` and `XContentMapValues` of 8.15.
+ */
+function filterDocument(document: ExactJson, { includes, excludes }: Some): unknown {
+  if (excludes.some((pattern) => pattern.includes("*"))) {
+    if (!(document instanceof Map)) return document;
+    const including = includes.length === 0 ? anyName : NameState.of(includes);
+    return filterByName(document, including, NameState.of(excludes));
+  }
+  const kept = excludePaths(document, excludes.map(readPath), splitAtDots);
+  const found = includes.length === 0 ? kept : includePaths(kept ?? {}, includes.map(readPath), splitAtDots);
+  return found ?? {};
 }
 
-/** @param included whether a pattern has taken in what is above */
-function part(value: ExactJson, path: string, filter: Some, included: boolean): ExactJson | undefined {
-  if (Array.isArray(value)) {
-    const items = value
-      .map((item) => part(item, path, filter, included))
-      .filter((item) => item !== undefined);
-    return items.length === 0 && value.length > 0
-      ? undefined
-      : included || items.length > 0
-        ? items
-        : undefined;
-  }
-  if (!(value instanceof Map)) return included ? value : undefined;
+/** A dot at either end is part of the name. */
+function splitAtDots(name: string): string[] {
+  const dot = name.indexOf(".");
+  if (dot <= 0 || dot === name.length - 1) return [name];
+  return [name.slice(0, dot), ...splitAtDots(name.slice(dot + 1))];
+}
+
+const anyName = NameState.of(["*"]);
+
+function filterByName(object: ReadonlyMap<string, ExactJson>, include: NameState, exclude: NameState) {
   const kept = new Map<string, ExactJson>();
-  for (const [name, member] of value) {
-    const inner = path === "" ? name : `${path}.${name}`;
-    if (filter.excludes.some((pattern) => matchesPattern(inner, pattern))) continue;
-    const within = included || filter.includes.some((pattern) => matchesPattern(inner, pattern));
-    const found = part(member, inner, filter, within);
-    if (found !== undefined) kept.set(name, found);
+  for (const [name, value] of object) {
+    const included = include.after(name);
+    const excluded = exclude.after(name);
+    if (included.isDead || excluded.accepts) continue;
+    if (included.accepts && excluded.after(".").isDead) {
+      kept.set(name, value);
+      continue;
+    }
+    // What is in an included object is included, unless it is excluded.
+    const inner = included.accepts ? anyName : included;
+    if (value instanceof Map) {
+      const part = filterByName(value, inner.after("."), excluded.after("."));
+      if (included.accepts || part.size > 0) kept.set(name, part);
+    } else if (Array.isArray(value)) {
+      const part = filterItems(value, inner, excluded);
+      if (included.accepts || part.length > 0) kept.set(name, part);
+    } else if (included.accepts) {
+      kept.set(name, value);
+    }
   }
-  if (kept.size > 0 || (included && (value.size === 0 || path !== ""))) return kept;
-  return path === "" ? kept : undefined;
+  return kept;
+}
+
+function filterItems(items: readonly ExactJson[], include: NameState, exclude: NameState): ExactJson[] {
+  return items.flatMap((item): ExactJson[] => {
+    if (item instanceof Map) {
+      const part = filterByName(item, include.after("."), exclude.after("."));
+      return part.size > 0 ? [part] : [];
+    }
+    if (Array.isArray(item)) {
+      const part = filterItems(item, include, exclude);
+      return part.length > 0 ? [part] : [];
+    }
+    return include.accepts ? [item] : [];
+  });
 }
 
 function parsing(reason: string): VendorError {

@@ -1,4 +1,6 @@
 /** The parts of a search that a URL can say. */
+
+import { emptyRecord } from "../../sandbox/lookup-table.ts";
 import type { Parameters } from "../api/parameters.ts";
 import { limit, notNegative } from "./members.ts";
 import {
@@ -27,7 +29,7 @@ export const urlQueryParameters = ["q", ...queryOptions.keys()];
 export function readUrlQuery(parameters: Parameters): UrlQuery | undefined {
   const text = parameters.text("q");
   if (text === undefined) return undefined;
-  const options: Record<string, string> = {};
+  const options = emptyRecord<string>();
   for (const [name, option] of queryOptions) {
     const value = parameters.text(name);
     if (value !== undefined) options[option] = value;

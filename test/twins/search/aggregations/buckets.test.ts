@@ -418,7 +418,10 @@ describe("histogram", () => {
     ]);
     expect(
       await bucketsOf({ histogram: { field: "ms", interval: 5, hard_bounds: { min: 5, max: 10 } } }),
-    ).toEqual([[5, 2]]);
+    ).toEqual([
+      [5, 2],
+      [10, 1],
+    ]);
     expect(
       await bucketsOf({
         histogram: { field: "status", interval: 100, missing: 0, format: "0.0", order: { _count: "desc" } },

@@ -185,18 +185,21 @@ function terms(
     // The least of nothing is above everything.
     return aggs[path]?.min ? Infinity : -Infinity;
   };
-  const entries = [...groups]
-    .filter(([, docs]) => docs.length >= minimum)
-    .sort(([a, docsA], [b, docsB]) => {
-      const [x, y] = [figure(a, docsA), figure(b, docsB)];
-      const byKey = a < b ? -1 : 1;
-      if (x === null || y === null) return x === y ? byKey : x === null ? 1 : -1;
-      return x === y ? byKey : (x < y ? -1 : 1) * (direction === "asc" ? 1 : -1);
-    });
+  const entries = [...groups].sort(([a, docsA], [b, docsB]) => {
+    const [x, y] = [figure(a, docsA), figure(b, docsB)];
+    const byKey = a < b ? -1 : 1;
+    if (x === null || y === null) return x === y ? byKey : x === null ? 1 : -1;
+    return x === y ? byKey : (x < y ? -1 : 1) * (direction === "asc" ? 1 : -1);
+  });
   const size = options.size ?? 10;
+  // The shard answers its first groups, however small; those that turn out to be too small then count nowhere.
+  const ofShard = entries.slice(0, path === "_key" ? size : Math.floor(size * 1.5 + 10));
+  const shown = ofShard.filter(([, docs]) => docs.length >= minimum).slice(0, size);
+  const tooSmall = ofShard.filter(([, docs]) => docs.length < minimum);
+  const documents = (some: typeof entries) => some.reduce((sum, [, docs]) => sum + docs.length, 0);
   return {
-    sum_other_doc_count: entries.slice(size).reduce((sum, [, docs]) => sum + docs.length, 0),
-    buckets: entries.slice(0, size).map(([key, docs]) => inside({ key }, docs)),
+    sum_other_doc_count: documents(entries) - documents(tooSmall) - documents(shown),
+    buckets: shown.map(([key, docs]) => inside({ key }, docs)),
   };
 }
 

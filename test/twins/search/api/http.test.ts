@@ -140,8 +140,21 @@ describe("filter_path", () => {
     ["hits.hits._*,-**._source", { hits: { hits: [{ _index: "logs", _id: "1", _score: 1 }] } }],
     ["-took,-hits,-_shards", { timed_out: false }],
     ["none", {}],
+    ["none,-took", {}],
   ])("%s", async (filter, expected) => {
     expect((await get(`/_search?filter_path=${encodeURIComponent(filter)}`)).body).toEqual(expected);
+  });
+
+  test.each(["pretty", "human", "error_trace"])("%s takes true and false alone", async (flag) => {
+    const reason = "Failed to parse value [x] as only [true] or [false] are allowed.";
+    for (const path of ["_search", "nope/_search", "_msearch", "_search/scroll/x"]) {
+      expect(await get(`/${path}?${flag}=x`)).toMatchObject({ status: 400, body: { error: { reason } } });
+    }
+  });
+
+  test("too many paths are refused", async () => {
+    const { status } = await get(`/_search?filter_path=${"a,".repeat(1001)}`);
+    expect(status).toBe(400);
   });
 
   test("keeps numbers as they were written", async () => {

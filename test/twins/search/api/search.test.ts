@@ -391,12 +391,32 @@ test("documents are changed by query", async () => {
 
 test("many searches at once have an answer or an error each", async () => {
   const { responses } = await sandbox.client.msearch({
-    searches: [{ index: "logs" }, { size: 1 }, {}, { query: { match_all: {} }, sort: "bytes", from: -1 }],
+    searches: [{ index: "logs" }, { size: 1 }, {}, { query: { match_all: {} }, sort: "bytes", from: 20_000 }],
   });
   expect(responses).toMatchObject([
     { status: 200, hits: { total: { value: COUNT } } },
-    { status: 400, error: { type: "illegal_argument_exception" } },
+    { status: 400, error: { type: "search_phase_execution_exception" } },
   ]);
+});
+
+test.each([
+  ['{"from":-1}', "illegal_argument_exception"],
+  ['{"nope":1}', "parsing_exception"],
+  ['{"size":0,"aggs":{"a":{"nope":{}}}}', "parsing_exception"],
+  ["[1]", "parsing_exception"],
+  ["", "parsing_exception"],
+])("of many searches, %s refuses all: none can be read", async (line, type) => {
+  const refused = await sandbox.raw("POST", "/logs/_msearch", `{}\n{"size":0}\n{}\n${line}\n`, {
+    "content-type": "application/x-ndjson",
+  });
+  expect(refused).toMatchObject({ status: 400, body: { error: { type } } });
+});
+
+test("of many searches, a header at the end that no body follows is passed over", async () => {
+  const { body } = await sandbox.raw("POST", "/logs/_msearch", '{}\n{"size":0}\n{}\n', {
+    "content-type": "application/x-ndjson",
+  });
+  expect(body.responses).toHaveLength(1);
 });
 
 test("an async search is asked about later", async () => {

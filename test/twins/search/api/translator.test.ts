@@ -102,6 +102,34 @@ describe("a query that the compiler does not know", () => {
     expect((await client.count()).count).toBe(2);
   });
 
+  test("whose SQL binds and fails is the vendor's 400 without the database's words, and is asked again later", async () => {
+    await start(modelConfig());
+    const failing = "SELECT CAST(level AS BIGINT) AS _row FROM documents";
+    const ask = () => client.search({ query: strange as never }).catch((error: unknown) => error);
+    answer(failing);
+    const { statusCode, message } = (await ask()) as errors.ResponseError;
+    expect(statusCode).toBe(400);
+    expect(message).toContain("unknown query [most_surprising]");
+    expect(message).not.toMatch(/Error|CAST|documents|INT64/);
+    expect(server.requests.slice(-2).map(({ body }) => String(body).includes("cannot be run"))).toEqual([
+      false,
+      true,
+    ]);
+    expect(await lastNotes("search")).toMatchObject({
+      translator: { failed: expect.stringContaining("error") },
+    });
+    answer("SELECT _row FROM documents WHERE level = 'error'");
+    expect(await ask()).toMatchObject({ hits: { total: { value: 1 } } });
+    answer("SELECT error(level) AS level FROM documents");
+    const refused = (await esql("FROM logs | ENRICH p").catch(
+      (error: unknown) => error,
+    )) as errors.ResponseError;
+    expect({ status: refused.statusCode, said: /Invalid Input|error\(/.test(refused.message) }).toEqual({
+      status: 400,
+      said: false,
+    });
+  });
+
   const model = (more: string) => modelConfig().replace(/^\{ /, `{ ${more}`);
   const esql = (query: string, more: object = {}) =>
     client.transport.request<EsqlBody>({ method: "POST", path: "/_query", body: { query, ...more } });

@@ -107,7 +107,10 @@ describe("a query that is wrong", () => {
       "FROM logs | WHERE aa",
       "Found 1 problem\nline 1:19: Condition expression needs to be boolean, found [LONG]",
     ],
-    ["FROM logs | STATS aa", "Found 1 problem\nline 1:19: expected an aggregate function but found [aa]"],
+    [
+      "FROM logs | STATS aa",
+      "Found 1 problem\nline 1:19: column [aa] must appear in the STATS BY clause or be used in an aggregate function",
+    ],
     [
       "FROM logs | STATS MAX(aa) + b",
       "Found 1 problem\nline 1:29: column [b] must appear in the STATS BY clause or be used in an aggregate function",

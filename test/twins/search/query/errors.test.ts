@@ -85,11 +85,6 @@ describe("a query that is refused", () => {
     ['{"match_all":{"boost":"x"}}', "number_format_exception", 'For input string: "x"'],
     ['{"terms":{"n":{"index":"a","id":"1","path":"p"}}}', "illegal_argument_exception", "lookup"],
     ['{"exists":{}}', "parsing_exception", "[exists] must be provided with a [field]"],
-    [
-      '{"bool":{"should":{"match_all":{}},"minimum_should_match":"x"}}',
-      "number_format_exception",
-      "For input string",
-    ],
   ];
   test.each(errors)("%s", (query, type, reason) => {
     const { cause } = refused(`{"query":${query}}`);
@@ -98,6 +93,12 @@ describe("a query that is refused", () => {
   });
 
   const unfit: [query: object, reason: string][] = [
+    ...["x", "", "33.3%", "<3", "0<x", "1 2", "100000000000", "%", "2%%"].map(
+      (minimum): [query: object, reason: string] => [
+        { bool: { must_not: { term: { n: 1 } }, should: { match_all: {} }, minimum_should_match: minimum } },
+        "failed to create query: For input string: ",
+      ],
+    ),
     [{ term: { n: "abc" } }, 'failed to create query: For input string: "abc"'],
     [{ range: { n: { gte: "abc" } } }, 'failed to create query: For input string: "abc"'],
     [
@@ -291,6 +292,29 @@ describe("minimum_should_match", () => {
     ["2<-25% 9<-3", 12, 9],
     ["2 < 50%", 6, 3],
     ["-9", 5, 0],
+    ["0", 5, 0],
+    ["+2", 5, 2],
+    [" 2 ", 5, 2],
+    ["9", 5, 9],
+    ["0%", 3, 0],
+    ["-0%", 3, 0],
+    ["75%", 1, 0],
+    ["99%", 1, 0],
+    ["120%", 5, 6],
+    ["-40%", 2, 2],
+    ["-1%", 50, 50],
+    ["-100%", 4, 0],
+    ["-120%", 4, 0],
+    ["3<90%", 0, 0],
+    ["-1<2", 0, 2],
+    ["1\t<\t2", 3, 2],
+    ["2<-25%  3<-3", 4, 1],
+    ["1<2 2<-50% 4<4", 3, 2],
+    ["1<2 2<-50% 4<4", 9, 4],
+    // Conditions are taken in the order they are written.
+    ["5<1 2<2", 4, 4],
+    ["0<1<2", 4, 1],
+    ["5<x", 5, 5],
   ];
   test.each(cases)("%s of %i clauses is %i", (written, clauses, minimum) => {
     expect(minimumShouldMatch(written, clauses)).toBe(minimum);

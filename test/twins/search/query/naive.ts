@@ -219,9 +219,9 @@ function boolScore(
   if (must.length + filter.length + should.length + mustNot.length === 0) return boost;
   if ([...must, ...filter].includes(undefined) || mustNot.some((score) => score !== undefined))
     return undefined;
-  const minimum = Number(
-    body.minimum_should_match ?? (should.length > 0 && must.length + filter.length === 0 ? 1 : 0),
-  );
+  const least = should.length > 0 && must.length + filter.length === 0 ? 1 : 0;
+  const excludesOnly = must.length + filter.length + should.length === 0;
+  const minimum = excludesOnly ? 0 : Math.max(least, Number(body.minimum_should_match ?? 0));
   const optional = some(should, minimum);
   return optional === undefined ? undefined : optional + (some(must, 0) ?? 0);
 }

@@ -1,5 +1,5 @@
 /** bucket_script, bucket_selector, bucket_sort: each over the buckets it is in. */
-import { tokenOf } from "../../json/token.ts";
+import { textOf, tokenOf } from "../../json/token.ts";
 import { argumentError, optionError } from "../errors.ts";
 import type { Naming } from "../metrics.ts";
 import { isRecord, type JsonRecord, Options } from "../options.ts";
@@ -163,7 +163,7 @@ function readBucketOrder(json: unknown): BucketOrder {
   if (!entry) throw optionError(`[bucket_sort] sort doesn't support values of type: ${tokenOf(json)}`);
   const [path, value] = entry;
   const order = isRecord(value) ? (value.order ?? "asc") : value;
-  if (order !== "asc" && order !== "desc") throw argumentError(`Unknown SortOrder [${String(order)}]`);
+  if (order !== "asc" && order !== "desc") throw argumentError(`Unknown SortOrder [${textOf(order)}]`);
   return { path, order };
 }
 

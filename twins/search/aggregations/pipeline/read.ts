@@ -1,4 +1,6 @@
 /** Reads pipeline aggregations, and puts them in the order they can be calculated in. */
+
+import { lookupTable } from "../../../sandbox/lookup-table.ts";
 import type { Aggregation, PipelineAggregation } from "../aggregation.ts";
 import { argumentError, validationError } from "../errors.ts";
 import type { Naming } from "../metrics.ts";
@@ -18,7 +20,7 @@ export interface PipelineDefinition {
 
 type PipelineReader = (naming: Naming, options: Options) => PipelineDefinition;
 
-export const pipelineReaders: Record<string, PipelineReader> = {
+export const pipelineReaders = lookupTable<PipelineReader>({
   avg_bucket: readBucketMetric,
   sum_bucket: readBucketMetric,
   min_bucket: readBucketMetric,
@@ -31,7 +33,7 @@ export const pipelineReaders: Record<string, PipelineReader> = {
   bucket_sort: readBucketSort,
   derivative: readDerivative,
   cumulative_sum: readCumulativeSum,
-};
+});
 
 /** What pipelines are in: nothing, or an aggregation. */
 export interface PipelineParent {

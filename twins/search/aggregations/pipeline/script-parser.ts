@@ -1,3 +1,5 @@
+import { emptyRecord, lookupTable } from "../../../sandbox/lookup-table.ts";
+
 /** Scripts, read into expressions. */
 
 export type Expression =
@@ -13,7 +15,7 @@ export type Expression =
 const MAX_LENGTH = 65_535;
 const MAX_DEPTH = 100;
 
-const math: Record<string, { count: number; apply: (args: readonly number[]) => number }> = {};
+const math = emptyRecord<{ count: number; apply: (args: readonly number[]) => number }>();
 for (const name of [
   "abs",
   "sqrt",
@@ -36,10 +38,10 @@ math.max = { count: 2, apply: ([a = Number.NaN, b = Number.NaN]) => Math.max(a, 
 math.min = { count: 2, apply: ([a = Number.NaN, b = Number.NaN]) => Math.min(a, b) };
 math.pow = { count: 2, apply: ([a = Number.NaN, b = Number.NaN]) => a ** b };
 
-const constants: Record<string, number> = { PI: Math.PI, E: Math.E };
+const constants = lookupTable<number>({ PI: Math.PI, E: Math.E });
 
 /** How strongly an operator binds. */
-const precedence: Record<string, number> = {
+const precedence = lookupTable<number>({
   "||": 1,
   "&&": 2,
   "==": 3,
@@ -55,7 +57,7 @@ const precedence: Record<string, number> = {
   "*": 6,
   "/": 6,
   "%": 6,
-};
+});
 
 interface Token {
   kind: "number" | "name" | "string" | "sign" | "end";

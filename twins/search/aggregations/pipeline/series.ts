@@ -1,4 +1,6 @@
 /** derivative and cumulative_sum: from bucket to bucket of a histogram. */
+
+import { lookupTable } from "../../../sandbox/lookup-table.ts";
 import { Double } from "../../json/numbers.ts";
 import type { Naming } from "../metrics.ts";
 import type { Options } from "../options.ts";
@@ -10,7 +12,7 @@ import { readPrint, readSinglePath, simpleValue } from "./values.ts";
 
 const DAY_MS = 86_400_000;
 /** As long as a unit of the calendar is on average. */
-const averageMs: Record<string, number> = {
+const averageMs = lookupTable<number>({
   second: 1_000,
   "1s": 1_000,
   minute: 60_000,
@@ -27,7 +29,7 @@ const averageMs: Record<string, number> = {
   "1q": 3 * 2_629_746_000,
   year: 31_556_952_000,
   "1y": 31_556_952_000,
-};
+});
 
 export function readDerivative(naming: Naming, options: Options): PipelineDefinition {
   const path = readSinglePath(naming, options);

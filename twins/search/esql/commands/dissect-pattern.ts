@@ -24,7 +24,7 @@ interface Part {
 /** @throws VendorError for what is no pattern */
 export function readDissect(pattern: string, at: Span): DissectPattern {
   const found = [...pattern.matchAll(KEY)];
-  if (found.length === 0) throw invalid(pattern, at, "Unable to find any keys or delimiters.");
+  if (found.length === 0) throw invalid(pattern, at);
   if (found.length > MAX_KEYS) throw new UnrecognisedEsql(at, `a DISSECT pattern of ${found.length} keys`);
   const keys = new Map<string, Part[]>();
   let regex = `(?s)^${quoteMeta(pattern.slice(0, found[0]?.index))}`;
@@ -33,7 +33,7 @@ export function readDissect(pattern: string, at: Span): DissectPattern {
     const key = readKey(match[1] ?? "", pattern, at);
     const delimiter = pattern.slice(match.index + match[0].length, found[index + 1]?.index ?? pattern.length);
     const isLast = index === found.length - 1;
-    if (delimiter === "" && !isLast) throw invalid(pattern, at, "Unable to find any keys or delimiters.");
+    if (delimiter === "" && !isLast) throw invalid(pattern, at);
     const value = isLast && delimiter === "" ? "(.*)" : "(.*?)";
     const literal = quoteMeta(delimiter);
     regex += value + (key.padded && delimiter !== "" ? `(?:${literal})+` : literal);
@@ -41,7 +41,7 @@ export function readDissect(pattern: string, at: Span): DissectPattern {
     if (key.name !== undefined) addPart(keys, key.name, { place: groups, order: key.order ?? groups });
     groups++;
   }
-  if (keys.size === 0) throw invalid(pattern, at, "Unable to find any keys or delimiters.");
+  if (keys.size === 0) throw invalid(pattern, at);
   return {
     regex,
     groups,
@@ -72,10 +72,10 @@ function readKey(text: string, pattern: string, at: Span): Key {
     throw parsingError(at, `Reference keys not supported in dissect patterns: [%{${text}}]`);
   if (!bare.startsWith("+")) return { name: bare, order: undefined, padded };
   const [, name = "", order] = /^\+([^/]+)(?:\/(\d{1,6}))?$/.exec(bare) ?? [];
-  if (name === "") throw invalid(pattern, at, `The key/value combination [${text}] is invalid`);
+  if (name === "") throw invalid(pattern, at);
   return { name, order: order === undefined ? undefined : Number(order), padded };
 }
 
-function invalid(pattern: string, at: Span, reason: string): Error {
-  return parsingError(at, `Invalid pattern for dissect: [${pattern}]: ${reason}`);
+function invalid(pattern: string, at: Span): Error {
+  return parsingError(at, `Invalid pattern for dissect: [${pattern}]`);
 }

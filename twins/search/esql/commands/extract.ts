@@ -1,4 +1,4 @@
-/** DISSECT and GROK: columns from pieces of a text. */
+/** DISSECT and GROK: columns from pieces of a text; of several texts of a row, the pieces of each that matches. */
 import { joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import type { Compiler } from "../compiler.ts";
 import { parsingError } from "../errors.ts";
@@ -10,15 +10,11 @@ import { assign } from "./eval.ts";
 import { type GrokType, readGrok } from "./grok-pattern.ts";
 
 export function compileDissect(compiler: Compiler, command: Extract<Command, { kind: "dissect" }>): void {
-  const input = inputText(compiler, command.input, "Dissect");
   const { regex, groups, keys } = readDissect(command.pattern, command.at);
-  const pieces = extracted(compiler, input, regex, groups);
+  const extract = extraction(compiler, inputText(compiler, command.input, "Dissect"), regex, groups);
   for (const { name, parts } of keys) {
-    const value = appended(
-      parts.map((part) => pieces(part)),
-      command.separator,
-    );
-    assign(compiler, name, compiler.made("keyword", value, command.at, input));
+    const value = extract("keyword", (piece) => [appended(parts.map(piece), command.separator)]);
+    assign(compiler, name, value);
   }
 }
 
@@ -31,20 +27,15 @@ function appended(texts: readonly Sql[], separator: string): Sql {
 }
 
 export function compileGrok(compiler: Compiler, command: Extract<Command, { kind: "grok" }>): void {
-  const input = inputText(compiler, command.input, "Grok");
   const { regex, groups, fields } = readGrok(command.pattern, command.at);
-  const pieces = extracted(compiler, input, regex, groups);
+  const extract = extraction(compiler, inputText(compiler, command.input, "Grok"), regex, groups);
   for (const { name, type, places } of fields) {
     const target = types[type];
     // A part of the pattern that took no part in the match has no text.
-    const values = places.map((place) => sql`TRY_CAST(nullif(${pieces(place)}, '') AS ${sqlType(target)})`);
-    const [only] = values;
-    if (values.length === 1 && only) {
-      assign(compiler, name, compiler.made(target, only, command.at, input));
-      continue;
-    }
-    const list = sql`nullif(list_filter([${joined(values, ", ")}], lambda v: v IS NOT NULL), [])`;
-    assign(compiler, name, { ...compiler.made(target, list, command.at, input), multi: true });
+    const value = extract(target, (piece) =>
+      places.map((place) => sql`TRY_CAST(nullif(${piece(place)}, '') AS ${sqlType(target)})`),
+    );
+    assign(compiler, name, value);
   }
 }
 
@@ -66,14 +57,46 @@ function inputText(compiler: Compiler, node: Expression, command: string): Typed
       `${command} only supports KEYWORD or TEXT values, found expression [${compiler.text(node.at)}] type [${value.type.toUpperCase()}]`,
     );
   }
-  return compiler.hoist(compiler.single(value));
+  return compiler.hoist(value);
 }
 
-/** The groups of a regular expression, by their place from 0; NULL when it does not match. */
-function extracted(compiler: Compiler, input: Typed, regex: string, groups: number): (place: number) => Sql {
+/** A group of the regular expression in one text that matches, by its place from 0. */
+type Piece = (place: number) => Sql;
+/** A column of what is made of the pieces of every text that matches. */
+type Extraction = (type: DataType, values: (piece: Piece) => readonly Sql[]) => Typed;
+
+function extraction(compiler: Compiler, input: Typed, regex: string, groups: number): Extraction {
   if (groups === 0) throw parsingError(input.at, "the pattern has no field");
+  const pieceOf =
+    (text: Sql): Piece =>
+    (place) =>
+      sql`regexp_extract(${text}, ${regex}, ${raw(String(place + 1))})`;
   const { pipeline } = compiler;
-  const matches = pipeline.use(pipeline.place(sql`regexp_matches(${input.sql}, ${regex})`));
-  return (place) =>
-    sql`CASE WHEN ${matches} THEN regexp_extract(${input.sql}, ${regex}, ${raw(String(place + 1))}) END`;
+  if (!input.multi) {
+    const matches = pipeline.use(pipeline.place(sql`regexp_matches(${input.sql}, ${regex})`));
+    return (type, values) => {
+      const made = values(pieceOf(input.sql));
+      const [only] = made;
+      if (made.length === 1 && only)
+        return compiler.made(type, sql`CASE WHEN ${matches} THEN ${only} END`, input.at, input);
+      const several = withoutNulls(sql`[${joined(made, ", ")}]`);
+      return {
+        ...compiler.made(type, sql`CASE WHEN ${matches} THEN ${several} END`, input.at, input),
+        multi: true,
+      };
+    };
+  }
+  const matching = pipeline.use(
+    pipeline.place(sql`list_filter(${input.sql}, lambda t: regexp_matches(t, ${regex}))`),
+  );
+  return (type, values) => {
+    const made = joined(values(pieceOf(raw("t"))), ", ");
+    const each = sql`flatten(list_transform(${matching}, lambda t: [${made}]))`;
+    return { ...compiler.made(type, withoutNulls(each), input.at, input), multi: true };
+  };
+}
+
+/** The values that a list has; NULL when it has none. */
+function withoutNulls(values: Sql): Sql {
+  return sql`nullif(list_filter(${values}, lambda v: v IS NOT NULL), [])`;
 }

@@ -1,6 +1,8 @@
 /** FROM: the events, and their fields as columns. */
-import { columnOf, type Field } from "../../../datasets/fields.ts";
+import { type Field, type FieldCatalog, fieldValue } from "../../../datasets/fields.ts";
 import { identifier, raw, type Sql, sql } from "../../../datasets/sql.ts";
+import { lookupTable } from "../../../sandbox/lookup-table.ts";
+import { namesOf } from "../../query/compile/target.ts";
 import type { Compiler } from "../compiler.ts";
 import { parsingError, UnrecognisedEsql } from "../errors.ts";
 import type { Column } from "../pipeline.ts";
@@ -8,23 +10,23 @@ import type { Command } from "../syntax.ts";
 import type { DataType } from "../types.ts";
 
 export interface Source {
-  /** Which events are meant by the names behind FROM; complete in itself, over `documents AS d`. @throws VendorError */
-  select(command: FromCommand): Sql;
+  /** Which events are meant by the names behind FROM, over `documents AS d`, and which fields they have. @throws VendorError */
+  select(command: FromCommand): { predicate: Sql; fields: FieldCatalog };
 }
 
 export type FromCommand = Extract<Command, { kind: "from" }>;
 
-const metadataColumns: Readonly<Record<string, { type: DataType; source: Sql }>> = {
+const metadataColumns = lookupTable<{ type: DataType; source: Sql }>({
   _index: { type: "keyword", source: sql`d.${identifier("_index")}` },
   _id: { type: "keyword", source: sql`d.${identifier("_id")}` },
   _version: { type: "long", source: sql`d.${identifier("_version")}` },
   _source: { type: "source", source: sql`d.${identifier("_source")}` },
-};
+});
 
 export function compileFrom(compiler: Compiler, command: FromCommand, source: Source): void {
-  const { pipeline, context } = compiler;
-  const predicate = source.select(command);
-  const columns = [...context.fields.all().flatMap((field) => fieldColumns(field)), ...metadata(command)];
+  const { pipeline } = compiler;
+  const { predicate, fields } = source.select(command);
+  const columns = [...fields.all().flatMap((field) => fieldColumns(field)), ...metadata(command)];
   const named = new Map(columns.map((column) => [column.name, column]));
   const sorted = [...named.values()].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
   pipeline.base(
@@ -37,6 +39,9 @@ export function compileFrom(compiler: Compiler, command: FromCommand, source: So
   );
 }
 
+/** Types of a mapping that are an integer of 32 bits here. */
+const smallIntegers: ReadonlySet<string> = new Set(["integer", "short", "byte"]);
+
 type SourceColumn = Omit<Column, "ref"> & { source: Sql };
 
 /**
@@ -44,18 +49,29 @@ type SourceColumn = Omit<Column, "ref"> & { source: Sql };
  * vendor keeps numbers in theirs, and keywords in theirs, each once.
  */
 function fieldColumns(field: Field): SourceColumn[] {
-  const source = sql`d.${columnOf(field)}`;
+  const source = fieldValue(field);
   const { name, multi } = field;
   if (field.type === "text") {
     return [
-      {
-        name: `${name}.keyword`,
-        type: "keyword",
-        multi,
-        source: multi ? sql`list_sort(list_distinct(${source}))` : source,
-      },
+      ...namesOf(field)
+        .slice(1)
+        .map((sub) => ({
+          name: sub,
+          type: "keyword" as const,
+          multi,
+          source: multi ? sql`list_sort(list_distinct(${source}))` : source,
+        })),
       { name, type: "text", multi, source },
     ];
+  }
+  if (field.type === "keyword") {
+    return [
+      { name, type: "keyword", multi, source: multi ? sql`list_sort(list_distinct(${source}))` : source },
+    ];
+  }
+  if (smallIntegers.has(field.mapping?.type ?? "")) {
+    const small = sql`CAST(${source} AS ${raw(multi ? "INTEGER[]" : "INTEGER")})`;
+    return [{ name, type: "integer", multi, source: multi ? sql`list_sort(${small})` : small }];
   }
   const type = field.type === "date" ? "datetime" : field.type;
   return [{ name, type, multi, source: multi ? sql`list_sort(${source})` : source }];

@@ -1,3 +1,5 @@
+import { lookupTable } from "../../../sandbox/lookup-table.ts";
+
 /**
  * The patterns that GROK knows by name. Written for RE2, which does not look around: where the usual definitions ask what stands before
  * or behind a number, these take the longest one.
@@ -8,7 +10,7 @@ const month =
 const octet = "(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)";
 const group = "[0-9A-Fa-f]{1,4}";
 
-export const grokLibrary: Readonly<Record<string, string>> = {
+export const grokLibrary = lookupTable<string>({
   USERNAME: "[a-zA-Z0-9._-]+",
   USER: "%{USERNAME}",
   EMAILLOCALPART: "[a-zA-Z0-9!#$%&'*+/=?^_`{|}~.-]+",
@@ -97,4 +99,4 @@ export const grokLibrary: Readonly<Record<string, string>> = {
   JAVAFILE: "[a-zA-Z$_0-9. -]+",
   JAVAMETHOD: "(?:<(?:cl)?init>|[a-zA-Z$_][a-zA-Z$_0-9]*)",
   CRON_ACTION: "[A-Z ]+",
-};
+});

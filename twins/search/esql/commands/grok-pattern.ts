@@ -12,7 +12,7 @@ export interface GrokPattern {
   regex: string;
   /** How many groups it has. */
   groups: number;
-  /** Columns in the order of the pattern, each with the places of its groups. */
+  /** Columns in the order of their names, each with the places of its groups. */
   fields: { name: string; type: GrokType; places: number[] }[];
 }
 
@@ -31,10 +31,16 @@ export function readGrok(pattern: string, at: Span): GrokPattern {
   let groups = 0;
   const capture = (name: string, type: GrokType) => {
     const field = fields.get(name) ?? { name, type, places: [] };
+    if (field.type !== type) {
+      throw parsingError(
+        at,
+        `Invalid GROK pattern [${pattern}]: the attribute [${name}] is defined multiple times with different types`,
+      );
+    }
     fields.set(name, field);
     field.places.push(groups++);
   };
-  const invalid = (reason: string) => parsingError(at, `Invalid GROK pattern [${pattern}]: [${reason}]`);
+  const invalid = (reason: string) => parsingError(at, `Invalid pattern [${pattern}] for grok: ${reason}`);
   const expand = (text: string, depth: number): string => {
     if (depth > MAX_DEPTH) throw invalid(`Pattern references are nested too deeply`);
     let out = "";
@@ -56,7 +62,11 @@ export function readGrok(pattern: string, at: Span): GrokPattern {
   };
   const regex = expand(pattern, 0);
   checkSyntax(regex, invalid);
-  return { regex: `(?s)${regex}`, groups, fields: [...fields.values()] };
+  return {
+    regex: `(?s)${regex}`,
+    groups,
+    fields: [...fields.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
+  };
 }
 
 function typeNamed(type: string | undefined): GrokType {

@@ -6,7 +6,7 @@ import type { Command } from "../syntax.ts";
 import type { Typed } from "../typed.ts";
 
 export function compileWhere(compiler: Compiler, { condition }: Extract<Command, { kind: "where" }>): void {
-  const value = compiler.single(compiler.expression(condition));
+  const value = compiler.single(compiler.expression(condition), condition.at);
   if (value.type !== "boolean" && value.type !== "unknown" && value.type !== "null") {
     compiler.problems.mismatch(
       condition.at,

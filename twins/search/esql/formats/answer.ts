@@ -1,4 +1,6 @@
 /** A result as the answer that was asked for. */
+
+import { lookupTable } from "../../../sandbox/lookup-table.ts";
 import type { Answer } from "../../api/answer.ts";
 import type { Call } from "../../api/call.ts";
 import { PlainRefusal } from "../../api/media-types.ts";
@@ -14,11 +16,11 @@ export interface AnswerOptions {
   lead?: Record<string, unknown>;
 }
 
-const textTypes: Readonly<Record<string, TextFormat>> = {
+const textTypes = lookupTable<TextFormat>({
   "text/csv": "csv",
   "text/tab-separated-values": "tsv",
   "text/plain": "txt",
-};
+});
 
 /** @throws PlainRefusal for a form that is not spoken */
 export function checkForm(call: Call): void {

@@ -1,21 +1,22 @@
 /** Functions of STATS. Values of a row that has several count one by one. */
 import { raw, type Sql, sql } from "../../../datasets/sql.ts";
-import { UnrecognisedEsql } from "../errors.ts";
+import { isFoldable } from "../folding.ts";
+import type { Constant } from "../typed.ts";
 import { anyOf, type DataType, sqlType, typeSets } from "../types.ts";
-import { type AggregateFunction, argument, type Call, sameType } from "./declaration.ts";
+import { type AggregateFunction, argument, type Call, constantArgument, sameType } from "./declaration.ts";
 
 const numeric = { ...typeSets.signed, label: "numeric except unsigned_long or counter types" };
 const comparable = anyOf(
-  "boolean, datetime, ip or numeric except unsigned_long or counter types",
-  typeSets.boolean,
+  "datetime or numeric except unsigned_long or counter types",
   typeSets.datetime,
-  typeSets.ip,
   typeSets.signed,
 );
 
 /** `aggregate(values)`; a list's values one by one. */
 function over(call: Call, aggregate: (values: Sql) => Sql, list: (values: Sql) => Sql): Sql {
-  const value = argument(call, 0);
+  const given = argument(call, 0);
+  const value =
+    given.type === "null" ? { ...given, sql: sql`CAST(${given.sql} AS ${sqlType("double")})` } : given;
   return value.multi
     ? list(sql`flatten(list(${value.sql}) FILTER (WHERE ${value.sql} IS NOT NULL))`)
     : aggregate(value.sql);
@@ -35,17 +36,30 @@ function declared(declaration: Omit<AggregateFunction, "kind" | "family">): Aggr
   return { kind: "aggregate", family: "aggregate", ...declaration };
 }
 
-/** A constant of a whole number, as an argument must be. */
-function constantNumber(call: Call, index: number): number {
-  const { constant, at } = argument(call, index);
-  if (
-    constant &&
-    "value" in constant &&
-    (typeof constant.value === "bigint" || typeof constant.value === "number")
-  ) {
-    return Number(constant.value);
-  }
-  throw new UnrecognisedEsql(at, "an argument that is no constant");
+/** The value of an argument that has to be a constant. `undefined` when it is none: a problem is told. */
+function requiredConstant(call: Call, index: 1 | 2): Exclude<Constant, { type: "null" }> | undefined {
+  const { compiler, at, nodes } = call;
+  const node = nodes[index];
+  const constant = node && isFoldable(node) ? constantArgument(call, index) : undefined;
+  if (constant && constant.type !== "null") return constant;
+  const problem = constant ? "cannot be null" : "must be a constant";
+  compiler.problems.mismatch(
+    at,
+    `${index === 1 ? "second" : "third"} argument of [${compiler.text(at)}] ${problem}, received [${compiler.text(argument(call, index).at)}]`,
+  );
+  return undefined;
+}
+
+/** What stands in the statement of a query that is refused for another reason. */
+const nothing = raw("NULL");
+
+/** A constant as an aggregate: `list` of a list of constants, else `single` of one. */
+function ofConstant(single: (value: Sql) => Sql, list: (values: Sql) => Sql): (call: Call) => Sql {
+  return (call) => {
+    const { multi, sql: given, type } = argument(call, 0);
+    if (multi) return list(given);
+    return single(type === "null" ? sql`CAST(${given} AS ${sqlType(call.type)})` : given);
+  };
 }
 
 const value = {
@@ -61,6 +75,10 @@ export const aggregateFunctions: readonly AggregateFunction[] = [
     summary: "How many values there are; with `*`, how many rows.",
     parameters: [{ ...value, optional: true }],
     returns: "long",
+    ofConstant: (call) =>
+      argument(call, 0).multi
+        ? sql`(len(${argument(call, 0).sql}) * count(*))`
+        : sql`count(${argument(call, 0).sql})`,
     compile(call) {
       const [given] = call.args;
       if (!given) return raw("count(*)");
@@ -77,7 +95,7 @@ export const aggregateFunctions: readonly AggregateFunction[] = [
         ...value,
         types: {
           ...anyOf(
-            "any exact type except unsigned_long, or counter types",
+            "any exact type except unsigned_long, _source, or counter types",
             typeSets.boolean,
             typeSets.string,
             typeSets.signed,
@@ -90,6 +108,10 @@ export const aggregateFunctions: readonly AggregateFunction[] = [
       { name: "precision", types: typeSets.wholeOrUnsigned, optional: true },
     ],
     returns: "long",
+    ofConstant: ofConstant(
+      (value) => sql`CAST(CASE WHEN ${value} IS NULL THEN 0 ELSE 1 END AS BIGINT)`,
+      (values) => sql`CAST(len(list_distinct(${values})) AS BIGINT)`,
+    ),
     compile: (call) =>
       over(
         call,
@@ -101,7 +123,12 @@ export const aggregateFunctions: readonly AggregateFunction[] = [
     name: "sum",
     summary: "The sum.",
     parameters: [number],
-    returns: ([type]) => (type === "double" ? "double" : "long"),
+    returns: ([type]) => (type === "double" || type === "null" ? "double" : "long"),
+    ofConstant: (call) =>
+      sql`TRY_CAST(${ofConstant(
+        (value) => value,
+        (values) => sql`list_sum(${values})`,
+      )(call)} * count(*) AS ${sqlType(call.type)})`,
     compile(call) {
       const total = aggregateOf("sum")(call);
       return sql`TRY_CAST(${total} AS ${sqlType(call.type)})`;
@@ -112,20 +139,32 @@ export const aggregateFunctions: readonly AggregateFunction[] = [
     summary: "The average.",
     parameters: [number],
     returns: "double",
+    ofConstant: ofConstant(
+      (value) => sql`CAST(${value} AS DOUBLE)`,
+      (values) => sql`list_avg(${values})`,
+    ),
     compile: aggregateOf("avg"),
   }),
   declared({
     name: "min",
     summary: "The least value.",
-    parameters: [{ ...value, types: comparable }],
+    parameters: [{ ...value, types: comparable, refusedAs: "call" }],
     returns: sameType,
+    ofConstant: ofConstant(
+      (value) => value,
+      (values) => sql`list_min(${values})`,
+    ),
     compile: aggregateOf("min"),
   }),
   declared({
     name: "max",
     summary: "The greatest value.",
-    parameters: [{ ...value, types: comparable }],
+    parameters: [{ ...value, types: comparable, refusedAs: "call" }],
     returns: sameType,
+    ofConstant: ofConstant(
+      (value) => value,
+      (values) => sql`list_max(${values})`,
+    ),
     compile: aggregateOf("max"),
   }),
   declared({
@@ -133,17 +172,24 @@ export const aggregateFunctions: readonly AggregateFunction[] = [
     summary: "The value half of the values are below of; exact.",
     parameters: [number],
     returns: "double",
+    ofConstant: ofConstant(
+      (value) => sql`CAST(${value} AS DOUBLE)`,
+      (values) => sql`list_median(CAST(${values} AS DOUBLE[]))`,
+    ),
     compile: (call) => percentile(call, 50),
   }),
   declared({
     name: "percentile",
     summary: "The value that a percentage of the values are below of; exact.",
     parameters: [
-      number,
-      { name: "percentile", types: { ...typeSets.signed, label: "numeric except unsigned_long" } },
+      { ...number, types: { ...typeSets.signed, label: "numeric except unsigned_long" } },
+      { name: "percentile", types: typeSets.numeric },
     ],
     returns: "double",
-    compile: (call) => percentile(call, constantNumber(call, 1)),
+    compile(call) {
+      const percent = requiredConstant(call, 1);
+      return percent ? percentile(call, Number(percent.value)) : nothing;
+    },
   }),
   declared({
     name: "median_absolute_deviation",
@@ -174,7 +220,7 @@ export const aggregateFunctions: readonly AggregateFunction[] = [
     name: "top",
     summary: "The first values in ascending (`asc`) or descending (`desc`) order, repeated ones included.",
     parameters: [
-      { ...value, types: comparable },
+      { ...value, types: { ...comparable, label: "numeric except unsigned_long or counter types" } },
       { name: "limit", types: typeSets.integer },
       { name: "order", types: typeSets.string },
     ],
@@ -191,6 +237,7 @@ export const aggregateFunctions: readonly AggregateFunction[] = [
     ],
     returns: "double",
     compile(call) {
+      checkWeight(call);
       const weight = sql`CAST(${argument(call, 1).sql} AS DOUBLE)`;
       const weighted = sql`sum(CAST(${argument(call, 0).sql} AS DOUBLE) * ${weight})`;
       return sql`(${weighted} / nullif(sum(${weight}), 0))`;
@@ -207,21 +254,32 @@ function percentile(call: Call, percent: number): Sql {
   );
 }
 
+/** @throws VendorError for a weight that is nothing everywhere */
+function checkWeight(call: Call): void {
+  const { compiler, at, nodes } = call;
+  if (!nodes[1] || !isFoldable(nodes[1])) return;
+  const weight = constantArgument(call, 1);
+  if (!weight || (weight.type !== "null" && Number(weight.value) !== 0)) return;
+  compiler.problems.mismatch(
+    at,
+    `second argument of [${compiler.text(at)}] cannot be null or 0, received [${weight.type === "null" ? "null" : Number(weight.value)}]`,
+  );
+}
+
 function topValues(call: Call): Sql {
   const { compiler, at } = call;
-  const limit = constantNumber(call, 1);
-  const { constant } = argument(call, 2);
-  const order = constant?.type === "keyword" ? constant.value.toLowerCase() : "";
+  const [given, named] = [requiredConstant(call, 1), requiredConstant(call, 2)];
+  if (!given || !named) return nothing;
+  const [limit, order] = [Number(given.value), String(named.value).toLowerCase()];
   if (limit <= 0)
     compiler.problems.mismatch(
       at,
       `Limit must be greater than 0 in [${compiler.text(at)}], found [${limit}]`,
     );
-  if (order !== "asc" && order !== "desc") {
-    const found = constant?.type === "keyword" ? constant.value : "null";
+  else if (order !== "asc" && order !== "desc") {
     compiler.problems.mismatch(
       at,
-      `Invalid order value in [${compiler.text(at)}], expected [ASC, DESC] but got [${found}]`,
+      `Invalid order value in [${compiler.text(at)}], expected [ASC, DESC] but got [${String(named.value)}]`,
     );
   }
   const direction = raw(order === "asc" ? "ASC" : "DESC");

@@ -1,54 +1,28 @@
 /** BUCKET. Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/esql-functions-operators.html#esql-bucket */
 import { sql } from "../../../datasets/sql.ts";
-import { parsingError, UnrecognisedEsql } from "../errors.ts";
+import { illegalArgument } from "../errors.ts";
 import { readDate } from "../implicit-cast.ts";
-import { type Typed, unknownTyped } from "../typed.ts";
-import { isNumeric, isTimeSpan, type TypeSet, typeSets } from "../types.ts";
-import { argument, type Call, type GroupingFunction } from "./declaration.ts";
+import { type Constant, nullTyped, type Typed, unknownTyped } from "../typed.ts";
+import { type DataType, isNumeric, isString, isTimeSpan, isWhole, type TypeSet, typeSets } from "../types.ts";
+import { argument, type Call, constantArgument, type GroupingFunction } from "./declaration.ts";
 import { type Rounding, roundDownSql, roundingOf } from "./rounding.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-/** Spans that BUCKET chooses from, from the longest. */
-const choices: readonly (Rounding & { leastMs: number })[] = [
-  { calendar: "year", leastMs: 365 * DAY },
-  { calendar: "quarter", leastMs: 90 * DAY },
-  { calendar: "month", leastMs: 28 * DAY },
-  { calendar: "week", leastMs: 7 * DAY },
-  { calendar: "day", leastMs: DAY },
-  ...[
-    12 * HOUR,
-    3 * HOUR,
-    HOUR,
-    30 * MINUTE,
-    10 * MINUTE,
-    5 * MINUTE,
-    MINUTE,
-    30_000,
-    10_000,
-    5_000,
-    1_000,
-    100,
-    50,
-    20,
-    10,
-    5,
-    1,
-  ].map((ms) => ({ ms, leastMs: ms })),
+/** Spans that BUCKET chooses from behind the year, from the longest. */
+const choices: readonly Rounding[] = [
+  { calendar: "month" },
+  { calendar: "week" },
+  { calendar: "day" },
+  ...[12 * HOUR, 3 * HOUR, HOUR, 30 * MINUTE, 10 * MINUTE, 5 * MINUTE, MINUTE].map((ms) => ({ ms })),
+  ...[30_000, 10_000, 5_000, 1_000, 100, 50, 10, 1].map((ms) => ({ ms })),
 ];
 
-const numericOrDate: TypeSet = {
-  label: "datetime or numeric",
-  types: new Set(["datetime", "integer", "long", "double"]),
-};
-const bound: TypeSet = {
-  label: "datetime, numeric or string",
-  types: new Set(["datetime", "keyword", "text", "integer", "long", "double"]),
-};
-const size: TypeSet = {
-  label: "numeric, date_period or time_duration",
-  types: new Set([...typeSets.signed.types, "date_period", "time_duration"]),
+const anyType: TypeSet = {
+  ...typeSets.any,
+  label: "any",
+  types: new Set([...typeSets.any.types, "date_period", "time_duration"]),
 };
 
 export const bucketFunction: GroupingFunction = {
@@ -58,16 +32,18 @@ export const bucketFunction: GroupingFunction = {
   aliases: ["bin"],
   summary: "Groups of equal size: of a given size, or at most so many between two bounds.",
   parameters: [
-    { name: "field", types: numericOrDate },
-    { name: "buckets", types: size },
-    { name: "from", types: bound, optional: true },
-    { name: "to", types: bound, optional: true },
+    { name: "field", types: anyType },
+    { name: "buckets", types: anyType },
+    { name: "from", types: anyType, optional: true },
+    { name: "to", types: anyType, optional: true },
   ],
-  returns: ([type]) => (type === "datetime" ? "datetime" : "double"),
+  returns: ([type = "null"]) => (isNumeric(type) ? "double" : type),
   compile(call) {
-    if (call.args.length === 3)
-      throw parsingError(call.at, "error building [bucket]: expects two or four arguments");
-    return argument(call, 0).type === "datetime" ? ofDates(call) : ofNumbers(call);
+    const [field, buckets] = [argument(call, 0), argument(call, 1)];
+    if (field.type === "null" || buckets.type === "null") return nullTyped(call.at, call.type);
+    if (field.type === "datetime") return ofDates(call, field, buckets);
+    if (isNumeric(field.type)) return ofNumbers(call, field, buckets);
+    return mismatch(call, "first", "datetime or numeric", field);
   },
 };
 
@@ -79,42 +55,62 @@ function mismatch({ compiler, at }: Call, ordinal: string, label: string, value:
   return unknownTyped(at);
 }
 
-function ofDates(call: Call): Typed {
-  const [date, count] = [argument(call, 0), argument(call, 1)];
-  const { constant } = count;
-  if (constant?.type === "date_period" || constant?.type === "time_duration") {
-    if (call.args.length > 2) return mismatch(call, "second", "integral", count);
-    return call.made(roundDownSql(date.sql, roundingOf(constant.value)));
+function ofDates(call: Call, date: Typed, buckets: Typed): Typed {
+  if (isTimeSpan(buckets.type)) {
+    if (!hasCount(call, 2)) return unknownTyped(call.at);
+    const span = constantArgument(call, 1);
+    return span?.type === "date_period" || span?.type === "time_duration"
+      ? call.made(roundDownSql(date.sql, roundingOf(span.value)))
+      : nullTyped(call.at, "datetime");
   }
-  if (call.args.length === 2 || count.type === "double")
-    return mismatch(call, "second", "date_period or time_duration", count);
-  const buckets = numberOf(count);
-  const [from, to] = [momentOf(call, 2), momentOf(call, 3)];
-  if (from === undefined || to === undefined) return unknownTyped(call.at);
-  return call.made(roundDownSql(date.sql, choose(buckets, from, to)));
+  if (!isWhole(buckets.type))
+    return mismatch(call, "second", "integral, date_period or time_duration", buckets);
+  if (!hasCount(call, 4)) return unknownTyped(call.at);
+  const bounds = [boundType(call, 2), boundType(call, 3)];
+  if (bounds.includes("unknown")) return unknownTyped(call.at);
+  const [count, from, to] = [numberAt(call, 1), momentAt(call, 2), momentAt(call, 3)];
+  if (count === undefined || from === undefined || to === undefined) return unknownTyped(call.at);
+  return call.made(roundDownSql(date.sql, choose(count, from, to)));
 }
 
-/** The shortest span that needs no more than so many buckets. */
+function boundType(call: Call, index: 2 | 3): DataType {
+  const bound = argument(call, index);
+  if (isString(bound.type) || bound.type === "datetime" || bound.type === "null") return bound.type;
+  return mismatch(call, index === 2 ? "third" : "fourth", "datetime or string", bound).type;
+}
+
+/** How many arguments there must be depends on their types. */
+function hasCount(call: Call, count: 2 | 4): boolean {
+  if (call.args.length === count) return true;
+  const [field, buckets] = [argument(call, 0), argument(call, 1)];
+  call.compiler.problems.mismatch(
+    call.at,
+    `function expects exactly ${count === 2 ? "two" : "four"} arguments when the first one is of type [${field.type.toUpperCase()}] and the second of type [${buckets.type.toUpperCase()}]`,
+  );
+  return false;
+}
+
+/** The shortest span that needs no more than so many buckets, the one in which the last bound lies included. */
 function choose(buckets: number, from: number, to: number): Rounding {
-  let best: Rounding = choices[0] ?? { calendar: "year" };
+  let best: Rounding = { calendar: "year" };
   for (const choice of choices) {
-    if (bucketsBetween(choice, from, to, buckets) > buckets) break;
+    if (bucketAfter(choice, from, buckets) <= to) break;
     best = choice;
   }
   return best;
 }
 
-/** Counted up to one more than `most`. */
-function bucketsBetween(rounding: Rounding, from: number, to: number, most: number): number {
-  if ("ms" in rounding) return Math.floor((to - 1) / rounding.ms) - Math.floor(from / rounding.ms) + 1;
-  let count = 0;
-  for (
-    let at = floorMs(rounding.calendar, from);
-    at < to && count <= most;
-    at = nextMs(rounding.calendar, at)
-  )
-    count++;
-  return count;
+/** Where the bucket begins that is so many behind the one a moment lies in; infinite where no date is. */
+function bucketAfter(rounding: Rounding, epochMs: number, count: number): number {
+  if (count < 1) return Number.NEGATIVE_INFINITY;
+  if ("ms" in rounding) return (Math.floor(epochMs / rounding.ms) + count) * rounding.ms;
+  const start = floorMs(rounding.calendar, epochMs);
+  if (rounding.calendar === "day") return start + count * DAY;
+  if (rounding.calendar === "week") return start + count * 7 * DAY;
+  const date = new Date(start);
+  const months = rounding.calendar === "year" ? 12 : rounding.calendar === "quarter" ? 3 : 1;
+  const moment = Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months * count);
+  return Number.isNaN(moment) ? Number.POSITIVE_INFINITY : moment;
 }
 
 type Calendar = Extract<Rounding, { calendar: string }>["calendar"];
@@ -132,55 +128,57 @@ function floorMs(calendar: Calendar, epochMs: number): number {
   return Date.UTC(date.getUTCFullYear(), month);
 }
 
-function nextMs(calendar: Calendar, epochMs: number): number {
-  if (calendar === "day") return epochMs + DAY;
-  if (calendar === "week") return epochMs + 7 * DAY;
-  const date = new Date(epochMs);
-  const months = calendar === "year" ? 12 : calendar === "quarter" ? 3 : 1;
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months);
-}
-
-function ofNumbers(call: Call): Typed {
-  const [value, count] = [argument(call, 0), argument(call, 1)];
-  if (isTimeSpan(count.type)) return mismatch(call, "second", "numeric", count);
-  const width = call.args.length === 2 ? numberOf(count) : chooseWidth(numberOf(count), call);
+function ofNumbers(call: Call, value: Typed, buckets: Typed): Typed {
+  const whole = isWhole(buckets.type);
+  if (!whole && buckets.type !== "double") return mismatch(call, "second", "numeric", buckets);
+  if (!hasCount(call, whole ? 4 : 2)) return unknownTyped(call.at);
+  const width = whole ? chooseWidth(call) : numberAt(call, 1);
+  if (width === undefined) return unknownTyped(call.at);
   const wide = sql`CAST(${width} AS DOUBLE)`;
   return call.made(sql`(floor(CAST(${value.sql} AS DOUBLE) / ${wide}) * ${wide})`);
 }
 
-/** A power of ten that makes no more than so many buckets. */
-function chooseWidth(buckets: number, call: Call): number {
-  const [from, to] = [numberOf(argument(call, 2)), numberOf(argument(call, 3))];
+/** A power of ten, or half of one, that makes about so many buckets. */
+function chooseWidth(call: Call): number | undefined {
+  for (const index of [2, 3] as const) {
+    const bound = argument(call, index);
+    if (!isNumeric(bound.type) && bound.type !== "null")
+      return void mismatch(call, index === 2 ? "third" : "fourth", "numeric", bound);
+  }
+  const [buckets, from, to] = [numberAt(call, 1), numberAt(call, 2), numberAt(call, 3)];
+  if (buckets === undefined || from === undefined || to === undefined) return undefined;
   const precise = (to - from) / buckets;
   const next = 10 ** Math.ceil(Math.log10(precise));
   const half = next / 2;
   return precise < half ? half : next;
 }
 
-function numberOf({ constant, at }: Typed): number {
-  if (
-    constant &&
-    "value" in constant &&
-    (typeof constant.value === "bigint" || typeof constant.value === "number")
-  ) {
-    return Number(constant.value);
-  }
-  throw new UnrecognisedEsql(at, "an argument of BUCKET that is no constant");
+const ordinals = ["first", "second", "third", "fourth"];
+
+/** The value of an argument that has to be known before any row is read. `undefined` when it is not: a problem is told. */
+function constantAt(call: Call, index: number): Constant | undefined {
+  const constant = constantArgument(call, index);
+  if (constant && constant.type !== "null") return constant;
+  const { compiler, at } = call;
+  compiler.problems.mismatch(
+    at,
+    `${ordinals[index]} argument of [${compiler.text(at)}] must be a constant, received [${compiler.text(argument(call, index).at)}]`,
+  );
+  return undefined;
 }
 
-function momentOf(call: Call, index: number): number | undefined {
-  const given = argument(call, index);
-  const { constant, at } = given;
+function numberAt(call: Call, index: number): number | undefined {
+  const constant = constantAt(call, index);
+  return constant && "value" in constant ? Number(constant.value) : undefined;
+}
+
+function momentAt(call: Call, index: 2 | 3): number | undefined {
+  const constant = constantAt(call, index);
   if (constant?.type === "datetime") return constant.value;
-  if (constant?.type === "keyword") {
-    const epochMs = readDate(constant.value);
-    if (epochMs !== undefined) return epochMs;
-    mismatch(call, index === 2 ? "third" : "fourth", "datetime or string", given);
-    return undefined;
-  }
-  if (isNumeric(given.type)) {
-    mismatch(call, index === 2 ? "third" : "fourth", "datetime or string", given);
-    return undefined;
-  }
-  throw new UnrecognisedEsql(at, "a bound of BUCKET that is no constant");
+  if (constant?.type !== "keyword") return undefined;
+  const epochMs = readDate(constant.value);
+  if (epochMs !== undefined) return epochMs;
+  throw illegalArgument(
+    `failed to parse date field [${constant.value}] with format [strict_date_optional_time]`,
+  );
 }

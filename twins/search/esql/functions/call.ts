@@ -2,11 +2,18 @@
 import type { Sql } from "../../../datasets/sql.ts";
 import type { Compiler } from "../compiler.ts";
 import { parsingError, UnrecognisedEsql } from "../errors.ts";
+import { isFoldable } from "../folding.ts";
 import { convertLiteralTo } from "../implicit-cast.ts";
 import { didYouMean } from "../params.ts";
 import type { Expression } from "../syntax.ts";
-import { nullTyped, type Typed, unknownTyped } from "../typed.ts";
-import type { AggregateFunction, Call, FunctionDeclaration, Parameter } from "./declaration.ts";
+import { constantTyped, nullTyped, type Typed, unknownTyped } from "../typed.ts";
+import {
+  type AggregateFunction,
+  type Call,
+  type FunctionDeclaration,
+  ordinalOf,
+  type Parameter,
+} from "./declaration.ts";
 import { findFunction, functionNames, refusedFunctions } from "./registry.ts";
 
 type CallNode = Extract<Expression, { kind: "call" }>;
@@ -22,26 +29,18 @@ export function compileCall(compiler: Compiler, node: CallNode): Typed {
     );
     return unknownTyped(node.at);
   }
-  if (declaration.kind === "grouping") {
+  if (declaration.kind === "grouping" && !compiler.hasGroups) {
     compiler.problems.mismatch(
       node.at,
-      `cannot use grouping function [${compiler.text(node.at)}] outside of STATS ... BY`,
+      `cannot use grouping function [${compiler.text(node.at)}] outside of a STATS command`,
     );
     return unknownTyped(node.at);
   }
   const call = readCall(compiler, node, declaration);
   if (!call) return unknownTyped(node.at);
   const isNull = call.args.some(({ type }) => type === "null");
-  if (isNull && !declaration.takesNull) return nullTyped(node.at, call.type);
+  if (isNull && declaration.kind === "scalar" && !declaration.takesNull) return nullTyped(node.at, call.type);
   return { ...declaration.compile(call), at: node.at };
-}
-
-/** A grouping function where it may stand. `undefined` when a problem was told. */
-export function compileGrouping(compiler: Compiler, node: CallNode): Typed | undefined {
-  const declaration = findFunction(node.name);
-  if (declaration?.kind !== "grouping") return undefined;
-  const call = readCall(compiler, node, declaration);
-  return call ? { ...declaration.compile(call), at: node.at } : unknownTyped(node.at);
 }
 
 /** What an aggregate is in SQL. `undefined` when a problem was told. */
@@ -52,8 +51,9 @@ export function compileAggregate(
 ): { sql: Sql; typed: Omit<Typed, "sql"> } | undefined {
   const call = readCall(compiler, node, declaration);
   if (!call) return undefined;
+  const constant = declaration.ofConstant && constantCall(call);
   return {
-    sql: declaration.compile(call),
+    sql: constant && declaration.ofConstant ? declaration.ofConstant(constant) : declaration.compile(call),
     typed: {
       type: call.type,
       multi: declaration.multi ?? false,
@@ -63,6 +63,19 @@ export function compileAggregate(
       at: node.at,
     },
   };
+}
+
+/** The call with its first argument as a constant, which SQL can read outside of an aggregate; `undefined` if it is none. */
+function constantCall(call: Call): Call | undefined {
+  const [node] = call.nodes;
+  const [value, ...others] = call.args;
+  if (!node || !value || !isFoldable(node)) return undefined;
+  if (value.multi) return node.kind === "list" ? call : undefined;
+  const constant = call.compiler.constant(node, value);
+  if (!constant) return undefined;
+  const typed =
+    constant.type === "null" ? nullTyped(value.at, value.type) : constantTyped(constant, value.at);
+  return { ...call, args: [typed, ...others] };
 }
 
 export function resolveFunction(
@@ -90,17 +103,24 @@ function readCall(compiler: Compiler, node: CallNode, declaration: FunctionDecla
     if (!parameter) return undefined;
     const converted = convertLiteralTo(compiler, value, parameter.types);
     if (!fits(compiler, node, parameter, converted, index, parameters)) return undefined;
-    args.push(parameter.multi ? converted : compiler.single(converted));
+    args.push(parameter.multi ? converted : compiler.single(converted, at));
   }
   const types = args.map(({ type }) => type);
   const type = typeof returns === "string" ? returns : returns(types);
-  return { compiler, args, type, at, made: (made) => compiler.made(type, made, at, ...args) };
+  return {
+    compiler,
+    args,
+    nodes: node.args,
+    type,
+    at,
+    made: (made) => compiler.made(type, made, at, ...args),
+  };
 }
 
 function fits(
   compiler: Compiler,
   node: CallNode,
-  { types }: Parameter,
+  { types, refusedAs }: Parameter,
   value: Typed,
   index: number,
   parameters: readonly Parameter[],
@@ -108,15 +128,13 @@ function fits(
   if (value.type === "unknown") return false;
   if (value.type === "null" || types.types.has(value.type)) return true;
   const alone = parameters.length === 1 && !parameters[0]?.rest;
-  const ordinal = alone ? "" : `${ordinals[index] ?? `${index + 1}th`} `;
+  const ordinal = alone ? "" : ordinalOf(index);
   compiler.problems.mismatch(
     node.at,
-    `${ordinal}argument of [${compiler.text(node.at)}] must be [${types.label}], found value [${compiler.text(value.at)}] type [${value.type}]`,
+    `${ordinal}argument of [${compiler.text(node.at)}] must be [${types.label}], found value [${compiler.text(refusedAs === "call" ? node.at : value.at)}] type [${value.type}]`,
   );
   return false;
 }
-
-const ordinals = ["first", "second", "third", "fourth", "fifth"];
 
 function checkArity(node: CallNode, parameters: readonly Parameter[], count: number): void {
   const least = parameters.filter(({ optional }) => !optional).length;
@@ -136,5 +154,5 @@ function arity(parameters: readonly Parameter[]): string {
   if (least === most) return `expects exactly ${counts[least]} ${plural(least)}`;
   return most - least === 1
     ? `expects ${counts[least]} or ${counts[most]} arguments`
-    : `expects between ${counts[least]} and ${counts[most]} arguments`;
+    : `expects minimum ${counts[least]}, maximum ${counts[most]} arguments`;
 }

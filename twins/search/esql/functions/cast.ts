@@ -1,10 +1,12 @@
 /** `::type`, which is the function TO_TYPE. */
+
+import { lookupTable } from "../../../sandbox/lookup-table.ts";
 import type { Compiler } from "../compiler.ts";
 import type { Expression } from "../syntax.ts";
 import { type Typed, unknownTyped } from "../typed.ts";
 import { compileCall } from "./call.ts";
 
-const conversions: Readonly<Record<string, string>> = {
+const conversions = lookupTable<string>({
   bool: "to_boolean",
   boolean: "to_boolean",
   date: "to_datetime",
@@ -25,7 +27,7 @@ const conversions: Readonly<Record<string, string>> = {
   geo_shape: "to_geoshape",
   cartesian_point: "to_cartesianpoint",
   cartesian_shape: "to_cartesianshape",
-};
+});
 
 export function compileCast(
   compiler: Compiler,

@@ -2,10 +2,9 @@
 import { joined, raw, sql } from "../../../datasets/sql.ts";
 import type { Compiler } from "../compiler.ts";
 import { type Typed, unknownTyped, widened } from "../typed.ts";
-import { type DataType, isString, typeSets } from "../types.ts";
-import { argument, type Call, type ScalarFunction, sameType } from "./declaration.ts";
+import { type DataType, typeSets } from "../types.ts";
+import { argument, type Call, ordinalOf, type ScalarFunction, sameKind, sameType } from "./declaration.ts";
 
-const ordinals = ["first", "second", "third", "fourth", "fifth"];
 const anyType = { types: typeSets.any, multi: true } as const;
 
 /** The values in one type. `undefined` when they differ: a problem is told. */
@@ -14,11 +13,10 @@ function alike(call: Call, values: readonly { value: Typed; index: number }[]): 
   const type = sameType(values.map(({ value }) => value.type));
   const first = values.find(({ value }) => value.type !== "null")?.value.type ?? "null";
   for (const { value, index } of values) {
-    const fits = value.type === "null" || value.type === first || (isString(value.type) && isString(first));
-    if (fits) continue;
+    if (value.type === "null" || sameKind(call, value.type, first)) continue;
     compiler.problems.mismatch(
       at,
-      `${ordinals[index] ?? `${index + 1}th`} argument of [${compiler.text(at)}] must be [${first}], found value [${compiler.text(value.at)}] type [${value.type}]`,
+      `${ordinalOf(index)}argument of [${compiler.text(at)}] must be [${first}], found value [${compiler.text(value.at)}] type [${value.type}]`,
     );
     return undefined;
   }
@@ -62,7 +60,7 @@ function caseOf(call: Call): Typed {
     if (value.type === "boolean" || value.type === "null") continue;
     compiler.problems.mismatch(
       at,
-      `${ordinals[index] ?? `${index + 1}th`} argument of [${compiler.text(at)}] must be [boolean], found value [${compiler.text(value.at)}] type [${value.type}]`,
+      `${ordinalOf(index)}argument of [${compiler.text(at)}] must be [boolean], found value [${compiler.text(value.at)}] type [${value.type}]`,
     );
     return unknownTyped(at);
   }
@@ -72,7 +70,7 @@ function caseOf(call: Call): Typed {
   );
   if (!values) return unknownTyped(at);
   const cases = conditions.map(({ value }, index) => {
-    const condition = value.type === "null" ? raw("FALSE") : compiler.single(value).sql;
+    const condition = value.type === "null" ? raw("FALSE") : compiler.single(value, at).sql;
     return sql`WHEN ${condition} THEN ${values[index]?.sql ?? raw("NULL")}`;
   });
   const otherwise = values[conditions.length];

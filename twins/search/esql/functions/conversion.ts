@@ -4,7 +4,7 @@ import { readDate } from "../implicit-cast.ts";
 import { parseIp } from "../ip.ts";
 import { ipFromTextSql, ipToTextSql, ipTyped } from "../ip-sql.ts";
 import { constantTyped, type Typed } from "../typed.ts";
-import { anyOf, type DataType, isString, sqlType, typeSets } from "../types.ts";
+import { anyOf, type DataType, isString, sqlType, type TypeSet, typeSets } from "../types.ts";
 import { parseSql } from "./date-pattern.ts";
 import { argument, type Call, type ScalarFunction } from "./declaration.ts";
 import { versionFromTextSql, versionToTextSql } from "./version.ts";
@@ -24,7 +24,11 @@ interface Conversion {
 
 const { boolean, datetime, double, ip, numeric, string } = typeSets;
 const version = { label: "version", types: new Set<DataType>(["version"]) };
-const numbers = anyOf("boolean, datetime, keyword, text or numeric", boolean, datetime, string, numeric);
+/** @param more what the vendor's own message names besides: types that a dataset does not have */
+function numbers(...more: string[]): TypeSet {
+  const label = ["boolean", ...more, "datetime", "numeric", "string"].join(" or ");
+  return anyOf(label, boolean, datetime, string, numeric);
+}
 const INVALID = "org.elasticsearch.xpack.esql.core.InvalidArgumentException: ";
 
 function conversion({
@@ -48,7 +52,9 @@ function conversion({
       const given = argument(call, 0);
       if (given.type === to) return given;
       const folded = fold(given, to);
-      return folded ?? (given.multi ? eachOf(call, given, convert) : one(call, given, convert, failure));
+      return (
+        folded ?? (given.multi ? eachOf(call, given, convert, failure) : one(call, given, convert, failure))
+      );
     },
   };
 }
@@ -89,9 +95,16 @@ function one(call: Call, given: Typed, convert: Convert, failure: Conversion["fa
   return call.compiler.attempt(made, [value], failure(value.sql, given.type));
 }
 
-function eachOf(call: Call, given: Typed, convert: Convert): Typed {
-  const converted = sql`list_transform(${given.sql}, lambda v: TRY(${convert(raw("v"), given.type, call)}))`;
-  const kept = sql`nullif(list_filter(${converted}, lambda v: v IS NOT NULL), [])`;
+function eachOf(call: Call, given: Typed, convert: Convert, failure?: Conversion["failure"]): Typed {
+  const { compiler } = call;
+  const values = compiler.hoist(given);
+  const attempt = sql`TRY(${convert(raw("v"), given.type, call)})`;
+  if (failure) {
+    const failed = sql`list_filter(${values.sql}, lambda v: ${attempt} IS NULL)`;
+    const messages = sql`unnest(list_transform(${failed}, lambda v: CAST(${sql`${failure(raw("v"), given.type)}`} AS VARCHAR)))`;
+    compiler.pipeline.check(call.at, sql`len(${failed}) > 0`, messages);
+  }
+  const kept = sql`nullif(list_filter(list_transform(${values.sql}, lambda v: ${attempt}), lambda v: v IS NOT NULL), [])`;
   return { ...call.made(kept), multi: true };
 }
 
@@ -132,7 +145,7 @@ export const conversionFunctions: readonly ScalarFunction[] = [
     name: "to_boolean",
     aliases: ["to_bool"],
     summary: "`true` in any case is true, other text false; numbers are true unless 0.",
-    types: anyOf("boolean, keyword, text or numeric", boolean, string, numeric),
+    types: anyOf("boolean or numeric or string", boolean, string, numeric),
     to: "boolean",
     convert: (value, from) => (isString(from) ? sql`(lower(${value}) = 'true')` : sql`(${value} <> 0)`),
     failure: () => `${INVALID}cannot convert to boolean`,
@@ -141,7 +154,7 @@ export const conversionFunctions: readonly ScalarFunction[] = [
     name: "to_datetime",
     aliases: ["to_dt"],
     summary: "Text in the default format, or milliseconds since the epoch.",
-    types: anyOf("datetime, keyword, text or numeric", datetime, string, numeric),
+    types: anyOf("datetime or numeric or string", datetime, string, numeric),
     to: "datetime",
     convert: (value, from, { at }) => {
       if (isString(from)) return parseSql(value, "strict_date_optional_time", at);
@@ -151,7 +164,7 @@ export const conversionFunctions: readonly ScalarFunction[] = [
       quoted(
         "java.lang.IllegalArgumentException: failed to parse date field [",
         value,
-        "] with format [yyyy-MM-dd'T'HH:mm:ss.SSS'Z']",
+        "] with format [strict_date_optional_time]",
       ),
   }),
   angle("to_degrees", "An angle in radians as degrees.", "degrees"),
@@ -159,7 +172,7 @@ export const conversionFunctions: readonly ScalarFunction[] = [
     name: "to_double",
     aliases: ["to_dbl"],
     summary: "As a floating-point number; dates as milliseconds since the epoch.",
-    types: numbers,
+    types: numbers("counter_double", "counter_integer", "counter_long"),
     to: "double",
     convert: (value, from) => {
       if (from === "datetime") return sql`CAST(epoch_ms(${value}) AS DOUBLE)`;
@@ -171,7 +184,7 @@ export const conversionFunctions: readonly ScalarFunction[] = [
     name: "to_integer",
     aliases: ["to_int"],
     summary: "As a whole number of 32 bits.",
-    types: numbers,
+    types: numbers("counter_integer"),
     to: "integer",
     convert: whole("integer"),
     failure: wholeFailure("integer"),
@@ -179,7 +192,7 @@ export const conversionFunctions: readonly ScalarFunction[] = [
   conversion({
     name: "to_ip",
     summary: "The address that a text is.",
-    types: anyOf("ip, keyword or text", ip, string),
+    types: anyOf("ip or string", ip, string),
     to: "ip",
     convert: (value) => ipFromTextSql(value),
     failure: (value) =>
@@ -188,7 +201,7 @@ export const conversionFunctions: readonly ScalarFunction[] = [
   conversion({
     name: "to_long",
     summary: "As a whole number of 64 bits; dates as milliseconds since the epoch.",
-    types: numbers,
+    types: numbers("counter_integer", "counter_long"),
     to: "long",
     convert: whole("long"),
     failure: wholeFailure("long"),
@@ -198,7 +211,12 @@ export const conversionFunctions: readonly ScalarFunction[] = [
     name: "to_string",
     aliases: ["to_str"],
     summary: "As text, as an answer prints it.",
-    types: anyOf("any type", typeSets.any, version, double),
+    types: anyOf(
+      "boolean or cartesian_point or cartesian_shape or datetime or geo_point or geo_shape or ip or numeric or string or version",
+      typeSets.any,
+      version,
+      double,
+    ),
     to: "keyword",
     convert: textOf,
     failure: () => `${INVALID}cannot convert to string`,
@@ -207,7 +225,7 @@ export const conversionFunctions: readonly ScalarFunction[] = [
     name: "to_unsigned_long",
     aliases: ["to_ulong", "to_ul"],
     summary: "As a whole number of 64 bits without a sign.",
-    types: numbers,
+    types: numbers(),
     to: "unsigned_long",
     convert: whole("unsigned_long"),
     failure: wholeFailure("unsigned_long"),
@@ -216,7 +234,7 @@ export const conversionFunctions: readonly ScalarFunction[] = [
     name: "to_version",
     aliases: ["to_ver"],
     summary: "As a version, which is ordered by its numbers.",
-    types: anyOf("keyword, text or version", string, version),
+    types: anyOf("string or version", string, version),
     to: "version",
     convert: (value) => versionFromTextSql(value),
     failure: () => `${INVALID}cannot convert to version`,

@@ -1,5 +1,6 @@
 /** Parts of a date, by the names of Java's `ChronoField`. Weeks begin on Monday. */
 import { raw, type Sql, sql } from "../../../datasets/sql.ts";
+import { lookupTable } from "../../../sandbox/lookup-table.ts";
 
 function part(name: string): (date: Sql) => Sql {
   return (date) => sql`date_part(${raw(`'${name}'`)}, ${date})`;
@@ -13,7 +14,7 @@ const year = part("year");
 const microOfDay = (date: Sql) => sql`(epoch_us(${date}) - epoch_us(date_trunc('day', ${date})))`;
 const microOfSecond = (date: Sql) => sql`(epoch_us(${date}) - epoch_us(date_trunc('second', ${date})))`;
 
-export const dateParts: Readonly<Record<string, (date: Sql) => Sql>> = {
+export const dateParts = lookupTable<(date: Sql) => Sql>({
   ALIGNED_DAY_OF_WEEK_IN_MONTH: (date) => sql`(${day(date)} - 1) % 7 + 1`,
   ALIGNED_DAY_OF_WEEK_IN_YEAR: (date) => sql`(${dayOfYear(date)} - 1) % 7 + 1`,
   ALIGNED_WEEK_OF_MONTH: (date) => sql`(${day(date)} - 1) // 7 + 1`,
@@ -44,4 +45,4 @@ export const dateParts: Readonly<Record<string, (date: Sql) => Sql>> = {
   SECOND_OF_MINUTE: (date) => sql`${microOfDay(date)} // 1000000 % 60`,
   YEAR: year,
   YEAR_OF_ERA: (date) => sql`CASE WHEN ${year(date)} > 0 THEN ${year(date)} ELSE 1 - ${year(date)} END`,
-};
+});

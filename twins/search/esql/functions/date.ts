@@ -1,11 +1,12 @@
 /** Functions of dates. Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/esql-functions-operators.html#esql-date-time-functions */
 import { raw, type Sql, sql } from "../../../datasets/sql.ts";
-import { illegalArgument, UnrecognisedEsql } from "../errors.ts";
-import { constantTyped, type Typed } from "../typed.ts";
+import { invalidArgument, UnrecognisedEsql } from "../errors.ts";
+import { similarNames } from "../params.ts";
+import { constantTyped, nullTyped, type Typed } from "../typed.ts";
 import { isString, typeSets } from "../types.ts";
 import { dateParts } from "./date-parts.ts";
 import { formatSql, parseSql } from "./date-pattern.ts";
-import { argument, type Call, type ScalarFunction } from "./declaration.ts";
+import { argument, type Call, constantArgument, type ScalarFunction } from "./declaration.ts";
 import { roundDownSql, roundingOf } from "./rounding.ts";
 
 const date = { name: "date", types: typeSets.datetime } as const;
@@ -15,10 +16,12 @@ function dated(declaration: Omit<ScalarFunction, "kind" | "family">): ScalarFunc
   return { kind: "scalar", family: "date", ...declaration };
 }
 
-/** A string that has to be known before any row is read. */
-function constantText(value: Typed, what: string): string {
-  if (value.constant?.type === "keyword") return value.constant.value;
-  throw new UnrecognisedEsql(value.at, `${what} that is no constant`);
+/** A string that has to be known before any row is read; `undefined` for one that is null. */
+function constantText(call: Call, index: number, what: string): string | undefined {
+  const constant = constantArgument(call, index);
+  if (constant?.type === "keyword") return constant.value;
+  if (constant?.type === "null") return undefined;
+  throw new UnrecognisedEsql(argument(call, index).at, `${what} that is no constant`);
 }
 
 export const dateFunctions: readonly ScalarFunction[] = [
@@ -39,11 +42,12 @@ export const dateFunctions: readonly ScalarFunction[] = [
     parameters: [{ name: "datePart", types: typeSets.string }, date],
     returns: "long",
     compile(call) {
-      const part = constantText(argument(call, 0), "a part of a date");
+      const part = constantText(call, 0, "a part of a date");
+      if (part === undefined) return nullTyped(call.at, "long");
       const value = call.compiler.hoist(argument(call, 1)).sql;
       const name = part.toUpperCase();
       const extract = Object.hasOwn(dateParts, name) ? dateParts[name] : undefined;
-      if (!extract) throw illegalArgument(`invalid date field for [${call.compiler.text(call.at)}]: ${part}`);
+      if (!extract) throw invalidArgument(`invalid date field for [${call.compiler.text(call.at)}]: ${part}`);
       return call.made(sql`CAST(${extract(value)} AS BIGINT)`);
     },
   }),
@@ -63,7 +67,8 @@ export const dateFunctions: readonly ScalarFunction[] = [
       const value = second ?? first;
       if (!second && value.type !== "datetime") return wrongDate(call, value);
       if (second && !isString(first.type)) return wrongPattern(call, first);
-      const pattern = second ? constantText(first, "a pattern of dates") : DEFAULT_FORMAT;
+      const pattern = second ? constantText(call, 0, "a pattern of dates") : DEFAULT_FORMAT;
+      if (pattern === undefined) return nullTyped(call.at, "keyword");
       return call.made(formatSql(call.compiler.hoist(value).sql, pattern, first.at));
     },
   }),
@@ -77,7 +82,8 @@ export const dateFunctions: readonly ScalarFunction[] = [
     returns: "datetime",
     compile(call) {
       const [first, second] = [argument(call, 0), call.args[1]];
-      const pattern = second ? constantText(first, "a pattern of dates") : DEFAULT_FORMAT;
+      const pattern = second ? constantText(call, 0, "a pattern of dates") : DEFAULT_FORMAT;
+      if (pattern === undefined) return nullTyped(call.at, "datetime");
       const text = call.compiler.hoist(second ?? first);
       const made = call.made(parseSql(text.sql, pattern, first.at));
       return call.compiler.attempt(
@@ -171,11 +177,20 @@ function elapsed(unitMs: number): (start: Sql, end: Sql) => Sql {
 
 function difference(call: Call): Typed {
   const { compiler } = call;
-  const unit = constantText(argument(call, 0), "a unit of time");
+  const unit = constantText(call, 0, "a unit of time");
+  if (unit === undefined) return nullTyped(call.at, "integer");
   const found = differences.find(({ names }) => names.includes(unit.toLowerCase()));
   if (!found) {
     const known = differences.map(({ names }) => (names[0] ?? "").toUpperCase()).join(", ");
-    throw illegalArgument(`A value of [${known}] or their aliases is required; received [${unit}]`);
+    const all = differences.flatMap(({ names }) => names);
+    const similar = similarNames(unit, all);
+    throw invalidArgument(
+      `invalid unit format for [${compiler.text(call.at)}]: ${
+        similar.length > 0
+          ? `Received value [${unit}] is not valid date part to add; did you mean [${similar.join(", ")}]?`
+          : `A value of [${known}] or their aliases is required; received [${unit}]`
+      }`,
+    );
   }
   const start = compiler.hoist(argument(call, 1));
   const end = compiler.hoist(argument(call, 2));

@@ -2,8 +2,9 @@
 import type { Sql } from "../../../datasets/sql.ts";
 import type { Compiler } from "../compiler.ts";
 import type { Span } from "../errors.ts";
-import type { Typed } from "../typed.ts";
-import type { DataType, TypeSet } from "../types.ts";
+import type { Expression } from "../syntax.ts";
+import type { Constant, Typed } from "../typed.ts";
+import { type DataType, isString, type TypeSet } from "../types.ts";
 
 export type Family =
   | "string"
@@ -22,6 +23,8 @@ export interface Parameter {
   optional?: true;
   /** Takes this argument and all that follow. */
   rest?: true;
+  /** A refusal names the whole call as what it found, as the vendor's does. */
+  refusedAs?: "call";
   /** Takes several values; else a function has no value for what has several, and the vendor warns. */
   multi?: true;
 }
@@ -31,6 +34,8 @@ export interface Call {
   compiler: Compiler;
   /** One a given argument; an argument that may be missing is `undefined` behind the last. */
   args: readonly Typed[];
+  /** What they were compiled of. */
+  nodes: readonly Expression[];
   /** What `returns` says for these arguments. */
   type: DataType;
   at: Span;
@@ -63,6 +68,8 @@ export interface AggregateFunction extends Declaration {
   multi?: true;
   /** SQL that aggregates the rows of a group. */
   compile(call: Call): Sql;
+  /** SQL for a first argument that is a constant, in place of `compile`. Absent: it is aggregated like any other. */
+  ofConstant?(call: Call): Sql;
 }
 
 /** Only as a group of STATS. */
@@ -73,10 +80,33 @@ export interface GroupingFunction extends Declaration {
 
 export type FunctionDeclaration = ScalarFunction | AggregateFunction | GroupingFunction;
 
-/** The type of the first argument; text comes out as keyword. */
+/** The type of the first argument that has one. */
 export function sameType(types: readonly DataType[]): DataType {
-  const type = types.find((given) => given !== "null") ?? "null";
-  return type === "text" ? "keyword" : type;
+  return types.find((given) => given !== "null") ?? "null";
+}
+
+/**
+ * Whether a function takes two types for the same. In `specification` text counts as keyword: a dataset has its strings as text alone.
+ */
+export function sameKind({ compiler }: Call, a: DataType, b: DataType): boolean {
+  return a === b || (compiler.context.fidelity === "specification" && isString(a) && isString(b));
+}
+
+const ordinals = ["first", "second", "third", "fourth", "fifth"];
+
+/** `first `, up to `fifth `; the vendor counts no further. */
+export function ordinalOf(index: number): string {
+  const ordinal = ordinals[index];
+  return ordinal === undefined ? "" : `${ordinal} `;
+}
+
+/**
+ * The value of the argument at this place when it reads no row; `undefined` when it reads rows.
+ * @throws UnfoldedConstant when it has yet to be computed
+ */
+export function constantArgument(call: Call, index: number): Constant | undefined {
+  const node = call.nodes[index];
+  return node && call.compiler.constant(node, argument(call, index));
 }
 
 /** The argument at this place. @throws Error if the declaration has none there */

@@ -5,7 +5,7 @@ import { parseIp } from "../ip.ts";
 import { addressSql, ipFromTextSql } from "../ip-sql.ts";
 import { type Typed, unknownTyped } from "../typed.ts";
 import { isString, type TypeSet, typeSets } from "../types.ts";
-import { argument, type Call, type ScalarFunction } from "./declaration.ts";
+import { argument, type Call, constantArgument, type ScalarFunction } from "./declaration.ts";
 
 /** In `specification` a text counts as the address it is: a dataset has no addresses but as text. */
 const address: TypeSet = { label: "ip", types: new Set(["ip", "keyword", "text"]) };
@@ -63,7 +63,8 @@ export const ipFunctions: readonly ScalarFunction[] = [
       const ip = addressOf(call);
       if (!ip) return unknownTyped(call.at);
       const held = call.compiler.hoist(ip).sql;
-      const blocks = call.args.slice(1).map(({ constant, at }) => {
+      const blocks = call.args.slice(1).map(({ at }, index) => {
+        const constant = constantArgument(call, index + 1);
         if (constant?.type !== "keyword")
           throw new UnrecognisedEsql(at, "a block of addresses that is no constant");
         const range = block(constant.value);
@@ -102,7 +103,8 @@ function mask(length: number) {
 }
 
 function prefixLength(call: Call, index: number, most: number): number {
-  const { constant, at } = argument(call, index);
+  const { at } = argument(call, index);
+  const constant = constantArgument(call, index);
   if (constant?.type !== "integer")
     throw new UnrecognisedEsql(at, "a length of a prefix that is no constant");
   const length = Number(constant.value);

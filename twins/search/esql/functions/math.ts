@@ -138,13 +138,6 @@ export const mathFunctions: readonly ScalarFunction[] = [
   everywhere("cos", "The cosine of an angle in radians."),
   growing("cosh", "The hyperbolic cosine.", "cosh overflow"),
   constant("e", Math.E, "Euler's number."),
-  math({
-    name: "exp",
-    summary: "Euler's number to the power of a number.",
-    parameters: [number],
-    returns: "double",
-    compile: (call) => call.compiler.finite(call.made(sql`exp(${double(call, 0).sql})`)),
-  }),
   toWhole("floor", "The next whole number below."),
   math({
     name: "log",
@@ -194,12 +187,16 @@ function logarithm(call: Call): Typed {
   const second = compiler.hoist(double(call, 1));
   const valid = sql`${first.sql} > 0 AND ${second.sql} > 0`;
   const made = compiler.guard(
-    call.made(sql`(ln(${second.sql}) / nullif(ln(${first.sql}), 0))`),
+    call.made(sql`(log10(${second.sql}) / nullif(log10(${first.sql}), 0))`),
     valid,
     message,
   );
   const isOne = sql`NOT (${valid}) OR ${first.sql} <> 1`;
-  compiler.pipeline.check(call.at, sql`NOT (${isOne})`, sql`${"java.lang.ArithmeticException: / by zero"}`);
+  compiler.pipeline.check(
+    call.at,
+    sql`NOT (${isOne})`,
+    sql`${"java.lang.ArithmeticException: Log of base 1"}`,
+  );
   return made;
 }
 

@@ -1,9 +1,15 @@
 /** Functions of several values. Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/esql-functions-operators.html#esql-mv-functions */
 import { raw, type Sql, sql } from "../../../datasets/sql.ts";
-import { UnrecognisedEsql } from "../errors.ts";
 import { type Typed, unknownTyped } from "../typed.ts";
-import { type DataType, isString, sqlType, typeSets } from "../types.ts";
-import { argument, type Call, type ScalarFunction, sameType } from "./declaration.ts";
+import { type DataType, sqlType, typeSets } from "../types.ts";
+import {
+  argument,
+  type Call,
+  constantArgument,
+  type ScalarFunction,
+  sameKind,
+  sameType,
+} from "./declaration.ts";
 
 const field = { name: "field", types: typeSets.any, multi: true } as const;
 const numbers = { name: "number", types: typeSets.numeric, multi: true } as const;
@@ -151,7 +157,8 @@ export const multiValueFunctions: readonly ScalarFunction[] = [
 function append(call: Call): Typed {
   const { compiler, at } = call;
   const [first, second] = [argument(call, 0), argument(call, 1)];
-  if (first.type !== second.type && !(isString(first.type) && isString(second.type))) {
+  const anyNull = first.type === "null" || second.type === "null";
+  if (!anyNull && !sameKind(call, second.type, first.type)) {
     compiler.problems.mismatch(
       at,
       `second argument of [${compiler.text(at)}] must be [${first.type}], found value [${compiler.text(second.at)}] type [${second.type}]`,
@@ -192,18 +199,16 @@ function slice(call: Call): Typed {
 function sort(call: Call): Typed {
   const { compiler, at } = call;
   const order = call.args[1];
-  const { constant } = order ?? {};
-  if (order && constant?.type !== "keyword")
-    throw new UnrecognisedEsql(order.at, "an order that is no constant");
-  const word = constant?.type === "keyword" ? constant.value.toUpperCase() : "ASC";
-  if (word !== "ASC" && word !== "DESC") {
+  const constant = order && constantArgument(call, 1);
+  if (order && !constant) {
     compiler.problems.mismatch(
-      at,
-      `Invalid order value in [${compiler.text(at)}], expected one of [ASC, DESC] but got [${constant?.type === "keyword" ? constant.value : ""}]`,
+      order.at,
+      `second argument of [${compiler.text(at)}] must be a constant, received [${compiler.text(order.at)}]`,
     );
     return unknownTyped(at);
   }
-  return several(call, (list) => sql`list_sort(${list}, ${raw(`'${word}'`)})`);
+  const descending = constant?.type === "keyword" && constant.value.toUpperCase() === "DESC";
+  return several(call, (list) => sql`list_sort(${list}, ${raw(descending ? "'DESC'" : "'ASC'")})`);
 }
 
 function zip(call: Call): Typed {

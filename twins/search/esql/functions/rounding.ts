@@ -8,21 +8,21 @@ export type Rounding = { calendar: "year" | "quarter" | "month" | "week" | "day"
 const DAY_MS = 86_400_000;
 
 /** @throws VendorError for a span the vendor does not round by */
-export function roundingOf({ months, days, ms, clock }: TimeSpan): Rounding {
+export function roundingOf({ years, months, days, ms, clock }: TimeSpan): Rounding {
   if (clock) {
     if (ms <= 0) throw illegalArgument("Zero or negative time interval is not supported");
     return { ms };
   }
-  if (months < 0 || days < 0 || months + days === 0)
+  const units = [years, months, days].filter((unit) => unit !== 0);
+  if (units.length === 0 || units.some((unit) => unit < 0))
     throw illegalArgument("Zero or negative time interval is not supported");
-  if (days === 0) {
-    if (months === 1) return { calendar: "month" };
-    if (months === 3) return { calendar: "quarter" };
-    if (months === 12) return { calendar: "year" };
-  } else if (months === 0) {
-    if (days === 1) return { calendar: "day" };
-    return days === 7 ? { calendar: "week" } : { ms: days * DAY_MS };
-  }
+  if (units.length > 1) throw illegalArgument("Time interval with multiple periods is not supported");
+  if (days === 1) return { calendar: "day" };
+  if (days === 7) return { calendar: "week" };
+  if (days > 1) return { ms: days * DAY_MS };
+  if (months === 1) return { calendar: "month" };
+  if (months === 3) return { calendar: "quarter" };
+  if (years === 1) return { calendar: "year" };
   throw illegalArgument("Time interval is not supported");
 }
 

@@ -1,9 +1,9 @@
 /** Functions of strings. Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/esql-functions-operators.html#esql-string-functions */
 import { joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { illegalArgument, UnrecognisedEsql } from "../errors.ts";
-import type { Typed } from "../typed.ts";
+import { nullTyped, type Typed } from "../typed.ts";
 import { typeSets } from "../types.ts";
-import { argument, type Call, type ScalarFunction } from "./declaration.ts";
+import { argument, type Call, constantArgument, type ScalarFunction, sameType } from "./declaration.ts";
 import { javaRegex, javaReplacement } from "./java-regex.ts";
 
 const string = { name: "string", types: typeSets.string } as const;
@@ -17,13 +17,13 @@ function text(declaration: Omit<ScalarFunction, "kind" | "family">): ScalarFunct
   return { kind: "scalar", family: "string", ...declaration };
 }
 
-/** A function of one string. */
+/** A function of one string whose result is of the same type. */
 function simple(name: string, summary: string, compile: (value: Sql) => Sql): ScalarFunction {
   return text({
     name,
     summary,
     parameters: [string],
-    returns: "keyword",
+    returns: sameType,
     compile: (call) => call.made(compile(argument(call, 0).sql)),
   });
 }
@@ -129,7 +129,8 @@ export const stringFunctions: readonly ScalarFunction[] = [
     parameters: [string, { name: "delim", types: typeSets.string }],
     returns: "keyword",
     compile(call) {
-      const { constant, sql: delimiter } = argument(call, 1);
+      const delimiter = argument(call, 1).sql;
+      const constant = constantArgument(call, 1);
       if (constant?.type === "keyword" && Buffer.byteLength(constant.value) !== 1) {
         throw illegalArgument("delimiter must be single byte for now");
       }
@@ -150,7 +151,13 @@ export const stringFunctions: readonly ScalarFunction[] = [
     returns: "keyword",
     compile: substring,
   }),
-  simple("to_base64", "The string in base64.", (value) => sql`to_base64(encode(${value}))`),
+  text({
+    name: "to_base64",
+    summary: "The string in base64.",
+    parameters: [string],
+    returns: "keyword",
+    compile: (call) => call.made(sql`to_base64(encode(${argument(call, 0).sql}))`),
+  }),
   simple("to_lower", "The string in lower case.", (value) => sql`lower(${value})`),
   simple("to_upper", "The string in upper case.", (value) => sql`upper(${value})`),
   simple("trim", "The string without white space around it.", (value) => sql`trim(${value}, ${SPACES})`),
@@ -170,6 +177,9 @@ function locate(call: Call): Typed {
 function repeat(call: Call): Typed {
   const { compiler } = call;
   const value = compiler.hoist(argument(call, 0)).sql;
+  const constant = constantArgument(call, 1);
+  if (constant?.type === "integer" && constant.value < 0n)
+    throw illegalArgument(`Number parameter cannot be negative, found [${constant.value}]`);
   const times = compiler.hoist(argument(call, 1)).sql;
   const counted = compiler.guard(
     call.made(sql`repeat(${value}, ${times})`),
@@ -184,15 +194,20 @@ function repeat(call: Call): Typed {
 }
 
 function replace(call: Call): Typed {
-  const [value, pattern, replacement] = [argument(call, 0), argument(call, 1), argument(call, 2)];
-  if (pattern.constant?.type !== "keyword" || replacement.constant?.type !== "keyword") {
+  const [value, pattern, replacement] = [
+    argument(call, 0),
+    constantArgument(call, 1),
+    constantArgument(call, 2),
+  ];
+  if (pattern?.type === "null" || replacement?.type === "null") return nullTyped(call.at, "keyword");
+  if (pattern?.type !== "keyword" || replacement?.type !== "keyword") {
     throw new UnrecognisedEsql(
       call.at,
       "REPLACE with a regular expression or a replacement that is no constant",
     );
   }
-  const regex = javaRegex(pattern.constant.value, pattern.at);
-  const by = javaReplacement(replacement.constant.value);
+  const regex = javaRegex(pattern.value, argument(call, 1).at);
+  const by = javaReplacement(replacement.value);
   return call.made(sql`regexp_replace(${value.sql}, ${regex}, ${by}, 'g')`);
 }
 

@@ -5,8 +5,7 @@ import { type Span, UnrecognisedEsql } from "../errors.ts";
 import { convertLiteral } from "../implicit-cast.ts";
 import type { ComparisonOperator } from "../syntax.ts";
 import { nullTyped, type Typed, unknownTyped, widened } from "../typed.ts";
-import { isNumeric, isString, widest } from "../types.ts";
-import { mixesUnsigned } from "./unsigned.ts";
+import { isNumeric, isString, isTimeSpan, widest } from "../types.ts";
 
 export function compileComparison(
   compiler: Compiler,
@@ -16,13 +15,20 @@ export function compileComparison(
   at: Span,
 ): Typed {
   if (operator === "=~") throw new UnrecognisedEsql(at, "the operator [=~]");
-  const left = compiler.single(convertLiteral(compiler, leftGiven, rightGiven));
-  const right = compiler.single(convertLiteral(compiler, rightGiven, leftGiven));
+  const left = compiler.single(convertLiteral(compiler, leftGiven, rightGiven), at);
+  const right = compiler.single(convertLiteral(compiler, rightGiven, leftGiven), at);
   if (left.type === "unknown" || right.type === "unknown") return unknownTyped(at);
   if (!ordered(compiler, operator, left, "first", at) || !ordered(compiler, operator, right, "second", at)) {
     return unknownTyped(at);
   }
   if (left.type === "null" || right.type === "null") return nullTyped(at, "boolean");
+  if (mixesUnsigned(left, right)) {
+    compiler.problems.mismatch(
+      at,
+      `first argument of [${compiler.text(at)}] is [${left.type}] and second is [${right.type}]. [unsigned_long] can only be operated on together with another [unsigned_long]`,
+    );
+    return unknownTyped(at);
+  }
   if (!comparable(left, right)) {
     const kind = isNumeric(left.type) ? "numeric" : left.type;
     compiler.problems.mismatch(
@@ -31,7 +37,6 @@ export function compileComparison(
     );
     return unknownTyped(at);
   }
-  if (isNumeric(left.type) && mixesUnsigned(compiler, left, right, at)) return unknownTyped(at);
   const [a, b] = alike(left, right);
   return compiler.made("boolean", sql`(${a.sql} ${operators[operator]} ${b.sql})`, at, a, b);
 }
@@ -45,20 +50,30 @@ const operators: Readonly<Record<Exclude<ComparisonOperator, "=~">, Sql>> = {
   ">=": raw(">="),
 };
 
-/** Truth has no order. */
+const equatable =
+  "boolean, cartesian_point, cartesian_shape, datetime, double, geo_point, geo_shape, integer, ip, keyword, long, text, unsigned_long or version";
+const orderable = "datetime, double, integer, ip, keyword, long, text, unsigned_long or version";
+
+/** Truth has no order, and a span of time is compared with nothing. */
 function ordered(
   compiler: Compiler,
   operator: ComparisonOperator,
   side: Typed,
-  ordinal: string,
+  place: string,
   at: Span,
 ): boolean {
-  if (operator === "==" || operator === "!=" || side.type !== "boolean") return true;
+  const equality = operator === "==" || operator === "!=";
+  if (!isTimeSpan(side.type) && side.type !== "source" && (equality || side.type !== "boolean")) return true;
   compiler.problems.mismatch(
     at,
-    `${ordinal} argument of [${compiler.text(at)}] must be [datetime, double, integer, ip, keyword, long, text, unsigned_long or version], found value [${compiler.text(side.at)}] type [boolean]`,
+    `${place} argument of [${compiler.text(at)}] must be [${equality ? equatable : orderable}], found value [${compiler.text(side.at)}] type [${side.type}]`,
   );
   return false;
+}
+
+/** An unsigned number meets only its own kind. */
+function mixesUnsigned(left: Typed, right: Typed): boolean {
+  return (left.type === "unsigned_long") !== (right.type === "unsigned_long");
 }
 
 function comparable(left: Typed, right: Typed): boolean {
@@ -74,24 +89,19 @@ function alike(left: Typed, right: Typed): [Typed, Typed] {
 }
 
 export function compileIn(compiler: Compiler, given: Typed, items: readonly Typed[], at: Span): Typed {
-  const value = compiler.single(given);
+  const value = compiler.single(given, at);
   if (value.type === "unknown" || items.some(({ type }) => type === "unknown")) return unknownTyped(at);
-  const converted = items.map((item) => compiler.single(convertLiteral(compiler, item, value)));
+  const converted = items.map((item) => compiler.single(convertLiteral(compiler, item, value), at));
   for (const [index, item] of converted.entries()) {
-    if (item.type === "null" || value.type === "null" || comparable(value, item)) continue;
+    if (item.type === "null" || value.type === "null") continue;
+    if (comparable(value, item) && !mixesUnsigned(value, item)) continue;
     compiler.problems.mismatch(
       at,
-      `${ordinals[index] ?? `${index + 1}th`} argument of [${compiler.text(at)}] must be [${value.type}], found value [${compiler.text(item.at)}] type [${item.type}]`,
+      `${ordinal(index + 1)} argument of [${compiler.text(at)}] must be [${value.type}], found value [${compiler.text(item.at)}] type [${item.type}]`,
     );
     return unknownTyped(at);
   }
   if (value.type === "null") return nullTyped(at, "boolean");
-  if (
-    isNumeric(value.type) &&
-    converted.some((item) => item.type !== "null" && mixesUnsigned(compiler, value, item, at))
-  ) {
-    return unknownTyped(at);
-  }
   const type = isNumeric(value.type)
     ? converted
         .map((item) => item.type)
@@ -105,4 +115,8 @@ export function compileIn(compiler: Compiler, given: Typed, items: readonly Type
   return compiler.made("boolean", sql`(${widened(value, type).sql} IN (${list}))`, at, value, ...converted);
 }
 
-const ordinals = ["first", "second", "third", "fourth", "fifth"];
+/** `1st`, `2nd`, `11th`. */
+function ordinal(place: number): string {
+  const teen = place % 100 >= 11 && place % 100 <= 13;
+  return `${place}${teen ? "th" : (["th", "st", "nd", "rd"][place % 10] ?? "th")}`;
+}

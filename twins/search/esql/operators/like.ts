@@ -12,7 +12,7 @@ export function compileLike(
   given: Typed,
 ): Typed {
   const { at } = node;
-  const value = compiler.single(given);
+  const value = compiler.single(given, at);
   if (value.type === "unknown") return value;
   if (value.type === "null") return nullTyped(at, "boolean");
   if (!isString(value.type)) {

@@ -15,7 +15,7 @@ import {
   TRUE,
   uniform,
 } from "./matcher.ts";
-import { minimumShouldMatch } from "./minimum-should-match.ts";
+import { requiredOptional } from "./minimum-should-match.ts";
 
 /** What is asked of a document: `must` and `should` score. */
 export interface Clauses {
@@ -35,18 +35,18 @@ export function compileBool(compiler: Compiler, query: BoolQuery, boost: number)
   const mustNot = query.mustNot.map((clause) => not(compiler.compile(clause, boost).predicate));
   const clauses = must.length + should.length + filter.length + mustNot.length;
   if (clauses === 0) return uniform(TRUE, boost, "*:*");
-  const minimum = minimumOf(query, must.length + filter.length > 0);
-  return combine({ must, should, filter: [...filter, ...mustNot], minimum });
+  const minimum = minimumOf(query);
+  // As the vendor completes what only excludes: by every other document, whatever minimum was asked.
+  const excludesOnly = mustNot.length === clauses;
+  return combine({ must, should, filter: [...filter, ...mustNot], minimum: excludesOnly ? 0 : minimum });
 }
 
-function minimumOf(
-  { should, minimumShouldMatch: written, droppedShould }: BoolQuery,
-  others: boolean,
-): number {
-  if (written === undefined) return should.length > 0 && !others ? 1 : 0;
-  const minimum = minimumShouldMatch(written, should.length + droppedShould);
+function minimumOf(query: BoolQuery): number {
   // What was left out is taken as met, so that the rest matches more broadly.
-  return Math.max(0, minimum - droppedShould);
+  const { droppedShould, droppedRequired } = query;
+  const optional = query.should.length + droppedShould;
+  const required = query.must.length + query.filter.length + droppedRequired;
+  return Math.max(0, requiredOptional(query.minimumShouldMatch, { optional, required }) - droppedShould);
 }
 
 /** Documents that meet all of it; the score is the sum over `must` and `should`. */
@@ -59,12 +59,19 @@ export function combine(written: Clauses): Matcher {
   const predicate = allOf([
     ...filter,
     ...must.map((clause) => clause.predicate),
-    ...(minimum > 0 ? [atLeast(should, minimum)] : []),
+    ...(minimum > 0
+      ? [
+          atLeast(
+            should.map((clause) => clause.predicate),
+            minimum,
+          ),
+        ]
+      : []),
   ]);
   if (predicate === FALSE) return nothing;
   const apart =
     filter.length === 0 && [...must, ...clauses.should].every((clause) => clause.score.kind === "ranked");
-  const score = once(() => scoreOf(clauses, predicate));
+  const score = once(() => scoreOf(clauses));
   const together = apart ? score() : undefined;
   return {
     predicate,
@@ -85,8 +92,7 @@ function normalized({ must, should, filter, minimum }: Clauses): Clauses | undef
   return { must, should: should.filter(({ predicate }) => predicate !== FALSE), filter, minimum };
 }
 
-function atLeast(should: readonly Matcher[], minimum: number): Sql {
-  const predicates = should.map(({ predicate }) => predicate);
+function atLeast(predicates: readonly Sql[], minimum: number): Sql {
   if (minimum === 1) return anyOf(predicates);
   if (minimum > predicates.length) return FALSE;
   return sql`${counted(predicates)} >= ${minimum}`;
@@ -119,38 +125,43 @@ function byScore(matchers: readonly Matcher[]): { uniform: Uniform[]; ranked: Ra
   return parts;
 }
 
-function scoreOf({ must, should, filter, minimum }: Clauses, predicate: Sql): Matcher["score"] {
+function scoreOf({ must, should, filter, minimum }: Clauses): Matcher["score"] {
   const required = byScore(must);
   const optional = byScore(should);
   const base = sumOf(required.uniform.map(({ value }) => value));
+  const guard = allOf([...filter, ...required.uniform.map((clause) => clause.predicate)]);
+  // A predicate may look into many fields: it is stated once, as a column.
+  const flags = optional.uniform.map((_, index) => raw(`optional${index}`));
+  const flagged = optional.uniform.map(
+    ({ predicate }, index) => sql`, ${predicate} AS ${flags[index] ?? raw("")}`,
+  );
+  const sum = optionalSum(optional.uniform, flags);
   if (required.ranked.length + optional.ranked.length === 0) {
     if (optional.uniform.length === 0) return { kind: "uniform", value: base };
-    const score = sql`CAST(${scoreDouble(base)} + ${optionalSum(optional.uniform)} AS FLOAT)`;
+    const enough = minimum > 0 ? atLeast(flags, minimum) : TRUE;
     return {
       kind: "ranked",
-      rows: sql`(SELECT d._row, ${score} AS score FROM documents AS d WHERE ${predicate})`,
+      rows: sql`(SELECT _row, CAST(${scoreDouble(base)} + ${sum} AS FLOAT) AS score
+        FROM (SELECT d._row${joined(flagged, "")} FROM documents AS d WHERE ${guard}) WHERE ${enough})`,
     };
   }
-  const guard = allOf([...filter, ...required.uniform.map((clause) => clause.predicate)]);
-  const optionalPredicates = optional.uniform.map((clause) => clause.predicate);
   const ranked = rankedClauses(required.ranked, optional.ranked);
   const complete = required.ranked.length > 0 || (minimum > 0 && optional.uniform.length === 0);
-  const score = sql`CAST(r.score + ${scoreDouble(base)} AS FLOAT)`;
   if (complete && guard === TRUE && optional.uniform.length === 0) {
-    const enough = minimum > 0 ? sql`WHERE r.optional >= ${minimum}` : TRUE;
+    const enough = minimum > 0 ? sql`WHERE r.optional >= ${minimum}` : raw("");
     return {
       kind: "ranked",
-      rows: sql`(SELECT r._row, ${score} AS score FROM (${ranked}) AS r ${enough === TRUE ? raw("") : enough})`,
+      rows: sql`(SELECT r._row, CAST(r.score + ${scoreDouble(base)} AS FLOAT) AS score FROM (${ranked}) AS r ${enough})`,
     };
   }
-  const found = complete ? raw("r.optional") : raw("coalesce(r.optional, 0)");
-  const enough = minimum > 0 ? sql`${found} + ${counted(optionalPredicates)} >= ${minimum}` : TRUE;
+  const enough = minimum > 0 ? sql`optional + ${counted(flags)} >= ${minimum}` : TRUE;
   const join = complete ? raw("JOIN") : raw("LEFT JOIN");
-  const sum = sql`CAST(coalesce(r.score, 0) + ${scoreDouble(base)} + ${optionalSum(optional.uniform)} AS FLOAT)`;
   return {
     kind: "ranked",
-    rows: sql`(SELECT d._row, ${sum} AS score FROM documents AS d ${join} (${ranked}) AS r ON r._row = d._row
-      WHERE ${allOf([guard, enough])})`,
+    rows: sql`(SELECT _row, CAST(score + ${scoreDouble(base)} + ${sum} AS FLOAT) AS score
+      FROM (SELECT d._row, coalesce(r.score, 0) AS score, coalesce(r.optional, 0) AS optional${joined(flagged, "")}
+            FROM documents AS d ${join} (${ranked}) AS r ON r._row = d._row WHERE ${guard})
+      WHERE ${enough})`,
   };
 }
 
@@ -173,12 +184,12 @@ function rankedClauses(required: readonly Ranked[], optional: readonly Ranked[])
     GROUP BY _row HAVING sum(required) = ${required.length}`;
 }
 
-function optionalSum(clauses: readonly Uniform[]): Sql {
-  if (clauses.length === 0) return raw("0");
-  return joined(
-    clauses.map(({ predicate, value }) => sql`CASE WHEN ${predicate} THEN ${scoreDouble(value)} ELSE 0 END`),
-    " + ",
+/** @param flags whether each of the clauses holds */
+function optionalSum(clauses: readonly Uniform[], flags: readonly Sql[]): Sql {
+  const scores = clauses.flatMap(({ value }, index) =>
+    value === 0 ? [] : [sql`CASE WHEN ${flags[index] ?? FALSE} THEN ${scoreDouble(value)} ELSE 0 END`],
   );
+  return scores.length === 0 ? raw("0") : joined(scores, " + ");
 }
 
 function scoreDouble(value: number | Sql): Sql {

@@ -1,5 +1,5 @@
 /** From the tree of a query to SQL: which function compiles which clause. */
-import { type Sql, sql } from "../../../datasets/sql.ts";
+import type { Sql } from "../../../datasets/sql.ts";
 import type { QueryContext } from "../compiled-query.ts";
 import { tooManyClauses } from "../errors.ts";
 import type { Query } from "../syntax/query.ts";
@@ -22,7 +22,6 @@ import { compileIds, compileTerms, compileTermsSet } from "./terms.ts";
 
 /** The vendor's limit depends on its memory; this is what a small node has. */
 const MAX_CLAUSES = 4096;
-const IGNORE_ABOVE = 256;
 
 export class Compiler {
   readonly context: QueryContext;
@@ -51,16 +50,6 @@ export class Compiler {
   note(field: string, words: readonly string[]): void {
     const known = this.terms.get(field) ?? [];
     this.terms.set(field, [...known, ...words.filter((word) => !known.includes(word))]);
-  }
-
-  /** What the vendor's dynamic mapping keeps as a keyword: texts of up to 256 characters. */
-  keywords(texts: readonly string[]): string[] {
-    return texts.filter((text) => this.context.fidelity === "specification" || text.length <= IGNORE_ABOVE);
-  }
-
-  /** The same as a further condition on a value. */
-  keptAsKeyword(value: Sql): Sql {
-    return this.context.fidelity === "vendor" ? sql` AND length(${value}) <= ${IGNORE_ABOVE}` : sql``;
   }
 
   #compile(query: Query, boost: number): Matcher {

@@ -3,14 +3,15 @@
  * frequent as in the field where most documents have it, and one more for each field that fewer have it in; never as more documents
  * than have the field, nor than there are words in the smallest of the fields.
  */
-import { identifier, joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
-import { boostOf, idfSql, lengthFactorSql, scoreSql, statisticsSql } from "../score/bm25.ts";
+import { raw, sql } from "../../../datasets/sql.ts";
+import { boostOf, idfSql, lengthFactorSql, scoreSql } from "../score/bm25.ts";
 import { analyzed } from "./analyzers.ts";
 import { combine } from "./bool.ts";
 import type { Compiler } from "./compiler.ts";
 import { best } from "./dis-max.ts";
+import { Fields } from "./field-search.ts";
 import { matchField, minimumOf } from "./match.ts";
-import { anyOf, explanation, inRows, type Matcher } from "./matcher.ts";
+import { explanation, inRows, type Matcher } from "./matcher.ts";
 import type { MultiField } from "./multi-match.ts";
 import { targetOf } from "./target.ts";
 import type { Words } from "./words.ts";
@@ -36,7 +37,7 @@ export function crossFields(compiler: Compiler, query: MultiField): Matcher | un
       if (matcher) others.push(matcher);
     }
   }
-  const terms = analyzed(String(text), options.analyzer, "multi_match");
+  const terms = analyzed(String(text), options).map(({ term }) => term);
   if (analysed.length === 0 || terms.length === 0) {
     return others.length === 0 ? undefined : best(others, tieBreaker);
   }
@@ -53,20 +54,9 @@ export function crossFields(compiler: Compiler, query: MultiField): Matcher | un
 }
 
 /** One word in any of the fields: the best field counts, and a share of the others. */
-function blended(fields: readonly WeightedWords[], term: string, tieBreaker: number): Matcher {
-  const found = (target: Words): Sql =>
-    sql`SELECT _row, frequency, length FROM ${identifier(target.postings)} WHERE term = ${term} AND frequency > 0`;
-  const counts = joined(
-    fields.map(
-      (
-        { target },
-        index,
-      ) => sql`SELECT ${raw(String(index))} AS field, matching, documents, tokens, average_length
-        FROM (SELECT count(*) AS matching FROM (${found(target)})), (${statisticsSql(target.field)}),
-          (SELECT tokens FROM field_statistics WHERE field = ${target.field.name})`,
-    ),
-    " UNION ALL ",
-  );
+function blended(weighted: readonly WeightedWords[], term: string, tieBreaker: number): Matcher {
+  const fields = new Fields(weighted);
+  const found = fields.occurrences(sql`term = ${term} AND frequency > 0`);
   const most = raw("least(max(matching) OVER (), min(tokens) OVER ())");
   const rank = raw("dense_rank() OVER (ORDER BY matching DESC) - 1");
   const score = scoreSql(
@@ -74,24 +64,24 @@ function blended(fields: readonly WeightedWords[], term: string, tieBreaker: num
     raw("frequency"),
     lengthFactorSql(raw("length"), raw("average_length")),
   );
-  const scores = fields.map(
-    ({ target, boost }, index) => sql`SELECT _row, CAST(${score} AS DOUBLE) AS score
-      FROM (SELECT _row, frequency, length, average_length,
-              CAST(${boostOf(boost)} AS FLOAT) * ${idfSql(raw("documents"), raw("blended"))} AS weight
-            FROM (${found(target)}), (SELECT * FROM blends WHERE field = ${raw(String(index))}))`,
-  );
+  const weight = sql`CAST(boost * CAST(${boostOf(1)} AS FLOAT) AS FLOAT) * ${idfSql(raw("documents"), raw("blended"))}`;
   const others = tieBreaker === 0 ? raw("") : sql` + ${Math.fround(tieBreaker)} * (sum(score) - max(score))`;
-  const rows = sql`(WITH blends AS MATERIALIZED (
-      SELECT field, documents, average_length, least(${most} + ${rank}, documents, min(tokens) OVER ()) AS blended
-      FROM (${counts}) WHERE matching > 0)
+  const rows = sql`(WITH hits AS MATERIALIZED (SELECT field, _row, frequency, length FROM (${found})),
+      blends AS MATERIALIZED (
+        SELECT field, boost, documents, average_length, least(${most} + ${rank}, documents, min(tokens) OVER ()) AS blended
+        FROM (SELECT field, count(*) AS matching FROM hits GROUP BY field) JOIN (${fields.statistics}) USING (field))
     SELECT _row, CAST(max(score)${others} AS FLOAT) AS score
-    FROM (${joined(scores, " UNION ALL ")}) GROUP BY _row)`;
+    FROM (SELECT _row, CAST(${score} AS DOUBLE) AS score
+          FROM (SELECT _row, frequency, length, average_length, ${weight} AS weight FROM hits JOIN blends USING (field)))
+    GROUP BY _row)`;
+  const matched = sql`SELECT DISTINCT _row FROM (${found})`;
   return {
-    predicate: anyOf(fields.map(({ target }) => inRows(sql`SELECT _row FROM (${found(target)})`))),
+    predicate: inRows(matched),
+    rows: matched,
     score: { kind: "ranked", rows },
     async explain(ask, row) {
       const [scored] = await ask(sql`SELECT score FROM ${rows} WHERE _row = ${row}`);
-      const names = fields.map(({ target }) => target.name).join(", ");
+      const names = weighted.map(({ target }) => target.name).join(", ");
       return explanation(Number(scored?.[0] ?? 0), `blended(terms:[${term}] in ${names})`);
     },
   };

@@ -17,10 +17,12 @@ export interface DateBounds extends Bounds {
   readonly timeZone?: string | undefined;
 }
 
-/**
- * In `specification`, a bound with date math is a literal text that no time is near.
- * @throws VendorError for what is no date
- */
+/** Whether a bound is date math where that is a literal text which no time is near, as it is in `specification`. */
+export function isLiteralMath({ fidelity }: QueryContext, { lower, upper }: Bounds): boolean {
+  return fidelity === "specification" && [lower, upper].some((bound) => bound && hasDateMath(bound.value));
+}
+
+/** @throws VendorError for what is no date */
 export function dateRange(
   context: QueryContext,
   { name, field }: DateTarget,
@@ -28,14 +30,10 @@ export function dateRange(
   boost: number,
 ): Matcher {
   const { lower, upper } = bounds;
-  if (
-    context.fidelity === "specification" &&
-    [lower, upper].some((bound) => bound && hasDateMath(bound.value))
-  ) {
-    return nothing;
-  }
-  const from = lower && boundMs(context, bounds, lower, lower.inclusive ? "first" : "last");
-  const to = upper && boundMs(context, bounds, upper, upper.inclusive ? "last" : "first");
+  if (isLiteralMath(context, bounds)) return nothing;
+  const read = { ...bounds, format: bounds.format ?? field.mapping?.format };
+  const from = lower && boundMs(context, read, lower, lower.inclusive ? "first" : "last");
+  const to = upper && boundMs(context, read, upper, upper.inclusive ? "last" : "first");
   const compared = [
     ...(lower && from !== undefined
       ? [{ operator: ">=", bound: momentSql(lower.inclusive ? from : from + 1) }]

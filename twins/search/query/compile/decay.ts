@@ -1,6 +1,7 @@
 /** Decay functions: 1 at the origin, less the further away. */
-import { columnOf } from "../../../datasets/fields.ts";
+import { fieldValue } from "../../../datasets/fields.ts";
 import { raw, type Sql, sql } from "../../../datasets/sql.ts";
+import { lookupTable } from "../../../sandbox/lookup-table.ts";
 import { parseDate } from "../../dates/date-math.ts";
 import type { QueryContext } from "../compiled-query.ts";
 import { illegalArgument, shardError } from "../errors.ts";
@@ -25,7 +26,7 @@ export function decaySql(context: QueryContext, written: Decay): Sql {
   if (offset < 0) throw illegalArgument("DecayFunctionBuilder function score: offset must be > 0.0");
   const toNumber = (value: Sql) =>
     target.kind === "date" ? sql`(CAST(epoch_us(${value}) AS DOUBLE) / 1000)` : sql`CAST(${value} AS DOUBLE)`;
-  const column = sql`d.${columnOf(target.field)}`;
+  const column = fieldValue(target.field);
   const away = (value: Sql) =>
     sql`greatest(0::DOUBLE, abs(${toNumber(value)} - CAST(${origin} AS DOUBLE)) - CAST(${offset} AS DOUBLE))`;
   const mode = raw(`list_${written.multiValueMode}`);
@@ -68,7 +69,7 @@ function dateMeasures({ nowMs }: QueryContext, { origin, scale, offset }: Decay)
   };
 }
 
-const units: Record<string, number> = {
+const units = lookupTable<number>({
   d: 86_400_000,
   h: 3_600_000,
   m: 60_000,
@@ -76,7 +77,7 @@ const units: Record<string, number> = {
   ms: 1,
   micros: 1e-3,
   nanos: 1e-6,
-};
+});
 
 /** `10d`, `1.5h`, `500ms` */
 function durationMs(written: Scalar): number {

@@ -25,7 +25,7 @@ export function editDistance(
   return alone(
     t,
     sql`CASE WHEN ${plain} > ${2 * MOST_CHANGES} THEN ${2 * MOST_CHANGES}
-      WHEN damerau_levenshtein(t, ${w}) = 2 AND ${plain} = 3 AND NOT ${swappedOnce(w)} THEN 3
+      WHEN damerau_levenshtein(t, ${w}) = 2 AND ${plain} = 3 AND NOT ${swappedOnce(w)} AND NOT ${swappedTwice(w)} THEN 3
       ELSE damerau_levenshtein(t, ${w}) END`,
   );
 }
@@ -47,6 +47,20 @@ function swappedOnce(word: string): Sql {
       + levenshtein(substring(${word}, i + 2), substring(t, i + 2 + ${raw(String(by))})) <= 1)`;
   const places = sql`list_transform(range(1, ${raw(String(word.length))}), lambda i: ${at(-1)} OR ${at(0)} OR ${at(1)})`;
   return sql`coalesce(list_bool_or(${places}), false)`;
+}
+
+/** Whether `t` is the word with two pairs of neighbours the other way round, which are no more than three plain changes. */
+function swappedTwice(word: string): Sql {
+  const others = sql`list_filter(range(1, ${raw(String(word.length + 1))}), lambda i: substring(t, i, 1) <> substring(${word}, i, 1))`;
+  const swapped = (first: string) =>
+    sql`m[${raw(first)} + 1] = m[${raw(first)}] + 1 AND substring(t, m[${raw(first)}], 2) = reverse(substring(${word}, m[${raw(first)}], 2))`;
+  return sql`(strlen(t) = ${raw(String(word.length))}
+    AND list_transform([${others}], lambda m: len(m) = 4 AND ${swapped("1")} AND ${swapped("3")})[1])`;
+}
+
+/** How alike a term is to a word, over `term` and `changes`: 0 where all of the shorter one is changed. @param length of the word */
+export function likenessSql(length: number): Sql {
+  return sql`greatest(0, 1::FLOAT - changes::FLOAT / least(length(term), ${length})::FLOAT)`;
 }
 
 /**

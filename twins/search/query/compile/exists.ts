@@ -1,7 +1,7 @@
 /** Documents that have a value in a field, or in any field of an object. */
-import { raw } from "../../../datasets/sql.ts";
+import { raw, sql } from "../../../datasets/sql.ts";
 import type { ExistsQuery } from "../syntax/query.ts";
-import { exists } from "./column.ts";
+import { exists, keptValue } from "./column.ts";
 import type { Compiler } from "./compiler.ts";
 import { fieldNames } from "./field-names.ts";
 import { anyOf, type Matcher, TRUE, uniform } from "./matcher.ts";
@@ -17,7 +17,12 @@ export function fieldExists(compiler: Compiler, name: string, boost: number): Ma
   const predicates = names.map((field) => {
     const target = targetOf(compiler.context, field, "whole");
     if (target.kind === "missing") return raw("false");
-    return target.kind === "meta" ? TRUE : exists(target.field);
+    if (target.kind === "meta") return TRUE;
+    // Wherever a pattern finds it, its text is found as well, which has all of its values.
+    if (target.kind === "keyword" && target.ignoreAbove !== undefined && field === name) {
+      return sql`${keptValue(target.field, target.ignoreAbove)} IS NOT NULL`;
+    }
+    return exists(target.field);
   });
   const distinct = [...new Map(predicates.map((predicate) => [predicate.text, predicate])).values()];
   return uniform(

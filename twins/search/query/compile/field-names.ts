@@ -2,7 +2,7 @@
 import { matchesPattern } from "../../../sandbox/star-pattern.ts";
 import type { QueryContext } from "../compiled-query.ts";
 import type { WeightedField } from "../syntax/query.ts";
-import { targetOf } from "./target.ts";
+import { namesOf, targetOf } from "./target.ts";
 
 /** The fields that a name or a pattern means; a name that is none is kept, and matches nothing. */
 export function fieldNames(context: QueryContext, pattern: string): string[] {
@@ -12,14 +12,10 @@ export function fieldNames(context: QueryContext, pattern: string): string[] {
 
 /** Every name under which something can be looked for. */
 function allNames({ fields, fidelity }: QueryContext): string[] {
-  return fields
-    .all()
-    .flatMap(({ name, type }) =>
-      fidelity === "vendor" && type === "text" ? [name, `${name}.keyword`] : [name],
-    );
+  return fields.all().flatMap((field) => (fidelity === "vendor" ? namesOf(field) : [field.name]));
 }
 
-/** Fields with their boosts; one that is named twice has both. */
+/** Fields with their boosts. */
 export function weightedFields(context: QueryContext, fields: readonly WeightedField[]): Map<string, number> {
   const weighted = new Map<string, number>();
   for (const { pattern, boost } of fields) {

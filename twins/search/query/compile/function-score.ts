@@ -1,5 +1,5 @@
 /** `function_score`: scores that depend on values of the document. */
-import { columnOf } from "../../../datasets/fields.ts";
+import { fieldValue } from "../../../datasets/fields.ts";
 import { joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { uuidOf } from "../../node.ts";
 import type { QueryContext } from "../compiled-query.ts";
@@ -12,7 +12,7 @@ import { targetOf } from "./target.ts";
 
 export function compileFunctionScore(compiler: Compiler, query: FunctionScoreQuery, boost: number): Matcher {
   compiler.count(1 + query.functions.length);
-  const inner = compiler.compile(query.query, 1);
+  const inner = compiler.compile(query.query, boost);
   if (inner.predicate === FALSE) return inner;
   const functions = query.functions.map((weighted) => ({
     filter: compiler.compile(weighted.filter, 1).predicate,
@@ -21,7 +21,8 @@ export function compileFunctionScore(compiler: Compiler, query: FunctionScoreQue
   }));
   const factor = functions.length === 0 ? raw("1.0::DOUBLE") : combined(query.scoreMode, functions);
   const limited = sql`least(${factor}, CAST(${query.maxBoost ?? 3.4028234663852886e38} AS DOUBLE))`;
-  const score = sql`CAST(${boosted(query.boostMode, limited)} * CAST(${boost} AS DOUBLE) AS FLOAT)`;
+  // The boost is the inner query's: what the functions give is not multiplied by it.
+  const score = sql`CAST(${boosted(query.boostMode, limited)} AS FLOAT)`;
   const scored = sql`SELECT d._row, ${score} AS score FROM (${rowsOf(inner)}) AS q JOIN documents AS d ON d._row = q._row`;
   const { minScore } = query;
   const rows =
@@ -127,7 +128,7 @@ function randomSource(context: QueryContext, field: string): Sql {
     );
   }
   if (target.kind === "meta") return sql`d.${raw(target.name)}`;
-  const column = sql`d.${columnOf(target.field)}`;
+  const column = fieldValue(target.field);
   return target.field.multi ? sql`list_min(${column})` : column;
 }
 
@@ -145,7 +146,7 @@ function fieldValueSql(
         )
       : illegalArgument(`[field_value_factor] field [${field}] is no number`);
   }
-  const column = sql`d.${columnOf(target.field)}`;
+  const column = fieldValue(target.field);
   const first = target.field.multi ? sql`list_min(${column})` : column;
   const value = sql`coalesce(CAST(${first} AS DOUBLE), CAST(${missing ?? 1} AS DOUBLE)) * CAST(${factor} AS DOUBLE)`;
   return modified(value, modifier);

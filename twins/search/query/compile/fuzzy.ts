@@ -1,14 +1,14 @@
 /** Words that are nearly the one asked for. */
-import { columnOf } from "../../../datasets/fields.ts";
 import { identifier, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { wordsOf } from "../../../datasets/store/format.ts";
-import { boostOf, idfSql, lengthFactorSql, scoreSql, statisticsSql } from "../score/bm25.ts";
+import { conversionError } from "../errors.ts";
 import type { Fuzzy, FuzzyQuery } from "../syntax/query.ts";
 import type { Compiler } from "./compiler.ts";
-import { editDistance, sharesPiece } from "./edit-distance.ts";
-import { explanation, inRows, type Matcher, nothing } from "./matcher.ts";
+import { editDistance, likenessSql, sharesPiece } from "./edit-distance.ts";
+import { inField, type Matcher, nothing } from "./matcher.ts";
 import { prefixCondition } from "./patterns.ts";
-import { type Target, targetOf } from "./target.ts";
+import { anyOfWords, type Expandable, occurrencesOf, type Rewrite, rewriteOf } from "./rewrite.ts";
+import { mappedType, type Target, targetOf } from "./target.ts";
 import { oneValue } from "./term.ts";
 
 export function compileFuzzy(compiler: Compiler, query: FuzzyQuery, boost: number): Matcher {
@@ -34,47 +34,43 @@ export function fuzzyWord(
   boost: number,
 ): Matcher {
   const changes = changesOf(fuzzy, word);
-  if (target.kind !== "words" && target.kind !== "keyword") return oneValue(compiler, target, word, boost);
+  if (target.kind !== "words" && target.kind !== "keyword") return otherField(compiler, target, word, boost);
   if (changes === 0) return oneValue(compiler, target, word, boost);
   compiler.count(1);
   if (fuzzy.maxExpansions < 1) return nothing;
-  const occurrences = occurrencesOf(target);
-  const alike = alikeTerms(target, word, changes, fuzzy);
-  const weight = sql`CAST(${Math.fround(boost)} AS FLOAT) * likeness * CAST(${boostOf(1)} AS FLOAT)
-    * ${idfSql(raw("documents"), raw("matching"))}`;
-  const score = scoreSql(
-    raw("weight"),
-    raw("frequency"),
-    lengthFactorSql(raw("length"), raw("average_length")),
+  const described = `weight(${target.name}:${word}~${changes}), sum of the words like it`;
+  const compile = ({ weights, most }: Rewrite) =>
+    anyOfWords(
+      target,
+      alikeTerms(target, word, changes, { ...fuzzy, maxExpansions: most }),
+      weights,
+      boost,
+      described,
+    );
+  const rewrite = rewriteOf(fuzzy.rewrite);
+  if (rewrite) return compile(rewrite);
+  const search = { target, boost, parts: [{ kind: "fuzzy" as const, word, changes, fuzzy }], minimum: 1 };
+  return inField(search, () => compile({ weights: "blended", most: fuzzy.maxExpansions }));
+}
+
+/** Values that are no texts are not like others: in `specification` they are looked for as they are. */
+function otherField(
+  compiler: Compiler,
+  target: Exclude<Target, Expandable>,
+  word: string,
+  boost: number,
+): Matcher {
+  const isValue = target.kind === "number" || target.kind === "date" || target.kind === "boolean";
+  if (!isValue || compiler.context.fidelity === "specification")
+    return oneValue(compiler, target, word, boost);
+  throw conversionError(
+    `Can only use fuzzy queries on keyword and text fields - not on [${target.name}] which is of type [${mappedType(target.field)}]`,
+    "illegal_argument_exception",
   );
-  const rows = sql`(WITH ${alike}
-    SELECT _row, CAST(sum(CAST(${score} AS DOUBLE)) AS FLOAT) AS score
-    FROM (SELECT _row, frequency, length, average_length, ${weight} AS weight
-          FROM (${occurrences}) AS o
-          JOIN (SELECT term, likeness, max(matching) OVER () AS matching FROM alike) AS alike USING (term),
-               (${statisticsOf(target)}))
-    GROUP BY _row)`;
-  return {
-    predicate: inRows(sql`SELECT _row FROM ${rows}`),
-    rows: sql`SELECT _row FROM ${rows}`,
-    score: { kind: "ranked", rows },
-    async explain(ask, row) {
-      const [found] = await ask(sql`SELECT score FROM ${rows} WHERE _row = ${row}`);
-      return explanation(
-        Number(found?.[0] ?? 0),
-        `weight(${target.name}:${word}~${changes}), sum of the words like it`,
-      );
-    },
-  };
 }
 
 /** `alike` as `term, matching, likeness`: the words within the changes that documents have, the most alike first. */
-function alikeTerms(
-  target: Extract<Target, { kind: "words" | "keyword" }>,
-  word: string,
-  most: number,
-  fuzzy: Fuzzy,
-): Sql {
+function alikeTerms(target: Expandable, word: string, most: number, fuzzy: Fuzzy): Sql {
   const length = [...word].length;
   const start = [...word].slice(0, fuzzy.prefixLength).join("");
   const near = sql`${prefixCondition(start)(raw("term"))} AND length(term) BETWEEN ${Math.max(0, length - most)} AND ${length + most}
@@ -93,21 +89,6 @@ function alikeTerms(
   return sql`near AS MATERIALIZED (${known}),
     compared AS MATERIALIZED (SELECT * FROM (SELECT *, ${editDistance(raw("term"), word, fuzzy)} AS changes FROM near) WHERE changes <= ${most}),
     alike AS MATERIALIZED (SELECT term, matching,
-      CAST(CASE WHEN changes = 0 THEN 1 ELSE 1::FLOAT - changes::FLOAT / least(length(term), ${length})::FLOAT END AS FLOAT) AS likeness
+      CAST(CASE WHEN changes = 0 THEN 1 ELSE ${likenessSql(length)} END AS FLOAT) AS likeness
       FROM ${counted} ORDER BY likeness DESC, term LIMIT ${raw(String(fuzzy.maxExpansions))})`;
-}
-
-/** `_row, term, frequency, length`, each term of a document once. */
-function occurrencesOf(target: Extract<Target, { kind: "words" | "keyword" }>): Sql {
-  if (target.kind === "words") {
-    return sql`SELECT _row, term, frequency, length FROM ${identifier(target.postings)} WHERE frequency > 0`;
-  }
-  const column = columnOf(target.field);
-  const term = target.field.multi ? sql`unnest(list_distinct(${column}))` : column;
-  return sql`SELECT _row, ${term} AS term, 1 AS frequency, 1 AS length FROM documents WHERE ${column} IS NOT NULL`;
-}
-
-function statisticsOf(target: Extract<Target, { kind: "words" | "keyword" }>): Sql {
-  if (target.kind === "words") return statisticsSql(target.field);
-  return sql`SELECT count(*) AS documents, 1::FLOAT AS average_length FROM documents WHERE ${columnOf(target.field)} IS NOT NULL`;
 }

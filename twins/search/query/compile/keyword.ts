@@ -1,7 +1,7 @@
 /** Whole values: found by equality, scored as the vendor scores a keyword, whose length does not count. */
 
 import { analyze } from "../../../datasets/analysis.ts";
-import { columnOf, type Field } from "../../../datasets/fields.ts";
+import { type Field, fieldValue } from "../../../datasets/fields.ts";
 import { identifier, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import type { Ask, Explanation, Figures } from "../compiled-query.ts";
 import { boostOf, idf, idfSql, lengthFactor, lengthFactorSql, score, scoreSql } from "../score/bm25.ts";
@@ -20,10 +20,13 @@ export function keyword(
   what: string,
   figures: Figures | undefined,
 ): Matcher {
-  const predicate = found(field, value, figures);
-  const weighed = once(() => known(field, predicate, boost, figures) ?? weight(field, sql`${value}`, boost));
+  const looked = once(() => found(field, value, figures));
+  const weighed = once(() => known(field, looked(), boost, figures) ?? weight(field, sql`${value}`, boost));
   return {
-    predicate,
+    whole: { field, value, boost },
+    get predicate() {
+      return looked();
+    },
     score: {
       kind: "uniform",
       get value() {
@@ -64,8 +67,8 @@ function known(
 }
 
 /** How many documents have the field, and how many values a document has on average. */
-function extent(field: Field): Sql {
-  const column = sql`d.${columnOf(field)}`;
+export function extent(field: Field): Sql {
+  const column = fieldValue(field);
   const average = field.multi
     ? sql`CAST(sum(len(list_distinct(${column}))) / CAST(count(${column}) AS DOUBLE) AS FLOAT)`
     : raw("1::FLOAT");

@@ -1,19 +1,22 @@
 /** Text that is looked for in one field: cut into words as the field's own text was. */
+import type { Token } from "../../../datasets/analysis.ts";
+import { conversionError } from "../errors.ts";
 import type { MatchOptions, MatchQuery } from "../syntax/query.ts";
-import { analyzed } from "./analyzers.ts";
+import { analyzed, analyzerOf } from "./analyzers.ts";
 import { combine } from "./bool.ts";
 import type { Compiler } from "./compiler.ts";
 import { changesOf, fuzzyWord } from "./fuzzy.ts";
-import { type Matcher, nothing, TRUE, uniform } from "./matcher.ts";
-import { minimumShouldMatch } from "./minimum-should-match.ts";
+import { inField, type Matcher, nothing, TRUE, uniform } from "./matcher.ts";
+import { requiredOptional } from "./minimum-should-match.ts";
 import { prefix } from "./patterns.ts";
 import { phrase, type Slot } from "./phrase.ts";
-import { type Target, targetOf } from "./target.ts";
+import { mappedType, type Target, targetOf } from "./target.ts";
 import { oneValue } from "./term.ts";
 import { leniently, matchesNothing } from "./unfit.ts";
 import { anyWords, expandedPrefix, type Words } from "./words.ts";
 
 export function compileMatch(compiler: Compiler, query: MatchQuery, boost: number): Matcher {
+  analyzerOf(query.options);
   const target = targetOf(compiler.context, query.field, "words");
   return matchField(compiler, target, query, boost) ?? noWords(query.options, boost);
 }
@@ -32,11 +35,14 @@ export function matchField(
     const one = () => matchWhole(compiler, target, query, boost);
     return query.options.lenient ? leniently(one) : matchesNothing(compiler.context, one);
   }
-  const terms = analyzed(String(query.text), query.options.analyzer, "match");
-  if (terms.length === 0) return undefined;
-  compiler.count(terms.length);
-  compiler.note(target.name, terms);
-  return matchWords(compiler, target, terms, query, boost);
+  const tokens = analyzed(String(query.text), query.options);
+  if (tokens.length === 0) return undefined;
+  compiler.count(tokens.length);
+  compiler.note(
+    target.name,
+    tokens.map(({ term }) => term),
+  );
+  return matchWords(compiler, target, tokens, query, boost);
 }
 
 /** Text without any word. */
@@ -53,47 +59,68 @@ function matchWhole(
 ): Matcher {
   if (type === "phrase_prefix" || type === "bool_prefix") {
     if (target.kind === "keyword")
-      return prefix(compiler, target, { prefix: String(text), caseInsensitive: false }, boost);
+      return prefix(
+        compiler,
+        target,
+        { prefix: String(text), caseInsensitive: false, rewrite: undefined },
+        boost,
+      );
   }
   if (type === "boolean" && options.fuzzy && target.kind === "keyword") {
     return fuzzyWord(compiler, target, String(text), options.fuzzy, boost);
   }
-  compiler.count(1);
-  return oneValue(compiler, target, text, boost);
+  if (options.analyzer === undefined) {
+    compiler.count(1);
+    return oneValue(compiler, target, text, boost);
+  }
+  // A named analyzer cuts into words what is compared as a whole otherwise.
+  if (type !== "boolean" && type !== "bool_prefix" && analyzed(String(text), options).length > 1) {
+    throw conversionError(
+      `Can only use phrase queries on text fields - not on [${target.name}] which is of type [${"field" in target && target.kind !== "keyword" ? mappedType(target.field) : "keyword"}]`,
+      "illegal_argument_exception",
+    );
+  }
+  const words = analyzed(String(text), options).map(({ term }) => oneValue(compiler, target, term, boost));
+  compiler.count(words.length);
+  if (words.length === 0) return noWords(options, boost);
+  return combine({ must: [], should: words, filter: [], minimum: minimumOf(options, words.length) });
 }
 
 function matchWords(
   compiler: Compiler,
   target: Words,
-  terms: readonly string[],
+  tokens: readonly Token[],
   { type, options }: FieldMatch,
   boost: number,
 ): Matcher {
+  const terms = tokens.map(({ term }) => term);
+  const slots = tokens.map(({ term, position }): Slot => ({ kind: "word", term, place: position }));
   switch (type) {
     case "boolean":
       return matchAny(compiler, target, terms, options, boost);
     case "phrase":
       return terms.length === 1
         ? anyWords(target, [{ term: terms[0] ?? "", boost }], 1)
-        : phrase(target, terms.map(word), options.slop, boost);
+        : phrase(target, slots, options.slop, boost);
     case "phrase_prefix": {
-      const [last = "", ...before] = [...terms].reverse();
-      const slot: Slot = { kind: "prefix", prefix: last, maxExpansions: options.maxExpansions };
-      return before.length === 0
-        ? expandedPrefix(target, last, options.maxExpansions, boost)
-        : phrase(target, [...before.reverse().map(word), slot], options.slop, boost);
+      const { term: prefix = "", position: place = 1 } = tokens.at(-1) ?? {};
+      const slot: Slot = { kind: "prefix", prefix, maxExpansions: options.maxExpansions, place };
+      return slots.length === 1
+        ? expandedPrefix(target, prefix, options.maxExpansions, boost)
+        : phrase(target, [...slots.slice(0, -1), slot], options.slop, boost);
     }
     case "bool_prefix": {
       const [last = "", ...before] = [...terms].reverse();
-      const starts = prefix(compiler, target, { prefix: last, caseInsensitive: false }, boost);
+      const starts = prefix(
+        compiler,
+        target,
+        { prefix: last, caseInsensitive: false, rewrite: undefined },
+        boost,
+      );
       const words = before.reverse().map((term) => oneWord(compiler, target, term, options, boost));
-      return ofWords([...words, starts], options);
+      return ofWords(target, [...words, starts], options, boost);
     }
   }
-}
-
-function word(term: string): Slot {
-  return { kind: "word", term };
 }
 
 function matchAny(
@@ -105,10 +132,8 @@ function matchAny(
 ): Matcher {
   const { fuzzy } = options;
   if (fuzzy && terms.some((term) => changesOf(fuzzy, term) > 0)) {
-    return ofWords(
-      terms.map((term) => oneWord(compiler, target, term, options, boost)),
-      options,
-    );
+    const words = terms.map((term) => oneWord(compiler, target, term, options, boost));
+    return ofWords(target, words, options, boost);
   }
   const words = terms.map((term) => ({ term, boost }));
   return anyWords(target, words, minimumOf(options, terms.length));
@@ -124,12 +149,21 @@ function oneWord(
   return fuzzy ? fuzzyWord(compiler, target, term, fuzzy, boost) : anyWords(target, [{ term, boost }], 1);
 }
 
-function ofWords(words: readonly Matcher[], options: MatchOptions): Matcher {
-  return combine({ must: [], should: words, filter: [], minimum: minimumOf(options, words.length) });
+function ofWords(target: Words, words: readonly Matcher[], options: MatchOptions, boost: number): Matcher {
+  const minimum = minimumOf(options, words.length);
+  const compile = () => combine({ must: [], should: words, filter: [], minimum });
+  const searches = words.map((one) => one.inField);
+  const known = searches.filter((search) => search !== undefined);
+  // A clause that needs more than one of its own parts is none of a sum.
+  if (known.length < searches.length || known.some(({ minimum: needed }) => needed > 1)) return compile();
+  if (minimum > words.length) return nothing;
+  return inField({ target, boost, parts: known.flatMap(({ parts }) => parts), minimum }, compile);
 }
 
-/** How many of the words must be there. */
+/** How many of the words must be there: more than there are when none can do. */
 export function minimumOf({ operator, minimumShouldMatch: written }: MatchOptions, words: number): number {
-  if (operator === "and" || words === 1) return words;
-  return written === undefined ? 1 : Math.max(1, minimumShouldMatch(written, words));
+  // One word is no boolean query.
+  if (words === 1) return words;
+  if (operator === "or") return requiredOptional(written, { optional: words, required: 0 });
+  return requiredOptional(written, { optional: 0, required: words }) > 0 ? words + 1 : words;
 }

@@ -1,6 +1,8 @@
 /** What a clause becomes: which documents it matches, and what they score. */
 import { joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import type { Ask, Explanation } from "../compiled-query.ts";
+import type { FieldSearch } from "./field-search.ts";
+import type { WholeValue } from "./whole-values.ts";
 
 /**
  * `uniform`: every document that matches scores the same, a number or a scalar subquery (as words of a keyword do, whose score
@@ -15,7 +17,11 @@ export interface Matcher {
   readonly predicate: Sql;
   readonly score: Score;
   /** `SELECT _row` of the same documents, each once, where there is a way that need not look at `documents`. */
-  readonly rows?: Sql;
+  readonly rows?: Sql | undefined;
+  /** What it looks for, where that is in one analysed field: the same in many fields is found in one pass. */
+  readonly inField?: FieldSearch;
+  /** The same of a field that is looked at as a whole. */
+  readonly whole?: WholeValue;
   /** Why the document in this row has its score. Asked of documents that match alone. */
   explain(ask: Ask, row: bigint): Promise<Explanation>;
 }
@@ -41,6 +47,24 @@ export function once<Value>(reckon: () => Value): () => Value {
   return () => {
     kept ??= { value: reckon() };
     return kept.value;
+  };
+}
+
+/** A search of one field, which is compiled only when it is not carried out together with those of other fields. */
+export function inField(search: FieldSearch, compile: () => Matcher): Matcher {
+  const compiled = once(compile);
+  return {
+    inField: search,
+    get predicate() {
+      return compiled().predicate;
+    },
+    get rows() {
+      return compiled().rows;
+    },
+    get score() {
+      return compiled().score;
+    },
+    explain: (ask, row) => compiled().explain(ask, row),
   };
 }
 

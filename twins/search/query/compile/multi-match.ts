@@ -1,5 +1,6 @@
 /** Text looked for in several fields. Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/query-dsl-multi-match-query.html */
 import type { MatchOptions, MatchType, MultiMatchQuery, MultiMatchType, Scalar } from "../syntax/query.ts";
+import { analyzerOf } from "./analyzers.ts";
 import type { Compiler } from "./compiler.ts";
 import { crossFields } from "./cross-fields.ts";
 import { best } from "./dis-max.ts";
@@ -19,6 +20,7 @@ export interface MultiField {
 }
 
 export function compileMultiMatch(compiler: Compiler, query: MultiMatchQuery, boost: number): Matcher {
+  analyzerOf(query.options);
   const everywhere = query.fields.length === 0 || query.fields.some(({ pattern }) => pattern === "*");
   const fields = weightedFields(
     compiler.context,

@@ -3,7 +3,7 @@
  * the place of the documents: tables of the same names, with postings and statistics of their own.
  */
 import { analyzedSql } from "../../../datasets/analysis.ts";
-import { columnTypeOf, type Field, FieldCatalog } from "../../../datasets/fields.ts";
+import { columnTypeOf, type Field, FieldCatalog, fieldKey } from "../../../datasets/fields.ts";
 import { identifier, joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { shardError } from "../errors.ts";
 import type { NestedQuery } from "../syntax/query.ts";
@@ -61,7 +61,7 @@ function tablesOf(path: string, fields: readonly Field[]): Sql {
     field.postings === undefined
       ? []
       : [
-          sql`SELECT CAST(${field.name} AS VARCHAR) AS field, count(DISTINCT _row) AS documents, count(*) AS tokens FROM ${identifier(field.postings)}`,
+          sql`SELECT CAST(${fieldKey(field)} AS VARCHAR) AS field, count(DISTINCT _row) AS documents, count(*) AS tokens FROM ${identifier(field.postings)}`,
         ],
   );
   const statistics =

@@ -4,10 +4,12 @@ import { illegalArgument, shardError } from "../errors.ts";
 import type { PrefixQuery, RegexpQuery, WildcardQuery } from "../syntax/query.ts";
 import { between, some } from "./column.ts";
 import type { Compiler } from "./compiler.ts";
-import { inRows, type Matcher, nothing, uniform } from "./matcher.ts";
+import { inField, inRows, type Matcher, nothing, uniform } from "./matcher.ts";
 import { luceneToRe2 } from "./regexp.ts";
+import { anyOfWords, rewriteOf, wordsThatMeet } from "./rewrite.ts";
 import { type Target, targetOf } from "./target.ts";
 import { matchesNothing } from "./unfit.ts";
+import type { Words } from "./words.ts";
 
 /** Whether a text fits. */
 export type Condition = (text: Sql) => Sql;
@@ -22,7 +24,7 @@ export function compileWildcard(compiler: Compiler, query: WildcardQuery, boost:
 export function wildcard(
   compiler: Compiler,
   target: Target,
-  { pattern, caseInsensitive }: Pick<WildcardQuery, "pattern" | "caseInsensitive">,
+  { pattern, caseInsensitive, rewrite }: Pick<WildcardQuery, "pattern" | "caseInsensitive" | "rewrite">,
   boost: number,
 ): Matcher {
   return fitting(
@@ -30,7 +32,7 @@ export function wildcard(
     target,
     "wildcard",
     () => wildcardCondition(pattern, caseInsensitive),
-    pattern,
+    { what: pattern, rewrite },
     boost,
   );
 }
@@ -42,11 +44,11 @@ export function compilePrefix(compiler: Compiler, query: PrefixQuery, boost: num
 export function prefix(
   compiler: Compiler,
   target: Target,
-  { prefix: start, caseInsensitive }: Pick<PrefixQuery, "prefix" | "caseInsensitive">,
+  { prefix: start, caseInsensitive, rewrite }: Pick<PrefixQuery, "prefix" | "caseInsensitive" | "rewrite">,
   boost: number,
 ): Matcher {
   const condition = () => (caseInsensitive ? anyCasePrefix(start) : prefixCondition(start));
-  return fitting(compiler, target, "prefix", condition, `${start}*`, boost);
+  return fitting(compiler, target, "prefix", condition, { what: `${start}*`, rewrite }, boost);
 }
 
 export function compileRegexp(compiler: Compiler, query: RegexpQuery, boost: number): Matcher {
@@ -56,7 +58,12 @@ export function compileRegexp(compiler: Compiler, query: RegexpQuery, boost: num
 export function regexp(
   compiler: Compiler,
   target: Target,
-  { pattern, caseInsensitive, flags }: Pick<RegexpQuery, "pattern" | "caseInsensitive" | "flags">,
+  {
+    pattern,
+    caseInsensitive,
+    flags,
+    rewrite,
+  }: Pick<RegexpQuery, "pattern" | "caseInsensitive" | "flags" | "rewrite">,
   boost: number,
 ): Matcher {
   if (pattern.length > MAX_PATTERN) {
@@ -66,7 +73,7 @@ export function regexp(
   }
   const translated = luceneToRe2(pattern, flags);
   const condition = () => regexpCondition(translated, caseInsensitive);
-  return fitting(compiler, target, "regexp", condition, `/${pattern}/`, boost);
+  return fitting(compiler, target, "regexp", condition, { what: `/${pattern}/`, rewrite }, boost);
 }
 
 function fitting(
@@ -74,10 +81,11 @@ function fitting(
   target: Target,
   clause: string,
   conditionOf: () => Condition,
-  what: string,
+  { what, rewrite: written }: { what: string; rewrite: string | undefined },
   boost: number,
 ): Matcher {
   compiler.count(1);
+  const rewrite = rewriteOf(written);
   const described = `${target.name}:${what}`;
   switch (target.kind) {
     case "missing":
@@ -87,19 +95,25 @@ function fitting(
       return uniform(conditionOf()(column), boost, described);
     }
     case "words": {
-      const condition = conditionOf();
-      return uniform(
-        inRows(
-          sql`SELECT _row FROM ${identifier(target.postings)} WHERE frequency > 0 AND ${condition(identifier("term"))}`,
-        ),
-        boost,
-        described,
-      );
+      const condition = conditionOf()(identifier("term"));
+      if (rewrite && rewrite.weights !== "constant") {
+        const words = wordsThatMeet(target, condition, rewrite);
+        return anyOfWords(target, words, rewrite.weights, boost, described);
+      }
+      return wordsThat(target, condition, boost, described);
     }
     case "keyword": {
       const condition = conditionOf();
+      const { ignoreAbove } = target;
+      const kept = (value: Sql) =>
+        ignoreAbove === undefined ? sql`` : sql` AND length(${value}) <= ${ignoreAbove}`;
+      if (rewrite && rewrite.weights !== "constant") {
+        const fits = condition(identifier("term"));
+        const words = wordsThatMeet(target, sql`${fits}${kept(identifier("term"))}`, rewrite);
+        return anyOfWords(target, words, rewrite.weights, boost, described);
+      }
       return uniform(
-        some(target.field, (value) => sql`(${condition(value)}${compiler.keptAsKeyword(value)})`),
+        some(target.field, (value) => sql`(${condition(value)}${kept(value)})`),
         boost,
         described,
       );
@@ -111,6 +125,14 @@ function fitting(
         );
       });
   }
+}
+
+/** Documents with a word in the field that meets a condition on `term`; each scores the boost. */
+export function wordsThat(target: Words, condition: Sql, boost: number, described: string): Matcher {
+  const rows = sql`SELECT _row FROM ${identifier(target.postings)} WHERE frequency > 0 AND ${condition}`;
+  return inField({ target, boost, parts: [{ kind: "fitting", condition }], minimum: 1 }, () =>
+    uniform(inRows(rows), boost, described),
+  );
 }
 
 type Part =

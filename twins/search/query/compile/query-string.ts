@@ -1,9 +1,10 @@
 /** `query_string`: each clause of the text becomes a query on one field, or on several of which the best counts. */
 import type { VendorError } from "../../vendor-error.ts";
-import { shardError } from "../errors.ts";
+import { conversionError, shardError } from "../errors.ts";
 import { QuerySyntaxError } from "../query-string/lexer.ts";
 import { type Clause, type Expression, parseQueryString } from "../query-string/parser.ts";
 import type { Bound, QueryStringQuery } from "../syntax/query.ts";
+import { analyzerOf } from "./analyzers.ts";
 import { combine } from "./bool.ts";
 import type { Compiler } from "./compiler.ts";
 import { best } from "./dis-max.ts";
@@ -11,31 +12,35 @@ import { fieldExists } from "./exists.ts";
 import { fieldNames, isField, weightedFields } from "./field-names.ts";
 import { fuzzyWord } from "./fuzzy.ts";
 import { type Matcher, not, nothing, TRUE, uniform } from "./matcher.ts";
-import { minimumShouldMatch } from "./minimum-should-match.ts";
+import { requiredOptional } from "./minimum-should-match.ts";
 import { multiField, tieBreakerOf } from "./multi-match.ts";
 import { prefix, regexp, wildcard } from "./patterns.ts";
 import { range } from "./range.ts";
+import { rewriteOf } from "./rewrite.ts";
 import { type Target, targetOf } from "./target.ts";
 import { leniently } from "./unfit.ts";
 
 export function compileQueryStringQuery(compiler: Compiler, query: QueryStringQuery, boost: number): Matcher {
   if (query.text.trim() === "") return nothing;
+  analyzerOf(query.options);
+  rewriteOf(query.rewrite);
+  rewriteOf(query.fuzzyRewrite);
   let clauses: Clause[];
   try {
     clauses = parseQueryString(query.text, query.options.operator);
   } catch (error) {
     if (!(error instanceof QuerySyntaxError)) throw error;
-    throw unparsed(query.text, error.message);
+    throw unparsed(query.text, error.message, error.type);
   }
   const reader = new QueryStringCompiler(compiler, query);
   return reader.group(clauses, boost, true) ?? nothing;
 }
 
-function unparsed(text: string, reason: string): VendorError {
+function unparsed(text: string, reason: string, type = "parse_exception"): VendorError {
   return shardError(`Failed to parse query [${text}]`, {
     type: "parse_exception",
     reason: `Cannot parse '${text}': ${reason}`,
-    caused_by: { type: "parse_exception", reason },
+    caused_by: { type, reason },
   });
 }
 
@@ -58,11 +63,14 @@ class QueryStringCompiler {
 
   /** @returns undefined when no clause has anything to look for */
   group(clauses: readonly Clause[], boost: number, top: boolean): Matcher | undefined {
-    const parts = clauses.flatMap((clause) => this.#parts(clause, boost));
+    const [first] = clauses;
+    // A clause without a sign is the whole query, and its words are what the minimum counts.
+    const inner = top && clauses.length === 1 && first?.modified === false;
+    const parts = clauses.flatMap((clause) => this.#parts(clause, boost, inner));
     if (parts.length === 0) return undefined;
     this.#compiler.count(1);
     const [only] = parts;
-    if (only && parts.length === 1 && only.occur !== "must_not") return only.matcher;
+    if (only && parts.length === 1 && clauses[0]?.modified === false) return only.matcher;
     const of = (occur: Clause["occur"]) =>
       parts.filter((part) => part.occur === occur).map(({ matcher }) => matcher);
     const [must, should, mustNot] = [of("must"), of("should"), of("must_not")];
@@ -75,16 +83,16 @@ class QueryStringCompiler {
   }
 
   /** `minimum_should_match` is about the outermost clauses. */
-  #minimum(must: number, should: number, top: boolean): number {
-    const written = this.#query.options.minimumShouldMatch;
-    if (top && written !== undefined) return minimumShouldMatch(written, should);
-    return must === 0 && should > 0 ? 1 : 0;
+  #minimum(required: number, optional: number, top: boolean): number {
+    const written = top ? this.#query.options.minimumShouldMatch : undefined;
+    return requiredOptional(written, { optional, required });
   }
 
-  #parts({ occur, expression }: Clause, outerBoost: number): Part[] {
+  /** @param top whether `minimum_should_match` is about what the clause consists of */
+  #parts({ occur, expression }: Clause, outerBoost: number, top: boolean): Part[] {
     const boost = Math.fround(outerBoost * expression.boost);
     if (expression.kind === "group") {
-      const matcher = this.group(expression.clauses, boost, false);
+      const matcher = this.group(expression.clauses, boost, top);
       return matcher ? [{ occur, matcher }] : [];
     }
     if (expression.kind === "text" && expression.several) {
@@ -92,7 +100,7 @@ class QueryStringCompiler {
       const words = fields.size === 1 ? this.#separateWords(fields, expression.text, boost) : undefined;
       if (words) return words.map((matcher) => ({ occur, matcher }));
     }
-    const matcher = this.#leaf(expression, boost);
+    const matcher = this.#leaf(expression, boost, top);
     return matcher ? [{ occur, matcher }] : [];
   }
 
@@ -106,20 +114,25 @@ class QueryStringCompiler {
     if (context.fidelity === "vendor" && targetOf(context, name, "words").kind !== "words") return undefined;
     return text
       .split(/\s+/u)
-      .map((word) => this.#text(fields, word, boost))
+      .map((word) => this.#text(fields, word, boost, false))
       .filter((matcher) => matcher !== undefined);
   }
 
-  #leaf(expression: Exclude<Expression, { kind: "group" }>, boost: number): Matcher | undefined {
+  #leaf(
+    expression: Exclude<Expression, { kind: "group" }>,
+    boost: number,
+    top: boolean,
+  ): Matcher | undefined {
     const { field } = expression;
     if (field === "_exists_" && (expression.kind === "text" || expression.kind === "phrase")) {
       return fieldExists(this.#compiler, expression.text, boost);
     }
     switch (expression.kind) {
       case "text": {
-        const bounded = field === undefined ? undefined : oneSided(expression.text);
+        const asked = field ?? this.#query.defaultField;
+        const bounded = asked === undefined ? undefined : oneSided(expression.text);
         if (bounded) return this.#range(field, bounded, boost);
-        return this.#text(this.#fields(field, false), expression.text, boost);
+        return this.#text(this.#fields(field, false), expression.text, boost, top);
       }
       case "phrase":
         return multiField(this.#compiler, {
@@ -142,7 +155,11 @@ class QueryStringCompiler {
           prefix(
             this.#compiler,
             target,
-            { prefix: normalized(target, expression.prefix), caseInsensitive: false },
+            {
+              prefix: normalized(target, expression.prefix),
+              caseInsensitive: false,
+              rewrite: this.#query.rewrite,
+            },
             weight,
           ),
         );
@@ -152,7 +169,12 @@ class QueryStringCompiler {
           regexp(
             this.#compiler,
             target,
-            { pattern: normalized(target, expression.pattern), flags: "ALL", caseInsensitive: false },
+            {
+              pattern: normalized(target, expression.pattern),
+              flags: "ALL",
+              caseInsensitive: false,
+              rewrite: this.#query.rewrite,
+            },
             weight,
           ),
         );
@@ -173,13 +195,16 @@ class QueryStringCompiler {
     }
   }
 
-  #text(fields: ReadonlyMap<string, number>, text: string, boost: number): Matcher | undefined {
+  #text(fields: ReadonlyMap<string, number>, text: string, boost: number, top: boolean): Matcher | undefined {
+    const written = this.#query.options.minimumShouldMatch;
+    // Of several fields the best one counts, which is no boolean query.
+    const minimumShouldMatch = top && fields.size === 1 ? written : undefined;
     return multiField(this.#compiler, {
       type: this.#query.type,
       fields,
       text,
       tieBreaker: this.#query.tieBreaker,
-      options: { ...this.#query.options, minimumShouldMatch: undefined, lenient: this.#lenient },
+      options: { ...this.#query.options, minimumShouldMatch, lenient: this.#lenient },
       boost,
     });
   }
@@ -196,7 +221,7 @@ class QueryStringCompiler {
       wildcard(
         this.#compiler,
         target,
-        { pattern: normalized(target, pattern), caseInsensitive: false },
+        { pattern: normalized(target, pattern), caseInsensitive: false, rewrite: this.#query.rewrite },
         weight,
       ),
     );
@@ -251,7 +276,7 @@ class QueryStringCompiler {
     const asked =
       field === undefined
         ? weightedFields(context, fields.length === 0 ? [{ pattern: "*", boost: 1 }] : fields)
-        : new Map(fieldNames(context, field).map((name) => [name, this.#boostOf(name)]));
+        : new Map(fieldNames(context, field).map((name) => [name, 1]));
     if (!quoted || quoteFieldSuffix === undefined) return asked;
     return new Map(
       [...asked].map(([name, weight]) => {
@@ -261,15 +286,16 @@ class QueryStringCompiler {
     );
   }
 
-  /** A field that is named in the text keeps the boost that it has among the default fields. */
-  #boostOf(name: string): number {
-    return this.#query.fields.find(({ pattern }) => pattern === name)?.boost ?? 1;
-  }
-
   #fuzziness(written: string | undefined): string {
     if (written === undefined) return this.#query.fuzzy.fuzziness;
     if (/^[012]$/.test(written) || /^AUTO(:\d+,\d+)?$/i.test(written)) return written.toUpperCase();
-    throw unparsed(this.#query.text, `Invalid fuzziness value: ${written}`);
+    const number = Number(written);
+    throw conversionError(
+      Number.isFinite(number)
+        ? `Valid edit distances are [0, 1, 2] but was [${written}]`
+        : `fuzziness cannot be [${written}].`,
+      "illegal_argument_exception",
+    );
   }
 
   #leadingWildcard(): VendorError {

@@ -1,12 +1,14 @@
 /** Ranges, of whatever a field holds. */
+import { isTimeName } from "../../../datasets/fields.ts";
 import { identifier, sql } from "../../../datasets/sql.ts";
 import { shardError } from "../errors.ts";
 import type { RangeQuery } from "../syntax/query.ts";
 import { between, exists, some } from "./column.ts";
 import type { Compiler } from "./compiler.ts";
-import { dateRange } from "./dates.ts";
-import { inRows, type Matcher, nothing, uniform } from "./matcher.ts";
+import { dateRange, isLiteralMath } from "./dates.ts";
+import { type Matcher, nothing, uniform } from "./matcher.ts";
 import { numberRange, rangeText } from "./numbers.ts";
+import { wordsThat } from "./patterns.ts";
 import { type Target, targetOf } from "./target.ts";
 import { matchesNothing } from "./unfit.ts";
 import { booleanOf } from "./values.ts";
@@ -44,19 +46,30 @@ export function range(compiler: Compiler, target: Target, query: RangeQuery, boo
       );
     case "keyword":
     case "words":
-      return uniform(textRange(target, query), boost, `${target.name}:${rangeText(query)}`);
+      // A time that is text is no nearer to date math than one that is a date.
+      if (isTimeName(target.field.name) && isLiteralMath(context, query)) return nothing;
+      return textRange(target, query, boost);
   }
 }
 
 /** Texts in the order of their UTF-8 bytes, as the vendor has them. */
-function textRange(target: Extract<Target, { kind: "keyword" | "words" }>, query: RangeQuery) {
+function textRange(
+  target: Extract<Target, { kind: "keyword" | "words" }>,
+  query: RangeQuery,
+  boost: number,
+): Matcher {
+  const described = `${target.name}:${rangeText(query)}`;
   const lower = query.lower && { ...query.lower, value: String(query.lower.value) };
   const upper = query.upper && { ...query.upper, value: String(query.upper.value) };
   const bounds = texts({ lower, upper });
-  if (bounds.length === 0) return exists(target.field);
-  if (target.kind === "keyword") return some(target.field, (value) => between(value, bounds));
-  return inRows(
-    sql`SELECT _row FROM ${identifier(target.postings)} WHERE frequency > 0 AND ${between(identifier("term"), bounds)}`,
+  if (bounds.length === 0) return uniform(exists(target.field), boost, described);
+  if (target.kind === "words") {
+    return wordsThat(target, between(identifier("term"), bounds), boost, described);
+  }
+  return uniform(
+    some(target.field, (value) => between(value, bounds)),
+    boost,
+    described,
   );
 }
 

@@ -1,13 +1,14 @@
 /** `simple_query_string`: a query on several fields, whose scores are added. */
 import { parseSimpleQueryString, type SimpleExpression } from "../query-string/simple.ts";
 import type { MultiMatchType, SimpleQueryStringQuery } from "../syntax/query.ts";
+import { analyzerOf } from "./analyzers.ts";
 import { combine } from "./bool.ts";
 import type { Compiler } from "./compiler.ts";
 import { best } from "./dis-max.ts";
 import { isField, weightedFields } from "./field-names.ts";
 import { fuzzyWord } from "./fuzzy.ts";
-import { type Matcher, not, nothing } from "./matcher.ts";
-import { minimumShouldMatch } from "./minimum-should-match.ts";
+import { type Matcher, not, nothing, TRUE, uniform } from "./matcher.ts";
+import { type ClauseCount, requiredOptional } from "./minimum-should-match.ts";
 import { multiField } from "./multi-match.ts";
 import { prefix } from "./patterns.ts";
 import { type Target, targetOf } from "./target.ts";
@@ -18,6 +19,7 @@ export function compileSimpleQueryString(
   query: SimpleQueryStringQuery,
   boost: number,
 ): Matcher {
+  analyzerOf(query.options);
   const expression = parseSimpleQueryString(query.text, query.options.operator, query.flags);
   if (!expression) return nothing;
   return compileExpression({ compiler, query, boost }, expression, true) ?? nothing;
@@ -33,15 +35,15 @@ function compileExpression(scope: Scope, expression: SimpleExpression, top: bool
   scope.compiler.count(1);
   switch (expression.kind) {
     case "text":
-      return onFields(scope, "most_fields", expression.text, 0);
+      return onFields(scope, { type: "most_fields", text: expression.text, slop: 0, top });
     case "phrase":
-      return onFields(scope, "phrase", expression.text, expression.slop);
+      return onFields(scope, { type: "phrase", text: expression.text, slop: expression.slop, top: false });
     case "prefix":
       return eachField(scope, (target, boost) =>
         prefix(
           scope.compiler,
           target,
-          { prefix: lowered(target, expression.prefix), caseInsensitive: false },
+          { prefix: lowered(target, expression.prefix), caseInsensitive: false, rewrite: undefined },
           boost,
         ),
       );
@@ -53,7 +55,15 @@ function compileExpression(scope: Scope, expression: SimpleExpression, top: bool
     }
     case "not": {
       const inner = compileExpression(scope, expression.expression, false);
-      return inner && combine({ must: [], should: [], filter: [not(inner.predicate)], minimum: 0 });
+      if (!inner) return undefined;
+      // Every other document is asked for with it, and scores as such.
+      const everything = uniform(TRUE, scope.boost, "*:*");
+      return combine({
+        must: [],
+        should: [everything],
+        filter: [not(inner.predicate)],
+        minimum: minimumOf(scope, { optional: 1, required: 0 }, top),
+      });
     }
     case "combined":
       return combined(scope, expression, top);
@@ -69,20 +79,37 @@ function combined(
     .map((clause) => compileExpression(scope, clause, false))
     .filter((matcher) => matcher !== undefined);
   if (found.length === 0) return undefined;
-  if (operator === "and") return combine({ must: found, should: [], filter: [], minimum: 0 });
-  const written = top ? scope.query.options.minimumShouldMatch : undefined;
-  const minimum = written === undefined ? 1 : Math.max(1, minimumShouldMatch(written, found.length));
+  const count =
+    operator === "and" ? { optional: 0, required: found.length } : { optional: found.length, required: 0 };
+  const minimum = minimumOf(scope, count, top);
+  if (operator === "and") return combine({ must: found, should: [], filter: [], minimum });
   return combine({ must: [], should: found, filter: [], minimum });
 }
 
-function onFields(scope: Scope, type: MultiMatchType, text: string, slop: number): Matcher | undefined {
+/** `minimum_should_match` is about the outermost clauses. */
+function minimumOf({ query }: Scope, count: ClauseCount, top: boolean): number {
+  return requiredOptional(top ? query.options.minimumShouldMatch : undefined, count);
+}
+
+interface AskedText {
+  readonly type: MultiMatchType;
+  readonly text: string;
+  readonly slop: number;
+  /** It is the whole query, so that `minimum_should_match` is about its words. */
+  readonly top: boolean;
+}
+
+function onFields(scope: Scope, { type, text, slop, top }: AskedText): Matcher | undefined {
   const { compiler, query, boost } = scope;
+  const fields = fieldsOf(scope, type === "phrase");
+  // Of several fields the best one counts, which is no boolean query.
+  const minimumShouldMatch = top && fields.size === 1 ? query.options.minimumShouldMatch : undefined;
   return multiField(compiler, {
     type,
-    fields: fieldsOf(scope, type === "phrase"),
+    fields,
     text,
     tieBreaker: type === "phrase" ? 0 : 1,
-    options: { ...query.options, minimumShouldMatch: undefined, slop, lenient: isLenient(query) },
+    options: { ...query.options, minimumShouldMatch, slop, lenient: isLenient(query) },
     boost,
   });
 }

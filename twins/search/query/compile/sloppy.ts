@@ -3,27 +3,24 @@
  * its place in the phrase; the word that is furthest back goes ahead, and every time it would pass the next one, the spread of
  * all of them is a match if it is no more than the slop. A match counts 1 / (1 + spread).
  */
-import { identifier, joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
-import { type Slot, slotCondition } from "./phrase.ts";
-import type { Words } from "./words.ts";
+import { joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
+import type { PhrasePlaces, Slot } from "./phrase.ts";
 
-/** `_row, frequency, length` of the documents that have the phrase within the slop. */
-export function sloppyFrequencies(target: Words, slots: readonly Slot[], slop: number): Sql {
-  const table = identifier(target.postings);
-  const firsts = slots.map(
-    (slot, place) => sql`(${firstOf(table, slot, slotCondition(target, slot))}) AS ${raw(`w${place}`)}`,
-  );
+/** The keys, `frequency, length` of the texts that have the phrase within the slop. */
+export function sloppyFrequencies(places: PhrasePlaces, slots: readonly Slot[], slop: number): Sql {
+  const { keys } = places;
+  const firsts = slots.map((slot, place) => sql`(${firstOf(places, slot)}) AS ${raw(`w${place}`)}`);
   const lists = slots.map(
     (
       slot,
       place,
-    ) => sql`(SELECT _row, list(position - ${raw(String(place))} ORDER BY position) AS ${raw(`places${place}`)}
-      FROM ${table} WHERE ${slotCondition(target, slot)} AND _row IN (SELECT _row FROM firsts WHERE NOT single) GROUP BY _row)`,
+    ) => sql`(SELECT ${keys}, list(position - ${raw(String(slot.place))} ORDER BY position) AS ${raw(`places${place}`)}
+      FROM (${places.place(slot)}) SEMI JOIN (SELECT ${keys} FROM firsts WHERE NOT single) USING (${keys}) GROUP BY ${keys})`,
   );
   const [first, ...others] = firsts;
-  const joins = others.map((other) => sql`JOIN ${other} USING (_row)`);
+  const joins = others.map((other) => sql`JOIN ${other} USING (${keys})`);
   const all = raw(slots.map((_, place) => `places${place}`).join(", "));
-  const starts = slots.map((_, place) => `w${place}.position - ${place}`).join(", ");
+  const starts = slots.map((slot, place) => `w${place}.position - ${slot.place}`).join(", ");
   const spread = raw(`greatest(${starts}) - least(${starts})`);
   // Of a word that stands twice in the phrase, no occurrence serves both places.
   const collision = collisionOf(slots);
@@ -31,19 +28,19 @@ export function sloppyFrequencies(target: Words, slots: readonly Slot[], slop: n
   const single = raw(slots.map((_, place) => `w${place}.frequency = 1`).join(" AND "));
   // Most documents have each word once: there is nothing to walk.
   return sql`WITH RECURSIVE firsts AS MATERIALIZED (
-      SELECT _row, w0.length AS length, [${raw(starts)}] AS heads, ${spread} AS spread, ${single} AS single
+      SELECT ${keys}, w0.length AS length, [${raw(starts)}] AS heads, ${spread} AS spread, ${single} AS single
       FROM ${first ?? raw("")} ${joined(joins, " ")}
       WHERE NOT (${single}) OR ${spread} <= ${raw(String(slop))}),
     found AS MATERIALIZED (
-      SELECT _row, length, [${all}] AS places, heads
+      SELECT ${keys}, length, [${all}] AS places, heads
       FROM (SELECT * FROM firsts WHERE NOT single) ${joined(
-        lists.map((list) => sql`JOIN ${list} USING (_row)`),
+        lists.map((list) => sql`JOIN ${list} USING (${keys})`),
         " ",
       )}),
     walk AS (
-      SELECT _row, length, places, heads, CAST(0 AS FLOAT) AS frequency, false AS done FROM found
+      SELECT ${keys}, length, places, heads, CAST(0 AS FLOAT) AS frequency, false AS done FROM found
       UNION ALL
-      SELECT _row, length, places,
+      SELECT ${keys}, length, places,
         CASE WHEN ahead IS NULL THEN heads
              ELSE list_concat(list_concat(heads[:mover - 1], [ahead]), heads[mover + 1:]) END,
         CAST(frequency + CASE WHEN NOT collides AND spread <= ${raw(String(slop))} THEN 1.0 / (1 + spread) ELSE 0 END AS FLOAT),
@@ -56,18 +53,18 @@ export function sloppyFrequencies(target: Words, slots: readonly Slot[], slop: n
               ELSE list_min(list_concat(heads[:mover - 1], heads[mover + 1:])) END AS reach
           FROM (SELECT *, coalesce(${collision}, ${moved}) AS mover, ${collision} IS NOT NULL AS collides
                 FROM walk WHERE NOT done))))
-    SELECT _row, frequency, length FROM walk WHERE done AND frequency > 0
+    SELECT ${keys}, frequency, length FROM walk WHERE done AND frequency > 0
     UNION ALL
-    SELECT _row, CAST(1.0 / (1 + spread) AS FLOAT), length FROM firsts
+    SELECT ${keys}, CAST(1.0 / (1 + spread) AS FLOAT), length FROM firsts
     WHERE single AND ${collision} IS NULL`;
 }
 
-/** `_row, position, frequency, length` of where a document has a slot's words first, and how often it has them. */
-function firstOf(table: Sql, slot: Slot, condition: Sql): Sql {
-  const rows = sql`FROM ${table} WHERE ${condition} AND frequency > 0`;
+/** The keys, `position, frequency, length` of where a text has a slot's words first, and how often it has them. */
+function firstOf({ keys, place }: PhrasePlaces, slot: Slot): Sql {
+  const rows = sql`FROM (${place(slot)}) WHERE frequency > 0`;
   return slot.kind === "word"
-    ? sql`SELECT _row, position, frequency, length ${rows}`
-    : sql`SELECT _row, min(position) AS position, sum(frequency) AS frequency, any_value(length) AS length ${rows} GROUP BY _row`;
+    ? sql`SELECT ${keys}, position, frequency, length ${rows}`
+    : sql`SELECT ${keys}, min(position) AS position, sum(frequency) AS frequency, any_value(length) AS length ${rows} GROUP BY ${keys}`;
 }
 
 /** The place that has to move because another place uses the same occurrence; NULL when there is none. */
@@ -77,7 +74,7 @@ function collisionOf(slots: readonly Slot[]): Sql {
     for (let later = place + 1; later < slots.length; later++) {
       const other = slots[later];
       if (slot.kind !== "word" || other?.kind !== "word" || other.term !== slot.term) continue;
-      const distance = later - place;
+      const distance = other.place - slot.place;
       cases.push(`WHEN heads[${place + 1}] = heads[${later + 1}] + ${distance} THEN ${later + 1}`);
     }
   });

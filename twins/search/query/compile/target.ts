@@ -1,5 +1,5 @@
 /** What a field's name in a query means. */
-import type { Field } from "../../../datasets/fields.ts";
+import type { Field, FieldCatalog, FieldType } from "../../../datasets/fields.ts";
 import type { Figures, QueryContext } from "../compiled-query.ts";
 
 /** `words`: analysed text. `keyword`: whole texts. `missing`: no such field, so nothing matches. */
@@ -11,15 +11,63 @@ export type Target =
       readonly postings: string;
       readonly figures: Figures | undefined;
     }
-  | { readonly kind: "keyword"; readonly name: string; readonly field: Field }
+  | {
+      readonly kind: "keyword";
+      readonly name: string;
+      readonly field: Field;
+      /** Longer values are not found; absent: every value that the field has is. */
+      readonly ignoreAbove: number | undefined;
+    }
   | { readonly kind: "number"; readonly name: string; readonly field: Field }
   | { readonly kind: "date"; readonly name: string; readonly field: Field }
   | { readonly kind: "boolean"; readonly name: string; readonly field: Field }
   | { readonly kind: "meta"; readonly name: "_id" | "_index" }
   | { readonly kind: "missing"; readonly name: string };
 
+/** How dynamic mapping names a field's type. Numbers with a fraction are mapped to `float`. */
+const mappedTypes: Record<FieldType, string> = {
+  text: "text",
+  keyword: "keyword",
+  long: "long",
+  unsigned_long: "unsigned_long",
+  double: "float",
+  boolean: "boolean",
+  date: "date",
+};
+
+/** A field's type as its mapping names it. */
+export function mappedType({ type, mapping }: Field): string {
+  return mapping?.type ?? mappedTypes[type];
+}
+
 /** What a clause looks at: whole values (`term`, `range`, …), or words (`match`, `query_string`). */
 export type Purpose = "whole" | "words";
+
+/** What the vendor's dynamic mapping keeps as a keyword beside a text, and how long a text it keeps. */
+const dynamicKeywords: ReadonlyMap<string, number> = new Map([["keyword", 256]]);
+const noKeywords: ReadonlyMap<string, number> = new Map();
+
+/** The sub-fields that hold the whole values of a text, each with the longest value that it holds. */
+export function keywordsOf({ type, mapping }: Field): ReadonlyMap<string, number> {
+  if (type !== "text") return noKeywords;
+  return mapping ? (mapping.keywords ?? noKeywords) : dynamicKeywords;
+}
+
+/** The name of a field, and those of its sub-fields that have no column of their own. */
+export function namesOf(field: Field): string[] {
+  return [field.name, ...[...keywordsOf(field).keys()].map((sub) => `${field.name}.${sub}`)];
+}
+
+/** The text whose whole values a name means, when it is the name of such a sub-field. */
+export function textBehind(
+  fields: FieldCatalog,
+  name: string,
+): { field: Field; ignoreAbove: number } | undefined {
+  const dot = name.lastIndexOf(".");
+  const field = dot < 0 ? undefined : fields.get(name.slice(0, dot));
+  const ignoreAbove = field && keywordsOf(field).get(name.slice(dot + 1));
+  return field && ignoreAbove !== undefined ? { field, ignoreAbove } : undefined;
+}
 
 const SUFFIX = ".keyword";
 
@@ -35,17 +83,20 @@ export function targetOf(
   if (name === "_id" || name === "_index") return { kind: "meta", name };
   const own = fields.get(name);
   if (own) return typed(own, name, fidelity === "vendor" ? "words" : purpose, figures);
-  if (!name.endsWith(SUFFIX)) return { kind: "missing", name };
-  const whole = fields.get(name.slice(0, -SUFFIX.length));
-  if (!whole || (fidelity === "vendor" && whole.type !== "text")) return { kind: "missing", name };
-  return typed(whole, name, fidelity === "vendor" ? "whole" : purpose, figures);
+  if (fidelity === "vendor") {
+    const behind = textBehind(fields, name);
+    return behind ? { kind: "keyword", name, ...behind } : { kind: "missing", name };
+  }
+  const whole = name.endsWith(SUFFIX) ? fields.get(name.slice(0, -SUFFIX.length)) : undefined;
+  return whole ? typed(whole, name, purpose, figures) : { kind: "missing", name };
 }
 
 function typed(field: Field, name: string, purpose: Purpose, figures: Figures | undefined): Target {
   if (field.type === "date" || field.type === "boolean") return { kind: field.type, name, field };
+  if (field.type === "keyword") return { kind: "keyword", name, field, ignoreAbove: undefined };
   if (field.type !== "text") return { kind: "number", name, field };
   const { postings } = field;
   return purpose === "words" && postings !== undefined
     ? { kind: "words", name, field, postings, figures }
-    : { kind: "keyword", name, field };
+    : { kind: "keyword", name, field, ignoreAbove: undefined };
 }

@@ -1,13 +1,15 @@
 /** One exact value. */
 import { identifier, sql } from "../../../datasets/sql.ts";
+import { shardError } from "../errors.ts";
 import type { Scalar, TermQuery } from "../syntax/query.ts";
 import { some } from "./column.ts";
 import type { Compiler } from "./compiler.ts";
 import { dateRange } from "./dates.ts";
 import { keyword } from "./keyword.ts";
-import { inRows, type Matcher, nothing, uniform } from "./matcher.ts";
+import { type Matcher, nothing, uniform } from "./matcher.ts";
 import { numberRange } from "./numbers.ts";
-import { type Target, targetOf } from "./target.ts";
+import { wordsThat } from "./patterns.ts";
+import { mappedType, type Target, targetOf } from "./target.ts";
 import { matchesNothing } from "./unfit.ts";
 import { booleanOf } from "./values.ts";
 import { anyWords } from "./words.ts";
@@ -32,7 +34,7 @@ export function oneValue(compiler: Compiler, target: Target, value: Scalar, boos
       compiler.note(target.name, [text]);
       return anyWords(target, [{ term: text, boost }], 1);
     case "keyword":
-      if (compiler.keywords([text]).length === 0) return nothing;
+      if (text.length > (target.ignoreAbove ?? text.length)) return nothing;
       compiler.note(target.name, [text]);
       return keyword(target.field, text, boost, `${target.name}:${text}`, compiler.context.figures);
     case "number": {
@@ -63,13 +65,7 @@ function anyCase(compiler: Compiler, target: Target, text: string, boost: number
   const what = `${target.name}:${text}`;
   switch (target.kind) {
     case "words":
-      return uniform(
-        inRows(
-          sql`SELECT _row FROM ${identifier(target.postings)} WHERE frequency > 0 AND lower(term) = lower(${text})`,
-        ),
-        boost,
-        what,
-      );
+      return wordsThat(target, sql`lower(term) = lower(${text})`, boost, what);
     case "keyword":
       return uniform(
         some(target.field, (value) => sql`lower(${value}) = lower(${text})`),
@@ -78,7 +74,19 @@ function anyCase(compiler: Compiler, target: Target, text: string, boost: number
       );
     case "meta":
       return uniform(sql`lower(d.${identifier(target.name)}) = lower(${text})`, boost, what);
+    case "boolean": {
+      // As the vendor answers it: without regard to how many documents have the value.
+      const { predicate } = oneValue(compiler, target, text, boost);
+      return uniform(predicate, boost, what);
+    }
+    case "missing":
+      return nothing;
     default:
-      return oneValue(compiler, target, text, boost);
+      return matchesNothing(compiler.context, () => {
+        const type = mappedType(target.field);
+        throw shardError(
+          `[${target.name}] field which is of type [${type}], does not support case insensitive term queries`,
+        );
+      });
   }
 }

@@ -1,6 +1,6 @@
 /** One of many exact values. All that match score the same. */
-import { columnOf, type Field } from "../../../datasets/fields.ts";
-import { identifier, raw, type Sql, sql } from "../../../datasets/sql.ts";
+import { type Field, fieldValue } from "../../../datasets/fields.ts";
+import { identifier, jsonParameter, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import type { IdsQuery, Scalar, TermsQuery, TermsSetQuery } from "../syntax/query.ts";
 import { combine } from "./bool.ts";
 import { equals } from "./column.ts";
@@ -39,7 +39,10 @@ function oneOf(compiler: Compiler, target: Target, values: readonly Scalar[]): S
       );
     case "keyword":
       compiler.note(target.name, texts);
-      return anyText(target.field, compiler.keywords(texts));
+      return anyText(
+        target.field,
+        texts.filter(({ length }) => length <= (target.ignoreAbove ?? length)),
+      );
     case "number":
       return anyNumber(compiler, target.field, values);
     case "boolean": {
@@ -62,14 +65,14 @@ function oneOf(compiler: Compiler, target: Target, values: readonly Scalar[]): S
 
 /** A list of values is looked for while the column is read; a subquery only after that. */
 function anyText(field: Field, texts: readonly string[]): Sql {
-  if (field.multi || texts.length === 0) return anyValue(field, "VARCHAR", JSON.stringify(texts));
-  const column = sql`d.${columnOf(field)}`;
+  if (field.multi || texts.length === 0) return anyValue(field, "VARCHAR", jsonParameter(texts));
+  const column = fieldValue(field);
   return sql`(${column} IS NOT NULL AND ${column} IN ${strings(texts)})`;
 }
 
 /** @param values a JSON array */
 function anyValue(field: Field, type: string, values: string): Sql {
-  const column = sql`d.${columnOf(field)}`;
+  const column = fieldValue(field);
   const array = sql`from_json(${values}, ${raw(`'["${type}"]'`)})`;
   const found = field.multi
     ? sql`list_has_any(${column}, ${array})`
@@ -114,7 +117,7 @@ export function compileTermsSet(compiler: Compiler, query: TermsSetQuery, boost:
   const should = query.terms.map((term) => leniently(() => oneValue(compiler, target, term, boost)));
   const counted = should.map(({ predicate }) => sql`CAST(${predicate} AS INTEGER)`);
   const sum = counted.reduce((left, right) => sql`${left} + ${right}`);
-  const column = sql`d.${columnOf(minimum.field)}`;
+  const column = fieldValue(minimum.field);
   const enough = sql`(${column} IS NOT NULL AND (${sum}) >= greatest(1, ${column}))`;
   return combine({ must: [], should, filter: [enough], minimum: 0 });
 }

@@ -1,6 +1,6 @@
 /** Values of a request as SQL: lists that may be long, numbers of the field's own type, booleans. */
 import type { Field } from "../../../datasets/fields.ts";
-import { list, raw, type Sql, sql } from "../../../datasets/sql.ts";
+import { jsonParameter, list, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { conversionError } from "../errors.ts";
 import type { Scalar } from "../syntax/query.ts";
 
@@ -10,7 +10,7 @@ const BOUND_VALUES = 64;
 /** What may follow `IN`. */
 export function strings(values: readonly string[]): Sql {
   if (values.length <= BOUND_VALUES) return list(values);
-  return sql`(SELECT unnest(from_json(${JSON.stringify(values)}, '["VARCHAR"]')))`;
+  return sql`(SELECT unnest(from_json(${jsonParameter(values)}, '["VARCHAR"]')))`;
 }
 
 const LONG = { least: -(2n ** 63n), most: 2n ** 63n - 1n };
@@ -52,7 +52,7 @@ export function integerSql(value: bigint, { type }: Field): Sql {
 /** @throws VendorError */
 export function booleanOf(value: Scalar): boolean {
   if (value === true || value === "true") return true;
-  if (value === false || value === "false" || value === "") return false;
+  if (value === false || value === "false") return false;
   throw conversionError(
     `Can't parse boolean value [${String(value)}], expected [true] or [false]`,
     "illegal_argument_exception",

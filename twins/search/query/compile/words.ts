@@ -1,10 +1,10 @@
 /** Words of an analysed field: found in its postings, scored by BM25. */
-import { identifier, joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
+import { identifier, joined, jsonParameter, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import type { Ask, Explanation } from "../compiled-query.ts";
 import { boostOf, idf, idfSql, lengthFactorSql, scoreSql, statisticsSql } from "../score/bm25.ts";
 import { explainWord } from "../score/explain.ts";
-import { explanation, FALSE, inRows, type Matcher } from "./matcher.ts";
-import { slotCondition } from "./phrase.ts";
+import { explanation, FALSE, inField, inRows, type Matcher } from "./matcher.ts";
+import { type PrefixSlot, slotCondition } from "./phrase.ts";
 import type { Target } from "./target.ts";
 import { strings } from "./values.ts";
 
@@ -25,7 +25,7 @@ const MOST_JOINED = 8;
 /** Documents that have at least `minimum` of the words; their score is the sum of the words'. */
 export function anyWords(target: Words, words: readonly Word[], minimum: number): Matcher {
   const merged = mergedWords(words);
-  return {
+  const compile = (): Matcher => ({
     predicate: wordsPredicate(target, merged, minimum),
     rows: wordsRows(target, merged, minimum),
     score: {
@@ -35,13 +35,27 @@ export function anyWords(target: Words, words: readonly Word[], minimum: number)
       },
     },
     explain: (ask, row) => explainWords(target, merged, ask, row),
-  };
+  });
+  const [{ boost } = { boost: 1 }] = words;
+  if (merged.length === 0 || minimum > asked(merged) || words.some((word) => word.boost !== boost)) {
+    return compile();
+  }
+  const asWords = merged.map(({ term, times }) => ({ term, times }));
+  return inField({ target, boost, parts: [{ kind: "words", words: asWords }], minimum }, compile);
 }
 
 /** The first words with a prefix, each of which scores as if it had been asked for. */
 export function expandedPrefix(target: Words, prefix: string, maxExpansions: number, boost: number): Matcher {
+  const slot: PrefixSlot = { kind: "prefix", prefix, maxExpansions, place: 1 };
+  return inField({ target, boost, parts: [{ kind: "expanded", slot }], minimum: 1 }, () =>
+    expandedInField(target, slot, boost),
+  );
+}
+
+function expandedInField(target: Words, slot: PrefixSlot, boost: number): Matcher {
+  const { prefix } = slot;
   const table = identifier(target.postings);
-  const condition = slotCondition(target, { kind: "prefix", prefix, maxExpansions });
+  const condition = slotCondition(target, slot);
   const hits = sql`SELECT _row, term AS word, 1 AS times, CAST(${boostOf(boost)} AS FLOAT) AS boost, frequency, length
     FROM ${table} WHERE ${condition} AND frequency > 0`;
   const rows = rankedHits(target, hits, 1);
@@ -141,7 +155,7 @@ function lookups(table: Sql, words: readonly MergedWord[]): Sql {
     );
     return joined(looks, " UNION ALL ");
   }
-  const asked = JSON.stringify(
+  const asked = jsonParameter(
     words.map(({ term, times, boost }) => ({ term, times, boost: boostOf(boost) })),
   );
   return sql`SELECT _row, asked.term AS word, asked.times AS times, asked.boost AS boost, frequency, length

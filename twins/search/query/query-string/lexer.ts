@@ -13,8 +13,10 @@ export type Token =
   | { readonly kind: "boost"; readonly boost: number; readonly column: number }
   /** What follows `~`, which may be nothing. */
   | { readonly kind: "tilde"; readonly text: string; readonly column: number }
+  /** `AND` or `&&`, … */
+  | { readonly kind: "and" | "or" | "not"; readonly text: string; readonly column: number }
   | {
-      readonly kind: "and" | "or" | "not" | "plus" | "minus" | "open" | "close" | "colon" | "star" | "end";
+      readonly kind: "plus" | "minus" | "open" | "close" | "colon" | "star" | "end";
       readonly column: number;
     };
 
@@ -25,17 +27,39 @@ export interface RangeToken {
   readonly includeUpper: boolean;
 }
 
+/** Lexical states of the vendor's grammar, by the numbers that its errors have. */
+const BOOST = 0;
+const WORDS = 2;
+
 /** The text is no query. */
 export class QuerySyntaxError extends Error {
+  /** As the vendor names the error. */
+  readonly type: "parse_exception" | "token_mgr_error";
+
+  constructor(reason: string, type: QuerySyntaxError["type"] = "parse_exception") {
+    super(reason);
+    this.type = type;
+  }
+
   /** @param column from 0 */
   static encountered(what: string, column: number): QuerySyntaxError {
     return new QuerySyntaxError(`Encountered "${what}" at line 1, column ${column}.`);
   }
 
-  static lexical(character: string | undefined, column: number, after: string): QuerySyntaxError {
-    const found = character === undefined ? "<EOF>" : `"${character}" (${character.codePointAt(0)})`;
+  /**
+   * No token begins here, or one does not end.
+   * @param at from 0; the end of the text is reported where its last character is the wrong one
+   * @param after what of the token was read before
+   */
+  static lexical(text: string, at: number, { after = "", state = WORDS } = {}): QuerySyntaxError {
+    const code = at + 1 < text.length ? text.charCodeAt(at) : undefined;
+    const found = code === undefined ? "<EOF>" : `'${code}' (${code}),`;
+    const column = code === undefined ? text.length + 1 : at + 1;
+    const prefix = after === "" ? "" : ` after prefix "${after.replace(/["\\]/g, "\\$&")}"`;
+    const place = state === BOOST ? "" : ` (in lexical state ${state})`;
     return new QuerySyntaxError(
-      `Lexical error at line 1, column ${column + 1}.  Encountered: ${found}, after : "${after}"`,
+      `Lexical error at line 1, column ${column}.  Encountered: ${found}${prefix}${place}`,
+      "token_mgr_error",
     );
   }
 }
@@ -70,7 +94,7 @@ class Lexer {
     const pair = this.#text.slice(column, column + 2);
     if (pair === "&&" || pair === "||") {
       this.#at += 2;
-      return { kind: pair === "&&" ? "and" : "or", column };
+      return { kind: pair === "&&" ? "and" : "or", text: pair, column };
     }
     switch (character) {
       case "(":
@@ -97,7 +121,7 @@ class Lexer {
         return { kind: "tilde", text: this.#word(false), column };
       case "]":
       case "}":
-        throw QuerySyntaxError.encountered(` "${character}" "${character} "`, column);
+        throw QuerySyntaxError.lexical(this.#text, column);
       default:
         return this.#term(column);
     }
@@ -111,16 +135,17 @@ class Lexer {
   #modifier(character: string): Token {
     const column = this.#at++;
     if (SPACE.test(this.#peek()) && character !== "!") return { kind: "term", text: character, column };
-    return { kind: character === "+" ? "plus" : character === "-" ? "minus" : "not", column };
+    if (character === "!") return { kind: "not", text: character, column };
+    return { kind: character === "+" ? "plus" : "minus", column };
   }
 
   #term(column: number): Token {
     const text = this.#word(true);
-    if (text === "") throw QuerySyntaxError.lexical(this.#peek(), this.#at, "");
+    if (text === "") throw QuerySyntaxError.lexical(this.#text, this.#at);
     if (text === "*") return { kind: "star", column };
-    if (text === "AND") return { kind: "and", column };
-    if (text === "OR") return { kind: "or", column };
-    if (text === "NOT") return { kind: "not", column };
+    if (text === "AND") return { kind: "and", text, column };
+    if (text === "OR") return { kind: "or", text, column };
+    if (text === "NOT") return { kind: "not", text, column };
     const pattern = unescapedPattern(text);
     return { kind: pattern === "none" ? "term" : pattern, text, column };
   }
@@ -132,7 +157,7 @@ class Lexer {
       const character = this.#peek();
       if (character === "\\") {
         if (this.#at + 1 >= this.#text.length) {
-          throw QuerySyntaxError.lexical(undefined, this.#text.length, this.#text.slice(from));
+          throw QuerySyntaxError.lexical(this.#text, this.#text.length);
         }
         this.#at += 2;
       } else if (SPECIAL.test(character) && !(patterns && (character === "*" || character === "?"))) break;
@@ -148,7 +173,7 @@ class Lexer {
       if (character === end) return this.#text.slice(from, this.#at++);
       this.#at += character === "\\" ? 2 : 1;
     }
-    throw QuerySyntaxError.lexical(undefined, this.#text.length, this.#text.slice(from - 1));
+    throw QuerySyntaxError.lexical(this.#text, this.#text.length, { after: this.#text.slice(from - 1) });
   }
 
   /** `[from TO to]`, either bracket of either kind. */
@@ -174,10 +199,10 @@ class Lexer {
   }
 
   #boost(): number {
-    const from = ++this.#at;
-    this.#skipSpace();
+    this.#at++;
+    if (this.#at >= this.#text.length) throw this.#unexpected();
     const found = /^\d+(?:\.\d+)?/.exec(this.#text.slice(this.#at, this.#at + 32));
-    if (!found) throw QuerySyntaxError.lexical(this.#text[this.#at], from, "^");
+    if (!found) throw QuerySyntaxError.lexical(this.#text, this.#at, { state: BOOST });
     this.#at += found[0].length;
     return Math.fround(Number(found[0]));
   }

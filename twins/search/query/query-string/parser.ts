@@ -23,6 +23,8 @@ export type Expression = { readonly field: string | undefined; readonly boost: n
 
 export interface Clause {
   readonly occur: Occur;
+  /** It has a sign or `NOT` before it. */
+  readonly modified: boolean;
   readonly expression: Expression;
 }
 
@@ -57,12 +59,20 @@ class Parser {
     do {
       const conjunction = clauses.length === 0 ? undefined : this.#conjunction();
       if (conjunction === undefined && this.#severalWords()) {
-        clauses.push({ occur: this.#all ? "must" : "should", expression: this.#words(field) });
+        clauses.push({
+          occur: this.#all ? "must" : "should",
+          modified: false,
+          expression: this.#words(field),
+        });
       } else {
         const modifier = this.#modifier();
         const expression = this.#expression(field);
         this.#join(clauses, conjunction);
-        clauses.push({ occur: this.#occur(conjunction, modifier), expression });
+        clauses.push({
+          occur: this.#occur(conjunction, modifier),
+          modified: modifier !== undefined,
+          expression,
+        });
       }
     } while (this.#peek().kind !== "end" && this.#peek().kind !== "close");
     return clauses;
@@ -199,9 +209,6 @@ class Parser {
 
 const images: Partial<Record<Token["kind"], string>> = {
   end: "<EOF>",
-  and: ' <AND> "AND "',
-  or: ' <OR> "OR "',
-  not: ' <NOT> "NOT "',
   plus: ' "+" "+ "',
   minus: ' "-" "- "',
   open: ' "(" "( "',
@@ -211,6 +218,10 @@ const images: Partial<Record<Token["kind"], string>> = {
   tilde: ' <FUZZY_SLOP> "~ "',
 };
 
-function unexpected({ kind, column }: Token): QuerySyntaxError {
+function unexpected(token: Token): QuerySyntaxError {
+  const { kind, column } = token;
+  if (kind === "and" || kind === "or" || kind === "not") {
+    return QuerySyntaxError.encountered(` <${kind.toUpperCase()}> "${token.text} "`, column);
+  }
   return QuerySyntaxError.encountered(images[kind] ?? kind, column);
 }

@@ -19,132 +19,167 @@ export type SimpleExpression =
 
 /** Groups within groups, of which deeper ones are passed over; and how often operators may change in one. */
 const MAX_DEPTH = 100;
+/** The most that Lucene tells two words apart. */
+const MAX_CHANGES = 2;
 
 export function parseSimpleQueryString(
   text: string,
   defaultOperator: "and" | "or",
   flags: ReadonlySet<string>,
 ): SimpleExpression | undefined {
-  return new SimpleParser(text, defaultOperator, flags).group(0);
+  return new SimpleParser(text, defaultOperator, flags, 0).whole();
 }
 
+/** Lucene's `SimpleQueryParser`, step by step: what is ignored, and what a mistake resets, follows from its order. */
 class SimpleParser {
   readonly #text: string;
   readonly #default: "and" | "or";
   readonly #flags: ReadonlySet<string>;
+  readonly #depth: number;
   #at = 0;
+  #top: SimpleExpression | undefined;
+  /** Clauses of `#top`, while more can be added by the same operator. */
+  #clauses: SimpleExpression[] | undefined;
+  #previous: "and" | "or" | undefined;
+  #operator: "and" | "or" | undefined;
+  #groups: ReadonlyMap<number, number> | undefined;
+  #negations = 0;
+  #changes = 0;
 
-  constructor(text: string, defaultOperator: "and" | "or", flags: ReadonlySet<string>) {
+  constructor(text: string, defaultOperator: "and" | "or", flags: ReadonlySet<string>, depth: number) {
     this.#text = text;
     this.#default = defaultOperator;
     this.#flags = flags;
+    this.#depth = depth;
   }
 
-  /** Reads to the end of the group. */
-  group(depth: number): SimpleExpression | undefined {
-    let top: SimpleExpression | undefined;
-    let last: "and" | "or" | undefined;
-    let joined: SimpleExpression[] | undefined;
-    let nested = 0;
-    let operator: "and" | "or" | undefined;
-    let negations = 0;
+  whole(): SimpleExpression | undefined {
     while (this.#at < this.#text.length) {
-      const character = this.#text[this.#at] ?? "";
-      if (this.#is(")", "PRECEDENCE")) {
-        this.#at++;
-        if (depth > 0) return top;
-        continue;
-      }
-      if (this.#is("+", "AND") || this.#is("|", "OR")) {
-        this.#at++;
-        if (operator === undefined && top !== undefined) operator = character === "+" ? "and" : "or";
-        continue;
-      }
       if (this.#is("-", "NOT")) {
+        this.#negations++;
         this.#at++;
-        negations++;
         continue;
       }
-      if (/\s/.test(character) && this.#flags.has("WHITESPACE")) {
-        this.#at++;
-        negations = 0;
-        continue;
-      }
-      const found = this.#operand(depth);
-      if (!found) continue;
-      const expression: SimpleExpression = negations % 2 === 1 ? { kind: "not", expression: found } : found;
-      const joining = operator ?? this.#default;
-      if (top === undefined) top = expression;
-      else if (joined && last === joining) joined.push(expression);
-      else {
-        if (++nested > MAX_DEPTH) throw tooManyClauses(MAX_DEPTH);
-        joined = [top, expression];
-        top = { kind: "combined", operator: joining, clauses: joined };
-      }
-      last = joined && joining;
-      operator = undefined;
-      negations = 0;
+      if (this.#is("(", "PRECEDENCE")) this.#group();
+      else if (this.#is(")", "PRECEDENCE") || this.#isSpace()) this.#at++;
+      else if (this.#is('"', "PHRASE")) this.#phrase();
+      else if (this.#is("+", "AND")) this.#joinBy("and");
+      else if (this.#is("|", "OR")) this.#joinBy("or");
+      else this.#word();
+      // A sign is about what follows it at once.
+      this.#negations = 0;
     }
-    return top;
+    return this.#top;
   }
 
-  #operand(depth: number): SimpleExpression | undefined {
-    if (this.#is("(", "PRECEDENCE")) {
-      this.#at++;
-      return depth < MAX_DEPTH ? this.group(depth + 1) : undefined;
-    }
-    if (this.#is('"', "PHRASE")) return this.#phrase();
-    return this.#word();
+  #joinBy(operator: "and" | "or"): void {
+    if (this.#top !== undefined) this.#operator ??= operator;
+    this.#at++;
   }
 
-  #phrase(): SimpleExpression | undefined {
-    const from = this.#at + 1;
-    let end = from;
-    while (end < this.#text.length && this.#text[end] !== '"') end += this.#text[end] === "\\" ? 2 : 1;
-    if (end >= this.#text.length) {
-      // Without its end, the quote is passed over.
-      this.#at++;
-      return undefined;
+  /** Without its end, the parenthesis is passed over. */
+  #group(): void {
+    const start = ++this.#at;
+    this.#groups ??= this.#findGroups();
+    const end = this.#groups.get(start);
+    if (end === undefined || this.#depth >= MAX_DEPTH) return;
+    if (end === start) this.#operator = undefined;
+    else {
+      const inner = this.#text.slice(start, end);
+      this.#add(new SimpleParser(inner, this.#default, this.#flags, this.#depth + 1).whole());
     }
     this.#at = end + 1;
-    const text = this.#plain(this.#text.slice(from, end));
-    return text === "" ? undefined : { kind: "phrase", text, slop: this.#number("NEAR") ?? 0 };
   }
 
-  #word(): SimpleExpression | undefined {
-    let word = "";
-    while (this.#at < this.#text.length && !this.#endsWord()) {
-      if (this.#text[this.#at] === "\\" && this.#flags.has("ESCAPE")) this.#at++;
-      word += this.#text[this.#at++] ?? "";
-      const rest = this.#text.slice(this.#at, this.#at + 1);
-      if (rest === "*" && this.#flags.has("PREFIX") && this.#endsAfter(this.#at + 1)) {
-        this.#at++;
-        return { kind: "prefix", prefix: word };
-      }
-      if (rest === "~" && this.#flags.has("FUZZY")) {
-        const before = this.#at;
-        const changes = this.#number("FUZZY");
-        if (changes !== undefined && this.#endsAfter(this.#at))
-          return { kind: "fuzzy", text: word, changes: Math.min(2, changes) };
-        this.#at = before;
+  /** Where the groups end, by where they begin: found in one pass, for a text may be nothing but parentheses. */
+  #findGroups(): ReadonlyMap<number, number> {
+    const ends = new Map<number, number>();
+    const open: number[] = [];
+    for (let at = 0; at < this.#text.length; at++) {
+      const character = this.#text[at];
+      if (character === "\\" && this.#flags.has("ESCAPE")) at++;
+      else if (character === "(") open.push(at + 1);
+      else if (character === ")") {
+        const start = open.pop();
+        if (start !== undefined) ends.set(start, at);
       }
     }
-    return word === "" ? undefined : { kind: "text", text: word };
+    return ends;
   }
 
-  /** `~2`; `~` alone is 2. */
-  #number(flag: "FUZZY" | "NEAR"): number | undefined {
-    if (!this.#flags.has(flag) && !(flag === "NEAR" && this.#flags.has("SLOP"))) return undefined;
-    const found = /^~(\d{0,6})/.exec(this.#text.slice(this.#at, this.#at + 8));
-    if (!found) return undefined;
-    this.#at += found[0].length;
-    return found[1] === "" ? 2 : Number(found[1]);
+  /** Without its end, the quote is passed over. */
+  #phrase(): void {
+    const start = ++this.#at;
+    let phrase = "";
+    let at = start;
+    for (; at < this.#text.length && this.#text[at] !== '"'; at++) {
+      if (this.#text[at] === "\\" && this.#flags.has("ESCAPE") && ++at >= this.#text.length) break;
+      phrase += this.#text[at] ?? "";
+    }
+    if (at >= this.#text.length) return;
+    if (at === start) {
+      this.#operator = undefined;
+      this.#at = at + 1;
+      return;
+    }
+    this.#at = at + 1;
+    const hasSlop = this.#is("~", "NEAR") || this.#is("~", "SLOP");
+    // At the end of the text a tilde alone says nothing.
+    const slop = hasSlop && this.#at + 1 < this.#text.length ? this.#number() : 0;
+    this.#add({ kind: "phrase", text: phrase, slop });
+  }
+
+  #word(): void {
+    let word = "";
+    let isPrefix = false;
+    let isFuzzy = false;
+    while (this.#at < this.#text.length && !this.#endsWord()) {
+      if (this.#text[this.#at] === "\\" && this.#flags.has("ESCAPE")) {
+        this.#at++;
+        isPrefix = false;
+      } else if (word !== "" && this.#is("~", "FUZZY")) {
+        isFuzzy = true;
+        break;
+      } else isPrefix = word !== "" && this.#is("*", "PREFIX");
+      word += this.#text[this.#at++] ?? "";
+    }
+    if (word === "") return;
+    const changes = isFuzzy ? Math.min(MAX_CHANGES, this.#number()) : 0;
+    if (changes > 0) this.#add({ kind: "fuzzy", text: word, changes });
+    else if (isPrefix && !isFuzzy) this.#add({ kind: "prefix", prefix: word.slice(0, -1) });
+    else this.#add({ kind: "text", text: word });
+  }
+
+  #add(found: SimpleExpression | undefined): void {
+    if (!found) return;
+    const expression: SimpleExpression =
+      this.#negations % 2 === 1 ? { kind: "not", expression: found } : found;
+    if (this.#top === undefined) this.#top = expression;
+    else {
+      const operator = this.#operator ?? this.#default;
+      if (this.#clauses && this.#previous === operator) this.#clauses.push(expression);
+      else {
+        if (++this.#changes > MAX_DEPTH) throw tooManyClauses(MAX_DEPTH);
+        this.#clauses = [this.#top, expression];
+        this.#top = { kind: "combined", operator, clauses: this.#clauses };
+      }
+      this.#previous = operator;
+    }
+    this.#operator = undefined;
+  }
+
+  /** `~3`, to the end of the word; `~` alone is 2, and what is no number 0. */
+  #number(): number {
+    const from = ++this.#at;
+    while (this.#at < this.#text.length && !this.#endsWord()) this.#at++;
+    const written = this.#text.slice(from, this.#at);
+    if (written === "") return MAX_CHANGES;
+    return /^\+?\d{1,9}$/.test(written) ? Number(written) : 0;
   }
 
   #endsWord(): boolean {
-    const character = this.#text[this.#at] ?? "";
     return (
-      (/\s/.test(character) && this.#flags.has("WHITESPACE")) ||
+      this.#isSpace() ||
       this.#is('"', "PHRASE") ||
       this.#is("|", "OR") ||
       this.#is("+", "AND") ||
@@ -153,19 +188,11 @@ class SimpleParser {
     );
   }
 
-  #endsAfter(at: number): boolean {
-    const here = this.#at;
-    this.#at = at;
-    const ends = at >= this.#text.length || this.#endsWord();
-    this.#at = here;
-    return ends;
+  #isSpace(): boolean {
+    return /[ \t\n\r]/.test(this.#text[this.#at] ?? "") && this.#flags.has("WHITESPACE");
   }
 
   #is(character: string, flag: string): boolean {
     return this.#text[this.#at] === character && this.#flags.has(flag);
-  }
-
-  #plain(text: string): string {
-    return this.#flags.has("ESCAPE") ? text.replace(/\\([\s\S])/g, "$1") : text;
   }
 }

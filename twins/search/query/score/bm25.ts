@@ -3,7 +3,7 @@
  * of a document in one byte. In SQL for searching, in JavaScript for explaining.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/index-modules-similarity.html#bm25, Lucene's SmallFloat
  */
-import type { Field } from "../../../datasets/fields.ts";
+import { type Field, fieldKey } from "../../../datasets/fields.ts";
 import { type Sql, sql } from "../../../datasets/sql.ts";
 
 export const K1 = 1.2;
@@ -65,7 +65,7 @@ export function scoreSql(weight: Sql, frequency: Sql, factor: Sql): Sql {
 }
 
 /** One row: `documents` that have words in the field, and their `average_length` in words as FLOAT. */
-export function statisticsSql({ name }: Field): Sql {
+export function statisticsSql(field: Field): Sql {
   return sql`SELECT documents, CAST(CAST(tokens AS DOUBLE) / nullif(documents, 0) AS FLOAT) AS average_length
-    FROM field_statistics WHERE field = ${name}`;
+    FROM field_statistics WHERE field = ${fieldKey(field)}`;
 }

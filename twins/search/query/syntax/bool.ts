@@ -13,14 +13,23 @@ interface Clauses {
 
 /** One query, or several in an array. */
 const clauses: OptionReader<Clauses> = (value, { parser, clause, option, path }) => {
-  const read = (json: unknown, at: JsonPath) =>
-    wrapped(parser, clause, option, at, () => parser.clauseOrDrop(json, at));
+  const excludes = option === "must_not";
+  const one = (json: unknown, at: JsonPath) =>
+    excludes ? parser.excluding(() => parser.clauseOrDrop(json, at)) : parser.clauseOrDrop(json, at);
+  const read = (json: unknown, at: JsonPath) => wrapped(parser, clause, option, at, () => one(json, at));
   const found = Array.isArray(value)
     ? value.map((json, index) => read(json, [...path, index]))
     : [read(value, path)];
-  const queries = found.filter((query) => query !== undefined);
+  const queries = found.flatMap((query): Query[] => {
+    if (query.kind !== "dropped") return [query];
+    // One that is taken to decide the whole clause has to stand there.
+    return query.matches === excludes ? [query.matches ? everything : nothing] : [];
+  });
   return { queries, dropped: found.length - queries.length };
 };
+
+const everything: Query = { kind: "match_all", boost: 1, name: undefined };
+const nothing: Query = { kind: "match_none", boost: 1, name: undefined };
 
 const readers = {
   must: clauses,
@@ -44,6 +53,7 @@ export function readBool(parser: Parser, json: Record<string, unknown>, path: Js
     mustNot: options.must_not?.queries ?? [],
     minimumShouldMatch: options.minimum_should_match,
     droppedShould: options.should?.dropped ?? 0,
+    droppedRequired: (options.must?.dropped ?? 0) + (options.filter?.dropped ?? 0),
     ...commonOf(options),
   };
 }

@@ -1,4 +1,6 @@
 /** The clauses by name. */
+
+import { lookupTable } from "../../../sandbox/lookup-table.ts";
 import { readBool } from "./bool.ts";
 import { readBoosting, readConstantScore, readDisMax, readNested } from "./compound.ts";
 import { readFunctionScore } from "./function-score.ts";
@@ -54,28 +56,36 @@ const specified: ReadonlySet<string> = new Set([
   "query_string",
 ]);
 
-const unsupported: Record<string, string> = Object.fromEntries([
-  ...["span_near", "span_term", "span_or", "span_not", "span_first", "span_multi", "span_containing"].map(
-    spans,
-  ),
-  ...["span_within", "span_field_masking", "field_masking_span", "span_gap", "intervals"].map(spans),
-  ...["geo_bounding_box", "geo_distance", "geo_grid", "geo_polygon", "geo_shape", "shape"].map((name) => [
-    name,
-    "a log dataset has no geographic fields",
+const unsupported = lookupTable<string>(
+  Object.fromEntries([
+    ...["span_near", "span_term", "span_or", "span_not", "span_first", "span_multi", "span_containing"].map(
+      spans,
+    ),
+    ...["span_within", "span_field_masking", "field_masking_span", "span_gap", "intervals"].map(spans),
+    ...["geo_bounding_box", "geo_distance", "geo_grid", "geo_polygon", "geo_shape", "shape"].map((name) => [
+      name,
+      "a log dataset has no geographic fields",
+    ]),
+    ...["knn", "sparse_vector", "text_expansion", "weighted_tokens", "semantic"].map((name) => [
+      name,
+      "vectors are not modelled",
+    ]),
+    ...["script", "script_score"].map((name) => [name, "scripts are not run"]),
+    ...["has_child", "has_parent", "parent_id"].map((name) => [name, "a log dataset has no join fields"]),
+    ...[
+      "percolate",
+      "more_like_this",
+      "pinned",
+      "rule",
+      "rule_query",
+      "distance_feature",
+      "rank_feature",
+    ].map((name) => [name, "it is not about events"]),
+    ["combined_fields", "use multi_match with type cross_fields"],
+    ["common", "the vendor removed it; use match"],
+    ["wrapper", "write the query itself"],
   ]),
-  ...["knn", "sparse_vector", "text_expansion", "weighted_tokens", "semantic"].map((name) => [
-    name,
-    "vectors are not modelled",
-  ]),
-  ...["script", "script_score"].map((name) => [name, "scripts are not run"]),
-  ...["has_child", "has_parent", "parent_id"].map((name) => [name, "a log dataset has no join fields"]),
-  ...["percolate", "more_like_this", "pinned", "rule", "rule_query", "distance_feature", "rank_feature"].map(
-    (name) => [name, "it is not about events"],
-  ),
-  ["combined_fields", "use multi_match with type cross_fields"],
-  ["common", "the vendor removed it; use match"],
-  ["wrapper", "write the query itself"],
-]);
+);
 
 function spans(name: string): [string, string] {
   return [name, "positions of words are asked for with match_phrase"];

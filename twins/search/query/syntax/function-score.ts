@@ -1,4 +1,6 @@
 /** `function_score`. Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/query-dsl-function-score-query.html */
+
+import { emptyRecord } from "../../../sandbox/lookup-table.ts";
 import type { JsonPath } from "../compiled-query.ts";
 import { illegalArgument, parsingError } from "../errors.ts";
 import { inner } from "./compound.ts";
@@ -163,8 +165,8 @@ export function readFunctionScore(
 
 /** One function may stand beside the query itself. */
 function separated(json: Record<string, unknown>) {
-  const outer: Record<string, unknown> = {};
-  const single: Record<string, unknown> = {};
+  const outer = emptyRecord<unknown>();
+  const single = emptyRecord<unknown>();
   for (const [name, value] of Object.entries(json)) {
     const into = Object.hasOwn(functionReaders, name) ? single : outer;
     into[name] = value;

@@ -30,7 +30,7 @@ export function readMatchPhrase(parser: Parser, json: Record<string, unknown>, p
     type: "phrase",
     field,
     text: required(options.query, "[match_phrase] requires query value"),
-    options: phraseOptions(options),
+    options: phraseOptions(options, "match_phrase"),
     ...commonOf(options),
   };
 }
@@ -55,7 +55,10 @@ export function readMatchPhrasePrefix(
     type: "phrase_prefix",
     field,
     text: required(options.query, "[match_phrase_prefix] requires query value"),
-    options: { ...phraseOptions(options), maxExpansions: expansionsOf(options.max_expansions) },
+    options: {
+      ...phraseOptions(options, "match_phrase_prefix"),
+      maxExpansions: expansionsOf(options.max_expansions),
+    },
     ...commonOf(options),
   };
 }
@@ -89,6 +92,7 @@ export function readMatchBoolPrefix(
     text: required(options.query, "[match_bool_prefix] requires query value"),
     options: {
       ...defaultMatch,
+      clause: "match_bool_prefix",
       operator: options.operator ?? "or",
       minimumShouldMatch: options.minimum_should_match,
       fuzzy: fuzzyOf(options),
@@ -99,9 +103,10 @@ export function readMatchBoolPrefix(
   };
 }
 
-function phraseOptions(options: Options<typeof phraseReaders>): MatchOptions {
+function phraseOptions(options: Options<typeof phraseReaders>, clause: string): MatchOptions {
   return {
     ...defaultMatch,
+    clause,
     slop: slopOf(options.slop),
     analyzer: options.analyzer,
     zeroTerms: options.zero_terms_query ?? "none",

@@ -41,7 +41,7 @@ export const fuzzyReaders = {
   prefix_length: integer,
   max_expansions: integer,
   fuzzy_transpositions: flag,
-  fuzzy_rewrite: ignored,
+  fuzzy_rewrite: text,
 };
 
 /** What `match` has on one field, and `multi_match` on several. */
@@ -61,6 +61,7 @@ export const wordsReaders = {
 const readers = { type: text, ...wordsReaders };
 
 export const defaultMatch: MatchOptions = {
+  clause: "match",
   operator: "or",
   minimumShouldMatch: undefined,
   fuzzy: undefined,
@@ -79,14 +80,15 @@ export function readMatch(parser: Parser, json: Record<string, unknown>, path: J
     type: "boolean",
     field,
     text: required(options.query, "No text specified for text query"),
-    options: wordsOptions(options),
+    options: wordsOptions(options, "match"),
     ...commonOf(options),
   };
 }
 
-export function wordsOptions(options: Options<typeof wordsReaders>): MatchOptions {
+export function wordsOptions(options: Options<typeof wordsReaders>, clause: string): MatchOptions {
   return {
     ...defaultMatch,
+    clause,
     operator: options.operator ?? "or",
     minimumShouldMatch: options.minimum_should_match,
     fuzzy: fuzzyOf(options),
@@ -105,5 +107,6 @@ export function fuzzyOf(options: Options<typeof fuzzyReaders>): Fuzzy | undefine
     prefixLength: options.prefix_length ?? 0,
     maxExpansions: options.max_expansions ?? 50,
     transpositions: options.fuzzy_transpositions ?? true,
+    rewrite: options.fuzzy_rewrite,
   };
 }

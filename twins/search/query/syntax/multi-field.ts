@@ -9,15 +9,15 @@ import {
   commonOf,
   flag,
   float,
-  ignored,
   integer,
   type OptionReader,
   type Options,
   oneOf,
+  type Place,
   readOptions,
   text,
 } from "./options.ts";
-import type { Parser } from "./parser.ts";
+import { isObject, type Parser } from "./parser.ts";
 import type {
   MultiMatchQuery,
   MultiMatchType,
@@ -26,14 +26,44 @@ import type {
   WeightedField,
 } from "./query.ts";
 
-/** `["message^2", "error.*"]`, or one as a string. */
-const fields: OptionReader<WeightedField[]> = (value, place) =>
-  (Array.isArray(value) ? value : [value]).map((item) => {
-    const written = text(item, place);
-    const caret = written.indexOf("^");
-    if (caret < 0) return { pattern: written, boost: 1 };
-    return { pattern: written.slice(0, caret), boost: boost(written.slice(caret + 1), place) };
-  });
+/** `message^2` */
+function weightedField(item: unknown, place: Place): WeightedField {
+  const written = text(item, place);
+  const caret = written.indexOf("^");
+  if (caret < 0) return { pattern: written, boost: 1 };
+  return { pattern: written.slice(0, caret), boost: boost(written.slice(caret + 1), place) };
+}
+
+/** `["message^2", "error.*"]`, or one as a string. Of a field that is named twice the last boost counts. */
+const fields: OptionReader<WeightedField[]> = (value, place) => {
+  const boosts = new Map<string, number>();
+  for (const item of Array.isArray(value) ? value : [value]) {
+    const { pattern, boost } = weightedField(item, place);
+    boosts.set(pattern, boost);
+  }
+  return [...boosts].map(([pattern, boost]) => ({ pattern, boost }));
+};
+
+/**
+ * A list alone. Of a field that is named twice the last boost counts, unless that name has none: as in the vendor, which looks
+ * for the name with its boost among those before it.
+ */
+const stringFields: OptionReader<WeightedField[]> = (value, place) => {
+  const { parser, clause, option, path } = place;
+  if (!Array.isArray(value)) {
+    if (isObject(value)) {
+      throw parsingError(`[${clause}] unknown token [START_OBJECT] after [${option}]`, parser.at(path));
+    }
+    if (clause !== "simple_query_string") throw parser.unsupported(clause, option, path);
+    throw parsingError(`[${clause}] unsupported field [${option}]`, parser.at(path));
+  }
+  const boosts = new Map<string, number>();
+  for (const item of value) {
+    const { pattern, boost } = weightedField(item, place);
+    boosts.set(pattern, boost * (boosts.get(text(item, place)) ?? 1));
+  }
+  return [...boosts].map(([pattern, boost]) => ({ pattern, boost }));
+};
 
 const types: readonly MultiMatchType[] = [
   "best_fields",
@@ -74,7 +104,7 @@ export function readMultiMatch(
     fields: options.fields ?? [],
     text: options.query,
     tieBreaker: options.tie_breaker,
-    options: { ...wordsOptions(options), slop: slopOf(options.slop) },
+    options: { ...wordsOptions(options, "multi_match"), slop: slopOf(options.slop) },
     ...commonOf(options),
   };
 }
@@ -82,7 +112,7 @@ export function readMultiMatch(
 /** What both languages of query strings have. */
 const stringReaders = {
   query: text,
-  fields,
+  fields: stringFields,
   default_operator: operator,
   analyzer: text,
   analyze_wildcard: flag,
@@ -96,10 +126,11 @@ const stringReaders = {
   ...common,
 };
 
-function stringOptions(options: Options<typeof stringReaders>, fuzziness: string) {
+function stringOptions(options: Options<typeof stringReaders>, clause: string, fuzziness: string) {
   return {
     options: {
       ...defaultMatch,
+      clause,
       operator: options.default_operator ?? "or",
       minimumShouldMatch: options.minimum_should_match,
       analyzer: options.analyzer,
@@ -109,6 +140,7 @@ function stringOptions(options: Options<typeof stringReaders>, fuzziness: string
       prefixLength: options.fuzzy_prefix_length ?? 0,
       maxExpansions: options.fuzzy_max_expansions ?? 50,
       transpositions: options.fuzzy_transpositions ?? true,
+      rewrite: undefined,
     },
     lenient: options.lenient,
     quoteFieldSuffix: options.quote_field_suffix,
@@ -125,10 +157,10 @@ const queryStringReaders = {
   max_determinized_states: integer,
   enable_position_increments: flag,
   escape: flag,
-  fuzzy_rewrite: ignored,
+  fuzzy_rewrite: text,
   fuzziness,
   phrase_slop: integer,
-  rewrite: ignored,
+  rewrite: text,
   time_zone: text,
   ...stringReaders,
 };
@@ -153,7 +185,10 @@ export function readQueryString(
       (options.default_field === undefined ? [] : [{ pattern: options.default_field, boost: 1 }]),
     type: options.type ?? "best_fields",
     tieBreaker: options.tie_breaker,
-    ...stringOptions(options, options.fuzziness ?? "AUTO"),
+    ...stringOptions(options, "query_string", options.fuzziness ?? "AUTO"),
+    defaultField: options.default_field ?? (options.fields === undefined ? "*" : undefined),
+    rewrite: options.rewrite,
+    fuzzyRewrite: options.fuzzy_rewrite,
     allowLeadingWildcard: options.allow_leading_wildcard ?? true,
     phraseSlop: slopOf(options.phrase_slop),
     timeZone: options.time_zone,
@@ -189,7 +224,7 @@ export function readSimpleQueryString(
     kind: "simple_query_string",
     text: options.query,
     fields: options.fields ?? [],
-    ...stringOptions(options, "AUTO"),
+    ...stringOptions(options, "simple_query_string", "AUTO"),
     flags: flagsOf(options.flags ?? "ALL"),
   };
 }

@@ -1,5 +1,6 @@
 /** Reading the options of a clause: each by its name, with the vendor's leniency about how values are written. */
 
+import { emptyRecord } from "../../../sandbox/lookup-table.ts";
 import { VendorError } from "../../vendor-error.ts";
 import type { JsonPath } from "../compiled-query.ts";
 import { illegalArgument, parsingError } from "../errors.ts";
@@ -35,7 +36,7 @@ export function readOptions<R extends OptionReaders>(
   readers: R,
   unknown: Unknown = unsupported,
 ): Options<R> {
-  const read: Record<string, unknown> = {};
+  const read = emptyRecord<unknown>();
   for (const option of Object.keys(readers)) read[option] = undefined;
   for (const [option, value] of Object.entries(json)) {
     const reader = Object.hasOwn(readers, option) ? readers[option] : undefined;

@@ -27,6 +27,7 @@ export class Parser {
   readonly #grammar: Grammar;
   readonly #locate: Locate | undefined;
   #depth = 0;
+  #excludes = false;
 
   constructor(grammar: Grammar, fidelity: Fidelity, locate: Locate | undefined) {
     this.#grammar = grammar;
@@ -54,16 +55,34 @@ export class Parser {
     return this.#read(name, body, path);
   }
 
-  /** Reads a query that may be left out: in `specification`, one that is not known is. */
-  clauseOrDrop(json: unknown, path: JsonPath): Query | undefined {
+  /**
+   * Reads a query that may be left out: in `specification`, one that is not known is. What it might have matched is taken as
+   * matched, and where it excludes as not matched, so that leaving it out never narrows the whole query.
+   */
+  clauseOrDrop(json: unknown, path: JsonPath): Query | Dropped {
     if (this.fidelity === "vendor") return this.clause(json, path);
-    const [name, body] = this.#clauseOf(json, path, (error) => error);
-    if (this.#grammar.specified.has(name)) return this.#read(name, body, path);
-    const reason = this.#names().includes(name)
-      ? `[${name}] is not among the clauses of the specification`
-      : `[${name}] is no clause of the Query DSL`;
+    const name = soleName(json);
+    const reason = name === undefined ? undefined : this.#reasonToDrop(name, json);
+    if (name === undefined || reason === undefined) return this.clause(json, path);
     this.dropped.push({ clause: name, path: `query${pathText(path)}`, reason });
-    return undefined;
+    return { kind: "dropped", matches: !this.#excludes };
+  }
+
+  /** Reads what excludes the documents that it matches, or, within such a query, includes them again. */
+  excluding<T>(read: () => T): T {
+    this.#excludes = !this.#excludes;
+    try {
+      return read();
+    } finally {
+      this.#excludes = !this.#excludes;
+    }
+  }
+
+  #reasonToDrop(name: string, json: unknown): string | undefined {
+    if (!this.#names().includes(name)) return `[${name}] is no clause of the Query DSL`;
+    if (!this.#grammar.specified.has(name)) return `[${name}] is not among the clauses of the specification`;
+    const body = isObject(json) ? json[name] : undefined;
+    return isObject(body) ? undefined : `the body of [${name}] is no object`;
   }
 
   #names(): string[] {
@@ -139,6 +158,13 @@ export class Parser {
     return parsingError(`[${clause}] query does not support [${option}]`, this.at(path));
   }
 
+  /** A value of a kind that the vendor's reader of declared objects does not take, at its place and by itself as the cause. */
+  contentAt(reason: string, path: JsonPath) {
+    const at = this.at(path);
+    const { cause } = contentError(reason, at);
+    return parsingError(cause.reason ?? reason, at, cause);
+  }
+
   /** As the vendor's reader of declared objects says it: `[bool] unknown field [foo]`. */
   unknownField(clause: string, option: string, known: readonly string[], path: JsonPath) {
     return contentError(
@@ -146,6 +172,20 @@ export class Parser {
       this.at(path, "name"),
     );
   }
+}
+
+/** A clause that was left out. */
+export interface Dropped {
+  readonly kind: "dropped";
+  /** Whether it is taken to match. */
+  readonly matches: boolean;
+}
+
+/** The name of an object's one member; `undefined` when it has none or several. */
+function soleName(json: unknown): string | undefined {
+  if (!isObject(json)) return undefined;
+  const [first, second] = Object.keys(json);
+  return second === undefined ? first : undefined;
 }
 
 export function isObject(json: unknown): json is Record<string, unknown> {

@@ -6,7 +6,6 @@ import {
   common,
   commonOf,
   flag,
-  ignored,
   integer,
   readFieldOptions,
   readOptions,
@@ -30,7 +29,7 @@ const wildcardReaders = {
   value: text,
   wildcard: text,
   case_insensitive: flag,
-  rewrite: ignored,
+  rewrite: text,
   ...common,
 };
 
@@ -41,11 +40,12 @@ export function readWildcard(parser: Parser, json: Record<string, unknown>, path
     field,
     pattern: required(options.value ?? options.wildcard, "value cannot be null"),
     caseInsensitive: options.case_insensitive ?? false,
+    rewrite: options.rewrite,
     ...commonOf(options),
   };
 }
 
-const prefixReaders = { value: text, prefix: text, case_insensitive: flag, rewrite: ignored, ...common };
+const prefixReaders = { value: text, prefix: text, case_insensitive: flag, rewrite: text, ...common };
 
 export function readPrefix(parser: Parser, json: Record<string, unknown>, path: JsonPath): PrefixQuery {
   const { field, options } = readFieldOptions(parser, json, path, "prefix", "value", prefixReaders);
@@ -54,6 +54,7 @@ export function readPrefix(parser: Parser, json: Record<string, unknown>, path: 
     field,
     prefix: required(options.value ?? options.prefix, "value cannot be null"),
     caseInsensitive: options.case_insensitive ?? false,
+    rewrite: options.rewrite,
     ...commonOf(options),
   };
 }
@@ -64,7 +65,7 @@ const regexpReaders = {
   flags_value: integer,
   case_insensitive: flag,
   max_determinized_states: integer,
-  rewrite: ignored,
+  rewrite: text,
   ...common,
 };
 
@@ -75,6 +76,7 @@ export function readRegexp(parser: Parser, json: Record<string, unknown>, path: 
     field,
     pattern: required(options.value, "value cannot be null"),
     caseInsensitive: options.case_insensitive ?? false,
+    rewrite: options.rewrite,
     flags: (options.flags ?? "ALL").toUpperCase(),
     ...commonOf(options),
   };
@@ -87,7 +89,7 @@ const fuzzyReaders = {
   prefix_length: integer,
   max_expansions: integer,
   transpositions: flag,
-  rewrite: ignored,
+  rewrite: text,
   ...common,
 };
 
@@ -102,6 +104,7 @@ export function readFuzzy(parser: Parser, json: Record<string, unknown>, path: J
       prefixLength: options.prefix_length ?? 0,
       maxExpansions: options.max_expansions ?? 50,
       transpositions: options.transpositions ?? true,
+      rewrite: options.rewrite,
     },
     ...commonOf(options),
   };

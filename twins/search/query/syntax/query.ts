@@ -26,6 +26,8 @@ export interface BoolQuery extends Clause {
   readonly minimumShouldMatch: string | undefined;
   /** How many of `should` were left out, so that the minimum can still be met. */
   readonly droppedShould: number;
+  /** How many of `must` and `filter` were left out: with them, no optional clause had to match. */
+  readonly droppedRequired: number;
 }
 
 export interface TermQuery extends Clause {
@@ -65,6 +67,7 @@ export interface WildcardQuery extends Clause {
   readonly field: string;
   readonly pattern: string;
   readonly caseInsensitive: boolean;
+  readonly rewrite: string | undefined;
 }
 
 export interface PrefixQuery extends Clause {
@@ -72,6 +75,7 @@ export interface PrefixQuery extends Clause {
   readonly field: string;
   readonly prefix: string;
   readonly caseInsensitive: boolean;
+  readonly rewrite: string | undefined;
 }
 
 export interface RegexpQuery extends Clause {
@@ -79,6 +83,7 @@ export interface RegexpQuery extends Clause {
   readonly field: string;
   readonly pattern: string;
   readonly caseInsensitive: boolean;
+  readonly rewrite: string | undefined;
   /** `ALL`, `INTERVAL|COMPLEMENT`, … */
   readonly flags: string;
 }
@@ -90,6 +95,8 @@ export interface Fuzzy {
   readonly prefixLength: number;
   readonly maxExpansions: number;
   readonly transpositions: boolean;
+  /** How the words that are found score, as it was written. */
+  readonly rewrite: string | undefined;
 }
 
 export interface FuzzyQuery extends Clause {
@@ -104,6 +111,8 @@ export type ZeroTerms = "none" | "all";
 
 /** How text is looked for in one field. */
 export interface MatchOptions {
+  /** Whose options they are, as errors name it. */
+  readonly clause: string;
   readonly operator: Operator;
   readonly minimumShouldMatch: string | undefined;
   readonly fuzzy: Fuzzy | undefined;
@@ -155,10 +164,16 @@ export interface QueryStringQuery extends Clause {
   readonly kind: "query_string";
   readonly text: string;
   readonly fields: readonly WeightedField[];
+  /** What a text without a field's name is about, where that is one name or pattern and no list. */
+  readonly defaultField: string | undefined;
   readonly type: MultiMatchType;
   readonly tieBreaker: number | undefined;
   readonly options: MatchOptions;
   readonly fuzzy: Fuzzy;
+  /** Of patterns. */
+  readonly rewrite: string | undefined;
+  /** Read alone: the vendor does not use it. */
+  readonly fuzzyRewrite: string | undefined;
   readonly allowLeadingWildcard: boolean;
   /** `lenient` as it was given: `undefined` is true for patterns of fields, false for named ones. */
   readonly lenient: boolean | undefined;

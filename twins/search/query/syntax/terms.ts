@@ -105,12 +105,16 @@ const idsReaders = {
 };
 
 export function readIds(parser: Parser, json: Record<string, unknown>, path: JsonPath): IdsQuery {
+  if (json.values === null || isObject(json.values)) {
+    const reason = `[ids] values doesn't support values of type: ${json.values === null ? "VALUE_NULL" : "START_OBJECT"}`;
+    throw parser.contentAt(reason, [...path, "values"]);
+  }
   const options = readOptions(parser, json, path, "ids", idsReaders, (_, clause, option, at) =>
     parser.unknownField(clause, option, Object.keys(idsReaders), at),
   );
   return {
     kind: "ids",
-    values: required(options.values, "Required one of fields [values], but none were specified. "),
+    values: options.values ?? [],
     ...commonOf(options),
   };
 }

@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { request } from "../../../support/http.ts";
+import { type SearchSandbox, startSearch } from "../../../support/search.ts";
+
+const FIRST = "2026-03-02T10:00:00.000Z";
+
+let sandbox: SearchSandbox;
+beforeAll(async () => {
+  sandbox = await startSearch();
+});
+afterAll(() => sandbox.stop());
+
+async function upload(text: string): Promise<void> {
+  const { twins } = sandbox;
+  const place = `${twins.baseUrl}/environments/dev/datasets/elasticsearch?replace=true`;
+  const answer = await request("POST", place, { headers: { "x-api-key": twins.apiKey }, body: text });
+  expect(answer.status, answer.text).toBe(201);
+}
+
+/** When events happened, as the store has it, by id. */
+async function instants(field = "timestamp"): Promise<Record<string, string>> {
+  const answer = await sandbox.raw("POST", "/logs/_search", {
+    size: 100,
+    query: { match_all: {} },
+    docvalue_fields: [{ field, format: "strict_date_time" }],
+  });
+  const hits: { _id: string; fields?: Record<string, string[]> }[] = answer.body.hits.hits;
+  return Object.fromEntries(hits.map(({ _id, fields }) => [_id, fields?.[field]?.[0] ?? "none"]));
+}
+
+test.each([
+  ["epoch seconds", "1772445600", "1772445601"],
+  ["Apache's", "[02/Mar/2026:10:00:00 +0000]", "[02/Mar/2026:11:00:01 +0100]"],
+  ["RFC 2822", "Mon, 02 Mar 2026 10:00:00 +0000", "Mon, 02 Mar 2026 10:00:01 GMT"],
+  ["a space for the T", "2026-03-02 10:00:00", "2026-03-02 10:00:01"],
+  ["day first with dots", "02.03.2026 10:00:00", "02.03.2026 10:00:01"],
+])("what the upload reads, every write reads, and an update leaves: %s", async (_name, first, second) => {
+  await upload(`timestamp,m\n"${first}",a\n`);
+  const isNumber = /^\d+$/.test(first);
+  const event = { timestamp: isNumber ? Number(second) : second, m: "x" };
+  const written = [
+    await sandbox.raw("POST", "/logs/_update/row-0", { doc: { m: "b" } }),
+    await sandbox.raw("PUT", "/logs/_doc/doc", event),
+    await sandbox.raw("POST", "/logs/_bulk", `{"index":{"_id":"bulk"}}\n${JSON.stringify(event)}\n`),
+    await sandbox.raw("POST", "/logs/_update/upserted", { doc: event, doc_as_upsert: true }),
+    await sandbox.control("POST", "/data", { data: { events: [{ _id: "control", ...event }] } }),
+    await sandbox.control("PATCH", "/data", {
+      entity_type: "events",
+      where: { _id: "row-0" },
+      changes: { m: "c" },
+    }),
+  ];
+  for (const { status, text } of written) expect([200, 201], text).toContain(status);
+  const later = FIRST.replace("00.000", "01.000");
+  const expected = { "row-0": FIRST, doc: later, bulk: later, upserted: later, control: later };
+  expect(await instants()).toEqual(expected);
+
+  const found = await sandbox.control(
+    "GET",
+    `/data?entity_type=events&timestamp=${encodeURIComponent(first)}`,
+  );
+  expect(
+    found.body.rows.map(({ _id }: { _id: string }) => _id),
+    found.text,
+  ).toEqual(["row-0"]);
+
+  const { tables } = (await sandbox.control("POST", "/snapshot")).body;
+  const reset = await sandbox.control("POST", "/reset", { data: tables });
+  expect(reset.status, reset.text).toBe(200);
+  await sandbox.raw("PUT", "/logs/_doc/after", event);
+  expect(await instants()).toEqual({ ...expected, after: later });
+});
+
+test("the vendor's own forms are read as well, and what is none is refused", async () => {
+  await upload("timestamp,m\n1772445600,a\n");
+  await sandbox.raw("PUT", "/logs/_doc/iso", { timestamp: FIRST });
+  await sandbox.raw("PUT", "/logs/_doc/millis", { timestamp: 1772445600000 });
+  expect(await instants()).toEqual({ "row-0": FIRST, iso: FIRST, millis: FIRST });
+  expect((await sandbox.raw("PUT", "/logs/_doc/none", { timestamp: "soon" })).status).toBe(400);
+  expect((await sandbox.raw("PUT", "/logs/_doc/none", { timestamp: "-" })).status).toBe(400);
+});
+
+test("an event without a time keeps its dash, also when it is written again", async () => {
+  await upload(`timestamp,m\n${FIRST},a\n-,b\n`);
+  expect((await sandbox.raw("POST", "/logs/_update/row-1", { doc: { m: "c" } })).status).toBe(200);
+  expect(await instants()).toEqual({ "row-0": FIRST, "row-1": "none" });
+  expect((await sandbox.raw("GET", "/logs/_source/row-1")).body).toEqual({ timestamp: "-", m: "c" });
+});
+
+test("date math matches nothing where the time is text, as where it is a date", async () => {
+  await upload("timestamp,m\nMar 2 10:00,a\nzulu,b\n");
+  const count = async (range: object) =>
+    (await sandbox.raw("POST", "/logs/_count", { query: { range: { timestamp: range } } })).body.count;
+  expect(await count({ lte: "now" })).toBe(0);
+  expect(await count({ gte: "now-1h" })).toBe(0);
+  expect(await count({ gte: "Mar 2 10:00", lt: "N" })).toBe(1);
+});
