@@ -30,8 +30,8 @@ export interface LogQueryTwin extends RunningTwin {
   readonly address: string;
   /** The sandbox's: `now` in a search, and every timestamp in an answer. */
   readonly clock: Clock;
-  /** When it was started, by that clock. */
-  readonly startedMs: number;
+  /** When it was started, or restarted by a client, by that clock. */
+  startedMs: number;
   /** Index of events that name none. */
   readonly index: string;
   /** IANA name: what days and hours are in searches and in answers. */

@@ -4,6 +4,10 @@ import type { TwinManual } from "../sandbox/manual/manual.ts";
 export const logQueryManual: TwinManual = {
   credentials: [
     {
+      id: "splunk.sdk-address",
+      text: "An SDK is given the twin's own port (port_url), for its address has no path: host 127.0.0.1, port 8089 of the shipped environment, scheme https as it is by default, or http. The certificate for localhost and 127.0.0.1 is of the authority in .offhook/ca.pem; links and ids carry the address that was asked.",
+    },
+    {
       id: "splunk.accounts",
       text: "Accounts are rows of users, and session keys and tokens rows of sessions; a fresh sandbox has the account admin with the password splunk-twin-password, and its token splunk-twin-token.",
     },
@@ -35,6 +39,10 @@ export const logQueryManual: TwinManual = {
     },
   ],
   notes: [
+    {
+      id: "splunk.locations",
+      text: "iplocation knows the countries of IPv4 addresses, by a table that comes with the twin: of each 65,536 addresses the country that most of them are routed in, made of IPtoASN's public-domain table of June 2026. City, Region, lat and lon are empty, and so are the fields that allfields adds; addresses of private networks and of IPv6 have no location.",
+    },
     {
       id: "splunk.addresses",
       text: "The management API answers below /services and below /servicesNS/{owner}/{app} alike, and jobs under their first and their second version.",
@@ -85,7 +93,7 @@ export const logQueryManual: TwinManual = {
     },
     {
       id: "splunk.event-fields",
-      text: "What the collector stores has its fields as columns from then on: the pairs key=value of a text, the members of an object. A new field holds text; what a dataset's column of numbers cannot hold is in _raw alone.",
+      text: "What the collector stores has its fields as columns from then on: the pairs key=value of a text, the members of an object. A new field holds text, and a column of the dataset becomes text with the first value that it cannot hold. An event has its time as _time, whatever the dataset calls its own.",
     },
     {
       id: "splunk.alerts",
@@ -106,6 +114,14 @@ export const logQueryManual: TwinManual = {
     {
       id: "splunk.data-models",
       text: "Data models are rows, made and shown as JSON at datamodel/model; a calculation is taken when it names another field, and any other is a 400. The commands datamodel and pivot are not served, and datamodel/pivot is a 404.",
+    },
+    {
+      id: "splunk.restart",
+      text: "POST server/control/restart ends what a restart ends: session keys, searches at work and messages to the administrator. Tokens, results and objects stay, and it answers at once.",
+    },
+    {
+      id: "splunk.out-of-purpose",
+      text: "Inputs other than the event collector's, the KV store and pivot are out of its purpose: their addresses are a 404 in splunkd's words.",
     },
     {
       id: "splunk.kept-secrets",

@@ -18,9 +18,9 @@ export async function startLogQueryTwin(
   context: TwinContext,
   { index, time_zone, webhook_hosts }: LogQueryConfig,
 ): Promise<LogQueryTwin> {
-  const { clock, log } = context;
+  const { clock, log, storeLimitBytes: limitBytes } = context;
   const store = new LazyStore(
-    { index, log, fitting: "free", textIndex: "raw", beyondMemory: "disk" },
+    { index, log, limitBytes, fitting: "free", textIndex: "raw", beyondMemory: "disk" },
     () => context.dataset?.()?.file,
   );
   const { world, tables, knowledge, writer, seed } = openWorld({
@@ -59,10 +59,12 @@ export async function startLogQueryTwin(
     webhookHosts: webhook_hosts,
     ending: ending.signal,
     log,
+    health: store.health,
     async reset(profile) {
       if (profile !== undefined && profile !== DEFAULT_PROFILE) throw unknownProfile(profile);
-      await seed();
+      // The store may have no room for it: then the tables stay as they are, too.
       await store.reset();
+      await seed();
     },
     async stop() {
       ending.abort();

@@ -1,11 +1,11 @@
 /** The apps that there are: names that other things belong to. */
 import type { Entry } from "../output/entry.ts";
-import { VERSION } from "../product.ts";
 import type { AppRow } from "../world/conf-tables.ts";
 import { systemAcl } from "./acl.ts";
 import type { Call, Viewer } from "./call.ts";
 import { askedEntry, singleResponse } from "./collection.ts";
 import { defined } from "./defined.ts";
+import { segmentOf } from "./name-segment.ts";
 import { type ObjectDeclaration, objectRoutes } from "./objects.ts";
 import { refused } from "./rest-error.ts";
 import { route } from "./route.ts";
@@ -31,7 +31,7 @@ function appEntry({ twin }: Viewer, row: AppRow): Entry {
   const removable = !kept.includes(row.name);
   return {
     name: row.name,
-    path: `/servicesNS/nobody/system${PATH}/${encodeURIComponent(row.name)}`,
+    path: `/servicesNS/nobody/system${PATH}/${segmentOf(row.name)}`,
     author: "nobody",
     updatedMs: twin.startedMs,
     links: {
@@ -100,7 +100,7 @@ export const appCollection: ObjectDeclaration = {
       throw refused(400, "Installing an app from a file is not served: make it by its name.");
     }
     if (apps(call).get(name)) throw refused(409, `App name=${name} already exists`);
-    apps(call).insert({ label: name, version: VERSION, visible: false, ...changesOf(call), name });
+    apps(call).insert({ label: name, version: "1.0.0", visible: false, ...changesOf(call), name });
     return name;
   },
   update(call, { name }) {

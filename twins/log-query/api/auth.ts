@@ -41,8 +41,8 @@ export const authOperations = [
     method: "DELETE",
     path: "/authentication/httpauth-tokens/:key",
     summary: "End a session.",
-    handle({ request, twin, mode }) {
-      const removed = twin.tables.table("sessions").remove(sha256(request.params.key ?? ""));
+    handle({ params, twin, mode }) {
+      const removed = twin.tables.table("sessions").remove(sha256(params.key ?? ""));
       if (removed) return messagesResponse(200, [], mode);
       throw new RestError(404, [{ type: "ERROR", text: "Could not find object." }]);
     },

@@ -1,6 +1,7 @@
 /** What belongs to somebody and to an app: who sees it, and what its entry says of that. */
 import type { Acl } from "../output/entry.ts";
 import { appOf, type Call, ownerOf, type Viewer } from "./call.ts";
+import { segmentOf } from "./name-segment.ts";
 import { canRead, checkWrite } from "./rights.ts";
 
 export interface Belonging {
@@ -43,5 +44,5 @@ export function aclOf({ app, owner, sharing }: Belonging): Acl {
 
 /** The address of the entry. @param path of the collection, below `/services` */
 export function addressOf({ owner, app }: Belonging, path: string, name: string): string {
-  return `/servicesNS/${encodeURIComponent(owner)}/${encodeURIComponent(app)}${path}/${encodeURIComponent(name)}`;
+  return `/servicesNS/${segmentOf(owner)}/${segmentOf(app)}${path}/${segmentOf(name)}`;
 }

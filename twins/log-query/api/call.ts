@@ -17,6 +17,8 @@ export interface Viewer {
 
 export interface Call extends Viewer {
   readonly request: VendorRequest;
+  /** What the `:name` segments of the route's path mean. */
+  readonly params: Readonly<Record<string, string>>;
   readonly arguments: Arguments;
   readonly mode: OutputMode;
   /** What the journal keeps beside the request. */

@@ -4,6 +4,7 @@ import type { LogQueryTwin } from "../log-query-twin.ts";
 import type { Entry } from "../output/entry.ts";
 import type { Call, Viewer } from "./call.ts";
 import { checkArguments, feedResponse, pageArguments, pageOf } from "./entries.ts";
+import { segmentOf } from "./name-segment.ts";
 import { refused } from "./rest-error.ts";
 import { route } from "./route.ts";
 
@@ -59,7 +60,7 @@ export function collectionRoutes(declaration: CollectionDeclaration): Operation<
       summary: `List ${what}.`,
       async handle(call) {
         if (!anyArguments) checkArguments(call, known);
-        const page = pageOf(call, (await entries(call, call.request.params)).map(listed));
+        const page = pageOf(call, (await entries(call, call.params)).map(listed));
         return feedResponse(call, { ...feedOf(call, title, path, links), ...page });
       },
     }),
@@ -80,9 +81,9 @@ export function collectionRoutes(declaration: CollectionDeclaration): Operation<
 
 /** The entry that the address names. @throws RestError 404 */
 export async function askedEntry(call: Call, declaration: CollectionDeclaration): Promise<Entry> {
-  const { name = "" } = call.request.params;
+  const { name = "" } = call.params;
   const { entries, nameOf = (asked) => asked } = declaration;
-  return findEntry(await entries(call, call.request.params), nameOf(name));
+  return findEntry(await entries(call, call.params), nameOf(name));
 }
 
 /** @throws RestError 404 */
@@ -110,12 +111,13 @@ export function listed({ fields: _, ...entry }: Entry): Entry {
 }
 
 export function feedOf(call: Call, title: string, path: string, links: Readonly<Record<string, string>>) {
-  const named = (text: string) =>
-    text.replace(/:(\w+)/g, (_, name: string) => call.request.params[name] ?? "");
-  const prefix = call.owner === undefined ? "/services" : `/servicesNS/${call.owner}/${call.app ?? "-"}`;
+  const named = (text: string, shown: (name: string) => string) =>
+    text.replace(/:(\w+)/g, (_, name: string) => shown(call.params[name] ?? ""));
+  const { owner, app = "-" } = call;
+  const prefix = owner === undefined ? "/services" : `/servicesNS/${segmentOf(owner)}/${segmentOf(app)}`;
   return {
-    title: named(title),
-    path: `${prefix}${named(path)}`,
+    title: named(title, (name) => name),
+    path: `${prefix}${named(path, segmentOf)}`,
     updatedMs: call.twin.clock.now(),
     links,
     messages: [],

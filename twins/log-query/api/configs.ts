@@ -53,7 +53,7 @@ function stanzaEntry(viewer: Viewer, file: string, stanza: string, belonging: Be
   };
 }
 
-const fileIn = (call: Call) => fileName(call.request.params.conf);
+const fileIn = (call: Call) => fileName(call.params.conf);
 const set = (call: Call, { name }: Entry, settings: Record<string, string>) =>
   fileOf(call, fileIn(call)).write(name, settings);
 

@@ -1,4 +1,5 @@
 /** Answers that are entries: one, or a page of a collection. */
+import { ownValue } from "../../sandbox/lookup-table.ts";
 import type { VendorResponse } from "../../sandbox/operation.ts";
 import {
   type Content,
@@ -15,7 +16,8 @@ import { refused } from "./rest-error.ts";
 import { canWrite } from "./rights.ts";
 
 export function placeOf(call: Call): Place {
-  const { address: origin, timeZone } = call.twin;
+  const { origin } = call.request;
+  const { timeZone } = call.twin;
   return { origin, timeZone, canWrite: (acl) => canWrite(call, acl) };
 }
 
@@ -97,10 +99,10 @@ export function wildcard(text: string): RegExp {
 
 function valueAt(entry: Entry, key: string): Content {
   if (key.startsWith("eai:acl.")) {
-    const value: unknown = Reflect.get(entry.acl, key.slice("eai:acl.".length));
+    const value = ownValue({ ...entry.acl }, key.slice("eai:acl.".length));
     return typeof value === "string" ? value : null;
   }
-  return entry.content[key] ?? null;
+  return ownValue(entry.content, key) ?? null;
 }
 
 function plainText(value: Content): string {

@@ -75,7 +75,7 @@ function alertEntry(viewer: Viewer, row: FiredAlertRow): Entry {
 
 function groupResponse(call: Call) {
   checkArguments(call, pageArguments);
-  const { name = "" } = call.request.params;
+  const { name = "" } = call.params;
   const known = name === ALL || visible(call).some((row) => row.name === name);
   if (!known) throw refused(404, `Could not find object id=${name}`);
   const alerts = shownAlerts(call).filter((alert) => name === ALL || alert.saved_search === name);
@@ -112,7 +112,7 @@ export const firedAlertOperations = [
     path: `${PATH}/:name`,
     summary: "Forget an alert.",
     handle(call) {
-      const { name = "" } = call.request.params;
+      const { name = "" } = call.params;
       if (!shownAlerts(call).some((alert) => alert.name === name)) {
         throw refused(404, `Could not find object id=${name}`);
       }

@@ -8,6 +8,7 @@ import { isoTime } from "../output/timestamp.ts";
 import { mayLook } from "../world/access.ts";
 import { systemAcl } from "./acl.ts";
 import type { Viewer } from "./call.ts";
+import { segmentOf } from "./name-segment.ts";
 import { rights } from "./rights.ts";
 
 interface Figures {
@@ -53,7 +54,7 @@ export async function indexEntries(viewer: Viewer): Promise<Entry[]> {
     const removable = !isShipped(name);
     return {
       name,
-      path: `/servicesNS/nobody/system/data/indexes/${encodeURIComponent(name)}`,
+      path: `/servicesNS/nobody/system/data/indexes/${segmentOf(name)}`,
       author: "nobody",
       updatedMs: twin.startedMs,
       links: { list: "", _reload: "_reload", edit: "", ...(removable && { remove: "" }), [change]: change },

@@ -20,6 +20,12 @@ export const indexCollection: ObjectDeclaration = {
   async create(call, name) {
     const known = await call.twin.knowledge.indexes();
     if (known.includes(name)) throw refused(409, `Index name=${name} already exists`);
+    if (name.startsWith("_") || name.includes("kvstore")) {
+      throw refused(
+        400,
+        `Index name=${name} is not valid: it cannot begin with an underscore or a hyphen, nor contain the word "kvstore".`,
+      );
+    }
     const { datatype, ...settings } = checkedSettings(call);
     indexes(call).insert({ name, datatype: datatype === "metric" ? "metric" : "event", settings });
     return name;

@@ -7,6 +7,7 @@ import { systemAcl } from "./acl.ts";
 import type { Call, Viewer } from "./call.ts";
 import { singleResponse } from "./collection.ts";
 import { defined } from "./defined.ts";
+import { segmentOf } from "./name-segment.ts";
 import { givenSettings, type ObjectDeclaration, objectRoutes } from "./objects.ts";
 import { refused } from "./rest-error.ts";
 import { route } from "./route.ts";
@@ -39,7 +40,7 @@ function tokenEntry({ twin }: Viewer, row: HecTokenRow): Entry {
   const change = row.disabled ? "enable" : "disable";
   return {
     name: `http://${row.name}`,
-    path: `/servicesNS/nobody/splunk_httpinput${PATH}/${encodeURIComponent(`http://${row.name}`)}`,
+    path: `/servicesNS/nobody/splunk_httpinput${PATH}/${segmentOf(`http://${row.name}`)}`,
     author: "nobody",
     updatedMs: twin.startedMs,
     links: { list: "", _reload: "_reload", edit: "", remove: "", [change]: change, rotate: "rotate" },
@@ -106,7 +107,7 @@ export const tokenCollection: ObjectDeclaration = {
   capability: "list_token_http",
   changeCapability: "edit_token_http",
   links,
-  nameOf: (asked) => `http://${asked.replace(/^http:(\/\/|%2f%2f)/i, "")}`,
+  nameOf: (asked) => `http://${asked.replace(/^http:\/\//i, "")}`,
   settings: (name) => changeable.includes(name),
   entries: (viewer) =>
     tokens(viewer)

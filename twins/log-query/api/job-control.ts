@@ -1,4 +1,6 @@
 /** What can be done to a search job while it runs, and to what is left of it. */
+
+import { lookupTable } from "../../sandbox/lookup-table.ts";
 import type { Job } from "../jobs/job.ts";
 import { DEFAULT_TTL_S, SAVED_TTL_S } from "../jobs/job-request.ts";
 import { MOST_TTL_S } from "../saved/run-request.ts";
@@ -10,7 +12,7 @@ import { checkCapability } from "./rights.ts";
 import { route } from "./route.ts";
 
 /** Each does its work and says so. */
-const actions: Record<string, (job: Job, call: Call) => string> = {
+const actions = lookupTable<(job: Job, call: Call) => string>({
   cancel(job, { twin }) {
     twin.jobs.remove(job.sid);
     return "Search job cancelled.";
@@ -70,7 +72,7 @@ const actions: Record<string, (job: Job, call: Call) => string> = {
     setTtl(job, call, job.request.ttlS, { saved: false });
     return "Search job unsaved.";
   },
-};
+});
 
 function ttlChanged(seconds: number): string {
   return `The ttl of the search job was changed to ${seconds}.`;

@@ -9,6 +9,7 @@ import { isoTime } from "../output/timestamp.ts";
 import { SERVER_NAME } from "../product.ts";
 import { SCHEDULER } from "../saved/run-request.ts";
 import type { JobRow } from "../world/tables.ts";
+import { segmentOf } from "./name-segment.ts";
 
 const links = {
   "search_telemetry.json": "search_telemetry.json",
@@ -36,9 +37,10 @@ export function jobEntry(
   const createdMs = Date.parse(row.created_at);
   return {
     name: row.state === "QUEUED" ? "" : row.search,
-    path: `${place}/${encodeURIComponent(row.sid)}`,
+    path: `${place}/${segmentOf(row.sid)}`,
     author: row.owner,
-    updatedMs: Date.parse(row.finished_at ?? row.created_at),
+    // Its time to live began when it was made, when it was over, or when it was touched last.
+    updatedMs: Date.parse(row.expires_at) - row.ttl_s * 1000,
     publishedMs: createdMs,
     links,
     acl: jobAcl(row),

@@ -1,4 +1,6 @@
 /** What each argument of a new search has to look like, and which there are no searches for here. */
+
+import { lookupTable, ownValue } from "../../sandbox/lookup-table.ts";
 import { searchLevels } from "../jobs/job-options.ts";
 import { invalidArgument } from "./arguments.ts";
 import type { Call } from "./call.ts";
@@ -13,7 +15,7 @@ type Kind =
   | "replay";
 
 /** Those that the vendor documents. */
-const documented: Readonly<Record<string, Kind>> = {
+const documented = lookupTable<Kind>({
   adhoc_search_level: "text",
   allow_partial_results: "flag",
   auto_cancel: "number",
@@ -59,7 +61,7 @@ const documented: Readonly<Record<string, Kind>> = {
   time_format: "text",
   timeout: "number",
   workload_pool: "text",
-};
+});
 
 /** Of the results that come with the answer itself: `exec_mode=oneshot`, `export`. */
 const ofResults: ReadonlySet<string> = new Set([
@@ -76,7 +78,7 @@ const ofResults: ReadonlySet<string> = new Set([
 export function checkJobParameters({ arguments: given }: Call): string[] {
   const unknown: string[] = [];
   for (const name of given.names()) {
-    switch (Object.hasOwn(documented, name) ? documented[name] : undefined) {
+    switch (ownValue(documented, name)) {
       case "flag":
         given.flag(name, false);
         break;

@@ -16,6 +16,7 @@ import { checkLaunch } from "./get-search.ts";
 import { readRange } from "./job-arguments.ts";
 import { findJob } from "./jobs.ts";
 import { XML_TYPE } from "./messages.ts";
+import { segmentOf } from "./name-segment.ts";
 import { outputModes } from "./output-mode.ts";
 import { RestError } from "./rest-error.ts";
 import { MOST_ROWS, type ResultArguments, readResultArguments } from "./result-arguments.ts";
@@ -138,7 +139,7 @@ async function eventsOf(call: Call, job: Job): Promise<Pick<Found, "rows" | "rel
 
 /** Results as entries of a feed. */
 function resultsFeed(call: Call, job: Job, of: ResultsKind, set: ResultSet): string {
-  const path = `/services/search/jobs/${encodeURIComponent(job.sid)}/${of}`;
+  const path = `/services/search/jobs/${segmentOf(job.sid)}/${of}`;
   const owner = job.row?.owner ?? "admin";
   const entries = set.rows.map((row, index) => ({
     name: String(set.offset + index),

@@ -12,6 +12,7 @@ import { jobAcl, jobEntry } from "./job-entry.ts";
 import { checkJobParameters } from "./job-parameters.ts";
 import { oneshotResponse } from "./job-results.ts";
 import { fieldsResponse, messagesResponse } from "./messages.ts";
+import { segmentOf } from "./name-segment.ts";
 import { outputModes } from "./output-mode.ts";
 import { fatal, RestError } from "./rest-error.ts";
 import { canRead, canWrite, insufficient } from "./rights.ts";
@@ -59,7 +60,7 @@ function notExecuted(what: string, context: string, current: number, limit: numb
 
 /** @throws RestError 404, or 403 when it is somebody else's */
 export function findJob(call: Call): Job {
-  const job = call.twin.jobs.find(call.request.params.sid ?? "");
+  const job = call.twin.jobs.find(call.params.sid ?? "");
   if (job?.row === undefined) throw fatal(404, "Unknown sid.");
   if (!canRead(call, jobAcl(job.row))) throw insufficient();
   return job;
@@ -80,7 +81,10 @@ function visibleJobs(viewer: Viewer): Job[] {
 /** `201 <sid>` @param sid of a job that was started */
 export function startedResponse(call: Call, sid: string): VendorResponse {
   const response = fieldsResponse(201, { sid }, call.mode);
-  return { ...response, headers: { ...response.headers, location: `/services/search/jobs/${sid}` } };
+  return {
+    ...response,
+    headers: { ...response.headers, location: `/services/search/jobs/${segmentOf(sid)}` },
+  };
 }
 
 function placeOfJobs({ request }: Call): string {

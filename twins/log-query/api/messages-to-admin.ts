@@ -5,6 +5,7 @@ import { SERVER_NAME } from "../product.ts";
 import type { MessageRow } from "../world/conf-tables.ts";
 import { systemAcl } from "./acl.ts";
 import type { Viewer } from "./call.ts";
+import { segmentOf } from "./name-segment.ts";
 import { type ObjectDeclaration, objectRoutes } from "./objects.ts";
 import { missing, refused } from "./rest-error.ts";
 
@@ -16,7 +17,7 @@ function messageEntry({ twin }: Viewer, row: MessageRow): Entry {
   const createdMs = Date.parse(row.created_at);
   return {
     name: row.name,
-    path: `/services/messages/${encodeURIComponent(row.name)}`,
+    path: `/services/messages/${segmentOf(row.name)}`,
     author: "system",
     updatedMs: createdMs,
     links: { list: "", remove: "" },

@@ -13,7 +13,7 @@ import {
   singleResponse,
 } from "./collection.ts";
 import { feedResponse, pageOf } from "./entries.ts";
-import { missing, refused } from "./rest-error.ts";
+import { missing, type RestError, refused } from "./rest-error.ts";
 import { checkCapability, checkWrite } from "./rights.ts";
 import { type RouteDeclaration, route } from "./route.ts";
 
@@ -32,6 +32,8 @@ export interface ObjectDeclaration extends CollectionDeclaration {
   /** What suffices for a change that one makes to what is one's own, whatever else it takes. `undefined`: it is no such change. */
   ownChange?(call: Call): string | undefined;
   remove?(call: Call, entry: Entry): Work;
+  /** What is said of a name that there is not, where that is no 404. */
+  refuseMissing?(name: string): RestError;
   /** By name, what else can be done to one: `enable`. */
   actions?: Readonly<Record<string, ObjectAction>>;
   /** Shares one with others, or gives it to somebody. */
@@ -67,7 +69,7 @@ export function objectRoutes(declaration: ObjectDeclaration): Operation<LogQuery
   const shown = async (call: Call, name: string, status = 200) =>
     singleResponse(
       call,
-      findEntry(await declaration.entries(call, call.request.params), name),
+      findEntry(await declaration.entries(call, call.params), name),
       title,
       path,
       links,
@@ -125,8 +127,14 @@ export function objectRoutes(declaration: ObjectDeclaration): Operation<LogQuery
       ? change(
           { id: `${id}.delete`, method: "DELETE", path: named, summary: `Remove ${one}.` },
           async (call) => {
+            const { name = "" } = call.params;
+            const { refuseMissing } = declaration;
+            if (refuseMissing !== undefined) {
+              const entries = await declaration.entries(call, call.params);
+              if (!entries.some((entry) => entry.name === name)) throw refuseMissing(name);
+            }
             await remove(call, await toChange(call));
-            const page = pageOf(call, (await declaration.entries(call, call.request.params)).map(listed));
+            const page = pageOf(call, (await declaration.entries(call, call.params)).map(listed));
             return feedResponse(call, { ...feedOf(call, title, path, links), ...page });
           },
         )

@@ -1,4 +1,5 @@
 /** Configuration as files, stanzas and keys, one below the other: `properties`. */
+import { ownValue } from "../../sandbox/lookup-table.ts";
 import { confFileNames, createConfFile, DEFAULT_STANZA, elsewhere } from "../conf/files.ts";
 import type { Entry } from "../output/entry.ts";
 import { systemAcl } from "./acl.ts";
@@ -7,6 +8,7 @@ import { feedOf } from "./collection.ts";
 import { checkStanza, fileOf } from "./configs.ts";
 import { feedResponse, pageOf } from "./entries.ts";
 import { messagesResponse } from "./messages.ts";
+import { segmentOf } from "./name-segment.ts";
 import { givenSettings } from "./objects.ts";
 import { missing, notFound, refused } from "./rest-error.ts";
 import { type RouteDeclaration, route } from "./route.ts";
@@ -19,7 +21,7 @@ function listing(call: Call, title: string, path: string, items: readonly (reado
   const entries = items.map(
     ([name, text]): Entry => ({
       name,
-      path: `/services${path}/${encodeURIComponent(name)}`,
+      path: `/services${path}/${segmentOf(name)}`,
       author: "system",
       updatedMs: call.twin.startedMs,
       links: {},
@@ -32,7 +34,7 @@ function listing(call: Call, title: string, path: string, items: readonly (reado
 }
 
 const named = (call: Call) => {
-  const { file = "", stanza = "", key = "" } = call.request.params;
+  const { file = "", stanza = "", key = "" } = call.params;
   return { file, stanza, key };
 };
 
@@ -130,7 +132,7 @@ export const propertyOperations = [
     summary: "List the settings of a stanza.",
     handle(call) {
       const { stanzas, stanza } = stanzaOf(call);
-      const path = `${PATH}/${named(call).file}/${encodeURIComponent(stanza)}`;
+      const path = `${PATH}/${named(call).file}/${segmentOf(stanza)}`;
       return listing(call, stanza, path, Object.entries(stanzas.settings(stanza)));
     },
   }),
@@ -154,7 +156,7 @@ export const propertyOperations = [
     summary: "Say what a setting is.",
     handle(call) {
       const { stanzas, stanza } = stanzaOf(call);
-      const value = stanzas.settings(stanza)[named(call).key];
+      const value = ownValue(stanzas.settings(stanza), named(call).key);
       if (value === undefined) throw notFound();
       return { status: 200, headers: { "content-type": "text/plain; charset=UTF-8" }, body: value };
     },

@@ -27,6 +27,8 @@ function collectorRefusal(refused: PlatformRefusal): VendorResponse | undefined 
       const { headers: type, ...response } = notThere(405);
       return { ...response, headers: { ...type, ...headers } };
     }
+    case "forbidden":
+      return undefined;
     case "malformed-request":
       return isCollector(refused.operation) ? answer("invalidFormat") : undefined;
     case "body-too-large":
@@ -62,6 +64,8 @@ function worded(refused: PlatformRefusal): Worded {
       return unknownPath(refused.method, refused.path, refused.allowed);
     case "malformed-request":
       return { status: 400, message: { type: "ERROR", text: refused.message } };
+    case "forbidden":
+      return { status: 403, message: { type: "ERROR", text: refused.message } };
     case "body-too-large":
       return { status: 413, message: { type: "ERROR", text: "Content-Length is too large" } };
     case "fault":

@@ -11,6 +11,7 @@ import { dataModelCollection } from "./data-models.ts";
 import { indexCollection } from "./indexes.ts";
 import { jobCollection } from "./jobs.ts";
 import { messageCollection } from "./messages-to-admin.ts";
+import { nameOfSegment } from "./name-segment.ts";
 import { roleCollection } from "./roles.ts";
 import { savedSearchCollection } from "./saved-searches.ts";
 import { infoCollection } from "./server.ts";
@@ -49,9 +50,19 @@ export async function restRows(twin: LogQueryTwin, path: string, user: string): 
     app: app === "" ? undefined : app,
   };
   const entries = await collection.entries(viewer, {});
-  const name = decodeURIComponent(local.slice(collection.path.length + 1));
-  const found = name === "" ? entries : entries.filter((entry) => entry.name === name);
+  const segment = local.slice(collection.path.length + 1);
+  const found = segment === "" ? entries : entries.filter((entry) => isNamed(entry, segment));
   return rowsOf(found.map((entry) => flat(entry, twin)));
+}
+
+/** Whoever writes a search may write the name as it is. */
+function isNamed({ name }: Entry, segment: string): boolean {
+  if (name === segment) return true;
+  try {
+    return name === nameOfSegment(segment);
+  } catch {
+    return false;
+  }
 }
 
 type Flat = ReadonlyMap<string, string | string[]>;

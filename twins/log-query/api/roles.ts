@@ -1,19 +1,22 @@
 /** The roles of accounts. */
+
+import { lookupTable } from "../../sandbox/lookup-table.ts";
 import type { Content, Entry } from "../output/entry.ts";
 import type { EventAccess } from "../spl/search/event-access.ts";
-import { indexPattern, type RoleRow, rightsOf, searchOf } from "../world/roles.ts";
+import { builtInRoles, indexPattern, type RoleRow, rightsOf, searchOf } from "../world/roles.ts";
 import { filterProblem } from "../world/search-rights.ts";
 import { systemAcl } from "./acl.ts";
 import type { Arguments } from "./arguments.ts";
 import type { Call, Viewer } from "./call.ts";
 import { defined } from "./defined.ts";
+import { segmentOf } from "./name-segment.ts";
 import { type ObjectDeclaration, objectRoutes } from "./objects.ts";
 import { refused } from "./rest-error.ts";
 
 const roles = ({ twin }: Viewer) => twin.tables.table("roles");
 
 /** What a fresh role of 10.4.2 has beside what is told of it here; none of it narrows anything. */
-const unlimited: Readonly<Record<string, Content>> = {
+const unlimited = lookupTable<Content>({
   cumulativeRTSrchJobsQuota: 0,
   cumulativeSrchJobsQuota: 0,
   defaultApp: "",
@@ -28,7 +31,7 @@ const unlimited: Readonly<Record<string, Content>> = {
   rtSrchJobsQuota: 0,
   srchFederatedProvidersAllowed: ["*"],
   srchFederatedProvidersDefault: ["*"],
-};
+});
 
 /** What roles say of the events that their members find. */
 function searchContent(
@@ -50,7 +53,7 @@ function roleEntry(viewer: Viewer, row: RoleRow): Entry {
   const imported = rightsOf(imported_roles, (role) => roles(viewer).get(role));
   return {
     name,
-    path: `/services/authorization/roles/${encodeURIComponent(name)}`,
+    path: `/services/authorization/roles/${segmentOf(name)}`,
     author: "system",
     updatedMs: twin.startedMs,
     links: { list: "", edit: "", remove: "" },
@@ -82,7 +85,11 @@ const changeable = [
 ];
 
 /** What a request says of a role, as the row has it. @throws RestError 400 */
-function changesOf({ arguments: given }: Call) {
+function changesOf(call: Call) {
+  const given = call.arguments;
+  const imported = given.list("imported_roles");
+  const unknown = imported?.find((role) => !roles(call).get(role));
+  if (unknown !== undefined) throw refused(400, `Role=${unknown} does not exist.`);
   const number = (name: string, least = 0) =>
     given.has(name) ? given.integer(name, least, least) : undefined;
   const filter = given.get("srchFilter");
@@ -91,7 +98,7 @@ function changesOf({ arguments: given }: Call) {
   }
   return defined({
     capabilities: given.list("capabilities"),
-    imported_roles: given.list("imported_roles"),
+    imported_roles: imported,
     srch_jobs_quota: number("srchJobsQuota"),
     srch_disk_quota: number("srchDiskQuota"),
     srch_filter: filter,
@@ -109,6 +116,19 @@ function indexesOf(given: Arguments, name: string): string[] | undefined {
   const wrong = patterns?.find((pattern) => !indexPattern.safeParse(pattern).success);
   if (wrong !== undefined) throw refused(400, `Invalid value "${wrong}" for argument "${name}".`);
   return patterns;
+}
+
+/** Whoever has a role that is removed has it no more. */
+function takeFromEverybody(call: Call, name: string): void {
+  const without = (names: readonly string[]) => names.filter((role) => role !== name);
+  const users = call.twin.tables.table("users");
+  for (const user of users.all()) {
+    if (user.roles.includes(name)) users.update(user.name, { roles: without(user.roles) });
+  }
+  for (const role of roles(call).all()) {
+    if (!role.imported_roles.includes(name)) continue;
+    roles(call).update(role.name, { imported_roles: without(role.imported_roles) });
+  }
 }
 
 export const roleCollection: ObjectDeclaration = {
@@ -133,6 +153,7 @@ export const roleCollection: ObjectDeclaration = {
     roles(call).update(name, changesOf(call));
   },
   remove(call, { name }) {
+    if (!builtInRoles.includes(name)) takeFromEverybody(call, name);
     roles(call).remove(name);
   },
 };

@@ -1,13 +1,16 @@
 /** What all routes of the management API have in common: their addresses, who may ask, the form of answers, errors. */
-import { QueryInterrupted, QueueFull } from "../../datasets/store/log-store.ts";
+import { OutOfMemory, QueryInterrupted, QueueFull, StoreFull } from "../../datasets/store/log-store.ts";
+import { emptyRecord, lookupTable } from "../../sandbox/lookup-table.ts";
 import type { Method, Operation, VendorRequest, VendorResponse } from "../../sandbox/operation.ts";
 import { WorldRefusal } from "../../sandbox/world.ts";
+import { memoryExceeded } from "../jobs/job-notes.ts";
 import type { LogQueryTwin } from "../log-query-twin.ts";
 import { SplError } from "../spl/spl-error.ts";
 import { Arguments, readArguments, refusalMode } from "./arguments.ts";
 import { authenticate } from "./authenticate.ts";
 import type { Call } from "./call.ts";
 import { messagesResponse } from "./messages.ts";
+import { namesInPath } from "./name-segment.ts";
 import { entryModes, type OutputMode, readOutputMode } from "./output-mode.ts";
 import { fatal, RestError, refused } from "./rest-error.ts";
 import { checkCapability, checkNamespace } from "./rights.ts";
@@ -39,33 +42,35 @@ export interface RouteDeclaration {
 export function route(declaration: RouteDeclaration): Operation<LogQueryTwin>[] {
   const { id, method, path, v2 = false, summary, secretBody = false } = declaration;
   const local = v2 ? [path, path.replace(/^\/search\//, "/search/v2/")] : [path];
-  return ["/services", "/servicesNS/:owner/:app"].flatMap((prefix) =>
-    local.map((below) => ({
-      id,
-      method,
-      path: `${prefix}${below}`,
-      summary,
-      surface: "rest" as const,
-      maxBodyBytes: MAX_BODY_BYTES,
-      secretBody,
-      handle: (request, twin) => perform(request, twin, declaration),
-    })),
+  const paths = ["/services", "/servicesNS/:owner/:app"].flatMap((prefix) =>
+    local.map((below) => `${prefix}${below}`),
   );
+  return paths.map((address) => ({
+    id,
+    method,
+    path: address,
+    summary,
+    surface: "rest" as const,
+    maxBodyBytes: MAX_BODY_BYTES,
+    secretBody,
+    handle: (request, twin) => perform(request, namesInPath(address, request.path), twin, declaration),
+  }));
 }
 
 async function perform(
   request: VendorRequest,
+  params: Readonly<Record<string, string>>,
   twin: LogQueryTwin,
   { modes = ["atom", ...entryModes], open = false, rawBody = false, capability, handle }: RouteDeclaration,
 ): Promise<VendorResponse> {
-  const notes: Record<string, unknown> = {};
+  const notes = emptyRecord<unknown>();
   const answered = async () => {
     try {
       const given = rawBody ? new Arguments(request.query) : readArguments(request);
       const user = open ? undefined : authenticate(request, twin);
       const mode = readOutputMode(given.get("output_mode"), modes, modes[0]);
-      const { owner, app } = request.params;
-      const call: Call = { request, twin, arguments: given, mode, user, owner, app, notes };
+      const { owner, app } = params;
+      const call: Call = { request, params, twin, arguments: given, mode, user, owner, app, notes };
       if (!open) checkNamespace(call);
       if (capability !== undefined) checkCapability(call, capability);
       return await handle(call);
@@ -83,24 +88,30 @@ async function perform(
   };
 }
 
+/** What splunkd says when its disk is full, without the name of a partition. */
+const PAUSED =
+  "The index processor has paused data flow. Data writes to the indexes cannot safely proceed. Increase free disk space by removing or relocating data.";
+
 /** @throws the error itself, when it is none that splunkd has words for */
 export function asRestError(error: unknown): RestError {
   if (error instanceof RestError) return error;
   if (error instanceof SplError) return fatal(400, error.message);
+  if (error instanceof StoreFull) return refused(503, PAUSED);
   // What the world does not take is a bad request.
   if (error instanceof WorldRefusal) return refused(400, error.message);
   if (error instanceof QueueFull) {
     return refused(503, `Search not executed: ${error.message}.`);
   }
   if (error instanceof QueryInterrupted) return refused(503, `Search not executed: ${error.message}.`);
+  if (error instanceof OutOfMemory) return refused(503, memoryExceeded(error));
   throw error;
 }
 
-export const commonHeaders: Record<string, string> = {
+export const commonHeaders = lookupTable<string>({
   "cache-control": "no-store, no-cache, must-revalidate, max-age=0",
   expires: "Thu, 26 Oct 1978 00:00:00 GMT",
   vary: "Cookie, Authorization",
   "x-content-type-options": "nosniff",
   "x-frame-options": "SAMEORIGIN",
   server: "Splunkd",
-};
+});

@@ -10,6 +10,7 @@ import { feedOf } from "./collection.ts";
 import { feedResponse, pageOf } from "./entries.ts";
 import { checkedRange } from "./job-arguments.ts";
 import { startedResponse, startJob } from "./jobs.ts";
+import { segmentOf } from "./name-segment.ts";
 import { fatal } from "./rest-error.ts";
 import { rights } from "./rights.ts";
 import { route } from "./route.ts";
@@ -55,7 +56,7 @@ function historyEntries(call: Call, row: SavedSearchRow): Entry[] {
     return [
       {
         name: job.sid,
-        path: `/servicesNS/nobody/${state.app}/search/jobs/${encodeURIComponent(job.sid)}`,
+        path: `/servicesNS/nobody/${state.app}/search/jobs/${segmentOf(job.sid)}`,
         author: state.owner,
         updatedMs: Date.parse(state.finished_at ?? state.created_at),
         publishedMs: createdMs,

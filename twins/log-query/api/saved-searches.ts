@@ -38,7 +38,7 @@ export function visible(viewer: Viewer): SavedSearchRow[] {
 
 /** @throws RestError 404 */
 export function findSaved(call: Call): SavedSearchRow {
-  const { name = "" } = call.request.params;
+  const { name = "" } = call.params;
   const row = visible(call).find((one) => one.name === name);
   if (row === undefined) throw refused(404, `Could not find object id=${name}`);
   return row;

@@ -3,9 +3,9 @@ import { arch, cpus, release, totalmem, type } from "node:os";
 import type { Content, Entry } from "../output/entry.ts";
 import { BUILD, SERVER_GUID, SERVER_NAME, VERSION } from "../product.ts";
 import { systemAcl } from "./acl.ts";
-import type { Viewer } from "./call.ts";
-import { type Collection, singleResponse } from "./collection.ts";
-import { checkArguments, pageArguments } from "./entries.ts";
+import type { Call, Viewer } from "./call.ts";
+import { type Collection, feedOf, singleResponse } from "./collection.ts";
+import { checkArguments, feedResponse, pageArguments } from "./entries.ts";
 import { route } from "./route.ts";
 
 function infoContent({ twin }: Viewer): Record<string, Content> {
@@ -70,7 +70,47 @@ export const infoCollection: Collection = {
   entries: (viewer) => [infoEntry(viewer)],
 };
 
+/** What a restart ends: sessions, searches at work, and messages. Tokens, results and all objects outlive it. */
+function restart({ twin }: Call): void {
+  const { tables, jobs, clock } = twin;
+  for (const { sid, state } of tables.table("jobs").all()) {
+    if (state !== "DONE" && state !== "FAILED") jobs.remove(sid);
+  }
+  const sessions = tables.table("sessions");
+  for (const { key_sha256 } of sessions.find({ kind: "session" })) sessions.remove(key_sha256);
+  const messages = tables.table("messages");
+  for (const { name } of messages.all()) messages.remove(name);
+  twin.startedMs = Math.floor(clock.now());
+}
+
+const CONTROL = "/server/control";
+const control = (call: Call) =>
+  feedResponse(call, {
+    ...feedOf(call, "server-control", CONTROL, { restart: "restart" }),
+    entries: [],
+    paging: { total: 0, perPage: 30, offset: 0 },
+  });
+
 export const serverOperations = [
+  ...route({
+    id: "server.control",
+    method: "GET",
+    path: CONTROL,
+    capability: "restart_splunkd",
+    summary: "Say what can be done to the instance.",
+    handle: control,
+  }),
+  ...route({
+    id: "server.restart",
+    method: "POST",
+    path: `${CONTROL}/restart`,
+    capability: "restart_splunkd",
+    summary: "End sessions, searches at work and messages, as a restart does.",
+    handle(call) {
+      restart(call);
+      return control(call);
+    },
+  }),
   ...route({
     id: "server.info",
     method: "GET",

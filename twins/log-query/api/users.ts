@@ -1,4 +1,6 @@
 /** Accounts, and who asks. */
+
+import { lookupTable } from "../../sandbox/lookup-table.ts";
 import type { Content, Entry } from "../output/entry.ts";
 import { sha256 } from "../world/seed.ts";
 import type { UserRow } from "../world/tables.ts";
@@ -6,6 +8,7 @@ import { systemAcl } from "./acl.ts";
 import { type Call, userOf, type Viewer } from "./call.ts";
 import { singleResponse } from "./collection.ts";
 import { defined } from "./defined.ts";
+import { segmentOf } from "./name-segment.ts";
 import { givenSettings, type ObjectDeclaration, objectRoutes } from "./objects.ts";
 import { missing, refused } from "./rest-error.ts";
 import { may, rightsOfUser } from "./rights.ts";
@@ -14,7 +17,7 @@ import { route } from "./route.ts";
 const PATH = "/authentication/users";
 
 /** What an account has that nobody has chosen, and that has no effect here. */
-const preferences: Readonly<Record<string, Content>> = {
+const preferences = lookupTable<Content>({
   defaultAppIsUserOverride: false,
   defaultAppSourceRole: "system",
   display_new_search_banner: null,
@@ -29,7 +32,7 @@ const preferences: Readonly<Record<string, Content>> = {
   search_syntax_highlighting: "default-system-theme",
   search_use_advanced_editor: true,
   theme: "default_system_theme",
-};
+});
 
 const changeable = [
   "createrole",
@@ -112,7 +115,7 @@ export const userCollection: ObjectDeclaration = {
       .all()
       // Who may not manage accounts sees no other than their own.
       .filter(({ name }) => name === userOf(viewer).name || may(viewer, "edit_user"))
-      .map((user) => userEntry(viewer, user, `/services${PATH}/${encodeURIComponent(user.name)}`)),
+      .map((user) => userEntry(viewer, user, `/services${PATH}/${segmentOf(user.name)}`)),
   create(call, name) {
     const password = call.arguments.text("password");
     if (users(call).get(name)) throw refused(409, `User with name=${name} already exists`);
@@ -122,7 +125,7 @@ export const userCollection: ObjectDeclaration = {
     return name;
   },
   ownChange(call) {
-    const isOwn = call.request.params.name === userOf(call).name;
+    const isOwn = call.params.name === userOf(call).name;
     const isPassword = Object.keys(givenSettings(call)).every((name) => passwords.includes(name));
     return isOwn && isPassword && !may(call, "edit_user") ? "change_own_password" : undefined;
   },
@@ -130,6 +133,8 @@ export const userCollection: ObjectDeclaration = {
     checkOldPassword(call, name);
     users(call).update(name, changesOf(call));
   },
+  refuseMissing: (name) =>
+    refused(400, `In handler 'users': Could not get info for non-existent user="${name}"`),
   remove(call, { name }) {
     if (name === userOf(call).name) throw refused(400, "You cannot remove the account that you are using.");
     const sessions = call.twin.tables.table("sessions");

@@ -11,18 +11,21 @@ import type { CollectorSettings } from "./settings.ts";
 /** From here on the collector warns, when it is set to. */
 export const NEARLY = 0.8;
 
-export function health(
+export async function health(
   { query }: VendorRequest,
-  { tables, intake, channels, clock }: LogQueryTwin,
+  twin: LogQueryTwin,
   settings: CollectorSettings,
-): VendorResponse {
+): Promise<VendorResponse> {
+  const { tables, intake, channels, clock } = twin;
   const token = query.get("token");
   if (token !== null) {
     const [row] = tables.table("hec_tokens").find({ token_sha256: sha256(token) });
     if (!row) return answer("healthInvalidToken");
     if (row.disabled) return answer("healthTokenDisabled");
   }
-  const queue = intake.share(settings.queueBytes);
+  // Without room on the disk nothing leaves the queues.
+  const isStoring = (await twin.health?.())?.status === "ok";
+  const queue = isStoring ? intake.share(settings.queueBytes) : 1;
   const { most, least } = channels.use(settings.channels, clock.now());
   // One full channel is enough, unless the collector is set to warn of it.
   const channelsFull = (settings.warns ? least : most) >= 1;

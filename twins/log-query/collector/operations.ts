@@ -1,5 +1,5 @@
 /** The event collector: `/services/collector` and what is below it. */
-import { QueueFull } from "../../datasets/store/log-store.ts";
+import { QueueFull, StoreFull } from "../../datasets/store/log-store.ts";
 import type { Method, Operation, VendorRequest, VendorResponse } from "../../sandbox/operation.ts";
 import type { LogQueryTwin } from "../log-query-twin.ts";
 import { zoneOf } from "../spl/time/zone-of.ts";
@@ -42,6 +42,8 @@ function routes({ id, method, paths, summary, handle }: CollectorRoute): Operati
         return await handle(request, twin, settings);
       } catch (error) {
         if (error instanceof CollectorRefusal) return refusalAnswer(error);
+        // An indexer without room on its disk takes nothing from its queues, until they block.
+        if (error instanceof StoreFull) return answer("busy");
         if (error instanceof QueueFull) return answer(settings.warns ? "queueFull" : "busy");
         throw error;
       }

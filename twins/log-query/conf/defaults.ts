@@ -1,3 +1,5 @@
+import { lookupTable } from "../../sandbox/lookup-table.ts";
+
 /**
  * What settings are when no configuration says otherwise: stanzas that the product ships and that something here goes by.
  * Values are those of the vendor's own files of 10.2 (`inputs.conf.spec`, `limits.conf`).
@@ -7,7 +9,7 @@
 export type Settings = Readonly<Record<string, string>>;
 
 /** By file and stanza: `limits/http_input`. */
-export const shippedStanzas: Readonly<Record<string, Settings>> = {
+export const shippedStanzas = lookupTable<Settings>({
   "inputs/http": {
     ackIdleCleanup: "true",
     ackRequiredAnyCookie: "AWSELB,AWSALB,AWSALBCORS,AWSELBCORS",
@@ -35,4 +37,4 @@ export const shippedStanzas: Readonly<Record<string, Settings>> = {
     max_number_of_tokens: "10000",
     metrics_report_interval: "60",
   },
-};
+});

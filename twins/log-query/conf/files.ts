@@ -2,6 +2,8 @@
  * Configuration files and their stanzas. Most are rows of `conf_stanzas`; macros and event types are rows of tables of their own, which
  * searches go by. Saved searches and indexes have routes of their own, and are changed there alone.
  */
+
+import { lookupTable } from "../../sandbox/lookup-table.ts";
 import type { LogQueryTables } from "../world/tables.ts";
 import { type Settings, shippedStanzas } from "./defaults.ts";
 import { keptSettings } from "./secret-settings.ts";
@@ -41,11 +43,11 @@ const shippedFiles = [
 ];
 
 /** Files whose stanzas are changed elsewhere, and where that is. */
-export const elsewhere: Readonly<Record<string, string>> = {
+export const elsewhere = lookupTable<string>({
   indexes: "data/indexes",
   passwords: "storage/passwords",
   savedsearches: "saved/searches",
-};
+});
 
 /** The stanza that holds for all others of its file. */
 export const DEFAULT_STANZA = "default";
@@ -97,13 +99,22 @@ function macros(tables: LogQueryTables): StanzaFile {
     settings(name) {
       const row = table.get(name);
       if (!row) return {};
-      return { args: row.args.join(","), definition: row.definition, iseval: row.iseval ? "1" : "0" };
+      const { args, definition, iseval, validation, errormsg } = row;
+      return {
+        args: args.join(","),
+        definition,
+        iseval: iseval ? "1" : "0",
+        ...(validation === "" ? {} : { validation }),
+        ...(errormsg === "" ? {} : { errormsg }),
+      };
     },
-    write(name, { args, definition, iseval }) {
+    write(name, { args, definition, iseval, validation, errormsg }) {
       const changes = {
         ...(args === undefined ? {} : { args: args.split(",").flatMap((one) => one.trim() || []) }),
         ...(definition === undefined ? {} : { definition }),
         ...(iseval === undefined ? {} : { iseval: isOn(iseval) }),
+        ...(validation === undefined ? {} : { validation }),
+        ...(errormsg === undefined ? {} : { errormsg }),
       };
       if (table.get(name)) table.update(name, changes);
       else table.insert({ definition: "", ...changes, name });

@@ -1,4 +1,5 @@
 /** What settings may be: the forms that the vendor's specifications of configuration files name. */
+import { ownValue } from "../../sandbox/lookup-table.ts";
 import { parseCron } from "../saved/cron.ts";
 import { periodMs } from "../saved/period.ts";
 import { resolveTime } from "../spl/time/resolve-time.ts";
@@ -105,7 +106,7 @@ export function misfit(
   others: Readonly<Record<string, string>> = settings,
 ): { name: string; value: string; form: Form } | undefined {
   for (const [name, value] of Object.entries(settings)) {
-    const form = Object.hasOwn(forms, name) ? forms[name] : undefined;
+    const form = ownValue(forms, name);
     const given = value.trim();
     if (form !== undefined && given !== "" && !form.takes(given, others)) return { name, value, form };
   }

@@ -2,9 +2,11 @@
  * Settings of an index, each as it is when nobody says otherwise: those that version 10.4.2 shows of a fresh index. What `indexes.conf`
  * leaves to the machine (`auto`) it shows as a number.
  */
+
+import { lookupTable } from "../../sandbox/lookup-table.ts";
 import type { Content } from "../output/entry.ts";
 
-export const indexDefaults: Readonly<Record<string, Exclude<Content, object>>> = {
+export const indexDefaults = lookupTable<Exclude<Content, object>>({
   allowBulkDataMove: false,
   assureUTF8: false,
   "bucketMerge.maxMergeSizeMB": 1000,
@@ -96,21 +98,21 @@ export const indexDefaults: Readonly<Record<string, Exclude<Content, object>>> =
   waitPeriodInSecsForManifestWrite: 60,
   warmToColdScript: "",
   zstdCompressionStrategy: null,
-};
+});
 
 /** What the product's own indexes have set, by their names. */
-export const shippedIndexes: Readonly<Record<string, Readonly<Record<string, string | number>>>> = {
+export const shippedIndexes = lookupTable<Readonly<Record<string, string | number>>>({
   _internal: { maxDataSize: 1000, maxHotSpanSecs: 432_000, frozenTimePeriodInSecs: 2_592_000 },
   _introspection: { maxDataSize: 1024, frozenTimePeriodInSecs: 1_209_600 },
   history: { maxDataSize: 10, frozenTimePeriodInSecs: 604_800 },
   main: { maxMemMB: 20, maxHotIdleSecs: 86_400, maxHotBuckets: 10, maxDataSize: "auto_high_volume" },
-};
+});
 
 /** Folders of those whose folder is not called after them. */
-export const indexFolders: Readonly<Record<string, string>> = {
+export const indexFolders = lookupTable<string>({
   _audit: "audit",
   _internal: "_internaldb",
   history: "historydb",
   main: "defaultdb",
   summary: "summarydb",
-};
+});

@@ -1,4 +1,6 @@
 /** Stanzas of configuration files: what the world's rows say, over what the product ships. */
+
+import { lookupTable } from "../../sandbox/lookup-table.ts";
 import type { LogQueryTables } from "../world/tables.ts";
 import { type Settings, shippedStanzas } from "./defaults.ts";
 
@@ -22,7 +24,7 @@ export function wholeNumber(text: string | undefined, usual: number): number {
   return Number.isSafeInteger(value) && value >= 0 ? value : usual;
 }
 
-const units: Readonly<Record<string, number>> = { "": 1, B: 1, KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3 };
+const units = lookupTable<number>({ "": 1, B: 1, KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3 });
 
 /** `500KB`, `2MB`, or bytes; `undefined` when it is no size. */
 export function sizeBytes(text: string | undefined): number | undefined {

@@ -1,4 +1,5 @@
 /** What a job has to say: messages for its owner, and the lines of its log. */
+import type { OutOfMemory } from "../../datasets/store/log-store.ts";
 import type { Clock } from "../../sandbox/clock.ts";
 import type { SearchMessage } from "../spl/spl-error.ts";
 
@@ -39,4 +40,15 @@ export class JobNotes {
       this.note("SearchMessages", message.text, level);
     }
   }
+}
+
+/**
+ * What splunkd says of a search process that its memory tracker has ended.
+ * Source: https://docs.splunk.com/Documentation/Splunk/9.3.0/Search/Limitsearchprocessmemoryusage
+ * @param sid of the job; absent where a request searches without one
+ */
+export function memoryExceeded({ limitBytes }: OutOfMemory, sid?: string): string {
+  const limit = (limitBytes / 2 ** 20).toFixed(6);
+  const process = `The search process${sid === undefined ? "" : ` with sid=${sid}`}`;
+  return `${process} was forcefully terminated because its physical memory usage (${limit} MB) has exceeded the 'search_process_memory_usage_threshold' (${limit} MB) setting in limits.conf.`;
 }

@@ -1,6 +1,11 @@
 /** A search at work, or done: what is behind its row in the world. */
-import type { Logger } from "pino";
-import { type LogStore, QueryInterrupted, QueueFull } from "../../datasets/store/log-store.ts";
+import {
+  type LogStore,
+  OutOfMemory,
+  QueryInterrupted,
+  QueueFull,
+  StoreFull,
+} from "../../datasets/store/log-store.ts";
 import type { Clock } from "../../sandbox/clock.ts";
 import type { NewRowOf } from "../../sandbox/table.ts";
 import { parseSearch } from "../spl/parse-search.ts";
@@ -14,7 +19,7 @@ import { Attention } from "./attention.ts";
 import { eventCommands } from "./compile-search.ts";
 import { type JobFigures, jobFigures } from "./event-figures.ts";
 import { Gate } from "./gate.ts";
-import { JobNotes } from "./job-notes.ts";
+import { JobNotes, memoryExceeded } from "./job-notes.ts";
 import { type JobOptions, jobOptionsOf } from "./job-options.ts";
 import type { JobRequest } from "./job-request.ts";
 import { type JobSearch, LONGEST_MS, type RunParts, type RunWatch, SearchRun } from "./search-run.ts";
@@ -22,12 +27,17 @@ import type { Claim, Slots } from "./slots.ts";
 
 /** How long a question to a job that is over may take. */
 const AFTERWARDS_MS = 60_000;
+/** What to do about a search that has run out of memory. */
+const SEARCH_LESS =
+  "Search a shorter time, name the fields that are needed with 'fields' before the commands that look at all rows, or ask for fewer results with 'head'.";
+/** What splunkd says of a search process that has died of a mistake of its own. */
+const SEARCH_DIED =
+  'Search process did not exit cleanly, exit_code=255, description="exited with code 255". Please look in search.log for this peer in the Job Inspector for more info.';
 
 export interface JobParts extends RunParts {
   readonly tables: LogQueryTables;
   readonly clock: Clock;
   readonly slots: Slots;
-  readonly log: Logger;
   /** Called when a search is over. */
   over(): void;
 }
@@ -270,12 +280,21 @@ export class Job implements JobSearch {
   #fail(error: unknown): void {
     if (error instanceof SplError) {
       this.notes.say({ type: "FATAL", text: error.message }, { type: "ERROR", text: error.message });
-    } else if (error instanceof QueryInterrupted || error instanceof QueueFull) {
+    } else if (
+      error instanceof QueryInterrupted ||
+      error instanceof QueueFull ||
+      error instanceof StoreFull
+    ) {
       this.notes.say({ type: "FATAL", text: `Search not executed: ${error.message}.` });
+    } else if (error instanceof OutOfMemory) {
+      this.notes.say(
+        { type: "FATAL", text: memoryExceeded(error, this.sid) },
+        { type: "INFO", text: SEARCH_LESS },
+      );
     } else {
       this.#parts.log.error({ err: error, sid: this.sid }, "a search failed");
-      const [line = "unknown reason"] = (error instanceof Error ? error.message : String(error)).split("\n");
-      this.notes.say({ type: "FATAL", text: `The search failed: ${line}` });
+      this.notes.note("SearchProcess", "the search process failed; the log of the twins says why", "ERROR");
+      this.notes.say({ type: "FATAL", text: SEARCH_DIED });
     }
     this.#over({ state: "FAILED" });
   }

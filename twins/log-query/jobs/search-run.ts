@@ -1,5 +1,6 @@
 /** A search's work from its turn to its rows: it is compiled and run, and ended early when its owner or a limit wants that. */
 import { performance } from "node:perf_hooks";
+import type { Logger } from "pino";
 import { type LogStore, QueryInterrupted } from "../../datasets/store/log-store.ts";
 import { createSearchContext } from "../spl/create-context.ts";
 import type { Knowledge } from "../spl/knowledge.ts";
@@ -31,6 +32,7 @@ export interface RunParts {
   readonly knowledge: Knowledge;
   store(): Promise<LogStore>;
   readonly timeZone: string;
+  readonly log: Logger;
   /** Which events somebody finds at all; absent: any. */
   access?(owner: string): EventAccess;
 }
@@ -193,8 +195,8 @@ export class SearchRun {
       await outlet.give(partOf(rows, outlet.part));
       return emptyRows;
     } catch (error) {
-      const text = error instanceof Error ? error.message : String(error);
-      this.#search.notes.note("dispatchRunner", text, "WARN");
+      this.#parts.log.warn({ err: error, sid: this.#search.sid }, "a search that ended early shows no rows");
+      this.#search.notes.note("dispatchRunner", "no rows were found in time", "WARN");
       return emptyRows;
     }
   }

@@ -21,6 +21,9 @@ export interface TimelineOptions extends QueryOptions {
   readonly timeZone: string;
 }
 
+/** Events of one moment are in a bucket as short as that. */
+const MOMENT_MS = 1;
+
 /** Lengths of buckets, the shortest first; `countedS`: what is counted together in SQL. */
 const units: readonly { unit: CalendarUnit; countedS: number }[] = [
   { unit: "second", countedS: 1 },
@@ -40,6 +43,13 @@ export async function timeline(
 ): Promise<Bucket[]> {
   const column = columnOf(events, "_time");
   if (column === undefined || toMs <= fromMs) return [];
+  if (toMs - fromMs === MOMENT_MS) {
+    const { rows } = await store.query(
+      withNeededColumns(sql`SELECT count(*) FROM (${events.select}) AS r`),
+      options,
+    );
+    return [{ startMs: fromMs, endMs: toMs, count: Number(rows[0]?.[0] ?? 0) }];
+  }
   const chosen = units
     .map(({ unit, countedS }) => ({ starts: startsOf(unit, fromMs, toMs, mostBuckets, timeZone), countedS }))
     .find(({ starts }) => starts !== undefined);

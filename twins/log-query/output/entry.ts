@@ -194,7 +194,8 @@ function aclContent(acl: Acl, place: Place): Record<string, Content> {
     can_write: canWrite,
     modifiable: canWrite,
     owner,
-    perms: { read, write },
+    // What is somebody's own is given to nobody.
+    perms: sharing === "user" ? null : { read, write },
     sharing,
     ...rights,
     ...(ttl === undefined ? {} : { ttl: String(ttl) }),

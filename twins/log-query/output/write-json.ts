@@ -4,10 +4,11 @@ import { rowRanges } from "./pieces.ts";
 import type { ResultField, ResultSet, Row } from "./result-set.ts";
 
 export function* writeJson(set: ResultSet): Generator<string> {
-  const { preview, offset, columns, rows, messages, postProcessCount } = set;
-  const count =
-    postProcessCount === undefined && rows.length > 0 ? {} : { post_process_count: postProcessCount ?? 0 };
-  const head = { preview, init_offset: offset, ...count, messages: messages.map(plainMessage) };
+  const { columns, rows } = set;
+  const head = headOf({
+    ...set,
+    postProcessCount: set.postProcessCount ?? (rows.length > 0 ? undefined : 0),
+  });
   if (rows.length === 0) {
     yield JSON.stringify({ ...head, results: [] });
     return;
@@ -75,8 +76,14 @@ function opened(object: object): string {
   return JSON.stringify(object).slice(0, -1);
 }
 
-function headOf({ preview, offset, messages }: ResultSet) {
-  return { preview, init_offset: offset, messages: messages.map(plainMessage) };
+function headOf({
+  preview,
+  offset,
+  messages,
+  postProcessCount,
+}: Pick<ResultSet, "preview" | "offset" | "messages"> & { postProcessCount?: number | undefined }) {
+  const count = postProcessCount === undefined ? {} : { post_process_count: postProcessCount };
+  return { preview, init_offset: offset, ...count, messages: messages.map(plainMessage) };
 }
 
 const plainMessage = ({ type, text }: ResultSet["messages"][number]) => ({ type, text });

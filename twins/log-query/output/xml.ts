@@ -1,3 +1,5 @@
+import { lookupTable } from "../../sandbox/lookup-table.ts";
+
 /** Writes XML as text. Names are written as they are; everything else is escaped. */
 
 /** XML that is ready to be put into other XML. */
@@ -10,13 +12,13 @@ const UNSPEAKABLE =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
   /[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g;
 
-const entities: Record<string, string> = {
+const entities = lookupTable<string>({
   "&": "&amp;",
   "<": "&lt;",
   ">": "&gt;",
   '"': "&quot;",
   "'": "&apos;",
-};
+});
 
 /** Text between tags. */
 export function xmlText(text: string): string {

@@ -2,9 +2,11 @@
  * Settings of the actions of alerts, each as it is when nobody says otherwise: those of `alert_actions.conf` of 10.2, save what only the
  * program that carries an action out reads. A saved search shows them to who asks with `listDefaultActionArgs`.
  */
+
+import { lookupTable } from "../../sandbox/lookup-table.ts";
 import type { Content } from "../output/entry.ts";
 
-export const actionDefaults: Readonly<Record<string, Exclude<Content, object>>> = {
+export const actionDefaults = lookupTable<Exclude<Content, object>>({
   "action.email.allow_empty_attachment": "1",
   "action.email.allowedDomainList": "",
   "action.email.auth_username": "",
@@ -76,4 +78,4 @@ export const actionDefaults: Readonly<Record<string, Exclude<Content, object>>> 
   "action.summary_metric_index.inline": "1",
   "action.summary_metric_index.ttl": "120",
   "action.webhook.param.url": "",
-};
+});

@@ -1,5 +1,6 @@
 /** The actions of alerts. A webhook is posted; what this twin has nothing to carry out with is said not to be, in words. */
 import { hostOf, postWebhook } from "../../sandbox/client/webhook.ts";
+import { lookupTable, ownValue } from "../../sandbox/lookup-table.ts";
 import { isOn } from "../conf/stanza.ts";
 import type { Job } from "../jobs/job.ts";
 import type { LogQueryTwin } from "../log-query-twin.ts";
@@ -81,14 +82,14 @@ function freeName({ tables }: LogQueryTwin, stem: string): string {
 
 type Outcome = Pick<AlertActionRow, "status" | "detail">;
 
-const withoutMeans: Readonly<Record<string, string>> = {
+const withoutMeans = lookupTable<string>({
   email: "no mail is sent",
   lookup: "no lookup is written",
   populate_lookup: "no lookup is written",
   rss: "no feed is written",
   script: "no script is run",
   summary_index: "nothing is written to an index",
-};
+});
 
 function notHere(action: string): Outcome {
   const what = withoutMeans[action] ?? "there is no program for it";
@@ -153,7 +154,9 @@ function filled(text: string, { row, job, result }: Triggered): string {
     "job.resultCount": String(job.row?.result_count ?? 0),
   };
   return text.replace(/\$([\w.]+)\$/g, (whole, name: string) => {
-    const value = name.startsWith("result.") ? result[name.slice("result.".length)] : known[name];
+    const value = name.startsWith("result.")
+      ? ownValue(result, name.slice("result.".length))
+      : ownValue(known, name);
     return value === undefined ? whole : encodeURIComponent(value);
   });
 }

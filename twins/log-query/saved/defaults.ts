@@ -1,7 +1,9 @@
 /** Settings of a saved search, each as it is when nobody says otherwise: those that version 10.4.2 shows of a fresh one. */
+
+import { lookupTable } from "../../sandbox/lookup-table.ts";
 import type { Content } from "../output/entry.ts";
 
-export const savedSearchDefaults: Readonly<Record<string, Exclude<Content, object>>> = {
+export const savedSearchDefaults = lookupTable<Exclude<Content, object>>({
   "action.email": false,
   "action.email.sendresults": null,
   "action.email.to": "",
@@ -211,4 +213,4 @@ export const savedSearchDefaults: Readonly<Record<string, Exclude<Content, objec
   skip_scheduled_realtime_idxc: "0",
   vsid: "",
   workload_pool: "",
-};
+});

@@ -1,6 +1,8 @@
+import { lookupTable } from "../../sandbox/lookup-table.ts";
+
 /** Spans of time as settings write them: `60`, `30s`, `5m`, `24h`, `2d`. */
 
-const unitMs: Readonly<Record<string, number>> = {
+const unitMs = lookupTable<number>({
   "": 1000,
   s: 1000,
   sec: 1000,
@@ -11,7 +13,7 @@ const unitMs: Readonly<Record<string, number>> = {
   d: 86_400_000,
   day: 86_400_000,
   w: 604_800_000,
-};
+});
 
 /** Milliseconds; `undefined` when it is no span of time. */
 export function periodMs(text: string): number | undefined {

@@ -1,5 +1,5 @@
 /** A pipeline as one relation: each command makes the next from the one before. */
-import { madeOf } from "./made-relation.ts";
+import { madeOf, withFewSteps } from "./made-relation.ts";
 import { noRows, type Relation } from "./relation.ts";
 import type { SearchContext } from "./search-context.ts";
 import type { Pipeline } from "./syntax/ast.ts";
@@ -25,7 +25,7 @@ export async function compilePipeline(
   let compiled = 0;
   for (const command of commands) {
     await watch?.before();
-    relation = await command.compile(relation, context);
+    relation = await withFewSteps(await command.compile(relation, context), context);
     watch?.after(relation);
     compiled++;
     if (compiled < statementCommands && lengthOf(relation) < statementLength) continue;

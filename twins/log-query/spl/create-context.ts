@@ -11,7 +11,7 @@ import type { Relation } from "./relation.ts";
 import type { Rows } from "./rows.ts";
 import type { EventAccess } from "./search/event-access.ts";
 import type { SearchContext, SearchLimits, TimeRange } from "./search-context.ts";
-import { beyondMemory, type SearchMessage } from "./spl-error.ts";
+import type { SearchMessage } from "./spl-error.ts";
 import { countOf, finalized, truncated } from "./subsearch-limit.ts";
 import type { Pipeline } from "./syntax/ast.ts";
 import { renumbered } from "./typed.ts";
@@ -58,7 +58,7 @@ export function createSearchContext(options: ContextOptions): SearchContext {
     options.warn(message);
   };
   /** Sends a statement on its way. */
-  const ask = async <Answer>(
+  const ask = <Answer>(
     select: Sql,
     deadlineMs: number,
     send: (statement: Sql, options: QueryOptions) => Promise<Answer>,
@@ -67,11 +67,7 @@ export function createSearchContext(options: ContextOptions): SearchContext {
     options.ran?.(statement.text);
     const { progress, signal } = options;
     const ending = { signal, deadlineMs: Math.max(1, deadlineMs) };
-    try {
-      return await send(statement, progress === undefined ? ending : { ...ending, progress });
-    } catch (error) {
-      throw beyondMemory(error) ?? error;
-    }
+    return send(statement, progress === undefined ? ending : { ...ending, progress });
   };
   const left = () => endsAt - performance.now();
   const run = async (

@@ -9,6 +9,10 @@ export interface Macro {
   definition: string;
   /** Whether `definition` is an eval expression whose text is the macro. */
   isEval: boolean;
+  /** An eval expression over the arguments; absent or empty: any are taken. */
+  validation?: string;
+  /** What is said of arguments for which that is not true. */
+  errorMessage?: string;
 }
 
 export interface SavedSearch {

@@ -51,6 +51,8 @@ export interface Relation {
   readonly first?: { readonly of: Sql; rows(count: number): Relation };
   /** How many rows there can be, when that is known. */
   readonly atMost?: number;
+  /** Columns of all the SELECTs that `select` nests: DuckDB takes a chunk of memory for each; see `made-relation.ts`. */
+  readonly steps?: number;
   /** What `select` is the first rows of. A relation that has another one by now, or another order, is something else. */
   readonly cut?: {
     readonly of: Sql;
@@ -123,6 +125,7 @@ export function project(input: Relation, outputs: readonly Output[], kind = inpu
   const items = result.columns.map(({ column }, index) => ({ column, value: expressionOf(values[index]) }));
   return {
     ...result,
+    steps: (input.steps ?? 0) + result.columns.length,
     columns: withPresent(result.columns, outputs),
     ...otherColumns(late, result.select, items),
     ...(range === undefined ? {} : { range }),

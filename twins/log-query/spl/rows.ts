@@ -2,7 +2,7 @@
 
 import { KeptRows, type KeptValue } from "../../datasets/kept-rows.ts";
 import { columnsIfRead } from "../../datasets/needed-columns.ts";
-import { identifier, raw, type Sql, sql } from "../../datasets/sql.ts";
+import { identifier, jsonParameter, raw, type Sql, sql } from "../../datasets/sql.ts";
 import type { ResultValue } from "../../datasets/store/log-store.ts";
 import { type Column, placed, type Relation } from "./relation.ts";
 
@@ -104,7 +104,7 @@ function jsonOf({ fields, rows }: Rows): string {
     let text = "{";
     for (const [index, key] of keys.entries()) {
       const value = row[index] ?? null;
-      if (value !== null) text += `${key}${JSON.stringify(plain(value))},`;
+      if (value !== null) text += `${key}${jsonParameter(plain(value))},`;
     }
     return `${text}"n":${n}}`;
   };

@@ -64,9 +64,9 @@ export interface SearchContext {
   warn(message: SearchMessage): void;
   /** For work that is done between two statements. @throws QueryInterrupted when the search is ended, or its time is up */
   throwIfOver(): void;
-  /** Runs what has been compiled. @param maxRows more are cut off. @throws QueryInterrupted, SplError */
+  /** Runs what has been compiled. @param maxRows more are cut off. @throws QueryInterrupted, OutOfMemory */
   run(relation: Relation, maxRows: number): Promise<Rows>;
-  /** Keeps the rows of a SELECT, in its order. Whoever asked drops them. @throws QueryInterrupted, SplError */
+  /** Keeps the rows of a SELECT, in its order. Whoever asked drops them. @throws QueryInterrupted, OutOfMemory */
   hold(select: Sql): Promise<HeldRows>;
   /** As `run`, of what reads rows that are held. */
   runHeld(held: HeldRows, relation: Relation, maxRows: number): Promise<Rows>;

@@ -31,16 +31,3 @@ export function commandError(
 ): SplError {
   return new SplError(`Error in '${command}' command: ${message}`, phase);
 }
-
-/** DuckDB's message: what is used, of how much, or that the disk's share is used up. */
-const outOfMemory = /^Out of Memory Error|max_temp_directory_size/;
-
-/** What is said of a statement that needed more memory than the store may have; `undefined` for any other error. */
-export function beyondMemory(error: unknown): SplError | undefined {
-  if (!(error instanceof Error) || !outOfMemory.test(error.message)) return undefined;
-  const [, limit] = /\/([\d.]+ [KMGT]iB) used/.exec(error.message) ?? [];
-  return new SplError(
-    `The search needs more memory than it may use${limit === undefined ? "" : ` (${limit})`}. Search a shorter time, name the fields that are needed with 'fields' before the commands that look at all rows, or ask for fewer results with 'head'.`,
-    "run",
-  );
-}

@@ -45,10 +45,17 @@ const hecTokens = defineTable({
     },
     disabled: { type: z.boolean().default(false), description: "Whether it is switched off." },
     description: { type: z.string().default(""), description: "What it is for." },
-    index: { type: indexName.default("main"), description: "The index of events that name none." },
+    index: {
+      type: indexName.default("main"),
+      description: "The index of events that name none.",
+      references: "indexes.name",
+      mayDangle: true,
+    },
     indexes: {
       type: z.array(indexName).default([]),
       description: "The indexes that it may write to; any when there are none.",
+      references: "indexes.name",
+      mayDangle: true,
     },
     host: { type: z.string().default("splunk:8088"), description: "The host of events that name none." },
     source: {

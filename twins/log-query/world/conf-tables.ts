@@ -1,14 +1,15 @@
 /** The tables of what is set up in an instance: apps, their stanzas, pages and passwords, and messages to the administrator. */
 import { z } from "zod";
 import { defineTable, type RowOf } from "../../sandbox/table.ts";
+import { appColumn, ownerColumn } from "./belonging.ts";
 
 /** Beyond this, what is given is no setting of a configuration file. */
 const MOST_CHARACTERS = 100_000;
 
 /** Whose something is, and who sees it. */
 const belonging = {
-  owner: { type: z.string().default("nobody"), description: "Whose it is." },
-  app: { type: z.string().default("search"), description: "The app it belongs to." },
+  owner: ownerColumn,
+  app: appColumn,
   sharing: { type: z.enum(["user", "app", "global"]).default("app"), description: "Who sees it." },
 };
 

@@ -21,6 +21,12 @@ const macros = defineTable({
       type: z.boolean().default(false),
       description: "Whether the definition is an expression whose text is what it stands for.",
     },
+    validation: {
+      type: z.string().default(""),
+      description:
+        "An expression over the arguments that must be true, or give no text; empty: any are taken.",
+    },
+    errormsg: { type: z.string().default(""), description: "What is said when it is not true." },
   },
 });
 

@@ -1,5 +1,6 @@
 /** The knowledge objects of a twin: what searches refer to by name, over the rows of its tables. */
 import type { LogStore, ResultValue } from "../../datasets/store/log-store.ts";
+import { emptyRecord } from "../../sandbox/lookup-table.ts";
 import { WorldRefusal } from "../../sandbox/world.ts";
 import type { EventWriter } from "../collector/event-writer.ts";
 import type { Knowledge, LookupDefinition, LookupTable } from "../spl/knowledge.ts";
@@ -25,7 +26,9 @@ export function createKnowledge(parts: KnowledgeParts): Knowledge {
   return {
     macro(name, args) {
       const row = tables.table("macros").get(args === 0 ? name : `${name}(${args})`);
-      return row && { name: row.name, args: row.args, definition: row.definition, isEval: row.iseval };
+      if (row === undefined) return undefined;
+      const { definition, iseval: isEval, validation, errormsg: errorMessage } = row;
+      return { name: row.name, args: row.args, definition, isEval, validation, errorMessage };
     },
     savedSearch(name) {
       const row = tables.table("saved_searches").get(name);
@@ -170,7 +173,7 @@ const fileName = (name: string) => (/\.csv(\.gz)?$/.test(name) ? name : `${name}
 
 /** As a file has them: everything is text, what is missing is left out, several values stand on lines of their own. */
 function cellsOf({ fields }: Rows, row: readonly ResultValue[]): Record<string, string> {
-  const cells: Record<string, string> = {};
+  const cells = emptyRecord<string>();
   fields.forEach(({ name }, place) => {
     const value = row[place] ?? null;
     if (value !== null) cells[name] = Array.isArray(value) ? value.join("\n") : String(value);

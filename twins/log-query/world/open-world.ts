@@ -40,7 +40,7 @@ export function openWorld(options: WorldOptions): LogQueryWorld {
   const tables = createTables();
   const writer = new EventWriter(store, () => clock.now());
   // The same at every reset, so that a reset gives back what there was.
-  const start = seedTables(clock, index);
+  const start = seedTables(index);
   return {
     world: new EventsAndTables(new EventWorld(options), tables, Object.keys(logQueryTables)),
     tables,

@@ -21,6 +21,9 @@ const filter = z.string().superRefine((text, context) => {
 });
 const limit = z.number().int().min(-1).default(-1);
 
+/** Roles that hold as they come with the product when they have no row. */
+export const builtInRoles: readonly string[] = ["admin", "power", "user", "read_only"];
+
 const roles = defineTable({
   description:
     "Roles of accounts. admin, power, user and read_only hold as they come with the product when they have no row.",
@@ -39,6 +42,8 @@ const roles = defineTable({
     imported_roles: {
       type: z.array(z.string().min(1)).default([]),
       description: "Roles whose capabilities it has too.",
+      references: "roles.name",
+      builtIn: builtInRoles,
     },
     srch_jobs_quota: {
       type: z.number().int().min(0).default(DEFAULT_JOBS_QUOTA),

@@ -4,6 +4,7 @@ import { defineTable, type RowOf } from "../../sandbox/table.ts";
 import { rowProblem } from "../saved/check-settings.ts";
 import { savedSearchForms } from "../saved/setting-forms.ts";
 import { isSetting } from "../saved/setting-names.ts";
+import { appColumn, ownerColumn } from "./belonging.ts";
 
 /** Each is known to `savedsearches.conf`, and of the form that it has there. */
 const settings = z.record(z.string(), z.string()).superRefine((given, context) => {
@@ -38,8 +39,8 @@ const savedSearches = defineTable({
     disabled: { type: z.boolean().default(false), description: "Whether it may not be run." },
     is_scheduled: { type: z.boolean().default(false), description: "Whether it has a schedule." },
     cron_schedule: { type: schedule.default(""), description: "Its schedule, as cron writes it." },
-    owner: { type: z.string().default("nobody"), description: "Whose it is." },
-    app: { type: z.string().default("search"), description: "The app it belongs to." },
+    owner: ownerColumn,
+    app: appColumn,
     sharing: { type: z.enum(["user", "app", "global"]).default("app"), description: "Who sees it." },
     updated_at: {
       type: z.iso.datetime().default("1970-01-01T00:00:00.000Z"),

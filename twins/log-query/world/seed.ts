@@ -1,6 +1,5 @@
 /** What a fresh twin has in its tables. */
 import { createHash } from "node:crypto";
-import type { Clock } from "../../sandbox/clock.ts";
 import type { Tables } from "../../sandbox/world.ts";
 import { VERSION } from "../product.ts";
 import { shippedRoles } from "./roles.ts";
@@ -44,9 +43,11 @@ const stockApps = [
 
 export const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
+/** When what the product ships was made, as it says itself: every fresh twin is the same. */
+const SHIPPED_AT = "1970-01-01T00:00:00.000Z";
+
 /** @param index that events are in when they name none */
-export function seedTables(clock: Clock, index: string): Tables {
-  const now = new Date(clock.now()).toISOString();
+export function seedTables(index: string): Tables {
   return {
     users: [
       {
@@ -58,8 +59,8 @@ export function seedTables(clock: Clock, index: string): Tables {
       },
     ],
     roles: shippedRoles.map((role) => ({ ...role, srch_indexes_default: [index] })),
-    saved_searches: stockSearches.map((search) => ({ ...search, updated_at: now })),
-    sessions: [{ key_sha256: sha256(SEED_TOKEN), user: SEED_USER, kind: "token", created_at: now }],
+    saved_searches: stockSearches.map((search) => ({ ...search, updated_at: SHIPPED_AT })),
+    sessions: [{ key_sha256: sha256(SEED_TOKEN), user: SEED_USER, kind: "token", created_at: SHIPPED_AT }],
     indexes: [...new Set([...INDEXES, index])].sort().map((name) => ({ name })),
     hec_tokens: [{ name: "splunk_hec_token", token_sha256: sha256(SEED_HEC_TOKEN), index }],
     apps: stockApps.map((app) => ({ ...app, version: VERSION, configured: true })),

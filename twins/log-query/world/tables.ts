@@ -6,7 +6,7 @@ import { alertTables } from "./alert-tables.ts";
 import { collectorTables } from "./collector-tables.ts";
 import { confTables } from "./conf-tables.ts";
 import { knowledgeTables } from "./knowledge-tables.ts";
-import { roleTables } from "./roles.ts";
+import { builtInRoles, roleTables } from "./roles.ts";
 import { savedSearchTables } from "./saved-search-tables.ts";
 
 const moment = z.iso.datetime();
@@ -24,8 +24,18 @@ const users = defineTable({
     password_sha256: { type: sha256, description: "SHA-256 of the password, in hexadecimal." },
     realname: { type: z.string().default(""), description: "The full name." },
     email: { type: z.string().default(""), description: "The mail address." },
-    roles: { type: z.array(z.string()).default(["user"]), description: "The roles of the user." },
-    default_app: { type: z.string().default("search"), description: "The app that the user begins in." },
+    roles: {
+      type: z.array(z.string()).default(["user"]),
+      description: "The roles of the user.",
+      references: "roles.name",
+      builtIn: builtInRoles,
+    },
+    default_app: {
+      type: z.string().default("search"),
+      description: "The app that the user begins in.",
+      references: "apps.name",
+      mayDangle: true,
+    },
   },
 });
 

@@ -396,7 +396,7 @@ describe("a schedule", () => {
     const row = { search: "| makeresults", is_scheduled: true, cron_schedule: "0 * * * *" };
     await splunk.control("POST", "/data", {
       data: {
-        users: [{ name: "ann", password_sha256: "0".repeat(64), roles: ["user"] }],
+        users: ["ann", "eve"].map((name) => ({ name, password_sha256: "0".repeat(64), roles: ["user"] })),
         saved_searches: [
           { ...row, name: "anns", owner: "ann" },
           { ...row, name: "gone", owner: "eve" },
@@ -406,6 +406,7 @@ describe("a schedule", () => {
         ],
       },
     });
+    expect((await ask("DELETE", "/services/authentication/users/eve")).status).toBe(200);
     await at("2026-01-31T10:00:00Z");
     const runs = await runsOnce(5);
     const told = Object.fromEntries(

@@ -20,7 +20,7 @@ beforeAll(async () => {
   const dataset = path.join(folder, "events.duckdb");
   await writeManyEvents(dataset, EVENTS, 2);
   splunk = await startSplunk({}, dataset);
-}, 120_000);
+});
 afterAll(async () => {
   await splunk.stop();
   await rm(folder, { recursive: true });
@@ -85,7 +85,7 @@ test("as JSON all rows come in their order, numbered, and the last says that it 
   expect(rows.map(({ offset }) => offset)).toEqual(Array.from({ length: EVENTS }, (_, n) => n));
   expect(rows.flatMap(({ lastrow }, index) => (lastrow ? [index] : []))).toEqual([EVENTS - 1]);
   expect(await jobs()).toEqual([]);
-}, 60_000);
+});
 
 test("as CSV all rows come in their order below one line of names, with the vendor's client too", async () => {
   const text = await exported({});
@@ -95,19 +95,19 @@ test("as CSV all rows come in their order below one line of names, with the vend
   const form = { search: "search * | table n", output_mode: "csv", preview: 0 };
   // The client gives what is no JSON as a text in JSON.
   expect(JSON.parse(String((await client.post("search/v2/jobs/export", form)).data)) === text).toBe(true);
-}, 60_000);
+});
 
 test("as raw text all events come in their order", async () => {
   const lines = linesOf(await exported({ output_mode: "raw", search: "search *" }));
   expect(lines.map((line) => JSON.parse(line).n)).toEqual(newestFirst);
-}, 60_000);
+});
 
 test("as XML all rows are in one element", async () => {
   const text = await exported({ output_mode: "xml" });
   for (const once of [/<results /g, /<meta>/g, /<\/results>/g]) expect(text.match(once)).toHaveLength(1);
   expect(text.endsWith("</results>\n")).toBe(true);
   expect([...text.matchAll(/<text>(\d+)<\/text>/g)].map(([, n]) => Number(n))).toEqual(newestFirst);
-}, 60_000);
+});
 
 test("as rows of JSON all are in one document, as columns each slice has its own and says where it begins", async () => {
   const { fields, rows } = JSON.parse(await exported({ output_mode: "json_rows" }));
@@ -115,13 +115,13 @@ test("as rows of JSON all are in one document, as columns each slice has its own
   const slices = linesOf(await exported({ output_mode: "json_cols" })).map((line) => JSON.parse(line));
   expect(slices.flatMap(({ columns }) => columns[0].map(Number))).toEqual(newestFirst);
   for (const { init_offset, columns } of slices) expect(newestFirst[init_offset]).toBe(Number(columns[0][0]));
-}, 60_000);
+});
 
 test("previews come before the rows, and take none of them away", async () => {
   const text = await exported({ output_mode: "json", preview: 1 });
   const finals = resultsOf(text).filter(({ preview }) => !preview);
   expect(finals.map(({ result }) => Number(result.n))).toEqual(newestFirst);
-}, 60_000);
+});
 
 test.each([
   ["a report", "stats count by n | sort 0 -n | fields n", newestFirst],
@@ -150,7 +150,7 @@ test("what is another value each time is found once: what a row was chosen by is
   expect(found.length).toBeGreaterThan(100_000);
   expect(found.length).toBeLessThan(115_000);
   expect(found.filter((r) => r <= 0)).toEqual([]);
-}, 60_000);
+});
 
 test.each([
   ["count", { count: 70_000 }, newestFirst.slice(0, 70_000)],
@@ -172,7 +172,7 @@ test.each([
 test("the rows are numbered by their place among all", async () => {
   const rows = resultsOf(await exported({ output_mode: "json", offset: 119_000, count: 2 }));
   expect(rows.map(({ offset }) => offset)).toEqual([119_000, 119_001]);
-}, 60_000);
+});
 
 test("the results of a job keep their bound", async () => {
   const form = { search: "search * | fields n", exec_mode: "oneshot", output_mode: "csv", f: "n", count: 0 };
@@ -185,7 +185,7 @@ test("the results of a job keep their bound", async () => {
     expect(linesOf(page.text.trim())).toHaveLength(1 + 50_000);
   }
   await splunk.ask("DELETE", `${JOBS}/${sid}`);
-}, 60_000);
+});
 
 test("who reads nothing holds the search, not others; what they write meanwhile does not come", async () => {
   const slices = vi.spyOn(HeldTable.prototype, "query");
@@ -201,7 +201,7 @@ test("who reads nothing holds the search, not others; what they write meanwhile 
   expect(before).toBeLessThan(slices.mock.calls.length);
   expect(await tabled({ search: "search n=200000 | table n" })).toEqual(Array(2).fill(200_000));
   await untilNoJobs();
-}, 120_000);
+});
 
 test("an event that is removed before its slice is made does not come", async () => {
   const response = await opened({ search: WIDE.replace("search *", "search n<80000") });
@@ -209,7 +209,7 @@ test("an event that is removed before its slice is made does not come", async ()
   const rows = linesOf(await textOf(response)).map((line) => Number(JSON.parse(line).result.n));
   expect(rows).toEqual([...newestFirst.slice(40_000, -2), 0]);
   expect((await splunk.control("POST", "/reset", {})).status).toBe(200);
-}, 60_000);
+});
 
 test("who leaves ends the search, and its place and its rows are given back", async () => {
   const dropped = vi.spyOn(HeldTable.prototype, "drop");
@@ -223,7 +223,7 @@ test("who leaves ends the search, and its place and its rows are given back", as
   expect(await tabled({ search: "search n=7 | table n" })).toEqual([7]);
   expect(held).not.toHaveBeenCalled();
   await Promise.all(dropped.mock.results.map(({ value }) => value));
-}, 60_000);
+});
 
 test.each([
   ["its job is removed", () => splunk.ask("DELETE", `${JOBS}/gone`)],
@@ -249,7 +249,7 @@ test("an export that is finalized ends with the rows that it has sent", async ()
   expect(rows).toEqual(newestFirst.slice(0, rows.length));
   expect(rows.length).toBeLessThan(EVENTS);
   expect(lines.at(-1)).toEqual({ preview: false, lastrow: true });
-}, 60_000);
+});
 
 test("max_time ends an export with the rows that it has sent by then, and the last line says so", async () => {
   const query = HeldTable.prototype.query;
@@ -265,10 +265,10 @@ test("max_time ends an export with the rows that it has sent by then, and the la
   expect(rows.length).toBeLessThan(EVENTS);
   const text = "The search auto-finalized after it reached its time limit: 600 seconds.";
   expect(lines.at(-1)).toEqual({ preview: false, messages: [{ type: "INFO", text }], lastrow: true });
-}, 60_000);
+});
 
 test("what goes wrong behind the first rows cuts the answer off", async () => {
   vi.spyOn(HeldTable.prototype, "query").mockRejectedValue(new QueryInterrupted("deadline", 1));
   await expect(opened().then(textOf)).rejects.toThrow("aborted");
   await untilNoJobs();
-}, 60_000);
+});

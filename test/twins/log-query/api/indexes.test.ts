@@ -145,7 +145,11 @@ test("what is wrong with an index is said in splunkd's words", async () => {
       { messages: [{ type: "ERROR", text }] },
     ]);
   }
-  expect((await ask("POST", INDEXES, { name: "Bad Name" })).body.messages[0].text).toContain("lower-case");
+  const refusalOf = async (name: string) => (await ask("POST", INDEXES, { name })).body.messages[0].text;
+  expect(await refusalOf("Bad Name")).toContain("lower-case");
+  for (const name of ["_", "_internal_of_mine", "my_kvstore"]) {
+    expect(await refusalOf(name)).toContain(`Index name=${name} is not valid`);
+  }
 });
 
 test("a text becomes events, line by line, with their own times; the answer says what was taken", async () => {

@@ -266,6 +266,8 @@ test("one that is private is seen by its owner, and one of another app in its ap
   const row = { search: "level=error", owner: "somebody" };
   await splunk.control("POST", "/data", {
     data: {
+      users: [{ name: "somebody", password_sha256: "0".repeat(64) }],
+      apps: [{ name: "other" }],
       saved_searches: [
         { ...row, name: "private", sharing: "user" },
         { ...row, name: "of another app", app: "other" },

@@ -170,7 +170,7 @@ describe("fields", () => {
     expect((await collector.splunk.control("POST", "/snapshot")).body.tables).toEqual(before);
   });
 
-  test("that a dataset has as numbers keep what is no such number in the text alone", async () => {
+  test("that a dataset has as numbers are found whatever they hold, and the time is under splunkd's name", async () => {
     await collector.splunk.add({ "@timestamp": "2026-01-15T11:00:00Z", bytes: 5 });
     await sent(
       "",
@@ -178,12 +178,13 @@ describe("fields", () => {
     );
     expect(await rows()).toMatchObject([
       { bytes: 5 },
-      { "@timestamp": "2026-01-15T12:00:00.000Z", bytes: "7" },
-      { "@timestamp": "2026-01-15T12:00:01.000Z", _raw: "bytes=many" },
-      { _raw: "bytes=7.5" },
+      { _time: "2026-01-15T12:00:00.000Z", bytes: "7" },
+      { _time: "2026-01-15T12:00:01.000Z", bytes: "many" },
+      { bytes: "7.5" },
     ]);
-    const found = await collector.found("bytes=7 | table bytes");
-    expect(found).toEqual([{ bytes: "7" }]);
+    for (const value of ["5", "7", "many", "7.5"]) {
+      expect(await collector.found(`bytes=${value} | table bytes`)).toEqual([{ bytes: value }]);
+    }
   });
 });
 

@@ -100,7 +100,14 @@ test("the columns of an event hold what a store would read in its JSON", () => {
         const { source, fitted } = documents.of(one);
         const isBeforeYear0 = one.timeMicros < Date.parse("0000-01-01") * 1000;
         expect(fitted === undefined).toBe(isBeforeYear0);
-        if (fitted) expect(fitted).toEqual(new Batch(catalog, "free").fit({ source }));
+        if (!fitted) continue;
+        const texts = new Set(fitted.fields.filter(({ type }) => type === "text").map(({ name }) => name));
+        // With the first value that a column cannot hold it becomes text.
+        const taken = columns.map((column) =>
+          texts.has(column.name) ? { ...column, type: "text" as const } : column,
+        );
+        const store = new Batch(new FieldCatalog(taken, "_time", "raw"), "free");
+        expect(fitted).toEqual(store.fit({ source, index: "main" }));
       }
     }),
   );

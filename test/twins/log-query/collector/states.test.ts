@@ -168,7 +168,16 @@ describe("while the store is busy", () => {
     const { signal } = new AbortController();
     const query = new URLSearchParams();
     return operation.handle(
-      { method, path, params: {}, query, headers, body: Buffer.from(body), signal },
+      {
+        method,
+        path,
+        origin: "http://twin.test",
+        params: {},
+        query,
+        headers,
+        body: Buffer.from(body),
+        signal,
+      },
       twin,
     );
   };

@@ -1,6 +1,9 @@
 /** What the book of jobs keeps, and what it lets go. */
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { openLogStore } from "../../../../twins/datasets/store/duckdb-log-store.ts";
+import { type LogStore, OutOfMemory } from "../../../../twins/datasets/store/log-store.ts";
+import { asRestError } from "../../../../twins/log-query/api/route.ts";
 import { JobBook } from "../../../../twins/log-query/jobs/job-book.ts";
 import type { JobRequest } from "../../../../twins/log-query/jobs/job-request.ts";
 import { RowOutlet } from "../../../../twins/log-query/jobs/row-outlet.ts";
@@ -14,14 +17,14 @@ beforeAll(async () => {
 });
 afterAll(() => bench.close());
 
-function openBook(mostValues: number) {
+function openBook(mostValues: number, store: LogStore = bench.store) {
   const tables = createTables();
   const book = new JobBook(
     {
       tables,
       clock: { now: () => 1_769_850_000_000 },
       knowledge: knowledgeOf(),
-      store: async () => bench.store,
+      store: async () => store,
       timeZone: "UTC",
       log: pino({ level: "silent" }),
     },
@@ -63,6 +66,30 @@ test("when all results are too much the oldest are let go, and found again when 
   expect((await book.results(first?.sid ?? ""))?.rows).toHaveLength(10);
   expect(tables.stateVersion).toBe(before);
   await book.stop();
+});
+
+test("a search that needs more memory than there is fails in splunkd's words, and says what to do", async () => {
+  const store = await openLogStore({ textIndex: "raw", memoryBytes: 32_000_000 });
+  const { book } = openBook(1_000, store);
+  const many =
+    "| makeresults count=400000 | streamstats count | eval x=md5(tostring(count)).md5(tostring(count))";
+  const failed = book.start(request(`${many} | stats values(x) AS all`));
+  await failed.done;
+  expect(failed.row).toMatchObject({ state: "FAILED" });
+  const ended = `was forcefully terminated because its physical memory usage (30.517578 MB) has exceeded the 'search_process_memory_usage_threshold' (30.517578 MB) setting in limits.conf.`;
+  expect(failed.notes.messages).toEqual([
+    { type: "FATAL", text: `The search process with sid=${failed.sid} ${ended}` },
+    { type: "INFO", text: expect.stringContaining("'head'") },
+  ]);
+  expect(asRestError(new OutOfMemory(32_000_000))).toMatchObject({
+    status: 503,
+    messages: [{ type: "ERROR", text: `The search process ${ended}` }],
+  });
+  const next = book.start(request("| makeresults"));
+  await next.done;
+  expect(next.row).toMatchObject({ state: "DONE", result_count: 1 });
+  await book.stop();
+  await store.close();
 });
 
 test("a row that goes ends its search", async () => {

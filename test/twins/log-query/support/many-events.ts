@@ -19,18 +19,17 @@ export interface ManyEvents {
 /**
  * Events of one second each, from 14 November 2023, 22:13:20, on: `n` from 0, `k` (`k0` … `k6`, every third event without), `u` that no
  * two have, and `text`, 512 characters that no two have either. The index of words is empty.
- * @param memoryLimit as DuckDB writes it
  */
 export async function manyEvents(
   count: number,
-  memoryLimit: string,
+  memoryBytes: number,
   beyondMemory: "fails" | "disk" = "fails",
 ): Promise<ManyEvents> {
   const folder = await mkdtemp(path.join(tmpdir(), "offhook-many-events-"));
   const baselineFile = path.join(folder, "baseline.duckdb");
   await writeManyEvents(baselineFile, count);
   const store = await openLogStore({
-    ...{ folder: path.join(folder, "store"), baselineFile, index: "main", memoryLimit },
+    ...{ folder: path.join(folder, "store"), baselineFile, index: "main", memoryBytes },
     ...{ textIndex: "raw", fitting: "free", beyondMemory },
   });
   return {

@@ -1,4 +1,6 @@
 /** SPL over a small store, for tests of commands, functions and the rest of the language. */
+
+import { identifier, joined, sql } from "../../../../twins/datasets/sql.ts";
 import { openLogStore } from "../../../../twins/datasets/store/duckdb-log-store.ts";
 import type { LogStore, ResultValue } from "../../../../twins/datasets/store/log-store.ts";
 import { compilePipeline } from "../../../../twins/log-query/spl/compile-pipeline.ts";
@@ -47,9 +49,18 @@ export interface SplBench {
   search(text: string): Promise<Found>;
   /** Runs commands on these rows: `searchRows([{ a: 1 }], "head 1")`. */
   searchRows(rows: readonly object[], text: string): Promise<Found>;
+  /** The columns of a search: what they are said to hold, and the database's own type of what is in them. */
+  columnTypes(text: string): Promise<ColumnType[]>;
   /** What is said of a search that is refused or fails. */
   refusal(text: string): Promise<string>;
   close(): Promise<void>;
+}
+
+export interface ColumnType {
+  name: string;
+  declared: { type: "text" | "number"; multi: boolean };
+  /** Such as `VARCHAR[]`; `undefined` when there is no row. */
+  actual: string | undefined;
 }
 
 export const benchNowMs = Date.UTC(2026, 0, 15, 12);
@@ -83,6 +94,21 @@ export async function splBench(
     store,
     search: (text) => run(text),
     searchRows: (rows, text) => run(text, relationOf(rowsOf(rows), "report")),
+    async columnTypes(text) {
+      const context = contextOf(store, options, [], []);
+      const { select, columns } = await compilePipeline(context.parse(text), context);
+      if (columns.length === 0) return [];
+      const types = columns.map(({ column }) => sql`typeof(${identifier(column)}) AS ${identifier(column)}`);
+      const typed = sql`SELECT ${joined(types, ", ")} FROM (${select}) AS r`;
+      const asText = columns.map(
+        ({ name, column }) => ({ name, column, type: "text", multi: false }) as const,
+      );
+      const found = await context.run({ select: typed, columns: asText, order: [], kind: "report" }, 1);
+      return columns.map(({ name, type, multi }, index) => {
+        const actual = found.rows[0]?.[index];
+        return { name, declared: { type, multi }, actual: typeof actual === "string" ? actual : undefined };
+      });
+    },
     async refusal(text) {
       try {
         await run(text);

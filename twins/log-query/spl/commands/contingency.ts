@@ -1,6 +1,6 @@
 /** `contingency`: how often each value of one field meets each of another, as a matrix. */
 import { Slices } from "../../../datasets/slices.ts";
-import { identifier, type Sql, sql } from "../../../datasets/sql.ts";
+import { identifier, jsonParameter, type Sql, sql } from "../../../datasets/sql.ts";
 import type { HeldRows, ResultValue } from "../../../datasets/store/log-store.ts";
 import { defineCommand } from "../command.ts";
 import { columnOf, fieldValue, type Relation } from "../relation.ts";
@@ -121,7 +121,7 @@ async function linesOf(
 ): Promise<Line[]> {
   const counts = new Map(rowValues.map((value) => [value, new Map<string, number>()]));
   const of = (values: readonly string[]) =>
-    sql`IN (SELECT unnest(from_json(${JSON.stringify(values)}, '["VARCHAR"]')))`;
+    sql`IN (SELECT unnest(from_json(${jsonParameter(values)}, '["VARCHAR"]')))`;
   const met = sql`SELECT a, b, n FROM ${pairs.from} AS p WHERE a ${of(rowValues)} AND b ${of(columnValues)}`;
   const slices = new Slices();
   for (const [row, column, times] of await rowsOfPairs(pairs, met, ["a", "b", "n"], [], context)) {

@@ -5,6 +5,7 @@ import { assignByName, namesFields } from "../eval/dynamic-names.ts";
 import { fieldsOf } from "../eval/fields-of.ts";
 import { assigned as shownAs } from "../eval/precision.ts";
 import type { Value } from "../eval/value.ts";
+import { withFewSteps } from "../made-relation.ts";
 import { extend, type Relation } from "../relation.ts";
 import type { SearchContext } from "../search-context.ts";
 import { SplError } from "../spl-error.ts";
@@ -40,7 +41,9 @@ export async function assign(
   context: SearchContext,
 ): Promise<Relation> {
   let relation = input;
-  for (const group of independent(assignments)) relation = await assigned(relation, group, context);
+  for (const group of independent(assignments)) {
+    relation = await withFewSteps(await assigned(relation, group, context), context);
+  }
   return relation;
 }
 

@@ -10,8 +10,7 @@ export const fields = defineCommand({
   name: "fields",
   kind: "streaming",
   parse(reader) {
-    const mode = reader.keyword("-") ? ("remove" as const) : ("keep" as const);
-    if (mode === "keep") reader.keyword("+");
+    const mode = reader.sign("+", "-") === "-" ? ("remove" as const) : ("keep" as const);
     const names = reader.fields();
     if (names.length === 0)
       reader.fail("Must specify at least one valid field name (can contain wildcards).");

@@ -1,6 +1,7 @@
 /** `gentimes`: rows for spans of time, one after the other. */
 import { floorTo, plus } from "../../../datasets/dates/calendar.ts";
 import type { TimeZone } from "../../../datasets/dates/time-zone.ts";
+import { lookupTable } from "../../../sandbox/lookup-table.ts";
 import { defineCommand } from "../command.ts";
 import { type RowField, relationOf } from "../rows.ts";
 import { commandError } from "../spl-error.ts";
@@ -17,7 +18,7 @@ interface Increment {
   unit: "day" | "hour" | "minute" | "second";
 }
 
-const units: Readonly<Record<string, Increment["unit"]>> = { d: "day", h: "hour", m: "minute", s: "second" };
+const units = lookupTable<Increment["unit"]>({ d: "day", h: "hour", m: "minute", s: "second" });
 
 /** `6h`; days unless it says otherwise. */
 const increment: OptionType<Increment> = {

@@ -82,5 +82,10 @@ const optionTypes = { limit: count, null: boolean, keeplast: boolean };
 function readExpression(reader: ArgumentReader) {
   const { type, text } = reader.peek();
   if (type === "end" || (type === "word" && /^\d+$/.test(text))) return undefined;
-  return reader.expression();
+  const expression = reader.expression();
+  // A field holds no truth value, and neither does a text or a number.
+  if (["field", "string", "number"].includes(expression.node)) {
+    reader.fail("The argument must be a positive number or a boolean expression.");
+  }
+  return expression;
 }

@@ -1,10 +1,12 @@
 /** The commands as a table in Markdown: `COMMANDS.md` beside the folder is this. */
+
+import { lookupTable } from "../../../sandbox/lookup-table.ts";
 import type { Command } from "../command.ts";
 import { idleOptions, type UnservedOption, unservedOptions } from "../syntax/unserved-options.ts";
 import { commands, notServed } from "./registry.ts";
 
 /** What each command does, in a few words. */
-export const summaries: Readonly<Record<string, string>> = {
+export const summaries = lookupTable<string>({
   accum: "A running total of a field.",
   addcoltotals: "One more row with the totals of the columns.",
   addinfo: "The search's time range and its sid, in every row.",
@@ -34,6 +36,7 @@ export const summaries: Readonly<Record<string, string>> = {
   gentimes: "Rows for spans of time.",
   head: "The first rows.",
   inputlookup: "The rows of a lookup table.",
+  iplocation: "The country of an address, in fields of a location.",
   join: "The fields of a subsearch's rows that agree in given fields.",
   loadjob: "The results of a job that has run.",
   lookup: "Fields of a lookup table's rows that match.",
@@ -78,7 +81,7 @@ export const summaries: Readonly<Record<string, string>> = {
   untable: "One row for each cell of a table.",
   where: "The rows that an expression is true of.",
   xyseries: "A table out of rows of its cells.",
-};
+});
 
 /** Refused where the command reads its arguments. */
 const otherRefusals: readonly (readonly [command: string, option: string, reason: string])[] = [

@@ -18,22 +18,26 @@ export const rangemap = defineCommand({
   parse(reader) {
     const ranges: NumberRange[] = [];
     let field: string | undefined;
-    let otherwise = "None";
+    let otherwise: string | undefined;
     while (!reader.atEnd()) {
       const name = reader.text("a range");
       if (!reader.symbol("=")) reader.fail(`A '=' is expected after '${name}'.`);
+      if (name.toLowerCase() === "field") {
+        field = reader.field(`a value for '${name}'`);
+        continue;
+      }
       const value = reader.text(`a value for '${name}'`);
-      if (name.toLowerCase() === "field") field = value;
-      else if (name.toLowerCase() === "default") otherwise = value;
+      if (name.toLowerCase() === "default") otherwise = value;
       else ranges.push(readRange(reader, name, value));
     }
     if (field === undefined) return reader.fail("The 'field' option is missing.");
-    if (ranges.length === 0) return reader.fail("At least one range is needed: <name>=<number>-<number>.");
-    return { field, ranges, otherwise };
+    if (ranges.length === 0 && otherwise === undefined)
+      return reader.fail("At least one range is needed: <name>=<number>-<number>.");
+    return { field, ranges, otherwise: otherwise ?? "None" };
   },
   compile({ field, ranges, otherwise }, input) {
     const column = columnOf(input, field);
-    const value = column === undefined ? undefined : fieldValue(column);
+    const value = column === undefined || ranges.length === 0 ? undefined : fieldValue(column);
     return extend(
       input,
       new Map([["range", value === undefined ? constantText(otherwise) : named(value, ranges, otherwise)]]),

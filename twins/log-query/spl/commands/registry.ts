@@ -30,6 +30,7 @@ import { from } from "./from.ts";
 import { gentimes } from "./gentimes.ts";
 import { head } from "./head.ts";
 import { inputlookup } from "./inputlookup.ts";
+import { iplocation } from "./iplocation.ts";
 import { join } from "./join.ts";
 import { loadjob } from "./loadjob.ts";
 import { lookup } from "./lookup.ts";
@@ -106,6 +107,7 @@ export const commands: readonly Command[] = [
   gentimes,
   head,
   inputlookup,
+  iplocation,
   join,
   loadjob,
   lookup,
@@ -159,7 +161,7 @@ export const notServed: readonly string[] = [
   ...["createrss", "datamodel", "datamodelsimple", "dbinspect", "dbxquery", "delete", "deletemodel"],
   ...["diff", "dump", "entitymerge", "erex", "eventcount", "findkeywords", "findtypes", "fit", "folderize"],
   ...["fromjson", "gauge", "geom", "geomfilter", "geostats", "highlight", "history", "iconify", "inputcsv"],
-  ...["inputintelligence", "iplocation", "kmeans", "kvform", "listmodels", "localize", "localop"],
+  ...["inputintelligence", "kmeans", "kvform", "listmodels", "localize", "localop"],
   ...["makecontinuous", "makejson", "mcatalog", "mcollect", "metasearch", "meventcollect", "mpreview"],
   ...["msearch", "mstats", "multikv", "newseriesfilter", "nokv", "noop", "outlier", "outputcsv"],
   ...["outputraw", "outputtext", "overlap", "pivot", "predict", "rawstats", "redistribute", "relevancy"],

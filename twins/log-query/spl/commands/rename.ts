@@ -22,13 +22,30 @@ export const rename = defineCommand({
 });
 
 function readRenaming(reader: ArgumentReader): Renaming {
-  const from = reader.field("a field to rename");
-  if (!reader.keyword("as")) reader.fail(`Usage: rename [old_name AS/TO/-> new_name]+.`);
+  const named = reader.field("a field to rename");
+  // `kb=`, as `PREFIX(kb=)` of `tstats` calls its field.
+  const from = reader.peek().start === reader.offset() && reader.symbol("=") ? `${named}=` : named;
+  if (!reader.keyword("as", "to") && !readArrow(reader)) {
+    reader.fail(`Usage: rename [old_name AS/TO/-> new_name]+.`);
+  }
   const to = reader.field("a new name");
   if (countWildcards(from) !== countWildcards(to)) {
     reader.fail(`Wildcard mismatch: '${from}' as '${to}'.`);
   }
   return { from, to };
+}
+
+/** `->` */
+function readArrow(reader: ArgumentReader): boolean {
+  const [dash, head] = [reader.peek(), reader.peek(1)];
+  const isArrow =
+    dash.type === "word" &&
+    dash.text === "-" &&
+    head.type === "symbol" &&
+    head.text === ">" &&
+    head.start === dash.end;
+  if (isArrow) for (const _ of "->") reader.next();
+  return isArrow;
 }
 
 /** A name that another field has already takes that field's place; when there is no field to rename, that field goes as well. */

@@ -1,10 +1,12 @@
 /** `tstats`: aggregates of the events' own fields, or of a data model's. */
+import { MAJOR_BREAKERS } from "../../../datasets/segments.ts";
 import { sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
 import { dataModelRelation } from "../data-model.ts";
 import { columnOf, extend, fieldValue, type Relation } from "../relation.ts";
 import { timeModifiers } from "../search/resolve-search.ts";
 import { searchEvents, searchRows } from "../search/search-rows.ts";
+import { quoted } from "../search/term-pattern.ts";
 import { timesOf } from "../search/time-modifiers.ts";
 import type { SearchContext } from "../search-context.ts";
 import { concatenated } from "../stacked-rows.ts";
@@ -20,7 +22,7 @@ import { readAggregates } from "../syntax/aggregates.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
 import type { AggregateCall, SearchExpression } from "../syntax/ast.ts";
 import { boolean, count, text } from "../syntax/option-types.ts";
-import { type Typed, textOf } from "../typed.ts";
+import { bound, type Typed, textOf } from "../typed.ts";
 
 const optionTypes = {
   ...{ prestats: boolean, local: boolean, append: boolean, summariesonly: boolean, chunk_size: count },
@@ -36,6 +38,8 @@ interface Arguments {
   dataModel: string | undefined;
   where: SearchExpression;
   by: string[];
+  /** Of `PREFIX(kb=)`: what segments of the text begin with. The field of the rests has the same name. */
+  prefixes: string[];
   span: Span | "auto" | undefined;
   /** What a missing field is grouped as. */
   fill: string | undefined;
@@ -49,7 +53,14 @@ export const tstats = defineCommand<Arguments>({
   kind: "generating",
   kindOf: ({ append }) => (append ? "report" : "generating"),
   parse(reader) {
-    const { options, calls } = readHead(reader);
+    const { options, calls: written } = readHead(reader);
+    const prefixes = new Set<string>();
+    const fieldOf = (name: string) => {
+      const prefix = readPrefix(reader, name);
+      if (prefix !== undefined) prefixes.add(prefix);
+      return prefix ?? name;
+    };
+    const calls = written.map((call) => withField(call, fieldOf));
     if (calls.length === 0) reader.fail("You must specify at least one aggregation.");
     checkAggregates(calls, "tstats");
     const { dataModel, node } = readFrom(reader);
@@ -57,13 +68,14 @@ export const tstats = defineCommand<Arguments>({
       ? reader.searchExpression(["by", "groupby"])
       : { node: "all" };
     const { where, nodeName } = withoutNodeName(asked);
-    const { by, options: later } = readGroups(reader);
+    const { by: groups, options: later } = readGroups(reader);
+    const by = groups.map(fieldOf);
     const all = { ...options, ...later };
     const { prestats = false, append = false, fillnull_value: fill, span: given } = all;
     if (append && !prestats) reader.fail("append=true is valid with prestats=true only.");
     if (prestats) checkPrestats(calls, by, "tstats");
     return {
-      ...{ calls, where, prestats, append, fill, by, span: given },
+      ...{ calls, where, prestats, append, fill, by, prefixes: [...prefixes], span: given },
       dataModel: objectOf(dataModel, nodeName ?? node),
     };
   },
@@ -74,8 +86,8 @@ export const tstats = defineCommand<Arguments>({
 });
 
 async function summarized(args: Arguments, context: SearchContext): Promise<Relation> {
-  const { calls, by, span: given, fill, prestats } = args;
-  const found = await foundRows(args, context);
+  const { calls, by, prefixes, span: given, fill, prestats } = args;
+  const found = withSegments(await foundRows(args, context), prefixes);
   const input = filled(await inSpans(found, by, given, context), by, fill);
   const rows = unrolled(input, groupsOf(by, input), { distinctValues: false });
   const { range } = found;
@@ -100,6 +112,56 @@ async function foundRows(
   const objects = context.knowledge.dataModel(dataModel.split(".")[0] ?? "").map(({ object }) => object);
   const names = [...fieldsOf(where), ...by, ...calls.flatMap(argumentFields)];
   return searchRows(where, withObjectNames(rows, names, objects), context);
+}
+
+/** What `PREFIX(…)` names; `undefined`: it is a field. */
+function readPrefix(reader: ArgumentReader, name: string): string | undefined {
+  const [, written] = /^PREFIX\((.*)\)$/is.exec(name) ?? [];
+  if (written === undefined) return undefined;
+  const prefix = written.trim().replace(/^"(.*)"$/s, "$1");
+  if (prefix === "" || majorBreaker.test(prefix)) {
+    reader.fail(
+      `The argument of PREFIX() must be what a segment begins with, without major breakers: '${written}'.`,
+    );
+  }
+  return prefix;
+}
+
+const majorBreaker = new RegExp(`[${MAJOR_BREAKERS}]`);
+
+/** The same of the field that another name stands for. */
+function withField(call: AggregateCall, fieldOf: (name: string) => string): AggregateCall {
+  const { argument, name } = call;
+  if (argument.kind === "sparkline") {
+    return { ...call, argument: { ...argument, aggregate: withField(argument.aggregate, fieldOf) } };
+  }
+  if (argument.kind !== "field") return call;
+  const field = fieldOf(argument.name);
+  if (field === argument.name) return call;
+  return { ...call, argument: { ...argument, name: field }, text: `${name}(${field})` };
+}
+
+/**
+ * With the rests of the segments that begin with each prefix, as the index has them: between major breakers, in lower case.
+ * Source: https://help.splunk.com/splunk-enterprise/spl-search-reference/9.4/search-commands/tstats
+ */
+function withSegments(rows: Relation, prefixes: readonly string[]): Relation {
+  const raw = columnOf(rows, "_raw");
+  if (raw === undefined || prefixes.length === 0) return rows;
+  const text = textOf(fieldValue(raw));
+  const segments = prefixes.map((prefix): [string, Typed] => {
+    const pattern = `(?:^|[${MAJOR_BREAKERS}])${quoted(prefix.toLowerCase())}([^${MAJOR_BREAKERS}]+)`;
+    const found = sql`regexp_extract_all(lower(${text}), CAST(${pattern} AS VARCHAR), 1)`;
+    return [
+      prefix,
+      {
+        type: "text",
+        multi: true,
+        sql: bound(found, (list) => sql`CASE WHEN len(${list}) > 0 THEN ${list} END`),
+      },
+    ];
+  });
+  return extend(rows, new Map(segments));
 }
 
 /** In a data model's search fields have their object's name before them: `Web.url`. */
@@ -174,7 +236,6 @@ function readGroups(reader: ArgumentReader) {
     const fields = reader.fields();
     const given = reader.options(groupOptionTypes);
     if (fields.length === 0 && Object.keys(given).length === 0) reader.end();
-    if (fields.some((name) => /^PREFIX\(/i.test(name))) reader.fail("PREFIX() is not served here.");
     by.push(...fields);
     Object.assign(options, given);
   }

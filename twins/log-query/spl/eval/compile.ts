@@ -1,5 +1,5 @@
 /** Nodes of the syntax tree as SQL. */
-import { sql } from "../../../datasets/sql.ts";
+import { raw, sql } from "../../../datasets/sql.ts";
 import { splicedText } from "../search/format-rows.ts";
 import type { Expression, Subsearch } from "../syntax/ast.ts";
 import { parseExpression } from "../syntax/parse-text.ts";
@@ -34,14 +34,14 @@ export async function compile(expression: Expression, scope: Scope): Promise<Val
     case "field":
       return scope.field(expression.name);
     case "call":
-      return call(expression, scope);
+      return withType(await call(expression, scope));
     case "unary": {
       const operand = await compile(expression.operand, scope);
       if (expression.operator === "not") return negation(operand, scope);
       return expression.operator === "-" ? negated(operand, scope) : operand;
     }
     case "binary":
-      return chain(expression, scope);
+      return withType(await chain(expression, scope));
     case "in": {
       const [operand, ...values] = await compileAll([expression.operand, ...expression.values], scope);
       return operand === undefined
@@ -127,4 +127,13 @@ async function call({ name, args }: FunctionCall, scope: Scope): Promise<Value> 
   const [subject] = compiled;
   if (takesTexts.has(declared.name) && subject !== undefined && certainType(subject) === "number") fail();
   return declared.compile(values, { scope, fail });
+}
+
+/**
+ * Texts as VARCHAR whatever they are made of: DuckDB's own type for a NULL it knows before the statement runs is none, and INTEGER in
+ * the rows of a subquery. A cast to the type that a value has costs nothing.
+ */
+function withType(value: Value): Value {
+  if (value.type !== "text" || value.isNull || value.constant !== undefined || value.present) return value;
+  return { ...value, sql: sql`CAST(${value.sql} AS ${raw(value.multi ? "VARCHAR[]" : "VARCHAR")})` };
 }

@@ -3,6 +3,7 @@
 import { findTimeZone } from "../../../datasets/dates/time-zone.ts";
 import { type Sql, sql } from "../../../datasets/sql.ts";
 import { defineRowFunction } from "../../../datasets/store/program-functions.ts";
+import { lookupTable } from "../../../sandbox/lookup-table.ts";
 import type { SearchContext } from "../search-context.ts";
 import { formatTimeSql } from "../time/strftime-sql.ts";
 import { parseTime } from "../time/strptime.ts";
@@ -45,7 +46,7 @@ function durationSeconds(given: string): number | undefined {
   return ((days * 24 + hours) * 60 + minutes) * 60 + seconds;
 }
 
-const kilobytesOf: Readonly<Record<string, number>> = { k: 1, m: 1024, g: 1024 * 1024 };
+const kilobytesOf = lookupTable<number>({ k: 1, m: 1024, g: 1024 * 1024 });
 
 function kilobytes(given: string): number | undefined {
   const match = /^\s*(\d+(?:\.\d+)?)\s*([kmg])?b?\s*$/i.exec(given);

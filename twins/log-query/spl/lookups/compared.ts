@@ -7,7 +7,7 @@ import { columnOf, fieldValue, type Relation } from "../relation.ts";
 import { keptRelationOf, type Rows, relationOf } from "../rows.ts";
 import { parseTime } from "../time/strptime.ts";
 import { zoneOf } from "../time/zone-of.ts";
-import { numberOf, type Typed, textOf, variable } from "../typed.ts";
+import { nullValue, numberOf, type Typed, textOf, variable } from "../typed.ts";
 import { type LookedUp, maxMatches, type Wanted } from "./looked-up.ts";
 
 const TIME = "#time";
@@ -43,7 +43,7 @@ export function comparedMatches(
   )}`;
   const conditions = keys.map((key, index) =>
     agrees(
-      { ...(values[index] ?? nothing), sql: sql`k.${names[index] ?? raw("")}` },
+      { ...(values[index] ?? nullValue), sql: sql`k.${names[index] ?? raw("")}` },
       textIn(rows, key),
       definition.matchType?.[key] ?? "EXACT",
       definition.caseSensitive !== false,
@@ -74,8 +74,6 @@ export function comparedMatches(
   };
 }
 
-const nothing: Typed = { type: "text", multi: false, sql: raw("NULL") };
-
 function columnIn(rows: Relation, name: string): Sql {
   return identifier(columnOf(rows, name)?.column ?? name);
 }
@@ -87,7 +85,7 @@ function isText(rows: Relation, name: string): boolean {
 function textIn(rows: Relation, name: string): Sql {
   const column = columnOf(rows, name);
   const value =
-    column === undefined ? nothing : { ...fieldValue(column), sql: sql`t.${identifier(column.column)}` };
+    column === undefined ? nullValue : { ...fieldValue(column), sql: sql`t.${identifier(column.column)}` };
   return textOf(value);
 }
 

@@ -1,3 +1,5 @@
+import { lookupTable } from "../../../sandbox/lookup-table.ts";
+
 /** The pieces of a regular expression, as RE2 and this program write them. */
 
 /** A piece as both write it, or one of them. */
@@ -14,27 +16,27 @@ export const both = (text: string): Piece => ({ re2: text, js: text });
 export const jsOnly = (js: string): Piece => ({ re2: undefined, js });
 
 /** What `\x` stands for outside and inside of brackets. */
-export const classEscapes: Readonly<Record<string, Piece>> = {
+export const classEscapes = lookupTable<Piece>({
   d: both("\\d"),
   D: both("\\D"),
   w: both("\\w"),
   W: both("\\W"),
   s: { re2: "\\s", js: "\\s" },
   S: { re2: "\\S", js: "\\S" },
-};
+});
 
 /** Characters with a letter of their own. */
-export const characterEscapes: Readonly<Record<string, string>> = {
+export const characterEscapes = lookupTable<string>({
   n: "\\n",
   r: "\\r",
   t: "\\t",
   f: "\\f",
   a: "\\x07",
   e: "\\x1b",
-};
+});
 
 /** What is in `[:alpha:]` and its like. */
-export const posixClasses: Readonly<Record<string, string>> = {
+export const posixClasses = lookupTable<string>({
   alpha: "A-Za-z",
   digit: "0-9",
   alnum: "0-9A-Za-z",
@@ -48,7 +50,7 @@ export const posixClasses: Readonly<Record<string, string>> = {
   cntrl: "\\x00-\\x1f\\x7f",
   print: "\\x20-\\x7e",
   graph: "\\x21-\\x7e",
-};
+});
 /** The beginning and the end of the whole text. */
 export const start = "(?<![\\s\\S])";
 export const end = "(?![\\s\\S])";
@@ -90,7 +92,7 @@ export function escapedCode(code: number): string {
 }
 
 /** Places in a text, and classes of characters that mean something else between brackets, or nothing. */
-export const escapesOutsideBrackets: Readonly<Record<string, Piece>> = {
+export const escapesOutsideBrackets = lookupTable<Piece>({
   b: both("\\b"),
   B: both("\\B"),
   A: { re2: "\\A", js: start },
@@ -101,4 +103,4 @@ export const escapesOutsideBrackets: Readonly<Record<string, Piece>> = {
   v: both("[\\n\\x0b\\f\\r]"),
   N: both("[^\\n]"),
   R: both("(?:\\r\\n|[\\n\\x0b\\f\\r])"),
-};
+});

@@ -1,5 +1,5 @@
 /** Comparisons of a field with what is written in the search. Case does not count, unless it is said to. */
-import { raw, type Sql, sql } from "../../../datasets/sql.ts";
+import { jsonParameter, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { inNetwork, networkOf } from "../networks.ts";
 import { columnOf, fieldValue, type Relation } from "../relation.ts";
 import type { Comparator, SearchExpression, SearchValue } from "../syntax/ast.ts";
@@ -36,7 +36,7 @@ export function isOneOf(field: string, values: readonly SearchValue[], relation:
 }
 
 function amongMany(value: Typed, values: readonly SearchValue[]): Sql {
-  const known = JSON.stringify(values.map(({ text }) => canonical(text, value.type)));
+  const known = jsonParameter(values.map(({ text }) => canonical(text, value.type)));
   const wanted = sql`from_json(${known}, '["VARCHAR"]')`;
   const lower = (one: Sql) => sql`lower(${textOf({ ...value, multi: false, sql: one })})`;
   if (!value.multi) return sql`(${lower(value.sql)} IN (SELECT unnest(${wanted})))`;

@@ -1,6 +1,7 @@
 /** The fields that events have: the dataset's own, and those that splunkd gives to every event. */
+import { spelledValue } from "../../../datasets/field-name.ts";
 import { columnOf, type Field, type FieldCatalog } from "../../../datasets/fields.ts";
-import { identifier, raw, type Sql, sql } from "../../../datasets/sql.ts";
+import { raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { SERVER_NAME } from "../../product.ts";
 import type { Output } from "../relation.ts";
 import { bound, eachOf, type Typed, textOf } from "../typed.ts";
@@ -52,6 +53,10 @@ export function eventFields(fields: FieldCatalog, moment: Sql): Output[] {
   const seconds = time.seconds(moment);
   const values = new Map<string, Typed>();
   for (const field of fields.all()) values.set(field.name, datasetValue(field));
+  // An event may have its time elsewhere: then it has no such field.
+  if (fields.timeField?.type === "date" && !fields.timeField.multi) {
+    values.set(fields.timeField.name, { type: "text", multi: false, sql: spelledTime(fields.timeField) });
+  }
   const fallback = (name: string, value: Typed) => {
     const own = values.get(name);
     values.set(name, always(own === undefined ? value : preferred(own, value)));
@@ -114,7 +119,7 @@ function datasetValue(field: Field): Typed {
     case "boolean":
       return { type: "text", multi, sql: sql`CAST(${column} AS ${raw(multi ? "VARCHAR[]" : "VARCHAR")})` };
     case "date":
-      return { type: "text", multi, sql: multi ? eachOf(column, isoTime) : writtenTime(field.name, column) };
+      return { type: "text", multi, sql: multi ? eachOf(column, isoTime) : writtenTime(field) };
     case "long":
       return { type: "number", multi, sql: column, ...(!multi && { whole: true }) };
     default:
@@ -127,13 +132,13 @@ function isoTime(value: Sql): Sql {
 }
 
 /** A time as the event wrote it: the column knows the moment alone. */
-function writtenTime(name: string, column: Sql): Sql {
-  const quoted = (part: string) => `"${part.replaceAll('"', '\\"')}"`;
-  const nested = `$.${name.split(".").map(quoted).join(".")}`;
-  const paths = name.includes(".") ? [nested, `$.${quoted(name)}`] : [nested];
-  const written = paths.map((path) => sql`json_extract_string(_source, ${path}), `);
-  const pieces = written.reduce((all, piece) => sql`${all}${piece}`, raw(""));
-  return sql`CASE WHEN ${column} IS NOT NULL THEN coalesce(${pieces}${isoTime(column)}) END`;
+function writtenTime(field: Field): Sql {
+  const column = columnOf(field);
+  return sql`CASE WHEN ${column} IS NOT NULL THEN coalesce(${spelledValue(field.name)}, ${isoTime(column)}) END`;
+}
+
+function spelledTime(field: Field): Sql {
+  return sql`CASE WHEN ${columnOf(field)} IS NOT NULL THEN ${spelledValue(field.name)} END`;
 }
 
 /** As a rule thirty marks stand in so many characters: then no more of them are looked at. */
@@ -178,7 +183,7 @@ function datePieces(at: Sql): [string, Typed][] {
 function timePlace(fields: FieldCatalog, text: Sql): [string, Typed][] {
   const field = fields.timeField;
   if (field === undefined || field.multi || field.type !== "date") return [];
-  const written = writtenTime(field.name, identifier(field.column));
+  const written = spelledTime(field);
   const start = sql`nullif(strpos(${text}, ${written}), 0)`;
   return [
     ["timestartpos", number(sql`(${start} - 1)`)],

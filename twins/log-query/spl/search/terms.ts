@@ -1,6 +1,6 @@
 /** Terms and phrases: what is looked for in the text of an event. */
 import { piecesOf, segmentsSql } from "../../../datasets/segments.ts";
-import { joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
+import { joined, jsonParameter, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import type { SearchExpression } from "../syntax/ast.ts";
 import { eachOf } from "../typed.ts";
 import { quoted, termPattern } from "./term-pattern.ts";
@@ -47,7 +47,7 @@ export function wordOf(expression: SearchExpression): string | undefined {
 /** Whether a text has one of these words; never NULL. */
 export function hasAnyWord(words: readonly string[], text: Sql): Sql {
   const wanted = eachOf(
-    sql`from_json(${JSON.stringify(words)}, '["VARCHAR"]')`,
+    sql`from_json(${jsonParameter(words)}, '["VARCHAR"]')`,
     (word) => sql`lower(${word})`,
   );
   return never(sql`list_has_any(${segmentsSql(text)}, ${wanted})`);

@@ -2,6 +2,8 @@
  * Time modifiers in a search: `earliest=-1h`, `latest=@d`, `starttime=…`, `_index_earliest=…`.
  * Source: https://help.splunk.com/splunk-enterprise/spl-search-reference/9.4/time-format-variables-and-modifiers/time-modifiers
  */
+
+import { lookupTable } from "../../../sandbox/lookup-table.ts";
 import type { SearchContext, TimeRange } from "../search-context.ts";
 import { SplError } from "../spl-error.ts";
 import type { SearchExpression } from "../syntax/ast.ts";
@@ -27,7 +29,7 @@ const ago =
   (value, { format: _, ...options }) =>
     resolveTime(`-${counted(value)}${unit}`, options);
 
-const starts: Record<string, Read> = {
+const starts = lookupTable<Read>({
   earliest: moment,
   starttime: formatted,
   starttimeu: epoch,
@@ -35,8 +37,8 @@ const starts: Record<string, Read> = {
   starthoursago: ago("h"),
   startminutesago: ago("m"),
   startmonthsago: ago("mon"),
-};
-const ends: Record<string, Read> = {
+});
+const ends = lookupTable<Read>({
   latest: moment,
   endtime: formatted,
   endtimeu: epoch,
@@ -44,12 +46,12 @@ const ends: Record<string, Read> = {
   endhoursago: ago("h"),
   endminutesago: ago("m"),
   endmonthsago: ago("mon"),
-};
-const spansMs: Record<string, number> = {
+});
+const spansMs = lookupTable<number>({
   searchtimespandays: 86_400_000,
   searchtimespanhours: 3_600_000,
   searchtimespanminutes: 60_000,
-};
+});
 
 /** Of several modifiers of the same kind, the last counts. @throws SplError */
 export function timesOf(
@@ -86,7 +88,8 @@ function rangeOf(
   if (earliestMs !== undefined) {
     if (latestMs !== undefined && earliestMs > latestMs) throw inverted(earliestMs, latestMs);
     const endMs = spanMs === undefined ? nowMs : earliestMs + spanMs;
-    return { earliestMs, latestMs: latestMs ?? endMs };
+    // `earliest=0` is all time, which begins with the first event.
+    return { earliestMs: earliestMs === 0 ? undefined : earliestMs, latestMs: latestMs ?? endMs };
   }
   if (spanMs !== undefined) {
     const endMs = latestMs ?? nowMs;

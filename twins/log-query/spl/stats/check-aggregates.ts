@@ -7,10 +7,14 @@ import { findStatsFunction } from "./functions/registry.ts";
 /** Commands in which what is computed of an expression needs a name: `count(eval(x>1)) AS large`. */
 const wantsNames: ReadonlySet<string> = new Set(["stats", "eventstats", "streamstats"]);
 
+/** The reference has sparklines in `stats` and `chart`; one for each row would be of all rows before it. */
+const withoutSparklines: ReadonlySet<string> = new Set(["eventstats", "streamstats"]);
+
 /** Whether the calls can be: known functions, wildcards that fit. @throws SplError of phase `dispatch` */
 export function checkAggregates(calls: readonly AggregateCall[], command: string): void {
   for (const call of calls) {
-    if (findStatsFunction(call.name) === undefined) {
+    const isOutOfPlace = call.name === "sparkline" && withoutSparklines.has(command);
+    if (isOutOfPlace || findStatsFunction(call.name) === undefined) {
       throw commandError(command, `The argument '${call.text}' is invalid.`);
     }
     if (call.argument.kind === "sparkline") checkAggregates([call.argument.aggregate], "sparkline");

@@ -98,10 +98,9 @@ function frequencies(
   const ties = named.slice(by.length).map(({ column, type }) => textOf({ type, multi: false, sql: column }));
   const total = sql`sum("#count") OVER (${partition})`;
   const percent = sql`CAST("#count" AS DOUBLE) * 100 / ${total}`;
-  const rank = sql`row_number() OVER (${partition} ORDER BY "#count" ${raw(direction)}, ${joined(
-    ties.map((tie) => sql`${tie} DESC NULLS LAST`),
-    ", ",
-  )})`;
+  // A field behind BY alone is counted no more: where there is no other, nothing is tied.
+  const places = [sql`"#count" ${raw(direction)}`, ...ties.map((tie) => sql`${tie} DESC NULLS LAST`)];
+  const rank = sql`row_number() OVER (${partition} ORDER BY ${joined(places, ", ")})`;
   const ranked = sql`SELECT *, CAST(${total} AS BIGINT) AS "#total", ${percent} AS "#percent", ${rank} AS "#rank" FROM (${counted}) AS r`;
   const limit = options.limit ?? DEFAULT_LIMIT;
   const shown =

@@ -1,6 +1,7 @@
 /** Rows of `chart` and `timechart` in their long form: one for each row and series of the table to be. */
-import { identifier, joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
+import { identifier, joined, jsonParameter, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import type { ResultValue } from "../../../datasets/store/log-store.ts";
+import { lookupTable } from "../../../sandbox/lookup-table.ts";
 import type { Relation } from "../relation.ts";
 import type { Rows } from "../rows.ts";
 import { relationOf } from "../rows.ts";
@@ -28,16 +29,16 @@ export interface SeriesRequest {
 }
 
 /** Aggregates of DuckDB by which series can be chosen. */
-const scores: Readonly<Record<string, string>> = {
+const scores = lookupTable<string>({
   ...{ sum: "fsum", avg: "favg", mean: "favg", min: "min", max: "max", count: "count", c: "count" },
   ...{ stdev: "stddev_samp", stdevp: "stddev_pop", var: "var_samp", varp: "var_pop", median: "median" },
-};
+});
 
 /** Aggregates whose parts put together again are aggregates, and by what. */
-const folds: Readonly<Record<string, string>> = {
+const folds = lookupTable<string>({
   ...{ count: "fsum", c: "fsum", sum: "fsum", sumsq: "fsum", min: "min", max: "max" },
   ...{ per_second: "fsum", per_minute: "fsum", per_hour: "fsum", per_day: "fsum" },
-};
+});
 
 /** The row's key, the name of its series, and the aggregates; in the order of the keys. */
 export async function longForm(request: SeriesRequest, context: SearchContext): Promise<Relation> {
@@ -67,7 +68,7 @@ export async function longForm(request: SeriesRequest, context: SearchContext): 
   const { found, kept } = await partsWith(chosen, parts, aggregations.length, context);
   const shown = found && relabelled(found, options);
   if (shown !== undefined) return relationOf(shown);
-  const names = JSON.stringify(kept);
+  const names = jsonParameter(kept);
   const isNamed = sql`list_contains(from_json(${names}, '["VARCHAR"]'), ${text})`;
   return asLong(
     await grouped(input, [row, series(label(text, isNamed, options), false)], aggregations, site),

@@ -4,6 +4,7 @@ import type { TimeZone } from "../../../datasets/dates/time-zone.ts";
 import { transitionsOf } from "../../../datasets/dates/transitions.ts";
 import { offsetSql } from "../../../datasets/dates/zone-sql.ts";
 import { joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
+import { lookupTable } from "../../../sandbox/lookup-table.ts";
 import { bound } from "../typed.ts";
 import { parseTimeSpan, type TimeSpan } from "./span.ts";
 
@@ -24,7 +25,7 @@ interface Zone extends BucketOptions {
   timeZone: TimeZone;
 }
 
-const months: Readonly<Record<string, number>> = { month: 1, quarter: 3, year: 12 };
+const months = lookupTable<number>({ month: 1, quarter: 3, year: 12 });
 const MEAN_MONTH_DAYS = 30;
 
 export interface BucketOptions {

@@ -1,5 +1,6 @@
 /** The values that an aggregate looks at: each value of a multi-value is one. */
 import { joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
+import { lookupTable } from "../../../sandbox/lookup-table.ts";
 import { bound, eachOf, numberOf, type Typed, textOf, variable } from "../typed.ts";
 import type { RowOrder, Site } from "./site.ts";
 
@@ -38,7 +39,7 @@ export function valuesOf(value: Typed, site: Site): Values {
 }
 
 /** What gives of whole numbers the same, faster. */
-const ofWhole: Readonly<Record<string, string>> = { fsum: "sum", favg: "avg" };
+const ofWhole = lookupTable<string>({ fsum: "sum", favg: "avg" });
 
 function singleValues(value: Typed, site: Site): Values {
   const type = value.type === "number" ? "number" : "text";

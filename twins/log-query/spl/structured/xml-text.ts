@@ -1,3 +1,5 @@
+import { lookupTable } from "../../../sandbox/lookup-table.ts";
+
 /** XML as far as it is well formed: elements, their attributes and their text. */
 
 export interface XmlElement {
@@ -12,7 +14,7 @@ const maxDepth = 200;
 const markup =
   /<!--.*?(?:-->|$)|<\?.*?(?:\?>|$)|<!\[CDATA\[(.*?)(?:\]\]>|$)|<![^>]*>|<(\/?)([^\s/<>]+)((?:"[^"]*"|'[^']*'|[^"'<>])*?)(\/?)>/gs;
 const attribute = /([^\s=]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
-const entities: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'" };
+const entities = lookupTable<string>({ lt: "<", gt: ">", amp: "&", quot: '"', apos: "'" });
 
 /** The outermost elements; none when the text is no XML. */
 export function readXml(text: string): XmlElement[] {

@@ -37,6 +37,8 @@ export interface ArgumentReader {
   symbol(symbol: string): boolean;
   /** Takes the word if it is next and unquoted, whatever its case: `as`, `by`, `OUTPUT`. */
   keyword(...words: string[]): boolean;
+  /** Takes one of these signs if it is next, with or without a blank behind it: `- a`, `-a`. */
+  sign<Sign extends string>(...signs: Sign[]): Sign | undefined;
   atEnd(): boolean;
   /** Where reading has come to. */
   offset(): number;

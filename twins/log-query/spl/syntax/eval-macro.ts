@@ -1,4 +1,6 @@
 /** The text that an eval macro's definition gives. It is computed while the search is read, so that it knows no event and no time. */
+
+import { lookupTable, ownValue } from "../../../sandbox/lookup-table.ts";
 import { SplError } from "../spl-error.ts";
 import type { Expression } from "./ast.ts";
 import { parseExpressionAt } from "./expression.ts";
@@ -7,6 +9,42 @@ type Value = string | number | boolean | undefined;
 
 /** @throws SplError when it is no expression that gives a text or a number, or needs what is not served in a macro */
 export function evaluateMacro(definition: string): string {
+  const value = evaluated(parsed(definition), new Map());
+  if (typeof value !== "string" && typeof value !== "number") refuse("it gives neither a text nor a number");
+  return String(value);
+}
+
+/**
+ * What is wrong with the arguments of a macro: the text that its validation gives, or its message where that is not true.
+ * Source: macros.conf.spec. @throws SplError as above
+ */
+export function validateMacro(
+  validation: string,
+  args: ReadonlyMap<string, string>,
+  errorMessage: string,
+): string | undefined {
+  const expression = parsed(validation);
+  const value = evaluated(expression, args);
+  if (value === true) return undefined;
+  if (typeof value === "boolean" || (value === undefined && isCondition(expression))) return errorMessage;
+  return value === undefined ? undefined : String(value);
+}
+
+/** Whether an expression gives a truth value where it gives any. */
+function isCondition(expression: Expression): boolean {
+  switch (expression.node) {
+    case "in":
+      return true;
+    case "unary":
+      return expression.operator === "not";
+    case "binary":
+      return ![".", "+", "-", "*", "/", "%"].includes(expression.operator);
+    default:
+      return false;
+  }
+}
+
+function parsed(definition: string): Expression {
   const expression = parseExpressionAt({
     text: definition,
     span: { start: 0, end: definition.length },
@@ -15,28 +53,28 @@ export function evaluateMacro(definition: string): string {
   });
   const left = definition.slice(expression.end).trim();
   if (left !== "") refuse(`nothing is expected at '${left}'`);
-  const value = evaluated(expression);
-  if (typeof value !== "string" && typeof value !== "number") refuse("it gives neither a text nor a number");
-  return String(value);
+  return expression;
 }
 
-function evaluated(expression: Expression): Value {
+/** @param fields what names stand for: the arguments of a macro whose validation it is */
+function evaluated(expression: Expression, fields: ReadonlyMap<string, string>): Value {
+  const given = (one: Expression) => evaluated(one, fields);
   switch (expression.node) {
     case "number":
     case "string":
       return expression.value;
     case "field":
-      return undefined;
+      return fields.get(expression.name);
     case "unary":
-      return signed(expression.operator, evaluated(expression.operand));
+      return signed(expression.operator, given(expression.operand));
     case "binary":
-      return combined(expression.operator, evaluated(expression.left), evaluated(expression.right));
+      return combined(expression.operator, given(expression.left), given(expression.right));
     case "in":
       return expression.values.some(
-        (value) => combined("=", evaluated(expression.operand), evaluated(value)) === true,
+        (value) => combined("=", given(expression.operand), given(value)) === true,
       );
     case "call":
-      return called(expression.name, expression.args);
+      return called(expression.name, expression.args.map(given));
     case "subsearch":
       return refuse("it has a subsearch");
   }
@@ -104,7 +142,7 @@ function compared<Operand extends string | number>(operator: string, a: Operand,
 }
 
 /** What can be told without an event. */
-const functions: Readonly<Record<string, (...values: Value[]) => Value>> = {
+const functions = lookupTable<(...values: Value[]) => Value>({
   true: () => true,
   false: () => false,
   null: () => undefined,
@@ -113,6 +151,10 @@ const functions: Readonly<Record<string, (...values: Value[]) => Value>> = {
   coalesce: (...values) => values.find((value) => value !== undefined),
   isnull: (value) => value === undefined,
   isnotnull: (value) => value !== undefined,
+  isnum: (value) => numeric(value) !== undefined,
+  isint: (value) => Number.isInteger(numeric(value)),
+  isstr: (value) => typeof value === "string" && numeric(value) === undefined,
+  validate: (...values) => values.find((_, index) => index % 2 === 1 && values[index - 1] !== true),
   lower: (value) => (value === undefined ? undefined : String(value).toLowerCase()),
   upper: (value) => (value === undefined ? undefined : String(value).toUpperCase()),
   len: (value) => (value === undefined ? undefined : String(value).length),
@@ -120,12 +162,12 @@ const functions: Readonly<Record<string, (...values: Value[]) => Value>> = {
   tostring: (value) => (typeof value === "boolean" ? (value ? "True" : "False") : value?.toString()),
   tonumber: (value) => numeric(value),
   round: (value) => roundedOrMissing(numeric(value)),
-};
+});
 
-function called(name: string, args: readonly Expression[]): Value {
-  const call = Object.hasOwn(functions, name) ? functions[name] : undefined;
+function called(name: string, args: readonly Value[]): Value {
+  const call = ownValue(functions, name);
   if (call === undefined) return refuse(`the function '${name}' is not served in a macro`);
-  return call(...args.map(evaluated));
+  return call(...args);
 }
 
 function roundedOrMissing(value: number | undefined): Value {

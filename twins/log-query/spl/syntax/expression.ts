@@ -2,6 +2,8 @@
  * Reads eval expressions. From the weakest operator to the strongest: XOR; OR; AND; NOT (or `!`); comparisons, LIKE and IN; `+ - .`; `* / %`;
  * signs. Operators in words are in any case.
  */
+
+import { lookupTable } from "../../../sandbox/lookup-table.ts";
 import type { Expression, Pipeline, Span } from "./ast.ts";
 import { afterString, closingBracket, isSpace, unescaped } from "./text.ts";
 
@@ -26,7 +28,7 @@ const reserved = new Set(["and", "or", "not", "xor", "like", "in"]);
 
 /** The higher the stronger. */
 const strengths = { xor: 1, or: 2, and: 3, not: 4, comparison: 5, sum: 6, product: 7 };
-const operators: Readonly<Record<string, { operator: BinaryOperator; strength: number }>> = {
+const operators = lookupTable<{ operator: BinaryOperator; strength: number }>({
   xor: { operator: "xor", strength: strengths.xor },
   or: { operator: "or", strength: strengths.or },
   and: { operator: "and", strength: strengths.and },
@@ -44,7 +46,7 @@ const operators: Readonly<Record<string, { operator: BinaryOperator; strength: n
   "*": { operator: "*", strength: strengths.product },
   "/": { operator: "/", strength: strengths.product },
   "%": { operator: "%", strength: strengths.product },
-};
+});
 
 /** The longest expression that the text begins with. */
 export function parseExpressionAt(source: ExpressionSource): Expression {

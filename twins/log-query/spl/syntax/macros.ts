@@ -1,6 +1,7 @@
 /** Takes comments out of a search and puts macros' text in. Neither is looked for in double quotes. */
 import type { Knowledge, Macro } from "../knowledge.ts";
 import { SplError } from "../spl-error.ts";
+import { validateMacro } from "./eval-macro.ts";
 import { afterString, parserError } from "./text.ts";
 
 /** Macros in each other. */
@@ -77,6 +78,8 @@ function invocation(
       at,
     );
   }
+  const wrong = wrongArguments(macro, args);
+  if (wrong !== undefined) throw parserError(wrong, at);
   const pieces = substituted(macro, args);
   expansion.room -= pieces.reduce((sum, piece) => sum + piece.length, 0);
   if (expansion.room < 0) {
@@ -145,6 +148,16 @@ function splitArguments(text: string): string[] {
 function argument(text: string): string {
   if (text[0] !== '"' || afterString(text, 0) !== text.length) return text;
   return text.slice(1, -1).replaceAll('\\"', '"');
+}
+
+/** What the macro says of arguments that it does not take. */
+function wrongArguments(
+  { name, args, validation = "", errorMessage = "" }: Macro,
+  values: readonly string[],
+): string | undefined {
+  if (validation.trim() === "") return undefined;
+  const said = errorMessage || `The arguments of the macro '${name}' are invalid.`;
+  return validateMacro(validation, argumentsByName(args, values), said);
 }
 
 /** The definition with its arguments put in, in pieces. */

@@ -71,6 +71,14 @@ class TextArgumentReader implements ArgumentReader {
     return true;
   }
 
+  sign<Sign extends string>(...signs: Sign[]): Sign | undefined {
+    const token = this.peek();
+    if (token.type !== "word") return undefined;
+    const sign = signs.find((one) => token.text.startsWith(one));
+    if (sign !== undefined) this.#moveTo(token.start + sign.length);
+    return sign;
+  }
+
   atEnd(): boolean {
     return this.peek().type === "end";
   }

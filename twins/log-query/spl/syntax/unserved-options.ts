@@ -1,4 +1,6 @@
 /** Options that are known and cannot be done here: refused with the reason, never passed over. */
+
+import { lookupTable } from "../../../sandbox/lookup-table.ts";
 import type { ArgumentReader } from "./argument-reader.ts";
 
 export interface UnservedOption {
@@ -50,7 +52,7 @@ export function refuseUnserved(
 }
 
 /** Options that say how Splunk goes about a command, on how many servers or with how much memory: they change no row. */
-export const idleOptions: Readonly<Record<string, readonly string[]>> = {
+export const idleOptions = lookupTable<readonly string[]>({
   appendpipe: ["run_in_preview"],
   collect: ["uselb"],
   eventstats: ["limit"],
@@ -63,4 +65,4 @@ export const idleOptions: Readonly<Record<string, readonly string[]>> = {
     ...["summariesonly", "use_summary_index_values"],
   ],
   typeahead: ["max_servers", "max_time", "use_cache"],
-};
+});

@@ -4,6 +4,7 @@ import { KNOWN_FROM_MS, KNOWN_TO_MS } from "../../../datasets/dates/transitions.
 import { offsetSql } from "../../../datasets/dates/zone-sql.ts";
 import { type Sql, sql } from "../../../datasets/sql.ts";
 import { defineRowFunction } from "../../../datasets/store/program-functions.ts";
+import { lookupTable } from "../../../sandbox/lookup-table.ts";
 import { bound, variable } from "../typed.ts";
 import { EARLIEST_SECONDS, formatTime, LATEST_SECONDS } from "./strftime.ts";
 import { type FormatItem, readTimeFormat } from "./time-format.ts";
@@ -15,13 +16,13 @@ const formatRow = defineRowFunction("spl.strftime", (seconds, format, zone) => {
 });
 
 /** Variables that DuckDB writes in the same way. Its `%n` for nanoseconds is not whole. */
-const natives: Readonly<Record<string, string>> = {
+const natives = lookupTable<string>({
   ...Object.fromEntries([..."YymdHISMpjaAbBUWVGuw"].map((name) => [name, `%${name}`])),
   f: "%f",
   "3N": "%g",
   "6N": "%f",
   "9N": "%f000",
-};
+});
 
 /**
  * VARCHAR; NULL for a moment outside the years 1 to 9999.

@@ -2,6 +2,7 @@
 import { DAY_MS, dateMs, dayOfYear, daysInMonth, isoWeekMs } from "../../../datasets/dates/calendar.ts";
 import { monthNames, weekdayNames } from "../../../datasets/dates/names.ts";
 import type { TimeZone } from "../../../datasets/dates/time-zone.ts";
+import { lookupTable } from "../../../sandbox/lookup-table.ts";
 import { type FormatItem, readTimeFormat } from "./time-format.ts";
 import { namedZone } from "./zone-names.ts";
 
@@ -102,7 +103,7 @@ type Numbers = {
 };
 
 /** Variables that are numbers: their part, their most digits, their least and greatest value. */
-const numbers: Readonly<Record<string, readonly [keyof Numbers, number, number, number]>> = {
+const numbers = lookupTable<readonly [keyof Numbers, number, number, number]>({
   Y: ["year", 4, 0, 9999],
   G: ["weekYear", 4, 0, 9999],
   m: ["month", 2, 1, 12],
@@ -117,10 +118,10 @@ const numbers: Readonly<Record<string, readonly [keyof Numbers, number, number, 
   M: ["minute", 2, 0, 59],
   S: ["second", 2, 0, 60],
   u: ["weekday", 1, 1, 7],
-};
+});
 
 /** Numbers that are read over: they say nothing that other variables do not. */
-const unused: Readonly<Record<string, number>> = { w: 1, U: 2, W: 2, C: 2, g: 2 };
+const unused = lookupTable<number>({ w: 1, U: 2, W: 2, C: 2, g: 2 });
 
 function variable(
   text: string,

@@ -1,3 +1,5 @@
+import { lookupTable } from "../../../sandbox/lookup-table.ts";
+
 /** Time formats of SPL: `%F %T.%3N`. */
 
 /** A piece of a format. */
@@ -12,7 +14,7 @@ export type FormatItem =
     };
 
 /** What stands for several. */
-const shorthands: Readonly<Record<string, string>> = {
+const shorthands = lookupTable<string>({
   F: "%Y-%m-%d",
   T: "%H:%M:%S",
   R: "%H:%M",
@@ -24,7 +26,7 @@ const shorthands: Readonly<Record<string, string>> = {
   h: "%b",
   r: "%I:%M:%S %p",
   v: "%e-%b-%Y",
-};
+});
 
 const names = new Set([..."aAbBCdefgGHIjklmMNpQsSuUVwWyYzZ", ...[":z", "::z", ":::z", "Ez"]]);
 

@@ -1,5 +1,6 @@
 /** Short names of time zones: `UTC`, `EST`, `CEST`. */
 import { findTimeZone, offsetText, type TimeZone } from "../../../datasets/dates/time-zone.ts";
+import { lookupTable } from "../../../sandbox/lookup-table.ts";
 
 /** English of different places knows the names of different zones. */
 const locales = ["en-US", "en-GB", "en-AU", "en-IN", "en-ZA", "en-NZ"];
@@ -27,7 +28,7 @@ function formatsOf(timeZone: string): Intl.DateTimeFormat[] {
 }
 
 /** Hours ahead of UTC. */
-const abbreviations: Readonly<Record<string, number>> = {
+const abbreviations = lookupTable<number>({
   UTC: 0,
   GMT: 0,
   UT: 0,
@@ -68,7 +69,7 @@ const abbreviations: Readonly<Record<string, number>> = {
   SGT: 8,
   HKT: 8,
   SAST: 2,
-};
+});
 
 /** The zone that a text names. */
 export function namedZone(name: string): TimeZone | undefined {

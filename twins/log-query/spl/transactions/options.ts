@@ -1,4 +1,6 @@
 /** What `transaction` is told. */
+
+import { lookupTable } from "../../../sandbox/lookup-table.ts";
 import type { ArgumentReader, OptionType } from "../syntax/argument-reader.ts";
 import type { Expression, SearchExpression } from "../syntax/ast.ts";
 import { boolean, count, integer, text } from "../syntax/option-types.ts";
@@ -34,7 +36,7 @@ export interface TransactionOptions {
   listed: "all" | "none" | ReadonlySet<string>;
 }
 
-const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
+const units = lookupTable<number>({ s: 1, m: 60, h: 3_600, d: 86_400 });
 
 const duration: OptionType<number> = {
   expected: "<int>(s|m|h|d)",

@@ -4,7 +4,7 @@ import { identifier, joined, raw, type Sql, sql } from "../../../datasets/sql.ts
 import { lateOf, ROW } from "../late-columns.ts";
 import type { OrderKey } from "../order-keys.ts";
 import { type Column, fieldValue, type Output, type Relation, selected } from "../relation.ts";
-import { type Typed, textOf } from "../typed.ts";
+import { nullValue, type Typed, textOf } from "../typed.ts";
 import { isEnd, isStart, type KeyedRows, keyName, time } from "./keyed-rows.ts";
 import { groupName, hiddenColumns, lateTransactions } from "./late-transactions.ts";
 import type { TransactionOptions } from "./options.ts";
@@ -45,7 +45,7 @@ export function renderedRows(marks: Marks, rows: KeyedRows, options: Transaction
   const outputs: Output[] = [
     ...columns.map(({ name }, index) => ({
       name,
-      value: { ...(values[index] ?? nothing), sql: identifier(`#value${index}`) },
+      value: { ...(values[index] ?? nullValue), sql: identifier(`#value${index}`) },
     })),
     numeric("duration", sql`round("#newest" - "#oldest", 6)`),
     numeric("eventcount", raw('"#events"')),
@@ -92,8 +92,6 @@ function withLateMembers(
   const carried = hidden.map(({ column }) => column);
   return { ...result, ofEvents: true, late: { of: result.select, carried, select } };
 }
-
-const nothing: Typed = { type: "text", multi: false, sql: raw("NULL") };
 
 function numeric(name: string, value: Sql): Output {
   return { name, value: { type: "number", multi: false, sql: value } };

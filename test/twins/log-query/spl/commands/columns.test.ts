@@ -46,6 +46,20 @@ test("rule 70: a wildcard leaves internal fields out unless it begins with _", a
   expect(await columns([event], "fields *_c*t")).toEqual(["ab_count", "_time", "_raw"]);
 });
 
+test("rule 56: a sign of fields needs no blank behind it, and is part of a name in quotes", async () => {
+  expect(await columns([event], "fields -a b")).toEqual(await columns([event], "fields - a b"));
+  expect(await columns([event], 'fields -"a", b')).toEqual(await columns([event], "fields - a b"));
+  expect(await columns([event], "fields +a, b")).toEqual(["a", "b", "_time", "_raw"]);
+  expect(await columns([{ a: 1, "-a": 2 }], 'fields "-a"')).toEqual(["-a"]);
+});
+
+test("rename takes AS, TO and ->", async () => {
+  expect(await rows([{ a: 1, b: 2, c: 3 }], 'rename a TO x, b -> "y z" c as z')).toEqual([
+    { x: 1, "y z": 2, z: 3 },
+  ]);
+  expect(await bench.refusal("| head 1 | rename a - > b")).toContain("Usage: rename");
+});
+
 test("rule 57: rename takes the place of a field that has the new name", async () => {
   expect(await rows([{ a: 1, b: 2, c: 3 }], "rename a as b")).toEqual([{ b: 1, c: 3 }]);
   expect(await columns([{ a: 1, b: 2, c: 3 }], "rename c AS b")).toEqual(["a", "b"]);

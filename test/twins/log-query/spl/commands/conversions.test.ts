@@ -63,6 +63,11 @@ test("rangemap: names the range that a number is in", async () => {
     { n: 5, range: ["a", "b"] },
     { n: 50, range: ["None"] },
   ]);
+  expect(await rows([{ "avg(n)": 5 }], "rangemap field=avg(n) low=0-9 default=high")).toEqual([
+    { "avg(n)": 5, range: "low" },
+  ]);
+  expect(await rows([{ n: 5 }], "rangemap field=n default=none")).toEqual([{ n: 5, range: "none" }]);
+  expect(await fails("rangemap field=n")).toContain("At least one range is needed");
   expect(await fails("rangemap green=1-30")).toContain("Error in 'rangemap' command");
   expect(await fails("rangemap field=n green=x")).toContain("Error in 'rangemap' command");
 });
@@ -145,3 +150,26 @@ test("rule 12: a subsearch within an expression is read as one", async () => {
     { a: 2, b: 42 },
   ]);
 });
+
+test("iplocation: the country of an address, by the table that comes with the twin", async () => {
+  const country = async (ip: unknown, text = "iplocation ip") => (await rows([{ ip }], text))[0];
+  const empty = { City: "", Region: "", lat: "", lon: "" };
+  expect(await country("8.8.8.8")).toEqual({ ip: "8.8.8.8", Country: "United States", ...empty });
+  expect(await country("133.1.2.0/24")).toEqual({ ip: "133.1.2.0/24", Country: "Japan", ...empty });
+  expect(
+    await country(["81.2.69.142", "8.8.8.8"], "iplocation lang=de ip prefix=x_ | fields x_Country"),
+  ).toEqual({
+    x_Country: "Vereinigtes Königreich",
+  });
+  expect(
+    Object.keys((await country("8.8.8.8", "iplocation allfields=t ip | fields - ip")) ?? {}).sort(),
+  ).toEqual(["City", "Continent", "Country", "MetroCode", "Region", "Timezone", "lat", "lon"]);
+  expect(await fails("iplocation lang=x-- ip")).toContain("Invalid option value");
+});
+
+test.each(["10.1.2.3", "192.168.0.1", "127.0.0.1", "2001:db8::1", "host", "8.8.8", ""])(
+  "iplocation: %j has no location, and keeps its fields",
+  async (ip) => {
+    expect(await rows([{ ip, City: "home" }], "iplocation ip")).toEqual([{ ip, City: "home" }]);
+  },
+);

@@ -200,3 +200,21 @@ test("fieldformat changes what results show, and not what commands see", async (
     { n: 1234567, k: 1234568 },
   ]);
 });
+
+test.each([" | eval ", ", "])(
+  "a hundred steps need little memory, with '%s' between them",
+  async (between) => {
+    const events = Array.from({ length: 50 }, (_, n) => ({
+      _time: new Date(benchNowMs - n * 1000).toISOString(),
+      _raw: `n=${n}`,
+      n,
+    }));
+    const one = await splBench(events);
+    const steps = Array.from({ length: 100 }, (_, step) => `x${step}=${step === 0 ? "n" : `x${step - 1}`}+1`);
+    const found = await one.search(`search index=* | eval ${steps.join(between)}`);
+    await one.close();
+    expect(found.rows.map(({ n, x0, x99 }) => ({ n, x0, x99 }))).toEqual(
+      events.map(({ n }) => ({ n, x0: n + 1, x99: n + 100 })),
+    );
+  },
+);

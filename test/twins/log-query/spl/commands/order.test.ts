@@ -92,6 +92,12 @@ test("rule 55: head and tail take 10 rows unless they are told how many; tail gi
   expect(await rows(many, "head limit=1")).toEqual([{ n: 0 }]);
 });
 
+test.each(["bogusarg", '"text"', "-1", "1.5", "(x)"])("head %s is no condition", async (argument) => {
+  expect(await bench.refusal(`| makeresults | head ${argument}`)).toContain(
+    "Error in 'head' command: The argument must be",
+  );
+});
+
 test("rule 55: head with an expression stops before the first row for which it is false", async () => {
   const input = [{ x: 1 }, { x: 2 }, { y: 0 }, { x: 3 }, { x: 1 }];
   expect(await rows(input, "head (x<3)")).toEqual([{ x: 1 }, { x: 2 }]);

@@ -128,8 +128,46 @@ describe("tstats", () => {
     expect(await bench.refusal("| tstats count from datamodel=None")).toBe(
       "Error in 'tstats' command: Data model 'None' was not found.",
     );
-    expect(await bench.refusal("| tstats count by PREFIX(a=)")).toContain("PREFIX() is not served here.");
     expect(await bench.refusal("| tstats count from sid=1")).toContain("'sid' after FROM is not served here");
     expect(await bench.refusal("| tstats by a")).toContain("at least one aggregation");
+  });
+});
+
+describe("tstats PREFIX()", () => {
+  let texts: SplBench;
+  beforeAll(async () => {
+    const raws = ["kb=1.5 Group=Thruput,kb=2", 'group="thruput" kb=', "xkb=7 group=queue kb=4;", "none"];
+    texts = await splBench(raws.map((_raw, n) => ({ _time: start + n * 60, _raw, host: n < 2 ? "a" : "b" })));
+  });
+  afterAll(() => texts.close());
+  const found = async (text: string) => (await texts.search(text)).rows;
+
+  test("groups by what is behind a prefix of a segment, in lower case", async () => {
+    expect(await found("| tstats count by PREFIX(group=)")).toEqual([
+      { "group=": "queue", count: 1 },
+      { "group=": "thruput", count: 1 },
+    ]);
+    expect(await found("| tstats count where host=a by PREFIX(Group=) _time span=1h")).toEqual([
+      { "Group=": "thruput", _time: start, count: 1 },
+    ]);
+    expect(await found("| tstats count by PREFIX(group=) | rename group= as group | fields group")).toEqual([
+      { group: "queue" },
+      { group: "thruput" },
+    ]);
+  });
+
+  test("is an argument of functions", async () => {
+    expect(
+      await found('| tstats sum(PREFIX(kb=)) as kb max(PREFIX(kb=)) dc(PREFIX("xkb=")) by host'),
+    ).toEqual([
+      { host: "a", kb: 3.5, "max(kb=)": "2", "dc(xkb=)": 0 },
+      { host: "b", kb: 4, "max(kb=)": "4", "dc(xkb=)": 1 },
+    ]);
+  });
+
+  test.each(["a b", "", "a;", '"'])("takes no major breaker: PREFIX(%s)", async (prefix) => {
+    expect(await texts.refusal(`| tstats count by PREFIX(${prefix})`)).toMatch(
+      /^(Error in 'tstats' command:|Unbalanced)/,
+    );
   });
 });

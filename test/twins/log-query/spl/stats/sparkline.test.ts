@@ -39,4 +39,10 @@ describe("sparkline", () => {
     // Three minutes in parts of five seconds: the least usual span that needs no more than a hundred.
     expect(bare[0]?.sparkline).toHaveLength(1 + 39);
   });
+
+  test.each(["eventstats", "streamstats"])("rule 43: %s has no sparkline", async (command) => {
+    expect(await bench.refusal(`| makeresults | ${command} sparkline(count)`)).toBe(
+      `Error in '${command}' command: The argument 'sparkline(count)' is invalid.`,
+    );
+  });
 });

@@ -18,6 +18,20 @@ describe("timechart", () => {
     await hour.close();
   });
 
+  test.each(["earliest=0", "earliest=0 latest=now", "starttimeu=0"])(
+    "%s is all time: rows begin with the events",
+    async (time) => {
+      const events = earlier([[60, { a: 1 }]]).map(({ _time }) => ({
+        _time: new Date(_time * 1000).toISOString(),
+      }));
+      const one = await splBench(events, { nowMs: noon * 1000 });
+      const { rows } = await one.search(`search index=* ${time} | timechart count`);
+      await one.close();
+      expect(rows.length).toBeLessThan(100);
+      expect(rows[0]).toMatchObject({ _time: noon - 60, count: 1 });
+    },
+  );
+
   test("rule 44: without a span there are at most a hundred rows, of a usual span", async () => {
     const spanOf = async (minutes: number) => {
       const range = { earliestMs: (noon - minutes * 60) * 1000, latestMs: noon * 1000 };

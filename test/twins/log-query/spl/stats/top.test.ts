@@ -55,6 +55,14 @@ describe("top and rare", () => {
     expect(fields).toEqual(["host", "url", "count", "percent", "_tc"]);
   });
 
+  test("rule 50: a field behind BY alone is a group, not a value", async () => {
+    expect(await run("top host by host")).toEqual([
+      { host: "x", count: 6, percent: "100.000000", _tc: 6 },
+      { host: "y", count: 5, percent: "100.000000", _tc: 5 },
+    ]);
+    expect(await run("rare limit=1 code by host, code useother=t")).toHaveLength(3);
+  });
+
   test("rule 50: of values that are equally frequent, the last in the order of texts comes first", async () => {
     const users = ["Alex", "Kai", "Morgan"];
     const places = ["Orlando", "Dallas", "Atlanta"];

@@ -1,9 +1,11 @@
+import { lookupTable } from "../../../../sandbox/lookup-table.ts";
+
 /** `printf` formats. */
 
 const directive = /%([-+ 0#']*)(\*|\d+)?(?:\.(\*|\d+)?)?([diouxXpeEfFgGaAszc%])/g;
 
 /** Other names of a conversion. */
-const aliases: Readonly<Record<string, string>> = { z: "s", p: "X" };
+const aliases = lookupTable<string>({ z: "s", p: "X" });
 
 /** What a text says with values put into it; a value that is missing is `Null`, and a number that is none makes no text. */
 export function printf(format: string, values: readonly (string | null)[]): string | null {
