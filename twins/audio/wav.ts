@@ -8,9 +8,13 @@ export interface Recording {
   sampleRate: number;
 }
 
+/** PCM, float, A-law, µ-law, ADPCM, and the extensible header that names one of them again. */
+const AUDIO_FORMATS = [1, 3, 6, 7, 17, 65_534];
+
 const formatSchema = z.object({
-  sampleRate: z.number().int().positive(),
-  numChannels: z.number().int().positive(),
+  audioFormat: z.literal(AUDIO_FORMATS, "its encoding is none of PCM, float, A-law, µ-law and ADPCM"),
+  sampleRate: z.number().int().positive("it says no sample rate"),
+  numChannels: z.number().int().positive("it has no channel"),
 });
 
 /**
@@ -19,7 +23,9 @@ const formatSchema = z.object({
  */
 export function readWav(bytes: Uint8Array): Recording {
   const wav = new wavefile.WaveFile(bytes);
-  const { sampleRate, numChannels } = formatSchema.parse(wav.fmt);
+  const format = formatSchema.safeParse(wav.fmt);
+  if (!format.success) throw new Error(format.error.issues.map(({ message }) => message).join("; "));
+  const { sampleRate, numChannels } = format.data;
   if (wav.bitDepth !== "16") decodeTo16Bits(wav);
   const interleaved = wav.getSamples(true, Int16Array);
   const samples = new Int16Array(interleaved.length / numChannels);

@@ -77,20 +77,25 @@ function turnsOf(report: CallReport, messages: readonly RuntimeMessage[]): Obser
   }));
 }
 
-/** Which utterances of the assistant were heard in which turn: those nearest in time. */
+/** Which utterances of the assistant were heard in which turn: those nearest in time, in order. */
 function assistantTexts(
   turns: readonly CallTurn[],
   messages: readonly RuntimeMessage[],
 ): Map<CallTurn, string[]> {
   const heard = turns.filter(({ speaker }) => speaker === "callee");
   const texts = new Map<CallTurn, string[]>();
-  // The two clocks count the same audio but do not begin together.
+  // The two clocks count the same audio but do not begin together, and a busy machine moves them apart.
   let offsetMs: number | undefined;
+  let first = 0;
   for (const { role, text, start_ms } of messages) {
     if (role !== "assistant" || typeof start_ms !== "number") continue;
     offsetMs ??= (heard[0]?.startMs ?? 0) - start_ms;
-    const turn = nearest(heard, start_ms + offsetMs);
-    if (turn !== undefined) texts.set(turn, [...(texts.get(turn) ?? []), text]);
+    const turn = nearest(heard.slice(first), start_ms + offsetMs);
+    if (turn === undefined) continue;
+    const said = texts.get(turn);
+    if (said === undefined) offsetMs = turn.startMs - start_ms;
+    texts.set(turn, [...(said ?? []), text]);
+    first = heard.indexOf(turn);
   }
   return texts;
 }

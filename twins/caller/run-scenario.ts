@@ -1,6 +1,6 @@
 /** A scenario from dialling to verdict: what the command line, the demo and the replay tests run. */
 import { placeCall } from "./call.ts";
-import type { CallEvent, CallLimits, CallReport } from "./call-report.ts";
+import { CALL_LIMITS, type CallEvent, type CallLimits, type CallReport } from "./call-report.ts";
 import { judge } from "./judge.ts";
 import type { Framing } from "./line.ts";
 import { type ObservedCall, observe, type RuntimeRecord } from "./observed.ts";
@@ -52,12 +52,16 @@ export interface ScenarioRun extends ObservedCall {
 
 /** How long the twins' side may take to see the end of a call that is over for the caller. */
 const SETTLE_MS = 5_000;
+/** For arming, connecting and judging. */
+const AROUND_CALL_SECONDS = 120;
+/** The longest that a twin takes. */
+const MAX_FAULT_SECONDS = 86_400;
 
 /** @throws SandboxError when the twins cannot be asked, ScenarioError when the script is refused; a call that goes wrong is a result */
 export async function runScenario(scenario: Scenario, options: RunOptions): Promise<ScenarioRun> {
   const { sandbox, speed = 1 } = options;
   await giveRows(sandbox, scenario);
-  const disarm = await armFaults(sandbox, scenario);
+  const disarm = await armFaults(sandbox, scenario, secondsArmed(options));
   try {
     return await runArmed(scenario, options, speed);
   } finally {
@@ -119,10 +123,20 @@ async function giveRows(sandbox: SandboxClient | undefined, { given, file }: Sce
   }
 }
 
-/** @returns what takes them back @throws ScenarioError when a twin does not take a fault, or there is none */
+/** How long faults outlive a caller that is killed: as long as its call could have taken, with what comes before and after. */
+function secondsArmed({ limits, speed = 1 }: RunOptions): number {
+  const { durationMs } = { ...CALL_LIMITS, ...limits };
+  return Math.min(Math.ceil(durationMs / 1000 / Math.min(speed, 1)) + AROUND_CALL_SECONDS, MAX_FAULT_SECONDS);
+}
+
+/**
+ * @param ttlSeconds after which a twin removes a fault that says nothing of it itself
+ * @returns what takes them back @throws ScenarioError when a twin does not take a fault, or there is none
+ */
 async function armFaults(
   sandbox: SandboxClient | undefined,
   { faults, file }: Scenario,
+  ttlSeconds: number,
 ): Promise<() => Promise<void>> {
   const armed: { service: string; id: string }[] = [];
   const disarm = async () => {
@@ -131,7 +145,13 @@ async function armFaults(
   for (const [service, wanted] of Object.entries(faults)) {
     if (sandbox === undefined) throw new ScenarioError(`${file}: faults: there are no twins to have them`);
     try {
-      for (const fault of wanted) armed.push({ service, id: await sandbox.armFault(service, fault) });
+      for (const fault of wanted) {
+        const bounded =
+          typeof fault === "object" && fault !== null && !Array.isArray(fault)
+            ? { ttl_seconds: ttlSeconds, ...fault }
+            : fault;
+        armed.push({ service, id: await sandbox.armFault(service, bounded) });
+      }
     } catch (error) {
       await disarm();
       if (!(error instanceof SandboxError)) throw error;

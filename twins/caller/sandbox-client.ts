@@ -17,7 +17,7 @@ const messageRow = z.object({
   call_id: z.string(),
   simulation_id: z.string().nullish(),
   position: z.number(),
-  role: z.enum(["user", "assistant", "tool_call", "tool_result"]),
+  role: z.enum(["user", "assistant", "tool_call", "tool_result", "unrecognised"]),
   text: z.string(),
   name: z.string().nullish(),
   arguments: z.record(z.string(), z.unknown()).nullish(),
@@ -68,6 +68,12 @@ export class SandboxClient {
   readonly #services: ReadonlySet<Service>;
   readonly #streams: WatchStream[];
   readonly #listeners = new Map<string, SimulationListener>();
+  /** What is taken back when a call is cut short. */
+  readonly #lent = {
+    faults: new Map<string, string>(),
+    simulations: new Set<string>(),
+    scripts: new Set<string>(),
+  };
 
   /** Finds out which twins there are and watches them. @throws SandboxError */
   static async connect(address: SandboxAddress): Promise<SandboxClient> {
@@ -96,11 +102,14 @@ export class SandboxClient {
   /** @returns the simulation's id */
   async createSimulation(scenario: string): Promise<string> {
     const body = await this.#ask("POST", `${this.#vendorUrl("engine")}/simulations`, { scenario });
-    return z.object({ id: z.string() }).parse(body).id;
+    const { id } = z.object({ id: z.string() }).parse(body);
+    this.#lent.simulations.add(id);
+    return id;
   }
 
   /** Ends a simulation: what the twins are asked later is not in its trace. */
   async endSimulation(simulationId: string): Promise<void> {
+    this.#lent.simulations.delete(simulationId);
     await this.#ask("POST", `${this.#simulationUrl(simulationId)}/end`);
   }
 
@@ -118,10 +127,13 @@ export class SandboxClient {
   /** Arms a fault at a twin. @returns its id @throws SandboxError when it is refused */
   async armFault(service: string, fault: unknown): Promise<string> {
     const body = await this.#ask("POST", `${controlUrl(this.#address, service)}/sim/faults`, fault);
-    return z.object({ id: z.string() }).parse(body).id;
+    const { id } = z.object({ id: z.string() }).parse(body);
+    this.#lent.faults.set(id, service);
+    return id;
   }
 
   async disarmFault(service: string, id: string): Promise<void> {
+    this.#lent.faults.delete(id);
     await this.#ask("DELETE", `${controlUrl(this.#address, service)}/sim/faults/${id}`);
   }
 
@@ -136,11 +148,13 @@ export class SandboxClient {
   }
 
   async addScript(simulationId: string, rules: unknown): Promise<void> {
+    this.#lent.scripts.add(simulationId);
     const data = { scripts: [{ simulation_id: simulationId, rules }] };
     await this.#ask("POST", `${controlUrl(this.#address, "vapi")}/sim/data`, { data });
   }
 
   async removeScript(simulationId: string): Promise<void> {
+    this.#lent.scripts.delete(simulationId);
     const body = { entity_type: "scripts", key: simulationId };
     await this.#ask("DELETE", `${controlUrl(this.#address, "vapi")}/sim/data`, body);
   }
@@ -178,6 +192,16 @@ export class SandboxClient {
   listen(simulationId: string, listener: SimulationListener): () => void {
     this.#listeners.set(simulationId, listener);
     return () => this.#listeners.delete(simulationId);
+  }
+
+  /** Takes back what calls that are still under way have armed, opened and brought. @throws SandboxError */
+  async withdraw(): Promise<void> {
+    const { faults, simulations, scripts } = this.#lent;
+    await Promise.all([
+      ...[...faults].map(([id, service]) => this.disarmFault(service, id)),
+      ...[...simulations].map((id) => this.endSimulation(id)),
+      ...[...scripts].map((id) => this.removeScript(id)),
+    ]);
   }
 
   close(): void {

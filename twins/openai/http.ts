@@ -1,5 +1,6 @@
 /** What everything that asks an OpenAI-compatible server shares: the address, the key, deadlines, and errors without secrets. */
 import { z } from "zod";
+import { linkSignals } from "../sandbox/deadline.ts";
 
 /** Members of a service's `config` that name such a server. */
 export const openAiEndpointConfig = {
@@ -22,6 +23,8 @@ export interface Endpoint {
   key: string | undefined;
   /** Longest silence of the server. */
   timeoutMs: number;
+  /** Sent along; the key and the type of the body win. */
+  headers?: Record<string, string>;
 }
 
 /** A server that could not be used. The message holds a status or a reason, never an address or a key. */
@@ -62,10 +65,14 @@ export interface Watchdog {
 export function createWatchdog(timeoutMs: number, signal: AbortSignal): Watchdog {
   const silence = new AbortController();
   const timer = setTimeout(() => silence.abort(), timeoutMs);
+  const either = linkSignals(signal, silence.signal);
   return {
-    signal: AbortSignal.any([signal, silence.signal]),
+    signal: either.signal,
     alive: () => void timer.refresh(),
-    stop: () => clearTimeout(timer),
+    stop() {
+      clearTimeout(timer);
+      either.unlink();
+    },
     get expired() {
       return silence.signal.aborted;
     },
@@ -79,8 +86,9 @@ export async function post(
   body: { json: unknown } | { form: FormData },
   watchdog: Watchdog,
 ): Promise<Response> {
-  const headers: Record<string, string> = endpoint.key ? { authorization: `Bearer ${endpoint.key}` } : {};
-  if ("json" in body) headers["content-type"] = "application/json";
+  const headers = new Headers(endpoint.headers);
+  if (endpoint.key) headers.set("authorization", `Bearer ${endpoint.key}`);
+  if ("json" in body) headers.set("content-type", "application/json");
   const response = await fetch(`${endpoint.baseUrl}${path}`, {
     method: "POST",
     headers,

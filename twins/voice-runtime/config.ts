@@ -6,7 +6,7 @@ const openAi = { provider: z.literal("openai"), ...openAiEndpointConfig };
 
 export const voiceRuntimeConfig = z
   .strictObject({
-    /** A YAML file whose `brain:` serves every call without a script of its own; relative to the environment file. */
+    /** A YAML file whose `brain:` serves every call without a script of its own; relative to the environment file. Read again when it changes. */
     script: z.string().optional(),
     recognition: z
       .discriminatedUnion("provider", [

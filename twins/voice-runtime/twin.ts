@@ -1,5 +1,5 @@
 /** The voice runtime at work in one sandbox: its world, its calls, its providers. */
-
+import type { Logger } from "pino";
 import { createMemoryWorld } from "../sandbox/memory-world.ts";
 import type { RunningTwin, TwinContext } from "../sandbox/twin.ts";
 import { DEFAULT_PROFILE, unknownProfile } from "../sandbox/world.ts";
@@ -9,8 +9,8 @@ import { CallBook } from "./calls/call-book.ts";
 import { type CallStore, createCallStore, type VoiceWorld } from "./calls/call-store.ts";
 import { createSecretVault } from "./calls/secret-vault.ts";
 import type { VoiceRuntimeConfig } from "./config.ts";
-import { chooseProviders, type EmbeddedSpeech, readScriptFile } from "./providers/choose.ts";
-import type { ScriptRule } from "./providers/script.ts";
+import { chooseProviders, type EmbeddedSpeech } from "./providers/choose.ts";
+import { ScriptFile } from "./providers/script-file.ts";
 import type { CreateSession } from "./session/contract.ts";
 import { tables } from "./world.ts";
 
@@ -41,15 +41,21 @@ export async function startVoiceRuntime(
 ): Promise<VoiceRuntimeTwin> {
   const { clock, log, url } = context;
   const world: VoiceWorld = createMemoryWorld(tables);
-  const script = config.script ? await readScriptFile(context.resolvePath(config.script)) : undefined;
+  const script = config.script ? openScript(context, config.script) : undefined;
   await world.load(seed(script));
   const vault = createSecretVault();
   const store = createCallStore({ world, clock, vault, url, log });
   const providers = await chooseProviders({
     config,
     embedded: parts.embedded,
-    rulesFor: (simulationId) => rulesFor(world, simulationId),
+    rulesFor: (simulationId) => {
+      const own = simulationId === undefined ? undefined : world.table("scripts").get(simulationId);
+      if (own !== undefined) return own.rules;
+      refreshScript(script, world, log);
+      return world.table("scripts").get(EVERY_CALL)?.rules;
+    },
     resolvePath: context.resolvePath,
+    fileError: context.fileError,
     variable: context.variable,
     log,
   });
@@ -77,6 +83,7 @@ export async function startVoiceRuntime(
     async reset(profile) {
       if (profile !== undefined && profile !== DEFAULT_PROFILE) throw unknownProfile(profile);
       await calls.endAll(SHUT_DOWN, SERVICE_RESTART);
+      refreshScript(script, world, log);
       await world.load(seed(script));
     },
     async stop() {
@@ -87,17 +94,34 @@ export async function startVoiceRuntime(
   };
 }
 
-function seed(script: ScriptRule[] | undefined) {
+function openScript({ resolvePath, fileError }: TwinContext, file: string): ScriptFile {
+  const path = resolvePath(file);
+  try {
+    return new ScriptFile(path);
+  } catch (error) {
+    throw fileError(file, error);
+  }
+}
+
+function seed(script: ScriptFile | undefined) {
   return {
     api_keys: [{ id: "seed", key_sha256: sha256(SEED_KEY) }],
-    scripts: script ? [{ simulation_id: EVERY_CALL, rules: script }] : [],
+    scripts: script ? [{ simulation_id: EVERY_CALL, rules: script.rules }] : [],
   };
 }
 
-function rulesFor(world: VoiceWorld, simulationId: string | undefined): readonly ScriptRule[] | undefined {
+/** An edited file serves the next turn, without a restart; a broken one is said, and serves as it was. */
+function refreshScript(script: ScriptFile | undefined, world: VoiceWorld, log: Logger): void {
+  try {
+    if (script === undefined || !script.refresh()) return;
+  } catch (error) {
+    log.error(
+      { error: error instanceof Error ? error.message : String(error) },
+      "the script stays as it was",
+    );
+    return;
+  }
   const scripts = world.table("scripts");
-  return (
-    (simulationId === undefined ? undefined : scripts.get(simulationId)?.rules) ??
-    scripts.get(EVERY_CALL)?.rules
-  );
+  if (scripts.update(EVERY_CALL, { rules: script.rules }) !== undefined) return;
+  scripts.insert({ simulation_id: EVERY_CALL, rules: script.rules });
 }

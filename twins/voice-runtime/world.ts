@@ -43,6 +43,8 @@ const calls = defineTable({
     assistant_id: {
       type: z.string().nullable().default(null),
       description: "The stored assistant the call was created with.",
+      references: "assistants.id",
+      mayDangle: true,
     },
     assistant: {
       type: json.nullable().default(null),
@@ -65,7 +67,8 @@ const calls = defineTable({
 });
 
 const messages = defineTable({
-  description: "What was said and done in a call: one row per finished utterance, tool call and tool result.",
+  description:
+    "What was said and done in a call: one row per finished utterance, tool call and tool result, and per speech that nobody understood.",
   key: "id",
   columns: {
     id: { type: z.string(), description: "Call id and position." },
@@ -76,10 +79,15 @@ const messages = defineTable({
     },
     position: { type: z.number().int().min(0), description: "Order within the call, from 0." },
     role: {
-      type: z.enum(["user", "assistant", "tool_call", "tool_result"]),
-      description: "Who or what the row is from.",
+      type: z.enum(["user", "assistant", "tool_call", "tool_result", "unrecognised"]),
+      description:
+        "Who or what the row is from. unrecognised: the caller's speech in which nothing was recognised.",
     },
-    text: { type: z.string(), description: "What was said, or what a tool answered. Empty for a tool call." },
+    text: {
+      type: z.string(),
+      description:
+        "What was said, or what a tool answered. Empty for a tool call, and where nothing was recognised.",
+    },
     name: { type: z.string().nullable().default(null), description: "The tool." },
     arguments: { type: json.nullable().default(null), description: "Arguments of a tool call." },
     tool_call_id: { type: z.string().nullable().default(null), description: "Ties a result to its call." },

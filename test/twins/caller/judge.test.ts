@@ -95,6 +95,23 @@ test("the assistant's utterances get to the turns in which they were heard, when
   ]);
 });
 
+test("the assistant's utterances get to their turns although the caller's clock falls ever further behind", () => {
+  const starts = [400, 6_400, 12_400, 18_400];
+  const turns = starts.map((startMs, at) => ({
+    speaker: "callee" as const,
+    startMs: startMs + at * 2_500,
+    endMs: startMs + at * 2_500 + 1_500,
+    responseMs: null,
+    interrupted: false,
+  }));
+  const said = starts.flatMap((startMs, at) => [
+    { ...row, position: 2 * at, role: "assistant" as const, text: `One ${at}.`, start_ms: startMs },
+    { ...row, position: 2 * at + 1, role: "assistant" as const, text: "More.", start_ms: startMs + 700 },
+  ]);
+  const drifting = observe({ ...report, turns }, { ...runtime, messages: said }, []);
+  expect(drifting.turns.map(({ text }) => text)).toEqual(starts.map((_, at) => `One ${at}. More.`));
+});
+
 test("a call that did all that is expected has no failures", async () => {
   const { failures, unchecked } = await judged({
     ended_by: "callee",

@@ -17,18 +17,21 @@ afterAll(() => twins.stop());
 const call = (method: string, path: string, body?: unknown) =>
   request(method, `${twins.baseUrl}${path}`, { body });
 
+/** Until it is later than a time of the sandbox's clock, which counts milliseconds. */
+const until = (time: string) => expect.poll(() => Date.now()).toBeGreaterThan(Date.parse(time));
+
 test("a trace holds what the twins were asked from the simulation's start to its end, among the agent's events", async () => {
   const client = await connect(addressesOf(twins, "postgres").url);
   await client.query("SELECT 'before'");
   const { id } = (await call("POST", "/simulations")).body;
   await client.query("SELECT $1::text", ["within"]);
   const event = { service: "agent", event_type: "note", data: { about: "it" } };
-  await call("POST", `/simulations/${id}/events`, event);
+  const told = await call("POST", `/simulations/${id}/events`, event);
+  await until(told.body.received_at);
   await client.query("SELECT nothing").catch(() => undefined);
   const ended = await call("POST", `/simulations/${id}/end`);
   expect(ended.body).toMatchObject({ id, ended_at: expect.any(String) });
-  // Later than the end, by the sandbox's clock, which counts milliseconds.
-  await expect.poll(() => Date.now()).toBeGreaterThan(Date.parse(ended.body.ended_at));
+  await until(ended.body.ended_at);
   await client.query("SELECT 'after'");
   await client.end();
   const { trace } = (await call("GET", `/simulations/${id}/trace`)).body;
@@ -59,7 +62,7 @@ test("a trace holds what the twins were asked from the simulation's start to its
 test("a simulation that was ended stays ended at that time, and takes reports that come late", async () => {
   const { id } = (await call("POST", "/simulations")).body;
   const first = (await call("POST", `/simulations/${id}/end`)).body.ended_at;
-  await expect.poll(() => Date.now()).toBeGreaterThan(Date.parse(first));
+  await until(first);
   expect((await call("POST", `/simulations/${id}/end`)).body.ended_at).toBe(first);
   const event = { service: "agent", event_type: "note", data: {} };
   expect((await call("POST", `/simulations/${id}/events`, event)).status).toBe(201);

@@ -7,6 +7,7 @@ import type { PlatformRefusal } from "../../sandbox/twin.ts";
 const TITLES: Record<number, string> = {
   400: "Bad Request",
   401: "Unauthorized",
+  403: "Forbidden",
   404: "Not Found",
   409: "Conflict",
   413: "Payload Too Large",
@@ -62,6 +63,8 @@ export function vendorRefusal(refusal: PlatformRefusal): VendorResponse {
       return vendorError(400, refusal.message);
     case "unknown-path":
       return vendorError(404, `Cannot ${refusal.method} ${refusal.path}`);
+    case "forbidden":
+      return vendorError(403, refusal.message);
     case "body-too-large":
       return vendorError(413, "request entity too large");
     case "fault":

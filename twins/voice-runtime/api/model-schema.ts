@@ -4,7 +4,7 @@
  * Source: CreateAssistantDto{Model,Voice,Transcriber} of @vapi-ai/server-sdk.
  */
 import { z } from "zod";
-import { serverSchema } from "./server-schema.ts";
+import { outboundUrl, serverSchema } from "./server-schema.ts";
 import { bounded, optional } from "./whitelist.ts";
 
 const MODEL_PROVIDERS = [
@@ -128,34 +128,41 @@ const messageSchema = z.looseObject({
   content: optional(z.string()),
 });
 
-export const modelSchema = z.strictObject({
-  provider: z.enum(MODEL_PROVIDERS),
-  model: optional(z.string()),
-  messages: optional(z.array(messageSchema)),
-  tools: optional(z.array(toolSchema)),
-  toolIds: optional(z.array(z.string())),
-  toolRefs: optional(z.array(z.looseObject({}))),
-  knowledgeBase: optional(z.looseObject({})),
-  temperature: optional(bounded(0, 2)),
-  maxTokens: optional(bounded(50, 10_000)),
-  emotionRecognitionEnabled: optional(z.boolean()),
-  numFastTurns: optional(z.number().min(0)),
-  fallbackModels: optional(z.array(z.string())),
-  toolStrictCompatibilityMode: optional(z.string()),
-  promptCacheRetention: optional(z.string()),
-  promptCacheKey: optional(z.string()),
-  reasoningEffort: optional(z.string()),
-  thinking: optional(z.looseObject({})),
-  realtimeConfig: optional(z.looseObject({})),
-  url: optional(z.string()),
-  headers: optional(z.record(z.string(), z.string())),
-  metadataSendMode: optional(z.enum(["off", "variable", "destructured"])),
-  timeoutSeconds: optional(z.number()),
-  wordLevelConfidenceEnabled: optional(z.boolean()),
-  version: optional(z.union([z.string(), z.number()])),
-  workflow: optional(z.looseObject({})),
-  workflowId: optional(z.string()),
-});
+export const modelSchema = z
+  .strictObject({
+    provider: z.enum(MODEL_PROVIDERS),
+    model: optional(z.string()),
+    messages: optional(z.array(messageSchema)),
+    tools: optional(z.array(toolSchema)),
+    toolIds: optional(z.array(z.string())),
+    toolRefs: optional(z.array(z.looseObject({}))),
+    knowledgeBase: optional(z.looseObject({})),
+    temperature: optional(bounded(0, 2)),
+    maxTokens: optional(bounded(50, 10_000)),
+    emotionRecognitionEnabled: optional(z.boolean()),
+    numFastTurns: optional(z.number().min(0)),
+    fallbackModels: optional(z.array(z.string())),
+    toolStrictCompatibilityMode: optional(z.string()),
+    promptCacheRetention: optional(z.string()),
+    promptCacheKey: optional(z.string()),
+    reasoningEffort: optional(z.string()),
+    thinking: optional(z.looseObject({})),
+    realtimeConfig: optional(z.looseObject({})),
+    url: optional(z.string()),
+    headers: optional(z.record(z.string(), z.string())),
+    metadataSendMode: optional(z.enum(["off", "variable", "destructured"])),
+    timeoutSeconds: optional(bounded(0, 300)),
+    wordLevelConfidenceEnabled: optional(z.boolean()),
+    version: optional(z.union([z.string(), z.number()])),
+    workflow: optional(z.looseObject({})),
+    workflowId: optional(z.string()),
+  })
+  .superRefine(({ provider, model, url }, context) => {
+    if (provider !== "custom-llm") return;
+    if (!outboundUrl.safeParse(url).success)
+      context.addIssue({ code: "custom", path: ["url"], message: "must be a URL address" });
+    if (!model) context.addIssue({ code: "custom", path: ["model"], message: "must be a string" });
+  });
 
 export const voiceSchema = z.looseObject({
   provider: z.enum(VOICE_PROVIDERS),

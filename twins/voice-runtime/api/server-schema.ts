@@ -9,8 +9,11 @@ export const backoffPlanSchema = z.strictObject({
   excludedStatusCodes: optional(z.array(z.number())),
 });
 
+/** An address that the twin asks on behalf of a client. */
+export const outboundUrl = z.url({ protocol: /^https?$/ });
+
 export const serverSchema = z.strictObject({
-  url: optional(z.url({ protocol: /^https?$/ })),
+  url: optional(outboundUrl),
   timeoutSeconds: optional(bounded(1, 300)),
   credentialId: optional(z.string()),
   staticIpAddressesEnabled: optional(z.boolean()),

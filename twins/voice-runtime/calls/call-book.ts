@@ -11,6 +11,7 @@ import type { ArgumentsForm } from "../tool-webhook.ts";
 import type { CallRow } from "../world.ts";
 import type { CallSetup } from "./call-setup.ts";
 import type { CallStore } from "./call-store.ts";
+import { customLlmOf } from "./custom-llm.ts";
 import { callAssistant, toolName } from "./effective-assistant.ts";
 import { LiveCall, NEVER_CONNECTED } from "./live-call.ts";
 
@@ -140,7 +141,11 @@ export class CallBook {
     const storedTools = assistant.model?.toolIds ?? [];
     if (storedTools.length > 0)
       log.warn({ toolIds: storedTools }, "stored tools are not modelled; give model.tools");
+    const storedCredentials = assistant.credentialIds ?? [];
+    if (storedCredentials.length > 0)
+      log.warn({ storedCredentials }, "stored credentials are not modelled; give assistant.credentials");
     const { recognition, synthesis, createBrain } = this.#parts.providers;
+    const customLlm = customLlmOf(assistant, () => this.#parts.store.toldCall(row.id, assistant));
     const call = new LiveCall({
       plan,
       assistant,
@@ -148,7 +153,7 @@ export class CallBook {
       providers: {
         recognition,
         synthesis,
-        brain: withEndCallTools(createBrain(log), endCallTools(assistant)),
+        brain: withEndCallTools(createBrain({ log, customLlm }), endCallTools(assistant)),
       },
       createSession: this.#parts.createSession,
       toolArguments: this.#parts.toolArguments,

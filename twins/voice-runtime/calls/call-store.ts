@@ -10,6 +10,7 @@ import type { CallPlan, SessionRecord } from "../session/contract.ts";
 import type { Envelope } from "../tool-webhook.ts";
 import type { CallRow, MessageRow, tables } from "../world.ts";
 import { type CallView, callArtifact, callBody, callSummary } from "./call-body.ts";
+import type { ToldCall } from "./custom-llm.ts";
 import type { SecretVault } from "./secret-vault.ts";
 
 export type VoiceWorld = MemoryWorld<typeof tables>;
@@ -50,8 +51,10 @@ export function createCallStore({ world, clock, vault, url, log }: CallStorePart
     return messages.find({ call_id: id }).sort((a, b) => beginMs(a) - beginMs(b) || a.position - b.position);
   }
 
+  /** What was not recognised is the twin's own knowledge: the vendor's answers say nothing of it. */
   function view(row: Readonly<CallRow>, assistant: Assistant): CallView {
-    return { row: vault.unseal(row), messages: messagesOf(row.id), assistant, url };
+    const said = messagesOf(row.id).filter(({ role }) => role !== "unrecognised");
+    return { row: vault.unseal(row), messages: said, assistant, url };
   }
 
   return {
@@ -123,6 +126,16 @@ export function createCallStore({ world, clock, vault, url, log }: CallStorePart
       };
     },
 
+    /** The call as its model server is told of it: without the secrets of tools and other servers. */
+    toldCall(id: string, assistant: Assistant): ToldCall {
+      const row = calls.get(id);
+      if (!row) return { call: { id } };
+      return {
+        call: vault.seal(callSummary(view(row, assistant))),
+        ...("customer" in row.details ? { customer: row.details.customer } : {}),
+      };
+    },
+
     /** The members of an end-of-call report. Source: ServerMessageEndOfCallReport of @vapi-ai/server-sdk. */
     report(id: string, assistant: Assistant): Members {
       const row = calls.get(id);
@@ -169,6 +182,8 @@ function recorded(entry: SessionRecord): Pick<MessageRow, "role" | "text"> & Par
         tool_call_id: entry.outcome.call.id,
         end_ms: entry.endMs,
       };
+    case "unrecognised":
+      return { role: "unrecognised", text: "", start_ms: entry.startMs, end_ms: entry.endMs };
     default:
       return { role: entry.role, text: entry.text, start_ms: entry.startMs, end_ms: entry.endMs };
   }

@@ -130,6 +130,8 @@ export function callAssistant(assistant: Assistant, id: string | undefined): Cal
     model: {
       provider: assistant.model?.provider ?? "openai",
       model: assistant.model?.model ?? "gpt-4.1-mini",
+      temperature: assistant.model?.temperature ?? 0.5,
+      maxTokens: assistant.model?.maxTokens ?? 250,
       messages: promptMessages(assistant),
       tools: (assistant.model?.tools ?? []).flatMap(declaration),
     },

@@ -15,5 +15,5 @@ export function withEndCallTools(brain: Brain, endCallTools: ReadonlySet<string>
       else yield { type: "end-call" };
     }
   }
-  return { reply };
+  return { ...brain, reply };
 }

@@ -1,23 +1,35 @@
 /** Picks recognition, brain and synthesis by the service's `config`. */
-import { readFile } from "node:fs/promises";
 import type { Logger } from "pino";
-import { parse } from "yaml";
-import { z } from "zod";
-import { openAiEndpoint } from "../../openai/http.ts";
+import { type Endpoint, openAiEndpoint } from "../../openai/http.ts";
+import { hostOf } from "../../sandbox/client/webhook.ts";
 import type { VoiceRuntimeConfig } from "../config.ts";
-import { createOpenAiBrain } from "./openai-brain.ts";
+import { assistantLimits, createOpenAiBrain, openAiLimits } from "./openai-brain.ts";
 import { createOpenAiRecognition } from "./openai-recognition.ts";
 import { createOpenAiSynthesis } from "./openai-synthesis.ts";
 import type { Brain, Recognition, Synthesis } from "./provider.ts";
-import { type ScriptRule, scriptRules } from "./script.ts";
+import type { ScriptRule } from "./script.ts";
 import { createScriptBrain } from "./script-brain.ts";
 
 export interface Providers {
   recognition: Recognition;
   synthesis: Synthesis;
   /** A brain remembers its call, so each call gets its own. */
-  createBrain(log: Logger): Brain;
+  createBrain(call: BrainCall): Brain;
   close(): Promise<void>;
+}
+
+/** The model server that an assistant names itself. */
+export interface CustomLlm {
+  endpoint: Endpoint;
+  /** What each request carries besides a completion's own members. */
+  members(): Record<string, unknown>;
+}
+
+/** The call that a brain is for. */
+export interface BrainCall {
+  log: Logger;
+  /** Asked in place of the configured brain. */
+  customLlm: CustomLlm | undefined;
 }
 
 /** A provider that may hold threads. */
@@ -35,6 +47,8 @@ export interface ChoosingParts {
   embedded: EmbeddedSpeech;
   rulesFor(simulationId: string | undefined): readonly ScriptRule[] | undefined;
   resolvePath(path: string): string;
+  /** The error to throw when a file that the config names cannot be used. */
+  fileError(paths: string, reason: unknown): Error;
   /** Reads a variable of the machine. @throws Error for one that may not be named */
   variable(name: string): string | undefined;
   log: Logger;
@@ -61,11 +75,17 @@ export async function chooseProviders(parts: ChoosingParts): Promise<Providers> 
 
 type Start<Provider> = () => Closable<Provider> | Promise<Closable<Provider>>;
 
-function recognitionOf({ config, embedded, resolvePath, variable, log }: ChoosingParts): Start<Recognition> {
+function recognitionOf(parts: ChoosingParts): Start<Recognition> {
+  const { config, embedded, resolvePath, fileError, variable, log } = parts;
   const { recognition } = config;
   if (recognition.provider === "samples") {
-    const folder = recognition.samples && resolvePath(recognition.samples);
-    return () => embedded.recognition(folder);
+    const { samples } = recognition;
+    if (samples === undefined) return () => embedded.recognition(undefined);
+    const folder = resolvePath(samples);
+    return () =>
+      embedded.recognition(folder).catch((reason: unknown) => {
+        throw fileError(samples, reason);
+      });
   }
   const endpoint = openAiEndpoint(recognition, variable);
   return () => createOpenAiRecognition(endpoint, recognition.model, log);
@@ -78,27 +98,22 @@ function synthesisOf({ config, embedded, variable, log }: ChoosingParts): Start<
   return () => createOpenAiSynthesis({ ...synthesis, endpoint, log });
 }
 
-function brainMaker({ config, rulesFor, variable }: ChoosingParts): (log: Logger) => Brain {
+function brainMaker(parts: ChoosingParts): Providers["createBrain"] {
+  const createConfigured = configuredBrainMaker(parts);
+  return ({ log, customLlm }) => {
+    if (customLlm === undefined) return createConfigured(log);
+    const { endpoint, members } = customLlm;
+    log.info(
+      { host: hostOf(endpoint.baseUrl) },
+      "the assistant's custom-llm answers: model.url is asked, not the configured brain",
+    );
+    return createOpenAiBrain({ endpoint, model: undefined, limits: assistantLimits, members, log });
+  };
+}
+
+function configuredBrainMaker({ config, rulesFor, variable }: ChoosingParts): (log: Logger) => Brain {
   const { brain } = config;
   if (brain.provider === "script") return (log) => createScriptBrain({ rulesFor, log });
   const endpoint = openAiEndpoint(brain, variable);
-  return (log) => createOpenAiBrain({ endpoint, model: brain.model, log });
-}
-
-const scriptFile = z.looseObject({ brain: scriptRules });
-
-/** Reads the `brain:` of a scenario file. @throws Error that says what is wrong where */
-export async function readScriptFile(path: string): Promise<ScriptRule[]> {
-  const parsed = scriptFile.safeParse(await readYaml(path));
-  if (parsed.success) return parsed.data.brain;
-  throw new Error(`the script ${path} cannot be used:\n${z.prettifyError(parsed.error)}`);
-}
-
-async function readYaml(path: string): Promise<unknown> {
-  try {
-    return parse(await readFile(path, "utf8"));
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`the script ${path} cannot be read: ${reason}`, { cause: error });
-  }
+  return (log) => createOpenAiBrain({ endpoint, model: brain.model, limits: openAiLimits, log });
 }

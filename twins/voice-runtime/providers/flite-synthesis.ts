@@ -1,5 +1,6 @@
 /** Speech synthesis without a vendor: Flite, in a few threads, with the sentences spoken lately kept. */
-import { availableParallelism } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
+import { makeTemporaryFolder, type TemporaryFolder } from "../../sandbox/temporary-folder.ts";
 import type { SpeakRequest } from "./flite/flite-worker.ts";
 import { type FliteVoice, fliteVoice } from "./flite/voices.ts";
 import type { Synthesis } from "./provider.ts";
@@ -38,18 +39,22 @@ export function createFliteSynthesis({
   const lease = speakers.lease(`${threads} ${cacheBytes}`, () => new Speaker(threads, cacheBytes));
   return {
     async speak(text, voice, signal) {
-      const request = speakRequest(text, fliteVoice(voice));
-      return request === undefined ? new Int16Array(0) : lease.value.speak(request, signal);
+      const sentence = readSentence(text, fliteVoice(voice));
+      return sentence === undefined ? new Int16Array(0) : lease.value.speak(sentence, signal);
     },
     warm: () => lease.value.warm(),
     close: () => lease.release(),
   };
 }
 
+type Sentence = Omit<SpeakRequest, "folder">;
+
 /** The threads that speak, and the sentences they spoke lately. */
 class Speaker {
   readonly #pool: WorkerPool<SpeakRequest, Int16Array>;
-  readonly #spoken: SharedWork<SpeakRequest, Int16Array>;
+  readonly #spoken: SharedWork<Sentence, Int16Array>;
+  /** Outlives a thread that is ended in the middle of a sentence. */
+  #folder: Promise<TemporaryFolder> | undefined;
 
   constructor(threads: number, cacheBytes: number) {
     const file = new URL("./flite/flite-worker.ts", import.meta.url);
@@ -57,27 +62,41 @@ class Speaker {
     this.#pool = pool;
     this.#spoken = new SharedWork({
       key: ({ text, voice }) => `${voice} ${text}`,
-      run: (request, signal) => pool.run(request, signal),
+      run: async (sentence, signal) => {
+        const { path: folder } = await this.#openFolder();
+        return pool.run({ ...sentence, folder }, signal);
+      },
       sizeBytes: (audio) => audio.byteLength,
       mostBytes: cacheBytes,
     });
   }
 
-  speak(request: SpeakRequest, signal: AbortSignal): Promise<Int16Array> {
-    return this.#spoken.get(request, signal);
+  speak(sentence: Sentence, signal: AbortSignal): Promise<Int16Array> {
+    return this.#spoken.get(sentence, signal);
   }
 
   warm(): void {
     this.#pool.warm();
   }
 
-  close(): Promise<void> {
-    return this.#pool.close();
+  /** A folder that could not be made is made for the next sentence. */
+  #openFolder(): Promise<TemporaryFolder> {
+    this.#folder ??= makeTemporaryFolder(tmpdir(), "offhook-speech-").catch((error: unknown) => {
+      this.#folder = undefined;
+      throw error;
+    });
+    return this.#folder;
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.close();
+    const folder = await this.#folder?.catch(() => undefined);
+    await folder?.remove();
   }
 }
 
 /** `undefined` when there is nothing to say. */
-function speakRequest(text: string, voice: FliteVoice): SpeakRequest | undefined {
+function readSentence(text: string, voice: FliteVoice): Sentence | undefined {
   if (text.length > LONGEST_TEXT) {
     throw new Error(`a text of ${text.length} characters is too long to speak: ${LONGEST_TEXT} is the most`);
   }

@@ -5,66 +5,120 @@
  */
 import type { Logger } from "pino";
 import { z } from "zod";
-import { createWatchdog, type Endpoint, ProviderError, post, providerReason } from "../../openai/http.ts";
+import {
+  createWatchdog,
+  type Endpoint,
+  ProviderError,
+  post,
+  providerReason,
+  readBytes,
+  type Watchdog,
+} from "../../openai/http.ts";
+import { hostOf } from "../../sandbox/client/webhook.ts";
 import { openAiMessage } from "./openai-message.ts";
-import type { Brain, BrainRequest, BrainStep, ToolCall } from "./provider.ts";
+import {
+  type Brain,
+  type BrainRequest,
+  type BrainStep,
+  PROVIDER_TIMEOUT_MS,
+  type ToolCall,
+} from "./provider.ts";
 import { createSentenceCutter } from "./sentence-cutter.ts";
 import { readEventData } from "./server-sent-events.ts";
 
 const APOLOGY = "Sorry, I am having trouble answering right now. Could you say that again?";
 const MOST_TOOL_CALLS = 16;
 const MOST_CHARACTERS = 32_000;
+const MAX_ANSWER_BYTES = 1024 * 1024;
+const WATCHDOG_LEAD_MS = 5_000;
+
+const deltaSchema = z.object({
+  content: z.string().nullish(),
+  tool_calls: z
+    .array(
+      z.object({
+        index: z.number().int().min(0).default(0),
+        id: z.string().nullish(),
+        function: z.object({ name: z.string().nullish(), arguments: z.string().nullish() }).nullish(),
+      }),
+    )
+    .nullish(),
+});
 
 const chunkSchema = z.object({
   choices: z
-    .array(
-      z.object({
-        delta: z
-          .object({
-            content: z.string().nullish(),
-            tool_calls: z
-              .array(
-                z.object({
-                  index: z.number().int().min(0).default(0),
-                  id: z.string().nullish(),
-                  function: z
-                    .object({ name: z.string().nullish(), arguments: z.string().nullish() })
-                    .nullish(),
-                }),
-              )
-              .nullish(),
-          })
-          .nullish(),
-      }),
-    )
+    .array(z.object({ delta: deltaSchema.nullish(), finish_reason: z.string().nullish() }))
     .default([]),
   error: z.unknown().optional(),
 });
 type Chunk = z.output<typeof chunkSchema>;
 
+/** A whole completion, from a server that does not stream. */
+const completionSchema = z.object({ choices: z.array(z.object({ message: deltaSchema })).min(1) });
+
+/** What bounds an answer, as members of the request. */
+export type AnswerLimits = (model: string, asked: BrainRequest["model"]) => Record<string, number>;
+
+/** What the assistant says. */
+export const assistantLimits: AnswerLimits = (_model, { temperature, maxTokens }) => ({
+  temperature,
+  max_tokens: maxTokens,
+});
+
+/**
+ * What the assistant says, where the model takes it: OpenAI's reasoning models refuse `max_tokens` and a temperature, and
+ * their own limit would count what they think as well.
+ * Source: https://platform.openai.com/docs/guides/reasoning
+ */
+export const openAiLimits: AnswerLimits = (model, asked) =>
+  REASONING_MODELS.some((name) => model.startsWith(name)) ? {} : assistantLimits(model, asked);
+
+const REASONING_MODELS = ["o1", "o3", "o4", "gpt-5"];
+
 export interface OpenAiBrainParts {
   endpoint: Endpoint;
   /** Asked for instead of the model the assistant names. */
   model: string | undefined;
+  limits: AnswerLimits;
+  /** What each request carries besides a completion's own members, which win. */
+  members?: () => Record<string, unknown>;
   log: Logger;
 }
 
-export function createOpenAiBrain({ endpoint, model, log }: OpenAiBrainParts): Brain {
+export function createOpenAiBrain({ endpoint, model, limits, members, log }: OpenAiBrainParts): Brain {
   async function* reply(request: BrainRequest, signal: AbortSignal): AsyncGenerator<BrainStep> {
     const watchdog = createWatchdog(endpoint.timeoutMs, signal);
     try {
-      const body = completionBody(request, model ?? request.model.model);
-      const response = await post(endpoint, "/chat/completions", { json: body }, watchdog);
-      yield* steps(readChunks(response, watchdog.alive));
+      const name = model ?? request.model.model;
+      const json = { ...members?.(), ...completionBody(request, name), ...limits(name, request.model) };
+      const response = await post(endpoint, "/chat/completions", { json }, watchdog);
+      yield* steps(isJson(response) ? readWhole(response, watchdog) : readChunks(response, watchdog.alive));
     } catch (error) {
       if (signal.aborted) return;
-      log.error({ reason: providerReason(error, watchdog) }, "the model did not answer");
+      const host = hostOf(endpoint.baseUrl);
+      log.error({ host, reason: providerReason(error, watchdog) }, "the model did not answer");
       yield { type: "say", text: APOLOGY };
     } finally {
       watchdog.stop();
     }
   }
-  return { reply };
+  // The watchdog is to be the first that loses patience: it says why.
+  return { reply, stepTimeoutMs: Math.max(PROVIDER_TIMEOUT_MS, endpoint.timeoutMs + WATCHDOG_LEAD_MS) };
+}
+
+function isJson(response: Response): boolean {
+  return (response.headers.get("content-type") ?? "").startsWith("application/json");
+}
+
+async function* readWhole(response: Response, watchdog: Watchdog): AsyncGenerator<Chunk> {
+  const body = await readBytes(response, MAX_ANSWER_BYTES, watchdog);
+  const answer = completionSchema.safeParse(jsonOf(body.toString("utf8"), "the answer"));
+  if (!answer.success) throw new ProviderError("the answer is not a chat completion");
+  yield {
+    choices: answer.data.choices.map(({ message }) => ({
+      delta: { ...message, tool_calls: message.tool_calls?.map((call, index) => ({ ...call, index })) },
+    })),
+  };
 }
 
 async function* readChunks(response: Response, alive: () => void): AsyncGenerator<Chunk> {
@@ -75,22 +129,26 @@ async function* readChunks(response: Response, alive: () => void): AsyncGenerato
       finished = true;
       break;
     }
-    yield readChunk(data);
+    const chunk = readChunk(data);
+    finished ||= chunk.choices.some(({ finish_reason }) => Boolean(finish_reason));
+    yield chunk;
   }
   if (!finished) throw new ProviderError("the stream broke off");
 }
 
 function readChunk(data: string): Chunk {
-  let json: unknown;
-  try {
-    json = JSON.parse(data);
-  } catch {
-    throw new ProviderError("a chunk of the stream is not JSON");
-  }
-  const chunk = chunkSchema.safeParse(json);
+  const chunk = chunkSchema.safeParse(jsonOf(data, "a chunk of the stream"));
   if (!chunk.success) throw new ProviderError("a chunk of the stream is not a chat completion");
   if (chunk.data.error !== undefined) throw new ProviderError("the stream reports an error");
   return chunk.data;
+}
+
+function jsonOf(text: string, what: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ProviderError(`${what} is not JSON`);
+  }
 }
 
 async function* steps(chunks: AsyncIterable<Chunk>): AsyncGenerator<BrainStep> {

@@ -15,6 +15,7 @@ const answerSchema = z.object({ text: z.string() });
 /** A turn that cannot be transcribed is heard as nothing, and the log says why. Partial results are not asked for: each would cost a request. */
 export function createOpenAiRecognition(endpoint: Endpoint, model: string, log: Logger): Recognition {
   return {
+    hint: `the speech-to-text server was asked for the model ${model}: a line before this one says so when it failed`,
     async transcribe(speech, language, signal) {
       const watchdog = createWatchdog(endpoint.timeoutMs, signal);
       try {

@@ -6,6 +6,9 @@
 /** Samples per second of everything between the call socket and the providers. */
 export const INTERNAL_RATE = 16_000;
 
+/** How long a provider may take for one answer, in wall time. */
+export const PROVIDER_TIMEOUT_MS = 30_000;
+
 /** What was heard in a stretch of speech. `null` text: nothing that could be understood. */
 export interface Transcript {
   text: string | null;
@@ -13,6 +16,8 @@ export interface Transcript {
 
 /** Speech to text. */
 export interface Recognition {
+  /** What a developer whose callers are not recognised should know of it, as the end of a sentence. */
+  readonly hint?: string;
   /** Transcribes a whole turn of speech (mono, `INTERNAL_RATE`), silence at either end included. */
   transcribe(speech: Int16Array, language: string, signal: AbortSignal): Promise<Transcript>;
   /** What seems to have been said so far, for an unfinished turn; `null` text when it cannot tell yet. */
@@ -59,13 +64,15 @@ export type BrainStep =
 export interface BrainRequest {
   /** The simulation the call belongs to, when its assistant's metadata names one. */
   simulationId: string | undefined;
-  model: { provider: string; model: string };
+  model: { provider: string; model: string; temperature: number; maxTokens: number };
   conversation: readonly ConversationMessage[];
   tools: readonly ToolDeclaration[];
 }
 
 /** The language model. */
 export interface Brain {
+  /** Longest wait for a step of a reply; without it `PROVIDER_TIMEOUT_MS`. */
+  readonly stepTimeoutMs?: number;
   /**
    * Streams the reply to the last message. After `call-tools` the stream ends; it is asked again once the results
    * stand in the conversation.

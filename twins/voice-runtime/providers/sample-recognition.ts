@@ -30,7 +30,7 @@ const listeners = new Shared<Listeners>();
 
 /**
  * The language asked for makes no difference: recordings are in whatever language they are. The folder is read when the
- * threads start.
+ * threads start, and again when its manifest has changed.
  * @throws Error saying what is wrong when the folder has no usable manifest or no speech in it.
  */
 export function createSampleRecognition({
@@ -49,6 +49,7 @@ export function createSampleRecognition({
     text: await lease.value.run({ task, speech: speech.slice() }, signal),
   });
   return {
+    hint: `only the recordings in ${samplesFolder} are recognised: add what is said with "npm run samples -- add", or give the service a speech-to-text server (recognition in the environment file)`,
     transcribe: (speech, _language, signal) => run("transcribe", speech, signal),
     partial: (speech, _language, signal) => run("partial", speech, signal),
     warm: () => lease.value.warm(),

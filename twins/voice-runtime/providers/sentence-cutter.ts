@@ -6,6 +6,9 @@ const LONGEST_PIECE = 400;
 /** A sentence that is over even though nothing follows it yet. */
 const ENDED = /[.!?…]["')\]]*\s+$/u;
 
+/** The vendor's token of a model that wants to be heard at once. Source: https://docs.vapi.ai/assistants/flush-syntax */
+const FLUSH = /<\s*flush\s*\/?>|<\s*\/\s*flush\s*>/i;
+
 const segmenter = new Intl.Segmenter("en", { granularity: "sentence" });
 
 export interface SentenceCutter {
@@ -19,10 +22,10 @@ export function createSentenceCutter(): SentenceCutter {
   let rest = "";
   return {
     push(text) {
-      rest += text;
-      const sentences = [...segmenter.segment(rest)].map((segment) => segment.segment);
+      const flushed = (rest + text).split(FLUSH);
+      const sentences = sentencesOf(flushed.pop() ?? "");
       rest = sentences.pop() ?? "";
-      const pieces = sentences;
+      const pieces = [...flushed.flatMap(sentencesOf), ...sentences];
       if (ENDED.test(rest)) {
         pieces.push(rest);
         rest = "";
@@ -39,6 +42,10 @@ export function createSentenceCutter(): SentenceCutter {
       return speakable([last]);
     },
   };
+}
+
+function sentencesOf(text: string): string[] {
+  return [...segmenter.segment(text)].map(({ segment }) => segment);
 }
 
 /** Where to cut a piece that is too long: at its last space in reach, else right at the bound. 0: it is short enough. */

@@ -1,9 +1,9 @@
 /** Carries out one job of the assistant: asks the model, runs its tools, and has each sentence synthesised as it comes. */
 import { randomUUID } from "node:crypto";
-import type { BrainStep, ToolCall } from "../providers/provider.ts";
+import { withDeadline } from "../../sandbox/deadline.ts";
+import { type BrainStep, PROVIDER_TIMEOUT_MS, type ToolCall } from "../providers/provider.ts";
 import type { CallPlan, SessionParts, ToolOutcome } from "./contract.ts";
 import type { Conversation } from "./conversation.ts";
-import { PROVIDER_TIMEOUT_MS, withDeadline } from "./deadline.ts";
 import { conversationUpdate, type RuntimeMessage, toolCalls, toolResult } from "./messages.ts";
 import type { Job } from "./turn-types.ts";
 import { Utterance } from "./utterance.ts";
@@ -29,6 +29,8 @@ export interface JobContext {
   /** Something about the job has changed: audio has come, or it is done. */
   onProgress(job: AssistantJob): void;
   onTools(job: AssistantJob, running: boolean): void;
+  /** The model has answered, and said nothing. */
+  onWordless(job: AssistantJob): void;
 }
 
 export class AssistantJob {
@@ -56,11 +58,11 @@ export class AssistantJob {
     return { modelMs: textAt - this.#startedAt, voiceMs: (this.#firstAudioAt ?? textAt) - textAt };
   }
 
-  /** Resolves when the job asks nothing of anybody any more; never rejects. A reply waits for `previous` first. */
+  /** Resolves when the job asks nothing of anybody any more; never rejects. The model is asked after `previous`. */
   async run(previous: Promise<void>): Promise<void> {
     try {
-      if (this.job.type === "line") this.#speakLine(this.job.text);
-      else await this.#reply(previous);
+      if (this.job.text === undefined) await this.#reply(previous);
+      else this.#speakLine(this.job.text);
     } catch (error) {
       if (!this.#abort.signal.aborted) this.#fail(error);
     }
@@ -92,7 +94,10 @@ export class AssistantJob {
     try {
       for (let round = 0; round < MOST_ROUNDS; round++) {
         const calls = await this.#askModel();
-        if (calls.length === 0) return;
+        if (calls.length === 0) {
+          if (this.utterance.pieceCount === 0 && !this.wantsEnd) this.#context.onWordless(this);
+          return;
+        }
         await this.#runTools(calls);
         this.#abort.signal.throwIfAborted();
       }
@@ -107,15 +112,21 @@ export class AssistantJob {
     const { model } = plan.assistant;
     const request = {
       simulationId: plan.simulationId,
-      model: { provider: model.provider, model: model.model },
+      model: {
+        provider: model.provider,
+        model: model.model,
+        temperature: model.temperature,
+        maxTokens: model.maxTokens,
+      },
       conversation: conversation.forModel(),
       tools: model.tools,
     };
     const said = conversation.openSaid(this.utterance, this.utterance.pieceCount);
+    const timeoutMs = parts.brain.stepTimeoutMs ?? PROVIDER_TIMEOUT_MS;
     const steps = parts.brain.reply(request, this.#abort.signal)[Symbol.asyncIterator]();
     try {
       for (;;) {
-        const next = await withDeadline(this.#abort.signal, PROVIDER_TIMEOUT_MS, () => steps.next());
+        const next = await withDeadline(this.#abort.signal, timeoutMs, () => steps.next());
         if (next.done) break;
         await this.#take(next.value, said.toolCalls);
       }

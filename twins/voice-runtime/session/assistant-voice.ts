@@ -3,11 +3,11 @@ import { AssistantJob, type JobContext } from "./assistant-job.ts";
 import type { ClientSocket } from "./client-socket.ts";
 import { type MediaClock, SILENT_TICK } from "./media-clock.ts";
 import { conversationUpdate, transcript } from "./messages.ts";
-import type { Job, TurnEvent } from "./turn-types.ts";
+import { asksModel, type Job, type TurnEvent } from "./turn-types.ts";
 import { saysAny } from "./words.ts";
 
 export interface AssistantVoiceOptions {
-  context: Omit<JobContext, "onProgress" | "onTools" | "mayApologise">;
+  context: Omit<JobContext, "onProgress" | "onTools" | "onWordless" | "mayApologise">;
   clock: MediaClock;
   socket: ClientSocket;
   dispatch(event: TurnEvent): void;
@@ -35,6 +35,7 @@ export class AssistantVoice {
   /** Jobs that were heard and whose final transcript is still to come. */
   readonly #heard = new Map<number, { turnId: string; text: string; startMs: number; endMs: number }>();
   #apologised = false;
+  #wordlessNoted = false;
   muted = false;
 
   constructor(options: AssistantVoiceOptions) {
@@ -51,13 +52,14 @@ export class AssistantVoice {
         if (running) onTools();
         dispatch({ type: "job-tools", job: job.id, running });
       },
+      onWordless: ({ job: { turn } }) => this.#noteWordless(turn),
     });
     const { utterance } = assistantJob;
     // The clock waits for the job's audio before it is heard, and between two sentences of it.
     const release = clock.hold({ applies: () => !utterance.playable && !utterance.drained });
     this.#jobs.set(job.id, { job: assistantJob, release });
     const run = assistantJob.run(this.#lastReply);
-    if (job.type === "reply") this.#lastReply = run;
+    if (asksModel(job)) this.#lastReply = run;
   }
 
   /** From the next tick on the job is heard. */
@@ -98,7 +100,7 @@ export class AssistantVoice {
   /** The model's id for a reply that was just heard; nothing for what was not the model's. */
   turnIdOf(job: Job): { turnId?: string } {
     const heard = this.#heard.get(job.id);
-    return job.type === "reply" && heard !== undefined ? { turnId: heard.turnId } : {};
+    return asksModel(job) && heard !== undefined ? { turnId: heard.turnId } : {};
   }
 
   /** Sends the next 10 ms; answers whether there were any. */
@@ -137,8 +139,12 @@ export class AssistantVoice {
 
   #progressed(job: AssistantJob): void {
     if (!this.#jobs.has(job.job.id)) return;
-    if (job.utterance.playable) this.#options.dispatch({ type: "job-ready", job: job.job.id });
-    else if (job.utterance.drained && this.#speaking?.job !== job) this.#over(job);
+    const { utterance } = job;
+    // Words of which none could be spoken are a turn without sound: it starts and stops like any other.
+    const unspoken = utterance.drained && utterance.pieceCount > 0;
+    if (this.#speaking?.job === job) this.#options.clock.resume();
+    else if (utterance.playable || unspoken) this.#options.dispatch({ type: "job-ready", job: job.job.id });
+    else if (utterance.drained) this.#over(job);
     else this.#options.clock.resume();
   }
 
@@ -168,7 +174,7 @@ export class AssistantVoice {
   #announceSentence(speaking: Speaking, sentence: number): void {
     speaking.sentence = sentence;
     const { job, utterance } = speaking.job;
-    const source = job.type === "reply" ? "model" : "force-say";
+    const source = asksModel(job) ? "model" : "force-say";
     const text = utterance.said(0, sentence + 1);
     this.#options.context.send({ type: "assistant.speechStarted", text, turn: job.turn, source });
   }
@@ -176,6 +182,15 @@ export class AssistantVoice {
   #sendTranscript(transcriptType: "partial" | "final", text: string): void {
     const { plan, send } = this.#options.context;
     send(transcript(plan.assistant, { role: "assistant", transcriptType, transcript: text }));
+  }
+
+  #noteWordless(turn: number): void {
+    if (this.#wordlessNoted) return;
+    this.#wordlessNoted = true;
+    this.#options.context.parts.log.warn(
+      { turn },
+      "the model answered without a word: the caller hears nothing",
+    );
   }
 
   #mayApologise(): boolean {

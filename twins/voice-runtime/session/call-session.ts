@@ -67,6 +67,7 @@ class LiveCall implements CallSession {
   #inProgressTimer: NodeJS.Timeout | undefined;
   #customerMuted = false;
   #droppedSamples = 0;
+  #silenceNoted = false;
   #addedMessages = 0;
   readonly #early: LineCommand[] = [];
 
@@ -81,6 +82,7 @@ class LiveCall implements CallSession {
       onFull: () => this.#socket?.pause(),
       onRoom: () => this.#socket?.resume(),
       onDrop: (samples) => this.#noteDropped(samples),
+      onSilence: (withoutAudioMs) => this.#noteSilence(withoutAudioMs),
     });
     this.ended = new Promise((resolve) => {
       this.#resolveEnded = resolve;
@@ -174,17 +176,8 @@ class LiveCall implements CallSession {
       case "unmute-customer":
         this.#customerMuted = control === "mute-customer";
         return;
-      case "say-first-message": {
-        const { firstMessage: text, firstMessageInterruptionsEnabled: interruptible } = this.#plan.assistant;
-        if (text === undefined || text === "") return;
-        this.#dispatch({
-          type: "say",
-          text,
-          interruptible,
-          cutsIn: false,
-          endsCall: false,
-        });
-      }
+      case "say-first-message":
+        this.#dispatch({ type: "say-first-message" });
     }
   }
 
@@ -264,6 +257,15 @@ class LiveCall implements CallSession {
       this.#parts.log.warn("the client sent more audio at once than can wait: the oldest is dropped");
     }
     this.#droppedSamples += samples;
+  }
+
+  #noteSilence(withoutAudioMs: number): void {
+    if (this.#silenceNoted) return;
+    this.#silenceNoted = true;
+    this.#parts.log.info(
+      { withoutAudioMs },
+      "the client sends no audio: silence is assumed until it does; stream without pauses, silence included, to have turns end where they do",
+    );
   }
 
   #finish(endedReason: string, closeCode: number): void {

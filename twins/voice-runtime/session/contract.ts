@@ -30,7 +30,14 @@ export interface CallAssistant {
     | "assistant-speaks-first-with-model-generated-message"
     | "assistant-waits-for-user";
   firstMessageInterruptionsEnabled: boolean;
-  model: { provider: string; model: string; messages: ConversationMessage[]; tools: ToolDeclaration[] };
+  model: {
+    provider: string;
+    model: string;
+    temperature: number;
+    maxTokens: number;
+    messages: ConversationMessage[];
+    tools: ToolDeclaration[];
+  };
   voice: { provider: string; voiceId: string };
   transcriber: { provider: string; model: string; language: string };
   startSpeakingPlan: {
@@ -74,6 +81,8 @@ export interface ToolOutcome {
 /** What one finished utterance or tool exchange leaves behind; times are the call's audio time. */
 export type SessionRecord =
   | { role: "user" | "assistant"; text: string; startMs: number; endMs: number }
+  /** Speech of the caller in which nothing was recognised. */
+  | { role: "unrecognised"; startMs: number; endMs: number }
   | { role: "tool_call"; call: ToolCall; startMs: number }
   | { role: "tool_result"; outcome: ToolOutcome; endMs: number };
 

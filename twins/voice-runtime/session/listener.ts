@@ -2,8 +2,8 @@
 import type { Logger } from "pino";
 import { concatSamples, msToSamples, samplesToMs } from "../../audio/pcm.ts";
 import type { SpeechDetector } from "../../audio/speech-detector.ts";
-import { INTERNAL_RATE, type Recognition } from "../providers/provider.ts";
-import { PROVIDER_TIMEOUT_MS, withDeadline } from "./deadline.ts";
+import { withDeadline } from "../../sandbox/deadline.ts";
+import { INTERNAL_RATE, PROVIDER_TIMEOUT_MS, type Recognition } from "../providers/provider.ts";
 import { TICK_SAMPLES } from "./media-clock.ts";
 import { TurnAudio } from "./turn-audio.ts";
 

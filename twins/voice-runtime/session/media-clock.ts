@@ -1,7 +1,7 @@
 /**
  * The time of a call, counted in samples. It advances by the caller's audio, 10 ms at a time; only when none has come
- * for half a second does the wall clock go on in its place, by silence. Whatever the speed the audio comes at, the
- * call is the same.
+ * for longer than a frame lasts does the wall clock go on in its place, by silence. Whatever the speed and the lumps the
+ * audio comes in, the call is the same.
  *
  * A provider works in wall time, so its latency would be worth more of a fast call than of a slow one. Therefore the
  * clock may stand still while the call cannot go on without an answer (`hold`): audio waits in a queue. Never until more
@@ -15,8 +15,10 @@ export const TICK_SAMPLES = msToSamples(TICK_MS, INTERNAL_RATE);
 /** 10 ms of nothing; not to be written to. */
 export const SILENT_TICK = new Int16Array(TICK_SAMPLES);
 
-/** Without audio for so long, the wall clock takes over. */
-const SILENT_LINE_MS = 500;
+/** Without any audio for so long after the start, the wall clock takes over: the caller may wait to be greeted. */
+const SILENT_START_MS = 500;
+/** Once audio has come, a pause so long is silence: frames have up to a second, and may be late by half of one. */
+const SILENT_LINE_MS = 1_500;
 const SILENT_LINE_STEP_MS = 20;
 /** Timers are late by some milliseconds; by more than this only when the process cannot keep up. */
 const STALL_MS = 100;
@@ -41,6 +43,8 @@ export interface MediaClockEvents {
   onRoom(): void;
   /** So many samples were lost all the same. */
   onDrop(samples: number): void;
+  /** No audio has come for so long: from now on silence takes its place, until more comes. */
+  onSilence(withoutAudioMs: number): void;
 }
 
 /** Why the clock may stand still. `applies` is asked anew each time. */
@@ -64,6 +68,7 @@ export class MediaClock {
   #full = false;
   #stopped = false;
   #lastAudioAt = 0;
+  #silentAfterMs = SILENT_START_MS;
   #watch: NodeJS.Timeout | undefined;
   #lookAgain: NodeJS.Timeout | undefined;
   #afterAnswers: NodeJS.Immediate | undefined;
@@ -85,7 +90,7 @@ export class MediaClock {
 
   start(): void {
     this.#lastAudioAt = performance.now();
-    this.#watchLine(SILENT_LINE_MS);
+    this.#watchLine(this.#silentAfterMs);
   }
 
   /** Stops for good: timers are gone, queued audio is forgotten. */
@@ -104,6 +109,7 @@ export class MediaClock {
   receive(audio: Int16Array): void {
     if (this.#stopped || audio.length === 0) return;
     this.#lastAudioAt = performance.now();
+    this.#silentAfterMs = SILENT_LINE_MS;
     this.#stopFilling();
     this.#enqueue(audio);
   }
@@ -235,15 +241,16 @@ export class MediaClock {
   #judgeLine(): void {
     if (this.#stopped) return;
     const quietMs = performance.now() - this.#lastAudioAt;
-    const quiet = quietMs >= SILENT_LINE_MS;
+    const quiet = quietMs >= this.#silentAfterMs;
     if (quiet && !this.#full) this.#startFilling();
-    this.#watchLine(quiet ? SILENT_LINE_MS : SILENT_LINE_MS - quietMs);
+    this.#watchLine(quiet ? this.#silentAfterMs : this.#silentAfterMs - quietMs);
   }
 
   #startFilling(): void {
     if (this.#filling !== undefined || this.#stopped) return;
     const timer = setInterval(() => this.#fill(), SILENT_LINE_STEP_MS);
     this.#filling = { timer, lastAt: performance.now() };
+    this.#events.onSilence(this.#silentAfterMs);
   }
 
   #stopFilling(): void {

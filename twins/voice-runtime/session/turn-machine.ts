@@ -3,7 +3,7 @@
  * The user's side and the assistant's side are a state machine each; this class lets them meet.
  */
 import { AssistantSide } from "./assistant-side.ts";
-import type { TurnEffect, TurnEvent, TurnPlan } from "./turn-types.ts";
+import type { Job, TurnEffect, TurnEvent, TurnPlan } from "./turn-types.ts";
 import { UserSide } from "./user-side.ts";
 import { isOnly, saysAny, wordsOf } from "./words.ts";
 
@@ -18,13 +18,19 @@ export class TurnMachine {
   /** Since when nobody has said anything. */
   #silentSinceMs = 0;
   #lastTurn = -1;
-  /** The latest turn of the user that is over and was understood. */
-  #lastUnderstood: number | undefined;
+  /** The latest turn of the user that is over and is answered. */
+  #lastAnswered: number | undefined;
+  /** An assistant that waits for the user answers with this until it has been heard. */
+  #firstAnswer: string | undefined;
   #ended = false;
 
   constructor(plan: TurnPlan) {
     this.#plan = plan;
-    const emit = (effect: TurnEffect) => this.#effects.push(effect);
+    if (plan.firstMessageMode === "assistant-waits-for-user") this.#firstAnswer = firstMessageOf(plan);
+    const emit = (effect: TurnEffect) => {
+      if (effect.type === "start-audio" && isFirstAnswer(effect.job)) this.#firstAnswer = undefined;
+      this.#effects.push(effect);
+    };
     this.#user = new UserSide(plan.startSpeakingPlan.transcriptionEndpointingPlan, emit);
     this.#assistant = new AssistantSide(emit, () => this.#currentTurn());
   }
@@ -76,7 +82,11 @@ export class TurnMachine {
         this.#say(event);
         return;
       case "reply-wanted":
-        this.#assistant.enqueueReply({ answers: undefined, notBeforeMs: this.#nowMs, interruptible: true });
+        this.#enqueueModelReply(this.#nowMs, true);
+        return;
+      case "say-first-message":
+        this.#firstAnswer = undefined;
+        this.#greet("force-say");
         return;
       case "end":
         this.#end(event.reason, event.closeCode);
@@ -85,18 +95,27 @@ export class TurnMachine {
   }
 
   #open(): void {
-    const { firstMessage, firstMessageMode, firstMessageInterruptionsEnabled: interruptible } = this.#plan;
-    if (firstMessageMode === "assistant-waits-for-user") return;
-    if (firstMessageMode === "assistant-speaks-first-with-model-generated-message") {
-      this.#assistant.enqueueReply({ answers: undefined, notBeforeMs: 0, interruptible });
-    } else if (firstMessage !== undefined && firstMessage !== "") {
-      this.#assistant.enqueueLine({
-        source: "first-message",
-        text: firstMessage,
-        interruptible,
-        endsCall: undefined,
-      });
+    switch (this.#plan.firstMessageMode) {
+      case "assistant-waits-for-user":
+        return;
+      case "assistant-speaks-first":
+        this.#greet("first-message");
+        return;
+      case "assistant-speaks-first-with-model-generated-message":
+        this.#enqueueModelReply(0, this.#plan.firstMessageInterruptionsEnabled);
     }
+  }
+
+  /** @param source a greeting at the start is heard even while the user speaks; one a client asks for waits */
+  #greet(source: "first-message" | "force-say"): void {
+    const text = firstMessageOf(this.#plan);
+    if (text === undefined) return;
+    const interruptible = this.#plan.firstMessageInterruptionsEnabled;
+    this.#assistant.enqueueLine({ source, text, interruptible, endsCall: undefined });
+  }
+
+  #enqueueModelReply(notBeforeMs: number, interruptible: boolean): void {
+    this.#assistant.enqueueReply({ answers: undefined, notBeforeMs, interruptible, text: undefined });
   }
 
   #tick(nowMs: number, playing: boolean): void {
@@ -137,12 +156,14 @@ export class TurnMachine {
     // The model is asked about text only: noise, or speech nobody understood, is answered by silence.
     if (closed === undefined || (closed.text === null && !closed.again)) return;
     this.#silentSinceMs = this.#nowMs;
-    this.#lastUnderstood = closed.said.turn;
     // "Okay" while the assistant speaks says: go on. It is no turn to answer.
     const onlyAcknowledges = isOnly(closed.text ?? "", this.#plan.stopSpeakingPlan.acknowledgementPhrases);
     if (closed.overAssistant && onlyAcknowledges) return;
+    this.#lastAnswered = closed.said.turn;
     const notBeforeMs = closed.said.endMs + this.#plan.startSpeakingPlan.waitSeconds * 1000;
-    this.#assistant.enqueueReply({ answers: closed.said, notBeforeMs, interruptible: true });
+    const text = this.#firstAnswer;
+    const interruptible = text === undefined || this.#plan.firstMessageInterruptionsEnabled;
+    this.#assistant.enqueueReply({ answers: closed.said, notBeforeMs, interruptible, text });
   }
 
   /** Words decide about barge-in only where the plan counts them; otherwise the voice itself does. */
@@ -219,7 +240,7 @@ export class TurnMachine {
   /** What the assistant says on its own belongs to the turn it last answered; before any, it is the first itself. */
   #currentTurn(): number {
     this.#lastTurn = Math.max(this.#lastTurn, 0);
-    return this.#lastUnderstood ?? 0;
+    return this.#lastAnswered ?? 0;
   }
 
   #endIfTimeIsUp(): void {
@@ -243,3 +264,12 @@ export class TurnMachine {
 }
 
 const NOTHING: TurnEffect[] = [];
+
+/** The assistant's first message, unless there are no words in it. */
+function firstMessageOf({ firstMessage }: TurnPlan): string | undefined {
+  return firstMessage === undefined || firstMessage.trim() === "" ? undefined : firstMessage;
+}
+
+function isFirstAnswer(job: Job): boolean {
+  return job.type === "reply" && job.text !== undefined;
+}

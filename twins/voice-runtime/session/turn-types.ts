@@ -5,12 +5,14 @@ import type { Role } from "./messages.ts";
 /** One thing the assistant is to say. At most one is being prepared or spoken at any time. */
 export type Job = ReplyJob | LineJob;
 
-/** A reply of the model. */
+/** An answer to the user: the model's, or the first message of an assistant that waits for the user. */
 export interface ReplyJob {
   type: "reply";
   id: number;
   turn: number;
   interruptible: boolean;
+  /** What is said in the model's place. */
+  text: string | undefined;
   /** The user's turn it answers, when it answers one. */
   answers: UserTurn | undefined;
   /** The assistant is not heard before this. */
@@ -27,6 +29,11 @@ export interface LineJob {
   text: string;
   /** Set: once it is spoken to its end, the call is over for this reason. */
   endsCall: string | undefined;
+}
+
+/** Whether the model finds the words of the job. */
+export function asksModel(job: Job): boolean {
+  return job.type === "reply" && job.text === undefined;
 }
 
 export type LineSource = "first-message" | "force-say" | "end-call-message";
@@ -51,11 +58,11 @@ export type TurnEvent =
   | { type: "heard"; request: number; text: string | null }
   /** Answer to `hear-so-far`. */
   | { type: "heard-so-far"; turn: number; text: string | null }
-  /** The job's first audio could be played now. */
+  /** The job could be heard now: its first audio is there, or none of its words could be spoken. */
   | { type: "job-ready"; job: number }
   /** The job's tools began to run, or came back. */
   | { type: "job-tools"; job: number; running: boolean }
-  /** All of the job is played, or there was nothing to play. */
+  /** All of the job is played, or it had nothing to say. */
   | { type: "job-done"; job: number; saidEndCallPhrase: boolean; wantsEnd: boolean }
   | {
       type: "say";
@@ -64,6 +71,8 @@ export type TurnEvent =
       cutsIn: boolean;
       endsCall: boolean;
     }
+  /** A client wants to hear the first message now. */
+  | { type: "say-first-message" }
   /** Somebody added a message the model is to answer. */
   | { type: "reply-wanted" }
   | { type: "end"; reason: string; closeCode: number };

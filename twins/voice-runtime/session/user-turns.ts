@@ -31,6 +31,7 @@ export class UserTurns {
   /** The last turn that was understood; until the assistant answers it may still go on. */
   #last: ClosedTurn | undefined;
   #hearingSoFar = false;
+  #unrecognisedNoted = false;
   readonly latencies: TurnLatency[] = [];
 
   constructor(options: UserTurnsOptions) {
@@ -67,13 +68,29 @@ export class UserTurns {
   close({ said, text, again, closedMs }: Extract<TurnEffect, { type: "close-turn" }>): void {
     const { listener, conversation, send } = this.#options;
     if (text === null) {
-      if (!again) listener.settle();
+      if (again) return;
+      listener.settle();
+      this.#leaveUnrecognised(said);
       return;
     }
     this.#last = { said, text, closedMs, transcriberMs: listener.transcriberMs, recorded: false };
     conversation.addUserTurn(said.turn, text);
     send(conversationUpdate(conversation.all()));
     this.#sendTranscript("final", text);
+  }
+
+  /** The client hears nothing of such a turn: only the log and the row say why nobody answers. */
+  #leaveUnrecognised({ turn, startMs, endMs }: UserTurn): void {
+    const { plan, parts } = this.#options;
+    parts.record({ role: "unrecognised", startMs, endMs });
+    if (this.#unrecognisedNoted) return;
+    this.#unrecognisedNoted = true;
+    const { format, sampleRate } = plan.audioFormat;
+    const { hint } = parts.recognition;
+    parts.log.warn(
+      { turn, speechMs: Math.round(endMs - startMs) },
+      `nothing was recognised in what the caller said, so nobody answers: the client must send ${format} at ${sampleRate} Hz, as it asked for${hint === undefined ? "" : `; ${hint}`}`,
+    );
   }
 
   /** The last turn is over for good. */
@@ -84,11 +101,12 @@ export class UserTurns {
     this.#options.parts.record({ role: "user", text, startMs: said.startMs, endMs: said.endMs });
   }
 
-  /** The assistant's answer begins to be heard. */
-  answered({ job, latencies }: AssistantJob): void {
+  /** The assistant's answer begins to be heard. One that could not be spoken has no latency. */
+  answered({ job, utterance, latencies }: AssistantJob): void {
     if (job.type !== "reply") return;
     this.settle();
     this.#options.listener.settle();
+    if (!utterance.playable) return;
     if (this.#last === undefined || job.answers?.turn !== this.#last.said.turn) return;
     const { said, closedMs, transcriberMs } = this.#last;
     this.latencies.push({

@@ -234,6 +234,12 @@ describe("the call socket", () => {
     parts.record({ role: "user", text: "Who is on call?", startMs: 1000, endMs: 2500 });
     parts.record({ role: "tool_call", call, startMs: 3000 });
     parts.record({ role: "tool_result", outcome: { call, content: null }, endMs: 3100 });
+    // Known to the control plane alone: the vendor's answers below have nothing of it.
+    parts.record({ role: "unrecognised", startMs: 3200, endMs: 3900 });
+    const rows = await runtime.control("GET", `/data?entity_type=messages&call_id=${id}&role=unrecognised`);
+    expect(rows.body.rows).toMatchObject([
+      { text: "", start_ms: 3200, end_ms: 3900, simulation_id: "sim-1" },
+    ]);
     const latency = {
       modelLatency: 10,
       voiceLatency: 20,

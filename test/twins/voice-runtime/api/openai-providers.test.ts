@@ -3,7 +3,7 @@ import type { ServerResponse } from "node:http";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import wavefile from "wavefile";
 import { openAiEndpoint } from "../../../../twins/openai/http.ts";
-import { createOpenAiBrain } from "../../../../twins/voice-runtime/providers/openai-brain.ts";
+import { createOpenAiBrain, openAiLimits } from "../../../../twins/voice-runtime/providers/openai-brain.ts";
 import { createOpenAiRecognition } from "../../../../twins/voice-runtime/providers/openai-recognition.ts";
 import { createOpenAiSynthesis } from "../../../../twins/voice-runtime/providers/openai-synthesis.ts";
 import type { BrainStep, ConversationMessage } from "../../../../twins/voice-runtime/providers/provider.ts";
@@ -38,13 +38,13 @@ const conversation: ConversationMessage[] = [
 ];
 const request = {
   simulationId: undefined,
-  model: { provider: "openai", model: "gpt-4.1" },
+  model: { provider: "openai", model: "gpt-4.1", temperature: 0.3, maxTokens: 400 },
   conversation,
   tools: [{ name: "who", description: "Says who.", parameters: { type: "object" } }],
 };
 
 async function reply(model?: string): Promise<BrainStep[]> {
-  const brain = createOpenAiBrain({ endpoint: server.endpoint, model, log: logs.log });
+  const brain = createOpenAiBrain({ endpoint: server.endpoint, model, limits: openAiLimits, log: logs.log });
   const steps: BrainStep[] = [];
   for await (const step of brain.reply(request, signal)) steps.push(step);
   return steps;
@@ -60,6 +60,8 @@ describe("the brain", () => {
     expect(JSON.parse(asked?.body.toString() ?? "")).toEqual({
       model: "gpt-4.1",
       stream: true,
+      temperature: 0.3,
+      max_tokens: 400,
       messages: [
         { role: "system", content: "Be brief." },
         { role: "user", content: "Who is on call?" },
@@ -79,6 +81,16 @@ describe("the brain", () => {
     expect(JSON.parse(server.requests[1]?.body.toString() ?? "").model).toBe("local-model");
   });
 
+  test("asks a reasoning model without the limits that it refuses", async () => {
+    server.answer = (response) => void response.end(completion([{ content: "Ada." }]));
+    for (const model of ["o4-mini", "gpt-5-nano", "gpt-4o"]) await reply(model);
+    const limits = server.requests.map(({ body }) => {
+      const { temperature, max_tokens } = JSON.parse(body.toString());
+      return { temperature, max_tokens };
+    });
+    expect(limits).toEqual([{}, {}, { temperature: 0.3, max_tokens: 400 }]);
+  });
+
   test("speaks each sentence while the next is still being written", async () => {
     let finish: () => void = () => undefined;
     server.answer = async (response) => {
@@ -88,7 +100,12 @@ describe("the brain", () => {
       });
       response.end(completion([{ content: " has 3.5 hours left." }]));
     };
-    const brain = createOpenAiBrain({ endpoint: server.endpoint, model: undefined, log: logs.log });
+    const brain = createOpenAiBrain({
+      endpoint: server.endpoint,
+      model: undefined,
+      limits: openAiLimits,
+      log: logs.log,
+    });
     const steps = brain.reply(request, signal)[Symbol.asyncIterator]();
     expect((await steps.next()).value).toEqual({ type: "say", text: "Ada is on call." });
     finish();
@@ -158,7 +175,12 @@ describe("the brain", () => {
     const answered = new Promise<ServerResponse>((resolve) => {
       server.answer = resolve;
     });
-    const brain = createOpenAiBrain({ endpoint: server.endpoint, model: undefined, log: logs.log });
+    const brain = createOpenAiBrain({
+      endpoint: server.endpoint,
+      model: undefined,
+      limits: openAiLimits,
+      log: logs.log,
+    });
     const steps = brain.reply(request, signal)[Symbol.asyncIterator]();
     let next = steps.next();
     const response = await answered;
@@ -176,7 +198,12 @@ describe("the brain", () => {
   test("an interrupted reply ends at once and apologises for nothing", async () => {
     const over = new AbortController();
     server.answer = (response) => void response.write("data: ");
-    const brain = createOpenAiBrain({ endpoint: server.endpoint, model: undefined, log: logs.log });
+    const brain = createOpenAiBrain({
+      endpoint: server.endpoint,
+      model: undefined,
+      limits: openAiLimits,
+      log: logs.log,
+    });
     const next = brain.reply(request, over.signal)[Symbol.asyncIterator]().next();
     over.abort();
     expect((await next).done).toBe(true);
@@ -185,13 +212,16 @@ describe("the brain", () => {
 });
 
 describe("sentences", () => {
-  test("are cut at their ends, numbers and long text included", () => {
+  test("are cut at their ends and where the model flushes, numbers and long text included", () => {
     const cutter = createSentenceCutter();
     expect(cutter.push("It is 3.5 percent. And")).toEqual(["It is 3.5 percent."]);
     expect(cutter.push(" then?  ")).toEqual(["And then?"]);
     expect(cutter.push("Yes.")).toEqual([]);
     expect(cutter.flush()).toEqual(["Yes."]);
     expect(cutter.flush()).toEqual([]);
+    expect(cutter.push("One moment <flu")).toEqual([]);
+    expect(cutter.push("sh /> I look <FLUSH>that </ flush > up")).toEqual(["One moment", "I look", "that"]);
+    expect(cutter.flush()).toEqual(["up"]);
     const long = createSentenceCutter().push("word ".repeat(200));
     expect(long.length).toBeGreaterThan(1);
     for (const piece of long) expect(piece.length).toBeLessThanOrEqual(400);

@@ -21,6 +21,7 @@ test("a queued call ends by the sandbox's clock, which may jump", async () => {
   const request = (params: Record<string, string>, body: object = {}): VendorRequest => ({
     method: "GET",
     path: "/call",
+    origin: "http://twin.test",
     params,
     query: new URLSearchParams(),
     headers: { "user-agent": "test", authorization: `Bearer ${KEY}` },

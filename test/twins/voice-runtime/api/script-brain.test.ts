@@ -22,7 +22,7 @@ async function ask(
 ): Promise<BrainStep[]> {
   const request = {
     simulationId: undefined,
-    model: { provider: "openai", model: "gpt-4.1" },
+    model: { provider: "openai", model: "gpt-4.1", temperature: 0.5, maxTokens: 250 },
     conversation,
     tools: [],
   };

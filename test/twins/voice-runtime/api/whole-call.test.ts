@@ -157,6 +157,33 @@ describe("a whole call", () => {
     expect(await second.caller.closed()).toBe(1012);
   });
 
+  test("of an assistant with a custom-llm that waits for the user: its first message, then what its own server says", async () => {
+    const server = await startOpenAiServer();
+    server.answer = (response) => void response.end(completion([{ content: "I am the house model." }]));
+    const { caller } = await dial({
+      firstMessage: "Hello.",
+      firstMessageMode: "assistant-waits-for-user",
+      model: { provider: "custom-llm", url: server.endpoint.baseUrl, model: "house", maxTokens: 100 },
+    });
+    await caller.say(caller.tone(400, 600));
+    await caller.brief("transcript assistant final: Hello.");
+    expect(server.requests).toEqual([]);
+    await caller.say(caller.tone(500, 800));
+    await caller.brief("transcript assistant final: I am the house model.");
+    expect(server.requests.map(({ body }) => JSON.parse(body.toString()))).toMatchObject([
+      {
+        model: "house",
+        max_tokens: 100,
+        messages: [
+          { role: "user", content: "Hello there." },
+          { role: "assistant", content: "Hello." },
+          { role: "user", content: "What is the status?" },
+        ],
+      },
+    ]);
+    await server.stop();
+  });
+
   test("hears, thinks and speaks through OpenAI-compatible servers when configured so", async () => {
     const server = await startOpenAiServer();
     server.answer = (response, { path }) => {

@@ -1,6 +1,6 @@
 /** The line of a live call: formats, pacing, bounds, and that nothing is left when it is over. */
 import { once } from "node:events";
-import { setImmediate as immediate } from "node:timers/promises";
+import { setImmediate as immediate, setTimeout as pause } from "node:timers/promises";
 import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
 import { samplesToBytes } from "../../../../twins/audio/pcm.ts";
@@ -137,6 +137,38 @@ describe("the media clock", () => {
     expect(slow.story).toContain("user-interrupted");
   });
 
+  test("frames of a second each are one turn, heard whole", async () => {
+    const logged = captureLog();
+    const call = await placeCall({ brain: echo, log: logged.log });
+    const audio = [...call.pause(400), ...call.tone(700, 900), ...call.pause(300), ...call.tone(500, 900)];
+    const speech = samplesToBytes(Int16Array.from([...audio, ...call.pause(1_500)]));
+    const secondBytes = samplesToBytes(call.pause(1_000)).length;
+    // A microphone that sends a second at a time.
+    for (let at = 0; at < speech.length; at += secondBytes) {
+      if (at > 0) await pause(1_000);
+      call.client.send(speech.subarray(at, at + secondBytes));
+    }
+    await call.brief("transcript user final: and then What is the status?");
+    await call.brief("speech-update user stopped 0");
+    expect(call.story.filter((line) => line.startsWith("speech-update user"))).toEqual([
+      "speech-update user started 0",
+      "speech-update user stopped 0",
+    ]);
+    expect(logged.text()).not.toContain("silence is assumed");
+  });
+
+  test("a client that stops to send is silent: its turn ends, and the log says once that silence is assumed", async () => {
+    const logged = captureLog();
+    const call = await placeCall({ brain: echo, log: logged.log });
+    call.client.send(samplesToBytes(call.tone(500, 800)));
+    await call.brief("transcript assistant final: You said: What is the status?");
+    call.client.send(samplesToBytes(call.tone(400, 800)));
+    await call.brief("transcript assistant final: You said: Hello there.");
+    expect(logged.lines.filter(({ msg }) => msg.includes("silence is assumed"))).toMatchObject([
+      { withoutAudioMs: 1_500 },
+    ]);
+  });
+
   test("the assistant's speech is paced: a second of it takes a second of the caller's audio", async () => {
     const call = await placeCall();
     call.command({ type: "say", content: "x".repeat(3_000 / CHARACTER_MS) });
@@ -209,6 +241,70 @@ describe("providers that fail", () => {
     await call.brief("transcript assistant final: Said.");
   });
 
+  test("words that cannot be synthesised are a turn without sound: it starts and stops, and nobody is said to have said them", async () => {
+    let failing = true;
+    const call = await startCall({
+      assistant: GREETS,
+      brain: echo,
+      parts: {
+        synthesis: {
+          async speak(...asked) {
+            if (failing) throw new Error("no voice today");
+            return toneSynthesis.speak(...asked);
+          },
+        },
+      },
+    });
+    await call.brief("speech-update assistant stopped 0");
+    await call.say(call.tone(500, 600));
+    await call.brief("speech-update assistant stopped 1");
+    expect(call.heardMs).toBe(0);
+    failing = false;
+    await call.say(call.tone(400, 600));
+    await call.brief("transcript assistant final: You said: Hello there.");
+    call.command({ type: "end-call" });
+    const { turnLatencies } = await call.ended;
+    expect(turnLatencies).toHaveLength(1);
+    expect(call.story.filter((line) => line.startsWith("speech-update assistant"))).toEqual(
+      [0, 1, 2].flatMap((turn) => [
+        `speech-update assistant started ${turn}`,
+        `speech-update assistant stopped ${turn}`,
+      ]),
+    );
+    expect(call.records.filter(({ role }) => role === "assistant")).toHaveLength(1);
+    expect(call.messages.findLast(({ type }) => type === "conversation-update")?.conversation).toEqual([
+      { role: "system", content: "Be brief." },
+      { role: "user", content: "What is the status?" },
+      { role: "user", content: "Hello there." },
+      { role: "assistant", content: "You said: Hello there." },
+    ]);
+  });
+
+  test("a last sentence that cannot be synthesised ends the turn behind what was heard of it", async () => {
+    let fail: (error: Error) => void = () => {};
+    const call = await startCall({
+      *brain() {
+        yield { type: "say", text: "Said." };
+        yield { type: "say", text: "Unspeakable." };
+      },
+      parts: {
+        synthesis: {
+          speak: (text, ...asked) =>
+            text === "Said."
+              ? toneSynthesis.speak(text, ...asked)
+              : new Promise((_, reject) => {
+                  fail = reject;
+                }),
+        },
+      },
+    });
+    await call.say(call.tone(500, 600));
+    await call.until(() => (call.heardMs >= "Said.".length * CHARACTER_MS - 50 ? true : undefined));
+    fail(new Error("no voice today"));
+    await call.brief("speech-update assistant stopped 0");
+    await call.brief("transcript assistant final: Said.");
+  });
+
   test("a recogniser that fails has heard nothing; the next turn is heard", async () => {
     let heard = 0;
     const logged = captureLog();
@@ -229,14 +325,22 @@ describe("providers that fail", () => {
     await call.say(call.tone(500, 600), call.pause(3_000), call.tone(500, 600));
     await call.brief("transcript assistant final: You said: Hello.");
     expect(logged.text()).toContain("no ears today");
+    expect(call.records.map(({ role }) => role)).toEqual(["unrecognised", "user", "assistant"]);
   });
 
   test("a model that says nothing leaves the assistant silent, and the call live", async () => {
     let asked = 0;
-    const call = await startCall({ brain: (request) => (asked++ === 0 ? [] : echo(request)) });
+    const logged = captureLog();
+    const call = await startCall({
+      log: logged.log,
+      brain: (request) => (asked++ === 0 ? [] : echo(request)),
+    });
     await call.say(call.tone(500, 600), call.pause(2_000), call.tone(400, 600));
     await call.brief("transcript assistant final: You said: Hello there.");
     expect(call.story.filter((line) => line.startsWith("speech-update assistant"))).toHaveLength(2);
+    expect(logged.lines.filter(({ level }) => level >= 40)).toMatchObject([
+      { turn: 0, msg: expect.stringContaining("without a word") },
+    ]);
   });
 
   test("a slow model gives hang after five seconds", async () => {
@@ -288,7 +392,7 @@ describe("bounds", () => {
     // All but the last second of what was sent; what is lost would be missing from it.
     expect(await call.ended).toMatchObject({ endedReason: "exceeded-max-duration", durationMs: 299_000 });
     expect(paused).toContain(true);
-    expect(logged.lines).toEqual([]);
+    expect(logged.lines.filter(({ msg }) => !msg.includes("without a word"))).toEqual([]);
   });
 
   test("a client that floods is served although a provider never answers", async () => {

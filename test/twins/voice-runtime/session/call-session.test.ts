@@ -168,7 +168,7 @@ describe("turns", () => {
     await call.brief("transcript assistant final: You said: Hello there.");
   });
 
-  test("noise in which nothing is recognised gives no reply, no transcript and no error", async () => {
+  test("speech in which nothing is recognised gives no reply and no transcript; rows say so, and the log once", async () => {
     let asked = 0;
     const logged = captureLog();
     const call = await startCall({
@@ -178,11 +178,21 @@ describe("turns", () => {
         return echo(request);
       },
     });
-    await call.say(call.tone(2_500, 800), call.pause(3_000), call.tone(400, 500));
+    const noise = [call.tone(2_500, 800), call.pause(3_000)];
+    await call.say(...noise, ...noise, call.tone(400, 500));
     await call.brief("transcript assistant final: You said: Hello there.");
     expect(asked).toBe(1);
     expect(call.story.filter((line) => line.startsWith("transcript user final"))).toHaveLength(1);
-    expect(logged.lines.filter(({ level }) => level >= 40)).toEqual([]);
+    const rows = call.records.flatMap((record) => (record.role === "unrecognised" ? [record] : []));
+    expect(rows.map(({ startMs, endMs }) => endMs - startMs)).toEqual([800, 800]);
+    expect(logged.lines.filter(({ level }) => level >= 40)).toMatchObject([
+      {
+        turn: 0,
+        speechMs: 800,
+        msg: expect.stringMatching(/nothing was recognised.* pcm_s16le at 16000 Hz/),
+      },
+    ]);
+    expect(call.published.map(({ type }) => type)).not.toContain("unrecognised");
   });
 
   test("barge-in stops the audio at once; only what was spoken is kept; the user is then answered", async () => {
@@ -558,6 +568,46 @@ describe("the end", () => {
     const call = await placeCall({ endBeforeConnect: true });
     expect(await call.closed()).toBe(1000);
     expect(call.statuses).toEqual(["ended manually-canceled"]);
+  });
+});
+
+describe("assistant-waits-for-user", () => {
+  const WAITS = {
+    firstMessage: "Hello, incident hotline.",
+    firstMessageMode: "assistant-waits-for-user",
+  } as const;
+
+  test("the first message answers the caller's first turn, and the model is not asked, as in a recorded call", async () => {
+    const asked: BrainRequest[] = [];
+    const call = await startCall({
+      assistant: WAITS,
+      brain: (request) => {
+        asked.push(request);
+        return echo(request);
+      },
+    });
+    await call.say(call.tone(400, 600));
+    await call.brief("transcript assistant final: Hello, incident hotline.");
+    expect(asked).toEqual([]);
+    expect(withoutPartials(call).slice(2)).toEqual([
+      "speech-update user started 0",
+      "conversation-update",
+      "transcript user final: Hello there.",
+      "speech-update assistant started 0",
+      "speech-update user stopped 0",
+      "speech-update assistant stopped 0",
+      "transcript assistant final: Hello, incident hotline.",
+      "conversation-update",
+    ]);
+    await call.say(call.tone(500, 600));
+    await call.brief("transcript assistant final: You said: What is the status?");
+    expect(asked).toHaveLength(1);
+    expect(asked[0]?.conversation).toEqual([
+      { role: "system", content: "Be brief." },
+      { role: "user", content: "Hello there." },
+      { role: "assistant", content: "Hello, incident hotline." },
+      { role: "user", content: "What is the status?" },
+    ]);
   });
 });
 

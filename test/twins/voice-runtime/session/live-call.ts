@@ -51,6 +51,8 @@ export const ASSISTANT: CallAssistant = {
   model: {
     provider: "script",
     model: "script",
+    temperature: 0.5,
+    maxTokens: 250,
     messages: [{ role: "system", content: "Be brief." }],
     tools: [],
   },

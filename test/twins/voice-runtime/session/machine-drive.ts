@@ -1,10 +1,11 @@
 /** Drives the turn machine as a call would: jobs become ready and are played out, turns are recognised. */
 import { TurnMachine } from "../../../../twins/voice-runtime/session/turn-machine.ts";
-import type {
-  Job,
-  TurnEffect,
-  TurnEvent,
-  TurnPlan,
+import {
+  asksModel,
+  type Job,
+  type TurnEffect,
+  type TurnEvent,
+  type TurnPlan,
 } from "../../../../twins/voice-runtime/session/turn-types.ts";
 import { ASSISTANT } from "./live-call.ts";
 
@@ -12,7 +13,7 @@ export interface DriveOptions {
   plan?: Partial<TurnPlan>;
   /** What is recognised at a pause. */
   hears?: (turn: number) => string | null;
-  /** How long a job takes to be ready, and how long it speaks; `undefined`: it has nothing to say. */
+  /** How long a job takes to be ready, and how long it speaks; 0: its words cannot be spoken; `undefined`: it has none. */
   readyAfterMs?: number;
   speaksMs?: (job: Job) => number | undefined;
 }
@@ -73,10 +74,10 @@ export class Drive {
     return this;
   }
 
-  /** Tools of the job in hand run for a while. */
+  /** Tools of the job in hand run for a while; words that are given call none. */
   runTools(durationMs: number): void {
-    const job = this.#current?.id;
-    if (job === undefined) return;
+    if (this.#current === undefined || !asksModel(this.#current)) return;
+    const job = this.#current.id;
     this.send({ type: "job-tools", job, running: true });
     this.run(this.nowMs + durationMs);
     this.send({ type: "job-tools", job, running: false });
@@ -87,7 +88,7 @@ export class Drive {
     const due = this.#pending.filter(({ atMs }) => atMs <= this.nowMs);
     this.#pending = this.#pending.filter(({ atMs }) => atMs > this.nowMs);
     for (const { event } of due) this.send(event);
-    const playing = this.#playing !== undefined;
+    const playing = (this.#playing?.leftMs ?? 0) > 0;
     if (this.#playing !== undefined) {
       this.#playing.leftMs -= 10;
       if (this.#playing.leftMs <= 0) this.#finish(this.#playing.job);
@@ -151,6 +152,6 @@ export function short(effect: TurnEffect): string {
     case "pause-audio":
     case "resume-audio":
     case "user-interrupted":
-      return `${effect.type} ${effect.job.type === "line" ? effect.job.text : `reply ${effect.job.turn}`}`;
+      return `${effect.type} ${effect.job.text ?? `reply ${effect.job.turn}`}`;
   }
 }

@@ -1,10 +1,14 @@
 import { once } from "node:events";
 import { connect, createServer } from "node:net";
-import { afterEach, describe, expect, test } from "vitest";
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { MediaClock, TICK_MS, TICK_SAMPLES } from "../../../../twins/voice-runtime/session/media-clock.ts";
 
-/** Much longer than the half second after which silence is taken for granted. */
+/** Much longer than the half second after which a line without any audio is silent. */
 const STALL_MS = 1_500;
+/** Longest frame, and how late one may be. */
+const LONGEST_FRAME_MS = 1_000;
+const LATE_MS = 450;
 
 describe("a caller who sends nothing", () => {
   let clock: MediaClock;
@@ -21,6 +25,7 @@ describe("a caller who sends nothing", () => {
       onFull() {},
       onRoom() {},
       onDrop() {},
+      onSilence() {},
     });
     clock.start();
   }
@@ -55,5 +60,69 @@ describe("a caller who sends nothing", () => {
     expect(clock.nowMs).toBe(TICK_MS);
     caller.destroy();
     server.close();
+  });
+});
+
+describe("a caller whose audio comes in lumps", () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  /** Each lump as its length and how late it comes, beyond the time it took to record. */
+  const lumps = fc.array(
+    fc.record({
+      ms: fc.integer({ min: 2, max: LONGEST_FRAME_MS / 10 }).map((tens) => tens * 10),
+      lateMs: fc.integer({ min: 0, max: LATE_MS }),
+    }),
+    { minLength: 1, maxLength: 12 },
+  );
+
+  /** Says what the clock made of the lumps: the audio in order, 0 for assumed silence. */
+  function hear(lengths: readonly { ms: number; lateMs: number }[], pauseMs: number) {
+    const ticks: number[] = [];
+    const silences: number[] = [];
+    const clock = new MediaClock({
+      onTick: (frame) => void ticks.push(frame[0] ?? 0),
+      onFull() {},
+      onRoom() {},
+      onDrop() {},
+      onSilence: (withoutAudioMs) => void silences.push(withoutAudioMs),
+    });
+    clock.start();
+    const sent: number[] = [];
+    for (const [at, { ms, lateMs }] of lengths.entries()) {
+      if (at > 0) vi.advanceTimersByTime(ms + lateMs);
+      const value = at + 1;
+      clock.receive(new Int16Array((ms / TICK_MS) * TICK_SAMPLES).fill(value));
+      sent.push(...new Array<number>(ms / TICK_MS).fill(value));
+    }
+    vi.advanceTimersByTime(pauseMs);
+    clock.stop();
+    return { ticks, sent, silences };
+  }
+
+  test("frames of up to a second, late by half of one: nothing comes between them", () => {
+    fc.assert(
+      fc.property(lumps, (drawn) => {
+        const { ticks, sent, silences } = hear(drawn, 0);
+        expect(ticks).toEqual(sent);
+        expect(silences).toEqual([]);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test("a pause beyond that is silence, as long as it lasts, and is told once", () => {
+    fc.assert(
+      fc.property(lumps, fc.integer({ min: 1_600, max: 10_000 }), (drawn, pauseMs) => {
+        const { ticks, sent, silences } = hear(drawn, pauseMs);
+        const silence = ticks.slice(sent.length);
+        expect(ticks.slice(0, sent.length)).toEqual(sent);
+        expect(new Set(silence)).toEqual(new Set([0]));
+        expect(silence.length * TICK_MS).toBeLessThanOrEqual(pauseMs - 1_500);
+        expect(silence.length * TICK_MS).toBeGreaterThan(pauseMs - 1_500 - 60);
+        expect(silences).toEqual([1_500]);
+      }),
+      { numRuns: 200 },
+    );
   });
 });

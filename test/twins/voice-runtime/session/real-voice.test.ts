@@ -77,6 +77,7 @@ describe("what callers say", () => {
     const live = await call({ brain: echo });
     await live.say(samples.get(name).pcm, live.pause(2_500));
     expect(live.story.filter((line) => line.includes("final"))).toEqual([]);
+    expect(live.records.map(({ role }) => role)).toEqual(name === "noise" ? [] : ["unrecognised"]);
     await live.say(samples.get("yes-please").pcm);
     await live.brief(heard("yes-please"));
   });

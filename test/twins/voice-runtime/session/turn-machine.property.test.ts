@@ -4,6 +4,8 @@ import type { TurnEffect } from "../../../../twins/voice-runtime/session/turn-ty
 import { ASSISTANT } from "./live-call.ts";
 import { Drive } from "./machine-drive.ts";
 
+/** `PROPERTY_RUNS` in the environment asks for more. */
+const RUNS = Number(process.env.PROPERTY_RUNS ?? 300);
 /** For everything that waits to be said. */
 const LONG_ENOUGH_MS = 25 * 6_000;
 
@@ -12,6 +14,7 @@ type Step =
   | { type: "wait"; ms: number }
   | { type: "say"; cutsIn: boolean; interruptible: boolean }
   | { type: "reply-wanted" }
+  | { type: "say-first-message" }
   | { type: "tools"; ms: number };
 
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -22,6 +25,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ type: fc.constant("wait"), ms: fc.integer({ min: 10, max: 4_000 }) }) },
   fc.record({ type: fc.constant("say"), cutsIn: fc.boolean(), interruptible: fc.boolean() }),
   fc.record({ type: fc.constant("reply-wanted") }),
+  fc.record({ type: fc.constant("say-first-message") }),
   fc.record({ type: fc.constant("tools"), ms: fc.integer({ min: 10, max: 2_000 }) }),
 );
 
@@ -29,18 +33,20 @@ const call = fc.record({
   steps: fc.array(step, { maxLength: 25 }),
   numWords: fc.constantFrom(0, 2),
   greets: fc.boolean(),
+  firstMessage: fc.constantFrom("Welcome.", undefined),
   texts: fc.infiniteStream(fc.constantFrom("Hello there.", "okay", "and then", "number nine", null)),
   readyAfterMs: fc.integer({ min: 0, max: 1_500 }),
-  speaksMs: fc.constantFrom(undefined, 10, 700, 4_000),
+  speaksMs: fc.constantFrom(undefined, 0, 10, 700, 4_000),
 });
 type Call = typeof call extends fc.Arbitrary<infer T> ? T : never;
 
-function drive({ steps, numWords, greets, texts, readyAfterMs, speaksMs }: Call, leftMs: number): Drive {
+function drive(drawn: Call, leftMs: number): Drive {
+  const { steps, numWords, greets, firstMessage, texts, readyAfterMs, speaksMs } = drawn;
   const said = texts[Symbol.iterator]();
   const drive = new Drive({
     plan: {
       silenceTimeoutSeconds: 3_600,
-      firstMessage: "Welcome.",
+      ...(firstMessage === undefined ? {} : { firstMessage }),
       firstMessageMode: greets ? "assistant-speaks-first" : "assistant-waits-for-user",
       stopSpeakingPlan: { ...ASSISTANT.stopSpeakingPlan, numWords },
     },
@@ -51,7 +57,7 @@ function drive({ steps, numWords, greets, texts, readyAfterMs, speaksMs }: Call,
   for (const step of steps) {
     if (step.type === "speak") drive.speak(step.ms);
     else if (step.type === "wait") drive.run(drive.nowMs + step.ms);
-    else if (step.type === "reply-wanted") drive.send({ type: "reply-wanted" });
+    else if (step.type === "reply-wanted" || step.type === "say-first-message") drive.send(step);
     else if (step.type === "tools") drive.runTools(step.ms);
     else drive.send({ ...step, text: "Listen.", endsCall: false });
   }
@@ -67,10 +73,10 @@ function updates(drive: Drive, role: "user" | "assistant") {
 }
 
 describe("in every call, whatever anybody does when", () => {
-  const always = (property: (drive: Drive) => void, leftMs = 3_000) =>
+  const always = (property: (drive: Drive, drawn: Call) => void, leftMs = 3_000) =>
     fc.assert(
-      fc.property(call, (drawn) => property(drive(drawn, leftMs))),
-      { numRuns: 300 },
+      fc.property(call, (drawn) => property(drive(drawn, leftMs), drawn)),
+      { numRuns: RUNS },
     );
 
   test.each(["user", "assistant"] as const)("the %s starts and stops in turn, and ends stopped", (role) => {
@@ -133,6 +139,45 @@ describe("in every call, whatever anybody does when", () => {
         expect(answers).toBe(true);
       });
     }, LONG_ENOUGH_MS);
+  });
+
+  test("an assistant that waits for the user answers with its first message until that is heard, then with the model", () => {
+    always((drive, { greets, firstMessage, speaksMs, steps }) => {
+      if (steps.some(({ type }) => type === "reply-wanted" || type === "say-first-message")) return;
+      const given = (effect: TurnEffect) =>
+        "job" in effect && effect.job.type === "reply" ? effect.job.text : undefined;
+      const replies = drive.log.filter(
+        (effect) =>
+          effect.type === "prepare" && effect.job.type === "reply" && effect.job.answers !== undefined,
+      );
+      const heardAt = drive.log.findIndex(
+        (effect) => effect.type === "start-audio" && given(effect) !== undefined,
+      );
+      const waits = !greets && firstMessage !== undefined;
+      for (const reply of replies) {
+        const isFirst = waits && (heardAt === -1 || drive.log.indexOf(reply) < heardAt);
+        expect(given(reply)).toBe(isFirst ? firstMessage : undefined);
+      }
+      const heard = drive.log.filter(
+        (effect) => effect.type === "start-audio" && given(effect) !== undefined,
+      );
+      expect(heard.length).toBeLessThanOrEqual(1);
+      const answered = drive.log.some(({ type }) => type === "close-turn") && speaksMs !== undefined;
+      if (heard.length === 1) expect(waits && answered).toBe(true);
+    });
+  });
+
+  test("a turn of the assistant is never heard of without its end: what has words starts and stops, spoken or not", () => {
+    always((drive, { speaksMs }) => {
+      const ready = drive.log.filter(({ type }) => type === "start-audio").length;
+      expect(updates(drive, "assistant")).toHaveLength(2 * ready);
+      if (speaksMs === undefined) expect(ready).toBe(0);
+      else {
+        const prepared = drive.log.filter(({ type }) => type === "prepare").length;
+        const abandoned = drive.log.filter(({ type }) => type === "abandon").length;
+        expect(ready).toBe(prepared - abandoned);
+      }
+    });
   });
 
   test("the end comes last", () => {

@@ -19,11 +19,48 @@ describe("first message modes", () => {
     expect(drive.all("speech-update")).toEqual(["10 assistant started 0", "2010 assistant stopped 0"]);
   });
 
-  test("assistant-waits-for-user: nothing is said, and the user's first turn is turn 0", () => {
+  test("assistant-waits-for-user: the user's first turn is turn 0, and the first message answers it, once", () => {
     const drive = new Drive({ plan: { firstMessage: "Welcome." } }).run(1_000);
     expect(drive.log).toEqual([]);
-    drive.speak(500).run(3_000);
-    expect(drive.all("open-turn")).toEqual(["1100 open-turn 0"]);
+    drive.speak(500).run(5_000).speak(500).run(9_000);
+    expect(drive.all("open-turn")).toEqual(["1100 open-turn 0", "5100 open-turn 1"]);
+    expect(drive.all("start-audio")).toEqual(["1910 start-audio Welcome.", "5910 start-audio reply 1"]);
+    expect(drive.all("speech-update").slice(1, 3)).toEqual([
+      "1910 assistant started 0",
+      "2200 user stopped 0",
+    ]);
+  });
+
+  test("assistant-waits-for-user: a user who goes on is greeted when they are done", () => {
+    const plan = { firstMessage: "Welcome.", startSpeakingPlan: { ...start, waitSeconds: 2 } };
+    const drive = new Drive({ plan }).speak(500).run(1_200).speak(500).run(9_000);
+    expect(drive.all("abandon")).toEqual(["1300 abandon Welcome."]);
+    expect(drive.all("start-audio")).toEqual(["3700 start-audio Welcome."]);
+  });
+
+  test.each([undefined, "", "  "])(
+    "assistant-waits-for-user with the first message %j: the model answers",
+    (text) => {
+      const plan = text === undefined ? {} : { firstMessage: text };
+      const drive = new Drive({ plan }).speak(500).run(3_000);
+      expect(drive.all("start-audio")).toEqual(["910 start-audio reply 0"]);
+    },
+  );
+
+  test("assistant-waits-for-user: a first message that a client has asked for is not said again", () => {
+    const drive = new Drive({ plan: { firstMessage: "Welcome." } });
+    drive.send({ type: "say-first-message" });
+    drive.run(4_000).speak(500).run(6_000);
+    expect(drive.all("start-audio")).toEqual(["10 start-audio Welcome.", "4910 start-audio reply 1"]);
+  });
+
+  test("assistant-waits-for-user: the first message is interrupted only with firstMessageInterruptionsEnabled", () => {
+    const interruptions = (firstMessageInterruptionsEnabled: boolean) => {
+      const plan = { firstMessage: "Welcome.", firstMessageInterruptionsEnabled };
+      return new Drive({ plan }).speak(500).run(1_500).speak(600).run(5_000).all("user-interrupted");
+    };
+    expect(interruptions(false)).toEqual([]);
+    expect(interruptions(true)).toEqual(["1700 user-interrupted Welcome."]);
   });
 
   test("assistant-speaks-first-with-model-generated-message: the model is asked before anybody spoke", () => {
@@ -167,6 +204,17 @@ describe("barge-in (stopSpeakingPlan)", () => {
       .run(12_000);
     expect(drive.all("close-turn").at(-1)).toContain("Okay.");
     expect(drive.all("prepare")).toEqual(["900 prepare reply 0"]);
+  });
+
+  test("an acknowledgement while a reply waits leaves the turns of what is said in their order", () => {
+    const hears = (turn: number) => (turn === 0 ? "Hello there." : "Okay.");
+    const drive = new Drive({ hears, readyAfterMs: 1_500, speaksMs: () => 4_000 }).speak(400);
+    const line = { type: "say" as const, text: "Listen.", interruptible: false, endsCall: false };
+    for (const cutsIn of [false, true]) drive.send({ ...line, cutsIn });
+    drive.run(3_000).speak(1_000).run(20_000);
+    expect(drive.all("close-turn").at(-1)).toContain("Okay.");
+    const turns = drive.log.flatMap((effect) => (effect.type === "start-audio" ? [effect.job.turn] : []));
+    expect(turns).toEqual([0, 0, 0]);
   });
 
   test("a first message is not interrupted unless firstMessageInterruptionsEnabled", () => {

@@ -1,5 +1,8 @@
 import { setMaxListeners } from "node:events";
-import { afterAll, describe, expect, test } from "vitest";
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { levelDb } from "../../../../twins/audio/pcm.ts";
 import {
   createFliteSynthesis,
@@ -11,6 +14,8 @@ import { processorMsSince } from "../../../support/processor-time.ts";
 const synthesis = createFliteSynthesis({ cacheBytes: 1024 * 1024 });
 const never = new AbortController().signal;
 setMaxListeners(0, never);
+/** Linux shows a process what it has open. */
+const DESCRIPTORS = "/proc/self/fd";
 const SLT = { provider: "flite", voiceId: "slt" };
 
 afterAll(() => synthesis.close());
@@ -113,5 +118,39 @@ describe("Flite synthesis", () => {
     );
     expect(tookMs).toBeLessThan(seconds * 1000);
     expect(utilization).toBeLessThan(0.5);
+  });
+});
+
+describe("on the disk", () => {
+  let folder: string;
+  let before: string | undefined;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "spoken-"));
+    before = process.env.TMPDIR;
+    process.env.TMPDIR = folder;
+  });
+  afterEach(() => {
+    if (before === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = before;
+    rmSync(folder, { recursive: true });
+  });
+
+  test.runIf(existsSync(DESCRIPTORS))("a hundred sentences leave no descriptor open", async () => {
+    const own = createFliteSynthesis({ threads: 1, cacheBytes: 3 });
+    await own.speak("The first one opens what stays open.", SLT, never);
+    const open = readdirSync(DESCRIPTORS).length;
+    for (let at = 0; at < 100; at++) await own.speak(`Number ${at}.`, SLT, never);
+    // Other threads of this process may open and close a few.
+    expect(readdirSync(DESCRIPTORS).length).toBeLessThan(open + 10);
+    await own.close();
+    expect(readdirSync(folder).filter((name) => name.startsWith("offhook-"))).toEqual([]);
+  });
+
+  test("a thread that is ended in the middle of a sentence leaves nothing behind", async () => {
+    const own = createFliteSynthesis({ threads: 1, cacheBytes: 3 });
+    await own.speak("The thread is there now.", SLT, never);
+    const spoken = own.speak("A very long sentence goes on and on. ".repeat(50), SLT, never);
+    await Promise.all([own.close(), expect(spoken).rejects.toThrow()]);
+    expect(readdirSync(folder).filter((name) => name.startsWith("offhook-"))).toEqual([]);
   });
 });

@@ -1,7 +1,15 @@
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { CALLER_RATE } from "../../../../twins/audio/pcm.ts";
 import { resample } from "../../../../twins/audio/resample.ts";
-import { readSampleLibrary } from "../../../../twins/audio/sample-library.ts";
+import {
+  MANIFEST_FILE,
+  readManifest,
+  readSampleLibrary,
+  sampleFile,
+} from "../../../../twins/audio/sample-library.ts";
 import { INTERNAL_RATE } from "../../../../twins/voice-runtime/providers/provider.ts";
 import { createSampleRecognition } from "../../../../twins/voice-runtime/providers/sample-recognition.ts";
 
@@ -46,6 +54,35 @@ describe("recognition by samples", () => {
     expect(await recognition.transcribe(heard("yes-please"), "en", never)).toEqual({
       text: "Yes, please do that.",
     });
+  });
+
+  test("recordings that come, and go, while it listens are understood, or no longer", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "offhook-samples-"));
+    const { version, sampleRate, format, samples } = readManifest(samplesFolder);
+    const write = (...names: string[]) => {
+      for (const name of names) copyFileSync(sampleFile(samplesFolder, name), sampleFile(folder, name));
+      const chosen = samples.filter(({ name }) => names.includes(name));
+      const manifest = { version, sampleRate, format, samples: chosen };
+      writeFileSync(join(folder, MANIFEST_FILE), JSON.stringify(manifest));
+    };
+    write("yes-please");
+    const listening = createSampleRecognition({ samplesFolder: folder });
+    const hears = async (name: string) => (await listening.transcribe(heard(name), "en", never)).text;
+    try {
+      expect([await hears("yes-please"), await hears("open-incident")]).toEqual([
+        "Yes, please do that.",
+        null,
+      ]);
+      write("yes-please", "open-incident");
+      expect(await hears("open-incident")).toMatch(/^Hello, I need to open/);
+      writeFileSync(join(folder, MANIFEST_FILE), "{ half of");
+      expect(await hears("open-incident")).toMatch(/^Hello, I need to open/);
+      write("open-incident");
+      expect([await hears("yes-please"), await hears("open-incident")]).toEqual([null, expect.any(String)]);
+    } finally {
+      await listening.close();
+      rmSync(folder, { recursive: true });
+    }
   });
 
   test("a folder without samples is refused at once, with what to do", () => {

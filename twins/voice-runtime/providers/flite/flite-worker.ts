@@ -6,8 +6,10 @@ import type { FliteVoice } from "./voices.ts";
 export interface SpeakRequest {
   text: string;
   voice: FliteVoice;
+  /** Where the files of its runs may be. */
+  folder: string;
 }
 
 const flite = new FliteProgram();
 
-serveTasks(({ text, voice }: SpeakRequest) => flite.speak(text, voice));
+serveTasks(({ text, voice, folder }: SpeakRequest) => flite.speak(text, voice, folder));

@@ -1,8 +1,10 @@
 /** Thread that listens. */
+import { statSync } from "node:fs";
+import { join } from "node:path";
 import { z } from "zod";
 import { CALLER_RATE } from "../../../audio/pcm.ts";
 import { resample } from "../../../audio/resample.ts";
-import { readSampleLibrary } from "../../../audio/sample-library.ts";
+import { MANIFEST_FILE, readSampleLibrary } from "../../../audio/sample-library.ts";
 import { INTERNAL_RATE } from "../provider.ts";
 import { poolData, serveTasks } from "../threads/serve-tasks.ts";
 import { Recogniser } from "./recogniser.ts";
@@ -13,11 +15,37 @@ export interface RecognitionRequest {
 }
 
 const { samplesFolder } = z.object({ samplesFolder: z.string() }).parse(poolData());
-const speechSamples = readSampleLibrary(samplesFolder)
-  .all()
-  .filter(({ kind }) => kind === "speech");
-const recogniser = new Recogniser(
-  speechSamples.map(({ text, pcm }) => ({ text, audio: resample(pcm, CALLER_RATE, INTERNAL_RATE) })),
-);
+let manifest = manifestAttributes();
+let recogniser = readRecogniser();
 
-serveTasks(({ task, speech }: RecognitionRequest) => recogniser[task](speech));
+serveTasks(({ task, speech }: RecognitionRequest) => {
+  refresh();
+  return recogniser[task](speech);
+});
+
+/** Recordings that were added or made anew are understood without a restart. */
+function refresh(): void {
+  const attributes = manifestAttributes();
+  if (attributes === manifest) return;
+  try {
+    recogniser = readRecogniser();
+    manifest = attributes;
+  } catch {
+    // They are being written, or are wrong, which every dial says: what was understood before still is.
+  }
+}
+
+/** The manifest holds a checksum of each recording, so it changes with any of them. */
+function manifestAttributes(): string {
+  const stats = statSync(join(samplesFolder, MANIFEST_FILE), { throwIfNoEntry: false });
+  return stats === undefined ? "" : `${stats.ino} ${stats.size} ${stats.mtimeMs} ${stats.ctimeMs}`;
+}
+
+function readRecogniser(): Recogniser {
+  const speech = readSampleLibrary(samplesFolder)
+    .all()
+    .filter(({ kind }) => kind === "speech");
+  return new Recogniser(
+    speech.map(({ text, pcm }) => ({ text, audio: resample(pcm, CALLER_RATE, INTERNAL_RATE) })),
+  );
+}

@@ -1,0 +1,60 @@
+/**
+ * The model server of an assistant's own (`model.provider: custom-llm`), asked as the vendor asks it: `/chat/completions`
+ * below `model.url`, with the key of a custom-llm credential and what `metadataSendMode` says of the call.
+ * Source: CustomLlmModel of @vapi-ai/server-sdk; https://docs.vapi.ai/customization/custom-llm/using-your-server
+ */
+
+import type { Endpoint } from "../../openai/http.ts";
+import type { Assistant } from "../api/assistant-schema.ts";
+import type { CustomLlm } from "../providers/choose.ts";
+import { USER_AGENT } from "../tool-webhook.ts";
+
+const DEFAULT_TIMEOUT_SECONDS = 20;
+/** The vendor's guides give the address with it and without it. */
+const COMPLETIONS = "/chat/completions";
+
+/** What a model server is told of its call. */
+export interface ToldCall {
+  call: object;
+  customer?: unknown;
+}
+
+/** @param told the call as it is when the model is asked; `undefined` for an assistant with a model of another kind */
+export function customLlmOf(
+  { model, metadata, credentials }: Assistant,
+  told: () => ToldCall,
+): CustomLlm | undefined {
+  if (model?.provider !== "custom-llm" || !model.url) return undefined;
+  const mode = model.metadataSendMode ?? "variable";
+  const own = metadata ?? {};
+  return {
+    endpoint: {
+      baseUrl: baseUrl(model.url),
+      key: keyIn(credentials ?? []),
+      // 0 would leave no time at all.
+      timeoutMs: (model.timeoutSeconds || DEFAULT_TIMEOUT_SECONDS) * 1000,
+      headers: { "user-agent": USER_AGENT, ...withoutAuthorization(model.headers ?? {}) },
+    } satisfies Endpoint,
+    members() {
+      if (mode === "off") return {};
+      return { ...(mode === "variable" ? { metadata: own } : own), ...told() };
+    },
+  };
+}
+
+function baseUrl(url: string): string {
+  const plain = url.replace(/\/+$/, "");
+  return plain.endsWith(COMPLETIONS) ? plain.slice(0, -COMPLETIONS.length) : plain;
+}
+
+function keyIn(credentials: NonNullable<Assistant["credentials"]>): string | undefined {
+  const key = credentials.find(({ provider }) => provider === "custom-llm")?.apiKey;
+  return typeof key === "string" && key !== "" ? key : undefined;
+}
+
+/** The vendor takes that from a credential alone. */
+function withoutAuthorization(headers: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).filter(([name]) => name.toLowerCase() !== "authorization"),
+  );
+}

@@ -1,0 +1,59 @@
+/** A YAML file whose `brain:` serves calls without a script of their own, such as a scenario; it may change under way. */
+import { readFileSync, statSync } from "node:fs";
+import { parse } from "yaml";
+import { z } from "zod";
+import { type ScriptRule, scriptRules } from "./script.ts";
+
+const content = z.looseObject({ brain: scriptRules });
+
+export class ScriptFile {
+  readonly #path: string;
+  #attributes: string;
+  #rules: ScriptRule[];
+
+  /** @throws Error that says what is wrong where */
+  constructor(path: string) {
+    this.#path = path;
+    this.#attributes = attributesOf(path);
+    this.#rules = readRules(path);
+  }
+
+  /** Those of the last time that the file could be used. */
+  get rules(): ScriptRule[] {
+    return this.#rules;
+  }
+
+  /**
+   * Reads the file again when it is another than before.
+   * @returns whether there are new rules
+   * @throws Error that says what is wrong where, once for each content; the rules of before stay
+   */
+  refresh(): boolean {
+    const attributes = attributesOf(this.#path);
+    if (attributes === this.#attributes) return false;
+    this.#attributes = attributes;
+    this.#rules = readRules(this.#path);
+    return true;
+  }
+}
+
+/** Empty when there is no such file. */
+function attributesOf(path: string): string {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats === undefined ? "" : `${stats.ino} ${stats.size} ${stats.mtimeMs} ${stats.ctimeMs}`;
+}
+
+function readRules(path: string): ScriptRule[] {
+  const parsed = content.safeParse(readYaml(path));
+  if (parsed.success) return parsed.data.brain;
+  throw new Error(`the script ${path} cannot be used:\n${z.prettifyError(parsed.error)}`);
+}
+
+function readYaml(path: string): unknown {
+  try {
+    return parse(readFileSync(path, "utf8"));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`the script ${path} cannot be read: ${reason}`, { cause: error });
+  }
+}
