@@ -1,11 +1,12 @@
 /** `npm run bench -- [name] [--quick] [--json]`: measures, beside a floor of a few lines doing the same work. */
-import { parseArgs } from "node:util";
 import { messageOf } from "../agent/log.ts";
+import { onReaderGone } from "../twins/sandbox/end-with-caller.ts";
 import { benchCalls } from "./bench/calls.ts";
 import { benchLogQuery } from "./bench/log-query.ts";
 import { type Bench, tableOf } from "./bench/report.ts";
 import { benchSandbox } from "./bench/sandbox.ts";
 import { benchSearch } from "./bench/search.ts";
+import { readArguments, UsageError } from "./shared/usage.ts";
 
 const benches: Record<string, Bench> = {
   calls: benchCalls,
@@ -19,17 +20,21 @@ const usage = `usage: npm run bench -- [${Object.keys(benches).join("|")}] [--qu
   --json    one JSON object on stdout instead of the table`;
 
 async function main(): Promise<number> {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: { quick: { type: "boolean", default: false }, json: { type: "boolean", default: false } },
+  const given = readArguments(usage, {
+    quick: { type: "boolean", default: false },
+    json: { type: "boolean", default: false },
   });
+  if (given === undefined) {
+    console.log(usage);
+    return 0;
+  }
+  const { values, positionals } = given;
   const [name = "calls", ...more] = positionals;
   const bench = Object.hasOwn(benches, name) ? benches[name] : undefined;
   if (!bench || more.length > 0) {
-    console.error(
-      `There is no bench ${positionals.join(" ")}; there are: ${Object.keys(benches).join(", ")}\n${usage}`,
+    throw new UsageError(
+      `there is no bench ${positionals.join(" ")}; there are: ${Object.keys(benches).join(", ")}\n\n${usage}`,
     );
-    return 2;
   }
   const report = await bench({
     size: values.quick ? "quick" : "full",
@@ -39,9 +44,10 @@ async function main(): Promise<number> {
   return 0;
 }
 
+onReaderGone(() => process.exit());
 try {
   process.exitCode = await main();
 } catch (error) {
   console.error(messageOf(error));
-  process.exitCode = 1;
+  process.exitCode = error instanceof UsageError ? 2 : 1;
 }

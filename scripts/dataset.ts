@@ -3,6 +3,7 @@ import { createReadStream, existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { basename } from "node:path";
 import type { Readable } from "node:stream";
+import { onReaderGone } from "../twins/sandbox/end-with-caller.ts";
 import { type Answer, ask, NotAsked } from "./dataset/ask.ts";
 import { type Command, type DatasetOptions, readOptions, USAGE } from "./dataset/options.ts";
 import { printDataset, printRefusal, printSandboxes } from "./dataset/print.ts";
@@ -15,6 +16,10 @@ const DONE = 0;
 const REFUSED = 1;
 const NOT_ASKED = 2;
 
+const NOT_FOUND = 404;
+const CONFLICT = 409;
+
+onReaderGone(() => process.exit());
 try {
   if (existsSync(ENVIRONMENT_FILE)) process.loadEnvFile(ENVIRONMENT_FILE);
   const options = readOptions(process.argv.slice(2), process.env);
@@ -54,13 +59,16 @@ function perform(command: Command, url: URL, key: string): Promise<Answer> {
 }
 
 async function upload(
-  { file, format }: Command & { kind: "upload" },
+  { file, format, existing }: Command & { kind: "upload" },
   url: URL,
   key: string,
 ): Promise<Answer> {
+  const refused = await refusalBefore(existing, url, key);
+  if (refused) return refused;
   const { bytes, length } = await openFile(file);
   if (file !== "-") url.searchParams.set("file_name", basename(file));
   if (format !== undefined) url.searchParams.set("format", format);
+  if (existing === "replace") url.searchParams.set("replace", "true");
   const progress = new Progress(process.stderr, length);
   const onSent = (sent: number) => progress.sent(sent);
   try {
@@ -69,6 +77,21 @@ async function upload(
     progress.end();
     bytes.destroy();
   }
+}
+
+/** What speaks against an upload whatever is in the file, so that nobody waits for it to be sent: a wrong key, a dataset that is there. */
+async function refusalBefore(
+  existing: "keep" | "replace",
+  url: URL,
+  key: string,
+): Promise<Answer | undefined> {
+  const there = await ask({ method: "GET", url, key });
+  if (there.kind === "refused") return there.status === NOT_FOUND ? undefined : there;
+  if (there.kind !== "dataset" || existing === "replace") return undefined;
+  const { rows, file_name } = there.dataset;
+  const message = `there is a dataset already: ${rows.toLocaleString("en")} rows of ${file_name ?? "standard input"}; --replace puts this file in its place`;
+  const text = JSON.stringify({ error: { code: "conflict", message } });
+  return { kind: "refused", status: CONFLICT, refusal: { message, problems: [] }, text };
 }
 
 async function openFile(file: string): Promise<{ bytes: Readable; length: number | undefined }> {

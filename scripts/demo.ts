@@ -1,8 +1,8 @@
 /**
  * `npm run demo`: twins and an agent on free ports, a phone call in a sandbox of its own, what came of it. Needs no key,
- * no network, no environment; leaves nothing running.
+ * no network, no environment (RECORD_DIR alone is passed on to the agent); leaves nothing running.
  */
-import { parseArgs } from "node:util";
+import path from "node:path";
 import { z } from "zod";
 import { readSampleLibrary } from "../twins/audio/sample-library.ts";
 import { runScenario, type ScenarioRun } from "../twins/caller/run-scenario.ts";
@@ -12,11 +12,13 @@ import {
   type Scenario,
   ScenarioError,
 } from "../twins/caller/scenario-file.ts";
+import { onNpmGone, onReaderGone } from "../twins/sandbox/end-with-caller.ts";
+import { OwnFolderError } from "../twins/sandbox/locator.ts";
 import { ConversationPrinter } from "./shared/conversation.ts";
 import { SAMPLES_FOLDER, SCENARIOS_FOLDER } from "./shared/folders.ts";
-import { type House, type Stage, startHouse } from "./shared/house.ts";
+import type { House, Stage } from "./shared/house.ts";
 import { seconds, terminalOf } from "./shared/terminal.ts";
-import { UsageError } from "./shared/usage.ts";
+import { readArguments, UsageError } from "./shared/usage.ts";
 import { printSummary, printVerdict } from "./shared/verdict.ts";
 import { printWitnesses } from "./shared/witnesses.ts";
 
@@ -28,39 +30,58 @@ const USAGE = `npm run demo -- [scenario…] [--all] [--speed N]
 
   scenario   names of files in samples/scenarios (default: ${DEMO_SCENARIO})
   --all      every scenario, one after the other
-  --speed N  times faster than real time; default: 1 on a terminal, ${SPEED_WITHOUT_TERMINAL} elsewhere`;
+  --speed N  times faster than real time; default: 1 on a terminal, ${SPEED_WITHOUT_TERMINAL} elsewhere
+
+RECORD_DIR=DIR has the agent record each call there, as it does by itself: stereo WAV and timeline.`;
 
 const terminal = terminalOf(process.stdout);
 let house: Promise<House> | undefined;
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-  process.once(signal, () => void stopHouse().finally(() => process.exit(INTERRUPTED)));
+  process.once(signal, () => cutShort(INTERRUPTED));
 }
+onReaderGone(() => cutShort(0));
+onNpmGone(() => cutShort(INTERRUPTED));
 
 try {
   process.exitCode = await demo();
 } catch (error) {
-  console.error(error instanceof UsageError || error instanceof ScenarioError ? error.message : error);
+  const expected = [UsageError, ScenarioError, OwnFolderError].some((kind) => error instanceof kind);
+  console.error(error instanceof Error && expected ? error.message : error);
   process.exitCode = 2;
 } finally {
   await stopHouse();
 }
 
+function cutShort(exitCode: number): void {
+  void stopHouse().finally(() => process.exit(exitCode));
+}
+
 /** @returns the exit status */
 async function demo(): Promise<number> {
-  const { scenarios: wanted, speed, help } = readOptions();
-  if (help) {
+  const options = readOptions();
+  if (options === undefined) {
     console.log(USAGE);
     return 0;
   }
+  const { scenarios: wanted, speed } = options;
   const startedAt = performance.now();
   const samples = readSampleLibrary(SAMPLES_FOLDER);
   const scenarios = findScenarioFiles(wanted, SCENARIOS_FOLDER).map((file) => readScenario(file, samples));
-  house = startHouse({
-    onStarted: (what, where, tookMs) =>
-      terminal.line(
-        `${terminal.good("✓")} ${what.padEnd(32)} ${terminal.dim(`${where}  ${seconds(tookMs)}`)}`,
-      ),
-  });
+  const { dim, wrap } = terminal;
+  wrap("the twins start; the first start makes the datasets and takes longer", { style: dim });
+  const recordings = process.env.RECORD_DIR ?? "";
+  // Twins and agent take long to load: what goes on is said first.
+  house = import("./shared/house.ts").then(({ startHouse }) =>
+    startHouse({
+      onProgress: (what) => wrap(what, { indent: "  ", style: dim }),
+      agentVariables: recordings === "" ? {} : { RECORD_DIR: recordings },
+      onStarted: (what, where, tookMs) =>
+        wrap(`${what.padEnd(32)} ${where}  ${seconds(tookMs)}`, {
+          indent: "  ",
+          head: `${terminal.good("✓")} `,
+        }),
+    }),
+  );
   const { openStage } = await house;
   terminal.line(
     terminal.dim(
@@ -73,13 +94,15 @@ async function demo(): Promise<number> {
     runs.push(await show(scenario, stage, speed));
     await stage.close();
   }
+  if (recordings !== "") wrap(`the agent's recordings are in ${path.resolve(recordings)}`);
   if (runs.length > 1) printSummary(runs, performance.now() - startedAt, terminal);
   return runs.every(({ passed }) => passed) ? 0 : 1;
 }
 
 async function show(scenario: Scenario, { voiceUrl, sandbox }: Stage, speed: number) {
   terminal.line();
-  terminal.line(`${terminal.bold(scenario.name)}  ${scenario.description}`);
+  const { name, description } = scenario;
+  terminal.wrap(description, { head: `${terminal.bold(name)}  `, indent: " ".repeat(name.length + 2) });
   const printer = new ConversationPrinter(terminal);
   const run = await runScenario(scenario, {
     url: voiceUrl,
@@ -94,26 +117,22 @@ async function show(scenario: Scenario, { voiceUrl, sandbox }: Stage, speed: num
   return run;
 }
 
-function readOptions(): { scenarios: string[]; speed: number; help: boolean } {
-  const options = {
+/** @returns `undefined` when help is asked for */
+function readOptions(): { scenarios: string[]; speed: number } | undefined {
+  const given = readArguments(USAGE, {
     all: { type: "boolean", default: false },
     speed: { type: "string" },
-    help: { type: "boolean", short: "h", default: false },
-  } as const;
-  let given: { values: { all: boolean; speed?: string; help: boolean }; positionals: string[] };
-  try {
-    given = parseArgs({ options, allowPositionals: true });
-  } catch (error) {
-    throw new UsageError(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`);
-  }
+  });
+  if (given === undefined) return undefined;
+  const { values, positionals } = given;
   const speed = z.coerce
     .number()
     .min(0.1)
     .max(50)
-    .safeParse(given.values.speed ?? defaultSpeed());
+    .safeParse(values.speed ?? defaultSpeed());
   if (!speed.success) throw new UsageError(`--speed must be a number from 0.1 to 50\n\n${USAGE}`);
-  const named = given.positionals.length === 0 ? [DEMO_SCENARIO] : given.positionals;
-  return { scenarios: given.values.all ? ["all"] : named, speed: speed.data, help: given.values.help };
+  const named = positionals.length === 0 ? [DEMO_SCENARIO] : positionals;
+  return { scenarios: values.all ? ["all"] : named, speed: speed.data };
 }
 
 function defaultSpeed(): number {

@@ -1,102 +1,154 @@
 /**
- * `npm run dev`: twins and agent as programs of their own, one log, restarted when their files change. Ctrl-C stops
- * all of it.
+ * `npm run dev`: twins and agent as programs of their own, one log, restarted when their files change or they end by
+ * themselves. Ctrl-C stops all of it.
  */
 import { existsSync } from "node:fs";
-import { z } from "zod";
 import { makeApiKey } from "../twins/sandbox/api-keys.ts";
+import { onNpmGone, onReaderGone } from "../twins/sandbox/end-with-caller.ts";
+import { requireOwnFolder } from "../twins/sandbox/locator.ts";
+import { BackOff } from "./dev/back-off.ts";
 import { formatLine, readLogLine } from "./dev/log-lines.ts";
+import { describeLosses, readTwinsState, type TwinsState } from "./dev/losses.ts";
 import { Part } from "./dev/part.ts";
-import { watchFolders } from "./dev/watch-folders.ts";
+import { FolderWatch } from "./dev/watch-folders.ts";
 import { clientEnvironment } from "./shared/client-environment.ts";
+import { type DevState, removeDevState, writeDevState } from "./shared/dev-state.ts";
 import { PROJECT } from "./shared/folders.ts";
 import { terminalOf } from "./shared/terminal.ts";
+import { type TwinsDescription, twinsDescription } from "./shared/twins-description.ts";
 
 const ENVIRONMENT_FILE = ".env";
 /** A restarted agent does not wait long for calls to finish, unless told to. */
-const DEV_DRAIN_TIMEOUT_MS = "1000";
+const DEV_DRAIN_TIMEOUT_MS = 1_000;
+/** Twins end within 7.5 s. */
+const TWINS_STOP_TIMEOUT_MS = 8_000;
+/** After its drain time the agent takes up to 5 s to close the sockets of its calls and 10 s to end them at the runtime. */
+const AGENT_STOP_TIMEOUT_MS = 17_000;
 const REAL_RUNTIME = "https://api.vapi.ai";
 
-const twinsAddresses = z.object({
-  base_url: z.string(),
-  api_key: z.string(),
-  sandboxes: z.array(
-    z.object({
-      id: z.string(),
-      twins: z.array(
-        z.object({
-          name: z.string(),
-          url: z.string(),
-          control_url: z.string(),
-          control_auth: z.literal("api_key"),
-          environment: z.record(z.string(), z.string()),
-        }),
-      ),
-    }),
-  ),
-  agent_environment: z.record(z.string(), z.string()),
-});
-type TwinsAddresses = z.infer<typeof twinsAddresses>;
+const USAGE = `npm run dev      twins and agent, each restarted when its files change, until Ctrl-C
 
+It takes no options. Variables of .env and of the surroundings reach both: .env.example explains the agent's,
+twins/README.md those of the twins. With VAPI_API_KEY set the agent calls the real runtime, or VOICE_API_URL's.`;
+
+type PartName = "twins" | "agent";
+
+/** What is known of a part besides its process. */
+interface PartRecord {
+  part: Part;
+  backOff: BackOff;
+  /** By `performance.now()`; `undefined` until it serves, and when it has ended. */
+  servesSince: number | undefined;
+  /** It ended by itself, is started again when this fires, and has not served since. */
+  pending: NodeJS.Timeout | undefined;
+}
+
+runWithoutArguments();
 if (existsSync(ENVIRONMENT_FILE)) process.loadEnvFile(ENVIRONMENT_FILE);
 const terminal = terminalOf(process.stdout);
 const apiKey = process.env.SANDBOX_API_KEY || makeApiKey();
 /** With a key of his own the user wants the real runtime, or another one that he names. */
 const ownRuntime = (process.env.VAPI_API_KEY ?? "") !== "";
-let addresses: TwinsAddresses | undefined;
+/** Of the twins that serve. */
+let addresses: TwinsDescription | undefined;
+/** How they were when they began to serve. */
+let twinsAtStart: Promise<TwinsState | undefined> | undefined;
 let agentUrl: string | undefined;
 /** The addresses printed last: a restart that changes none of them prints nothing. */
 let printed = "";
+let served = false;
 let stopping = false;
+let state: DevState = { state: "starting", reason: "the twins and the agent start" };
 
-const twins = new Part({
-  name: "twins",
-  file: "twins/main.ts",
-  args: ["--json"],
-  onLine: (line, stream) => {
-    const ready = stream === "stdout" ? readAddresses(line) : undefined;
-    if (ready === undefined) say("twins", line);
-    else startAgent(ready);
-  },
-  onExit: (code) => ended("twins", code),
-});
-const agent = new Part({
-  name: "agent",
-  file: "agent/main.ts",
-  onLine: (line) => {
-    say("agent", line);
-    const url = readLogLine(line)?.url;
-    if (agentUrl !== undefined || typeof url !== "string") return;
-    agentUrl = url;
-    printAddresses();
-  },
-  onExit: (code) => ended("agent", code),
-});
-const watches = [
-  watchFolders(PROJECT, ["agent", "tools"], isSource, (file) => restart("agent", file)),
-  watchFolders(PROJECT, ["twins", "samples/scenarios"], isTwinsFile, (file) => restart("twins", file)),
-];
+const twins = recordOf(
+  new Part({
+    name: "twins",
+    file: "twins/main.ts",
+    args: ["--json"],
+    stopTimeoutMs: TWINS_STOP_TIMEOUT_MS,
+    onLine: (line, stream) => {
+      const ready = stream === "stdout" ? readAddresses(line) : undefined;
+      if (ready === undefined) say("twins", line);
+      else twinsServe(ready);
+    },
+    onExit: (how) => ended("twins", how),
+  }),
+);
+const agent = recordOf(
+  new Part({
+    name: "agent",
+    file: "agent/main.ts",
+    stopTimeoutMs: (Number(process.env.DRAIN_TIMEOUT_MS) || DEV_DRAIN_TIMEOUT_MS) + AGENT_STOP_TIMEOUT_MS,
+    onLine: (line) => {
+      say("agent", line);
+      const url = readLogLine(line)?.url;
+      if (agent.servesSince === undefined && typeof url === "string") agentServes(url);
+    },
+    onExit: (how) => ended("agent", how),
+  }),
+);
+const parts: Record<PartName, PartRecord> = { twins, agent };
 
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => void stopAll(0));
-twins.start(twinsEnvironment());
+onReaderGone(() => void stopAll(0));
+onNpmGone(() => void stopAll(0));
+await requireOwnFolder().catch((error: Error) => {
+  console.error(error.message);
+  process.exit(1);
+});
+tell(state);
+say("dev", "the twins and the agent start");
+startTwins();
+const watching = new FolderWatch({
+  root: PROJECT,
+  folders: ["agent", "tools", "twins", "samples/scenarios"],
+  isWatched: (file) => isAgentFile(file) || isTwinsFile(file) || isScenario(file),
+  stirred: () => writeDevState({ ...state, state: "starting", reason: "files are being changed" }),
+  settled: changed,
+});
 
-function twinsEnvironment(): Record<string, string | undefined> {
-  return { ...process.env, SANDBOX_API_KEY: apiKey };
+/** Ends here when there are any. */
+function runWithoutArguments(): void {
+  const [argument] = process.argv.slice(2);
+  if (argument === undefined) return;
+  const isHelp = argument === "--help" || argument === "-h";
+  if (isHelp) console.log(USAGE);
+  else console.error(`npm run dev does not know ${argument}\n\n${USAGE}`);
+  process.exit(isHelp ? 0 : 2);
+}
+
+function recordOf(part: Part): PartRecord {
+  return { part, backOff: new BackOff(), servesSince: undefined, pending: undefined };
+}
+
+function startTwins(): void {
+  twins.part.start({ ...process.env, SANDBOX_API_KEY: apiKey });
 }
 
 /** The twins answer: the agent is started with what it needs to find them. */
-function startAgent(ready: TwinsAddresses): void {
+function twinsServe(ready: TwinsDescription): void {
   addresses = ready;
-  agentUrl = undefined;
-  if (stopping) return;
-  agent.start(agentEnvironment(ready));
+  served = true;
+  serves(twins);
+  twinsAtStart = readTwinsState(ready);
+  enqueue(async () => {
+    await stopPart(agent);
+    if (addresses === ready) agent.part.start(agentEnvironment(ready));
+  });
 }
 
-function agentEnvironment(ready: TwinsAddresses): Record<string, string | undefined> {
+function agentServes(url: string): void {
+  agentUrl = url;
+  serves(agent);
+  printAddresses();
+  if (twins.servesSince !== undefined) tell({ state: "ready", reason: "" });
+}
+
+function agentEnvironment(ready: TwinsDescription): Record<string, string | undefined> {
   const { VAPI_API_KEY, VOICE_API_URL, ...others } = clientEnvironment(ready);
   const runtime = ownRuntime ? {} : { VAPI_API_KEY, VOICE_API_URL };
   return {
-    DRAIN_TIMEOUT_MS: DEV_DRAIN_TIMEOUT_MS,
+    DRAIN_TIMEOUT_MS: `${DEV_DRAIN_TIMEOUT_MS}`,
     // What the environment file says of the agent; what the user set himself stands.
     ...ready.agent_environment,
     ...process.env,
@@ -107,86 +159,178 @@ function agentEnvironment(ready: TwinsAddresses): Record<string, string | undefi
   };
 }
 
-let restarting: Promise<void> = Promise.resolve();
+let work: Promise<void> = Promise.resolve();
 
-/** One restart after another; the agent depends on the twins, so it follows them. */
-function restart(part: "agent" | "twins", file: string): void {
-  restarting = restarting.then(async () => {
-    if (stopping) return;
-    say(part, `${file} changed: restarting`);
-    await agent.stop();
-    agentUrl = undefined;
-    if (part === "agent" && twins.running && addresses !== undefined) return startAgent(addresses);
-    await twins.stop();
-    twins.start(twinsEnvironment());
+/** One start or stop after another. */
+function enqueue(step: () => Promise<void>): void {
+  work = work.then(async () => {
+    if (!stopping) await step();
   });
 }
 
-function ended(part: "agent" | "twins", code: number | null): void {
+/** Starts again what the changed files belong to; the agent depends on the twins, so it follows them. */
+function changed(files: string[]): void {
+  const scenario = files.find(isScenario);
+  if (scenario !== undefined) say("dev", `${scenario} changed: the next call has it, nothing is restarted`);
+  const name = files.some(isTwinsFile) ? "twins" : files.some(isAgentFile) ? "agent" : undefined;
+  if (name === undefined) {
+    tell(state);
+    return;
+  }
+  const [first = ""] = files.filter(name === "twins" ? isTwinsFile : isAgentFile);
+  tell({ state: "starting", reason: `the ${name} restart${name === "agent" ? "s" : ""}: ${first} changed` });
+  for (const record of Object.values(parts)) {
+    record.backOff.reset();
+    cancelStart(record);
+  }
+  enqueue(() => restart(name, first));
+}
+
+async function restart(name: PartName, file: string): Promise<void> {
+  say(name, `${file} changed: restarting`);
+  if (name === "twins") await sayLosses();
+  await stopPart(agent);
+  if (name === "agent" && twins.part.running) {
+    // Twins that only start will start it.
+    if (addresses !== undefined) agent.part.start(agentEnvironment(addresses));
+    return;
+  }
+  await stopPart(twins);
+  startTwins();
+}
+
+async function sayLosses(): Promise<void> {
+  if (addresses === undefined) return;
+  const lost = describeLosses(await twinsAtStart, await readTwinsState(addresses));
+  if (lost !== undefined) say("twins", terminal.tool(`lost with the restart: ${lost}`));
+}
+
+async function stopPart(record: PartRecord): Promise<void> {
+  forget(record);
+  await record.part.stop();
+}
+
+function serves(record: PartRecord): void {
+  record.servesSince = performance.now();
+  record.pending = undefined;
+}
+
+function cancelStart(record: PartRecord): void {
+  clearTimeout(record.pending);
+  record.pending = undefined;
+}
+
+/** It serves no more. */
+function forget(record: PartRecord): void {
+  record.servesSince = undefined;
+  if (record === twins) addresses = undefined;
+}
+
+/** A part that had served is started again, later each time; another one waits for its files to change. */
+function ended(name: PartName, how: string): void {
   if (stopping) return;
-  if (agentUrl === undefined && addresses === undefined) {
+  const record = parts[name];
+  const { servesSince, pending, backOff } = record;
+  forget(record);
+  if (!served) {
     // Nothing has worked yet, so there is nothing to keep.
     void stopAll(1);
     return;
   }
-  say(part, terminal.bad(`ended (${code ?? "killed"}); it is started again when one of its files changes`));
+  const again = servesSince !== undefined || pending !== undefined;
+  const delayMs = again ? backOff.next(performance.now() - (servesSince ?? performance.now())) : undefined;
+  if (delayMs === undefined) {
+    record.pending = undefined;
+    say(name, terminal.bad(`ended (${how}); it is started again when one of its files changes`));
+    tell({ state: "down", reason: `the ${name} ended (${how})` });
+    return;
+  }
+  const lost = name === "twins" ? `; lost: ${describeLosses(undefined, undefined)}` : "";
+  say(name, terminal.bad(`ended (${how}); starting again in ${delayMs / 1000} s${lost}`));
+  tell({ state: "starting", reason: `the ${name} ended (${how}) and started again` });
+  record.pending = setTimeout(() => enqueue(() => startAgain(name)), delayMs);
+}
+
+async function startAgain(name: PartName): Promise<void> {
+  if (parts[name].part.running) return;
+  if (name === "twins") startTwins();
+  // Without twins it waits for them: they start it.
+  else if (addresses !== undefined) agent.part.start(agentEnvironment(addresses));
 }
 
 async function stopAll(exitCode: number): Promise<void> {
   if (stopping) return;
   stopping = true;
-  for (const watch of watches) watch.close();
-  await restarting;
+  watching.close();
+  for (const record of Object.values(parts)) cancelStart(record);
+  await work;
   // The agent first: it ends its calls while the runtime still answers.
-  await agent.stop();
-  await twins.stop();
+  await agent.part.stop();
+  await twins.part.stop();
+  removeDevState();
   process.exit(exitCode);
+}
+
+/** Tells `npm run dial`. */
+function tell(now: DevState): void {
+  state = { ...now, ...(agentUrl === undefined ? {} : { agent_url: agentUrl }) };
+  writeDevState(state);
 }
 
 function printAddresses(): void {
   const current = JSON.stringify([addresses, agentUrl]);
   if (addresses === undefined || agentUrl === undefined || current === printed) return;
   printed = current;
-  const { bold, dim, line } = terminal;
+  const { bold, dim, line, wrap } = terminal;
   const voice = `${agentUrl.replace(/^http/, "ws")}/voice`;
+  const shown = addresses.sandboxes.flatMap((sandbox) => sandbox.twins);
+  const columns = Math.max(...["runtime", ...shown.map(({ name }) => name)].map(({ length }) => length)) + 1;
+  const indent = " ".repeat(columns);
+  const row = (name: string, text: string) => wrap(text, { head: bold(name.padEnd(columns)), indent });
   line();
-  line(`${bold("agent")}     ${agentUrl}   ${dim("callers:")} ${voice}`);
-  line(`${bold("twins")}     ${addresses.base_url}   ${dim("control key:")} ${addresses.api_key}`);
-  for (const { name, url, control_url } of addresses.sandboxes.flatMap((sandbox) => sandbox.twins)) {
-    line(`${name.padEnd(9)} ${url}   ${dim(`control: ${control_url}`)}`);
-  }
+  row("agent", `${agentUrl} callers: ${voice}`);
+  row("twins", `${addresses.base_url} control key: ${addresses.api_key}`);
+  for (const { name, url, control_url } of shown) row(name, `${url} control: ${control_url}`);
   if (ownRuntime) {
-    line(
-      `${bold("runtime")}   ${process.env.VOICE_API_URL || REAL_RUNTIME}, with your VAPI_API_KEY: calls cost money`,
-    );
+    row("runtime", `${process.env.VOICE_API_URL || REAL_RUNTIME}, with your VAPI_API_KEY: calls cost money`);
   }
   line();
   line(`call it, in another terminal:  ${bold("npm run dial")}`);
+  // In one line, to be copied.
   line(
     dim(
       `from elsewhere:  npm run dial -- --url ${voice} --twins ${addresses.base_url} --key ${addresses.api_key}`,
     ),
   );
-  line(dim("a change in agent/ or tools/ restarts the agent, one in twins/ or samples/scenarios/ the twins"));
+  wrap(
+    "a change in agent/ or tools/ restarts the agent, one in twins/ the twins; scenarios need no restart",
+    {
+      style: dim,
+    },
+  );
   line();
 }
 
-function readAddresses(line: string): TwinsAddresses | undefined {
+function readAddresses(line: string): TwinsDescription | undefined {
   if (!line.startsWith("{")) return undefined;
   try {
-    return twinsAddresses.safeParse(JSON.parse(line)).data;
+    return twinsDescription.safeParse(JSON.parse(line)).data;
   } catch {
     return undefined;
   }
 }
 
-function isSource(file: string): boolean {
-  return file.endsWith(".ts");
+function isAgentFile(file: string): boolean {
+  return /^(agent|tools)\/.*\.ts$/.test(file);
 }
 
 /** The caller is no part of the running twins. */
 function isTwinsFile(file: string): boolean {
-  return /\.(ts|sql|yaml)$/.test(file) && !/^twins\/caller\//.test(file);
+  return /^twins\/.*\.(ts|mjs|cjs|sql|yaml)$/.test(file) && !/^twins\/caller\//.test(file);
+}
+
+function isScenario(file: string): boolean {
+  return /^samples\/scenarios\/.*\.yaml$/.test(file);
 }
 
 function say(part: string, line: string): void {

@@ -11,8 +11,17 @@ import {
   type Scenario,
   ScenarioError,
 } from "../twins/caller/scenario-file.ts";
-import { type DialOptions, readOptions, USAGE } from "./dial/options.ts";
+import { onNpmGone, onReaderGone } from "../twins/sandbox/end-with-caller.ts";
+import {
+  type CommandLine,
+  type DialOptions,
+  findCallee,
+  namedAgent,
+  readCommandLine,
+  USAGE,
+} from "./dial/options.ts";
 import { ConversationPrinter } from "./shared/conversation.ts";
+import { waitForDev } from "./shared/dev-state.ts";
 import { SAMPLES_FOLDER, SCENARIOS_FOLDER } from "./shared/folders.ts";
 import { runAll } from "./shared/run-all.ts";
 import { terminalOf } from "./shared/terminal.ts";
@@ -21,10 +30,19 @@ import { printSummary, printVerdict } from "./shared/verdict.ts";
 
 const ENVIRONMENT_FILE = ".env";
 const NOTHING_CALLED = 2;
+const INTERRUPTED = 130;
+/** A call that is cut short takes back what it gave to the twins, if they answer within this time. */
+const WITHDRAW_MS = 3_000;
+
+let sandbox: SandboxClient | undefined;
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+  process.once(signal, () => cutShort(INTERRUPTED));
+onReaderGone(() => cutShort(0));
+onNpmGone(() => cutShort(INTERRUPTED));
 
 try {
   if (existsSync(ENVIRONMENT_FILE)) process.loadEnvFile(ENVIRONMENT_FILE);
-  process.exitCode = await dial(readOptions(process.argv.slice(2), process.env));
+  process.exitCode = await dial(readCommandLine(process.argv.slice(2)));
 } catch (error) {
   const expected = [UsageError, ScenarioError, SandboxError].some((kind) => error instanceof kind);
   console.error(error instanceof Error && expected ? error.message : error);
@@ -32,18 +50,20 @@ try {
 }
 
 /** @returns the exit status */
-async function dial(options: DialOptions): Promise<number> {
-  if (options.help) {
+async function dial(line: CommandLine | undefined): Promise<number> {
+  if (line === undefined) {
     console.log(USAGE);
     return 0;
   }
+  await untilAnswered(namedAgent(line, process.env), line);
+  const options = findCallee(line, process.env);
   const samples = readSampleLibrary(SAMPLES_FOLDER);
   const scenarios = findScenarioFiles(options.scenarios, SCENARIOS_FOLDER).map((file) =>
     readScenario(file, samples),
   );
-  const sandbox = options.sandbox === undefined ? undefined : await SandboxClient.connect(options.sandbox);
+  sandbox = options.sandbox === undefined ? undefined : await SandboxClient.connect(options.sandbox);
   try {
-    const runs = await placeCalls(scenarios, options, sandbox);
+    const runs = await placeCalls(scenarios, options);
     if (options.json) process.stdout.write(`${JSON.stringify(resultOf(runs), null, 2)}\n`);
     return runs.every(({ passed }) => passed) ? 0 : 1;
   } finally {
@@ -51,13 +71,8 @@ async function dial(options: DialOptions): Promise<number> {
   }
 }
 
-async function placeCalls(
-  scenarios: readonly Scenario[],
-  options: DialOptions,
-  sandbox: SandboxClient | undefined,
-): Promise<ScenarioRun[]> {
-  // With --json standard output belongs to the object.
-  const terminal = terminalOf(options.json ? process.stderr : process.stdout);
+async function placeCalls(scenarios: readonly Scenario[], options: DialOptions): Promise<ScenarioRun[]> {
+  const terminal = terminalFor(options);
   const calls = scenarios.flatMap((scenario) =>
     Array.from({ length: options.calls }, (_, index) => ({ scenario, number: index + 1 })),
   );
@@ -67,6 +82,7 @@ async function placeCalls(
   }
   const startedAt = performance.now();
   const runs = await runAll(calls, options.concurrency, async ({ scenario, number }) => {
+    await untilAnswered(options.url, options);
     const printer = oneByOne ? new ConversationPrinter(terminal) : undefined;
     if (printer) printHeading(scenario, options);
     const run = await runScenario(scenario, {
@@ -88,9 +104,29 @@ async function placeCalls(
 
   function printHeading(scenario: Scenario, { url, speed }: DialOptions): void {
     const framing = options.framing ?? scenario.framing ?? "binary";
-    terminal.line(`${terminal.bold(scenario.name)}  ${scenario.description}`);
-    terminal.line(terminal.dim(`calling ${url}, ${framing} framing, speed ${speed}`));
+    const { name, description } = scenario;
+    const head = `${terminal.bold(name)}  `;
+    terminal.wrap(description, { head, indent: " ".repeat(name.length + 2) });
+    terminal.wrap(`calling ${url}, ${framing} framing, speed ${speed}`, { style: terminal.dim });
   }
+}
+
+/** Waits while `npm run dev` restarts what is to be called. @throws UsageError when it does not come back */
+async function untilAnswered(url: string | undefined, options: Pick<DialOptions, "json">): Promise<void> {
+  const { line, dim } = terminalFor(options);
+  await waitForDev(url, (reason) => line(dim(`waiting for npm run dev: ${reason}`)));
+}
+
+/** With --json standard output belongs to the object. */
+function terminalFor({ json }: Pick<DialOptions, "json">) {
+  return terminalOf(json ? process.stderr : process.stdout);
+}
+
+/** Ends in the middle of calls: their lines close with the process. */
+function cutShort(exitCode: number): void {
+  setTimeout(() => process.exit(exitCode), WITHDRAW_MS);
+  const withdrawn = sandbox?.withdraw() ?? Promise.resolve();
+  void withdrawn.catch(() => undefined).finally(() => process.exit(exitCode));
 }
 
 function recordingFile({ recordFolder, calls }: DialOptions, scenario: Scenario, number: number) {

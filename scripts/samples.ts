@@ -2,85 +2,115 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
 import { CALLER_RATE } from "../twins/audio/pcm.ts";
 import { readSampleLibrary } from "../twins/audio/sample-library.ts";
-import { readWav, writeWav } from "../twins/audio/wav.ts";
+import { type Recording, readWav, writeWav } from "../twins/audio/wav.ts";
+import { onReaderGone } from "../twins/sandbox/end-with-caller.ts";
 import { createFliteSynthesis } from "../twins/voice-runtime/providers/flite-synthesis.ts";
-import type { Synthesis } from "../twins/voice-runtime/providers/provider.ts";
 import { addRecording } from "./samples/add-recording.ts";
 import { checkSamples } from "./samples/check-samples.ts";
 import { DATASET_FILE, isDatasetAsMade, makeDataset } from "./samples/dataset.ts";
 import { type MakeSamplesOptions, makeSamples } from "./samples/make-samples.ts";
+import { readArguments, UsageError } from "./shared/usage.ts";
 
 const USAGE = `npm run samples                                  make all samples from samples/utterances.yaml
 npm run samples -- --check                       are the samples what utterances.yaml says? writes nothing
-npm run samples -- add NAME --text "What is said." --wav FILE [--voice WHO]
+npm run samples -- add NAME --text "What is said." --wav FILE [--voice WHO] [--replace]
                                                  make a sample of a recording of your own
 npm run samples -- export NAME --wav FILE        write a sample as a WAV file, to listen to it
---folder DIR                                     another folder than samples/`;
+
+  --folder DIR   another folder than samples/
+  --replace      a sample of that name may be there already
+  --help`;
 
 const SAMPLES_FOLDER = fileURLToPath(new URL("../samples", import.meta.url));
 
-const { positionals, values } = parseArgs({
-  allowPositionals: true,
-  options: {
-    check: { type: "boolean", default: false },
-    folder: { type: "string", default: SAMPLES_FOLDER },
-    text: { type: "string" },
-    wav: { type: "string" },
-    voice: { type: "string", default: "recorded" },
-    help: { type: "boolean", short: "h", default: false },
-  },
-});
+const options = {
+  check: { type: "boolean", default: false },
+  folder: { type: "string", default: SAMPLES_FOLDER },
+  text: { type: "string" },
+  wav: { type: "string" },
+  voice: { type: "string", default: "recorded" },
+  replace: { type: "boolean", default: false },
+} as const;
 
+type Given = NonNullable<ReturnType<typeof readArguments<typeof options>>>;
+
+onReaderGone(() => process.exit());
 const synthesis = createFliteSynthesis();
 try {
-  process.exitCode = await run(synthesis);
+  const given = readArguments(USAGE, options);
+  process.exitCode = given === undefined ? say(USAGE, 0) : await run(given);
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
-  process.exitCode = 1;
+  process.exitCode = error instanceof UsageError ? 2 : 1;
 } finally {
   await synthesis.close();
 }
 
 /** Answers the exit status. */
-async function run(synthesis: Synthesis): Promise<number> {
-  const [command, name] = positionals;
-  if (values.help) return say(USAGE, 0);
-  if (command === undefined) return values.check ? check(synthesis) : make(synthesis);
-  if (name === undefined || values.wav === undefined) return say(USAGE, 2);
-  if (command === "export") {
-    writeFileSync(
-      values.wav,
-      writeWav({ samples: readSampleLibrary(values.folder).get(name).pcm, sampleRate: CALLER_RATE }),
-    );
-    return say(`wrote ${values.wav}`, 0);
+async function run({ values, positionals: [command, name, ...more] }: Given): Promise<number> {
+  const { folder, text, wav, voice, replace } = values;
+  if (command === undefined) return values.check ? check(folder) : make(folder);
+  if (command !== "add" && command !== "export") {
+    throw new UsageError(`there is no ${command}; there are add and export\n\n${USAGE}`);
   }
-  if (command !== "add" || values.text === undefined) return say(USAGE, 2);
-  const recording = readWav(readFileSync(values.wav));
-  addRecording(values.folder, { name, text: values.text, voice: values.voice }, recording);
-  return make(synthesis);
+  if (name === undefined) throw new UsageError(`${command} needs the sample's name\n\n${USAGE}`);
+  if (more.length > 0) throw new UsageError(`${command} takes one name; quote what has spaces\n\n${USAGE}`);
+  if (wav === undefined) throw new UsageError(`${command} needs --wav FILE\n\n${USAGE}`);
+  if (command === "export") {
+    const { pcm } = readSampleLibrary(folder).get(name);
+    writeFileSync(wav, writeWav({ samples: pcm, sampleRate: CALLER_RATE }));
+    return say(`wrote ${wav}`, 0);
+  }
+  if (text === undefined) throw new UsageError(`add needs --text, what is said in the recording\n\n${USAGE}`);
+  const mode = replace ? "replace" : "new";
+  addRecording(folder, { name, text, voice }, readRecording(wav), mode);
+  return make(folder);
 }
 
-async function make(synthesis: Synthesis): Promise<number> {
-  const { samples } = await makeSamples({ from: values.folder, to: values.folder, synthesis, onSample });
-  if (isShippedFolder()) say(`${makeDataset(values.folder)} log events in ${DATASET_FILE}`, 0);
-  return say(`${samples.length} samples in ${values.folder}`, 0);
+/** @throws Error naming the file and what to do */
+function readRecording(file: string): Recording {
+  try {
+    return readWav(readFileSync(file));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(
+      `${file} is no WAV file that can be read (${reason}); record one, or convert it: ffmpeg -i ${file} recording.wav`,
+      { cause: error },
+    );
+  }
 }
 
-async function check(synthesis: Synthesis): Promise<number> {
-  const differences = await checkSamples(values.folder, synthesis, onSample);
-  if (isShippedFolder() && !isDatasetAsMade(values.folder)) {
-    differences.push(`${DATASET_FILE} is not what scripts/samples/log-events.ts makes`);
+async function make(folder: string): Promise<number> {
+  const { samples } = await makeSamples({ from: folder, to: folder, synthesis, onSample });
+  if (isShippedFolder(folder)) say(`${makeDataset(folder)} log events in ${DATASET_FILE}`, 0);
+  return say(`${samples.length} samples in ${folder}`, 0);
+}
+
+async function check(folder: string): Promise<number> {
+  const differences = await checkSamples(folder, synthesis, onSample);
+  if (isShippedFolder(folder) && !isDatasetAsMade(folder)) {
+    differences.push({
+      what: `${DATASET_FILE} is not what scripts/samples/log-events.ts makes`,
+      remedy: "make",
+    });
   }
   if (differences.length === 0) return say("every sample is what utterances.yaml says", 0);
-  return say(`${differences.join("\n")}\nrun npm run samples to make them anew`, 1);
+  const lines = differences.map(({ what }) => what);
+  const options = isShippedFolder(folder) ? "" : ` -- --folder ${folder}`;
+  if (differences.some(({ remedy }) => remedy === "make")) {
+    lines.push(`run npm run samples${options} to make them anew: recordings stay as their files are`);
+  }
+  if (differences.some(({ remedy }) => remedy === "remove")) {
+    lines.push("remove files that are no sample's: making the samples anew leaves them");
+  }
+  return say(lines.join("\n"), 1);
 }
 
 /** A folder of somebody's own has utterances, and no logs of ours. */
-function isShippedFolder(): boolean {
-  return resolve(values.folder) === resolve(SAMPLES_FOLDER);
+function isShippedFolder(folder: string): boolean {
+  return resolve(folder) === resolve(SAMPLES_FOLDER);
 }
 
 function onSample(...[entry, done, total]: Parameters<NonNullable<MakeSamplesOptions["onSample"]>>): void {

@@ -1,6 +1,6 @@
 /** `npm run spl-coverage -- <folder> [--reasons]`: which searches of Splunk's public detections the log-query twin reads and runs. */
-import { parseArgs } from "node:util";
-import { UsageError } from "./shared/usage.ts";
+import { onReaderGone } from "../twins/sandbox/end-with-caller.ts";
+import { readArguments, UsageError } from "./shared/usage.ts";
 import { measure } from "./spl-coverage/measure.ts";
 import { readRepository } from "./spl-coverage/repository.ts";
 import { reasonsOf, tableOf } from "./spl-coverage/table.ts";
@@ -9,13 +9,23 @@ const USAGE = `usage: npm run spl-coverage -- <folder> [--reasons]
   <folder>    a checkout of https://github.com/splunk/security_content
   --reasons   why searches do not run, too`;
 
+onReaderGone(() => process.exit());
 try {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: { reasons: { type: "boolean", default: false } },
-  });
-  const [folder, ...more] = positionals;
-  if (folder === undefined || more.length > 0) throw new UsageError(USAGE);
+  const given = readArguments(USAGE, { reasons: { type: "boolean", default: false } });
+  if (given === undefined) console.log(USAGE);
+  else await report(given);
+} catch (error) {
+  console.error(error instanceof UsageError ? error.message : error);
+  process.exitCode = 2;
+}
+
+interface Given {
+  positionals: string[];
+  values: { reasons: boolean };
+}
+
+async function report({ positionals: [folder, ...more], values }: Given): Promise<void> {
+  if (folder === undefined || more.length > 0) throw new UsageError(`say which folder\n\n${USAGE}`);
   const repository = await readRepository(folder);
   const total = repository.detections.length;
   const outcomes = await measure(repository, (done) => {
@@ -29,7 +39,4 @@ try {
     `\n${found} searches found something; the slowest took ${Math.round(slowest?.ms ?? 0)} ms (${slowest?.file})`,
   );
   if (values.reasons) console.log(`\n${reasonsOf(outcomes)}`);
-} catch (error) {
-  console.error(error instanceof UsageError ? error.message : error);
-  process.exitCode = 2;
 }

@@ -3,6 +3,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { fileURLToPath } from "node:url";
+import { guardChild } from "../../twins/sandbox/child-guard.ts";
 
 /** Questions by name, each with the answer it gets. */
 export type Questions<Q> = { [Name in keyof Q]: { ask: object; answer: unknown } };
@@ -37,6 +38,7 @@ export function startChild<Q extends Questions<Q>>(
     execArgv: ["--import", import.meta.resolve("tsx"), ...nodeOptions],
     stdio: ["ignore", "ignore", "inherit", "ipc"],
   });
+  guardChild(child, { reach: "child" });
   const waiting = new Map<number, { resolve(answer: unknown): void; reject(error: Error): void }>();
   let nextId = 0;
   child.on("message", (reply: Reply) => {

@@ -51,6 +51,8 @@ export interface Question {
   body?: { bytes: Readable; length: number | undefined; onSent(bytes: number): void };
 }
 
+const UNAUTHORIZED = 401;
+
 /** @throws NotAsked */
 export async function ask({ method, url, key, body }: Question): Promise<Answer> {
   const send = url.protocol === "https:" ? httpsRequest : httpRequest;
@@ -98,6 +100,11 @@ function responseTo(request: ClientRequest): Promise<{ status: number; text: str
 function read(status: number, text: string): Answer {
   const value = parse(text);
   const refusal = refusalSchema.safeParse(value);
+  if (status === UNAUTHORIZED) {
+    throw new NotAsked(
+      "the twins do not know this key; theirs is printed when they start: --key, or SANDBOX_API_KEY",
+    );
+  }
   if (refusal.success) return { kind: "refused", status, refusal: refusal.data.error, text };
   const reset = resetSchema.safeParse(value);
   const sandboxes = reset.success ? reset.data.sandboxes : [];

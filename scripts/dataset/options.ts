@@ -11,6 +11,7 @@ npm run dataset -- show          what its dataset holds
 npm run dataset -- delete        take it away; its sandboxes are reset to having none
 
   FILE                CSV or NDJSON, gzip or not; - is standard input
+  --replace           put the file in the place of the dataset there is; one that is wrong leaves that as it is
   --format F          csv or ndjson; default: what the file's name says, else its first character
   --service NAME      default: ${DEFAULT_SERVICE}
   --environment NAME  default: dev
@@ -23,6 +24,7 @@ Exit status: 0 when it is done, 1 when the twins refused it, 2 when they were no
 
 const options = {
   format: { type: "string" },
+  replace: { type: "boolean" },
   service: { type: "string" },
   environment: { type: "string" },
   twins: { type: "string" },
@@ -33,6 +35,7 @@ const options = {
 
 const valuesSchema = z.object({
   format: z.enum(["csv", "ndjson"], "must be csv or ndjson").optional(),
+  replace: z.boolean().default(false),
   service: z.string().min(1).default(DEFAULT_SERVICE),
   environment: z.string().min(1).default("dev"),
   twins: z.url({ protocol: /^https?$/, error: "must be an http:// address" }).optional(),
@@ -50,7 +53,7 @@ export interface DatasetOptions {
 }
 
 export type Command =
-  | { kind: "upload"; file: string; format: string | undefined }
+  | { kind: "upload"; file: string; format: string | undefined; existing: "keep" | "replace" }
   | { kind: "show" }
   | { kind: "delete" };
 
@@ -65,24 +68,28 @@ export function readOptions(
     const problems = read.error.issues.map(({ path, message }) => `--${path.join(".")}: ${message}`);
     throw new UsageError(`${problems.join("\n")}\n\n${USAGE}`);
   }
-  const { help, json, service, environment, format } = read.data;
+  const { help, json, service, environment, format, replace } = read.data;
   if (help) return undefined;
-  const command = commandOf(positionals, format);
+  const command = commandOf(positionals, { format, existing: replace ? "replace" : "keep" });
   const { base, key } = twinsOf(read.data.twins ?? env.TWINS_URL, read.data.key ?? env.SANDBOX_API_KEY);
   const names = [environment, service].map(encodeURIComponent);
   return { command, url: new URL(`${base}/environments/${names[0]}/datasets/${names[1]}`), key, json };
 }
 
-function commandOf(positionals: readonly string[], format: string | undefined): Command {
+function commandOf(
+  positionals: readonly string[],
+  how: Pick<Command & { kind: "upload" }, "format" | "existing">,
+): Command {
   const [name, file, ...others] = positionals;
   if (others.length > 0) throw new UsageError(`one file at a time\n\n${USAGE}`);
   switch (name) {
     case "upload":
       if (file === undefined) throw new UsageError(`upload needs a file\n\n${USAGE}`);
-      return { kind: "upload", file, format };
+      return { kind: "upload", file, ...how };
     case "show":
     case "delete":
       if (file !== undefined) throw new UsageError(`${name} takes no file\n\n${USAGE}`);
+      if (how.existing === "replace") throw new UsageError(`--replace goes with upload\n\n${USAGE}`);
       return { kind: name };
     default:
       throw new UsageError(`say upload, show or delete\n\n${USAGE}`);

@@ -1,8 +1,9 @@
-/** A program that runs beside others, in a process group of its own: started, restarted, stopped with all it started. */
+/** A program that runs beside others, in a process group of its own: started, stopped, and ended with all it started. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { guardChild } from "../../twins/sandbox/child-guard.ts";
 import { PROJECT } from "../shared/folders.ts";
 
 export interface PartOptions {
@@ -10,15 +11,15 @@ export interface PartOptions {
   /** Source file in the project, run through tsx. */
   file: string;
   args?: string[];
+  /** How long it may take to stop before its whole group is killed: longer than the limit that it has itself. */
+  stopTimeoutMs: number;
   /** A line of its output, from either stream. */
   onLine(line: string, stream: "stdout" | "stderr"): void;
-  /** It ended without being told to. */
-  onExit(code: number | null): void;
+  /** It ended without being told to: `exit 1`, `SIGKILL`. */
+  onExit(how: string): void;
 }
 
 const TSX = import.meta.resolve("tsx");
-/** How long a part may take to stop before its whole group is killed. */
-const STOP_TIMEOUT_MS = 8_000;
 
 export class Part {
   readonly #options: PartOptions;
@@ -40,14 +41,15 @@ export class Part {
       stdio: ["ignore", "pipe", "pipe"],
       detached: true,
     });
+    guardChild(child, { reach: "group", patienceMs: this.#options.stopTimeoutMs });
     this.#child = child;
     for (const stream of ["stdout", "stderr"] as const) {
       createInterface({ input: child[stream] }).on("line", (line) => onLine(line, stream));
     }
-    child.once("exit", (code) => {
+    child.once("exit", (code, signal) => {
       this.#child = undefined;
       signalGroup(child, "SIGKILL");
-      if (this.#stopping === undefined) onExit(code);
+      if (this.#stopping === undefined) onExit(signal ?? `exit ${code}`);
     });
   }
 
@@ -62,7 +64,7 @@ export class Part {
     const child = this.#child;
     if (child === undefined) return;
     const gone = once(child, "exit");
-    const forced = setTimeout(() => signalGroup(child, "SIGKILL"), STOP_TIMEOUT_MS);
+    const forced = setTimeout(() => signalGroup(child, "SIGKILL"), this.#options.stopTimeoutMs);
     child.kill("SIGTERM");
     await gone;
     clearTimeout(forced);

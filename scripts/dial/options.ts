@@ -1,10 +1,9 @@
 /** The command line of `npm run dial`. */
-import { parseArgs } from "node:util";
 import { z } from "zod";
 import type { Framing } from "../../twins/caller/line.ts";
 import type { SandboxAddress } from "../../twins/caller/sandbox-client.ts";
 import { locateAgent, locateTwins } from "../shared/locator.ts";
-import { UsageError } from "../shared/usage.ts";
+import { readArguments, UsageError } from "../shared/usage.ts";
 
 export const DEFAULT_SCENARIO = "open-incident";
 const DEFAULT_URL = "ws://127.0.0.1:8008/voice";
@@ -40,7 +39,6 @@ const options = {
   twins: { type: "string" },
   key: { type: "string" },
   "no-twins": { type: "boolean" },
-  help: { type: "boolean", short: "h" },
 } as const;
 
 const count = z.coerce.number("must be a number").int("must be a whole number").min(1).max(10_000);
@@ -55,7 +53,6 @@ const valuesSchema = z.object({
   twins: z.url({ protocol: /^https?$/, error: "must be an http:// address" }).optional(),
   key: z.string().min(1).optional(),
   "no-twins": z.boolean().default(false),
-  help: z.boolean().default(false),
 });
 
 export interface DialOptions {
@@ -69,32 +66,47 @@ export interface DialOptions {
   json: boolean;
   sandbox: SandboxAddress | undefined;
   headers: Record<string, string>;
-  help: boolean;
 }
 
-/** Reads command line and environment. @throws UsageError */
-export function readOptions(args: string[], env: Record<string, string | undefined>): DialOptions {
-  const { values, positionals } = parse(args);
+/** What the command line says, before the agent and the twins are looked for. */
+export type CommandLine = z.infer<typeof valuesSchema> & { scenarios: string[] };
+
+type Environment = Record<string, string | undefined>;
+
+/** @returns `undefined` when help is asked for. @throws UsageError */
+export function readCommandLine(args: string[]): CommandLine | undefined {
+  const given = readArguments(USAGE, options, args);
+  if (given === undefined) return undefined;
+  const { values, positionals } = given;
   const parsed = valuesSchema.safeParse(values);
   if (!parsed.success) {
     const problems = parsed.error.issues.map(({ path, message }) => `--${path.join(".")}: ${message}`);
     throw new UsageError(`${problems.join("\n")}\n\n${USAGE}`);
   }
-  const { json, help, calls, concurrency, speed, protocol, record, url, ...rest } = parsed.data;
+  return { ...parsed.data, scenarios: positionals.length === 0 ? [DEFAULT_SCENARIO] : positionals };
+}
+
+/** The agent that the user names, on the command line or in the environment. */
+export function namedAgent({ url }: CommandLine, env: Environment): string | undefined {
+  return url ?? env.VOICE_URL;
+}
+
+/** Finds the agent and the twins as they are now. @throws UsageError */
+export function findCallee(line: CommandLine, env: Environment): DialOptions {
+  const { json, calls, concurrency, speed, scenarios, record } = line;
   const token = env.VOICE_TOKEN;
   return {
-    scenarios: positionals.length === 0 ? [DEFAULT_SCENARIO] : positionals,
-    ...calleeOf(url ?? env.VOICE_URL ?? locateAgent()?.url, protocol),
+    scenarios,
+    ...calleeOf(namedAgent(line, env) ?? locateAgent()?.url, line.protocol),
     speed,
     calls,
     concurrency,
     recordFolder: record,
     json,
-    sandbox: rest["no-twins"]
+    sandbox: line["no-twins"]
       ? undefined
-      : sandboxOf(rest.twins ?? env.TWINS_URL, rest.key ?? env.SANDBOX_API_KEY),
+      : sandboxOf(line.twins ?? env.TWINS_URL, line.key ?? env.SANDBOX_API_KEY),
     headers: token === undefined || token === "" ? {} : { authorization: `Bearer ${token}` },
-    help,
   };
 }
 
@@ -106,14 +118,6 @@ function calleeOf(
   if (address !== undefined) return { url: voiceUrl(address), framing: protocol };
   const [channel] = locateTwins()?.channels ?? [];
   return { url: voiceUrl(channel?.url ?? DEFAULT_URL), framing: protocol ?? channel?.protocol };
-}
-
-function parse(args: string[]) {
-  try {
-    return parseArgs({ args, options, allowPositionals: true });
-  } catch (error) {
-    throw new UsageError(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`);
-  }
 }
 
 function sandboxOf(url: string | undefined, key: string | undefined): SandboxAddress | undefined {

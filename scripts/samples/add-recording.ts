@@ -7,7 +7,7 @@ import { resample } from "../../twins/audio/resample.ts";
 import { sampleFile, sampleNameSchema } from "../../twins/audio/sample-library.ts";
 import type { Recording } from "../../twins/audio/wav.ts";
 import { asSample } from "./make-samples.ts";
-import { parseUtterances, UTTERANCES_FILE } from "./utterances.ts";
+import { parseUtterances, plainText, UTTERANCES_FILE } from "./utterances.ts";
 
 export interface RecordedUtterance {
   name: string;
@@ -16,16 +16,34 @@ export interface RecordedUtterance {
 }
 
 /**
- * Writes the sample's file and enters it in `utterances.yaml` (comments stay), in place of one of the same name. The
- * manifest is not touched: make the samples after it.
+ * Writes the sample's file and enters it in `utterances.yaml` (comments stay). The manifest is not touched: make the
+ * samples after it.
+ * @param mode `new`: no sample of the name may be there; `replace`: the recording takes its place
+ * @throws Error saying what is wrong with the name or the recording; nothing is written then
  */
-export function addRecording(folder: string, utterance: RecordedUtterance, recording: Recording): void {
+export function addRecording(
+  folder: string,
+  utterance: RecordedUtterance,
+  recording: Recording,
+  mode: "new" | "replace",
+): void {
   const name = sampleNameSchema.safeParse(utterance.name);
   if (!name.success)
     throw new Error(`${utterance.name} cannot be a sample's name: ${name.error.issues[0]?.message}`);
-  const pcm = asSample(resample(recording.samples, recording.sampleRate, CALLER_RATE));
   const file = join(folder, UTTERANCES_FILE);
-  const document = parseDocument(readFileSync(file, "utf8"));
+  const source = readFileSync(file, "utf8");
+  const present = parseUtterances(source, file);
+  const held = present.utterances.find((one) => one.name === utterance.name);
+  if (mode === "new" && held) {
+    throw new Error(
+      `there is a sample ${utterance.name} already (${JSON.stringify(plainText(held.text))}); take another name, or --replace it`,
+    );
+  }
+  if (present.sounds.some((one) => one.name === utterance.name)) {
+    throw new Error(`${utterance.name} is a sound in ${file}; take another name`);
+  }
+  const pcm = asSample(resample(recording.samples, recording.sampleRate, CALLER_RATE));
+  const document = parseDocument(source);
   const utterances = document.get("utterances");
   if (!isSeq(utterances)) throw new Error(`${file}: utterances must be a list`);
   const entry = document.createNode({ ...utterance, recorded: true }, { flow: true });

@@ -7,24 +7,31 @@ import { readManifest, sampleFile, sha256Of } from "../../twins/audio/sample-lib
 import type { Synthesis } from "../../twins/voice-runtime/providers/provider.ts";
 import { type MakeSamplesOptions, makeSamples } from "./make-samples.ts";
 
-/** Makes all samples in a folder of their own; answers one line for each that differs. */
+/** A sample that is not what `utterances.yaml` says. */
+export interface Difference {
+  what: string;
+  /** What puts it right: making the samples anew, or taking a file away that making would leave. */
+  remedy: "make" | "remove";
+}
+
+/** Makes all samples in a folder of their own; answers each that differs. */
 export async function checkSamples(
   folder: string,
   synthesis: Synthesis,
   onSample?: MakeSamplesOptions["onSample"],
-): Promise<string[]> {
+): Promise<Difference[]> {
   const fresh = mkdtempSync(join(tmpdir(), "offhook-samples-"));
   try {
     const made = await makeSamples({ from: folder, to: fresh, synthesis, ...(onSample && { onSample }) });
     const held = new Map(readManifest(folder).samples.map((entry) => [entry.name, entry]));
-    const differences: string[] = [];
+    const changed: string[] = [];
     for (const entry of made.samples) {
       const file = sampleFile(folder, entry.name);
       if (!isDeepStrictEqual(held.get(entry.name), entry))
-        differences.push(`${entry.name}: not as in the manifest`);
-      else if (!existsSync(file)) differences.push(`${entry.name}: there is no ${file}`);
+        changed.push(`${entry.name}: not as in the manifest`);
+      else if (!existsSync(file)) changed.push(`${entry.name}: there is no ${file}`);
       else if (sha256Of(readFileSync(file)) !== entry.sha256)
-        differences.push(`${entry.name}: ${file} was changed`);
+        changed.push(`${entry.name}: ${file} was changed`);
       held.delete(entry.name);
     }
     const unknown = [...held.keys()].map((name) => `${name}: in the manifest, not in utterances.yaml`);
@@ -33,7 +40,10 @@ export async function checkSamples(
       .map((name) => join(folder, name))
       .filter((file) => file.endsWith(".pcm") && !files.includes(file))
       .map((file) => `${file}: no sample's file`);
-    return [...differences, ...unknown, ...strays];
+    return [
+      ...[...changed, ...unknown].map((what) => ({ what, remedy: "make" }) as const),
+      ...strays.map((what) => ({ what, remedy: "remove" }) as const),
+    ];
   } finally {
     rmSync(fresh, { recursive: true, force: true });
   }

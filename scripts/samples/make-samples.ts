@@ -1,5 +1,5 @@
 /** Makes the samples and their manifest from `utterances.yaml`. */
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
   applyGain,
@@ -138,6 +138,11 @@ function makeSound(sound: Sound, folder: string): Int16Array {
 }
 
 function readRecording(folder: string, name: string): Int16Array {
+  if (!existsSync(sampleFile(folder, name))) {
+    throw new Error(
+      `${sampleFile(folder, name)} is not there, and ${name} is a recording: add it again (npm run samples -- add ${name} … --replace), or take it out of ${UTTERANCES_FILE}`,
+    );
+  }
   return bytesToSamples(readFileSync(sampleFile(folder, name)));
 }
 

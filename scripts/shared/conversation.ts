@@ -5,8 +5,6 @@ import type { ScenarioEvent, ScenarioRun } from "../../twins/caller/run-scenario
 import type { RuntimeMessage } from "../../twins/caller/sandbox-client.ts";
 import { seconds, type Terminal } from "./terminal.ts";
 
-const LONGEST_RESULT = 160;
-
 interface HeardTurn {
   atMs: number;
   endMs?: number;
@@ -21,8 +19,12 @@ export class ConversationPrinter {
   #heard: HeardTurn | undefined;
   /** The runtime shows what was said; with another one only the sound is known. */
   #transcribed = false;
-  /** What happened since a turn whose text has not come yet: it is printed after it. */
+  /** What happened since a sound whose text has not come yet, or a text whose sound has not: it is printed after it. */
   #held: ScenarioEvent[] = [];
+  /** What the held events wait for; sound and text come on connections of their own, either may be first. */
+  #heldFor: "text" | "sound" | undefined;
+  /** The caller has spoken since the turn heard last: what the assistant says next belongs to another one. */
+  #callerSpokeSince = false;
   #callerText = "";
   readonly #toolCalls = new Map<string, { message: RuntimeMessage; at: number }>();
 
@@ -31,15 +33,42 @@ export class ConversationPrinter {
   }
 
   print(event: ScenarioEvent): void {
-    const isText = event.type === "message" && event.message.role === "assistant";
-    if (!isText && this.#awaitsText(event)) this.#held.push(event);
+    if (this.#heldFor === "sound") this.#printBeforeSound(event);
+    else if (this.#awaitsText(event) || this.#isBeforeSound(event)) this.#held.push(event);
     else this.#show(event);
   }
 
-  /** A text comes a moment after its sound. */
+  /** A sound's text is still to come: what is said and heard after it waits. The runtime's messages come in their order. */
   #awaitsText(event: ScenarioEvent): boolean {
     if (!this.#transcribed || this.#heard === undefined || this.#heard.told) return false;
-    return this.#held.length > 0 || event.type === "caller-speaks" || event.type === "callee-speaks";
+    if (event.type === "message") return false;
+    const waits = this.#held.length > 0 || event.type === "caller-speaks" || event.type === "callee-speaks";
+    if (waits) this.#heldFor = "text";
+    return waits;
+  }
+
+  /** A text whose sound is still on its way, as at a speed above 1: what comes meanwhile waits. */
+  #isBeforeSound(event: ScenarioEvent): boolean {
+    if (!this.#transcribed || event.type !== "message" || event.message.role !== "assistant") return false;
+    const heard = this.#heard;
+    const isNext =
+      heard === undefined || (heard.told && (this.#callerSpokeSince || heard.endMs !== undefined));
+    if (isNext) this.#heldFor = "sound";
+    return isNext;
+  }
+
+  #printBeforeSound(event: ScenarioEvent): void {
+    if (event.type === "callee-speaks") {
+      this.#show(event);
+      this.#release();
+    } else if (event.type === "caller-speaks") {
+      // It was not to be heard.
+      this.#heard = { atMs: event.atMs, responseMs: null, told: false };
+      this.#release();
+      this.print(event);
+    } else {
+      this.#held.push(event);
+    }
   }
 
   #show(event: ScenarioEvent): void {
@@ -53,6 +82,7 @@ export class ConversationPrinter {
       case "caller-speaks":
         this.#tellUntold();
         this.#callerText = event.text;
+        this.#callerSpokeSince = true;
         this.#say("caller", event.atMs, event.text, event.interrupting ? "interrupts" : "");
         break;
       case "caller-spoke":
@@ -61,6 +91,7 @@ export class ConversationPrinter {
       case "callee-speaks":
         this.#tellUntold();
         this.#heard = { atMs: event.atMs, responseMs: event.responseMs, told: false };
+        this.#callerSpokeSince = false;
         break;
       case "callee-spoke":
         if (this.#heard !== undefined) this.#heard.endMs = event.turn.endMs;
@@ -73,10 +104,11 @@ export class ConversationPrinter {
     }
   }
 
-  /** Prints what was held back, as far as it need not wait for another text. */
+  /** Prints what was held back, as far as it need not wait again. */
   #release(): void {
     const held = this.#held;
     this.#held = [];
+    this.#heldFor = undefined;
     for (const event of held) this.print(event);
   }
 
@@ -96,6 +128,9 @@ export class ConversationPrinter {
         break;
       case "user":
         if (!containsWords(this.#callerText, message.text)) this.#note(`understood: "${message.text}"`);
+        break;
+      case "unrecognised":
+        this.#note(`heard nothing, ${seconds((message.end_ms ?? 0) - (message.start_ms ?? 0))} of speech`);
         break;
       case "tool_call":
         this.#toolCalls.set(message.tool_call_id ?? "", { message, at: performance.now() });
@@ -117,14 +152,16 @@ export class ConversationPrinter {
 
   #printToolCall(result: RuntimeMessage): void {
     const call = this.#toolCalls.get(result.tool_call_id ?? "");
-    const { dim, tool, line } = this.#terminal;
+    const { tool, wrap, cut } = this.#terminal;
     // By the wall clock: the call's own may stand still while a tool works.
     const took = call === undefined ? 0 : performance.now() - call.at;
     const args = Object.entries(call?.message.arguments ?? {}).map(
       ([name, value]) => `${name}: ${JSON.stringify(value)}`,
     );
-    line(`${INDENT}${tool(`${result.name ?? "tool"}(${args.join(", ")})`)} ${dim(`${Math.round(took)} ms`)}`);
-    line(`${INDENT}${tool("→")} ${shortened(JSON.stringify(readResult(result.text)))}`);
+    const asked = `${result.name ?? "tool"}(${args.join(", ")})`;
+    wrap(`${asked} ${Math.round(took)} ms`, { indent: INDENT, style: tool });
+    const arrow = `${tool("→")} `;
+    cut(JSON.stringify(readResult(result.text)), { indent: `${INDENT}  `, head: `${INDENT}${arrow}` });
   }
 
   /** Speech without a transcript, as with a runtime that shows none. */
@@ -141,13 +178,14 @@ export class ConversationPrinter {
   }
 
   #say(speaker: "caller" | "agent", atMs: number, text: string, remark: string): void {
-    const { caller, assistant, dim, line } = this.#terminal;
+    const { caller, assistant, dim, wrap } = this.#terminal;
     const who = speaker === "caller" ? caller("caller") : assistant("agent ");
-    line(`${dim(clock(atMs))}  ${who}  ${text}${remark === "" ? "" : `  ${dim(`(${remark})`)}`}`);
+    const head = `${dim(clock(atMs))}  ${who}  `;
+    wrap(remark === "" ? text : `${text}  (${remark})`, { indent: INDENT, head });
   }
 
   #note(text: string): void {
-    this.#terminal.line(`${INDENT}${this.#terminal.dim(text)}`);
+    this.#terminal.wrap(text, { indent: INDENT, style: this.#terminal.dim });
   }
 }
 
@@ -159,8 +197,4 @@ function answered(responseMs: number | null): string {
 
 function clock(ms: number): string {
   return seconds(ms).padStart(7);
-}
-
-function shortened(text: string): string {
-  return text.length > LONGEST_RESULT ? `${text.slice(0, LONGEST_RESULT)}…` : text;
 }

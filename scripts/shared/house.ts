@@ -4,9 +4,10 @@ import { readConfig } from "../../agent/config.ts";
 import { type RunningAgent, startAgent } from "../../agent/server.ts";
 import { createSandbox } from "../../twins/caller/own-sandbox.ts";
 import { type SandboxAddress, SandboxClient } from "../../twins/caller/sandbox-client.ts";
+import { requireOwnFolder } from "../../twins/sandbox/locator.ts";
 import { type RunningTwins, startTwins } from "../../twins/sandbox/start.ts";
 import { clientEnvironment } from "./client-environment.ts";
-import { DATASETS_FOLDER } from "./folders.ts";
+import { DATASETS_FOLDER, PROJECT } from "./folders.ts";
 
 /** One sandbox, and an agent that works with its twins. */
 export interface Stage {
@@ -33,6 +34,10 @@ export interface House {
 export interface HouseOptions {
   /** Default: silent. */
   log?: Logger;
+  /** Told, in plain words, what the start is at. */
+  onProgress?(what: string): void;
+  /** Variables of the agents beside those by which they find their twins. */
+  agentVariables?: Record<string, string>;
   /** Called when a part is up. */
   onStarted?(what: string, where: string, tookMs: number): void;
 }
@@ -40,13 +45,20 @@ export interface HouseOptions {
 /** Calls still open when a stage closes are not waited for. */
 const DRAIN_TIMEOUT_MS = "0";
 
-/** Takes nothing from the environment. @throws when the twins do not start */
+/** Takes nothing from the environment by itself. @throws when the twins do not start */
 export async function startHouse({
   log = pino({ level: "silent" }),
+  onProgress = () => undefined,
+  agentVariables = {},
   onStarted = () => undefined,
 }: HouseOptions = {}): Promise<House> {
   const beganAt = performance.now();
-  const twins = await startTwins({ log: log.child({ part: "twins" }), datasetFolder: DATASETS_FOLDER });
+  await requireOwnFolder(PROJECT);
+  const twins = await startTwins({
+    log: log.child({ part: "twins" }),
+    datasetFolder: DATASETS_FOLDER,
+    onProgress,
+  });
   const names = twins.sandboxes.flatMap((sandbox) => sandbox.twins.map(({ name }) => name));
   onStarted(`twins (${names.join(", ")})`, twins.baseUrl, performance.now() - beganAt);
   const { baseUrl, apiKey } = twins;
@@ -70,7 +82,7 @@ export async function startHouse({
     try {
       const stage = await startStage(
         address,
-        { ...described, ...environment },
+        { ...described, ...environment, ...agentVariables },
         end,
         log.child({ part: "agent" }),
       );

@@ -7,25 +7,28 @@ const LATE_MS = 100;
 
 /** The verdict on one call, with every failed expectation. */
 export function printVerdict(run: ScenarioRun, terminal: Terminal): void {
-  const { bold, good, bad, dim, line } = terminal;
-  const verdict = run.passed ? good("passed") : bad("failed");
+  const { bold, good, bad, dim, wrap } = terminal;
+  const verdict = run.passed ? "passed" : "failed";
   const { durationMs, setupMs, outcome } = run.report;
   const setup = setupMs === null ? "no answer" : `answered after ${setupMs} ms`;
-  line(
-    `${bold(verdict)}  ${run.scenario.name}  ${dim(`${outcome}, ${seconds(durationMs)} of call, ${setup}`)}`,
-  );
-  for (const failure of run.failures) line(`  ${bad("✗")} ${failure}`);
+  wrap(`${run.scenario.name}  ${outcome}, ${seconds(durationMs)} of call, ${setup}`, {
+    indent: " ".repeat(verdict.length + 2),
+    head: `${bold((run.passed ? good : bad)(verdict))}  `,
+  });
+  for (const failure of run.failures) wrap(failure, { indent: "    ", head: `  ${bad("✗")} ` });
   if (outcome === "callee_no_answer" && run.report.closeCode === undefined) {
-    line(`  ${dim("is the agent running there? npm run dev starts one; --url says where another is")}`);
+    note("is the agent running there? npm run dev starts one; --url says where another is");
   }
-  for (const unchecked of run.unchecked) line(`  ${dim(`not checked: ${unchecked}`)}`);
+  for (const unchecked of run.unchecked) note(`not checked: ${unchecked}`);
   const { latenessP50Ms, latenessP99Ms, latenessMaxMs, slippedMs, speed } = run.report.pacing;
   const pacing = `frames late: p50 ${latenessP50Ms} ms, p99 ${latenessP99Ms} ms, at most ${latenessMaxMs} ms; speed kept ${speed.toFixed(2)}`;
-  line(`  ${dim(pacing)}`);
+  note(pacing);
   if (latenessMaxMs > LATE_MS || slippedMs > 0) {
-    line(
-      `  ${dim(`this machine was too busy for the speed (${slippedMs} ms of audio time lost): trust no latency`)}`,
-    );
+    note(`this machine was too busy for the speed (${slippedMs} ms of audio time lost): trust no latency`);
+  }
+
+  function note(text: string): void {
+    wrap(text, { indent: "  ", style: dim });
   }
 }
 

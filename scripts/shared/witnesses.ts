@@ -2,27 +2,25 @@
 import type { ScenarioRun } from "../../twins/caller/run-scenario.ts";
 import type { Terminal } from "./terminal.ts";
 
-export function printWitnesses({ databaseRows, reported }: ScenarioRun, { bold, dim, line }: Terminal): void {
+export function printWitnesses({ databaseRows, reported }: ScenarioRun, terminal: Terminal): void {
+  const { bold, dim, line, wrap, cut } = terminal;
   for (const { table, rows } of databaseRows) {
     line(`${bold("database")}  ${table}${rows.length === 0 ? dim(" no such row") : ""}`);
-    for (const row of rows)
-      line(
-        `          ${Object.entries(row)
-          .map(([column, value]) => `${dim(`${column}=`)}${text(value)}`)
-          .join("  ")}`,
-      );
+    for (const row of rows) {
+      const pairs = Object.entries(row).map(([column, value]) => `${column}=${text(value)}`);
+      wrap(pairs.join("  "), { indent: INDENT });
+    }
   }
   for (const { name, result } of reported ?? []) {
-    line(`${bold("engine")}    agent_tool_call ${name} ${dim(shortened(JSON.stringify(result)))}`);
+    cut(`agent_tool_call ${name} ${JSON.stringify(result)}`, {
+      indent: INDENT,
+      head: `${bold("engine")}    `,
+    });
   }
 }
 
-const LONGEST_RESULT = 120;
+const INDENT = " ".repeat("database  ".length);
 
 function text(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
-}
-
-function shortened(json: string): string {
-  return json.length > LONGEST_RESULT ? `${json.slice(0, LONGEST_RESULT)}…` : json;
 }

@@ -137,8 +137,18 @@ describe("npm run samples", () => {
     writeFileSync(wav, writeWav({ samples: library.get("tones").pcm, sampleRate: 24_000 }));
     const quiet = join(scratch, "quiet.wav");
     writeFileSync(quiet, writeWav({ samples: silence(1_000, 24_000), sampleRate: 24_000 }));
+    const notWav = join(scratch, "song.wav");
+    writeFileSync(notWav, "ID3 this is an MP3");
+    const mp3InWav = join(scratch, "mp3.wav");
+    const bytes = Buffer.from(writeWav({ samples: library.get("tones").pcm, sampleRate: 24_000 }));
+    bytes.writeUInt16LE(0x55, 20);
+    writeFileSync(mp3InWav, bytes);
     for (const [name, file, reason] of [
-      ["noise", wav, "two samples are named noise"],
+      ["noise", wav, "noise is a sound"],
+      ["yes-please", wav, "there is a sample yes-please already"],
+      ["song", notWav, `${notWav} is no WAV file that can be read`],
+      ["song", mp3InWav, "its encoding is none of PCM"],
+      ["song", join(scratch, "missing.wav"), "missing.wav is no WAV file that can be read"],
       ["No Name", wav, "use lower case letters"],
       ["quiet", quiet, "nothing can be heard"],
     ] as const) {
@@ -148,6 +158,16 @@ describe("npm run samples", () => {
     }
     expect(readFileSync(join(folder, "utterances.yaml"), "utf8")).toBe(before);
     expect(readSampleLibrary(folder).get("noise").pcm).toEqual(library.get("noise").pcm);
+    expect(readSampleLibrary(folder).get("yes-please").pcm).toEqual(library.get("yes-please").pcm);
+  });
+
+  test("add --replace puts a recording in the place of a sample", async () => {
+    const folder = ownFolder("replace");
+    const wav = join(scratch, "other.wav");
+    writeFileSync(wav, writeWav({ samples: library.get("thanks-goodbye").pcm, sampleRate: 24_000 }));
+    const words = ["add", "yes-please", "--text", "No.", "--wav", wav, "--replace", "--folder", folder];
+    await samplesCommand(...words);
+    expect(readSampleLibrary(folder).get("yes-please")).toMatchObject({ text: "No.", voice: "recorded" });
   });
 
   test("--check names the samples that are not what they should be", async () => {
@@ -162,7 +182,12 @@ describe("npm run samples", () => {
     expect(output).toContain("yes-please.pcm was changed");
     expect(output).toContain("stray.pcm: no sample's file");
     expect(output).toContain("severity-nine: not as in the manifest");
-    expect(output).toContain("run npm run samples");
+    expect(output).toContain(`run npm run samples -- --folder ${folder} to make them anew`);
+    expect(output).toContain("remove files that are no sample's");
+    // Both pieces of advice followed, nothing is left to say.
+    rmSync(join(folder, "stray.pcm"));
+    await samplesCommand("--folder", folder);
+    expect(await samplesCommand("--check", "--folder", folder)).toContain("every sample is what");
   });
 
   test("export writes a WAV file of a sample", async () => {

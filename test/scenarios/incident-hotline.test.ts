@@ -57,6 +57,20 @@ test("noise is not speech: nothing is understood, nothing is done, and the silen
   expect(call.failures).toEqual([]);
 });
 
+test("speech that nobody recognises is answered by nobody, and leaves a row with its length", async () => {
+  const call = await replay({
+    name: "wrong-rate-only",
+    description: "Speech at another rate than the call's.",
+    caller: { turns: [{ say: "wrong-rate" }, { stay_silent: "until_hang_up" }] },
+    brain: [{ heard: "*", say: "Sorry, I did not catch that." }],
+    expect: { ended_by: "callee", ended_reason: "silence-timed-out", heard: [], tool_calls: [] },
+  });
+  expect(call.failures).toEqual([]);
+  const rows = call.runtime?.messages.filter(({ role }) => role !== "assistant") ?? [];
+  expect(rows).toMatchObject([{ role: "unrecognised", text: "" }]);
+  expect((rows[0]?.end_ms ?? 0) - (rows[0]?.start_ms ?? 0)).toBeGreaterThan(1_000);
+});
+
 test("several calls at once to one agent do not hear one another", async () => {
   const { agent, voiceUrl: url } = await stage();
   const scenarios = ["ask-status", "two-tools", "tool-fails"];

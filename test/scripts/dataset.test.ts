@@ -1,6 +1,9 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Progress } from "../../scripts/dataset/progress.ts";
@@ -8,6 +11,9 @@ import type { RunningTwins } from "../../twins/sandbox/start.ts";
 import { Command, run } from "../support/command.ts";
 import { createLogTwin } from "../support/log-twin.ts";
 import { startEnvironment } from "../support/twins.ts";
+
+const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
+const TSX = import.meta.resolve("tsx");
 
 const csv = "time,level\n2024-01-02T03:04:05Z,info\n2024-01-03T00:00:00Z,warn\n";
 
@@ -44,16 +50,67 @@ test("upload, show and delete say what was done, and exit with 0", async () => {
   const again = await run("dataset.ts", ["upload", file("day.csv")], env);
   expect(again.exitCode).toBe(1);
   expect(again.stderr).toContain(
-    "there is a dataset for elasticsearch in environment dev already; delete it first",
+    "there is a dataset already: 2 rows of day.csv; --replace puts this file in its place",
   );
+  expect(again.stderr).not.toContain("63 B");
+
+  const wrong = await run("dataset.ts", ["upload", file("wrong.csv"), "--replace"], env);
+  expect(wrong.exitCode).toBe(1);
+  await writeFile(file("night.csv"), `${csv}2024-01-04,info\n`);
+  const replaced = await run("dataset.ts", ["upload", file("night.csv"), "--replace"], env);
+  expect(replaced).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("3 rows of night.csv") });
 
   const shown = await run("dataset.ts", ["show", "--json"], env);
-  expect(JSON.parse(shown.stdout)).toMatchObject({ rows: 2, time_field: "time" });
+  expect(JSON.parse(shown.stdout)).toMatchObject({ rows: 3, time_field: "time" });
 
   const deleted = await run("dataset.ts", ["delete"], env);
   expect(deleted).toMatchObject({ exitCode: 0, stdout: "the dataset is gone\nreset: dev\n" });
   const none = await run("dataset.ts", ["show"], env);
   expect(none).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("there is no dataset") });
+});
+
+test("a wrong key is found before a file is looked at", async () => {
+  const key = { ...env, SANDBOX_API_KEY: "another-key" };
+  const { exitCode, stderr } = await run("dataset.ts", ["upload", file("none.csv")], key);
+  expect(exitCode).toBe(2);
+  expect(stderr).toBe(
+    "the twins do not know this key; theirs is printed when they start: --key, or SANDBOX_API_KEY\n",
+  );
+});
+
+test("the first upload of the manual works as it is printed", async () => {
+  const manual = await readFile(path.join(PROJECT, "twins/README.md"), "utf8");
+  const [, printed = ""] = /^npm run dataset -- (upload .*?) *#/m.exec(manual) ?? [];
+  const command = new Command("dataset.ts", printed.split(" "), env, undefined, PROJECT);
+  expect(await command.finished()).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringContaining("reset: dev"),
+  });
+  await run("dataset.ts", ["delete"], env);
+});
+
+test("a reader that has enough of it ends it without a word", async () => {
+  const names = Array.from({ length: 100 }, (_, index) => `column_${index}_${"x".repeat(1100)}`);
+  await writeFile(file("wide.csv"), `${names.join()}\n${names.join()}\n`);
+  const wide = ["--environment", "wide"];
+  await run("dataset.ts", ["upload", file("wide.csv"), ...wide], env);
+  for (const form of [[], ["--json"]]) {
+    const args = [
+      process.execPath,
+      "--import",
+      TSX,
+      path.join(PROJECT, "scripts/dataset.ts"),
+      "show",
+      ...wide,
+      ...form,
+    ];
+    const quoted = args.map((arg) => `'${arg}'`).join(" ");
+    const { stdout, stderr } = await promisify(execFile)("sh", ["-c", `${quoted} | head -c 9`], {
+      env: { PATH: process.env.PATH, ...env },
+    });
+    expect(stdout).toHaveLength(9);
+    expect(stderr).toBe("");
+  }
 });
 
 test("standard input is a file like any other", async () => {
@@ -90,6 +147,7 @@ test("what cannot be asked exits with 2 and says what to do", async () => {
   const cases: [string[], Record<string, string>, string][] = [
     [[], env, "say upload, show or delete"],
     [["upload"], env, "upload needs a file"],
+    [["show", "--replace"], env, "--replace goes with upload"],
     [["upload", "a", "b"], env, "one file at a time"],
     [["show", "--format", "xml"], env, "--format: must be csv or ndjson"],
     [["show"], {}, "no twins run here: start them with npm run dev"],

@@ -1,11 +1,14 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import wavefile from "wavefile";
-import { readOptions } from "../../scripts/dial/options.ts";
+import { stringify } from "yaml";
+import { z } from "zod";
+import { findCallee, readCommandLine } from "../../scripts/dial/options.ts";
 import { UsageError } from "../../scripts/shared/usage.ts";
-import { run } from "../support/command.ts";
+import { CALL_LIMITS } from "../../twins/caller/call-report.ts";
+import { Command, run } from "../support/command.ts";
 import { stage } from "../support/replay.ts";
 
 /** The caller is a process of its own: a fast call shows each moment in which one of both stands still. */
@@ -25,6 +28,12 @@ async function dial(args: string[], env?: Record<string, string>) {
   return run("dial.ts", args, env ?? (await environment()));
 }
 
+function calleeOf(args: string[]) {
+  const line = readCommandLine(args);
+  if (line === undefined) throw new Error("help was asked for");
+  return findCallee(line, {});
+}
+
 test("without an address, and no agent here, the channel of the twins' environment file is called", async () => {
   const folder = mkdtempSync(join(tmpdir(), "offhook-channel-"));
   mkdirSync(join(folder, ".offhook"));
@@ -34,9 +43,9 @@ test("without an address, and no agent here, the channel of the twins' environme
   const before = process.cwd();
   process.chdir(folder);
   try {
-    const named = readOptions(["--no-twins"], {});
+    const named = calleeOf(["--no-twins"]);
     expect([named.url, named.framing]).toEqual(["ws://127.0.0.1:1/way-in", "json"]);
-    const given = readOptions(["--no-twins", "--url", "ws://127.0.0.1:2/voice"], {});
+    const given = calleeOf(["--no-twins", "--url", "ws://127.0.0.1:2/voice"]);
     expect([given.url, given.framing]).toEqual(["ws://127.0.0.1:2/voice", undefined]);
   } finally {
     process.chdir(before);
@@ -155,9 +164,66 @@ test.each([
   ["an address that is none", ["--url", "here"], /"here" is not an address/],
   ["twins without a key", ["--twins", "http://127.0.0.1:9"], /need a key: --key/],
 ])("%s is explained like an unknown flag", (_what, args, message) => {
-  const read = () => readOptions(args, {});
+  const read = () => calleeOf(args);
   expect(read).toThrow(UsageError);
   expect(read).toThrow(message);
+});
+
+describe("a dial that is cut short", () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "offhook-cut-short-"));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  /** A dial whose call has begun, with a fault of the scenario armed. */
+  async function placeFaultyCall(env: Record<string, string>): Promise<Command> {
+    const file = join(folder, "faulty.yaml");
+    writeFileSync(
+      file,
+      stringify({
+        name: "faulty",
+        description: "A caller who waits.",
+        caller: { turns: [{ stay_silent: 60_000 }] },
+        faults: { splunk: [{ effect: "hang", operation: "job.create" }] },
+        brain: [{ heard: "*", say: "Yes." }],
+      }),
+    );
+    const calling = new Command("dial.ts", [file], env);
+    await calling.output(/answered after/);
+    return calling;
+  }
+
+  async function armed(env: Record<string, string>) {
+    const url = `${env.TWINS_URL}/c/dev/splunk/sim/faults`;
+    const headers = { "x-api-key": env.SANDBOX_API_KEY ?? "" };
+    return z
+      .object({ faults: z.array(z.looseObject({ id: z.string(), ttl_seconds: z.number() })) })
+      .parse(await (await fetch(url, { headers })).json()).faults;
+  }
+
+  test.each(["SIGINT", "SIGTERM"] as const)("by %s takes back the faults of its call", async (signal) => {
+    const env = await environment();
+    const calling = await placeFaultyCall(env);
+    expect(await armed(env)).toHaveLength(1);
+    calling.interrupt(signal);
+    expect((await calling.finished()).exitCode).toBe(130);
+    expect(await armed(env)).toEqual([]);
+  });
+
+  test("by SIGKILL leaves faults that end by themselves, soon after the longest call would have", async () => {
+    const env = await environment();
+    const calling = await placeFaultyCall(env);
+    calling.interrupt("SIGKILL");
+    await calling.finished();
+    const [fault, ...others] = await armed(env);
+    expect(others).toEqual([]);
+    const longestCallSeconds = CALL_LIMITS.durationMs / 1000;
+    expect(fault?.ttl_seconds).toBeGreaterThanOrEqual(longestCallSeconds);
+    expect(fault?.ttl_seconds).toBeLessThan(longestCallSeconds + 300);
+    const url = `${env.TWINS_URL}/c/dev/splunk/sim/faults`;
+    await fetch(url, { method: "DELETE", headers: { "x-api-key": env.SANDBOX_API_KEY ?? "" } });
+  });
 });
 
 test("a wrong key is said to be one", async () => {

@@ -29,6 +29,8 @@ answerQuestions<ProgramQuestions>({
       VOICE_API_URL: runtimeUrl,
       TOOL_SECRET: toolSecret,
       MAX_CALLS: "10000",
+      // The bench's callers say nothing audible.
+      MAX_SILENCE_MS: "3600000",
       NODE_ENV: "production",
     });
     const tools = registryOf([{ tool: openIncident }]);

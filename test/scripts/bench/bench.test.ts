@@ -16,7 +16,7 @@ describe("npm run bench", () => {
       encoding: "utf8",
     });
     expect(run.status).toBe(2);
-    expect(run.stderr).toContain("There is no bench nothing; there are: calls, sandbox, search, log-query");
+    expect(run.stderr).toContain("there is no bench nothing; there are: calls, sandbox, search, log-query");
     expect(run.stdout).toBe("");
   });
 });

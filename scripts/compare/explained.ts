@@ -1,0 +1,34 @@
+/** Differences that stay, each with its reason. Everything else counts as a finding. */
+import type { FuzzRequest } from "../fuzz/request.ts";
+import type { Difference } from "./differences.ts";
+
+interface Explanation {
+  reason: string;
+  explains(difference: Difference, request: FuzzRequest): boolean;
+}
+
+const says = (value: unknown, words: string) => JSON.stringify(value ?? null).includes(words);
+
+const explanations: readonly Explanation[] = [
+  {
+    reason: "the twin refuses what it does not serve, and says so",
+    explains: ({ path, twin }) =>
+      path === "status" && (says(twin, "is not supported") || says(twin, "are not supported here")),
+  },
+  {
+    reason: "the twin does not list the tokens that a query's parser expected instead",
+    explains: ({ real, twin }) => typeof real === "string" && real.startsWith(`${twin}\nWas expecting`),
+  },
+  {
+    reason: "a server without its module aggregations, which is made for integration tests, has fewer types",
+    explains: ({ real }) =>
+      /Unknown aggregation type \[(bucket_sort|bucket_selector|derivative|moving_fn)\]/.test(
+        JSON.stringify(real ?? null),
+      ),
+  },
+];
+
+/** @returns why the answers differ; `undefined` for a finding */
+export function explain(difference: Difference, request: FuzzRequest): string | undefined {
+  return explanations.find(({ explains }) => explains(difference, request))?.reason;
+}

@@ -1,0 +1,102 @@
+/** The twin and the real server, both with the same documents in an index of the same name. */
+import { randomBytes } from "node:crypto";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import engine from "../../twins/engine/index.ts";
+import { startTwins } from "../../twins/sandbox/start.ts";
+import elasticsearch from "../../twins/search/index.ts";
+import { type FuzzRequest, Sender } from "../fuzz/request.ts";
+import type { ComparedAnswer } from "./differences.ts";
+import { documents } from "./documents.ts";
+
+const ENVIRONMENT = `version: 1
+services:
+  - name: elasticsearch
+    config: { fidelity: vendor }
+`;
+
+export interface Servers {
+  index: string;
+  askReal(request: FuzzRequest): Promise<ComparedAnswer>;
+  askTwin(request: FuzzRequest): Promise<ComparedAnswer>;
+  /** Stops the twin and deletes the index of the real server. */
+  close(): Promise<void>;
+}
+
+/**
+ * @param realUrl address of an Elasticsearch 8.15 without credentials
+ * @throws Error when the real server does not answer or a document is refused
+ */
+export async function openServers(realUrl: string): Promise<Servers> {
+  const index = `compare-${randomBytes(4).toString("hex")}`;
+  const folder = await mkdtemp(join(tmpdir(), "offhook-compare-"));
+  const sender = new Sender();
+  const environmentFile = join(folder, "environment.yaml");
+  await writeFile(environmentFile, ENVIRONMENT);
+  const twins = await startTwins({ environmentFile, datasetFolder: folder, twins: [engine, elasticsearch] });
+  const twinUrl = twins.sandboxes[0]?.twins.find(({ name }) => name === "elasticsearch")?.url ?? "";
+  const asker = (url: string) => async (request: FuzzRequest) => {
+    const { status, body } = await sender.send(url, request);
+    return { status, body: parsed(body) };
+  };
+  const [askReal, askTwin] = [asker(realUrl.replace(/\/$/, "")), asker(twinUrl)];
+  const deleteIndex: FuzzRequest = { method: "DELETE", path: `/${index}`, headers: {}, body: undefined };
+  const close = async () => {
+    await askReal(deleteIndex).catch(() => undefined);
+    sender.close();
+    await twins.stop();
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    for (const ask of [askReal, askTwin]) await load(ask, index);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { index, askReal, askTwin, close };
+}
+
+async function load(ask: (request: FuzzRequest) => Promise<ComparedAnswer>, index: string): Promise<void> {
+  const lines = documents().flatMap(({ id, source }) => [{ index: { _id: id } }, source]);
+  await expectDone(
+    ask({
+      method: "PUT",
+      path: `/${index}`,
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ settings: { number_of_shards: 1, number_of_replicas: 0 } }),
+    }),
+  );
+  await expectDone(
+    ask({
+      method: "POST",
+      path: `/${index}/_bulk?refresh=true`,
+      headers: { "content-type": "application/x-ndjson" },
+      body: lines.map((line) => `${JSON.stringify(line)}\n`).join(""),
+    }),
+  );
+  // Deleted documents and several segments change the statistics that scores are made of.
+  await ask({
+    method: "POST",
+    path: `/${index}/_forcemerge?max_num_segments=1`,
+    headers: {},
+    body: undefined,
+  });
+  await ask({ method: "POST", path: `/${index}/_refresh`, headers: {}, body: undefined });
+}
+
+async function expectDone(answer: Promise<ComparedAnswer>): Promise<void> {
+  const { status, body } = await answer;
+  const failed = typeof body === "object" && body !== null && "errors" in body && body.errors === true;
+  if (status >= 300 || failed) {
+    throw new Error(`the documents could not be stored: ${status} ${JSON.stringify(body).slice(0, 1_000)}`);
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
