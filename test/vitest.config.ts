@@ -23,6 +23,7 @@ export default defineConfig({
     testTimeout: 300_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },
+    setupFiles: ["test/support/property-seed.ts"],
     pool: "forks",
     // Some tests wait for audio or a timer: one more at work than the smallest machine has cores.
     maxWorkers: 3,

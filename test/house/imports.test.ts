@@ -132,8 +132,8 @@ let complaints: Set<string>;
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), "imports-"));
-  await mkdir(path.join(folder, "twins"));
-  for (const name of ["biome.json", "twins/machine-time.grit"]) {
+  for (const name of ["twins", "test/house"]) await mkdir(path.join(folder, name), { recursive: true });
+  for (const name of ["biome.json", "twins/machine-time.grit", "test/house/abort-signals.grit"]) {
     await copyFile(path.join(root, name), path.join(folder, name));
   }
   for (const { file, code } of [...Object.values(refused), ...Object.values(accepted)].flat()) {

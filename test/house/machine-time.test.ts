@@ -17,9 +17,15 @@ let complaints: Set<string>;
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), "machine-time-"));
-  const folders = ["twins/sandbox", "twins/brand-new/part", "agent"];
+  const folders = ["twins/sandbox", "twins/brand-new/part", "agent", "test/house"];
   for (const name of folders) await mkdir(path.join(folder, name), { recursive: true });
-  for (const name of ["biome.json", "twins/machine-time.grit", "twins/sandbox/clock.ts"]) {
+  const files = [
+    "biome.json",
+    "twins/machine-time.grit",
+    "test/house/abort-signals.grit",
+    "twins/sandbox/clock.ts",
+  ];
+  for (const name of files) {
     await copyFile(path.join(root, name), path.join(folder, name));
   }
   const write = (file: string, code: string) =>
@@ -54,4 +60,11 @@ test("the machine's time is refused in every twin's files, whatever way it is as
 
 test("the clock's own file may ask for it", () => {
   expect(complaints).not.toContain("twins/sandbox/clock.ts");
+});
+
+test("AbortSignal.any, which loses timeouts, is refused everywhere", async () => {
+  const files = ["agent/any.ts", "twins/brand-new/any.ts", "test/house/any.ts"];
+  const code = "export const it = AbortSignal.any([AbortSignal.timeout(5)]);\n";
+  for (const file of files) await writeFile(path.join(folder, file), code);
+  expect([...(await lint(folder))]).toEqual(expect.arrayContaining(files));
 });

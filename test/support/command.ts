@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Watched } from "./watched.ts";
 
@@ -18,7 +18,8 @@ export interface Finished {
 }
 
 export class Command {
-  readonly folder = mkdtempSync(join(tmpdir(), "offhook-command-"));
+  /** The folder that it runs in. */
+  readonly folder: string;
   readonly #child;
   readonly #watched = new Watched();
   readonly #gone: Promise<number | null>;
@@ -26,12 +27,20 @@ export class Command {
   #stderr = "";
 
   /**
-   * @param file in `scripts/`
+   * @param file in `scripts/`, or a path of its own
    * @param env what the command finds in its environment besides the way to programs
    * @param input what it reads on standard input; nothing is there when absent
+   * @param folder another command's; default: one of its own, without any settings
    */
-  constructor(file: string, args: string[], env: Record<string, string> = {}, input?: string) {
-    this.#child = spawn(process.execPath, ["--import", TSX, join(PROJECT, "scripts", file), ...args], {
+  constructor(
+    file: string,
+    args: string[],
+    env: Record<string, string> = {},
+    input?: string,
+    folder?: string,
+  ) {
+    this.folder = folder ?? mkdtempSync(join(tmpdir(), "offhook-command-"));
+    this.#child = spawn(process.execPath, ["--import", TSX, resolve(PROJECT, "scripts", file), ...args], {
       cwd: this.folder,
       env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
       stdio: ["pipe", "pipe", "pipe"],
@@ -50,7 +59,7 @@ export class Command {
     });
     this.#gone = once(this.#child, "close").then(([code]) => code);
     void this.#gone.then(() => {
-      rmSync(this.folder, { recursive: true, force: true });
+      if (folder === undefined) rmSync(this.folder, { recursive: true, force: true });
       this.#watched.changed();
     });
   }
@@ -64,6 +73,17 @@ export class Command {
   /** What came on standard error so far. */
   get errors(): string {
     return this.#stderr;
+  }
+
+  get pid(): number {
+    if (this.#child.pid === undefined) throw new Error("the command could not be started");
+    return this.#child.pid;
+  }
+
+  /** Nobody reads its output any more, as after `| head`. */
+  closeOutput(): void {
+    this.#child.stdout.destroy();
+    this.#child.stderr.destroy();
   }
 
   interrupt(signal: NodeJS.Signals = "SIGINT"): void {

@@ -62,6 +62,22 @@ const operations = [
     },
   }),
   operation<Shop>({
+    id: "counter.open",
+    method: "PUT",
+    path: "/:counter",
+    surface: "rest",
+    summary: "Opens a counter, whatever it is called.",
+    handle: ({ params }) => ({ status: 201, body: { counter: params.counter } }),
+  }),
+  operation<Shop>({
+    id: "counter.look",
+    method: "HEAD",
+    path: "/:counter",
+    surface: "rest",
+    summary: "Whether there is such a counter; there always is.",
+    handle: () => ({ status: 204 }),
+  }),
+  operation<Shop>({
     id: "thing.special",
     method: "GET",
     path: "/things/special",
@@ -188,6 +204,8 @@ export function shopRefusal(refusal: PlatformRefusal): VendorResponse {
       return { status: 404, body: { fault: "the shop has no such counter" } };
     case "malformed-request":
       return { status: 400, body: { fault: refusal.message } };
+    case "forbidden":
+      return { status: 403, body: { fault: refusal.message } };
     case "body-too-large":
       return { status: 413, body: { fault: `at most ${refusal.limitBytes}` } };
     case "fault":

@@ -13,6 +13,16 @@ import { Watched } from "./watched.ts";
 
 const MAX_CONNECTIONS = 3;
 
+interface Refusal {
+  status: number;
+  retryAfter?: string;
+  body?: string;
+  /** So many requests are refused; all when absent. */
+  times?: number;
+  /** There is no answer at all. */
+  hangs?: boolean;
+}
+
 interface OpenTunnel {
   name: string;
   server: Server;
@@ -24,6 +34,12 @@ export class TunnelServer {
   url = "";
   /** Tunnels handed out, in their order. */
   readonly handedOut: string[] = [];
+  /** Requests for a tunnel. */
+  asked = 0;
+  /** What requests for a tunnel are answered instead of one. */
+  refusal: Refusal | undefined;
+  /** Takes the client's connections and closes them. */
+  closesConnections = false;
   readonly watched = new Watched();
   readonly #tunnels = new Map<string, OpenTunnel>();
   readonly #sockets = new Set<Socket>();
@@ -72,8 +88,21 @@ export class TunnelServer {
     const [name = ""] = (incoming.headers.host ?? "").split(".");
     const tunnel = this.#tunnels.get(name);
     if (tunnel !== undefined) await this.#forward(tunnel, incoming, response);
-    else if (incoming.url === "/api/status") json(response, 200, { tunnels: this.#tunnels.size });
+    else if (this.#refuses()) this.#refuse(response);
     else await this.#open(incoming.url ?? "/", response);
+  }
+
+  #refuses(): boolean {
+    this.asked += 1;
+    this.watched.changed();
+    if (this.refusal === undefined) return false;
+    return this.refusal.times === undefined || this.asked <= this.refusal.times;
+  }
+
+  #refuse(response: ServerResponse): void {
+    const { status = 500, retryAfter, body = "busy", hangs } = this.refusal ?? {};
+    if (hangs) return;
+    response.writeHead(status, retryAfter === undefined ? {} : { "retry-after": retryAfter }).end(body);
   }
 
   async #open(path: string, response: ServerResponse): Promise<void> {
@@ -96,7 +125,7 @@ export class TunnelServer {
   #keep(name: string, socket: Socket): void {
     this.#track(socket);
     const tunnel = this.#tunnels.get(name);
-    if (tunnel === undefined) {
+    if (tunnel === undefined || this.closesConnections) {
       socket.destroy();
       return;
     }

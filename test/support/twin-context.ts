@@ -20,6 +20,7 @@ export function twinContext(name: string, given: Partial<TwinContext> = {}): Twi
     view: { vendorRequests: () => [], spoken: () => [] },
     log: pino({ level: "silent" }),
     resolvePath: (path) => path,
+    fileError: (_paths, reason) => (reason instanceof Error ? reason : new Error(String(reason))),
     variable: (name) => process.env[name],
     ...given,
   };

@@ -26,6 +26,8 @@ export const commonProofs: Proofs = {
       const more = `${path}${path.includes("?") ? "&" : "?"}`;
       expect((await control("GET", `${more}limit=1000`)).status).toBe(200);
       expect((await control("GET", `${more}limit=1001`)).status).toBe(422);
+      expect((await control("GET", `${more}limit=1e2`)).status).toBe(422);
+      expect((await control("GET", `${more}offset=0x10`)).status).toBe(422);
     }
   },
   async "rows.filter"({ control, sample, url }) {
@@ -52,12 +54,18 @@ export const commonProofs: Proofs = {
       const answer = await control("PATCH", "/data", { entity_type: table, ...selection, changes });
       expect(answer.body).toMatchObject({ updated: 1 });
     }
+    const named = { data: { [table]: [{ [key]: value, ...changes }] } };
+    expect((await control("PATCH", "/data", named)).body.updated).toEqual({ [table]: 1 });
+    const filter = new URLSearchParams({ entity_type: table, [key]: String(rows[1][key]) });
+    expect((await control("DELETE", `/data?${filter}`)).body).toMatchObject({ removed: 1 });
     for (const selection of [{}, { key: value, where: { [key]: value } }, { where: {} }]) {
       const answer = await control("DELETE", "/data", { entity_type: table, ...selection });
       expect(answer.status).toBe(422);
     }
   },
-  async "rows.no-match"({ control, sample: { table, change: changes } }) {
+  async "rows.no-match"({ control, sample: { table, key, change: changes } }) {
+    const named = { data: { [table]: [{ [key]: "none", ...changes }] } };
+    expect((await control("PATCH", "/data", named)).status).toBe(422);
     expect((await control("PATCH", "/data", { entity_type: table, key: "none", changes })).status).toBe(404);
     expect((await control("DELETE", "/data", { entity_type: table, key: "none" })).status).toBe(404);
   },
@@ -86,9 +94,13 @@ export const commonProofs: Proofs = {
   async "snapshot.exact"({ control, sample }) {
     await control("POST", "/data", { data: { [sample.table]: sample.rows } });
     await control("POST", "/files?name=kept", "bytes");
-    const { tables } = (await control("POST", "/snapshot")).body;
-    await control("POST", "/reset");
-    expect((await control("POST", "/reset", { data: tables })).status).toBe(200);
+    const snapshot = (await control("POST", "/snapshot")).body;
+    const { tables } = snapshot;
+    for (const body of [snapshot, { data: snapshot }, { data: tables }]) {
+      await control("POST", "/reset");
+      expect((await control("POST", "/reset", body)).status).toBe(200);
+      expect((await control("POST", "/snapshot")).body.tables).toEqual(tables);
+    }
     expect((await control("POST", "/snapshot")).body.tables).toEqual(tables);
     expect((await control("GET", "/files/kept")).text).toBe("bytes");
     const left = sample.child?.table ?? sample.table;

@@ -47,7 +47,19 @@ export const fileProofs: Proofs = {
     });
     expect(Buffer.from(await response.arrayBuffer())).toEqual(bytes);
     expect(response.headers.get("content-type")).toBe("application/x-thing; a=b");
-    expect((await upload(twin, "form", "x", "multipart/form-data; boundary=x")).status).toBe(415);
+    expect((await upload(twin, "form", "x", "multipart/form-data; boundary=x")).status).toBe(400);
+    const part = (file: string, text: string) =>
+      `--x\r\ncontent-disposition: form-data; name="f"; filename="${file}"\r\n\r\n${text}\r\n`;
+    const form = (body: string) =>
+      request("POST", `${twin.controlUrl}/sim/files`, {
+        headers: { "x-api-key": twin.twins.apiKey, "content-type": "multipart/form-data; boundary=x" },
+        body: `${body}--x--\r\n`,
+      });
+    expect((await form(part("new.txt", "1") + part("raw bytes.bin", "2"))).status).toBe(409);
+    expect((await twin.control("GET", "/files/new.txt")).status).toBe(404);
+    expect((await form(part("new.txt", "1"))).body).toMatchObject({ name: "new.txt", size: 1 });
+    const unnamed = await twin.control("POST", "/files", "no name");
+    expect((await twin.control("GET", `/files/${unnamed.body.name}`)).text).toBe("no name");
   },
   async "files.limits"(twin) {
     expect((await upload(twin, "large", Buffer.alloc(MAX_FILE_BYTES + 1))).status).toBe(413);
@@ -121,13 +133,10 @@ export const clientProofs: Proofs = {
     expect(answers[1]?.body.headers).toEqual({ authorization: "***", "x-a": "***" });
   },
   async "client.none"({ control }) {
-    for (const [method, path] of [
-      ["GET", "/client"],
-      ["POST", "/client/probe"],
-      ["DELETE", "/client"],
-    ] as const) {
-      expect((await control(method, path)).status).toBe(404);
-    }
+    for (const method of ["GET", "DELETE"]) expect((await control(method, "/client")).status).toBe(404);
+    const probed = await control("POST", "/client/probe");
+    expect(probed.status).toBe(200);
+    expect(probed.body).toMatchObject({ reachable: false, outcome: "not_registered", status: null });
   },
   async "client.probe"({ control, name }) {
     const probe = async (url: string) => {
@@ -140,11 +149,16 @@ export const clientProofs: Proofs = {
     expect(hook.calls).toMatchObject([{ path: "/", headers: { "x-hook": "value" } }]);
     hook.answer = () => ({ status: 500 });
     const answered = await probe(hook.url);
-    expect(answered).toMatchObject({ outcome: "answered", status: 500 });
+    expect(answered).toMatchObject({ reachable: true, outcome: "answered", status: 500 });
     expect(answered.latency_ms).toBeGreaterThan(0);
     expect(await probe(hook.url.replace("http:", "https:"))).toMatchObject({ outcome: "tls_error" });
     await hook.stop();
-    expect(await probe(hook.url)).toMatchObject({ outcome: "refused", code: "ECONNREFUSED", status: null });
+    expect(await probe(hook.url)).toMatchObject({
+      reachable: false,
+      outcome: "refused",
+      code: "ECONNREFUSED",
+      status: null,
+    });
     expect(await probe("http://nothing.invalid/")).toMatchObject({ outcome: "dns_failure", status: null });
     const garbage = await tcpServer((socket) => socket.end("this is no HTTP\r\n\r\n"));
     expect(await probe(`http://127.0.0.1:${garbage.port}`)).toMatchObject({ outcome: "not_http" });
@@ -165,7 +179,7 @@ export const clientProofs: Proofs = {
 
 export const journalProofs: Proofs = {
   async "journal.bounds"(twin) {
-    const { vendor, control } = defaultJournalLimits;
+    const { vendor, control, refused } = defaultJournalLimits;
     const before = (await twin.control("GET", "/requests?limit=1")).body.dropped;
     await inBatches(vendor.entries + 50, () => twin.vendor("GET", "/nothing-here"));
     await inBatches(control.entries + 50, () => twin.control("GET", "/health"));
@@ -173,7 +187,36 @@ export const journalProofs: Proofs = {
     expect(after.dropped.vendor).toBeGreaterThanOrEqual(before.vendor + 50);
     expect(after.dropped.control).toBeGreaterThanOrEqual(before.control + 50);
     expect((await twin.control("GET", "/requests?tier=vendor&limit=1")).body.total).toBe(vendor.entries);
-    expect((await twin.control("GET", "/requests?tier=control&limit=1")).body.total).toBe(control.entries);
+    expect(
+      (await twin.control("GET", "/requests?tier=control&status=200&limit=1")).body.total,
+    ).toBeLessThanOrEqual(control.entries);
+    const { total } = (await twin.control("GET", "/requests?tier=control&limit=1")).body;
+    expect(total).toBeGreaterThanOrEqual(control.entries);
+    expect(total).toBeLessThanOrEqual(control.entries + refused.entries);
+  },
+  async "journal.refused"(twin) {
+    const { refused } = defaultJournalLimits;
+    const ask = (key: Record<string, string>, secret: string) =>
+      request("POST", `${twin.controlUrl}/sim/data?token=${secret}`, {
+        headers: { ...key, "user-agent": "stranger", "x-note": secret },
+        body: { data: secret },
+      });
+    await twin.control("GET", "/health");
+    const before = (await twin.control("GET", "/requests?tier=control&limit=1000")).body;
+    expect((await ask({}, "secret-of-others-1")).status).toBe(401);
+    expect((await ask({ "x-api-key": "wrong-key-of-others" }, "secret-of-others-2")).status).toBe(401);
+    const after = await twin.control("GET", `/requests?tier=control&since=${before.newest_seq}&status=401`);
+    expect(after.body.requests).toMatchObject([
+      { method: "POST", path: "/sim/data", operation: "data.add", query: { token: "***" }, body: null },
+      { headers: { "user-agent": "stranger", "x-api-key": "***" }, status: 401 },
+    ]);
+    expect(after.text).not.toMatch(/of-others/);
+    await inBatches(refused.entries + 50, () => ask({}, "x"));
+    const flooded = (await twin.control("GET", "/requests?tier=control&limit=1000")).body.requests;
+    const count = (entries: { status: number }[], wanted: number) =>
+      entries.filter(({ status }) => status === wanted).length;
+    expect(count(flooded, 401)).toBe(refused.entries);
+    expect(count(flooded, 200)).toBeGreaterThanOrEqual(count(before.requests, 200));
   },
   async "journal.bodies"(twin) {
     const size = MAX_BODY_BYTES * 3;

@@ -30,12 +30,18 @@ export const elasticsearchProofs: Proofs = {
     expect(again.body.error).toMatchObject({ type: "version_conflict_engine_exception" });
     expect((await vendor("GET", "/logs/_doc/1")).body._source).toEqual({ a: 1 });
   },
-  async "elasticsearch.index-made-again"({ url, vendor }) {
+  async "elasticsearch.index-made-again"({ twins, url, vendor }) {
     await vendor("PUT", "/logs/_doc/1", { a: 1 });
     for (const method of ["PUT", "PUT", "DELETE", "DELETE"]) {
       expect((await request(method, `${url}/logs`)).body).toMatchObject({ acknowledged: true });
     }
     expect((await vendor("GET", "/logs/_doc/1")).status).toBe(200);
+    await inVendorFidelity(twins, async (sandbox) => {
+      const ask = async (method: string) => (await request(method, `${sandbox.url}/shop`)).status;
+      const statuses = [];
+      for (const method of ["PUT", "PUT", "DELETE", "DELETE"]) statuses.push(await ask(method));
+      expect(statuses).toEqual([200, 400, 200, 404]);
+    });
   },
   async "elasticsearch.specification"({ vendor }) {
     await vendor("PUT", "/logs/_doc/1", event);
@@ -95,6 +101,18 @@ export const elasticsearchProofs: Proofs = {
     const { settings } = (await vendor("GET", "/web/_settings")).body.web;
     expect(settings.index.number_of_replicas).toBe("1");
     expect((await vendor("POST", "/_search")).body.hits.hits).toMatchObject([{ _index: "web" }]);
+  },
+  async "elasticsearch.mappings"({ twins }) {
+    await inVendorFidelity(twins, async ({ vendor, control }) => {
+      const mappings = { dynamic: "strict", properties: { level: { type: "keyword" } } };
+      await vendor("PUT", "/shop", { mappings });
+      expect((await vendor("PUT", "/shop/_doc/1", { other: 1 })).status).toBe(400);
+      expect((await vendor("PUT", "/shop/_doc/1", { level: "An Error" })).status).toBe(201);
+      const { hits } = (await vendor("POST", "/shop/_search", { sort: ["level"] })).body;
+      expect(hits.hits).toMatchObject([{ sort: ["An Error"] }]);
+      const { tables } = (await control("POST", "/snapshot", {})).body;
+      expect(tables.indices).toMatchObject([{ name: "shop", definition: { mapping: mappings } }]);
+    });
   },
   async "elasticsearch.journal"({ vendor, control }) {
     await vendor("PUT", "/logs/_doc/1", event);

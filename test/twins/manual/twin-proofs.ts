@@ -216,7 +216,7 @@ export const postgresProofs: Proofs = {
   async "postgres.sequences"({ control }) {
     const where = { sequence: "incident_number" };
     const entity_type = "pg_sequences";
-    const changes = { last_value: "5000" };
+    const changes = { last_value: 5000 };
     expect((await control("PATCH", "/data", { entity_type, where, changes })).status).toBe(200);
     const { tables } = (await control("POST", "/snapshot")).body;
     expect(tables.pg_sequences).toContainEqual(expect.objectContaining({ ...where, ...changes }));
@@ -279,6 +279,19 @@ export const postgresProofs: Proofs = {
       await client.query("CREATE TABLE made_now (id int); INSERT INTO made_now VALUES (1)");
     });
     expect((await control("GET", "/data?entity_type=made_now")).body).toMatchObject({ rows: [{ id: 1 }] });
+  },
+  async "postgres.definitions"({ url, control }) {
+    const definition = "CREATE TABLE public.defined_since (id integer)";
+    await withClient(url, async (client) => {
+      await client.query("CREATE TABLE defined_since (id int); INSERT INTO defined_since VALUES (7)");
+    });
+    const { tables } = (await control("POST", "/snapshot")).body;
+    expect(tables.pg_definitions).toContainEqual({ object: "table public.defined_since", definition });
+    await withClient(url, async (client) => {
+      await client.query("DROP TABLE defined_since");
+    });
+    expect((await control("POST", "/reset", { data: tables })).status).toBe(200);
+    expect((await control("POST", "/snapshot")).body.tables).toEqual(tables);
   },
   async "postgres.clock"({ url, control }) {
     await control("PUT", "/clock", { now: "1999-12-31T23:59:59Z", frozen: true });

@@ -1,0 +1,7 @@
+/** A program whose end hangs: for tests of what ends it all the same. */
+import { endOnSignal } from "../../twins/end-on-signal.ts";
+
+endOnSignal(() => new Promise(() => undefined));
+// A promise alone keeps no process alive.
+setInterval(() => undefined, 60_000);
+console.log("ready");
