@@ -13,7 +13,9 @@ export interface KeyValueOptions {
   cleanKeys: boolean;
 }
 
-const plainPair = /([\p{L}_][\p{L}\p{N}_.:{}-]*)=("(?:[^"\\]|\\.)*"|[^\s,;&|"]+)/gsu;
+/** Looked for where a word begins alone: from within it the same end would be looked for once a character. */
+const plainPair =
+  /(?<![\p{L}\p{N}_.:{}-])[\p{N}.:{}-]*([\p{L}_][\p{L}\p{N}_.:{}-]*)=("(?:[^"\\]|\\.)*"|[^\s,;&|"]+)/gsu;
 
 /** The values by their keys, in the order of the text. */
 export function keyValues(text: string, options: KeyValueOptions): Map<string, string[]> {

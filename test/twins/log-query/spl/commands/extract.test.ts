@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { processorMsSince } from "../../../../support/processor-time.ts";
 import { type SplBench, splBench } from "../../support/spl.ts";
 
 let bench: SplBench;
@@ -47,6 +48,20 @@ describe("extract", () => {
     expect(await extracted({ _raw: "a=1 b=2 c=3" }, "limit=2")).toEqual({ a: "1", b: "2" });
     expect(await extracted({ _raw: "a=1 b=2 c=3" }, "maxchars=6")).toEqual({ a: "1" });
     expect((await bench.searchRows([{ x: 1 }], "kv")).rows).toEqual([{ x: 1 }]);
+  });
+
+  test("texts without a pair take no longer than they are long", async () => {
+    const [letters, digits] = ["a".repeat(10_000), "1.".repeat(5_000)];
+    const rows = Array.from({ length: 300 }, () => ({ _raw: `${letters} ${digits}` }));
+    const before = process.cpuUsage();
+    await bench.searchRows(rows, "extract maxchars=20000 | stats count");
+    expect(processorMsSince(before)).toBeLessThan(3_000);
+  });
+
+  test("a key begins with the first letter of its word", async () => {
+    expect(await extracted({ _raw: "1a=1 ..b=2 3=4 c==5 \u0001d=6" })).toEqual({
+      ...{ a: "1", b: "2", c: "=5", d: "6" },
+    });
   });
 
   test("a stanza of transforms.conf is refused", async () => {
