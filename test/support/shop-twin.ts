@@ -131,11 +131,14 @@ const operations = [
     summary: "Answers when the client has gone.",
     handle: ({ signal }, shop) =>
       new Promise<VendorResponse>((resolve) => {
-        shop.noted("waiting");
         signal.addEventListener("abort", () => {
           shop.noted("aborted");
           resolve({ status: 200 });
         });
+        // As many as a request's own statements may be.
+        for (let statement = 0; statement < 20; statement++)
+          signal.addEventListener("abort", () => undefined);
+        shop.noted("waiting");
       }),
   }),
   operation<Shop>({

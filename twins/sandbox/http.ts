@@ -1,4 +1,5 @@
 /** Requests in, answers out: bounded bodies, and the request object a handler sees. */
+import { setMaxListeners } from "node:events";
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { Readable, Transform, type TransformCallback } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -307,6 +308,8 @@ export class ArrivedRequest implements VendorRequest {
   get signal(): AbortSignal {
     if (!this.#signal) {
       const controller = new AbortController();
+      // Each statement of a request listens until it ends, and one request may have many under way.
+      setMaxListeners(0, controller.signal);
       this.#gone(() => controller.abort());
       this.#signal = controller.signal;
     }

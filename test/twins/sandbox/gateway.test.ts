@@ -187,4 +187,20 @@ describe("failures", () => {
     await expect(hanging).rejects.toThrow();
     await aborted;
   });
+
+  test("any number of a handler's parts may be told that its client has gone: no leak is warned of", async () => {
+    const warnings: Error[] = [];
+    const note = (warning: Error) => warnings.push(warning);
+    process.on("warning", note);
+    const aborted = once(notes, "aborted");
+    const waiting = once(notes, "waiting");
+    const controller = new AbortController();
+    const hanging = fetch(`${shop}/hang`, { signal: controller.signal });
+    await waiting;
+    controller.abort();
+    await expect(hanging).rejects.toThrow();
+    await aborted;
+    process.off("warning", note);
+    expect(warnings).toEqual([]);
+  });
 });
