@@ -5,11 +5,12 @@ import { type CompareReport, compare } from "./compare/run.ts";
 import { positive, readArguments, UsageError } from "./shared/usage.ts";
 
 const MAX_PRINTED_CHARS = 2_000;
-const usage = `usage: npm run compare -- --real URL [--requests N] [--seed N] [--only NAME …] [--json]
-  --real URL    address of an Elasticsearch 8.15 without credentials; its index compare-… is deleted afterwards
+const usage = `usage: npm run compare -- --real URL [--requests N] [--seed N] [--only NAME …] [--findings N] [--json]
+  --real URL    address of an Elasticsearch 8.15 without credentials; its indices compare-… are deleted afterwards
   --requests N  ends after so many requests (default 2000)
   --seed N      the same seed sends the same requests; printed when none is given
   --only NAME   only requests with this in their name: queries, urls, aggregations, pages, counts, wrong
+  --findings N  shrinks and prints so many, counts the rest (default 40)
   --json        the report as one JSON object`;
 
 function print({ seed, subjects, explanations, findings }: CompareReport): void {
@@ -50,6 +51,7 @@ async function main(): Promise<number> {
     requests: { type: "string" },
     seed: { type: "string" },
     only: { type: "string", multiple: true, default: [] },
+    findings: { type: "string" },
     json: { type: "boolean", default: false },
   });
   if (!given) {
@@ -68,6 +70,7 @@ async function main(): Promise<number> {
     seed: positive("seed", values.seed, Math.floor(Math.random() * 2 ** 30) + 1, usage),
     requests: positive("requests", values.requests, 2_000, usage),
     only: values.only,
+    maxFindings: positive("findings", values.findings, 40, usage),
     progress: (line) => process.stderr.write(`${line}\n`),
   });
   if (values.json) console.log(JSON.stringify(report));

@@ -1,7 +1,7 @@
 /** Aggregations of every type that the twin serves, over fields that they fit. */
 import fc from "fast-check";
 import { anyOf, member, words } from "../fuzz/text.ts";
-import { booleanField, dateField, keywordField, numberField, textField, unmappedField } from "./documents.ts";
+import { booleanField, dateField, keywordField, numberField, textField, unmappedField } from "./fields.ts";
 import { query } from "./queries.ts";
 
 const anyValueField = fc.oneof(

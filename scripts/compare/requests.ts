@@ -12,8 +12,10 @@ import {
   numberField,
   textField,
   unmappedField,
-} from "./documents.ts";
-import { lucene, query } from "./queries.ts";
+} from "./fields.ts";
+import { indices } from "./indices.ts";
+import { lucene } from "./queries/query-strings.ts";
+import { query } from "./queries.ts";
 
 /** What is compared under one name; `--only` chooses by it. */
 export interface Subject {
@@ -81,10 +83,11 @@ const pageMembers = {
   collapse: fc.oneof(keywordField, numberField).map((field) => ({ field })),
 };
 
+const index = fc.constantFrom(...Object.keys(indices));
 const searchOf = (body: fc.Arbitrary<unknown>, path = "_search"): fc.Arbitrary<FuzzRequest> =>
-  body.map((json) => ({
+  fc.tuple(index, body).map(([name, json]) => ({
     method: "POST",
-    path: `/${path}`,
+    path: `/${name}/${path}`,
     headers: { "content-type": "application/json" },
     body: JSON.stringify(json),
   }));
@@ -93,6 +96,7 @@ const everyHit = { size: 200 };
 const queries = searchOf(query.map((one) => ({ query: one, ...everyHit, _source: false })));
 const urls = fc
   .tuple(
+    index,
     lucene,
     anyOf({
       df: textField,
@@ -103,9 +107,9 @@ const urls = fc
       sort: words("at:desc level.keyword took:asc,at"),
     }),
   )
-  .map(([q, more]) => ({
+  .map(([name, q, more]) => ({
     method: "GET",
-    path: `/_search?${new URLSearchParams({ q, size: "200", _source: "false", ...more })}`,
+    path: `/${name}/_search?${new URLSearchParams({ q, size: "200", _source: "false", ...more })}`,
     headers: {},
     body: undefined,
   }));

@@ -14,6 +14,8 @@ export interface CompareOptions {
   requests: number;
   /** Only subjects whose name has one of these texts; all when empty. */
   only: readonly string[];
+  /** More findings are counted, not shrunk. */
+  maxFindings: number;
   progress(line: string): void;
 }
 
@@ -46,8 +48,6 @@ export interface CompareReport {
 
 /** Requests under way at a time. */
 const LANES = 4;
-/** More findings are counted, not shrunk. */
-const MAX_SHRUNK = 40;
 /** Longest that one finding is shrunk. */
 const SHRINK_LIMIT_MS = 20_000;
 const PROGRESS_EVERY = 500;
@@ -118,7 +118,7 @@ class Run {
     for (const reason of new Set(found.explained)) {
       this.#explanations[reason] = (this.#explanations[reason] ?? 0) + 1;
     }
-    if (found.unexplained.length === 0 || this.#findings.length >= MAX_SHRUNK) return;
+    if (found.unexplained.length === 0 || this.#findings.length >= this.#options.maxFindings) return;
     const finding: Finding = { subject: subject.name, seed, request, reproduction: "", differences: [] };
     this.#findings.push(finding);
     finding.request = await shrink(request, SHRINK_LIMIT_MS, async (smaller) => {
@@ -130,9 +130,9 @@ class Run {
   }
 
   async #differences(request: FuzzRequest): Promise<Compared> {
-    const { index, askReal, askTwin } = this.#servers;
-    const at = { ...request, path: `/${index}${request.path}` };
-    const ask = async (server: Servers["askReal"]) => neutral(await server(at), index);
+    const { prefix, askReal, askTwin } = this.#servers;
+    const at = { ...request, path: `/${prefix}${request.path.slice(1)}` };
+    const ask = async (server: Servers["askReal"]) => neutral(await server(at), prefix);
     const [real, twin] = await Promise.all([ask(askReal), ask(askTwin)]);
     const compared: Compared = { explained: [], unexplained: [], kind: "" };
     for (const difference of differencesOf(real, twin)) {
@@ -160,9 +160,9 @@ function count(report: SubjectReport, { explained, unexplained }: Compared): voi
   else report.same++;
 }
 
-/** The index has another name in every run. */
-function neutral(answer: ComparedAnswer, index: string): ComparedAnswer {
-  return { ...answer, body: JSON.parse(JSON.stringify(answer.body ?? null).replaceAll(index, "INDEX")) };
+/** The indices have other names in every run. */
+function neutral(answer: ComparedAnswer, prefix: string): ComparedAnswer {
+  return { ...answer, body: JSON.parse(JSON.stringify(answer.body ?? null).replaceAll(prefix, "")) };
 }
 
 /** A smaller request has to show the same: the same part of the answer, the same refusals but for what they quote. */

@@ -1,4 +1,4 @@
-/** The twin and the real server, both with the same documents in an index of the same name. */
+/** The twin and the real server, both with the same documents in indices of the same names. */
 import { randomBytes } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -9,6 +9,7 @@ import elasticsearch from "../../twins/search/index.ts";
 import { type FuzzRequest, Sender } from "../fuzz/request.ts";
 import type { ComparedAnswer } from "./differences.ts";
 import { documents } from "./documents.ts";
+import { indices } from "./indices.ts";
 
 const ENVIRONMENT = `version: 1
 services:
@@ -17,10 +18,11 @@ services:
 `;
 
 export interface Servers {
-  index: string;
+  /** Of the indices' names; no other run has the same. */
+  prefix: string;
   askReal(request: FuzzRequest): Promise<ComparedAnswer>;
   askTwin(request: FuzzRequest): Promise<ComparedAnswer>;
-  /** Stops the twin and deletes the index of the real server. */
+  /** Stops the twin and deletes the indices of the real server. */
   close(): Promise<void>;
 }
 
@@ -29,7 +31,7 @@ export interface Servers {
  * @throws Error when the real server does not answer or a document is refused
  */
 export async function openServers(realUrl: string): Promise<Servers> {
-  const index = `compare-${randomBytes(4).toString("hex")}`;
+  const prefix = `compare-${randomBytes(4).toString("hex")}-`;
   const folder = await mkdtemp(join(tmpdir(), "offhook-compare-"));
   const sender = new Sender();
   const environmentFile = join(folder, "environment.yaml");
@@ -41,30 +43,34 @@ export async function openServers(realUrl: string): Promise<Servers> {
     return { status, body: parsed(body) };
   };
   const [askReal, askTwin] = [asker(realUrl.replace(/\/$/, "")), asker(twinUrl)];
-  const deleteIndex: FuzzRequest = { method: "DELETE", path: `/${index}`, headers: {}, body: undefined };
   const close = async () => {
-    await askReal(deleteIndex).catch(() => undefined);
+    for (const name of Object.keys(indices)) {
+      const path = `/${prefix}${name}`;
+      await askReal({ method: "DELETE", path, headers: {}, body: undefined }).catch(() => undefined);
+    }
     sender.close();
     await twins.stop();
     await rm(folder, { recursive: true, force: true });
   };
   try {
-    for (const ask of [askReal, askTwin]) await load(ask, index);
+    for (const [name, definition] of Object.entries(indices)) {
+      for (const ask of [askReal, askTwin]) await load(ask, `${prefix}${name}`, definition);
+    }
   } catch (error) {
     await close();
     throw error;
   }
-  return { index, askReal, askTwin, close };
+  return { prefix, askReal, askTwin, close };
 }
 
-async function load(ask: (request: FuzzRequest) => Promise<ComparedAnswer>, index: string): Promise<void> {
+async function load(ask: Servers["askReal"], index: string, definition: object): Promise<void> {
   const lines = documents().flatMap(({ id, source }) => [{ index: { _id: id } }, source]);
   await expectDone(
     ask({
       method: "PUT",
       path: `/${index}`,
       headers: { "content-type": "application/json" },
-      body: JSON.stringify({ settings: { number_of_shards: 1, number_of_replicas: 0 } }),
+      body: JSON.stringify(definition),
     }),
   );
   await expectDone(
