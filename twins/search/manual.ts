@@ -53,7 +53,7 @@ export const searchManual: TwinManual = {
     },
     {
       id: "elasticsearch.translator",
-      text: "What the compilers do not recognise is translated by the model that the service's config names; without one it is the vendor's 400, which says how to configure one.",
+      text: "What the compilers do not recognise is translated by the model that the service's config names: ES|QL, queries and filters, members of the body and aggregations at the top. Without one it is the vendor's 400, which in `specification` says how to configure one. In `vendor` what the vendor would refuse never goes to a model, nor do members and aggregations.",
     },
     {
       id: "elasticsearch.refused",

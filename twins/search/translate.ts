@@ -25,12 +25,12 @@ export async function translate<Result>(
 ): Promise<Result> {
   try {
     const { result, notes } = await translator.translate(question, run);
-    call.notes.translator = notes;
+    call.noteTranslation(notes);
     return result;
   } catch (error) {
     if (!(error instanceof TranslationFailed)) throw error;
     // The journal has the database's words; the answer has the vendor's.
-    call.notes.translator = { failed: error.message };
+    call.noteTranslation({ failed: error.message });
     throw refusal;
   }
 }
@@ -41,5 +41,6 @@ export function withModelHint(error: VendorError, { fidelity, translator }: Sear
   const hint = translator
     ? "the model has no SQL for it that runs: the notes in /sim/requests say why"
     : "a model can take over what is not recognised: configure [model] for this service in the environment file";
-  return new VendorError(error.status, { ...error.cause, reason: `${error.cause.reason}; ${hint}` });
+  const reason = error.cause.reason.replace(/\.$/, "");
+  return new VendorError(error.status, { ...error.cause, reason: `${reason}; ${hint}` });
 }

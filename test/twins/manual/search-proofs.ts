@@ -128,6 +128,9 @@ export const elasticsearchProofs: Proofs = {
     for (const [path, body] of [
       ["/_search", { query: { unheard_of: {} } }],
       ["/_query", { query: "FROM logs | ENRICH services" }],
+      ["/_search", { aggs: { a: { filter: { unheard_of: {} } } } }],
+      ["/_search", { unheard_of: 1 }],
+      ["/_search", { aggs: { a: { unheard_of: {} } } }],
     ] as const) {
       const answer = await vendor("POST", path, body);
       expect(answer.status).toBe(400);

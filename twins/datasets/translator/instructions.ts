@@ -2,7 +2,7 @@
 import { columnTypeOf, type Field, type FieldCatalog } from "../fields.ts";
 
 /** The languages that can be translated. */
-export type Language = "esql" | "query-dsl";
+export type Language = "esql" | "query-dsl" | "search-body" | "aggregation";
 
 /** A dataset can have thousands of fields; a prompt cannot. */
 const MOST_FIELDS = 400;
@@ -15,6 +15,15 @@ const results: Record<Language, string> = {
   "query-dsl": [
     "You translate Elasticsearch queries of the Query DSL into DuckDB SQL.",
     "Answer with one SELECT whose result has the single column _row, once for each document that the query matches.",
+  ].join("\n"),
+  "search-body": [
+    "You translate bodies of Elasticsearch searches into DuckDB SQL.",
+    "Answer with one SELECT whose result has the single column _row, once for each document that the search finds. It does not sort, page or aggregate: that is done with its result.",
+  ].join("\n"),
+  aggregation: [
+    "You translate Elasticsearch aggregations into DuckDB SQL.",
+    "Answer with one SELECT over the documents, which are those that the search matches. When the aggregation has buckets, its result is one row a bucket, in their order, with the columns key and doc_count; a key that is a time is in milliseconds since the epoch, and key_as_string beside it. When it has none, its result is one row, whose columns are the members of the aggregation's result, such as value or doc_count.",
+    "A sub-aggregation is a column of its name: its value, or a STRUCT of its members, of which buckets is a LIST.",
   ].join("\n"),
 };
 

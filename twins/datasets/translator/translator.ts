@@ -30,7 +30,7 @@ export interface Question {
 }
 
 export interface Translation<Result> {
-  /** One SELECT; of an ES|QL query its result, of a Query DSL one a column `_row`. */
+  /** One SELECT; of ES|QL and of an aggregation the result, else a column `_row`. */
   statement: Sql;
   /** What came of running it. */
   result: Result;
@@ -143,10 +143,14 @@ async function tryOut<Result>(
 ): Promise<{ statement: Sql; result: Result }> {
   const statement = withClock(await checkedSelect(store, text, tables, { signal }), nowMs);
   const { columns } = await store.query(sql`SELECT * FROM (${statement}) LIMIT 0`, { signal });
-  if (language === "query-dsl" && !columns.includes("_row")) {
+  if (selectsRows(language) && !columns.includes("_row")) {
     throw new UncheckedSql("its result has no column _row");
   }
   return { statement, result: await run(statement, signal) };
+}
+
+function selectsRows(language: Language): boolean {
+  return language === "query-dsl" || language === "search-body";
 }
 
 function withClock(statement: Sql, nowMs: number): Sql {

@@ -6,6 +6,19 @@ export function parsingError(reason: string, causedBy?: ErrorCause): VendorError
   return new VendorError(400, withCause({ type: "parsing_exception", reason }, causedBy));
 }
 
+/** An aggregation of a type that is not served. A translator may know it. */
+export class UnrecognisedAggregation extends VendorError {
+  /** The aggregation of the request that it is, or that it is in. */
+  readonly topLevelName: string;
+
+  /** @param error what is answered without a translator */
+  constructor(error: VendorError, topLevelName: string) {
+    super(error.status, error.cause, error.rootCause);
+    this.name = "UnrecognisedAggregation";
+    this.topLevelName = topLevelName;
+  }
+}
+
 /** An option is unknown, or its value is of a wrong kind. */
 export function optionError(reason: string, causedBy?: ErrorCause): VendorError {
   return new VendorError(400, withCause({ type: "x_content_parse_exception", reason }, causedBy));

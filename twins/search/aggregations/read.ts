@@ -2,12 +2,13 @@
 
 import { lookupTable } from "../../sandbox/lookup-table.ts";
 import { numberIn, tokenOf } from "../json/token.ts";
+import type { VendorError } from "../vendor-error.ts";
 import type { Aggregation, Aggregations } from "./aggregation.ts";
 import { readComposite } from "./composite.ts";
 import { filterAggregation, readFilters, readGlobal, readMissing, readRange } from "./conditions.ts";
 import type { AggregationContext } from "./context.ts";
 import { readDateHistogram } from "./date-histogram.ts";
-import { argumentError, parsingError } from "./errors.ts";
+import { argumentError, parsingError, UnrecognisedAggregation } from "./errors.ts";
 import { readHistogram } from "./histogram.ts";
 import { type Naming, readCountMetric, readSimpleMetric } from "./metrics.ts";
 import { isRecord, type JsonRecord, Options } from "./options.ts";
@@ -70,7 +71,7 @@ export function readAggregations(json: unknown, context: AggregationContext): Ag
       `the request has ${count} aggregations, more than the ${MAX_AGGREGATIONS} that are answered`,
     );
   }
-  return readLevel(json, context, undefined, 0);
+  return readLevel(json, context, undefined, []);
 }
 
 function countAggregations(json: unknown, depth: number): number {
@@ -86,12 +87,12 @@ function readLevel(
   json: unknown,
   context: AggregationContext,
   parent: PipelineParent | undefined,
-  depth: number,
+  path: readonly string[],
 ): Aggregations {
   if (!isRecord(json)) {
     throw parsingError(`Expected [START_OBJECT] but found [${tokenOf(json)}]`);
   }
-  if (depth > MAX_DEPTH) {
+  if (path.length > MAX_DEPTH) {
     throw parsingError(
       `The nested depth of the aggregations exceeds the maximum nested depth of [${MAX_DEPTH}]`,
     );
@@ -102,7 +103,7 @@ function readLevel(
     const definition = readDefinition(name, value);
     const pipeline = own(pipelineReaders, definition.type);
     if (pipeline) pipelines.push(readPipeline(name, definition, pipeline));
-    else aggregations.push(readAggregation(name, definition, context, depth));
+    else aggregations.push(readAggregation(definition, context, [...path, name]));
   }
   return { aggregations, pipelines: orderPipelines(pipelines, aggregations, parent) };
 }
@@ -123,12 +124,14 @@ interface Definition {
   meta: JsonRecord | undefined;
 }
 
+/** @param path the names of those that it is in, and its own */
 function readAggregation(
-  name: string,
   { type, options: record, children, meta }: Definition,
   context: AggregationContext,
-  depth: number,
+  path: readonly string[],
 ): Aggregation {
+  const [topLevelName = ""] = path;
+  const name = path.at(-1) ?? topLevelName;
   const naming: Naming = { name, type, meta };
   const metric = own(metrics, type);
   if (metric || type === "top_hits") {
@@ -138,10 +141,10 @@ function readAggregation(
     return metric ? metric(naming, new Options(type, record), context) : topHits(naming, record, context);
   }
   const bucket = own(buckets, type);
-  if (!bucket && type !== "filter") throw unknownType(type);
-  checkPlace(name, type, depth);
+  if (!bucket && type !== "filter") throw new UnrecognisedAggregation(unknownType(type), topLevelName);
+  checkPlace(name, type, path.length - 1);
   const minDocCount = record.min_doc_count === undefined ? 0 : numberIn(record.min_doc_count);
-  const inner = readLevel(children ?? {}, context, { type, minDocCount }, depth + 1);
+  const inner = readLevel(children ?? {}, context, { type, minDocCount }, path);
   return bucket
     ? bucket(naming, new Options(type, record), inner, context)
     : filterAggregation(naming, record, inner, context);
@@ -243,7 +246,7 @@ const unsupported = new Set([
   "weighted_avg",
 ]);
 
-function unknownType(type: string): Error {
+function unknownType(type: string): VendorError {
   if (unsupported.has(type)) {
     return argumentError(
       `[${type}] aggregations are not supported here: this stand-in answers ${supported().join(", ")}`,

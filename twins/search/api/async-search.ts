@@ -97,7 +97,8 @@ export const asyncSearchOperations: readonly Operation<SearchTwin>[] = [
 ];
 
 async function submit(call: Call, twin: SearchTwin): Promise<Answer> {
-  const request = readSearchParameters(call.parameters, readSearchBody(call.object(), call.text()));
+  const body = readSearchBody(call.object(), { text: call.text(), fidelity: twin.fidelity });
+  const request = readSearchParameters(call.parameters, body);
   const scope = await scopeOf(call.segment("index"), readExpressionOptions(call.parameters), twin);
   const typedKeys = call.parameters.flag("typed_keys") ?? false;
   const cancelling = new AbortController();

@@ -12,8 +12,8 @@ export interface SearchNotes {
   sql?: string[];
   /** What `specification` left out. */
   dropped?: DroppedClause[];
-  /** What the translator did, when it was asked. */
-  translator?: object;
+  /** What the translator did, each time that it was asked. */
+  translator?: object[];
 }
 
 export class Call {
@@ -67,6 +67,10 @@ export class Call {
 
   noteSql(statements: readonly string[]): void {
     this.notes.sql = [...(this.notes.sql ?? []), ...statements];
+  }
+
+  noteTranslation(what: object): void {
+    this.notes.translator = [...(this.notes.translator ?? []), what];
   }
 
   noteDropped(dropped: readonly DroppedClause[]): void {

@@ -53,7 +53,7 @@ const UNREADABLE: ReadonlySet<string> = new Set(["parsing_exception", "x_content
 
 async function handle(call: Call, twin: SearchTwin): Promise<Answer> {
   const startedAt = performance.now();
-  const searches = readSearches(call);
+  const searches = readSearches(call, twin);
   if (searches.length === 0) throw invalidRequest(["no requests added"]);
   const responses: object[] = [];
   // One after the other: a request takes no more than one place in the store's queue.
@@ -81,7 +81,7 @@ async function one(
   }
 }
 
-function readSearches(call: Call): OneSearch[] {
+function readSearches(call: Call, { fidelity }: SearchTwin): OneSearch[] {
   const text = call.text();
   if (text === "")
     throw new VendorError(400, { type: "parse_exception", reason: "request body is required" });
@@ -94,7 +94,7 @@ function readSearches(call: Call): OneSearch[] {
     const text = lines[at + 1];
     // A header at the end that no body follows is passed over.
     if (text === undefined) break;
-    searches.push({ expression, options, request: readSearchBody(readLine(text), text) });
+    searches.push({ expression, options, request: readSearchBody(readLine(text), { text, fidelity }) });
   }
   if (searches.length > MAX_SEARCHES) throw illegal(`a request may have at most ${MAX_SEARCHES} searches`);
   return searches;

@@ -1,8 +1,9 @@
 /** Searching and counting. */
 import type { Method, Operation } from "../../sandbox/operation.ts";
 import { expressionParameters, readExpressionOptions } from "../indices/expression.ts";
+import type { JsonObject } from "../json/read.ts";
 import { searchShards } from "../node.ts";
-import { readSearchBody } from "../search/request.ts";
+import { readSearchBody, type SearchRequest } from "../search/request.ts";
 import { countHits, openSearch, runSearch, scopeOf } from "../search/run.ts";
 import { searchBody } from "../search/search-body.ts";
 import {
@@ -74,7 +75,8 @@ export const searchOperations: readonly Operation<SearchTwin>[] = [
 ];
 
 async function search(call: Call, twin: SearchTwin): Promise<Answer> {
-  const request = readSearchParameters(call.parameters, readSearchBody(call.object(), call.text()));
+  const body = readSearchBody(call.object(), { text: call.text(), fidelity: twin.fidelity });
+  const request = readSearchParameters(call.parameters, body);
   const options = readExpressionOptions(call.parameters);
   const scope =
     pointInTimeScope(call, twin, request) ?? (await scopeOf(call.segment("index"), options, twin));
@@ -87,16 +89,7 @@ async function search(call: Call, twin: SearchTwin): Promise<Answer> {
 }
 
 async function count(call: Call, twin: SearchTwin): Promise<Answer> {
-  const { query, ...rest } = call.object();
-  for (const name of Object.keys(rest)) {
-    throw new VendorError(400, {
-      type: "parsing_exception",
-      reason: `request does not support [${name}]`,
-      line: 1,
-      col: 2,
-    });
-  }
-  const request = readSearchBody(query === undefined ? {} : { query });
+  const request = readCountBody(call.object(), twin);
   request.urlQuery = readUrlQuery(call.parameters);
   request.terminateAfter = call.parameters.integer("terminate_after") ?? 0;
   const minScore = call.parameters.text("min_score");
@@ -104,4 +97,16 @@ async function count(call: Call, twin: SearchTwin): Promise<Answer> {
   const scope = await scopeOf(call.segment("index"), readExpressionOptions(call.parameters), twin);
   const counted = await countHits(request, scope, await openSearch(call, twin));
   return { body: { count: counted, _shards: searchShards(scope.selection.names.length) } };
+}
+
+/** A count's body has a query and nothing else. @throws VendorError */
+function readCountBody(body: JsonObject, { fidelity }: SearchTwin): SearchRequest {
+  const { query, ...rest } = body;
+  const request = readSearchBody(query === undefined ? {} : { query }, { fidelity });
+  const [unknown] = Object.keys(rest);
+  if (unknown === undefined) return request;
+  const reason = `request does not support [${unknown}]`;
+  const error = new VendorError(400, { type: "parsing_exception", reason, line: 1, col: 2 });
+  if (fidelity === "vendor") throw error;
+  return { ...request, unrecognised: { body, error } };
 }

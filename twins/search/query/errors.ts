@@ -4,10 +4,14 @@ import type { Position } from "./compiled-query.ts";
 
 /** A top-level shape that the compiler does not know. Whoever can translate it may; else it is answered as it is. */
 export class UnrecognisedQuery extends VendorError {
+  /** The query, as its JSON was read. */
+  readonly json: unknown;
+
   /** @param error what the vendor would say */
-  constructor(error: VendorError) {
+  constructor(error: VendorError, json: unknown) {
     super(error.status, error.cause, error.rootCause);
     this.name = "UnrecognisedQuery";
+    this.json = json;
   }
 }
 

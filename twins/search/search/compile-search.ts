@@ -12,7 +12,7 @@ import { locateIn } from "../query/json-position.ts";
 import type { SearchTwin } from "../search-twin.ts";
 import { translate, withModelHint } from "../translate.ts";
 import type { VendorError } from "../vendor-error.ts";
-import type { UrlQuery } from "./request.ts";
+import type { UnrecognisedBody, UrlQuery } from "./request.ts";
 
 /** What a query is compiled for. */
 export interface CompileContext {
@@ -54,7 +54,7 @@ export async function compile(
     });
     return noted(compiled, context);
   } catch (error) {
-    if (error instanceof UnrecognisedQuery) return translated(compactJson(json ?? {}), error, context);
+    if (error instanceof UnrecognisedQuery) return translateQuery(error, context);
     throw error;
   }
 }
@@ -86,8 +86,22 @@ function noted(compiled: CompiledQuery, { call, twin }: CompileContext): Compile
   return compiled;
 }
 
-/** What the compiler does not know, a model may; every document then scores the same. */
-async function translated(
+/** A query that the compiler does not know, by the model. @throws VendorError when there is none, or it does not know either */
+export function translateQuery(error: UnrecognisedQuery, context: CompileContext): Promise<CompiledQuery> {
+  return translateRows("query-dsl", compactJson(error.json ?? {}), error, context);
+}
+
+/** The events that a body is about which is no search of this twin's, by the model. @throws VendorError */
+export function translateBody(
+  { body, error }: UnrecognisedBody,
+  context: CompileContext,
+): Promise<CompiledQuery> {
+  return translateRows("search-body", compactJson(body), error, context);
+}
+
+/** Every document that the model finds scores the same. */
+async function translateRows(
+  language: "query-dsl" | "search-body",
   text: string,
   error: VendorError,
   { call, twin, query }: CompileContext,
@@ -96,14 +110,14 @@ async function translated(
   const refusal = withModelHint(error, twin);
   if (!translator) throw refusal;
   const store = await twin.store();
-  const question = { language: "query-dsl" as const, text, store, nowMs: query.nowMs, signal: call.signal };
+  const question = { language, text, store, nowMs: query.nowMs, signal: call.signal };
   const rows = await translate(
     {
       translator,
       question,
       refusal,
       run: async (statement, signal) => {
-        const found = sql`SELECT DISTINCT CAST(_row AS BIGINT) AS _row FROM (${statement})`;
+        const found = sql`SELECT DISTINCT CAST(_row AS BIGINT) AS _row FROM (${statement}) WHERE _row IS NOT NULL`;
         await store.query(sql`SELECT count(_row) FROM (${found})`, { signal });
         return found;
       },

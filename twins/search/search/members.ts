@@ -59,6 +59,13 @@ export function isEmpty(value: Json): boolean {
   return typeof value === "object" && Object.keys(value).length === 0;
 }
 
+/** A member of the vendor's that this twin does not serve. */
+export class UnservedKey extends VendorError {
+  constructor(reason: string) {
+    super(400, { type: "illegal_argument_exception", reason });
+  }
+}
+
 /** A member that a search does not have, or not with such a value. */
 export class UnknownKey extends BodyError {
   constructor(name: string, value: Json) {

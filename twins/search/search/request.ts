@@ -6,8 +6,10 @@
 import { lookupTable } from "../../sandbox/lookup-table.ts";
 import { illegal, readDurationMs } from "../api/parameters.ts";
 import { invalidRequest } from "../documents/errors.ts";
-import { withBodyText } from "../json/object-parser.ts";
+import { BodyError } from "../json/object-parser.ts";
 import type { Json, JsonObject } from "../json/read.ts";
+import type { Fidelity } from "../query/compiled-query.ts";
+import { VendorError } from "../vendor-error.ts";
 import { type Collapse, readCollapse } from "./collapse.ts";
 import { type FieldRequest, readFieldRequests } from "./fields.ts";
 import { type Highlight, readHighlight } from "./highlight.ts";
@@ -21,6 +23,7 @@ import {
   objectOf,
   scalarText,
   UnknownKey,
+  UnservedKey,
 } from "./members.ts";
 import { readSort, type Sort } from "./sort.ts";
 import { readSourceFilter, type SourceFilter, wholeSource } from "./source-filter.ts";
@@ -31,7 +34,16 @@ export interface UrlQuery {
   options: Record<string, string>;
 }
 
+/** A body that is not a search as this twin knows them. */
+export interface UnrecognisedBody {
+  body: JsonObject;
+  /** What the vendor would say. */
+  error: VendorError;
+}
+
 export interface SearchRequest {
+  /** Set when a model is needed to say which events are searched for. */
+  unrecognised: UnrecognisedBody | undefined;
   query: Json | undefined;
   urlQuery: UrlQuery | undefined;
   postFilter: Json | undefined;
@@ -69,6 +81,7 @@ const DEFAULT_COUNT = 10_000;
 
 export function emptyRequest(): SearchRequest {
   return {
+    unrecognised: undefined,
     query: undefined,
     urlQuery: undefined,
     postFilter: undefined,
@@ -96,15 +109,29 @@ export function emptyRequest(): SearchRequest {
   };
 }
 
-/**
- * @param text of the body, for the line and column of its mistakes
- * @throws VendorError for what the vendor would not take
- */
-export function readSearchBody(body: JsonObject, text?: string): SearchRequest {
+export interface BodyOptions {
+  /** Of the body, for the line and column of its mistakes. */
+  text?: string;
+  /** In `specification`, a member that is not known makes the body one for the translator; default `vendor`. */
+  fidelity?: Fidelity;
+}
+
+/** @throws VendorError for what the vendor would not take */
+export function readSearchBody(
+  body: JsonObject,
+  { text, fidelity = "vendor" }: BodyOptions = {},
+): SearchRequest {
   const request = emptyRequest();
-  withBodyText(text, () => {
-    for (const [name, value] of Object.entries(body)) readMember(request, name, value);
-  });
+  for (const [name, value] of Object.entries(body)) {
+    try {
+      readMember(request, name, value);
+    } catch (error) {
+      const unknown = error instanceof UnknownKey || error instanceof UnservedKey;
+      const placed = error instanceof BodyError && text !== undefined ? error.at(text) : error;
+      if (fidelity === "vendor" || !unknown || !(placed instanceof VendorError)) throw placed;
+      request.unrecognised ??= { body, error: placed };
+    }
+  }
   return request;
 }
 
@@ -125,7 +152,7 @@ function readMember(request: SearchRequest, name: string, value: Json): void {
   const reason = refused[name];
   if (reason !== undefined) {
     if (isEmpty(value)) return;
-    throw illegal(reason);
+    throw new UnservedKey(reason);
   }
   switch (name) {
     case "query":

@@ -1,6 +1,6 @@
 /** Carries a search out: one statement for the total and the page, one for what is answered of its hits. */
 import type { Sql, SqlValue } from "../../datasets/sql.ts";
-import { joined, raw, sql } from "../../datasets/sql.ts";
+import { raw, sql } from "../../datasets/sql.ts";
 import type { LogStore } from "../../datasets/store/log-store.ts";
 import { withCurrentFields } from "../../datasets/store/store-reader.ts";
 import type { Call } from "../api/call.ts";
@@ -11,19 +11,19 @@ import { targetOf } from "../query/compile/target.ts";
 import type { CompiledQuery, QueryContext } from "../query/compiled-query.ts";
 import type { SearchTwin } from "../search-twin.ts";
 import { illegalOnShard, isShardFailure, shardFailures } from "../shard-failure.ts";
+import { aggregate, planAggregations } from "./aggregate.ts";
 import {
   type CompileContext,
   compile,
-  compileFilter,
   compileUrlQuery,
   indexPredicate,
+  translateBody,
 } from "./compile-search.ts";
 import { hitsOfPage } from "./hits.ts";
 import { findPage } from "./page.ts";
 import { checkSearch, MAX_WINDOW, type SearchRequest } from "./request.ts";
 import type { Sort } from "./sort.ts";
 import { type SortKey, sortKey } from "./sort-key.ts";
-import { planHits } from "./top-hits.ts";
 
 /** Where a search looks. */
 export interface SearchScope {
@@ -171,17 +171,15 @@ const nothingFound = {
 /** Where no index is searched, a request is wrong by its text alone: no shard finds anything wrong with it. @throws VendorError */
 async function checkWithoutShards(request: SearchRequest, context: SearchContext): Promise<void> {
   const checks = [
-    () => compile(request.query, context),
+    () =>
+      request.unrecognised ? translateBody(request.unrecognised, context) : compile(request.query, context),
     () => request.postFilter && compile(request.postFilter, context, { member: "post_filter" }),
-    async () => {
-      if (request.aggregations === undefined) return;
-      const { planAggregations } = await import("../aggregations/aggregations.ts");
-      planAggregations(request.aggregations, {
-        ...context.query,
-        compileFilter: (json) => compileFilter(json, context).predicate,
-        planHits: () => ({ orderBy: raw("1"), render: async () => [] }),
-      });
-    },
+    () =>
+      request.aggregations &&
+      planAggregations(request.aggregations, context, () => ({
+        orderBy: raw("1"),
+        render: async () => [],
+      })),
   ];
   for (const check of checks) {
     try {
@@ -190,36 +188,6 @@ async function checkWithoutShards(request: SearchRequest, context: SearchContext
       if (!isShardFailure(error)) throw error;
     }
   }
-}
-
-/** The results of a search's aggregations; the post filter is none of their concern. */
-async function aggregate(
-  { aggregations, minScore }: SearchRequest,
-  plan: SearchPlan,
-  context: SearchContext,
-  typedKeys: boolean,
-): Promise<object | undefined> {
-  if (aggregations === undefined) return undefined;
-  const { call, store, query, signal } = context;
-  // Loaded by the first search that has any.
-  const { planAggregations } = await import("../aggregations/aggregations.ts");
-  const planned = planAggregations(aggregations, {
-    ...query,
-    index: plan.index,
-    compileFilter: (json) => compileFilter(json, context).predicate,
-    planHits: (options) => planHits(options, plan, context),
-  });
-  const scored =
-    minScore !== undefined &&
-    sql`d._row IN (SELECT _row FROM (${plan.query.scored}) WHERE score >= ${minScore})`;
-  const conditions = [plan.query.predicate, ...plan.scopeFilters, ...(scored ? [scored] : [])];
-  const { body, statements } = await planned.run(store, joined(conditions, " AND "), {
-    ...(plan.scopeFilters.length > 0 && { scope: joined(plan.scopeFilters, " AND ") }),
-    typedKeys,
-    signal,
-  });
-  call.noteSql(statements);
-  return body;
 }
 
 /** How many events a search finds. */
@@ -262,9 +230,7 @@ async function planOf(
   const keys = sorts.map((sort) => sortKey(sort, context.query, index));
   const byScore = sorts.some(({ kind }) => kind === "score");
   const scores = byScore || request.trackScores || request.minScore !== undefined;
-  const query = request.urlQuery
-    ? compileUrlQuery(request.urlQuery, compiling)
-    : await compile(request.query, compiling, { scores: scores && request.size > 0 });
+  const query = await compileFor(request, compiling, scores && request.size > 0);
   const postFilter =
     request.postFilter && (await compile(request.postFilter, compiling, { member: "post_filter" }));
   const indices = indexPredicate(scope.selection);
@@ -282,6 +248,15 @@ async function planOf(
     collapseBy: request.collapse && collapseValue(request.collapse.field, context.query, index),
     index,
   };
+}
+
+async function compileFor(
+  { unrecognised, urlQuery, query }: SearchRequest,
+  context: CompileContext,
+  scores: boolean,
+): Promise<CompiledQuery> {
+  if (unrecognised) return translateBody(unrecognised, context);
+  return urlQuery ? compileUrlQuery(urlQuery, context) : compile(query, context, { scores });
 }
 
 /** @throws VendorError for a field that hits are not collapsed by: only keywords and numbers are */

@@ -110,7 +110,7 @@ describe("errors", () => {
     });
     expect(await ask('{"size": 1, "what": {}}')).toMatchObject({
       type: "parsing_exception",
-      reason: "Unknown key for a START_OBJECT in [what].",
+      reason: expect.stringMatching(/^Unknown key for a START_OBJECT in \[what\]; a model can take over/),
       line: 1,
       col: 21,
     });

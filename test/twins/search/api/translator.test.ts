@@ -75,11 +75,13 @@ describe("a query that the compiler does not know", () => {
     const { hits } = await client.search({ query: strange as never });
     expect(hits.hits.map(({ _source }) => _source)).toEqual([events[0]]);
     expect(await lastNotes("search")).toMatchObject({
-      translator: {
-        model: "small-model",
-        sql: "SELECT _row FROM documents WHERE level = 'error'",
-        cached: false,
-      },
+      translator: [
+        {
+          model: "small-model",
+          sql: "SELECT _row FROM documents WHERE level = 'error'",
+          cached: false,
+        },
+      ],
     });
   });
 
@@ -97,7 +99,7 @@ describe("a query that the compiler does not know", () => {
         .search({ query: { [`strange_${hostile.length}`]: {} } as never })
         .catch((error: unknown) => error);
       expect((refused as errors.ResponseError).statusCode).toBe(400);
-      expect(await lastNotes("search")).toMatchObject({ translator: { failed: expect.any(String) } });
+      expect(await lastNotes("search")).toMatchObject({ translator: [{ failed: expect.any(String) }] });
     }
     expect((await client.count()).count).toBe(2);
   });
@@ -116,7 +118,7 @@ describe("a query that the compiler does not know", () => {
       true,
     ]);
     expect(await lastNotes("search")).toMatchObject({
-      translator: { failed: expect.stringContaining("error") },
+      translator: [{ failed: expect.stringContaining("error") }],
     });
     answer("SELECT _row FROM documents WHERE level = 'error'");
     expect(await ask()).toMatchObject({ hits: { total: { value: 1 } } });
@@ -151,7 +153,7 @@ describe("a query that the compiler does not know", () => {
       ["error", 1, "2026-01-31T00:00:00.000Z", 1.5, "1 day"],
       ["info", 1, "2026-01-31T00:00:00.000Z", 1.5, "1 day"],
     ]);
-    expect(await lastNotes("esql.query")).toMatchObject({ translator: { model: "small-model" } });
+    expect(await lastNotes("esql.query")).toMatchObject({ translator: [{ model: "small-model" }] });
   });
 
   test("of ES|QL is sent with its parameters and its filter", async () => {
@@ -174,7 +176,7 @@ describe("a query that the compiler does not know", () => {
     answer("DROP TABLE documents");
     expect((await esql("FROM logs | SORT level | KEEP level")).values).toEqual([["error"], ["info"]]);
     expect(await lastNotes("esql.query")).toMatchObject({
-      translator: { failed: expect.any(String) },
+      translator: [{ failed: expect.any(String) }],
       sql: [expect.any(String)],
     });
   });

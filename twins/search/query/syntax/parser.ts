@@ -39,12 +39,17 @@ export class Parser {
     return this.#locate?.(path, what);
   }
 
-  /** Reads the query of a request. @throws UnrecognisedQuery for a shape that is none of this twin's clauses. */
+  /**
+   * Reads the query of a request.
+   * @throws UnrecognisedQuery for a shape that is none of this twin's clauses; in `vendor` for those of the vendor alone
+   */
   topLevel(json: unknown): Query {
-    const [name, body] = this.#clauseOf(json, [], (error) => new UnrecognisedQuery(error));
+    const unrecognised = (error: VendorError) => new UnrecognisedQuery(error, json);
+    const ofVendor = this.fidelity === "vendor";
+    const [name, body] = this.#clauseOf(json, [], ofVendor ? (error) => error : unrecognised);
     const refusal = this.#refusal(name, []);
-    if (refusal) throw new UnrecognisedQuery(refusal);
-    return this.#read(name, body, []);
+    if (!refusal) return this.#read(name, body, []);
+    throw ofVendor && !Object.hasOwn(this.#grammar.unsupported, name) ? refusal : unrecognised(refusal);
   }
 
   /** Reads a query inside another. */
