@@ -2,9 +2,8 @@
  * Reads JSON that does not fit into memory, as far as its reader wants: objects and arrays are entered or taken whole, and what is
  * taken whole is parsed by `JSON.parse`. Nothing of the text is held but the value that is being read.
  */
+import { MAX_JSON_DEPTH } from "./json.ts";
 
-/** Deepest nesting accepted, as in `json.ts`. */
-const MAX_DEPTH = 200;
 /** Largest value that is taken whole. */
 const MAX_VALUE_BYTES = 64 * 1024 * 1024;
 
@@ -137,8 +136,8 @@ export class JsonStream {
       const ended = this.#at < this.#chunk.length ? scanner.scan(this.#chunk, from) : undefined;
       this.#at = ended ?? this.#chunk.length;
       if (this.#at > from) take(this.#chunk.subarray(from, this.#at));
-      if (scanner.depth > MAX_DEPTH)
-        throw new MalformedJson(`it is nested deeper than ${MAX_DEPTH} levels`, this.position);
+      if (scanner.depth > MAX_JSON_DEPTH)
+        throw new MalformedJson(`it is nested deeper than ${MAX_JSON_DEPTH} levels`, this.position);
       if (this.position - start > MAX_VALUE_BYTES) {
         throw new MalformedJson(`a value has more than ${MAX_VALUE_BYTES} bytes`, start);
       }
@@ -182,7 +181,7 @@ class ValueScanner {
       if (next === byte.quote) this.#inString = true;
       else if (next === brackets.object[0] || next === brackets.array[0]) {
         // Brackets that are not a value's own are looked for until they are far too many.
-        if (++this.depth > MAX_DEPTH) return at;
+        if (++this.depth > MAX_JSON_DEPTH) return at;
       } else if (next === brackets.object[1] || next === brackets.array[1]) {
         if (this.depth === 0) return at;
         if (--this.depth === 0) return at + 1;

@@ -1,17 +1,16 @@
+/** JSON values: reading them from a body, copying them, and saying how large they are. */
 import { emptyRecord } from "./lookup-table.ts";
 
-/** JSON values: reading them from a body, copying them, and saying how large they are. */
-
 /** Deepest nesting accepted; anything deeper is an attack or a mistake, and would overflow recursive code. */
-const MAX_DEPTH = 200;
+export const MAX_JSON_DEPTH = 200;
 
 export type JsonReading = { ok: true; value: unknown } | { ok: false; message: string };
 
 /** Parses a body as JSON. An empty body is `undefined`. */
 export function readJson(body: Buffer): JsonReading {
   if (body.length === 0) return { ok: true, value: undefined };
-  if (nestingOf(body) > MAX_DEPTH) {
-    return { ok: false, message: `the body is nested deeper than ${MAX_DEPTH} levels` };
+  if (nestingOf(body) > MAX_JSON_DEPTH) {
+    return { ok: false, message: `the body is nested deeper than ${MAX_JSON_DEPTH} levels` };
   }
   try {
     return { ok: true, value: JSON.parse(body.toString("utf8")) };

@@ -24,7 +24,7 @@ import { didYouMean } from "./suggest.ts";
 import { readTerms } from "./terms.ts";
 import { topHits } from "./top-hits.ts";
 
-/** The deepest that aggregations may be in each other, . */
+/** The deepest that aggregations may be in each other. */
 const MAX_DEPTH = 40;
 
 /** The most aggregations of one request: each is part of one statement. */
