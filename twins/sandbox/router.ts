@@ -1,9 +1,8 @@
-import { emptyRecord } from "./lookup-table.ts";
-
 /**
  * Finds the operation for a method and a path: a trie of path segments. A fixed segment wins over a `:name` one. The
  * path is split before it is decoded, so an encoded slash stays inside its segment and can never form a new one.
  */
+import { emptyRecord } from "./lookup-table.ts";
 
 export interface Routable {
   method: string;

@@ -1,9 +1,8 @@
-import { lookupTable } from "../../sandbox/lookup-table.ts";
-
 /**
  * What settings are when no configuration says otherwise: stanzas that the product ships and that something here goes by.
  * Values are those of the vendor's own files of 10.2 (`inputs.conf.spec`, `limits.conf`).
  */
+import { lookupTable } from "../../sandbox/lookup-table.ts";
 
 /** Settings of a stanza, as a configuration file writes them. */
 export type Settings = Readonly<Record<string, string>>;

@@ -1,6 +1,5 @@
-import { lookupTable } from "../../sandbox/lookup-table.ts";
-
 /** Writes XML as text. Names are written as they are; everything else is escaped. */
+import { lookupTable } from "../../sandbox/lookup-table.ts";
 
 /** XML that is ready to be put into other XML. */
 export type Xml = { readonly xml: string };

@@ -1,6 +1,5 @@
-import { lookupTable } from "../../sandbox/lookup-table.ts";
-
 /** Spans of time as settings write them: `60`, `30s`, `5m`, `24h`, `2d`. */
+import { lookupTable } from "../../sandbox/lookup-table.ts";
 
 const unitMs = lookupTable<number>({
   "": 1000,

@@ -1,6 +1,5 @@
-import { lookupTable } from "../../../sandbox/lookup-table.ts";
-
 /** The pieces of a regular expression, as RE2 and this program write them. */
+import { lookupTable } from "../../../sandbox/lookup-table.ts";
 
 /** A piece as both write it, or one of them. */
 export interface Piece {

@@ -1,6 +1,5 @@
-import { lookupTable } from "../../../sandbox/lookup-table.ts";
-
 /** XML as far as it is well formed: elements, their attributes and their text. */
+import { lookupTable } from "../../../sandbox/lookup-table.ts";
 
 export interface XmlElement {
   name: string;

@@ -1,6 +1,5 @@
-import { lookupTable } from "../../../sandbox/lookup-table.ts";
-
 /** Time formats of SPL: `%F %T.%3N`. */
+import { lookupTable } from "../../../sandbox/lookup-table.ts";
 
 /** A piece of a format. */
 export type FormatItem =

@@ -1,6 +1,5 @@
-import { emptyRecord, lookupTable } from "../../../sandbox/lookup-table.ts";
-
 /** Scripts, read into expressions. */
+import { emptyRecord, lookupTable } from "../../../sandbox/lookup-table.ts";
 
 export type Expression =
   | { kind: "literal"; value: bigint | number | boolean | string | null }

@@ -1,6 +1,5 @@
-import { lookupTable } from "../../../../sandbox/lookup-table.ts";
-
 /** `printf` formats. */
+import { lookupTable } from "../../../../sandbox/lookup-table.ts";
 
 const directive = /%([-+ 0#']*)(\*|\d+)?(?:\.(\*|\d+)?)?([diouxXpeEfFgGaAszc%])/g;
 
