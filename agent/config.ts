@@ -14,7 +14,7 @@ const httpUrl = z
   .refine((url) => new URL(url).username === "" && new URL(url).password === "", {
     error: "must not carry a user name or a password",
   })
-  .transform((url) => url.replace(/\/+$/, ""));
+  .transform((url) => url.replace(/(?<!\/)\/+$/, ""));
 
 function wholeNumber(least: number, most: number) {
   const error = `must be a whole number from ${least} to ${most}`;

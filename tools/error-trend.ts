@@ -150,6 +150,6 @@ function connect({ SPLUNK_URL, SPLUNK_TOKEN }: Environment) {
     timeout: REQUEST_TIMEOUT_MS,
   });
   // The client has no option for an address with a path in it.
-  service.prefix = SPLUNK_URL.replace(/\/+$/, "");
+  service.prefix = SPLUNK_URL.replace(/(?<!\/)\/+$/, "");
   return service;
 }

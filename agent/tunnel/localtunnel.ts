@@ -50,7 +50,7 @@ export function localtunnelOpener(serverUrl: string, localUrl: string): OpenTunn
       throw error;
     }
     name = registration.id;
-    const url = registration.url.replace(/\/+$/, "");
+    const url = registration.url.replace(/(?<!\/)\/+$/, "");
     return { url, died, close: async () => client.close() } satisfies Tunnel;
   };
 }

@@ -44,7 +44,7 @@ export function ngrokOpener(ngrok: Ngrok, authtoken: string, localUrl: string): 
       const url = listener.url();
       if (url === null) throw new Error("ngrok opened a tunnel without an address");
       return {
-        url: url.replace(/\/+$/, ""),
+        url: url.replace(/(?<!\/)\/+$/, ""),
         died: new Promise<string>(() => {}),
         close: () => listener.close(),
       };

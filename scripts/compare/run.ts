@@ -170,7 +170,7 @@ function kindOf([first]: readonly Difference[], real: ComparedAnswer, twin: Comp
   if (first === undefined) return "";
   const place = first.path.replaceAll(/\d+/g, "0").split(/[.[]/).slice(0, 2).join(".");
   const refusals = [real, twin].map((answer) =>
-    JSON.stringify(errorOf(answer)).replaceAll(/\[[^\]]*\]/g, "[]"),
+    JSON.stringify(errorOf(answer)).replaceAll(/\[[^\]]*(?:\]|$)/g, "[]"),
   );
   return [place, real.status, twin.status, ...refusals].join(" ");
 }

@@ -107,7 +107,7 @@ function twinsOf(url: string | undefined, key: string | undefined): { base: stri
   const known = key ?? (base === running?.base_url ? running.api_key : undefined);
   if (known === undefined)
     throw new UsageError(`the key of the twins at ${base} is needed: --key, or SANDBOX_API_KEY`);
-  return { base: base.replace(/\/+$/, ""), key: known };
+  return { base: base.replace(/(?<!\/)\/+$/, ""), key: known };
 }
 
 function parse(args: string[]) {

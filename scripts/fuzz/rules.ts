@@ -22,7 +22,7 @@ const INNER_WORDS: readonly RegExp[] = [
   /\b(Binder|Catalog|Conversion|Invalid Input|Out of Memory|Out of Range|INTERNAL|Constraint|TransactionContext) Error\b/,
   /\b(Type|Reference|Range|Syntax|Zod|Assertion)Error\b/,
   /\bnode:[a-z]+|node_modules|file:\/\/\//,
-  /(\n|\\n)\s+at (async )?[\w.<>$ ]+ \([^)\s]+:\d+:\d+\)/,
+  /(\n|\\n)[ \t]+at (async )?[\w.<>$ ]+ \([^)\s]+:\d+\)/,
   /\bE(NOENT|PIPE|MFILE|ACCES|ISDIR|BADF)\b/,
   /Cannot read propert|is not a function|is not iterable|\[object Object\]|\bundefined\b is/,
   /pg_catalog|read_csv|read_json|information_schema/,
@@ -106,7 +106,7 @@ export function jsonRefusal(...members: string[]): Shape["refusal"] {
 /** A text without what differs from case to case, so that the same fault is found once. */
 function essence(body: string): string {
   return body
-    .replaceAll(/"(?:[^"\\]|\\.){40,}"/g, '"…"')
+    .replaceAll(/(?<!\\)"(?:[^"\\]|\\.){40,}"/g, '"…"')
     .replaceAll(/\d+/g, "0")
     .replaceAll(/\s+/g, " ")
     .slice(0, 160);

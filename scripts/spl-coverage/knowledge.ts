@@ -78,11 +78,9 @@ function rowOf(fields: readonly string[]): Rows {
 function dataModels(searches: readonly string[]): Map<string, DataModelObject[]> {
   const models = new Map<string, DataModelObject[]>();
   for (const search of searches) {
-    const nodes = [...search.matchAll(/nodename\s*=\s*"?[\w.]*?(\w+)\b(?!\.)/gi)].map(
-      ([, node = ""]) => node,
-    );
+    const nodes = [...search.matchAll(/nodename\s*=\s*"?(?:[\w.]*\.)?(\w+)/gi)].map(([, node = ""]) => node);
     for (const [, model = "", object = model] of search.matchAll(
-      /datamodel\s*[=:]?\s*"?(\w+)"?(?:\."?(\w+)"?)?/gi,
+      /datamodel\s*(?:[=:]\s*)?"?(\w+)"?(?:\."?(\w+)"?)?/gi,
     )) {
       const objects = models.get(model.toLowerCase()) ?? [];
       for (const name of [object, ...nodes]) {

@@ -1,4 +1,5 @@
 /** Comparing what came with what a scenario expects: parts of texts, parts of objects, `*` for any text. */
+import { matchesParts } from "../sandbox/star-pattern.ts";
 
 /** Whether `wanted` is a part of `text`, whatever the case and the punctuation. */
 export function containsWords(text: string, wanted: string): boolean {
@@ -49,17 +50,10 @@ export function show(value: unknown): string {
 
 /** Whether a text is the wanted one, whose `*` stand for any text. */
 function fits(wanted: string, found: string, results: ReadonlyMap<string, unknown>): boolean {
-  const [first = "", ...rest] = wanted.split("*").map((part) => fillIn(part, results).text);
-  const last = rest.pop();
-  if (last === undefined) return first === found;
-  if (!found.startsWith(first)) return false;
-  let at = first.length;
-  for (const part of rest) {
-    const next = found.indexOf(part, at);
-    if (next === -1) return false;
-    at = next + part.length;
-  }
-  return found.length - last.length >= at && found.endsWith(last);
+  return matchesParts(
+    found,
+    wanted.split("*").map((part) => fillIn(part, results).text),
+  );
 }
 
 /**
@@ -71,7 +65,8 @@ export function fillIn(
   results: ReadonlyMap<string, unknown>,
 ): { text: string; missing: string[] } {
   const missing: string[] = [];
-  const filled = text.replace(/\{\{\s*([^{}]+?)\s*\}\}/g, (place, source: string) => {
+  const filled = text.replace(/\{\{([^{}]+)\}\}/g, (place, inner: string) => {
+    const source = inner.trim();
     const [tool = "", ...path] = source.split(".");
     const value = path.reduce((here, step) => (isRecord(here) ? here[step] : undefined), results.get(tool));
     if (value !== undefined && value !== null)

@@ -23,7 +23,7 @@ export async function createSandbox({
   baseUrl,
   apiKey,
 }: Omit<SandboxAddress, "sandbox">): Promise<OwnSandbox> {
-  const url = `${baseUrl.replace(/\/+$/, "")}/sandboxes`;
+  const url = `${baseUrl.replace(/(?<!\/)\/+$/, "")}/sandboxes`;
   const headers = keyHeader({ apiKey });
   const made = await ask("POST", url, headers, { ttl_seconds: LONGEST_RUN_SECONDS });
   const { id, twins } = description.parse(made);

@@ -77,7 +77,7 @@ export class SandboxClient {
 
   /** Finds out which twins there are and watches them. @throws SandboxError */
   static async connect(address: SandboxAddress): Promise<SandboxClient> {
-    const full = { sandbox: "dev", ...address, baseUrl: address.baseUrl.replace(/\/+$/, "") };
+    const full = { sandbox: "dev", ...address, baseUrl: address.baseUrl.replace(/(?<!\/)\/+$/, "") };
     const present = await Promise.all(SERVICES.map((service) => isServed(full, service)));
     const client = new SandboxClient(full, new Set(SERVICES.filter((_, index) => present[index])));
     await Promise.all(client.#streams.map((stream) => stream.ready));

@@ -38,8 +38,8 @@ const picture = `${EMOJI}[[${JOINING}\\p{Emoji_Modifier}]--\\u200D]*`;
 
 const alternatives = [
   // Katakana next to another letter is a word of its own, unless a connector joins them. What begins after a connector has been
-  // looked at with it: a long run of them is gone through once.
-  `(?<!${CONNECTOR}${joining})${connectors}(?:${words}|${kana})(?:(?:${CONNECTOR}${joining})+(?:${words}|${kana}))*${connectors}`,
+  // looked at with it: a long run of them is gone through once. So is one of marks alone, at none of which a word begins.
+  `(?!${JOINING})(?<!${CONNECTOR}${joining})${connectors}(?:${words}|${kana})(?:(?:${CONNECTOR}${joining})+(?:${words}|${kana}))*${connectors}`,
   `${SOUTHEAST_ASIAN}(?:${SOUTHEAST_ASIAN}|${JOINING})*`,
   `[${HAN}${HIRAGANA}]${joining}`,
   `${picture}(?:\\u200D${picture})*`,

@@ -48,7 +48,7 @@ export function openAiEndpoint(
     throw new Error(`set ${config.api_key_env} to the key of ${config.base_url}, or leave api_key_env out`);
   }
   return {
-    baseUrl: config.base_url.replace(/\/+$/, ""),
+    baseUrl: config.base_url.replace(/(?<!\/)\/+$/, ""),
     key,
     timeoutMs: config.timeout_seconds * 1000,
   };

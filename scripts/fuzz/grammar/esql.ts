@@ -161,7 +161,7 @@ const group = fc.oneof(
   bucket,
   text`${name} = ${bucket}`,
 );
-const pattern = column.map((one) => one.replace(/\w+$/, "*"));
+const pattern = column.map((one) => one.replace(/(?<!\w)\w+$/, "*"));
 
 const command = fc.oneof(
   text`WHERE ${expression}`,

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { containsWords, differences, fillIn, fillInAll } from "../../../twins/caller/match.ts";
+import { expectLinearTime, LONG } from "../../support/linear-time.ts";
 
 test("a part of what was said is found whatever its case and punctuation, but only whole words", () => {
   expect(containsWords("I have opened INC-1042, with severity two.", "opened inc 1042 with")).toBe(true);
@@ -67,4 +68,9 @@ test("places are filled in every text of a value, at any depth, and nothing else
     missing: [],
   });
   expect(fillInAll({ a: ["{{open.x}}"], b: "{{close.y}}" }, results).missing).toEqual(["open.x", "close.y"]);
+});
+
+test("a place that is not closed takes as long as it is long", () => {
+  const text = `{{${" ".repeat(LONG)}`;
+  expectLinearTime(() => expect(fillIn(text, new Map())).toEqual({ text, missing: [] }));
 });

@@ -54,7 +54,7 @@ describe("the standard analyzer", () => {
     ]);
   });
 
-  test.each(["_", "a:", "_\u0301", "é.", "カ_", "👍‍", "1,"])(
+  test.each(["_", "\u0301", "\u200d", "a:", "_\u0301", "é.", "カ_", "👍‍", "1,"])(
     "takes no longer than long for a long text of %j",
     (part) => {
       expect(processorMsOf(() => analyze(part.repeat(200_000)))).toBeLessThan(10_000);

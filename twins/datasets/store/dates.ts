@@ -9,7 +9,7 @@ const strict =
 const slashed =
   /^(?<year>\d{4})\/(?<month>\d{2})\/(?<day>\d{2})(?: (?<hour>\d{2}):(?<minute>\d{2}):(?<second>\d{2}))?$/;
 const epochMillis = /^(-?\d{1,17})(?:\.(\d{1,6}))?$/;
-const plainNumber = /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[dDfF]?\s*$/;
+const plainNumber = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?[dDfF]?\s*$/;
 
 /** Whether a string makes a new field a date. A plain number never does: `2020` is more likely a number than a year. */
 export function looksLikeDate(text: string): boolean {

@@ -1,5 +1,6 @@
 /** Who asks: session keys, tokens, and names with passwords. */
 import { timingSafeEqual } from "node:crypto";
+import { readAuthorization } from "../../sandbox/authorization.ts";
 import type { VendorRequest } from "../../sandbox/operation.ts";
 import type { LogQueryTwin } from "../log-query-twin.ts";
 import { MANAGEMENT_PORT } from "../product.ts";
@@ -20,13 +21,14 @@ export function authenticate(request: VendorRequest, twin: LogQueryTwin): UserRo
     if (key === undefined) throw anonymous();
     return userOfKey(key, twin);
   }
-  const [, scheme = "", value = ""] = /^\s*(\S+)\s+(.*?)\s*$/.exec(authorization) ?? [];
-  switch (scheme.toLowerCase()) {
+  const { scheme, credentials } = readAuthorization(authorization);
+  if (credentials === "") throw anonymous();
+  switch (scheme) {
     case "splunk":
     case "bearer":
-      return userOfKey(value, twin);
+      return userOfKey(credentials, twin);
     case "basic": {
-      const text = Buffer.from(value, "base64").toString("utf8");
+      const text = Buffer.from(credentials, "base64").toString("utf8");
       const colon = text.indexOf(":");
       const user = colon < 0 ? undefined : userOfPassword(text.slice(0, colon), text.slice(colon + 1), twin);
       if (user) return user;

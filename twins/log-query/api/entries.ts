@@ -10,6 +10,7 @@ import {
   feedXml,
   type Place,
 } from "../output/entry.ts";
+import { isLike } from "../spl/wildcards.ts";
 import type { Call } from "./call.ts";
 import { JSON_TYPE, XML_TYPE } from "./messages.ts";
 import { refused } from "./rest-error.ts";
@@ -81,20 +82,14 @@ function matcherOf(search: string): (entry: Entry) => boolean {
   const checks = terms.map(([, key, quoted, word]) => {
     const text = quoted === undefined ? (word ?? "") : quoted.replace(/\\(.)/g, "$1");
     if (key !== undefined) {
-      const pattern = wildcard(text);
-      return (entry: Entry) => pattern.test(key === "name" ? entry.name : plainText(valueAt(entry, key)));
+      return (entry: Entry) => isLike(key === "name" ? entry.name : plainText(valueAt(entry, key)), text);
     }
-    const pattern = wildcard(`*${text}*`);
+    const pattern = `*${text}*`;
     return (entry: Entry) =>
-      pattern.test(entry.name) ||
-      Object.values(entry.content).some((value) => pattern.test(plainText(value)));
+      isLike(entry.name, pattern) ||
+      Object.values(entry.content).some((value) => isLike(plainText(value), pattern));
   });
   return (entry) => checks.every((check) => check(entry));
-}
-
-export function wildcard(text: string): RegExp {
-  const source = text.split("*").map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
-  return new RegExp(`^${source.join(".*")}$`, "is");
 }
 
 function valueAt(entry: Entry, key: string): Content {
@@ -131,11 +126,11 @@ function compare(a: string, b: string, mode: string): number {
 /** With these members of the content alone. */
 function narrowed(names: readonly string[]): (entry: Entry) => Entry {
   if (names.length === 0) return (entry) => entry;
-  const patterns = names.flatMap((name) => name.split(",")).map((name) => wildcard(name.trim()));
+  const patterns = names.flatMap((name) => name.split(",")).map((name) => name.trim());
   return (entry) => ({
     ...entry,
     content: Object.fromEntries(
-      Object.entries(entry.content).filter(([name]) => patterns.some((pattern) => pattern.test(name))),
+      Object.entries(entry.content).filter(([name]) => patterns.some((pattern) => isLike(name, pattern))),
     ),
   });
 }

@@ -1,8 +1,8 @@
 /** Which part of the results a request asks for, and in which form. */
 import type { ResultsMode } from "../output/write-results.ts";
+import { hasWildcard, isLike } from "../spl/wildcards.ts";
 import { invalidArgument } from "./arguments.ts";
 import type { Call } from "./call.ts";
-import { wildcard } from "./entries.ts";
 
 /** `maxresultrows`: no answer has more rows. */
 export const MOST_ROWS = 50_000;
@@ -49,8 +49,8 @@ function keeperOf(names: readonly string[]): ((name: string) => boolean) | undef
   const asked = names.filter((name) => name !== "");
   if (asked.length === 0) return undefined;
   const exact = new Set(asked);
-  const patterns = asked.filter((name) => name.includes("*")).map(wildcard);
-  return (name) => exact.has(name) || patterns.some((pattern) => pattern.test(name));
+  const patterns = asked.filter(hasWildcard);
+  return (name) => exact.has(name) || patterns.some((pattern) => isLike(name, pattern));
 }
 
 /** Where the page begins, which may be behind the last row, and where it ends. */

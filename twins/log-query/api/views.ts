@@ -11,7 +11,7 @@ const PATH = "/data/ui/views";
 const views = ({ twin }: Viewer) => twin.tables.table("views");
 
 function viewEntry({ twin }: Viewer, row: ViewRow): Entry {
-  const [, root = ""] = /<\s*([A-Za-z_][\w.-]*)/.exec(row.data.replace(/<[?!][^>]*>/g, "")) ?? [];
+  const [, root = ""] = /<\s*([A-Za-z_][\w.-]*)/.exec(row.data.replace(/<[?!][^>]*(?:>|$)/g, "")) ?? [];
   const [, label = row.name] = /<label>([^<]*)<\/label>/.exec(row.data) ?? [];
   return {
     name: row.name,

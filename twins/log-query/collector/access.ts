@@ -1,4 +1,5 @@
 /** Who sends: the token of a request, and its channel. */
+import { readAuthorization } from "../../sandbox/authorization.ts";
 import type { VendorRequest } from "../../sandbox/operation.ts";
 import type { LogQueryTwin } from "../log-query-twin.ts";
 import type { HecTokenRow } from "../world/collector-tables.ts";
@@ -23,13 +24,13 @@ export function tokenOf({ headers, query }: VendorRequest, twin: LogQueryTwin): 
 
 /** `Splunk <token>`, or Basic with any name and the token as password. */
 function tokenInHeader(authorization: string): string {
-  const [, scheme = "", value = ""] = /^\s*(\S+)\s*(.*?)\s*$/.exec(authorization) ?? [];
-  switch (scheme.toLowerCase()) {
+  const { scheme, credentials } = readAuthorization(authorization);
+  switch (scheme) {
     case "splunk":
-      if (value === "") throw new CollectorRefusal("tokenRequired");
-      return value;
+      if (credentials === "") throw new CollectorRefusal("tokenRequired");
+      return credentials;
     case "basic": {
-      const text = Buffer.from(value, "base64").toString("utf8");
+      const text = Buffer.from(credentials, "base64").toString("utf8");
       const colon = text.indexOf(":");
       if (colon < 0) throw new CollectorRefusal("invalidAuthorization");
       return text.slice(colon + 1);

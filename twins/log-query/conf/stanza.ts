@@ -28,7 +28,7 @@ const units = lookupTable<number>({ "": 1, B: 1, KB: 1024, MB: 1024 ** 2, GB: 10
 
 /** `500KB`, `2MB`, or bytes; `undefined` when it is no size. */
 export function sizeBytes(text: string | undefined): number | undefined {
-  const [, number, unit = ""] = /^\s*(\d+)\s*([KMG]?B)?\s*$/i.exec(text ?? "") ?? [];
+  const [, number, unit = ""] = /^(\d+)\s*([KMG]?B)?$/i.exec(text?.trim() ?? "") ?? [];
   const factor = units[unit.toUpperCase()];
   return number === undefined || factor === undefined ? undefined : Number(number) * factor;
 }

@@ -16,7 +16,7 @@ const unitMs = lookupTable<number>({
 
 /** Milliseconds; `undefined` when it is no span of time. */
 export function periodMs(text: string): number | undefined {
-  const [, number, unit = ""] = /^\s*(\d{1,9})\s*([a-z]*?)s?\s*$/i.exec(text) ?? [];
+  const [, number, unit = ""] = /^(\d{1,9})\s*([a-z]*?)s?$/i.exec(text.trim()) ?? [];
   const factor = unitMs[unit.toLowerCase()];
   return number === undefined || factor === undefined ? undefined : Number(number) * factor;
 }

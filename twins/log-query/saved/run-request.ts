@@ -87,7 +87,7 @@ export function ttlS(
   row: SavedSearchRow,
   text = "",
 ): number {
-  const [, number, periods] = /^\s*(\d{1,9})\s*(p)?\s*$/.exec(text) ?? [];
+  const [, number, periods] = /^(\d{1,9})\s*(p)?$/.exec(text.trim()) ?? [];
   if (number === undefined) return DEFAULT_TTL_S;
   if (periods === undefined) return Number(number);
   const periodMs = schedulePeriodMs(row, clock.now(), timeZone);

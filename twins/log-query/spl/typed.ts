@@ -51,6 +51,11 @@ export function numberOf({ type, multi, sql: value }: Typed): Sql {
   return sql`TRY_CAST(translate(${one}, '_iInN', '#####') AS DOUBLE)`;
 }
 
+/** Whether a text that a search has says a number. */
+export function isNumeral(text: string): boolean {
+  return /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i.test(text.trim());
+}
+
 /** As a LIST of texts or numbers; a single value is a list of one, a missing one NULL. */
 export function listOf({ multi, sql: value }: Typed): Sql {
   return multi ? value : bound(value, (one) => sql`CASE WHEN ${one} IS NOT NULL THEN [${one}] END`);

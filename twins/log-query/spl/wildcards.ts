@@ -1,4 +1,5 @@
 /** `*` in the names of fields. */
+import { matchesPattern, matchStars } from "../../sandbox/star-pattern.ts";
 import { type Column, columnOf, type Relation } from "./relation.ts";
 
 export function hasWildcard(pattern: string): boolean {
@@ -16,37 +17,12 @@ function isInternal(name: string): boolean {
  */
 export function wildcardMatch(pattern: string, name: string): string[] | undefined {
   if (isInternal(name) && !isInternal(pattern)) return undefined;
-  const [first = "", ...between] = pattern.split("*");
-  const last = between.pop();
-  if (last === undefined) return pattern === name ? [] : undefined;
-  const end = name.length - last.length;
-  if (!name.startsWith(first) || !name.endsWith(last) || end < first.length) return undefined;
-  const parts: string[] = [];
-  let at = first.length;
-  for (const piece of between) {
-    const found = name.indexOf(piece, at);
-    if (found === -1 || found + piece.length > end) return undefined;
-    parts.push(name.slice(at, found));
-    at = found + piece.length;
-  }
-  return [...parts, name.slice(at, end)];
+  return matchStars(name, pattern.split("*"));
 }
 
 /** Whether a text is what a pattern with `*` says, whatever its case. */
 export function isLike(content: string, pattern: string): boolean {
-  const parts = pattern.toLowerCase().split("*");
-  const [first = "", ...others] = parts;
-  const whole = content.toLowerCase();
-  if (others.length === 0) return whole === first;
-  if (!whole.startsWith(first)) return false;
-  let at = first.length;
-  for (const part of others.slice(0, -1)) {
-    const found = whole.indexOf(part, at);
-    if (found === -1) return false;
-    at = found + part.length;
-  }
-  const last = others.at(-1) ?? "";
-  return whole.endsWith(last) && whole.length - last.length >= at;
+  return matchesPattern(content.toLowerCase(), pattern.toLowerCase());
 }
 
 /** The pattern with these in the place of its `*`. */

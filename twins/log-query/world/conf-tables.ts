@@ -67,7 +67,7 @@ const storagePasswords = defineTable({
   key: "name",
   columns: {
     name: {
-      type: z.string().regex(/:[\s\S]+:$/, "must be realm:user:"),
+      type: z.string().regex(/^[^:]*:[\s\S]+:$/, "must be realm:user:"),
       description: "Realm and user, each with : behind it, and \\ before a : of their own.",
     },
     realm: { type: z.string().default(""), description: "Where the password is good." },

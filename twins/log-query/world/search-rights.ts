@@ -1,7 +1,9 @@
 /** Which events the members of roles find, as the vendor's `authorize.conf.spec` merges what several roles say. */
+import { splitList } from "../../sandbox/split-list.ts";
 import type { EventAccess } from "../spl/search/event-access.ts";
 import { SplError } from "../spl/spl-error.ts";
 import { parseSearchExpression } from "../spl/syntax/parse-text.ts";
+import { afterQuotes } from "../spl/syntax/text.ts";
 
 /** What one role says. */
 export interface RoleSearch extends Omit<EventAccess, "windowS" | "earliestS"> {
@@ -34,8 +36,7 @@ export function joinedFilters(roles: readonly Pick<RoleSearch, "filter" | "selec
 
 /** A list, apart by semicolons that stand in no quotes. */
 function filtersOf(text: string): string[] {
-  const parts = text.match(/(?:"(?:[^"\\]|\\.)*"|[^;])+/g) ?? [];
-  return parts.flatMap((part) => part.trim() || []);
+  return [...splitList(text, ";", afterQuotes)].flatMap((part) => part.trim() || []);
 }
 
 /** What is wrong with a filter; `undefined`: nothing. */

@@ -34,7 +34,7 @@ function split(pattern: string): string[] {
 }
 
 function readParts(pattern: string, whole: string): Parts {
-  const match = /^((?:'[^']*'|[^'#0,.])*)([#,]*[0,]*(?:\.0*#*)?)((?:'[^']*'|[^'#0,.])*)$/.exec(pattern);
+  const match = /^((?:'[^']*'|[^'#0,.])*)([#,]*(?:0[0,]*)?(?:\.0*#*)?)((?:'[^']*'|[^'#0,.])*)$/.exec(pattern);
   const digits = match?.[2] ?? "";
   if (!match || /E/.test(match[3] ?? "") || digits === "" || digits.length > 100) {
     throw argumentError(`Malformed pattern "${whole}"`);

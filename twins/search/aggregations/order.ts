@@ -53,10 +53,10 @@ export interface FigurePath {
 export function readPath(path: string): FigurePath {
   const names = path.split(">");
   const last = names.pop() ?? "";
-  const bracket = /^(.+)\[(.+)\]$/.exec(last);
-  const dot = last.indexOf(".");
-  const name = bracket?.[1] ?? (dot > 0 ? last.slice(0, dot) : last);
-  const property = bracket?.[2] ?? (dot > 0 ? last.slice(dot + 1) : undefined);
+  const bracket = last.endsWith("]") ? last.lastIndexOf("[", last.length - 3) : -1;
+  const at = bracket > 0 ? bracket : last.indexOf(".");
+  const name = at > 0 ? last.slice(0, at) : last;
+  const property = at > 0 ? last.slice(at + 1, bracket > 0 ? -1 : undefined) : undefined;
   if (name === "" || names.includes(""))
     throw argumentError(`Invalid path element [${path}] in path [${path}]`);
   return { names: [...names, name], property: property?.replace(/^(['"])(.*)\1$/, "$2") };

@@ -2,6 +2,7 @@
  * `filter_path`: which parts of an answer are sent. `*` is any part of one name, `**` any number of names, `-` leaves out.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/common-options.html#common-options-response-filtering
  */
+import { matchesParts } from "../../sandbox/star-pattern.ts";
 import { readExactJson } from "../json/read.ts";
 import { isScalar, membersOf, RawJson } from "../json/write.ts";
 import { illegal } from "./parameters.ts";
@@ -44,24 +45,8 @@ function splitPath(path: string): string[] {
 }
 
 function matcherOf(pattern: string): (name: string) => boolean {
-  if (!pattern.includes("*")) return (name) => name === pattern;
   const parts = pattern.split("*");
   return (name) => matchesParts(name, parts);
-}
-
-/** Whether the parts stand in the name in their order, the first at its start and the last at its end. */
-function matchesParts(name: string, parts: readonly string[]): boolean {
-  const first = parts[0] ?? "";
-  const last = parts.at(-1) ?? "";
-  if (name.length < first.length + last.length || !name.startsWith(first) || !name.endsWith(last))
-    return false;
-  let at = first.length;
-  for (const part of parts.slice(1, -1)) {
-    const found = name.indexOf(part, at);
-    if (found < 0 || found + part.length > name.length - last.length) return false;
-    at = found + part.length;
-  }
-  return true;
 }
 
 /** What of the paths is left below a name, and whether one of them ends there. */

@@ -2,6 +2,7 @@
  * Which indices an expression means: names, patterns, lists, `_all`, `-exclusions`, date math.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/api-conventions.html#api-multi-index
  */
+import { splitList } from "../../sandbox/split-list.ts";
 import { matchesPattern } from "../../sandbox/star-pattern.ts";
 import type { Parameters } from "../api/parameters.ts";
 import { illegal } from "../api/parameters.ts";
@@ -119,13 +120,17 @@ const MAX_PARTS = 10_000;
 /** `a,b*,-c` as its parts; a comma within `<…>` belongs to the name. @throws VendorError for a part that no index can be named */
 export function splitExpression(expression: string | undefined): string[] {
   if (expression === undefined) return [];
-  const parts = expression.match(/(?:<[^>]*>|[^,])+/g) ?? [];
+  const parts = [...splitList(expression, ",", afterDateMath)];
   for (const part of parts) {
     // Where no API has the name, the vendor takes it for an index that can not be.
     if (part.startsWith("_") && part !== "_all") throw invalidIndexName(part, "must not start with '_'.");
   }
   if (parts.length > MAX_PARTS) throw illegal(`an index expression has at most ${MAX_PARTS} parts`);
   return parts;
+}
+
+function afterDateMath(text: string, at: number): number | undefined {
+  return text[at] === "<" ? text.indexOf(">", at) + 1 || -1 : undefined;
 }
 
 function meansAll(parts: readonly string[]): boolean {

@@ -43,7 +43,7 @@ export function customLlmOf(
 }
 
 function baseUrl(url: string): string {
-  const plain = url.replace(/\/+$/, "");
+  const plain = url.replace(/(?<!\/)\/+$/, "");
   return plain.endsWith(COMPLETIONS) ? plain.slice(0, -COMPLETIONS.length) : plain;
 }
 

@@ -111,7 +111,10 @@ function heardOf({ text, audio, playedSamples }: Piece): string {
   if (playedSamples >= audio.length) return text;
   const characters = Math.floor((text.length * playedSamples) / audio.length);
   if (/\s/.test(text[characters] ?? " ")) return text.slice(0, characters).trimEnd();
-  return text.slice(0, characters).replace(/\S+$/, "").trimEnd();
+  return text
+    .slice(0, characters)
+    .replace(/(?<!\S)\S+$/, "")
+    .trimEnd();
 }
 
 function joined(parts: string[]): string {

@@ -1,5 +1,6 @@
 /** What the vendor's client offers beside jobs and saved searches, unchanged, over rows of the world. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { processorMsSince } from "../../../support/processor-time.ts";
 import { type SplunkSandbox, startSplunk } from "../../../support/splunk.ts";
 
 let splunk: SplunkSandbox;
@@ -148,6 +149,9 @@ test("pages are kept in their namespace, shared and removed", async () => {
   expect(view.acl()).toMatchObject({ owner: "admin", app: "search", sharing: "user" });
   await view.update({ "eai:data": "<view/>" });
   expect(view.properties()).toMatchObject({ rootNode: "view", isDashboard: false });
+  const before = process.cpuUsage();
+  await view.update({ "eai:data": `<dashboard>${"<!".repeat(200_000)}` });
+  expect(processorMsSince(before)).toBeLessThan(2_000);
   await view.acl_update({ owner: "nobody", sharing: "app" });
   expect(await rows("views")).toMatchObject([{ name: "orders", owner: "nobody", sharing: "app" }]);
   await view.remove();

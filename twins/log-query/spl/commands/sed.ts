@@ -66,7 +66,7 @@ function substitution(
   replacement: string,
   flags: string,
 ): SedEdit {
-  const [, ordinal] = /^(?:g|i|(\d+))*$/.exec(flags) ?? refused(reader, text);
+  const [, ordinal] = /^(?:g|i|(\d+)(?!\d))*$/.exec(flags) ?? refused(reader, text);
   const pattern = compileRegex(reader, flags.includes("i") ? `(?i)${regex}` : regex);
   const which = flags.includes("g") ? "all" : Number(ordinal ?? 1);
   if (which === 0) refused(reader, text);

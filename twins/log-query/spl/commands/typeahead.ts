@@ -56,7 +56,7 @@ export const typeahead = defineCommand({
   async compile({ prefix, most, indexes, collapse, range, banned }, _, context) {
     const isLimited = range.earliestMs !== undefined || range.latestMs !== undefined;
     const events = await searchEvents(amongIndexes(indexes), isLimited ? context.within(range) : context);
-    const begun = /\S*$/.exec(prefix.trimStart())?.[0] ?? "";
+    const begun = /(?<!\S)\S*$/.exec(prefix.trimStart())?.[0] ?? "";
     const found = [...(await fieldValues(begun, events, context)), ...(await terms(begun, events, context))];
     const allowed = found.filter(({ content }) => !banned.some((pattern) => isLike(content, pattern)));
     const kept = collapse ? collapsed(allowed) : allowed;

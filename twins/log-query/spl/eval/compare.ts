@@ -1,7 +1,7 @@
 /** Comparisons: as numbers where both sides are numbers or look like one, else as texts. Case counts. */
 import { joined, list, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import type { Comparator } from "../syntax/ast.ts";
-import { bound, numberOf, textOf, variable } from "../typed.ts";
+import { bound, isNumeral, numberOf, textOf, variable } from "../typed.ts";
 import type { Scope } from "./scope.ts";
 import { boolean, certainType, type Value } from "./value.ts";
 
@@ -51,9 +51,7 @@ export function anyOf(value: Value, test: (one: Value) => Sql): Sql {
 function constantNumber(value: Value): number | undefined {
   if (typeof value.constant === "number") return value.constant;
   if (typeof value.constant !== "string") return undefined;
-  return /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i.test(value.constant)
-    ? Number(value.constant)
-    : undefined;
+  return isNumeral(value.constant) ? Number(value.constant) : undefined;
 }
 
 /** Whether it can only be a text: `"abc"`, or what a function of texts makes, beside another such. */

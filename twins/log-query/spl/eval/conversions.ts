@@ -49,7 +49,7 @@ function durationSeconds(given: string): number | undefined {
 const kilobytesOf = lookupTable<number>({ k: 1, m: 1024, g: 1024 * 1024 });
 
 function kilobytes(given: string): number | undefined {
-  const match = /^\s*(\d+(?:\.\d+)?)\s*([kmg])?b?\s*$/i.exec(given);
+  const match = /^(\d+(?:\.\d+)?)\s*([kmg])?b?$/i.exec(given.trim());
   return match ? Number(match[1]) * (kilobytesOf[(match[2] ?? "k").toLowerCase()] ?? 1) : undefined;
 }
 

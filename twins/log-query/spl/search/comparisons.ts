@@ -3,14 +3,13 @@ import { jsonParameter, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { inNetwork, networkOf } from "../networks.ts";
 import { columnOf, fieldValue, type Relation } from "../relation.ts";
 import type { Comparator, SearchExpression, SearchValue } from "../syntax/ast.ts";
-import { bound, numberOf, type Typed, textOf, variable } from "../typed.ts";
+import { bound, isNumeral, numberOf, type Typed, textOf, variable } from "../typed.ts";
 import { parseCidr, withinCidr } from "./cidr.ts";
 
 export type Comparison = Extract<SearchExpression, { node: "comparison" }>;
 
 /** From how many on values travel as one. */
 const MANY = 20;
-const numeral = /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i;
 
 /** Whether a row's field compares so: with a multi-value, one of its values. @returns NULL, or false, for a missing one */
 export function comparisonMatches({ field, comparator, value, mode }: Comparison, relation: Relation): Sql {
@@ -46,7 +45,7 @@ function amongMany(value: Typed, values: readonly SearchValue[]): Sql {
 
 /** As the field's own text would be. */
 function canonical(text: string, type: Typed["type"]): string {
-  return type === "number" && numeral.test(text) ? String(Number(text)) : text.toLowerCase();
+  return type === "number" && isNumeral(text) ? String(Number(text)) : text.toLowerCase();
 }
 
 function anyValue(value: Typed, test: (one: Typed) => Sql): Sql {
@@ -92,7 +91,7 @@ function equals(one: Typed, text: string, caseCounts: boolean): Sql {
     return sql`(lower(${one.sql}) = ${text.toLowerCase()} OR (contains(${one.sql}, ':') AND ${inNetwork(network, one.sql)} = '1'))`;
   }
   if (one.type === "number") {
-    return numeral.test(text)
+    return isNumeral(text)
       ? sql`(${one.sql} = CAST(${Number(text)} AS DOUBLE))`
       : sql`nullif(${one.sql} IS NULL, true)`;
   }
@@ -103,7 +102,7 @@ function equals(one: Typed, text: string, caseCounts: boolean): Sql {
 function ordered(comparator: Comparator, one: Typed, text: string): Sql {
   const operator = raw(comparator);
   const asTexts = (value: Sql) => sql`(lower(${value}) ${operator} lower(${text}))`;
-  if (!numeral.test(text)) return asTexts(textOf(one));
+  if (!isNumeral(text)) return asTexts(textOf(one));
   const number = sql`CAST(${Number(text)} AS DOUBLE)`;
   if (one.type === "number") return sql`(${one.sql} ${operator} ${number})`;
   return bound(one.sql, (value) => {

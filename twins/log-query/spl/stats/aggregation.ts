@@ -6,6 +6,7 @@ import type { SearchContext } from "../search-context.ts";
 import { commandError } from "../spl-error.ts";
 import type { AggregateCall } from "../syntax/ast.ts";
 import { nullValue, type Typed } from "../typed.ts";
+import { wildcardMatch } from "../wildcards.ts";
 import { type FoundFunction, findStatsFunction } from "./functions/registry.ts";
 import { sparklineOf } from "./functions/sparkline.ts";
 import type { Site } from "./site.ts";
@@ -143,12 +144,9 @@ export function stars(text: string): number {
 }
 
 function wildcardFields(pattern: string, input: Relation, by: readonly string[]) {
-  const escaped = pattern.split("*").map((part) => part.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
-  const expression = new RegExp(`^${escaped.join("(.*)")}$`, "s");
   return input.columns.flatMap((column) => {
-    const hidden = column.name.startsWith("_") && !pattern.startsWith("_");
-    const match = hidden || by.includes(column.name) ? null : expression.exec(column.name);
-    return match === null ? [] : [{ column, matched: match.slice(1) }];
+    const matched = by.includes(column.name) ? undefined : wildcardMatch(pattern, column.name);
+    return matched === undefined ? [] : [{ column, matched }];
   });
 }
 

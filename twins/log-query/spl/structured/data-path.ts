@@ -32,14 +32,26 @@ export function valuesByPath(text: string, limit = Number.POSITIVE_INFINITY): Ma
 
 function stepsOf(path: string): Step[] {
   return path.split(".").flatMap((part): Step[] => {
-    const [, name = "", braces = ""] = /^(.*?)((?:\{[^{}]*\})*)$/s.exec(part) ?? [];
-    const inBraces = [...braces.matchAll(/\{([^{}]*)\}/g)].map(([, inner = ""]): Step => {
+    const end = beforeBraces(part);
+    const name = part.slice(0, end);
+    const inBraces = [...part.slice(end).matchAll(/\{([^{}]*)\}/g)].map(([, inner = ""]): Step => {
       if (inner === "") return { kind: "every" };
       if (/^\d+$/.test(inner)) return { kind: "index", index: Number(inner) };
       return { kind: "attribute", name: inner.replace(/^@/, "") };
     });
     return name === "" ? inBraces : [{ kind: "name", name }, ...inBraces];
   });
+}
+
+/** Where the pairs of braces begin that end the part. */
+function beforeBraces(part: string): number {
+  let end = part.length;
+  while (part[end - 1] === "}") {
+    const open = part.lastIndexOf("{", end - 1);
+    if (open === -1 || part.indexOf("}", open) !== end - 1) break;
+    end = open;
+  }
+  return end;
 }
 
 function jsonValues(root: JsonNode, steps: readonly Step[]): string[] {

@@ -1,4 +1,6 @@
 /** Pairs of keys and values in a text: `user=ann id="1 2"`, or with other delimiters. */
+import { splitList } from "../../../sandbox/split-list.ts";
+import { afterQuotes } from "../syntax/text.ts";
 
 export interface KeyValueOptions {
   /** Each character of it ends a key. */
@@ -40,9 +42,8 @@ export function keyValues(text: string, options: KeyValueOptions): Map<string, s
 
 /** Between pair delimiters, those in quotes left alone. */
 function* delimitedPairs(text: string, kvdelim: string, pairdelim: string): Generator<string[]> {
-  const piece = new RegExp(`(?:"(?:[^"\\\\]|\\\\.)*"|[^${classOf(pairdelim)}])+`, "gs");
   const pair = new RegExp(`^([^${classOf(kvdelim)}"]+)[${classOf(kvdelim)}](.*)$`, "s");
-  for (const [found] of text.matchAll(piece)) {
+  for (const found of splitList(text, pairdelim, afterQuotes)) {
     const matched = pair.exec(found);
     if (matched !== null) yield matched;
   }

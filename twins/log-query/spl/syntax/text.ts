@@ -20,6 +20,11 @@ export function afterString(text: string, at: number, end = text.length): number
   return -1;
 }
 
+/** The same where quotes may begin; `undefined` where none do. */
+export function afterQuotes(text: string, at: number): number | undefined {
+  return text[at] === '"' ? afterString(text, at) : undefined;
+}
+
 /** What stands between double quotes, with `\"` and `\\` undone; other backslashes stay. */
 export function unescaped(text: string): string {
   return text.includes("\\") ? text.replace(/\\(["\\])/g, "$1") : text;

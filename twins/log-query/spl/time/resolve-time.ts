@@ -50,7 +50,7 @@ export function resolveTime(text: string, { nowMs, timeZone, format }: TimeOptio
   const zone = zoneOf(timeZone);
   const formatted = format === undefined ? undefined : parseTime(given, format, { zone, nowMs, whole: true });
   if (formatted !== undefined) return formatted * 1000;
-  if (/^[+-]?(\d+\.?\d*|\.\d+)$/.test(given)) {
+  if (/^[+-]?(\d+(?:\.\d*)?|\.\d+)$/.test(given)) {
     const ms = Math.round(Number(given) * 1e6) / 1e3;
     if (Math.abs(ms) <= FARTHEST_MS) return ms;
     throw new InvalidTime(text, `Invalid time: "${text}" is in no year that has a date.`);

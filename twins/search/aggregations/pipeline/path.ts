@@ -23,9 +23,17 @@ export function readGapPolicy(options: Options): GapPolicy {
 
 export function readPathElements(path: string): PathElement[] {
   return path.split(">").map((element) => {
-    const bracket = /^(.+?)\[(['"]?)(.+)\2\]$/.exec(element);
-    return bracket ? { name: bracket[1] ?? "", key: bracket[3] } : { name: element, key: undefined };
+    const bracket = element.indexOf("[", 1);
+    const key = bracket > 0 && element.endsWith("]") ? element.slice(bracket + 1, -1) : "";
+    return key === ""
+      ? { name: element, key: undefined }
+      : { name: element.slice(0, bracket), key: unquoted(key) };
   });
+}
+
+function unquoted(key: string): string {
+  const quote = key.charAt(0);
+  return key.length > 2 && (quote === '"' || quote === "'") && key.endsWith(quote) ? key.slice(1, -1) : key;
 }
 
 /**

@@ -23,7 +23,8 @@ interface Part {
 
 /** @throws VendorError for what is no pattern */
 export function readDissect(pattern: string, at: Span): DissectPattern {
-  const found = [...pattern.matchAll(KEY)];
+  // Behind the last bracket no key ends, however often one begins.
+  const found = [...pattern.slice(0, pattern.lastIndexOf("}") + 1).matchAll(KEY)];
   if (found.length === 0) throw invalid(pattern, at);
   if (found.length > MAX_KEYS) throw new UnrecognisedEsql(at, `a DISSECT pattern of ${found.length} keys`);
   const keys = new Map<string, Part[]>();

@@ -29,7 +29,11 @@ export function minimumShouldMatch(written: string, clauses: number): number {
   if (!specification.includes("<")) return simple(specification, clauses);
   // Each condition holds for more clauses than its number; up to the first number, all must match.
   let minimum = clauses;
-  for (const condition of specification.replace(/\s*<\s*/g, "<").split(/ +/)) {
+  const withoutBlanks = specification
+    .split("<")
+    .map((part) => part.trim())
+    .join("<");
+  for (const condition of withoutBlanks.split(/ +/)) {
     const [above = "", then = ""] = condition.split("<");
     if (clauses <= integer(above)) return minimum;
     minimum = simple(then, clauses);

@@ -37,7 +37,7 @@ export function numberOf(value: Scalar): number | bigint {
   if (typeof value === "string") {
     const written = value.trim();
     if (/^[+-]?\d+$/.test(written) && written.length < 400) return BigInt(written.replace("+", ""));
-    if (/^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(written)) {
+    if (/^[+-]?(\d+(?:\.\d*)?|\.\d+)([eE][+-]?\d+)?$/.test(written)) {
       const number = Number(written);
       return Number.isSafeInteger(number) ? BigInt(number) : number;
     }

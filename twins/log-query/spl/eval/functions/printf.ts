@@ -1,7 +1,7 @@
 /** `printf` formats. */
 import { lookupTable } from "../../../../sandbox/lookup-table.ts";
 
-const directive = /%([-+ 0#']*)(\*|\d+)?(?:\.(\*|\d+)?)?([diouxXpeEfFgGaAszc%])/g;
+const directive = /%([-+ 0#']*)(\*|[1-9]\d*)?(?:\.(\*|\d+)?)?([diouxXpeEfFgGaAszc%])/g;
 
 /** Other names of a conversion. */
 const aliases = lookupTable<string>({ z: "s", p: "X" });

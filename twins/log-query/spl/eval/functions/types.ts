@@ -2,7 +2,7 @@
 import { raw, type Sql, sql } from "../../../../datasets/sql.ts";
 import { defineRowFunction } from "../../../../datasets/store/program-functions.ts";
 import { type ExactJson, jsonText, NumberText, readExactJson } from "../../json/exact-json.ts";
-import { bound, numberOf, textOf } from "../../typed.ts";
+import { bound, isNumeral, numberOf, textOf } from "../../typed.ts";
 import { singleText } from "../arithmetic.ts";
 import { boolean, nothing, number, text, type Value } from "../value.ts";
 import type { Use } from "./declaration.ts";
@@ -54,10 +54,7 @@ function parsed(value: Value, base: Value | undefined, use: Use): Sql {
 
 /** A text written in the search that is no number at all. */
 function isNoNumber({ constant }: Value): boolean {
-  return (
-    typeof constant === "string" &&
-    !/^\s*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?\s*$/i.test(constant)
-  );
+  return typeof constant === "string" && !isNumeral(constant);
 }
 
 function ofText(value: Value, convert: (text: Sql) => Sql): Value {
