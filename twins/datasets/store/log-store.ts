@@ -163,7 +163,7 @@ export interface RemovedDocument {
 /**
  * Why a document does not fit:
  * - `malformed_json`: its text is no JSON object.
- * - `not_a_number`, `out_of_range`, `not_finite`, `not_a_boolean`, `not_a_date`: the value cannot be made what the field is.
+ * - `not_a_number`, `out_of_range`, `not_finite`, `not_a_boolean`, `not_a_date`, `not_an_address`: the value cannot be made what the field is.
  * - `value_for_object`: a value where documents have an object. `object_for_value`: the reverse.
  * - `bad_field_name`: empty, or with an empty part between dots. `metadata_field`: a name that the vendor keeps for itself.
  * - `strict`: a new name where the mapping of the index takes none.
@@ -176,6 +176,7 @@ export type MisfitKind =
   | "not_finite"
   | "not_a_boolean"
   | "not_a_date"
+  | "not_an_address"
   | "value_for_object"
   | "object_for_value"
   | "bad_field_name"

@@ -172,4 +172,5 @@ const ofType: ReadonlySet<MisfitKind> = new Set([
   "not_finite",
   "not_a_boolean",
   "not_a_date",
+  "not_an_address",
 ]);

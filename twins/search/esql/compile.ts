@@ -17,7 +17,7 @@ export interface CompiledEsql {
   columns: { name: string; type: DataType; multi: boolean }[];
   statement: Sql;
   /** Yields `number` of a check and `message` of what it found; absent when nothing can fail. */
-  checks: { statement: Sql; expressions: { at: Span; text: string }[] } | undefined;
+  checks: { statement: Sql; expressions: { at: Span; text: string; treatedAs: string }[] } | undefined;
   /** Nothing limits the rows but the default. */
   unlimited: boolean;
 }
@@ -56,7 +56,11 @@ export function compileEsql(
         ? undefined
         : {
             statement: pipeline.checkStatement(),
-            expressions: pipeline.checks.map(({ at: span }) => ({ at: span, text: compiler.text(span) })),
+            expressions: pipeline.checks.map(({ at: span, treatedAs }) => ({
+              at: span,
+              text: compiler.text(span),
+              treatedAs,
+            })),
           },
     unlimited,
   };

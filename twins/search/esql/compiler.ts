@@ -24,6 +24,17 @@ import { type DataType, isNumeric, isTimeSpan, sqlType } from "./types.ts";
 /** Deeper expressions get a layer of their own: DuckDB bounds how deep one may be. */
 const MAX_SQL_DEPTH = 60;
 
+interface SeveralValues {
+  /** What a row with several values counts as. */
+  treatedAs: string;
+  message: string;
+}
+
+const severalValues: SeveralValues = {
+  treatedAs: "null",
+  message: "java.lang.IllegalArgumentException: single-value function encountered multi-value",
+};
+
 /** What the names of a query are looked up in. */
 export type EsqlFields = Pick<QueryContext, "fields" | "fidelity" | "nowMs">;
 
@@ -114,12 +125,12 @@ export class Compiler {
       case "like":
         return compileLike(this, node, this.expression(node.value));
       case "not": {
-        const operand = this.#condition(node.operand, "", `NOT ${this.text(node.operand.at)}`, at);
+        const operand = this.#condition(node.operand, "", at);
         return this.made("boolean", sql`(NOT ${operand.sql})`, at, operand);
       }
       case "logical": {
-        const left = this.#condition(node.left, "first ", this.text(at), at);
-        const right = this.#condition(node.right, "second ", this.text(at), at);
+        const left = this.#condition(node.left, "first ", at);
+        const right = this.#condition(node.right, "second ", at);
         return this.made("boolean", sql`(${left.sql} ${raw(node.operator)} ${right.sql})`, at, left, right);
       }
       case "is null": {
@@ -146,6 +157,7 @@ export class Compiler {
     const alone = new Compiler(this.query, this.context, this.#folded);
     alone.pipeline.base([], raw(""), undefined);
     const computed = alone.expression(expression);
+    alone.problems.check();
     throw new UnfoldedConstant(key, alone.pipeline.statement([computed], 1), computed.type);
   }
 
@@ -154,13 +166,13 @@ export class Compiler {
     return withoutColumns(node, (name) => this.find(name));
   }
 
-  #condition(node: Expression, ordinal: string, text: string, at: Span): Typed {
+  #condition(node: Expression, ordinal: string, at: Span): Typed {
     const value = this.single(this.expression(node), at);
     if (value.type === "null") return nullTyped(value.at, "boolean");
     if (value.type !== "boolean" && value.type !== "unknown") {
       this.problems.mismatch(
-        node.at,
-        `${ordinal}argument of [${text}] must be [boolean], found value [${this.text(node.at)}] type [${value.type}]`,
+        at,
+        `${ordinal}argument of [${this.text(at)}] must be [boolean], found value [${this.text(node.at)}] type [${value.type}]`,
       );
       return unknownTyped(node.at);
     }
@@ -200,16 +212,13 @@ export class Compiler {
 
   /**
    * The value where there is one; nothing, and the vendor's warning, where there are several.
-   * @param at what wants one value
+   * @param at what the warning is about
+   * @param warning what is said of several
    */
-  single(value: Typed, at: Span): Typed {
+  single(value: Typed, at: Span, warning = severalValues): Typed {
     if (!value.multi) return value;
     const list = this.hoist(value);
-    this.pipeline.check(
-      at,
-      sql`len(${list.sql}) > 1`,
-      sql`${"java.lang.IllegalArgumentException: single-value function encountered multi-value"}`,
-    );
+    this.pipeline.check(at, sql`len(${list.sql}) > 1`, sql`${warning.message}`, warning.treatedAs);
     return {
       ...list,
       multi: false,

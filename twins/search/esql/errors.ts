@@ -18,8 +18,13 @@ function where({ line, column }: Span): string {
 }
 
 /** The query is not of the grammar. */
-export function parsingError(at: Span, message: string): VendorError {
+export function syntaxError(at: Span, message: string): VendorError {
   return new VendorError(400, { type: "parsing_exception", reason: `${where(at)}: ${message}` });
+}
+
+/** The query is of the grammar, and its parts do not go together. The vendor counts these columns from 2. */
+export function parsingError(at: Span, message: string): VendorError {
+  return syntaxError({ ...at, column: at.column + 1 }, message);
 }
 
 /** A computation of constants whose result is out of range. */
@@ -59,18 +64,24 @@ export class UnrecognisedEsql extends VendorError {
   }
 }
 
-/** Problems of a query that is of the grammar: all that were found are told at once. */
+/** Problems of a query that is of the grammar: all that were found are told at once, one that is found again at its first place. */
 export class Problems {
-  readonly #unresolved = new Set<string>();
-  readonly #mismatched = new Set<string>();
+  readonly #unresolved = new Map<string, Span>();
+  readonly #mismatched = new Map<string, Span>();
+  #refusal: VendorError | undefined;
 
   /** A name that nothing has. Hides all other problems, which may follow from it. */
   unresolved(at: Span, message: string): void {
-    this.#unresolved.add(`${where(at)}: ${message}`);
+    if (!this.#unresolved.has(message)) this.#unresolved.set(message, at);
   }
 
   mismatch(at: Span, message: string): void {
-    this.#mismatched.add(`${where(at)}: ${message}`);
+    if (!this.#mismatched.has(message)) this.#mismatched.set(message, at);
+  }
+
+  /** What a computation of constants refuses: told when the query has no problem, as the vendor computes them after it has verified. */
+  refuse(error: VendorError): void {
+    this.#refusal ??= error;
   }
 
   get anyUnresolved(): boolean {
@@ -80,7 +91,9 @@ export class Problems {
   /** @throws VendorError */
   check(): void {
     const found = this.#unresolved.size > 0 ? this.#unresolved : this.#mismatched;
-    if (found.size > 0) throw verificationError([...found]);
+    if (found.size > 0)
+      throw verificationError([...found].map(([message, at]) => `${where(at)}: ${message}`));
+    if (this.#refusal) throw this.#refusal;
   }
 }
 

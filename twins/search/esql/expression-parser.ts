@@ -1,5 +1,5 @@
 /** Reads expressions: operators by precedence (Pratt's way). */
-import { parsingError, type Span, UnrecognisedEsql } from "./errors.ts";
+import { parsingError, type Span, syntaxError, UnrecognisedEsql } from "./errors.ts";
 import { negatedLiteral, takeListItems, takeLiteral } from "./literals.ts";
 import type { Params } from "./params.ts";
 import type {
@@ -111,7 +111,7 @@ export class ExpressionParser {
   }
 
   #tooDeep(at: Span): Error {
-    return parsingError(
+    return syntaxError(
       at,
       `ESQL statement exceeded the maximum expression depth allowed (${MAX_DEPTH}): [${this.#reader.query.slice(at.start, at.start + 200)}]`,
     );
@@ -226,7 +226,7 @@ export class ExpressionParser {
         ? this.#node(first, { kind: "comparison", operator: "==", left, right: only })
         : this.#node(first, { kind: "in", value: left, list });
     }
-    throw parsingError(
+    throw syntaxError(
       word,
       `mismatched input '${this.#reader.textOf(word)}' expecting {'in', 'like', 'rlike'}`,
     );

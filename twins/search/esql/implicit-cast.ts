@@ -2,9 +2,9 @@
 
 import { utc } from "../../datasets/dates/time-zone.ts";
 import { readDateFormat } from "../dates/java-format.ts";
+import { parseIp } from "../ip-address.ts";
 import type { Compiler } from "./compiler.ts";
 import { versionFromTextSql } from "./functions/version.ts";
-import { parseIp } from "./ip.ts";
 import { ipTyped } from "./ip-sql.ts";
 import { type Constant, constantTyped, type Typed, unknownTyped } from "./typed.ts";
 import type { DataType, TypeSet } from "./types.ts";

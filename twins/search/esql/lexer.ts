@@ -4,7 +4,7 @@
  */
 
 import { lookupTable } from "../../sandbox/lookup-table.ts";
-import { parsingError, type Span } from "./errors.ts";
+import { type Span, syntaxError } from "./errors.ts";
 import { expressionKeywords, type Token, type TokenKind } from "./tokens.ts";
 
 type Mode = "command" | "expression" | "source" | "pattern" | "rename" | "word";
@@ -224,7 +224,7 @@ class Lexer {
     const at = this.#span(this.#offset + 1);
     const rest = this.#query.slice(this.#offset);
     const text = /^["`]/.test(rest) ? rest.split(/[\r\n]/, 1)[0] : Array.from(rest.slice(0, 2))[0];
-    return parsingError(at, `token recognition error at: '${(text ?? "").slice(0, 200)}'`);
+    return syntaxError(at, `token recognition error at: '${(text ?? "").slice(0, 200)}'`);
   }
 }
 

@@ -1,5 +1,5 @@
 /** Values that are written in a query: texts, numbers, time spans, lists of them. */
-import { parsingError } from "./errors.ts";
+import { parsingError, syntaxError } from "./errors.ts";
 import type { Params } from "./params.ts";
 import type { Literal } from "./syntax.ts";
 import { negateSpan } from "./time-arithmetic.ts";
@@ -60,10 +60,9 @@ function takeListItem(reader: TokenReader, open: Token, first: ListItem | undefi
   const signed = item && sign?.value === "-" ? negatedNumber(item) : item;
   if (signed && (!sign || isNumber(signed)) && (!first || kindOf(first) === kindOf(signed))) return signed;
   const found = `input '${reader.textOf(token)}'`;
-  if (first?.type === "keyword") throw parsingError(token, `mismatched ${found} expecting QUOTED_STRING`);
-  if (first?.type === "boolean") throw parsingError(token, `mismatched ${found} expecting {'false', 'true'}`);
-  const start = first ? (sign ?? token) : open;
-  throw parsingError(token, `no viable alternative at input '${reader.query.slice(start.start, token.end)}'`);
+  if (first?.type === "keyword") throw syntaxError(token, `mismatched ${found} expecting QUOTED_STRING`);
+  if (first?.type === "boolean") throw syntaxError(token, `mismatched ${found} expecting {'false', 'true'}`);
+  throw syntaxError(token, `no viable alternative at input '${reader.query.slice(open.start, token.end)}'`);
 }
 
 function listItem(token: Token): ListItem | undefined {

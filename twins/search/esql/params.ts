@@ -66,7 +66,7 @@ export function didYouMean(name: string, known: readonly string[]): string {
 export function similarNames(name: string, known: readonly string[]): string[] {
   return known
     .map((candidate) => ({ candidate, distance: editDistance(name, candidate) }))
-    .filter(({ candidate, distance }) => 1 - distance / Math.max(name.length, candidate.length, 1) > 0.5)
+    .filter(({ candidate, distance }) => 1 - distance / Math.max(name.length, candidate.length, 1) >= 0.5)
     .sort((a, b) => a.distance - b.distance || (a.candidate < b.candidate ? -1 : 1))
     .map(({ candidate }) => candidate);
 }

@@ -2,7 +2,7 @@
  * Reads a query into its commands.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/esql-commands.html
  */
-import { parsingError, type Span } from "./errors.ts";
+import { parsingError, type Span, syntaxError } from "./errors.ts";
 import { ExpressionParser } from "./expression-parser.ts";
 import { tokenize } from "./lexer.ts";
 import type { Params } from "./params.ts";
@@ -17,7 +17,7 @@ const MAX_COMMANDS = 500;
 /** @throws VendorError `parsing_exception`, with line and column. */
 export function parse(query: string, params: Params): Command[] {
   if (query.length > MAX_LENGTH) {
-    throw parsingError(
+    throw syntaxError(
       { line: 1, column: 1, start: 0, end: 0 },
       `ESQL statement is too large [${query.length} characters > ${MAX_LENGTH}]`,
     );
@@ -46,7 +46,7 @@ class Parser {
       this.#reader.expect("symbol", "|", this.#expectedBehind(commands.at(-1)));
       commands.push(this.#command(processingCommands));
       if (commands.length > MAX_COMMANDS) {
-        throw parsingError(
+        throw syntaxError(
           this.#reader.previous(),
           `ESQL statement exceeded the maximum query depth allowed (${MAX_COMMANDS}): [${this.#reader.query.slice(0, 200)}]`,
         );
@@ -143,6 +143,13 @@ class Parser {
     if (this.#reader.take("keyword", "metadata")) {
       do {
         const field = this.#reader.expect("source", undefined, "UNQUOTED_SOURCE");
+        const before = fields.find(({ name }) => name === field.value);
+        if (before) {
+          throw parsingError(
+            field,
+            `metadata field [${field.value}] already declared [@${before.at.line}:${before.at.column}]`,
+          );
+        }
         fields.push({ name: field.value, at: field });
       } while (this.#reader.take("symbol", ","));
     }
@@ -218,7 +225,7 @@ class Parser {
       for (const side of [from, to]) {
         if (side.parts.length > 1)
           throw parsingError(
-            side.at,
+            from.at,
             `Using wildcards [*] in RENAME is not allowed [${from.text} AS ${to.text}]`,
           );
       }

@@ -27,6 +27,8 @@ interface OrderKey {
 export interface Check {
   /** Text of the expression it is about, for the warning. */
   at: Span;
+  /** What such a row's value is instead: `null`. */
+  treatedAs: string;
   /** Statement without its WITH: at most twenty messages, one a row. */
   body: Sql;
 }
@@ -173,11 +175,12 @@ export class Pipeline {
   }
 
   /** @param condition true for the rows to warn about. @param message of a row. */
-  check(at: Span, condition: Sql, message: Sql): void {
+  check(at: Span, condition: Sql, message: Sql, treatedAs = "null"): void {
     if (this.checks.length >= MAX_CHECKS) return;
     const previous = this.#previous();
     this.checks.push({
       at,
+      treatedAs,
       body: sql`SELECT DISTINCT ${message} AS message FROM ${previous} WHERE ${condition} LIMIT 20`,
     });
   }

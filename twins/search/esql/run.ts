@@ -89,7 +89,7 @@ async function runChecks(
     if (!expression) continue;
     const where = `Line ${expression.at.line}:${expression.at.column}: `;
     warnings.add(
-      `${where}evaluation of [${expression.text}] failed, treating result as null. Only first 20 failures recorded.`,
+      `${where}evaluation of [${expression.text}] failed, treating result as ${expression.treatedAs}. Only first 20 failures recorded.`,
     );
     warnings.add(where + String(message));
   }
@@ -134,12 +134,22 @@ function selectEvents(
   return { predicate, fields: visibleFields(store.fields, selection).fields };
 }
 
-function selectNames(expression: string, context: Parameters<typeof select>[2]): ReturnType<typeof select> {
+type Selected = ReturnType<typeof select>;
+
+function selectNames(expression: string, context: Parameters<typeof select>[2]): Selected {
+  const selection = selectExisting(expression, context);
+  if (!selection) throw verificationError([`line -1:-1: Unknown index [${expression}]`]);
+  // Where some of the names are there, the vendor refuses the others when it reads.
+  return context.fidelity === "vendor" ? select(expression, lenientOptions, context) : selection;
+}
+
+/** The names that are there; `undefined` when none is. */
+function selectExisting(expression: string, context: Parameters<typeof select>[2]): Selected | undefined {
   try {
     const selection = select(expression, { ...lenientOptions, ignoreUnavailable: true }, context);
-    if (selection.everything || selection.names.length > 0) return selection;
+    return selection.everything || selection.names.length > 0 ? selection : undefined;
   } catch (error) {
     if (!(error instanceof VendorError) || error.status !== 404) throw error;
+    return undefined;
   }
-  throw verificationError([`line -1:-1: Unknown index [${expression}]`]);
 }

@@ -1,5 +1,5 @@
 /** Reads tokens one after another. */
-import { parsingError, type Span } from "./errors.ts";
+import { type Span, syntaxError } from "./errors.ts";
 import type { Token, TokenKind } from "./tokens.ts";
 
 export class TokenReader {
@@ -59,6 +59,6 @@ export class TokenReader {
 
   fail(expected: string): never {
     const token = this.peek();
-    throw parsingError(token, `mismatched input '${this.textOf(token)}' expecting ${expected}`);
+    throw syntaxError(token, `mismatched input '${this.textOf(token)}' expecting ${expected}`);
   }
 }

@@ -1,10 +1,10 @@
 /** Values of an answer, as the vendor prints them. */
 import type { ResultValue } from "../../datasets/store/log-store.ts";
 import { formatDate } from "../dates/java-format.ts";
+import { formatIp } from "../ip-address.ts";
 import { Double } from "../json/numbers.ts";
 import { readExactJson } from "../json/read.ts";
 import { formatVersion } from "./functions/version.ts";
-import { formatIp } from "./ip.ts";
 import type { DataType } from "./types.ts";
 
 /** A value of the answer's JSON; a list of one is that one. */

@@ -4,6 +4,7 @@ import type { FieldMapping, FieldType, IndexMapping, NameMisfit, NewField } from
 import { type Coerced, coerce, typeOfLeaf } from "../../datasets/store/coerce.ts";
 import type { Leaf } from "../../datasets/store/json-leaves.ts";
 import { defaultDateFormat, readDateFormat } from "../dates/java-format.ts";
+import { formatIp, parseIp } from "../ip-address.ts";
 import type { Json, JsonObject } from "../json/read.ts";
 import { readJson } from "../json/read.ts";
 import { compactJson } from "../json/write.ts";
@@ -183,6 +184,7 @@ const heldAs = new Map<string, FieldType>([
   ["keyword", "keyword"],
   ["constant_keyword", "keyword"],
   ["wildcard", "keyword"],
+  ["ip", "keyword"],
   ["text", "text"],
   ["match_only_text", "text"],
   ["long", "long"],
@@ -208,7 +210,7 @@ function wholeValues({ fields }: FieldNode): ReadonlyMap<string, number> {
   const found = new Map<string, number>();
   for (const [name, { type, parameters }] of fields) {
     const plain = parameters.null_value === undefined && parameters.normalizer === undefined;
-    if (heldAs.get(type) === "keyword" && plain) found.set(name, ignoreAbove(parameters));
+    if (heldAs.get(type) === "keyword" && type !== "ip" && plain) found.set(name, ignoreAbove(parameters));
   }
   return found;
 }
@@ -252,6 +254,7 @@ const MAX_HALF = 65_504;
 
 function coerceMapped(leaf: Leaf, field: NewField, node: FieldNode): Coerced {
   const { type, parameters } = node;
+  if (type === "ip") return coerceIp(leaf);
   if (field.type === "keyword") {
     return { value: [...leaf.text].length > ignoreAbove(parameters) ? undefined : leaf.text };
   }
@@ -282,6 +285,14 @@ function coerceMapped(leaf: Leaf, field: NewField, node: FieldNode): Coerced {
       : coerced;
   }
   return typeof value === "number" ? fitDouble(value, type, parameters) : coerced;
+}
+
+/** Addresses are held as the vendor prints them, so that equal ones are equal texts. */
+function coerceIp({ text }: Leaf): Coerced {
+  const address = parseIp(text);
+  return address === undefined
+    ? { kind: "not_an_address", reason: `'${text}' is not an IP string literal.` }
+    : { value: formatIp(address) };
 }
 
 function uncoerced({ kind, text }: Leaf, type: string, held: FieldType): string | undefined {

@@ -251,3 +251,33 @@ test("a pattern that no index has the name of is judged by no mapping", async ()
     (await refused(client.search({ index: "none*", query: { unheard_of: {} } as object }))).error.type,
   ).toBe("parsing_exception");
 });
+
+test("a field of addresses holds nothing else, is found by any way to write one, and is an ip in ES|QL", async () => {
+  const { client } = sandbox;
+  await client.indices.create({ index: "hosts", mappings: { properties: { ip: { type: "ip" } } } });
+  const addresses = ["10.0.0.9", "::ffff:10.0.0.10", ["::1", "10.0.0.9", "FE80:0:0:0:0:0:0:1"], []];
+  await client.bulk({
+    index: "hosts",
+    operations: addresses.flatMap((ip, id) => [{ index: { _id: String(id) } }, { ip }]),
+  });
+  const wrong = await refused(client.index({ index: "hosts", id: "x", document: { ip: "10.0.0" } }));
+  expect(wrong).toMatchObject({ status: 400, error: { type: "document_parsing_exception" } });
+  expect((await client.count({ index: "hosts", query: { term: { ip: "10.0.0.9" } } })).count).toBe(2);
+  const answer = await client.esql.query({
+    format: "json",
+    query:
+      'FROM hosts | EVAL near = CIDR_MATCH(MV_MAX(ip), "10.0.0.0/8") | SORT ip NULLS LAST | KEEP ip, near',
+  });
+  expect(answer).toMatchObject({
+    columns: [
+      { name: "ip", type: "ip" },
+      { name: "near", type: "boolean" },
+    ],
+    values: [
+      [["::1", "10.0.0.9", "fe80::1"], false],
+      ["10.0.0.9", true],
+      ["10.0.0.10", true],
+      [null, null],
+    ],
+  });
+});

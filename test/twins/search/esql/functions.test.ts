@@ -239,10 +239,10 @@ describe("functions", () => {
   });
 
   it.each([
-    ["ABS()", "line 1:11: error building [abs]: expects exactly one argument"],
-    ["ROUND(1, 2, 3)", "line 1:11: error building [round]: expects one or two arguments"],
-    ['CONCAT("a")', "line 1:11: error building [concat]: expects at least two arguments"],
-    ["PI(1)", "line 1:11: error building [pi]: expects no arguments"],
+    ["ABS()", "line 1:12: error building [abs]: expects exactly one argument"],
+    ["ROUND(1, 2, 3)", "line 1:12: error building [round]: expects one or two arguments"],
+    ['CONCAT("a")', "line 1:12: error building [concat]: expects at least two arguments"],
+    ["PI(1)", "line 1:12: error building [pi]: expects no arguments"],
     [
       'ABS("x")',
       'Found 1 problem\nline 1:11: argument of [ABS("x")] must be [numeric], found value ["x"] type [keyword]',
@@ -251,12 +251,15 @@ describe("functions", () => {
       "LEFT(1, 2)",
       "Found 1 problem\nline 1:11: first argument of [LEFT(1, 2)] must be [string], found value [1] type [integer]",
     ],
-    ['LENGHT("x")', "Found 1 problem\nline 1:11: Unknown function [lenght], did you mean [length]?"],
+    [
+      'LENGHT("x")',
+      "Found 1 problem\nline 1:11: Unknown function [lenght], did you mean any of [length, least, left, right]?",
+    ],
     [
       "COUNT(1)",
       "Found 1 problem\nline 1:11: aggregate function [COUNT(1)] not allowed outside STATS command",
     ],
-    ["1::nothing", "Found 1 problem\nline 1:14: Unknown data type named [nothing]"],
+    ["1::nothing", "line 1:15: Unknown data type named [nothing]"],
   ])("refuses %s", async (expression, message) => {
     expect(await refusal(store, `ROW val = ${expression}`)).toBe(message);
   });

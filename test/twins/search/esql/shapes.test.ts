@@ -127,8 +127,8 @@ describe("a query that is wrong", () => {
       'ROW a = NOW() > "soon"',
       "Found 1 problem\nline 1:17: Cannot convert string [soon] to [DATETIME], error [failed to parse date field [soon] with format [strict_date_optional_time]]",
     ],
-    ["ROW a = ?", "line 1:9: Not enough actual parameters 0"],
-    ["ROW a = 1 fortnight", "line 1:9: Unexpected time interval qualifier: 'fortnight'"],
+    ["ROW a = ?", "line 1:10: Not enough actual parameters 0"],
+    ["ROW a = 1 fortnight", "line 1:10: Unexpected time interval qualifier: 'fortnight'"],
   ])("%j", async (query, message) => {
     expect(await refusal(store, query)).toBe(message);
   });

@@ -27,13 +27,18 @@ function appended(texts: readonly Sql[], separator: string): Sql {
 }
 
 export function compileGrok(compiler: Compiler, command: Extract<Command, { kind: "grok" }>): void {
-  const { regex, groups, fields } = readGrok(command.pattern, command.at);
-  const extract = extraction(compiler, inputText(compiler, command.input, "Grok"), regex, groups);
+  const { regex, groups, fields, always } = readGrok(command.pattern, command.at);
+  const input = inputText(compiler, command.input, "Grok");
+  if (groups === 0) return;
+  const extract = extraction(compiler, input, regex, groups);
   for (const { name, type, places } of fields) {
     const target = types[type];
     // A part of the pattern that took no part in the match has no text.
     const value = extract(target, (piece) =>
-      places.map((place) => sql`TRY_CAST(nullif(${piece(place)}, '') AS ${sqlType(target)})`),
+      places.map((place) => {
+        const text = always.has(place) ? piece(place) : sql`nullif(${piece(place)}, '')`;
+        return sql`TRY_CAST(${text} AS ${sqlType(target)})`;
+      }),
     );
     assign(compiler, name, value);
   }

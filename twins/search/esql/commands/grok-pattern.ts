@@ -14,6 +14,8 @@ export interface GrokPattern {
   groups: number;
   /** Columns in the order of their names, each with the places of its groups. */
   fields: { name: string; type: GrokType; places: number[] }[];
+  /** Places of the groups that have a part in every match: an empty text of theirs is one. */
+  always: ReadonlySet<number>;
 }
 
 const REFERENCE =
@@ -66,7 +68,41 @@ export function readGrok(pattern: string, at: Span): GrokPattern {
     regex: `(?s)${regex}`,
     groups,
     fields: [...fields.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
+    always: groupsOfEveryMatch(regex),
   };
+}
+
+interface OpenGroup {
+  /** The place of the group itself, if it captures. */
+  own: number[];
+  /** Places of those within it that no quantifier can leave out. */
+  inner: number[];
+  branches: boolean;
+}
+
+/** Escapes, classes, groups that do not capture, groups that do, ends of groups with what makes them optional, and branches. */
+const STRUCTURE =
+  /\\[\s\S]|\[\^?\]?(?:\\[\s\S]|[^\]\\])*\]|(?<plain>\(\?[^:)]*[:)])|(?<capture>\()|(?<close>\)(?<optional>[?*]|\{0[,}])?)|(?<branch>\|)/g;
+
+/** The places, from 0, of the capturing groups that have a part in whatever the expression matches. */
+function groupsOfEveryMatch(regex: string): Set<number> {
+  const root: OpenGroup = { own: [], inner: [], branches: false };
+  const open = [root];
+  let captures = 0;
+  for (const { 0: found, groups = {} } of regex.matchAll(STRUCTURE)) {
+    const current = open.at(-1) ?? root;
+    if (groups.branch !== undefined) current.branches = true;
+    if (groups.capture !== undefined) open.push({ own: [captures++], inner: [], branches: false });
+    if (groups.plain !== undefined && found.endsWith(":")) open.push({ own: [], inner: [], branches: false });
+    if (groups.close === undefined || open.length === 1) continue;
+    open.pop();
+    if (groups.optional === undefined) (open.at(-1) ?? root).inner.push(...placesOf(current));
+  }
+  return new Set(placesOf(root));
+}
+
+function placesOf({ own, inner, branches }: OpenGroup): number[] {
+  return branches ? own : [...own, ...inner];
 }
 
 function typeNamed(type: string | undefined): GrokType {

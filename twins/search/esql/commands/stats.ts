@@ -1,5 +1,5 @@
 /** STATS: groups, and what is computed of each. */
-import type { Sql } from "../../../datasets/sql.ts";
+import { type Sql, sql } from "../../../datasets/sql.ts";
 import type { Compiler } from "../compiler.ts";
 import { type Span, verificationError } from "../errors.ts";
 import { isFoldable } from "../folding.ts";
@@ -104,11 +104,13 @@ function compileGroup(compiler: Compiler, group: NamedExpression): NamedExpressi
   return { ...group, value: { name, type, multi, ref: pipeline.place(value.sql) } };
 }
 
-/** Of several values each is a group's. */
+/** Of several values each is a group's, once. */
 function withKey(compiler: Compiler, group: NamedExpression & { value: Column }): Group {
   const { pipeline } = compiler;
   const { value } = group;
-  const ref = value.multi ? pipeline.expand(pipeline.use(value.ref)) : value.ref;
+  const ref = value.multi
+    ? pipeline.expand(sql`list_sort(list_distinct(${pipeline.use(value.ref)}))`)
+    : value.ref;
   return { ...group, column: { ...value, multi: false, ref } };
 }
 

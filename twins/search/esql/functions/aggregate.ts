@@ -1,5 +1,5 @@
 /** Functions of STATS. Values of a row that has several count one by one. */
-import { raw, type Sql, sql } from "../../../datasets/sql.ts";
+import { joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { isFoldable } from "../folding.ts";
 import type { Constant } from "../typed.ts";
 import { anyOf, type DataType, sqlType, typeSets } from "../types.ts";
@@ -180,7 +180,8 @@ export const aggregateFunctions: readonly AggregateFunction[] = [
   }),
   declared({
     name: "percentile",
-    summary: "The value that a percentage of the values are below of; exact.",
+    summary:
+      "The value that a percentage of the values are below of, the percentage cut to a whole one; exact.",
     parameters: [
       { ...number, types: { ...typeSets.signed, label: "numeric except unsigned_long" } },
       { name: "percentile", types: typeSets.numeric },
@@ -188,7 +189,7 @@ export const aggregateFunctions: readonly AggregateFunction[] = [
     returns: "double",
     compile(call) {
       const percent = requiredConstant(call, 1);
-      return percent ? percentile(call, Number(percent.value)) : nothing;
+      return percent ? percentile(call, Math.trunc(Number(percent.value))) : nothing;
     },
   }),
   declared({
@@ -231,17 +232,13 @@ export const aggregateFunctions: readonly AggregateFunction[] = [
   declared({
     name: "weighted_avg",
     summary: "The average, each number counted by its weight.",
-    parameters: [
-      { name: "number", types: numeric },
-      { name: "weight", types: numeric },
-    ],
+    parameters: [number, { ...number, name: "weight" }],
     returns: "double",
-    compile(call) {
-      checkWeight(call);
-      const weight = sql`CAST(${argument(call, 1).sql} AS DOUBLE)`;
-      const weighted = sql`sum(CAST(${argument(call, 0).sql} AS DOUBLE) * ${weight})`;
-      return sql`(${weighted} / nullif(sum(${weight}), 0))`;
-    },
+    ofConstant: ofConstant(
+      (value) => sql`CAST(${value} AS DOUBLE)`,
+      (values) => sql`list_avg(${values})`,
+    ),
+    compile: weightedAverage,
   }),
 ];
 
@@ -252,6 +249,21 @@ function percentile(call: Call, percent: number): Sql {
     (values) => sql`quantile_cont(CAST(${values} AS DOUBLE), ${fraction})`,
     (values) => sql`list_aggregate(CAST(${values} AS DOUBLE[]), 'quantile_cont', ${fraction})`,
   );
+}
+
+/** A constant weight changes nothing. Of several values none is weighted, yet each weight counts, as in the vendor's quotient of two sums. */
+function weightedAverage(call: Call): Sql {
+  checkWeight(call);
+  const { compiler, nodes, at } = call;
+  if (nodes[1] && isFoldable(nodes[1])) return aggregateOf("avg")(call);
+  const weight = compiler.hoist(argument(call, 1));
+  const factors = [compiler.single(argument(call, 0), at), compiler.single(weight, at)];
+  const product = joined(
+    factors.map(({ sql: factor }) => sql`CAST(${factor} AS DOUBLE)`),
+    " * ",
+  );
+  const weights = weight.multi ? sql`list_sum(${weight.sql})` : weight.sql;
+  return sql`(sum(${product}) / nullif(sum(CAST(${weights} AS DOUBLE)), 0))`;
 }
 
 /** @throws VendorError for a weight that is nothing everywhere */

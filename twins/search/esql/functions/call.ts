@@ -1,7 +1,8 @@
 /** Calls of functions: which one is meant, whether its arguments fit, and what it becomes. */
 import type { Sql } from "../../../datasets/sql.ts";
+import { VendorError } from "../../vendor-error.ts";
 import type { Compiler } from "../compiler.ts";
-import { parsingError, UnrecognisedEsql } from "../errors.ts";
+import { invalidArgument, parsingError, UnrecognisedEsql } from "../errors.ts";
 import { isFoldable } from "../folding.ts";
 import { convertLiteralTo } from "../implicit-cast.ts";
 import { didYouMean } from "../params.ts";
@@ -22,6 +23,7 @@ type CallNode = Extract<Expression, { kind: "call" }>;
 export function compileCall(compiler: Compiler, node: CallNode): Typed {
   const declaration = resolveFunction(compiler, node);
   if (!declaration) return unknownTyped(node.at);
+  checkArity(node, declaration);
   if (declaration.kind === "aggregate") {
     compiler.problems.mismatch(
       node.at,
@@ -40,7 +42,13 @@ export function compileCall(compiler: Compiler, node: CallNode): Typed {
   if (!call) return unknownTyped(node.at);
   const isNull = call.args.some(({ type }) => type === "null");
   if (isNull && declaration.kind === "scalar" && !declaration.takesNull) return nullTyped(node.at, call.type);
-  return { ...declaration.compile(call), at: node.at };
+  try {
+    return { ...declaration.compile(call), at: node.at };
+  } catch (error) {
+    if (!(error instanceof VendorError)) throw error;
+    compiler.problems.refuse(error);
+    return { ...nullTyped(node.at, call.type), constant: undefined };
+  }
 }
 
 /** What an aggregate is in SQL. `undefined` when a problem was told. */
@@ -51,6 +59,12 @@ export function compileAggregate(
 ): { sql: Sql; typed: Omit<Typed, "sql"> } | undefined {
   const call = readCall(compiler, node, declaration);
   if (!call) return undefined;
+  const [first] = node.args;
+  const refused = !declaration.ofConstant && !call.args[0]?.multi && first !== undefined && isFoldable(first);
+  if (refused && compiler.context.fidelity === "vendor" && call.args[0]?.type !== "null") {
+    const text = compiler.text(node.at);
+    compiler.problems.refuse(invalidArgument(`Does not support yet aggregations over constants - [${text}]`));
+  }
   const constant = declaration.ofConstant && constantCall(call);
   return {
     sql: constant && declaration.ofConstant ? declaration.ofConstant(constant) : declaration.compile(call),
@@ -92,11 +106,8 @@ export function resolveFunction(
 function readCall(compiler: Compiler, node: CallNode, declaration: FunctionDeclaration): Call | undefined {
   const { at } = node;
   const { parameters, returns } = declaration;
-  if (node.star && declaration.name !== "count") {
-    throw parsingError(at, `error building [${node.name}]: ${arity(parameters)}`);
-  }
+  checkArity(node, declaration);
   const given = node.args.map((argument) => compiler.expression(argument));
-  checkArity(node, parameters, given.length);
   const args: Typed[] = [];
   for (const [index, value] of given.entries()) {
     const parameter = parameters[index] ?? parameters.at(-1);
@@ -120,7 +131,7 @@ function readCall(compiler: Compiler, node: CallNode, declaration: FunctionDecla
 function fits(
   compiler: Compiler,
   node: CallNode,
-  { types, refusedAs }: Parameter,
+  { types, refusedAs, unnumbered }: Parameter,
   value: Typed,
   index: number,
   parameters: readonly Parameter[],
@@ -128,7 +139,7 @@ function fits(
   if (value.type === "unknown") return false;
   if (value.type === "null" || types.types.has(value.type)) return true;
   const alone = parameters.length === 1 && !parameters[0]?.rest;
-  const ordinal = alone ? "" : ordinalOf(index);
+  const ordinal = alone || unnumbered ? "" : ordinalOf(index);
   compiler.problems.mismatch(
     node.at,
     `${ordinal}argument of [${compiler.text(node.at)}] must be [${types.label}], found value [${compiler.text(refusedAs === "call" ? node.at : value.at)}] type [${value.type}]`,
@@ -136,10 +147,11 @@ function fits(
   return false;
 }
 
-function checkArity(node: CallNode, parameters: readonly Parameter[], count: number): void {
+function checkArity(node: CallNode, { name, parameters }: FunctionDeclaration): void {
+  const count = node.args.length;
   const least = parameters.filter(({ optional }) => !optional).length;
   const most = parameters.at(-1)?.rest ? Number.POSITIVE_INFINITY : parameters.length;
-  if (count < least || count > most)
+  if (count < least || count > most || (node.star && name !== "count"))
     throw parsingError(node.at, `error building [${node.name}]: ${arity(parameters)}`);
 }
 

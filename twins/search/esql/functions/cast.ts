@@ -2,8 +2,9 @@
 
 import { lookupTable } from "../../../sandbox/lookup-table.ts";
 import type { Compiler } from "../compiler.ts";
+import { parsingError } from "../errors.ts";
 import type { Expression } from "../syntax.ts";
-import { type Typed, unknownTyped } from "../typed.ts";
+import type { Typed } from "../typed.ts";
 import { compileCall } from "./call.ts";
 
 const conversions = lookupTable<string>({
@@ -36,8 +37,7 @@ export function compileCast(
   const name = type.toLowerCase();
   const conversion = Object.hasOwn(conversions, name) ? conversions[name] : undefined;
   if (conversion === undefined) {
-    compiler.problems.unresolved(typeAt, `Unknown data type named [${type}]`);
-    return unknownTyped(at);
+    throw parsingError(typeAt, `Unknown data type named [${type}]`);
   }
   return compileCall(compiler, {
     kind: "call",

@@ -52,6 +52,11 @@ function coalesce(call: Call): Typed {
   );
 }
 
+const caseCondition = {
+  treatedAs: "false",
+  message: "java.lang.IllegalArgumentException: CASE expects a single-valued boolean",
+} as const;
+
 function caseOf(call: Call): Typed {
   const { compiler, args, at } = call;
   const branches = args.map((value, index) => ({ value, index }));
@@ -70,7 +75,8 @@ function caseOf(call: Call): Typed {
   );
   if (!values) return unknownTyped(at);
   const cases = conditions.map(({ value }, index) => {
-    const condition = value.type === "null" ? raw("FALSE") : compiler.single(value, at).sql;
+    const condition =
+      value.type === "null" ? raw("FALSE") : compiler.single(value, value.at, caseCondition).sql;
     return sql`WHEN ${condition} THEN ${values[index]?.sql ?? raw("NULL")}`;
   });
   const otherwise = values[conditions.length];

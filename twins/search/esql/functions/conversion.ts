@@ -1,7 +1,7 @@
 /** Functions that convert; of several values each one. Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/esql-functions-operators.html#esql-type-conversion-functions */
 import { raw, type Sql, sql } from "../../../datasets/sql.ts";
+import { parseIp } from "../../ip-address.ts";
 import { readDate } from "../implicit-cast.ts";
-import { parseIp } from "../ip.ts";
 import { ipFromTextSql, ipToTextSql, ipTyped } from "../ip-sql.ts";
 import { constantTyped, type Typed } from "../typed.ts";
 import { anyOf, type DataType, isString, sqlType, type TypeSet, typeSets } from "../types.ts";
@@ -131,7 +131,8 @@ function numberText(value: Sql): Sql {
 
 function wholeFailure(to: string): Conversion["failure"] {
   return (value, from) => {
-    const range = quoted(`${INVALID}[`, value, `] out of [${to}] range`);
+    const shown = from === "double" ? doubleText(value) : value;
+    const range = quoted(`${INVALID}[`, shown, `] out of [${to}] range`);
     if (!isString(from)) return range;
     const text = quoted(`${INVALID}Cannot parse number [`, value, "]");
     return sql`CASE WHEN regexp_full_match(${value}, '[+-]?[0-9.]+') THEN ${range} ELSE ${text} END`;

@@ -25,6 +25,8 @@ export interface Parameter {
   rest?: true;
   /** A refusal names the whole call as what it found, as the vendor's does. */
   refusedAs?: "call";
+  /** A refusal does not say which argument it is, as the vendor's does not. */
+  unnumbered?: true;
   /** Takes several values; else a function has no value for what has several, and the vendor warns. */
   multi?: true;
 }

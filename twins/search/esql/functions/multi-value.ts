@@ -1,5 +1,6 @@
 /** Functions of several values. Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/esql-functions-operators.html#esql-mv-functions */
 import { raw, type Sql, sql } from "../../../datasets/sql.ts";
+import { invalidArgument } from "../errors.ts";
 import { type Typed, unknownTyped } from "../typed.ts";
 import { type DataType, sqlType, typeSets } from "../types.ts";
 import {
@@ -76,8 +77,11 @@ export const multiValueFunctions: readonly ScalarFunction[] = [
     returns: "keyword",
     compile(call) {
       const value = argument(call, 0);
-      if (!value.multi) return { ...value, type: "keyword" };
-      return call.made(sql`array_to_string(${value.sql}, ${argument(call, 1).sql})`);
+      const delimiter = call.compiler.hoist(argument(call, 1)).sql;
+      const text = value.multi
+        ? sql`list_reduce(${value.sql}, lambda a, b: a || ${delimiter} || b)`
+        : value.sql;
+      return call.made(sql`CASE WHEN ${delimiter} IS NOT NULL THEN ${text} END`);
     },
   }),
   multiValue({
@@ -188,12 +192,30 @@ function slice(call: Call): Typed {
   const start = compiler.hoist(argument(call, 1)).sql;
   const given = call.args[2];
   const end = given ? compiler.hoist(given).sql : start;
+  refuseConstantBounds(call);
+  const greater = sql`${start} > ${end}`;
+  const wrong = sql`(${greater} OR (${start} < 0 AND ${end} >= 0))`;
+  const message = sql`${INVALID} || CASE WHEN ${greater} THEN ${START_GREATER} ELSE ${SIGNS_DIFFER} END`;
+  compiler.pipeline.check(call.at, sql`${argument(call, 0).sql} IS NOT NULL AND ${wrong}`, message);
   return several(call, (list) => {
     const from = sql`(CASE WHEN ${start} < 0 THEN greatest(len(${list}) + ${start}, 0) ELSE ${start} END)`;
     const to = sql`(CASE WHEN ${end} < 0 THEN len(${list}) + ${end} ELSE ${end} END)`;
     const part = sql`${list}[${from} + 1:${to} + 1]`;
-    return sql`CASE WHEN ${to} >= ${from} AND ${from} < len(${list}) THEN ${part} END`;
+    return sql`CASE WHEN NOT ${wrong} AND ${to} >= ${from} AND ${from} < len(${list}) THEN ${part} END`;
   });
+}
+
+const INVALID = "org.elasticsearch.xpack.esql.core.InvalidArgumentException: ";
+const START_GREATER = "Start offset is greater than end offset";
+const SIGNS_DIFFER = "Start and end offset have different signs";
+
+/** @throws VendorError for bounds that are wrong whatever the rows hold */
+function refuseConstantBounds(call: Call): void {
+  if (!call.args[2]) return;
+  const [start, end] = [1, 2].map((index) => constantArgument(call, index));
+  if (start?.type !== "integer" || end?.type !== "integer") return;
+  if (start.value > end.value) throw invalidArgument(START_GREATER);
+  if (start.value < 0n && end.value >= 0n) throw invalidArgument(SIGNS_DIFFER);
 }
 
 function sort(call: Call): Typed {
@@ -220,5 +242,6 @@ function zip(call: Call): Typed {
   const length = sql`greatest(len(${a}), len(${b}))`;
   const pair = sql`CASE WHEN i > coalesce(len(${a}), 0) THEN ${b}[i] WHEN i > coalesce(len(${b}), 0) THEN ${a}[i] ELSE ${a}[i] || ${delimiter} || ${b}[i] END`;
   const pairs = sql`list_transform(range(1, ${length} + 1), lambda i: ${pair})`;
-  return { ...call.made(sql`CASE WHEN ${a} IS NOT NULL OR ${b} IS NOT NULL THEN ${pairs} END`), multi: true };
+  const given = sql`${delimiter} IS NOT NULL AND (${a} IS NOT NULL OR ${b} IS NOT NULL)`;
+  return { ...call.made(sql`CASE WHEN ${given} THEN ${pairs} END`), multi: true };
 }

@@ -1,6 +1,6 @@
 /** Functions of strings. Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/esql-functions-operators.html#esql-string-functions */
 import { joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
-import { illegalArgument, UnrecognisedEsql } from "../errors.ts";
+import { illegalArgument, invalidArgument, UnrecognisedEsql } from "../errors.ts";
 import { nullTyped, type Typed } from "../typed.ts";
 import { typeSets } from "../types.ts";
 import { argument, type Call, constantArgument, type ScalarFunction, sameType } from "./declaration.ts";
@@ -33,8 +33,8 @@ export const stringFunctions: readonly ScalarFunction[] = [
     name: "concat",
     summary: "Two or more strings, one after another.",
     parameters: [
-      { name: "string1", types: typeSets.string },
-      { name: "string2", types: typeSets.string, rest: true },
+      { name: "string1", types: typeSets.string, unnumbered: true },
+      { name: "string2", types: typeSets.string, rest: true, unnumbered: true },
     ],
     returns: "keyword",
     compile: (call) =>
@@ -129,12 +129,13 @@ export const stringFunctions: readonly ScalarFunction[] = [
     parameters: [string, { name: "delim", types: typeSets.string }],
     returns: "keyword",
     compile(call) {
-      const delimiter = argument(call, 1).sql;
+      const delimiter = call.compiler.hoist(argument(call, 1)).sql;
       const constant = constantArgument(call, 1);
       if (constant?.type === "keyword" && Buffer.byteLength(constant.value) !== 1) {
-        throw illegalArgument("delimiter must be single byte for now");
+        throw invalidArgument("delimiter must be single byte for now");
       }
-      return { ...call.made(sql`string_split(${argument(call, 0).sql}, ${delimiter})`), multi: true };
+      const pieces = sql`string_split(${argument(call, 0).sql}, ${delimiter})`;
+      return { ...call.made(sql`CASE WHEN ${delimiter} IS NOT NULL THEN ${pieces} END`), multi: true };
     },
   }),
   text({

@@ -21,7 +21,9 @@ export function compileComparison(
   if (!ordered(compiler, operator, left, "first", at) || !ordered(compiler, operator, right, "second", at)) {
     return unknownTyped(at);
   }
-  if (left.type === "null" || right.type === "null") return nullTyped(at, "boolean");
+  if (left.type === "null" && right.type === "null") return nullTyped(at, "boolean");
+  if (compiler.context.fidelity === "specification" && (left.type === "null" || right.type === "null"))
+    return nullTyped(at, "boolean");
   if (mixesUnsigned(left, right)) {
     compiler.problems.mismatch(
       at,

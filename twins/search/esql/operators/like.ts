@@ -22,6 +22,9 @@ export function compileLike(
     );
     return unknownTyped(at);
   }
+  // As the vendor's optimizer has it: what matches any text asks for there being one.
+  if (/^[*]+$/.test(node.operator === "LIKE" ? node.pattern : node.pattern.replace(/^[.][*]$/, "*")))
+    return compiler.made("boolean", sql`(${value.sql} IS NOT NULL)`, at, value);
   const test =
     node.operator === "LIKE"
       ? likeSql(value.sql, node.pattern)

@@ -1,0 +1,182 @@
+/**
+ * Rules that ES|QL was measured to have: a server was asked these queries, and its 8.15 read where it was another version. Each
+ * stands for a class; `vendor` fidelity.
+ */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { LogStore } from "../../../../twins/datasets/store/log-store.ts";
+import { type Asked, ask, refusal, rows, storeOf } from "./events.ts";
+
+let store: LogStore;
+beforeAll(async () => {
+  store = await storeOf([
+    { id: 1, n: 10, m: [1.5, 1.5, 2], f: [true, false, true], tags: ["a", "b"], sep: "-", word: "x1y" },
+    { id: 2, n: 20, m: 3, f: true, tags: "c", word: "zz" },
+    { id: 3, m: 4 },
+  ]);
+});
+afterAll(() => store.close());
+
+const vendor: Asked = { fidelity: "vendor" };
+
+describe("several values", () => {
+  it.each([
+    [
+      "STATS c = COUNT(*) BY m | SORT m",
+      [
+        [1, 1.5],
+        [1, 2],
+        [1, 3],
+        [1, 4],
+      ],
+    ],
+    [
+      "STATS c = COUNT(*) BY f | SORT f",
+      [
+        [1, false],
+        [2, true],
+        [1, null],
+      ],
+    ],
+  ])("are each a group once: %s", async (commands, expected) => {
+    expect(await rows(store, `FROM logs | ${commands}`, vendor)).toEqual(expected);
+  });
+
+  it.each([
+    ["WEIGHTED_AVG(m, 2)", 2.4],
+    ["WEIGHTED_AVG(n, [1, 2])", 15],
+    ["WEIGHTED_AVG([1, 2], 2)", 1.5],
+    ["WEIGHTED_AVG(n, m)", 60 / 12],
+  ])("of a weighted average count as its sums count them: %s", async (aggregate, expected) => {
+    expect(await rows(store, `FROM logs | STATS v = ${aggregate}`, vendor)).toEqual([[expected]]);
+  });
+
+  it("are no condition of CASE: they count as false, and the condition is named", async () => {
+    const { values, warnings } = await ask(
+      store,
+      'FROM logs | SORT id | EVAL v = CASE(f, "yes", "no") | KEEP v | LIMIT 3',
+      vendor,
+    );
+    expect(values).toEqual([["no"], ["yes"], ["no"]]);
+    expect(warnings).toEqual([
+      "Line 1:37: evaluation of [f] failed, treating result as false. Only first 20 failures recorded.",
+      "Line 1:37: java.lang.IllegalArgumentException: CASE expects a single-valued boolean",
+    ]);
+  });
+});
+
+describe("what is missing", () => {
+  it.each([
+    ["MV_CONCAT(tags, sep)", ["a-b", null, null]],
+    ["MV_CONCAT(word, sep)", ["x1y", null, null]],
+    ["MV_ZIP(tags, word, sep)", [["a-x1y", "b"], null, null]],
+    ["SPLIT(word, sep)", ["x1y", null, null]],
+    ['word LIKE "*"', [true, true, false]],
+    ['word RLIKE ".*"', [true, true, false]],
+  ])("%s", async (expression, expected) => {
+    const query = `FROM logs | SORT id | EVAL v = ${expression} | KEEP v | LIMIT 3`;
+    expect(await rows(store, query, vendor)).toEqual(expected.map((value) => [value]));
+  });
+});
+
+describe("GROK", () => {
+  it.each([
+    ['ROW t = "" | GROK t "%{DATA:v}"', ""],
+    ['ROW t = "x" | GROK t "(?<v>y*)"', ""],
+    ['ROW t = "x" | GROK t "x(?:a|b|)(?<v>)"', ""],
+    ['ROW t = "x" | GROK t "x((?<v>y))?"', null],
+    ['ROW t = "x" | GROK t "(?<w>x|(?<v>y))"', null],
+    ['ROW t = "x" | GROK t "(?:(?<v>y)){0,1}[)(?]*"', null],
+  ])(
+    "has an empty text where a group matched one, and none where it took no part: %s",
+    async (query, expected) => {
+      expect(await rows(store, `${query} | KEEP v`)).toEqual([[expected]]);
+    },
+  );
+
+  it("takes a pattern without fields, which adds no column", async () => {
+    expect(await rows(store, 'ROW t = "x" | GROK t "x"')).toEqual([["x"]]);
+  });
+});
+
+it("PERCENTILE cuts the percentage to a whole one", async () => {
+  expect(await rows(store, "FROM logs | STATS a = PERCENTILE(n, 50.9), b = PERCENTILE(n, 50)")).toEqual([
+    [15, 15],
+  ]);
+});
+
+describe("bounds of MV_SLICE", () => {
+  it.each([
+    ["1, -1", "Start offset is greater than end offset"],
+    ["-2, 1", "Start and end offset have different signs"],
+  ])("are refused when they are constants: %s", async (bounds, message) => {
+    expect(await refusal(store, `FROM logs | EVAL v = MV_SLICE(m, ${bounds})`)).toBe(message);
+  });
+
+  it("are warned of in the rows that have them", async () => {
+    const { values, warnings } = await ask(
+      store,
+      "FROM logs | SORT id | EVAL v = MV_SLICE(m, TO_INTEGER(id), 2) | KEEP v | LIMIT 3",
+    );
+    expect(values.map(([value]) => value === null)).toEqual([false, true, true]);
+    expect(warnings).toContain(
+      "Line 1:32: org.elasticsearch.xpack.esql.core.InvalidArgumentException: Start offset is greater than end offset",
+    );
+  });
+});
+
+it("numbers in warnings are as Java prints them", async () => {
+  const { warnings } = await ask(store, "ROW v = TO_INTEGER(3.0E10)");
+  expect(warnings[2]).toBe(
+    "Line 1:9: org.elasticsearch.xpack.esql.core.InvalidArgumentException: [3.0E10] out of [integer] range",
+  );
+});
+
+describe("refusals", () => {
+  const problem = (line: string) => `Found 1 problem\n${line}`;
+  it.each([
+    [
+      "EVAL v = NOT (1 + 2)",
+      problem("line 1:22: argument of [NOT (1 + 2)] must be [boolean], found value [1 + 2] type [integer]"),
+    ],
+    [
+      "EVAL v = true AND id",
+      problem("line 1:22: second argument of [true AND id] must be [boolean], found value [id] type [long]"),
+    ],
+    [
+      "WHERE n == null",
+      problem(
+        "line 1:19: first argument of [n == null] is [numeric] so second argument must also be [numeric] but was [null]",
+      ),
+    ],
+    [
+      'WHERE "a" > null',
+      problem(
+        'line 1:19: first argument of ["a" > null] is [keyword] so second argument must also be [keyword] but was [null]',
+      ),
+    ],
+    ["EVAL v = nosuch + nosuch", problem("line 1:22: Unknown column [nosuch]")],
+    [
+      "EVAL v = CONCAT(word, id)",
+      problem("line 1:22: argument of [CONCAT(word, id)] must be [string], found value [id] type [long]"),
+    ],
+    ["EVAL v = SUM(*)", "line 1:23: error building [sum]: expects exactly one argument"],
+    ["RENAME id AS x*", "line 1:21: Using wildcards [*] in RENAME is not allowed [id AS x*]"],
+    ['EVAL v = SPLIT(word, "ab")', "delimiter must be single byte for now"],
+    ["STATS v = VALUES(1)", "Does not support yet aggregations over constants - [VALUES(1)]"],
+    ['STATS v = TOP(1, 1, "asc")', 'Does not support yet aggregations over constants - [TOP(1, 1, "asc")]'],
+  ])("%s", async (commands, message) => {
+    expect(await refusal(store, `FROM logs | ${commands}`, vendor)).toBe(message);
+  });
+
+  it("tell the problems of the query before what a computation of constants refuses", async () => {
+    const query = 'FROM logs | EVAL v = SPLIT(word, "ab"), w = MV_SLICE(m, 2, 1), x = nosuch';
+    expect(await refusal(store, query)).toBe(problem("line 1:68: Unknown column [nosuch]"));
+  });
+
+  it("name a metadata field that stands twice, and an index that is not there beside one that is", async () => {
+    expect(await refusal(store, "FROM logs METADATA _id, _id")).toBe(
+      "line 1:26: metadata field [_id] already declared [@1:20]",
+    );
+    expect(await refusal(store, "FROM logs, nosuch", vendor)).toBe("no such index [nosuch]");
+  });
+});
