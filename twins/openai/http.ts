@@ -29,9 +29,13 @@ export interface Endpoint {
 
 /** A server that could not be used. The message holds a status or a reason, never an address or a key. */
 export class ProviderError extends Error {
-  constructor(message: string) {
+  /** What the server answered, where it did. */
+  readonly status: number | undefined;
+
+  constructor(message: string, status?: number) {
     super(message);
     this.name = "ProviderError";
+    this.status = status;
   }
 }
 
@@ -99,7 +103,7 @@ export async function post(
   watchdog.alive();
   if (!response.ok) {
     await response.body?.cancel();
-    throw new ProviderError(`the server answered ${response.status}`);
+    throw new ProviderError(`the server answered ${response.status}`, response.status);
   }
   return response;
 }

@@ -35,12 +35,27 @@ export function customLlmOf(
       timeoutMs: (model.timeoutSeconds || DEFAULT_TIMEOUT_SECONDS) * 1000,
       headers: { "user-agent": USER_AGENT, ...withoutAuthorization(model.headers ?? {}) },
     } satisfies Endpoint,
+    endedReason: (status) => `pipeline-error-custom-llm-${failureOf(status)}`,
     members() {
       if (mode === "off") return {};
       return { ...(mode === "variable" ? { metadata: own } : own), ...told() };
     },
   };
 }
+
+/** Source: CallEndedReason of @vapi-ai/server-sdk; `pipeline-error` are the failures of what is the customer's own. */
+function failureOf(status: number | undefined): string {
+  if (status === undefined) return "llm-failed";
+  return namedFailures.get(status) ?? (status >= 500 ? "500-server-error" : "llm-failed");
+}
+
+const namedFailures = new Map([
+  [400, "400-bad-request-validation-failed"],
+  [401, "401-unauthorized"],
+  [403, "403-model-access-denied"],
+  [429, "429-exceeded-quota"],
+  [503, "503-server-overloaded-error"],
+]);
 
 function baseUrl(url: string): string {
   const plain = url.replace(/(?<!\/)\/+$/, "");

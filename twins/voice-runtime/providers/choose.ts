@@ -21,6 +21,8 @@ export interface Providers {
 /** The model server that an assistant names itself. */
 export interface CustomLlm {
   endpoint: Endpoint;
+  /** Why a call ends whose server failed, by the status it answered. */
+  endedReason(status: number | undefined): string;
   /** What each request carries besides a completion's own members. */
   members(): Record<string, unknown>;
 }
@@ -102,12 +104,19 @@ function brainMaker(parts: ChoosingParts): Providers["createBrain"] {
   const createConfigured = configuredBrainMaker(parts);
   return ({ log, customLlm }) => {
     if (customLlm === undefined) return createConfigured(log);
-    const { endpoint, members } = customLlm;
+    const { endpoint, endedReason, members } = customLlm;
     log.info(
       { host: hostOf(endpoint.baseUrl) },
       "the assistant's custom-llm answers: model.url is asked, not the configured brain",
     );
-    return createOpenAiBrain({ endpoint, model: undefined, limits: assistantLimits, members, log });
+    return createOpenAiBrain({
+      endpoint,
+      model: undefined,
+      limits: assistantLimits,
+      members,
+      endedReason,
+      log,
+    });
   };
 }
 

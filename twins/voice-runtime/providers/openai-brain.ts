@@ -1,6 +1,6 @@
 /**
  * Any OpenAI-compatible `/chat/completions` as the brain: streamed, with tools. Text is spoken sentence by sentence as it
- * arrives; a model that fails is apologised for, so the caller never hears nothing.
+ * arrives; a model that fails is apologised for or ends the call, so the caller is never left with nothing.
  * Source: https://platform.openai.com/docs/api-reference/chat/streaming
  */
 import type { Logger } from "pino";
@@ -20,7 +20,8 @@ import {
   type Brain,
   type BrainRequest,
   type BrainStep,
-  PROVIDER_TIMEOUT_MS,
+  CallFailure,
+  patienceMs,
   type ToolCall,
 } from "./provider.ts";
 import { createSentenceCutter } from "./sentence-cutter.ts";
@@ -30,7 +31,6 @@ const APOLOGY = "Sorry, I am having trouble answering right now. Could you say t
 const MOST_TOOL_CALLS = 16;
 const MOST_CHARACTERS = 32_000;
 const MAX_ANSWER_BYTES = 1024 * 1024;
-const WATCHDOG_LEAD_MS = 5_000;
 
 const deltaSchema = z.object({
   content: z.string().nullish(),
@@ -82,10 +82,13 @@ export interface OpenAiBrainParts {
   limits: AnswerLimits;
   /** What each request carries besides a completion's own members, which win. */
   members?: () => Record<string, unknown>;
+  /** Why a call ends whose model failed, by the status it answered; without it the failure is apologised for. */
+  endedReason?: (status: number | undefined) => string;
   log: Logger;
 }
 
-export function createOpenAiBrain({ endpoint, model, limits, members, log }: OpenAiBrainParts): Brain {
+export function createOpenAiBrain(parts: OpenAiBrainParts): Brain {
+  const { endpoint, model, limits, members, endedReason, log } = parts;
   async function* reply(request: BrainRequest, signal: AbortSignal): AsyncGenerator<BrainStep> {
     const watchdog = createWatchdog(endpoint.timeoutMs, signal);
     try {
@@ -97,13 +100,17 @@ export function createOpenAiBrain({ endpoint, model, limits, members, log }: Ope
       if (signal.aborted) return;
       const host = hostOf(endpoint.baseUrl);
       log.error({ host, reason: providerReason(error, watchdog) }, "the model did not answer");
+      if (endedReason) throw new CallFailure(endedReason(statusOf(error)));
       yield { type: "say", text: APOLOGY };
     } finally {
       watchdog.stop();
     }
   }
-  // The watchdog is to be the first that loses patience: it says why.
-  return { reply, stepTimeoutMs: Math.max(PROVIDER_TIMEOUT_MS, endpoint.timeoutMs + WATCHDOG_LEAD_MS) };
+  return { reply, stepTimeoutMs: patienceMs(endpoint) };
+}
+
+function statusOf(error: unknown): number | undefined {
+  return error instanceof ProviderError ? error.status : undefined;
 }
 
 function isJson(response: Response): boolean {

@@ -6,7 +6,7 @@ import type { Logger } from "pino";
 import wavefile from "wavefile";
 import { z } from "zod";
 import { createWatchdog, type Endpoint, post, providerReason, readBytes } from "../../openai/http.ts";
-import { INTERNAL_RATE, type Recognition, type Transcript } from "./provider.ts";
+import { INTERNAL_RATE, patienceMs, type Recognition, type Transcript } from "./provider.ts";
 
 const MAX_ANSWER_BYTES = 256 * 1024;
 const NOTHING: Transcript = { text: null };
@@ -15,6 +15,7 @@ const answerSchema = z.object({ text: z.string() });
 /** A turn that cannot be transcribed is heard as nothing, and the log says why. Partial results are not asked for: each would cost a request. */
 export function createOpenAiRecognition(endpoint: Endpoint, model: string, log: Logger): Recognition {
   return {
+    timeoutMs: patienceMs(endpoint),
     hint: `the speech-to-text server was asked for the model ${model}: a line before this one says so when it failed`,
     async transcribe(speech, language, signal) {
       const watchdog = createWatchdog(endpoint.timeoutMs, signal);

@@ -13,7 +13,7 @@ import {
   providerReason,
   readBytes,
 } from "../../openai/http.ts";
-import { INTERNAL_RATE, type Synthesis } from "./provider.ts";
+import { INTERNAL_RATE, patienceMs, type Synthesis } from "./provider.ts";
 
 const PCM_RATE = 24_000;
 /** Five minutes of PCM. */
@@ -32,6 +32,7 @@ export interface OpenAiSynthesisParts {
 export function createOpenAiSynthesis(parts: OpenAiSynthesisParts): Synthesis {
   const { endpoint, model, response_format, log } = parts;
   return {
+    timeoutMs: patienceMs(endpoint),
     async speak(text, voice, signal) {
       const watchdog = createWatchdog(endpoint.timeoutMs, signal);
       try {

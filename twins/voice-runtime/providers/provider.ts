@@ -3,11 +3,32 @@
  * socket converts to and from what the client negotiated.
  */
 
+import type { Endpoint } from "../../openai/http.ts";
+
 /** Samples per second of everything between the call socket and the providers. */
 export const INTERNAL_RATE = 16_000;
 
-/** How long a provider may take for one answer, in wall time. */
+/** How long a provider may take for one answer, in wall time, unless it says otherwise. */
 export const PROVIDER_TIMEOUT_MS = 30_000;
+
+const WATCHDOG_LEAD_MS = 5_000;
+
+/** How long an answer of a server is waited for: its watchdog is to be the first that loses patience, as it says why. */
+export function patienceMs({ timeoutMs }: Endpoint): number {
+  return Math.max(PROVIDER_TIMEOUT_MS, timeoutMs + WATCHDOG_LEAD_MS);
+}
+
+/** An answer without which the vendor ends the call. */
+export class CallFailure extends Error {
+  /** Of the vendor's reasons. */
+  readonly endedReason: string;
+
+  constructor(endedReason: string) {
+    super(`the call cannot go on: ${endedReason}`);
+    this.name = "CallFailure";
+    this.endedReason = endedReason;
+  }
+}
 
 /** What was heard in a stretch of speech. `null` text: nothing that could be understood. */
 export interface Transcript {
@@ -18,6 +39,8 @@ export interface Transcript {
 export interface Recognition {
   /** What a developer whose callers are not recognised should know of it, as the end of a sentence. */
   readonly hint?: string;
+  /** Longest wait for one answer; without it `PROVIDER_TIMEOUT_MS`. */
+  readonly timeoutMs?: number;
   /** Transcribes a whole turn of speech (mono, `INTERNAL_RATE`), silence at either end included. */
   transcribe(speech: Int16Array, language: string, signal: AbortSignal): Promise<Transcript>;
   /** What seems to have been said so far, for an unfinished turn; `null` text when it cannot tell yet. */
@@ -26,6 +49,8 @@ export interface Recognition {
 
 /** Text to speech. */
 export interface Synthesis {
+  /** Longest wait for one sentence; without it `PROVIDER_TIMEOUT_MS`. */
+  readonly timeoutMs?: number;
   /** Speaks one sentence; answers mono PCM16 at `INTERNAL_RATE`. */
   speak(text: string, voice: { provider: string; voiceId: string }, signal: AbortSignal): Promise<Int16Array>;
 }
@@ -76,6 +101,7 @@ export interface Brain {
   /**
    * Streams the reply to the last message. After `call-tools` the stream ends; it is asked again once the results
    * stand in the conversation.
+   * @throws CallFailure when the call is to end
    */
   reply(request: BrainRequest, signal: AbortSignal): AsyncIterable<BrainStep>;
 }

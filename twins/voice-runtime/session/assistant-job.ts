@@ -1,7 +1,7 @@
 /** Carries out one job of the assistant: asks the model, runs its tools, and has each sentence synthesised as it comes. */
 import { randomUUID } from "node:crypto";
 import { withDeadline } from "../../sandbox/deadline.ts";
-import { type BrainStep, PROVIDER_TIMEOUT_MS, type ToolCall } from "../providers/provider.ts";
+import { type BrainStep, CallFailure, PROVIDER_TIMEOUT_MS, type ToolCall } from "../providers/provider.ts";
 import type { CallPlan, SessionParts, ToolOutcome } from "./contract.ts";
 import type { Conversation } from "./conversation.ts";
 import { conversationUpdate, type RuntimeMessage, toolCalls, toolResult } from "./messages.ts";
@@ -29,6 +29,8 @@ export interface JobContext {
   /** Something about the job has changed: audio has come, or it is done. */
   onProgress(job: AssistantJob): void;
   onTools(job: AssistantJob, running: boolean): void;
+  /** The vendor ends a call that this happens to. */
+  onCallFailure(endedReason: string): void;
   /** The model has answered, and said nothing. */
   onWordless(job: AssistantJob): void;
 }
@@ -167,7 +169,8 @@ export class AssistantJob {
     this.#firstTextAt ??= performance.now();
     const { parts, plan } = this.#context;
     const handIn = this.utterance.add(text);
-    const speech = withDeadline(this.#abort.signal, PROVIDER_TIMEOUT_MS, (signal) =>
+    const timeoutMs = parts.synthesis.timeoutMs ?? PROVIDER_TIMEOUT_MS;
+    const speech = withDeadline(this.#abort.signal, timeoutMs, (signal) =>
       parts.synthesis.speak(text, plan.assistant.voice, signal),
     );
     const settled = speech.catch((error: unknown) => {
@@ -205,6 +208,10 @@ export class AssistantJob {
   }
 
   #fail(error: unknown): void {
+    if (error instanceof CallFailure) {
+      this.#context.onCallFailure(error.endedReason);
+      return;
+    }
     this.#context.parts.log.error({ err: error }, "the reply failed: the call goes on without it");
     if (this.utterance.pieceCount > 0 || !this.#context.mayApologise()) return;
     this.#context.conversation.addLine(this.utterance);

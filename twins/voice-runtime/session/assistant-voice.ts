@@ -3,11 +3,11 @@ import { AssistantJob, type JobContext } from "./assistant-job.ts";
 import type { ClientSocket } from "./client-socket.ts";
 import { type MediaClock, SILENT_TICK } from "./media-clock.ts";
 import { conversationUpdate, transcript } from "./messages.ts";
-import { asksModel, type Job, type TurnEvent } from "./turn-types.ts";
+import { asksModel, type Job, NORMAL_CLOSURE, type TurnEvent } from "./turn-types.ts";
 import { saysAny } from "./words.ts";
 
 export interface AssistantVoiceOptions {
-  context: Omit<JobContext, "onProgress" | "onTools" | "onWordless" | "mayApologise">;
+  context: Omit<JobContext, "onProgress" | "onTools" | "onCallFailure" | "onWordless" | "mayApologise">;
   clock: MediaClock;
   socket: ClientSocket;
   dispatch(event: TurnEvent): void;
@@ -52,6 +52,7 @@ export class AssistantVoice {
         if (running) onTools();
         dispatch({ type: "job-tools", job: job.id, running });
       },
+      onCallFailure: (reason) => dispatch({ type: "end", reason, closeCode: NORMAL_CLOSURE }),
       onWordless: ({ job: { turn } }) => this.#noteWordless(turn),
     });
     const { utterance } = assistantJob;

@@ -17,7 +17,7 @@ import { SPEECH_END_MS, SPEECH_START_MS } from "./listener.ts";
 import { MediaClock, SILENT_TICK } from "./media-clock.ts";
 import { assistantStarted, conversationUpdate, type RuntimeMessage } from "./messages.ts";
 import { TurnMachine } from "./turn-machine.ts";
-import type { TurnEffect, TurnEvent } from "./turn-types.ts";
+import { NORMAL_CLOSURE, type TurnEffect, type TurnEvent } from "./turn-types.ts";
 
 /**
  * The call is in progress so long after the socket opened, and turns are taken from then on. Media time; a client that
@@ -28,7 +28,6 @@ const IN_PROGRESS_MS = 140;
 const MOST_EARLY_COMMANDS = 100;
 /** Messages a client may add to the conversation of one call. */
 const MOST_ADDED_MESSAGES = 1_000;
-const NORMAL_CLOSURE = 1000;
 const INTERNAL_ERROR = 1011;
 
 export type CreateDetector = () => Promise<SpeechDetector>;

@@ -82,7 +82,7 @@ export class Listener {
     this.#partial = superseding(this.#partial);
     const { signal } = this.#partial;
     try {
-      const { text } = await withDeadline(signal, PROVIDER_TIMEOUT_MS, (deadline) =>
+      const { text } = await withDeadline(signal, this.#timeoutMs, (deadline) =>
         this.#recognition.partial(turn.since(0), this.#language, deadline),
       );
       return text;
@@ -112,6 +112,10 @@ export class Listener {
     }
   }
 
+  get #timeoutMs(): number {
+    return this.#recognition.timeoutMs ?? PROVIDER_TIMEOUT_MS;
+  }
+
   close(): void {
     this.#whole.abort(new Error("the call is over"));
     this.#partial.abort(new Error("the call is over"));
@@ -131,7 +135,7 @@ export class Listener {
   }
 
   async #transcribe(speech: Int16Array, parent: AbortSignal): Promise<string | null> {
-    const { text } = await withDeadline(parent, PROVIDER_TIMEOUT_MS, (signal) =>
+    const { text } = await withDeadline(parent, this.#timeoutMs, (signal) =>
       this.#recognition.transcribe(speech, this.#language, signal),
     );
     return text === null || text.trim() === "" ? null : text.trim();

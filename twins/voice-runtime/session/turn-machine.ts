@@ -3,11 +3,9 @@
  * The user's side and the assistant's side are a state machine each; this class lets them meet.
  */
 import { AssistantSide } from "./assistant-side.ts";
-import type { Job, TurnEffect, TurnEvent, TurnPlan } from "./turn-types.ts";
+import { type Job, NORMAL_CLOSURE, type TurnEffect, type TurnEvent, type TurnPlan } from "./turn-types.ts";
 import { UserSide } from "./user-side.ts";
 import { isOnly, saysAny, wordsOf } from "./words.ts";
-
-const NORMAL_CLOSURE = 1000;
 
 export class TurnMachine {
   readonly #plan: TurnPlan;

@@ -38,6 +38,9 @@ export function asksModel(job: Job): boolean {
 
 export type LineSource = "first-message" | "force-say" | "end-call-message";
 
+/** Close code of a call socket whose call has ended. */
+export const NORMAL_CLOSURE = 1000;
+
 /** A stretch of the user's speech, pauses included; media time. */
 export interface UserTurn {
   turn: number;

@@ -13,7 +13,7 @@ import {
   websocketCall,
 } from "../../../support/voice-runtime.ts";
 
-const APOLOGY = "Sorry, I am having trouble answering right now. Could you say that again?";
+const failed = (what: string) => `pipeline-error-custom-llm-${what}`;
 let server: OpenAiServer;
 let played: PlayedSessions;
 let runtime: VoiceRuntime;
@@ -161,10 +161,35 @@ describe("the model server", () => {
     server.answer = (response) =>
       void response.writeHead(307, { location: `${server.endpoint.baseUrl}/elsewhere` }).end();
     const { brain } = await brainOf();
-    expect(await replyOf(brain)).toEqual([{ type: "say", text: APOLOGY }]);
+    await expect(replyOf(brain)).rejects.toMatchObject({ endedReason: failed("llm-failed") });
     expect(server.requests).toHaveLength(1);
     expect(logs.text()).toContain("the server answered 307");
     expect(logs.text()).not.toContain("secret-path");
+  });
+});
+
+describe("a server that fails ends the call with the vendor's reason", () => {
+  test.each([
+    [400, "400-bad-request-validation-failed"],
+    [401, "401-unauthorized"],
+    [403, "403-model-access-denied"],
+    [404, "llm-failed"],
+    [429, "429-exceeded-quota"],
+    [500, "500-server-error"],
+    [502, "500-server-error"],
+    [503, "503-server-overloaded-error"],
+  ])("with the status %d", async (status, reason) => {
+    server.answer = (response) => void response.writeHead(status).end("{}");
+    const { brain } = await brainOf();
+    await expect(replyOf(brain)).rejects.toMatchObject({ endedReason: failed(reason) });
+  });
+
+  test("by an answer that breaks off, or that is none", async () => {
+    const { brain } = await brainOf();
+    for (const answer of ["data: {\n\n", completion([{ content: "Half" }]).replace("data: [DONE]", "")]) {
+      server.answer = (response) => void response.end(answer);
+      await expect(replyOf(brain)).rejects.toMatchObject({ endedReason: failed("llm-failed") });
+    }
   });
 });
 

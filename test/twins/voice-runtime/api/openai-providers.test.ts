@@ -211,6 +211,17 @@ describe("the brain", () => {
   });
 });
 
+test("the session outlasts each server's own patience, however long that is", () => {
+  const endpoint = { baseUrl: "http://127.0.0.1:1/v1", key: undefined, timeoutMs: 120_000 };
+  const { log } = captureLog();
+  const waits = [
+    createOpenAiBrain({ endpoint, model: undefined, limits: openAiLimits, log }).stepTimeoutMs,
+    createOpenAiRecognition(endpoint, "m", log).timeoutMs,
+    createOpenAiSynthesis({ endpoint, model: "m", response_format: "pcm", log }).timeoutMs,
+  ];
+  for (const wait of waits) expect(wait).toBeGreaterThan(endpoint.timeoutMs);
+});
+
 describe("sentences", () => {
   test("are cut at their ends and where the model flushes, numbers and long text included", () => {
     const cutter = createSentenceCutter();

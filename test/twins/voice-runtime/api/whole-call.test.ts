@@ -184,6 +184,24 @@ describe("a whole call", () => {
     await server.stop();
   });
 
+  test("of an assistant whose custom-llm fails ends, and its record says why", async () => {
+    const server = await startOpenAiServer();
+    server.answer = (response) => void response.writeHead(503).end();
+    const { id, caller } = await dial({
+      firstMessage: "Hello.",
+      model: { provider: "custom-llm", url: server.endpoint.baseUrl, model: "house" },
+    });
+    await caller.brief("transcript assistant final: Hello.");
+    await caller.say(caller.tone(500, 800));
+    expect(await caller.closed()).toBe(1000);
+    const endedReason = "pipeline-error-custom-llm-503-server-overloaded-error";
+    expect(caller.messages.at(-1)).toMatchObject({ type: "status-update", status: "ended", endedReason });
+    const call = await endedCall(id);
+    expect(call).toMatchObject({ status: "ended", endedReason });
+    expect(call.artifact.transcript).toBe("AI: Hello.\nUser: What is the status?\n");
+    await server.stop();
+  });
+
   test("hears, thinks and speaks through OpenAI-compatible servers when configured so", async () => {
     const server = await startOpenAiServer();
     server.answer = (response, { path }) => {

@@ -305,6 +305,21 @@ describe("providers that fail", () => {
     await call.brief("transcript assistant final: Said.");
   });
 
+  test.each(["recognition", "synthesis"] as const)(
+    "%s is waited for as long as it says",
+    async (provider) => {
+      const never = () => new Promise<never>(() => undefined);
+      const logged = captureLog();
+      const hung = {
+        recognition: { recognition: { timeoutMs: 20, transcribe: never, partial: never } },
+        synthesis: { synthesis: { timeoutMs: 20, speak: never } },
+      };
+      const call = await startCall({ brain: echo, log: logged.log, parts: hung[provider] });
+      await call.say(call.tone(500, 600));
+      await call.until(() => (logged.text().includes("no answer within 20 ms") ? true : undefined));
+    },
+  );
+
   test("a recogniser that fails has heard nothing; the next turn is heard", async () => {
     let heard = 0;
     const logged = captureLog();
