@@ -27,6 +27,8 @@ export interface InferredColumn extends Staged {
 type Decided = Omit<InferredColumn, "blanks">;
 
 const SAMPLE_ROWS = 256;
+/** Rows that rule out most candidates. */
+const FIRST_ROWS = 8;
 /** Questions that are asked in one statement. */
 const BATCH = 200;
 
@@ -78,14 +80,56 @@ async function narrow(
   const filled = await countValues(connection, first, columns, givenValue);
   const questionOf = (column: Staged) => ({ column, candidates: candidatesFor(column) });
   const [full, sparse] = [columns.filter((c) => filled.get(c)), columns.filter((c) => !filled.get(c))];
-  const held = await holdEverywhere(connection, first, full.map(questionOf));
-  const narrowed: Question[] = full.map((column, index) => ({ column, candidates: held[index] ?? [] }));
+  const few = sql`(SELECT * FROM ${table} LIMIT ${raw(String(FIRST_ROWS))})`;
+  const possible = await narrowAll(connection, few, full.map(questionOf));
+  const narrowed = await narrowAll(connection, first, possible);
   for (const column of sparse) {
     const rows = sql`(SELECT ${column.column} FROM ${table} WHERE ${givenValue(column)} IS NOT NULL ${limit})`;
-    const [candidates = []] = await holdEverywhere(connection, rows, [questionOf(column)]);
-    narrowed.push({ column, candidates });
+    narrowed.push(...(await narrowAll(connection, rows, [questionOf(column)])));
   }
   return narrowed;
+}
+
+/**
+ * The candidates that fit every value of a few rows. The columns are put below each other, so that each candidate is one expression:
+ * of hundreds of columns it is the expressions that take their time.
+ */
+async function narrowAll(
+  connection: DuckDBConnection,
+  table: Sql,
+  questions: readonly Question[],
+): Promise<Question[]> {
+  const held = new Map<Staged, readonly Candidate[]>();
+  for (const multi of [false, true]) {
+    const asked = questions.filter(
+      ({ column, candidates }) => column.multi === multi && candidates.length > 0,
+    );
+    const candidates = [...new Set(asked.flatMap((question) => question.candidates))];
+    if (candidates.length === 0) continue;
+    const values = joined(
+      asked.map(({ column }) => column.column),
+      ", ",
+    );
+    const places = raw(`range(${asked.length})`);
+    const tests = candidates.map((candidate) => fitsEveryRow({ column: raw("value"), multi }, candidate));
+    const { rows } = await read(
+      connection,
+      sql`SELECT place, ${joined(tests, ", ")}
+        FROM (SELECT unnest([${values}]) AS value, unnest(${places}) AS place FROM ${table}) GROUP BY place`,
+    );
+    for (const [place, ...fits] of rows) {
+      const question = asked[Number(place)];
+      if (question)
+        held.set(
+          question.column,
+          candidates.filter((_, index) => fits[index] === true),
+        );
+    }
+  }
+  return questions.map(({ column, candidates }) => {
+    const fitting = held.get(column);
+    return { column, candidates: candidates.filter((candidate) => fitting?.includes(candidate)) };
+  });
 }
 
 /** The value, but for one that may stand for none; a list as a whole. */
@@ -186,7 +230,7 @@ async function holdEverywhere(
   return answers;
 }
 
-function fitsEveryRow({ column, multi }: Staged, candidate: Candidate): Sql {
+function fitsEveryRow({ column, multi }: Pick<Staged, "column" | "multi">, candidate: Candidate): Sql {
   const fits = (value: Sql) => {
     const own = candidate.fits(value);
     return sql`coalesce(${candidate.isBlank ? sql`${candidate.isBlank(value)} OR ${own}` : own}, false)`;
