@@ -312,6 +312,47 @@ describe("what Splunk exports", () => {
   });
 });
 
+describe("the body of a bulk request", () => {
+  test("is read: each action names the id and the index of the document after it", async () => {
+    const { ids, indices, sources } = await ingested(
+      [
+        '{"index":{"_index":"web","_id":"A","routing":"r"}}',
+        '{"m":"hi"}',
+        "",
+        '{"create":{"_id":7}}',
+        '{"index":{"_index":"web"}}',
+        '{ "index" : {} }',
+        '{"delete":{"_id":"A"}}',
+      ].join("\n"),
+    );
+    expect({ ids, indices }).toEqual({ ids: ["A", "7", "row-2"], indices: ["web", "logs", "logs"] });
+    expect(sources).toEqual(['{"m":"hi"}', '{"index":{"_index":"web"}}', '{"delete":{"_id":"A"}}']);
+  });
+
+  test.each([
+    ["with a change", '{"update":{"_id":"A"}}\n{"doc":{"a":1}}\n', 1, "send the body to /_bulk"],
+    ["with a removal", '{"index":{}}\n{"a":1}\n{"delete":{"_id":"A"}}\n', 3, "send the body to /_bulk"],
+    [
+      "with an event in place of an action",
+      '{"index":{}}\n{"a":1}\n{"a":2}\n{"a":3}\n',
+      3,
+      "index or create",
+    ],
+    ["with a last action alone", '{"index":{}}\n{"a":1}\n{"index":{}}\n', 4, "no document after it"],
+  ])("%s is refused, once", async (_name, text, line, rule) => {
+    const { problems, total } = await refusalOf(text);
+    expect({ total, problems }).toMatchObject({
+      total: 1,
+      problems: [{ line, rule: expect.stringContaining(rule) }],
+    });
+  });
+
+  test("is told from events that have members of these names", async () => {
+    const events = ['{"index":{"_index":"web","name":"x"}}', '{"index":"web"}', '{"create":{},"update":{}}'];
+    for (const event of events) expect((await ingested(`${event}\n{"a":1}\n`)).sources[0]).toBe(event);
+  });
+});
+
 describe("one JSON text with the events in it is refused, and the answer says what it is", () => {
   test.each([
     ["an array on one line", '[{"a":1},{"a":2}]', "jq -c '.[]'"],

@@ -4,6 +4,8 @@
  *   `_source`; id and index are the document's.
  * - Splunk's `{"preview", "offset", "lastrow", "result": {…}}`, as `search/jobs/export` and Splunk Web have them: the event is what stands
  *   at `result`. https://docs.splunk.com/Documentation/Splunk/latest/Search/ExportdatausingRESTAPI
+ * - The body of a bulk request, in which an action stands on the line before each event.
+ *   https://www.elastic.co/guide/en/elasticsearch/reference/8.15/docs-bulk.html
  */
 import { z } from "zod";
 import { EventProblem } from "./event-problem.ts";
@@ -40,6 +42,58 @@ export interface ExportedEvent {
   index: Uint8Array;
   /** Where the event stands in the line. */
   event: { start: number; end: number };
+}
+
+/** What an action of a bulk request may say of its document. */
+const bulkTarget = z.strictObject({
+  _index: z.string().min(1).optional(),
+  _id: z.union([z.string().min(1), z.number()]).optional(),
+  _type: z.unknown().optional(),
+  routing: z.unknown().optional(),
+  pipeline: z.unknown().optional(),
+  version: z.unknown().optional(),
+  version_type: z.unknown().optional(),
+  if_seq_no: z.unknown().optional(),
+  if_primary_term: z.unknown().optional(),
+  dynamic_templates: z.unknown().optional(),
+  require_alias: z.unknown().optional(),
+  require_data_stream: z.unknown().optional(),
+});
+const bulkAction = z.union([
+  z.strictObject({ index: bulkTarget }).transform(({ index }) => index),
+  z.strictObject({ create: bulkTarget }).transform(({ create }) => create),
+]);
+const bulkChange = z.union([z.strictObject({ update: bulkTarget }), z.strictObject({ delete: bulkTarget })]);
+
+/** Where the document of a bulk request goes: empty where its action does not say. */
+export interface BulkTarget {
+  id: Uint8Array;
+  index: Uint8Array;
+}
+
+/** Whether a file that begins with this line is the body of a bulk request. */
+export function beginsBulk(line: Buffer): boolean {
+  const value = parse(line);
+  return bulkAction.safeParse(value).success || bulkChange.safeParse(value).success;
+}
+
+/**
+ * The action before a document.
+ * @throws EventProblem for any other line: what follows it is not known
+ */
+export function readBulkAction(bytes: Buffer, start: number, end: number): BulkTarget {
+  const value = parse(bytes.subarray(start, end));
+  const action = bulkAction.safeParse(value);
+  if (action.success) {
+    const { _id, _index } = action.data;
+    return { id: Buffer.from(String(_id ?? "")), index: Buffer.from(_index ?? "") };
+  }
+  throw new EventProblem(
+    start,
+    bulkChange.safeParse(value).success
+      ? "a dataset is made of the actions index and create; update and delete change documents that are there: send the body to /_bulk"
+      : "the file is the body of a bulk request, whose line here is to be the action index or create of the document after it",
+  );
 }
 
 const sourceMark = Buffer.from('"_source"');

@@ -1,7 +1,7 @@
 /** NDJSON: one JSON object a line, https://github.com/ndjson/ndjson-spec. Empty lines are none. */
 import { EventParser } from "./event-parser.ts";
 import { EventProblem } from "./event-problem.ts";
-import { readExport, wrappedEvents } from "./exports.ts";
+import { type BulkTarget, beginsBulk, readBulkAction, readExport, wrappedEvents } from "./exports.ts";
 import { FieldTree } from "./field-tree.ts";
 import type { Problems } from "./problems.ts";
 import { countCharacters, type RowReader, type StagedColumn } from "./row-reader.ts";
@@ -27,6 +27,10 @@ export class NdjsonReader implements RowReader {
   #line = 1;
   /** Some line had something in it. */
   #seen = false;
+  /** The file is the body of a bulk request. */
+  #bulk = false;
+  /** Of the action before the next document. */
+  #target: BulkTarget | undefined;
 
   constructor(out: StagingFile, problems: Problems) {
     this.#out = out;
@@ -64,10 +68,14 @@ export class NdjsonReader implements RowReader {
   }
 
   end(): void {
-    if (this.lost || this.#begun.length === 0) return;
-    const line = Buffer.concat(this.#begun);
-    this.#begun = [];
-    this.#read(line, 0, line.length);
+    if (this.lost) return;
+    if (this.#begun.length > 0) {
+      const line = Buffer.concat(this.#begun);
+      this.#begun = [];
+      this.#read(line, 0, line.length);
+    }
+    if (this.#target)
+      this.#problems.add({ line: this.#line, rule: "the last action has no document after it" });
   }
 
   position(bytes: Uint8Array, at: number): { line: number; column: number } {
@@ -93,6 +101,10 @@ export class NdjsonReader implements RowReader {
     if (this.#refuseWrapped(bytes, start, end)) return;
     this.#values.clear();
     try {
+      if (this.#bulk) {
+        this.#readBulk(bytes, start, end);
+        return;
+      }
       const line = readExport(bytes, start, end);
       if (line === "no event") return;
       if (line) {
@@ -110,10 +122,29 @@ export class NdjsonReader implements RowReader {
     }
   }
 
+  /** Reads a line of a bulk request: an action, or the document of the one before. */
+  #readBulk(bytes: Buffer, start: number, end: number): void {
+    const target = this.#target;
+    this.#target = undefined;
+    if (target) {
+      this.#parser.parse(bytes, start, end);
+      this.#write(bytes, start, end, target.id, target.index);
+      return;
+    }
+    try {
+      this.#target = readBulkAction(bytes, start, end);
+    } catch (error) {
+      // Which of the next lines would be actions is not known.
+      this.lost = true;
+      throw error;
+    }
+  }
+
   /** Whether the file is not lines of events but one JSON text with the events in it: then nothing more is read. */
   #refuseWrapped(bytes: Buffer, start: number, end: number): boolean {
     if (this.#seen) return false;
     this.#seen = true;
+    this.#bulk = beginsBulk(bytes.subarray(start, end));
     const rule = wrappedEvents(bytes.subarray(start, end));
     if (rule === undefined) return false;
     this.#problems.add({ line: this.#line, rule });
