@@ -146,8 +146,9 @@ export interface EpochFormat extends TimeFormat {
 }
 
 /** Within what a unit can mean for a log: years 1973 to 5138, in seconds; and so on. */
+export const epochSeconds: EpochFormat = epoch("seconds", [9, 11], 1_000_000_000n);
 export const epochs: readonly EpochFormat[] = [
-  epoch("seconds", [9, 11], 1_000_000_000n),
+  epochSeconds,
   epoch("milliseconds", [12, 14], 1_000_000n),
   epoch("microseconds", [15, 17], 1_000n),
   epoch("nanoseconds", [18, 20], 1n),

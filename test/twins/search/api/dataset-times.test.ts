@@ -80,6 +80,31 @@ test("the vendor's own forms are read as well, and what is none is refused", asy
   expect((await sandbox.raw("PUT", "/logs/_doc/none", { timestamp: "-" })).status).toBe(400);
 });
 
+test.each([
+  ["seconds", "1772445600", "1772445601"],
+  ["milliseconds", "1772445600000", "1772445601000"],
+  ["microseconds", "1772445600000000", "1772445601000000"],
+  ["nanoseconds", "1772445600000000000", "1772445601000000000"],
+])(
+  "a query counts as its dataset does, in %s, and knows the vendor's forms as well",
+  async (_unit, first, second) => {
+    await upload(`timestamp,m\n${first},a\n${second},b\n`);
+    const ids = async (query: object) => {
+      const { body } = await sandbox.raw("POST", "/logs/_search", { query, sort: [{ timestamp: "asc" }] });
+      return body.hits.hits.map(({ _id }: { _id: string }) => _id);
+    };
+    const range = (bounds: object) => ids({ range: { timestamp: bounds } });
+    expect(await range({ gte: Number(first) })).toEqual(["row-0", "row-1"]);
+    expect(await range({ gt: Number(first) })).toEqual(["row-1"]);
+    expect(await range({ lte: first, gte: 0 })).toEqual(["row-0"]);
+    expect(await ids({ term: { timestamp: Number(second) } })).toEqual(["row-1"]);
+    expect(await ids({ terms: { timestamp: [first] } })).toEqual(["row-0"]);
+    expect(await ids({ query_string: { query: `timestamp:[${second} TO *]` } })).toEqual(["row-1"]);
+    expect(await range({ gte: "2026", lt: "2026-03-02T10:00:01Z" })).toEqual(["row-0"]);
+    expect(await range({ gte: 1_772_445_601_000, format: "epoch_millis" })).toEqual(["row-1"]);
+  },
+);
+
 test("an event without a time keeps its dash, also when it is written again", async () => {
   await upload(`timestamp,m\n${FIRST},a\n-,b\n`);
   expect((await sandbox.raw("POST", "/logs/_update/row-1", { doc: { m: "c" } })).status).toBe(200);

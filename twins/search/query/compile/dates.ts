@@ -1,4 +1,6 @@
 /** Ranges of time. The vendor keeps milliseconds; what a document has beyond them does not count. */
+import { epochSeconds, epochs } from "../../../datasets/dates/time-formats.ts";
+import type { Field } from "../../../datasets/fields.ts";
 import { type Sql, sql } from "../../../datasets/sql.ts";
 import { parseDate } from "../../dates/date-math.ts";
 import { VendorError } from "../../vendor-error.ts";
@@ -31,7 +33,7 @@ export function dateRange(
 ): Matcher {
   const { lower, upper } = bounds;
   if (isLiteralMath(context, bounds)) return nothing;
-  const read = { ...bounds, format: bounds.format ?? field.mapping?.format };
+  const read = { ...bounds, format: bounds.format ?? field.mapping?.format, timeFormat: field.timeFormat };
   const from = lower && boundMs(context, read, lower, lower.inclusive ? "first" : "last");
   const to = upper && boundMs(context, read, upper, upper.inclusive ? "last" : "first");
   const compared = [
@@ -54,10 +56,12 @@ function hasDateMath(value: Scalar): boolean {
 
 function boundMs(
   { nowMs }: QueryContext,
-  { format, timeZone }: DateBounds,
+  { format, timeZone, timeFormat }: DateBounds & Pick<Field, "timeFormat">,
   { value }: Bound,
   rounding: "first" | "last",
 ): number {
+  const counted = format === undefined ? countedMs(String(value), timeFormat, rounding) : undefined;
+  if (counted !== undefined) return counted;
   try {
     return parseDate(String(value), {
       ...(format !== undefined && { format }),
@@ -69,6 +73,19 @@ function boundMs(
     if (!(error instanceof VendorError) || error.cause.type !== "parse_exception") throw error;
     throw shardError(error.cause.reason, error.cause);
   }
+}
+
+/** With fewer digits, a number is a year. */
+const COUNT = /^\d{9,}(?:\.\d+)?$/;
+
+/** A count since 1970 in the unit that the dataset's own are in; a whole second lasts up to the next, as `epoch_second` has it. */
+function countedMs(text: string, format: string | undefined, rounding: "first" | "last"): number | undefined {
+  const epoch = epochs.find(({ name }) => name === format);
+  const micros = COUNT.test(text) ? epoch?.read(text) : undefined;
+  if (micros === undefined) return undefined;
+  const ms = Number(micros / 1000n);
+  const isWholeSecond = epoch === epochSeconds && !text.includes(".");
+  return isWholeSecond && rounding === "last" ? ms + 999 : ms;
 }
 
 /** Beyond what a timestamp can be, in milliseconds. */
