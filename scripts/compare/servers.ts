@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { messageOf } from "../../agent/log.ts";
 import engine from "../../twins/engine/index.ts";
 import { startTwins } from "../../twins/sandbox/start.ts";
 import elasticsearch from "../../twins/search/index.ts";
@@ -10,6 +11,9 @@ import { type FuzzRequest, Sender } from "../fuzz/request.ts";
 import type { ComparedAnswer } from "./differences.ts";
 import { documents } from "./documents.ts";
 import { indices } from "./indices.ts";
+
+/** Stands for the status where there is no answer. */
+export const NO_ANSWER = 0;
 
 const ENVIRONMENT = `version: 1
 services:
@@ -39,8 +43,13 @@ export async function openServers(realUrl: string): Promise<Servers> {
   const twins = await startTwins({ environmentFile, datasetFolder: folder, twins: [engine, elasticsearch] });
   const twinUrl = twins.sandboxes[0]?.twins.find(({ name }) => name === "elasticsearch")?.url ?? "";
   const asker = (url: string) => async (request: FuzzRequest) => {
-    const { status, body } = await sender.send(url, request);
-    return { status, body: parsed(body) };
+    try {
+      const { status, body } = await sender.send(url, request);
+      return { status, body: parsed(body) };
+    } catch (error) {
+      // The real one closes the connection when it fails while it writes an answer.
+      return { status: NO_ANSWER, body: { error: messageOf(error) } };
+    }
   };
   const [askReal, askTwin] = [asker(realUrl.replace(/\/$/, "")), asker(twinUrl)];
   const close = async () => {

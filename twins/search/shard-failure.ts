@@ -15,11 +15,19 @@ export function shardFailure(cause: ErrorCause, index: string, status = 400): Ve
       phase: "query",
       grouped: true,
       failed_shards: [{ shard: 0, index, node: NODE_ID, reason }],
-      ...(cause.type === "query_shard_exception" ? {} : { caused_by: { ...root, caused_by: root } }),
+      ...(ownErrors.has(cause.type) ? {} : { caused_by: { ...root, caused_by: root } }),
     },
     root,
   );
 }
+
+/** The vendor's own exceptions need no cause beside the failed shard; those of the language are told again. */
+const ownErrors = new Set([
+  "query_shard_exception",
+  "parse_exception",
+  "invalid_path",
+  "too_many_buckets_exception",
+]);
 
 const SHARD_FAILURE = "search_phase_execution_exception";
 

@@ -1,10 +1,13 @@
 /** The aggregations of a search. */
 import { raw, type Sql } from "../../datasets/sql.ts";
 import type { LogStore, QueryOptions } from "../../datasets/store/log-store.ts";
+import { isShardFailure, shardFailure } from "../shard-failure.ts";
+import { VendorError } from "../vendor-error.ts";
 import { assemble, type PendingHits } from "./assemble.ts";
+import { buildAggregations } from "./build-aggregations.ts";
 import { FilterColumns } from "./clauses.ts";
 import type { AggregationContext } from "./context.ts";
-import { readAggregations } from "./read.ts";
+import type { Level } from "./parse.ts";
 import { renderResults } from "./result.ts";
 import { compileAggregations } from "./statement.ts";
 
@@ -31,25 +34,34 @@ export interface AggregationPlan {
 }
 
 /**
- * @param json the member `aggs` of a request
- * @throws VendorError when it is wrong
+ * Builds aggregations as a shard does.
+ * @param aggregations of a request: see `parseAggregations`
+ * @throws VendorError that says which shard cannot answer them
  */
-export function planAggregations(json: unknown, context: AggregationContext): AggregationPlan {
-  const filters = new FilterColumns(context.fields);
-  const aggregations = readAggregations(json, {
-    ...context,
-    compileFilter: (query) => filters.columnOf(context.compileFilter(query)),
-  });
+export function planAggregations(aggregations: Level, context: AggregationContext): AggregationPlan {
+  const { fields, index } = context;
+  const filters = new FilterColumns(fields);
+  const built = onShard(index, () => buildAggregations(aggregations, { ...context, filters })());
   return {
     async run(store, predicate, { scope = everything, typedKeys = false, ...options } = {}) {
       const documents = { predicate, scope, filters };
-      const { statement, root } = compileAggregations(aggregations, documents, context.fields);
+      const { statement, root } = compileAggregations(built, documents, fields);
       const answer = statement ? await store.query(statement, options) : { columns: [], rows: [] };
-      const { results, hits } = assemble(aggregations, root, answer);
+      const { results, hits } = assemble(built, root, answer);
       await renderHits(hits);
       return { body: renderResults(results, typedKeys), statements: statement ? [statement.text] : [] };
     },
   };
+}
+
+/** What a shard finds wrong fails there. @throws VendorError */
+function onShard<Result>(index: string, work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    if (isShardFailure(error) || !(error instanceof VendorError)) throw error;
+    throw shardFailure(error.cause, index, error.status);
+  }
 }
 
 /** The predicate of a search without a query. */

@@ -1,19 +1,40 @@
 /** composite: pages of buckets by several keys. */
 import { joined, raw, type Sql, sql } from "../../datasets/sql.ts";
 import type { ResultValue } from "../../datasets/store/log-store.ts";
-import { parseDate } from "../dates/date-math.ts";
-import { defaultDateFormat } from "../dates/java-format.ts";
+import { lookupTable } from "../../sandbox/lookup-table.ts";
+import { javaDouble } from "../json/java-double.ts";
+import { parsingErrorAt } from "../json/located-error.ts";
 import { Double } from "../json/numbers.ts";
-import { numberIn, textOf, tokenOf } from "../json/token.ts";
+import { textOf, tokenOf } from "../json/token.ts";
+import { VendorError } from "../vendor-error.ts";
 import type { Aggregations, BucketsAggregation, KeyColumn, SortOrder } from "./aggregation.ts";
+import { type Build, declaredType, type Naming } from "./build.ts";
 import type { AggregationContext } from "./context.ts";
 import { roundedKeys } from "./date-histogram.ts";
-import { argumentError, MAX_BUCKETS, parsingError } from "./errors.ts";
-import { readInterval, stepKeys } from "./histogram.ts";
+import { argumentError, MAX_BUCKETS, tooManyBucketsAsked } from "./errors.ts";
+import { stepKeys } from "./histogram.ts";
 import { keyLiteral } from "./include.ts";
-import { anyKind, type Naming, numericKinds } from "./metrics.ts";
+import { anyKind } from "./metrics.ts";
 import { isRecord, type JsonRecord, Options } from "./options.ts";
-import { readRounding } from "./rounding.ts";
+import { readRounding, roundingMembers } from "./rounding.ts";
+import {
+  failedAt,
+  type Member,
+  type Place,
+  readDeclared,
+  type Syntax,
+  unbuildable,
+} from "./syntax/declared.ts";
+import {
+  double,
+  flag,
+  integer,
+  MAX_INTEGER,
+  script,
+  text,
+  timeZone,
+  valueMembers,
+} from "./syntax/members.ts";
 import { keySql, keyValue } from "./terms.ts";
 import { readValues } from "./values.ts";
 
@@ -28,32 +49,161 @@ interface Source {
   read(value: unknown): Sql;
 }
 
-export function readComposite(
-  naming: Naming,
-  options: Options,
-  children: Aggregations,
-  context: AggregationContext,
-): BucketsAggregation {
-  const list = options.list("sources");
-  if (list === undefined || list.length === 0) {
-    throw argumentError("Composite [sources] cannot be null or empty");
+const sourceMembers = {
+  field: text(),
+  missing_bucket: flag,
+  missing_order: text((order) => checkConstant(order, "bucket.composite.MissingOrder", missingOrders)),
+  value_type: valueMembers.value_type,
+  script,
+  order: text((order) => checkConstant(order, "SortOrder", sortOrders)),
+};
+const missingOrders = ["first", "last", "default"];
+const sortOrders = ["asc", "desc"];
+
+function checkConstant(value: string, type: string, known: readonly string[]): void {
+  if (known.includes(value.toLowerCase())) return;
+  const name = type === "SortOrder" ? "sort.SortOrder" : `aggregations.${type}`;
+  throw argumentError(`No enum constant org.elasticsearch.search.${name}.${value.toUpperCase()}`);
+}
+
+const sourceSyntaxes = lookupTable<Syntax>({
+  terms: { members: sourceMembers },
+  histogram: {
+    members: {
+      ...sourceMembers,
+      interval: double((interval) => {
+        if (interval <= 0) throw argumentError("[interval] must be greater than 0 for [histogram] source");
+      }),
+    },
+  },
+  date_histogram: {
+    members: { ...sourceMembers, ...roundingMembers, format: text(), time_zone: timeZone },
+  },
+});
+
+/** A source with its name and type. */
+interface SourceDefinition {
+  readonly name: string;
+  readonly type: string;
+  readonly options: JsonRecord;
+}
+
+function isDefinition(value: unknown): value is SourceDefinition {
+  return isRecord(value) && isRecord(value.options);
+}
+
+/** Sources, or one. The vendor reads each of them token by token. */
+const sourcesMember: Member = {
+  tokens: ["START_ARRAY", "START_OBJECT"],
+  read(value, place) {
+    if (!Array.isArray(value)) return checkedSources([readDefinition(value, place)]);
+    const definitions = value.map((item, index) => {
+      const path = [...place.path, index];
+      if (!Array.isArray(item)) return readDefinition(item, { ...place, path });
+      throw failedAt(
+        { path, what: "value" },
+        {
+          type: "illegal_state_exception",
+          reason: "expected value but got [START_ARRAY]",
+        },
+      );
+    });
+    try {
+      return checkedSources(definitions);
+    } catch (error) {
+      if (!(error instanceof VendorError)) throw error;
+      throw failedAt({ path: place.path, what: "end" }, error.cause);
+    }
+  },
+};
+
+function readDefinition(json: unknown, place: Place): SourceDefinition {
+  const [name, definition, namePlace] = onlyMember(json, place);
+  const [type, options, path] = onlyMember(definition, { ...place, path: namePlace });
+  if (!isRecord(options)) throw expectedToken("START_OBJECT", options, path);
+  const syntax = sourceSyntaxes[type];
+  if (!syntax) throw parsingErrorAt({ path, what: "value" }, `invalid source type: ${type}`);
+  return { name, type, options: readDeclared(type, syntax, options, { ...place, path }) };
+}
+
+/** The one member of an object. */
+function onlyMember(json: unknown, { path }: Place): [name: string, value: unknown, path: Place["path"]] {
+  if (!isRecord(json)) throw expectedToken("START_OBJECT", json, path);
+  const [first, second] = Object.entries(json);
+  if (!first) {
+    const reason = "Failed to parse object: expecting token of type [FIELD_NAME] but found [END_OBJECT]";
+    throw parsingErrorAt({ path, what: "end" }, reason);
   }
-  const sources = list.map((one) => readSource(one, context));
+  if (second) throw expectedToken("END_OBJECT", second[1], [...path, second[0]]);
+  return [first[0], first[1], [...path, first[0]]];
+}
+
+function expectedToken(expected: string, value: unknown, path: Place["path"]): Error {
+  const reason = `Failed to parse object: expecting token of type [${expected}] but found [${tokenOf(value)}]`;
+  return parsingErrorAt({ path, what: "value" }, reason);
+}
+
+function checkedSources(definitions: readonly SourceDefinition[]): readonly SourceDefinition[] {
+  const refuse = (reason: string) => unbuildable("composite", { type: "illegal_argument_exception", reason });
+  if (definitions.length === 0) throw refuse("Composite [sources] cannot be null or empty");
   const names = new Set<string>();
-  for (const { name } of sources) {
-    if (names.has(name))
-      throw argumentError(`Composite source names must be unique, found duplicates: [${name}]`);
+  for (const { name } of definitions) {
+    if (names.has(name)) throw refuse(`Composite source names must be unique, found duplicates: [${name}]`);
     names.add(name);
   }
+  return definitions;
+}
+
+const syntax: Syntax = {
+  members: {
+    sources: sourcesMember,
+    size: integer(),
+    after: { tokens: ["START_OBJECT"], read: (value) => value },
+  },
+  check({ sources }) {
+    if (sources === undefined) throw argumentError("Required [sources]");
+  },
+};
+
+const build: Build = ({ naming, options, parents, buildChildren }, context) => {
+  checkParents(parents);
+  const definitions = (options.list("sources") ?? []).filter(isDefinition);
+  const sources = definitions.map((definition) => buildSource(definition, context));
+  const after = options.record("after");
+  const last = after && readAfter(sources, after);
+  const create = buildChildren();
+  return () => createComposite(naming, options, { sources, last }, create);
+};
+
+export const compositeType = declaredType("composite", "many", syntax, build);
+
+/** Filters alone may be around it. */
+function checkParents(parents: readonly Naming[]): void {
+  const unfit = parents.find(({ type }) => type !== "filter");
+  if (!unfit) return;
+  const camel = unfit.type.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  const factory = `${camel}${unfit.type === "composite" ? "Aggregation" : "Aggregator"}Factory`;
+  throw argumentError(
+    `[composite] aggregation cannot be used with a parent aggregation of type: [${factory}]`,
+  );
+}
+
+interface Page {
+  sources: readonly Source[];
+  /** Shown keys of the last bucket of the page before, one a source. */
+  last: readonly unknown[] | undefined;
+}
+
+function createComposite(
+  naming: Naming,
+  options: Options,
+  { sources, last }: Page,
+  createChildren: () => Aggregations,
+): BucketsAggregation {
+  const children = createChildren();
   const size = options.integer("size") ?? 10;
   if (size <= 0) throw argumentError(`[size] must be greater than 0. Found [${size}] in [${naming.name}]`);
-  if (size > MAX_BUCKETS) {
-    throw argumentError(
-      `Trying to create too many buckets. Must be less than or equal to: [${MAX_BUCKETS}] but was [${size}]. This limit can be set by changing the [search.max_buckets] cluster level setting.`,
-    );
-  }
-  const after = options.record("after");
-  options.done();
+  if (size > MAX_BUCKETS) throw tooManyBucketsAsked(size);
   return {
     kind: "buckets",
     ...naming,
@@ -62,7 +212,7 @@ export function readComposite(
       kind: "page",
       orders: sources.map(({ order, missing }) => ({ order, missing })),
       size,
-      after: after ? afterCondition(sources, after) : undefined,
+      after: last && afterCondition(naming, sources, last),
     },
     children,
     result({ rows }, make) {
@@ -91,47 +241,28 @@ export function readComposite(
   };
 }
 
-function readSource(json: unknown, context: AggregationContext): Source {
-  const [named, ...others] = isRecord(json) ? Object.entries(json) : [];
-  if (!named || others.length > 0 || !isRecord(named[1])) {
-    throw parsingError(`Expected [START_OBJECT] under [sources], but got a [${tokenOf(json)}]`);
-  }
-  const [name, definition] = named;
-  const [typed, ...more] = Object.entries(definition);
-  if (!typed || more.length > 0 || !isRecord(typed[1])) {
-    throw parsingError(`[${name}] must hold exactly one type of source`);
-  }
-  const [type, record] = typed;
+function buildSource({ name, type, options: record }: SourceDefinition, context: AggregationContext): Source {
   const options = new Options(type, record);
-  const order = readDirection(options);
+  const order: SortOrder = options.text("order")?.toLowerCase() === "desc" ? "desc" : "asc";
   const nullable = options.boolean("missing_bucket") ?? false;
   const missing = readMissingOrder(options, order, nullable);
   const source = { name, order, missing };
   switch (type) {
-    case "terms":
-      return { ...source, ...termsSource(options, context, nullable) };
     case "histogram":
       return { ...source, ...histogramSource(options, context, nullable) };
     case "date_histogram":
       return { ...source, ...dateSource(options, context, nullable) };
     default:
-      throw parsingError(`invalid source type: ${type}`);
+      return { ...source, ...termsSource(options, context, nullable) };
   }
-}
-
-function readDirection(options: Options): SortOrder {
-  const order = options.text("order")?.toLowerCase() ?? "asc";
-  if (order === "asc" || order === "desc") return order;
-  throw argumentError(`Unknown SortOrder [${order}]`);
 }
 
 function readMissingOrder(options: Options, order: SortOrder, nullable: boolean): "first" | "last" {
   const missing = options.text("missing_order")?.toLowerCase() ?? "default";
   if (missing !== "default" && !nullable) {
-    throw argumentError(`missingOrder [${missing}] requires missingBucket to be true`);
+    throw argumentError("missingOrder can only be set if missingBucket is true");
   }
   if (missing === "first" || missing === "last") return missing;
-  if (missing !== "default") throw argumentError(`Unknown missing order [${missing}]`);
   return order === "asc" ? "first" : "last";
 }
 
@@ -139,50 +270,47 @@ type SourceParts = Pick<Source, "key" | "show" | "read">;
 
 function termsSource(options: Options, context: AggregationContext, nullable: boolean): SourceParts {
   const values = readValues(options, context, anyKind);
-  const format = options.text("format");
-  options.done();
   return {
     key: { value: withNull(keySql(values), values.multi && nullable), list: values.multi, nullable },
     show(key) {
       if (key === null) return null;
       if (values.kind === "boolean") return Number(key) !== 0;
-      if (values.kind === "date" && format !== undefined) return values.print?.(Number(key)) ?? key;
       return keyValue(values, key);
     },
-    read: (value) => keyLiteral(values, value),
+    read: (value) => {
+      if (values.kind === "keyword" && typeof value !== "string") {
+        throw argumentError(`invalid value, expected string, got ${javaClass(value)}`);
+      }
+      return keyLiteral(values, value);
+    },
   };
 }
 
 function histogramSource(options: Options, context: AggregationContext, nullable: boolean): SourceParts {
-  const values = readValues(options, context, numericKinds);
-  const interval = readInterval(options);
-  options.done();
+  const values = readValues(options, context, ["double", "long", "date"]);
+  // Without an interval every number is of one bucket there, which is none.
+  const interval = options.number("interval") ?? Number.NaN;
   return {
     key: {
       value: withNull(stepKeys(values, interval, 0), values.multi && nullable),
       list: values.multi,
       nullable,
     },
-    show: (key) => (key === null ? null : new Double(Number(key) * interval)),
-    read: (value) => sql`CAST(${Math.round(numberIn(value) / interval)} AS DOUBLE)`,
+    show(key) {
+      if (key === null) return null;
+      const shown = Number(key) * interval;
+      return values.print?.(shown) ?? new Double(shown);
+    },
+    read: (value) => sql`CAST(${Math.round(values.read(value) / interval)} AS DOUBLE)`,
   };
 }
 
 function dateSource(options: Options, context: AggregationContext, nullable: boolean): SourceParts {
-  const values = readValues(options, context, ["date", "long"]);
+  const values = readValues(options, context, ["date", "long", "double"]);
   const rounding = readRounding(options, values.zone);
   const format = options.text("format");
-  options.done();
-  const zone = values.zone.id === "Z" ? {} : { timeZone: values.zone.id };
   const moment = (value: unknown) =>
-    typeof value === "number" && format === undefined
-      ? value
-      : parseDate(textOf(value), {
-          format: format ?? defaultDateFormat,
-          nowMs: context.nowMs,
-          rounding: "first",
-          ...zone,
-        });
+    typeof value === "number" || format !== undefined ? values.read(value) : javaDouble(textOf(value));
   return {
     key: {
       value: withNull(roundedKeys(values, rounding), values.multi && nullable),
@@ -203,18 +331,47 @@ function withNull(keys: Sql, wanted: boolean): Sql {
   return wanted ? sql`CASE WHEN coalesce(len(${keys}), 0) = 0 THEN [NULL] ELSE ${keys} END` : keys;
 }
 
-/** Later in the first key that differs. */
-function afterCondition(sources: readonly Source[], after: JsonRecord): (keys: readonly Sql[]) => Sql {
+/** The keys after which a page begins, in the order of the sources. */
+function readAfter(sources: readonly Source[], after: JsonRecord): readonly unknown[] {
   const names = Object.keys(after);
   if (names.length !== sources.length) {
     throw argumentError(`[after] has ${names.length} value(s) but [sources] has ${sources.length}`);
   }
-  const last = sources.map((source) => {
-    if (after[source.name] === undefined) throw argumentError(`Missing value for [after.${source.name}]`);
-    const value = after[source.name];
-    if (value === null && !source.key.nullable)
-      throw argumentError(`Invalid value for [after.${source.name}]: null`);
-    return value === null ? undefined : source.read(value);
+  return sources.map(({ name, key }) => {
+    if (!Object.hasOwn(after, name)) throw argumentError(`Missing value for [after.${name}]`);
+    const value = after[name];
+    if (value === null && key.nullable) return null;
+    if (value !== null && typeof value !== "object") return value;
+    const found = value === null ? "null" : Array.isArray(value) ? "ArrayList" : "HashMap";
+    throw argumentError(`Invalid value for [after.${name}], expected comparable, got [${found}]`);
+  });
+}
+
+/** How Java calls the class of a scalar. */
+function javaClass(value: unknown): string {
+  if (typeof value === "boolean") return "Boolean";
+  if (typeof value === "number" && !Number.isInteger(value)) return "Double";
+  return typeof value === "number" && Math.abs(value) <= MAX_INTEGER ? "Integer" : "Long";
+}
+
+/** Later in the first key that differs. */
+function afterCondition(
+  { name }: Naming,
+  sources: readonly Source[],
+  values: readonly unknown[],
+): (keys: readonly Sql[]) => Sql {
+  const last = sources.map((source, index) => {
+    try {
+      return values[index] === null ? undefined : source.read(values[index]);
+    } catch (error) {
+      if (!(error instanceof VendorError)) throw error;
+      const reason = `incompatible value in the position ${index}: ${error.cause.reason}`;
+      throw new VendorError(400, {
+        type: "parse_exception",
+        reason: `Cannot set after key in the composite aggregation [${name}] - ${reason}`,
+        caused_by: { type: "illegal_argument_exception", reason, caused_by: error.cause },
+      });
+    }
   });
   return (keys) => {
     const later = sources.map((source, index) => {

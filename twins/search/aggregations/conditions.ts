@@ -1,33 +1,46 @@
-/** Buckets of documents that fit conditions: range, date_range, filters; and the single ones: filter, missing, global. */
+/** Buckets of documents that fit conditions: range, date_range; and the single one: missing. */
 import { joined, raw, type Sql, sql } from "../../datasets/sql.ts";
-import { parseDate } from "../dates/date-math.ts";
-import { defaultDateFormat } from "../dates/java-format.ts";
 import { Double, doubleText } from "../json/numbers.ts";
-import { numberIn, textOf, tokenOf } from "../json/token.ts";
-import type { Aggregations, BucketsAggregation, KeyColumn, SingleAggregation } from "./aggregation.ts";
-import type { AggregationContext } from "./context.ts";
-import { argumentError, optionError, parsingError } from "./errors.ts";
-import { anyKind, type Naming } from "./metrics.ts";
-import { isRecord, MAX_ITEMS, Options } from "./options.ts";
+import { textOf } from "../json/token.ts";
+import type { Aggregations, BucketsAggregation, KeyColumn } from "./aggregation.ts";
+import { type Building, type Create, declaredType, type Naming } from "./build.ts";
+import { argumentError } from "./errors.ts";
+import { anyKind, momentKinds } from "./metrics.ts";
+import { isRecord, Options } from "./options.ts";
 import type { Bucket, Members } from "./result.ts";
-import { dateFormatOf, numeric, readValues, type Values, zoneOption } from "./values.ts";
+import type { Member, Syntax } from "./syntax/declared.ts";
+import { fieldOrScript, flag, formattedMembers, objects, timeZone, valueMembers } from "./syntax/members.ts";
+import { numeric, readValues, type ValueKind, type Values } from "./values.ts";
+
+const scalars = ["VALUE_STRING", "VALUE_NUMBER", "VALUE_BOOLEAN"];
+const rangeKinds: readonly ValueKind[] = ["double", "long", "date", "boolean"];
 
 /** A bucket a condition, in their order; a document is in all that it fits. */
-interface ConditionBucket {
+export interface ConditionBucket {
   condition: Sql;
   key: string;
   /** Before and after the count. */
   before: Members;
 }
 
-function conditionBuckets(
-  naming: Naming,
-  typeName: string,
-  children: Aggregations,
-  buckets: readonly ConditionBucket[],
-  keyed: boolean,
-  overlap: boolean,
-): BucketsAggregation {
+interface ConditionBuckets {
+  naming: Naming;
+  typeName: string;
+  children: Aggregations;
+  buckets: readonly ConditionBucket[];
+  keyed: boolean;
+  /** Whether a document may be in several. */
+  overlap: boolean;
+}
+
+export function conditionBuckets({
+  naming,
+  typeName,
+  children,
+  buckets,
+  keyed,
+  overlap,
+}: ConditionBuckets): BucketsAggregation {
   const conditions = buckets.map(({ condition }) => condition);
   return {
     kind: "buckets",
@@ -72,68 +85,59 @@ interface Range {
   to: number | undefined;
 }
 
-export function readRange(
-  naming: Naming,
-  options: Options,
-  children: Aggregations,
-  context: AggregationContext,
-): BucketsAggregation {
-  const isDate = naming.type === "date_range";
-  const values = readValues(
-    options,
-    context,
-    isDate ? ["date", "long"] : ["double", "long", "date", "boolean"],
-  );
+const range: Syntax = {
+  members: { key: { tokens: scalars, read: textOf }, from: bound(), to: bound() },
+};
+
+/** A number, or a text that the field's format reads. */
+function bound(): Member {
+  return { tokens: ["VALUE_NUMBER", "VALUE_STRING", "VALUE_NULL"], read: (value) => value ?? undefined };
+}
+
+const rangeMembers = { ...formattedMembers, keyed: flag, ranges: objects("range", range) };
+
+export const rangeType = declaredType(
+  "range",
+  "many",
+  { members: rangeMembers, required: fieldOrScript },
+  (building, context) => buildRanges(building, readValues(building.options, context, rangeKinds)),
+);
+
+export const dateRangeType = declaredType(
+  "date_range",
+  "many",
+  { members: { ...rangeMembers, time_zone: timeZone }, required: fieldOrScript },
+  (building, context) => buildRanges(building, readValues(building.options, context, momentKinds)),
+);
+
+function buildRanges(
+  { naming, options, buildChildren }: Building,
+  values: Values,
+): Create<BucketsAggregation> {
   const keyed = options.boolean("keyed") ?? false;
-  const list = options.list("ranges");
-  if (list === undefined || list.length === 0)
-    throw argumentError(`No [ranges] specified for the [${naming.name}] aggregation`);
-  const readBound = isDate || values.kind === "date" ? dateBound(options, context) : numberBound;
-  options.done();
-  const ranges = list.map((one) => readOneRange(one, naming.type, readBound)).sort(byBounds);
-  return conditionBuckets(
-    naming,
-    naming.type,
-    children,
-    ranges.map((range) => rangeBucket(range, values, keyed)),
-    keyed,
-    values.multi || rangesOverlap(ranges),
-  );
+  // A number of a date's own format is one of its texts.
+  const read =
+    values.kind === "date" && options.has("format")
+      ? (value: unknown) => values.read(textOf(value))
+      : values.read;
+  const ranges = (options.list("ranges") ?? []).map((one) => readOneRange(one, read)).sort(byBounds);
+  if (ranges.length === 0) throw argumentError(`No [ranges] specified for the [${naming.name}] aggregation`);
+  const create = buildChildren();
+  return () =>
+    conditionBuckets({
+      naming,
+      typeName: naming.type,
+      children: create(),
+      buckets: ranges.map((one) => rangeBucket(one, values, keyed)),
+      keyed,
+      overlap: values.multi || rangesOverlap(ranges),
+    });
 }
 
-type ReadBound = (value: unknown) => number;
-
-function dateBound(options: Options, context: AggregationContext): ReadBound {
-  const { nowMs } = context;
-  const format = dateFormatOf(options, context);
-  const timeZone = zoneOption(options.any("time_zone"));
-  const zone = timeZone === undefined ? {} : { timeZone };
-  return (value) =>
-    typeof value === "number" && format === defaultDateFormat
-      ? value
-      : parseDate(textOf(value), { format, nowMs, rounding: "first", ...zone });
-}
-
-function numberBound(value: unknown): number {
-  const number = typeof value === "string" && value.trim() === "" ? Number.NaN : numberIn(value);
-  if (Number.isNaN(number)) throw argumentError(`For input string: "${textOf(value)}"`);
-  return number;
-}
-
-function readOneRange(json: unknown, type: string, readBound: ReadBound): Range {
-  if (!isRecord(json)) throw optionError(`[${type}] ranges doesn't support values of type: ${tokenOf(json)}`);
-  const options = new Options("range", json);
-  const bound = (name: string) => {
-    const value = options.any(name);
-    if (value === undefined) return undefined;
-    if (typeof value === "object" || typeof value === "boolean") {
-      throw optionError(`[range] ${name} doesn't support values of type: ${tokenOf(value)}`);
-    }
-    return readBound(value);
-  };
-  const range = { key: options.text("key"), from: bound("from"), to: bound("to") };
-  options.done();
-  return range;
+function readOneRange(json: unknown, read: Values["read"]): Range {
+  const options = new Options("range", isRecord(json) ? json : {});
+  const bound = (name: string) => (options.has(name) ? read(options.any(name)) : undefined);
+  return { key: options.text("key"), from: bound("from"), to: bound("to") };
 }
 
 function byBounds(a: Range, b: Range): number {
@@ -191,72 +195,14 @@ function boundSql({ kind }: Values, bound: number): Sql {
     : sql`CAST(${bound} AS DOUBLE)`;
 }
 
-export function readFilters(
-  naming: Naming,
-  options: Options,
-  children: Aggregations,
-  context: AggregationContext,
-): BucketsAggregation {
-  const filters = options.any("filters");
-  const otherBucket = options.boolean("other_bucket");
-  const otherKey = options.text("other_bucket_key");
-  const keyed = options.boolean("keyed") ?? true;
-  options.done();
-  const named = isRecord(filters);
-  const entries: [string, unknown][] = named
-    ? Object.entries(filters)
-    : Array.isArray(filters)
-      ? filters.map((query, index) => [String(index), query])
-      : [];
-  if (entries.length === 0) throw argumentError("[filters] cannot be empty.");
-  if (entries.length > MAX_ITEMS) {
-    throw argumentError(
-      `[filters] has ${entries.length} filters, more than the ${MAX_ITEMS} that are answered`,
-    );
-  }
-  const showKey = named && !keyed;
-  const bucket = (key: string, condition: Sql): ConditionBucket => ({
-    condition,
-    key,
-    before: showKey ? [["key", key]] : [],
-  });
-  const buckets = entries.map(([key, query]) => bucket(key, context.compileFilter(query)));
-  if (otherBucket ?? otherKey !== undefined) {
-    const others = joined(
-      buckets.map(({ condition }) => sql`NOT ${condition}`),
-      " AND ",
-    );
-    buckets.push(bucket(otherKey ?? "_other_", sql`(${others})`));
-  }
-  return conditionBuckets(naming, "filters", children, buckets, named && keyed, true);
-}
-
-/** filter: its options are a query. */
-export function filterAggregation(
-  naming: Naming,
-  query: unknown,
-  children: Aggregations,
-  context: AggregationContext,
-): SingleAggregation {
-  if (isRecord(query) && Object.keys(query).length === 0) {
-    throw parsingError("query malformed, empty clause found");
-  }
-  return { kind: "single", ...naming, condition: context.compileFilter(query), children };
-}
-
-export function readMissing(
-  naming: Naming,
-  options: Options,
-  children: Aggregations,
-  context: AggregationContext,
-): SingleAggregation {
-  const { value, multi } = readValues(options, context, anyKind);
-  options.done();
-  const condition = multi ? sql`(${value} IS NULL OR len(${value}) = 0)` : sql`(${value} IS NULL)`;
-  return { kind: "single", ...naming, condition, children };
-}
-
-export function readGlobal(naming: Naming, options: Options, children: Aggregations): SingleAggregation {
-  options.done();
-  return { kind: "single", ...naming, condition: undefined, children };
-}
+export const missingType = declaredType(
+  "missing",
+  "one",
+  { members: valueMembers, required: fieldOrScript },
+  ({ naming, options, buildChildren }, context) => {
+    const { value, multi } = readValues(options, context, anyKind);
+    const create = buildChildren();
+    const condition = multi ? sql`(${value} IS NULL OR len(${value}) = 0)` : sql`(${value} IS NULL)`;
+    return () => ({ kind: "single", ...naming, condition, children: create() });
+  },
+);

@@ -1,6 +1,7 @@
-/** What aggregations are compiled with. */
+/** What aggregations are read with, and what they are compiled with. */
 import type { Sql } from "../../datasets/sql.ts";
-import type { QueryContext } from "../query/compiled-query.ts";
+import type { JsonPath, QueryContext } from "../query/compiled-query.ts";
+import type { JsonRecord } from "./options.ts";
 
 /** The hits of one bucket: documents by their number, best first, of so many. */
 export interface HitGroup {
@@ -16,11 +17,16 @@ export interface HitsPlan {
   render(groups: readonly HitGroup[]): Promise<readonly unknown[]>;
 }
 
+/** Reads what aggregations hold of the rest of a search. Whether a shard can answer it is known when the result is called. */
+export interface SyntaxContext {
+  /** A query of the Query DSL: a condition over `documents AS d`, never NULL. */
+  readFilter(json: unknown, path: JsonPath): () => Sql;
+  /** The options of a `top_hits` other than `from` and `size`. */
+  readHits(options: JsonRecord, path: JsonPath): () => HitsPlan;
+}
+
+/** What a shard compiles aggregations with. */
 export interface AggregationContext extends QueryContext {
   /** Name of the index, as errors tell it. */
   index: string;
-  /** A query of the Query DSL as a condition over `documents AS d`, never NULL. */
-  compileFilter(json: unknown): Sql;
-  /** Reads the options of a `top_hits` other than `from` and `size`. */
-  planHits(options: { readonly [member: string]: unknown }): HitsPlan;
 }

@@ -1,36 +1,64 @@
 /** date_histogram: a bucket an interval of time. */
 
 import { raw, type Sql, sql } from "../../datasets/sql.ts";
-import { parseDate } from "../dates/date-math.ts";
 import { textOf } from "../json/token.ts";
-import { illegalOnShard } from "../shard-failure.ts";
 import type { Aggregations, BucketsAggregation } from "./aggregation.ts";
-import type { AggregationContext } from "./context.ts";
+import { type Build, declaredType, type Naming } from "./build.ts";
+import { argumentError } from "./errors.ts";
 import {
   type Bounds,
   checkBounds,
   histogramBuckets,
+  histogramMembers,
   mapBounds,
   readHistogramOptions,
 } from "./histogram-buckets.ts";
-import type { Naming } from "./metrics.ts";
+import { momentKinds } from "./metrics.ts";
 import { Options } from "./options.ts";
-import { type Rounding, readRounding } from "./rounding.ts";
-import { dateFormatOf, readValues, type Values, zoneOption } from "./values.ts";
+import { type Rounding, readRounding, roundingMembers } from "./rounding.ts";
+import type { Syntax } from "./syntax/declared.ts";
+import { dateBounds, fieldOrScript, formattedMembers, timeZone } from "./syntax/members.ts";
+import { readValues, type Values } from "./values.ts";
 
-export function readDateHistogram(
+const syntax: Syntax = {
+  members: {
+    ...formattedMembers,
+    ...histogramMembers,
+    ...roundingMembers,
+    time_zone: timeZone,
+    extended_bounds: dateBounds,
+    hard_bounds: dateBounds,
+  },
+  required: fieldOrScript,
+};
+
+const build: Build = ({ naming, options, buildChildren }, context) => {
+  const values = readValues(options, context, momentKinds);
+  const rounding = readRounding(options, values.zone);
+  const extended = readBounds("extended_bounds", rounding, naming, options, values);
+  const hard = readBounds("hard_bounds", rounding, naming, options, values);
+  checkBounds(extended, hard);
+  const create = buildChildren();
+  return () => createDateHistogram(naming, options, values, { rounding, extended, hard }, create);
+};
+
+export const dateHistogramType = declaredType("date_histogram", "many", syntax, build);
+
+interface Shape {
+  rounding: Rounding;
+  extended: Bounds;
+  hard: Bounds;
+}
+
+function createDateHistogram(
   naming: Naming,
   options: Options,
-  children: Aggregations,
-  context: AggregationContext,
+  values: Values,
+  { rounding, extended, hard }: Shape,
+  createChildren: () => Aggregations,
 ): BucketsAggregation {
-  const values = readValues(options, context, ["date", "long"]);
-  const rounding = readRounding(options, values.zone);
-  const { minDocCount, keyed, order } = readHistogramOptions(naming, options, children);
-  const extended = dateBounds("extended_bounds", rounding, naming, options, context);
-  const hard = dateBounds("hard_bounds", rounding, naming, options, context);
-  checkBounds(extended, hard, context.index);
-  options.done();
+  const children = createChildren();
+  const { minDocCount, keyed, order } = readHistogramOptions(options, children);
   const print = values.print;
   return {
     kind: "buckets",
@@ -74,7 +102,10 @@ export function roundedKeys({ kind, value, multi }: Values, rounding: Rounding):
   const moment = (one: Sql) =>
     kind === "date"
       ? { epochMs: sql`epoch_ms(${one})`, timestamp: one }
-      : { epochMs: sql`CAST(${one} AS BIGINT)`, timestamp: undefined };
+      : {
+          epochMs: sql`CAST(${kind === "double" ? sql`trunc(${one})` : one} AS BIGINT)`,
+          timestamp: undefined,
+        };
   if (!multi) return rounding.group(moment(value));
   return sql`list_distinct(list_transform(${value}, lambda x: ${rounding.group(moment(raw("x")))}))`;
 }
@@ -93,29 +124,19 @@ function inside<Group extends { rows: readonly { keys: readonly unknown[] }[] }>
 }
 
 /** Bounds, rounded. @throws VendorError */
-function dateBounds(
+function readBounds(
   name: string,
   rounding: Rounding,
   naming: Naming,
   options: Options,
-  context: AggregationContext,
+  values: Values,
 ): Bounds {
-  const { nowMs, index } = context;
   const bounds = new Options(name, options.record(name) ?? {});
-  const timeZone = zoneOption(options.any("time_zone"));
-  const read = (member: "min" | "max") => {
-    const value = bounds.any(member);
-    if (value === undefined || typeof value === "number") return value;
-    const format = dateFormatOf(options, context);
-    const zone = timeZone === undefined ? {} : { timeZone };
-    return parseDate(textOf(value), { format, nowMs, rounding: "first", ...zone });
-  };
+  const read = (member: "min" | "max") => (bounds.has(member) ? values.read(bounds.any(member)) : undefined);
   const [min, max] = [read("min"), read("max")];
-  bounds.done();
   if (min !== undefined && max !== undefined && min > max) {
-    throw illegalOnShard(
+    throw argumentError(
       `[${name}.min][${min}] cannot be greater than [${name}.max][${max}] for histogram aggregation [${naming.name}]`,
-      index,
     );
   }
   const text = `${textOf(bounds.any("min") ?? "")}--${textOf(bounds.any("max") ?? "")}`;

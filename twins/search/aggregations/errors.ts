@@ -1,27 +1,18 @@
 /** What the vendor answers to an aggregation that it refuses. */
-import { type ErrorCause, VendorError } from "../vendor-error.ts";
-
-/** The request itself is wrong. */
-export function parsingError(reason: string, causedBy?: ErrorCause): VendorError {
-  return new VendorError(400, withCause({ type: "parsing_exception", reason }, causedBy));
-}
+import { LocatedError } from "../json/located-error.ts";
+import { VendorError } from "../vendor-error.ts";
 
 /** An aggregation of a type that is not served. A translator may know it. */
-export class UnrecognisedAggregation extends VendorError {
+export class UnrecognisedAggregation extends LocatedError {
   /** The aggregation of the request that it is, or that it is in. */
   readonly topLevelName: string;
 
   /** @param error what is answered without a translator */
-  constructor(error: VendorError, topLevelName: string) {
-    super(error.status, error.cause, error.rootCause);
+  constructor({ cursor, causeAt }: LocatedError, topLevelName: string) {
+    super(cursor, causeAt);
     this.name = "UnrecognisedAggregation";
     this.topLevelName = topLevelName;
   }
-}
-
-/** An option is unknown, or its value is of a wrong kind. */
-export function optionError(reason: string, causedBy?: ErrorCause): VendorError {
-  return new VendorError(400, withCause({ type: "x_content_parse_exception", reason }, causedBy));
 }
 
 export function argumentError(reason: string): VendorError {
@@ -62,6 +53,13 @@ export function tooManyBuckets(count: number): VendorError {
   });
 }
 
-function withCause(cause: ErrorCause, causedBy: ErrorCause | undefined): ErrorCause {
-  return causedBy ? { ...cause, caused_by: causedBy } : cause;
+/** A page of more buckets than an answer may have. */
+export function tooManyBucketsAsked(size: number): VendorError {
+  return new VendorError(400, {
+    type: "too_many_buckets_exception",
+    reason:
+      `Trying to create too many buckets. Must be less than or equal to: [${MAX_BUCKETS}] but was [${size}]. ` +
+      "This limit can be set by changing the [search.max_buckets] cluster level setting.",
+    max_buckets: MAX_BUCKETS,
+  });
 }

@@ -1,11 +1,10 @@
 /** Buckets at regular distances: gaps filled, bounds kept, ordered. */
-import { illegalOnShard } from "../shard-failure.ts";
 import type { Aggregations, BucketGroup, BucketRow, MakeBucket, OrderTerm } from "./aggregation.ts";
 import { argumentError, MAX_BUCKETS, tooManyBuckets } from "./errors.ts";
-import type { Naming } from "./metrics.ts";
 import type { Options } from "./options.ts";
-import { readOrder, resolvePath, sortBuckets } from "./order.ts";
+import { checkOrder, orderMember, readOrder, sortBuckets } from "./order.ts";
 import type { Bucket, Members } from "./result.ts";
+import { flag, long, notNegative } from "./syntax/members.ts";
 
 export interface Bounds {
   readonly min: number | undefined;
@@ -37,29 +36,30 @@ export interface HistogramShape {
 
 const byKey: readonly OrderTerm[] = [{ path: "_key", order: "asc" }];
 
-/** Options of both histograms. @throws VendorError */
-export function readHistogramOptions(naming: Naming, options: Options, { aggregations }: Aggregations) {
+/** Members of both histograms. */
+export const histogramMembers = {
+  keyed: flag,
+  min_doc_count: long(notNegative("minDocCount")),
+  order: orderMember,
+};
+
+/** @throws VendorError for an order by what is not there */
+export function readHistogramOptions(options: Options, children: Aggregations) {
   const minDocCount = options.integer("min_doc_count") ?? 0;
-  if (minDocCount < 0) {
-    throw argumentError(
-      `[minDocCount] must be greater than or equal to 0. Found [${minDocCount}] in [${naming.name}]`,
-    );
-  }
   const keyed = options.boolean("keyed") ?? false;
-  const order = readOrder(options.any("order"), naming.type, byKey);
-  for (const { path } of order) if (!path.startsWith("_")) resolvePath(path, aggregations);
+  const order = readOrder(options.any("order"), byKey);
+  checkOrder(order, children);
   return { minDocCount, keyed, order };
 }
 
 /** @throws VendorError when buckets are to be filled that are not to be shown */
-export function checkBounds(extended: Bounds, hard: Bounds, index: string): void {
+export function checkBounds(extended: Bounds, hard: Bounds): void {
   const outside =
     (hard.min !== undefined && extended.min !== undefined && extended.min < hard.min) ||
     (hard.max !== undefined && extended.max !== undefined && extended.max > hard.max);
   if (!outside) return;
-  throw illegalOnShard(
+  throw argumentError(
     `Extended bounds have to be inside hard bounds, hard bounds: [${hard.text}], extended bounds: [${extended.text}]`,
-    index,
   );
 }
 

@@ -2,33 +2,59 @@
 import { type Sql, sql } from "../../datasets/sql.ts";
 import { Double, doubleText } from "../json/numbers.ts";
 import type { Aggregations, BucketsAggregation } from "./aggregation.ts";
-import type { AggregationContext } from "./context.ts";
+import { type Build, declaredType, type Naming } from "./build.ts";
 import { argumentError } from "./errors.ts";
 import {
   type Bounds,
   checkBounds,
   histogramBuckets,
+  histogramMembers,
   mapBounds,
   readHistogramOptions,
 } from "./histogram-buckets.ts";
-import { type Naming, numericKinds } from "./metrics.ts";
+import { numericKinds } from "./metrics.ts";
 import { Options } from "./options.ts";
+import type { Syntax } from "./syntax/declared.ts";
+import { double, doubleBounds, fieldOrScript, formattedMembers } from "./syntax/members.ts";
 import { numeric, readValues, type Values } from "./values.ts";
 
-export function readHistogram(
-  naming: Naming,
-  options: Options,
-  children: Aggregations,
-  context: AggregationContext,
-): BucketsAggregation {
+const syntax: Syntax = {
+  members: {
+    ...formattedMembers,
+    ...histogramMembers,
+    interval: double((interval, { name }) => {
+      if (!(interval > 0)) throw argumentError(`[interval] must be >0 for histogram aggregation [${name}]`);
+    }),
+    offset: double(),
+    extended_bounds: doubleBounds,
+    hard_bounds: doubleBounds,
+  },
+  required: fieldOrScript,
+};
+
+const build: Build = ({ naming, options, buildChildren }, context) => {
   const values = readValues(options, context, numericKinds);
-  const interval = readInterval(options);
-  const offset = options.number("offset") ?? 0;
-  const { minDocCount, keyed, order } = readHistogramOptions(naming, options, children);
   const extended = readBounds("extended_bounds", options, "null");
   const hard = readBounds("hard_bounds", options, "");
-  checkBounds(extended, hard, context.index);
-  options.done();
+  checkBounds(extended, hard);
+  const create = buildChildren();
+  return () => createHistogram(naming, options, values, { extended, hard }, create);
+};
+
+export const histogramType = declaredType("histogram", "many", syntax, build);
+
+function createHistogram(
+  naming: Naming,
+  options: Options,
+  values: Values,
+  { extended, hard }: { extended: Bounds; hard: Bounds },
+  createChildren: () => Aggregations,
+): BucketsAggregation {
+  const children = createChildren();
+  const interval = options.number("interval");
+  if (interval === undefined) throw argumentError("interval must be positive, got: 0.0");
+  const offset = options.number("offset") ?? 0;
+  const { minDocCount, keyed, order } = readHistogramOptions(options, children);
   const round = (value: number) => Math.floor((value - offset) / interval) * interval + offset;
   // The vendor holds the bounds against the interval alone, without the offset, and takes in both.
   const inside = (value: number) =>
@@ -72,13 +98,6 @@ export function readHistogram(
   };
 }
 
-export function readInterval(options: Options): number {
-  const interval = options.required("interval", options.number("interval"));
-  if (!(interval > 0))
-    throw argumentError(`[interval] must be >0 for histogram aggregation [${options.type}]`);
-  return interval;
-}
-
 /** How many intervals above the offset a value is, rounded down; each once of a list. */
 export function stepKeys(values: Values, interval: number, offset: number): Sql {
   const step = (value: Sql) =>
@@ -93,10 +112,6 @@ export function stepKeys(values: Values, interval: number, offset: number): Sql 
 function readBounds(name: string, options: Options, absent: string): Bounds {
   const bounds = new Options(name, options.record(name) ?? {});
   const [min, max] = [bounds.number("min"), bounds.number("max")];
-  bounds.done();
-  if (min !== undefined && max !== undefined && max < min) {
-    throw argumentError(`[${name}] max bound [${max}] must be greater than min bound [${min}]`);
-  }
   const shown = (bound: number | undefined) => (bound === undefined ? absent : doubleText(bound));
   return { min, max, text: `${shown(min)}--${shown(max)}` };
 }

@@ -3,19 +3,20 @@ import { raw, type Sql, sql } from "../../datasets/sql.ts";
 import type { ResultValue } from "../../datasets/store/log-store.ts";
 import { Double } from "../json/numbers.ts";
 import type { MetricAggregation } from "./aggregation.ts";
+import { type AggregationType, declaredType, type Naming } from "./build.ts";
 import type { AggregationContext } from "./context.ts";
-import type { JsonRecord, Options } from "./options.ts";
+import { argumentError } from "./errors.ts";
+import type { Options } from "./options.ts";
 import { type Members, type MetricResult, namesValue, valueResult } from "./result.ts";
+import type { Syntax } from "./syntax/declared.ts";
+import { fieldOrScript, formattedMembers, long, notNegative, text, valueMembers } from "./syntax/members.ts";
 import { numeric, readValues, type ValueKind, type Values } from "./values.ts";
-
-export interface Naming {
-  name: string;
-  type: string;
-  meta: JsonRecord | undefined;
-}
 
 export const anyKind: readonly ValueKind[] = ["keyword", "long", "double", "boolean", "date"];
 export const numericKinds: readonly ValueKind[] = ["double", "long", "boolean", "date"];
+
+/** What a date_histogram takes for moments. */
+export const momentKinds: readonly ValueKind[] = ["date", "long", "double", "boolean"];
 
 /** How many values; each of a list. The vendor keeps a text of a list once. */
 export function countSql({ kind, value, multi }: Values, filter: Sql): Sql {
@@ -72,15 +73,27 @@ function singleValue(
   };
 }
 
+/** A type that has nothing left to find wrong once it is built. */
+export function metricType(
+  parser: string,
+  syntax: Syntax,
+  build: (naming: Naming, options: Options, context: AggregationContext) => MetricAggregation,
+): AggregationType {
+  return declaredType(parser, "none", syntax, ({ naming, options }, context) => {
+    const metric = build(naming, options, context);
+    return () => metric;
+  });
+}
+
 const first = (columns: readonly Sql[]): Sql => columns[0] ?? raw("NULL");
 
-export function readSimpleMetric(
-  naming: Naming,
-  options: Options,
-  context: AggregationContext,
-): MetricAggregation {
+/** avg, sum, min, max. */
+export function simpleMetricType(type: string): AggregationType {
+  return metricType(type, { members: formattedMembers, required: fieldOrScript }, buildSimple);
+}
+
+function buildSimple(naming: Naming, options: Options, context: AggregationContext): MetricAggregation {
   const values = readValues(options, context, numericKinds);
-  options.done();
   switch (naming.type) {
     case "avg":
       return singleValue(
@@ -123,17 +136,48 @@ function withoutInfinity(result: MetricResult): MetricResult {
   return Number.isFinite(value) ? result : { ...result, members: [["value", null]] };
 }
 
+export const valueCountType = metricType(
+  "value_count",
+  { members: formattedMembers, required: fieldOrScript },
+  (naming, options, context) => countMetric(naming, readValues(options, context, anyKind)),
+);
+
+const executionModes = [
+  "global_ordinals",
+  "segment_ordinals",
+  "direct",
+  "save_memory_heuristic",
+  "save_time_heuristic",
+];
+
+export const cardinalityType = declaredType(
+  "cardinality",
+  "none",
+  {
+    members: {
+      ...valueMembers,
+      precision_threshold: long(notNegative("precisionThreshold")),
+      execution_hint: text(),
+      rehash: long(),
+    },
+    required: fieldOrScript,
+  },
+  ({ naming, options }, context) => {
+    const values = readValues(options, context, anyKind);
+    checkExecutionMode(options.text("execution_hint"));
+    return () => countMetric(naming, values);
+  },
+);
+
+function checkExecutionMode(hint: string | undefined): void {
+  if (hint === undefined || executionModes.includes(hint)) return;
+  throw argumentError(
+    `Invalid execution mode for cardinality aggregation.  Got [${hint}]expected one of [global_ordinal, segment_ordinal, direct]`,
+  );
+}
+
 /** value_count, cardinality: whole numbers of any values. */
-export function readCountMetric(
-  naming: Naming,
-  options: Options,
-  context: AggregationContext,
-): MetricAggregation {
-  const values = readValues(options, context, anyKind);
-  if (naming.type === "cardinality") {
-    for (const accepted of ["precision_threshold", "execution_hint", "rehash"]) options.any(accepted);
-  }
-  options.done();
+function countMetric(naming: Naming, values: Values): MetricAggregation {
   const column = (filter: Sql) =>
     naming.type === "cardinality" ? distinctSql(values, filter) : countSql(values, filter);
   const { name, type, meta } = naming;

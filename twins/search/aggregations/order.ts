@@ -1,46 +1,66 @@
 /** The order of buckets, by their key, their count, or a figure of a sub-aggregation. */
 import { joined, raw, type Sql, sql } from "../../datasets/sql.ts";
-import { textOf, tokenOf } from "../json/token.ts";
-import type { Aggregation, OrderTerm, SortOrder } from "./aggregation.ts";
-import { argumentError, optionError } from "./errors.ts";
+import { parsingErrorAt, type Spot } from "../json/located-error.ts";
+import { tokenOf } from "../json/token.ts";
+import type { JsonPath } from "../query/compiled-query.ts";
+import { VendorError } from "../vendor-error.ts";
+import type { Aggregation, Aggregations, OrderTerm, SortOrder } from "./aggregation.ts";
+import { argumentError } from "./errors.ts";
 import { isRecord } from "./options.ts";
 import type { Owner } from "./places.ts";
 import type { Bucket, Result } from "./result.ts";
+import { failedAt, type Member } from "./syntax/declared.ts";
 
-/** Reads `{"_count": "desc"}`, or a list of such. A tie is broken by the key, unless the order names it. */
-export function readOrder(
-  value: unknown,
-  type: string,
-  fallback: readonly OrderTerm[],
-): readonly OrderTerm[] {
-  if (value === undefined) return fallback;
-  const terms = (Array.isArray(value) ? value : [value]).map((one) => readOrderTerm(one, type));
+/** `{"_count": "desc"}`, or a list of such; of several members, the last one counts. */
+export const orderMember: Member = {
+  tokens: ["START_OBJECT", "START_ARRAY"],
+  read(value, { path }) {
+    if (!Array.isArray(value)) return [readOrderTerm(value, path)];
+    if (value.length === 0) {
+      throw failedAt(
+        { path, what: "end" },
+        {
+          type: "index_out_of_bounds_exception",
+          reason: "Index 0 out of bounds for length 0",
+        },
+      );
+    }
+    return value.map((item, index) => {
+      if (isRecord(item)) return readOrderTerm(item, [...path, index]);
+      // The parser of an object takes the token after the one that it was given for the object's first.
+      const next = index + 1 < value.length;
+      const cursor: Spot = next ? { path: [...path, index + 1], what: "value" } : { path, what: "end" };
+      throw unexpected(cursor, next ? tokenOf(value[index + 1]) : "END_ARRAY");
+    });
+  },
+};
+
+function unexpected(cursor: Spot, token: string): Error {
+  return parsingErrorAt(cursor, `Unexpected token [${token}] for [order]`);
+}
+
+function readOrderTerm(value: unknown, path: JsonPath): OrderTerm {
+  let term: OrderTerm | undefined;
+  for (const [name, order] of Object.entries(isRecord(value) ? value : {})) {
+    const cursor: Spot = { path: [...path, name], what: "value" };
+    if (typeof order !== "string") throw unexpected(cursor, tokenOf(order));
+    if (!/^(?:asc|desc)$/i.test(order)) throw parsingErrorAt(cursor, `Unknown order direction [${order}]`);
+    term = { path: name, order: /^asc$/i.test(order) ? "asc" : "desc" };
+  }
+  if (term) return term;
+  throw parsingErrorAt({ path, what: "end" }, "Must specify at least one field for [order]");
+}
+
+/** An order that was read, or the usual one. A tie is broken by the key, unless the order names it. */
+export function readOrder(value: unknown, fallback: readonly OrderTerm[]): readonly OrderTerm[] {
+  if (!Array.isArray(value)) return fallback;
+  const terms: readonly OrderTerm[] = value;
   return terms.some(({ path }) => path === "_key") ? terms : [...terms, { path: "_key", order: "asc" }];
 }
 
-function readOrderTerm(value: unknown, type: string): OrderTerm {
-  if (!isRecord(value)) {
-    throw optionError(`[${type}] order doesn't support values of type: ${tokenOf(value)}`);
-  }
-  const [entry, ...others] = Object.entries(value);
-  if (!entry || others.length > 0) {
-    throw optionError(`[${type}] failed to parse field [order]`, {
-      type: "parsing_exception",
-      reason: entry
-        ? `Must specify exactly one field for [order]`
-        : "Must specify at least one field for [order]",
-    });
-  }
-  const [path, order] = entry;
-  if (typeof order !== "string" || !/^(?:asc|desc)$/i.test(order)) {
-    throw optionError(`[${type}] failed to parse field [order]`, {
-      type: "parsing_exception",
-      reason: `Unknown order direction [${textOf(order)}]`,
-    });
-  }
-  // `_term` and `_time` are older names of the key.
-  const name = path === "_term" || path === "_time" ? "_key" : path;
-  return { path: name, order: /^asc$/i.test(order) ? "asc" : "desc" };
+/** @throws VendorError for a path that leads to nothing that buckets are ordered by */
+export function checkOrder(order: readonly OrderTerm[], { aggregations }: Aggregations): void {
+  for (const { path } of order) if (path !== "_key" && path !== "_count") resolvePath(path, aggregations);
 }
 
 /** A path to a figure: aggregations, each in the one before, and the figure's name. */
@@ -131,7 +151,11 @@ export function resolvePath(path: string, children: readonly Aggregation[]): Fig
 }
 
 function invalidPath(path: string, reason: string): Error {
-  return argumentError(`Invalid aggregation order path [${path}]. ${reason}`);
+  return new VendorError(400, {
+    type: "invalid_path",
+    reason: `Invalid aggregation order path [${path}]. ${reason}`,
+    caused_by: { type: "illegal_argument_exception", reason },
+  });
 }
 
 /** Orders finished buckets; those without the figure come last. */

@@ -5,78 +5,121 @@
 import { joined, raw, type Sql, sql } from "../../datasets/sql.ts";
 import type { ResultValue } from "../../datasets/store/log-store.ts";
 import { Double, doubleText } from "../json/numbers.ts";
+import { VendorError } from "../vendor-error.ts";
 import type { MetricAggregation } from "./aggregation.ts";
-import type { AggregationContext } from "./context.ts";
+import type { Naming } from "./build.ts";
 import { argumentError } from "./errors.ts";
-import { type Naming, numberOf, numericKinds } from "./metrics.ts";
+import { metricType, numberOf, numericKinds } from "./metrics.ts";
 import { Options } from "./options.ts";
 import type { Members, MetricResult } from "./result.ts";
+import { type Syntax, unbuildable } from "./syntax/declared.ts";
+import {
+  double,
+  doubles,
+  fieldOrScript,
+  flag,
+  formattedMembers,
+  integer,
+  object,
+  text,
+} from "./syntax/members.ts";
 import { numeric, readValues, type Values } from "./values.ts";
 
 const defaultPercents: readonly number[] = [1, 5, 25, 50, 75, 95, 99];
 
-export function readPercentiles(
-  naming: Naming,
-  options: Options,
-  context: AggregationContext,
-): MetricAggregation {
-  const values = readValues(options, context, numericKinds);
-  const percents = readPercents(options);
-  return percentileAggregation(naming, options, values, percents, (filter) =>
-    quantilesSql(values, filter, percents),
-  );
+const hdr = object("hdr", {
+  members: {
+    number_of_significant_value_digits: integer((digits) => {
+      if (digits >= 0 && digits <= 5) return;
+      throw argumentError("[numberOfSignificantValueDigits] must be between 0 and 5");
+    }),
+  },
+});
+
+const tdigest = object("tdigest", {
+  members: {
+    compression: double((compression) => {
+      if (compression >= 0) return;
+      throw argumentError(
+        `[compression] must be greater than or equal to 0. Found [${doubleText(compression)}]`,
+      );
+    }),
+    execution_hint: text((hint) => {
+      if (hint === "default" || hint === "high_accuracy") return;
+      throw argumentError(`Invalid execution_hint [${hint}], valid values are [default, high_accuracy]`);
+    }),
+  },
+});
+
+const shapeMembers = { ...formattedMembers, keyed: flag, hdr, tdigest };
+
+/** @param check throws what is wrong with an object that is read to its end */
+function percentileSyntax(
+  parser: string,
+  list: string,
+  check: (numbers: readonly number[] | undefined, name: string) => void,
+): Syntax {
+  return {
+    members: { ...shapeMembers, [list]: doubles },
+    required: fieldOrScript,
+    check(values, { name }) {
+      try {
+        if (values.hdr && values.tdigest) {
+          throw argumentError("Only one percentiles method should be declared.");
+        }
+        check(new Options(parser, values).numbers(list), name);
+      } catch (error) {
+        throw error instanceof VendorError ? unbuildable(parser, error.cause) : error;
+      }
+    },
+  };
+}
+
+export const percentilesType = metricType(
+  "percentiles",
+  percentileSyntax("percentiles", "percents", (percents, name) => checkPercents(percents ?? [50], name)),
+  (naming, options, context) => {
+    const values = readValues(options, context, numericKinds);
+    const percents = readPercents(options);
+    return percentileAggregation(naming, options, values, percents, (filter) =>
+      quantilesSql(values, filter, percents),
+    );
+  },
+);
+
+function checkPercents(percents: readonly number[], name: string): void {
+  if (percents.length === 0) throw argumentError(`[percents] must not be empty: [${name}]`);
+  const found = new Set<number>();
+  for (const percent of [...percents].sort((a, b) => a - b)) {
+    if (!(percent >= 0 && percent <= 100)) {
+      throw argumentError(`percent must be in [0,100], got [${doubleText(percent)}]: [${name}]`);
+    }
+    if (found.has(percent)) {
+      throw argumentError(`percent [${doubleText(percent)}] has been specified twice: [${name}]`);
+    }
+    found.add(percent);
+  }
 }
 
 export function readPercents(options: Options): readonly number[] {
-  const percents = options.numbers("percents") ?? defaultPercents;
-  if (percents.length === 0) throw argumentError("[percents] must not be empty");
-  for (const percent of percents) {
-    if (!(percent >= 0 && percent <= 100)) {
-      throw argumentError(`percent must be in [0,100], got [${doubleText(percent)}]: [percents]`);
-    }
-  }
-  return [...new Set(percents)].sort((a, b) => a - b);
+  return [...(options.numbers("percents") ?? defaultPercents)].sort((a, b) => a - b);
 }
 
-export function readPercentileRanks(
-  naming: Naming,
-  options: Options,
-  context: AggregationContext,
-): MetricAggregation {
-  const values = readValues(options, context, numericKinds);
-  const wanted = options.numbers("values");
-  if (wanted === undefined || wanted.length === 0) {
-    throw argumentError(`[values] must not be an empty array: [${naming.name}]`);
-  }
-  const ranked = [...new Set(wanted)].sort((a, b) => a - b);
-  return percentileAggregation(naming, options, values, ranked, (filter) => {
-    const ranks = ranked.map((value) => rankSql(values, filter, value));
-    return sql`[${joined(ranks, ", ")}]`;
-  });
-}
-
-function readShape(options: Options): { keyed: boolean; method: "hdr" | "tdigest" } {
-  const keyed = options.boolean("keyed") ?? true;
-  const hdr = options.record("hdr");
-  const digest = options.record("tdigest");
-  if (hdr && digest) throw argumentError("Only one percentiles method should be declared.");
-  if (hdr) readHdr(new Options("hdr", hdr));
-  if (digest) {
-    const inner = new Options("tdigest", digest);
-    inner.number("compression");
-    inner.text("execution_hint");
-    inner.done();
-  }
-  return { keyed, method: hdr ? "hdr" : "tdigest" };
-}
-
-function readHdr(hdr: Options): void {
-  const digits = hdr.integer("number_of_significant_value_digits") ?? 3;
-  if (digits < 0 || digits > 5) {
-    throw argumentError("[numberOfSignificantValueDigits] must be between 0 and 5");
-  }
-  hdr.done();
-}
+export const percentileRanksType = metricType(
+  "percentile_ranks",
+  percentileSyntax("percentile_ranks", "values", (values, name) => {
+    if (values === undefined) throw argumentError(`[values] must not be null: [${name}]`);
+    if (values.length === 0) throw argumentError(`[values] must not be an empty array: [${name}]`);
+  }),
+  (naming, options, context) => {
+    const values = readValues(options, context, numericKinds);
+    const ranked = [...new Set(options.numbers("values"))].sort((a, b) => a - b);
+    return percentileAggregation(naming, options, values, ranked, (filter) => {
+      const ranks = ranked.map((value) => rankSql(values, filter, value));
+      return sql`[${joined(ranks, ", ")}]`;
+    });
+  },
+);
 
 /** All of them at once: a LIST. */
 function quantilesSql(values: Values, filter: Sql, percents: readonly number[]): Sql {
@@ -121,8 +164,8 @@ function percentileAggregation(
   keys: readonly number[],
   column: (filter: Sql) => Sql,
 ): MetricAggregation {
-  const { keyed, method } = readShape(options);
-  options.done();
+  const keyed = options.boolean("keyed") ?? true;
+  const method = options.has("hdr") ? "hdr" : "tdigest";
   const typeName = `${method}_${type}`;
   return {
     kind: "metric",

@@ -8,8 +8,12 @@ import type { TimeZone } from "../../datasets/dates/time-zone.ts";
 import { localSql } from "../../datasets/dates/zone-sql.ts";
 import { raw, type Sql, sql } from "../../datasets/sql.ts";
 import { lookupTable } from "../../sandbox/lookup-table.ts";
+import { textOf } from "../json/token.ts";
+import { VendorError } from "../vendor-error.ts";
 import { argumentError } from "./errors.ts";
 import type { Options } from "./options.ts";
+import type { Member } from "./syntax/declared.ts";
+import { text } from "./syntax/members.ts";
 import { type Exception, ZoneRounding } from "./zone-rounding.ts";
 
 /** A moment of a document. */
@@ -65,19 +69,55 @@ const timeUnits = lookupTable<number>({
   d: 24 * HOUR_MS,
 });
 
+/** Members that say which interval, from when on. */
+export const roundingMembers = {
+  calendar_interval: interval("calendar_interval", "fixed_interval", (name) => {
+    if (calendarUnits[name]) return;
+    throw argumentError(`The supplied interval [${name}] could not be parsed as a calendar interval.`);
+  }),
+  fixed_interval: interval("fixed_interval", "calendar_interval", (text) => {
+    if (text === "") throw argumentError("[interval] must not be null: [date_histogram]");
+    readDuration(text, "date_histogram.fixedInterval");
+  }),
+  offset: offset(),
+};
+
+function interval(own: string, other: string, check: (text: string) => void): Member {
+  const { tokens } = text();
+  return {
+    tokens,
+    read(value, _, before) {
+      check(textOf(value));
+      if (before[other] === undefined) return value;
+      throw argumentError(`Cannot use [${own}] with [${other}] configuration option.`);
+    },
+  };
+}
+
+/** A time value, negative or not, or milliseconds. @returns milliseconds */
+function offset(): Member {
+  return {
+    tokens: ["VALUE_STRING", "VALUE_NUMBER"],
+    read(value) {
+      if (typeof value !== "string") return Math.trunc(Number(value));
+      if (value === "") {
+        throw new VendorError(400, {
+          type: "string_index_out_of_bounds_exception",
+          reason: "String index out of range: 0",
+        });
+      }
+      return Math.trunc(readDuration(value, "DateHistogramAggregationBuilder.parseOffset"));
+    },
+  };
+}
+
 /** Reads `calendar_interval` or `fixed_interval`, and `offset`. */
 export function readRounding(options: Options, zone: TimeZone): Rounding {
   const calendar = options.text("calendar_interval");
   const fixed = options.text("fixed_interval");
-  const offsetMs = readOffset(options);
-  if (calendar !== undefined && fixed !== undefined) {
-    throw argumentError("Cannot use [fixed_interval] with [calendar_interval] configuration option.");
-  }
-  if (calendar !== undefined) {
-    const unit = calendarUnits[calendar];
-    if (unit) return shifted(calendarRounding(unit, zone), offsetMs);
-    throw argumentError(`The supplied interval [${calendar}] could not be parsed as a calendar interval.`);
-  }
+  const offsetMs = options.number("offset") ?? 0;
+  const unit = calendar === undefined ? undefined : calendarUnits[calendar];
+  if (unit) return shifted(calendarRounding(unit, zone), offsetMs);
   if (fixed === undefined) throw argumentError("Invalid interval specified, must be non-null and non-empty");
   const intervalMs = Math.floor(readDuration(fixed, "date_histogram.fixedInterval"));
   if (intervalMs < 1) {
@@ -92,21 +132,17 @@ export function readDuration(text: string, setting: string): number {
   // A capital M would be months, which are no duration.
   const unit = match?.[2] === "M" ? undefined : timeUnits[(match?.[2] ?? "").toLowerCase()];
   if (match && unit !== undefined) return Number(match[1]) * unit;
-  if (/^\d+\.\d+/.test(text)) {
-    throw argumentError(`failed to parse [${text}], fractional time values are not supported`);
+  const fractional = /^(\d+\.\d+)/.exec(text)?.[1];
+  if (fractional !== undefined) {
+    throw new VendorError(400, {
+      type: "illegal_argument_exception",
+      reason: `failed to parse [${text}], fractional time values are not supported`,
+      caused_by: { type: "number_format_exception", reason: `For input string: "${fractional}"` },
+    });
   }
   throw argumentError(
     `failed to parse setting [${setting}] with value [${text}] as a time value: unit is missing or unrecognized`,
   );
-}
-
-function readOffset(options: Options): number {
-  const offset = options.any("offset");
-  if (offset === undefined || typeof offset === "number") return offset ?? 0;
-  const text = options.text("offset") ?? "";
-  return /^[+-]?\d+$/.test(text)
-    ? Number(text)
-    : Math.trunc(readDuration(text, "DateHistogramAggregationBuilder.parseOffset"));
 }
 
 function shifted(rounding: Rounding, offsetMs: number): Rounding {

@@ -1,13 +1,16 @@
 /** stats and extended_stats. */
 import { raw, type Sql, sql } from "../../datasets/sql.ts";
 import type { ResultValue } from "../../datasets/store/log-store.ts";
-import { Double } from "../json/numbers.ts";
+import { Double, doubleText } from "../json/numbers.ts";
 import type { MetricAggregation } from "./aggregation.ts";
+import type { Naming } from "./build.ts";
 import type { AggregationContext } from "./context.ts";
 import { argumentError } from "./errors.ts";
-import { asString, countSql, extremeSql, type Naming, numberOf, numericKinds, sumSql } from "./metrics.ts";
+import { asString, countSql, extremeSql, metricType, numberOf, numericKinds, sumSql } from "./metrics.ts";
 import type { Options } from "./options.ts";
 import type { Members, MetricResult } from "./result.ts";
+import type { Place } from "./syntax/declared.ts";
+import { double, fieldOrScript, formattedMembers } from "./syntax/members.ts";
 import { numeric, readValues, type Values } from "./values.ts";
 
 export interface Stats {
@@ -29,12 +32,32 @@ export const noStats: ExtendedStats = {
   sumOfSquares: 0,
 };
 
+export const DEFAULT_SIGMA = 2;
+
 type Print = Values["print"];
 
-export function readStats(naming: Naming, options: Options, context: AggregationContext): MetricAggregation {
+export const statsType = metricType(
+  "stats",
+  { members: formattedMembers, required: fieldOrScript },
+  buildStats,
+);
+
+export const extendedStatsType = metricType(
+  "extended_stats",
+  { members: { ...formattedMembers, sigma: double(checkSigma) }, required: fieldOrScript },
+  buildStats,
+);
+
+function checkSigma(sigma: number, { name }: Place): void {
+  if (sigma >= 0) return;
+  throw argumentError(
+    `[sigma] must be greater than or equal to 0. Found [${doubleText(sigma)}] in [${name}]`,
+  );
+}
+
+function buildStats(naming: Naming, options: Options, context: AggregationContext): MetricAggregation {
   const values = readValues(options, context, numericKinds);
-  const sigma = naming.type === "extended_stats" ? readSigma(options) : undefined;
-  options.done();
+  const sigma = naming.type === "extended_stats" ? (options.number("sigma") ?? DEFAULT_SIGMA) : undefined;
   const { name, type, meta } = naming;
   return {
     kind: "metric",
@@ -50,7 +73,7 @@ export function readStats(naming: Naming, options: Options, context: Aggregation
       ];
       return sigma === undefined ? columns : [...columns, squaresSql(values, filter)];
     },
-    figure: (columns, property) => figureSql(columns, property ?? "", sigma ?? 2),
+    figure: (columns, property) => figureSql(columns, property ?? "", sigma ?? DEFAULT_SIGMA),
     result(row) {
       const stats = row === undefined ? noStats : statsOf(row);
       return sigma === undefined
@@ -58,12 +81,6 @@ export function readStats(naming: Naming, options: Options, context: Aggregation
         : extendedStatsResult(naming, stats, sigma, values.print);
     },
   };
-}
-
-export function readSigma(options: Options): number {
-  const sigma = options.number("sigma") ?? 2;
-  if (sigma < 0) throw argumentError(`[sigma] must be greater than or equal to 0. Found [${sigma}]`);
-  return sigma;
 }
 
 function squaresSql(values: Values, filter: Sql): Sql {

@@ -2,14 +2,26 @@
 import { raw, type Sql, sql } from "../../datasets/sql.ts";
 import type { ResultValue } from "../../datasets/store/log-store.ts";
 import { Double } from "../json/numbers.ts";
+import { VendorError } from "../vendor-error.ts";
 import type { Aggregations, BucketRow, BucketsAggregation, MakeBucket, OrderTerm } from "./aggregation.ts";
-import type { AggregationContext } from "./context.ts";
+import { type Build, declaredType, type Naming } from "./build.ts";
 import { argumentError } from "./errors.ts";
-import { readIncludeExclude } from "./include.ts";
-import { anyKind, type Naming } from "./metrics.ts";
+import { excludeMember, includeMember, readIncludeExclude } from "./include.ts";
+import { anyKind } from "./metrics.ts";
 import type { Options } from "./options.ts";
-import { readOrder, resolvePath } from "./order.ts";
+import { checkOrder, orderMember, readOrder } from "./order.ts";
 import type { Members } from "./result.ts";
+import type { Syntax } from "./syntax/declared.ts";
+import {
+  fieldOrScript,
+  flag,
+  formattedMembers,
+  integer,
+  long,
+  notNegative,
+  positive,
+  text,
+} from "./syntax/members.ts";
 import { readValues, type Values } from "./values.ts";
 
 const defaultOrder: readonly OrderTerm[] = [
@@ -17,31 +29,53 @@ const defaultOrder: readonly OrderTerm[] = [
   { path: "_key", order: "asc" },
 ];
 
-export function readTerms(
+const syntax: Syntax = {
+  members: {
+    ...formattedMembers,
+    size: integer(positive("size")),
+    shard_size: integer(positive("shardSize")),
+    min_doc_count: long(notNegative("minDocCount")),
+    shard_min_doc_count: long(notNegative("shardMinDocCount")),
+    order: orderMember,
+    include: includeMember,
+    exclude: excludeMember,
+    show_term_doc_count_error: flag,
+    execution_hint: text(),
+    collect_mode: text((mode) => {
+      if (mode === "breadth_first" || mode === "depth_first") return;
+      throw new VendorError(400, {
+        type: "parse_exception",
+        reason: `no [collect_mode] found for value [${mode}]`,
+      });
+    }),
+  },
+  required: fieldOrScript,
+};
+
+const build: Build = ({ naming, options, buildChildren }, context) => {
+  const values = readValues(options, context, anyKind);
+  const create = buildChildren();
+  return () => createTerms(naming, options, values, create);
+};
+
+export const termsType = declaredType("terms", "many", syntax, build);
+
+function createTerms(
   naming: Naming,
   options: Options,
-  children: Aggregations,
-  context: AggregationContext,
+  values: Values,
+  createChildren: () => Aggregations,
 ): BucketsAggregation {
-  const values = readValues(options, context, anyKind);
+  if (values.kind === "keyword") checkExecutionHint(options);
+  const wanted = values.unmapped ? undefined : readIncludeExclude(naming, options, values);
+  const children = createChildren();
   const size = options.integer("size") ?? 10;
-  if (size <= 0) throw argumentError(`[size] must be greater than 0. Found [${size}] in [${naming.name}]`);
   const ofShard = options.integer("shard_size");
-  if (ofShard !== undefined && ofShard <= 0)
-    throw argumentError(`[shardSize] must be greater than 0. Found [${ofShard}] in [${naming.name}]`);
   const minDocCount = options.integer("min_doc_count") ?? 1;
-  if (minDocCount < 0) {
-    throw argumentError(
-      `[minDocCount] must be greater than or equal to 0. Found [${minDocCount}] in [${naming.name}]`,
-    );
-  }
-  const order = readOrder(options.any("order"), naming.type, defaultOrder);
-  for (const { path } of order) if (!path.startsWith("_")) resolvePath(path, children.aggregations);
-  const wanted = readIncludeExclude(options, values);
+  const order = readOrder(options.any("order"), defaultOrder);
+  checkOrder(order, children);
   const showError = options.boolean("show_term_doc_count_error") ?? false;
   const shardMinDocCount = Math.min(options.integer("shard_min_doc_count") ?? 0, minDocCount);
-  for (const accepted of ["execution_hint", "collect_mode"]) options.any(accepted);
-  options.done();
   const byCount = order[0]?.path === "_count" && order[0].order === "desc";
   const byKey = order[0]?.path === "_key";
   const shardSize = Math.max(size, ofShard ?? (byKey ? size : Math.floor(size * 1.5 + 10)));
@@ -77,6 +111,12 @@ export function readTerms(
       };
     },
   };
+}
+
+function checkExecutionHint(options: Options): void {
+  const hint = options.text("execution_hint");
+  if (hint === undefined || hint === "map" || hint === "global_ordinals") return;
+  throw argumentError(`Unknown \`execution_hint\`: [${hint}], expected any of [map, global_ordinals]`);
 }
 
 function documentsOf(rows: readonly BucketRow[]): number {

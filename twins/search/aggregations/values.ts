@@ -7,11 +7,11 @@ import { lookupTable } from "../../sandbox/lookup-table.ts";
 import { parseDate } from "../dates/date-math.ts";
 import { defaultDateFormat, readDateFormat } from "../dates/java-format.ts";
 import { readTimeZone } from "../dates/read-time-zone.ts";
+import { javaDouble } from "../json/java-double.ts";
 import { textOf } from "../json/token.ts";
 import { keptValue } from "../query/compile/column.ts";
 import { textBehind } from "../query/compile/target.ts";
 import { fielddataError } from "../search/sort-key.ts";
-import { illegalOnShard } from "../shard-failure.ts";
 import type { AggregationContext } from "./context.ts";
 import { readDecimalFormat } from "./decimal-format.ts";
 import { argumentError } from "./errors.ts";
@@ -24,13 +24,15 @@ export interface Values {
   /** The value of a document `d`: of the column's own type, a LIST when `multi`; NULL when it has none. */
   readonly value: Sql;
   readonly multi: boolean;
+  /** Whether no mapping has the field. */
+  readonly unmapped: boolean;
   /** Whether any document can have a value: the field exists, or there is a value for where it is missing. */
   readonly mapped: boolean;
   /** How a value is printed beside itself; `undefined` when it is not. */
   readonly print: ((value: number) => string) | undefined;
   readonly zone: TimeZone;
   /** Reads a value given in the request as a number of the field: a date as milliseconds. */
-  read(value: unknown, what: string): number;
+  read(value: unknown): number;
 }
 
 const kinds: Record<FieldType, ValueKind> = {
@@ -51,64 +53,65 @@ const columnTypes: Record<ValueKind, string> = {
   date: "TIMESTAMP",
 };
 
-/** Reads `field`, `missing`, `format`, `time_zone`, `value_type`. */
+/** Reads `field`, `missing`, `format`, `time_zone`, `value_type`. @param accepted kinds; the first is that of an unmapped field */
 export function readValues(
   options: Options,
   context: AggregationContext,
   accepted: readonly ValueKind[],
 ): Values {
   const name = options.text("field");
-  if (options.has("script")) {
+  if (options.has("script") || name === undefined) {
     throw argumentError(`[${options.type}] scripts are not supported: name a [field]`);
   }
-  if (name === undefined) {
-    throw argumentError(`Required one of fields [field, script], but none were specified. `);
-  }
   const missing = options.any("missing");
-  const format = options.text("format") ?? context.fields.get(name)?.mapping?.format;
-  const zoneName = zoneOption(options.any("time_zone"));
+  const zoneName = options.text("time_zone");
   const zone = zoneName === undefined ? utc : readTimeZone(zoneName);
-  const valueType = options.text("value_type");
   const source = fieldValues(name, context);
-  const kind = source?.kind ?? unmappedKind(valueType, missing, accepted);
+  const fieldKind = source?.kind ?? valueTypes[options.text("value_type") ?? ""] ?? accepted[0] ?? "keyword";
+  if (source) checkFormat(options, name, source.kind);
+  const format = options.text("format") ?? context.fields.get(name)?.mapping?.format;
+  const print = printer(fieldKind, format, zone);
+  const read = reader(fieldKind, format, zoneName, context);
+  const bare = source?.value ?? raw(`CAST(NULL AS ${columnTypes[fieldKind]})`);
+  const multi = source?.multi ?? false;
+  const { kind, value } =
+    missing === undefined
+      ? { kind: fieldKind, value: bare }
+      : withMissing(bare, multi, fieldKind, missing, read);
   if (source && !accepted.includes(source.kind)) {
-    throw illegalOnShard(
+    throw argumentError(
       `Field [${name}] of type [${source.kind}] is not supported for aggregation [${options.type}]`,
-      context.index,
     );
   }
-  const read = reader(kind, format, zoneName, context);
-  const bare = source?.value ?? raw(`CAST(NULL AS ${columnTypes[kind]})`);
-  const multi = source?.multi ?? false;
   return {
     kind,
-    value: missing === undefined ? bare : withMissing(bare, multi, kind, missing, read),
+    value,
     multi,
+    unmapped: source === undefined,
     mapped: source !== undefined || missing !== undefined,
-    print: printer(kind, format, zone),
+    print,
     zone,
     read,
   };
 }
 
-/** How dates of the request are read: as it says, or as the field's mapping does. */
-export function dateFormatOf(options: Options, { fields }: Pick<AggregationContext, "fields">): string {
-  const mapped = fields.get(options.text("field") ?? "")?.mapping?.format;
-  return options.text("format") ?? mapped ?? defaultDateFormat;
+/** @throws VendorError for a format that values of the kind are not printed with */
+function checkFormat(options: Options, name: string, kind: ValueKind): void {
+  const refuse = (what: string) =>
+    argumentError(`Field [${name}] of type [${kind}] does not support custom ${what}`);
+  if (options.has("format") && (kind === "keyword" || kind === "boolean")) throw refuse("formats");
+  if (options.has("time_zone") && kind !== "date") throw refuse("time zones");
 }
 
-/** The time zone of a request: its name, or hours. */
-export function zoneOption(value: unknown): string | undefined {
-  if (value === undefined || typeof value === "string") return value;
-  if (typeof value !== "number")
-    throw argumentError(`[time_zone] must be a time zone's name or a number of hours`);
-  return `${value < 0 ? "-" : "+"}${String(Math.abs(value)).padStart(2, "0")}:00`;
-}
-
-export function fieldValues(
+function fieldValues(
   name: string,
   context: AggregationContext,
 ): { kind: ValueKind; value: Sql; multi: boolean } | undefined {
+  if (name === "_id" && context.fidelity === "vendor") {
+    throw argumentError(
+      "Fielddata access on the _id field is disallowed, you can re-enable it by updating the dynamic cluster setting: indices.id_field_data.enabled",
+    );
+  }
   if (name === "_index" || name === "_id") return { kind: "keyword", value: raw(`d.${name}`), multi: false };
   const field = context.fields.get(name);
   if (field) {
@@ -131,45 +134,23 @@ const valueTypes = lookupTable<ValueKind>({
   boolean: "boolean",
 });
 
-function unmappedKind(
-  valueType: string | undefined,
-  missing: unknown,
-  accepted: readonly ValueKind[],
-): ValueKind {
-  if (valueType !== undefined) {
-    const kind = valueTypes[valueType];
-    if (kind) return kind;
-    throw argumentError(`Unknown value type [${valueType}]`);
-  }
-  const guess: ValueKind =
-    typeof missing === "boolean"
-      ? "boolean"
-      : typeof missing === "number"
-        ? Number.isInteger(missing)
-          ? "long"
-          : "double"
-        : "keyword";
-  return accepted.includes(guess) ? guess : (accepted[0] ?? "keyword");
-}
-
 function reader(
   kind: ValueKind,
   format: string | undefined,
   timeZone: string | undefined,
   { nowMs }: AggregationContext,
-): (value: unknown, what: string) => number {
+): (value: unknown) => number {
   const zoned = timeZone === undefined ? {} : { timeZone };
-  return (value, what) => {
-    if (typeof value === "number") return value;
-    if (typeof value === "bigint") return Number(value);
-    if (kind === "date" && typeof value === "string") {
-      return parseDate(value, { format: format ?? defaultDateFormat, nowMs, rounding: "first", ...zoned });
+  return (value) => {
+    if (typeof value === "number" || typeof value === "bigint") return Number(value);
+    if (kind === "date") {
+      const options = { format: format ?? defaultDateFormat, nowMs, rounding: "first" as const, ...zoned };
+      return parseDate(textOf(value), options);
     }
-    if (kind === "boolean" && typeof value === "boolean") return value ? 1 : 0;
-    if (kind === "boolean" && (value === "true" || value === "false")) return value === "true" ? 1 : 0;
-    if (typeof value === "string" && value.trim() !== "" && Number.isFinite(Number(value)))
-      return Number(value);
-    throw argumentError(`failed to parse [${what}]: For input string: "${textOf(value)}"`);
+    const text = textOf(value);
+    if (kind !== "boolean") return javaDouble(text);
+    if (text === "true" || text === "false") return text === "true" ? 1 : 0;
+    throw argumentError(`Cannot parse boolean [${text}], expected either [true] or [false]`);
   };
 }
 
@@ -178,33 +159,46 @@ function withMissing(
   multi: boolean,
   kind: ValueKind,
   missing: unknown,
-  read: (value: unknown, what: string) => number,
-): Sql {
-  const substitute = literal(kind, missing, read);
-  return multi ? sql`coalesce(${value}, [${substitute}])` : sql`coalesce(${value}, ${substitute})`;
+  read: (value: unknown) => number,
+): { kind: ValueKind; value: Sql } {
+  if (kind === "keyword") return substituted(value, multi, kind, sql`${textOf(missing)}`);
+  const number = typeof missing === "bigint" ? missing : read(missing);
+  if (kind === "boolean" && number !== 0 && number !== 1) {
+    return substituted(cast(value, "BIGINT", multi), multi, kind, integerSql(number));
+  }
+  if (kind === "long" && typeof number === "number" && !Number.isInteger(number)) {
+    return substituted(cast(value, "DOUBLE", multi), multi, "double", sql`CAST(${number} AS DOUBLE)`);
+  }
+  return substituted(value, multi, kind, literal(kind, number));
 }
 
-/** A value of the request as one of the column's type. */
-export function literal(
-  kind: ValueKind,
-  value: unknown,
-  read: (value: unknown, what: string) => number,
-): Sql {
+function substituted(value: Sql, multi: boolean, kind: ValueKind, substitute: Sql) {
+  if (!multi) return { kind, value: sql`coalesce(${value}, ${substitute})` };
+  return {
+    kind,
+    value: sql`CASE WHEN coalesce(len(${value}), 0) = 0 THEN [${substitute}] ELSE ${value} END`,
+  };
+}
+
+function cast(value: Sql, type: string, multi: boolean): Sql {
+  return sql`CAST(${value} AS ${raw(multi ? `${type}[]` : type)})`;
+}
+
+function integerSql(number: number | bigint): Sql {
+  return sql`CAST(${typeof number === "bigint" ? number : BigInt(Math.trunc(number))} AS BIGINT)`;
+}
+
+/** A number of the request as a value of the column's type. */
+function literal(kind: Exclude<ValueKind, "keyword">, number: number | bigint): Sql {
   switch (kind) {
-    case "keyword":
-      return sql`${textOf(value)}`;
-    case "long": {
-      const number = typeof value === "bigint" ? value : read(value, "missing");
-      return typeof number === "bigint" || Number.isInteger(number)
-        ? sql`CAST(${BigInt(number)} AS BIGINT)`
-        : sql`CAST(${number} AS DOUBLE)`;
-    }
+    case "long":
+      return integerSql(number);
     case "double":
-      return sql`CAST(${read(value, "missing")} AS DOUBLE)`;
+      return sql`CAST(${Number(number)} AS DOUBLE)`;
     case "boolean":
-      return sql`CAST(${read(value, "missing") !== 0} AS BOOLEAN)`;
+      return sql`CAST(${Number(number) !== 0} AS BOOLEAN)`;
     case "date":
-      return sql`make_timestamp_ms(CAST(${BigInt(Math.floor(read(value, "missing")))} AS BIGINT))`;
+      return sql`make_timestamp_ms(CAST(${BigInt(Math.floor(Number(number)))} AS BIGINT))`;
   }
 }
 

@@ -26,6 +26,11 @@ export class BodyError extends VendorError {
     this.#what = what;
   }
 
+  /** The same in a part of a body. @param base path of the part */
+  within(base: JsonPath): BodyError {
+    return new BodyError([...base, ...this.#path], this.#causeAt, this.#what);
+  }
+
   /** The same with its position. @param text of the body */
   at(text: string): VendorError {
     return new VendorError(this.status, this.#causeAt(locateIn(text, [])(this.#path, this.#what)));

@@ -10,6 +10,12 @@ import { grammar } from "./syntax/clauses.ts";
 import { Parser } from "./syntax/parser.ts";
 import type { Query } from "./syntax/query.ts";
 
+/** A query as it is written. */
+export interface ParsedQuery {
+  readonly query: Query;
+  readonly dropped: readonly DroppedClause[];
+}
+
 /**
  * @param json the `query` of a request, as its JSON was read; `undefined` matches every document
  * @throws UnrecognisedQuery for a top-level shape that a translator may know
@@ -18,11 +24,35 @@ import type { Query } from "./syntax/query.ts";
 export function compileQuery(json: unknown, context: QueryContext): CompiledQuery {
   if (json === undefined) return compiled({ kind: "match_all", boost: 1, name: undefined }, context, []);
   return onShard(context.index, () => {
-    const parser = new Parser(grammar, context.fidelity, context.locate);
-    const query = parser.topLevel(json);
-    return compiled(query, context, parser.dropped);
+    const { query, dropped } = parseQuery(json, context);
+    return compiled(query, context, dropped);
   });
 }
+
+/** @throws VendorError for what is wrong by how it is written */
+export function parseQuery(
+  json: unknown,
+  { fidelity, locate }: Pick<QueryContext, "fidelity" | "locate">,
+): ParsedQuery {
+  const parser = new Parser(grammar, fidelity, locate);
+  return { query: parser.topLevel(json), dropped: parser.dropped };
+}
+
+/** A query within something else, whose failure is told as its own: not as that of the search's query. @throws VendorError */
+export function compileInner({ query, dropped }: ParsedQuery, context: QueryContext): CompiledQuery {
+  const { groups: _, ...whole } = context;
+  try {
+    return compiled(query, whole, dropped);
+  } catch (error) {
+    if (!(error instanceof ShardError)) throw error;
+    const { cause } = error;
+    const inner = cause.reason === `${WRAPPED}${cause.caused_by?.reason}` ? cause.caused_by : undefined;
+    throw shardFailure(inner ?? cause, context.index);
+  }
+}
+
+/** How the reason of a search's query that fails begins. */
+const WRAPPED = "failed to create query: ";
 
 /** What a shard finds wrong fails there. @throws VendorError */
 function onShard<Result>(index: string, work: () => Result): Result {

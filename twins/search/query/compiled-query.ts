@@ -20,8 +20,11 @@ export interface Position {
   col: number;
 }
 
-/** Where the value at a path, or the name before it, begins in the text of the request. */
-export type Locate = (path: JsonPath, what: "name" | "value") => Position | undefined;
+/** The value at a path, the name before it, or the last character of the value. */
+export type PlaceIn = "name" | "value" | "end";
+
+/** Where something of the value at a path begins in the text of the request. */
+export type Locate = (path: JsonPath, what: PlaceIn) => Position | undefined;
 
 /** The one row of numbers that a statement gives, if that is known. */
 export type Figures = (statement: Sql) => readonly number[] | undefined;

@@ -1,5 +1,5 @@
 /** Where values stand in the text of a request, for errors that say line and column. */
-import type { JsonPath, Locate, Position } from "./compiled-query.ts";
+import type { JsonPath, Locate, PlaceIn, Position } from "./compiled-query.ts";
 
 /**
  * Looks paths up in JSON that has been read without error. The text is walked when something is asked, which is when there is an
@@ -27,7 +27,7 @@ class Walker {
     this.#text = text;
   }
 
-  find(path: JsonPath, what: "name" | "value"): number | undefined {
+  find(path: JsonPath, what: PlaceIn): number | undefined {
     let nameAt = 0;
     for (const step of path) {
       const found = typeof step === "number" ? this.#item(step) : this.#member(step);
@@ -35,7 +35,10 @@ class Walker {
       nameAt = found;
     }
     this.#blank();
-    return what === "name" ? nameAt : this.#at;
+    if (what === "name") return nameAt;
+    if (what === "value") return this.#at;
+    this.#skip();
+    return this.#at - 1;
   }
 
   /** Goes to a member's value. @returns where its name is */

@@ -1,58 +1,107 @@
 /** The aggregations of a search: those that the compiler knows as one statement, others by the model, each by itself. */
 import { joined, type Sql, sql } from "../../datasets/sql.ts";
 import { UncheckedSql } from "../../datasets/translator/checked-select.ts";
-import { getOrAdd } from "../../sandbox/get-or-add.ts";
-import type { AggregationPlan } from "../aggregations/aggregations.ts";
-import type { HitsPlan } from "../aggregations/context.ts";
+import type { HitsPlan, SyntaxContext } from "../aggregations/context.ts";
 import { MAX_BUCKETS, UnrecognisedAggregation } from "../aggregations/errors.ts";
+import type { Level } from "../aggregations/parse.ts";
+import { BodyError } from "../json/object-parser.ts";
 import { type ExactJson, type Json, type JsonObject, readExactJson } from "../json/read.ts";
 import { compactJson } from "../json/write.ts";
+import { parseQuery } from "../query/compile.ts";
 import { UnrecognisedQuery } from "../query/errors.ts";
+import { locateIn } from "../query/json-position.ts";
 import { isObject } from "../query/syntax/parser.ts";
 import { translate, withModelHint } from "../translate.ts";
-import { compileFilter, translateQuery } from "./compile-search.ts";
+import { VendorError } from "../vendor-error.ts";
+import { readFilter, translateQuery } from "./compile-search.ts";
 import type { SearchRequest } from "./request.ts";
 import type { SearchContext, SearchPlan } from "./run.ts";
-import { planHits } from "./top-hits.ts";
+import { planHits, readHitsRequest } from "./top-hits.ts";
+
+/** Plans the hits of a bucket, as the search around them is planned. */
+type TopHitsSearch = (request: SearchRequest) => HitsPlan;
 
 /** Most questions to the model in one search: each may take as long as its answer is waited for. */
 const MAX_QUESTIONS = 16;
 
-export interface PlannedAggregations {
+export interface ParsedAggregations {
   /** Those that the compiler knows. */
-  compiled: AggregationPlan;
+  known: Level;
   /** Names of the others, each with what the vendor would say. */
   unrecognised: ReadonlyMap<string, UnrecognisedAggregation>;
+  /** Sets what `top_hits` take from the rest of the search, before the aggregations are planned. */
+  setSearch(search: TopHitsSearch): void;
 }
 
-/** @throws VendorError for what is wrong, or known neither here nor to a model */
-export async function planAggregations(
-  json: Json,
+/** What is wrong with the aggregations of a search by how they are written. @throws VendorError */
+export async function parseAggregations(
+  { aggregations, query }: SearchRequest,
   context: SearchContext,
-  planHitsOf: (options: { readonly [member: string]: unknown }) => HitsPlan,
-): Promise<PlannedAggregations> {
-  const { query, twin } = context;
+): Promise<ParsedAggregations | undefined> {
+  if (aggregations === undefined) return undefined;
+  const { validatePipelines } = await import("../aggregations/pipeline/validate.ts");
+  let wholeIsRead = false;
+  try {
+    const parsed = await parseMember(aggregations, context);
+    wholeIsRead = true;
+    validatePipelines(parsed.known);
+    return parsed;
+  } catch (error) {
+    // The first mistake of the text is the one that is told.
+    if (wholeIsRead || aggregations.afterQuery) checkQuery(query, context);
+    throw error;
+  }
+}
+
+/** @throws VendorError for a query that is wrong by how it is written */
+function checkQuery(json: Json | undefined, { query, text }: SearchContext): void {
+  if (json === undefined) return;
+  try {
+    parseQuery(json, text === undefined ? query : { ...query, locate: locateIn(text, ["query"]) });
+  } catch (error) {
+    if (!(error instanceof UnrecognisedQuery)) throw error;
+  }
+}
+
+async function parseMember(
+  { member, json }: NonNullable<SearchRequest["aggregations"]>,
+  context: SearchContext,
+): Promise<ParsedAggregations> {
+  const { text, twin } = context;
   // Loaded by the first search that has any.
-  const aggregations = await import("../aggregations/aggregations.ts");
+  const reader = await import("../aggregations/parse.ts");
   const filters = new Map<unknown, Sql>();
   const unrecognised = new Map<string, UnrecognisedAggregation>();
-  const asContext = {
-    ...query,
-    compileFilter: (filter: unknown) =>
-      getOrAdd(filters, filter, () => compileFilter(filter, context).predicate),
-    planHits: planHitsOf,
+  let search: TopHitsSearch | undefined;
+  const syntax: SyntaxContext = {
+    readFilter(filter, path) {
+      const translated = filters.get(filter);
+      return translated ? () => translated : readFilter(filter, path, context);
+    },
+    readHits(options, path) {
+      const request = readHitsRequest(options, path);
+      return () => {
+        if (!search) throw new Error("top_hits are planned before their search");
+        return search(request);
+      };
+    },
   };
   // What is not recognised is found one by one, as each ends the reading.
   for (let questions = 0; ; questions++) {
     try {
+      const known = reader.parseAggregations(without(json, unrecognised), [member], syntax);
       return {
-        compiled: aggregations.planAggregations(without(json, unrecognised), asContext),
+        known,
         unrecognised,
+        setSearch(set) {
+          search = set;
+        },
       };
     } catch (error) {
-      const known = error instanceof UnrecognisedAggregation || error instanceof UnrecognisedQuery;
-      if (!known) throw error;
-      if (!isTranslated(error, context) || questions === MAX_QUESTIONS) throw withModelHint(error, twin);
+      const asked = error instanceof UnrecognisedAggregation || error instanceof UnrecognisedQuery;
+      const placed = error instanceof BodyError && text !== undefined ? error.at(text) : error;
+      if (!asked || !(placed instanceof VendorError)) throw placed;
+      if (!isTranslated(error, context) || questions === MAX_QUESTIONS) throw withModelHint(placed, twin);
       if (error instanceof UnrecognisedAggregation) unrecognised.set(error.topLevelName, error);
       else filters.set(error.json, (await translateQuery(error, context)).predicate);
     }
@@ -67,24 +116,25 @@ function isTranslated(
   return translator !== undefined && (fidelity === "specification" || error instanceof UnrecognisedQuery);
 }
 
-function without(json: Json, names: ReadonlyMap<string, unknown>): Json {
-  if (!isObject(json) || names.size === 0) return json;
+function without(json: JsonObject, names: ReadonlyMap<string, unknown>): JsonObject {
+  if (names.size === 0) return json;
   return Object.fromEntries(Object.entries(json).filter(([name]) => !names.has(name)));
 }
 
 /** The results of a search's aggregations; the post filter is none of their concern. */
 export async function aggregate(
   { aggregations, minScore }: SearchRequest,
+  parsed: ParsedAggregations | undefined,
   plan: SearchPlan,
   context: SearchContext,
   typedKeys: boolean,
 ): Promise<ReadonlyMap<string, unknown> | undefined> {
-  if (aggregations === undefined) return undefined;
+  if (aggregations === undefined || parsed === undefined) return undefined;
   const { call, store, query, signal } = context;
-  const searching = { ...context, query: { ...query, index: plan.index } };
-  const { compiled, unrecognised } = await planAggregations(aggregations, searching, (options) =>
-    planHits(options, plan, context),
-  );
+  const { known, unrecognised } = parsed;
+  parsed.setSearch((request) => planHits(request, plan, context));
+  const { planAggregations } = await import("../aggregations/aggregations.ts");
+  const compiled = planAggregations(known, { ...query, index: plan.index });
   const scored =
     minScore !== undefined &&
     sql`d._row IN (SELECT _row FROM (${plan.query.scored}) WHERE score >= ${minScore})`;
@@ -96,10 +146,10 @@ export async function aggregate(
     signal,
   });
   call.noteSql(statements);
-  if (unrecognised.size === 0 || !isObject(aggregations)) return body;
+  if (unrecognised.size === 0) return body;
   const results = new Map(body);
   for (const [name, error] of unrecognised) {
-    const definition = definitionOf(aggregations[name]);
+    const definition = definitionOf(aggregations.json[name]);
     const result = await translateAggregation(name, definition, error, predicate, context);
     results.set(typedKeys ? `${definition.type}#${name}` : name, result);
   }

@@ -4,8 +4,8 @@ import type { Call } from "../api/call.ts";
 import type { Selection } from "../indices/expression.ts";
 import type { Json } from "../json/read.ts";
 import { compactJson } from "../json/write.ts";
-import { compileQuery } from "../query/compile.ts";
-import type { CompiledQuery, QueryContext } from "../query/compiled-query.ts";
+import { compileInner, compileQuery, parseQuery } from "../query/compile.ts";
+import type { CompiledQuery, JsonPath, QueryContext } from "../query/compiled-query.ts";
 import { UnrecognisedQuery } from "../query/errors.ts";
 import { compileKnowing } from "../query/figures.ts";
 import { locateIn } from "../query/json-position.ts";
@@ -73,9 +73,15 @@ export async function compileAsked(
   return urlQuery ? compileUrlQuery(urlQuery, context) : compile(json, context);
 }
 
-/** A query that decides what is counted, and scores nothing. @throws VendorError */
-export function compileFilter(json: unknown, context: CompileContext): CompiledQuery {
-  return noted(compileQuery(json, context.query), context);
+/**
+ * Reads a query that decides what is counted, and scores nothing.
+ * @param path of it in the body
+ * @returns compiles it @throws VendorError
+ */
+export function readFilter(json: unknown, path: JsonPath, context: CompileContext): () => Sql {
+  const { text, query } = context;
+  const parsed = parseQuery(json, text === undefined ? query : { ...query, locate: locateIn(text, path) });
+  return () => noted(compileInner(parsed, query), context).predicate;
 }
 
 function noted(compiled: CompiledQuery, { call, twin }: CompileContext): CompiledQuery {

@@ -68,7 +68,7 @@ export interface SearchRequest {
   profile: boolean;
   version: boolean;
   seqNoPrimaryTerm: boolean;
-  aggregations: Json | undefined;
+  aggregations: { member: string; json: JsonObject; afterQuery: boolean } | undefined;
   /** Factors of scores, by pattern of index. */
   indicesBoost: [pattern: string, factor: number][];
 }
@@ -163,7 +163,11 @@ function readMember(request: SearchRequest, name: string, value: Json): void {
       return;
     case "aggs":
     case "aggregations":
-      request.aggregations = objectOf(name, value);
+      request.aggregations = {
+        member: name,
+        json: objectOf(name, value),
+        afterQuery: request.query !== undefined,
+      };
       return;
     case "highlight":
       request.highlight = readHighlight(objectOf(name, value));

@@ -1,6 +1,6 @@
 /** Carries a search out: one statement for the total and the page, one for what is answered of its hits. */
 import type { Sql, SqlValue } from "../../datasets/sql.ts";
-import { raw, sql } from "../../datasets/sql.ts";
+import { sql } from "../../datasets/sql.ts";
 import type { LogStore } from "../../datasets/store/log-store.ts";
 import { withCurrentFields } from "../../datasets/store/store-reader.ts";
 import type { Call } from "../api/call.ts";
@@ -11,7 +11,7 @@ import { targetOf } from "../query/compile/target.ts";
 import type { CompiledQuery, QueryContext } from "../query/compiled-query.ts";
 import type { SearchTwin } from "../search-twin.ts";
 import { illegalOnShard, isShardFailure, shardFailures } from "../shard-failure.ts";
-import { aggregate, planAggregations } from "./aggregate.ts";
+import { aggregate, parseAggregations } from "./aggregate.ts";
 import {
   type CompileContext,
   compile,
@@ -127,13 +127,15 @@ async function attemptSearch(
   const startedAt = performance.now();
   const { index } = context.query;
   if (scope.selection.names.length === 0) {
+    await parseAggregations(request, context);
     await checkWithoutShards(request, context);
     return { ...nothingFound, index, tookMs: Math.round(performance.now() - startedAt) };
   }
+  const aggregations = await parseAggregations(request, context);
   checkWindow(request, index);
   const plan = await planOf(request, scope, context, index, paging !== undefined);
   // Beside the page: each waits for its own statement.
-  const aggregating = aggregate(request, plan, context, typedKeys);
+  const aggregating = aggregate(request, aggregations, plan, context, typedKeys);
   aggregating.catch(() => undefined);
   const found = await findPage(request, plan, context, paging?.after);
   const hits = found.page.length === 0 ? [] : await hitsOfPage(found.page, request, plan, context);
@@ -174,12 +176,6 @@ async function checkWithoutShards(request: SearchRequest, context: SearchContext
     () =>
       request.unrecognised ? translateBody(request.unrecognised, context) : compile(request.query, context),
     () => request.postFilter && compile(request.postFilter, context, { member: "post_filter" }),
-    () =>
-      request.aggregations &&
-      planAggregations(request.aggregations, context, () => ({
-        orderBy: raw("1"),
-        render: async () => [],
-      })),
   ];
   for (const check of checks) {
     try {

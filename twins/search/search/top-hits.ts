@@ -1,23 +1,29 @@
 /** The best hits of each bucket of an aggregation. */
 import { joined, raw, type Sql, sql } from "../../datasets/sql.ts";
 import type { HitsPlan } from "../aggregations/context.ts";
+import type { JsonRecord } from "../aggregations/options.ts";
 import { isObject } from "../api/call.ts";
 import { Float } from "../json/numbers.ts";
+import { BodyError } from "../json/object-parser.ts";
 import type { Json, JsonObject } from "../json/read.ts";
+import type { JsonPath } from "../query/compiled-query.ts";
 import { shownSql } from "./compile-search.ts";
 import { hitsOfPage, type PageHit } from "./hits.ts";
-import { readSearchBody } from "./request.ts";
+import { readSearchBody, type SearchRequest } from "./request.ts";
 import type { SearchContext, SearchPlan } from "./run.ts";
 import type { Sort } from "./sort.ts";
 import { type SortKey, sortKey } from "./sort-key.ts";
 
-/** @param options of the `top_hits`, but for `from` and `size` */
-export function planHits(
-  options: { readonly [member: string]: unknown },
-  search: SearchPlan,
-  context: SearchContext,
-): HitsPlan {
-  const request = readSearchBody(jsonOf(options));
+/** Reads the options of a `top_hits`, but for `from` and `size`. @param path of them in the body @throws VendorError */
+export function readHitsRequest(options: JsonRecord, path: JsonPath): SearchRequest {
+  try {
+    return readSearchBody(jsonOf(options));
+  } catch (error) {
+    throw error instanceof BodyError ? error.within(path) : error;
+  }
+}
+
+export function planHits(request: SearchRequest, search: SearchPlan, context: SearchContext): HitsPlan {
   const sorts: Sort[] = request.sort.length === 0 ? [{ kind: "score", order: "desc" }] : request.sort;
   const keys = sorts.map((sort) => sortKey(sort, context.query, search.index));
   const byScore = sorts.some(({ kind }) => kind === "score");
@@ -92,7 +98,7 @@ async function readRows(
 }
 
 /** The options came out of a request's JSON. */
-function jsonOf(options: { readonly [member: string]: unknown }): JsonObject {
+function jsonOf(options: JsonRecord): JsonObject {
   return Object.fromEntries(
     Object.entries(options).filter((entry): entry is [string, Json] => isJson(entry[1])),
   );

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sql } from "../../../../twins/datasets/sql.ts";
 import type { LogStore } from "../../../../twins/datasets/store/log-store.ts";
-import { type Answer, aggregated, answered, refused, storeOf } from "./support.ts";
+import { type Answer, aggregated, answered, refusal, refused, storeOf } from "./support.ts";
 
 let store: LogStore;
 beforeAll(async () => {
@@ -121,7 +121,7 @@ describe("terms", () => {
     [{ partition: 3, num_partitions: 3 }, "Partition must be >=0 and < numPartition which is 3"],
     [{ partition: 0, num_partitions: 2, of: 1 }, "Unknown parameter in Include/Exclude clause: of"],
   ])("a partition is refused as the vendor refuses it: %j", async (include, reason) => {
-    expect((await refused(store, { a: { terms: { field: "host", include } } })).cause.reason).toBe(reason);
+    expect(await refusal(store, { a: { terms: { field: "host", include } } })).toContain(reason);
   });
 
   test("min_doc_count 0 shows terms of documents that the query does not match", async () => {
@@ -210,7 +210,7 @@ describe("terms", () => {
     ],
     [{ avg: { field: "level" } }, /all shards failed/],
   ])("%j is refused", async (aggregation, message) => {
-    expect((await refused(store, { a: aggregation })).message).toMatch(message);
+    expect(await refusal(store, { a: aggregation })).toMatch(message);
   });
 
   test("a name with a bracket is refused", async () => {
@@ -379,7 +379,7 @@ describe("date_histogram", () => {
     [{ fixed_interval: "0d" }, "Zero or negative time interval not supported"],
     [{ calendar_interval: "day", time_zone: "Mars/Base" }, /Unknown time-zone ID/],
   ])("%j is refused", async (options, message) => {
-    expect((await refused(store, { a: { date_histogram: { field: "at", ...options } } })).message).toMatch(
+    expect(await refusal(store, { a: { date_histogram: { field: "at", ...options } } })).toMatch(
       message instanceof RegExp ? message : new RegExp(message.replaceAll(/[[\]().]/g, "\\$&")),
     );
   });
@@ -435,7 +435,7 @@ describe("histogram", () => {
   });
 
   test("an interval of nothing is refused", async () => {
-    expect((await refused(store, { a: { histogram: { field: "ms", interval: 0 } } })).message).toContain(
+    expect(await refusal(store, { a: { histogram: { field: "ms", interval: 0 } } })).toContain(
       "[interval] must be >0",
     );
   });
@@ -537,9 +537,9 @@ describe("buckets by conditions", () => {
   });
 
   test("a global aggregation stands at the top alone", async () => {
-    expect(
-      (await refused(store, { a: { terms: { field: "level" }, aggs: { b: { global: {} } } } })).message,
-    ).toContain("only be defined at the top level");
+    expect(await refusal(store, { a: { terms: { field: "level" }, aggs: { b: { global: {} } } } })).toContain(
+      "can only be defined as top level aggregations",
+    );
   });
 });
 
@@ -614,10 +614,10 @@ describe("composite", () => {
     [{ a: { composite: { sources, after: { level: "x" } } } }, "[after] has 1 value(s) but [sources] has 2"],
     [
       { t: { terms: { field: "level" }, aggs: { a: { composite: { sources } } } } },
-      "[composite] aggregation cannot be used with a parent aggregation",
+      "[composite] aggregation cannot be used with a parent aggregation of type: [TermsAggregatorFactory]",
     ],
   ])("%j is refused", async (aggs, message) => {
-    expect((await refused(store, aggs)).message).toContain(message);
+    expect(await refusal(store, aggs)).toContain(message);
   });
 });
 

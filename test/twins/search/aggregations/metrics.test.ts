@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sql } from "../../../../twins/datasets/sql.ts";
 import type { LogStore } from "../../../../twins/datasets/store/log-store.ts";
 import { readDecimalFormat } from "../../../../twins/search/aggregations/decimal-format.ts";
-import { aggregated, refused, storeOf } from "./support.ts";
+import { aggregated, refusal, storeOf } from "./support.ts";
 
 let store: LogStore;
 beforeAll(async () => {
@@ -93,7 +93,7 @@ test.each([
   [{ avg: { field: "n", missing: "many" } }, 'For input string: "many"'],
   [{ avg: { field: ["n"] } }, "[avg] field doesn't support values of type: START_ARRAY"],
 ])("%j is refused", async (aggregation, message) => {
-  expect((await refused(store, { a: aggregation })).message).toContain(message);
+  expect(await refusal(store, { a: aggregation })).toContain(message);
 });
 
 describe("decimal formats", () => {

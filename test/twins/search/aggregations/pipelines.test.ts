@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { LogStore } from "../../../../twins/datasets/store/log-store.ts";
 import { compileScript } from "../../../../twins/search/aggregations/pipeline/script.ts";
 import { VendorError } from "../../../../twins/search/vendor-error.ts";
-import { aggregated, answered, refused, storeOf } from "./support.ts";
+import { aggregated, answered, refusal, storeOf } from "./support.ts";
 
 let store: LogStore;
 beforeAll(async () => {
@@ -186,7 +186,7 @@ test.each([
   ],
   [days({ n, d: { derivative: { buckets_path: "n", gap_policy: "jump" } } }), "Invalid gap policy: [jump]"],
 ])("%j is refused", async (aggs, message) => {
-  expect((await refused(store, aggs)).message).toContain(message);
+  expect(await refusal(store, aggs)).toContain(message);
 });
 
 describe("scripts", () => {

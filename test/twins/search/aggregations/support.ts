@@ -3,9 +3,12 @@ import { identifier, type Sql, sql } from "../../../../twins/datasets/sql.ts";
 import { openLogStore } from "../../../../twins/datasets/store/duckdb-log-store.ts";
 import type { LogStore } from "../../../../twins/datasets/store/log-store.ts";
 import { everything, planAggregations } from "../../../../twins/search/aggregations/aggregations.ts";
-import type { AggregationContext } from "../../../../twins/search/aggregations/context.ts";
+import type { AggregationContext, SyntaxContext } from "../../../../twins/search/aggregations/context.ts";
+import { parseAggregations } from "../../../../twins/search/aggregations/parse.ts";
+import { validatePipelines } from "../../../../twins/search/aggregations/pipeline/validate.ts";
+import { withBodyText } from "../../../../twins/search/json/object-parser.ts";
 import { compactJson } from "../../../../twins/search/json/write.ts";
-import { VendorError } from "../../../../twins/search/vendor-error.ts";
+import { type ErrorCause, VendorError } from "../../../../twins/search/vendor-error.ts";
 
 export const nowMs = Date.parse("2026-03-15T10:30:45.678Z");
 
@@ -21,15 +24,18 @@ export function contextOf(store: LogStore, more: Partial<AggregationContext> = {
     fidelity: "specification",
     nowMs,
     index: "logs",
-    compileFilter: termFilter,
-    planHits: () => ({
-      orderBy: sql`d._row`,
-      render: async (groups) =>
-        groups.map(({ rows, total }) => ({ total: { value: total, relation: "eq" }, hits: rows })),
-    }),
     ...more,
   };
 }
+
+const syntax: SyntaxContext = {
+  readFilter: (json) => () => termFilter(json),
+  readHits: () => () => ({
+    orderBy: sql`d._row`,
+    render: async (groups) =>
+      groups.map(({ rows, total }) => ({ total: { value: total, relation: "eq" }, hits: rows })),
+  }),
+};
 
 /** `{"term": {"field": "value"}}` of a text field, or `{"match_all": {}}`. */
 function termFilter(json: unknown): Sql {
@@ -54,7 +60,9 @@ export async function aggregated(
     ...more
   }: { predicate?: Sql; scope?: Sql; typedKeys?: boolean } & Partial<AggregationContext> = {},
 ): Promise<string> {
-  const plan = planAggregations(aggs, contextOf(store, more));
+  const level = withBodyText(compactJson({ aggs }), () => parseAggregations(aggs, ["aggs"], syntax));
+  validatePipelines(level);
+  const plan = planAggregations(level, contextOf(store, more));
   const { body } = await plan.run(store, predicate, { scope, typedKeys });
   return compactJson(body);
 }
@@ -78,4 +86,12 @@ export async function refused(...args: Parameters<typeof aggregated>): Promise<V
     throw error;
   }
   throw new Error("it was not refused");
+}
+
+/** What a refusal says: its reason and those of its causes, the outermost first. */
+export async function refusal(...args: Parameters<typeof aggregated>): Promise<string> {
+  const { cause, rootCause } = await refused(...args);
+  const reasons: string[] = rootCause ? [rootCause.reason] : [];
+  for (let one: ErrorCause | undefined = cause; one; one = one.caused_by) reasons.push(one.reason);
+  return reasons.join("\n");
 }

@@ -8,7 +8,8 @@ import { joined, raw, sql } from "../../../../twins/datasets/sql.ts";
 import { openLogStore } from "../../../../twins/datasets/store/duckdb-log-store.ts";
 import type { LogStore } from "../../../../twins/datasets/store/log-store.ts";
 import { Options } from "../../../../twins/search/aggregations/options.ts";
-import { readRounding } from "../../../../twins/search/aggregations/rounding.ts";
+import { readRounding, roundingMembers } from "../../../../twins/search/aggregations/rounding.ts";
+import { readDeclared } from "../../../../twins/search/aggregations/syntax/declared.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -138,8 +139,10 @@ describe("rounding in a zone", () => {
     await fc.assert(
       fc.asyncProperty(cases, async ({ zone, kind, offset, at }) => {
         const moved = offsetMs[offset] ?? 0;
-        const options = new Options("date_histogram", { ...kind.options, ...(offset && { offset }) });
-        const rounding = readRounding(options, zone);
+        const json = { ...kind.options, ...(offset && { offset }) };
+        const syntax = { members: roundingMembers };
+        const options = readDeclared("date_histogram", syntax, json, { path: [], name: "a" });
+        const rounding = readRounding(new Options("date_histogram", options), zone);
         const group = rounding.group({ epochMs: raw("x"), timestamp: raw("make_timestamp_ms(x)") });
         const rowsOf = joined(
           at.map((one) => sql`(CAST(${BigInt(one)} AS BIGINT))`),

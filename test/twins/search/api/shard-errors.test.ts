@@ -27,7 +27,6 @@ const failed = (index: string) => ({
 test.each([
   ["the configured one", "/prod/_search", { query }, "prod"],
   ["the first that a pattern names", "/web-*/_search", { query }, "web-1"],
-  ["that of a filter among aggregations", "/web-1/_search", { aggs: { f: { filter: query } } }, "web-1"],
   ["that of a post filter", "/web-1/_search", { post_filter: query }, "web-1"],
   ["that of a count", "/web-1/_count", { query }, "web-1"],
   ["that of a change by query", "/web-1/_delete_by_query", { query }, "web-1"],

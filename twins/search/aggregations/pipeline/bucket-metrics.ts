@@ -1,22 +1,81 @@
 /** avg_bucket and its siblings: figures over the buckets of an aggregation beside. */
+import { javaDouble } from "../../json/java-double.ts";
+import { parsingErrorAt } from "../../json/located-error.ts";
 import { Double } from "../../json/numbers.ts";
+import { textOf, tokenOf } from "../../json/token.ts";
+import type { JsonPath } from "../../query/compiled-query.ts";
 import type { Results } from "../aggregation.ts";
-import type { Naming } from "../metrics.ts";
-import type { Options } from "../options.ts";
+import type { Naming } from "../build.ts";
+import { argumentError } from "../errors.ts";
+import type { JsonRecord, Options } from "../options.ts";
 import { percentilesResult, readPercents } from "../percentiles.ts";
 import { type MetricResult, valueResult } from "../result.ts";
-import { type ExtendedStats, extendedStatsResult, noStats, readSigma, statsResult } from "../stats.ts";
+import { DEFAULT_SIGMA, type ExtendedStats, extendedStatsResult, noStats, statsResult } from "../stats.ts";
+import type { Place } from "../syntax/declared.ts";
+import type { PipelineDefinition, PipelineType } from "./definition.ts";
 import { readGapPolicy, siblingFigures } from "./path.ts";
-import type { PipelineDefinition } from "./read.ts";
-import { type Print, readPrint, readSinglePath, simpleValue } from "./values.ts";
+import { checkGapPolicy, type Print, readPrint, readSinglePath, simpleValue } from "./values.ts";
 
 type Figures = readonly { key: string; value: number }[];
 
-export function readBucketMetric(naming: Naming, options: Options): PipelineDefinition {
+export const bucketMetricType: PipelineType = { read: readMembers, define: defineBucketMetric };
+
+/** The vendor reads these token by token, and tells a value that fits nothing by its name. */
+function readMembers(json: JsonRecord, { path, name }: Place): JsonRecord {
+  const values = new Map<string, unknown>();
+  for (const [member, value] of Object.entries(json)) {
+    const at = [...path, member];
+    const read = readMember(member, value, at);
+    if (read === undefined) {
+      const reason = `Unexpected token ${tokenOf(value)} [${member}] in [${name}]`;
+      throw parsingErrorAt({ path: at, what: "value" }, reason);
+    }
+    values.set(member, read);
+  }
+  if (values.has("buckets_path")) return Object.fromEntries(values);
+  const reason = `Missing required field [buckets_path] for aggregation [${name}]`;
+  throw parsingErrorAt({ path, what: "end" }, reason);
+}
+
+/** @returns `undefined` for what fits no member */
+function readMember(member: string, value: unknown, path: JsonPath): unknown {
+  switch (member) {
+    case "buckets_path":
+      if (Array.isArray(value)) return value.map(textOf);
+      return typeof value === "string" ? [value] : undefined;
+    case "format":
+      return typeof value === "string" ? value : undefined;
+    case "gap_policy":
+      if (typeof value !== "string") return undefined;
+      checkGapPolicy(value, path);
+      return value;
+    case "sigma":
+      return typeof value === "number" ? checkedSigma(value) : undefined;
+    case "percents":
+      return Array.isArray(value)
+        ? value.map((item) => javaDouble(textOf(item))).map(checkedPercent)
+        : undefined;
+    case "keyed":
+      return typeof value === "boolean" ? value : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function checkedSigma(sigma: number): number {
+  if (sigma >= 0) return sigma;
+  throw argumentError("sigma must be a non-negative double");
+}
+
+function checkedPercent(percent: number): number {
+  if (percent >= 0 && percent <= 100) return percent;
+  throw argumentError("percents must only contain non-null doubles from 0.0-100.0 inclusive");
+}
+
+function defineBucketMetric(naming: Naming, options: Options): PipelineDefinition {
   const path = readSinglePath(naming, options);
   const policy = readGapPolicy(options);
   const summarize = readSummary(naming, options, readPrint(options));
-  options.done();
   return {
     pipeline: {
       kind: "pipeline",
@@ -41,7 +100,7 @@ function readSummary(naming: Naming, options: Options, print: Print): (figures: 
     case "stats_bucket":
       return (figures) => statsResult(naming, statsOf(figures), print);
     case "extended_stats_bucket": {
-      const sigma = readSigma(options);
+      const sigma = options.number("sigma") ?? DEFAULT_SIGMA;
       return (figures) => extendedStatsResult(naming, statsOf(figures), sigma, print);
     }
     default: {

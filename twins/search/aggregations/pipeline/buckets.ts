@@ -1,19 +1,59 @@
 /** bucket_script, bucket_selector, bucket_sort: each over the buckets it is in. */
-import { textOf, tokenOf } from "../../json/token.ts";
-import { argumentError, optionError } from "../errors.ts";
-import type { Naming } from "../metrics.ts";
+import { textOf } from "../../json/token.ts";
+import type { Naming } from "../build.ts";
+import { argumentError } from "../errors.ts";
 import { isRecord, type JsonRecord, Options } from "../options.ts";
 import { compareFigures } from "../order.ts";
 import type { Bucket } from "../result.ts";
+import type { Member, Syntax } from "../syntax/declared.ts";
+import { integer, object, text } from "../syntax/members.ts";
+import { declaredPipeline, type PipelineDefinition, type PipelineType } from "./definition.ts";
 import { bucketFigure, type GapPolicy, readGapPolicy } from "./path.ts";
-import type { PipelineDefinition } from "./read.ts";
 import { compileScript, type Script, type ScriptValue } from "./script.ts";
-import { readPrint, simpleValue } from "./values.ts";
+import { gapPolicyMember, readPrint, requirePath, simpleValue } from "./values.ts";
 
-export function readBucketScript(naming: Naming, options: Options): PipelineDefinition {
+const scriptSyntax: Syntax = {
+  members: {
+    id: text(),
+    source: text(),
+    inline: text(),
+    lang: text(),
+    params: { tokens: ["START_OBJECT"], read: (value) => value },
+    options: { tokens: ["START_OBJECT"], read: (value) => value },
+  },
+};
+
+const inlineScript = object("script", scriptSyntax);
+
+/** An expression, or an object that has one. */
+const script: Member = {
+  tokens: ["START_OBJECT", "VALUE_STRING"],
+  read: (value, place, before) =>
+    typeof value === "string" ? value : inlineScript.read(value, place, before),
+};
+
+const scriptedMembers = {
+  buckets_path: { tokens: ["START_OBJECT", "START_ARRAY", "VALUE_STRING"], read: readPaths },
+  script,
+  gap_policy: gapPolicyMember,
+};
+
+function requireScript(values: JsonRecord): void {
+  requirePath(values);
+  if (values.script === undefined) throw argumentError("Required [script]");
+}
+
+export const bucketScriptType: PipelineType = {
+  read: declaredPipeline("bucket_script", {
+    members: { ...scriptedMembers, format: text() },
+    check: requireScript,
+  }),
+  define: defineBucketScript,
+};
+
+function defineBucketScript(naming: Naming, options: Options): PipelineDefinition {
   const { paths, script, policy, valuesOf } = readScripted(options);
   const print = readPrint(options);
-  options.done();
   return {
     pipeline: {
       kind: "pipeline",
@@ -41,9 +81,13 @@ export function readBucketScript(naming: Naming, options: Options): PipelineDefi
   };
 }
 
-export function readBucketSelector(naming: Naming, options: Options): PipelineDefinition {
+export const bucketSelectorType: PipelineType = {
+  read: declaredPipeline("bucket_selector", { members: scriptedMembers, check: requireScript }),
+  define: defineBucketSelector,
+};
+
+function defineBucketSelector(naming: Naming, options: Options): PipelineDefinition {
   const { paths, script, valuesOf } = readScripted(options);
-  options.done();
   return {
     pipeline: {
       kind: "pipeline",
@@ -65,7 +109,9 @@ export function readBucketSelector(naming: Naming, options: Options): PipelineDe
 
 /** A script, and what it has of a bucket. */
 function readScripted(options: Options) {
-  const paths = readPaths(options);
+  const paths = new Map(
+    Object.entries(options.record("buckets_path") ?? {}).map(([name, path]) => [name, textOf(path)]),
+  );
   const { script, params } = readScript(options);
   const policy = readGapPolicy(options);
   const valuesOf = (bucket: Bucket): Map<string, ScriptValue> => {
@@ -77,37 +123,21 @@ function readScripted(options: Options) {
 }
 
 /** Paths by the names that the script has them under. */
-function readPaths(options: Options): ReadonlyMap<string, string> {
-  const value = options.any("buckets_path");
-  if (typeof value === "string") return new Map([["_value", value]]);
-  const entries: [string, unknown][] = Array.isArray(value)
-    ? value.map((path, index) => [`_value${index}`, path])
-    : isRecord(value)
-      ? Object.entries(value)
-      : [];
-  if (value === undefined)
-    throw argumentError("Required one of fields [buckets_path], but none were specified. ");
-  return new Map(
-    entries.map(([name, path]) => {
-      if (typeof path === "string") return [name, path];
-      throw optionError(`[${options.type}] buckets_path doesn't support values of type: ${tokenOf(path)}`);
-    }),
-  );
+function readPaths(value: unknown): JsonRecord {
+  if (isRecord(value))
+    return Object.fromEntries(Object.entries(value).map(([name, path]) => [name, textOf(path)]));
+  if (!Array.isArray(value)) return { _value: value };
+  return Object.fromEntries(value.map((path, index) => [`_value${index}`, textOf(path)]));
 }
 
 function readScript(options: Options): { script: Script; params: ReadonlyMap<string, ScriptValue> } {
   const value = options.any("script");
-  if (value === undefined) throw argumentError("Required one of fields [script], but none were specified. ");
   if (typeof value === "string") return { script: compileScript(value, "painless"), params: new Map() };
-  if (!isRecord(value))
-    throw optionError(`[script] script doesn't support values of type: ${tokenOf(value)}`);
-  const inner = new Options("script", value);
+  const inner = new Options("script", isRecord(value) ? value : {});
   if (inner.has("id")) throw argumentError(`unable to find script [${inner.text("id")}] in cluster state`);
   const source = inner.text("source") ?? inner.text("inline");
   const lang = inner.text("lang") ?? "painless";
   const params = readParams(inner.record("params") ?? {});
-  inner.any("options");
-  inner.done();
   if (source === undefined)
     throw argumentError("must specify either [source] for an inline script or [id] for a stored script");
   return { script: compileScript(source, lang), params };
@@ -130,14 +160,35 @@ interface BucketOrder {
   order: "asc" | "desc";
 }
 
-export function readBucketSort(naming: Naming, options: Options): PipelineDefinition {
-  const orders = (options.list("sort") ?? []).map(readBucketOrder);
+export const bucketSortType: PipelineType = {
+  read: declaredPipeline("bucket_sort", {
+    members: {
+      sort: { tokens: ["START_OBJECT", "START_ARRAY", "VALUE_STRING"], read: readBucketOrders },
+      from: integer((from) => {
+        if (from < 0) throw argumentError(`[from] must be a non-negative integer: [${from}]`);
+      }),
+      size: integer((size) => {
+        if (size <= 0) throw argumentError(`[size] must be a positive integer: [${size}]`);
+      }),
+      gap_policy: gapPolicyMember,
+    },
+  }),
+  define: defineBucketSort,
+};
+
+function readBucketOrders(value: unknown): readonly BucketOrder[] {
+  return (Array.isArray(value) ? value : [value]).map(readBucketOrder);
+}
+
+function isBucketOrder(value: unknown): value is BucketOrder {
+  return isRecord(value) && typeof value.path === "string";
+}
+
+function defineBucketSort(naming: Naming, options: Options): PipelineDefinition {
+  const orders = (options.list("sort") ?? []).filter(isBucketOrder);
   const from = options.integer("from") ?? 0;
   const size = options.integer("size");
   const policy = readGapPolicy(options);
-  options.done();
-  if (from < 0) throw argumentError(`[from] must be a non-negative integer: [${from}]`);
-  if (size !== undefined && size <= 0) throw argumentError(`[size] must be a positive integer: [${size}]`);
   if (orders.length === 0 && size === undefined && from === 0) {
     throw argumentError(
       `[${naming.name}] is configured to perform nothing. Please set either of [sort, size, from] to use bucket_sort`,
@@ -160,7 +211,8 @@ export function readBucketSort(naming: Naming, options: Options): PipelineDefini
 function readBucketOrder(json: unknown): BucketOrder {
   if (typeof json === "string") return { path: json, order: json === "_score" ? "desc" : "asc" };
   const [entry] = isRecord(json) ? Object.entries(json) : [];
-  if (!entry) throw optionError(`[bucket_sort] sort doesn't support values of type: ${tokenOf(json)}`);
+  if (!entry)
+    throw argumentError(`malformed sort format, either start with array, object, or an actual string`);
   const [path, value] = entry;
   const order = isRecord(value) ? (value.order ?? "asc") : value;
   if (order !== "asc" && order !== "desc") throw argumentError(`Unknown SortOrder [${textOf(order)}]`);

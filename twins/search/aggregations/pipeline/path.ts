@@ -1,6 +1,5 @@
 /** Paths from a pipeline aggregation to the figures it works on: `a>b.c`, `a['key']>b`, `_count`. */
-import type { Aggregation, Aggregations } from "../aggregation.ts";
-import { argumentError, executionError } from "../errors.ts";
+import { executionError } from "../errors.ts";
 import type { Options } from "../options.ts";
 import type { Bucket, Result } from "../result.ts";
 
@@ -12,13 +11,9 @@ export interface PathElement {
   key: string | undefined;
 }
 
-/** Names of the element that leads to counts and keys rather than to an aggregation. */
-const special = new Set(["_count", "_key", "_bucket_count"]);
-
 export function readGapPolicy(options: Options): GapPolicy {
-  const policy = options.text("gap_policy") ?? "skip";
-  if (policy === "skip" || policy === "insert_zeros" || policy === "keep_values") return policy;
-  throw argumentError(`Invalid gap policy: [${policy}], accepted values: [insert_zeros, skip, keep_values]`);
+  const policy = options.text("gap_policy");
+  return policy === "insert_zeros" || policy === "keep_values" ? policy : "skip";
 }
 
 export function readPathElements(path: string): PathElement[] {
@@ -138,41 +133,4 @@ export function siblingFigures(
     const value = bucketFigure(bucket, inner, policy);
     return value === undefined || Number.isNaN(value) ? [] : [{ key: bucket.key, value }];
   });
-}
-
-/**
- * What is wrong with a path, in the vendor's words; `undefined` when it leads to aggregations that are there.
- * @param pipelines names of the pipeline aggregations beside it
- */
-export function pathProblem(
-  path: string,
-  beside: readonly Aggregation[],
-  pipelines: ReadonlySet<string>,
-): string | undefined {
-  if (special.has(path)) return undefined;
-  const elements = readPathElements(path);
-  const first = elements[0]?.name ?? "";
-  if (pipelines.has(first) || [...pipelines].some((name) => first.startsWith(`${name}.`))) return undefined;
-  let found = findNamed(beside, first);
-  if (!found) return `No aggregation found for path [${path}]`;
-  for (const { name } of elements.slice(1)) {
-    if (special.has(name)) return undefined;
-    const children: Aggregations | undefined =
-      found.kind === "buckets" || found.kind === "single" ? found.children : undefined;
-    if (
-      children?.pipelines.some((pipeline) => name === pipeline.name || name.startsWith(`${pipeline.name}.`))
-    )
-      return undefined;
-    found = findNamed(children?.aggregations ?? [], name);
-    if (!found) return `No aggregation [${name}] found for path [${path}]`;
-  }
-  return undefined;
-}
-
-/** By its name, or by its name and a figure of it. */
-export function findNamed(aggregations: readonly Aggregation[], text: string): Aggregation | undefined {
-  return (
-    aggregations.find(({ name }) => name === text) ??
-    aggregations.find(({ name }) => text.startsWith(`${name}.`))
-  );
 }

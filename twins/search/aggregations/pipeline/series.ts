@@ -2,13 +2,21 @@
 
 import { lookupTable } from "../../../sandbox/lookup-table.ts";
 import { Double } from "../../json/numbers.ts";
-import type { Naming } from "../metrics.ts";
+import type { Naming } from "../build.ts";
 import type { Options } from "../options.ts";
 import type { Members } from "../result.ts";
 import { readDuration } from "../rounding.ts";
+import { text } from "../syntax/members.ts";
+import { declaredPipeline, type PipelineDefinition, type PipelineType } from "./definition.ts";
 import { bucketFigure, readGapPolicy } from "./path.ts";
-import type { PipelineDefinition } from "./read.ts";
-import { readPrint, readSinglePath, simpleValue } from "./values.ts";
+import {
+  gapPolicyMember,
+  pathsMember,
+  readPrint,
+  readSinglePath,
+  requirePath,
+  simpleValue,
+} from "./values.ts";
 
 const DAY_MS = 86_400_000;
 /** As long as a unit of the calendar is on average. */
@@ -31,13 +39,27 @@ const averageMs = lookupTable<number>({
   "1y": 31_556_952_000,
 });
 
-export function readDerivative(naming: Naming, options: Options): PipelineDefinition {
+export const derivativeType: PipelineType = {
+  read: declaredPipeline("derivative", {
+    members: {
+      buckets_path: pathsMember,
+      format: text(),
+      gap_policy: gapPolicyMember,
+      unit: text((unit) => {
+        if (averageMs[unit] === undefined) readDuration(unit, "derivative.unit");
+      }),
+    },
+    check: requirePath,
+  }),
+  define: defineDerivative,
+};
+
+function defineDerivative(naming: Naming, options: Options): PipelineDefinition {
   const path = readSinglePath(naming, options);
   const policy = readGapPolicy(options);
   const print = readPrint(options);
   const unit = options.text("unit");
   const unitMs = unit === undefined ? undefined : (averageMs[unit] ?? readDuration(unit, "derivative.unit"));
-  options.done();
   const normalized = (change: number, distance: number): Members => {
     if (unitMs === undefined) return [];
     const value = change / (distance / unitMs);
@@ -69,14 +91,21 @@ export function readDerivative(naming: Naming, options: Options): PipelineDefini
       },
     },
     paths: [path],
-    needs: "gapless-histogram",
+    needs: "histogram",
   };
 }
 
-export function readCumulativeSum(naming: Naming, options: Options): PipelineDefinition {
+export const cumulativeSumType: PipelineType = {
+  read: declaredPipeline("cumulative_sum", {
+    members: { buckets_path: pathsMember, format: text() },
+    check: requirePath,
+  }),
+  define: defineCumulativeSum,
+};
+
+function defineCumulativeSum(naming: Naming, options: Options): PipelineDefinition {
   const path = readSinglePath(naming, options);
   const print = readPrint(options);
-  options.done();
   return {
     pipeline: {
       kind: "pipeline",

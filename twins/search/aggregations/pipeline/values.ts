@@ -1,10 +1,14 @@
 /** What pipeline aggregations have in common. */
+import { parsingErrorAt } from "../../json/located-error.ts";
 import { Double } from "../../json/numbers.ts";
+import { textOf } from "../../json/token.ts";
+import type { JsonPath } from "../../query/compiled-query.ts";
+import type { Naming } from "../build.ts";
 import { readDecimalFormat } from "../decimal-format.ts";
 import { argumentError } from "../errors.ts";
-import type { Naming } from "../metrics.ts";
-import type { Options } from "../options.ts";
+import type { JsonRecord, Options } from "../options.ts";
 import { type Members, type MetricResult, valueResult } from "../result.ts";
+import type { Member } from "../syntax/declared.ts";
 
 export type Print = ((value: number) => string) | undefined;
 
@@ -13,17 +17,37 @@ export function readPrint(options: Options): Print {
   return format === undefined ? undefined : readDecimalFormat(format);
 }
 
+/** Paths, or one. */
+export const pathsMember: Member = {
+  tokens: ["START_ARRAY", "VALUE_STRING"],
+  read: (value) => (Array.isArray(value) ? value.map(textOf) : [value]),
+};
+
+/** @throws VendorError when it is no policy */
+export const gapPolicyMember: Member = {
+  tokens: ["VALUE_STRING"],
+  read(value, { path }) {
+    checkGapPolicy(textOf(value), path);
+    return value;
+  },
+};
+
+export function checkGapPolicy(policy: string, path: JsonPath): void {
+  if (policy === "skip" || policy === "insert_zeros" || policy === "keep_values") return;
+  const reason = `Invalid gap policy: [${policy}], accepted values: [insert_zeros, skip, keep_values]`;
+  throw parsingErrorAt({ path, what: "value" }, reason);
+}
+
 /** The one path of an aggregation. */
 export function readSinglePath({ name }: Naming, options: Options): string {
-  const paths = options.list("buckets_path");
-  const [path, ...others] = paths ?? [];
-  if (path === undefined) {
-    throw argumentError(`Required one of fields [buckets_path], but none were specified. `);
-  }
-  if (typeof path !== "string" || others.length > 0) {
-    throw argumentError(`buckets_path must contain a single entry for aggregation [${name}]`);
-  }
-  return path;
+  const [path, ...others] = options.list("buckets_path") ?? [];
+  if (typeof path === "string" && others.length === 0) return path;
+  throw argumentError(`buckets_path must contain a single entry for aggregation [${name}]`);
+}
+
+/** @throws VendorError when the object ends without it */
+export function requirePath({ buckets_path: path }: JsonRecord): void {
+  if (path === undefined) throw argumentError("Required [buckets_path]");
 }
 
 export function simpleValue(

@@ -1,0 +1,270 @@
+/** Members of declared objects, by the kinds of values that they take. */
+import { readTimeZone } from "../../dates/read-time-zone.ts";
+import { javaDouble } from "../../json/java-double.ts";
+import { doubleText } from "../../json/numbers.ts";
+import { textOf, tokenOf } from "../../json/token.ts";
+import { VendorError } from "../../vendor-error.ts";
+import { argumentError } from "../errors.ts";
+import { isRecord, MAX_ITEMS } from "../options.ts";
+import {
+  contentError,
+  failedAt,
+  type Member,
+  type Place,
+  readDeclared,
+  type Syntax,
+  unbuildable,
+} from "./declared.ts";
+
+const STRING = "VALUE_STRING";
+const NUMBER = "VALUE_NUMBER";
+const BOOLEAN = "VALUE_BOOLEAN";
+const NULL = "VALUE_NULL";
+const OBJECT = "START_OBJECT";
+const ARRAY = "START_ARRAY";
+
+type Check<Value> = (value: Value, place: Place) => void;
+
+/** A text. @param check throws what is wrong with it */
+export function text(check?: Check<string>): Member {
+  return {
+    tokens: [STRING],
+    read(value, place) {
+      check?.(textOf(value), place);
+      return value;
+    },
+  };
+}
+
+/** A number, also one that is written as text. */
+export function double(check?: Check<number>): Member {
+  return {
+    tokens: [NUMBER, STRING],
+    read(value, place) {
+      const number = typeof value === "string" ? javaDouble(value) : Number(value);
+      check?.(number, place);
+      return number;
+    },
+  };
+}
+
+export const MAX_INTEGER = 2 ** 31 - 1;
+
+/** A number without a fraction; one is cut off. */
+export function integer(check?: Check<number>): Member {
+  return whole(check, MAX_INTEGER, "integer");
+}
+
+export function long(check?: Check<number>): Member {
+  return whole(check, 2 ** 63, "long");
+}
+
+function whole(check: Check<number> | undefined, most: number, type: string): Member {
+  return double((number, place) => {
+    if (Math.abs(number) > most) {
+      throw argumentError(`Value [${number}] is out of range for ${type === "long" ? "a" : "an"} ${type}`);
+    }
+    check?.(Math.trunc(number), place);
+  });
+}
+
+/** `[size] must be greater than 0. Found [-1] in [name]` */
+export function positive(name: string): Check<number> {
+  return (value, place) => {
+    if (value <= 0)
+      throw argumentError(`[${name}] must be greater than 0. Found [${value}] in [${place.name}]`);
+  };
+}
+
+export function notNegative(name: string): Check<number> {
+  return (value, place) => {
+    if (value >= 0) return;
+    throw argumentError(`[${name}] must be greater than or equal to 0. Found [${value}] in [${place.name}]`);
+  };
+}
+
+/** `true`, `false`, or one of them as text. */
+export const flag: Member = {
+  tokens: [BOOLEAN, STRING],
+  read(value) {
+    if (typeof value === "boolean") return value;
+    if (value === "true" || value === "false") return value === "true";
+    throw argumentError(`Failed to parse value [${textOf(value)}] as only [true] or [false] are allowed.`);
+  },
+};
+
+/** Numbers, or one. */
+export const doubles: Member = {
+  tokens: [ARRAY, NUMBER, STRING],
+  read(value, { path }) {
+    if (!Array.isArray(value)) return [typeof value === "string" ? javaDouble(value) : Number(value)];
+    checkLength(value);
+    return value.map((item, index) => {
+      try {
+        return doubleIn(item);
+      } catch (error) {
+        if (!(error instanceof VendorError)) throw error;
+        throw failedAt({ path: [...path, index], what: "value" }, error.cause);
+      }
+    });
+  },
+};
+
+function checkLength(items: readonly unknown[]): void {
+  if (items.length <= MAX_ITEMS) return;
+  throw argumentError(`[${items.length}] values are more than the [${MAX_ITEMS}] that are answered`);
+}
+
+function doubleIn(item: unknown): number {
+  if (typeof item === "string") return javaDouble(item);
+  if (typeof item === "number" || typeof item === "bigint") return Number(item);
+  if (typeof item === "object" && item !== null) {
+    throw new VendorError(400, {
+      type: "illegal_state_exception",
+      reason: `expected value but got [${tokenOf(item)}]`,
+    });
+  }
+  const token = item === null ? "VALUE_NULL" : item === true ? "VALUE_TRUE" : "VALUE_FALSE";
+  const reason = `Current token (${token}) not numeric, can not use numeric value accessors`;
+  throw new VendorError(400, {
+    type: "x_content_parse_exception",
+    reason,
+    caused_by: { type: "json_parse_exception", reason },
+  });
+}
+
+/** A scalar that stands for a value of the field. */
+export const missing: Member = {
+  tokens: [STRING, NUMBER, BOOLEAN, NULL],
+  read(value, { name }) {
+    if (value === null) throw argumentError(`[missing] must not be null: [${name}]`);
+    return value;
+  },
+};
+
+/** A zone's name or offset, or a number of hours. */
+export const timeZone: Member = {
+  tokens: [STRING, NUMBER],
+  read(value) {
+    if (typeof value === "string") {
+      readTimeZone(value);
+      return value;
+    }
+    const hours = Math.trunc(Number(value));
+    if (Math.abs(hours) > 18) {
+      throw new VendorError(400, {
+        type: "date_time_exception",
+        reason: `Zone offset hours not in valid range: value ${hours} is not in the range -18 to 18`,
+      });
+    }
+    return `${hours < 0 ? "-" : "+"}${String(Math.abs(hours)).padStart(2, "0")}:00`;
+  },
+};
+
+/** A script is refused when a shard is asked: this twin runs none. */
+export const script: Member = { tokens: [OBJECT, STRING], read: (value) => value };
+
+const valueTypes = new Set(
+  "string long double number date boolean ip numeric unsigned_long geo_point range".split(" "),
+);
+const valueType = text((name) => {
+  if (!valueTypes.has(name)) throw argumentError(`Unknown value type [${name}]`);
+});
+
+/** Members of every aggregation of a field's values. */
+export const valueMembers = { field: text(), missing, value_type: valueType, script };
+/** Of those whose results are printed, too. */
+export const formattedMembers = { ...valueMembers, format: text() };
+export const fieldOrScript = [["field", "script"]];
+
+/** An object with declared members of its own. @param parser as errors name it */
+export function object(parser: string, syntax: Syntax): Member {
+  return {
+    tokens: [OBJECT],
+    read: (value, place) => readDeclared(parser, syntax, isRecord(value) ? value : {}, place),
+  };
+}
+
+/** Objects with declared members, or one. */
+export function objects(parser: string, syntax: Syntax): Member {
+  return {
+    tokens: [OBJECT, ARRAY],
+    read(value, place) {
+      const items: readonly unknown[] = Array.isArray(value) ? value : [value];
+      checkLength(items);
+      return items.map((item, index) => {
+        const path = Array.isArray(value) ? [...place.path, index] : place.path;
+        if (isRecord(item)) return readDeclared(parser, syntax, item, { ...place, path });
+        throw notAnObject(parser, items, index, place);
+      });
+    },
+  };
+}
+
+/** The parser of an object takes the token after the one that it was given for the object's first. */
+function notAnObject(parser: string, items: readonly unknown[], index: number, { path }: Place): VendorError {
+  if (Array.isArray(items[index])) {
+    return failedAt(
+      { path: [...path, index], what: "value" },
+      {
+        type: "illegal_state_exception",
+        reason: "expected value but got [START_ARRAY]",
+      },
+    );
+  }
+  const last = index + 1 === items.length;
+  const cursor = last
+    ? { path, what: "end" as const }
+    : { path: [...path, index + 1], what: "value" as const };
+  const token = last ? "END_ARRAY" : tokenOf(items[index + 1]);
+  return contentError(cursor, `[${parser}] Expected START_OBJECT but was: ${token}`);
+}
+
+/** Two numbers, neither of which has to be there. */
+export const doubleBounds: Member = object("double_bounds", {
+  members: { min: bound("max"), max: bound("min") },
+});
+
+/** @param other the bound that may have come before */
+function bound(other: "min" | "max"): Member {
+  return {
+    tokens: [NUMBER, STRING, NULL],
+    read(value, _, before) {
+      if (value === null) return undefined;
+      const number = typeof value === "string" ? javaDouble(value) : Number(value);
+      const earlier = before[other];
+      if (typeof earlier !== "number") return number;
+      const [min, max] = other === "min" ? [earlier, number] : [number, earlier];
+      if (min <= max) return number;
+      throw unbuildable("double_bounds", {
+        type: "illegal_argument_exception",
+        reason:
+          "Cannot instantiate an object of org.elasticsearch.search.aggregations.bucket.histogram.DoubleBounds",
+        caused_by: {
+          type: "invocation_target_exception",
+          reason: "null",
+          caused_by: {
+            type: "illegal_argument_exception",
+            reason: `max bound [${doubleText(max)}] must be greater than min bound [${doubleText(min)}]`,
+          },
+        },
+      });
+    },
+  };
+}
+
+/** Moments, as numbers or as the field's format has them. */
+export const dateBounds: Member = object("bounds", { members: { min: moment(), max: moment() } });
+
+function moment(): Member {
+  return {
+    tokens: [NUMBER, STRING, NULL],
+    read(value) {
+      if (value === null) return undefined;
+      if (typeof value === "number" && !Number.isInteger(value)) {
+        throw argumentError(`${value} cannot be converted to Long without data loss`);
+      }
+      return value;
+    },
+  };
+}

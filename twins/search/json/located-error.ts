@@ -1,0 +1,57 @@
+/** Mistakes at places of a body, each of which may have been caused by one at another place. */
+import type { JsonPath, PlaceIn, Position } from "../query/compiled-query.ts";
+import { locateIn } from "../query/json-position.ts";
+import { type ErrorCause, VendorError } from "../vendor-error.ts";
+import { BodyError } from "./object-parser.ts";
+
+/** A token of the body: what the vendor's streaming parser stands at. */
+export interface Spot {
+  readonly path: JsonPath;
+  readonly what: PlaceIn;
+}
+
+export type Find = (spot: Spot) => Position | undefined;
+
+export class LocatedError extends BodyError {
+  /** Where the parser stood when it failed, which whatever called it tells as its own place. */
+  readonly cursor: Spot;
+  readonly causeAt: (find: Find) => ErrorCause;
+
+  constructor(cursor: Spot, causeAt: (find: Find) => ErrorCause) {
+    super([], () => causeAt(() => undefined));
+    this.cursor = cursor;
+    this.causeAt = causeAt;
+  }
+
+  override at(text: string): VendorError {
+    const locate = locateIn(text, []);
+    const cause = this.causeAt(({ path, what }) => locate(path, what));
+    return new VendorError(this.status, cause, rootOf(cause));
+  }
+}
+
+/** `[1:17]`, as the reasons of `x_content_parse_exception` begin. */
+export function placeText(position: Position | undefined): string {
+  return position ? `[${position.line}:${position.col}]` : "[1:1]";
+}
+
+/** `parsing_exception` at a place. */
+export function parsingErrorAt(cursor: Spot, reason: string): LocatedError {
+  return new LocatedError(cursor, (find) => ({ type: "parsing_exception", reason, ...find(cursor) }));
+}
+
+const contentErrors = new Set(["x_content_parse_exception", "x_content_e_o_f_exception"]);
+/** Types that are the vendor's own exceptions, not the language's. */
+const ownErrors = new Set(["parsing_exception", "parse_exception", "query_shard_exception", "invalid_path"]);
+
+/** The root cause goes inwards through errors of parsing, and from one of the vendor's own to the next. */
+export function rootOf(cause: ErrorCause): ErrorCause {
+  const { caused_by: inner, ...root } = cause;
+  if (inner) {
+    const enters = contentErrors.has(cause.type)
+      ? contentErrors.has(inner.type) || ownErrors.has(inner.type)
+      : ownErrors.has(cause.type) && ownErrors.has(inner.type);
+    if (enters) return rootOf(inner);
+  }
+  return root;
+}
