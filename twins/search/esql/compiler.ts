@@ -1,5 +1,5 @@
 /** What the compilation of one query has at hand, and how its expressions become SQL. */
-import { raw, type Sql, sql } from "../../datasets/sql.ts";
+import { joined, raw, type Sql, sql } from "../../datasets/sql.ts";
 import type { QueryContext } from "../query/compiled-query.ts";
 import { Problems, type Span, UnrecognisedEsql } from "./errors.ts";
 import { type FoldedConstants, UnfoldedConstant, withoutColumns } from "./folding.ts";
@@ -123,15 +123,28 @@ export class Compiler {
           at,
         );
       case "like":
-        return compileLike(this, node, this.expression(node.value));
+        return this.problems.defer(
+          () => compileLike(this, node, this.expression(node.value)),
+          () => this.made("boolean", raw("CAST(NULL AS BOOLEAN)"), at),
+        );
       case "not": {
-        const operand = this.#condition(node.operand, "", at);
+        const operand = this.single(this.#condition(node.operand, "", at), at);
         return this.made("boolean", sql`(NOT ${operand.sql})`, at, operand);
       }
       case "logical": {
-        const left = this.#condition(node.left, "first ", at);
-        const right = this.#condition(node.right, "second ", at);
-        return this.made("boolean", sql`(${left.sql} ${raw(node.operator)} ${right.sql})`, at, left, right);
+        const sides = [
+          this.#condition(node.left, "first ", at),
+          this.#condition(node.right, "second ", at),
+        ] as const;
+        const simple = simplified(node.operator, ...sides);
+        if (simple) return { ...simple, at };
+        const [left, leftIsOne] = this.#truth(sides[0]);
+        const [right, rightIsOne] = this.#truth(sides[1]);
+        const whole = sql`(${left.sql} ${raw(node.operator)} ${right.sql})`;
+        const single = [leftIsOne, rightIsOne].filter((test) => test !== undefined);
+        const value =
+          single.length === 0 ? whole : sql`CASE WHEN ${joined(single, " AND ")} THEN ${whole} END`;
+        return this.made("boolean", value, at, left, right);
       }
       case "is null": {
         const value = this.expression(node.value);
@@ -167,7 +180,7 @@ export class Compiler {
   }
 
   #condition(node: Expression, ordinal: string, at: Span): Typed {
-    const value = this.single(this.expression(node), at);
+    const value = this.expression(node);
     if (value.type === "null") return nullTyped(value.at, "boolean");
     if (value.type !== "boolean" && value.type !== "unknown") {
       this.problems.mismatch(
@@ -177,6 +190,20 @@ export class Compiler {
       return unknownTyped(node.at);
     }
     return value;
+  }
+
+  /** A truth that AND, OR and WHERE ask for, with a test of whether it is no several ones: these count as none, without a warning. */
+  #truth(value: Typed): [truth: Typed, isOne: Sql | undefined] {
+    if (!value.multi) return [value, undefined];
+    const list = this.hoist(value);
+    const truth = { ...list, multi: false, sql: sql`${list.sql}[1]`, atomic: false };
+    return [truth, sql`coalesce(len(${list.sql}), 0) <= 1`];
+  }
+
+  /** The truth that a row has to have. */
+  truth(value: Typed): Sql {
+    const [truth, isOne] = this.#truth(value);
+    return isOne ? sql`(${isOne} AND ${truth.sql})` : truth.sql;
   }
 
   column(name: string, at: Span): Typed {
@@ -287,6 +314,17 @@ export class Compiler {
       at,
     };
   }
+}
+
+/** As the vendor's optimizer has it: true or false beside AND or OR decides, or leaves the other side as it is, several values included. */
+function simplified(operator: "AND" | "OR", left: Typed, right: Typed): Typed | undefined {
+  for (const [side, other] of [
+    [left, right],
+    [right, left],
+  ] as const) {
+    if (side.constant?.type === "boolean") return side.constant.value === (operator === "AND") ? other : side;
+  }
+  return undefined;
 }
 
 /** The widest type of numbers that a list holds; what is no number has no other type beside it. */

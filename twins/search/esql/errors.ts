@@ -40,6 +40,11 @@ export function illegalArgument(message: string): VendorError {
   return new VendorError(400, { type: "illegal_argument_exception", reason: message });
 }
 
+/** A text that is no regular expression. */
+export function patternSyntax(message: string): VendorError {
+  return new VendorError(400, { type: "pattern_syntax_exception", reason: message });
+}
+
 /** An argument that is not of the form its function wants. */
 export function invalidArgument(message: string): VendorError {
   return new VendorError(400, { type: "invalid_argument_exception", reason: message });
@@ -82,6 +87,17 @@ export class Problems {
   /** What a computation of constants refuses: told when the query has no problem, as the vendor computes them after it has verified. */
   refuse(error: VendorError): void {
     this.#refusal ??= error;
+  }
+
+  /** @param instead what stands for what was refused, so that the rest can be verified */
+  defer<Compiled>(compile: () => Compiled, instead: () => Compiled): Compiled {
+    try {
+      return compile();
+    } catch (error) {
+      if (!(error instanceof VendorError)) throw error;
+      this.refuse(error);
+      return instead();
+    }
   }
 
   get anyUnresolved(): boolean {

@@ -16,6 +16,6 @@ function quoted(text: string): string {
   // Through bytes, so that half a character becomes a replacement character.
   return Buffer.from(text.slice(0, MAX_LENGTH))
     .toString("utf8")
-    .replace(/[^\t\x20-\x24\x26-\x7e]/gu, (character) => encodeURIComponent(character))
+    .replace(/[^\t\x20-\x24\x26-\x7e\x80-\xff]/gu, (character) => encodeURIComponent(character))
     .replace(/[\\"]/g, "\\$&");
 }

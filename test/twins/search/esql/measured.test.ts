@@ -50,6 +50,46 @@ describe("several values", () => {
     expect(await rows(store, `FROM logs | STATS v = ${aggregate}`, vendor)).toEqual([[expected]]);
   });
 
+  it.each([
+    ["f AND id == 1", [null, false, false]],
+    ["f OR id == 1", [null, true, null]],
+    ["(f OR id == 3) AND id == 3", [false, false, true]],
+    ["f AND true", [[false, true, true], true, null]],
+    ["f OR true", [true, true, true]],
+    ["f AND false", [false, false, false]],
+  ])(
+    "make AND and OR unknown, whatever the other side, unless that decides: %s",
+    async (condition, expected) => {
+      const query = `FROM logs | SORT id | EVAL v = ${condition} | KEEP v | LIMIT 3`;
+      const { values, warnings } = await ask(store, query, vendor);
+      expect(values).toEqual(expected.map((value) => [value]));
+      expect(warnings).toEqual([]);
+    },
+  );
+
+  it.each([
+    ["f", [2]],
+    ["f OR id == 1", [2]],
+    ["NOT (f OR id == 1)", []],
+  ])("are nothing that WHERE takes for true: %s", async (condition, expected) => {
+    const query = `FROM logs | WHERE ${condition} | SORT id | KEEP id`;
+    expect(await rows(store, query, vendor)).toEqual(expected.map((id) => [id]));
+  });
+
+  it.each(["CEIL", "FLOOR", "ROUND"])("stay as they are in %s of whole numbers", async (name) => {
+    const { values, warnings } = await ask(store, `ROW n = [1, 2] | EVAL v = ${name}(n) | LIMIT 1`);
+    expect(values).toEqual([
+      [
+        [1, 2],
+        [1, 2],
+      ],
+    ]);
+    expect(warnings).toEqual([]);
+    expect(await rows(store, `ROW n = [1.5, 2.5] | EVAL v = ${name}(n) | KEEP v | LIMIT 1`)).toEqual([
+      [null],
+    ]);
+  });
+
   it("are no condition of CASE: they count as false, and the condition is named", async () => {
     const { values, warnings } = await ask(
       store,
@@ -98,6 +138,26 @@ describe("GROK", () => {
   });
 });
 
+it("IP_PREFIX takes lengths of rows, and warns of those that are none", async () => {
+  const { values, warnings } = await ask(
+    store,
+    'FROM logs | SORT id | EVAL v = IP_PREFIX("10.1.2.3"::ip, TO_INTEGER(n), 64) | KEEP v | LIMIT 3',
+  );
+  expect(values).toEqual([["10.0.0.0"], ["10.1.0.0"], [null]]);
+  expect(warnings).toEqual([]);
+  const wrong = await ask(store, 'ROW v = IP_PREFIX("::1"::ip, 0, 129), w = IP_PREFIX("10.1.2.3"::ip, 0, 0)');
+  expect(wrong.values).toEqual([[null, "0.0.0.0"]]);
+  expect(wrong.warnings[2]).toBe(
+    "Line 1:9: java.lang.IllegalArgumentException: Prefix length v6 must be in range [0, 128], found 129",
+  );
+});
+
+it("PERCENTILE has nothing below of 0 or above of 100", async () => {
+  expect(await rows(store, "FROM logs | STATS a = PERCENTILE(n, -1), b = PERCENTILE(n, 101)")).toEqual([
+    [null, null],
+  ]);
+});
+
 it("PERCENTILE cuts the percentage to a whole one", async () => {
   expect(await rows(store, "FROM logs | STATS a = PERCENTILE(n, 50.9), b = PERCENTILE(n, 50)")).toEqual([
     [15, 15],
@@ -122,6 +182,11 @@ describe("bounds of MV_SLICE", () => {
       "Line 1:32: org.elasticsearch.xpack.esql.core.InvalidArgumentException: Start offset is greater than end offset",
     );
   });
+});
+
+it("an empty text is an empty date in warnings", async () => {
+  const { warnings } = await ask(store, 'ROW v = TO_DATETIME("")');
+  expect(warnings[2]).toBe("Line 1:9: java.lang.IllegalArgumentException: cannot parse empty datetime");
 });
 
 it("numbers in warnings are as Java prints them", async () => {
@@ -169,8 +234,9 @@ describe("refusals", () => {
   });
 
   it("tell the problems of the query before what a computation of constants refuses", async () => {
-    const query = 'FROM logs | EVAL v = SPLIT(word, "ab"), w = MV_SLICE(m, 2, 1), x = nosuch';
-    expect(await refusal(store, query)).toBe(problem("line 1:68: Unknown column [nosuch]"));
+    const query =
+      'FROM logs | EVAL v = SPLIT(word, "ab"), w = MV_SLICE(m, 2, 1), x = word RLIKE "*", y = nosuch';
+    expect(await refusal(store, query)).toBe(problem("line 1:88: Unknown column [nosuch]"));
   });
 
   it("name a metadata field that stands twice, and an index that is not there beside one that is", async () => {

@@ -6,14 +6,14 @@ import type { Command } from "../syntax.ts";
 import type { Typed } from "../typed.ts";
 
 export function compileWhere(compiler: Compiler, { condition }: Extract<Command, { kind: "where" }>): void {
-  const value = compiler.single(compiler.expression(condition), condition.at);
+  const value = compiler.expression(condition);
   if (value.type !== "boolean" && value.type !== "unknown" && value.type !== "null") {
     compiler.problems.mismatch(
       condition.at,
       `Condition expression needs to be boolean, found [${value.type.toUpperCase()}]`,
     );
   }
-  compiler.pipeline.where(value.type === "null" ? sql`FALSE` : value.sql);
+  compiler.pipeline.where(value.type === "null" ? sql`FALSE` : compiler.truth(value));
 }
 
 export function compileSort(compiler: Compiler, { keys }: Extract<Command, { kind: "sort" }>): void {

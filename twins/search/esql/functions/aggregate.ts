@@ -243,7 +243,8 @@ export const aggregateFunctions: readonly AggregateFunction[] = [
 ];
 
 function percentile(call: Call, percent: number): Sql {
-  const fraction = sql`CAST(${Math.min(Math.max(percent, 0), 100) / 100} AS DOUBLE)`;
+  if (percent < 0 || percent > 100) return sql`CAST(NULL AS DOUBLE)`;
+  const fraction = sql`CAST(${percent / 100} AS DOUBLE)`;
   return over(
     call,
     (values) => sql`quantile_cont(CAST(${values} AS DOUBLE), ${fraction})`,

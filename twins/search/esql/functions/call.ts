@@ -1,6 +1,5 @@
 /** Calls of functions: which one is meant, whether its arguments fit, and what it becomes. */
 import type { Sql } from "../../../datasets/sql.ts";
-import { VendorError } from "../../vendor-error.ts";
 import type { Compiler } from "../compiler.ts";
 import { invalidArgument, parsingError, UnrecognisedEsql } from "../errors.ts";
 import { isFoldable } from "../folding.ts";
@@ -42,13 +41,11 @@ export function compileCall(compiler: Compiler, node: CallNode): Typed {
   if (!call) return unknownTyped(node.at);
   const isNull = call.args.some(({ type }) => type === "null");
   if (isNull && declaration.kind === "scalar" && !declaration.takesNull) return nullTyped(node.at, call.type);
-  try {
-    return { ...declaration.compile(call), at: node.at };
-  } catch (error) {
-    if (!(error instanceof VendorError)) throw error;
-    compiler.problems.refuse(error);
-    return { ...nullTyped(node.at, call.type), constant: undefined };
-  }
+  const compiled = compiler.problems.defer(
+    () => declaration.compile(call),
+    () => ({ ...nullTyped(node.at, call.type), constant: undefined }),
+  );
+  return { ...compiled, at: node.at };
 }
 
 /** What an aggregate is in SQL. `undefined` when a problem was told. */

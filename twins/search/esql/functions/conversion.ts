@@ -161,12 +161,7 @@ export const conversionFunctions: readonly ScalarFunction[] = [
       if (isString(from)) return parseSql(value, "strict_date_optional_time", at);
       return sql`make_timestamp_ms(CAST(${from === "double" ? sql`floor(${value} + 0.5)` : value} AS BIGINT))`;
     },
-    failure: (value) =>
-      quoted(
-        "java.lang.IllegalArgumentException: failed to parse date field [",
-        value,
-        "] with format [strict_date_optional_time]",
-      ),
+    failure: (value, from) => noDate(value, from, "strict_date_optional_time"),
   }),
   angle("to_degrees", "An angle in radians as degrees.", "degrees"),
   conversion({
@@ -241,6 +236,16 @@ export const conversionFunctions: readonly ScalarFunction[] = [
     failure: () => `${INVALID}cannot convert to version`,
   }),
 ];
+
+function noDate(value: Sql, from: DataType, format: string): Sql {
+  const refused = quoted(
+    "java.lang.IllegalArgumentException: failed to parse date field [",
+    value,
+    `] with format [${format}]`,
+  );
+  if (!isString(from)) return refused;
+  return sql`CASE WHEN ${value} = '' THEN 'java.lang.IllegalArgumentException: cannot parse empty datetime' ELSE ${refused} END`;
+}
 
 function textOf(value: Sql, from: DataType): Sql {
   if (isString(from)) return value;

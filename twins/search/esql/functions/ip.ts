@@ -1,5 +1,5 @@
 /** Functions of addresses. Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/esql-functions-operators.html#esql-ip-functions */
-import { joined, sql } from "../../../datasets/sql.ts";
+import { joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { parseIp } from "../../ip-address.ts";
 import { illegalArgument, UnrecognisedEsql } from "../errors.ts";
 import { addressSql, ipFromTextSql } from "../ip-sql.ts";
@@ -90,26 +90,38 @@ export const ipFunctions: readonly ScalarFunction[] = [
       if (!ip) return unknownTyped(call.at);
       const held = call.compiler.hoist(ip).sql;
       const [v4, v6] = [prefixLength(call, 1, 32), prefixLength(call, 2, 128)];
-      return call.made(
-        sql`CASE WHEN (${held} >> 32) = 65535 THEN ${held} & ${mask(v4 + 96)} ELSE ${held} & ${mask(v6)} END`,
+      const masked = sql`CASE WHEN (${held} >> 32) = 65535 THEN ${maskedSql(held, sql`(${v4.sql} + 96)`)} ELSE ${maskedSql(held, v6.sql)} END`;
+      const outside = (length: Prefix) => sql`NOT (${length.valid})`;
+      return call.compiler.guard(
+        call.made(masked),
+        sql`${held} IS NULL OR (${v4.valid} AND ${v6.valid})`,
+        sql`CASE WHEN ${outside(v4)} THEN ${v4.refusal} ELSE ${v6.refusal} END`,
       );
     },
   },
 ];
 
-function mask(length: number) {
-  const size = 1n << BigInt(128 - length);
-  return addressSql((1n << ALL_BITS) - size);
+/** An address with all but so many first bits 0. */
+function maskedSql(address: Sql, length: Sql): Sql {
+  // What is outside of the bounds is no length, and is computed all the same.
+  const rest = sql`CAST(128 - least(greatest(${length}, 1), 128) AS UHUGEINT)`;
+  return sql`CASE WHEN ${length} <= 0 THEN CAST(0 AS UHUGEINT) ELSE (${address} >> ${rest}) << ${rest} END`;
 }
 
-function prefixLength(call: Call, index: number, most: number): number {
-  const { at } = argument(call, index);
-  const constant = constantArgument(call, index);
-  if (constant?.type !== "integer")
-    throw new UnrecognisedEsql(at, "a length of a prefix that is no constant");
-  const length = Number(constant.value);
-  if (length >= 0 && length <= most) return length;
-  throw illegalArgument(
-    `Prefix length v${most === 32 ? 4 : 6} must be in range [0, ${most}], found ${length}`,
-  );
+interface Prefix {
+  sql: Sql;
+  /** True for the rows in which it is a length of a prefix. */
+  valid: Sql;
+  /** What is said of the others. */
+  refusal: Sql;
+}
+
+function prefixLength(call: Call, index: 1 | 2, most: 32 | 128): Prefix {
+  const length = call.compiler.hoist(argument(call, index)).sql;
+  const refused = `java.lang.IllegalArgumentException: Prefix length v${most === 32 ? 4 : 6} must be in range [0, ${most}], found `;
+  return {
+    sql: length,
+    valid: sql`${length} BETWEEN 0 AND ${raw(String(most))}`,
+    refusal: sql`${refused} || CAST(${length} AS VARCHAR)`,
+  };
 }

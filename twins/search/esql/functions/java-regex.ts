@@ -1,5 +1,5 @@
 /** Java's regular expressions as RE2's. */
-import { illegalArgument, type Span, UnrecognisedEsql } from "../errors.ts";
+import { patternSyntax, type Span, UnrecognisedEsql } from "../errors.ts";
 
 /** @throws VendorError for an expression that is none; UnrecognisedEsql for what RE2 cannot do */
 export function javaRegex(pattern: string, at: Span): string {
@@ -23,7 +23,7 @@ function checkSyntax(translated: string, pattern: string): void {
     try {
       new RegExp(translated.replace(/\(\?[a-zA-Z-]+[:)]/g, ""));
     } catch {
-      throw illegalArgument(`Unclosed group or dangling character in the regular expression [${pattern}]`);
+      throw patternSyntax(`Unclosed group or dangling character in the regular expression [${pattern}]`);
     }
   }
 }

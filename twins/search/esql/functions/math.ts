@@ -74,15 +74,17 @@ function constant(name: string, value: number, summary: string): ScalarFunction 
 }
 
 /** Up or down to a whole number. */
+/** What is whole stays as it is, several values included: the vendor computes nothing then. */
 function toWhole(name: "ceil" | "floor", summary: string): ScalarFunction {
   return math({
     name,
     summary,
-    parameters: [number],
+    parameters: [{ ...number, multi: true }],
     returns: ([type = "double"]) => type,
     compile(call) {
       const value = argument(call, 0);
-      return isWhole(value.type) ? value : call.made(sql`${raw(name)}(${value.sql})`);
+      if (isWhole(value.type)) return value;
+      return call.made(sql`${raw(name)}(${call.compiler.single(value, call.at).sql})`);
     },
   });
 }
@@ -165,7 +167,10 @@ export const mathFunctions: readonly ScalarFunction[] = [
   math({
     name: "round",
     summary: "The number, rounded to so many decimals (default 0), halves away from zero.",
-    parameters: [number, { name: "decimals", types: typeSets.whole, optional: true }],
+    parameters: [
+      { ...number, multi: true },
+      { name: "decimals", types: typeSets.whole, optional: true },
+    ],
     returns: ([type = "double"]) => type,
     compile: round,
   }),
@@ -201,10 +206,11 @@ function logarithm(call: Call): Typed {
 }
 
 function round(call: Call): Typed {
-  const value = argument(call, 0);
+  const given = argument(call, 0);
   const decimals = call.args[1];
-  if (isWhole(value.type)) {
-    if (!decimals) return value;
+  if (isWhole(given.type) && !decimals) return given;
+  const value = call.compiler.single(given, call.at);
+  if (decimals && isWhole(value.type)) {
     const digits = call.compiler.hoist(decimals).sql;
     return call.made(
       sql`CAST(CASE WHEN ${digits} >= 0 THEN ${value.sql} ELSE round(${value.sql}, CAST(greatest(${digits}, -20) AS INTEGER)) END AS ${raw(value.type === "integer" ? "INTEGER" : value.type === "long" ? "BIGINT" : "UBIGINT")})`,
