@@ -7,8 +7,8 @@ import type { Channels } from "./collector/channels.ts";
 import type { EventWriter } from "./collector/event-writer.ts";
 import type { Intake } from "./collector/intake.ts";
 import type { JobBook } from "./jobs/job-book.ts";
-import type { Knowledge } from "./spl/knowledge.ts";
 import type { ClearValues } from "./world/clear-values.ts";
+import type { NamespacedKnowledge } from "./world/knowledge.ts";
 import type { LogQueryTables } from "./world/tables.ts";
 
 export interface LogQueryTwin extends RunningTwin {
@@ -17,7 +17,7 @@ export interface LogQueryTwin extends RunningTwin {
   /** Users, sessions, saved searches, jobs and other rows that are no events. */
   readonly tables: LogQueryTables;
   /** What searches refer to by name: over `tables`. */
-  readonly knowledge: Knowledge;
+  readonly knowledge: NamespacedKnowledge;
   readonly jobs: JobBook;
   /** What the event collector writes with, and which of its requests are to be acknowledged. */
   readonly writer: EventWriter;

@@ -10,6 +10,7 @@ import type { CheckedReferences, PlacedRow, State } from "./state.ts";
 import {
   type AnyTableDeclaration,
   compileTable,
+  identityOf,
   type Key,
   type NewRowOf,
   type RowOf,
@@ -107,6 +108,11 @@ export class MemoryWorld<TableDeclarations extends Declarations> implements Chec
   #handle<Name extends keyof TableDeclarations & string>(name: Name): HandleOf<TableDeclarations, Name> {
     type TableRow = RowOf<ColumnsOf<TableDeclarations, Name>>;
     const rowsOf = () => this.#table(name);
+    const whereOf = (key: Key): Row => {
+      const table = rowsOf();
+      const row = table.get(key) ?? { [table.type.key]: key };
+      return Object.fromEntries(table.type.keyColumns.map((column) => [column, row[column] ?? null]));
+    };
     // The declaration's zod types have checked every stored row, so a stored row is a TableRow.
     const typed = (row: Readonly<Row>) => row as Readonly<TableRow>;
     return {
@@ -126,10 +132,10 @@ export class MemoryWorld<TableDeclarations extends Declarations> implements Chec
         return typed(added.row);
       },
       update: (key, changes) => {
-        const [changed] = this.#update(name, { [rowsOf().type.key]: key }, changes, "lasting");
+        const [changed] = this.#update(name, whereOf(key), changes, "lasting");
         return changed && typed(changed);
       },
-      remove: (key) => this.#remove(name, { [rowsOf().type.key]: key }, "lasting") > 0,
+      remove: (key) => this.#remove(name, whereOf(key), "lasting") > 0,
     };
   }
 
@@ -243,15 +249,19 @@ export class MemoryWorld<TableDeclarations extends Declarations> implements Chec
     if (!reading.ok) problems.push(...reading.problems);
     else problems.push(...referenceProblems(this.#state, table.type, reading.row, checked));
     if (problems.length > 0 || !reading.ok) throw new WorldRefusal(problems);
-    const rows = [...table.find(where)].map((row) => mergeRow(row, reading.row));
+    const before = [...table.find(where)];
+    const rows = before.map((row) => mergeRow(row, reading.row));
+    const moved = movedRows(table, before, rows);
     const lettingGo = planGrowth(
       this.#state,
       rows.map((row) => ({ table, row })),
     );
     this.#letGo(lettingGo);
+    this.#letGo(moved);
     for (const row of rows) table.put(row);
     this.#commit([
       ...removals(lettingGo),
+      ...removals(moved),
       ...rows.map((row) => ({ table: name, change: "update" as const, row })),
     ]);
     return rows;
@@ -308,14 +318,40 @@ function removals(rows: readonly PlacedRow[]): Omit<WorldChange, "stateVersion">
 }
 
 function keyOf(table: TableRows, row: Readonly<Row>): Key {
-  return row[table.type.key] as Key;
+  const key = identityOf(table.type, row);
+  if (key === undefined) throw new Error(`a row of ${table.type.name} has no key`);
+  return key;
+}
+
+/** The rows that are known by something else after a change of their key. @throws WorldRefusal where there is one by that already */
+function movedRows(
+  table: TableRows,
+  before: readonly Readonly<Row>[],
+  after: readonly Readonly<Row>[],
+): PlacedRow[] {
+  if (table.type.keyColumns.length === 1) return [];
+  const keys = new Set(before.map((row) => keyOf(table, row)));
+  const arriving = new Set<Key>();
+  for (const row of after) {
+    const key = keyOf(table, row);
+    if (arriving.has(key) || (table.get(key) !== undefined && !keys.has(key))) {
+      const rule = "a row with this key exists already";
+      throw new WorldRefusal([
+        { table: table.type.name, column: table.type.key, value: row[table.type.key], rule },
+      ]);
+    }
+    arriving.add(key);
+  }
+  return before.filter((row) => !arriving.has(keyOf(table, row))).map((row) => ({ table, row }));
 }
 
 function checkReferences(type: TableType, types: ReadonlyMap<string, TableType>): void {
-  if (!type.columns.has(type.key))
-    throw new Error(`table ${type.name}: its key "${type.key}" is not a column`);
+  for (const key of type.keyColumns) {
+    if (!type.columns.has(key)) throw new Error(`table ${type.name}: its key "${key}" is not a column`);
+  }
   for (const { name, target } of type.references) {
-    if (target && types.get(target.table)?.key === target.column) continue;
+    const referred = target && types.get(target.table);
+    if (referred?.key === target?.column && referred?.keyColumns.length === 1) continue;
     throw new Error(
       `column ${type.name}.${name} refers to ${target?.table}.${target?.column}, which is not the key of a table`,
     );

@@ -3,7 +3,7 @@
 import { getOrAdd } from "./get-or-add.ts";
 import { sizeOfJson } from "./json.ts";
 import { type Addition, type PlacedRow, referringRows, type State } from "./state.ts";
-import { isKey, type Key, keysIn, type TableRows } from "./table.ts";
+import { identityOf, type Key, keysIn, type TableRows } from "./table.ts";
 import { type Problem, WorldRefusal } from "./world.ts";
 
 type Leaving = Map<TableRows, Map<Key, PlacedRow>>;
@@ -29,9 +29,10 @@ export function planGrowth(state: State, changed: readonly PlacedRow[]): PlacedR
     let bytes = 0;
     for (const placed of changed) {
       if (placed.table !== table) continue;
-      const key = placed.row[table.type.key];
+      const key = identityOf(table.type, placed.row);
       staying.add(key);
-      bytes += sizeOfJson(placed.row) - (isKey(key) ? sizeOfJson(table.get(key)) : 0);
+      const before = key === undefined ? undefined : table.get(key);
+      bytes += sizeOfJson(placed.row) - (before === undefined ? 0 : sizeOfJson(before));
     }
     if (bytes > 0) planLeaving(state, table, { rows: 0, bytes }, staying, leaving, problems);
   }
@@ -52,8 +53,8 @@ function planLeaving(
   if (surplusRows <= 0 && surplusBytes <= 0) return;
   for (const row of table.rows()) {
     if (surplusRows <= 0 && surplusBytes <= 0) break;
-    const key = row[table.type.key];
-    if (!isKey(key) || staying.has(key) || !table.type.limit.mayLetGo(row)) continue;
+    const key = identityOf(table.type, row);
+    if (key === undefined || staying.has(key) || !table.type.limit.mayLetGo(row)) continue;
     letGo(state, { table, row }, key, leaving);
     surplusRows--;
     surplusBytes -= sizeOfJson(row);

@@ -23,6 +23,8 @@ export interface TableDeclaration<TableColumns extends Columns> {
   description: string;
   /** Column that identifies a row; text or a number. */
   key: keyof TableColumns & string;
+  /** Columns that identify a row together with the key, where that is a name among those of the same values: an owner, an app. */
+  within?: readonly (keyof TableColumns & string)[];
   columns: TableColumns;
   limit?: TableLimit<RowOf<TableColumns>>;
 }
@@ -31,6 +33,7 @@ export interface TableDeclaration<TableColumns extends Columns> {
 export interface AnyTableDeclaration {
   description: string;
   key: string;
+  within?: readonly string[];
   columns: Columns;
   limit?: TableLimit;
 }
@@ -53,6 +56,8 @@ export interface TableType {
   name: string;
   description: TableDescription;
   key: string;
+  /** All columns that identify a row, the key first. */
+  keyColumns: readonly string[];
   columns: Map<string, Column>;
   /** All columns at once: the fast way to find that nothing is wrong with a row. */
   whole: z.ZodObject;
@@ -70,9 +75,11 @@ export function compileTable(name: string, declaration: AnyTableDeclaration): Ta
     columns.set(column, compileColumn(name, column, columnDeclaration));
   }
   const limit = declaration.limit;
+  const keyColumns = [declaration.key, ...(declaration.within ?? [])];
   return {
     name,
     key: declaration.key,
+    keyColumns,
     columns,
     whole: z.strictObject(Object.fromEntries([...columns].map(([column, { type }]) => [column, type]))),
     references: [...columns.values()].filter((column) => column.target),
@@ -85,6 +92,7 @@ export function compileTable(name: string, declaration: AnyTableDeclaration): Ta
       name,
       description: declaration.description,
       key: declaration.key,
+      ...(keyColumns.length > 1 && { key_columns: keyColumns }),
       columns: [...columns.values()].map((column) => column.description),
     },
   };
@@ -132,8 +140,8 @@ export class TableRows {
 
   /** Adds a row, or replaces the one with the same key where it stands. */
   put(row: Readonly<Row>): void {
-    const key = row[this.type.key];
-    if (!isKey(key)) throw new Error(`a row of ${this.type.name} has no key`);
+    const key = identityOf(this.type, row);
+    if (key === undefined) throw new Error(`a row of ${this.type.name} has no key`);
     const before = this.#rows.get(key);
     if (before) this.#unindex(key, before);
     const stored = { row, bytes: sizeOfJson(row) };
@@ -188,8 +196,8 @@ export class TableRows {
   }
 
   *#candidates(where: Row): IterableIterator<Readonly<Row>> {
-    const key = where[this.type.key];
-    if (isKey(key)) {
+    const key = identityOf(this.type, where);
+    if (key !== undefined) {
       const row = this.get(key);
       if (row) yield row;
       return;
@@ -208,6 +216,18 @@ export class TableRows {
 }
 
 const none: ReadonlySet<Key> = new Set();
+
+/** What a table knows a row by; `undefined` when a column of its key is missing. */
+export function identityOf({ keyColumns }: TableType, row: Readonly<Row>): Key | undefined {
+  const values = keyColumns.map((column) => row[column]);
+  if (!values.every(isKey)) return undefined;
+  return values.length === 1 ? values[0] : identityIn(values);
+}
+
+/** What a table with several key columns knows a row by. @param values of those columns, in the order of their declaration */
+export function identityIn(values: readonly Key[]): Key {
+  return JSON.stringify(values);
+}
 
 /** The keys that a value of a referring column refers to. */
 export function keysIn(value: unknown): readonly Key[] {

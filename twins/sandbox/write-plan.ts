@@ -13,7 +13,7 @@ import {
   referringRows,
   type State,
 } from "./state.ts";
-import { isKey, type Key, keysIn, type TableRows, type TableType } from "./table.ts";
+import { identityOf, isKey, type Key, keysIn, type TableRows, type TableType } from "./table.ts";
 import { planGrowth, planRoom } from "./table-limit.ts";
 import {
   missingRow,
@@ -83,9 +83,9 @@ function readAdditions(
       problems.push(...reading.problems);
       return;
     }
-    const key = reading.row[keyColumn];
-    if (!isKey(key)) return;
-    const place = { table: name, row: position, column: keyColumn, value: key };
+    const key = identityOf(table.type, reading.row);
+    if (key === undefined) return;
+    const place = { table: name, row: position, column: keyColumn, value: reading.row[keyColumn] };
     if (table.get(key)) problems.push({ ...place, rule: "a row with this key exists already" });
     else if (arrivals.has(name, key)) problems.push({ ...place, rule: "an earlier row has the same key" });
     else {
@@ -114,17 +114,17 @@ export function planChanges(state: State, changes: readonly RowChange[]): Change
       problems.push(unknownTable(change.table, state.keys()));
       continue;
     }
-    const key = change.key[table.type.key];
-    const before = isKey(key) ? table.get(key) : undefined;
+    const key = identityOf(table.type, change.key);
+    const before = key === undefined ? undefined : table.get(key);
     const reading = readChanges(table.type, change.changes);
     if (!before) problems.push(missingRow(change));
-    if (isKey(key) && arrivals.has(change.table, key)) problems.push(repeatedRow(change));
+    if (key !== undefined && arrivals.has(change.table, key)) problems.push(repeatedRow(change));
     if (!reading.ok) {
       problems.push(...reading.problems.map((problem) => ({ ...problem, row: change.row })));
       continue;
     }
     problems.push(...referenceProblems(state, table.type, reading.row, "all", undefined, change.row));
-    if (!before || !isKey(key)) continue;
+    if (!before || key === undefined) continue;
     const row = mergeRow(before, reading.row);
     arrivals.add(change.table, key, row);
     rows.push({ table, row });
@@ -169,7 +169,7 @@ export function planRemoval(
   checked: CheckedReferences,
 ): Readonly<Row>[] {
   const rows = [...table.find(where)];
-  const leaving = new Set(rows.map((row) => row[table.type.key]));
+  const leaving = new Set(rows.map((row) => identityOf(table.type, row)));
   const problems: Problem[] = [];
   for (const row of rows) {
     const key = row[table.type.key];

@@ -178,9 +178,8 @@ describe("splunk's rows that refer to others", () => {
       const { table, row, column, bad, good } = one;
       const control = await freshControl("splunk");
       const { tables } = (await control("GET", "/schema")).body;
-      const described = tables
-        .find(({ name }: { name: string }) => name === table)
-        .columns.find(({ name }: { name: string }) => name === column);
+      const { key_columns, columns } = tables.find(({ name }: { name: string }) => name === table);
+      const described = columns.find(({ name }: { name: string }) => name === column);
       const [target = "", key = ""] = described.references.split(".");
       const refused = await control("POST", "/data", { data: { [table]: [{ ...row, [column]: bad }] } });
       expect(refused.status).toBe(422);
@@ -194,7 +193,10 @@ describe("splunk's rows that refer to others", () => {
         },
       });
       expect([given.status, given.text]).toEqual([201, given.text]);
-      const changed = { entity_type: table, key: row.name, changes: { [column]: bad } };
+      const stored: Record<string, unknown> = { owner: "nobody", app: "search", ...row, [column]: good };
+      const pick = (names: string[]) => Object.fromEntries(names.map((name) => [name, stored[name]]));
+      const rowKey = key_columns === undefined ? row.name : pick(key_columns);
+      const changed = { entity_type: table, key: rowKey, changes: { [column]: bad } };
       expect((await control("PATCH", "/data", changed)).body.error.problems).toMatchObject([
         { column, value: "none" },
       ]);
@@ -203,7 +205,7 @@ describe("splunk's rows that refer to others", () => {
       const removal = await control("DELETE", "/data", { entity_type: target, key: referred });
       expect(removal.status).toBe(422);
       expect(removal.body.error.problems[0].rule).toContain(`${table}.${column}`);
-      await control("DELETE", "/data", { entity_type: table, key: row.name });
+      await control("DELETE", "/data", { entity_type: table, key: rowKey });
       expect((await control("DELETE", "/data", { entity_type: target, key: referred })).status).toBe(200);
     },
   );

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createMemoryWorld } from "../../../twins/sandbox/memory-world.ts";
-import { defineTable } from "../../../twins/sandbox/table.ts";
+import { defineTable, identityIn } from "../../../twins/sandbox/table.ts";
 import { type Problem, type Tables, type WorldChange, WorldRefusal } from "../../../twins/sandbox/world.ts";
 
 let ids = 0;
@@ -522,4 +522,56 @@ test("a world takes more rows at once than a call takes arguments", async () => 
   });
   await many.load({ numbers: Array.from({ length: 200_000 }, (_, id) => ({ id })) });
   expect(await many.counts()).toEqual({ numbers: 200_000 });
+});
+
+describe("a key of several columns", () => {
+  const shelf = () =>
+    createMemoryWorld({
+      things: defineTable({
+        description: "What somebody has.",
+        key: "name",
+        within: ["owner"],
+        columns: {
+          name: { type: z.string(), description: "Its name." },
+          owner: { type: z.string().default("nobody"), description: "Whose it is." },
+          size: { type: z.number().default(0), description: "How large it is." },
+        },
+      }),
+    });
+  const keyOf = (name: string, owner: string) => identityIn([name, owner]);
+
+  test("is described, and rows are told apart by all of it", async () => {
+    const world = shelf();
+    const things = world.table("things");
+    things.insert({ name: "a" });
+    things.insert({ name: "a", owner: "ann", size: 1 });
+    expect(() => things.insert({ name: "a", owner: "ann" })).toThrow("exists already");
+    expect((await world.schema())[0]).toMatchObject({ key: "name", key_columns: ["name", "owner"] });
+    expect(things.get(keyOf("a", "ann"))?.size).toBe(1);
+    expect(things.update(keyOf("a", "ann"), { size: 2 })).toMatchObject({ owner: "ann", size: 2 });
+    expect(things.update(keyOf("a", "bob"), { size: 2 })).toBeUndefined();
+    expect(things.find({ name: "a" }).map(({ size }) => size)).toEqual([0, 2]);
+    await world.updateEach([
+      { table: "things", row: 0, key: { name: "a", owner: "nobody" }, changes: { size: 7 } },
+    ]);
+    expect(things.get(keyOf("a", "nobody"))?.size).toBe(7);
+    const copy = shelf();
+    await copy.load(await world.dump());
+    expect(await copy.dump()).toEqual(await world.dump());
+    expect([things.remove(keyOf("a", "nobody")), things.size]).toEqual([true, 1]);
+  });
+
+  test("changes with a column of it, unless another row has it then", () => {
+    const world = shelf();
+    const things = world.table("things");
+    const changes: string[] = [];
+    things.insert({ name: "a" });
+    things.insert({ name: "a", owner: "ann" });
+    world.watch(({ change, row }) => changes.push(`${change} ${row?.owner}`));
+    expect(() => things.update(keyOf("a", "ann"), { owner: "nobody" })).toThrow("exists already");
+    expect(things.update(keyOf("a", "ann"), { owner: "bob" })).toMatchObject({ owner: "bob" });
+    expect(things.get(keyOf("a", "ann"))).toBeUndefined();
+    expect(things.get(keyOf("a", "bob"))).toMatchObject({ name: "a", owner: "bob" });
+    expect(changes).toEqual(["remove ann", "update bob"]);
+  });
 });

@@ -1,6 +1,7 @@
 /** A request, as a route reads it. */
 import type { VendorRequest } from "../../sandbox/operation.ts";
 import type { LogQueryTwin } from "../log-query-twin.ts";
+import type { Knowledge } from "../spl/knowledge.ts";
 import type { UserRow } from "../world/tables.ts";
 import type { Arguments } from "./arguments.ts";
 import type { OutputMode } from "./output-mode.ts";
@@ -38,4 +39,9 @@ export function ownerOf(call: Viewer): string {
 
 export function appOf(call: Viewer): string {
   return call.app === undefined || call.app === "-" ? userOf(call).default_app : call.app;
+}
+
+/** What searches refer to by name, as it is seen where something is asked. */
+export function knowledgeOf(call: Viewer): Knowledge {
+  return call.twin.knowledge.within({ owner: ownerOf(call), app: appOf(call) });
 }

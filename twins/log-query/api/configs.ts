@@ -1,8 +1,15 @@
 /** Configuration files as collections of stanzas: `configs/conf-{file}`. */
-import { confFile, DEFAULT_STANZA, elsewhere, type StanzaFile } from "../conf/files.ts";
+import {
+  confFile,
+  DEFAULT_STANZA,
+  elsewhere,
+  ofProduct,
+  type Stanza,
+  type StanzaFile,
+} from "../conf/files.ts";
 import { isOn } from "../conf/stanza.ts";
 import type { Entry } from "../output/entry.ts";
-import { aclOf, addressOf, type Belonging, isVisible } from "./belonging.ts";
+import { aclOf, addressOf, inNamespace, isVisible, newBelonging, shareOwned } from "./belonging.ts";
 import type { Call, Viewer } from "./call.ts";
 import { givenSettings, type ObjectDeclaration, objectRoutes } from "./objects.ts";
 import { notFound, refused } from "./rest-error.ts";
@@ -14,38 +21,39 @@ function fileName(conf = ""): string {
   return conf.slice("conf-".length);
 }
 
+function findFile(viewer: Viewer, name: string): StanzaFile | undefined {
+  return confFile(viewer.twin.tables, name, {
+    shown: (things) => inNamespace(viewer, things),
+    own: (stanza) => newBelonging(viewer, `${name}/${stanza}`),
+  });
+}
+
 /** @throws RestError 404 when there is no such file, 400 when it is not changed here */
-export function fileOf({ twin }: Viewer, name: string): StanzaFile {
+export function fileOf(viewer: Viewer, name: string): StanzaFile {
   const place = elsewhere[name];
   if (place !== undefined) throw refused(400, `The stanzas of ${name}.conf are at ${place}.`);
-  const file = confFile(twin.tables, name);
+  const file = findFile(viewer, name);
   if (file === undefined) throw notFound();
   return file;
 }
 
-const ofProduct: Belonging = { owner: "nobody", app: "system", sharing: "global" };
-
-/** The rows that are stanzas belong to somebody; what the product ships is everybody's. */
-function belongingOf({ twin }: Viewer, file: string, stanza: string): Belonging {
-  return twin.tables.table("conf_stanzas").get(`${file}/${stanza}`) ?? ofProduct;
-}
-
-/** @throws RestError 403 for who may not change the stanza */
+/** Of a file that there is not, too. @throws RestError 403 for who may not change the stanza */
 export function checkStanza(call: Call, file: string, stanza: string): void {
-  checkWrite(call, `${file}/${stanza}`, aclOf(belongingOf(call, file, stanza)));
+  const belonging = findFile(call, file)?.belonging(stanza) ?? ofProduct;
+  checkWrite(call, `${file}/${stanza}`, aclOf(belonging));
 }
 
-function stanzaEntry(viewer: Viewer, file: string, stanza: string, belonging: Belonging): Entry {
-  const { disabled, ...settings } = fileOf(viewer, file).settings(stanza);
+function stanzaEntry(viewer: Viewer, file: string, { name, belonging, settings }: Stanza): Entry {
+  const { disabled, ...others } = settings;
   return {
-    name: stanza,
-    path: addressOf(belonging, `/configs/conf-${file}`, stanza),
+    name,
+    path: addressOf(belonging, `/configs/conf-${file}`, name),
     author: belonging.owner,
     updatedMs: viewer.twin.startedMs,
     links: { list: "", _reload: "_reload", edit: "", remove: "", disable: "disable" },
     acl: aclOf(belonging),
     content: {
-      ...settings,
+      ...others,
       disabled: isOn(disabled),
       "eai:appName": belonging.app,
       "eai:userName": belonging.owner,
@@ -63,27 +71,26 @@ export const confCollection: ObjectDeclaration = {
   path: "/configs/:conf",
   what: "the stanzas of a configuration file",
   one: "a stanza",
-  changeCapability: "edit_conf_objects",
+  // Macros of their own are for everybody to make.
+  capabilityFor: ({ params }) => (params.conf === "conf-macros" ? "edit_own_objects" : "edit_conf_objects"),
   links: { create: "_new", _reload: "_reload", _acl: "_acl" },
   // So clients say that they mean what holds for all stanzas.
   nameOf: (asked) => (asked === "_new" ? DEFAULT_STANZA : asked),
   entries(viewer, { conf, name }) {
     const file = fileName(conf);
     const asksForDefault = name === "_new" || name === DEFAULT_STANZA;
-    return fileOf(viewer, file)
-      .names()
-      .concat(asksForDefault ? [DEFAULT_STANZA] : [])
-      .filter((stanza) => asksForDefault || stanza !== DEFAULT_STANZA)
-      .map((stanza) => ({ stanza, belonging: belongingOf(viewer, file, stanza) }))
-      .filter(({ belonging }) => isVisible(viewer, belonging))
-      .map(({ stanza, belonging }) => stanzaEntry(viewer, file, stanza, belonging));
+    const stanzas = fileOf(viewer, file);
+    const general = { name: DEFAULT_STANZA, belonging: stanzas.belonging(DEFAULT_STANZA) };
+    return stanzas
+      .stanzas()
+      .filter((stanza) => stanza.name !== DEFAULT_STANZA && isVisible(viewer, stanza.belonging))
+      .concat(asksForDefault ? [{ ...general, settings: stanzas.settings(DEFAULT_STANZA) }] : [])
+      .map((stanza) => stanzaEntry(viewer, file, stanza));
   },
   create(call, name) {
-    const file = fileIn(call);
-    if (fileOf(call, file).names().includes(name)) {
+    if (!fileOf(call, fileIn(call)).create(name, givenSettings(call))) {
       throw refused(409, `An object with name=${name} already exists`);
     }
-    fileOf(call, file).write(name, givenSettings(call));
     return name;
   },
   update: (call, entry) => set(call, entry, givenSettings(call)),
@@ -97,7 +104,9 @@ export const confCollection: ObjectDeclaration = {
     },
     enable: { summary: "Switch a stanza on.", perform: (call, entry) => set(call, entry, { disabled: "0" }) },
   },
-  share(call, { name }, sharing) {
+  share(call, entry, sharing) {
+    const { name } = entry;
+    if (fileIn(call) === "macros") return shareOwned(call.twin.tables.table("macros"), entry, sharing);
     const table = call.twin.tables.table("conf_stanzas");
     const changed = table.update(`${fileIn(call)}/${name}`, sharing);
     if (changed === undefined) throw refused(400, `The stanza ${name} belongs to nobody.`);

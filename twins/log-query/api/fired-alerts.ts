@@ -1,8 +1,9 @@
 /** Alerts that have been fired: by the saved searches they are of, and one by one. */
 import type { Entry } from "../output/entry.ts";
 import { isoSecond } from "../output/timestamp.ts";
-import { firedAlerts } from "../saved/alerts.ts";
+import { firedAlerts, isAlertOf } from "../saved/alerts.ts";
 import type { FiredAlertRow } from "../world/alert-tables.ts";
+import { ownedKey } from "../world/belonging.ts";
 import { aclOf, addressOf, type Belonging } from "./belonging.ts";
 import type { Call, Viewer } from "./call.ts";
 import { feedOf } from "./collection.ts";
@@ -32,24 +33,22 @@ function groupEntry({ twin }: Viewer, name: string, belonging: Belonging, count:
 
 /** Those of the saved searches that the namespace shows. */
 function shownAlerts(viewer: Viewer): FiredAlertRow[] {
-  const names = new Set(visible(viewer).map(({ name }) => name));
-  return firedAlerts(viewer.twin).filter((alert) => names.has(alert.saved_search));
+  const rows = visible(viewer);
+  return firedAlerts(viewer.twin).filter((alert) => rows.some((row) => isAlertOf(row, alert)));
 }
 
 function groupEntries(viewer: Viewer): Entry[] {
   const alerts = shownAlerts(viewer);
-  const counts = new Map<string, number>();
-  for (const { saved_search } of alerts) counts.set(saved_search, (counts.get(saved_search) ?? 0) + 1);
   const groups = visible(viewer).flatMap((row) => {
-    const count = counts.get(row.name);
-    return count === undefined ? [] : [groupEntry(viewer, row.name, row, count)];
+    const count = alerts.filter((alert) => isAlertOf(row, alert)).length;
+    return count === 0 ? [] : [groupEntry(viewer, row.name, row, count)];
   });
   return [groupEntry(viewer, ALL, ofNobody, alerts.length), ...groups];
 }
 
 function alertEntry(viewer: Viewer, row: FiredAlertRow): Entry {
   const { tables, timeZone } = viewer.twin;
-  const saved = tables.table("saved_searches").get(row.saved_search) ?? ofNobody;
+  const saved = tables.table("saved_searches").get(ownedKey({ ...row, name: row.saved_search })) ?? ofNobody;
   const triggeredMs = Date.parse(row.triggered_at);
   return {
     name: row.name,

@@ -24,6 +24,8 @@ export interface ObjectDeclaration extends CollectionDeclaration {
   one: string;
   /** What a role has to be capable of to change something. */
   changeCapability?: string;
+  /** The same, where it depends on what is changed. */
+  capabilityFor?(call: Call): string;
   /** Arguments that a new one takes beside `name`, and one that is changed. `undefined`: any. */
   settings?: (name: string) => boolean;
   /** Makes one. @returns the name it is found by */
@@ -56,10 +58,17 @@ const answering: readonly string[] = ["name", "output_mode"];
 /** Its routes. */
 export function objectRoutes(declaration: ObjectDeclaration): Operation<LogQueryTwin>[] {
   const { id, title, path, what, one, links = {}, changeCapability, actions = {} } = declaration;
-  const { create, update, remove, share } = declaration;
+  const { create, update, remove, share, capabilityFor } = declaration;
   const needs = changeCapability === undefined ? {} : { capability: changeCapability };
   const change = (more: Omit<RouteDeclaration, "handle">, handle: RouteDeclaration["handle"]) =>
-    route({ ...needs, ...more, handle });
+    route({
+      ...needs,
+      ...more,
+      handle(call) {
+        if (capabilityFor !== undefined) checkCapability(call, capabilityFor(call));
+        return handle(call);
+      },
+    });
   const asked = (call: Call) => askedEntry(call, declaration);
   const toChange = async (call: Call) => {
     const entry = await asked(call);
@@ -114,7 +123,7 @@ export function objectRoutes(declaration: ObjectDeclaration): Operation<LogQuery
           summary: `Change ${one}.`,
           async handle(call) {
             const own = declaration.ownChange?.(call);
-            const capability = own ?? changeCapability;
+            const capability = own ?? capabilityFor?.(call) ?? changeCapability;
             if (capability !== undefined) checkCapability(call, capability);
             const entry = await (own === undefined ? toChange(call) : asked(call));
             checkSettings(call, declaration);

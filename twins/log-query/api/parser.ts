@@ -4,7 +4,7 @@ import type { Content } from "../output/entry.ts";
 import { DECLARATION, xmlAttribute, xmlText } from "../output/xml.ts";
 import type { BoundCommand } from "../spl/command.ts";
 import { parseSearch } from "../spl/parse-search.ts";
-import type { Call } from "./call.ts";
+import { type Call, knowledgeOf } from "./call.ts";
 import { JSON_TYPE, XML_TYPE } from "./messages.ts";
 import { fatal } from "./rest-error.ts";
 import { route } from "./route.ts";
@@ -64,7 +64,7 @@ function plain(args: unknown, rawArgs: string): Content {
 function parsed(call: Call): Record<string, Content> {
   const query = call.arguments.text("q");
   if (query === undefined || query.trim() === "") throw fatal(400, "Invalid query.");
-  const pipeline = parseSearch(query, call.twin.knowledge);
+  const pipeline = parseSearch(query, knowledgeOf(call));
   const { commands } = pipeline;
   const onEvents = eventCommands(pipeline);
   const text = (part: readonly BoundCommand[]) =>

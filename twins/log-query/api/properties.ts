@@ -42,7 +42,7 @@ const named = (call: Call) => {
 function stanzaOf(call: Call) {
   const { file, stanza } = named(call);
   const stanzas = fileOf(call, file);
-  if (stanza !== DEFAULT_STANZA && !stanzas.names().includes(stanza)) throw notFound();
+  if (stanza !== DEFAULT_STANZA && !stanzas.stanzas().some(({ name }) => name === stanza)) throw notFound();
   return { stanzas, stanza };
 }
 
@@ -103,7 +103,12 @@ export const propertyOperations = [
     summary: "List the stanzas of a configuration file.",
     handle(call) {
       const { file } = named(call);
-      const names = new Set([DEFAULT_STANZA, ...fileOf(call, file).names()]);
+      const names = new Set([
+        DEFAULT_STANZA,
+        ...fileOf(call, file)
+          .stanzas()
+          .map(({ name }) => name),
+      ]);
       return listing(
         call,
         file,
@@ -122,7 +127,7 @@ export const propertyOperations = [
       const { file } = named(call);
       const stanzas = fileOf(call, file);
       checkStanza(call, file, stanza);
-      if (!stanzas.names().includes(stanza)) stanzas.write(stanza, {});
+      stanzas.create(stanza, {});
       return { status: 201 };
     },
   }),

@@ -2,7 +2,7 @@
 import type { Job } from "../jobs/job.ts";
 import type { JobRequest } from "../jobs/job-request.ts";
 import type { Entry } from "../output/entry.ts";
-import { fireAlerts } from "../saved/alerts.ts";
+import { fireAlerts, isRunOf } from "../saved/alerts.ts";
 import { SCHEDULER, savedRequest, unservedSetting } from "../saved/run-request.ts";
 import type { SavedSearchRow } from "../world/tables.ts";
 import { type Call, userOf } from "./call.ts";
@@ -51,7 +51,7 @@ function requestOf(call: Call, row: SavedSearchRow): JobRequest {
 function historyEntries(call: Call, row: SavedSearchRow): Entry[] {
   return call.twin.jobs.list().flatMap((job): Entry[] => {
     const { row: state } = job;
-    if (state?.saved_search !== row.name) return [];
+    if (state === undefined || !isRunOf(row, state)) return [];
     const createdMs = Date.parse(state.created_at);
     return [
       {
@@ -89,8 +89,8 @@ function historyEntries(call: Call, row: SavedSearchRow): Entry[] {
 }
 
 /** Nobody waits for it: what goes wrong with a condition is said in the log. */
-function fireWhenOver({ twin }: Call, name: string, job: Job): void {
-  fireAlerts(twin, name, job).catch((error: unknown) => {
+function fireWhenOver({ twin }: Call, row: SavedSearchRow, job: Job): void {
+  fireAlerts(twin, row, job).catch((error: unknown) => {
     twin.log.warn({ err: error, sid: job.sid }, "the alert's condition could not be looked at");
   });
 }
@@ -107,7 +107,7 @@ export const savedSearchRunOperations = [
       if (row.disabled && !call.arguments.flag("force_dispatch", false)) throw disabledSearch(row.name);
       const triggers = call.arguments.flag("trigger_actions", false);
       const job = startJob(call, requestOf(call, row));
-      if (triggers) fireWhenOver(call, row.name, job);
+      if (triggers) fireWhenOver(call, row, job);
       return startedResponse(call, job.sid);
     },
   }),

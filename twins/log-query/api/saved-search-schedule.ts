@@ -3,8 +3,9 @@ import type { Entry } from "../output/entry.ts";
 import { suppressedUntilMs, WHOLE } from "../saved/alerts.ts";
 import { nextTimes, parseCron } from "../saved/cron.ts";
 import { settingsOf } from "../saved/settings.ts";
+import { ownedKey } from "../world/belonging.ts";
 import type { SavedSearchRow } from "../world/tables.ts";
-import { aclOf } from "./belonging.ts";
+import { aclOf, checkFree } from "./belonging.ts";
 import type { Call } from "./call.ts";
 import { singleResponse } from "./collection.ts";
 import { readSharing } from "./objects.ts";
@@ -61,7 +62,9 @@ function suppression(call: Call, row: SavedSearchRow) {
 }
 
 function update(call: Call, row: SavedSearchRow, changes: Partial<SavedSearchRow>): SavedSearchRow {
-  return call.twin.tables.table("saved_searches").update(row.name, changes) ?? row;
+  const table = call.twin.tables.table("saved_searches");
+  checkFree(table, { ...row, ...changes }, row);
+  return table.update(ownedKey(row), changes) ?? row;
 }
 
 /** A moment that something is put to. @throws RestError 400 */

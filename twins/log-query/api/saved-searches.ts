@@ -4,16 +4,17 @@ import { keptSetting } from "../conf/secret-settings.ts";
 import type { Entry } from "../output/entry.ts";
 import { isoSecond } from "../output/timestamp.ts";
 import { actionDefaults } from "../saved/action-defaults.ts";
-import { firedAlerts } from "../saved/alerts.ts";
+import { firedAlerts, isAlertOf } from "../saved/alerts.ts";
 import { settingProblem } from "../saved/check-settings.ts";
 import { savedSearchDefaults } from "../saved/defaults.ts";
 import { nextRunMs } from "../saved/due-times.ts";
 import { columnsOf, isSetting } from "../saved/setting-names.ts";
 import { settingsOf } from "../saved/settings.ts";
 import { withImplicitSearch } from "../spl/syntax/text.ts";
+import { ownedKey } from "../world/belonging.ts";
 import type { SavedSearchRow } from "../world/tables.ts";
-import { aclOf, addressOf, isVisible, newBelonging } from "./belonging.ts";
-import type { Call, Viewer } from "./call.ts";
+import { aclOf, addressOf, inNamespace, newBelonging } from "./belonging.ts";
+import { type Call, knowledgeOf, type Viewer } from "./call.ts";
 import { type Collection, feedOf, listed, singleResponse } from "./collection.ts";
 import { defined } from "./defined.ts";
 import { checkArguments, feedResponse, pageArguments, pageOf } from "./entries.ts";
@@ -30,10 +31,7 @@ const answering = ["name", "output_mode", "count", "offset", "listDefaultActionA
 
 /** The saved searches that the namespace shows. */
 export function visible(viewer: Viewer): SavedSearchRow[] {
-  return viewer.twin.tables
-    .table("saved_searches")
-    .all()
-    .filter((row) => isVisible(viewer, row));
+  return inNamespace(viewer, viewer.twin.tables.table("saved_searches").all());
 }
 
 /** @throws RestError 404 */
@@ -57,7 +55,7 @@ export const savedPath = (row: SavedSearchRow): string => addressOf(row, PATH, r
 function entryOf(row: SavedSearchRow, viewer: Viewer, withActions = false): Entry {
   const { timeZone, clock } = viewer.twin;
   const next = nextRunMs(row, clock.now(), timeZone);
-  const alerts = firedAlerts(viewer.twin, row.name).length;
+  const alerts = firedAlerts(viewer.twin, row).length;
   const actions = [
     "acknowledge",
     "dispatch",
@@ -127,7 +125,7 @@ const asksForActions = (call: Call) => call.arguments.flag("listDefaultActionArg
 export function checkSettingValues(call: Call, others: Readonly<Record<string, string>> = {}): void {
   const given = call.arguments;
   const values = Object.fromEntries(given.names().map((name) => [name, given.get(name) ?? ""]));
-  const problem = settingProblem(values, call.twin.knowledge, others);
+  const problem = settingProblem(values, knowledgeOf(call), others);
   if (problem !== undefined) throw refused(400, problem);
 }
 
@@ -196,12 +194,13 @@ export const savedSearchOperations = [
       const search = call.arguments.text("search");
       if (search === undefined) throw refused(400, "Search string cannot be empty.");
       const table = call.twin.tables.table("saved_searches");
-      if (table.get(name)) {
+      const belonging = newBelonging(call, `savedsearches/${name}`);
+      if (table.get(ownedKey({ name, ...belonging }))) {
         const text = `Unable to create saved search with name '${name}'. A saved search with that name already exists.`;
         throw refused(409, text);
       }
       const changes = changesOf(call, { search, settings: {} });
-      const row = table.insert({ name, ...newBelonging(call, `savedsearches/${name}`), ...changes });
+      const row = table.insert({ name, ...belonging, ...changes });
       return savedResponse(call, row, 201);
     },
   }),
@@ -229,7 +228,8 @@ export const savedSearchOperations = [
     handle(call) {
       const row = findWritable(call);
       const changes = changesOf(call, row);
-      return savedResponse(call, call.twin.tables.table("saved_searches").update(row.name, changes) ?? row);
+      const table = call.twin.tables.table("saved_searches");
+      return savedResponse(call, table.update(ownedKey(row), changes) ?? row);
     },
   }),
   ...route({
@@ -238,11 +238,11 @@ export const savedSearchOperations = [
     path: `${PATH}/:name`,
     summary: "Remove a saved search.",
     handle(call) {
-      const { name } = findWritable(call);
+      const row = findWritable(call);
       const { tables } = call.twin;
-      tables.table("saved_searches").remove(name);
-      for (const alert of tables.table("fired_alerts").find({ saved_search: name })) {
-        tables.table("fired_alerts").remove(alert.name);
+      tables.table("saved_searches").remove(ownedKey(row));
+      for (const alert of tables.table("fired_alerts").all()) {
+        if (isAlertOf(row, alert)) tables.table("fired_alerts").remove(alert.name);
       }
       const paging = { total: visible(call).length, perPage: 30, offset: 0 };
       return feedResponse(call, { ...feedOf(call, TITLE, PATH, links), entries: [], paging });
@@ -257,7 +257,7 @@ export const savedSearchOperations = [
       handle(call) {
         const row = findWritable(call);
         const table = call.twin.tables.table("saved_searches");
-        return savedResponse(call, table.update(row.name, { disabled: action === "disable" }) ?? row);
+        return savedResponse(call, table.update(ownedKey(row), { disabled: action === "disable" }) ?? row);
       },
     }),
   ),

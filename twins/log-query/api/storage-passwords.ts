@@ -1,7 +1,8 @@
 /** Passwords that apps keep: shown in clear to who may see them, and to nobody else. */
 import type { Entry } from "../output/entry.ts";
+import { ownedKey } from "../world/belonging.ts";
 import type { StoragePasswordRow } from "../world/conf-tables.ts";
-import { aclOf, addressOf, isVisible, newBelonging } from "./belonging.ts";
+import { aclOf, addressOf, inNamespace, keyOfEntry, newBelonging, shareOwned } from "./belonging.ts";
 import type { Call, Viewer } from "./call.ts";
 import { type ObjectDeclaration, objectRoutes } from "./objects.ts";
 import { missing, refused } from "./rest-error.ts";
@@ -52,16 +53,13 @@ export const storagePasswordCollection: ObjectDeclaration = {
   links: { create: "_new", _reload: "_reload", _acl: "_acl" },
   nameOf: (asked) => (asked.includes(":") ? asked : nameOf("", asked)),
   settings: (name) => name === "password" || name === "realm",
-  entries: (viewer) =>
-    passwords(viewer)
-      .all()
-      .filter((row) => isVisible(viewer, row))
-      .map((row) => passwordEntry(viewer, row)),
+  entries: (viewer) => inNamespace(viewer, passwords(viewer).all()).map((row) => passwordEntry(viewer, row)),
   create(call, username) {
     const realm = call.arguments.get("realm") ?? "";
     const name = nameOf(realm, username);
     const password_sha256 = givenDigest(call);
-    if (passwords(call).get(name)) {
+    const belonging = newBelonging(call, `passwords/${name}`);
+    if (passwords(call).get(ownedKey({ name, ...belonging }))) {
       throw refused(409, `Cannot create credential: realm=${realm}, user=${username} already exists.`);
     }
     passwords(call).insert({
@@ -69,19 +67,17 @@ export const storagePasswordCollection: ObjectDeclaration = {
       realm,
       username,
       password_sha256,
-      ...newBelonging(call, `passwords/${name}`),
+      ...belonging,
     });
     return name;
   },
-  update(call, { name }) {
-    passwords(call).update(name, { password_sha256: givenDigest(call) });
+  update(call, entry) {
+    passwords(call).update(keyOfEntry(entry), { password_sha256: givenDigest(call) });
   },
-  remove(call, { name }) {
-    passwords(call).remove(name);
+  remove(call, entry) {
+    passwords(call).remove(keyOfEntry(entry));
   },
-  share(call, { name }, sharing) {
-    passwords(call).update(name, sharing);
-  },
+  share: (call, entry, sharing) => shareOwned(passwords(call), entry, sharing),
 };
 
 export const storagePasswordOperations = objectRoutes(storagePasswordCollection);

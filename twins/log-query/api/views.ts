@@ -1,10 +1,18 @@
 /** Dashboards and other pages: kept and given back, and shown to nobody. */
 import type { Entry } from "../output/entry.ts";
 import type { ViewRow } from "../world/conf-tables.ts";
-import { aclOf, addressOf, isVisible, newBelonging } from "./belonging.ts";
+import {
+  aclOf,
+  addressOf,
+  checkFree,
+  inNamespace,
+  keyOfEntry,
+  newBelonging,
+  shareOwned,
+} from "./belonging.ts";
 import type { Viewer } from "./call.ts";
 import { givenSettings, type ObjectDeclaration, objectRoutes } from "./objects.ts";
-import { missing, refused } from "./rest-error.ts";
+import { missing } from "./rest-error.ts";
 
 const PATH = "/data/ui/views";
 
@@ -45,29 +53,24 @@ export const viewCollection: ObjectDeclaration = {
   links: { create: "_new", _reload: "_reload", _acl: "_acl" },
   parameters: ["digest"],
   settings: (name) => name === "eai:data" || name === "eai:type",
-  entries: (viewer) =>
-    views(viewer)
-      .all()
-      .filter((row) => isVisible(viewer, row))
-      .map((row) => viewEntry(viewer, row)),
+  entries: (viewer) => inNamespace(viewer, views(viewer).all()).map((row) => viewEntry(viewer, row)),
   create(call, name) {
     const { "eai:data": data = "" } = givenSettings(call);
     if (data.trim() === "") throw missing("eai:data");
-    if (views(call).get(name)) throw refused(409, `An object with name=${name} already exists`);
-    views(call).insert({ name, data, ...newBelonging(call, `views/${name}`) });
+    const row = { name, data, ...newBelonging(call, `views/${name}`) };
+    checkFree(views(call), row);
+    views(call).insert(row);
     return name;
   },
-  update(call, { name }) {
+  update(call, entry) {
     const { "eai:data": data = "" } = givenSettings(call);
     if (data.trim() === "") throw missing("eai:data");
-    views(call).update(name, { data });
+    views(call).update(keyOfEntry(entry), { data });
   },
-  remove(call, { name }) {
-    views(call).remove(name);
+  remove(call, entry) {
+    views(call).remove(keyOfEntry(entry));
   },
-  share(call, { name }, sharing) {
-    views(call).update(name, sharing);
-  },
+  share: (call, entry, sharing) => shareOwned(views(call), entry, sharing),
 };
 
 export const viewOperations = objectRoutes(viewCollection);

@@ -12,6 +12,8 @@ export interface JobRequest {
   /** The sid that it is to have; one is made when absent. */
   readonly sid: string | undefined;
   readonly savedSearch: string | undefined;
+  /** Whose saved search it is. */
+  readonly savedSearchOwner?: string | undefined;
   /** Who may look at it beside its owner: roles, users, `*` for everybody. Absent: nobody. */
   readonly readers?: readonly string[];
   readonly label: string;

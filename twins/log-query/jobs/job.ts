@@ -82,7 +82,7 @@ export class Job implements JobSearch {
     });
     this.previews = this.options.preview;
     try {
-      this.pipeline = parseSearch(request.search, parts.knowledge);
+      this.pipeline = parseSearch(request.search, parts.knowledge.within(request));
     } catch (error) {
       if (!(error instanceof SplError) || error.phase === "dispatch") throw error;
       this.pipeline = { commands: [], text: request.search };

@@ -3,7 +3,6 @@ import { performance } from "node:perf_hooks";
 import type { Logger } from "pino";
 import { type LogStore, QueryInterrupted } from "../../datasets/store/log-store.ts";
 import { createSearchContext } from "../spl/create-context.ts";
-import type { Knowledge } from "../spl/knowledge.ts";
 import { limited } from "../spl/ordered-rows.ts";
 import { parseSearch } from "../spl/parse-search.ts";
 import type { Relation } from "../spl/relation.ts";
@@ -12,6 +11,7 @@ import type { EventAccess } from "../spl/search/event-access.ts";
 import { defaultLimits, type SearchContext } from "../spl/search-context.ts";
 import { partOf, slicesOf } from "../spl/sliced-rows.ts";
 import type { Pipeline } from "../spl/syntax/ast.ts";
+import type { NamespacedKnowledge } from "../world/knowledge.ts";
 import { type CompiledSearch, compileSearch, eventCommands } from "./compile-search.ts";
 import { withAddresses } from "./event-address.ts";
 import { eventFigures } from "./event-figures.ts";
@@ -29,7 +29,7 @@ const EARLY_ROWS = 1_000;
 const EARLY_MS = 5_000;
 
 export interface RunParts {
-  readonly knowledge: Knowledge;
+  readonly knowledge: NamespacedKnowledge;
   store(): Promise<LogStore>;
   readonly timeZone: string;
   readonly log: Logger;
@@ -244,8 +244,9 @@ export class SearchRun {
     deadlineMs: number,
     progress?: (share: number) => void,
   ): SearchContext {
-    const { knowledge, timeZone, access } = this.#parts;
+    const { timeZone, access } = this.#parts;
     const { request, sid, createdMs, notes } = this.#search;
+    const knowledge = this.#parts.knowledge.within(request);
     return createSearchContext({
       store,
       knowledge,

@@ -7,7 +7,8 @@ import type { LogQueryTwin } from "../log-query-twin.ts";
 import type { Content } from "../output/entry.ts";
 import type { Rows } from "../spl/rows.ts";
 import type { FiredAlertRow } from "../world/alert-tables.ts";
-import type { SavedSearchRow } from "../world/tables.ts";
+import { ownedKey } from "../world/belonging.ts";
+import type { JobRow, SavedSearchRow } from "../world/tables.ts";
 import { actionsOf, performActions, resultOf } from "./actions.ts";
 import { alertSettings, isTriggered } from "./alert-condition.ts";
 import { periodMs } from "./period.ts";
@@ -30,16 +31,23 @@ export interface AlertOutcome {
 const nothing: AlertOutcome = { triggered: false, suppressed: false };
 
 /** Fires what a run that is over has to be alerted about. */
-export async function fireAlerts(twin: LogQueryTwin, name: string, job: Job): Promise<AlertOutcome> {
+export async function fireAlerts(
+  twin: LogQueryTwin,
+  dispatched: SavedSearchRow,
+  job: Job,
+): Promise<AlertOutcome> {
   await job.done;
   const { tables, clock, jobs } = twin;
-  const row = tables.table("saved_searches").get(name);
+  const row = tables.table("saved_searches").get(ownedKey(dispatched));
   const { rows } = job;
   if (row === undefined || rows === undefined || job.row?.state !== "DONE") return nothing;
   const settings = settingsOf(row);
   const [before] = jobs
     .list()
-    .filter((one) => one.row?.saved_search === name && one.createdMs <= job.createdMs && one !== job);
+    .filter(
+      (one) =>
+        one.row !== undefined && isRunOf(row, one.row) && one.createdMs <= job.createdMs && one !== job,
+    );
   const triggered = await isTriggered(alertSettings(settings), {
     rows,
     rowsBefore: before?.row?.result_count ?? 0,
@@ -55,7 +63,7 @@ export async function fireAlerts(twin: LogQueryTwin, name: string, job: Job): Pr
     if (twin.ending.aborted) break;
     const nowMs = clock.now();
     // What one result is alerted about may hold back what follows.
-    const current = tables.table("saved_searches").get(name) ?? row;
+    const current = tables.table("saved_searches").get(ownedKey(row)) ?? row;
     if (suppressedUntilMs(current, key, nowMs) !== undefined) continue;
     if (tracked) tables.table("fired_alerts").insert(alertOf(current, settings, job, number, nowMs));
     hold(twin, current, settings, key, nowMs);
@@ -93,6 +101,8 @@ function alertOf(
   return {
     name: `${job.sid}_${Math.floor(nowMs / 1000)}_${number}`,
     saved_search: row.name,
+    owner: row.owner,
+    app: row.app,
     sid: job.sid,
     triggered_at: new Date(nowMs).toISOString(),
     expires_at: new Date(expiresMs).toISOString(),
@@ -124,12 +134,12 @@ function hold(
     .all()
     .filter(
       (one) =>
-        one.name === row.name ||
+        ownedKey(one) === ownedKey(row) ||
         (group !== "" && one.owner === row.owner && one.settings["alert.suppress.group_name"] === group),
     );
-  for (const { name, suppressed_until } of held) {
+  for (const one of held) {
     const until = new Date(nowMs + period).toISOString();
-    table.update(name, { suppressed_until: { ...suppressed_until, [key]: until } });
+    table.update(ownedKey(one), { suppressed_until: { ...one.suppressed_until, [key]: until } });
   }
 }
 
@@ -140,12 +150,22 @@ export function suppressedUntilMs(row: SavedSearchRow, key: string, nowMs: numbe
   return Number.isFinite(until) ? until : undefined;
 }
 
+/** Whether an alert is one that runs of the saved search have fired. */
+export function isAlertOf({ name, owner, app }: SavedSearchRow, alert: FiredAlertRow): boolean {
+  return alert.saved_search === name && alert.owner === owner && alert.app === app;
+}
+
+/** Whether a job is a run of the saved search; whose that is is not known of jobs of older snapshots. */
+export function isRunOf({ name, owner, app }: SavedSearchRow, job: JobRow): boolean {
+  return job.saved_search === name && job.app === app && (job.saved_search_owner ?? owner) === owner;
+}
+
 /** The alerts of a saved search, or of all, that have not expired; the latest first. */
-export function firedAlerts({ tables, clock }: LogQueryTwin, savedSearch?: string): FiredAlertRow[] {
+export function firedAlerts({ tables, clock }: LogQueryTwin, savedSearch?: SavedSearchRow): FiredAlertRow[] {
   const nowMs = clock.now();
   const rows = tables.table("fired_alerts").all();
   return rows
-    .filter((row) => savedSearch === undefined || row.saved_search === savedSearch)
+    .filter((row) => savedSearch === undefined || isAlertOf(savedSearch, row))
     .filter((row) => Date.parse(row.expires_at) > nowMs)
     .reverse();
 }

@@ -49,6 +49,7 @@ export function savedRequest(twin: LogQueryTwin, run: SavedRun): JobRequest {
     app: row.app,
     sid: savedSid(twin, run),
     savedSearch: row.name,
+    savedSearchOwner: row.owner,
     label: row.name,
     range: run.range(setting),
     nowMs,

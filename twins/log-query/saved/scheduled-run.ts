@@ -41,7 +41,7 @@ export async function runScheduled(twin: LogQueryTwin, row: SavedSearchRow, atMs
     return;
   }
   try {
-    const outcome = await fireAlerts(twin, row.name, job);
+    const outcome = await fireAlerts(twin, row, job);
     update({ status: "success", result_count, ...outcome });
   } catch (error) {
     const reason = reasonOf(error);

@@ -3,7 +3,9 @@
  * search of `realtime_schedule` runs for the latest of the times that have passed, and any other for each of them.
  */
 import type { MovingClock } from "../../sandbox/clock.ts";
+import type { Key } from "../../sandbox/table.ts";
 import type { LogQueryTwin } from "../log-query-twin.ts";
+import { ownedKey } from "../world/belonging.ts";
 import type { SavedSearchRow } from "../world/tables.ts";
 import { lastTimeMs, nextRunMs, scheduleOf, schedulePeriodMs } from "./due-times.ts";
 import { recordSkipped, runScheduled } from "./scheduled-run.ts";
@@ -28,7 +30,7 @@ interface Entry {
 export class Scheduler {
   readonly #twin: LogQueryTwin;
   readonly #clock: MovingClock;
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<Key, Entry>();
   readonly #working = new Set<Promise<void>>();
   readonly #unwatch: readonly (() => void)[];
   #timer: NodeJS.Timeout | undefined;
@@ -75,8 +77,8 @@ export class Scheduler {
     if (nowMs < this.#seenMs) for (const entry of this.#entries.values()) entry.schedule = undefined;
     this.#seenMs = nowMs;
     const rows = this.#twin.tables.table("saved_searches").all().filter(scheduleOf);
-    const names = new Set(rows.map(({ name }) => name));
-    for (const name of this.#entries.keys()) if (!names.has(name)) this.#entries.delete(name);
+    const keys = new Set(rows.map(ownedKey));
+    for (const key of this.#entries.keys()) if (!keys.has(key)) this.#entries.delete(key);
     for (const row of rows) {
       const entry = this.#entryOf(row, nowMs);
       while (entry.nextMs !== undefined && entry.nextMs <= nowMs) {
@@ -89,13 +91,13 @@ export class Scheduler {
   /** A schedule that is new has its first time after now. */
   #entryOf(row: SavedSearchRow, nowMs: number): Entry {
     const schedule = `${row.cron_schedule}\n${row.rescheduled_to ?? ""}`;
-    const entry = this.#entries.get(row.name) ?? {
+    const entry = this.#entries.get(ownedKey(row)) ?? {
       schedule: undefined,
       nextMs: undefined,
       running: 0,
       runs: 0,
     };
-    this.#entries.set(row.name, entry);
+    this.#entries.set(ownedKey(row), entry);
     if (entry.schedule === schedule) return entry;
     entry.schedule = schedule;
     entry.nextMs = nextRunMs(row, nowMs, this.#twin.timeZone);
@@ -134,7 +136,7 @@ export class Scheduler {
     entry.nextMs = nextRunMs({ ...row, rescheduled_to: null }, afterMs, this.#twin.timeZone);
     if (row.rescheduled_to === null || Date.parse(row.rescheduled_to) > dueMs) return;
     entry.schedule = `${row.cron_schedule}\n`;
-    this.#twin.tables.table("saved_searches").update(row.name, { rescheduled_to: null });
+    this.#twin.tables.table("saved_searches").update(ownedKey(row), { rescheduled_to: null });
   }
 
   #run(row: SavedSearchRow, entry: Entry, atMs: number, mostRuns: number): void {

@@ -9,6 +9,8 @@ const firedAlerts = defineTable({
   columns: {
     name: { type: z.string().min(1), description: "What it is found by." },
     saved_search: { type: z.string().min(1), description: "The saved search that was run." },
+    owner: { type: z.string().default("nobody"), description: "Whose saved search it is." },
+    app: { type: z.string().default("search"), description: "The app of the saved search." },
     sid: { type: z.string().min(1), description: "The job that ran it." },
     triggered_at: { type: z.iso.datetime(), description: "When it was fired." },
     expires_at: { type: z.iso.datetime(), description: "Until when it is listed." },

@@ -1,7 +1,7 @@
 /** The tables of what is set up in an instance: apps, their stanzas, pages and passwords, and messages to the administrator. */
 import { z } from "zod";
 import { defineTable, type RowOf } from "../../sandbox/table.ts";
-import { appColumn, ownerColumn } from "./belonging.ts";
+import { appColumn, ownedWithin, ownerColumn } from "./belonging.ts";
 
 /** Beyond this, what is given is no setting of a configuration file. */
 const MOST_CHARACTERS = 100_000;
@@ -55,6 +55,7 @@ const apps = defineTable({
 const views = defineTable({
   description: "Dashboards and other pages.",
   key: "name",
+  within: ownedWithin,
   columns: {
     name: { type: named, description: "The name." },
     data: { type: z.string().min(1).max(1_000_000), description: "The page, as XML." },
@@ -65,6 +66,7 @@ const views = defineTable({
 const storagePasswords = defineTable({
   description: "Passwords that apps keep for use elsewhere.",
   key: "name",
+  within: ownedWithin,
   columns: {
     name: {
       type: z.string().regex(/^[^:]*:[\s\S]+:$/, "must be realm:user:"),

@@ -1,10 +1,12 @@
 /** The tables of knowledge objects: what searches refer to by name. */
 import { z } from "zod";
 import { defineTable, type RowOf } from "../../sandbox/table.ts";
+import { appColumn, ownedWithin, ownerColumn } from "./belonging.ts";
 
 const macros = defineTable({
   description: "Parts of searches that stand under a name.",
   key: "name",
+  within: ownedWithin,
   columns: {
     name: {
       type: z
@@ -27,6 +29,9 @@ const macros = defineTable({
         "An expression over the arguments that must be true, or give no text; empty: any are taken.",
     },
     errormsg: { type: z.string().default(""), description: "What is said when it is not true." },
+    owner: ownerColumn,
+    app: appColumn,
+    sharing: { type: z.enum(["user", "app", "global"]).default("global"), description: "Who sees it." },
   },
 });
 
@@ -142,5 +147,6 @@ export const knowledgeTables = {
   data_models: dataModels,
 };
 
+export type MacroRow = Readonly<RowOf<typeof macros.columns>>;
 export type DataModelRow = Readonly<RowOf<typeof dataModels.columns>>;
 export type LookupDefinitionRow = Readonly<RowOf<typeof lookupDefinitions.columns>>;

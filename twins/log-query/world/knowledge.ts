@@ -7,6 +7,7 @@ import type { Knowledge, LookupDefinition, LookupTable } from "../spl/knowledge.
 import type { Rows } from "../spl/rows.ts";
 import { SplError } from "../spl/spl-error.ts";
 import { isLike } from "../spl/wildcards.ts";
+import { isShownIn, type Namespace, nearestFirst, type Owned } from "./belonging.ts";
 import type { LookupDefinitionRow } from "./knowledge-tables.ts";
 import type { LogQueryTables } from "./tables.ts";
 
@@ -20,18 +21,33 @@ export interface KnowledgeParts {
   rest: Knowledge["rest"];
 }
 
-export function createKnowledge(parts: KnowledgeParts): Knowledge {
+export interface NamespacedKnowledge extends Knowledge {
+  /** The same as it is seen in a namespace: macros and saved searches are those that it shows. */
+  within(namespace: Namespace): NamespacedKnowledge;
+}
+
+export function createKnowledge(parts: KnowledgeParts): NamespacedKnowledge {
+  return knowledgeIn(parts, { owner: "nobody", app: "-" });
+}
+
+function knowledgeIn(parts: KnowledgeParts, namespace: Namespace): NamespacedKnowledge {
   const { tables, store, writer, index, jobResults, rest } = parts;
   const tagRows = () => tables.table("tags").all();
+  const nearest = <Thing extends Owned>(things: readonly Thing[]) =>
+    nearestFirst(
+      things.filter((thing) => isShownIn(namespace, thing)),
+      namespace.owner,
+    )[0];
   return {
+    within: (other) => knowledgeIn(parts, other),
     macro(name, args) {
-      const row = tables.table("macros").get(args === 0 ? name : `${name}(${args})`);
+      const row = nearest(tables.table("macros").find({ name: args === 0 ? name : `${name}(${args})` }));
       if (row === undefined) return undefined;
       const { definition, iseval: isEval, validation, errormsg: errorMessage } = row;
       return { name: row.name, args: row.args, definition, isEval, validation, errorMessage };
     },
     savedSearch(name) {
-      const row = tables.table("saved_searches").get(name);
+      const row = nearest(tables.table("saved_searches").find({ name }));
       if (!row) return undefined;
       const { search, earliest_time, latest_time } = row;
       return { name, search, earliest: earliest_time || undefined, latest: latest_time || undefined };

@@ -6,7 +6,7 @@ import type { Clock } from "../../sandbox/clock.ts";
 import type { World } from "../../sandbox/world.ts";
 import { EventWriter } from "../collector/event-writer.ts";
 import type { Knowledge } from "../spl/knowledge.ts";
-import { createKnowledge } from "./knowledge.ts";
+import { createKnowledge, type NamespacedKnowledge } from "./knowledge.ts";
 import { seedTables } from "./seed.ts";
 import { createTables, type LogQueryTables, logQueryTables } from "./tables.ts";
 
@@ -28,7 +28,7 @@ export interface LogQueryWorld {
   /** As the control plane sees it. */
   world: World;
   tables: LogQueryTables;
-  knowledge: Knowledge;
+  knowledge: NamespacedKnowledge;
   /** What events are written with. */
   writer: EventWriter;
   /** Puts the tables (not the events) back to what they are at the start. */

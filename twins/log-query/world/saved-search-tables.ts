@@ -4,7 +4,7 @@ import { defineTable, type RowOf } from "../../sandbox/table.ts";
 import { rowProblem } from "../saved/check-settings.ts";
 import { savedSearchForms } from "../saved/setting-forms.ts";
 import { isSetting } from "../saved/setting-names.ts";
-import { appColumn, ownerColumn } from "./belonging.ts";
+import { appColumn, ownedWithin, ownerColumn } from "./belonging.ts";
 
 /** Each is known to `savedsearches.conf`, and of the form that it has there. */
 const settings = z.record(z.string(), z.string()).superRefine((given, context) => {
@@ -30,6 +30,7 @@ const moment = ofForm("dispatch.earliest_time", (value) => /\d/.test(value));
 const savedSearches = defineTable({
   description: "Searches under a name: reports, and alerts.",
   key: "name",
+  within: ownedWithin,
   columns: {
     name: { type: z.string().min(1).max(2048), description: "The name." },
     search: { type: z.string().min(1), description: "The search, in the search processing language." },

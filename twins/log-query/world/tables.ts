@@ -66,6 +66,10 @@ const jobs = defineTable({
     owner: { type: z.string(), description: "Who started it." },
     app: { type: z.string().default("search"), description: "The app it was started in." },
     saved_search: { type: z.string().nullable().default(null), description: "The saved search it is of." },
+    saved_search_owner: {
+      type: z.string().nullable().default(null),
+      description: "Whose saved search that is.",
+    },
     readers: {
       type: z.array(z.string().min(1)).default([]),
       description:

@@ -25,7 +25,7 @@ afterAll(() => splunk.stop());
 beforeEach(async () => {
   const { body } = await splunk.control("GET", "/data?entity_type=saved_searches&limit=1000");
   for (const { name } of body.rows) {
-    await splunk.control("DELETE", "/data", { entity_type: "saved_searches", key: name });
+    await splunk.control("DELETE", "/data", { entity_type: "saved_searches", where: { name } });
   }
   await splunk.control("PUT", "/clock", { now: "2026-01-31T09:00:00Z", frozen: true });
 });

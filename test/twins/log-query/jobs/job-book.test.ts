@@ -11,6 +11,7 @@ import { Slots } from "../../../../twins/log-query/jobs/slots.ts";
 import { createTables } from "../../../../twins/log-query/world/tables.ts";
 import { knowledgeOf, type SplBench, splBench } from "../support/spl.ts";
 
+const knowledge = { ...knowledgeOf(), within: () => knowledge };
 let bench: SplBench;
 beforeAll(async () => {
   bench = await splBench(Array.from({ length: 10 }, (_, n) => ({ n })));
@@ -23,7 +24,7 @@ function openBook(mostValues: number, store: LogStore = bench.store) {
     {
       tables,
       clock: { now: () => 1_769_850_000_000 },
-      knowledge: knowledgeOf(),
+      knowledge,
       store: async () => store,
       timeZone: "UTC",
       log: pino({ level: "silent" }),

@@ -1,7 +1,19 @@
 /** `fields`: which fields go on. */
 import { defineCommand } from "../command.ts";
 import { columnOf, extend, outputsOf, project } from "../relation.ts";
+import type { ArgumentReader } from "../syntax/argument-reader.ts";
 import { matchingColumns } from "../wildcards.ts";
+
+/** One sign is for the whole list: those before its later names say nothing more. */
+function signedFields(reader: ArgumentReader): string[] {
+  const names: string[] = [];
+  for (;;) {
+    while (reader.symbol(",")) {}
+    if (reader.atEnd()) return names;
+    reader.sign("+", "-");
+    names.push(reader.field());
+  }
+}
 
 /** They go on unless they are taken out by name, or with `_*`. */
 const kept: readonly string[] = ["_time", "_raw"];
@@ -10,8 +22,9 @@ export const fields = defineCommand({
   name: "fields",
   kind: "streaming",
   parse(reader) {
-    const mode = reader.sign("+", "-") === "-" ? ("remove" as const) : ("keep" as const);
-    const names = reader.fields();
+    const sign = reader.sign("+", "-");
+    const mode = sign === "-" ? ("remove" as const) : ("keep" as const);
+    const names = sign === undefined ? reader.fields() : signedFields(reader);
     if (names.length === 0)
       reader.fail("Must specify at least one valid field name (can contain wildcards).");
     return { mode, names };

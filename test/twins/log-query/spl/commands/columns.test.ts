@@ -50,6 +50,11 @@ test("rule 56: a sign of fields needs no blank behind it, and is part of a name 
   expect(await columns([event], "fields -a b")).toEqual(await columns([event], "fields - a b"));
   expect(await columns([event], 'fields -"a", b')).toEqual(await columns([event], "fields - a b"));
   expect(await columns([event], "fields +a, b")).toEqual(["a", "b", "_time", "_raw"]);
+  for (const list of ["-a -b", "- a -b", "-a,-b", "-a, - b", "- a +b"]) {
+    expect(await columns([event], `fields ${list}`), list).toEqual(await columns([event], "fields - a b"));
+  }
+  expect(await columns([event], "fields +a +b")).toEqual(["a", "b", "_time", "_raw"]);
+  expect(await columns([{ a: 1, b: 2, "-b": 3 }], 'fields -a "-b"')).toEqual(["b"]);
   expect(await columns([{ a: 1, "-a": 2 }], 'fields "-a"')).toEqual(["-a"]);
 });
 
