@@ -4,6 +4,7 @@ import type { DatasetColumn } from "../../sandbox/datasets/dataset.ts";
 import { FieldCatalog, likelyTimeField, type TextIndex } from "../fields.ts";
 import { identifier, joined, raw, type Sql, sql } from "../sql.ts";
 import { buildSegments } from "../store/build-segments.ts";
+import { transaction } from "../store/database.ts";
 import { read } from "../store/duckdb.ts";
 import { DEFAULT_INDEX } from "../store/format.ts";
 import { addFields, checkpoint, createTables, saveCatalog } from "../store/layout.ts";
@@ -46,11 +47,9 @@ export async function writeDocuments(
     type: candidate.type,
     ...(candidate.type === "date" && { timeFormat: candidate.name, blanks }),
   }));
-  const fields = await addFields(
-    connection,
-    new FieldCatalog([], undefined, textIndex),
-    added,
-    likelyTimeField(added),
+  const none = new FieldCatalog([], undefined, textIndex);
+  const fields = await transaction(connection, () =>
+    addFields(connection, none, added, likelyTimeField(added)),
   );
   const targets = columns.map(({ name }) => identifier(fields.get(name)?.column ?? name));
   const unnamedIndex = await unnamedIndexOf(connection, own);
@@ -71,7 +70,7 @@ export async function writeDocuments(
   );
   await read(connection, sql`DROP TABLE ${staging.table}`);
   if (textIndex === "raw") await buildSegments(connection, fields, rows);
-  for (const field of fields.all()) await buildPostings(connection, field, 0);
+  await buildAllPostings(connection, fields);
   await saveCatalog(connection, {
     fields,
     nextRow: rows,
@@ -91,6 +90,22 @@ export async function writeDocuments(
     timeRange: await timeRangeOf(connection, fields),
     sample: await sampleOf(connection),
   };
+}
+
+/** Text of events up to which the postings of all fields are one transaction, which is held in memory until it ends. */
+const ONE_TRANSACTION_BYTES = 16 << 20;
+
+/** Of hundreds of fields with a few values each, what takes longest is to wait for the disk after each statement. */
+async function buildAllPostings(connection: DuckDBConnection, fields: FieldCatalog): Promise<void> {
+  const build = async () => {
+    for (const field of fields.all()) await buildPostings(connection, field, 0);
+  };
+  const { rows } = await read(
+    connection,
+    raw("SELECT coalesce(sum(strlen(_source)), 0)::DOUBLE FROM documents"),
+  );
+  const isSmall = Number(rows[0]?.[0]) <= ONE_TRANSACTION_BYTES;
+  await (isSmall ? transaction(connection, build) : build());
 }
 
 /** What becomes of the columns `_id` and `_index`: they are the document's, not the event's. */

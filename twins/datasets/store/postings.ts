@@ -3,7 +3,7 @@
  * the texts of larger ones in pieces, which are then brought into one order.
  */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { analyzedSql, isAnalyzedSql } from "../analysis.ts";
+import { asciiTermsSql, isAnalyzedSql } from "../analysis.ts";
 import { columnOf, type Field, fieldKey } from "../fields.ts";
 import { identifier, joined, raw, type Sql, sql } from "../sql.ts";
 import { read } from "./duckdb.ts";
@@ -115,7 +115,7 @@ async function appendOthers(
 
 /** Most texts have no word twice: nothing is counted in these, which takes half the time. */
 function postingsOf(column: Sql, rows: Sql): Sql {
-  const texts = sql`(SELECT _row, ${analyzedSql(column)} AS terms FROM documents WHERE ${rows})`;
+  const texts = sql`(SELECT _row, ${asciiTermsSql(column)} AS terms FROM documents WHERE ${rows})`;
   const tokens = sql`unnest(terms) AS term, _row, generate_subscripts(terms, 1) AS position`;
   const again = sql`SELECT ${tokens}, len(terms) AS length FROM ${texts} WHERE list_unique(terms) < len(terms)`;
   return sql`SELECT ${tokens}, 1 AS frequency, len(terms) AS length FROM ${texts} WHERE list_unique(terms) = len(terms)
@@ -137,7 +137,7 @@ function tokensOfList(column: Sql, rows: Sql): Sql {
                  sum(len(terms)) OVER (PARTITION BY _row) AS length,
                  sum(len(terms)) OVER (PARTITION BY _row ORDER BY value) - len(terms)
                    + ${raw(String(VALUE_GAP))} * (value - 1) AS before
-          FROM (SELECT _row, value, ${analyzedSql(raw("text"))} AS terms
+          FROM (SELECT _row, value, ${asciiTermsSql(raw("text"))} AS terms
                 FROM (SELECT _row, unnest(${column}) AS text, generate_subscripts(${column}, 1) AS value
                       FROM documents WHERE ${rows})))`;
 }
