@@ -17,8 +17,12 @@ export function spelledValue(name: string): Sql {
   const quoted = (part: string) => `"${part.replaceAll('"', '\\"')}"`;
   const nested = `$.${name.split(".").map(quoted).join(".")}`;
   const paths = name.includes(".") ? [nested, `$.${quoted(name)}`] : [nested];
-  return sql`coalesce(${joined(
-    paths.map((path) => sql`json_extract_string(_source, ${constant(path)})`),
-    ", ",
-  )})`;
+  const first = (suffix: string) =>
+    sql`coalesce(${joined(
+      paths.map((path) => sql`json_extract_string(_source, ${constant(path + suffix)})`),
+      ", ",
+    )})`;
+  const value = first("");
+  // A list of one is one value; a text may begin like a list.
+  return sql`CASE WHEN ${value} LIKE '[%' THEN coalesce(${first("[0]")}, ${value}) ELSE ${value} END`;
 }

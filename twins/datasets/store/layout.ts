@@ -4,7 +4,6 @@
  */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { z } from "zod";
-import { spelledValue } from "../field-name.ts";
 import {
   columnTypeOf,
   type Field,
@@ -21,6 +20,7 @@ import { DATABASE } from "./database.ts";
 import { read } from "./duckdb.ts";
 import { builtTable, builtWords, FORMAT_VERSION, postingColumns, postingsNumber, wordsOf } from "./format.ts";
 import { createSegments } from "./segment-tables.ts";
+import { spelledText } from "./spelled-values.ts";
 
 /** What a database file says about itself. */
 export interface StoreCatalog {
@@ -198,21 +198,19 @@ async function makeTexts(
   catalog: FieldCatalog,
   keys: ReadonlySet<string>,
 ): Promise<FieldCatalog> {
-  const fields = catalog.allStored().map((field): Field => {
-    if (!keys.has(fieldKey(field))) return field;
-    const { timeFormat: _format, blanks: _blanks, ...kept } = field;
-    return { ...kept, type: "text" };
-  });
-  for (const field of fields) {
-    if (!keys.has(fieldKey(field))) continue;
-    const column = identifier(field.column);
-    // A statement that changes a column takes no parameters.
-    const spelled = field.multi
-      ? sql`list_transform(${column}, value -> CAST(value AS VARCHAR))`
-      : sql`CASE WHEN ${column} IS NOT NULL THEN coalesce(${spelledValue(field.name)}, CAST(${column} AS VARCHAR)) END`;
+  const fields: Field[] = [];
+  for (const before of catalog.allStored()) {
+    if (!keys.has(fieldKey(before))) {
+      fields.push(before);
+      continue;
+    }
+    const { timeFormat: _format, blanks: _blanks, ...kept } = before;
+    const field: Field = { ...kept, type: "text" };
+    fields.push(field);
     await read(
       connection,
-      sql`ALTER TABLE documents ALTER COLUMN ${column} SET DATA TYPE ${columnTypeOf(field)} USING ${spelled}`,
+      sql`ALTER TABLE documents ALTER COLUMN ${identifier(field.column)} SET DATA TYPE ${columnTypeOf(field)}
+        USING ${spelledText(before)}`,
     );
   }
   return catalogOf(catalog, fields, catalog.indices);

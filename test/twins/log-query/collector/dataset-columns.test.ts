@@ -31,7 +31,7 @@ const found = (search: string, columns: string) =>
 test.each([
   ["status", "pending", "200", ["200", "503"]],
   ["status", "2.5", "200", ["200", "503"]],
-  ["ratio", "n/a", "1.5", ["1.5", "2.0"]],
+  ["ratio", "n/a", "1.50", ["1.50", "2.00"]],
   ["ok", "maybe", "true", ["true", "false"]],
   ["ended", "yesterday", "2026-03-02", ["2026-03-02", "2026-03-03"]],
 ])(
@@ -44,6 +44,21 @@ test.each([
     expect(shown).toEqual([...before, value]);
   },
 );
+
+test("a column that becomes text has what its events say, not how the database prints what it held", async () => {
+  await upload(
+    '{"timestamp":"2026-03-02T10:00:00Z","n":1.50,"list":[1.0,2.50],"o":{"k":1e3},"when":["2026-03-02T10:00:00Z"]}\n' +
+      '{"timestamp":"2026-03-02T10:00:01Z","n":-0.0,"list":[30],"o":{"k":5e-1},"when":["2026-03-02T12:00:01+02:00"]}\n',
+  );
+  const times = [{ when: "2026-03-02T10:00:00Z" }, { when: "2026-03-02T12:00:01+02:00" }];
+  expect(await found("", "when")).toMatchObject(times);
+  await send({ n: "x", list: "x", "o.k": "x", when: "x" });
+  expect(await found("NOT n=x", "n list o.k when")).toMatchObject([
+    { n: "1.50", list: ["1.0", "2.50"], "o.k": "1e3", when: "2026-03-02T10:00:00Z" },
+    { n: "-0.0", list: "30", "o.k": "5e-1", when: "2026-03-02T12:00:01+02:00" },
+  ]);
+  expect(await found("n=x", "n list o.k when")).toMatchObject([{ n: "x", list: "x", "o.k": "x", when: "x" }]);
+});
 
 test("numbers are still compared and added up as numbers", async () => {
   await send({ status: "pending" });
