@@ -1,5 +1,6 @@
 // Runs a program of the project: `node scripts/shared/start.cjs FILE [ARGUMENT …]`. Sources run through tsx.
 // Written for any version of Node, so that one that is too old is told so before anything fails that needs a newer one.
+const { existsSync } = require("node:fs");
 const path = require("node:path");
 const { pathToFileURL } = require("node:url");
 const { engines } = require("../../package.json");
@@ -16,6 +17,13 @@ if (isOlder(own, least)) {
 
 const [, , file, ...args] = process.argv;
 const program = path.resolve(file);
+if (!existsSync(program)) {
+  const advice = file.startsWith("dist/")
+    ? "npm run build makes it"
+    : "programs of the project are in scripts, twins and agent";
+  console.error(`${file} does not exist: ${advice}.`);
+  process.exit(1);
+}
 process.argv = [process.argv[0], program, ...args];
 const loader = file.endsWith(".ts") ? import("tsx") : Promise.resolve();
 loader.then(() => import(pathToFileURL(program).href));

@@ -91,6 +91,20 @@ describe("the programs of npm's scripts", () => {
     },
   );
 
+  test("say of a program that has yet to be built how it is made", async () => {
+    const args = [path.join(PROJECT, "scripts/shared/start.cjs"), "dist/agent/main.js"];
+    const said = await new Promise((resolve) => {
+      execFile(process.execPath, args, { cwd: folder }, (error, stdout, stderr) =>
+        resolve({ code: error?.code, stdout, stderr }),
+      );
+    });
+    expect(said).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: "dist/agent/main.js does not exist: npm run build makes it.\n",
+    });
+  });
+
   test.each(["20.19.0", "22.12.0"])("run on Node %s", async (version) => {
     const { code, stdout } = await dialOn(version);
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^npm run dial/)]);
