@@ -287,6 +287,8 @@ const families: Record<string, Cases> = {
     ['min("10","9")', "10"],
     ["max(digits,9)", "42"],
     ["max(n,nums)", 10],
+    ["min(mvzip(mvappend(mvmap(nowhere, nowhere*2)), nowhere))", null],
+    ["max(mvmap(nowhere, nowhere.1), word)", "Hello World"],
     ["min(nowhere,3)", 3],
     ['max("abc",null())', "abc"],
     ['if(random()>=0 AND random()<2147483648,"y","n")', "y"],

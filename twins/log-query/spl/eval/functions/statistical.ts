@@ -80,8 +80,10 @@ function extreme(args: readonly Value[], { fail }: Use, place: 1 | -1): Value {
       : sql`[${bound(value.sql, (one) => ranked({ ...value, sql: one }))}]`,
   );
   const all = lists.length === 1 ? (lists[0] ?? raw("[]")) : sql`list_concat(${joined(lists, ", ")})`;
-  const given = sql`list_filter(${all}, lambda "#e": "#e".t IS NOT NULL)`;
-  const value = sql`list_sort(${given})[${raw(String(place))}].t`;
+  // Where a value is NULL in every row, DuckDB forgets that it has members.
+  const typed = sql`CAST(${all} AS ${RANKED}[])`;
+  const given = sql`list_filter(${typed}, lambda "#e": "#e".t IS NOT NULL)`;
+  const value = sql`CAST(list_sort(${given})[${raw(String(place))}] AS ${RANKED}).t`;
   return {
     type: "text",
     multi: false,
@@ -89,6 +91,8 @@ function extreme(args: readonly Value[], { fail }: Use, place: 1 | -1): Value {
     sql: value,
   };
 }
+
+const RANKED = raw("STRUCT(k INTEGER, n DOUBLE, t VARCHAR)");
 
 /** As it is compared: numbers come before texts. */
 function ranked(value: Value): Sql {
