@@ -2,7 +2,7 @@
 import { joined, raw, type Sql, sql } from "../../datasets/sql.ts";
 import type { ResultValue } from "../../datasets/store/log-store.ts";
 import { lookupTable } from "../../sandbox/lookup-table.ts";
-import { javaDouble } from "../json/java-double.ts";
+import { javaDouble } from "../json/java-number.ts";
 import { parsingErrorAt } from "../json/located-error.ts";
 import { Double } from "../json/numbers.ts";
 import { textOf, tokenOf } from "../json/token.ts";

@@ -1,6 +1,6 @@
 /** `include` and `exclude` of a terms aggregation. */
 import { joined, type Sql, sql } from "../../datasets/sql.ts";
-import { javaDouble } from "../json/java-double.ts";
+import { javaDouble } from "../json/java-number.ts";
 import { textOf } from "../json/token.ts";
 import { luceneToRe2 } from "../query/compile/regexp.ts";
 import { VendorError } from "../vendor-error.ts";

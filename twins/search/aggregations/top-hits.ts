@@ -1,5 +1,5 @@
 /** top_hits: the best documents of a bucket. */
-import { javaDouble } from "../json/java-double.ts";
+import { javaDouble } from "../json/java-number.ts";
 import { parsingErrorAt } from "../json/located-error.ts";
 import { tokenOf } from "../json/token.ts";
 import { type AggregationType, contentsOf } from "./build.ts";

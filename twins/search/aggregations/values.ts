@@ -7,7 +7,7 @@ import { lookupTable } from "../../sandbox/lookup-table.ts";
 import { parseDate } from "../dates/date-math.ts";
 import { defaultDateFormat, readDateFormat } from "../dates/java-format.ts";
 import { readTimeZone } from "../dates/read-time-zone.ts";
-import { javaDouble } from "../json/java-double.ts";
+import { javaDouble } from "../json/java-number.ts";
 import { textOf } from "../json/token.ts";
 import { keptValue } from "../query/compile/column.ts";
 import { textBehind } from "../query/compile/target.ts";

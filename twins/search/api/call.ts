@@ -1,8 +1,10 @@
 /** A request of the vendor's API, read as the vendor reads it. */
 import type { VendorRequest } from "../../sandbox/operation.ts";
+import { ContentParser } from "../json/content-parser.ts";
 import { type Json, type JsonObject, readJson } from "../json/read.ts";
 import { tokenOf } from "../json/token.ts";
 import type { DroppedClause } from "../query/compiled-query.ts";
+import { locateIn } from "../query/json-position.ts";
 import { VendorError } from "../vendor-error.ts";
 import { illegal, Parameters } from "./parameters.ts";
 
@@ -63,6 +65,11 @@ export class Call {
       line: 1,
       col: 1,
     });
+  }
+
+  /** The same body, to be read token by token. @throws VendorError */
+  content(): ContentParser {
+    return new ContentParser(this.object(), locateIn(this.text(), []));
   }
 
   noteSql(statements: readonly string[]): void {

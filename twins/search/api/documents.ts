@@ -14,8 +14,8 @@ import { readJson } from "../json/read.ts";
 import { compactJson } from "../json/write.ts";
 import {
   filteredSource,
-  readSourceFilter,
   readSourceParameters,
+  sourceFilterOf,
   sourceParameters,
   wholeSource,
 } from "../search/source-filter.ts";
@@ -151,7 +151,7 @@ async function update(call: Call, twin: SearchTwin): Promise<Answer> {
   };
   const id = checkId(call.segment("id"));
   const done = await perform({ kind: "update", index: name, id, conditions, ...body }, twin);
-  const ofBody = source === undefined ? undefined : readSourceFilter(readJson(compactJson(source)));
+  const ofBody = source === undefined ? undefined : sourceFilterOf(readJson(compactJson(source)));
   const filter = readSourceParameters(call.parameters) ?? ofBody;
   const shown = filter && filter.kind !== "none" && done.source !== undefined;
   return {

@@ -7,13 +7,13 @@ import { invalidRequest } from "../documents/errors.ts";
 import { noSuchIndex } from "../indices/errors.ts";
 import { expressionParameters, readExpressionOptions } from "../indices/expression.ts";
 import { knownIndices } from "../indices/known-indices.ts";
-import { ObjectParser, withBodyText } from "../json/object-parser.ts";
-import type { Json, JsonObject } from "../json/read.ts";
-import { tokenOf } from "../json/token.ts";
+import type { ContentParser } from "../json/content-parser.ts";
+import { flagField, ObjectParser, textField, textsField } from "../json/object-parser.ts";
 import { compactJson } from "../json/write.ts";
 import { searchShards } from "../node.ts";
 import { analyzers } from "../query/compile/analyzers.ts";
 import { targetOf } from "../query/compile/target.ts";
+import { contentError } from "../query/errors.ts";
 import { compileAsked } from "../search/compile-search.ts";
 import { shownExplanation } from "../search/hits.ts";
 import { openSearch, type SearchScope, scopeOf, within } from "../search/run.ts";
@@ -22,7 +22,7 @@ import { readUrlQuery, urlQueryParameters } from "../search/url-parameters.ts";
 import type { SearchTwin } from "../search-twin.ts";
 import { VendorError } from "../vendor-error.ts";
 import { type Answer, api } from "./answer.ts";
-import { type Call, isObject } from "./call.ts";
+import type { Call } from "./call.ts";
 import { gotBody } from "./document-answer.ts";
 import { illegal } from "./parameters.ts";
 
@@ -129,49 +129,80 @@ interface Analysis {
   field: string | undefined;
   tokenizer: string | undefined;
   filters: string[];
+  /** What is wrong with a definition; the vendor looks at it when all is read. */
+  problem: string | undefined;
+}
+
+const analysisParser = new ObjectParser<Analysis>("analyze_request", {
+  text: textsField((texts, analysis) => {
+    analysis.texts = texts;
+  }),
+  analyzer: textField((analyzer, analysis) => {
+    analysis.analyzer = analyzer;
+  }),
+  field: textField((field, analysis) => {
+    analysis.field = field;
+  }),
+  tokenizer: {
+    tokens: ["VALUE_STRING", "START_OBJECT"],
+    read(content, analysis) {
+      analysis.tokenizer = readComponent("tokenizer", content, analysis);
+    },
+  },
+  filter: {
+    tokens: ["START_ARRAY"],
+    read(content, analysis) {
+      for (let token = content.next(); token !== "END_ARRAY"; token = content.next()) {
+        if (token !== "VALUE_STRING" && token !== "START_OBJECT") {
+          throw contentError(`Expected [VALUE_STRING] or [START_OBJECT], got ${token}`, content.location);
+        }
+        analysis.filters.push(readComponent("filter", content, analysis));
+      }
+    },
+  },
+  char_filter: { tokens: ["START_ARRAY"], read: refuseSteps },
+  normalizer: textField(refuseSteps),
+  explain: flagField((isAsked) => {
+    if (isAsked) throw illegal("This twin analyses without [explain]");
+  }),
+  attributes: textsField(() => undefined),
+});
+
+function refuseSteps(): never {
+  throw illegal("This twin analyses without [char_filter] and [normalizer]");
+}
+
+/** The name of a tokenizer or a filter, or what its definition within the request is a kind of. */
+function readComponent(what: string, content: ContentParser, analysis: Analysis): string {
+  if (content.token === "VALUE_STRING") return content.text();
+  const { json } = content;
+  content.skipChildren();
+  const { type, ...settings } = isRecord(json) ? json : {};
+  const [setting] = Object.keys(settings);
+  if (typeof type !== "string") {
+    analysis.problem ??= `Missing [type] setting for anonymous ${what}: ${compactJson(json)}`;
+  } else if (setting !== undefined) {
+    analysis.problem ??= `This twin analyses with a [${what}] as it is, without [${setting}]`;
+  }
+  return String(type);
+}
+
+function isRecord(json: unknown): json is Record<string, unknown> {
+  return typeof json === "object" && json !== null;
 }
 
 /** @throws VendorError */
-function readAnalysis(body: JsonObject): Analysis {
-  const parser = new ObjectParser("analyze_request", []);
+function readAnalysis(content: ContentParser): Analysis {
   const read: Analysis = {
     texts: [],
     analyzer: undefined,
     field: undefined,
     tokenizer: undefined,
     filters: [],
+    problem: undefined,
   };
-  for (const [name, value] of Object.entries(body)) {
-    switch (name) {
-      case "text":
-        read.texts = typeof value === "string" ? [value] : parser.texts(name, value);
-        break;
-      case "analyzer":
-      case "field":
-        read[name] = parser.text(name, value);
-        break;
-      case "tokenizer":
-        read.tokenizer = isObject(value) ? typeOf("tokenizer", value) : parser.text(name, value);
-        break;
-      case "filter":
-        if (!Array.isArray(value)) throw parser.wrongKind(name, value);
-        read.filters = value.map((item) =>
-          isObject(item) ? typeOf("filter", item) : filterName(item, parser),
-        );
-        break;
-      case "char_filter":
-      case "normalizer":
-        throw illegal("This twin analyses without [char_filter] and [normalizer]");
-      case "explain":
-        if (parser.flag(name, value)) throw illegal("This twin analyses without [explain]");
-        break;
-      case "attributes":
-        parser.texts(name, value);
-        break;
-      default:
-        throw parser.unknown(name);
-    }
-  }
+  analysisParser.parse(content, read);
+  if (read.problem !== undefined) throw illegal(read.problem);
   const problems = [
     ...(read.texts.length === 0 ? ["text is missing"] : []),
     ...(read.analyzer !== undefined && (read.tokenizer !== undefined || read.filters.length > 0)
@@ -182,31 +213,8 @@ function readAnalysis(body: JsonObject): Analysis {
   return read;
 }
 
-/** What a definition within the request is a kind of. @throws VendorError */
-function typeOf(what: string, definition: JsonObject): string {
-  const { type, ...settings } = definition;
-  if (typeof type !== "string") {
-    throw illegal(`Missing [type] setting for anonymous ${what}: ${compactJson(definition)}`);
-  }
-  const [setting] = Object.keys(settings);
-  if (setting === undefined) return type;
-  throw illegal(`This twin analyses with a [${what}] as it is, without [${setting}]`);
-}
-
-/** @throws BodyError */
-function filterName(item: Json, parser: ObjectParser): string {
-  if (typeof item === "string") return item;
-  return parser.fail(
-    "filter",
-    "x_content_parse_exception",
-    `Expected [VALUE_STRING] or [START_OBJECT], got ${tokenOf(item)}`,
-  );
-}
-
 async function analyzeText(call: Call, twin: SearchTwin): Promise<Answer> {
-  const { texts, analyzer, field, tokenizer, filters } = withBodyText(call.text(), () =>
-    readAnalysis(call.object()),
-  );
+  const { texts, analyzer, field, tokenizer, filters } = readAnalysis(call.content());
   const custom = tokenizer !== undefined || filters.length > 0;
   for (const name of filters) {
     if (name !== "lowercase") throw illegal(`failed to find global filter under [${name}]`);

@@ -6,7 +6,7 @@ import { invalidRequest } from "../documents/errors.ts";
 import { expressionParameters, type Selection } from "../indices/expression.ts";
 import { capabilitiesOf, fieldMapping, mappingOf } from "../indices/mapping.ts";
 import { changeMappings, visibleFields } from "../indices/own-indices.ts";
-import { ObjectParser, withBodyText } from "../json/object-parser.ts";
+import { ObjectParser, objectField, textsField } from "../json/object-parser.ts";
 import type { Json } from "../json/read.ts";
 import { readSearchBody } from "../search/request.ts";
 import { countHits, openSearch } from "../search/run.ts";
@@ -117,14 +117,17 @@ async function matchedIndices(
   return matched;
 }
 
+const fieldCapsParser = new ObjectParser<{ fields?: string[] }>("field_caps_request", {
+  fields: textsField((fields, request) => {
+    request.fields = fields;
+  }),
+  index_filter: objectField((content) => content.skipChildren()),
+  runtime_mappings: objectField((content) => content.skipChildren()),
+});
+
 async function fieldCaps(call: Call, twin: SearchTwin): Promise<Answer> {
-  const { fields: ofBody, index_filter: filter } = call.object();
-  const parser = new ObjectParser("field_caps_request", []);
-  const patterns =
-    call.parameters.list("fields") ??
-    (ofBody === undefined || typeof ofBody === "string"
-      ? ofBody && [ofBody]
-      : withBodyText(call.text(), () => parser.texts("fields", ofBody)));
+  const { index_filter: filter } = call.object();
+  const patterns = call.parameters.list("fields") ?? fieldCapsParser.parse(call.content(), {}).fields;
   if (!patterns) throw invalidRequest(["no fields specified"]);
   const selection = await selectIndices(call, twin);
   const names = filter === undefined ? selection.names : await matchedIndices(filter, selection, call, twin);

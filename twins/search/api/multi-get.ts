@@ -6,9 +6,9 @@ import { noSuchIndex } from "../indices/errors.ts";
 import { knownIndices } from "../indices/known-indices.ts";
 import type { Json } from "../json/read.ts";
 import {
-  readSourceFilter,
   readSourceParameters,
   type SourceFilter,
+  sourceFilterOf,
   wholeSource,
 } from "../search/source-filter.ts";
 import type { SearchTwin } from "../search-twin.ts";
@@ -79,7 +79,7 @@ function readDoc(doc: Json, ofUrl: string, source: SourceFilter): Wanted {
   return {
     index: typeof _index === "string" ? _index : ofUrl,
     id: _id === undefined ? "" : idOf(_id),
-    source: _source === undefined ? source : readSourceFilter(_source),
+    source: _source === undefined ? source : sourceFilterOf(_source),
   };
 }
 

@@ -2,7 +2,6 @@
 import type { JsonPath, PlaceIn, Position } from "../query/compiled-query.ts";
 import { locateIn } from "../query/json-position.ts";
 import { type ErrorCause, VendorError } from "../vendor-error.ts";
-import { BodyError } from "./object-parser.ts";
 
 /** A token of the body: what the vendor's streaming parser stands at. */
 export interface Spot {
@@ -12,21 +11,33 @@ export interface Spot {
 
 export type Find = (spot: Spot) => Position | undefined;
 
-export class LocatedError extends BodyError {
+/** A mistake at places of a body: the lines and columns are known once its text is at hand. */
+export class LocatedError extends VendorError {
   /** Where the parser stood when it failed, which whatever called it tells as its own place. */
   readonly cursor: Spot;
   readonly causeAt: (find: Find) => ErrorCause;
 
   constructor(cursor: Spot, causeAt: (find: Find) => ErrorCause) {
-    super([], () => causeAt(() => undefined));
+    super(400, causeAt(() => undefined));
     this.cursor = cursor;
     this.causeAt = causeAt;
   }
 
-  override at(text: string): VendorError {
+  /** The same with its positions. @param text of the body */
+  at(text: string): VendorError {
     const locate = locateIn(text, []);
     const cause = this.causeAt(({ path, what }) => locate(path, what));
     return new VendorError(this.status, cause, rootOf(cause));
+  }
+}
+
+/** Reads with a body's text at hand, which gives its mistakes their position. */
+export function withBodyText<Result>(text: string | undefined, read: () => Result): Result {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof LocatedError && text !== undefined) throw error.at(text);
+    throw error;
   }
 }
 

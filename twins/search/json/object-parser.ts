@@ -1,128 +1,129 @@
 /**
- * Members of an object as the vendor's `ObjectParser` reads them, which is what reads most bodies that are no query: a value of
- * another kind is refused with its place, never converted.
+ * Reads an object whose members are declared, which is how the vendor reads most bodies that are no query: a value of another kind
+ * is refused with its place, and a mistake within a member is told from outside in. Source: `ObjectParser` of 8.15.
  */
-import type { JsonPath, Position } from "../query/compiled-query.ts";
-import { locateIn } from "../query/json-position.ts";
-import { type ErrorCause, VendorError } from "../vendor-error.ts";
-import type { Json } from "./read.ts";
-import { tokenOf } from "./token.ts";
+import { contentError } from "../query/errors.ts";
+import { didYouMean } from "../query/suggest.ts";
+import { VendorError } from "../vendor-error.ts";
+import type { ContentParser, Token } from "./content-parser.ts";
 
-/** A mistake at a place of a body: the line and column are known once its text is at hand. */
-export class BodyError extends VendorError {
-  readonly #causeAt: (position: Position | undefined) => ErrorCause;
-  readonly #path: JsonPath;
-  readonly #what: "name" | "value";
-
-  /** @param causeAt the error as it is with a position, and without one */
-  constructor(
-    path: JsonPath,
-    causeAt: (position: Position | undefined) => ErrorCause,
-    what: "name" | "value" = "value",
-  ) {
-    super(400, causeAt(undefined));
-    this.#causeAt = causeAt;
-    this.#path = path;
-    this.#what = what;
-  }
-
-  /** The same in a part of a body. @param base path of the part */
-  within(base: JsonPath): BodyError {
-    return new BodyError([...base, ...this.#path], this.#causeAt, this.#what);
-  }
-
-  /** The same with its position. @param text of the body */
-  at(text: string): VendorError {
-    return new VendorError(this.status, this.#causeAt(locateIn(text, [])(this.#path, this.#what)));
-  }
+/** A member: which tokens it may begin with, and what is made of it. */
+export interface Field<Target> {
+  readonly tokens: readonly Token[];
+  /** Reads the value at the current token, and stays at its last one. */
+  read(content: ContentParser, target: Target): void;
 }
 
-/** Reads with a body's text at hand, which gives its mistakes their position. */
-export function withBodyText<Result>(text: string | undefined, read: () => Result): Result {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof BodyError && text !== undefined) throw error.at(text);
-    throw error;
-  }
-}
+type Read<Value, Target> = (value: Value, target: Target) => void;
 
-export class ObjectParser {
-  /** As errors name it: `field_sort`. */
+export class ObjectParser<Target> {
   readonly #name: string;
-  readonly #path: JsonPath;
+  readonly #fields: ReadonlyMap<string, Field<Target>>;
 
-  /** @param path of the object in the body */
-  constructor(name: string, path: JsonPath) {
+  /** @param name as errors name it: `field_sort` */
+  constructor(name: string, fields: Readonly<Record<string, Field<Target>>>) {
     this.#name = name;
-    this.#path = path;
+    this.#fields = new Map(Object.entries(fields));
   }
 
-  /** A text; numbers are none. @throws BodyError */
-  text(member: string, value: Json): string {
-    if (typeof value === "string") return value;
-    throw this.wrongKind(member, value);
+  /** Reads the object that begins at the current token, or at the next one. @throws VendorError */
+  parse(content: ContentParser, target: Target): Target {
+    if (content.token !== "START_OBJECT" && content.next() !== "START_OBJECT") {
+      throw this.#error(content, `Expected START_OBJECT but was: ${content.token}`);
+    }
+    let nameAt = content.location;
+    while (content.next() !== "END_OBJECT") {
+      if (content.token === "FIELD_NAME") {
+        nameAt = content.location;
+        continue;
+      }
+      const { name } = content;
+      const field = this.#fields.get(name);
+      if (!field) {
+        const known = [...this.#fields.keys()];
+        throw contentError(`[${this.#name}] unknown field [${name}]${didYouMean(name, known)}`, nameAt);
+      }
+      if (content.token === undefined || !field.tokens.includes(content.token)) {
+        throw this.#error(content, `${name} doesn't support values of type: ${content.token}`);
+      }
+      try {
+        field.read(content, target);
+      } catch (error) {
+        if (!(error instanceof VendorError)) throw error;
+        throw contentError(`[${this.#name}] failed to parse field [${name}]`, content.location, error);
+      }
+    }
+    return target;
   }
 
-  /** A list of scalars as texts. @throws BodyError */
-  texts(member: string, value: Json): string[] {
-    if (!Array.isArray(value)) throw this.wrongKind(member, value);
-    return value.map((item, index) => {
-      if (typeof item !== "object") return String(item);
-      return this.#fail([member, index], member, (position) => ({
-        type: "illegal_state_exception",
-        reason: Array.isArray(item)
-          ? "expected value but got [START_ARRAY]"
-          : `Can't get text on a ${tokenOf(item)} at ${placeText(position)}`,
-      }));
-    });
-  }
-
-  /** `true`, `false`, or one of them as text. @throws BodyError */
-  flag(member: string, value: Json): boolean {
-    if (value === true || value === "true") return true;
-    if (value === false || value === "false") return false;
-    if (typeof value !== "string") throw this.wrongKind(member, value);
-    return this.fail(
-      member,
-      "illegal_argument_exception",
-      `Failed to parse value [${value}] as only [true] or [false] are allowed.`,
-    );
-  }
-
-  wrongKind(member: string, value: Json): BodyError {
-    return this.#error([member], `${member} doesn't support values of type: ${tokenOf(value)}`);
-  }
-
-  /** @param hint what it may be instead, as text that follows */
-  unknown(member: string, hint = ""): BodyError {
-    return this.#error([member], `unknown field [${member}]${hint}`, "name");
-  }
-
-  /** Refuses a value of the right kind. @throws BodyError */
-  fail(member: string, type: string, reason: string): never {
-    return this.#fail([member], member, () => ({ type, reason }));
-  }
-
-  #fail(path: JsonPath, member: string, cause: (position: Position | undefined) => ErrorCause): never {
-    throw new BodyError([...this.#path, ...path], (position) => ({
-      ...this.#causeAt(position, `failed to parse field [${member}]`),
-      caused_by: cause(position),
-    }));
-  }
-
-  #error(path: JsonPath, reason: string, what?: "name"): BodyError {
-    return new BodyError([...this.#path, ...path], (position) => this.#causeAt(position, reason), what);
-  }
-
-  #causeAt(position: Position | undefined, reason: string): ErrorCause {
-    return {
-      type: "x_content_parse_exception",
-      reason: `[${placeText(position)}] [${this.#name}] ${reason}`,
-    };
+  #error(content: ContentParser, reason: string): VendorError {
+    return contentError(`[${this.#name}] ${reason}`, content.location);
   }
 }
 
-function placeText(position: Position | undefined): string {
-  return position ? `${position.line}:${position.col}` : "1:1";
+const numbers: readonly Token[] = ["VALUE_NUMBER", "VALUE_STRING"];
+const scalars: readonly Token[] = ["VALUE_STRING", "VALUE_NUMBER", "VALUE_BOOLEAN", "VALUE_NULL"];
+
+/** A text; numbers are none. */
+export function textField<Target>(read: Read<string, Target>): Field<Target> {
+  return { tokens: ["VALUE_STRING"], read: (content, target) => read(content.text(), target) };
+}
+
+export function textOrNullField<Target>(read: Read<string | undefined, Target>): Field<Target> {
+  return {
+    tokens: ["VALUE_STRING", "VALUE_NULL"],
+    read: (content, target) => read(content.textOrNull(), target),
+  };
+}
+
+/** A text, or a list of scalars as texts. */
+export function textsField<Target>(read: Read<string[], Target>): Field<Target> {
+  return {
+    tokens: ["START_ARRAY", "VALUE_STRING"],
+    read: (content, target) =>
+      read(
+        itemsOf(content, () => content.text()),
+        target,
+      ),
+  };
+}
+
+export function flagField<Target>(read: Read<boolean, Target>): Field<Target> {
+  return {
+    tokens: ["VALUE_BOOLEAN", "VALUE_STRING"],
+    read: (content, target) => read(content.boolean(), target),
+  };
+}
+
+export function integerField<Target>(read: Read<number, Target>): Field<Target> {
+  return { tokens: numbers, read: (content, target) => read(content.integer(), target) };
+}
+
+export function floatField<Target>(read: Read<number, Target>): Field<Target> {
+  return { tokens: numbers, read: (content, target) => read(content.float(), target) };
+}
+
+/** A text, a number, a boolean or null. */
+export function scalarField<Target>(read: (content: ContentParser, target: Target) => void): Field<Target> {
+  return { tokens: scalars, read };
+}
+
+export function objectField<Target>(read: (content: ContentParser, target: Target) => void): Field<Target> {
+  return { tokens: ["START_OBJECT"], read };
+}
+
+/** A value as the only item, or the items of a list; a list within it is refused. @throws VendorError */
+export function itemsOf<Item>(content: ContentParser, item: () => Item): Item[] {
+  if (content.token !== "START_ARRAY") return [item()];
+  const items: Item[] = [];
+  for (let token = content.next(); token !== "END_ARRAY"; token = content.next()) {
+    if (!content.isValue && token !== "VALUE_NULL" && token !== "START_OBJECT") {
+      throw new VendorError(400, {
+        type: "illegal_state_exception",
+        reason: `expected value but got [${token}]`,
+      });
+    }
+    items.push(item());
+  }
+  return items;
 }

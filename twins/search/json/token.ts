@@ -1,7 +1,23 @@
 import { compactJson, isScalar, membersOf } from "./write.ts";
 
+/** A text, a number or a boolean; `bigint` for an integer beyond 2^53. */
+export type ScalarJson = string | number | bigint | boolean;
+
+export function isScalarJson(value: unknown): value is ScalarJson {
+  return ["string", "number", "bigint", "boolean"].includes(typeof value);
+}
+
+/** The token that a JSON value begins with. */
+export type ValueToken =
+  | "START_OBJECT"
+  | "START_ARRAY"
+  | "VALUE_STRING"
+  | "VALUE_NUMBER"
+  | "VALUE_BOOLEAN"
+  | "VALUE_NULL";
+
 /** The vendor's name of a JSON value's kind, as its errors tell it. */
-export function tokenOf(value: unknown): string {
+export function tokenOf(value: unknown): ValueToken {
   if (Array.isArray(value)) return "START_ARRAY";
   if (value === null) return "VALUE_NULL";
   switch (typeof value) {

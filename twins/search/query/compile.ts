@@ -1,11 +1,12 @@
 /** The Query DSL of Elasticsearch 8.15: from the JSON of a request to SQL. */
 import { type Sql, sql } from "../../datasets/sql.ts";
+import { ContentParser } from "../json/content-parser.ts";
 import { shardFailure } from "../shard-failure.ts";
 import { Compiler } from "./compile/compiler.ts";
 import { matchedRows, rowsOf } from "./compile/matcher.ts";
 import { compiledForEach } from "./compile-groups.ts";
-import type { CompiledQuery, DroppedClause, QueryContext } from "./compiled-query.ts";
-import { ShardError } from "./errors.ts";
+import type { CompiledQuery, DroppedClause, Fidelity, QueryContext } from "./compiled-query.ts";
+import { ShardError, UnrecognisedQuery } from "./errors.ts";
 import { grammar } from "./syntax/clauses.ts";
 import { Parser } from "./syntax/parser.ts";
 import type { Query } from "./syntax/query.ts";
@@ -34,8 +35,10 @@ export function parseQuery(
   json: unknown,
   { fidelity, locate }: Pick<QueryContext, "fidelity" | "locate">,
 ): ParsedQuery {
-  const parser = new Parser(grammar, fidelity, locate);
-  return { query: parser.topLevel(json), dropped: parser.dropped };
+  const content = new ContentParser(json, locate);
+  content.next();
+  const parser = new Parser(grammar, fidelity, content);
+  return { query: parser.topLevel(), dropped: parser.dropped };
 }
 
 /** A query within something else, whose failure is told as its own: not as that of the search's query. @throws VendorError */
@@ -53,6 +56,21 @@ export function compileInner({ query, dropped }: ParsedQuery, context: QueryCont
 
 /** How the reason of a search's query that fails begins. */
 const WRAPPED = "failed to create query: ";
+
+/**
+ * Reads the query that begins at the current token of a request, which finds what is wrong with its text: what a shard finds
+ * wrong, or a translator may know, `compileQuery` tells.
+ * @throws VendorError
+ */
+export function checkQuery(content: ContentParser, fidelity: Fidelity): void {
+  const { depth } = content;
+  try {
+    new Parser(grammar, fidelity, content).topLevel();
+  } catch (error) {
+    if (!(error instanceof UnrecognisedQuery || error instanceof ShardError)) throw error;
+    content.leave(depth);
+  }
+}
 
 /** What a shard finds wrong fails there. @throws VendorError */
 function onShard<Result>(index: string, work: () => Result): Result {
@@ -82,11 +100,11 @@ export function compileQueryString(
 ): CompiledQuery {
   const body = {
     query: text,
-    default_field: defaultField ?? null,
-    default_operator: defaultOperator ?? null,
-    analyzer: analyzer ?? null,
-    analyze_wildcard: analyzeWildcard ?? null,
-    lenient: lenient ?? null,
+    ...(defaultField !== undefined && { default_field: defaultField }),
+    ...(defaultOperator !== undefined && { default_operator: defaultOperator }),
+    ...(analyzer !== undefined && { analyzer }),
+    ...(analyzeWildcard !== undefined && { analyze_wildcard: analyzeWildcard }),
+    ...(lenient !== undefined && { lenient }),
   };
   // The text has no place in the request's JSON.
   const { locate: _, ...placeless } = context;

@@ -16,15 +16,22 @@ export type JsonPath = readonly (string | number)[];
 export interface Position {
   /** From 1. */
   line: number;
-  /** From 1, in characters. */
+  /** From 1, in bytes. */
   col: number;
 }
 
-/** The value at a path, the name before it, or the last character of the value. */
-export type PlaceIn = "name" | "value" | "end";
+/**
+ * A place about the value at a path: where it begins, or the name before it; its closing bracket; what follows it, or its opening
+ * bracket.
+ */
+export type PlaceIn = "name" | "value" | "end" | "after" | "inside";
 
-/** Where something of the value at a path begins in the text of the request. */
-export type Locate = (path: JsonPath, what: PlaceIn) => Position | undefined;
+/** Where a place is in the text of the request. */
+export interface Locate {
+  (path: JsonPath, what: PlaceIn): Position | undefined;
+  /** The text as Jackson shows it: its first 500 bytes. */
+  readonly source?: string;
+}
 
 /** The one row of numbers that a statement gives, if that is known. */
 export type Figures = (statement: Sql) => readonly number[] | undefined;

@@ -38,11 +38,16 @@ export function contentError(reason: string, at: Position | undefined, causedBy?
   );
 }
 
-/** The root cause goes inwards through errors of parsing alone. */
+/** What the vendor's own exceptions are called; a cause of another kind is no root cause. */
+const OWN_TYPES = /^(parsing|parse|query_shard|x_content_parse)_exception$/;
+
+/** The root cause goes inwards through the vendor's own exceptions. */
 function innermost(error: VendorError | undefined): ErrorCause | undefined {
-  if (!error || !/^(parsing|x_content_parse|query_shard)_exception$/.test(error.cause.type)) return undefined;
-  if (error.rootCause) return error.rootCause;
-  const { caused_by: _, ...root } = error.cause;
+  if (!error || !OWN_TYPES.test(error.cause.type)) return undefined;
+  return error.rootCause ?? withoutCause(error.cause);
+}
+
+function withoutCause({ caused_by: _, ...root }: ErrorCause): ErrorCause {
   return root;
 }
 
@@ -72,8 +77,13 @@ export function shardError(reason: string, causedBy?: ErrorCause): VendorError {
 }
 
 /** A value that its field's type cannot hold. */
-export function conversionError(reason: string, type = "number_format_exception"): VendorError {
-  return shardError(`failed to create query: ${reason}`, { type, reason });
+export function conversionError(
+  reason: string,
+  type = "number_format_exception",
+  causedBy?: ErrorCause,
+): VendorError {
+  const cause = { type, reason, ...(causedBy && { caused_by: causedBy }) };
+  return shardError(`failed to create query: ${reason}`, cause);
 }
 
 /** More clauses than a query may have. */
@@ -85,5 +95,10 @@ export function tooManyClauses(limit: number): VendorError {
 }
 
 function placeOf(at: Position | undefined): string {
-  return at ? `[${at.line}:${at.col}] ` : "[-1:-1] ";
+  return `[${placeText(at)}] `;
+}
+
+/** `1:17` */
+export function placeText(at: Position | undefined): string {
+  return at ? `${at.line}:${at.col}` : "-1:-1";
 }

@@ -8,15 +8,34 @@ import type { JsonPath, Locate, PlaceIn, Position } from "./compiled-query.ts";
  * @param base path of the query in it: `["query"]`
  */
 export function locateIn(text: string, base: JsonPath): Locate {
-  return (path, what) => {
+  const locate = (path: JsonPath, what: PlaceIn) => {
     const offset = new Walker(text).find([...base, ...path], what);
     return offset === undefined ? undefined : positionAt(text, offset);
   };
+  return Object.assign(locate, { source: sourceText(text) });
 }
 
-function positionAt(text: string, offset: number): Position {
+/** Line and column of an offset, as the vendor's reader of bytes counts them. */
+export function positionAt(text: string, offset: number): Position {
   const before = text.slice(0, offset);
-  return { line: before.split("\n").length, col: offset - before.lastIndexOf("\n") };
+  const line = before.slice(before.lastIndexOf("\n") + 1);
+  return { line: before.split("\n").length, col: Buffer.byteLength(line) + 1 };
+}
+
+/** Control characters but for the ends of lines. */
+const control = /(?![\r\n])\p{Cc}/gu;
+/** Most of a text that Jackson shows. */
+const MAX_SOURCE_BYTES = 500;
+
+/** The text of a request as Jackson shows it in an error. */
+export function sourceText(text: string): string {
+  const bytes = Buffer.from(text);
+  const shown = bytes.subarray(0, MAX_SOURCE_BYTES).toString();
+  const more = bytes.length - MAX_SOURCE_BYTES;
+  const escaped = shown.replaceAll(control, (character) => {
+    return `\\u${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
+  });
+  return `"${escaped}"${more > 0 ? `[truncated ${more} bytes]` : ""}`;
 }
 
 class Walker {
@@ -35,10 +54,20 @@ class Walker {
       nameAt = found;
     }
     this.#blank();
-    if (what === "name") return nameAt;
-    if (what === "value") return this.#at;
-    this.#skip();
-    return this.#at - 1;
+    switch (what) {
+      case "name":
+        return nameAt;
+      case "value":
+        return this.#at;
+      case "inside":
+        return this.#at + 1;
+      case "after":
+        this.#skip();
+        return this.#at;
+      case "end":
+        this.#skip();
+        return this.#at - 1;
+    }
   }
 
   /** Goes to a member's value. @returns where its name is */

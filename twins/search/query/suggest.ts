@@ -1,14 +1,11 @@
-/** "did you mean": the known names that a wrong one is close to. */
+/** "did you mean": the known names that a wrong one is close to. Source: `SuggestingErrorOnUnknown` of 8.15. */
 
-const MOST = 5;
-
-/** Names within two changes, or that share most of the word, closest first. */
+/** Names of which less than half would have to be changed, closest first. */
 export function similar(name: string, known: readonly string[]): string[] {
   return known
-    .map((candidate) => ({ candidate, changes: distance(name, candidate) }))
-    .filter(({ candidate, changes }) => changes <= Math.max(1, Math.floor(candidate.length / 3)))
-    .sort((a, b) => a.changes - b.changes || (a.candidate < b.candidate ? -1 : 1))
-    .slice(0, MOST)
+    .map((candidate) => ({ candidate, likeness: likeness(name, candidate) }))
+    .filter(({ likeness }) => likeness > 0.5)
+    .sort((a, b) => b.likeness - a.likeness || (a.candidate < b.candidate ? -1 : 1))
     .map(({ candidate }) => candidate);
 }
 
@@ -19,9 +16,13 @@ export function didYouMean(name: string, known: readonly string[]): string {
   return names.length === 1 ? ` did you mean [${names[0]}]?` : ` did you mean any of [${names.join(", ")}]?`;
 }
 
-/** Levenshtein's distance; names are short, longer ones are cut. */
-function distance(a: string, b: string): number {
-  const [left, right] = [a.slice(0, 64), b.slice(0, 64)];
+/** Longer names are like none. */
+const MAX_CHARS = 100;
+
+/** 1 for equal names, 0 for nothing in common: Levenshtein's distance in proportion to the longer one, in single precision. */
+function likeness(left: string, right: string): number {
+  if (left.length === 0 || right.length === 0) return left === right ? 1 : 0;
+  if (left.length > MAX_CHARS) return 0;
   let row = Array.from({ length: right.length + 1 }, (_, index) => index);
   for (let i = 1; i <= left.length; i++) {
     const next = [i];
@@ -31,5 +32,5 @@ function distance(a: string, b: string): number {
     }
     row = next;
   }
-  return row[right.length] ?? 0;
+  return Math.fround(1 - Math.fround((row[right.length] ?? 0) / Math.max(left.length, right.length)));
 }

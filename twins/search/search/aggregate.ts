@@ -4,7 +4,7 @@ import { UncheckedSql } from "../../datasets/translator/checked-select.ts";
 import type { HitsPlan, SyntaxContext } from "../aggregations/context.ts";
 import { MAX_BUCKETS, UnrecognisedAggregation } from "../aggregations/errors.ts";
 import type { Level } from "../aggregations/parse.ts";
-import { BodyError } from "../json/object-parser.ts";
+import { LocatedError } from "../json/located-error.ts";
 import { type ExactJson, type Json, type JsonObject, readExactJson } from "../json/read.ts";
 import { compactJson } from "../json/write.ts";
 import { parseQuery } from "../query/compile.ts";
@@ -79,7 +79,7 @@ async function parseMember(
       return translated ? () => translated : readFilter(filter, path, context);
     },
     readHits(options, path) {
-      const request = readHitsRequest(options, path);
+      const request = readHitsRequest(options, path, text);
       return () => {
         if (!search) throw new Error("top_hits are planned before their search");
         return search(request);
@@ -99,7 +99,7 @@ async function parseMember(
       };
     } catch (error) {
       const asked = error instanceof UnrecognisedAggregation || error instanceof UnrecognisedQuery;
-      const placed = error instanceof BodyError && text !== undefined ? error.at(text) : error;
+      const placed = error instanceof LocatedError && text !== undefined ? error.at(text) : error;
       if (!asked || !(placed instanceof VendorError)) throw placed;
       if (!isTranslated(error, context) || questions === MAX_QUESTIONS) throw withModelHint(placed, twin);
       if (error instanceof UnrecognisedAggregation) unrecognised.set(error.topLevelName, error);

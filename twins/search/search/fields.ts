@@ -5,7 +5,8 @@ import type { ResultValue } from "../../datasets/store/log-store.ts";
 import { matchesPattern } from "../../sandbox/star-pattern.ts";
 import { illegal } from "../api/parameters.ts";
 import { formatDate } from "../dates/java-format.ts";
-import type { Json } from "../json/read.ts";
+import type { ContentParser } from "../json/content-parser.ts";
+import { ObjectParser, textField, textOrNullField } from "../json/object-parser.ts";
 import { namesOf, targetOf } from "../query/compile/target.ts";
 import type { QueryContext } from "../query/compiled-query.ts";
 import { decimalOf, fielddataError } from "./sort-key.ts";
@@ -20,21 +21,33 @@ export interface FieldRequest {
 const MAX_PATTERNS = 200;
 const DATE_FORMAT = "strict_date_optional_time";
 
-/** @throws VendorError */
-export function readFieldRequests(json: Json): FieldRequest[] {
-  if (!Array.isArray(json)) throw illegal("[fields] must be an array");
-  if (json.length > MAX_PATTERNS) {
+const parser = new ObjectParser<Partial<FieldRequest>>("fetch_field_and_format", {
+  field: textField((field, request) => {
+    request.field = field;
+  }),
+  format: textOrNullField((format, request) => {
+    request.format = format;
+  }),
+  include_unmapped: {
+    tokens: ["VALUE_BOOLEAN", "VALUE_STRING", "VALUE_NULL"],
+    read: (content) => content.token === "VALUE_NULL" || content.boolean(),
+  },
+});
+
+/** The list that begins at the current token: names, and objects with a name and a format. @throws VendorError */
+export function readFieldRequests(content: ContentParser): FieldRequest[] {
+  const requests: FieldRequest[] = [];
+  while (content.next() !== "END_ARRAY") {
+    const { field, format } = content.isValue ? { field: content.text() } : parser.parse(content, {});
+    if (field === undefined) throw illegal("Required [field]");
+    requests.push({ field, format });
+  }
+  if (requests.length > MAX_PATTERNS) {
     throw illegal(
-      `Trying to retrieve too many docvalue_fields. Must be less than or equal to: [${MAX_PATTERNS}] but was [${json.length}].`,
+      `Trying to retrieve too many docvalue_fields. Must be less than or equal to: [${MAX_PATTERNS}] but was [${requests.length}].`,
     );
   }
-  return json.map((item) => {
-    if (typeof item === "string") return { field: item, format: undefined };
-    if (typeof item === "object" && item !== null && !Array.isArray(item) && typeof item.field === "string") {
-      return { field: item.field, format: typeof item.format === "string" ? item.format : undefined };
-    }
-    throw illegal("a field is a name, or an object with [field] and [format]");
-  });
+  return requests;
 }
 
 /** A column of the statement that reads the hits, and what is answered of it. */

@@ -4,28 +4,23 @@
  */
 
 import { lookupTable } from "../../sandbox/lookup-table.ts";
+import { isObject } from "../api/call.ts";
 import { illegal, readDurationMs } from "../api/parameters.ts";
 import { invalidRequest } from "../documents/errors.ts";
-import { BodyError } from "../json/object-parser.ts";
+import { ContentParser, type Token } from "../json/content-parser.ts";
+import { numberFormatError } from "../json/java-number.ts";
+import { ObjectParser, textField } from "../json/object-parser.ts";
 import type { Json, JsonObject } from "../json/read.ts";
-import type { Fidelity } from "../query/compiled-query.ts";
+import { checkQuery } from "../query/compile.ts";
+import type { Fidelity, JsonPath } from "../query/compiled-query.ts";
+import { locateIn } from "../query/json-position.ts";
+import { eachMember } from "../query/syntax/options.ts";
 import { VendorError } from "../vendor-error.ts";
 import { type Collapse, readCollapse } from "./collapse.ts";
 import { type FieldRequest, readFieldRequests } from "./fields.ts";
-import { type Highlight, readHighlight } from "./highlight.ts";
-import {
-  booleanOf,
-  integerOf,
-  isEmpty,
-  limit,
-  notNegative,
-  numberOf,
-  objectOf,
-  scalarText,
-  UnknownKey,
-  UnservedKey,
-} from "./members.ts";
-import { readSort, type Sort } from "./sort.ts";
+import { type Highlight, readHighlight } from "./highlight-options.ts";
+import { isEmpty, limit, notNegative, UnknownKey, UnservedKey } from "./members.ts";
+import { readSort, type Sort, sortBy } from "./sort.ts";
 import { readSourceFilter, type SourceFilter, wholeSource } from "./source-filter.ts";
 
 /** A query of the URL, with its options. */
@@ -112,6 +107,8 @@ export function emptyRequest(): SearchRequest {
 export interface BodyOptions {
   /** Of the body, for the line and column of its mistakes. */
   text?: string;
+  /** Of the body in the text, where it is but a part. */
+  path?: JsonPath;
   /** In `specification`, a member that is not known makes the body one for the translator; default `vendor`. */
   fidelity?: Fidelity;
 }
@@ -119,20 +116,25 @@ export interface BodyOptions {
 /** @throws VendorError for what the vendor would not take */
 export function readSearchBody(
   body: JsonObject,
-  { text, fidelity = "vendor" }: BodyOptions = {},
+  { text, path = [], fidelity = "vendor" }: BodyOptions = {},
 ): SearchRequest {
-  const request = emptyRequest();
-  for (const [name, value] of Object.entries(body)) {
+  const content = new ContentParser(body, text === undefined ? undefined : locateIn(text, path));
+  const reading: Reading = { content, request: emptyRequest(), body, fidelity };
+  content.next();
+  eachMember(content, () => {
     try {
-      readMember(request, name, value);
+      readMember(reading);
     } catch (error) {
       const unknown = error instanceof UnknownKey || error instanceof UnservedKey;
-      const placed = error instanceof BodyError && text !== undefined ? error.at(text) : error;
-      if (fidelity === "vendor" || !unknown || !(placed instanceof VendorError)) throw placed;
-      request.unrecognised ??= { body, error: placed };
+      if (fidelity === "vendor" || !unknown) throw error;
+      reading.request.unrecognised ??= { body, error };
+      content.skipChildren();
     }
+  });
+  if (content.next() !== undefined) {
+    throw content.error(`Unexpected token [${content.token}] found after the main object.`);
   }
-  return request;
+  return reading.request;
 }
 
 /** What this twin has no data for, or runs no scripts for. */
@@ -148,100 +150,173 @@ const refused = lookupTable<string>({
   slice: "This twin does not slice searches: [slice] is not supported",
 });
 
-function readMember(request: SearchRequest, name: string, value: Json): void {
+interface Reading {
+  content: ContentParser;
+  request: SearchRequest;
+  body: JsonObject;
+  fidelity: Fidelity;
+}
+
+/** Reads the value at the current token into the request. */
+type MemberReader = (reading: Reading) => void;
+
+/** Members that may be a text, a number or a boolean. */
+const values = lookupTable<MemberReader>({
+  from({ content, request }) {
+    request.from = notNegative("from", content.integer());
+  },
+  size({ content, request }) {
+    request.size = notNegative("size", content.integer());
+  },
+  timeout({ content, request }) {
+    request.timeoutMs = limit(readDurationMs(content.text(), "timeout"));
+  },
+  terminate_after({ content, request }) {
+    request.terminateAfter = readTerminateAfter(content.integer());
+  },
+  min_score({ content, request }) {
+    request.minScore = content.float();
+  },
+  version({ content, request }) {
+    request.version = content.boolean();
+  },
+  seq_no_primary_term({ content, request }) {
+    request.seqNoPrimaryTerm = content.boolean();
+  },
+  explain({ content, request }) {
+    request.explain = content.boolean();
+  },
+  track_scores({ content, request }) {
+    request.trackScores = content.boolean();
+  },
+  include_named_queries_score({ content }) {
+    content.boolean();
+  },
+  profile({ content, request }) {
+    request.profile = content.boolean();
+  },
+  track_total_hits({ content, request }) {
+    const { json } = content;
+    const isFlag = typeof json === "boolean" || json === "true" || json === "false";
+    request.countUpTo = isFlag ? (content.boolean() ? ALL : 0) : countUpTo(content.integer());
+  },
+  sort({ content, request }) {
+    request.sort = [sortBy(content.text())];
+  },
+  _source: readSource,
+  stored_fields: readStored,
+});
+
+const objects = lookupTable<MemberReader>({
+  query({ content, request, body, fidelity }) {
+    request.query = body.query;
+    checkQuery(content, fidelity);
+  },
+  post_filter({ content, request, body, fidelity }) {
+    request.postFilter = body.post_filter;
+    checkQuery(content, fidelity);
+  },
+  aggs: readAggregations,
+  aggregations: readAggregations,
+  highlight({ content, request }) {
+    request.highlight = readHighlight(content);
+  },
+  collapse({ content, request }) {
+    request.collapse = readCollapse(content);
+  },
+  pit({ content, request }) {
+    request.pit = readPit(content);
+  },
+  ext({ content }) {
+    if (content.next() === "END_OBJECT") return;
+    const category = "org.elasticsearch.search.SearchExtBuilder";
+    const reason = `unknown named object category [${category}]`;
+    throw new VendorError(400, { type: "x_content_parse_exception", reason });
+  },
+  sort: readSorts,
+  _source: readSource,
+});
+
+const arrays = lookupTable<MemberReader>({
+  sort: readSorts,
+  _source: readSource,
+  stored_fields: readStored,
+  fields({ content, request }) {
+    request.fields = readFieldRequests(content);
+  },
+  docvalue_fields({ content, request }) {
+    request.docvalueFields = readFieldRequests(content);
+  },
+  search_after({ content, request, body: { search_after: values } }) {
+    readAfter(content);
+    if (Array.isArray(values)) request.searchAfter = values;
+  },
+  indices_boost({ content, request }) {
+    request.indicesBoost = readBoosts(content);
+  },
+  stats({ content }) {
+    while (content.next() !== "END_ARRAY") {
+      if (content.token === "VALUE_STRING") continue;
+      throw content.error(`Expected [VALUE_STRING] in [stats] but found [${content.token}]`);
+    }
+  },
+});
+
+function readMember(reading: Reading): void {
+  const { content } = reading;
+  const { name, token } = content;
   const reason = refused[name];
-  if (reason !== undefined) {
-    if (isEmpty(value)) return;
-    throw new UnservedKey(reason);
+  if (reason !== undefined && (token === "START_OBJECT" || token === "START_ARRAY")) {
+    if (!isEmpty(content.json)) throw new UnservedKey(reason);
+    content.skipChildren();
+    return;
   }
-  switch (name) {
-    case "query":
-      request.query = objectOf(name, value);
-      return;
-    case "post_filter":
-      request.postFilter = objectOf(name, value);
-      return;
-    case "aggs":
-    case "aggregations":
-      request.aggregations = {
-        member: name,
-        json: objectOf(name, value),
-        afterQuery: request.query !== undefined,
-      };
-      return;
-    case "highlight":
-      request.highlight = readHighlight(objectOf(name, value));
-      return;
-    case "collapse":
-      request.collapse = readCollapse(objectOf(name, value));
-      return;
-    case "from":
-      request.from = notNegative(name, integerOf(name, value));
-      return;
-    case "size":
-      request.size = notNegative(name, integerOf(name, value));
-      return;
-    case "sort":
-      request.sort = readSort(value);
-      return;
-    case "_source":
-      request.source = readSourceFilter(value);
-      return;
-    case "fields":
-      request.fields = readFieldRequests(value);
-      return;
-    case "docvalue_fields":
-      request.docvalueFields = readFieldRequests(value);
-      return;
-    case "stored_fields":
-      readStoredFields(
-        request,
-        (Array.isArray(value) ? value : [value]).map((field) => scalarText(name, field)),
+  const table = content.isValue ? values : token === "START_OBJECT" ? objects : arrays;
+  const read = token === "VALUE_NULL" ? undefined : table[name];
+  if (!read) throw new UnknownKey(content);
+  read(reading);
+}
+
+function readSorts({ content, request }: Reading): void {
+  request.sort = readSort(content);
+}
+
+function readSource({ content, request }: Reading): void {
+  request.source = readSourceFilter(content);
+}
+
+function readAggregations({ content, request, body }: Reading): void {
+  const json = body[content.name];
+  if (json !== undefined && isObject(json)) {
+    request.aggregations = { member: content.name, json, afterQuery: request.query !== undefined };
+  }
+  content.skipChildren();
+}
+
+function readStored({ content, request }: Reading): void {
+  if (content.isValue && content.token !== "VALUE_STRING") {
+    throw content.error(
+      `Expected [VALUE_STRING] or [START_ARRAY] in [stored_fields] but found [${content.token}]`,
+    );
+  }
+  const names = content.token === "START_ARRAY" ? [] : [content.text()];
+  if (content.token === "START_ARRAY") while (content.next() !== "END_ARRAY") names.push(content.text());
+  if (names.length > 1 && names.includes("_none_")) throw illegal("cannot combine _none_ with other fields");
+  readStoredFields(request, names);
+}
+
+/** Values of `search_after` are scalars or null. */
+function readAfter(content: ContentParser): void {
+  let found = false;
+  while (content.next() !== "END_ARRAY") {
+    if (!content.isValue && content.token !== "VALUE_NULL") {
+      throw content.error(
+        `Expected [VALUE_STRING] or [VALUE_NUMBER] or [VALUE_BOOLEAN] or [VALUE_NULL] but found [${content.token}] inside search_after.`,
       );
-      return;
-    case "track_total_hits":
-      request.countUpTo = readCount(scalarText(name, value));
-      return;
-    case "track_scores":
-      request.trackScores = booleanOf(name, value);
-      return;
-    case "explain":
-      request.explain = booleanOf(name, value);
-      return;
-    case "profile":
-      request.profile = booleanOf(name, value);
-      return;
-    case "version":
-      request.version = booleanOf(name, value);
-      return;
-    case "seq_no_primary_term":
-      request.seqNoPrimaryTerm = booleanOf(name, value);
-      return;
-    case "min_score":
-      request.minScore = numberOf(name, value);
-      return;
-    case "search_after":
-      if (!Array.isArray(value)) throw new UnknownKey(name, value);
-      request.searchAfter = value;
-      return;
-    case "pit":
-      request.pit = readPit(objectOf(name, value));
-      return;
-    case "timeout":
-      request.timeoutMs = limit(readDurationMs(scalarText(name, value), "timeout"));
-      return;
-    case "terminate_after":
-      request.terminateAfter = readTerminateAfter(integerOf(name, value));
-      return;
-    case "indices_boost":
-      request.indicesBoost = readBoosts(value);
-      return;
-    case "stats":
-    case "ext":
-      return;
-    default:
-      throw new UnknownKey(name, value);
+    }
+    found = true;
   }
+  if (!found) throw illegal("Values must contains at least one value.");
 }
 
 /** @throws VendorError for what does not go together */
@@ -266,13 +341,19 @@ export function readStoredFields(request: SearchRequest, names: readonly string[
   if (!names.includes("_source")) request.source = { kind: "none" };
 }
 
+const ALL = Number.POSITIVE_INFINITY;
+
+/** `track_total_hits` of a URL. */
 export function readCount(text: string): number {
-  if (text === "true" || text === "") return Number.POSITIVE_INFINITY;
+  if (text === "true" || text === "") return ALL;
   if (text === "false") return 0;
-  const count = Number(text);
-  if (Number.isInteger(count) && count >= 0) return count;
-  if (count === -1) return Number.POSITIVE_INFINITY;
-  throw illegal(`[track_total_hits] parameter must be positive or equals to -1, got ${text}`);
+  if (!/^[+-]?\d{1,9}$/.test(text)) throw numberFormatError(text);
+  return countUpTo(Number(text));
+}
+
+function countUpTo(count: number): number {
+  if (count >= -1) return count === -1 ? ALL : count;
+  throw illegal(`[track_total_hits] parameter must be positive or equals to -1, got ${count}`);
 }
 
 export function readTerminateAfter(value: number): number {
@@ -280,17 +361,39 @@ export function readTerminateAfter(value: number): number {
   throw illegal("terminateAfter must be > 0");
 }
 
-function readPit(json: JsonObject): SearchRequest["pit"] {
-  const { id, keep_alive } = json;
-  if (typeof id !== "string") throw illegal("Required [id]");
-  const keepAliveMs =
-    keep_alive === undefined ? undefined : readDurationMs(scalarText("keep_alive", keep_alive), "keep_alive");
+type Pit = NonNullable<SearchRequest["pit"]>;
+
+const pitParser = new ObjectParser<Partial<Pit>>("pit", {
+  id: textField((id, pit) => {
+    pit.id = id;
+  }),
+  keep_alive: textField((text, pit) => {
+    pit.keepAliveMs = readDurationMs(text, "keep_alive");
+  }),
+});
+
+function readPit(content: ContentParser): Pit {
+  const { id, keepAliveMs } = pitParser.parse(content, {});
+  if (id === undefined) throw illegal("point in time id is not provided");
   return { id, keepAliveMs };
 }
 
-function readBoosts(json: Json): [string, number][] {
-  const entries = (Array.isArray(json) ? json : [json]).flatMap((item) =>
-    typeof item === "object" && item !== null ? Object.entries(item) : [],
-  );
-  return entries.map(([pattern, factor]) => [pattern, numberOf("indices_boost", factor)]);
+function readBoosts(content: ContentParser): [string, number][] {
+  const boosts: [string, number][] = [];
+  const expect = (token: Token, place = "indices_boost") => {
+    if (content.token === token) return;
+    throw content.error(`Expected [${token}] in [${place}] but found [${content.token}]`);
+  };
+  while (content.next() !== "END_ARRAY") {
+    // The vendor names a member that it has not come to yet.
+    expect("START_OBJECT", "null");
+    content.next();
+    expect("FIELD_NAME");
+    content.next();
+    expect("VALUE_NUMBER");
+    boosts.push([content.name, content.float()]);
+    content.next();
+    expect("END_OBJECT");
+  }
+  return boosts;
 }

@@ -2,11 +2,10 @@
  * What hits are sorted by.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/sort-search-results.html
  */
-import { illegal, meant } from "../api/parameters.ts";
-import { ObjectParser } from "../json/object-parser.ts";
+import { illegal } from "../api/parameters.ts";
+import { ContentParser } from "../json/content-parser.ts";
+import { ObjectParser, objectField, scalarField, textField } from "../json/object-parser.ts";
 import type { Json } from "../json/read.ts";
-import type { JsonPath } from "../query/compiled-query.ts";
-import type { VendorError } from "../vendor-error.ts";
 
 export type Order = "asc" | "desc";
 export type SortMode = "min" | "max" | "sum" | "avg" | "median";
@@ -33,39 +32,67 @@ export type Sort =
 /** Most fields to sort by. */
 const MAX_SORTS = 64;
 
-/** `sort` of a search's body. @throws VendorError */
-export function readSort(json: Json): Sort[] {
-  const items = Array.isArray(json) ? json : [json];
-  if (items.length > MAX_SORTS) throw illegal(`a search sorts by at most ${MAX_SORTS} fields`);
-  return items.flatMap((item, index) => {
-    if (typeof item === "string") return [named(item, undefined)];
-    if (typeof item === "object" && item !== null && !Array.isArray(item)) {
-      const path = Array.isArray(json) ? ["sort", index] : ["sort"];
-      return Object.entries(item).map(([field, options]) => withOptions(field, options, [...path, field]));
+/** `sort` of a search's body, which begins at the current token: a list or an object. @throws VendorError */
+export function readSort(content: ContentParser): Sort[] {
+  const sorts: Sort[] = [];
+  if (content.token === "START_OBJECT") readObject(content, sorts);
+  else {
+    for (let token = content.next(); token !== "END_ARRAY"; token = content.next()) {
+      if (token === "START_OBJECT") readObject(content, sorts);
+      else if (token === "VALUE_STRING") sorts.push(sortBy(content.text()));
+      else {
+        throw illegal(
+          "malformed sort format, within the sort array, an object, or an actual string are allowed",
+        );
+      }
     }
-    throw illegal("malformed sort format, within the sort array, an object, or an actual string are allowed");
-  });
+  }
+  if (sorts.length > MAX_SORTS) throw illegal(`a search sorts by at most ${MAX_SORTS} fields`);
+  return sorts;
+}
+
+/** A text, or a list or an object of sorts, within another part of a request. @throws VendorError */
+export function sortsOf(json: Json): Sort[] {
+  if (typeof json === "string") return [sortBy(json)];
+  const content = new ContentParser(json);
+  content.next();
+  return readSort(content);
+}
+
+function readObject(content: ContentParser, sorts: Sort[]): void {
+  while (content.next() !== "END_OBJECT") {
+    const { name } = content;
+    sorts.push(
+      content.next() === "VALUE_STRING" ? sortBy(name, orderOf(content.text())) : readOptions(content),
+    );
+  }
 }
 
 /** `?sort=field:desc,other`. */
 export function readSortParameter(list: readonly string[]): Sort[] {
   return list.map((item) => {
     const colon = item.lastIndexOf(":");
-    if (colon < 0) return named(item, undefined);
+    if (colon < 0) return sortBy(item);
     const order = item.slice(colon + 1);
     if (order !== "asc" && order !== "desc") throw illegal(`Unknown sort order [${order}]`);
-    return named(item.slice(0, colon), order);
+    return sortBy(item.slice(0, colon), order);
   });
 }
 
-function named(field: string, order: Order | undefined): Sort {
-  if (field === "_score") return { kind: "score", order: order ?? "desc" };
-  if (field === "_doc") return { kind: "document", order: order ?? "asc", answered: true };
-  if (field === "_shard_doc") return { kind: "document", order: order ?? "asc", answered: true };
+/** What a name sorts by: the score, the order of writing, or the field. */
+export function sortBy(name: string, order?: Order): Sort {
+  if (name === "_score") return { kind: "score", order: order ?? "desc" };
+  if (name === "_doc" || name === "_shard_doc") {
+    return { kind: "document", order: order ?? "asc", answered: true };
+  }
+  return fieldSort(name, order ?? "asc");
+}
+
+function fieldSort(field: string, order: Order): FieldSort {
   return {
     kind: "field",
     field,
-    order: order ?? "asc",
+    order,
     missing: "_last",
     mode: undefined,
     format: undefined,
@@ -74,98 +101,67 @@ function named(field: string, order: Order | undefined): Sort {
   };
 }
 
-function withOptions(field: string, options: Json, path: JsonPath): Sort {
-  if (field === "_script" || field === "_geo_distance") {
-    throw illegal(`This twin does not sort by [${field}]`);
-  }
-  const parser = new ObjectParser(field === "_score" || field === "_doc" ? field : "field_sort", path);
-  if (typeof options === "string") {
-    const order = orderOf(options);
-    if (order === undefined) throw illegal(`Unknown SortOrder [${options}]`);
-    return named(field, order);
-  }
-  if (typeof options !== "object" || options === null || Array.isArray(options)) {
-    throw illegal(`malformed sort format, [${field}] takes an order or an object`);
-  }
-  const { order, ...rest } = options;
-  const sort = named(field, order === undefined ? undefined : readOrder(parser, order));
-  for (const [name, value] of Object.entries(rest)) {
-    if (sort.kind !== "field") throw unknownOption(parser, name, ["order"]);
-    readOption(parser, sort, name, value);
-  }
-  return sort;
+const unserved = new Set(["_script", "_geo_distance", "_geoDistance"]);
+
+/** The options of the field that the parser is at the value of. */
+function readOptions(content: ContentParser): Sort {
+  const { name } = content;
+  if (unserved.has(name)) throw illegal(`This twin sorts by values: [${name}] is not supported`);
+  if (name === "_score") return scoreParser.parse(content, { kind: "score", order: "desc" });
+  const options = fieldParser.parse(content, fieldSort(name, "asc"));
+  const document = sortBy(name, options.order);
+  return document.kind === "document" ? document : options;
 }
 
-const optionNames = ["missing", "mode", "format", "unmapped_type", "numeric_type", "order", "nested"];
+const scoreParser = new ObjectParser<{ kind: "score"; order: Order }>("_score", {
+  order: textField((text, sort) => {
+    sort.order = orderOf(text);
+  }),
+});
 
-function readOption(parser: ObjectParser, sort: FieldSort, name: string, value: Json): void {
-  switch (name) {
-    case "missing":
-      if (value === null) return;
-      if (typeof value === "object") throw parser.wrongKind(name, value);
-      sort.missing = value;
-      return;
-    case "mode":
-      sort.mode = readMode(parser, value);
-      return;
-    case "format":
-      sort.format = parser.text(name, value);
-      return;
-    case "unmapped_type":
-      sort.unmappedType = parser.text(name, value);
-      return;
-    case "numeric_type": {
-      const type = parser.text(name, value);
-      if (type === "date_nanos") sort.numericType = "date";
-      else if (type === "long" || type === "double" || type === "date") sort.numericType = type;
-      else
-        parser.fail(
-          name,
-          "illegal_argument_exception",
-          `invalid value for [numeric_type], must be [long, double, date, date_nanos], got ${type}`,
-        );
-      return;
+const fieldParser = new ObjectParser<FieldSort>("field_sort", {
+  missing: scalarField((content, sort) => {
+    sort.missing = content.scalar() ?? "_last";
+  }),
+  unmapped_type: textField((type, sort) => {
+    sort.unmappedType = type;
+  }),
+  order: textField((text, sort) => {
+    sort.order = orderOf(text);
+  }),
+  mode: textField((text, sort) => {
+    sort.mode = modeOf(text);
+  }),
+  nested: objectField((content) => {
+    const path = content.next() === "END_OBJECT" ? undefined : content.name;
+    if (path === undefined) return;
+    throw illegal("[nested] failed to find nested object under path: this twin has no nested objects");
+  }),
+  numeric_type: textField((type, sort) => {
+    if (type === "date_nanos") sort.numericType = "date";
+    else if (type === "long" || type === "double" || type === "date") sort.numericType = type;
+    else {
+      throw illegal(
+        `invalid value for [numeric_type], must be [long, double, date, date_nanos], got ${type}`,
+      );
     }
-    case "ignore_unmapped":
-      sort.unmappedType = "long";
-      return;
-    case "nested":
-    case "nested_path":
-    case "nested_filter":
-      throw illegal(`[nested] failed to find nested object under path: this twin has no nested objects`);
-    default:
-      throw unknownOption(parser, name, optionNames);
-  }
-}
+  }),
+  format: textField((format, sort) => {
+    sort.format = format;
+  }),
+});
 
-function unknownOption(parser: ObjectParser, name: string, known: readonly string[]): VendorError {
-  return parser.unknown(name, meant(name, known).replace(" -> did", " did"));
-}
-
-function readOrder(parser: ObjectParser, value: Json): Order {
-  const text = parser.text("order", value);
-  return (
-    orderOf(text) ??
-    parser.fail(
-      "order",
-      "illegal_argument_exception",
-      `No enum constant org.elasticsearch.search.sort.SortOrder.${text.toUpperCase()}`,
-    )
-  );
-}
-
-function orderOf(text: string): Order | undefined {
+function orderOf(text: string): Order {
   const order = text.toLowerCase();
-  return order === "asc" || order === "desc" ? order : undefined;
+  if (order === "asc" || order === "desc") return order;
+  throw illegal(`No enum constant org.elasticsearch.search.sort.SortOrder.${text.toUpperCase()}`);
 }
 
 const modes = new Set(["min", "max", "sum", "avg", "median"]);
 const isMode = (text: string): text is SortMode => modes.has(text);
 
-function readMode(parser: ObjectParser, value: Json): SortMode {
-  const text = parser.text("mode", value);
+function modeOf(text: string): SortMode {
   const mode = text.toLowerCase();
-  return isMode(mode)
-    ? mode
-    : parser.fail("mode", "illegal_argument_exception", `Unknown SortMode [${text}]`);
+  if (isMode(mode)) return mode;
+  throw illegal(`Unknown SortMode [${text}]`);
 }

@@ -2,9 +2,10 @@
 
 import { excludePaths, includePaths, readPath } from "../api/filter-path.ts";
 import type { Parameters } from "../api/parameters.ts";
+import { ContentParser } from "../json/content-parser.ts";
 import { type ExactJson, type Json, readExactJson } from "../json/read.ts";
-import { tokenOf } from "../json/token.ts";
 import { RawJson } from "../json/write.ts";
+import { eachMember } from "../query/syntax/options.ts";
 import { VendorError } from "../vendor-error.ts";
 import { NameState } from "./name-state.ts";
 
@@ -19,23 +20,52 @@ export const wholeSource: SourceFilter = { kind: "all" };
 const MAX_PATTERNS = 1000;
 
 /** `_source` of a body: a boolean, a pattern, patterns, or `{includes, excludes}`. @throws VendorError */
-export function readSourceFilter(json: Json): SourceFilter {
-  if (json === true) return wholeSource;
-  if (json === false) return { kind: "none" };
-  if (typeof json === "string" || Array.isArray(json)) return some(patterns(json), []);
-  if (typeof json !== "object" || json === null) {
-    throw parsing(
-      `Expected one of [VALUE_BOOLEAN, VALUE_STRING, START_ARRAY, START_OBJECT] but found [${tokenOf(json)}]`,
-    );
+export function readSourceFilter(content: ContentParser): SourceFilter {
+  switch (content.token) {
+    case "VALUE_BOOLEAN":
+      return content.boolean() ? wholeSource : { kind: "none" };
+    case "VALUE_STRING":
+      return some([content.text()], []);
+    case "START_ARRAY": {
+      const includes: string[] = [];
+      while (content.next() !== "END_ARRAY") includes.push(content.text());
+      return some(includes, []);
+    }
+    case "START_OBJECT":
+      return readIncludesAndExcludes(content);
+    default:
+      throw content.error(
+        `Expected one of [VALUE_BOOLEAN, VALUE_STRING, START_ARRAY, START_OBJECT] but found [${content.token}]`,
+      );
   }
-  let includes: string[] = [];
-  let excludes: string[] = [];
-  for (const [name, value] of Object.entries(json)) {
-    if (name === "includes" || name === "include") includes = patterns(value);
-    else if (name === "excludes" || name === "exclude") excludes = patterns(value);
-    else throw parsing(`Unknown key for a ${tokenOf(value)} in [${name}].`);
-  }
-  return some(includes, excludes);
+}
+
+function readIncludesAndExcludes(content: ContentParser): SourceFilter {
+  const patterns: Record<"includes" | "excludes", string[]> = { includes: [], excludes: [] };
+  const unknown = () => content.error(`Unknown key for a ${content.token} in [${content.name}].`);
+  eachMember(content, () => {
+    const list = /^includes?$/.test(content.name) ? "includes" : "excludes";
+    if (!/^(in|ex)cludes?$/.test(content.name)) throw unknown();
+    if (content.token === "VALUE_STRING") {
+      patterns[list] = [content.text()];
+      return;
+    }
+    if (content.token !== "START_ARRAY") throw unknown();
+    const items: string[] = [];
+    for (let token = content.next(); token !== "END_ARRAY"; token = content.next()) {
+      if (token !== "VALUE_STRING") throw unknown();
+      items.push(content.text());
+    }
+    patterns[list] = items;
+  });
+  return some(patterns.includes, patterns.excludes);
+}
+
+/** `_source` of a part of a body, such as an item of `_mget`. @throws VendorError */
+export function sourceFilterOf(json: Json): SourceFilter {
+  const content = new ContentParser(json);
+  content.next();
+  return readSourceFilter(content);
 }
 
 export const sourceParameters = ["_source", "_source_includes", "_source_excludes"];
@@ -57,14 +87,6 @@ function some(includes: readonly string[], excludes: readonly string[]): SourceF
     throw parsing(`[_source] may have at most ${MAX_PATTERNS} patterns`);
   }
   return { kind: "some", includes, excludes };
-}
-
-function patterns(json: Json): string[] {
-  const items = Array.isArray(json) ? json : [json];
-  return items.map((item) => {
-    if (typeof item === "string") return item;
-    throw parsing(`Unknown key for a ${tokenOf(item)} in [_source].`);
-  });
 }
 
 /** What of a source is answered; `undefined`: nothing, not even an empty one. */

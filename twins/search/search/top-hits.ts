@@ -4,7 +4,6 @@ import type { HitsPlan } from "../aggregations/context.ts";
 import type { JsonRecord } from "../aggregations/options.ts";
 import { isObject } from "../api/call.ts";
 import { Float } from "../json/numbers.ts";
-import { BodyError } from "../json/object-parser.ts";
 import type { Json, JsonObject } from "../json/read.ts";
 import type { JsonPath } from "../query/compiled-query.ts";
 import { shownSql } from "./compile-search.ts";
@@ -14,13 +13,18 @@ import type { SearchContext, SearchPlan } from "./run.ts";
 import type { Sort } from "./sort.ts";
 import { type SortKey, sortKey } from "./sort-key.ts";
 
-/** Reads the options of a `top_hits`, but for `from` and `size`. @param path of them in the body @throws VendorError */
-export function readHitsRequest(options: JsonRecord, path: JsonPath): SearchRequest {
-  try {
-    return readSearchBody(jsonOf(options));
-  } catch (error) {
-    throw error instanceof BodyError ? error.within(path) : error;
-  }
+/**
+ * Reads the options of a `top_hits`, but for `from` and `size`.
+ * @param path of them in the body
+ * @param text of the body
+ * @throws VendorError
+ */
+export function readHitsRequest(
+  options: JsonRecord,
+  path: JsonPath,
+  text: string | undefined,
+): SearchRequest {
+  return readSearchBody(jsonOf(options), text === undefined ? {} : { text, path });
 }
 
 export function planHits(request: SearchRequest, search: SearchPlan, context: SearchContext): HitsPlan {

@@ -6,7 +6,7 @@ import { everything, planAggregations } from "../../../../twins/search/aggregati
 import type { AggregationContext, SyntaxContext } from "../../../../twins/search/aggregations/context.ts";
 import { parseAggregations } from "../../../../twins/search/aggregations/parse.ts";
 import { validatePipelines } from "../../../../twins/search/aggregations/pipeline/validate.ts";
-import { withBodyText } from "../../../../twins/search/json/object-parser.ts";
+import { withBodyText } from "../../../../twins/search/json/located-error.ts";
 import { compactJson } from "../../../../twins/search/json/write.ts";
 import { type ErrorCause, VendorError } from "../../../../twins/search/vendor-error.ts";
 

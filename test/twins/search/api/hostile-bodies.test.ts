@@ -161,7 +161,7 @@ describe("a value of another kind is refused in the vendor's words", () => {
     [
       analyze,
       { text: "a", filter: [1] },
-      { reason: "[1:22] [analyze_request] failed to parse field [filter]" },
+      { reason: "[1:23] [analyze_request] failed to parse field [filter]" },
     ],
     [analyze, { text: "a", explain: object }, kind("1:23", "analyze_request", "explain", "START_OBJECT")],
     [analyze, { text: "a", nope: object }, { reason: "[1:13] [analyze_request] unknown field [nope]" }],

@@ -113,7 +113,7 @@ describe("is the vendor's 400", () => {
     for (const [what, body, refused, path] of [
       ...shapes,
       ["a query", { query: surprising }, /unknown query/] as const,
-      ["a query of two", { query: { term: {}, match: {} } }, /malformed query/] as const,
+      ["a query of two", { query: { match_all: {}, match: {} } }, /malformed query/] as const,
     ]) {
       const { status, body: answer } = await ask(body, path);
       expect({ what, status, reason: answer.error.reason }).toEqual({

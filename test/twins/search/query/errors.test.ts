@@ -79,10 +79,11 @@ describe("a query that is refused", () => {
     [
       '{"match":{"a":{"query":"x","fuzziness":"3"}}}',
       "illegal_argument_exception",
-      "Invalid fuzziness value: 3",
+      "Valid edit distances are [0, 1, 2] but was [3]",
     ],
-    ['{"match_all":{"boost":-1}}', "illegal_argument_exception", "negative [boost] are not allowed"],
-    ['{"match_all":{"boost":"x"}}', "number_format_exception", 'For input string: "x"'],
+    ['{"match_none":{"boost":-1}}', "illegal_argument_exception", "negative [boost] are not allowed"],
+    ['{"match_none":{"boost":"x"}}', "number_format_exception", 'For input string: "x"'],
+    ['{"match_all":{"boost":"x"}}', "parsing_exception", "[1:32] [match_all] failed to parse field [boost]"],
     ['{"terms":{"n":{"index":"a","id":"1","path":"p"}}}', "illegal_argument_exception", "lookup"],
     ['{"exists":{}}', "parsing_exception", "[exists] must be provided with a [field]"],
   ];

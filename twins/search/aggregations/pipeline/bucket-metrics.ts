@@ -1,5 +1,5 @@
 /** avg_bucket and its siblings: figures over the buckets of an aggregation beside. */
-import { javaDouble } from "../../json/java-double.ts";
+import { javaDouble } from "../../json/java-number.ts";
 import { parsingErrorAt } from "../../json/located-error.ts";
 import { Double } from "../../json/numbers.ts";
 import { textOf, tokenOf } from "../../json/token.ts";

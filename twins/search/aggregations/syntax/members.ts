@@ -1,6 +1,6 @@
 /** Members of declared objects, by the kinds of values that they take. */
 import { readTimeZone } from "../../dates/read-time-zone.ts";
-import { javaDouble } from "../../json/java-double.ts";
+import { javaDouble } from "../../json/java-number.ts";
 import { doubleText } from "../../json/numbers.ts";
 import { textOf, tokenOf } from "../../json/token.ts";
 import { VendorError } from "../../vendor-error.ts";

@@ -1,180 +1,132 @@
 /** `function_score`. Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/query-dsl-function-score-query.html */
-
-import { emptyRecord } from "../../../sandbox/lookup-table.ts";
-import type { JsonPath } from "../compiled-query.ts";
-import { illegalArgument, parsingError } from "../errors.ts";
+import type { VendorError } from "../../vendor-error.ts";
+import { illegalArgument } from "../errors.ts";
 import { inner } from "./compound.ts";
-import {
-  common,
-  commonOf,
-  double,
-  float,
-  type OptionReader,
-  oneOf,
-  type Place,
-  readOptions,
-  required,
-  scalar,
-  text,
-} from "./options.ts";
-import { isObject, type Parser } from "./parser.ts";
-import type { FunctionScoreQuery, Query, ScoreFunction, WeightedFunction } from "./query.ts";
+import { common, commonOf, eachMember, float, OptionTable, oneOf } from "./options.ts";
+import type { Parser } from "./parser.ts";
+import type { FunctionScoreQuery, Query, WeightedFunction } from "./query.ts";
+import { readScoreFunction } from "./score-function.ts";
 
 const everything: Query = { kind: "match_all", boost: 1, name: undefined };
 
-const modifiers = ["none", "log", "log1p", "log2p", "ln", "ln1p", "ln2p", "square", "sqrt", "reciprocal"];
-
-const fieldValue: OptionReader<ScoreFunction> = (value, { parser, path }) => {
-  const readers = { field: text, factor: float, modifier: text, missing: double };
-  const options = readOptions(parser, objectOf(value, parser, path), path, "field_value_factor", readers);
-  const modifier = (options.modifier ?? "none").toLowerCase();
-  if (!modifiers.includes(modifier)) {
-    throw illegalArgument(
-      `No enum constant org.elasticsearch.common.lucene.search.function.FieldValueFactorFunction.Modifier.${modifier.toUpperCase()}`,
-    );
-  }
-  return {
-    kind: "field_value",
-    field: required(options.field, "[field_value_factor] required field 'field' missing"),
-    factor: options.factor ?? 1,
-    modifier,
-    missing: options.missing,
-  };
-};
-
-const random: OptionReader<ScoreFunction> = (value, { parser, path }) => {
-  const options = readOptions(parser, objectOf(value, parser, path), path, "random_score", {
-    seed: scalar,
-    field: text,
-  });
-  const { seed } = options;
-  return { kind: "random", seed: typeof seed === "number" ? seed : seed?.toString(), field: options.field };
-};
-
-const multiValueMode = oneOf(["min", "max", "avg", "sum"], (written) =>
-  illegalArgument(`Illegal sort mode: ${written}`),
-);
-
-function decay(shape: "gauss" | "exp" | "linear"): OptionReader<ScoreFunction> {
-  return (value, place) => {
-    const { parser, path } = place;
-    const { multi_value_mode: mode, ...rest } = objectOf(value, parser, path);
-    const [field] = Object.keys(rest);
-    if (field === undefined)
-      throw parsingError(`malformed score function score parameters.`, parser.at(path));
-    const options = readOptions(parser, objectOf(rest[field], parser, [...path, field]), path, shape, {
-      origin: scalar,
-      scale: scalar,
-      offset: scalar,
-      decay: double,
-    });
-    const share = options.decay ?? 0.5;
-    if (!(share > 0 && share < 1)) {
-      throw illegalArgument("DecayFunctionBuilder function score: decay must be in range (0..1).");
-    }
-    return {
-      kind: "decay",
-      shape,
-      field,
-      origin: options.origin,
-      scale: required(options.scale, `[${shape}] required field 'scale' missing`),
-      offset: options.offset,
-      decay: share,
-      multiValueMode: mode === undefined ? "min" : multiValueMode(mode, place),
-    };
-  };
-}
-
-const functionReaders = {
-  weight: float,
-  filter: inner,
-  field_value_factor: fieldValue,
-  random_score: random,
-  gauss: decay("gauss"),
-  exp: decay("exp"),
-  linear: decay("linear"),
-  script_score: (() => {
-    throw illegalArgument("[script_score] scripts are not run: use field_value_factor or a decay function");
-  }) satisfies OptionReader<ScoreFunction>,
-};
-
-function functionOf(json: Record<string, unknown>, { parser, path }: Pick<Place, "parser" | "path">) {
-  const { weight, filter, ...kinds } = readOptions(parser, json, path, "function_score", functionReaders);
-  const functions = Object.values(kinds).filter((found) => found !== undefined);
-  if (functions.length > 1) {
-    throw parsingError(
-      "failed to parse [function_score] query. already found function, now encountering another.",
-      parser.at(path),
-    );
-  }
-  if (functions.length === 0 && weight === undefined) {
-    throw parsingError("an entry in functions list is missing a function.", parser.at(path));
-  }
-  const weighted: WeightedFunction = {
-    function: functions[0] ?? { kind: "weight" },
-    filter: filter ?? everything,
-    weight,
-  };
-  return weighted;
-}
-
-const functions: OptionReader<WeightedFunction[]> = (value, { parser, path }) =>
-  (Array.isArray(value) ? value : [value]).map((item, index) =>
-    functionOf(objectOf(item, parser, [...path, index]), { parser, path: [...path, index] }),
-  );
-
 const scoreModes = ["multiply", "sum", "avg", "first", "max", "min"] as const;
 const boostModes = ["multiply", "replace", "sum", "avg", "max", "min"] as const;
-const outerReaders = {
+const enumOf = (name: string) => (written: string) =>
+  illegalArgument(
+    `No enum constant org.elasticsearch.common.lucene.search.function.${name}.${written.toUpperCase()}`,
+  );
+const readers = {
   query: inner,
-  functions,
-  score_mode: oneOf(scoreModes, (written) =>
-    illegalArgument(`illegal score_mode for nested query [${written}]`),
-  ),
-  boost_mode: oneOf(boostModes, (written) => illegalArgument(`illegal boost_mode for [${written}]`)),
+  score_mode: oneOf(scoreModes, enumOf("FunctionScoreQuery.ScoreMode")),
+  boost_mode: oneOf(boostModes, enumOf("CombineFunction")),
   max_boost: float,
   min_score: float,
   ...common,
 };
+const valueNames = Object.keys(readers).filter((name) => name !== "query");
 
-export function readFunctionScore(
-  parser: Parser,
-  json: Record<string, unknown>,
-  path: JsonPath,
-): FunctionScoreQuery {
-  const { outer, single } = separated(json);
-  const options = readOptions(parser, outer, path, "function_score", outerReaders);
-  const own = Object.keys(single).length > 0 ? [functionOf(single, { parser, path })] : [];
-  if (own.length > 0 && options.functions !== undefined) {
-    throw parsingError(
-      "failed to parse [function_score] query. already found [functions] array, now encountering a function.",
-      parser.at(path),
+/** One function may stand beside the query itself, instead of a list of several. */
+export function readFunctionScore(parser: Parser): FunctionScoreQuery {
+  const { content } = parser;
+  const table = new OptionTable(parser, readers);
+  let single: { name: string; function: WeightedFunction } | undefined;
+  let list: WeightedFunction[] | undefined;
+  const refuseSecond = () => {
+    const { name } = content;
+    if (single && name !== "functions") {
+      throw failed(
+        parser,
+        `already found function [${single.name}], now encountering [${name}]. use [functions] array if you want to define several functions.`,
+      );
+    }
+    const found = single?.name ?? (list && "functions");
+    if (found === undefined) return;
+    const what = list ? `[${found}] array` : `[${found}]`;
+    throw failed(
+      parser,
+      `[you can either define [functions] array or a single function, not both. already found ${what}, now encountering [${name}].]`,
     );
-  }
+  };
+  eachMember(content, () => {
+    const { name } = content;
+    if (content.token === "START_OBJECT") {
+      if (table.take(["query"])) return;
+      refuseSecond();
+      const read = readScoreFunction(parser);
+      single = { name, function: { function: read, filter: everything, weight: undefined } };
+    } else if (content.token === "START_ARRAY") {
+      if (name !== "functions") throw failed(parser, `array [${name}] is not supported`);
+      if (single) refuseSecond();
+      list = [...(list ?? []), ...readFunctions(parser)];
+    } else if (content.isValue && !table.take(valueNames)) {
+      refuseSecond();
+      if (name !== "weight") throw failed(parser, `field [${name}] is not supported`);
+      const weight = positiveWeight(content.float());
+      single = { name, function: { function: { kind: "weight" }, filter: everything, weight } };
+    }
+  });
+  const { options } = table;
   return {
     kind: "function_score",
     query: options.query ?? everything,
-    functions: options.functions ?? own,
+    functions: list ?? (single ? [single.function] : []),
     scoreMode: options.score_mode ?? "multiply",
     boostMode: options.boost_mode ?? "multiply",
     maxBoost: options.max_boost,
     minScore: options.min_score,
-    ...commonOf(options),
+    ...commonOf(options, "function_score"),
   };
 }
 
-/** One function may stand beside the query itself. */
-function separated(json: Record<string, unknown>) {
-  const outer = emptyRecord<unknown>();
-  const single = emptyRecord<unknown>();
-  for (const [name, value] of Object.entries(json)) {
-    const into = Object.hasOwn(functionReaders, name) ? single : outer;
-    into[name] = value;
+function readFunctions(parser: Parser): WeightedFunction[] {
+  const { content } = parser;
+  const functions: WeightedFunction[] = [];
+  while (content.next() !== "END_ARRAY") {
+    if (content.token !== "START_OBJECT") {
+      // The vendor's words, which have their places mixed up.
+      throw content.error(
+        `failed to parse [START_OBJECT]. malformed query, expected a [${content.token}] while parsing functions but got a [function_score] instead`,
+      );
+    }
+    functions.push(readFunction(parser));
   }
-  return { outer, single };
+  return functions;
 }
 
-function objectOf(value: unknown, parser: Parser, path: JsonPath): Record<string, unknown> {
-  if (isObject(value)) return value;
-  throw parsingError("failed to parse [function_score] query: expected an object", parser.at(path));
+function readFunction(parser: Parser): WeightedFunction {
+  const { content } = parser;
+  const table = new OptionTable(parser, { filter: inner, weight: float });
+  let found: { name: string; function: WeightedFunction["function"] } | undefined;
+  eachMember(content, () => {
+    const { name } = content;
+    if (content.token === "START_OBJECT") {
+      if (table.take(["filter"])) return;
+      if (found) {
+        throw content.error(
+          `failed to parse function_score functions. already found [${found.name}], now encountering [${name}].`,
+        );
+      }
+      found = { name, function: readScoreFunction(parser) };
+    } else if (content.isValue && !table.take(["weight"])) {
+      throw failed(parser, `field [${name}] is not supported`);
+    }
+  });
+  const { filter = everything, weight } = table.options;
+  if (!found && weight === undefined) {
+    throw failed(parser, "an entry in functions list is missing a function.");
+  }
+  return {
+    function: found?.function ?? { kind: "weight" },
+    filter,
+    weight: weight === undefined ? undefined : positiveWeight(weight),
+  };
+}
+
+function positiveWeight(weight: number): number {
+  if (!(weight < 0)) return weight;
+  throw illegalArgument("[weight] cannot be negative for a filtering function");
+}
+
+function failed({ content }: Parser, what: string): VendorError {
+  return content.error(`failed to parse [function_score] query. ${what}`);
 }

@@ -1,19 +1,20 @@
 /** `match_phrase`, `match_phrase_prefix` and `match_bool_prefix`. Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/full-text-queries.html */
-import type { JsonPath } from "../compiled-query.ts";
 import { illegalArgument } from "../errors.ts";
-import { defaultMatch, fuzzyOf, fuzzyReaders, operator, zeroTerms } from "./match.ts";
+import { checkFuzzy, defaultMatch, fuzzyOf, fuzzyReaders, operator, zeroTerms } from "./match.ts";
 import {
   common,
   commonOf,
   integer,
   type Options,
-  readFieldOptions,
+  readField,
+  readValues,
   required,
+  requiredField,
   scalar,
   text,
 } from "./options.ts";
 import type { Parser } from "./parser.ts";
-import type { MatchOptions, MatchQuery } from "./query.ts";
+import type { MatchOptions, MatchQuery, Scalar } from "./query.ts";
 
 const phraseReaders = {
   query: scalar,
@@ -23,43 +24,33 @@ const phraseReaders = {
   ...common,
 };
 
-export function readMatchPhrase(parser: Parser, json: Record<string, unknown>, path: JsonPath): MatchQuery {
-  const { field, options } = readFieldOptions(parser, json, path, "match_phrase", "query", phraseReaders);
+export function readMatchPhrase(parser: Parser): MatchQuery {
+  const { options, ...asked } = readAsked(parser, "match_phrase", () =>
+    readValues(parser, "match_phrase", phraseReaders),
+  );
   return {
     kind: "match",
     type: "phrase",
-    field,
-    text: required(options.query, "[match_phrase] requires query value"),
+    ...asked,
     options: phraseOptions(options, "match_phrase"),
-    ...commonOf(options),
+    ...commonOf(options, "match_phrase"),
   };
 }
 
 const phrasePrefixReaders = { ...phraseReaders, max_expansions: integer };
 
-export function readMatchPhrasePrefix(
-  parser: Parser,
-  json: Record<string, unknown>,
-  path: JsonPath,
-): MatchQuery {
-  const { field, options } = readFieldOptions(
-    parser,
-    json,
-    path,
-    "match_phrase_prefix",
-    "query",
-    phrasePrefixReaders,
+export function readMatchPhrasePrefix(parser: Parser): MatchQuery {
+  const { options, ...asked } = readAsked(parser, "match_phrase_prefix", () =>
+    readValues(parser, "match_phrase_prefix", phrasePrefixReaders),
   );
+  const { max_expansions: expansions = 50 } = options;
+  if (expansions < 0) throw illegalArgument("No negative maxExpansions allowed.");
   return {
     kind: "match",
     type: "phrase_prefix",
-    field,
-    text: required(options.query, "[match_phrase_prefix] requires query value"),
-    options: {
-      ...phraseOptions(options, "match_phrase_prefix"),
-      maxExpansions: expansionsOf(options.max_expansions),
-    },
-    ...commonOf(options),
+    ...asked,
+    options: { ...phraseOptions(options, "match_phrase_prefix"), maxExpansions: expansions },
+    ...commonOf(options, "match_phrase_prefix"),
   };
 }
 
@@ -72,24 +63,15 @@ const boolPrefixReaders = {
   ...common,
 };
 
-export function readMatchBoolPrefix(
-  parser: Parser,
-  json: Record<string, unknown>,
-  path: JsonPath,
-): MatchQuery {
-  const { field, options } = readFieldOptions(
-    parser,
-    json,
-    path,
-    "match_bool_prefix",
-    "query",
-    boolPrefixReaders,
+export function readMatchBoolPrefix(parser: Parser): MatchQuery {
+  const { options, ...asked } = readAsked(parser, "match_bool_prefix", () =>
+    readValues(parser, "match_bool_prefix", boolPrefixReaders),
   );
+  checkFuzzy(options, "match_bool_prefix");
   return {
     kind: "match",
     type: "bool_prefix",
-    field,
-    text: required(options.query, "[match_bool_prefix] requires query value"),
+    ...asked,
     options: {
       ...defaultMatch,
       clause: "match_bool_prefix",
@@ -97,13 +79,24 @@ export function readMatchBoolPrefix(
       minimumShouldMatch: options.minimum_should_match,
       fuzzy: fuzzyOf(options),
       analyzer: options.analyzer,
-      maxExpansions: expansionsOf(options.max_expansions),
+      maxExpansions: options.max_expansions ?? 50,
     },
-    ...commonOf(options),
+    ...commonOf(options, "match_bool_prefix"),
   };
 }
 
-function phraseOptions(options: Options<typeof phraseReaders>, clause: string): MatchOptions {
+/** The field, the text that is looked for in it, and how. */
+function readAsked<O extends { query: Scalar | undefined }>(parser: Parser, clause: string, read: () => O) {
+  const { content } = parser;
+  const { field, options, short } = readField(parser, clause, read, () => content.scalar());
+  return {
+    field: requiredField(field, `[${clause}] requires fieldName`),
+    text: required(options?.query ?? short, `[${clause}] requires query value`),
+    options: options ?? ({} as Partial<O>),
+  };
+}
+
+function phraseOptions(options: Partial<Options<typeof phraseReaders>>, clause: string): MatchOptions {
   return {
     ...defaultMatch,
     clause,
@@ -116,9 +109,4 @@ function phraseOptions(options: Options<typeof phraseReaders>, clause: string): 
 export function slopOf(slop: number | undefined): number {
   if (slop !== undefined && slop < 0) throw illegalArgument("No negative slop allowed.");
   return slop ?? 0;
-}
-
-function expansionsOf(expansions: number | undefined): number {
-  if (expansions !== undefined && expansions < 0) throw illegalArgument("No negative maxExpansions allowed.");
-  return expansions ?? 50;
 }

@@ -1,17 +1,16 @@
 /** `match`. Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/query-dsl-match-query.html */
-import type { JsonPath } from "../compiled-query.ts";
-import { illegalArgument, parsingError } from "../errors.ts";
+import { illegalArgument } from "../errors.ts";
+import { fuzziness } from "./fuzziness.ts";
 import {
   common,
   commonOf,
   flag,
-  ignored,
   integer,
   type OptionReader,
   type Options,
   oneOf,
-  readFieldOptions,
-  required,
+  readField,
+  readValues,
   scalar,
   text,
 } from "./options.ts";
@@ -22,18 +21,9 @@ export const operator: OptionReader<Operator> = oneOf(["or", "and"], (written) =
   illegalArgument(`No enum constant org.elasticsearch.index.query.Operator.${written.toUpperCase()}`),
 );
 
-export const zeroTerms: OptionReader<ZeroTerms> = oneOf(["none", "all"], (written) =>
-  parsingError(`Unsupported zero_terms_query value [${written}]`, undefined),
+export const zeroTerms: OptionReader<ZeroTerms> = oneOf(["none", "all"], (written, content) =>
+  content.error(`Unsupported zero_terms_query value [${written}]`),
 );
-
-/** `0`, `1`, `2`, `AUTO`, `AUTO:3,6` */
-export const fuzziness: OptionReader<string> = (value, place) => {
-  const written = text(value, place);
-  if (/^[012](\.0)?$/.test(written)) return written.slice(0, 1);
-  const auto = /^auto(?::(\d+),(\d+))?$/i.exec(written);
-  if (auto && Number(auto[1] ?? 3) <= Number(auto[2] ?? 6)) return written.toUpperCase();
-  throw illegalArgument(`Invalid fuzziness value: ${written}`);
-};
 
 /** The options of words that may be misspelt. */
 export const fuzzyReaders = {
@@ -53,12 +43,9 @@ export const wordsReaders = {
   lenient: flag,
   analyzer: text,
   auto_generate_synonyms_phrase_query: flag,
-  cutoff_frequency: ignored,
   ...fuzzyReaders,
   ...common,
 };
-
-const readers = { type: text, ...wordsReaders };
 
 export const defaultMatch: MatchOptions = {
   clause: "match",
@@ -72,20 +59,28 @@ export const defaultMatch: MatchOptions = {
   maxExpansions: 50,
 };
 
-export function readMatch(parser: Parser, json: Record<string, unknown>, path: JsonPath): MatchQuery {
-  const { field, path: at, options } = readFieldOptions(parser, json, path, "match", "query", readers);
-  if (options.type !== undefined) throw parser.unsupported("match", "type", [...at, "type"]);
+export function readMatch(parser: Parser): MatchQuery {
+  const { content } = parser;
+  const read = () => readValues(parser, "match", wordsReaders);
+  const { field = "", options = noWords, short } = readField(parser, "match", read, () => content.scalar());
+  const asked = options.query ?? short;
+  if (asked === undefined) throw content.error("No text specified for text query");
   return {
     kind: "match",
     type: "boolean",
     field,
-    text: required(options.query, "No text specified for text query"),
+    text: asked,
     options: wordsOptions(options, "match"),
-    ...commonOf(options),
+    ...commonOf(options, "match"),
   };
 }
 
-export function wordsOptions(options: Options<typeof wordsReaders>, clause: string): MatchOptions {
+type WordsOptions = Partial<Options<typeof wordsReaders>>;
+const noWords: WordsOptions = {};
+
+/** @throws VendorError for numbers that no misspelt word can have */
+export function wordsOptions(options: WordsOptions, clause: string): MatchOptions {
+  if (clause !== "multi_match") checkFuzzy(options, clause);
   return {
     ...defaultMatch,
     clause,
@@ -99,8 +94,16 @@ export function wordsOptions(options: Options<typeof wordsReaders>, clause: stri
   };
 }
 
+export function checkFuzzy(
+  { prefix_length = 0, max_expansions = 1 }: Partial<Options<typeof fuzzyReaders>>,
+  clause: string,
+): void {
+  if (prefix_length < 0) throw illegalArgument(`[${clause}] requires prefix length to be non-negative.`);
+  if (max_expansions <= 0) throw illegalArgument(`[${clause}] requires maxExpansions to be positive.`);
+}
+
 /** @returns undefined when words are not to be changed */
-export function fuzzyOf(options: Options<typeof fuzzyReaders>): Fuzzy | undefined {
+export function fuzzyOf(options: Partial<Options<typeof fuzzyReaders>>): Fuzzy | undefined {
   if (options.fuzziness === undefined) return undefined;
   return {
     fuzziness: options.fuzziness,

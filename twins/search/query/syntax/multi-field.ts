@@ -1,23 +1,28 @@
 /** Queries on several fields: `multi_match`, `query_string` and `simple_query_string`. Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/full-text-queries.html */
-import type { JsonPath } from "../compiled-query.ts";
-import { illegalArgument, parsingError } from "../errors.ts";
-import { defaultMatch, fuzziness, operator, wordsOptions, wordsReaders } from "./match.ts";
+import type { ContentParser } from "../../json/content-parser.ts";
+import { javaNumber, numberFormatError } from "../../json/java-number.ts";
+import { VendorError } from "../../vendor-error.ts";
+import { conversionError, illegalArgument } from "../errors.ts";
+import { fuzziness } from "./fuzziness.ts";
+import { defaultMatch, operator, wordsOptions, wordsReaders } from "./match.ts";
 import { slopOf } from "./match-phrase.ts";
 import {
-  boost,
   common,
   commonOf,
+  eachMember,
   flag,
   float,
   integer,
   type OptionReader,
   type Options,
+  OptionTable,
   oneOf,
-  type Place,
-  readOptions,
+  positiveBoost,
   text,
+  unknownToken,
+  unsupported,
 } from "./options.ts";
-import { isObject, type Parser } from "./parser.ts";
+import type { Parser } from "./parser.ts";
 import type {
   MultiMatchQuery,
   MultiMatchType,
@@ -27,40 +32,38 @@ import type {
 } from "./query.ts";
 
 /** `message^2` */
-function weightedField(item: unknown, place: Place): WeightedField {
-  const written = text(item, place);
+function weightedField(written: string, clause: string): WeightedField {
   const caret = written.indexOf("^");
   if (caret < 0) return { pattern: written, boost: 1 };
-  return { pattern: written.slice(0, caret), boost: boost(written.slice(caret + 1), place) };
+  const boost = javaNumber(written.slice(caret + 1));
+  if (boost === undefined) throw numberFormatError(written.slice(caret + 1));
+  return { pattern: written.slice(0, caret), boost: positiveBoost(Math.fround(boost), clause) };
+}
+
+/** A list of texts, or one text. */
+function writtenFields(content: ContentParser): string[] {
+  if (content.token !== "START_ARRAY") return [content.text()];
+  const written: string[] = [];
+  while (content.next() !== "END_ARRAY") written.push(content.text());
+  return written;
 }
 
 /** `["message^2", "error.*"]`, or one as a string. Of a field that is named twice the last boost counts. */
-const fields: OptionReader<WeightedField[]> = (value, place) => {
-  const boosts = new Map<string, number>();
-  for (const item of Array.isArray(value) ? value : [value]) {
-    const { pattern, boost } = weightedField(item, place);
-    boosts.set(pattern, boost);
-  }
+const fields: OptionReader<WeightedField[]> = (content) => {
+  const weighted = writtenFields(content).map((written) => weightedField(written, "multi_match"));
+  const boosts = new Map(weighted.map(({ pattern, boost }) => [pattern, boost]));
   return [...boosts].map(([pattern, boost]) => ({ pattern, boost }));
 };
 
 /**
- * A list alone. Of a field that is named twice the last boost counts, unless that name has none: as in the vendor, which looks
- * for the name with its boost among those before it.
+ * Of a field that is named twice the last boost counts, unless that name has none: as in the vendor, which looks for the name
+ * with its boost among those before it.
  */
-const stringFields: OptionReader<WeightedField[]> = (value, place) => {
-  const { parser, clause, option, path } = place;
-  if (!Array.isArray(value)) {
-    if (isObject(value)) {
-      throw parsingError(`[${clause}] unknown token [START_OBJECT] after [${option}]`, parser.at(path));
-    }
-    if (clause !== "simple_query_string") throw parser.unsupported(clause, option, path);
-    throw parsingError(`[${clause}] unsupported field [${option}]`, parser.at(path));
-  }
+const stringFields: OptionReader<WeightedField[]> = (content) => {
   const boosts = new Map<string, number>();
-  for (const item of value) {
-    const { pattern, boost } = weightedField(item, place);
-    boosts.set(pattern, boost * (boosts.get(text(item, place)) ?? 1));
+  for (const written of writtenFields(content)) {
+    const { pattern, boost } = weightedField(written, "query_string");
+    boosts.set(pattern, boost * (boosts.get(written) ?? 1));
   }
   return [...boosts].map(([pattern, boost]) => ({ pattern, boost }));
 };
@@ -73,30 +76,37 @@ const types: readonly MultiMatchType[] = [
   "phrase_prefix",
   "bool_prefix",
 ];
-const type = oneOf(types, (written) =>
-  parsingError(`failed to parse [multi_match] query type [${written}]. unknown type.`, undefined),
-);
+const type = oneOf(types, (written) => {
+  const reason = `failed to parse [multi_match] query type [${written}]. unknown type.`;
+  return new VendorError(400, { type: "parse_exception", reason });
+});
 
 const multiMatchReaders = { fields, type, tie_breaker: float, slop: integer, ...wordsReaders };
 
-export function readMultiMatch(
-  parser: Parser,
-  json: Record<string, unknown>,
-  path: JsonPath,
-): MultiMatchQuery {
-  const options = readOptions(parser, json, path, "multi_match", multiMatchReaders);
-  if (options.query === undefined) {
-    throw parsingError("No text specified for multi_match query", parser.at(path));
-  }
+export function readMultiMatch(parser: Parser): MultiMatchQuery {
+  const { content } = parser;
+  const table = new OptionTable(parser, multiMatchReaders);
+  eachMember(content, () => {
+    if (content.name === "fields") {
+      if (!content.isValue && content.token !== "START_ARRAY") throw unsupported(content, "multi_match");
+    } else if (!content.isValue) throw unknownToken(content, "multi_match");
+    if (!table.take()) throw unsupported(content, "multi_match");
+  });
+  const { options } = table;
+  if (options.query === undefined) throw content.error("No text specified for multi_match query");
   const kind = options.type ?? "best_fields";
   if (
     options.fuzziness !== undefined &&
     (kind === "cross_fields" || kind === "phrase" || kind === "phrase_prefix")
   ) {
-    throw parsingError(`Fuzziness not allowed for type [${kind}]`, parser.at(path));
+    throw content.error(`Fuzziness not allowed for type [${kind}]`);
   }
   if (options.slop !== undefined && kind === "bool_prefix") {
-    throw parsingError("[slop] not allowed for type [bool_prefix]", parser.at(path));
+    throw content.error("[slop] not allowed for type [bool_prefix]");
+  }
+  if ((options.prefix_length ?? 0) < 0) throw illegalArgument("No negative prefix length allowed.");
+  if ((options.max_expansions ?? 1) <= 0) {
+    throw illegalArgument("Max expansions must be strictly great than zero.");
   }
   return {
     kind: "multi_match",
@@ -105,7 +115,7 @@ export function readMultiMatch(
     text: options.query,
     tieBreaker: options.tie_breaker,
     options: { ...wordsOptions(options, "multi_match"), slop: slopOf(options.slop) },
-    ...commonOf(options),
+    ...commonOf(options, "multi_match"),
   };
 }
 
@@ -144,7 +154,7 @@ function stringOptions(options: Options<typeof stringReaders>, clause: string, f
     },
     lenient: options.lenient,
     quoteFieldSuffix: options.quote_field_suffix,
-    ...commonOf(options),
+    ...commonOf(options, clause),
   };
 }
 
@@ -165,17 +175,18 @@ const queryStringReaders = {
   ...stringReaders,
 };
 
-export function readQueryString(
-  parser: Parser,
-  json: Record<string, unknown>,
-  path: JsonPath,
-): QueryStringQuery {
-  const options = readOptions(parser, json, path, "query_string", queryStringReaders);
+export function readQueryString(parser: Parser): QueryStringQuery {
+  const { content } = parser;
+  const table = new OptionTable(parser, queryStringReaders);
+  readStringOptions(content, table, "query_string", (clause) => unsupported(content, clause));
+  const { options } = table;
   if (options.query === undefined) {
-    throw parsingError("[query_string] must be provided with a [query]", parser.at(path));
+    throw content.error("[query_string] must be provided with a [query]");
   }
   if (options.default_field !== undefined && options.fields !== undefined) {
-    throw illegalArgument("cannot use [fields] parameter in conjunction with [default_field]");
+    const reason =
+      "Validation Failed: 1: [query_string] cannot use [fields] parameter in conjunction with [default_field];";
+    throw conversionError(reason, "query_validation_exception");
   }
   return {
     kind: "query_string",
@@ -195,8 +206,22 @@ export function readQueryString(
   };
 }
 
-const simpleReaders = { flags: text, ...stringReaders };
+/** `fields` are a list, everything else is a value. @param unknown how the clause words that it does not know a value's name */
+function readStringOptions(
+  content: ContentParser,
+  table: { take(names?: readonly string[]): boolean },
+  clause: string,
+  unknown: (clause: string) => VendorError,
+): void {
+  eachMember(content, () => {
+    if (content.token === "START_ARRAY") {
+      if (content.name !== "fields" || !table.take()) throw unsupported(content, clause);
+    } else if (!content.isValue) throw unknownToken(content, clause);
+    else if (content.name === "fields" || !table.take()) throw unknown(clause);
+  });
+}
 
+/** In the order of their bits, where flags are a number. */
 const operators = [
   "AND",
   "NOT",
@@ -211,21 +236,29 @@ const operators = [
   "SLOP",
 ];
 
-export function readSimpleQueryString(
-  parser: Parser,
-  json: Record<string, unknown>,
-  path: JsonPath,
-): SimpleQueryStringQuery {
-  const options = readOptions(parser, json, path, "simple_query_string", simpleReaders);
-  if (options.query === undefined) {
-    throw parsingError("[simple_query_string] query text missing", parser.at(path));
-  }
+/** `AND|NOT`, or the sum of their bits. */
+const flags: OptionReader<ReadonlySet<string>> = (content) => {
+  if (content.token !== "VALUE_NUMBER") return flagsOf(content.text());
+  const bits = content.integer();
+  return new Set(operators.filter((_, place) => (bits & (1 << place)) !== 0));
+};
+
+const simpleReaders = { flags, ...stringReaders };
+
+export function readSimpleQueryString(parser: Parser): SimpleQueryStringQuery {
+  const { content } = parser;
+  const table = new OptionTable(parser, simpleReaders);
+  readStringOptions(content, table, "simple_query_string", (clause) =>
+    content.error(`[${clause}] unsupported field [${content.name}]`),
+  );
+  const { options } = table;
+  if (options.query === undefined) throw content.error("[simple_query_string] query text missing");
   return {
     kind: "simple_query_string",
     text: options.query,
     fields: options.fields ?? [],
     ...stringOptions(options, "simple_query_string", "AUTO"),
-    flags: flagsOf(options.flags ?? "ALL"),
+    flags: options.flags ?? flagsOf("ALL"),
   };
 }
 

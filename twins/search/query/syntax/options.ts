@@ -1,177 +1,167 @@
 /** Reading the options of a clause: each by its name, with the vendor's leniency about how values are written. */
 
 import { emptyRecord } from "../../../sandbox/lookup-table.ts";
-import { VendorError } from "../../vendor-error.ts";
-import type { JsonPath } from "../compiled-query.ts";
-import { illegalArgument, parsingError } from "../errors.ts";
-import { isObject, type Parser } from "./parser.ts";
+import type { ContentParser } from "../../json/content-parser.ts";
+import type { VendorError } from "../../vendor-error.ts";
+import { illegalArgument } from "../errors.ts";
+import type { Parser } from "./parser.ts";
 import type { Scalar } from "./query.ts";
 
-/** Where an option stands, and what reads it. */
-export interface Place {
-  readonly parser: Parser;
-  readonly clause: string;
-  readonly option: string;
-  readonly path: JsonPath;
-}
-
-export type OptionReader<T> = (value: unknown, place: Place) => T;
-type OptionReaders = Record<string, OptionReader<unknown>>;
+/** Makes something of the value at the current token. */
+export type OptionReader<T> = (content: ContentParser, parser: Parser) => T;
+type OptionReaders = Readonly<Record<string, OptionReader<unknown>>>;
 export type Options<R extends OptionReaders> = { [K in keyof R]: ReturnType<R[K]> | undefined };
 
-/** How a clause words that it does not know an option. */
-export type Unknown = (parser: Parser, clause: string, option: string, path: JsonPath) => VendorError;
+/** Options that are read one by one, as they come. */
+export class OptionTable<R extends OptionReaders> {
+  /** What has been read; what has not is `undefined`. */
+  readonly options: Options<R>;
+  readonly #read = emptyRecord<unknown>();
+  readonly #parser: Parser;
+  readonly #readers: R;
 
-const unsupported: Unknown = (parser, clause, option, path) => parser.unsupported(clause, option, path);
-
-/**
- * Reads an object of options; what is absent or null is `undefined`.
- * @throws VendorError for an option that is not among them
- */
-export function readOptions<R extends OptionReaders>(
-  parser: Parser,
-  json: Record<string, unknown>,
-  path: JsonPath,
-  clause: string,
-  readers: R,
-  unknown: Unknown = unsupported,
-): Options<R> {
-  const read = emptyRecord<unknown>();
-  for (const option of Object.keys(readers)) read[option] = undefined;
-  for (const [option, value] of Object.entries(json)) {
-    const reader = Object.hasOwn(readers, option) ? readers[option] : undefined;
-    if (!reader) throw unknown(parser, clause, option, [...path, option]);
-    if (value !== null) read[option] = reader(value, { parser, clause, option, path: [...path, option] });
+  constructor(parser: Parser, readers: R) {
+    this.#parser = parser;
+    this.#readers = readers;
+    for (const option of Object.keys(readers)) this.#read[option] = undefined;
+    this.options = this.#read as Options<R>;
   }
-  return read as Options<R>;
+
+  /** Reads the option at the current token. @returns false when it is none of the table's */
+  take(names: readonly string[] = Object.keys(this.#readers)): boolean {
+    const { content } = this.#parser;
+    const reader = names.includes(content.name) ? this.#readers[content.name] : undefined;
+    if (!reader) return false;
+    this.#read[content.name] = reader(content, this.#parser);
+    return true;
+  }
 }
 
-export const text: OptionReader<string> = (value, place) => String(scalar(value, place));
+/** Goes through the object that begins at the current token, to its end; `read` sees the first token of each value. */
+export function eachMember(content: ContentParser, read: () => void): void {
+  while (content.next() !== "END_OBJECT") {
+    if (content.token === undefined) return;
+    if (content.token !== "FIELD_NAME") read();
+  }
+}
 
-export const scalar: OptionReader<Scalar> = (value, { parser, clause, option, path }) => {
-  if (isScalar(value)) return value;
-  const found = Array.isArray(value) ? "START_ARRAY" : "START_OBJECT";
-  throw parsingError(
-    `[${clause}] query does not support [${option}]: unexpected token [${found}]`,
-    parser.at(path),
-  );
-};
-
-export const float: OptionReader<number> = (value, place) => Math.fround(double(value, place));
-
-export const double: OptionReader<number> = (value, place) => {
-  const written = scalar(value, place);
-  const number = typeof written === "boolean" || written === "" ? Number.NaN : Number(written);
-  if (!Number.isNaN(number)) return number;
-  throw new VendorError(400, {
-    type: "number_format_exception",
-    reason: `For input string: "${String(written)}"`,
+/** Options whose values are texts, numbers or booleans; anything else is refused. @throws VendorError */
+export function readValues<R extends OptionReaders>(parser: Parser, clause: string, readers: R): Options<R> {
+  const table = new OptionTable(parser, readers);
+  eachMember(parser.content, () => {
+    if (!parser.content.isValue) throw unknownToken(parser.content, clause);
+    if (!table.take()) throw unsupported(parser.content, clause);
   });
-};
+  return table.options;
+}
 
-export const integer: OptionReader<number> = (value, place) => Math.trunc(double(value, place));
+/** Options whose values are as their readers find them. @throws VendorError */
+export function readAny<R extends OptionReaders>(parser: Parser, clause: string, readers: R): Options<R> {
+  const table = new OptionTable(parser, readers);
+  eachMember(parser.content, () => {
+    if (!table.take()) throw unsupported(parser.content, clause);
+  });
+  return table.options;
+}
 
-export const flag: OptionReader<boolean> = (value, place) => {
-  const written = scalar(value, place);
-  if (written === true || written === "true") return true;
-  if (written === false || written === "false") return false;
-  throw illegalArgument(`Failed to parse value [${String(written)}] as only [true] or [false] are allowed.`);
-};
+/** `[range] query does not support [foo]` */
+export function unsupported(content: ContentParser, clause: string): VendorError {
+  return content.error(`[${clause}] query does not support [${content.name}]`);
+}
 
-/** `boost`, which is never negative. */
-export const boost: OptionReader<number> = (value, place) => {
-  const factor = float(value, place);
-  if (factor >= 0) return factor;
-  throw illegalArgument(
-    `negative [boost] are not allowed in [${place.clause}], use a value between 0 and 1 to deboost`,
-  );
-};
+/** `[match] unknown token [START_ARRAY] after [query]` */
+export function unknownToken(content: ContentParser, clause: string): VendorError {
+  return content.error(`[${clause}] unknown token [${content.token}] after [${content.name}]`);
+}
+
+export const text: OptionReader<string> = (content) => content.text();
+export const textOrNull: OptionReader<string | undefined> = (content) => content.textOrNull();
+export const scalar: OptionReader<Scalar | undefined> = (content) => content.scalar();
+export const scalarOrBracket: OptionReader<Scalar | undefined> = (content) => content.scalarOrBracket();
+export const float: OptionReader<number> = (content) => content.float();
+export const double: OptionReader<number> = (content) => content.double();
+export const integer: OptionReader<number> = (content) => content.integer();
+export const flag: OptionReader<boolean> = (content) => content.boolean();
 
 /** One of some words, in any case. */
-export function oneOf<T extends string>(words: readonly T[], refuse: (written: string) => VendorError) {
-  return (value: unknown, place: Place): T => {
-    const written = text(value, place);
+export function oneOf<T extends string>(
+  words: readonly T[],
+  refuse: (written: string, content: ContentParser) => VendorError,
+): OptionReader<T> {
+  return (content) => {
+    const written = content.text();
     const found = words.find((word) => word === written.toLowerCase());
-    if (found === undefined) throw refuse(written);
+    if (found === undefined) throw refuse(written, content);
     return found;
   };
 }
 
 /** An option that changes nothing here: how terms are collected, how many states an automaton may have. */
-export const ignored: OptionReader<unknown> = (value) => value;
+export const ignored: OptionReader<true> = (content) => {
+  content.skipChildren();
+  return true;
+};
 
 /** What every clause has. */
-export const common = { boost, _name: text };
+export const common = { boost: float, _name: text };
 
-export function commonOf({ boost, _name }: { boost: number | undefined; _name: string | undefined }) {
-  return { boost: boost ?? 1, name: _name };
+/** @throws VendorError for a boost below 0 */
+export function commonOf(
+  { boost = 1, _name }: { boost?: number | undefined; _name?: string | undefined },
+  clause: string,
+) {
+  return { boost: positiveBoost(boost, clause), name: _name };
 }
 
-export function isScalar(value: unknown): value is Scalar {
-  return (
-    typeof value === "string" ||
-    typeof value === "number" ||
-    typeof value === "bigint" ||
-    typeof value === "boolean"
+export function positiveBoost(boost: number, clause: string): number {
+  if (!(boost < 0)) return boost;
+  throw illegalArgument(
+    `negative [boost] are not allowed in [${clause}], use a value between 0 and 1 to deboost`,
   );
 }
 
-/** A field with what is asked of it. */
-export interface FieldBody {
-  field: string;
-  body: unknown;
-  path: JsonPath;
+/** A field with what is asked of it: options, or a value that stands for one of them. */
+export interface FieldOptions<O, V> {
+  field: string | undefined;
+  options: O | undefined;
+  short: V | undefined;
 }
 
 /**
- * `{ FIELD: … }`, the one member of a clause on one field.
- * @param beside options that may stand beside the field in this clause
+ * `{ FIELD: { … } }`, the one member of a clause on one field, or `{ FIELD: value }`.
+ * @throws VendorError for a second field
  */
-export function fieldBody(
-  parser: Parser,
-  json: Record<string, unknown>,
-  path: JsonPath,
+export function readField<O, V>(
+  { content }: Parser,
   clause: string,
-  beside: readonly string[] = [],
-): FieldBody {
-  const names = Object.keys(json).filter((name) => !beside.includes(name));
-  const [field, second] = names;
-  if (field === undefined) throw illegalArgument("field name is null or empty");
-  if (second !== undefined) {
-    throw parsingError(
-      `[${clause}] query doesn't support multiple fields, found [${field}] and [${second}]`,
-      parser.at([...path, second]),
-    );
-  }
-  const body = json[field];
-  if (Array.isArray(body)) {
-    throw parsingError(
-      `[${clause}] unknown token [START_ARRAY] after [${field}]`,
-      parser.at([...path, field]),
-    );
-  }
-  return { field, body, path: [...path, field] };
+  readOptions: () => O,
+  readShort: () => V,
+): FieldOptions<O, V> {
+  const read: FieldOptions<O, V> = { field: undefined, options: undefined, short: undefined };
+  eachMember(content, () => {
+    checkOneField(content, clause, read.field);
+    read.field = content.name;
+    if (content.token === "START_OBJECT") read.options = readOptions();
+    else read.short = readShort();
+  });
+  return read;
 }
 
-/**
- * `{ FIELD: { … } }`, the one member of a clause on one field, with its options; a bare value stands for
- * `{ [shortFor]: value }`.
- */
-export function readFieldOptions<R extends OptionReaders>(
-  parser: Parser,
-  json: Record<string, unknown>,
-  path: JsonPath,
-  clause: string,
-  shortFor: string,
-  readers: R,
-): { field: string; path: JsonPath; options: Options<R> } {
-  const { field, body, path: at } = fieldBody(parser, json, path, clause);
-  const long = isObject(body) ? body : { [shortFor]: body };
-  return { field, path: at, options: readOptions(parser, long, at, clause, readers) };
+export function checkOneField(content: ContentParser, clause: string, field: string | undefined): void {
+  if (field === undefined) return;
+  throw content.error(
+    `[${clause}] query doesn't support multiple fields, found [${field}] and [${content.name}]`,
+  );
 }
 
 /** A value that must be there. */
 export function required<T>(value: T | undefined, missing: string): T {
   if (value === undefined) throw illegalArgument(missing);
   return value;
+}
+
+/** The field that a clause is about. */
+export function requiredField(field: string | undefined, missing = "field name is null or empty"): string {
+  if (field === undefined || field === "") throw illegalArgument(missing);
+  return field;
 }

@@ -1,13 +1,14 @@
-/** What every clause's reader shares: fidelity, where things stand in the request, limits, and what was dropped. */
+/** What every clause's reader shares: fidelity, how far the request has been read, limits, and what was dropped. */
 
+import type { ContentParser } from "../../json/content-parser.ts";
 import type { VendorError } from "../../vendor-error.ts";
-import type { DroppedClause, Fidelity, JsonPath, Locate, Position } from "../compiled-query.ts";
-import { contentError, illegalArgument, parsingError, UnrecognisedQuery } from "../errors.ts";
+import type { DroppedClause, Fidelity, JsonPath } from "../compiled-query.ts";
+import { illegalArgument, placeText, UnrecognisedQuery } from "../errors.ts";
 import { didYouMean } from "../suggest.ts";
 import type { Query } from "./query.ts";
 
-/** @param path of the body, the clause's name included */
-export type ClauseReader = (parser: Parser, body: Record<string, unknown>, path: JsonPath) => Query;
+/** Reads a clause whose object begins at the current token, and stays at its end. */
+export type ClauseReader = (parser: Parser) => Query;
 
 /** Which clauses there are. */
 export interface Grammar {
@@ -23,53 +24,60 @@ const MAX_DEPTH = 30;
 
 export class Parser {
   readonly fidelity: Fidelity;
+  readonly content: ContentParser;
   readonly dropped: DroppedClause[] = [];
   readonly #grammar: Grammar;
-  readonly #locate: Locate | undefined;
   #depth = 0;
   #excludes = false;
 
-  constructor(grammar: Grammar, fidelity: Fidelity, locate: Locate | undefined) {
+  constructor(grammar: Grammar, fidelity: Fidelity, content: ContentParser) {
     this.#grammar = grammar;
     this.fidelity = fidelity;
-    this.#locate = locate;
-  }
-
-  at(path: JsonPath, what: "name" | "value" = "value"): Position | undefined {
-    return this.#locate?.(path, what);
+    this.content = content;
   }
 
   /**
    * Reads the query of a request.
    * @throws UnrecognisedQuery for a shape that is none of this twin's clauses; in `vendor` for those of the vendor alone
    */
-  topLevel(json: unknown): Query {
+  topLevel(): Query {
+    const { content, fidelity } = this;
+    const { json } = content;
     const unrecognised = (error: VendorError) => new UnrecognisedQuery(error, json);
-    const ofVendor = this.fidelity === "vendor";
-    const [name, body] = this.#clauseOf(json, [], ofVendor ? (error) => error : unrecognised);
-    const refusal = this.#refusal(name, []);
-    if (!refusal) return this.#read(name, body, []);
-    throw ofVendor && !Object.hasOwn(this.#grammar.unsupported, name) ? refusal : unrecognised(refusal);
+    const shape = fidelity === "vendor" ? (error: VendorError) => error : unrecognised;
+    if (content.token !== "START_OBJECT") {
+      throw shape(content.error("[_na] query malformed, must start with start_object"));
+    }
+    const [first, second] = isObject(json) ? Object.keys(json) : [];
+    if (fidelity === "specification" && second !== undefined) {
+      // Of two clauses the model makes what it can, even where one of them is wrong.
+      throw unrecognised(
+        content.error(`[${first}] malformed query, expected [END_OBJECT] but found [FIELD_NAME]`),
+      );
+    }
+    return this.#query(shape, unrecognised);
   }
 
-  /** Reads a query inside another. */
-  clause(json: unknown, path: JsonPath): Query {
-    const [name, body] = this.#clauseOf(json, path, (error) => error);
-    const refusal = this.#refusal(name, path);
-    if (refusal) throw refusal;
-    return this.#read(name, body, path);
+  /** Reads a query inside another: at the current token, or at the next one. @throws VendorError */
+  clause(): Query {
+    return this.#query(
+      (error) => error,
+      (error) => error,
+    );
   }
 
   /**
    * Reads a query that may be left out: in `specification`, one that is not known is. What it might have matched is taken as
    * matched, and where it excludes as not matched, so that leaving it out never narrows the whole query.
    */
-  clauseOrDrop(json: unknown, path: JsonPath): Query | Dropped {
-    if (this.fidelity === "vendor") return this.clause(json, path);
-    const name = soleName(json);
+  clauseOrDrop(): Query | Dropped {
+    if (this.fidelity === "vendor") return this.clause();
+    const { json, path } = this.content;
+    const name = this.content.token === "START_OBJECT" ? soleName(json) : undefined;
     const reason = name === undefined ? undefined : this.#reasonToDrop(name, json);
-    if (name === undefined || reason === undefined) return this.clause(json, path);
-    this.dropped.push({ clause: name, path: `query${pathText(path)}`, reason });
+    if (name === undefined || reason === undefined) return this.clause();
+    this.content.skipChildren();
+    this.dropped.push({ clause: name, path: pathText(path), reason });
     return { kind: "dropped", matches: !this.#excludes };
   }
 
@@ -94,88 +102,76 @@ export class Parser {
     return [...Object.keys(this.#grammar.readers), ...Object.keys(this.#grammar.unsupported)].sort();
   }
 
-  #read(name: string, body: Record<string, unknown>, path: JsonPath): Query {
+  /**
+   * @param shape what becomes of the error of a query whose shape is unknown
+   * @param unserved what becomes of that of a clause of the vendor's that this twin does not serve
+   */
+  #query(shape: (error: VendorError) => VendorError, unserved: (error: VendorError) => VendorError): Query {
+    const { content } = this;
+    if (content.token !== "START_OBJECT" && content.next() !== "START_OBJECT") {
+      throw shape(content.error("[_na] query malformed, must start with start_object"));
+    }
+    if (content.next() === "END_OBJECT") {
+      throw illegalArgument(`query malformed, empty clause found at [${content.place}]`);
+    }
+    const { name } = content;
+    if (content.next() !== "START_OBJECT") {
+      throw shape(content.error(`[${name}] query malformed, no start_object after query name`));
+    }
+    const refusal = this.#refusal(name);
+    if (refusal) {
+      throw Object.hasOwn(this.#grammar.unsupported, name) ? unserved(refusal) : shape(refusal);
+    }
+    const query = this.#read(name);
+    for (const place of ["clause", "query"]) {
+      if (place === "query") content.next();
+      if (content.token === "END_OBJECT") continue;
+      throw shape(
+        content.error(`[${name}] malformed query, expected [END_OBJECT] but found [${content.token}]`),
+      );
+    }
+    return query;
+  }
+
+  #read(name: string): Query {
     const read = this.#grammar.readers[name];
-    if (!read) throw this.#unknown(name, path);
+    if (!read) throw this.unknown(name, name);
     if (++this.#depth > MAX_DEPTH) {
       throw illegalArgument(
         "The nested depth of the query exceeds the maximum nested depth for queries set in [indices.query.bool.max_nested_depth]",
       );
     }
     try {
-      return read(this, body, [...path, name]);
+      return read(this);
     } finally {
       this.#depth--;
     }
   }
 
   /** Why a clause is not read, if it is not. */
-  #refusal(name: string, path: JsonPath): VendorError | undefined {
+  #refusal(name: string): VendorError | undefined {
     const { readers, specified, unsupported } = this.#grammar;
     const written = Object.hasOwn(readers, name);
     if (written && (this.fidelity === "vendor" || specified.has(name))) return undefined;
     if (Object.hasOwn(unsupported, name)) {
       return illegalArgument(`[${name}] query is not supported: ${unsupported[name]}`);
     }
-    if (!written) return this.#unknown(name, path);
+    if (!written) return this.unknown(name, name);
     return illegalArgument(
       `[${name}] query is not among the clauses of the specification; fidelity [vendor] has it`,
     );
   }
 
-  #unknown(name: string, path: JsonPath) {
-    const at = this.at([...path, name]);
-    return parsingError(`unknown query [${name}]${didYouMean(name, this.#names())}`, at, {
+  /**
+   * A clause, or a function in it, that is none; the current token is the start of its object.
+   * @param clause that the message names: the one that is unknown, or the one around the unknown function
+   */
+  unknown(name: string, clause: string, known: readonly string[] = this.#names()): VendorError {
+    const { content } = this;
+    return content.error(`unknown query [${clause}]${didYouMean(clause, known)}`, {
       type: "named_object_not_found_exception",
-      reason: `[${at ? `${at.line}:${at.col}` : "-1:-1"}] unknown field [${name}]`,
+      reason: `[${placeText(content.location)}] unknown field [${name}]`,
     });
-  }
-
-  /** The one member of a clause's object. */
-  #clauseOf(
-    json: unknown,
-    path: JsonPath,
-    wrap: (error: VendorError) => VendorError,
-  ): [name: string, body: Record<string, unknown>] {
-    if (!isObject(json)) {
-      throw wrap(parsingError("[_na] query malformed, must start with start_object", this.at(path)));
-    }
-    const [first, second] = Object.keys(json);
-    if (first === undefined) {
-      const at = this.at(path);
-      const where = at ? ` at [${at.line}:${at.col + 1}]` : "";
-      throw illegalArgument(`query malformed, empty clause found${where}`);
-    }
-    if (second !== undefined) {
-      const reason = `[${first}] malformed query, expected [END_OBJECT] but found [FIELD_NAME]`;
-      throw wrap(parsingError(reason, this.at([...path, second], "name")));
-    }
-    const body = json[first];
-    if (!isObject(body)) {
-      const reason = `[${first}] query malformed, no start_object after query name`;
-      throw wrap(parsingError(reason, this.at([...path, first])));
-    }
-    return [first, body];
-  }
-
-  /** `[range] query does not support [foo]` */
-  unsupported(clause: string, option: string, path: JsonPath) {
-    return parsingError(`[${clause}] query does not support [${option}]`, this.at(path));
-  }
-
-  /** A value of a kind that the vendor's reader of declared objects does not take, at its place and by itself as the cause. */
-  contentAt(reason: string, path: JsonPath) {
-    const at = this.at(path);
-    const { cause } = contentError(reason, at);
-    return parsingError(cause.reason ?? reason, at, cause);
-  }
-
-  /** As the vendor's reader of declared objects says it: `[bool] unknown field [foo]`. */
-  unknownField(clause: string, option: string, known: readonly string[], path: JsonPath) {
-    return contentError(
-      `[${clause}] unknown field [${option}]${didYouMean(option, known)}`,
-      this.at(path, "name"),
-    );
   }
 }
 
@@ -197,7 +193,7 @@ export function isObject(json: unknown): json is Record<string, unknown> {
   return typeof json === "object" && json !== null && !Array.isArray(json);
 }
 
-/** `.bool.must[0]` */
-export function pathText(path: JsonPath): string {
-  return path.map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`)).join("");
+/** `query.bool.must[0]` */
+function pathText(path: JsonPath): string {
+  return `query${path.map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`)).join("")}`;
 }

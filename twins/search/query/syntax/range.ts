@@ -1,17 +1,29 @@
 /** `range`. Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/query-dsl-range-query.html */
-import type { JsonPath } from "../compiled-query.ts";
-import { illegalArgument, parsingError } from "../errors.ts";
-import { common, commonOf, fieldBody, flag, type Options, readOptions, scalar, text } from "./options.ts";
-import { isObject, type Parser } from "./parser.ts";
+
+import { timeZoneProblem } from "../../dates/read-time-zone.ts";
+import { illegalArgument } from "../errors.ts";
+import {
+  checkOneField,
+  common,
+  commonOf,
+  eachMember,
+  flag,
+  OptionTable,
+  requiredField,
+  scalarOrBracket,
+  text,
+  unsupported,
+} from "./options.ts";
+import type { Parser } from "./parser.ts";
 import type { Bound, RangeQuery, Scalar } from "./query.ts";
 
 const readers = {
-  gt: scalar,
-  gte: scalar,
-  lt: scalar,
-  lte: scalar,
-  from: scalar,
-  to: scalar,
+  gt: scalarOrBracket,
+  gte: scalarOrBracket,
+  lt: scalarOrBracket,
+  lte: scalarOrBracket,
+  from: scalarOrBracket,
+  to: scalarOrBracket,
   include_lower: flag,
   include_upper: flag,
   format: text,
@@ -19,47 +31,71 @@ const readers = {
   relation: text,
   ...common,
 };
-const relations = ["INTERSECTS", "CONTAINS", "WITHIN"];
+const relations = ["INTERSECTS", "CONTAINS", "WITHIN", "DISJOINT"];
 
-export function readRange(parser: Parser, json: Record<string, unknown>, path: JsonPath): RangeQuery {
-  const { field, body: fieldJson, path: at } = fieldBody(parser, json, path, "range", ["boost", "_name"]);
-  if (!isObject(fieldJson)) throw parser.unsupported("range", field, at);
-  const { boost, _name } = json;
-  const beside = { ...(boost !== undefined && { boost }), ...(_name !== undefined && { _name }) };
-  const options = readOptions(parser, { ...beside, ...fieldJson }, at, "range", readers);
-  // A dataset has no range fields: of single values, every relation asks the same.
-  const { relation } = options;
-  if (relation !== undefined && !relations.includes(relation.toUpperCase())) {
-    const reason = `[range] query does not support relation [${relation}]`;
-    throw relation.toUpperCase() === "DISJOINT"
-      ? illegalArgument(reason)
-      : parsingError(reason, parser.at(at));
-  }
+interface Side {
+  value: Scalar | undefined;
+  inclusive: boolean;
+}
+
+/** Of several bounds of one side, the one that was written last holds. */
+export function readRange(parser: Parser): RangeQuery {
+  const { content } = parser;
+  const table = new OptionTable(parser, readers);
+  const { options } = table;
+  const lower: Side = { value: undefined, inclusive: true };
+  const upper: Side = { value: undefined, inclusive: true };
+  let field: string | undefined;
+  const readBound = () => {
+    const value = options[content.name as keyof typeof options];
+    const side = /^(gte?|from)$/.test(content.name) ? lower : upper;
+    if (content.name === "include_lower") lower.inclusive = options.include_lower ?? true;
+    else if (content.name === "include_upper") upper.inclusive = options.include_upper ?? true;
+    else if (/^([gl]te?|from|to)$/.test(content.name)) {
+      side.value = value;
+      if (/^[gl]/.test(content.name)) side.inclusive = content.name.endsWith("e");
+    }
+  };
+  eachMember(content, () => {
+    if (content.token === "START_OBJECT") {
+      checkOneField(content, "range", field);
+      field = content.name;
+      eachMember(content, () => {
+        if (!table.take()) throw unsupported(content, "range");
+        readBound();
+      });
+    } else if (content.isValue) throw unsupported(content, "range");
+  });
+  checkTimeZone(options.time_zone);
+  checkRelation(options.relation);
   return {
     kind: "range",
-    field,
-    lower: lastOf(fieldJson, options, { gt: false, gte: true, from: options.include_lower ?? true }),
-    upper: lastOf(fieldJson, options, { lt: false, lte: true, to: options.include_upper ?? true }),
+    field: requiredField(field),
+    lower: boundOf(lower),
+    upper: boundOf(upper),
     format: options.format,
     timeZone: options.time_zone,
-    ...commonOf(options),
+    ...commonOf(options, "range"),
   };
 }
 
-type BoundName = "gt" | "gte" | "lt" | "lte" | "from" | "to";
+function boundOf({ value, inclusive }: Side): Bound | undefined {
+  return value === undefined ? undefined : { value, inclusive };
+}
 
-/** Of several bounds of one side, the one that was written last holds. */
-function lastOf(
-  json: Record<string, unknown>,
-  options: Options<typeof readers>,
-  inclusive: Partial<Record<BoundName, boolean>>,
-): Bound | undefined {
-  let bound: Bound | undefined;
-  for (const name of Object.keys(json)) {
-    const includes = inclusive[name as BoundName];
-    if (includes === undefined) continue;
-    const value: Scalar | undefined = options[name as BoundName];
-    bound = value === undefined ? undefined : { value, inclusive: includes };
+function checkTimeZone(name: string | undefined): void {
+  const problem = name === undefined ? undefined : timeZoneProblem(name);
+  if (problem)
+    throw illegalArgument(`java.time.${problem.javaClass}: ${problem.cause.reason}`, problem.cause);
+}
+
+/** A dataset has no range fields: of single values, every relation asks the same. */
+function checkRelation(relation: string | undefined): void {
+  if (relation === undefined) return;
+  if (!relations.includes(relation.toUpperCase())) {
+    throw illegalArgument(`${relation} is not a valid relation`);
   }
-  return bound;
+  if (relation.toUpperCase() === "DISJOINT") {
+    throw illegalArgument(`[range] query does not support relation [${relation}]`);
+  }
 }

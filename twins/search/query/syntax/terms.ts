@@ -1,54 +1,65 @@
 /** `terms`, `terms_set` and `ids`. Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/query-dsl-terms-query.html */
-import type { JsonPath } from "../compiled-query.ts";
-import { illegalArgument, parsingError, shardError } from "../errors.ts";
-import {
-  common,
-  commonOf,
-  fieldBody,
-  ignored,
-  isScalar,
-  type OptionReader,
-  readOptions,
-  required,
-  text,
-} from "./options.ts";
+import type { ContentParser } from "../../json/content-parser.ts";
+import { ObjectParser, textsField } from "../../json/object-parser.ts";
+import { illegalArgument, shardError } from "../errors.ts";
+import { commonFields, parseAsQuery } from "./declared.ts";
+import { common, commonOf, eachMember, OptionTable, text, unknownToken, unsupported } from "./options.ts";
 import { isObject, type Parser } from "./parser.ts";
 import type { IdsQuery, Scalar, TermsQuery, TermsSetQuery } from "./query.ts";
 
 /** `index.max_terms_count` */
 const MAX_TERMS = 65_536;
 
-const beside = readOptions<typeof common>;
-
-export function readTerms(parser: Parser, json: Record<string, unknown>, path: JsonPath): TermsQuery {
-  const { boost, _name, ...rest } = json;
-  const [field, second] = Object.keys(rest);
+export function readTerms(parser: Parser): TermsQuery {
+  const { content } = parser;
+  const table = new OptionTable(parser, common);
+  let field: string | undefined;
+  let values: Scalar[] = [];
+  eachMember(content, () => {
+    if (content.token === "START_ARRAY") {
+      if (field !== undefined) throw content.error("[terms] query does not support multiple fields");
+      field = content.name;
+      values = readTermList(content);
+    } else if (content.token === "START_OBJECT") {
+      if (field !== undefined) {
+        throw content.error(
+          `[terms] query does not support more than one field. Already got: [${field}] but also found [${content.name}]`,
+        );
+      }
+      throw refusedLookup(content);
+    } else if (!content.isValue) {
+      throw unknownToken(content, "terms");
+    } else if (!table.take()) {
+      throw unsupported(content, "terms");
+    }
+  });
   if (field === undefined) {
-    throw parsingError(
+    throw content.error(
       "[terms] query requires a field name, followed by array of terms or a document lookup specification",
-      parser.at(path),
     );
-  }
-  if (second !== undefined) {
-    throw parsingError("[terms] query does not support multiple fields", parser.at([...path, second]));
-  }
-  const values = rest[field];
-  if (isObject(values)) {
-    throw illegalArgument(
-      `[terms] lookup of terms in another document is not supported: write the values of [${field}] themselves`,
-    );
-  }
-  if (!Array.isArray(values)) {
-    throw parsingError(`[terms] query does not support [${field}]`, parser.at([...path, field]));
   }
   if (values.length > MAX_TERMS) throw tooManyTerms(values.length);
-  const written = { ...(boost !== undefined && { boost }), ...(_name !== undefined && { _name }) };
-  return {
-    kind: "terms",
-    field,
-    values: values.map((value) => scalarOf(parser, value, [...path, field])),
-    ...commonOf(beside(parser, written, path, "terms", common)),
-  };
+  return { kind: "terms", field, values, ...commonOf(table.options, "terms") };
+}
+
+function refusedLookup({ name, json }: ContentParser) {
+  const written = isObject(json) ? json : {};
+  const missing = ["index", "id", "path"].filter((member) => written[member] === undefined);
+  if (missing.length > 0) return illegalArgument(`Required [${missing.join(", ")}]`);
+  return illegalArgument(
+    `[terms] lookup of terms in another document is not supported: write the values of [${name}] themselves`,
+  );
+}
+
+/** The vendor takes names and brackets within the list for values, up to the first end of a list. */
+function readTermList(content: ContentParser): Scalar[] {
+  const values: Scalar[] = [];
+  while (content.next() !== "END_ARRAY") {
+    const value = content.scalarOrBracket();
+    if (value === undefined) throw content.error("No value specified for terms query");
+    values.push(value);
+  }
+  return values;
 }
 
 function tooManyTerms(count: number) {
@@ -57,64 +68,57 @@ function tooManyTerms(count: number) {
   );
 }
 
-function scalarOf(parser: Parser, value: unknown, path: JsonPath): Scalar {
-  if (isScalar(value)) return value;
-  if (value === null) throw parsingError("No value specified for terms query", parser.at(path));
-  throw parsingError("[terms] query does not support nested values", parser.at(path));
-}
+const termsSetReaders = { minimum_should_match_field: text, ...common };
 
-const termsSetReaders = {
-  terms: ((value, { parser, path }) =>
-    (Array.isArray(value) ? value : [value]).map((item) =>
-      scalarOf(parser, item, path),
-    )) satisfies OptionReader<Scalar[]>,
-  minimum_should_match_field: text,
-  minimum_should_match_script: ignored,
-  minimum_should_match: ignored,
-  ...common,
-};
-
-export function readTermsSet(parser: Parser, json: Record<string, unknown>, path: JsonPath): TermsSetQuery {
-  const { field, body, path: at } = fieldBody(parser, json, path, "terms_set");
-  if (!isObject(body)) throw parser.unsupported("terms_set", field, at);
-  const options = readOptions(parser, body, at, "terms_set", termsSetReaders);
-  if (options.minimum_should_match_script !== undefined) {
-    throw illegalArgument(
-      "[terms_set] scripts are not run: name a field that holds the number with [minimum_should_match_field]",
-    );
+export function readTermsSet(parser: Parser): TermsSetQuery {
+  const { content } = parser;
+  const table = new OptionTable(parser, termsSetReaders);
+  const expected = ["FIELD_NAME", "START_OBJECT"];
+  for (const token of expected) {
+    if (content.next() !== token) throw content.error(`[terms_set] unknown token [${content.token}]`);
+  }
+  const field = content.name;
+  let terms: Scalar[] = [];
+  eachMember(content, () => {
+    if (content.token === "START_ARRAY" && content.name === "terms") terms = readTermList(content);
+    else if (content.token === "START_OBJECT" && content.name === "minimum_should_match_script") {
+      throw illegalArgument(
+        "[terms_set] scripts are not run: name a field that holds the number with [minimum_should_match_field]",
+      );
+    } else if (content.token === "START_ARRAY" || content.token === "START_OBJECT") {
+      throw unsupported(content, "terms_set");
+    } else if (!content.isValue) throw unknownToken(content, "terms_set");
+    else if (!table.take()) throw unsupported(content, "terms_set");
+  });
+  if (content.next() !== "END_OBJECT") throw content.error(`[terms_set] unknown token [${content.token}]`);
+  const { minimum_should_match_field: minimumField } = table.options;
+  if (minimumField === undefined && terms.length > 0) {
+    throw shardError("No minimum should match has been specified");
   }
   return {
     kind: "terms_set",
     field,
-    terms: required(options.terms, "No terms specified for terms_set query"),
-    minimumField: required(
-      options.minimum_should_match_field,
-      "No minimum should match has been specified for terms_set query",
-    ),
-    ...commonOf(options),
+    terms,
+    minimumField: minimumField ?? "",
+    ...commonOf(table.options, "terms_set"),
   };
 }
 
-const idsReaders = {
-  values: ((value, place) =>
-    (Array.isArray(value) ? value : [value]).map((item) => text(item, place))) satisfies OptionReader<
-    string[]
-  >,
-  type: ignored,
-  ...common,
-};
+interface Ids {
+  values: string[];
+  boost: number | undefined;
+  _name: string | undefined;
+}
 
-export function readIds(parser: Parser, json: Record<string, unknown>, path: JsonPath): IdsQuery {
-  if (json.values === null || isObject(json.values)) {
-    const reason = `[ids] values doesn't support values of type: ${json.values === null ? "VALUE_NULL" : "START_OBJECT"}`;
-    throw parser.contentAt(reason, [...path, "values"]);
-  }
-  const options = readOptions(parser, json, path, "ids", idsReaders, (_, clause, option, at) =>
-    parser.unknownField(clause, option, Object.keys(idsReaders), at),
-  );
-  return {
-    kind: "ids",
-    values: options.values ?? [],
-    ...commonOf(options),
-  };
+const idsParser = new ObjectParser<Ids>("ids", {
+  values: textsField((values, ids) => {
+    ids.values = values;
+  }),
+  ...commonFields("ids"),
+});
+
+export function readIds({ content }: Parser): IdsQuery {
+  const ids: Ids = { values: [], boost: undefined, _name: undefined };
+  parseAsQuery(idsParser, content, ids);
+  return { kind: "ids", values: ids.values, ...commonOf(ids, "ids") };
 }

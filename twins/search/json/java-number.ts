@@ -1,0 +1,32 @@
+/** Texts as Java reads numbers in them. */
+import { VendorError } from "../vendor-error.ts";
+
+const decimal = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[fFdD]?$/;
+const named = /^([+-]?)(NaN|Infinity)$/;
+
+/** @returns undefined when the text is no number. Source: Java's `Double.parseDouble`, but for numbers in hexadecimal */
+export function javaNumber(text: string): number | undefined {
+  const written = text.trim();
+  if (decimal.test(written)) return Number(written.replace(/[fFdD]$/, ""));
+  const [, sign, name] = named.exec(written) ?? [];
+  if (name === undefined) return undefined;
+  return name === "NaN" ? Number.NaN : sign === "-" ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
+}
+
+/** The reason why a text is no number. */
+export function numberFormatReason(text: string): string {
+  const written = text.trim();
+  return written === "" ? "empty String" : `For input string: "${written}"`;
+}
+
+/** `number_format_exception` */
+export function numberFormatError(text: string): VendorError {
+  return new VendorError(400, { type: "number_format_exception", reason: numberFormatReason(text) });
+}
+
+/** @throws VendorError `number_format_exception` */
+export function javaDouble(text: string): number {
+  const number = javaNumber(text);
+  if (number !== undefined) return number;
+  throw numberFormatError(text);
+}

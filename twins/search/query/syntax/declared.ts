@@ -1,0 +1,36 @@
+/** Clauses whose members the vendor declares, as it does those of bodies. */
+import type { ContentParser } from "../../json/content-parser.ts";
+import { type Field, floatField, type ObjectParser, textField } from "../../json/object-parser.ts";
+import { VendorError } from "../../vendor-error.ts";
+import { positiveBoost } from "./options.ts";
+
+interface Common {
+  boost: number | undefined;
+  _name: string | undefined;
+}
+
+/** `boost` and `_name`, which every clause has. */
+export function commonFields(clause: string): Record<keyof Common, Field<Common>> {
+  return {
+    boost: floatField((boost, common) => {
+      common.boost = positiveBoost(boost, clause);
+    }),
+    _name: textField((name, common) => {
+      common._name = name;
+    }),
+  };
+}
+
+/** Some clauses tell a mistake in their members as one of the query. @throws VendorError `parsing_exception` */
+export function parseAsQuery<Target>(
+  parser: ObjectParser<Target>,
+  content: ContentParser,
+  target: Target,
+): Target {
+  try {
+    return parser.parse(content, target);
+  } catch (error) {
+    if (error instanceof VendorError) throw content.error(error.cause.reason, error.cause);
+    throw error;
+  }
+}

@@ -1,0 +1,212 @@
+/**
+ * Which fields are highlighted, and how.
+ * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/highlighting.html
+ */
+
+import { illegal } from "../api/parameters.ts";
+import type { ContentParser } from "../json/content-parser.ts";
+import {
+  type Field,
+  flagField,
+  integerField,
+  ObjectParser,
+  objectField,
+  textField,
+  textsField,
+} from "../json/object-parser.ts";
+import { contentError } from "../query/errors.ts";
+import { illegalOnShard } from "../shard-failure.ts";
+import { VendorError } from "../vendor-error.ts";
+
+export interface HighlightOptions {
+  preTags: readonly string[];
+  postTags: readonly string[];
+  fragmentSize: number;
+  /** 0: the whole text. */
+  numberOfFragments: number;
+  /** Only words that were looked for in the field itself are marked. */
+  requireFieldMatch: boolean;
+  /** How much of the text is answered when nothing is marked. */
+  noMatchSize: number;
+  order: "none" | "score";
+  encoder: "default" | "html";
+  /** As it is written. */
+  type: string;
+}
+
+export interface Highlight {
+  fields: { pattern: string; options: HighlightOptions }[];
+}
+
+const defaults: HighlightOptions = {
+  preTags: ["<em>"],
+  postTags: ["</em>"],
+  fragmentSize: 100,
+  numberOfFragments: 5,
+  requireFieldMatch: true,
+  noMatchSize: 0,
+  order: "none",
+  encoder: "default",
+  type: "unified",
+};
+
+/** What is written in one place: of the highlight as a whole, or of a field. */
+type Written = Partial<HighlightOptions>;
+
+interface WrittenHighlight {
+  shared: Written;
+  fields: { pattern: string; options: Written }[];
+}
+
+/** The options of all fields stand for those that a field does not have. @throws VendorError */
+export function readHighlight(content: ContentParser): Highlight {
+  const written: WrittenHighlight = { shared: {}, fields: [] };
+  highlightParser.parse(content, written);
+  checkTags(written.shared, content);
+  const { shared } = written;
+  return {
+    fields: written.fields.map(({ pattern, options }) => ({
+      pattern,
+      options: { ...defaults, ...shared, ...options },
+    })),
+  };
+}
+
+function checkTags({ preTags, postTags }: Written, content: ContentParser): void {
+  if (preTags && !postTags) throw content.error("pre_tags are set but post_tags are not set");
+}
+
+/** An option that changes how the vendor searches the text, not what it marks. */
+const passed = () => undefined;
+
+/** @param options where to put what is read */
+function optionFields<Target>(options: (target: Target) => Written): Record<string, Field<Target>> {
+  const put =
+    <Value>(into: (value: Value, written: Written) => void) =>
+    (value: Value, target: Target) =>
+      into(value, options(target));
+  return {
+    pre_tags: textsField(
+      put((tags, written) => {
+        written.preTags = tags;
+      }),
+    ),
+    post_tags: textsField(
+      put((tags, written) => {
+        written.postTags = tags;
+      }),
+    ),
+    order: textField(
+      put((order, written) => {
+        written.order = order.toLowerCase() === "score" ? "score" : "none";
+      }),
+    ),
+    highlight_filter: flagField(passed),
+    fragment_size: integerField(
+      put((size, written) => {
+        written.fragmentSize = size;
+      }),
+    ),
+    number_of_fragments: integerField(
+      put((count, written) => {
+        written.numberOfFragments = count;
+      }),
+    ),
+    require_field_match: flagField(
+      put((isRequired, written) => {
+        written.requireFieldMatch = isRequired;
+      }),
+    ),
+    boundary_scanner: textField((name) => {
+      if (/^(chars|word|sentence)$/i.test(name)) return;
+      throw illegal(
+        `No enum constant org.elasticsearch.search.fetch.subphase.highlight.HighlightBuilder.BoundaryScannerType.${name.toUpperCase()}`,
+      );
+    }),
+    boundary_max_scan: integerField(passed),
+    boundary_chars: textField(passed),
+    boundary_scanner_locale: textField(passed),
+    type: textField(
+      put((type, written) => {
+        written.type = type;
+      }),
+    ),
+    fragmenter: textField(passed),
+    no_match_size: integerField(
+      put((size, written) => {
+        written.noMatchSize = size;
+      }),
+    ),
+    force_source: flagField(passed),
+    phrase_limit: integerField(passed),
+    max_analyzed_offset: integerField((offset) => {
+      if (offset <= 0) throw illegal("[max_analyzed_offset] must be a positive integer");
+    }),
+    options: objectField((content) => content.skipChildren()),
+    highlight_query: objectField(() => {
+      throw illegal("This twin highlights the words of the query: [highlight_query] is not supported");
+    }),
+  };
+}
+
+const fieldParser = new ObjectParser<Written>("highlight_field", {
+  fragment_offset: integerField(passed),
+  matched_fields: textsField(passed),
+  ...optionFields((written: Written) => written),
+});
+
+const highlightParser = new ObjectParser<WrittenHighlight>("highlight", {
+  ...optionFields(({ shared }: WrittenHighlight) => shared),
+  tags_schema: textField((schema, { shared }) => {
+    if (schema !== "default" && schema !== "styled") throw illegal(`Unknown tag schema [${schema}]`);
+    const styled = Array.from({ length: 10 }, (_, index) => `<em class="hlt${index + 1}">`);
+    shared.preTags = schema === "styled" ? styled : defaults.preTags;
+    shared.postTags = defaults.postTags;
+  }),
+  encoder: textField((encoder, { shared }) => {
+    shared.encoder = encoder === "html" ? "html" : "default";
+  }),
+  fields: { tokens: ["START_OBJECT", "START_ARRAY"], read: readFields },
+});
+
+/** One object with fields, or a list of objects with a field each. */
+function readFields(content: ContentParser, highlight: WrittenHighlight): void {
+  if (content.token === "START_OBJECT") {
+    while (content.next() !== "END_OBJECT") readField(content, highlight);
+    return;
+  }
+  for (let token = content.next(); token !== "END_ARRAY"; token = content.next()) {
+    if (token !== "START_OBJECT" || content.next() !== "FIELD_NAME") throw misplacedField(content);
+    readField(content, highlight);
+    if (content.next() !== "END_OBJECT") throw misplacedField(content);
+  }
+}
+
+function misplacedField(content: ContentParser): VendorError {
+  return contentError(
+    "[fields] can be a single object with any number of fields or an array where each entry is an object with a single field",
+    content.location,
+  );
+}
+
+function readField(content: ContentParser, { fields }: WrittenHighlight): void {
+  const { name: pattern } = content;
+  try {
+    const options = fieldParser.parse(content, {});
+    checkTags(options, content);
+    fields.push({ pattern, options });
+  } catch (error) {
+    if (!(error instanceof VendorError)) throw error;
+    throw contentError(`[fields] failed to parse field [${pattern}]`, content.location, error);
+  }
+}
+
+const TYPES: ReadonlySet<string> = new Set(["unified", "plain", "fvh"]);
+
+/** A way of highlighting that there is not fails where fields are highlighted. @throws VendorError on the shard */
+export function checkHighlight({ fields }: Highlight, index: string): void {
+  const unknown = fields.find(({ options }) => !TYPES.has(options.type));
+  if (!unknown) return;
+  const { pattern, options } = unknown;
+  throw illegalOnShard(`unknown highlighter type [${options.type}] for the field [${pattern}]`, index);
+}
