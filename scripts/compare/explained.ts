@@ -1,6 +1,6 @@
 /** Differences that stay, each with its reason. Everything else counts as a finding. */
 import type { FuzzRequest } from "../fuzz/request.ts";
-import type { Difference } from "./differences.ts";
+import { type Difference, isObject } from "./differences.ts";
 
 interface Explanation {
   reason: string;
@@ -31,7 +31,23 @@ const explanations: readonly Explanation[] = [
       "a server without its module analysis-common, which is made for integration tests, has fewer analyzers",
     explains: ({ real }) => /analyzer \[(english|pattern)\] not found/.test(JSON.stringify(real ?? null)),
   },
+  {
+    reason: "where a wrong request makes the vendor fail within itself, the twin says the same with a 400",
+    explains: ({ path, real, twin }) =>
+      path === "status" &&
+      isObject(real) &&
+      isObject(twin) &&
+      real.status === 500 &&
+      twin.status === 400 &&
+      (real.type === "null_pointer_exception" ||
+        (real.type === twin.type && withoutNumbers(real.reason) === withoutNumbers(twin.reason))),
+  },
 ];
+
+/** Lucene numbers documents in its own way. */
+function withoutNumbers(reason: unknown): string {
+  return String(reason).replaceAll(/\d+/g, "0");
+}
 
 /** @returns why the answers differ; `undefined` for a finding */
 export function explain(difference: Difference, request: FuzzRequest): string | undefined {

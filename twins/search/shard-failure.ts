@@ -4,9 +4,8 @@ import { type ErrorCause, VendorError } from "./vendor-error.ts";
 
 /** @param index the first of the indices that were searched */
 export function shardFailure(cause: ErrorCause, index: string, status = 400): VendorError {
-  const reason =
-    cause.type === "query_shard_exception" ? { ...cause, index_uuid: uuidOf(index), index } : cause;
-  const { caused_by: _, ...root } = reason;
+  const reason = placed(cause, index);
+  const root = rootOf(reason);
   return new VendorError(
     status,
     {
@@ -15,19 +14,42 @@ export function shardFailure(cause: ErrorCause, index: string, status = 400): Ve
       phase: "query",
       grouped: true,
       failed_shards: [{ shard: 0, index, node: NODE_ID, reason }],
-      ...(ownErrors.has(cause.type) ? {} : { caused_by: { ...root, caused_by: root } }),
+      ...(root !== reason && { caused_by: root }),
     },
-    root,
+    withoutCause(root),
   );
 }
 
-/** The vendor's own exceptions need no cause beside the failed shard; those of the language are told again. */
-const ownErrors = new Set([
-  "query_shard_exception",
-  "parse_exception",
+function placed(cause: ErrorCause, index: string): ErrorCause {
+  return cause.type === "query_shard_exception" ? { ...cause, index_uuid: uuidOf(index), index } : cause;
+}
+
+/** Exceptions of the vendor's own that a shard throws; all others are Java's. */
+const OWN_TYPES: ReadonlySet<string> = new Set([
+  "exception",
   "invalid_path",
+  "parse_exception",
+  "parsing_exception",
+  "query_shard_exception",
+  "search_exception",
   "too_many_buckets_exception",
 ]);
+
+/**
+ * What the vendor takes for the root: it goes inwards through its own exceptions, and wraps one of Java's in one that says the
+ * same. Source: `ElasticsearchException.guessRootCauses` of 8.15.
+ */
+function rootOf(cause: ErrorCause): ErrorCause {
+  if (!OWN_TYPES.has(cause.type)) return { ...withoutCause(cause), caused_by: cause };
+  const { caused_by: inner } = cause;
+  // What Lucene's parser of queries throws is called as the vendor's own is.
+  const isLucene = cause.reason.startsWith("Failed to parse query");
+  return inner && !isLucene && OWN_TYPES.has(inner.type) ? rootOf(inner) : cause;
+}
+
+function withoutCause({ caused_by: _, ...root }: ErrorCause): ErrorCause {
+  return root;
+}
 
 const SHARD_FAILURE = "search_phase_execution_exception";
 

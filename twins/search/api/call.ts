@@ -57,7 +57,8 @@ export class Call {
 
   /** The body as a JSON object; an empty one when there is none. @throws VendorError */
   object(): JsonObject {
-    const json = this.json() ?? {};
+    const json = this.json();
+    if (json === undefined) return {};
     if (isObject(json)) return json;
     throw new VendorError(400, {
       type: "parsing_exception",

@@ -7,8 +7,9 @@ import { illegal } from "../api/parameters.ts";
 import { formatDate } from "../dates/java-format.ts";
 import type { ContentParser } from "../json/content-parser.ts";
 import { ObjectParser, textField, textOrNullField } from "../json/object-parser.ts";
-import { namesOf, targetOf } from "../query/compile/target.ts";
+import { mappedType, namesOf, type Target, targetOf } from "../query/compile/target.ts";
 import type { QueryContext } from "../query/compiled-query.ts";
+import { illegalOnShard, shardFailure } from "../shard-failure.ts";
 import { decimalOf, fielddataError } from "./sort-key.ts";
 
 /** A field, or a pattern of fields, and how its values are written. */
@@ -59,16 +60,31 @@ export interface FieldColumn {
 }
 
 /** What a search reads as `fields`: a text and its keyword are two, as they are for the vendor. */
-export function fieldColumns(requests: readonly FieldRequest[], { fields }: QueryContext): FieldColumn[] {
+export function fieldColumns(
+  requests: readonly FieldRequest[],
+  { fields, fidelity }: QueryContext,
+  index: string,
+): FieldColumn[] {
   const columns = new Map<string, FieldColumn>();
   for (const { field: pattern, format } of requests) {
     for (const field of fields.all()) {
       for (const name of namesOf(field)) {
-        if (matchesPattern(name, pattern)) columns.set(name, fieldColumn(field, name, format, "as written"));
+        if (!matchesPattern(name, pattern)) continue;
+        if (format !== undefined && fidelity === "vendor") checkFormat(field, name, index);
+        columns.set(name, fieldColumn(field, name, format, "as written"));
       }
     }
   }
   return [...columns.values()];
+}
+
+/** Dates alone are formatted among `fields`. @throws VendorError */
+function checkFormat(field: Field, name: string, index: string): void {
+  if (field.type === "date") return;
+  const isText = field.type === "text" || field.type === "keyword";
+  const reason = `Field [${name}]${isText ? "" : ` of type [${mappedType(field)}]`} doesn't support formats.`;
+  const cause = { type: "illegal_argument_exception", reason };
+  throw shardFailure({ ...cause, reason: `error fetching [${name}]: ${reason}`, caused_by: cause }, index);
 }
 
 /** What a search reads as `docvalue_fields`. @throws VendorError for text that is analysed */
@@ -87,6 +103,10 @@ export function docvalueColumns(
       : [pattern];
     for (const name of names) {
       const target = targetOf(context, name, "whole");
+      const type = unformatted(target);
+      if (format !== undefined && type !== undefined && context.fidelity === "vendor") {
+        throw illegalOnShard(`Field [${name}] of type [${type}] does not support custom formats`, index);
+      }
       if (target.kind === "words") {
         if (pattern.includes("*")) continue;
         throw fielddataError(name, index);
@@ -96,6 +116,20 @@ export function docvalueColumns(
     }
   }
   return [...columns.values()];
+}
+
+/** The type of a field whose values are written in one way alone. */
+function unformatted(target: Target): string | undefined {
+  switch (target.kind) {
+    case "words":
+      return "text";
+    case "boolean":
+      return "boolean";
+    case "keyword":
+      return target.field.type === "keyword" ? mappedType(target.field) : "keyword";
+    default:
+      return undefined;
+  }
 }
 
 function fieldColumn(

@@ -40,7 +40,7 @@ export async function hitsOfPage(
   context: SearchContext,
 ): Promise<object[]> {
   const columns = [
-    ...fieldColumns(request.fields, context.query),
+    ...fieldColumns(request.fields, context.query, plan.index),
     ...docvalueColumns(request.docvalueFields, context.query, plan.index),
   ];
   const texts = highlightColumns(request, context);
@@ -65,7 +65,7 @@ export async function hitsOfPage(
     const matched = named.flatMap(([name], index) =>
       values[columns.length + texts.length + index] === true ? [name] : [],
     );
-    if (request.collapse) fields[request.collapse.field] = [hit.group];
+    if (plan.collapse && hit.group !== null) fields[plan.collapse.field] = [plan.collapse.show(hit.group)];
     const [, id, index, version, seqNo, source] = row;
     return [
       {

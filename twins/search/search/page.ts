@@ -37,7 +37,7 @@ export async function findPage(
     boosts: request.indicesBoost.map(([pattern, factor]) => boostOf(pattern, factor, twin)),
     terminateAfter: request.terminateAfter,
     countUpTo: request.countUpTo,
-    collapseBy: plan.collapseBy,
+    collapseBy: plan.collapse?.value,
   };
   if (question.size === 0 && isEverything(question)) {
     return { total: await countAll(store), maxScore: undefined, page: [], timedOut: false };

@@ -320,20 +320,10 @@ function readAfter(content: ContentParser): void {
 }
 
 /** @throws VendorError for what does not go together */
-export function checkSearch(request: SearchRequest): void {
-  const problems: string[] = [];
-  if (request.searchAfter && request.from > 0) {
-    problems.push("`from` parameter must be set to 0 when `search_after` is used");
+export function checkSearch({ searchAfter, from }: SearchRequest): void {
+  if (searchAfter && from > 0) {
+    throw invalidRequest(["[from] parameter must be set to 0 when [search_after] is used"]);
   }
-  if (request.searchAfter && request.sort.length === 0 && !request.pit) {
-    throw illegal("Sort must contain at least one field.");
-  }
-  if (request.searchAfter && request.collapse && request.sort.length > 1) {
-    problems.push(
-      "cannot use `collapse` in conjunction with `search_after` unless the sort is by the same field",
-    );
-  }
-  if (problems.length > 0) throw invalidRequest(problems);
 }
 
 export function readStoredFields(request: SearchRequest, names: readonly string[]): void {

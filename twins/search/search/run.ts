@@ -7,11 +7,11 @@ import type { Call } from "../api/call.ts";
 import { type ExpressionOptions, type Selection, select } from "../indices/expression.ts";
 import { knownIndices } from "../indices/known-indices.ts";
 import { visibleFields } from "../indices/own-indices.ts";
-import { targetOf } from "../query/compile/target.ts";
 import type { CompiledQuery, QueryContext } from "../query/compiled-query.ts";
 import type { SearchTwin } from "../search-twin.ts";
 import { illegalOnShard, isShardFailure, shardFailures } from "../shard-failure.ts";
 import { aggregate, parseAggregations } from "./aggregate.ts";
+import { type CollapseColumn, checkSingleValued, collapseColumn } from "./collapse.ts";
 import {
   type CompileContext,
   compile,
@@ -19,6 +19,7 @@ import {
   indexPredicate,
   translateBody,
 } from "./compile-search.ts";
+import { checkHighlight } from "./highlight-options.ts";
 import { hitsOfPage } from "./hits.ts";
 import { findPage } from "./page.ts";
 import { checkSearch, MAX_WINDOW, type SearchRequest } from "./request.ts";
@@ -132,11 +133,11 @@ async function attemptSearch(
     return { ...nothingFound, index, tookMs: Math.round(performance.now() - startedAt) };
   }
   const aggregations = await parseAggregations(request, context);
-  checkWindow(request, index);
   const plan = await planOf(request, scope, context, index, paging !== undefined);
   // Beside the page: each waits for its own statement.
   const aggregating = aggregate(request, aggregations, plan, context, typedKeys);
   aggregating.catch(() => undefined);
+  if (request.size > 0) await checkSingleValued(request, plan, context);
   const found = await findPage(request, plan, context, paging?.after);
   const hits = found.page.length === 0 ? [] : await hitsOfPage(found.page, request, plan, context);
   const { total, more } = cappedTotal(found.total, request.countUpTo);
@@ -206,7 +207,7 @@ export interface SearchPlan {
   scores: boolean;
   /** Whether hits carry what they were sorted by. */
   sorted: boolean;
-  collapseBy: Sql | undefined;
+  collapse: CollapseColumn | undefined;
   index: string;
 }
 
@@ -223,12 +224,17 @@ async function planOf(
   else if (request.pit && !sorts.some(({ kind }) => kind === "document")) {
     sorts.push({ kind: "document", order: "asc", answered: request.sort.length > 0 });
   }
-  const keys = sorts.map((sort) => sortKey(sort, context.query, index));
   const byScore = sorts.some(({ kind }) => kind === "score");
   const scores = byScore || request.trackScores || request.minScore !== undefined;
   const query = await compileFor(request, compiling, scores && request.size > 0);
   const postFilter =
     request.postFilter && (await compile(request.postFilter, compiling, { member: "post_filter" }));
+  // In the order in which the vendor's shard looks at them.
+  const keys = sorts.map((sort) => sortKey(sort, context.query, index));
+  if (request.highlight) checkHighlight(request.highlight, index);
+  checkAfter(request, index);
+  const collapse = request.collapse && collapseColumn(request.collapse, context.query, index);
+  checkWindow(request, index);
   const indices = indexPredicate(scope.selection);
   const scopeFilters = [
     ...(indices ? [indices] : []),
@@ -241,7 +247,7 @@ async function planOf(
     filters: postFilter ? [...scopeFilters, postFilter.predicate] : scopeFilters,
     scores,
     sorted: request.sort.length > 0,
-    collapseBy: request.collapse && collapseValue(request.collapse.field, context.query, index),
+    collapse,
     index,
   };
 }
@@ -255,43 +261,23 @@ async function compileFor(
   return urlQuery ? compileUrlQuery(urlQuery, context) : compile(query, context, { scores });
 }
 
-/** @throws VendorError for a field that hits are not collapsed by: only keywords and numbers are */
-function collapseValue(name: string, context: QueryContext, index: string): Sql {
-  const target = targetOf(context, name, "whole");
-  const unfit = (type: string) =>
-    illegalOnShard(`collapse is not supported for the field [${name}] of the type [${type}]`, index);
-  switch (target.kind) {
-    case "missing":
-      throw illegalOnShard(`no mapping found for \`${name}\` in order to collapse on`, index);
-    case "meta":
-      throw unfit(name);
-    case "words":
-      throw unfit("text");
-    case "date":
-    case "boolean":
-      throw unfit(target.kind);
-    default:
-      return sortKey(
-        {
-          kind: "field",
-          field: name,
-          order: "asc",
-          missing: "_last",
-          mode: undefined,
-          format: undefined,
-          unmappedType: undefined,
-          numericType: undefined,
-        },
-        context,
-        index,
-      ).value;
-  }
-}
-
 function checkWindow({ from, size, searchAfter }: SearchRequest, index: string): void {
   if (from + size <= MAX_WINDOW || (searchAfter && size <= MAX_WINDOW)) return;
   throw illegalOnShard(
     `Result window is too large, from + size must be less than or equal to: [${MAX_WINDOW}] but was [${from + size}]. See the scroll api for a more efficient way to request large data sets. This limit can be set by changing the [index.max_result_window] index level setting.`,
+    index,
+  );
+}
+
+/** @throws VendorError for values to go on after that do not fit the order */
+function checkAfter({ searchAfter, sort, pit, collapse }: SearchRequest, index: string): void {
+  if (!searchAfter) return;
+  if (sort.length === 0 && !pit) throw illegalOnShard("Sort must contain at least one field.", index);
+  const [first] = sort;
+  const isSame = sort.length === 1 && first?.kind === "field" && first.field === collapse?.field;
+  if (!collapse || isSame) return;
+  throw illegalOnShard(
+    "Cannot use [collapse] in conjunction with [search_after] unless the search is sorted on the same field. Multiple sort fields are not allowed.",
     index,
   );
 }

@@ -9,7 +9,7 @@ import { Double, Float } from "../json/numbers.ts";
 import type { Json } from "../json/read.ts";
 import { numberIn, textOf } from "../json/token.ts";
 import { keptValue } from "../query/compile/column.ts";
-import { targetOf } from "../query/compile/target.ts";
+import { mappedType, targetOf } from "../query/compile/target.ts";
 import type { QueryContext } from "../query/compiled-query.ts";
 import { illegalOnShard, shardFailure } from "../shard-failure.ts";
 import type { VendorError } from "../vendor-error.ts";
@@ -59,27 +59,60 @@ function fieldKey(sort: FieldSort, context: QueryContext, index: string): SortKe
   const target = targetOf(context, sort.field, "whole");
   switch (target.kind) {
     case "meta":
+      if (target.name === "_id" && context.fidelity === "vendor") {
+        throw illegalOnShard(
+          "Fielddata access on the _id field is disallowed, you can re-enable it by updating the dynamic cluster setting: indices.id_field_data.enabled",
+          index,
+        );
+      }
+      checkWords(sort, "keyword", index);
       return textKey(sort, raw(`d.${target.name}`));
     case "missing":
       if (context.fidelity === "vendor" && sort.unmappedType === undefined) {
         const reason = `No mapping found for [${sort.field}] in order to sort on`;
         throw shardFailure({ type: "query_shard_exception", reason }, index);
       }
-      return unmappedKey(sort, index);
+      return unmappedKey(sort, context, index);
     case "words":
       throw fielddataError(sort.field, index);
-    case "keyword":
+    case "keyword": {
+      checkWords(sort, target.field.type === "keyword" ? mappedType(target.field) : "keyword", index);
       return textKey(sort, chosen(target.field, sort, target.ignoreAbove));
+    }
     case "date":
       return dateKey(sort, sql`epoch_ms(${chosen(target.field, sort)})`, target.field, context);
     case "boolean":
+      checkNoFormat(sort, "boolean", index);
       return {
         ...longKey(sort, sql`CAST(${chosen(target.field, sort)} AS BIGINT)`, index),
         read: (json) => readBoolean(json, index),
       };
     case "number":
+      checkNumberFormat(sort, index);
       return numberKey(sort, target.field, index);
   }
+}
+
+/** What whole texts cannot be sorted by. @throws VendorError */
+function checkWords(sort: FieldSort, type: string, index: string, name?: string): void {
+  const wrong = (reason: string) => shardFailure({ type: "query_shard_exception", reason }, index);
+  if (sort.mode === "avg" || sort.mode === "median" || sort.mode === "sum") {
+    throw wrong("we only support AVG, MEDIAN and SUM on number based fields");
+  }
+  if (sort.numericType !== undefined) {
+    throw wrong(`[numeric_type] option cannot be set on a non-numeric field, got ${type}`);
+  }
+  checkNoFormat(sort, type, index, name);
+}
+
+function checkNoFormat({ field, format }: FieldSort, type: string, index: string, name = field): void {
+  if (format === undefined) return;
+  throw illegalOnShard(`Field [${name}] of type [${type}] does not support custom formats`, index);
+}
+
+/** Sort values are formatted as dates alone. */
+function checkNumberFormat({ format }: FieldSort, index: string): void {
+  if (format !== undefined) throw illegalOnShard("require a date_time formatter; got [decimal]", index);
 }
 
 /** Of text that is analysed there are no whole values to sort or aggregate by. */
@@ -190,11 +223,24 @@ function dateKey(sort: FieldSort, value: Sql, held: Field, { nowMs, index }: Que
   return { ...longKey(sort, value, index), show, read };
 }
 
+const UNMAPPED_NUMBERS: ReadonlySet<string> = new Set([
+  ...["long", "integer", "short", "byte", "unsigned_long"],
+  ...["double", "float", "half_float"],
+]);
+const UNMAPPED_TYPES: ReadonlySet<string> = new Set([
+  ...UNMAPPED_NUMBERS,
+  ...["keyword", "date", "date_nanos", "boolean", "ip", "text", "wildcard", "constant_keyword", "version"],
+]);
+
 /** A field that nothing has a value of: all hits are equal. */
-function unmappedKey(sort: FieldSort, index: string): SortKey {
-  const text =
-    sort.unmappedType === "keyword" || (sort.unmappedType === undefined && sort.missing === "_last");
-  return text
+function unmappedKey(sort: FieldSort, context: QueryContext, index: string): SortKey {
+  const type = sort.unmappedType ?? (sort.missing === "_last" ? "keyword" : "long");
+  if (context.fidelity === "vendor") {
+    if (!UNMAPPED_TYPES.has(type)) throw illegalOnShard(`No mapper found for type [${type}]`, index);
+    if (UNMAPPED_NUMBERS.has(type)) checkNumberFormat(sort, index);
+    else if (!type.startsWith("date")) checkWords(sort, type, index, "__anonymous_");
+  }
+  return type === "keyword"
     ? textKey(sort, raw("CAST(NULL AS VARCHAR)"))
     : longKey(sort, raw("CAST(NULL AS BIGINT)"), index);
 }

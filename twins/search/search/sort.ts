@@ -60,7 +60,8 @@ export function sortsOf(json: Json): Sort[] {
 }
 
 function readObject(content: ContentParser, sorts: Sort[]): void {
-  while (content.next() !== "END_OBJECT") {
+  for (let token = content.next(); token !== "END_OBJECT"; token = content.next()) {
+    if (token !== "FIELD_NAME") continue;
     const { name } = content;
     sorts.push(
       content.next() === "VALUE_STRING" ? sortBy(name, orderOf(content.text())) : readOptions(content),

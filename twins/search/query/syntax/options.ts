@@ -39,9 +39,15 @@ export class OptionTable<R extends OptionReaders> {
 
 /** Goes through the object that begins at the current token, to its end; `read` sees the first token of each value. */
 export function eachMember(content: ContentParser, read: () => void): void {
-  while (content.next() !== "END_OBJECT") {
-    if (content.token === undefined) return;
-    if (content.token !== "FIELD_NAME") read();
+  let { name } = content;
+  for (let token = content.next(); token !== "END_OBJECT"; token = content.next()) {
+    if (token === undefined) return;
+    if (token === "FIELD_NAME") name = content.name;
+    else {
+      // What was read within the value before has left its own.
+      content.name = name;
+      read();
+    }
   }
 }
 

@@ -41,8 +41,8 @@ function readFieldValue(parser: Parser): ScoreFunction {
   eachMember(content, () => {
     if (content.isValue) {
       if (!table.take()) throw content.error(`field_value_factor query does not support [${content.name}]`);
-    } else if (content.token?.startsWith("START_") && /^(factor|modifier)$/.test(content.name)) {
-      throw content.error(`[field_value_factor] field '${content.name}' does not support lists or objects`);
+    } else if (content.token?.startsWith("START_") && content.name === "factor") {
+      throw content.error("[field_value_factor] field 'factor' does not support lists or objects");
     }
   });
   const { field, factor = 1, modifier: written = "none", missing } = table.options;

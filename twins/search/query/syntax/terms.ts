@@ -1,10 +1,11 @@
 /** `terms`, `terms_set` and `ids`. Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/query-dsl-terms-query.html */
 import type { ContentParser } from "../../json/content-parser.ts";
-import { ObjectParser, textsField } from "../../json/object-parser.ts";
-import { illegalArgument, shardError } from "../errors.ts";
+import { ObjectParser, textField, textsField } from "../../json/object-parser.ts";
+import type { VendorError } from "../../vendor-error.ts";
+import { conversionError, illegalArgument, shardError } from "../errors.ts";
 import { commonFields, parseAsQuery } from "./declared.ts";
 import { common, commonOf, eachMember, OptionTable, text, unknownToken, unsupported } from "./options.ts";
-import { isObject, type Parser } from "./parser.ts";
+import type { Parser } from "./parser.ts";
 import type { IdsQuery, Scalar, TermsQuery, TermsSetQuery } from "./query.ts";
 
 /** `index.max_terms_count` */
@@ -42,9 +43,30 @@ export function readTerms(parser: Parser): TermsQuery {
   return { kind: "terms", field, values, ...commonOf(table.options, "terms") };
 }
 
-function refusedLookup({ name, json }: ContentParser) {
-  const written = isObject(json) ? json : {};
-  const missing = ["index", "id", "path"].filter((member) => written[member] === undefined);
+interface Lookup {
+  index?: string;
+  id?: string;
+  path?: string;
+}
+
+const lookupParser = new ObjectParser<Lookup>("terms_lookup", {
+  index: textField((index, lookup) => {
+    lookup.index = index;
+  }),
+  id: textField((id, lookup) => {
+    lookup.id = id;
+  }),
+  path: textField((path, lookup) => {
+    lookup.path = path;
+  }),
+  routing: textField(() => undefined),
+});
+
+/** Terms that stand in another document are none of this twin's. @throws VendorError for a lookup that is wrong, too */
+function refusedLookup(content: ContentParser): VendorError {
+  const { name } = content;
+  const lookup = lookupParser.parse(content, {});
+  const missing = (["index", "id", "path"] as const).filter((member) => lookup[member] === undefined);
   if (missing.length > 0) return illegalArgument(`Required [${missing.join(", ")}]`);
   return illegalArgument(
     `[terms] lookup of terms in another document is not supported: write the values of [${name}] themselves`,
@@ -93,7 +115,7 @@ export function readTermsSet(parser: Parser): TermsSetQuery {
   if (content.next() !== "END_OBJECT") throw content.error(`[terms_set] unknown token [${content.token}]`);
   const { minimum_should_match_field: minimumField } = table.options;
   if (minimumField === undefined && terms.length > 0) {
-    throw shardError("No minimum should match has been specified");
+    throw conversionError("No minimum should match has been specified", "illegal_state_exception");
   }
   return {
     kind: "terms_set",
