@@ -271,10 +271,15 @@ function readMember(reading: Reading): void {
     content.skipChildren();
     return;
   }
-  const table = content.isValue ? values : token === "START_OBJECT" ? objects : arrays;
-  const read = token === "VALUE_NULL" ? undefined : table[name];
+  const read = tableOf(content)?.[name];
   if (!read) throw new UnknownKey(content);
   read(reading);
+}
+
+function tableOf({ isValue, token }: ContentParser): Readonly<Record<string, MemberReader>> | undefined {
+  if (isValue) return values;
+  if (token === "START_OBJECT") return objects;
+  return token === "START_ARRAY" ? arrays : undefined;
 }
 
 function readSorts({ content, request }: Reading): void {
