@@ -18,7 +18,10 @@ export class LocatedError extends VendorError {
   readonly causeAt: (find: Find) => ErrorCause;
 
   constructor(cursor: Spot, causeAt: (find: Find) => ErrorCause) {
-    super(400, causeAt(() => undefined));
+    super(
+      400,
+      causeAt(() => undefined),
+    );
     this.cursor = cursor;
     this.causeAt = causeAt;
   }

@@ -118,7 +118,9 @@ describe("a query that is refused", () => {
   test.each(unfit)("%j does not fit its field, in vendor", async (query, reason) => {
     const { cause, rootCause } = errorOf(() => compile(store, query, "vendor"));
     expect(cause).toMatchObject({ type: "search_phase_execution_exception", reason: "all shards failed" });
-    expect(rootCause?.type).toBe("query_shard_exception");
+    // A date's own error is the vendor's, and the root; a number's is Java's, in one of the vendor's.
+    const type = reason.startsWith("failed to parse date") ? "parse_exception" : "query_shard_exception";
+    expect(rootCause?.type).toBe(type);
     expect(rootCause?.reason).toContain(reason);
   });
 
