@@ -152,6 +152,11 @@ it("IP_PREFIX takes lengths of rows, and warns of those that are none", async ()
   );
 });
 
+it("a sum of constants that is too large is none", async () => {
+  const query = "FROM logs | STATS a = SUM(9223372036854775807), b = SUM([1, 2]), c = SUM(0.5)";
+  expect(await rows(store, query)).toEqual([[null, 9, 1.5]]);
+});
+
 it("PERCENTILE has nothing below of 0 or above of 100", async () => {
   expect(await rows(store, "FROM logs | STATS a = PERCENTILE(n, -1), b = PERCENTILE(n, 101)")).toEqual([
     [null, null],

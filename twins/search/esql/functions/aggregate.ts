@@ -124,11 +124,15 @@ export const aggregateFunctions: readonly AggregateFunction[] = [
     summary: "The sum.",
     parameters: [number],
     returns: ([type]) => (type === "double" || type === "null" ? "double" : "long"),
-    ofConstant: (call) =>
-      sql`TRY_CAST(${ofConstant(
-        (value) => value,
+    ofConstant(call) {
+      const value = ofConstant(
+        (one) => one,
         (values) => sql`list_sum(${values})`,
-      )(call)} * count(*) AS ${sqlType(call.type)})`,
+      )(call);
+      // A product of 64 bits could not be too large for a sum of them: it would fail before.
+      const wide = raw(call.type === "double" ? "DOUBLE" : "HUGEINT");
+      return sql`TRY_CAST(CAST(${value} AS ${wide}) * count(*) AS ${sqlType(call.type)})`;
+    },
     compile(call) {
       const total = aggregateOf("sum")(call);
       return sql`TRY_CAST(${total} AS ${sqlType(call.type)})`;
