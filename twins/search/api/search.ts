@@ -81,7 +81,8 @@ async function search(call: Call, twin: SearchTwin): Promise<Answer> {
   const scope =
     pointInTimeScope(call, twin, request) ?? (await scopeOf(call.segment("index"), options, twin));
   if (call.parameters.has("scroll")) return { body: await startScroll(call, twin, request, scope) };
-  const typedKeys = call.parameters.flag("typed_keys") ?? false;
+  // The vendor looks at it when it writes aggregations.
+  const typedKeys = request.aggregations !== undefined && (call.parameters.flag("typed_keys") ?? false);
   const result = await runSearch(request, scope, await openSearch(call, twin), { typedKeys });
   const asNumber = call.parameters.flag("rest_total_hits_as_int") ?? false;
   const ofPit = request.pit ? { pit_id: request.pit.id } : {};

@@ -5,10 +5,9 @@
 
 import { lookupTable } from "../../sandbox/lookup-table.ts";
 import { isObject } from "../api/call.ts";
-import { illegal, readDurationMs } from "../api/parameters.ts";
+import { illegal, type Parameters, readDurationMs } from "../api/parameters.ts";
 import { invalidRequest } from "../documents/errors.ts";
 import { ContentParser, type Token } from "../json/content-parser.ts";
-import { numberFormatError } from "../json/java-number.ts";
 import { ObjectParser, textField } from "../json/object-parser.ts";
 import type { Json, JsonObject } from "../json/read.ts";
 import { checkQuery } from "../query/compile.ts";
@@ -338,12 +337,11 @@ export function readStoredFields(request: SearchRequest, names: readonly string[
 
 const ALL = Number.POSITIVE_INFINITY;
 
-/** `track_total_hits` of a URL. */
-export function readCount(text: string): number {
+/** `track_total_hits` of a URL that has it. @throws VendorError */
+export function readCount(parameters: Parameters): number {
+  const text = parameters.text("track_total_hits");
   if (text === "true" || text === "") return ALL;
-  if (text === "false") return 0;
-  if (!/^[+-]?\d{1,9}$/.test(text)) throw numberFormatError(text);
-  return countUpTo(Number(text));
+  return text === "false" ? 0 : countUpTo(parameters.integer("track_total_hits") ?? -1);
 }
 
 function countUpTo(count: number): number {

@@ -69,14 +69,13 @@ function readObject(content: ContentParser, sorts: Sort[]): void {
   }
 }
 
-/** `?sort=field:desc,other`. */
+/** `?sort=field:desc,other`. What has another order is passed over, as the vendor does. */
 export function readSortParameter(list: readonly string[]): Sort[] {
-  return list.map((item) => {
+  return list.flatMap((item) => {
     const colon = item.lastIndexOf(":");
-    if (colon < 0) return sortBy(item);
+    if (colon < 0) return [sortBy(item)];
     const order = item.slice(colon + 1);
-    if (order !== "asc" && order !== "desc") throw illegal(`Unknown sort order [${order}]`);
-    return sortBy(item.slice(0, colon), order);
+    return order === "asc" || order === "desc" ? [sortBy(item.slice(0, colon), order)] : [];
   });
 }
 

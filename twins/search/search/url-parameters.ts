@@ -1,7 +1,7 @@
 /** The parts of a search that a URL can say. */
 
 import { emptyRecord } from "../../sandbox/lookup-table.ts";
-import type { Parameters } from "../api/parameters.ts";
+import { illegal, type Parameters } from "../api/parameters.ts";
 import { limit, notNegative } from "./members.ts";
 import {
   readCount,
@@ -56,7 +56,33 @@ export const searchParameters = [
   "stats",
 ];
 
+/** Of what spreads a search over shards, of which there is one: the least that each may be. */
+const leastNumbers = [
+  ["batched_reduce_size", "batchedReduceSize", 2],
+  ["pre_filter_shard_size", "preFilterShardSize", 1],
+  ["max_concurrent_shard_requests", "maxConcurrentShardRequests", 1],
+] as const;
+const spreadFlags = ["request_cache", "allow_partial_search_results", "ccs_minimize_roundtrips"];
+const searchTypes: ReadonlySet<string> = new Set(["query_then_fetch", "dfs_query_then_fetch"]);
+const preferences = /^_(?:local|only_local|shards:.+|prefer_nodes:.+|only_nodes:.+)$/;
+
+/** Checks parameters that change nothing here. @throws VendorError */
+function checkSpread(parameters: Parameters): void {
+  for (const [name, what, least] of leastNumbers) {
+    const number = parameters.integer(name);
+    if (number !== undefined && number < least) throw illegal(`${what} must be >= ${least}`);
+  }
+  for (const name of spreadFlags) parameters.flag(name);
+  const type = parameters.text("search_type");
+  if (type !== undefined && !searchTypes.has(type)) throw illegal(`No search type for [${type}]`);
+  const preference = parameters.text("preference");
+  if (preference?.startsWith("_") === true && !preferences.test(preference)) {
+    throw illegal(`no Preference for [${preference}]`);
+  }
+}
+
 export function readSearchParameters(parameters: Parameters, request: SearchRequest): SearchRequest {
+  checkSpread(parameters);
   request.urlQuery = readUrlQuery(parameters);
   const from = parameters.integer("from");
   if (from !== undefined) request.from = notNegative("from", from);
@@ -70,7 +96,7 @@ export function readSearchParameters(parameters: Parameters, request: SearchRequ
   const docvalues = parameters.list("docvalue_fields");
   if (docvalues) request.docvalueFields = docvalues.map((field) => ({ field, format: undefined }));
   const count = parameters.text("track_total_hits");
-  if (count !== undefined) request.countUpTo = readCount(count);
+  if (count !== undefined) request.countUpTo = readCount(parameters);
   request.trackScores = parameters.flag("track_scores") ?? request.trackScores;
   request.explain = parameters.flag("explain") ?? request.explain;
   request.version = parameters.flag("version") ?? request.version;

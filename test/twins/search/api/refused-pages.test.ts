@@ -185,3 +185,18 @@ test("hits without the field that they are collapsed by are one hit, which does 
   const single = await search('{"collapse":{"field":"tags.keyword"},"query":{"term":{"_id":"1"}}}');
   expect(single.body.hits.hits[0].fields).toEqual({ "tags.keyword": ["x"] });
 });
+
+test.each<[parameters: string, status: number, reason?: string]>([
+  ["sort=a:b", 200],
+  ["typed_keys=x", 200],
+  ["preference=_local", 200],
+  ["preference=__proto__", 400, "no Preference for [__proto__]"],
+  ["search_type=nope", 400, "No search type for [nope]"],
+  ["batched_reduce_size=1", 400, "batchedReduceSize must be >= 2"],
+  ["request_cache=x", 400, "Failed to parse value [x] as only [true] or [false] are allowed."],
+  ["track_total_hits=x", 400, "Failed to parse int parameter [track_total_hits] with value [x]"],
+])("?%s", async (parameters, status, reason) => {
+  const answer = await sandbox.raw("GET", `/logs/_search?${parameters}`);
+  expect(answer.status).toBe(status);
+  expect(answer.body.error?.reason).toBe(reason);
+});
