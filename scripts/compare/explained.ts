@@ -1,10 +1,15 @@
 /** Differences that stay, each with its reason. Everything else counts as a finding. */
-import type { FuzzRequest } from "../fuzz/request.ts";
-import { type Difference, isObject } from "./differences.ts";
+import { type ComparedAnswer, type Difference, isObject } from "./differences.ts";
+
+/** The whole of both. */
+export interface Answers {
+  real: ComparedAnswer;
+  twin: ComparedAnswer;
+}
 
 interface Explanation {
   reason: string;
-  explains(difference: Difference, request: FuzzRequest): boolean;
+  explains(difference: Difference, answers: Answers): boolean;
 }
 
 const says = (value: unknown, words: string) => JSON.stringify(value ?? null).includes(words);
@@ -21,9 +26,9 @@ const explanations: readonly Explanation[] = [
   },
   {
     reason: "a server without its module aggregations, which is made for integration tests, has fewer types",
-    explains: ({ real }) =>
+    explains: (_, { real }) =>
       /Unknown aggregation type \[(bucket_sort|bucket_selector|derivative|moving_fn)\]/.test(
-        JSON.stringify(real ?? null),
+        JSON.stringify(real),
       ),
   },
   {
@@ -50,6 +55,6 @@ function withoutNumbers(reason: unknown): string {
 }
 
 /** @returns why the answers differ; `undefined` for a finding */
-export function explain(difference: Difference, request: FuzzRequest): string | undefined {
-  return explanations.find(({ explains }) => explains(difference, request))?.reason;
+export function explain(difference: Difference, answers: Answers): string | undefined {
+  return explanations.find(({ explains }) => explains(difference, answers))?.reason;
 }

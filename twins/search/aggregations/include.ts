@@ -105,10 +105,15 @@ export function readIncludeExclude(
 ): KeyCondition | undefined {
   const include = options.any("include");
   const exclude = options.any("exclude");
+  if (values.kind !== "keyword" && (typeof include === "string" || typeof exclude === "string")) {
+    throw argumentError(
+      `Aggregation [${naming.name}] cannot support regular expression style include/exclude settings as they can only be applied to string fields. Use an array of numeric values for include/exclude clauses used to filter numeric fields`,
+    );
+  }
   const conditions: KeyCondition[] = [];
-  if (include !== undefined) conditions.push(readCondition("include", include, naming, values));
+  if (include !== undefined) conditions.push(readCondition("include", include, values));
   if (exclude !== undefined) {
-    const excluded = readCondition("exclude", exclude, naming, values);
+    const excluded = readCondition("exclude", exclude, values);
     conditions.push((key) => sql`NOT ${excluded(key)}`);
   }
   if (conditions.length === 0) return undefined;
@@ -119,13 +124,8 @@ export function readIncludeExclude(
     );
 }
 
-function readCondition(member: string, value: unknown, { name }: Naming, values: Values): KeyCondition {
+function readCondition(member: string, value: unknown, values: Values): KeyCondition {
   if (typeof value === "string") {
-    if (values.kind !== "keyword") {
-      throw argumentError(
-        `Aggregation [${name}] cannot support regular expression style include/exclude settings as they can only be applied to string fields. Use an array of numeric values for include/exclude clauses used to filter numeric fields`,
-      );
-    }
     const pattern = luceneToRe2(value, "ALL");
     return (key) => sql`regexp_full_match(${key}, ${pattern}, 's')`;
   }
@@ -137,7 +137,11 @@ function readCondition(member: string, value: unknown, { name }: Naming, values:
     );
   }
   if (items.length === 0) return () => sql`FALSE`;
-  const wanted = items.map((one) => keyLiteral(values, one));
+  // In the order of their texts, as the vendor reads them: the first that is no key is the one that it tells.
+  const texts = items.map((one) => ({ one, text: textOf(one) }));
+  const wanted = texts
+    .sort((a, b) => (a.text < b.text ? -1 : a.text > b.text ? 1 : 0))
+    .map(({ one }) => keyLiteral(values, one));
   return (key) => sql`(${key} IN (${joined(wanted, ", ")}))`;
 }
 

@@ -134,8 +134,8 @@ function quantilesSql(values: Values, filter: Sql, percents: readonly number[]):
 }
 
 /**
- * The share of values below one, in percent, as the vendor's sorted digest has it: a value is in the middle of its step, and
- * between two values the share grows evenly.
+ * The share of values below one, in percent, as the vendor's digest has it while it keeps every value: each value fills the step
+ * from the middle between it and the one before to the middle between it and the next, evenly.
  */
 function rankSql(values: Values, filter: Sql, value: number): Sql {
   const all = values.multi
@@ -143,17 +143,22 @@ function rankSql(values: Values, filter: Sql, value: number): Sql {
     : sql`list(CAST(${numeric(values)} AS DOUBLE))${filter}`;
   const sorted = sql`list_sort(list_filter(${all}, lambda x: x IS NOT NULL))`;
   const at = sql`CAST(${value} AS DOUBLE)`;
-  // The lambda's one value is the sorted list, so that it is sorted once.
+  const next = raw("(v[i + 1] - v[i]) / 2");
+  const before = raw("(v[i] - v[i - 1]) / 2");
+  const step = (left: Sql, right: Sql) =>
+    sql`(i - 1 + (${at} - v[i] + ${left}) / (${left} + ${right})) / len(v) * 100`;
+  // Each lambda's one value is what it names: the sorted list, how many values are not above, the place of the value whose step it is.
   return sql`list_transform([${sorted}], lambda v: CASE
     WHEN len(v) = 0 THEN NULL
     WHEN ${at} < v[1] THEN 0
-    WHEN ${at} > v[len(v)] OR len(v) = 1 THEN 100
-    WHEN len(list_filter(v[2:], lambda x: x = ${at})) > 0
-      THEN (0.5 + len(list_filter(v[2:], lambda x: x < ${at})) + 0.5 * len(list_filter(v[2:], lambda x: x = ${at}))
-            + CASE WHEN v[len(v)] = ${at} THEN 0.5 ELSE 0 END) / len(v) * 100
-    ELSE (0.5 + len(list_filter(v[2:], lambda x: x < ${at}))
-          + (${at} - list_last(list_filter(v, lambda x: x <= ${at})))
-            / (list_first(list_filter(v, lambda x: x > ${at})) - list_last(list_filter(v, lambda x: x <= ${at})))) / len(v) * 100
+    WHEN ${at} > v[len(v)] THEN 100
+    WHEN v[1] = v[len(v)] THEN 50
+    ELSE list_transform([len(list_filter(v, lambda x: x <= ${at}))], lambda c:
+      list_transform([CASE WHEN c < len(v) AND ${at} >= (v[c] + v[c + 1]) / 2 THEN c + 1 ELSE c END], lambda i: CASE
+        WHEN i = len(v) AND v[i] = v[i - 1] THEN (i - 1) / len(v) * 100
+        WHEN i = len(v) THEN ${step(before, before)}
+        WHEN i = 1 THEN ${step(next, next)}
+        ELSE ${step(before, next)} END)[1])[1]
     END)[1]`;
 }
 

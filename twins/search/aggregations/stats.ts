@@ -183,11 +183,20 @@ function basicMembers(stats: Stats, print: Print): Members {
     ["max", new Double(max)],
     ["avg", new Double(average)],
     ["sum", new Double(sum)],
-    ...asString("min_as_string", min, print),
-    ...asString("max_as_string", max, print),
-    ...asString("avg_as_string", average, print),
-    ...asString("sum_as_string", sum, print),
+    ...asText("min_as_string", min, print),
+    ...asText("max_as_string", max, print),
+    ...asText("avg_as_string", average, print),
+    ...asText("sum_as_string", sum, print),
   ];
+}
+
+/** The vendor writes what its format gives: of booleans that is no text. */
+function asText(name: string, value: number, print: Print): Members {
+  return asString(name, value, print).map(([member, text]) => [member, bare(text)]);
+}
+
+function bare(text: unknown): unknown {
+  return text === "true" || text === "false" ? text === "true" : text;
 }
 
 export function extendedStatsResult(
@@ -248,7 +257,9 @@ function extendedMembers({ count }: Stats, figures: ReadonlyMap<string, number>,
   members.push(["std_deviation_bounds", new Map(bounds.map((name) => [name, number(`std_${name}`)]))]);
   if (count === 0 || !print) return members;
   const text = (name: string) => print(figures.get(name) ?? Number.NaN);
-  for (const name of plainFigures) members.push([`${name}_as_string`, text(name)]);
+  for (const name of plainFigures) {
+    members.push([`${name}_as_string`, name.startsWith("std") ? text(name) : bare(text(name))]);
+  }
   members.push([
     "std_deviation_bounds_as_string",
     new Map(bounds.map((name) => [name, text(`std_${name}`)])),

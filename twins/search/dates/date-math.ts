@@ -48,9 +48,7 @@ function parsePlain(text: string, format: DateFormat, zone: TimeZone, rounding: 
       reason,
       caused_by: {
         type: "date_time_parse_exception",
-        reason: format.pattern.includes("||")
-          ? "Failed to parse with all enclosed parsers"
-          : `Text '${text}' could not be parsed at index 0`,
+        reason: format.failure(text),
       },
     },
   });

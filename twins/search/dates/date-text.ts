@@ -62,6 +62,16 @@ export function parseDateText(
   return resolve(state.fields, options.leniency, options.missing, state.zone ?? options.zone);
 }
 
+/** How far a text is of a pattern, and whether it ends there. */
+export function matchedLength(text: string, tokens: readonly Token[]): { at: number; whole: boolean } {
+  const state: ParseState = { text, at: 0, fields: new Map(), zone: undefined };
+  for (const token of tokens) {
+    const before = state.at;
+    if (!parseToken(state, token)) return { at: before, whole: false };
+  }
+  return { at: state.at, whole: true };
+}
+
 interface ParseState {
   text: string;
   at: number;

@@ -3,7 +3,7 @@
 import { type TimeZone, utc } from "../../datasets/dates/time-zone.ts";
 import { VendorError } from "../vendor-error.ts";
 import type { MissingTime } from "./date-fields.ts";
-import { parseDateText, printDate } from "./date-text.ts";
+import { matchedLength, parseDateText, printDate } from "./date-text.ts";
 import { readPattern, type Token } from "./java-pattern.ts";
 import { namedFormat } from "./named-formats.ts";
 import { readTimeZone } from "./read-time-zone.ts";
@@ -22,6 +22,8 @@ export interface DateFormat {
    * @returns milliseconds since the epoch; `undefined` when none fits
    */
   parse(text: string, zone: TimeZone, missing: MissingTime): number | undefined;
+  /** Why a text is not of it, in the words of the vendor's parsers. */
+  failure(text: string): string;
 }
 
 const MAX_KNOWN_FORMATS = 1_000;
@@ -47,6 +49,16 @@ export function readDateFormat(pattern: string): DateFormat {
       }
       return undefined;
     },
+    failure(text) {
+      const [only, ...others] = alternatives;
+      const matched = others.length === 0 ? only?.matched?.(text) : undefined;
+      if (!matched) return "Failed to parse with all enclosed parsers";
+      const { at, whole } = matched;
+      if (whole && at < text.length) {
+        return `Text '${text}' could not be parsed, unparsed text found at index ${at}`;
+      }
+      return `Text '${text}' could not be parsed at index ${at}`;
+    },
   };
   if (known.size < MAX_KNOWN_FORMATS) known.set(pattern, format);
   return format;
@@ -68,6 +80,8 @@ export function parseWithPattern(text: string, pattern: string, timeZone?: strin
 interface Alternative {
   print(epochMs: number, zone: TimeZone): string;
   parse(text: string, zone: TimeZone, missing: MissingTime): number | undefined;
+  /** How far a text is of it; absent where it stands for several formats. */
+  matched?(text: string): { at: number; whole: boolean };
 }
 
 const epochMillis: Alternative = {
@@ -92,6 +106,7 @@ function readOne(pattern: string): Alternative {
   return {
     print: (epochMs, zone) => printDate(epochMs, printed, zone),
     parse: (text, zone, missing) => parseDateText(text, parsed, { leniency, missing, zone }),
+    matched: (text) => matchedLength(text, parsed),
   };
 }
 

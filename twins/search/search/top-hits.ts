@@ -30,13 +30,16 @@ export function readHitsRequest(
 export function planHits(request: SearchRequest, search: SearchPlan, context: SearchContext): HitsPlan {
   const sorts: Sort[] = request.sort.length === 0 ? [{ kind: "score", order: "desc" }] : request.sort;
   const keys = sorts.map((sort) => sortKey(sort, context.query, search.index));
-  const byScore = sorts.some(({ kind }) => kind === "score");
-  const score = byScore || request.trackScores ? scoreOf(search) : raw("CAST(NULL AS DOUBLE)");
+  // By the score alone is how hits are ordered anyway, and nothing that they are sorted by; beside others it is not kept.
+  const byScore = sorts.every(({ kind, order }) => kind === "score" && order === "desc");
+  const scores = byScore || request.trackScores;
+  const needed = scores || sorts.some(({ kind }) => kind === "score");
+  const score = needed ? scoreOf(search) : raw("CAST(NULL AS DOUBLE)");
   const plan: SearchPlan = {
     ...search,
     keys,
-    scores: byScore || request.trackScores,
-    sorted: request.sort.length > 0,
+    scores,
+    sorted: !byScore,
   };
   const value = (key: SortKey) => (key.value.text === "s.score" ? score : key.value);
   return {
@@ -62,7 +65,7 @@ export function planHits(request: SearchRequest, search: SearchPlan, context: Se
         const scores = found.flatMap(({ score: one }) => (one === undefined ? [] : [one]));
         return {
           total: { value: group.total, relation: "eq" },
-          max_score: byScore && scores.length > 0 ? new Float(Math.max(...scores)) : null,
+          max_score: plan.scores && scores.length > 0 ? new Float(Math.max(...scores)) : null,
           hits: found.map(({ hit }) => hit),
         };
       });

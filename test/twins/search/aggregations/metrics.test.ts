@@ -67,9 +67,9 @@ test.each([
   [{ percentiles: { field: "nothing", percents: [1] } }, '{"values":{"1.0":null}}'],
   [
     { percentile_ranks: { field: "n", values: [0, 1, 26, 101, 200] } },
-    '{"values":{"0.0":0.0,"1.0":12.5,"26.0":25.0,"101.0":50.0,"200.0":100.0}}',
+    '{"values":{"0.0":0.0,"1.0":12.5,"26.0":25.0,"101.0":62.5,"200.0":100.0}}',
   ],
-  [{ percentile_ranks: { field: "many", values: [2] } }, '{"values":{"2.0":37.5}}'],
+  [{ percentile_ranks: { field: "many", values: [2] } }, '{"values":{"2.0":50.0}}'],
 ])("%j is %s", async (aggregation, expected) => {
   expect(await answer(aggregation)).toBe(expected);
 });
@@ -127,4 +127,49 @@ test("percentile ranks are those that the vendor's documentation shows of its hu
   } finally {
     await loads.close();
   }
+});
+
+/** As a real Elasticsearch 8.15.0 ranked the same values. */
+test.each<[values: number[], ranks: Record<string, number>]>([
+  [
+    [1, 2, 2, 2, 5, 5, 9, 12, 12, 20],
+    {
+      0: 0,
+      1: 5,
+      1.5: 10,
+      2: 30,
+      3: 36.666666666666664,
+      5: 50,
+      7: 60,
+      9: 65.71428571428571,
+      12: 80,
+      20: 95,
+      21: 100,
+    },
+  ],
+  [[1, 51, 101, 151], { 1: 12.5, 26: 25, 101: 62.5, 151: 87.5 }],
+  [[1, 2, 3, 3], { 2: 37.5, 3: 75 }],
+  [[1, 2, 9, 9], { 8: 67.85714285714286, 9: 75 }],
+  [[7, 7, 7, 7], { 6: 0, 7: 50, 8: 100 }],
+])("of %j are ranked %j", async (values, ranks) => {
+  const ranked = await storeOf(values.map((n) => ({ n })));
+  const asked = Object.keys(ranks).map(Number);
+  const answer = await aggregated(ranked, {
+    a: { percentile_ranks: { field: "n", values: asked, keyed: false } },
+  });
+  const found: { key: number; value: number }[] = JSON.parse(answer).a.values;
+  for (const { key, value } of found) expect(value).toBeCloseTo(ranks[key] ?? Number.NaN, 10);
+  expect(found).toHaveLength(asked.length);
+  await ranked.close();
+});
+
+test("booleans among stats are printed bare, but for deviations", async () => {
+  const ok = await storeOf([{ ok: true }, { ok: false }]);
+  const { a } = JSON.parse(await aggregated(ok, { a: { extended_stats: { field: "ok" } } }));
+  expect(a).toMatchObject({ min_as_string: false, max_as_string: true, variance_as_string: true });
+  expect(a).toMatchObject({
+    std_deviation_as_string: "true",
+    std_deviation_bounds_as_string: { upper: "true" },
+  });
+  await ok.close();
 });

@@ -242,3 +242,21 @@ test("pipelines are checked once the whole is read, and before a shard is asked:
     "found :org.elasticsearch.search.aggregations.metrics.AvgAggregationBuilder for buckets path: d;",
   );
 });
+
+/** The innermost cause, as the parser of a real 8.15.0 worded it. */
+test.each([
+  ["yyyy-MM-dd'T'HH:mm:ssXXX", "2026-02-01", "Text '2026-02-01' could not be parsed at index 10"],
+  [
+    "yyyy-MM-dd",
+    "2026-02-05T10:00:00Z",
+    "Text '2026-02-05T10:00:00Z' could not be parsed, unparsed text found at index 10",
+  ],
+  ["epoch_millis", "2026-02-01", "Failed to parse with all enclosed parsers"],
+])("a date that is not of the format %s says how far it is", async (format, to, reason) => {
+  const { cause } = await refused(
+    store,
+    { a: { date_range: { field: "at", format, ranges: [{ to }] } } },
+    vendor,
+  );
+  expect(JSON.stringify(cause.failed_shards)).toContain(JSON.stringify(reason));
+});
