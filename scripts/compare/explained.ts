@@ -34,7 +34,11 @@ const explanations: readonly Explanation[] = [
   {
     reason:
       "a server without its module analysis-common, which is made for integration tests, has fewer analyzers",
-    explains: ({ real }) => /analyzer \[(english|pattern)\] not found/.test(JSON.stringify(real ?? null)),
+    explains: (_, { real }) => /analyzer \[(english|pattern)\] not found/.test(JSON.stringify(real)),
+  },
+  {
+    reason: "a server without its module lang-painless, which is made for integration tests, runs no scripts",
+    explains: (_, { real }) => says(real, "script_lang not supported [painless]"),
   },
   {
     reason: "where a wrong request makes the vendor fail within itself, the twin says the same with a 400",
