@@ -224,7 +224,7 @@ test("indices that map a field differently are searched together, each by its ow
   });
   const scores = async (index: string) =>
     (
-      await client.search({ index, query: { term: { x: "b" } }, sort: ["_id"], track_scores: true })
+      await client.search({ index, query: { term: { x: "b" } }, sort: ["day"], track_scores: true })
     ).hits.hits.map(({ _score }) => _score);
   expect(await scores("logs-*")).toEqual([...(await scores("logs-1")), ...(await scores("logs-2"))]);
   const esql = await client.esql.query({ query: "FROM logs-* | SORT day | KEEP x, day" });
