@@ -51,6 +51,12 @@ const explanations: readonly Explanation[] = [
       (real.type === "null_pointer_exception" ||
         (real.type === twin.type && withoutNumbers(real.reason) === withoutNumbers(twin.reason))),
   },
+  {
+    reason:
+      "a document whose function gives no number fails the whole search with a 500 there; here it counts 0",
+    explains: ({ path, real }) =>
+      path === "status" && says(real, "function score query returned an invalid score: NaN"),
+  },
 ];
 
 /** Lucene numbers documents in its own way. */

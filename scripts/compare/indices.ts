@@ -29,7 +29,8 @@ const mappings = {
   },
 };
 
-const settings = { number_of_shards: 1, number_of_replicas: 0 };
+/** A refresh amid the writing makes two segments, and merging puts the larger first: documents would change their order. */
+const settings = { number_of_shards: 1, number_of_replicas: 0, refresh_interval: "-1" };
 
 /** What each index is made with; a request's path begins with its name. */
 export const indices: Readonly<Record<string, object>> = {

@@ -15,7 +15,8 @@ export const operator = words("and or AND OR");
 export const rewrite = words(
   "constant_score scoring_boolean constant_score_boolean top_terms_2 top_terms_boost_3 top_terms_blended_freqs_2 constant_score_blended",
 );
-export const analyzer = words("standard simple whitespace keyword stop english pattern");
+/** Those that a server has without its module analysis-common. */
+export const analyzer = words("standard simple whitespace keyword stop");
 export const zeroTerms = words("none all");
 
 export const fuzzyOptions = {

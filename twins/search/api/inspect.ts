@@ -20,6 +20,7 @@ import { openSearch, type SearchScope, scopeOf, within } from "../search/run.ts"
 import { readSourceParameters, sourceParameters } from "../search/source-filter.ts";
 import { readUrlQuery, urlQueryParameters } from "../search/url-parameters.ts";
 import type { SearchTwin } from "../search-twin.ts";
+import { isShardFailure } from "../shard-failure.ts";
 import { VendorError } from "../vendor-error.ts";
 import { type Answer, api } from "./answer.ts";
 import type { Call } from "./call.ts";
@@ -78,7 +79,9 @@ async function validate(call: Call, twin: SearchTwin): Promise<Answer> {
   } catch (error) {
     if (!(error instanceof VendorError)) throw error;
     const reason = `${error.cause.type}: ${error.cause.reason}`;
-    return { body: { valid: false, ...(explained ? { error: reason } : {}) } };
+    // A shard finds out what its fields cannot be asked; what is no query at all never gets there.
+    const asked = isShardFailure(error) ? { _shards: shards } : {};
+    return { body: { ...asked, valid: false, ...(explained ? { error: reason } : {}) } };
   }
 }
 

@@ -4,6 +4,7 @@ import { ContentParser } from "../json/content-parser.ts";
 import { shardFailure } from "../shard-failure.ts";
 import { Compiler } from "./compile/compiler.ts";
 import { matchedRows, rowsOf } from "./compile/matcher.ts";
+import { rewriteOnShard } from "./compile/shard-rewrite.ts";
 import { compiledForEach } from "./compile-groups.ts";
 import type { CompiledQuery, DroppedClause, Fidelity, QueryContext } from "./compiled-query.ts";
 import { ShardError, UnrecognisedQuery } from "./errors.ts";
@@ -128,17 +129,18 @@ function compiledForOne(
   dropped: readonly DroppedClause[],
 ): CompiledQuery {
   const compiler = new Compiler(context);
-  const matcher = compiler.compile(query, 1);
+  const matcher = compiler.compile(context.fidelity === "vendor" ? rewriteOnShard(query, context) : query, 1);
   const { predicate } = matcher;
   return {
     predicate,
     matches: sql`SELECT _row FROM (${matchedRows(matcher)})`,
     // Many a query is asked for no scores.
     get scored() {
-      return sql`SELECT _row, CAST(score AS DOUBLE) AS score FROM (${rowsOf(matcher)})`;
+      const rows = onShard(context.index, () => rowsOf(matcher));
+      return sql`SELECT _row, CAST(score AS DOUBLE) AS score FROM (${rows})`;
     },
     get constantScore() {
-      const { score } = matcher;
+      const score = onShard(context.index, () => matcher.score);
       return score.kind === "uniform" ? constantOf(score.value) : undefined;
     },
     dropped,

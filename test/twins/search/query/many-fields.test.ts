@@ -93,7 +93,11 @@ test("whatever is looked for in several fields, all at once and one by one agree
         const store = await storeOf([first, { t0: "error a b 5" }, ...events]);
         try {
           await store.write([{ id: "1", index: "logs", source: JSON.stringify({ t1: "reset b" }) }]);
-          for (const [asked, of] of queries) {
+          for (const [asked, named] of queries) {
+            // The start of a phrase is refused on what is no text.
+            const isStart = JSON.stringify(asked.of([])).includes('"phrase_prefix"');
+            const of = isStart ? named.filter(({ name }) => !name.endsWith(".keyword")) : named;
+            if (of.length === 0) continue;
             const expected = new Map<string, number[]>();
             for (const { weighted } of of) {
               for (const [id, score] of await scoresOf(store, asked.of([weighted]), "vendor")) {

@@ -3,9 +3,9 @@ import { epochSeconds, epochs } from "../../../datasets/dates/time-formats.ts";
 import type { Field } from "../../../datasets/fields.ts";
 import { type Sql, sql } from "../../../datasets/sql.ts";
 import { parseDate } from "../../dates/date-math.ts";
-import { VendorError } from "../../vendor-error.ts";
+import { type ErrorCause, VendorError } from "../../vendor-error.ts";
 import type { QueryContext } from "../compiled-query.ts";
-import { shardError } from "../errors.ts";
+import { ShardError, shardError } from "../errors.ts";
 import type { Bound, Scalar } from "../syntax/query.ts";
 import { between, some } from "./column.ts";
 import { type Matcher, nothing, uniform } from "./matcher.ts";
@@ -24,7 +24,7 @@ export function isLiteralMath({ fidelity }: QueryContext, { lower, upper }: Boun
   return fidelity === "specification" && [lower, upper].some((bound) => bound && hasDateMath(bound.value));
 }
 
-/** @throws VendorError for what is no date */
+/** @throws ShardError for what is no date */
 export function dateRange(
   context: QueryContext,
   { name, field }: DateTarget,
@@ -33,9 +33,10 @@ export function dateRange(
 ): Matcher {
   const { lower, upper } = bounds;
   if (isLiteralMath(context, bounds)) return nothing;
-  const read = { ...bounds, format: bounds.format ?? field.mapping?.format, timeFormat: field.timeFormat };
-  const from = lower && boundMs(context, read, lower, lower.inclusive ? "first" : "last");
-  const to = upper && boundMs(context, read, upper, upper.inclusive ? "last" : "first");
+  const { from, to } = failingAs(
+    (cause) => shardError(`failed to create query: ${cause.reason}`, cause),
+    () => boundsMs(context, field, bounds),
+  );
   const compared = [
     ...(lower && from !== undefined
       ? [{ operator: ">=", bound: momentSql(lower.inclusive ? from : from + 1) }]
@@ -54,6 +55,28 @@ function hasDateMath(value: Scalar): boolean {
   return typeof value === "string" && (value.startsWith("now") || value.includes("||"));
 }
 
+/** Reads the bounds of a `range` while a shard rewrites it: what is no date then fails by itself. @throws ShardError */
+export function checkDateBounds(context: QueryContext, { field }: DateTarget, bounds: DateBounds): void {
+  failingAs(
+    (cause) => new ShardError(cause),
+    () => boundsMs(context, field, bounds),
+  );
+}
+
+function boundsMs(context: QueryContext, field: Field, bounds: DateBounds): { from?: number; to?: number } {
+  const { lower, upper } = bounds;
+  const mapped = field.mapping?.format;
+  // One number makes both of them milliseconds, whatever the format of the field.
+  const isEpoch =
+    mapped !== undefined && [lower, upper].some((bound) => bound && typeof bound.value !== "string");
+  const format = bounds.format ?? (isEpoch ? "epoch_millis" : mapped);
+  const read = { ...bounds, format, timeFormat: field.timeFormat };
+  return {
+    ...(lower && { from: boundMs(context, read, lower, lower.inclusive ? "first" : "last") }),
+    ...(upper && { to: boundMs(context, read, upper, upper.inclusive ? "last" : "first") }),
+  };
+}
+
 function boundMs(
   { nowMs }: QueryContext,
   { format, timeZone, timeFormat }: DateBounds & Pick<Field, "timeFormat">,
@@ -62,16 +85,21 @@ function boundMs(
 ): number {
   const counted = format === undefined ? countedMs(String(value), timeFormat, rounding) : undefined;
   if (counted !== undefined) return counted;
+  return parseDate(String(value), {
+    ...(format !== undefined && { format }),
+    ...(timeZone !== undefined && { timeZone }),
+    nowMs,
+    rounding,
+  });
+}
+
+/** What is no date fails as `failure` says. */
+function failingAs<Result>(failure: (cause: ErrorCause) => VendorError, work: () => Result): Result {
   try {
-    return parseDate(String(value), {
-      ...(format !== undefined && { format }),
-      ...(timeZone !== undefined && { timeZone }),
-      nowMs,
-      rounding,
-    });
+    return work();
   } catch (error) {
     if (!(error instanceof VendorError) || error.cause.type !== "parse_exception") throw error;
-    throw shardError(error.cause.reason, error.cause);
+    throw failure(error.cause);
   }
 }
 

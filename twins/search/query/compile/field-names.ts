@@ -2,6 +2,7 @@
 import { matchesPattern } from "../../../sandbox/star-pattern.ts";
 import type { QueryContext } from "../compiled-query.ts";
 import type { WeightedField } from "../syntax/query.ts";
+import { inHashOrder } from "./hash-order.ts";
 import { namesOf, targetOf } from "./target.ts";
 
 /** The fields that a name or a pattern means; a name that is none is kept, and matches nothing. */
@@ -23,7 +24,7 @@ export function weightedFields(context: QueryContext, fields: readonly WeightedF
       weighted.set(name, Math.fround((weighted.get(name) ?? 1) * boost));
     }
   }
-  return weighted;
+  return inHashOrder(weighted);
 }
 
 /** Whether there is such a field. */

@@ -3,22 +3,25 @@ import { fieldValue } from "../../../datasets/fields.ts";
 import { joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { uuidOf } from "../../node.ts";
 import type { QueryContext } from "../compiled-query.ts";
-import { illegalArgument, shardError } from "../errors.ts";
-import type { FunctionScoreQuery, ScoreFunction, WeightedFunction } from "../syntax/query.ts";
+import { shardError } from "../errors.ts";
+import type { FunctionScoreQuery, ScoreFunction } from "../syntax/query.ts";
 import type { Compiler } from "./compiler.ts";
 import { decaySql } from "./decay.ts";
-import { explanation, FALSE, inRows, type Matcher, rowsOf, TRUE } from "./matcher.ts";
+import { type FieldValue, fieldValueOf, refuseNegative } from "./field-value.ts";
+import { allOf, explanation, FALSE, inRows, type Matcher, not, rowsOf, TRUE, uniform } from "./matcher.ts";
 import { targetOf } from "./target.ts";
 
 export function compileFunctionScore(compiler: Compiler, query: FunctionScoreQuery, boost: number): Matcher {
   compiler.count(1 + query.functions.length);
-  const inner = compiler.compile(query.query, boost);
-  if (inner.predicate === FALSE) return inner;
   const functions = query.functions.map((weighted) => ({
+    ...functionOf(compiler, weighted.function),
     filter: compiler.compile(weighted.filter, 1).predicate,
-    value: functionSql(compiler, weighted),
     weight: weighted.weight ?? 1,
   }));
+  const inner = compiler.compile(query.query, boost);
+  if (inner.predicate === FALSE) return inner;
+  // What a boost of 0 is left of is not reckoned, nor compared with a minimum.
+  if (boost === 0) return uniform(inner.predicate, 0, "function score, boost 0");
   const factor = functions.length === 0 ? raw("1.0::DOUBLE") : combined(query.scoreMode, functions);
   const limited = sql`least(${factor}, CAST(${query.maxBoost ?? 3.4028234663852886e38} AS DOUBLE))`;
   // The boost is the inner query's: what the functions give is not multiplied by it.
@@ -29,7 +32,10 @@ export function compileFunctionScore(compiler: Compiler, query: FunctionScoreQue
     minScore === undefined ? scored : sql`SELECT _row, score FROM (${scored}) WHERE score >= ${minScore}`;
   return {
     predicate: minScore === undefined ? inner.predicate : inRows(sql`SELECT _row FROM (${rows})`),
-    score: { kind: "ranked", rows: sql`(${rows})` },
+    get score() {
+      refuseNegative(compiler.context, inner, query.scoreMode === "first" ? firstOf(functions) : functions);
+      return { kind: "ranked" as const, rows: sql`(${rows})` };
+    },
     async explain(ask, row) {
       const [found] = await ask(sql`SELECT score FROM (${rows}) WHERE _row = ${row}`);
       const details = [await inner.explain(ask, row)];
@@ -42,6 +48,15 @@ interface Function {
   readonly filter: Sql;
   readonly value: Sql;
   readonly weight: number;
+  readonly fieldValue?: FieldValue;
+}
+
+/** Each for the documents that none before it is for. */
+function firstOf(functions: readonly Function[]): Function[] {
+  return functions.map((one, place) => ({
+    ...one,
+    filter: allOf([one.filter, ...functions.slice(0, place).map(({ filter }) => not(filter))]),
+  }));
 }
 
 /** What the functions whose filters match give together; 1 when none does. */
@@ -93,16 +108,18 @@ function boosted(mode: FunctionScoreQuery["boostMode"], factor: Sql): Sql {
   }
 }
 
-function functionSql(compiler: Compiler, { function: written }: WeightedFunction): Sql {
+function functionOf(compiler: Compiler, written: ScoreFunction): Pick<Function, "value" | "fieldValue"> {
   switch (written.kind) {
     case "weight":
-      return raw("1.0::DOUBLE");
+      return { value: raw("1.0::DOUBLE") };
     case "random":
-      return randomSql(compiler, written);
-    case "field_value":
-      return fieldValueSql(compiler, written);
+      return { value: randomSql(compiler, written) };
+    case "field_value": {
+      const fieldValue = fieldValueOf(compiler.context, written);
+      return { value: fieldValue.value, fieldValue };
+    }
     case "decay":
-      return decaySql(compiler.context, written);
+      return { value: decaySql(compiler.context, written) };
   }
 }
 
@@ -130,52 +147,4 @@ function randomSource(context: QueryContext, field: string): Sql {
   if (target.kind === "meta") return sql`d.${raw(target.name)}`;
   const column = fieldValue(target.field);
   return target.field.multi ? sql`list_min(${column})` : column;
-}
-
-function fieldValueSql(
-  compiler: Compiler,
-  { field, factor, modifier, missing }: Extract<ScoreFunction, { kind: "field_value" }>,
-): Sql {
-  const target = targetOf(compiler.context, field, "whole");
-  if (target.kind === "missing" && missing !== undefined)
-    return modified(sql`CAST(${missing * factor} AS DOUBLE)`, modifier);
-  if (target.kind !== "number") {
-    throw target.kind === "missing"
-      ? shardError(
-          `failed to create query: Unable to find a field mapper for field [${field}]. No 'missing' value defined.`,
-        )
-      : illegalArgument(`[field_value_factor] field [${field}] is no number`);
-  }
-  const column = fieldValue(target.field);
-  const first = target.field.multi ? sql`list_min(${column})` : column;
-  const value = sql`coalesce(CAST(${first} AS DOUBLE), CAST(${missing ?? 1} AS DOUBLE)) * CAST(${factor} AS DOUBLE)`;
-  return modified(value, modifier);
-}
-
-/** A value that a logarithm is not of counts 0, so that no score is lost to one document. */
-function modified(value: Sql, modifier: string): Sql {
-  const positive = (of: Sql, result: (of: Sql) => Sql) =>
-    sql`CASE WHEN ${of} > 0 THEN ${result(of)} ELSE 0 END`;
-  switch (modifier) {
-    case "log":
-      return positive(value, (v) => sql`log10(${v})`);
-    case "log1p":
-      return positive(sql`(${value} + 1)`, (v) => sql`log10(${v})`);
-    case "log2p":
-      return positive(sql`(${value} + 2)`, (v) => sql`log10(${v})`);
-    case "ln":
-      return positive(value, (v) => sql`ln(${v})`);
-    case "ln1p":
-      return positive(sql`(${value} + 1)`, (v) => sql`ln(${v})`);
-    case "ln2p":
-      return positive(sql`(${value} + 2)`, (v) => sql`ln(${v})`);
-    case "square":
-      return sql`power(${value}, 2)`;
-    case "sqrt":
-      return positive(value, (v) => sql`sqrt(${v})`);
-    case "reciprocal":
-      return sql`coalesce(1.0 / nullif(${value}, 0), 0)`;
-    default:
-      return sql`(${value})`;
-  }
 }

@@ -8,7 +8,7 @@ import { editDistance, likenessSql, sharesPiece } from "./edit-distance.ts";
 import { inField, type Matcher, nothing } from "./matcher.ts";
 import { prefixCondition } from "./patterns.ts";
 import { anyOfWords, type Expandable, occurrencesOf, type Rewrite, rewriteOf } from "./rewrite.ts";
-import { mappedType, type Target, targetOf } from "./target.ts";
+import { type Target, targetOf, typeName } from "./target.ts";
 import { oneValue } from "./term.ts";
 
 export function compileFuzzy(compiler: Compiler, query: FuzzyQuery, boost: number): Matcher {
@@ -60,11 +60,10 @@ function otherField(
   word: string,
   boost: number,
 ): Matcher {
-  const isValue = target.kind === "number" || target.kind === "date" || target.kind === "boolean";
-  if (!isValue || compiler.context.fidelity === "specification")
+  if (target.kind === "missing" || compiler.context.fidelity === "specification")
     return oneValue(compiler, target, word, boost);
   throw conversionError(
-    `Can only use fuzzy queries on keyword and text fields - not on [${target.name}] which is of type [${mappedType(target.field)}]`,
+    `Can only use fuzzy queries on keyword and text fields - not on [${target.name}] which is of type [${typeName(target)}]`,
     "illegal_argument_exception",
   );
 }

@@ -1,7 +1,8 @@
 /** Text that is looked for in one field: cut into words as the field's own text was. */
 import type { Token } from "../../../datasets/analysis.ts";
+import type { VendorError } from "../../vendor-error.ts";
 import { conversionError } from "../errors.ts";
-import type { MatchOptions, MatchQuery } from "../syntax/query.ts";
+import type { MatchOptions, MatchQuery, Scalar } from "../syntax/query.ts";
 import { analyzed, analyzerOf } from "./analyzers.ts";
 import { combine } from "./bool.ts";
 import type { Compiler } from "./compiler.ts";
@@ -10,7 +11,7 @@ import { inField, type Matcher, nothing, TRUE, uniform } from "./matcher.ts";
 import { requiredOptional } from "./minimum-should-match.ts";
 import { prefix } from "./patterns.ts";
 import { phrase, type Slot } from "./phrase.ts";
-import { mappedType, type Target, targetOf } from "./target.ts";
+import { type Target, targetOf, typeName } from "./target.ts";
 import { oneValue } from "./term.ts";
 import { leniently, matchesNothing } from "./unfit.ts";
 import { anyWords, expandedPrefix, type Words } from "./words.ts";
@@ -50,40 +51,61 @@ export function noWords({ zeroTerms }: MatchOptions, boost: number): Matcher {
   return zeroTerms === "all" ? uniform(TRUE, boost, "*:*") : nothing;
 }
 
-/** A field that is not analysed is looked at as a whole. */
+/** A field that is not analysed is looked at as a whole, unless an analyzer is named: that cuts into words what is looked for. */
 function matchWhole(
   compiler: Compiler,
-  target: Target,
+  target: Whole,
   { type, text, options }: FieldMatch,
   boost: number,
 ): Matcher {
-  if (type === "phrase_prefix" || type === "bool_prefix") {
-    if (target.kind === "keyword")
-      return prefix(
-        compiler,
-        target,
-        { prefix: String(text), caseInsensitive: false, rewrite: undefined },
-        boost,
-      );
-  }
-  if (type === "boolean" && options.fuzzy && target.kind === "keyword") {
-    return fuzzyWord(compiler, target, String(text), options.fuzzy, boost);
+  if (type === "phrase_prefix") {
+    if (compiler.context.fidelity === "vendor") {
+      const isEmpty = options.analyzer !== undefined && analyzed(String(text), options).length === 0;
+      if (isEmpty) return noWords(options, boost);
+      throw onlyOnTexts("phrase prefix", target);
+    }
+    return startOf(compiler, target, String(text), boost);
   }
   if (options.analyzer === undefined) {
-    compiler.count(1);
-    return oneValue(compiler, target, text, boost);
+    if (type === "bool_prefix" && target.kind === "keyword") {
+      return startOf(compiler, target, String(text), boost);
+    }
+    return wholeValue(compiler, target, text, options, boost);
   }
-  // A named analyzer cuts into words what is compared as a whole otherwise.
-  if (type !== "boolean" && type !== "bool_prefix" && analyzed(String(text), options).length > 1) {
-    throw conversionError(
-      `Can only use phrase queries on text fields - not on [${target.name}] which is of type [${"field" in target && target.kind !== "keyword" ? mappedType(target.field) : "keyword"}]`,
-      "illegal_argument_exception",
-    );
-  }
-  const words = analyzed(String(text), options).map(({ term }) => oneValue(compiler, target, term, boost));
-  compiler.count(words.length);
-  if (words.length === 0) return noWords(options, boost);
+  const tokens = analyzed(String(text), options).map(({ term }) => term);
+  if (tokens.length === 0) return noWords(options, boost);
+  if (type === "phrase" && tokens.length > 1) throw onlyOnTexts("phrase", target);
+  const words = tokens.map((term, place) =>
+    type === "bool_prefix" && place === tokens.length - 1
+      ? startOf(compiler, target, term, boost)
+      : wholeValue(compiler, target, term, options, boost),
+  );
   return combine({ must: [], should: words, filter: [], minimum: minimumOf(options, words.length) });
+}
+
+type Whole = Exclude<Target, { kind: "words" | "missing" }>;
+
+function wholeValue(
+  compiler: Compiler,
+  target: Whole,
+  text: Scalar,
+  { fuzzy }: MatchOptions,
+  boost: number,
+): Matcher {
+  if (fuzzy) return fuzzyWord(compiler, target, String(text), fuzzy, boost);
+  compiler.count(1);
+  return oneValue(compiler, target, text, boost);
+}
+
+function startOf(compiler: Compiler, target: Whole, start: string, boost: number): Matcher {
+  return prefix(compiler, target, { prefix: start, caseInsensitive: false, rewrite: undefined }, boost);
+}
+
+function onlyOnTexts(what: string, target: Whole): VendorError {
+  return conversionError(
+    `Can only use ${what} queries on text fields - not on [${target.name}] which is of type [${typeName(target)}]`,
+    "illegal_argument_exception",
+  );
 }
 
 function matchWords(

@@ -1,5 +1,6 @@
 /** Values that fit a pattern: `wildcard`, `prefix`, `regexp`. Every value that fits scores the same. */
 import { identifier, type Sql, sql } from "../../../datasets/sql.ts";
+import type { VendorError } from "../../vendor-error.ts";
 import { illegalArgument, shardError } from "../errors.ts";
 import type { PrefixQuery, RegexpQuery, WildcardQuery } from "../syntax/query.ts";
 import { between, some } from "./column.ts";
@@ -7,7 +8,7 @@ import type { Compiler } from "./compiler.ts";
 import { inField, inRows, type Matcher, nothing, uniform } from "./matcher.ts";
 import { luceneToRe2 } from "./regexp.ts";
 import { anyOfWords, rewriteOf, wordsThatMeet } from "./rewrite.ts";
-import { type Target, targetOf } from "./target.ts";
+import { type Target, targetOf, typeName } from "./target.ts";
 import { matchesNothing } from "./unfit.ts";
 import type { Words } from "./words.ts";
 
@@ -71,6 +72,7 @@ export function regexp(
       `failed to create query: The length of regex [${pattern.length}] used in the Regexp Query request has exceeded the allowed maximum of [${MAX_PATTERN}]. This maximum can be set by changing the [index.max_regex_length] index level setting.`,
     );
   }
+  if (target.kind === "missing") return nothing;
   const translated = luceneToRe2(pattern, flags);
   const condition = () => regexpCondition(translated, caseInsensitive);
   return fitting(compiler, target, "regexp", condition, { what: `/${pattern}/`, rewrite }, boost);
@@ -87,6 +89,9 @@ function fitting(
   compiler.count(1);
   const rewrite = rewriteOf(written);
   const described = `${target.name}:${what}`;
+  if (target.kind === "meta" && target.name === "_id" && compiler.context.fidelity === "vendor") {
+    throw noPatterns(clause, target);
+  }
   switch (target.kind) {
     case "missing":
       return nothing;
@@ -120,11 +125,16 @@ function fitting(
     }
     default:
       return matchesNothing(compiler.context, () => {
-        throw shardError(
-          `failed to create query: Can only use ${clause} queries on keyword, text and wildcard fields - not on [${target.name}] which is of type [${target.field.type}]`,
-        );
+        throw noPatterns(clause, target);
       });
   }
+}
+
+function noPatterns(clause: string, target: Exclude<Target, { kind: "missing" }>): VendorError {
+  const fields = clause === "regexp" ? "keyword and text" : "keyword, text and wildcard";
+  return shardError(
+    `Can only use ${clause} queries on ${fields} fields - not on [${target.name}] which is of type [${typeName(target)}]`,
+  );
 }
 
 /** Documents with a word in the field that meets a condition on `term`; each scores the boost. */

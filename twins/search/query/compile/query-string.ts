@@ -2,7 +2,7 @@
 import type { VendorError } from "../../vendor-error.ts";
 import { conversionError, shardError } from "../errors.ts";
 import { QuerySyntaxError } from "../query-string/lexer.ts";
-import { type Clause, type Expression, parseQueryString } from "../query-string/parser.ts";
+import { type Clause, type Leaf, parseQueryString } from "../query-string/parser.ts";
 import type { Bound, QueryStringQuery } from "../syntax/query.ts";
 import { analyzerOf } from "./analyzers.ts";
 import { combine } from "./bool.ts";
@@ -11,6 +11,7 @@ import { best } from "./dis-max.ts";
 import { fieldExists } from "./exists.ts";
 import { fieldNames, isField, weightedFields } from "./field-names.ts";
 import { fuzzyWord } from "./fuzzy.ts";
+import { inHashOrder } from "./hash-order.ts";
 import { type Matcher, not, nothing, TRUE, uniform } from "./matcher.ts";
 import { requiredOptional } from "./minimum-should-match.ts";
 import { multiField, tieBreakerOf } from "./multi-match.ts";
@@ -25,15 +26,25 @@ export function compileQueryStringQuery(compiler: Compiler, query: QueryStringQu
   analyzerOf(query.options);
   rewriteOf(query.rewrite);
   rewriteOf(query.fuzzyRewrite);
-  let clauses: Clause[];
+  const reader = new QueryStringCompiler(compiler, query);
+  return reader.group(parse(query, reader), boost, true) ?? nothing;
+}
+
+/** The vendor carries out each clause as it reads it: what is wrong with one is told before what is wrong behind it. */
+function parse({ text, options }: QueryStringQuery, reader: QueryStringCompiler): Clause[] {
+  const read: Leaf[] = [];
+  const onRead = (leaf: Leaf) => read.push(leaf);
   try {
-    clauses = parseQueryString(query.text, query.options.operator);
+    return parseQueryString(text, { defaultOperator: options.operator, onRead });
   } catch (error) {
     if (!(error instanceof QuerySyntaxError)) throw error;
-    throw unparsed(query.text, error.message, error.type);
+    reader.group(
+      read.map((expression) => ({ occur: "should", modified: false, expression })),
+      1,
+      false,
+    );
+    throw unparsed(text, error.message, error.type);
   }
-  const reader = new QueryStringCompiler(compiler, query);
-  return reader.group(clauses, boost, true) ?? nothing;
 }
 
 function unparsed(text: string, reason: string, type = "parse_exception"): VendorError {
@@ -118,11 +129,7 @@ class QueryStringCompiler {
       .filter((matcher) => matcher !== undefined);
   }
 
-  #leaf(
-    expression: Exclude<Expression, { kind: "group" }>,
-    boost: number,
-    top: boolean,
-  ): Matcher | undefined {
+  #leaf(expression: Leaf, boost: number, top: boolean): Matcher | undefined {
     const { field } = expression;
     if (field === "_exists_" && (expression.kind === "text" || expression.kind === "phrase")) {
       return fieldExists(this.#compiler, expression.text, boost);
@@ -277,8 +284,8 @@ class QueryStringCompiler {
       field === undefined
         ? weightedFields(context, fields.length === 0 ? [{ pattern: "*", boost: 1 }] : fields)
         : new Map(fieldNames(context, field).map((name) => [name, 1]));
-    if (!quoted || quoteFieldSuffix === undefined) return asked;
-    return new Map(
+    if (!quoted || quoteFieldSuffix === undefined) return inHashOrder(asked);
+    return inHashOrder(
       [...asked].map(([name, weight]) => {
         const suffixed = `${name}${quoteFieldSuffix}`;
         return [isField(context, suffixed) ? suffixed : name, weight];
@@ -290,12 +297,20 @@ class QueryStringCompiler {
     if (written === undefined) return this.#query.fuzzy.fuzziness;
     if (/^[012]$/.test(written) || /^AUTO(:\d+,\d+)?$/i.test(written)) return written.toUpperCase();
     const number = Number(written);
-    throw conversionError(
-      Number.isFinite(number)
-        ? `Valid edit distances are [0, 1, 2] but was [${written}]`
-        : `fuzziness cannot be [${written}].`,
-      "illegal_argument_exception",
-    );
+    if ([0, 1, 2].includes(number)) return String(number);
+    const type = "illegal_argument_exception";
+    if (Number.isInteger(number) && !written.includes(".")) {
+      throw conversionError(`Valid edit distances are [0, 1, 2] but was [${written}]`, type);
+    }
+    if (Number.isFinite(number)) {
+      throw conversionError(`fuzziness needs to be one of 0.0, 1.0 or 2.0 but was ${number}`, type);
+    }
+    const reason = `fuzziness cannot be [${written}].`;
+    const unread = {
+      type: "number_format_exception",
+      reason: `For input string: "${written.toUpperCase()}"`,
+    };
+    throw conversionError(reason, type, unread);
   }
 
   #leadingWildcard(): VendorError {

@@ -1,7 +1,7 @@
 /** Ranges, of whatever a field holds. */
 import { isTimeName } from "../../../datasets/fields.ts";
 import { identifier, sql } from "../../../datasets/sql.ts";
-import { shardError } from "../errors.ts";
+import { conversionError } from "../errors.ts";
 import type { RangeQuery } from "../syntax/query.ts";
 import { between, exists, some } from "./column.ts";
 import type { Compiler } from "./compiler.ts";
@@ -41,8 +41,9 @@ export function range(compiler: Compiler, target: Target, query: RangeQuery, boo
         );
       });
     case "meta":
-      throw shardError(
-        `failed to create query: Field [${target.name}] of type [${target.name}] does not support range queries`,
+      throw conversionError(
+        `Field [${target.name}] of type [${target.name}] does not support range queries`,
+        "illegal_argument_exception",
       );
     case "keyword":
     case "words":

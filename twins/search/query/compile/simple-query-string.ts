@@ -39,14 +39,16 @@ function compileExpression(scope: Scope, expression: SimpleExpression, top: bool
     case "phrase":
       return onFields(scope, { type: "phrase", text: expression.text, slop: expression.slop, top: false });
     case "prefix":
-      return eachField(scope, (target, boost) =>
-        prefix(
+      return eachField(scope, (target, boost) => {
+        // The beginning is then looked for among the words of the index, and of no words there are none.
+        if (scope.query.analyzeWildcard && !isText(target)) return nothing;
+        return prefix(
           scope.compiler,
           target,
           { prefix: lowered(target, expression.prefix), caseInsensitive: false, rewrite: undefined },
           boost,
-        ),
-      );
+        );
+      });
     case "fuzzy": {
       const fuzzy = { ...scope.query.fuzzy, fuzziness: String(expression.changes) };
       return eachField(scope, (target, boost) =>
@@ -141,6 +143,10 @@ function fieldsOf({ compiler, query }: Scope, quoted: boolean): Map<string, numb
 
 function isLenient({ lenient, fields }: SimpleQueryStringQuery): boolean {
   return lenient ?? (fields.length === 0 || fields.some(({ pattern }) => pattern === "*"));
+}
+
+function isText({ kind }: Target): boolean {
+  return kind === "words" || kind === "keyword";
 }
 
 function lowered(target: Target, text: string): string {

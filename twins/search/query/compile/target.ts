@@ -40,6 +40,13 @@ export function mappedType({ type, mapping }: Field): string {
   return mapping?.type ?? mappedTypes[type];
 }
 
+/** The type of what a name means, as an error names it. */
+export function typeName(target: Exclude<Target, { kind: "missing" }>): string {
+  if (target.kind === "meta") return target.name;
+  // A sub-field of a text has no field of its own.
+  return target.kind === "keyword" && target.field.type === "text" ? "keyword" : mappedType(target.field);
+}
+
 /** What a clause looks at: whole values (`term`, `range`, …), or words (`match`, `query_string`). */
 export type Purpose = "whole" | "words";
 

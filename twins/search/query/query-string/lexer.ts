@@ -8,7 +8,10 @@ export type Token =
   | { readonly kind: "term" | "prefix" | "wildcard"; readonly text: string; readonly column: number }
   /** Without its quotes or slashes. */
   | { readonly kind: "quoted" | "regexp"; readonly text: string; readonly column: number }
-  | { readonly kind: "range"; readonly range: RangeToken; readonly column: number }
+  /** What stands within is read by `Lexer.range`. */
+  | { readonly kind: "range"; readonly includeLower: boolean; readonly column: number }
+  /** A sign with a space behind it, which is a word of its own. */
+  | { readonly kind: "bare"; readonly text: string; readonly column: number }
   /** `^2` */
   | { readonly kind: "boost"; readonly boost: number; readonly column: number }
   /** What follows `~`, which may be nothing. */
@@ -25,6 +28,13 @@ export interface RangeToken {
   readonly upper: string;
   readonly includeLower: boolean;
   readonly includeUpper: boolean;
+}
+
+interface RangeWord {
+  readonly kind: "to" | "quoted" | "goop";
+  /** Without its quotes. */
+  readonly text: string;
+  readonly column: number;
 }
 
 /** Lexical states of the vendor's grammar, by the numbers that its errors have. */
@@ -55,7 +65,7 @@ export class QuerySyntaxError extends Error {
     const code = at + 1 < text.length ? text.charCodeAt(at) : undefined;
     const found = code === undefined ? "<EOF>" : `'${code}' (${code}),`;
     const column = code === undefined ? text.length + 1 : at + 1;
-    const prefix = after === "" ? "" : ` after prefix "${after.replace(/["\\]/g, "\\$&")}"`;
+    const prefix = after.length < 2 ? "" : ` after prefix "${after.replace(/["\\]/g, "\\$&")}"`;
     const place = state === BOOST ? "" : ` (in lexical state ${state})`;
     return new QuerySyntaxError(
       `Lexical error at line 1, column ${column}.  Encountered: ${found}${prefix}${place}`,
@@ -68,17 +78,12 @@ const SPACE = /[ \t\n\r\u3000]/;
 /** What ends a term, unless it is escaped. `+` and `-` end none, but begin none either. */
 const SPECIAL = /[ \t\n\r\u3000!():^[\]"{}~*?\\/]/;
 
-export function tokenize(text: string): Token[] {
-  const lexer = new Lexer(text);
-  const tokens: Token[] = [];
-  for (;;) {
-    const token = lexer.next();
-    tokens.push(token);
-    if (token.kind === "end") return tokens;
-  }
-}
+/** The words within a range; the longer one counts. */
+const BOUND_WORD = /[^ \]}]+/y;
+const QUOTED_BOUND = /"(?:[^"\\]|\\[\s\S])+"/y;
 
-class Lexer {
+/** Reads token by token: what is wrong further on is found when the parser gets there. */
+export class Lexer {
   readonly #text: string;
   #at = 0;
 
@@ -86,6 +91,7 @@ class Lexer {
     this.#text = text;
   }
 
+  /** @throws QuerySyntaxError */
   next(): Token {
     while (SPACE.test(this.#peek())) this.#at++;
     const column = this.#at;
@@ -113,7 +119,8 @@ class Lexer {
         return { kind: "regexp", text: this.#delimited("/"), column };
       case "[":
       case "{":
-        return { kind: "range", range: this.#range(), column };
+        this.#at++;
+        return { kind: "range", includeLower: character === "[", column };
       case "^":
         return { kind: "boost", boost: this.#boost(), column };
       case "~":
@@ -131,10 +138,9 @@ class Lexer {
     return { kind, column: this.#at++ };
   }
 
-  /** A sign with nothing behind it is a word of its own. */
   #modifier(character: string): Token {
     const column = this.#at++;
-    if (SPACE.test(this.#peek()) && character !== "!") return { kind: "term", text: character, column };
+    if (SPACE.test(this.#peek())) return { kind: "bare", text: character, column };
     if (character === "!") return { kind: "not", text: character, column };
     return { kind: character === "+" ? "plus" : "minus", column };
   }
@@ -176,31 +182,50 @@ class Lexer {
     throw QuerySyntaxError.lexical(this.#text, this.#text.length, { after: this.#text.slice(from - 1) });
   }
 
-  /** `[from TO to]`, either bracket of either kind. */
-  #range(): RangeToken {
-    const includeLower = this.#text[this.#at++] === "[";
+  /** The rest of `[from TO to]`, either bracket of either kind. @throws QuerySyntaxError */
+  range(includeLower: boolean): RangeToken {
     const lower = this.#bound();
-    const between = this.#bound();
-    const upper = between.text === "TO" && !between.quoted ? this.#bound() : between;
-    this.#skipSpace();
+    const between = this.#rangeWord();
+    if (between?.kind !== "to") throw this.#unexpected(between);
+    const upper = this.#bound();
+    const next = this.#rangeWord();
+    if (next) throw this.#unexpected(next);
     const end = this.#peek();
-    if (end !== "]" && end !== "}") throw this.#unexpected();
+    if (end !== "]" && end !== "}") throw this.#unexpected(undefined);
     this.#at++;
-    return { lower: lower.text, upper: upper.text, includeLower, includeUpper: end === "]" };
+    return { lower, upper, includeLower, includeUpper: end === "]" };
   }
 
-  #bound(): { text: string; quoted: boolean } {
+  #bound(): string {
+    const word = this.#rangeWord();
+    if (!word) throw this.#unexpected(undefined);
+    return unescaped(word.text);
+  }
+
+  /** A word within a range; `undefined` at its end. */
+  #rangeWord(): RangeWord | undefined {
     this.#skipSpace();
-    if (this.#peek() === '"') return { text: unescaped(this.#delimited('"')), quoted: true };
-    const from = this.#at;
-    while (this.#at < this.#text.length && !/[ \]}]/.test(this.#peek())) this.#at++;
-    if (from === this.#at) throw this.#unexpected();
-    return { text: unescaped(this.#text.slice(from, this.#at)), quoted: false };
+    const column = this.#at;
+    const quoted = this.#match(QUOTED_BOUND);
+    const found = this.#match(BOUND_WORD);
+    if (quoted !== "" && quoted.length >= found.length) {
+      this.#at += quoted.length;
+      return { kind: "quoted", text: quoted.slice(1, -1), column };
+    }
+    if (found === "") return undefined;
+    this.#at += found.length;
+    return { kind: found === "TO" ? "to" : "goop", text: found, column };
+  }
+
+  /** What of a pattern begins here. @param pattern sticky */
+  #match(pattern: RegExp): string {
+    pattern.lastIndex = this.#at;
+    return pattern.exec(this.#text)?.[0] ?? "";
   }
 
   #boost(): number {
     this.#at++;
-    if (this.#at >= this.#text.length) throw this.#unexpected();
+    if (this.#at >= this.#text.length) throw this.#unexpected(undefined);
     const found = /^\d+(?:\.\d+)?/.exec(this.#text.slice(this.#at, this.#at + 32));
     if (!found) throw QuerySyntaxError.lexical(this.#text, this.#at, { state: BOOST });
     this.#at += found[0].length;
@@ -211,8 +236,17 @@ class Lexer {
     while (SPACE.test(this.#peek())) this.#at++;
   }
 
-  #unexpected(): QuerySyntaxError {
-    return QuerySyntaxError.encountered(this.#text[this.#at] ?? "<EOF>", this.#at);
+  /** @param word within a range; `undefined` for what stands here */
+  #unexpected(word: RangeWord | undefined): QuerySyntaxError {
+    if (!word) {
+      const character = this.#text[this.#at];
+      const image = character === undefined ? "<EOF>" : ` "${character}" "${character} "`;
+      return QuerySyntaxError.encountered(image, this.#at);
+    }
+    const { kind, text, column } = word;
+    const image = kind === "quoted" ? `"${text}"` : text;
+    const name = kind === "to" ? `"TO"` : `<RANGE_${kind.toUpperCase()}>`;
+    return QuerySyntaxError.encountered(` ${name} "${image.replace(/["\\]/g, "\\$&")} "`, column);
   }
 
   #peek(): string {

@@ -2,7 +2,7 @@
  * The grammar of Lucene's classic query syntax, with its own way of reading AND, OR and NOT: they mark the clause before and the
  * clause after as required, optional or prohibited, and have no precedence among each other.
  */
-import { QuerySyntaxError, type RangeToken, type Token, tokenize, unescaped } from "./lexer.ts";
+import { Lexer, QuerySyntaxError, type RangeToken, type Token, unescaped } from "./lexer.ts";
 
 export type Occur = "must" | "should" | "must_not";
 
@@ -31,20 +31,31 @@ export interface Clause {
 /** Groups within groups. */
 const MAX_DEPTH = 100;
 
+export interface QueryStringOptions {
+  defaultOperator: "or" | "and";
+  /** Told of each expression that is no group, once it is read: the text may be wrong further on. */
+  onRead?(expression: Leaf): void;
+}
+
+export type Leaf = Exclude<Expression, { kind: "group" }>;
+
 /** @throws QuerySyntaxError */
-export function parseQueryString(text: string, defaultOperator: "or" | "and"): Clause[] {
-  return new Parser(tokenize(text), defaultOperator).whole();
+export function parseQueryString(text: string, options: QueryStringOptions): Clause[] {
+  return new Parser(new Lexer(text), options).whole();
 }
 
 class Parser {
-  readonly #tokens: readonly Token[];
+  readonly #lexer: Lexer;
+  readonly #tokens: Token[] = [];
   readonly #all: boolean;
+  readonly #onRead: QueryStringOptions["onRead"];
   #at = 0;
   #depth = 0;
 
-  constructor(tokens: readonly Token[], defaultOperator: "or" | "and") {
-    this.#tokens = tokens;
+  constructor(lexer: Lexer, { defaultOperator, onRead }: QueryStringOptions) {
+    this.#lexer = lexer;
     this.#all = defaultOperator === "and";
+    this.#onRead = onRead;
   }
 
   whole(): Clause[] {
@@ -108,12 +119,12 @@ class Parser {
 
   /** Whether two words follow, of which the second is not the beginning of something else. */
   #severalWords(): boolean {
-    const after = this.#tokens[this.#at + 2]?.kind ?? "end";
-    return (
-      this.#peek().kind === "term" &&
-      this.#tokens[this.#at + 1]?.kind === "term" &&
-      !["colon", "star", "tilde", "boost", "and", "or"].includes(after)
-    );
+    return this.#peek().kind === "term" && this.#peek(1).kind === "term" && this.#isWordBefore(2);
+  }
+
+  /** Whether a word may belong to those before it, by the token that follows it. */
+  #isWordBefore(offset: number): boolean {
+    return !["colon", "star", "tilde", "boost", "and", "or"].includes(this.#peek(offset).kind);
   }
 
   #words(field: string | undefined): Expression {
@@ -121,33 +132,37 @@ class Parser {
     do {
       const token = this.#next();
       if (token.kind === "term") words.push(token.text);
-    } while (
-      this.#peek().kind === "term" &&
-      !["colon", "star", "tilde", "boost", "and", "or"].includes(this.#tokens[this.#at + 1]?.kind ?? "end")
-    );
-    return { kind: "text", field, boost: 1, text: unescaped(words.join(" ")), several: true };
+    } while (this.#peek().kind === "term" && this.#isWordBefore(1));
+    return this.#read({ kind: "text", field, boost: 1, text: unescaped(words.join(" ")), several: true });
   }
 
   #expression(outer: string | undefined): Expression {
     const field = this.#field() ?? outer;
     const token = this.#next();
+    if (token.kind !== "open") return this.#read(this.#leaf(field, token));
+    if (++this.#depth > MAX_DEPTH)
+      throw new QuerySyntaxError(`more than ${MAX_DEPTH} groups within each other`);
+    const clauses = this.#clauses(field);
+    const end = this.#next();
+    if (end.kind !== "close") throw unexpected(end);
+    this.#depth--;
+    return { kind: "group", field, clauses, boost: this.#boost() };
+  }
+
+  #read(leaf: Leaf): Leaf {
+    this.#onRead?.(leaf);
+    return leaf;
+  }
+
+  #leaf(field: string | undefined, token: Token): Leaf {
     switch (token.kind) {
-      case "open": {
-        if (++this.#depth > MAX_DEPTH)
-          throw new QuerySyntaxError(`more than ${MAX_DEPTH} groups within each other`);
-        const clauses = this.#clauses(field);
-        const end = this.#next();
-        if (end.kind !== "close") throw unexpected(end);
-        this.#depth--;
-        return { kind: "group", field, clauses, boost: this.#boost() };
+      case "range": {
+        const range = this.#lexer.range(token.includeLower);
+        return { kind: "range", field, range, boost: this.#boost() };
       }
-      case "range":
-        return { kind: "range", field, range: token.range, boost: this.#boost() };
       case "quoted": {
         const { boost, tilde } = this.#suffixes();
-        const slop = tilde === undefined || tilde === "" ? undefined : Math.trunc(Number(tilde));
-        if (slop !== undefined && !(slop >= 0)) throw new QuerySyntaxError("Slop must be a number");
-        return { kind: "phrase", field, text: unescaped(token.text), slop, boost };
+        return { kind: "phrase", field, text: unescaped(token.text), slop: slopOf(tilde), boost };
       }
       case "regexp":
         return { kind: "regexp", field, pattern: token.text, boost: this.#suffixes().boost };
@@ -159,6 +174,7 @@ class Parser {
         const prefix = unescaped(token.text.slice(0, -1));
         return { kind: "prefix", field, prefix, boost: this.#suffixes().boost };
       }
+      case "bare":
       case "term": {
         const { boost, tilde } = this.#suffixes();
         const text = unescaped(token.text);
@@ -173,8 +189,8 @@ class Parser {
   /** `name:` or `*:` */
   #field(): string | undefined {
     const token = this.#peek();
-    if (this.#tokens[this.#at + 1]?.kind !== "colon") return undefined;
     if (token.kind !== "term" && token.kind !== "star") return undefined;
+    if (this.#peek(1).kind !== "colon") return undefined;
     this.#at += 2;
     return token.kind === "term" ? unescaped(token.text) : "*";
   }
@@ -196,8 +212,14 @@ class Parser {
     return token.boost;
   }
 
-  #peek(): Token {
-    return this.#tokens[this.#at] ?? { kind: "end", column: 0 };
+  #peek(offset = 0): Token {
+    for (;;) {
+      const known = this.#tokens[this.#at + offset];
+      if (known) return known;
+      const last = this.#tokens.at(-1);
+      if (last?.kind === "end") return last;
+      this.#tokens.push(this.#lexer.next());
+    }
   }
 
   #next(): Token {
@@ -205,6 +227,12 @@ class Parser {
     if (token.kind !== "end") this.#at++;
     return token;
   }
+}
+
+/** What is no number counts as if nothing stood there. */
+function slopOf(tilde: string | undefined): number | undefined {
+  const written = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?=[fFdD]?$)/.exec(tilde ?? "");
+  return written ? Math.trunc(Number(written[0])) : undefined;
 }
 
 const images: Partial<Record<Token["kind"], string>> = {

@@ -259,6 +259,7 @@ export function readSimpleQueryString(parser: Parser): SimpleQueryStringQuery {
     fields: options.fields ?? [],
     ...stringOptions(options, "simple_query_string", "AUTO"),
     flags: options.flags ?? flagsOf("ALL"),
+    analyzeWildcard: options.analyze_wildcard ?? false,
   };
 }
 

@@ -192,6 +192,7 @@ export interface SimpleQueryStringQuery extends Clause {
   /** Operators that are understood: `AND`, `OR`, `NOT`, `PREFIX`, `PHRASE`, `PRECEDENCE`, `ESCAPE`, `WHITESPACE`, `FUZZY`, `NEAR`, `SLOP`. */
   readonly flags: ReadonlySet<string>;
   readonly quoteFieldSuffix: string | undefined;
+  readonly analyzeWildcard: boolean;
 }
 
 export interface IdsQuery extends Clause {
