@@ -9,7 +9,8 @@ const usage = `usage: npm run fuzz -- [--requests N] [--seconds N] [--seed N] [-
   --requests N  ends after so many requests (default: no end but the time's)
   --seconds N   ends after so long (default 100)
   --seed N      the same seed sends the same requests; printed when none is given
-  --only NAME   only parts with this in their name: elasticsearch, splunk, vapi, engine, control, sandboxes, agent, bytes
+  --only NAME   only the part of this name: elasticsearch, splunk, vapi, engine, sandboxes, agent; or those whose names
+                begin with it: queries (in ES|QL, Query DSL, SPL), control (of a twin), bytes (to a server)
   --json        the report as one JSON object`;
 
 function print({ seed, targets, processes, findings }: FuzzReport): void {

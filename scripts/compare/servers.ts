@@ -9,8 +9,8 @@ import { startTwins } from "../../twins/sandbox/start.ts";
 import elasticsearch from "../../twins/search/index.ts";
 import { type FuzzRequest, Sender } from "../fuzz/request.ts";
 import type { ComparedAnswer } from "./differences.ts";
-import { documents } from "./documents.ts";
 import { indices } from "./indices.ts";
+import { load } from "./load.ts";
 
 /** Stands for the status where there is no answer. */
 export const NO_ANSWER = 0;
@@ -70,42 +70,6 @@ export async function openServers(realUrl: string): Promise<Servers> {
     throw error;
   }
   return { prefix, askReal, askTwin, close };
-}
-
-async function load(ask: Servers["askReal"], index: string, definition: object): Promise<void> {
-  const lines = documents().flatMap(({ id, source }) => [{ index: { _id: id } }, source]);
-  await expectDone(
-    ask({
-      method: "PUT",
-      path: `/${index}`,
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify(definition),
-    }),
-  );
-  await expectDone(
-    ask({
-      method: "POST",
-      path: `/${index}/_bulk?refresh=true`,
-      headers: { "content-type": "application/x-ndjson" },
-      body: lines.map((line) => `${JSON.stringify(line)}\n`).join(""),
-    }),
-  );
-  // Deleted documents and several segments change the statistics that scores are made of.
-  await ask({
-    method: "POST",
-    path: `/${index}/_forcemerge?max_num_segments=1`,
-    headers: {},
-    body: undefined,
-  });
-  await ask({ method: "POST", path: `/${index}/_refresh`, headers: {}, body: undefined });
-}
-
-async function expectDone(answer: Promise<ComparedAnswer>): Promise<void> {
-  const { status, body } = await answer;
-  const failed = typeof body === "object" && body !== null && "errors" in body && body.errors === true;
-  if (status >= 300 || failed) {
-    throw new Error(`the documents could not be stored: ${status} ${JSON.stringify(body).slice(0, 1_000)}`);
-  }
 }
 
 function parsed(text: string): unknown {

@@ -1,5 +1,6 @@
 /** Requests to the Elasticsearch twin. */
 import fc from "fast-check";
+import { subjects } from "../compare/requests.ts";
 import { esql } from "./grammar/esql.ts";
 import { field, keywordField, phrase } from "./grammar/fields.ts";
 import { aggs, lucene, query, searchBody } from "./grammar/query-dsl.ts";
@@ -207,6 +208,23 @@ function requestOf({ method, path }: ListedOperation): fc.Arbitrary<FuzzRequest>
       body: made.body,
     }));
 }
+
+const searchRequest = (path: string, body: fc.Arbitrary<unknown>): fc.Arbitrary<FuzzRequest> =>
+  body.map((one) => ({
+    method: "POST",
+    path,
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(one),
+  }));
+
+/** Searches of `logs`. */
+export const esqlQueries = searchRequest("/_query", fc.record({ query: esql }));
+
+/** Searches of the indices that are compared with the vendor's: most of them are answered, where those of any field are refused. */
+export const dslQueries = fc.oneof(...subjects.map(({ requests }) => ({ arbitrary: requests, weight: 1 })), {
+  arbitrary: searchRequest("/mapped/_search", searchBody),
+  weight: 1,
+});
 
 const bulkType = (path: string) => (/_bulk$|_msearch$/.test(path) ? "application/x-ndjson" : undefined);
 

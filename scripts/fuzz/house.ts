@@ -6,10 +6,12 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { createGunzip } from "node:zlib";
 import { z } from "zod";
+import { indices } from "../compare/indices.ts";
+import { load } from "../compare/load.ts";
 import { SAMPLES_FOLDER } from "../shared/folders.ts";
 import { type TwinsDescription, twinsDescription } from "../shared/twins-description.ts";
 import { agentRequests, agentShape } from "./agent.ts";
-import { elasticsearchRequests, elasticsearchShape } from "./elasticsearch.ts";
+import { dslQueries, elasticsearchRequests, elasticsearchShape, esqlQueries } from "./elasticsearch.ts";
 import {
   controlRequests,
   engineRequests,
@@ -18,7 +20,9 @@ import {
   ownShape,
 } from "./platform.ts";
 import { Program } from "./program.ts";
-import { splunkRequests, splunkShape } from "./splunk.ts";
+import { type FuzzRequest, Sender } from "./request.ts";
+import { isJson } from "./rules.ts";
+import { splQueries, splunkRequests, splunkShape } from "./splunk.ts";
 import type { ListedOperation, Target } from "./targets.ts";
 import { vapiRequests, vapiRows, vapiShape } from "./vapi.ts";
 
@@ -39,6 +43,7 @@ const schemaAnswer = z.object({
     z.object({
       name: z.string(),
       key: z.string(),
+      key_columns: z.array(z.string()).optional(),
       columns: z.array(
         z.object({
           name: z.string(),
@@ -184,6 +189,7 @@ async function targetsOf(
     await reset();
     targets.push({ name, baseUrl: twin.url, requests: requests(operations), shape, reset });
   }
+  targets.push(...(await queryTargets(baseUrl, ask)));
   // Faults, clocks and rows of the control planes are a sandbox's of their own.
   const own = sandboxAnswer.parse(await ask("POST", `${baseUrl}/sandboxes`, {}));
   for (const { name, control_url: controlUrl } of own.twins) {
@@ -215,6 +221,56 @@ async function targetsOf(
     },
   );
   return targets;
+}
+
+/** Searches alone, by their language. */
+async function queryTargets(baseUrl: string, ask: Ask): Promise<Target[]> {
+  interface Language extends Pick<Target, "name" | "requests" | "shape"> {
+    twin: string;
+    /** Those of the sandbox; by default as in `dev`. */
+    services?: object[];
+    /** Gives the twin what is searched, after each reset. */
+    prepare?(url: string): Promise<void>;
+  }
+  const languages: Language[] = [
+    { name: "ES|QL", twin: "elasticsearch", requests: esqlQueries, shape: elasticsearchShape },
+    {
+      name: "Query DSL",
+      twin: "elasticsearch",
+      services: [{ name: "elasticsearch", config: { fidelity: "vendor" } }],
+      requests: dslQueries,
+      shape: elasticsearchShape,
+      prepare: loadComparedIndices,
+    },
+    { name: "SPL", twin: "splunk", requests: splQueries, shape: splunkShape },
+  ];
+  const targets: Target[] = [];
+  for (const { name, twin: wanted, services, prepare, requests, shape } of languages) {
+    // Searches of SPL leave jobs and tables behind: no round is disturbed by the resets of others.
+    const own = sandboxAnswer.parse(await ask("POST", `${baseUrl}/sandboxes`, services ? { services } : {}));
+    const twin = own.twins.find((one) => one.name === wanted);
+    if (!twin) throw new Error(`no twin ${wanted} runs`);
+    const reset = async () => {
+      await ask("POST", `${twin.control_url}/sim/reset`);
+      await prepare?.(twin.url);
+    };
+    await reset();
+    targets.push({ name: `queries in ${name}`, baseUrl: twin.url, requests, shape, reset });
+  }
+  return targets;
+}
+
+async function loadComparedIndices(url: string): Promise<void> {
+  const sender = new Sender();
+  try {
+    const send = async (request: FuzzRequest) => {
+      const { status, body } = await sender.send(url, request);
+      return { status, body: isJson(body) ? JSON.parse(body) : body };
+    };
+    for (const [name, definition] of Object.entries(indices)) await load(send, name, definition);
+  } finally {
+    sender.close();
+  }
 }
 
 function wiresOf(baseUrl: string, agentUrl: string, dev: readonly Twin[]): FuzzedHouse["wires"] {

@@ -38,6 +38,8 @@ export const engineRequests = (operations: readonly ListedOperation[]) =>
 export interface ListedTable {
   name: string;
   key: string;
+  /** Where several columns identify a row: a key is an object of these. */
+  key_columns?: string[] | undefined;
   columns: {
     name: string;
     type: string;
@@ -135,6 +137,10 @@ function plausibleData(tables: readonly ListedTable[]): fc.Arbitrary<object> {
   );
 }
 
+function keyOf({ key, key_columns: columns }: ListedTable, row: Record<string, unknown>): unknown {
+  return columns === undefined ? row[key] : Object.fromEntries(columns.map((name) => [name, row[name]]));
+}
+
 /** A change or removal of a row that is there. */
 function plausibleChange(tables: readonly ListedTable[]): fc.Arbitrary<object> {
   const made = tables
@@ -145,7 +151,7 @@ function plausibleChange(tables: readonly ListedTable[]): fc.Arbitrary<object> {
         .map(({ row, changes, kept }) => {
           const others = Object.entries(changes).filter(([name]) => name !== table.key);
           const changed = others.slice(kept % Math.max(1, others.length)).slice(0, 1);
-          return { entity_type: table.name, key: row[table.key], changes: Object.fromEntries(changed) };
+          return { entity_type: table.name, key: keyOf(table, row), changes: Object.fromEntries(changed) };
         }),
     );
   return made.length === 0 ? fc.constant({}) : fc.oneof(...made);

@@ -13,7 +13,7 @@ export interface FuzzOptions {
   /** It ends after so many requests or so much time, whichever comes first. */
   requests: number;
   limitMs: number;
-  /** Only parts whose name has one of these texts; all when empty. */
+  /** Only parts whose name is one of these or begins with one as its words; all when empty. */
   only: readonly string[];
   progress(line: string): void;
 }
@@ -108,8 +108,7 @@ class Run {
 
   async everything(): Promise<void> {
     const { targets, wires, twins, agent } = this.#house;
-    const wanted = ({ name }: { name: string }) =>
-      this.#options.only.length === 0 || this.#options.only.some((one) => name.includes(one));
+    const wanted = ({ name }: { name: string }) => isChosen(name, this.#options.only);
     // What is loaded or opened at the first use is open afterwards.
     for (const target of targets) await this.#round(target, this.#options.seed, 30);
     const before = { twins: stateOf(twins), agent: stateOf(agent) };
@@ -280,6 +279,11 @@ class Run {
     for (const line of program.errors.slice(0, 10))
       this.#found(name, `logged an error: ${messageOf(line)}`, line, this.#options.seed);
   }
+}
+
+/** @param only names of parts, or the first words of them; empty for all parts */
+export function isChosen(name: string, only: readonly string[]): boolean {
+  return only.length === 0 || only.some((one) => `${name} `.startsWith(`${one} `));
 }
 
 interface ProcessState {

@@ -164,6 +164,16 @@ function bodyOf(path: string): Body {
   };
 }
 
+/** Searches that are answered at once. */
+export const splQueries: fc.Arbitrary<FuzzRequest> = fc
+  .record({ search: spl, output_mode: outputMode })
+  .map((given) => ({
+    method: "POST",
+    path: "/services/search/jobs",
+    headers: { authorization: `Splunk ${SPLUNK_TOKEN}`, "content-type": FORM },
+    body: `search=${encode(given.search)}&output_mode=${given.output_mode}&exec_mode=oneshot&max_time=4`,
+  }));
+
 /** A restart of the server ends what others are asking. */
 const weightOf = ({ method, path }: ListedOperation) => {
   if (method === "POST" && /jobs$|export$/.test(path)) return 120;
