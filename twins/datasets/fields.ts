@@ -40,18 +40,24 @@ export interface FieldMapping {
   readonly format?: string | undefined;
   /** Of text: names of the sub-fields that hold its whole values, each with the longest value it holds. */
   readonly keywords?: ReadonlyMap<string, number> | undefined;
+  /** Of numbers with a fraction: the one that the field holds for a value. */
+  fraction(value: number): number;
 }
 
 /**
  * How an index that has fields of its own maps what is written to it. The twin makes it, the store keeps it.
  */
 export interface IndexMapping {
-  /** The definition that it was made from, as JSON text: what a snapshot holds of it. */
-  readonly definition: string;
+  /** The definition that it is made from, as JSON text: what a snapshot holds of it. @param fields those that the index has */
+  definition(fields: readonly NewField[]): string;
   /** The fields that there are before anything is written. */
   readonly fields: readonly NewField[];
-  /** Where the values at a dotted name go: fields, none when they are kept in the source alone, or why there may be no such name. */
-  route(name: string, leaf: Leaf): readonly NewField[] | NameMisfit;
+  /**
+   * Where the values at a dotted name go: fields, none when they are kept in the source alone, or why there may be no such name.
+   * @param leaves of one document, one or more
+   * @param known the field of this name, where there is one
+   */
+  route(name: string, leaves: readonly Leaf[], known: NewField | undefined): readonly NewField[] | NameMisfit;
   /** What a written value becomes in a field. */
   coerce(leaf: Leaf, field: NewField): Coerced;
 }

@@ -6,6 +6,7 @@ import type { TwinContext } from "../sandbox/twin.ts";
 import { DEFAULT_PROFILE, unknownProfile } from "../sandbox/world.ts";
 import type { SearchConfig } from "./config.ts";
 import { DocumentWriter } from "./documents/document-writer.ts";
+import { emptyMapping } from "./indices/mapping-tree.ts";
 import { OwnMapping } from "./indices/own-mapping.ts";
 import { createOpenSearches, endSearches } from "./search/open-searches.ts";
 import type { SearchTwin } from "./search-twin.ts";
@@ -18,6 +19,13 @@ export async function startSearchTwin(
   const store = new LazyStore({ index, log, limitBytes }, () => context.dataset?.()?.file);
   const searches = createOpenSearches(clock);
   const loading = loadAhead();
+  const mappingOfNew = (name: string) =>
+    new OwnMapping(name, {
+      mapping: emptyMapping,
+      settings: {},
+      aliases: {},
+      createdMs: Math.floor(clock.now()),
+    });
   return {
     world: new EventWorld({
       store: store.open,
@@ -26,7 +34,10 @@ export async function startSearchTwin(
       readMapping: fidelity === "vendor" ? OwnMapping.read : undefined,
     }),
     store: store.open,
-    documents: new DocumentWriter(store.open),
+    documents: new DocumentWriter(store.open, {
+      index,
+      ...(fidelity === "vendor" ? { mappingOfNew } : {}),
+    }),
     open: searches,
     fidelity,
     clock,

@@ -167,7 +167,7 @@ class IndexBatch {
       const name = given === TIME_ALIAS && time !== undefined ? time : given;
       const [first] = leaves;
       if (!first) continue;
-      for (const target of this.#targetsOf(name, first, named)) {
+      for (const target of this.#targetsOf(name, first, { leaves, named })) {
         const known = this.#known(target.name);
         if (!known && room-- <= 0) throw tooMany(target.name, first);
         const field = known ?? target;
@@ -185,13 +185,17 @@ class IndexBatch {
   }
 
   /** The fields that hold the values of a name. */
-  #targetsOf(name: string, first: Leaf, named: readonly LeafField[]): readonly NewField[] {
+  #targetsOf(
+    name: string,
+    first: Leaf,
+    { leaves, named }: { leaves: readonly Leaf[]; named: readonly LeafField[] },
+  ): readonly NewField[] {
     const known = this.#known(name);
     const { mapping } = this.#fit;
     if (known && !mapping) return [known];
     if (!known) this.#checkNewField(name, first, named);
     if (!mapping) return [{ name, type: this.#newType(name, first), multi: false }];
-    const route = mapping.route(name, first);
+    const route = mapping.route(name, leaves, known);
     if (!("kind" in route)) return route;
     throw new Unfit(first, { ...route, value: jsonOf(first) });
   }

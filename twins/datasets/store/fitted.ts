@@ -40,7 +40,7 @@ export class Shapes {
   /** The shape with one field more. */
   with(shape: Shape, field: Omit<NewField, "multi">, multi: boolean): Shape {
     const known = shape.next(field, multi);
-    if (known) return known;
+    if (known?.field?.mapping === field.mapping && known) return known;
     this.#made++;
     const { name, type, index, mapping } = field;
     return shape.add(index === undefined ? { name, type, multi } : { name, type, multi, index, mapping });

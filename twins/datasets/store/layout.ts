@@ -151,9 +151,15 @@ async function widenFields(
   return catalogOf(catalog, fields, catalog.indices);
 }
 
-/** Keeps how an index maps its documents. Its fields are added apart from that. */
+/** Keeps how an index maps its documents, and its fields. Those that it does not have yet are added apart from that. */
 export function defineIndex(catalog: FieldCatalog, index: string, mapping: IndexMapping): FieldCatalog {
-  return catalogOf(catalog, catalog.allStored(), new Map([...catalog.indices, [index, mapping]]));
+  const declared = new Map(mapping.fields.map((field) => [field.name, field.mapping]));
+  const fields = catalog
+    .allStored()
+    .map((field) =>
+      field.index === index ? { ...field, mapping: declared.get(field.name) ?? field.mapping } : field,
+    );
+  return catalogOf(catalog, fields, new Map([...catalog.indices, [index, mapping]]));
 }
 
 /** Removes an index with its columns and postings; its documents are gone. */

@@ -167,6 +167,7 @@ export interface RemovedDocument {
  * - `value_for_object`: a value where documents have an object. `object_for_value`: the reverse.
  * - `bad_field_name`: empty, or with an empty part between dots. `metadata_field`: a name that the vendor keeps for itself.
  * - `strict`: a new name where the mapping of the index takes none.
+ * - `mapping_conflict`: the values of a new field make fields of different types.
  * - `too_many_fields`: a new field beyond the limit. `too_deep`: objects nested beyond the limit.
  */
 export type MisfitKind =
@@ -183,6 +184,7 @@ export type MisfitKind =
   | "metadata_field"
   | "strict"
   | "too_many_fields"
+  | "mapping_conflict"
   | "too_deep";
 
 /** What of a document does not fit. */

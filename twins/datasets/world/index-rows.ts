@@ -8,14 +8,14 @@ import { fieldTypes } from "./describe.ts";
 export type ReadMapping = (index: string, definition: string) => IndexMapping;
 
 export function indexRows(fields: FieldCatalog): Row[] {
-  return [...fields.indices].map(([name, { definition }]) => ({
-    name,
-    definition: JSON.parse(definition),
-    fields: fields
-      .of(name)
-      .all()
-      .map(({ name, type, multi }) => ({ name, type, multi })),
-  }));
+  return [...fields.indices].map(([name, mapping]) => {
+    const own = fields.of(name).all();
+    return {
+      name,
+      definition: JSON.parse(mapping.definition(own)),
+      fields: own.map(({ name, type, multi }) => ({ name, type, multi })),
+    };
+  });
 }
 
 const indexRow = z.strictObject({

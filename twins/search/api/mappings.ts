@@ -94,7 +94,7 @@ async function getFieldMapping(call: Call, twin: SearchTwin): Promise<Answer> {
       .filter(({ name }) => patterns.some((pattern) => matchesPattern(name, pattern)))
       .map((field) => {
         const last = field.name.split(".").at(-1) ?? field.name;
-        const mapping = { [last]: fieldMapping(field, fields) };
+        const mapping = { [last]: fieldMapping(field) };
         return [field.name, { full_name: field.name, mapping }] as const;
       });
   return { body: new Map(names.map((name) => [name, { mappings: new Map(found(name)) }])) };

@@ -5,17 +5,19 @@
 import { Gathering } from "../../datasets/store/gathering.ts";
 import type { LogReader, LogStore } from "../../datasets/store/log-store.ts";
 import type { Action, Outcome } from "./action.ts";
-import { Writing } from "./writing.ts";
+import { type IndexRules, Writing } from "./writing.ts";
 
 export class DocumentWriter {
   readonly #store: () => Promise<LogStore>;
+  readonly #rules: IndexRules;
   readonly #gathering = new Gathering<Action, Outcome>(
-    (writer, actions) => new Writing(writer, actions).run(),
+    (writer, actions) => new Writing(writer, actions, this.#rules).run(),
     (action) => ("source" in action ? action.source.length : 0),
   );
 
-  constructor(store: () => Promise<LogStore>) {
+  constructor(store: () => Promise<LogStore>, rules: IndexRules) {
     this.#store = store;
+    this.#rules = rules;
   }
 
   /** Carries the actions out in their order; the outcomes are in the same order. @throws QueueFull */
@@ -27,6 +29,6 @@ export class DocumentWriter {
   /** Carries out what `find` sees that there is to do; nobody writes between the two. @throws QueueFull */
   async performFound(find: (reader: LogReader) => Promise<readonly Action[]>): Promise<Outcome[]> {
     const store = await this.#store();
-    return store.exclusively(async (writer) => new Writing(writer, await find(writer)).run());
+    return store.exclusively(async (writer) => new Writing(writer, await find(writer), this.#rules).run());
   }
 }

@@ -54,6 +54,7 @@ export function unfit(misfit: UnfitValue, id: string): VendorError {
     case "malformed_json":
       return unparsable(reason, `${line}:${column}`);
     case "too_many_fields":
+    case "mapping_conflict":
     case "too_deep":
     case "bad_field_name":
       return new VendorError(400, { type: "illegal_argument_exception", reason });

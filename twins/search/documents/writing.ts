@@ -1,5 +1,6 @@
 /** One request's actions at work. Those on different documents are stored together. */
 import { randomBytes } from "node:crypto";
+import type { IndexMapping } from "../../datasets/fields.ts";
 import {
   type DocumentPlace,
   type DocumentWrite,
@@ -7,6 +8,7 @@ import {
   StoreFull,
   UnfitDocuments,
 } from "../../datasets/store/log-store.ts";
+import { noSuchIndex } from "../indices/errors.ts";
 import { readExactJson } from "../json/read.ts";
 import { compactJson } from "../json/write.ts";
 import { VendorError } from "../vendor-error.ts";
@@ -26,8 +28,17 @@ interface PendingRemoval {
   place: DocumentPlace;
 }
 
+/** What becomes of the names that documents are written under. */
+export interface IndexRules {
+  /** The service's own, which is always there. */
+  readonly index: string;
+  /** The mapping of an index that a write makes; absent: its documents are of the dataset's mapping. */
+  mappingOfNew?(index: string): IndexMapping;
+}
+
 export class Writing {
   readonly #store: LogWriter;
+  readonly #rules: IndexRules;
   readonly #actions: readonly Action[];
   readonly #outcomes: (Outcome | undefined)[];
   #known = new Map<string, StoredDocument>();
@@ -36,18 +47,21 @@ export class Writing {
   #writes: PendingWrite[] = [];
   #removals: PendingRemoval[] = [];
 
-  constructor(store: LogWriter, actions: readonly Action[]) {
+  constructor(store: LogWriter, actions: readonly Action[], rules: IndexRules) {
     this.#store = store;
+    this.#rules = rules;
     this.#actions = actions;
     this.#outcomes = actions.map(() => undefined);
   }
 
   async run(): Promise<Outcome[]> {
+    const there = await this.#makeIndices();
     this.#known = await readDocuments(this.#store, placesOf(this.#actions));
     for (const [position, action] of this.#actions.entries()) {
       const key = action.id === undefined ? undefined : placeKey({ index: action.index, id: action.id });
       if (key !== undefined && this.#touched.has(key)) await this.#flush();
       try {
+        if (!there.has(action.index)) throw noSuchIndex(action.index);
         this.#plan(position, action, key === undefined ? undefined : this.#known.get(key));
       } catch (error) {
         if (!(error instanceof VendorError)) throw error;
@@ -57,6 +71,22 @@ export class Writing {
     }
     await this.#flush();
     return this.#outcomes.filter((outcome) => outcome !== undefined);
+  }
+
+  /** Makes the indices that documents are written to, whether or not these fit. @returns all there are then */
+  async #makeIndices(): Promise<ReadonlySet<string>> {
+    const there = new Set([
+      this.#rules.index,
+      ...this.#store.fields.indices.keys(),
+      ...(await this.#store.indexes()),
+    ]);
+    for (const { kind, index } of this.#actions) {
+      if (kind === "delete" || there.has(index)) continue;
+      there.add(index);
+      const mapping = this.#rules.mappingOfNew?.(index);
+      if (mapping) await this.#store.defineIndex(index, mapping);
+    }
+    return there;
   }
 
   #plan(position: number, action: Action, old: StoredDocument | undefined): void {

@@ -1,8 +1,9 @@
 /** Mappings as they are told: those that were given, and what dynamic mapping makes of every other field. */
 import type { Field, FieldCatalog } from "../../datasets/fields.ts";
 import { keywordsOf, mappedType } from "../query/compile/target.ts";
-import type { FieldNode } from "./mapping-tree.ts";
+import { nodeOf } from "./mapped-field.ts";
 import { ownMapping } from "./own-indices.ts";
+import { showField, showMapping } from "./show-mapping.ts";
 
 const keyword = { keyword: { type: "keyword", ignore_above: 256 } };
 
@@ -11,10 +12,10 @@ function dynamicMapping(field: Field): object {
   return field.type === "text" ? { type: "text", fields: keyword } : { type: mappedType(field) };
 }
 
-/** The mapping of one field. @param catalog of all indices */
-export function fieldMapping(field: Field, catalog: FieldCatalog): object {
-  const own = field.index === undefined ? undefined : ownMapping(catalog, field.index);
-  return own?.shownField(field.name) ?? dynamicMapping(field);
+/** The mapping of one field. */
+export function fieldMapping(field: Field): object {
+  const node = nodeOf(field);
+  return node ? showField(node) : dynamicMapping(field);
 }
 
 interface Properties {
@@ -28,25 +29,10 @@ interface Properties {
 export function mappingOf(catalog: FieldCatalog, index: string): object {
   const fields = catalog.of(index).all();
   const own = ownMapping(catalog, index);
-  if (own) return own.shown(fields.filter(({ mapping }) => mapping === undefined).map(nodeOf));
+  if (own) return showMapping(own.whole(fields));
   const root: Properties = {};
   for (const field of fields) place(root, field.name.split("."), dynamicMapping(field));
   return root;
-}
-
-function nodeOf(field: Field): [string, FieldNode] {
-  const { type } = field;
-  const fields = new Map<string, FieldNode>(
-    type === "text"
-      ? [
-          [
-            "keyword",
-            { kind: "field", type: "keyword", parameters: { ignore_above: 256 }, fields: new Map() },
-          ],
-        ]
-      : [],
-  );
-  return [field.name, { kind: "field", type: mappedType(field), parameters: {}, fields }];
 }
 
 function place(parent: Properties, [name = "", ...rest]: string[], mapping: object): void {

@@ -1,6 +1,6 @@
 /**
  * Indices that are made, changed and removed, in `vendor` fidelity alone. What an index says of itself flows one way:
- * - a request's mapping becomes a tree (`mapping-tree.ts`), and the tree an `OwnMapping`: which fields there are, and what a value becomes;
+ * - a request's mapping becomes a tree (`read-mapping.ts`), and the tree an `OwnMapping`: which fields there are, and what a value becomes;
  * - the store keeps it beside the fields, each of which has a column and postings of its own (`FieldCatalog.of`);
  * - whoever writes to the index has each value coerced by it; whoever searches sees the fields of the indices searched, and no others.
  */
@@ -14,8 +14,9 @@ import type { SearchTwin } from "../search-twin.ts";
 import { VendorError } from "../vendor-error.ts";
 import { checkIndexName } from "./errors.ts";
 import type { Selection } from "./expression.ts";
-import { mergeMappings, readMapping } from "./mapping-tree.ts";
+import { mergeMappings } from "./merge-mappings.ts";
 import { type IndexDefinition, OwnMapping } from "./own-mapping.ts";
+import { readMapping } from "./read-mapping.ts";
 import { readSettings } from "./settings.ts";
 import { groupsOf, type IndexGroup, unite } from "./united-fields.ts";
 
@@ -93,7 +94,7 @@ export async function changeMappings(
     const changed = names.flatMap((name) => {
       const own = ownMapping(writer.fields, name);
       if (!own) return [];
-      const mapping = mergeMappings(own.described.mapping, added);
+      const mapping = mergeMappings(own.whole(writer.fields.of(name).all()), added);
       return [[name, new OwnMapping(name, { ...own.described, mapping })] as const];
     });
     for (const [name, mapping] of changed) await writer.defineIndex(name, mapping);

@@ -293,7 +293,7 @@ describe("narrowing", () => {
 
 describe("indices", () => {
   test("are named by what their shard finds wrong", async () => {
-    await vendor.client.index({ index: "metrics", id: "m", document: { load: 1 } });
+    await vendor.client.index({ index: "metrics", id: "m", document: { bytes: 1 } });
     const query = { term: { bytes: "many" } };
     const answer = await vendor.raw("POST", "/metrics/_search", { query });
     expect(answer).toMatchObject({

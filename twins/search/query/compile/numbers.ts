@@ -1,10 +1,11 @@
 /** Ranges of numbers, exact for integers whatever their size and however they are written. */
+import type { Field } from "../../../datasets/fields.ts";
 import { type Sql, sql } from "../../../datasets/sql.ts";
-import type { Bound } from "../syntax/query.ts";
+import type { Bound, Scalar } from "../syntax/query.ts";
 import { between, equals, some } from "./column.ts";
 import { type Matcher, nothing, uniform } from "./matcher.ts";
 import type { Target } from "./target.ts";
-import { integerSql, numberOf, type WholeNumbers, wholeNumbers } from "./values.ts";
+import { heldNumber, integerSql, numberOf, type WholeNumbers, wholeNumbers } from "./values.ts";
 
 type NumberTarget = Extract<Target, { kind: "number" }>;
 
@@ -19,13 +20,24 @@ interface Compared {
 }
 
 /** @throws VendorError for what is no number */
+export function numberTerm(target: NumberTarget, value: Scalar, boost: number): Matcher {
+  const { name, field } = target;
+  if (!wholeNumbers(field)) {
+    const held = heldNumber(field, numberOf(value));
+    return uniform(equals(field, sql`${held}`), boost, `${name}:[${String(value)} TO ${String(value)}]`);
+  }
+  const bound = { value, inclusive: true };
+  return numberRange(target, { lower: bound, upper: bound }, boost);
+}
+
+/** @throws VendorError for what is no number */
 export function numberRange({ name, field }: NumberTarget, bounds: Bounds, boost: number): Matcher {
   const whole = wholeNumbers(field);
   const what = `${name}:${rangeText(bounds)}`;
   if (!whole) {
     const compared = [
-      ...(bounds.lower ? [doubleBound(bounds.lower, ">")] : []),
-      ...(bounds.upper ? [doubleBound(bounds.upper, "<")] : []),
+      ...(bounds.lower ? [doubleBound(field, bounds.lower, ">")] : []),
+      ...(bounds.upper ? [doubleBound(field, bounds.upper, "<")] : []),
     ];
     return uniform(
       compared.length === 0 ? existing(field) : some(field, (v) => between(v, compared)),
@@ -53,8 +65,12 @@ function existing(field: NumberTarget["field"]): Sql {
   return some(field, (value) => sql`${value} IS NOT NULL`);
 }
 
-function doubleBound({ value, inclusive }: Bound, operator: "<" | ">"): Compared {
-  return { operator: inclusive ? `${operator}=` : operator, bound: sql`${Number(numberOf(value))}` };
+/** A bound is as precise as a single where the field is; other values are compared as they were written. */
+function doubleBound({ mapping }: Field, { value, inclusive }: Bound, operator: "<" | ">"): Compared {
+  const number = Number(numberOf(value));
+  const isSingle = mapping?.type === "float" || mapping?.type === "half_float";
+  const bound = sql`${isSingle ? Math.fround(number) : number}`;
+  return { operator: inclusive ? `${operator}=` : operator, bound };
 }
 
 /** Beyond every integer that a field holds. */

@@ -7,7 +7,7 @@ import type { Compiler } from "./compiler.ts";
 import { dateRange } from "./dates.ts";
 import { keyword } from "./keyword.ts";
 import { type Matcher, nothing, uniform } from "./matcher.ts";
-import { numberRange } from "./numbers.ts";
+import { numberTerm } from "./numbers.ts";
 import { wordsThat } from "./patterns.ts";
 import { mappedType, type Target, targetOf } from "./target.ts";
 import { matchesNothing } from "./unfit.ts";
@@ -37,12 +37,8 @@ export function oneValue(compiler: Compiler, target: Target, value: Scalar, boos
       if (text.length > (target.ignoreAbove ?? text.length)) return nothing;
       compiler.note(target.name, [text]);
       return keyword(target.field, text, boost, `${target.name}:${text}`, compiler.context.figures);
-    case "number": {
-      const bound = { value, inclusive: true };
-      return matchesNothing(compiler.context, () =>
-        numberRange(target, { lower: bound, upper: bound }, boost),
-      );
-    }
+    case "number":
+      return matchesNothing(compiler.context, () => numberTerm(target, value, boost));
     case "date":
       return matchesNothing(compiler.context, () => {
         const bound = { value, inclusive: true };

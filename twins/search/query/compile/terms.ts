@@ -10,7 +10,7 @@ import { anyOf, FALSE, inRows, type Matcher, nothing, uniform } from "./matcher.
 import { type Target, targetOf } from "./target.ts";
 import { oneValue } from "./term.ts";
 import { leniently, matchesNothing } from "./unfit.ts";
-import { booleanOf, numberOf, strings, wholeNumbers } from "./values.ts";
+import { booleanOf, heldNumber, numberOf, strings, wholeNumbers } from "./values.ts";
 
 export function compileTerms(compiler: Compiler, query: TermsQuery, boost: number): Matcher {
   compiler.count(1);
@@ -86,7 +86,8 @@ function anyNumber(compiler: Compiler, field: Field, values: readonly Scalar[]):
     const number = compiler.context.fidelity === "vendor" ? numberOf(value) : numberOrNone(value);
     return number === undefined ? [] : [number];
   });
-  if (!whole) return anyValue(field, "DOUBLE", JSON.stringify(numbers.map(Number)));
+  if (!whole)
+    return anyValue(field, "DOUBLE", JSON.stringify(numbers.map((number) => heldNumber(field, number))));
   const inside = numbers.filter(
     (number) => typeof number === "bigint" && number >= whole.least && number <= whole.most,
   );

@@ -45,6 +45,12 @@ export function numberOf(value: Scalar): number | bigint {
   throw conversionError(`For input string: "${String(value)}"`);
 }
 
+/** A number as a field of doubles holds it. */
+export function heldNumber({ mapping }: Field, value: number | bigint): number {
+  const number = Number(value);
+  return mapping ? mapping.fraction(number) : number;
+}
+
 export function integerSql(value: bigint, { type }: Field): Sql {
   return sql`CAST(${value} AS ${raw(type === "unsigned_long" ? "UBIGINT" : "BIGINT")})`;
 }

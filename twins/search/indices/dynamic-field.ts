@@ -1,0 +1,64 @@
+/**
+ * What dynamic mapping makes of a value whose name the mapping does not have.
+ * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/dynamic-field-mapping.html
+ */
+import { utc } from "../../datasets/dates/time-zone.ts";
+import type { Leaf } from "../../datasets/store/json-leaves.ts";
+import { defaultDateFormat, readDateFormat } from "../dates/java-format.ts";
+import type { Json, JsonObject } from "../json/read.ts";
+import type { FieldNode } from "./mapping-tree.ts";
+
+/** Formats of a text that makes a field a date. */
+const defaultFormats = [defaultDateFormat, "yyyy/MM/dd HH:mm:ss||yyyy/MM/dd||epoch_millis"];
+/** As Java's `Double.parseDouble` reads them. */
+const decimal = /^\s*[+-]?(?:NaN|Infinity|(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?[dDfF]?)\s*$/;
+const integer = /^[+-]?\d+$/;
+
+/** @param root members of the mapping: `date_detection` and its like */
+export function dynamicField({ kind, text }: Leaf, root: JsonObject): FieldNode {
+  switch (kind) {
+    case "integer":
+      return long;
+    case "decimal":
+      return float;
+    case "boolean":
+      return boolean;
+    case "string":
+      return fieldOfText(text, root);
+  }
+}
+
+function fieldOfText(text: string, root: JsonObject): FieldNode {
+  const { numeric_detection, date_detection, dynamic_date_formats = defaultFormats } = root;
+  if (decimal.test(text)) {
+    if (!isTrue(numeric_detection)) return textWithKeyword;
+    return integer.test(text) && isLong(BigInt(text)) ? long : float;
+  }
+  if (date_detection === false || date_detection === "false") return textWithKeyword;
+  const formats = Array.isArray(dynamic_date_formats) ? dynamic_date_formats.map(String) : defaultFormats;
+  const format = formats.find((one) => readDateFormat(one).parse(text, utc, "first") !== undefined);
+  if (format === undefined) return textWithKeyword;
+  return format === defaultDateFormat ? date : field("date", { format });
+}
+
+function field(
+  type: string,
+  parameters: JsonObject = {},
+  fields: FieldNode["fields"] = new Map(),
+): FieldNode {
+  return { kind: "field", type, parameters, fields };
+}
+
+const long = field("long");
+const float = field("float");
+const boolean = field("boolean");
+const date = field("date");
+const textWithKeyword = field("text", {}, new Map([["keyword", field("keyword", { ignore_above: 256 })]]));
+
+function isLong(value: bigint): boolean {
+  return BigInt.asIntN(64, value) === value;
+}
+
+function isTrue(json: Json | undefined): boolean {
+  return json === true || json === "true";
+}

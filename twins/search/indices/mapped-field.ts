@@ -1,0 +1,93 @@
+/** Fields as an index's mapping makes them. */
+import type { FieldMapping, FieldType, NewField } from "../../datasets/fields.ts";
+import type { JsonObject } from "../json/read.ts";
+import { fractionOf } from "./fraction.ts";
+import type { FieldNode } from "./mapping-tree.ts";
+
+/** What the mapping of an index says of a field, whether it was declared or a document made it. */
+export class MappedField implements FieldMapping {
+  readonly type: string;
+  readonly format: string | undefined;
+  readonly keywords: ReadonlyMap<string, number> | undefined;
+  readonly node: FieldNode;
+
+  constructor(node: FieldNode) {
+    const held = heldAs.get(node.type);
+    this.node = node;
+    this.type = node.type;
+    this.format = held === "date" ? formatOf(node) : undefined;
+    this.keywords = held === "text" ? wholeValues(node) : undefined;
+  }
+
+  fraction(value: number): number {
+    return fractionOf(this.type, value, this.node.parameters);
+  }
+}
+
+/** The mapping of a field; `undefined` for one of the dataset. */
+export function nodeOf({ mapping }: Pick<NewField, "mapping">): FieldNode | undefined {
+  return mapping instanceof MappedField ? mapping.node : undefined;
+}
+
+/** The fields that hold what is written at a name: itself, and its sub-fields that have a column; none where the source alone has it. */
+export function fieldsOf(name: string, node: FieldNode, index: string): NewField[] {
+  const own = fieldOf(name, node, index);
+  const subs = [...node.fields].flatMap(([sub, inner]) =>
+    own?.mapping?.keywords?.has(sub) ? [] : (fieldOf(`${name}.${sub}`, inner, index) ?? []),
+  );
+  return own ? [own, ...subs] : subs;
+}
+
+function fieldOf(name: string, node: FieldNode, index: string): NewField | undefined {
+  const type = heldAs.get(node.type);
+  return type && { name, type, multi: false, index, mapping: new MappedField(node) };
+}
+
+/** What the column of a field of each type holds; any other type is kept in the source alone. */
+const heldAs = new Map<string, FieldType>([
+  ["keyword", "keyword"],
+  ["constant_keyword", "keyword"],
+  ["wildcard", "keyword"],
+  ["ip", "keyword"],
+  ["text", "text"],
+  ["match_only_text", "text"],
+  ["long", "long"],
+  ["integer", "long"],
+  ["short", "long"],
+  ["byte", "long"],
+  ["unsigned_long", "unsigned_long"],
+  ["double", "double"],
+  ["float", "double"],
+  ["half_float", "double"],
+  ["scaled_float", "double"],
+  ["boolean", "boolean"],
+  ["date", "date"],
+  ["date_nanos", "date"],
+]);
+
+/** Whether values of a field's type are kept in the source alone. */
+export function isSourceOnly({ type }: FieldNode): boolean {
+  return !heldAs.has(type);
+}
+
+/** Keywords beside a text hold the same values: they need no column. */
+function wholeValues({ fields }: FieldNode): ReadonlyMap<string, number> {
+  const found = new Map<string, number>();
+  for (const [name, { type, parameters }] of fields) {
+    const plain = parameters.null_value === undefined && parameters.normalizer === undefined;
+    if (heldAs.get(type) === "keyword" && type !== "ip" && plain) found.set(name, ignoreAbove(parameters));
+  }
+  return found;
+}
+
+/** The longest value of a keyword without a limit: what Lucene holds. */
+const MAX_KEYWORD = 32_766;
+
+/** The longest value that a keyword with these parameters holds. */
+export function ignoreAbove({ ignore_above }: JsonObject): number {
+  return ignore_above === undefined ? MAX_KEYWORD : Number(ignore_above);
+}
+
+function formatOf({ parameters }: FieldNode): string | undefined {
+  return typeof parameters.format === "string" ? parameters.format : undefined;
+}
