@@ -1,6 +1,7 @@
 /** The types of aggregations that are answered, and those of the vendor that are not. */
 import { lookupTable } from "../../sandbox/lookup-table.ts";
 import { LocatedError, placeText, type Spot } from "../json/located-error.ts";
+import { didYouMean } from "../suggest.ts";
 import type { AggregationType } from "./build.ts";
 import { compositeType } from "./composite.ts";
 import { dateRangeType, missingType, rangeType } from "./conditions.ts";
@@ -14,7 +15,6 @@ import { bucketScriptType, bucketSelectorType, bucketSortType } from "./pipeline
 import type { PipelineType } from "./pipeline/definition.ts";
 import { cumulativeSumType, derivativeType } from "./pipeline/series.ts";
 import { extendedStatsType, statsType } from "./stats.ts";
-import { didYouMean } from "./suggest.ts";
 import { failedAt } from "./syntax/declared.ts";
 import { termsType } from "./terms.ts";
 import { topHitsType } from "./top-hits.ts";

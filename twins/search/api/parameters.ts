@@ -1,6 +1,7 @@
 /** URL parameters, read in the vendor's words; what no part of the request asks for is refused. */
 
 import { lookupTable } from "../../sandbox/lookup-table.ts";
+import { didYouMean } from "../suggest.ts";
 import { VendorError } from "../vendor-error.ts";
 
 /** What every route takes. */
@@ -63,7 +64,7 @@ export class Parameters {
     const allowed = new Set([...COMMON, ...names]);
     const unknown = [...new Set(this.#query.keys())].filter((name) => !allowed.has(name)).sort();
     if (unknown.length === 0) return;
-    const described = unknown.map((name) => `[${name}]${meant(name, [...allowed])}`).join(", ");
+    const described = unknown.map((name) => `[${name}]${suggestion(name, allowed)}`).join(", ");
     throw illegal(
       `request [${path}] contains unrecognized parameter${unknown.length > 1 ? "s" : ""}: ${described}`,
     );
@@ -110,30 +111,7 @@ function numberFormat(text: string) {
 }
 
 /** ` -> did you mean [x]?`, when a known name is near. */
-export function meant(name: string, candidates: readonly string[]): string {
-  const near = candidates
-    .map((candidate) => ({ candidate, score: similarity(name, candidate) }))
-    .filter(({ score }) => score > 0.5)
-    .sort((a, b) => b.score - a.score || (a.candidate < b.candidate ? -1 : 1))
-    .map(({ candidate }) => candidate);
-  if (near.length === 0) return "";
-  return near.length === 1
-    ? ` -> did you mean [${near[0]}]?`
-    : ` -> did you mean any of [${near.join(", ")}]?`;
-}
-
-/** 1 for equal, 0 for nothing in common: the edit distance in proportion to the longer one. */
-function similarity(a: string, b: string): number {
-  if (a.length === 0 || b.length === 0) return a === b ? 1 : 0;
-  if (a.length > 100) return 0;
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const cost = a[i - 1] === b[j - 1] ? 0 : 1;
-      next.push(Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, (row[j - 1] ?? 0) + cost));
-    }
-    row = next;
-  }
-  return 1 - (row[b.length] ?? 0) / Math.max(a.length, b.length);
+function suggestion(name: string, known: Iterable<string>): string {
+  const near = didYouMean(name, known);
+  return near === "" ? "" : ` ->${near}`;
 }

@@ -3,7 +3,7 @@
  * is refused with its place, and a mistake within a member is told from outside in. Source: `ObjectParser` of 8.15.
  */
 import { contentError } from "../query/errors.ts";
-import { didYouMean } from "../query/suggest.ts";
+import { didYouMean } from "../suggest.ts";
 import { VendorError } from "../vendor-error.ts";
 import type { ContentParser, Token } from "./content-parser.ts";
 

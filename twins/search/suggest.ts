@@ -1,8 +1,8 @@
 /** "did you mean": the known names that a wrong one is close to. Source: `SuggestingErrorOnUnknown` of 8.15. */
 
 /** Names of which less than half would have to be changed, closest first. */
-export function similar(name: string, known: readonly string[]): string[] {
-  return known
+function similar(name: string, known: Iterable<string>): string[] {
+  return [...known]
     .map((candidate) => ({ candidate, likeness: likeness(name, candidate) }))
     .filter(({ likeness }) => likeness > 0.5)
     .sort((a, b) => b.likeness - a.likeness || (a.candidate < b.candidate ? -1 : 1))
@@ -10,7 +10,7 @@ export function similar(name: string, known: readonly string[]): string[] {
 }
 
 /** ` did you mean [bool]?`, ` did you mean any of [match, match_all]?`, or nothing. */
-export function didYouMean(name: string, known: readonly string[]): string {
+export function didYouMean(name: string, known: Iterable<string>): string {
   const names = similar(name, known);
   if (names.length === 0) return "";
   return names.length === 1 ? ` did you mean [${names[0]}]?` : ` did you mean any of [${names.join(", ")}]?`;
