@@ -19,7 +19,7 @@ import type { SearchContext, SearchPlan } from "./run.ts";
 import { planHits, readHitsRequest } from "./top-hits.ts";
 
 /** Plans the hits of a bucket, as the search around them is planned. */
-type TopHitsSearch = (request: SearchRequest) => HitsPlan;
+type TopHitsSearch = (request: SearchRequest, of: "found" | "all") => HitsPlan;
 
 /** Most questions to the model in one search: each may take as long as its answer is waited for. */
 const MAX_QUESTIONS = 16;
@@ -80,9 +80,9 @@ async function parseMember(
     },
     readHits(options, path) {
       const request = readHitsRequest(options, path, text);
-      return () => {
+      return (of) => {
         if (!search) throw new Error("top_hits are planned before their search");
-        return search(request);
+        return search(request, of);
       };
     },
   };
@@ -132,7 +132,8 @@ export async function aggregate(
   if (aggregations === undefined || parsed === undefined) return undefined;
   const { call, store, query, signal } = context;
   const { known, unrecognised } = parsed;
-  parsed.setSearch((request) => planHits(request, plan, context));
+  const everything: SearchPlan = { ...plan, query: { ...plan.query, constantScore: 1 } };
+  parsed.setSearch((request, of) => planHits(request, of === "all" ? everything : plan, context));
   const { planAggregations } = await import("../aggregations/aggregations.ts");
   const compiled = planAggregations(known, { ...query, index: plan.index });
   const scored =

@@ -93,29 +93,32 @@ export function docvalueColumns(
   context: QueryContext,
   index: string,
 ): FieldColumn[] {
-  const columns = new Map<string, FieldColumn>();
-  for (const { field: pattern, format } of requests) {
-    const names = pattern.includes("*")
-      ? context.fields
-          .all()
-          .flatMap(namesOf)
-          .filter((name) => matchesPattern(name, pattern))
-      : [pattern];
-    for (const name of names) {
-      const target = targetOf(context, name, "whole");
-      const type = unformatted(target);
-      if (format !== undefined && type !== undefined && context.fidelity === "vendor") {
-        throw illegalOnShard(`Field [${name}] of type [${type}] does not support custom formats`, index);
-      }
-      if (target.kind === "words") {
-        if (pattern.includes("*")) continue;
-        throw fielddataError(name, index);
-      }
-      if (target.kind === "missing" || target.kind === "meta") continue;
-      columns.set(name, fieldColumn(target.field, name, format, "sorted"));
+  // Of a field that is asked for twice the last request counts.
+  const asked = new Map<string, FieldRequest>();
+  for (const request of requests)
+    for (const name of docvalueNames(request, context)) asked.set(name, request);
+  return [...asked].flatMap(([name, { field: pattern, format }]) => {
+    const target = targetOf(context, name, "whole");
+    const type = unformatted(target);
+    if (format !== undefined && type !== undefined && context.fidelity === "vendor") {
+      throw illegalOnShard(`Field [${name}] of type [${type}] does not support custom formats`, index);
     }
-  }
-  return [...columns.values()];
+    if (target.kind === "words") {
+      if (pattern.includes("*")) return [];
+      throw fielddataError(name, index);
+    }
+    return target.kind === "missing" || target.kind === "meta"
+      ? []
+      : [fieldColumn(target.field, name, format, "sorted")];
+  });
+}
+
+function docvalueNames({ field: pattern }: FieldRequest, { fields }: QueryContext): string[] {
+  if (!pattern.includes("*")) return [pattern];
+  return fields
+    .all()
+    .flatMap(namesOf)
+    .filter((name) => matchesPattern(name, pattern));
 }
 
 /** The type of a field whose values are written in one way alone. */

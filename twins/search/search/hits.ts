@@ -39,9 +39,10 @@ export async function hitsOfPage(
   plan: SearchPlan,
   context: SearchContext,
 ): Promise<object[]> {
+  // Where both name a field, what `fields` says of it is what a hit shows.
   const columns = [
-    ...fieldColumns(request.fields, context.query, plan.index),
     ...docvalueColumns(request.docvalueFields, context.query, plan.index),
+    ...fieldColumns(request.fields, context.query, plan.index),
   ];
   const texts = highlightColumns(request, context);
   const named = [...plan.query.named];

@@ -103,7 +103,7 @@ function readPage(rows: readonly ResultValue[][], plan: SearchPlan, request: Sea
         keyValues: values.map((value) => (Array.isArray(value) ? null : value)),
       };
     });
-  const byScore = request.sort.length === 0 || request.trackScores || request.sort[0]?.kind === "score";
+  const byScore = !plan.sorted || request.trackScores;
   return {
     total: Number(first[TOTAL] ?? 0),
     maxScore: byScore && typeof maxScore === "number" ? maxScore : undefined,

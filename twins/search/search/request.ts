@@ -291,7 +291,7 @@ function readSource({ content, request }: Reading): void {
 
 function readAggregations({ content, request, body }: Reading): void {
   const json = body[content.name];
-  if (json !== undefined && isObject(json)) {
+  if (json !== undefined && isObject(json) && !isEmpty(json)) {
     request.aggregations = { member: content.name, json, afterQuery: request.query !== undefined };
   }
   content.skipChildren();

@@ -23,7 +23,7 @@ import { checkHighlight } from "./highlight-options.ts";
 import { hitsOfPage } from "./hits.ts";
 import { findPage } from "./page.ts";
 import { checkSearch, MAX_WINDOW, type SearchRequest } from "./request.ts";
-import type { Sort } from "./sort.ts";
+import { isSorted, type Sort } from "./sort.ts";
 import { type SortKey, sortKey } from "./sort-key.ts";
 
 /** Where a search looks. */
@@ -144,7 +144,7 @@ async function attemptSearch(
   return {
     tookMs: Math.round(performance.now() - startedAt),
     timedOut: found.timedOut,
-    terminatedEarly: request.terminateAfter > 0 ? found.total >= request.terminateAfter : undefined,
+    terminatedEarly: endedEarly(request, found.total),
     shards: scope.selection.names.length,
     failures: (plan.query.failures ?? []).flatMap(({ names, error }) => shardFailures(names, error)),
     index,
@@ -155,6 +155,15 @@ async function attemptSearch(
     last: found.page.at(-1)?.keyValues,
     aggregations: found.timedOut ? undefined : await aggregating,
   };
+}
+
+/** Whether a search ended before it had looked at everything; `undefined` where nothing says that it may. */
+function endedEarly(request: SearchRequest, total: number): boolean | undefined {
+  const { terminateAfter, size, countUpTo, aggregations } = request;
+  if (terminateAfter > 0) return total >= terminateAfter;
+  // A search that only counts is told to end after the most hits that there can be.
+  const counts = size === 0 && countUpTo === Number.POSITIVE_INFINITY && aggregations === undefined;
+  return counts ? false : undefined;
 }
 
 /** What is found where no index is searched: aggregations have no results then. */
@@ -246,7 +255,7 @@ async function planOf(
     scopeFilters,
     filters: postFilter ? [...scopeFilters, postFilter.predicate] : scopeFilters,
     scores,
-    sorted: request.sort.length > 0,
+    sorted: isSorted(request.sort),
     collapse,
     index,
   };

@@ -192,7 +192,7 @@ export function decimalOf({ mapping }: Pick<Field, "mapping">, value: number): D
   return single ? new Float(value) : new Double(value);
 }
 
-function doubleKey(sort: FieldSort, value: Sql, held: Field, index: string): SortKey {
+function doubleKey(sort: FieldSort, value: Sql, held: Pick<Field, "mapping">, index: string): SortKey {
   const { field, missing, order } = sort;
   const sentinel =
     missing === "_last" || missing === "_first"
@@ -210,7 +210,12 @@ function doubleKey(sort: FieldSort, value: Sql, held: Field, index: string): Sor
   };
 }
 
-function dateKey(sort: FieldSort, value: Sql, held: Field, { nowMs, index }: QueryContext): SortKey {
+function dateKey(
+  sort: FieldSort,
+  value: Sql,
+  held: Pick<Field, "mapping">,
+  { nowMs, index }: QueryContext,
+): SortKey {
   const { field, format } = sort;
   const readBy = format ?? held.mapping?.format;
   const dateFormat = readBy === undefined ? {} : { format: readBy };
@@ -219,7 +224,7 @@ function dateKey(sort: FieldSort, value: Sql, held: Field, { nowMs, index }: Que
       ? BigInt(parseDate(String(json), { nowMs, rounding: "first", ...dateFormat }))
       : readLong(json, field, index);
   const show = (shown: ResultValue) =>
-    format !== undefined && typeof shown === "number" ? formatDate(shown, format) : shown;
+    format === undefined || shown === null ? shown : formatDate(Number(shown), format);
   return { ...longKey(sort, value, index), show, read };
 }
 
@@ -240,9 +245,23 @@ function unmappedKey(sort: FieldSort, context: QueryContext, index: string): Sor
     if (UNMAPPED_NUMBERS.has(type)) checkNumberFormat(sort, index);
     else if (!type.startsWith("date")) checkWords(sort, type, index, "__anonymous_");
   }
-  return type === "keyword"
-    ? textKey(sort, raw("CAST(NULL AS VARCHAR)"))
-    : longKey(sort, raw("CAST(NULL AS BIGINT)"), index);
+  switch (type) {
+    case "text":
+      if (context.fidelity === "vendor") throw fielddataError("__anonymous_", index);
+      break;
+    case "date":
+    case "date_nanos":
+      return dateKey(sort, raw("CAST(NULL AS BIGINT)"), {}, context);
+    case "double":
+    case "float":
+    case "half_float":
+      return doubleKey(sort, raw("CAST(NULL AS DOUBLE)"), {}, index);
+    default:
+      if (UNMAPPED_NUMBERS.has(type) || type === "boolean") {
+        return longKey(sort, raw("CAST(NULL AS BIGINT)"), index);
+      }
+  }
+  return textKey(sort, raw("CAST(NULL AS VARCHAR)"));
 }
 
 function same(value: ResultValue): unknown {

@@ -29,6 +29,12 @@ export type Sort =
   /** In the order of writing. */
   | { kind: "document"; order: Order; answered: boolean };
 
+/** By the best score first is no order of its own: hits are in it anyway, and say nothing of it. */
+export function isSorted([first, ...others]: readonly Sort[]): boolean {
+  if (first === undefined) return false;
+  return others.length > 0 || first.kind !== "score" || first.order !== "desc";
+}
+
 /** Most fields to sort by. */
 const MAX_SORTS = 64;
 

@@ -10,7 +10,7 @@ import { shownSql } from "./compile-search.ts";
 import { hitsOfPage, type PageHit } from "./hits.ts";
 import { readSearchBody, type SearchRequest } from "./request.ts";
 import type { SearchContext, SearchPlan } from "./run.ts";
-import type { Sort } from "./sort.ts";
+import { isSorted, type Sort } from "./sort.ts";
 import { type SortKey, sortKey } from "./sort-key.ts";
 
 /**
@@ -30,16 +30,16 @@ export function readHitsRequest(
 export function planHits(request: SearchRequest, search: SearchPlan, context: SearchContext): HitsPlan {
   const sorts: Sort[] = request.sort.length === 0 ? [{ kind: "score", order: "desc" }] : request.sort;
   const keys = sorts.map((sort) => sortKey(sort, context.query, search.index));
-  // By the score alone is how hits are ordered anyway, and nothing that they are sorted by; beside others it is not kept.
-  const byScore = sorts.every(({ kind, order }) => kind === "score" && order === "desc");
-  const scores = byScore || request.trackScores;
+  const sorted = isSorted(sorts);
+  // Beside what they are sorted by the score of hits is not kept.
+  const scores = !sorted || request.trackScores;
   const needed = scores || sorts.some(({ kind }) => kind === "score");
   const score = needed ? scoreOf(search) : raw("CAST(NULL AS DOUBLE)");
   const plan: SearchPlan = {
     ...search,
     keys,
     scores,
-    sorted: !byScore,
+    sorted,
   };
   const value = (key: SortKey) => (key.value.text === "s.score" ? score : key.value);
   return {

@@ -1,0 +1,112 @@
+/** What hits show of themselves and of their order: each row is what a real 8.15.0 answered. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type SearchSandbox, startSearch } from "../../../support/search.ts";
+
+let sandbox: SearchSandbox;
+beforeAll(async () => {
+  sandbox = await startSearch({ fidelity: "vendor" });
+  await sandbox.raw("PUT", "/logs/_doc/1", { at: "2026-02-01T10:00:00Z", t: "error in pool", n: 1 });
+  await sandbox.raw("PUT", "/logs/_doc/2", {
+    at: "2026-02-02T10:00:00Z",
+    t: "timeout",
+    n: 1,
+    tags: ["b", "a", "b"],
+  });
+});
+afterAll(() => sandbox.stop());
+
+const search = async (body: object) => {
+  const { status, body: answer } = await sandbox.raw("POST", "/logs/_search", body);
+  expect(status, JSON.stringify(answer)).toBe(200);
+  return answer;
+};
+
+describe("the order", () => {
+  test.each<[sort: unknown, maxScore: number | null, shown: unknown]>([
+    ["_score", 1, undefined],
+    [["_score"], 1, undefined],
+    [[{ _score: "desc" }], 1, undefined],
+    [[{ _score: "asc" }], null, [1]],
+    [["_score", "_score"], null, [1, 1]],
+    [["_score", "n"], null, [1, 1]],
+    [
+      [{ nope: { unmapped_type: "date", format: "strict_date_optional_time" } }],
+      null,
+      ["+292278994-08-17T07:12:55.807Z"],
+    ],
+    [[{ nope: { unmapped_type: "double" } }], null, ["Infinity"]],
+    [[{ nope: { unmapped_type: "float", order: "desc" } }], null, ["-Infinity"]],
+    [[{ nope: { unmapped_type: "ip" } }], null, [null]],
+  ])("%j has the greatest score %j, and hits show %j of it", async (sort, maxScore, shown) => {
+    const { hits } = await search({ sort });
+    expect({ maxScore: hits.max_score, shown: hits.hits[0].sort }).toEqual({ maxScore, shown });
+  });
+
+  test("by a text that nobody has mapped is refused", async () => {
+    const body = { sort: [{ nope: { unmapped_type: "text" } }] };
+    const { status, body: answer } = await sandbox.raw("POST", "/logs/_search", body);
+    expect({ status, reason: answer.error.root_cause[0].reason }).toEqual({
+      status: 400,
+      reason: expect.stringMatching(/^Fielddata is disabled on \[__anonymous_\] in \[logs\]/),
+    });
+  });
+});
+
+describe("fields of a hit", () => {
+  test("are what `fields` says, where `docvalue_fields` name them too", async () => {
+    const { hits } = await search({
+      fields: ["at", { field: "tags.keyword" }],
+      docvalue_fields: [{ field: "at", format: "epoch_millis" }, "tags.keyword", "n"],
+    });
+    expect(hits.hits.map(({ fields }: { fields: object }) => fields)).toEqual([
+      { at: ["2026-02-01T10:00:00.000Z"], n: [1] },
+      { at: ["2026-02-02T10:00:00.000Z"], "tags.keyword": ["b", "a", "b"], n: [1] },
+    ]);
+  });
+
+  test("that are asked for twice are what the last one asks for", async () => {
+    const { hits } = await search({
+      docvalue_fields: [
+        { field: "at", format: "epoch_millis" },
+        { field: "at", format: "yyyy" },
+      ],
+    });
+    expect(hits.hits[0].fields).toEqual({ at: ["2026"] });
+    const { body } = await sandbox.raw("POST", "/logs/_search", {
+      docvalue_fields: [{ field: "t", format: "yyyy" }, "t"],
+    });
+    expect(body.error.root_cause[0].reason).toMatch(/^Fielddata is disabled on \[t\]/);
+  });
+});
+
+test.each<[body: object, endedEarly: boolean | undefined]>([
+  [{ size: 0, track_total_hits: true }, false],
+  [{ size: 0, track_total_hits: true, sort: "at" }, false],
+  [{ size: 0, track_total_hits: 5 }, undefined],
+  [{ size: 0 }, undefined],
+  [{ size: 1, track_total_hits: true }, undefined],
+  [{ size: 0, track_total_hits: true, aggs: { a: { max: { field: "n" } } } }, undefined],
+])("%j says that it has ended early: %j", async (body, endedEarly) => {
+  expect((await search(body)).terminated_early).toBe(endedEarly);
+});
+
+test("a search with no aggregations in `aggs` has none in its answer", async () => {
+  expect(await search({ aggs: {} })).not.toHaveProperty("aggregations");
+});
+
+test("the hits of a bucket of all documents score 1, whatever the query says", async () => {
+  const all = { global: {}, aggs: { best: { top_hits: { _source: false } } } };
+  const { aggregations } = await search({ size: 0, query: { match: { t: "error" } }, aggs: { all } });
+  expect(aggregations.all.best.hits).toMatchObject({ max_score: 1, hits: [{ _score: 1 }, { _score: 1 }] });
+});
+
+test.each<[terms: object, keys: unknown[]]>([
+  [{ field: "nope", missing: "x", include: [] }, []],
+  [{ field: "nope", missing: 0, exclude: ["0"] }, []],
+  [{ field: "nope", missing: 0, include: ["0"] }, ["0"]],
+  [{ field: "tags.keyword", include: [] }, []],
+  [{ field: "n", include: [] }, [1]],
+])("terms of %j are %j", async (terms, keys) => {
+  const { aggregations } = await search({ size: 0, aggs: { a: { terms } } });
+  expect(aggregations.a.buckets.map(({ key }: { key: unknown }) => key)).toEqual(keys);
+});
