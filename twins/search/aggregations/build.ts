@@ -4,7 +4,7 @@
  */
 import type { Sql } from "../../datasets/sql.ts";
 import type { Aggregation, Aggregations } from "./aggregation.ts";
-import type { AggregationContext, HitsPlan, SyntaxContext } from "./context.ts";
+import type { AggregationContext, PlanHits, SyntaxContext } from "./context.ts";
 import type { JsonRecord, Options } from "./options.ts";
 import { type Place, readDeclared, type Syntax } from "./syntax/declared.ts";
 
@@ -21,7 +21,7 @@ export interface Contents {
   /** Queries of a `filter` or `filters`, which a shard compiles. */
   readonly filters: readonly (readonly [key: string, compile: () => Sql])[];
   /** Of `top_hits`. */
-  readonly planHits: (() => HitsPlan) | undefined;
+  readonly planHits: PlanHits | undefined;
 }
 
 /** Creates what has been built. @throws VendorError */

@@ -2,10 +2,11 @@
 import { joined, raw, type Sql, sql } from "../../datasets/sql.ts";
 import type { ResultValue } from "../../datasets/store/log-store.ts";
 import { lookupTable } from "../../sandbox/lookup-table.ts";
+import { ContentParser, type Token } from "../json/content-parser.ts";
 import { javaDouble } from "../json/java-number.ts";
-import { parsingErrorAt } from "../json/located-error.ts";
+import { parsingErrorAt, type Spot } from "../json/located-error.ts";
 import { Double } from "../json/numbers.ts";
-import { textOf, tokenOf } from "../json/token.ts";
+import { textOf } from "../json/token.ts";
 import { VendorError } from "../vendor-error.ts";
 import type { Aggregations, BucketsAggregation, KeyColumn, SortOrder } from "./aggregation.ts";
 import { type Build, declaredType, type Naming } from "./build.ts";
@@ -25,16 +26,7 @@ import {
   type Syntax,
   unbuildable,
 } from "./syntax/declared.ts";
-import {
-  double,
-  flag,
-  integer,
-  MAX_INTEGER,
-  script,
-  text,
-  timeZone,
-  valueMembers,
-} from "./syntax/members.ts";
+import { double, flag, integer, MAX_INTEGER, script, text, timeZone, valueTypes } from "./syntax/members.ts";
 import { keySql, keyValue } from "./terms.ts";
 import { readValues } from "./values.ts";
 
@@ -53,7 +45,7 @@ const sourceMembers = {
   field: text(),
   missing_bucket: flag,
   missing_order: text((order) => checkConstant(order, "bucket.composite.MissingOrder", missingOrders)),
-  value_type: valueMembers.value_type,
+  ...valueTypes,
   script,
   order: text((order) => checkConstant(order, "SortOrder", sortOrders)),
 };
@@ -96,18 +88,21 @@ function isDefinition(value: unknown): value is SourceDefinition {
 const sourcesMember: Member = {
   tokens: ["START_ARRAY", "START_OBJECT"],
   read(value, place) {
-    if (!Array.isArray(value)) return checkedSources([readDefinition(value, place)]);
-    const definitions = value.map((item, index) => {
-      const path = [...place.path, index];
-      if (!Array.isArray(item)) return readDefinition(item, { ...place, path });
-      throw failedAt(
-        { path, what: "value" },
-        {
-          type: "illegal_state_exception",
-          reason: "expected value but got [START_ARRAY]",
-        },
-      );
-    });
+    const content = new ContentParser(value);
+    if (content.next() === "START_OBJECT") return checkedSources([readDefinition(content, place)]);
+    const definitions: SourceDefinition[] = [];
+    for (let token = content.next(); token !== "END_ARRAY"; token = content.next()) {
+      if (
+        token === undefined ||
+        token === "START_ARRAY" ||
+        token === "END_OBJECT" ||
+        token === "FIELD_NAME"
+      ) {
+        const reason = `expected value but got [${token}]`;
+        throw failedAt(spotOf(content, place), { type: "illegal_state_exception", reason });
+      }
+      definitions.push(readDefinition(content, place));
+    }
     try {
       return checkedSources(definitions);
     } catch (error) {
@@ -117,30 +112,43 @@ const sourcesMember: Member = {
   },
 };
 
-function readDefinition(json: unknown, place: Place): SourceDefinition {
-  const [name, definition, namePlace] = onlyMember(json, place);
-  const [type, options, path] = onlyMember(definition, { ...place, path: namePlace });
-  if (!isRecord(options)) throw expectedToken("START_OBJECT", options, path);
+/** Reads the definition that begins at the current token, and two tokens more, which are the ends of what is around its options. */
+function readDefinition(content: ContentParser, place: Place): SourceDefinition {
+  expect("START_OBJECT", content, place);
+  const name = readName(content, place);
+  expect("START_OBJECT", content, place);
+  const type = readName(content, place);
+  expect("START_OBJECT", content, place);
+  const spot = spotOf(content, place);
   const syntax = sourceSyntaxes[type];
-  if (!syntax) throw parsingErrorAt({ path, what: "value" }, `invalid source type: ${type}`);
-  return { name, type, options: readDeclared(type, syntax, options, { ...place, path }) };
+  if (!syntax) throw parsingErrorAt(spot, `invalid source type: ${type}`);
+  const json = isRecord(content.json) ? content.json : {};
+  const options = readDeclared(type, syntax, json, { ...place, path: spot.path });
+  content.skipChildren();
+  content.next();
+  content.next();
+  return { name, type, options };
 }
 
-/** The one member of an object. */
-function onlyMember(json: unknown, { path }: Place): [name: string, value: unknown, path: Place["path"]] {
-  if (!isRecord(json)) throw expectedToken("START_OBJECT", json, path);
-  const [first, second] = Object.entries(json);
-  if (!first) {
-    const reason = "Failed to parse object: expecting token of type [FIELD_NAME] but found [END_OBJECT]";
-    throw parsingErrorAt({ path, what: "end" }, reason);
-  }
-  if (second) throw expectedToken("END_OBJECT", second[1], [...path, second[0]]);
-  return [first[0], first[1], [...path, first[0]]];
+/** The name of the member that comes next; goes on to its value. */
+function readName(content: ContentParser, place: Place): string {
+  content.next();
+  expect("FIELD_NAME", content, place);
+  const { name } = content;
+  content.next();
+  return name;
 }
 
-function expectedToken(expected: string, value: unknown, path: Place["path"]): Error {
-  const reason = `Failed to parse object: expecting token of type [${expected}] but found [${tokenOf(value)}]`;
-  return parsingErrorAt({ path, what: "value" }, reason);
+function expect(token: Token, content: ContentParser, place: Place): void {
+  if (content.token === token) return;
+  const reason = `Failed to parse object: expecting token of type [${token}] but found [${content.token}]`;
+  throw parsingErrorAt(spotOf(content, place), reason);
+}
+
+/** The current token in the body. */
+function spotOf({ path, token }: ContentParser, place: Place): Spot {
+  const what = token === "FIELD_NAME" ? "name" : token?.startsWith("END_") ? "end" : "value";
+  return { path: [...place.path, ...path], what };
 }
 
 function checkedSources(definitions: readonly SourceDefinition[]): readonly SourceDefinition[] {

@@ -17,12 +17,15 @@ export interface HitsPlan {
   render(groups: readonly HitGroup[]): Promise<readonly unknown[]>;
 }
 
+/** @param of which documents: those that the search finds, or all, which no query says anything of */
+export type PlanHits = (of: "found" | "all") => HitsPlan;
+
 /** Reads what aggregations hold of the rest of a search. Whether a shard can answer it is known when the result is called. */
 export interface SyntaxContext {
   /** A query of the Query DSL: a condition over `documents AS d`, never NULL. */
   readFilter(json: unknown, path: JsonPath): () => Sql;
   /** The options of a `top_hits` other than `from` and `size`. */
-  readHits(options: JsonRecord, path: JsonPath): () => HitsPlan;
+  readHits(options: JsonRecord, path: JsonPath): PlanHits;
 }
 
 /** What a shard compiles aggregations with. */

@@ -136,7 +136,9 @@ function readCondition(member: string, value: unknown, values: Values): KeyCondi
       `[${member}] has ${items.length} values, more than the allowed maximum of [${MAX_TERMS}]`,
     );
   }
-  if (items.length === 0) return () => sql`FALSE`;
+  // No texts are chosen by an empty list; of numbers every one is.
+  if (items.length === 0)
+    return () => (values.kind === "keyword" || member === "exclude" ? sql`FALSE` : sql`TRUE`);
   // In the order of their texts, as the vendor reads them: the first that is no key is the one that it tells.
   const texts = items.map((one) => ({ one, text: textOf(one) }));
   const wanted = texts

@@ -27,6 +27,12 @@ export const orderMember: Member = {
     }
     return value.map((item, index) => {
       if (isRecord(item)) return readOrderTerm(item, [...path, index]);
+      if (Array.isArray(item)) {
+        throw failedAt(
+          { path: [...path, index], what: "value" },
+          { type: "illegal_state_exception", reason: "expected value but got [START_ARRAY]" },
+        );
+      }
       // The parser of an object takes the token after the one that it was given for the object's first.
       const next = index + 1 < value.length;
       const cursor: Spot = next ? { path: [...path, index + 1], what: "value" } : { path, what: "end" };

@@ -67,7 +67,7 @@ function createTerms(
   createChildren: () => Aggregations,
 ): BucketsAggregation {
   if (values.kind === "keyword") checkExecutionHint(options);
-  const wanted = values.unmapped ? undefined : readIncludeExclude(naming, options, values);
+  const wanted = values.mapped ? readIncludeExclude(naming, options, values) : undefined;
   const children = createChildren();
   const size = options.integer("size") ?? 10;
   const ofShard = options.integer("shard_size");

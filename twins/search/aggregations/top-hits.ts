@@ -32,7 +32,7 @@ export const topHitsType: AggregationType = {
     const options = Object.fromEntries(Object.entries(json).filter(([member]) => others.has(member)));
     return contentsOf(Object.fromEntries(counts), { planHits: context.readHits(options, place.path) });
   },
-  build({ naming, options, contents }) {
+  build({ naming, options, contents, parents }) {
     const from = options.integer("from") ?? 0;
     const size = options.integer("size") ?? DEFAULT_HITS;
     if (from + size > MAX_HITS) {
@@ -40,7 +40,7 @@ export const topHitsType: AggregationType = {
         `Top hits result window is too large, the top hits aggregator [${naming.name}]'s from + size must be less than or equal to: [${MAX_HITS}] but was [${from + size}]. This limit can be set by changing the [index.max_inner_result_window] index level setting.`,
       );
     }
-    const plan = contents.planHits?.();
+    const plan = contents.planHits?.(parents.some(({ type }) => type === "global") ? "all" : "found");
     if (!plan) throw new Error("a top_hits was read without its hits");
     return () => ({ kind: "hits", ...naming, from, size, plan });
   },

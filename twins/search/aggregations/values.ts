@@ -209,7 +209,7 @@ function printer(
 ): ((value: number) => string) | undefined {
   if (kind === "date") {
     const dateFormat = readDateFormat(format ?? defaultDateFormat);
-    return (value) => dateFormat.format(Math.floor(value), zone);
+    return (value) => dateFormat.format(value, zone);
   }
   if (kind === "boolean") return (value) => (value === 0 ? "false" : "true");
   if (kind === "keyword" || format === undefined) return undefined;

@@ -1,32 +1,67 @@
 /** Dates to text and back, by the tokens of a pattern. */
 
+import { DAY_MS } from "../../datasets/dates/calendar.ts";
 import { findTimeZone, offsetText, type TimeZone } from "../../datasets/dates/time-zone.ts";
 import { type FieldValues, type MissingTime, names, numberField, resolve, textField } from "./date-fields.ts";
-import type { Token } from "./java-pattern.ts";
+import type { NumberField, Token } from "./java-pattern.ts";
 
-export function printDate(epochMs: number, tokens: readonly Token[], zone: TimeZone): string {
-  const offsetMs = zone.offsetAt(epochMs);
-  return tokens.map((token) => printToken(token, epochMs + offsetMs, offsetMs, zone)).join("");
+/** After so many years the calendar repeats: that is how dates are shown that are beyond those of the language. */
+const CYCLE_YEARS = 400;
+const CYCLE_MS = 146_097n * BigInt(DAY_MS);
+/** The greatest time that the language knows, but for what a zone may add. */
+const MAX_DATE_MS = 8_640_000_000_000_000n - BigInt(DAY_MS);
+
+/** A time as it is shown somewhere. */
+interface LocalTime {
+  ms: number;
+  /** Years to add to those of `ms`. */
+  years: number;
+  offsetMs: number;
+  zone: TimeZone;
 }
 
-function printToken(token: Token, localMs: number, offsetMs: number, zone: TimeZone): string {
+/** @param epochMs as a whole number of 64 bits */
+export function printDate(epochMs: bigint, tokens: readonly Token[], zone: TimeZone): string {
+  const isKnown = epochMs <= MAX_DATE_MS && epochMs >= -MAX_DATE_MS;
+  const cycles = isKnown ? 0n : epochMs / CYCLE_MS;
+  const ms = Number(epochMs - cycles * CYCLE_MS);
+  const offsetMs = zone.offsetAt(ms);
+  const local: LocalTime = { ms: ms + offsetMs, years: Number(cycles) * CYCLE_YEARS, offsetMs, zone };
+  return tokens.map((token) => printToken(token, local)).join("");
+}
+
+function printToken(token: Token, local: LocalTime): string {
   switch (token.kind) {
     case "literal":
       return token.text;
     case "number":
-      return printNumber(numberField(localMs, token.field), token);
+      return printNumber(shownNumber(local, token.field), token);
     case "short-year":
-      return String(Math.abs(numberField(localMs, token.field)) % 100).padStart(2, "0");
+      return String(Math.abs(shownNumber(local, token.field)) % 100).padStart(2, "0");
     case "fraction":
-      return String(numberField(localMs, "nano")).padStart(9, "0").slice(0, token.min);
+      return String(numberField(local.ms, "nano")).padStart(9, "0").slice(0, token.min);
     case "text":
-      return names[token.field][token.width][textField(localMs, token.field)] ?? "";
+      return names[token.field][token.width][textField(local.ms, token.field)] ?? "";
     case "offset":
-      return printOffset(token, offsetMs);
+      return printOffset(token, local.offsetMs);
     case "zone":
-      return zone.id;
+      return local.zone.id;
     case "optional":
-      return token.tokens.map((inner) => printToken(inner, localMs, offsetMs, zone)).join("");
+      return token.tokens.map((inner) => printToken(inner, local)).join("");
+  }
+}
+
+function shownNumber({ ms, years }: LocalTime, field: NumberField): number {
+  const value = numberField(ms, field);
+  switch (field) {
+    case "year":
+    case "week-year":
+      return value + years;
+    case "era-year":
+      // The years before the first one are counted backwards.
+      return years < 0 ? value - years : value + years;
+    default:
+      return value;
   }
 }
 

@@ -1,6 +1,7 @@
 /** Date formats as mappings, queries and aggregations name them: built-in names and Java patterns, several joined by `||`. */
 
 import { type TimeZone, utc } from "../../datasets/dates/time-zone.ts";
+import { javaLong } from "../json/java-number.ts";
 import { VendorError } from "../vendor-error.ts";
 import type { MissingTime } from "./date-fields.ts";
 import { matchedLength, parseDateText, printDate } from "./date-text.ts";
@@ -14,7 +15,7 @@ export const defaultDateFormat = "strict_date_optional_time||epoch_millis";
 export interface DateFormat {
   /** As it was written. */
   readonly pattern: string;
-  /** By its first alternative. */
+  /** By its first alternative; of a number that is no whole one of 64 bits, the one that Java makes of it. */
   format(epochMs: number, zone: TimeZone): string;
   /**
    * By the first alternative that fits.
@@ -41,7 +42,7 @@ export function readDateFormat(pattern: string): DateFormat {
   });
   const format: DateFormat = {
     pattern,
-    format: (epochMs, zone) => alternatives[0]?.print(epochMs, zone) ?? "",
+    format: (epochMs, zone) => alternatives[0]?.print(javaLong(epochMs), zone) ?? "",
     parse(text, zone, missing) {
       for (const alternative of alternatives) {
         const epochMs = alternative.parse(text, zone, missing);
@@ -78,7 +79,7 @@ export function parseWithPattern(text: string, pattern: string, timeZone?: strin
 }
 
 interface Alternative {
-  print(epochMs: number, zone: TimeZone): string;
+  print(epochMs: bigint, zone: TimeZone): string;
   parse(text: string, zone: TimeZone, missing: MissingTime): number | undefined;
   /** How far a text is of it; absent where it stands for several formats. */
   matched?(text: string): { at: number; whole: boolean };
@@ -91,7 +92,7 @@ const epochMillis: Alternative = {
 
 const epochSecond: Alternative = {
   print: (epochMs) =>
-    epochMs % 1000 === 0 ? String(epochMs / 1000) : (epochMs / 1000).toFixed(3).replace(/0+$/, ""),
+    epochMs % 1000n === 0n ? String(epochMs / 1000n) : (Number(epochMs) / 1000).toFixed(3).replace(/0+$/, ""),
   parse: (text) =>
     /^-?\d{1,12}(?:\.\d{0,9})?$/.test(text) ? Math.floor(Number(text) * 1000 + 1e-6) : undefined,
 };

@@ -6,7 +6,8 @@ import type { JsonPath, Locate, Position } from "../query/compiled-query.ts";
 import { placeText } from "../query/errors.ts";
 import { type ErrorCause, VendorError } from "../vendor-error.ts";
 import { javaDouble } from "./java-number.ts";
-import { isScalarJson, type ScalarJson, tokenOf } from "./token.ts";
+import { jacksonCause } from "./located-error.ts";
+import { isScalarJson, jacksonTokenOf, type ScalarJson, tokenOf } from "./token.ts";
 
 export type Token =
   | "FIELD_NAME"
@@ -169,7 +170,7 @@ export class ContentParser {
   boolean(): boolean {
     if (typeof this.#value === "boolean") return this.#value;
     if (this.token !== "VALUE_STRING") {
-      throw this.jacksonError(`Current token (${this.#jacksonToken()}) not of boolean type`);
+      throw this.jacksonError(`Current token (${jacksonTokenOf(this.#value)}) not of boolean type`);
     }
     return booleanIn(this.text());
   }
@@ -212,29 +213,14 @@ export class ContentParser {
   #number(): number | bigint {
     if (typeof this.#value === "number" || typeof this.#value === "bigint") return this.#value;
     throw this.jacksonError(
-      `Current token (${this.#jacksonToken()}) not numeric, can not use numeric value accessors`,
+      `Current token (${jacksonTokenOf(this.#value)}) not numeric, can not use numeric value accessors`,
     );
-  }
-
-  /** As Jackson names it, which knows kinds of numbers and of booleans. */
-  #jacksonToken(): string {
-    const value = this.#value;
-    if (typeof value === "boolean") return value ? "VALUE_TRUE" : "VALUE_FALSE";
-    if (typeof value === "bigint") return "VALUE_NUMBER_INT";
-    if (typeof value === "number") return Number.isInteger(value) ? "VALUE_NUMBER_INT" : "VALUE_NUMBER_FLOAT";
-    return this.token ?? "";
   }
 
   /** What Jackson itself refuses; it says where it has come to, and shows the text. */
   jacksonError(reason: string, type = "json_parse_exception"): VendorError {
     const at = this.#locate?.(this.#path, this.token?.startsWith("START_") === true ? "inside" : "after");
-    const { source = "" } = this.#locate ?? {};
-    const full = `${reason}\n at [Source: (byte[])${source}; line: ${at?.line ?? -1}, column: ${at?.col ?? -1}]`;
-    return new VendorError(400, {
-      type: "x_content_parse_exception",
-      reason: `[${placeText(at)}] ${full}`,
-      caused_by: { type, reason: full },
-    });
+    return new VendorError(400, jacksonCause(reason, type, at, this.#locate?.source));
   }
 
   /** `parsing_exception` at the current token. */

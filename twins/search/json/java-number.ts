@@ -13,6 +13,15 @@ export function javaNumber(text: string): number | undefined {
   return name === "NaN" ? Number.NaN : sign === "-" ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
 }
 
+const LONG_MAX = 2n ** 63n - 1n;
+
+/** A double as the `long` that Java makes of it: without its fraction, the nearest there is, and 0 when it is no number. */
+export function javaLong(value: number): bigint {
+  if (Number.isNaN(value)) return 0n;
+  if (Math.abs(value) >= 2 ** 63) return value > 0 ? LONG_MAX : -LONG_MAX - 1n;
+  return BigInt(Math.trunc(value));
+}
+
 /** The reason why a text is no number. */
 export function numberFormatReason(text: string): string {
   const written = text.trim();

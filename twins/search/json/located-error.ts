@@ -9,7 +9,11 @@ export interface Spot {
   readonly what: PlaceIn;
 }
 
-export type Find = (spot: Spot) => Position | undefined;
+/** Finds a token; with the text as Jackson shows it. */
+export interface Find {
+  (spot: Spot): Position | undefined;
+  readonly source?: string | undefined;
+}
 
 /** A mistake at places of a body: the lines and columns are known once its text is at hand. */
 export class LocatedError extends VendorError {
@@ -29,7 +33,8 @@ export class LocatedError extends VendorError {
   /** The same with its positions. @param text of the body */
   at(text: string): VendorError {
     const locate = locateIn(text, []);
-    const cause = this.causeAt(({ path, what }) => locate(path, what));
+    const find = ({ path, what }: Spot) => locate(path, what);
+    const cause = this.causeAt(Object.assign(find, { source: locate.source }));
     return new VendorError(this.status, cause, rootOf(cause));
   }
 }
@@ -52,6 +57,29 @@ export function placeText(position: Position | undefined): string {
 /** `parsing_exception` at a place. */
 export function parsingErrorAt(cursor: Spot, reason: string): LocatedError {
   return new LocatedError(cursor, (find) => ({ type: "parsing_exception", reason, ...find(cursor) }));
+}
+
+/** What Jackson itself refuses of a value; it says where it has come to. */
+export function jacksonErrorAt(path: JsonPath, value: unknown, reason: string, type: string): LocatedError {
+  const isOpened = typeof value === "object" && value !== null;
+  return new LocatedError({ path, what: "value" }, (find) =>
+    jacksonCause(reason, type, find({ path, what: isOpened ? "inside" : "after" }), find.source),
+  );
+}
+
+/** @param source the text as Jackson shows it */
+export function jacksonCause(
+  reason: string,
+  type: string,
+  at: Position | undefined,
+  source = "",
+): ErrorCause & { caused_by: ErrorCause } {
+  const full = `${reason}\n at [Source: (byte[])${source}; line: ${at?.line ?? -1}, column: ${at?.col ?? -1}]`;
+  return {
+    type: "x_content_parse_exception",
+    reason: `${placeText(at)} ${full}`,
+    caused_by: { type, reason: full },
+  };
 }
 
 const contentErrors = new Set(["x_content_parse_exception", "x_content_e_o_f_exception"]);

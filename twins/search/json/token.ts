@@ -32,6 +32,16 @@ export function tokenOf(value: unknown): ValueToken {
   }
 }
 
+/** The same as Jackson names it, which knows kinds of numbers and of booleans. */
+export function jacksonTokenOf(value: unknown): string {
+  if (typeof value === "boolean") return value ? "VALUE_TRUE" : "VALUE_FALSE";
+  if (typeof value === "bigint") return "VALUE_NUMBER_INT";
+  // Whole numbers that a double does not hold are read as a bigint: such a one was written with an exponent.
+  if (typeof value === "number")
+    return Number.isSafeInteger(value) ? "VALUE_NUMBER_INT" : "VALUE_NUMBER_FLOAT";
+  return tokenOf(value);
+}
+
 /** A JSON value as text, for messages and for what takes scalars of any kind; objects and arrays as JSON. */
 export function textOf(value: unknown): string {
   return typeof value === "object" && value !== null ? compactJson(value) : String(value);

@@ -74,6 +74,14 @@ test.each([
   expect(await answer(aggregation)).toBe(expected);
 });
 
+test("figures of dates are shown as dates, however great", async () => {
+  const shown: unknown = JSON.parse(await answer({ extended_stats: { field: "at", format: "yyyy-MM-dd" } }));
+  expect(shown).toMatchObject({
+    variance_as_string: "2483-05-11",
+    sum_of_squares_as_string: "+292278994-08-17",
+  });
+});
+
 test("metrics of no documents are as empty as the vendor's", async () => {
   const none = { predicate: sql`FALSE` };
   expect(await answer({ avg: { field: "at" } }, none)).toBe('{"value":null}');

@@ -119,6 +119,38 @@ describe("while the request is read", () => {
       ],
     ],
     [
+      { composite: { sources: { s: "terms" } } },
+      [
+        content("[1:43] [composite] failed to parse field [sources]"),
+        "parsing_exception: Failed to parse object: expecting token of type [START_OBJECT] but found [VALUE_STRING] at 1:43",
+      ],
+    ],
+    [
+      { composite: { sources: [{ s: { terms: { field: "code" } }, t: {} }] } },
+      [
+        content("[1:76] [composite] failed to parse field [sources]"),
+        "parsing_exception: Failed to parse object: expecting token of type [FIELD_NAME] but found [END_OBJECT] at 1:76",
+      ],
+    ],
+    [
+      { composite: { sources: [{ s: { terms: { field: "code" }, x: {} } }] } },
+      [
+        content("[1:75] [composite] failed to parse field [sources]"),
+        "illegal_state_exception: expected value but got [END_OBJECT]",
+      ],
+    ],
+    [
+      { terms: { field: "code", order: [{ _key: "asc" }, []] } },
+      [
+        content("[1:63] [terms] failed to parse field [order]"),
+        "illegal_state_exception: expected value but got [START_ARRAY]",
+      ],
+    ],
+    [
+      { avg: { valueOf: "code" } },
+      [content("[1:22] [avg] unknown field [valueOf] did you mean [valueType]?")],
+    ],
+    [
       { composite: { sources: [] } },
       [
         content("[1:39] [composite] failed to parse field [sources]"),

@@ -10,6 +10,18 @@ const last = { nowMs, rounding: "last" } as const;
 const iso = (epochMs: number | undefined) =>
   epochMs === undefined ? undefined : new Date(epochMs).toISOString();
 
+test.each([
+  [8.64e15 + 1, "strict_date_optional_time", "+275760-09-13T00:00:00.001Z"],
+  [2 ** 60, "strict_date_optional_time", "+36536598-01-28T21:54:06.976Z"],
+  [-(2 ** 60), "strict_date_optional_time", "-36532659-12-03T02:05:53.024Z"],
+  [1e300, "strict_date_optional_time", "+292278994-08-17T07:12:55.807Z"],
+  [1e300, "epoch_millis", "9223372036854775807"],
+  [Number.NaN, "strict_date_optional_time", "1970-01-01T00:00:00.000Z"],
+  [-1.5, "strict_date_optional_time", "1969-12-31T23:59:59.999Z"],
+])("%d milliseconds are shown as Java shows the long of them: %s", (epochMs, format, shown) => {
+  expect(formatDate(epochMs, format)).toBe(shown);
+});
+
 describe("date math", () => {
   test.each([
     ["now", "2026-03-15T10:30:45.678Z", "2026-03-15T10:30:45.678Z"],

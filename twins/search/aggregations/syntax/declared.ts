@@ -5,10 +5,10 @@
 import { LocatedError, placeText, type Spot } from "../../json/located-error.ts";
 import { tokenOf } from "../../json/token.ts";
 import type { JsonPath } from "../../query/compiled-query.ts";
+import { didYouMean } from "../../suggest.ts";
 import { type ErrorCause, VendorError } from "../../vendor-error.ts";
 import { argumentError } from "../errors.ts";
 import type { JsonRecord } from "../options.ts";
-import { didYouMean } from "../suggest.ts";
 
 /** Where a value stands. */
 export interface Place {
@@ -20,6 +20,8 @@ export interface Place {
 export interface Member {
   /** Kinds of values that it takes, by their tokens. */
   readonly tokens: readonly string[];
+  /** The name that it is a further one for. */
+  readonly as?: string;
   /** @returns the value as one of its type @throws VendorError */
   read(value: unknown, place: Place, before: JsonRecord): unknown;
 }
@@ -47,7 +49,7 @@ export function readDeclared(parser: string, syntax: Syntax, json: JsonRecord, p
       );
     }
     try {
-      values.set(member, declared.read(value, { ...place, path }, Object.fromEntries(values)));
+      values.set(declared.as ?? member, declared.read(value, { ...place, path }, Object.fromEntries(values)));
     } catch (error) {
       throw error instanceof VendorError ? failedMember(parser, member, path, error) : error;
     }

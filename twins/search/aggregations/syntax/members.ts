@@ -1,8 +1,9 @@
 /** Members of declared objects, by the kinds of values that they take. */
 import { readTimeZone } from "../../dates/read-time-zone.ts";
 import { javaDouble } from "../../json/java-number.ts";
+import { jacksonErrorAt, LocatedError } from "../../json/located-error.ts";
 import { doubleText } from "../../json/numbers.ts";
-import { textOf, tokenOf } from "../../json/token.ts";
+import { jacksonTokenOf, textOf, tokenOf } from "../../json/token.ts";
 import { VendorError } from "../../vendor-error.ts";
 import { argumentError } from "../errors.ts";
 import { isRecord, MAX_ITEMS } from "../options.ts";
@@ -52,20 +53,34 @@ export const MAX_INTEGER = 2 ** 31 - 1;
 
 /** A number without a fraction; one is cut off. */
 export function integer(check?: Check<number>): Member {
-  return whole(check, MAX_INTEGER, "integer");
+  return whole("int", check);
 }
 
 export function long(check?: Check<number>): Member {
-  return whole(check, 2 ** 63, "long");
+  return whole("long", check);
 }
 
-function whole(check: Check<number> | undefined, most: number, type: string): Member {
-  return double((number, place) => {
-    if (Math.abs(number) > most) {
-      throw argumentError(`Value [${number}] is out of range for ${type === "long" ? "a" : "an"} ${type}`);
-    }
-    check?.(Math.trunc(number), place);
-  });
+const wholeTypes = {
+  int: { least: -(2n ** 31n), most: 2n ** 31n - 1n, described: "an integer" },
+  long: { least: -(2n ** 63n), most: 2n ** 63n - 1n, described: "a long" },
+};
+
+function whole(type: keyof typeof wholeTypes, check: Check<number> | undefined): Member {
+  const { least, most, described } = wholeTypes[type];
+  return {
+    tokens: [NUMBER, STRING],
+    read(value, place) {
+      const number = typeof value === "string" ? javaDouble(value) : Number(value);
+      if (Math.trunc(number) < least || Math.trunc(number) > most) {
+        if (typeof value === "string")
+          throw argumentError(`Value [${value}] is out of range for ${described}`);
+        const reason = `Numeric value (${textOf(value)}) out of range of ${type} (${least} - ${most})`;
+        throw jacksonErrorAt(place.path, value, reason, "input_coercion_exception");
+      }
+      check?.(Math.trunc(number), place);
+      return number;
+    },
+  };
 }
 
 /** `[size] must be greater than 0. Found [-1] in [name]` */
@@ -101,9 +116,9 @@ export const doubles: Member = {
     checkLength(value);
     return value.map((item, index) => {
       try {
-        return doubleIn(item);
+        return doubleIn(item, [...path, index]);
       } catch (error) {
-        if (!(error instanceof VendorError)) throw error;
+        if (!(error instanceof VendorError) || error instanceof LocatedError) throw error;
         throw failedAt({ path: [...path, index], what: "value" }, error.cause);
       }
     });
@@ -115,22 +130,17 @@ function checkLength(items: readonly unknown[]): void {
   throw argumentError(`[${items.length}] values are more than the [${MAX_ITEMS}] that are answered`);
 }
 
-function doubleIn(item: unknown): number {
+function doubleIn(item: unknown, path: Place["path"]): number {
   if (typeof item === "string") return javaDouble(item);
   if (typeof item === "number" || typeof item === "bigint") return Number(item);
-  if (typeof item === "object" && item !== null) {
+  if (Array.isArray(item)) {
     throw new VendorError(400, {
       type: "illegal_state_exception",
-      reason: `expected value but got [${tokenOf(item)}]`,
+      reason: "expected value but got [START_ARRAY]",
     });
   }
-  const token = item === null ? "VALUE_NULL" : item === true ? "VALUE_TRUE" : "VALUE_FALSE";
-  const reason = `Current token (${token}) not numeric, can not use numeric value accessors`;
-  throw new VendorError(400, {
-    type: "x_content_parse_exception",
-    reason,
-    caused_by: { type: "json_parse_exception", reason },
-  });
+  const reason = `Current token (${jacksonTokenOf(item)}) not numeric, can not use numeric value accessors`;
+  throw jacksonErrorAt(path, item, reason, "json_parse_exception");
 }
 
 /** A scalar that stands for a value of the field. */
@@ -164,15 +174,18 @@ export const timeZone: Member = {
 /** A script is refused when a shard is asked: this twin runs none. */
 export const script: Member = { tokens: [OBJECT, STRING], read: (value) => value };
 
-const valueTypes = new Set(
+const knownValueTypes = new Set(
   "string long double number date boolean ip numeric unsigned_long geo_point range".split(" "),
 );
 const valueType = text((name) => {
-  if (!valueTypes.has(name)) throw argumentError(`Unknown value type [${name}]`);
+  if (!knownValueTypes.has(name)) throw argumentError(`Unknown value type [${name}]`);
 });
 
+/** What a field holds, with the name that it has also had. */
+export const valueTypes = { value_type: valueType, valueType: { ...valueType, as: "value_type" } };
+
 /** Members of every aggregation of a field's values. */
-export const valueMembers = { field: text(), missing, value_type: valueType, script };
+export const valueMembers = { field: text(), missing, ...valueTypes, script };
 /** Of those whose results are printed, too. */
 export const formattedMembers = { ...valueMembers, format: text() };
 export const fieldOrScript = [["field", "script"]];
