@@ -6,9 +6,10 @@ import type { MisfitKind } from "./store/log-store.ts";
 
 /**
  * What a field holds. Columns: `text` and `keyword` (text that is not analysed) VARCHAR, `long` BIGINT, `unsigned_long` UBIGINT, `double` DOUBLE, `boolean` BOOLEAN,
- * `date` TIMESTAMP (microseconds, UTC). A field that holds several values in some event is a LIST of that.
+ * `date` TIMESTAMP (microseconds, UTC),
+ * `ip` VARCHAR (the 32 hexadecimal digits of an address of version 6, among which those of version 4 have their own block). A field that holds several values in some event is a LIST of that.
  */
-export type FieldType = "text" | "keyword" | "long" | "unsigned_long" | "double" | "boolean" | "date";
+export type FieldType = "text" | "keyword" | "long" | "unsigned_long" | "double" | "boolean" | "date" | "ip";
 
 export interface Field {
   /** Dotted path: `http.response.status_code`. Case counts. */
@@ -200,6 +201,7 @@ const columnTypes: Record<FieldType, string> = {
   double: "DOUBLE",
   boolean: "BOOLEAN",
   date: "TIMESTAMP",
+  ip: "VARCHAR",
 };
 
 /** The type of a field's column: `BIGINT`, `VARCHAR[]`, … */

@@ -2,8 +2,10 @@
  * What a written value becomes in a field that is there, as the vendor coerces.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/coerce.html
  */
+
 import { blankTimes, timeFormat } from "../dates/time-formats.ts";
 import type { Field, FieldType } from "../fields.ts";
+import { ipDigits, parseIp } from "../ip-address.ts";
 import { looksLikeDate, microsOfDate } from "./dates.ts";
 import type { Leaf } from "./json-leaves.ts";
 import type { MisfitKind } from "./log-store.ts";
@@ -34,6 +36,8 @@ export function coerce(leaf: Leaf, target: Coercion): Coerced {
       return booleanOf(leaf);
     case "date":
       return dateOf(leaf, target);
+    case "ip":
+      return addressOf(leaf);
     case "double":
       return numberOf(leaf, (text) => doubleOf(text));
     case "long":
@@ -41,6 +45,13 @@ export function coerce(leaf: Leaf, target: Coercion): Coerced {
     case "unsigned_long":
       return numberOf(leaf, (text) => integerOf(text, 0n, 2n ** 64n - 1n, "an unsigned long"));
   }
+}
+
+function addressOf({ text }: Leaf): Coerced {
+  const address = parseIp(text);
+  return address === undefined
+    ? { kind: "not_an_address", reason: `'${text}' is not an IP string literal.` }
+    : { value: ipDigits(address) };
 }
 
 function booleanOf({ kind, text }: Leaf): Coerced {

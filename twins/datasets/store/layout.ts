@@ -298,7 +298,7 @@ const catalogContent = z.object({
   fields: z.array(
     z.object({
       name: z.string(),
-      type: z.enum(["text", "keyword", "long", "unsigned_long", "double", "boolean", "date"]),
+      type: z.enum(["text", "keyword", "long", "unsigned_long", "double", "boolean", "date", "ip"]),
       multi: z.boolean(),
       column: z.string(),
       postings: z.string().optional(),

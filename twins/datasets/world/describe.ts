@@ -11,6 +11,7 @@ const typeWords: Record<FieldType, string> = {
   double: "number",
   boolean: "boolean",
   date: "timestamp",
+  ip: "text",
 };
 
 export function describeEvents(fields: FieldCatalog): TableDescription {
@@ -49,7 +50,16 @@ function describeField({ name, type, multi }: Field, timeField: string | undefin
   return column(name, word, `A field of the events.${several}${when}`);
 }
 
-export const fieldTypes = ["text", "keyword", "long", "unsigned_long", "double", "boolean", "date"] as const;
+export const fieldTypes = [
+  "text",
+  "keyword",
+  "long",
+  "unsigned_long",
+  "double",
+  "boolean",
+  "date",
+  "ip",
+] as const;
 
 export const fieldsDescription: TableDescription = {
   name: "fields",

@@ -59,6 +59,7 @@ export const valueWords: Record<FieldType, string> = {
   unsigned_long: "an integer from 0 of 64 bits",
   double: "a number",
   boolean: "true or false",
+  ip: "an address, such as 10.0.0.1 or ::1",
   date: "a time, such as 2026-01-31T09:00:00Z or milliseconds since 1970",
 };
 
@@ -89,6 +90,7 @@ function boundValue(target: Coercion, value: unknown, form: "text" | "json"): Sq
     double: ["number"],
     boolean: ["boolean"],
     date: ["string", "number"],
+    ip: ["string"],
   };
   if (form === "json" && !kinds[type].includes(typeof value)) return undefined;
   const text = String(value);

@@ -8,7 +8,7 @@ import type { Naming } from "./build.ts";
 import { argumentError } from "./errors.ts";
 import { isRecord, type JsonRecord, type Options } from "./options.ts";
 import { failedAt, type Member, type Place } from "./syntax/declared.ts";
-import type { Values } from "./values.ts";
+import { addressLiteral, type Values } from "./values.ts";
 
 const MAX_TERMS = 65_536;
 /** `index.max_regex_length` */
@@ -106,8 +106,12 @@ export function readIncludeExclude(
   const include = options.any("include");
   const exclude = options.any("exclude");
   if (values.kind !== "keyword" && (typeof include === "string" || typeof exclude === "string")) {
+    const instead =
+      values.kind === "ip"
+        ? "an array of values for include/exclude clauses"
+        : "an array of numeric values for include/exclude clauses used to filter numeric fields";
     throw argumentError(
-      `Aggregation [${naming.name}] cannot support regular expression style include/exclude settings as they can only be applied to string fields. Use an array of numeric values for include/exclude clauses used to filter numeric fields`,
+      `Aggregation [${naming.name}] cannot support regular expression style include/exclude settings as they can only be applied to string fields. Use ${instead}`,
     );
   }
   const conditions: KeyCondition[] = [];
@@ -150,6 +154,7 @@ function readCondition(member: string, value: unknown, values: Values): KeyCondi
 /** A value of the request as a key. */
 export function keyLiteral(values: Values, value: unknown): Sql {
   if (values.kind === "keyword") return sql`${textOf(value)}`;
+  if (values.kind === "ip") return addressLiteral(value);
   if (typeof value === "bigint") return sql`CAST(${value} AS BIGINT)`;
   const number = values.read(value);
   return Number.isInteger(number) && values.kind !== "double"

@@ -12,7 +12,7 @@ import type { Syntax } from "./syntax/declared.ts";
 import { fieldOrScript, formattedMembers, long, notNegative, text, valueMembers } from "./syntax/members.ts";
 import { numeric, readValues, type ValueKind, type Values } from "./values.ts";
 
-export const anyKind: readonly ValueKind[] = ["keyword", "long", "double", "boolean", "date"];
+export const anyKind: readonly ValueKind[] = ["keyword", "long", "double", "boolean", "date", "ip"];
 export const numericKinds: readonly ValueKind[] = ["double", "long", "boolean", "date"];
 
 /** What a date_histogram takes for moments. */
@@ -21,7 +21,7 @@ export const momentKinds: readonly ValueKind[] = ["date", "long", "double", "boo
 /** How many values; each of a list. The vendor keeps a text of a list once. */
 export function countSql({ kind, value, multi }: Values, filter: Sql): Sql {
   if (!multi) return sql`count(${value})${filter}`;
-  const length = kind === "keyword" ? sql`len(list_distinct(${value}))` : sql`len(${value})`;
+  const length = kind === "keyword" || kind === "ip" ? sql`len(list_distinct(${value}))` : sql`len(${value})`;
   return sql`CAST(coalesce(sum(${length})${filter}, 0) AS BIGINT)`;
 }
 

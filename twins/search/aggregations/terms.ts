@@ -1,4 +1,5 @@
 /** terms: a bucket a value. */
+import { printIp } from "../../datasets/ip-address.ts";
 import { raw, type Sql, sql } from "../../datasets/sql.ts";
 import type { ResultValue } from "../../datasets/store/log-store.ts";
 import { Double } from "../json/numbers.ts";
@@ -157,15 +158,17 @@ function keyMembers(values: Values, key: ResultValue): Members {
 }
 
 export function keyValue({ kind }: Values, key: ResultValue): unknown {
+  if (kind === "ip" && key !== null) return printIp(String(key));
   return kind === "double" ? new Double(Number(key)) : key;
 }
 
 /** As a path names it. */
 export function keyText(values: Values, key: ResultValue): string {
+  if (values.kind === "ip") return printIp(String(key));
   return values.print && values.kind !== "keyword" ? values.print(Number(key)) : String(key);
 }
 
 function typeName({ kind, mapped }: Values): string {
   if (!mapped) return "umterms";
-  return kind === "keyword" ? "sterms" : kind === "double" ? "dterms" : "lterms";
+  return kind === "keyword" || kind === "ip" ? "sterms" : kind === "double" ? "dterms" : "lterms";
 }

@@ -2,6 +2,7 @@
 
 import { type TimeZone, utc } from "../../datasets/dates/time-zone.ts";
 import { type FieldType, fieldValue } from "../../datasets/fields.ts";
+import { ipDigits, parseIp } from "../../datasets/ip-address.ts";
 import { raw, type Sql, sql } from "../../datasets/sql.ts";
 import { lookupTable } from "../../sandbox/lookup-table.ts";
 import { parseDate } from "../dates/date-math.ts";
@@ -17,7 +18,7 @@ import { readDecimalFormat } from "./decimal-format.ts";
 import { argumentError } from "./errors.ts";
 import type { Options } from "./options.ts";
 
-export type ValueKind = "keyword" | "long" | "double" | "boolean" | "date";
+export type ValueKind = "keyword" | "long" | "double" | "boolean" | "date" | "ip";
 
 export interface Values {
   readonly kind: ValueKind;
@@ -43,6 +44,7 @@ const kinds: Record<FieldType, ValueKind> = {
   double: "double",
   boolean: "boolean",
   date: "date",
+  ip: "ip",
 };
 
 const columnTypes: Record<ValueKind, string> = {
@@ -51,6 +53,7 @@ const columnTypes: Record<ValueKind, string> = {
   double: "DOUBLE",
   boolean: "BOOLEAN",
   date: "TIMESTAMP",
+  ip: "VARCHAR",
 };
 
 /** Reads `field`, `missing`, `format`, `time_zone`, `value_type`. @param accepted kinds; the first is that of an unmapped field */
@@ -99,7 +102,8 @@ export function readValues(
 function checkFormat(options: Options, name: string, kind: ValueKind): void {
   const refuse = (what: string) =>
     argumentError(`Field [${name}] of type [${kind}] does not support custom ${what}`);
-  if (options.has("format") && (kind === "keyword" || kind === "boolean")) throw refuse("formats");
+  if (options.has("format") && (kind === "keyword" || kind === "boolean" || kind === "ip"))
+    throw refuse("formats");
   if (options.has("time_zone") && kind !== "date") throw refuse("time zones");
 }
 
@@ -132,6 +136,7 @@ const valueTypes = lookupTable<ValueKind>({
   number: "double",
   date: "date",
   boolean: "boolean",
+  ip: "ip",
 });
 
 function reader(
@@ -162,6 +167,7 @@ function withMissing(
   read: (value: unknown) => number,
 ): { kind: ValueKind; value: Sql } {
   if (kind === "keyword") return substituted(value, multi, kind, sql`${textOf(missing)}`);
+  if (kind === "ip") return substituted(value, multi, kind, addressLiteral(missing));
   const number = typeof missing === "bigint" ? missing : read(missing);
   if (kind === "boolean" && number !== 0 && number !== 1) {
     return substituted(cast(value, "BIGINT", multi), multi, kind, integerSql(number));
@@ -170,6 +176,13 @@ function withMissing(
     return substituted(cast(value, "DOUBLE", multi), multi, "double", sql`CAST(${number} AS DOUBLE)`);
   }
   return substituted(value, multi, kind, literal(kind, number));
+}
+
+/** An address of the request as a value of its column. @throws VendorError for what is none */
+export function addressLiteral(value: unknown): Sql {
+  const address = parseIp(textOf(value));
+  if (address === undefined) throw argumentError(`'${textOf(value)}' is not an IP string literal.`);
+  return sql`${ipDigits(address)}`;
 }
 
 function substituted(value: Sql, multi: boolean, kind: ValueKind, substitute: Sql) {
@@ -189,7 +202,7 @@ function integerSql(number: number | bigint): Sql {
 }
 
 /** A number of the request as a value of the column's type. */
-function literal(kind: Exclude<ValueKind, "keyword">, number: number | bigint): Sql {
+function literal(kind: Exclude<ValueKind, "keyword" | "ip">, number: number | bigint): Sql {
   switch (kind) {
     case "long":
       return integerSql(number);
@@ -212,7 +225,7 @@ function printer(
     return (value) => dateFormat.format(value, zone);
   }
   if (kind === "boolean") return (value) => (value === 0 ? "false" : "true");
-  if (kind === "keyword" || format === undefined) return undefined;
+  if (kind === "keyword" || kind === "ip" || format === undefined) return undefined;
   return readDecimalFormat(format);
 }
 

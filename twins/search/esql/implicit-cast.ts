@@ -1,8 +1,8 @@
 /** A string that stands where a date, an address, a version or a truth is meant is read as one; strings of columns are not. */
 
 import { utc } from "../../datasets/dates/time-zone.ts";
+import { parseIp } from "../../datasets/ip-address.ts";
 import { readDateFormat } from "../dates/java-format.ts";
-import { parseIp } from "../ip-address.ts";
 import type { Compiler } from "./compiler.ts";
 import { versionFromTextSql } from "./functions/version.ts";
 import { ipTyped } from "./ip-sql.ts";

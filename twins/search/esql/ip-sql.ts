@@ -35,6 +35,13 @@ export function ipFromTextSql(text: Sql): Sql {
   return sql`CASE WHEN regexp_matches(${text}, ${V4}) THEN ${v4} WHEN regexp_matches(${text}, ${V6}) AND len(${groups}) = 8 THEN ${v6} ELSE CAST('x' AS UHUGEINT) END`;
 }
 
+/** The address of a column's digits (`ipDigits`); NULL of NULL. */
+export function ipFromDigitsSql(digits: Sql): Sql {
+  const half = (from: number) =>
+    sql`CAST(CAST('0x' || substring(${digits}, ${raw(String(from))}, 16) AS UBIGINT) AS UHUGEINT)`;
+  return sql`((${half(1)} << 64) | ${half(17)})`;
+}
+
 export function ipToTextSql(ip: Sql): Sql {
   const octet = (shift: number) =>
     sql`CAST((${ip} >> ${raw(String(shift))}) & CAST(255 AS UHUGEINT) AS VARCHAR)`;

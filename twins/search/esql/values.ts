@@ -1,7 +1,8 @@
 /** Values of an answer, as the vendor prints them. */
+
+import { formatIp } from "../../datasets/ip-address.ts";
 import type { ResultValue } from "../../datasets/store/log-store.ts";
 import { formatDate } from "../dates/java-format.ts";
-import { formatIp } from "../ip-address.ts";
 import { Double } from "../json/numbers.ts";
 import { readExactJson } from "../json/read.ts";
 import { formatVersion } from "./functions/version.ts";

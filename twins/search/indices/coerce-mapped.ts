@@ -4,7 +4,6 @@ import type { FieldType, NewField } from "../../datasets/fields.ts";
 import { type Coerced, coerce } from "../../datasets/store/coerce.ts";
 import type { Leaf } from "../../datasets/store/json-leaves.ts";
 import { defaultDateFormat, readDateFormat } from "../dates/java-format.ts";
-import { formatIp, parseIp } from "../ip-address.ts";
 import type { JsonObject } from "../json/read.ts";
 import { fractionOf } from "./fraction.ts";
 import { ignoreAbove } from "./mapped-field.ts";
@@ -21,7 +20,6 @@ const MAX_HALF = 65_504;
 /** @param node the field's mapping */
 export function coerceMapped(leaf: Leaf, field: NewField, node: FieldNode): Coerced {
   const { type, parameters } = node;
-  if (type === "ip") return coerceIp(leaf);
   if (field.type === "keyword") {
     return { value: [...leaf.text].length > ignoreAbove(parameters) ? undefined : leaf.text };
   }
@@ -52,14 +50,6 @@ export function coerceMapped(leaf: Leaf, field: NewField, node: FieldNode): Coer
       : coerced;
   }
   return typeof value === "number" ? fitDouble(value, type, parameters) : coerced;
-}
-
-/** Addresses are held as the vendor prints them, so that equal ones are equal texts. */
-function coerceIp({ text }: Leaf): Coerced {
-  const address = parseIp(text);
-  return address === undefined
-    ? { kind: "not_an_address", reason: `'${text}' is not an IP string literal.` }
-    : { value: formatIp(address) };
 }
 
 function uncoerced({ kind, text }: Leaf, type: string, held: FieldType): string | undefined {

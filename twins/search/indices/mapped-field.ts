@@ -48,7 +48,7 @@ const heldAs = new Map<string, FieldType>([
   ["keyword", "keyword"],
   ["constant_keyword", "keyword"],
   ["wildcard", "keyword"],
-  ["ip", "keyword"],
+  ["ip", "ip"],
   ["text", "text"],
   ["match_only_text", "text"],
   ["long", "long"],
@@ -75,7 +75,7 @@ function wholeValues({ fields }: FieldNode): ReadonlyMap<string, number> {
   const found = new Map<string, number>();
   for (const [name, { type, parameters }] of fields) {
     const plain = parameters.null_value === undefined && parameters.normalizer === undefined;
-    if (heldAs.get(type) === "keyword" && type !== "ip" && plain) found.set(name, ignoreAbove(parameters));
+    if (heldAs.get(type) === "keyword" && plain) found.set(name, ignoreAbove(parameters));
   }
   return found;
 }

@@ -63,6 +63,7 @@ export function collapseColumn(
       throw unfit("text");
     case "date":
     case "boolean":
+    case "ip":
       throw unfit(target.kind);
     case "keyword": {
       const kept = keptValue(target.field, target.ignoreAbove);

@@ -1,5 +1,6 @@
 /** `fields` and `docvalue_fields`: single fields of a hit, each as a list of its values. */
 import { type Field, fieldValue } from "../../datasets/fields.ts";
+import { printIp } from "../../datasets/ip-address.ts";
 import { type Sql, sql } from "../../datasets/sql.ts";
 import type { ResultValue } from "../../datasets/store/log-store.ts";
 import { matchesPattern } from "../../sandbox/star-pattern.ts";
@@ -127,7 +128,8 @@ function unformatted(target: Target): string | undefined {
     case "words":
       return "text";
     case "boolean":
-      return "boolean";
+    case "ip":
+      return target.kind;
     case "keyword":
       return target.field.type === "keyword" ? mappedType(target.field) : "keyword";
     default:
@@ -142,7 +144,7 @@ function fieldColumn(
   order: "as written" | "sorted",
 ): FieldColumn {
   const column = fieldValue(field);
-  const text = field.type === "text" || field.type === "keyword";
+  const text = field.type === "text" || field.type === "keyword" || field.type === "ip";
   const sorted = text ? sql`list_sort(list_distinct(${column}))` : sql`list_sort(${column})`;
   return {
     name,
@@ -155,6 +157,7 @@ function fieldColumn(
 }
 
 function showValue(value: ResultValue, { type, mapping }: Field, format = mapping?.format): unknown {
+  if (type === "ip") return printIp(String(value));
   if (type === "double") return decimalOf({ mapping }, Number(value));
   if (type !== "date" || typeof value !== "number") return value;
   // Columns hold microseconds; what the vendor keeps of a date is its milliseconds.

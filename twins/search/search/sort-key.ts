@@ -1,6 +1,7 @@
 /** A sort as SQL: the value that hits are ordered by, how it is answered, and what comes after a value. */
 
 import type { Field } from "../../datasets/fields.ts";
+import { ipDigits, parseIp, printIp } from "../../datasets/ip-address.ts";
 import { raw, type Sql, type SqlValue, sql } from "../../datasets/sql.ts";
 import type { ResultValue } from "../../datasets/store/log-store.ts";
 import { parseDate } from "../dates/date-math.ts";
@@ -79,6 +80,9 @@ function fieldKey(sort: FieldSort, context: QueryContext, index: string): SortKe
       checkWords(sort, target.field.type === "keyword" ? mappedType(target.field) : "keyword", index);
       return textKey(sort, chosen(target.field, sort, target.ignoreAbove));
     }
+    case "ip":
+      checkWords(sort, "ip", index);
+      return addressKey(sort, target.field, index);
     case "date":
       return dateKey(sort, sql`epoch_ms(${chosen(target.field, sort)})`, target.field, context);
     case "boolean":
@@ -135,7 +139,7 @@ const listFunctions: Record<SortMode, string> = {
 function chosen(field: Field, { mode, order }: FieldSort, ignoreAbove?: number): Sql {
   const column = keptValue(field, ignoreAbove);
   if (!field.multi) return column;
-  const numeric = !["text", "keyword", "date", "boolean"].includes(field.type);
+  const numeric = !["text", "keyword", "date", "boolean", "ip"].includes(field.type);
   const fitting = mode !== undefined && (numeric || mode === "min" || mode === "max") ? mode : undefined;
   const name = listFunctions[fitting ?? (order === "asc" ? "min" : "max")];
   return sql`${raw(name)}(${column})`;
@@ -151,6 +155,25 @@ function textKey(sort: FieldSort, value: Sql): SortKey {
     answered: true,
     show: same,
     read: (json) => (json === null ? null : textOf(json)),
+  };
+}
+
+/** Addresses in their order, shown as the vendor prints them. */
+function addressKey(sort: FieldSort, field: Field, index: string): SortKey {
+  const { missing } = sort;
+  const read = (json: Json) => {
+    if (json === null) return null;
+    const address = parseIp(textOf(json));
+    if (address === undefined) throw illegalOnShard(`'${textOf(json)}' is not an IP string literal.`, index);
+    return ipDigits(address);
+  };
+  const isPlace = missing === "_last" || missing === "_first";
+  const key = textKey({ ...sort, missing: isPlace ? missing : "_last" }, chosen(field, sort));
+  return {
+    ...key,
+    ...(isPlace ? {} : { value: sql`coalesce(${key.value}, ${read(missing)})` }),
+    show: (value) => (value === null ? null : printIp(String(value))),
+    read,
   };
 }
 

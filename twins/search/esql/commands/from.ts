@@ -5,7 +5,7 @@ import { lookupTable } from "../../../sandbox/lookup-table.ts";
 import { namesOf } from "../../query/compile/target.ts";
 import type { Compiler } from "../compiler.ts";
 import { parsingError, UnrecognisedEsql } from "../errors.ts";
-import { ipFromTextSql } from "../ip-sql.ts";
+import { ipFromDigitsSql } from "../ip-sql.ts";
 import type { Column } from "../pipeline.ts";
 import type { Command } from "../syntax.ts";
 import type { DataType } from "../types.ts";
@@ -43,14 +43,9 @@ export function compileFrom(compiler: Compiler, command: FromCommand, source: So
 /** Types of a mapping that are an integer of 32 bits here. */
 const smallIntegers: ReadonlySet<string> = new Set(["integer", "short", "byte"]);
 
-/** An address of a column's text, which is one or NULL. */
-function addressSql(text: Sql): Sql {
-  return sql`TRY(${ipFromTextSql(text)})`;
-}
-
 /** Addresses in their order, each once. */
 function addressesSql(texts: Sql): Sql {
-  return sql`list_sort(list_transform(list_distinct(${texts}), lambda t: ${addressSql(raw("t"))}))`;
+  return sql`list_sort(list_transform(list_distinct(${texts}), lambda t: ${ipFromDigitsSql(raw("t"))}))`;
 }
 
 type SourceColumn = Omit<Column, "ref"> & { source: Sql };
@@ -75,8 +70,8 @@ function fieldColumns(field: Field): SourceColumn[] {
       { name, type: "text", multi, source },
     ];
   }
-  if (field.mapping?.type === "ip") {
-    return [{ name, type: "ip", multi, source: multi ? addressesSql(source) : addressSql(source) }];
+  if (field.type === "ip") {
+    return [{ name, type: "ip", multi, source: multi ? addressesSql(source) : ipFromDigitsSql(source) }];
   }
   if (field.type === "keyword") {
     return [

@@ -1,6 +1,7 @@
 /** Functions that convert; of several values each one. Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/esql-functions-operators.html#esql-type-conversion-functions */
+
+import { parseIp } from "../../../datasets/ip-address.ts";
 import { raw, type Sql, sql } from "../../../datasets/sql.ts";
-import { parseIp } from "../../ip-address.ts";
 import { readDate } from "../implicit-cast.ts";
 import { ipFromTextSql, ipToTextSql, ipTyped } from "../ip-sql.ts";
 import { constantTyped, type Typed } from "../typed.ts";

@@ -1,6 +1,7 @@
 /** Functions of addresses. Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/esql-functions-operators.html#esql-ip-functions */
+
+import { parseIp } from "../../../datasets/ip-address.ts";
 import { joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
-import { parseIp } from "../../ip-address.ts";
 import { illegalArgument, UnrecognisedEsql } from "../errors.ts";
 import { addressSql, ipFromTextSql } from "../ip-sql.ts";
 import { type Typed, unknownTyped } from "../typed.ts";

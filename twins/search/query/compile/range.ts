@@ -3,6 +3,7 @@ import { isTimeName } from "../../../datasets/fields.ts";
 import { identifier, sql } from "../../../datasets/sql.ts";
 import { conversionError } from "../errors.ts";
 import type { RangeQuery } from "../syntax/query.ts";
+import { addressRange } from "./addresses.ts";
 import { between, exists, some } from "./column.ts";
 import type { Compiler } from "./compiler.ts";
 import { dateRange, isLiteralMath } from "./dates.ts";
@@ -27,6 +28,8 @@ export function range(compiler: Compiler, target: Target, query: RangeQuery, boo
       return matchesNothing(context, () => dateRange(context, target, query, boost));
     case "number":
       return matchesNothing(context, () => numberRange(target, query, boost));
+    case "ip":
+      return matchesNothing(context, () => addressRange(target, query, boost));
     case "boolean":
       return matchesNothing(context, () => {
         const { lower, upper } = query;

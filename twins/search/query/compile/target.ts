@@ -21,6 +21,7 @@ export type Target =
   | { readonly kind: "number"; readonly name: string; readonly field: Field }
   | { readonly kind: "date"; readonly name: string; readonly field: Field }
   | { readonly kind: "boolean"; readonly name: string; readonly field: Field }
+  | { readonly kind: "ip"; readonly name: string; readonly field: Field }
   | { readonly kind: "meta"; readonly name: "_id" | "_index" }
   | { readonly kind: "missing"; readonly name: string };
 
@@ -33,6 +34,7 @@ const mappedTypes: Record<FieldType, string> = {
   double: "float",
   boolean: "boolean",
   date: "date",
+  ip: "ip",
 };
 
 /** A field's type as its mapping names it. */
@@ -99,7 +101,8 @@ export function targetOf(
 }
 
 function typed(field: Field, name: string, purpose: Purpose, figures: Figures | undefined): Target {
-  if (field.type === "date" || field.type === "boolean") return { kind: field.type, name, field };
+  if (field.type === "date" || field.type === "boolean" || field.type === "ip")
+    return { kind: field.type, name, field };
   if (field.type === "keyword") return { kind: "keyword", name, field, ignoreAbove: undefined };
   if (field.type !== "text") return { kind: "number", name, field };
   const { postings } = field;

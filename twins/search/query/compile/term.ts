@@ -2,6 +2,7 @@
 import { identifier, sql } from "../../../datasets/sql.ts";
 import { shardError } from "../errors.ts";
 import type { Scalar, TermQuery } from "../syntax/query.ts";
+import { addressTerm } from "./addresses.ts";
 import { some } from "./column.ts";
 import type { Compiler } from "./compiler.ts";
 import { dateRange } from "./dates.ts";
@@ -39,6 +40,8 @@ export function oneValue(compiler: Compiler, target: Target, value: Scalar, boos
       return keyword(target.field, text, boost, `${target.name}:${text}`, compiler.context.figures);
     case "number":
       return matchesNothing(compiler.context, () => numberTerm(target, value, boost));
+    case "ip":
+      return matchesNothing(compiler.context, () => addressTerm(target, value, boost));
     case "date":
       return matchesNothing(compiler.context, () => {
         const bound = { value, inclusive: true };

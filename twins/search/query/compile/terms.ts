@@ -2,6 +2,7 @@
 import { type Field, fieldValue } from "../../../datasets/fields.ts";
 import { identifier, jsonParameter, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import type { IdsQuery, Scalar, TermsQuery, TermsSetQuery } from "../syntax/query.ts";
+import { addressIs } from "./addresses.ts";
 import { combine } from "./bool.ts";
 import { equals } from "./column.ts";
 import type { Compiler } from "./compiler.ts";
@@ -53,6 +54,8 @@ function oneOf(compiler: Compiler, target: Target, values: readonly Scalar[]): S
           .map((value) => equals(target.field, sql`${value}`)),
       );
     }
+    case "ip":
+      return anyOf(values.map((value) => addressIs(target.field, value)));
     case "date":
       return anyOf(
         values.map((value) => {

@@ -42,3 +42,26 @@ export function formatIp(bits: bigint): string {
   if (best.start === -1) return hex.join(":");
   return `${hex.slice(0, best.start).join(":")}::${hex.slice(best.start + best.length).join(":")}`;
 }
+
+/** The digits that a column holds an address as: texts in the order of addresses. */
+export function ipDigits(bits: bigint): string {
+  return bits.toString(16).padStart(32, "0");
+}
+
+/** What `ipDigits` made, as the vendor prints it. */
+export function printIp(digits: string): string {
+  return formatIp(BigInt(`0x${digits}`));
+}
+
+/** The first and the last address of a block: `10.0.0.0/8`. */
+export interface IpBlock {
+  readonly first: bigint;
+  readonly last: bigint;
+}
+
+/** @param length of the prefix, of 128 bits */
+export function ipBlock(address: bigint, length: number): IpBlock {
+  const free = 1n << BigInt(128 - length);
+  const first = (address / free) * free;
+  return { first, last: first + free - 1n };
+}
