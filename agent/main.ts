@@ -10,14 +10,27 @@ import { writeLocator } from "./locator.ts";
 import { createLog, messageOf } from "./log.ts";
 import { startAgent } from "./server.ts";
 
+const MAX_LINE_CHARS = 76;
+
 const USAGE = `npm run agent      the agent, from source; npm run build && npm start run it in production
 
 It takes no options: its settings are variables, of the environment or of .env. .env.example explains each:
-  ${environmentVariables.join(", ")}`;
+${linesOf(environmentVariables)}`;
 
 const ENVIRONMENT_FILE = ".env";
 /** Ctrl-C reaches the whole process group, and npm passes it on as well: so soon after the first it is the same one. */
 const SAME_SIGNAL_MS = 500;
+
+/** Names with commas between, in lines that fit most terminals. */
+function linesOf(names: readonly string[]): string {
+  const lines: string[] = [];
+  for (const name of names) {
+    const last = lines.at(-1);
+    if (last === undefined || last.length + name.length > MAX_LINE_CHARS) lines.push(`  ${name}`);
+    else lines[lines.length - 1] = `${last}, ${name}`;
+  }
+  return lines.join(",\n");
+}
 
 async function main(): Promise<void> {
   if (existsSync(ENVIRONMENT_FILE)) process.loadEnvFile(ENVIRONMENT_FILE);

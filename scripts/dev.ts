@@ -7,7 +7,7 @@ import { makeApiKey } from "../twins/sandbox/api-keys.ts";
 import { onNpmGone, onReaderGone } from "../twins/sandbox/end-with-caller.ts";
 import { requireOwnFolder } from "../twins/sandbox/locator.ts";
 import { BackOff } from "./dev/back-off.ts";
-import { formatLine, readLogLine } from "./dev/log-lines.ts";
+import { printLine, readLogLine } from "./dev/log-lines.ts";
 import { describeLosses, readTwinsState, type TwinsState } from "./dev/losses.ts";
 import { Part } from "./dev/part.ts";
 import { FolderWatch } from "./dev/watch-folders.ts";
@@ -334,5 +334,5 @@ function isScenario(file: string): boolean {
 }
 
 function say(part: string, line: string): void {
-  terminal.line(formatLine(part, line, terminal));
+  printLine(part, line, terminal);
 }

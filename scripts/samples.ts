@@ -71,14 +71,26 @@ async function run({ values, positionals: [command, name, ...more] }: Given): Pr
 
 /** @throws Error naming the file and what to do */
 function readRecording(file: string): Recording {
+  const bytes = readBytes(file);
   try {
-    return readWav(readFileSync(file));
+    return readWav(bytes);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new Error(
       `${file} is no WAV file that can be read (${reason}); record one, or convert it: ffmpeg -i ${file} recording.wav`,
       { cause: error },
     );
+  }
+}
+
+function readBytes(file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    if (code === "ENOENT") throw new Error(`there is no file ${file}`, { cause: error });
+    if (code === "EISDIR") throw new Error(`${file} is a folder; name a WAV file`, { cause: error });
+    throw error;
   }
 }
 

@@ -67,7 +67,7 @@ const usage = `npm run twins -- [--environment FILE] [--json]
 npm run twins -- exec [--environment FILE] -- COMMAND [ARGUMENT …]
                      a command that meets the twins under the vendors' names
 
-  --environment FILE   what there is; default: twins/environment.yaml. exec uses twins that run in this folder without it
+  --environment FILE   what there is; default: twins/environment.yaml. exec without it uses twins that run here
   --json               the first line on standard output is an object with every address
   --help
 

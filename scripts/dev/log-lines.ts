@@ -24,16 +24,20 @@ export function readLogLine(line: string): LogLine | undefined {
   }
 }
 
-/** One line of a part's output, for people. */
-export function formatLine(part: string, line: string, terminal: Terminal): string {
+const TIME_CHARS = 12;
+const PART_CHARS = 5;
+const INDENT = " ".repeat(TIME_CHARS + 2 + PART_CHARS + 2);
+
+/** Prints one line of a part's output for people, in the terminal's width. */
+export function printLine(part: string, line: string, terminal: Terminal): void {
   const parsed = readLogLine(line);
-  const name = terminal.bold(part.padEnd(5));
-  if (parsed === undefined) return `${" ".repeat(12)}  ${name}  ${line}`;
-  const time = new Date(parsed.time).toISOString().slice(11, 23);
-  const message = parsed.msg ?? "";
-  return [terminal.dim(time), ` ${name} `, mark(parsed.level, message, terminal), details(parsed, terminal)]
-    .filter((piece) => piece !== "")
-    .join(" ");
+  const name = terminal.bold(part.padEnd(PART_CHARS));
+  const time = parsed && new Date(parsed.time).toISOString().slice(11, 23);
+  const head = `${time === undefined ? " ".repeat(TIME_CHARS) : terminal.dim(time)}  ${name}  `;
+  const pieces = parsed
+    ? [mark(parsed.level, parsed.msg ?? "", terminal), details(parsed, terminal)]
+    : [line];
+  terminal.wrap(pieces.filter((piece) => piece !== "").join(" "), { head, indent: INDENT });
 }
 
 function mark(level: number, message: string, { bad, tool, dim }: Terminal): string {

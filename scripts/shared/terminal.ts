@@ -1,5 +1,5 @@
 /** Colours and widths of a terminal. Colour only where one is, and never with NO_COLOR (https://no-color.org). */
-import { styleText } from "node:util";
+import { stripVTControlCharacters, styleText } from "node:util";
 
 /** How a text is set into the width of the terminal. */
 export interface Setting {
@@ -75,12 +75,12 @@ export function seconds(ms: number): string {
 
 /** Breaks a text between words into lines of at most so many characters; a longer word has a line of its own. */
 export function wrapWords(text: string, width: number): string[] {
-  if (text.length <= width) return [text];
+  if (widthOf(text) <= width) return [text];
   const lines: string[] = [];
   let current = "";
   for (const word of text.split(" ")) {
     const longer = current === "" ? word : `${current} ${word}`;
-    if (current !== "" && longer.length > width) {
+    if (current !== "" && widthOf(longer) > width) {
       lines.push(current.trimEnd());
       current = word;
     } else {
@@ -88,6 +88,11 @@ export function wrapWords(text: string, width: number): string[] {
     }
   }
   return [...lines, current];
+}
+
+/** What sets the style takes no place. */
+function widthOf(text: string): number {
+  return stripVTControlCharacters(text).length;
 }
 
 function cutText(text: string, width: number): string {

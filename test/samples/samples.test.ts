@@ -148,7 +148,7 @@ describe("npm run samples", () => {
       ["yes-please", wav, "there is a sample yes-please already"],
       ["song", notWav, `${notWav} is no WAV file that can be read`],
       ["song", mp3InWav, "its encoding is none of PCM"],
-      ["song", join(scratch, "missing.wav"), "missing.wav is no WAV file that can be read"],
+      ["song", join(scratch, "missing.wav"), "there is no file "],
       ["No Name", wav, "use lower case letters"],
       ["quiet", quiet, "nothing can be heard"],
     ] as const) {

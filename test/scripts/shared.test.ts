@@ -1,6 +1,7 @@
+import { stripVTControlCharacters } from "node:util";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { formatLine } from "../../scripts/dev/log-lines.ts";
+import { printLine } from "../../scripts/dev/log-lines.ts";
 import { voiceUrl } from "../../scripts/dial/options.ts";
 import { ConversationPrinter } from "../../scripts/shared/conversation.ts";
 import { runAll } from "../../scripts/shared/run-all.ts";
@@ -142,12 +143,29 @@ test("the transcript is the same whichever of sound and text comes first", () =>
 });
 
 test("log lines are for people: time, part, message, details; other output stays as it is", () => {
-  const { stream } = screen();
-  const terminal = terminalOf(stream, {});
+  const print = (line: string) => {
+    const { lines, stream } = screen();
+    printLine("agent", line, terminalOf(stream, {}));
+    return lines;
+  };
   const line = JSON.stringify({ level: 40, time: 0, pid: 7, hostname: "h", call: "c1", msg: "slow" });
-  expect(formatLine("agent", line, terminal)).toBe("00:00:00.000  agent  warning: slow call=c1");
-  expect(formatLine("agent", "plain {text}", terminal)).toMatch(/^ +agent {2}plain \{text\}$/);
-  expect(formatLine("agent", "{not json", terminal)).toMatch(/\{not json$/);
+  expect(print(line)).toEqual(["00:00:00.000  agent  warning: slow call=c1"]);
+  expect(print("plain {text}")).toEqual([`${" ".repeat(14)}agent  plain {text}`]);
+  expect(print("{not json")).toEqual([`${" ".repeat(14)}agent  {not json`]);
+});
+
+test.each([60, 80, 120])("log lines fit a terminal of %i columns, whatever their style", (columns) => {
+  const { lines, stream } = screen(true);
+  const terminal = terminalOf({ ...stream, columns }, {});
+  const url = "http://127.0.0.1:43285";
+  const message = { level: 40, time: 0, msg: `agent listens on ${url}`, url, runtime: `${url}/s/dev` };
+  printLine("agent", JSON.stringify(message), terminal);
+  const shown = lines.map((line) => stripVTControlCharacters(line));
+  expect(Math.max(...shown.map((line) => line.length))).toBeLessThanOrEqual(columns);
+  expect(shown.map((line) => line.slice(21)).join(" ")).toBe(
+    `warning: agent listens on ${url} url=${url} runtime=${url}/s/dev`,
+  );
+  expect(shown.slice(1).every((line) => line.startsWith(" ".repeat(21)))).toBe(true);
 });
 
 test("an agent's address is understood with http or ws, with or without the path of the voice channel", () => {

@@ -21,6 +21,7 @@ const commands = {
   samples: "samples.ts",
   bench: "bench.ts",
   fuzz: "fuzz.ts",
+  compare: "compare.ts",
   "spl-coverage": "spl-coverage.ts",
 };
 
@@ -37,6 +38,7 @@ describe.each(Object.entries(commands))("npm run %s", (name, file) => {
     const { exitCode, stdout, stderr } = await run(file, ["--help"]);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
     expect(stdout).toContain(`npm run ${name}`);
+    expect(Math.max(...stdout.split("\n").map((line) => line.length))).toBeLessThanOrEqual(120);
   });
 });
 

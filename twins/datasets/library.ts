@@ -105,7 +105,7 @@ class Library implements DatasetLibrary {
     }
   }
 
-  async fromFile(file: string): Promise<Dataset> {
+  async fromFile(file: string, onProgress?: DatasetSource["onProgress"]): Promise<Dataset> {
     const fileName = path.basename(file);
     const stated = statedFormat({ fileName });
     const { stamp, sha256 } = await this.#identify(file);
@@ -116,6 +116,7 @@ class Library implements DatasetLibrary {
       bytes: createReadStream(file, { highWaterMark: READ_BYTES }),
       fileName,
       format,
+      onProgress,
     });
     await this.#keep(dataset);
     await this.#remember(file, stamp, dataset.description.sha256);

@@ -215,9 +215,10 @@ async function beginDatasets(
 ): Promise<void> {
   for (const { definition, dataset } of services) {
     if (dataset === undefined) continue;
-    onProgress(`reading the dataset ${path.basename(dataset)} of ${definition.name}`);
+    const what = `reading the dataset ${path.basename(dataset)} of ${definition.name}`;
+    onProgress(what);
     try {
-      await environments.begin(definition, resolvePath(dataset));
+      await environments.begin(definition, resolvePath(dataset), (how) => onProgress(`${what}: ${how}`));
     } catch (error) {
       const reason = error instanceof DatasetRefusal ? describeRefusal(error) : reasonOf(error);
       throw new Error(`the dataset ${dataset} of service ${definition.name} was not read: ${reason}`, {

@@ -3,7 +3,7 @@ import { appendFile, mkdir, mkdtemp, readdir, rm, stat, utimes, writeFile } from
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { pino } from "pino";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { openDatasetLibrary } from "../../../twins/datasets/library.ts";
 import { removeLeftOvers, removeOldest } from "../../../twins/datasets/library-room.ts";
 import { type DatasetLibrary, DatasetRefusal } from "../../../twins/sandbox/datasets/dataset.ts";
@@ -47,6 +47,19 @@ test("a file that has not changed is read once, in this process and the next", a
   const first = await madeAt(await open());
   expect(await madeAt(await open())).toBe(first);
   expect(await keptFiles()).toHaveLength(1);
+});
+
+test("how far a file is read is told every two seconds, and when all of it is read", async () => {
+  await writeFile(file, `a,b\n${"1,2\n".repeat(100_000)}`);
+  let seconds = 0;
+  const clock = vi.spyOn(performance, "now").mockImplementation(() => 1_000 * seconds++);
+  const told: string[] = [];
+  await (await open()).fromFile(file, (what) => told.push(what)).finally(() => clock.mockRestore());
+  expect(told.length).toBeGreaterThan(1);
+  expect(told.at(-1)).toBe("100,000 rows read, their types and words are found");
+  const rows = told.map((what) => Number.parseInt(what.replaceAll(",", ""), 10));
+  expect(rows).toEqual(rows.toSorted((a, b) => a - b));
+  for (const what of told.slice(0, -1)) expect(what).toMatch(/^[\d,]+ rows read$/);
 });
 
 test("a file that was changed is read again; one that was only touched is not", async () => {

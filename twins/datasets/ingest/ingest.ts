@@ -5,7 +5,7 @@ import { wallTime } from "../../sandbox/clock.ts";
 import type { DatasetDescription, DatasetSource } from "../../sandbox/datasets/dataset.ts";
 import type { TextIndex } from "../fields.ts";
 import { StagingFile } from "./staging-file.ts";
-import { type TakenIn, takeIn } from "./take-in.ts";
+import { countOf, type TakenIn, takeIn } from "./take-in.ts";
 import { closeWorkshop, loadStaged, openWorkshop } from "./workshop.ts";
 import { writeDocuments } from "./write-documents.ts";
 
@@ -27,6 +27,7 @@ export async function ingest(
 ): Promise<MadeDataset> {
   const out = await StagingFile.create(path.join(folder, "staged"));
   const taken = await takeIn(source, out, signal).finally(() => out.close());
+  source.onProgress?.(`${countOf(out)} read, their types and words are found`);
   return inTurn(() => make(source, folder, out, taken, { signal, textIndex }));
 }
 

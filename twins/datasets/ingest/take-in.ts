@@ -17,6 +17,9 @@ export interface TakenIn {
   bytes: number;
 }
 
+/** How often it is told how many rows were read. */
+const PROGRESS_MS = 2_000;
+
 /** @throws DatasetRefusal with every problem, DatasetTooLarge, the signal's reason, or the source's error */
 export async function takeIn(
   source: DatasetSource,
@@ -27,11 +30,15 @@ export async function takeIn(
   const problems = new Problems();
   const pieces = new TextPieces(source, signal);
   let text: Text | undefined;
+  let toldAt = performance.now();
   for await (const piece of pieces) {
     text ??= beginText(piece, stated, out, problems);
     text.push(piece);
     if (problems.total > 0) out.forget();
     else await out.drain();
+    if (performance.now() - toldAt < PROGRESS_MS) continue;
+    toldAt = performance.now();
+    source.onProgress?.(`${countOf(out)} read`);
   }
   if (!text) throw new DatasetRefusal("the file is empty");
   text.end();
@@ -39,6 +46,11 @@ export async function takeIn(
   if (out.rows === 0) throw new DatasetRefusal(`the file has no rows${hintOf(source)}`);
   await out.flush();
   return { format: text.format, reader: text.reader, sha256: pieces.sha256(), bytes: pieces.bytes };
+}
+
+/** As people read it: `50,000 rows`. */
+export function countOf({ rows }: StagingFile): string {
+  return `${rows.toLocaleString("en-US")} rows`;
 }
 
 /** curl calls what it sends with `-d` a form, and takes the line feeds out of it; with `--data-binary` it does the first alone. */

@@ -16,6 +16,8 @@ export interface DatasetSource {
   contentType?: string | undefined;
   /** The format, if one was asked for by name. */
   format?: string | undefined;
+  /** Told how far it is, in words. */
+  onProgress?: ((what: string) => void) | undefined;
 }
 
 /** A field, as a dataset's description shows it. */
@@ -107,7 +109,7 @@ export interface DatasetLibrary {
   /** @param signal gives up: nothing is left behind. @throws DatasetRefusal, DatasetTooLarge, or the source's error */
   fromStream(source: DatasetSource, signal?: AbortSignal): Promise<Dataset>;
   /** The same of a file on disk; at once when this file has been read before. @throws DatasetRefusal, or Error naming the file */
-  fromFile(file: string): Promise<Dataset>;
+  fromFile(file: string, onProgress?: DatasetSource["onProgress"]): Promise<Dataset>;
   close(): Promise<void>;
 }
 

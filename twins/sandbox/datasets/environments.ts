@@ -59,15 +59,23 @@ export class Environments {
   }
 
   /** Reads the dataset that the environment file names for a service. @throws Error naming service and file */
-  async begin(definition: AnyTwinDefinition, file: string): Promise<void> {
-    this.#initial.set(definition.name, await this.fromFile(definition, file));
+  async begin(
+    definition: AnyTwinDefinition,
+    file: string,
+    onProgress?: DatasetSource["onProgress"],
+  ): Promise<void> {
+    this.#initial.set(definition.name, await this.fromFile(definition, file, onProgress));
   }
 
   /** A dataset of no environment, for a sandbox of its own. @throws Error naming service and file */
-  async fromFile(definition: AnyTwinDefinition, file: string): Promise<Dataset> {
+  async fromFile(
+    definition: AnyTwinDefinition,
+    file: string,
+    onProgress?: DatasetSource["onProgress"],
+  ): Promise<Dataset> {
     if (!definition.takesDataset) throw new Error(`service "${definition.name}" takes no dataset`);
     const library = await this.#libraries.get(definition.takesDataset);
-    return library.fromFile(file);
+    return library.fromFile(file, onProgress);
   }
 
   /** The dataset sandboxes have now. */
