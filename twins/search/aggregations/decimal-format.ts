@@ -33,10 +33,13 @@ function split(pattern: string): string[] {
   return at < 0 ? [pattern] : [pattern.slice(0, at), pattern.slice(at + 1)];
 }
 
+/** Digits after the point that the empty pattern shows at most. */
+const MAX_FRACTION = 340;
+
 function readParts(pattern: string, whole: string): Parts {
   const match = /^((?:'[^']*'|[^'#0,.])*)([#,]*(?:0[0,]*)?(?:\.0*#*)?)((?:'[^']*'|[^'#0,.])*)$/.exec(pattern);
   const digits = match?.[2] ?? "";
-  if (!match || /E/.test(match[3] ?? "") || digits === "" || digits.length > 100) {
+  if (!match || /E/.test(match[3] ?? "") || digits.length > 100) {
     throw argumentError(`Malformed pattern "${whole}"`);
   }
   const [before = "", after = ""] = digits.split(".");
@@ -48,7 +51,7 @@ function readParts(pattern: string, whole: string): Parts {
     factor: affixes.includes("%") ? 100 : affixes.includes("‰") ? 1000 : 1,
     minWhole: plain.length - plain.replaceAll("0", "").length,
     minFraction: after.length - after.replaceAll("0", "").length,
-    maxFraction: after.length,
+    maxFraction: whole === "" ? MAX_FRACTION : after.length,
     group: before.includes(",") ? before.length - 1 - before.lastIndexOf(",") : 0,
   };
 }

@@ -1,15 +1,17 @@
 /** `fields` and `docvalue_fields`: single fields of a hit, each as a list of its values. */
-import { type Field, fieldValue } from "../../datasets/fields.ts";
+import type { Field, FieldType } from "../../datasets/fields.ts";
 import { printIp } from "../../datasets/ip-address.ts";
 import { type Sql, sql } from "../../datasets/sql.ts";
 import type { ResultValue } from "../../datasets/store/log-store.ts";
 import { matchesPattern } from "../../sandbox/star-pattern.ts";
+import { readDecimalFormat } from "../aggregations/decimal-format.ts";
 import { illegal } from "../api/parameters.ts";
 import { formatDate } from "../dates/java-format.ts";
 import type { ContentParser } from "../json/content-parser.ts";
 import { ObjectParser, textField, textOrNullField } from "../json/object-parser.ts";
-import { mappedType, namesOf, type Target, targetOf } from "../query/compile/target.ts";
-import type { QueryContext } from "../query/compiled-query.ts";
+import { keptValue } from "../query/compile/column.ts";
+import { keywordsOf, mappedType, namesOf, type Target, targetOf } from "../query/compile/target.ts";
+import type { Fidelity, QueryContext } from "../query/compiled-query.ts";
 import { illegalOnShard, shardFailure } from "../shard-failure.ts";
 import { decimalOf, fielddataError } from "./sort-key.ts";
 
@@ -21,6 +23,7 @@ export interface FieldRequest {
 
 /** Most patterns of a search. */
 const MAX_PATTERNS = 200;
+const numbers: ReadonlySet<FieldType> = new Set(["long", "unsigned_long", "double"]);
 const DATE_FORMAT = "strict_date_optional_time";
 
 const parser = new ObjectParser<Partial<FieldRequest>>("fetch_field_and_format", {
@@ -72,7 +75,7 @@ export function fieldColumns(
       for (const name of namesOf(field)) {
         if (!matchesPattern(name, pattern)) continue;
         if (format !== undefined && fidelity === "vendor") checkFormat(field, name, index);
-        columns.set(name, fieldColumn(field, name, format, "as written"));
+        columns.set(name, fieldColumn(field, name, format, "as written", fidelity));
       }
     }
   }
@@ -110,7 +113,7 @@ export function docvalueColumns(
     }
     return target.kind === "missing" || target.kind === "meta"
       ? []
-      : [fieldColumn(target.field, name, format, "sorted")];
+      : [fieldColumn(target.field, name, format, "sorted", context.fidelity)];
   });
 }
 
@@ -142,18 +145,25 @@ function fieldColumn(
   name: string,
   format: string | undefined,
   order: "as written" | "sorted",
+  fidelity: Fidelity,
 ): FieldColumn {
-  const column = fieldValue(field);
+  const limit = fidelity === "vendor" ? keywordsOf(field).get(name.slice(field.name.length + 1)) : undefined;
+  const column = keptValue(field, limit);
   const text = field.type === "text" || field.type === "keyword" || field.type === "ip";
   const sorted = text ? sql`list_sort(list_distinct(${column}))` : sql`list_sort(${column})`;
+  const show = printer(field, format);
   return {
     name,
     value: field.multi && order === "sorted" ? sorted : column,
-    show(value) {
-      const items = value === null ? [] : Array.isArray(value) ? value : [value];
-      return items.map((item) => showValue(item, field, format));
-    },
+    show: (value) => (value === null ? [] : Array.isArray(value) ? value : [value]).map(show),
   };
+}
+
+/** How a field's values are written: numbers by a pattern of Java's DecimalFormat, dates by one of DateTimeFormatter. */
+function printer(field: Field, format: string | undefined): (value: ResultValue) => unknown {
+  if (format === undefined || !numbers.has(field.type)) return (value) => showValue(value, field, format);
+  const print = readDecimalFormat(format);
+  return (value) => print(Number(value));
 }
 
 function showValue(value: ResultValue, { type, mapping }: Field, format = mapping?.format): unknown {

@@ -2,13 +2,16 @@
 import { fieldValue } from "../../datasets/fields.ts";
 import { joined, list, raw, type Sql, type SqlValue, sql } from "../../datasets/sql.ts";
 import type { ResultValue } from "../../datasets/store/log-store.ts";
+import { getOrAdd } from "../../sandbox/get-or-add.ts";
 import { emptyRecord } from "../../sandbox/lookup-table.ts";
+import { matchesPattern } from "../../sandbox/star-pattern.ts";
 import { Float } from "../json/numbers.ts";
 import { NODE_ID } from "../node.ts";
 import type { Explanation } from "../query/compiled-query.ts";
 import { shownSql } from "./compile-search.ts";
 import { docvalueColumns, type FieldColumn, fieldColumns } from "./fields.ts";
 import { highlightedFields, highlightValues, wordsFor } from "./highlight.ts";
+import { IgnoredFields, type IgnoredValues } from "./ignored-fields.ts";
 import type { SearchRequest } from "./request.ts";
 import type { SearchContext, SearchPlan } from "./run.ts";
 import { filteredSource } from "./source-filter.ts";
@@ -56,6 +59,7 @@ export async function hitsOfPage(
     ],
     context,
   );
+  const ignoredIn = ignoredReader(context);
   const explained = request.explain ? await explain(page, plan, context) : undefined;
   return page.flatMap((hit, number) => {
     const row = byRow.get(Number(hit.row));
@@ -68,6 +72,8 @@ export async function hitsOfPage(
     );
     if (plan.collapse && hit.group !== null) fields[plan.collapse.field] = [plan.collapse.show(hit.group)];
     const [, id, index, version, seqNo, source] = row;
+    const ignored = ignoredIn(String(index), String(source));
+    const ignoredValues = askedOf(ignored, request);
     return [
       {
         ...(explained ? { _shard: `[${String(index)}][0]`, _node: NODE_ID } : {}),
@@ -76,8 +82,10 @@ export async function hitsOfPage(
         ...(request.version ? { _version: version } : {}),
         ...(request.seqNoPrimaryTerm ? { _seq_no: seqNo, _primary_term: 1 } : {}),
         _score: hit.score === undefined || !showsScore(request, plan) ? null : new Float(hit.score),
+        ...(ignored.size > 0 ? { _ignored: [...ignored.keys()].sort() } : {}),
         _source: filteredSource(String(source), request.source),
         ...(Object.keys(fields).length > 0 ? { fields } : {}),
+        ...(ignoredValues.length > 0 ? { ignored_field_values: Object.fromEntries(ignoredValues) } : {}),
         ...(request.highlight && Object.keys(highlighted).length > 0 ? { highlight: highlighted } : {}),
         ...(plan.sorted ? { sort: hit.sort } : {}),
         ...(matched.length > 0 ? { matched_queries: matched } : {}),
@@ -85,6 +93,19 @@ export async function hitsOfPage(
       },
     ];
   });
+}
+
+/** Finds the ignored values of a document by its index; none in `specification`, where nothing is ignored. */
+function ignoredReader({ store, query }: SearchContext): (index: string, source: string) => IgnoredValues {
+  if (query.fidelity === "specification") return () => new Map();
+  const readers = new Map<string, IgnoredFields>();
+  return (index, source) =>
+    getOrAdd(readers, index, () => new IgnoredFields(store.fields.of(index))).of(source);
+}
+
+/** Those that `fields` asks for. */
+function askedOf(ignored: IgnoredValues, { fields }: SearchRequest) {
+  return [...ignored].filter(([name]) => fields.some(({ field }) => matchesPattern(name, field)));
 }
 
 function showsScore(request: SearchRequest, { scores }: SearchPlan): boolean {

@@ -118,6 +118,9 @@ describe("decimal formats", () => {
     ["$0.0 'net'", -3.25, "-$3.2 net"],
     ["0;(0)", -4, "(4)"],
     ["0.###", 1e-7, "0"],
+    ["abc", 1.5, "abc2"],
+    ["", 1.5, "1.5"],
+    ["", -20, "-20"],
   ])("%s prints %d as %s", (pattern, value, text) => {
     expect(readDecimalFormat(pattern)(value)).toBe(text);
   });

@@ -64,6 +64,11 @@ describe("fields of a hit", () => {
     ]);
   });
 
+  test("are numbers in a pattern of digits, when `docvalue_fields` has one", async () => {
+    const { hits } = await search({ docvalue_fields: [{ field: "n", format: "000.0" }] });
+    expect(hits.hits[0].fields).toEqual({ n: ["001.0"] });
+  });
+
   test("that are asked for twice are what the last one asks for", async () => {
     const { hits } = await search({
       docvalue_fields: [
