@@ -5,6 +5,7 @@ import type { Translator } from "../datasets/translator/translator.ts";
 import type { Clock } from "../sandbox/clock.ts";
 import type { RunningTwin } from "../sandbox/twin.ts";
 import type { DocumentWriter } from "./documents/document-writer.ts";
+import type { Aliases } from "./indices/aliases.ts";
 import type { Fidelity } from "./query/compiled-query.ts";
 import type { OpenSearches } from "./search/open-searches.ts";
 
@@ -22,6 +23,8 @@ export interface SearchTwin extends RunningTwin {
   readonly startedMs: number;
   /** Name of the index that a dataset's rows without an `_index` of their own are in. */
   readonly index: string;
+  /** Other names of the dataset's indices, by index. */
+  readonly datasetAliases: Map<string, Aliases>;
   /** Absent: what the compilers do not recognise is refused. */
   readonly translator: Translator | undefined;
   /** Which of the two is asked first about an ES|QL query. */

@@ -6,6 +6,7 @@ import type { TwinContext } from "../sandbox/twin.ts";
 import { DEFAULT_PROFILE, unknownProfile } from "../sandbox/world.ts";
 import type { SearchConfig } from "./config.ts";
 import { DocumentWriter } from "./documents/document-writer.ts";
+import type { Aliases } from "./indices/aliases.ts";
 import { emptyMapping } from "./indices/mapping-tree.ts";
 import { OwnMapping } from "./indices/own-mapping.ts";
 import { createOpenSearches, endSearches } from "./search/open-searches.ts";
@@ -19,6 +20,7 @@ export async function startSearchTwin(
   const store = new LazyStore({ index, log, limitBytes }, () => context.dataset?.()?.file);
   const searches = createOpenSearches(clock);
   const loading = loadAhead();
+  const datasetAliases = new Map<string, Aliases>();
   const mappingOfNew = (name: string) =>
     new OwnMapping(name, {
       mapping: emptyMapping,
@@ -43,6 +45,7 @@ export async function startSearchTwin(
     clock,
     startedMs: Math.floor(clock.now()),
     index,
+    datasetAliases,
     translator: translatorOf(model, variable),
     translatorOrder: translator,
     log,
@@ -50,6 +53,7 @@ export async function startSearchTwin(
     async reset(profile) {
       if (profile !== undefined && profile !== DEFAULT_PROFILE) throw unknownProfile(profile);
       endSearches(searches);
+      datasetAliases.clear();
       await store.reset();
     },
     async stop() {

@@ -1,7 +1,10 @@
-/** Aliases, data streams and templates: taken, and without effect. */
+/** Aliases, and what is taken without effect: data streams and templates. */
 import type { Method, Operation } from "../../sandbox/operation.ts";
+import { matchesPattern } from "../../sandbox/star-pattern.ts";
+import { aliasesOf } from "../indices/aliases.ts";
+import { type AliasChange, changeAliases, readAliasChanges } from "../indices/change-aliases.ts";
 import { noSuchIndex } from "../indices/errors.ts";
-import { expressionParameters } from "../indices/expression.ts";
+import { expressionParameters, splitExpression } from "../indices/expression.ts";
 import type { SearchTwin } from "../search-twin.ts";
 import { VendorError } from "../vendor-error.ts";
 import { type Answer, api } from "./answer.ts";
@@ -39,35 +42,74 @@ const listedAs: Partial<Record<Template, string>> = {
   _component_template: "component_templates",
 };
 
+const readPaths = ["/_alias/:name", "/_aliases/:name", "/:index/_alias/:name", "/:index/_aliases/:name"];
+
 export const aliasOperations: readonly Operation<SearchTwin>[] = [
-  ...["/_alias", "/_aliases", "/:index/_alias"].map((path) =>
+  ...["/_alias", "/_aliases", "/:index/_alias", "/:index/_aliases"].map((path) =>
     api({
       id: "alias.get",
       method: "GET",
       path,
-      summary: "The aliases of indices, of which there are none.",
+      summary: "The aliases of indices; in `specification` there are none.",
       parameters,
-      handle: async (call, twin) => ({
-        body: new Map((await namedIndices(call, twin)).map((name) => [name, { aliases: {} }])),
-      }),
+      handle: async (call, twin) => ({ body: await shownAliases(call, twin, ["*"], "with all indices") }),
     }),
   ),
-  ...["/_alias/:name", "/:index/_alias/:name"].map((path) =>
+  ...readPaths.map((path) =>
     api({
       id: "alias.get",
       method: "GET",
       path,
-      summary: "An alias, of which there is none.",
+      summary: "Aliases by their names.",
       parameters,
       handle: getAlias,
     }),
   ),
-  acknowledging("alias.update", "POST", "/_aliases", "changes of aliases"),
-  ...(["PUT", "POST"] as const).flatMap((method) => [
-    acknowledging(`alias.put.${method.toLowerCase()}`, method, "/:index/_alias/:name", "an alias"),
-    acknowledging("alias.put", method, "/:index/_aliases/:name", "an alias"),
-  ]),
-  acknowledging("alias.delete", "DELETE", "/:index/_alias/:name", "the end of an alias"),
+  ...["/_alias/:name", "/:index/_alias/:name"].map((path) =>
+    api({
+      id: "alias.exists",
+      method: "HEAD",
+      path,
+      summary: "Whether there are aliases.",
+      parameters,
+      handle: async (call, twin) => ({
+        status: (await getAlias(call, twin)).status ?? 200,
+        body: "",
+        contentType: "application/json",
+      }),
+    }),
+  ),
+  api({
+    id: "alias.update",
+    method: "POST",
+    path: "/_aliases",
+    summary: "Changes aliases in `vendor`; in `specification` it is acknowledged, and has no effect.",
+    parameters,
+    handle: (call, twin) => change(call, twin, () => readAliasChanges(call.object())),
+  }),
+  ...(["PUT", "POST"] as const).flatMap((method) =>
+    ["/:index/_alias/:name", "/:index/_aliases/:name"].map((path) =>
+      api({
+        id: `alias.put${method === "POST" ? ".post" : ""}`,
+        method,
+        path,
+        summary:
+          "Gives indices an alias in `vendor`; in `specification` it is acknowledged, and has no effect.",
+        parameters,
+        handle: (call, twin) => change(call, twin, () => [changeOf("add", call)]),
+      }),
+    ),
+  ),
+  ...["/:index/_alias/:name", "/:index/_aliases/:name"].map((path) =>
+    api({
+      id: "alias.delete",
+      method: "DELETE",
+      path,
+      summary: "Takes an alias away in `vendor`; in `specification` it is acknowledged, and has no effect.",
+      parameters,
+      handle: (call, twin) => change(call, twin, () => [changeOf("remove", call)]),
+    }),
+  ),
   ...["/_data_stream", "/_data_stream/:name"].map((path) =>
     api({
       id: "data-stream.get",
@@ -85,10 +127,47 @@ export const aliasOperations: readonly Operation<SearchTwin>[] = [
   ).flatMap(templates),
 ];
 
-function getAlias(call: Call): Answer {
-  const name = call.segment("name");
-  if (name.includes("*")) return { body: {} };
-  return { status: 404, body: { error: `alias [${name}] missing`, status: 404 } };
+function changeOf(kind: "add" | "remove", call: Call): AliasChange {
+  const [indices, aliases] = [splitExpression(call.segment("index")), call.segment("name").split(",")];
+  return { kind, indices, aliases, given: kind === "add" ? call.object() : {}, mustExist: undefined };
+}
+
+async function change(call: Call, twin: SearchTwin, read: () => AliasChange[]): Promise<Answer> {
+  if (twin.fidelity === "specification") {
+    call.json();
+    return acknowledged;
+  }
+  await changeAliases(read(), twin);
+  return { body: { acknowledged: true, errors: false } };
+}
+
+/** Indices with those of their aliases that are asked for. */
+async function shownAliases(
+  call: Call,
+  twin: SearchTwin,
+  patterns: readonly string[],
+  which: "with all indices" | "with these alone",
+): Promise<Map<string, { aliases: object }>> {
+  const names = await namedIndices(call, twin);
+  const { fields } = await twin.store();
+  const isMeant = (alias: string) => patterns.some((one) => one === "_all" || matchesPattern(alias, one));
+  const shown = names.map((name) => {
+    const found = Object.entries(aliasesOf(name, fields, twin)).filter(([alias]) => isMeant(alias));
+    return [name, { aliases: Object.fromEntries(found) }] as const;
+  });
+  return new Map(
+    shown.filter(([, { aliases }]) => which === "with all indices" || Object.keys(aliases).length > 0),
+  );
+}
+
+async function getAlias(call: Call, twin: SearchTwin): Promise<Answer> {
+  const wanted = call.segment("name").split(",");
+  const found = await shownAliases(call, twin, wanted, "with these alone");
+  const there = new Set([...found.values()].flatMap(({ aliases }) => Object.keys(aliases)));
+  const missing = wanted.filter((name) => name !== "_all" && !name.includes("*") && !there.has(name)).sort();
+  if (missing.length === 0) return { body: found };
+  const error = `alias${missing.length > 1 ? "es" : ""} [${missing.join(",")}] missing`;
+  return { status: 404, body: { error, status: 404, ...Object.fromEntries(found) } };
 }
 
 function listDataStreams(call: Call): Answer {

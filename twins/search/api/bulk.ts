@@ -5,6 +5,7 @@ import { type BulkItem, readBulkBody } from "../documents/bulk-body.ts";
 import { invalidRequest } from "../documents/errors.ts";
 import { checkId, checkSource } from "../documents/read-source.ts";
 import { readUpdateBody } from "../documents/update-body.ts";
+import { type AliasTargets, aliasTargets, writeIndexOf } from "../indices/aliases.ts";
 import { resolveDateMath } from "../indices/date-math-name.ts";
 import { checkIndexName } from "../indices/errors.ts";
 import { sourceParameters } from "../search/source-filter.ts";
@@ -58,7 +59,8 @@ async function bulk(call: Call, twin: SearchTwin): Promise<Answer> {
   }
   const items = readBulkBody(call.request.body);
   checkItems(items, call.segment("index"));
-  const steps = items.map((item) => stepOf(item, call, twin));
+  const aliases = await aliasTargets(twin);
+  const steps = items.map((item) => stepOf(item, call, { twin, aliases }));
   const actions = steps.flatMap((step) => ("action" in step ? [step.action] : []));
   const carriedOut = (await twin.documents.perform(actions))[Symbol.iterator]();
   const refreshed = call.parameters.text("refresh");
@@ -87,14 +89,19 @@ function checkItems(items: readonly BulkItem[], ofUrl: string): void {
   if (problems.length > 0) throw invalidRequest(problems);
 }
 
-function stepOf(item: BulkItem, call: Call, twin: SearchTwin): Step {
+function stepOf(
+  item: BulkItem,
+  call: Call,
+  { twin, aliases }: { twin: SearchTwin; aliases: AliasTargets },
+): Step {
   const named = item.index ?? call.segment("index");
   try {
     checkPipeline(item.pipeline ?? call.parameters.text("pipeline"));
     const index = resolveDateMath(named, twin.clock.now());
     checkIndexName(index);
-    if (item.requireAlias || call.parameters.flag("require_alias")) throw requireAliasError(index);
-    return readStep(item, index, twin);
+    const mustBeAlias = item.requireAlias || call.parameters.flag("require_alias");
+    if (mustBeAlias && !aliases.has(index)) throw requireAliasError(index);
+    return readStep(item, writeIndexOf(index, aliases), twin);
   } catch (error) {
     if (!(error instanceof VendorError)) throw error;
     return { outcome: { index: named, id: item.id, error } };

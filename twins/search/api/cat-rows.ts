@@ -1,5 +1,7 @@
 /** The rows of the `_cat` tables. */
+import { matchesPattern } from "../../sandbox/star-pattern.ts";
 import { formatDate } from "../dates/java-format.ts";
+import { aliasesOf, aliasTargets } from "../indices/aliases.ts";
 import { readExpressionOptions } from "../indices/expression.ts";
 import { countIndices } from "../indices/known-indices.ts";
 import { CLUSTER_NAME, NODE_ID, NODE_NAME, uuidOf } from "../node.ts";
@@ -101,4 +103,24 @@ export function catNode(): CatRow {
 function moment({ clock }: SearchTwin): CatRow {
   const now = clock.now();
   return { epoch: String(Math.floor(now / 1000)), timestamp: formatDate(now, "HH:mm:ss") };
+}
+
+export async function catAliases(twin: SearchTwin, call: Call): Promise<CatRow[]> {
+  const { fields } = await twin.store();
+  const targets = await aliasTargets(twin);
+  const patterns = call.segment("name") === "" ? ["*"] : call.segment("name").split(",");
+  const shown = [...targets].filter(([alias]) => patterns.some((pattern) => matchesPattern(alias, pattern)));
+  return shown.flatMap(([alias, indices]) =>
+    indices.map(({ index }) => {
+      const { index_routing, search_routing, is_write_index } = aliasesOf(index, fields, twin)[alias] ?? {};
+      return {
+        alias,
+        index,
+        filter: "-",
+        "routing.index": String(index_routing ?? "-"),
+        "routing.search": String(search_routing ?? "-"),
+        is_write_index: String(is_write_index ?? "-"),
+      };
+    }),
+  );
 }

@@ -5,7 +5,15 @@ import { NODE_ID, NODE_NAME } from "../node.ts";
 import type { SearchTwin } from "../search-twin.ts";
 import { type Answer, api } from "./answer.ts";
 import type { Call } from "./call.ts";
-import { catAllocation, catCount, catHealth, catIndices, catNode, catShards } from "./cat-rows.ts";
+import {
+  catAliases,
+  catAllocation,
+  catCount,
+  catHealth,
+  catIndices,
+  catNode,
+  catShards,
+} from "./cat-rows.ts";
 import { type CatColumn, type CatRow, catParameters, catTable } from "./cat-table.ts";
 
 type Rows = (twin: SearchTwin, call: Call) => Promise<CatRow[]>;
@@ -178,7 +186,7 @@ export const catOperations: readonly Operation<SearchTwin>[] = [
       column("routing.search", ["rs", "routingSearch"], "search routing"),
       column("is_write_index", ["w", "isWriteIndex"], "write index"),
     ],
-    async () => [],
+    catAliases,
   ),
   ...table(
     "shards",

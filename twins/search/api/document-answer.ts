@@ -38,7 +38,7 @@ export function checkPipeline(pipeline: string | undefined): void {
   throw illegal(`pipeline with id [${pipeline}] does not exist`);
 }
 
-/** There are no aliases, so what must be one is not there. */
+/** What must be an alias is none. */
 export function requireAliasError(index: string): VendorError {
   return new VendorError(404, {
     type: "index_not_found_exception",

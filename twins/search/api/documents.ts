@@ -7,6 +7,7 @@ import { invalidRequest, versionConflict } from "../documents/errors.ts";
 import { checkId, checkSource } from "../documents/read-source.ts";
 import { placeKey, readDocuments, type StoredDocument } from "../documents/stored.ts";
 import { readUpdateBody } from "../documents/update-body.ts";
+import { aliasTargets, readIndexOf, writeIndexOf } from "../indices/aliases.ts";
 import { resolveDateMath } from "../indices/date-math-name.ts";
 import { checkIndexName, noSuchIndex } from "../indices/errors.ts";
 import { knownIndices } from "../indices/known-indices.ts";
@@ -112,7 +113,7 @@ function create(call: Call, twin: SearchTwin): Promise<Answer> {
 }
 
 async function store(call: Call, twin: SearchTwin, kind: "index" | "create"): Promise<Answer> {
-  const name = indexOf(call, twin);
+  const name = await writeIndex(call, twin);
   checkPipeline(call.parameters.text("pipeline"));
   const id = call.request.params.id;
   const conditions = readConditions(call, kind);
@@ -131,7 +132,7 @@ async function store(call: Call, twin: SearchTwin, kind: "index" | "create"): Pr
 }
 
 async function remove(call: Call, twin: SearchTwin): Promise<Answer> {
-  const name = indexOf(call, twin);
+  const name = await writeIndex(call, twin);
   const conditions = readConditions(call, "delete");
   if (!(await knownIndices(twin)).includes(name)) throw noSuchIndex(name);
   const done = await perform({ kind: "delete", index: name, id: call.segment("id"), conditions }, twin);
@@ -142,7 +143,7 @@ async function remove(call: Call, twin: SearchTwin): Promise<Answer> {
 }
 
 async function update(call: Call, twin: SearchTwin): Promise<Answer> {
-  const name = indexOf(call, twin);
+  const name = await writeIndex(call, twin);
   const { source, ifSeqNo, ifPrimaryTerm, ...body } = readUpdateBody(call.text());
   const conditions = {
     ...readConditions(call, "update"),
@@ -168,7 +169,7 @@ async function update(call: Call, twin: SearchTwin): Promise<Answer> {
 }
 
 async function get(call: Call, twin: SearchTwin): Promise<Answer> {
-  const place = { index: indexOf(call, twin), id: call.segment("id") };
+  const place = { index: await readIndex(call, twin), id: call.segment("id") };
   const document = await find(call, twin);
   if (!document) return { status: 404, body: { _index: place.index, _id: place.id, found: false } };
   const stored = call.parameters.list("stored_fields");
@@ -186,7 +187,7 @@ async function getSource(call: Call, twin: SearchTwin): Promise<Answer> {
 }
 
 async function find(call: Call, twin: SearchTwin): Promise<StoredDocument | undefined> {
-  const place = { index: indexOf(call, twin), id: call.segment("id") };
+  const place = { index: await readIndex(call, twin), id: call.segment("id") };
   if (!(await knownIndices(twin)).includes(place.index)) throw noSuchIndex(place.index);
   const found = await readDocuments(await twin.store(), [place]);
   const document = found.get(placeKey(place));
@@ -205,11 +206,22 @@ async function perform(action: Action, twin: SearchTwin): Promise<Done> {
   return outcome;
 }
 
-/** Name of the index, with its dates filled in. @throws VendorError */
-function indexOf(call: Call, twin: SearchTwin): string {
+/** Name of the index that is written to, with its dates filled in. @throws VendorError */
+async function writeIndex(call: Call, twin: SearchTwin): Promise<string> {
+  const name = namedIndex(call, twin);
+  const aliases = await aliasTargets(twin);
+  if (call.parameters.flag("require_alias") && !aliases.has(name)) throw requireAliasError(name);
+  return writeIndexOf(name, aliases);
+}
+
+/** Name of the index whose document is read. @throws VendorError */
+async function readIndex(call: Call, twin: SearchTwin): Promise<string> {
+  return readIndexOf(namedIndex(call, twin), await aliasTargets(twin));
+}
+
+function namedIndex(call: Call, twin: SearchTwin): string {
   const name = resolveDateMath(call.segment("index"), twin.clock.now());
   checkIndexName(name);
-  if (call.parameters.flag("require_alias")) throw requireAliasError(name);
   return name;
 }
 

@@ -10,6 +10,7 @@ import { UnrecognisedEsql } from "../esql/errors.ts";
 import { answerOf, checkForm } from "../esql/formats/answer.ts";
 import { type EsqlBody, readAsyncRequest, readSyncRequest } from "../esql/request.ts";
 import type { EsqlContext, EsqlResult } from "../esql/run.ts";
+import { aliasTargets } from "../indices/aliases.ts";
 import type { Selection } from "../indices/expression.ts";
 import { knownIndices } from "../indices/known-indices.ts";
 import { visibleFields } from "../indices/own-indices.ts";
@@ -173,7 +174,14 @@ async function compiled(
   const store = await twin.store();
   const { fidelity } = twin;
   const nowMs = twin.clock.now();
-  const context: EsqlContext = { store, fidelity, nowMs, indices: await knownIndices(twin), signal };
+  const context: EsqlContext = {
+    store,
+    fidelity,
+    nowMs,
+    indices: await knownIndices(twin),
+    aliases: await aliasTargets(twin),
+    signal,
+  };
   const locate = locateIn(call.text(), ["filter"]);
   const filter = (selection: Selection) => {
     const [index = ""] = selection.names;

@@ -3,6 +3,7 @@
 import type { FieldCatalog } from "../../datasets/fields.ts";
 import type { Operation } from "../../sandbox/operation.ts";
 import { matchesPattern } from "../../sandbox/star-pattern.ts";
+import { aliasesOf, aliasTargets } from "../indices/aliases.ts";
 import { resolveDateMath } from "../indices/date-math-name.ts";
 import { checkIndexName, noSuchIndex } from "../indices/errors.ts";
 import {
@@ -138,13 +139,14 @@ export const indexOperations: readonly Operation<SearchTwin>[] = [
 
 async function exists(call: Call, twin: SearchTwin): Promise<Answer> {
   const known = await knownIndices(twin);
+  const aliases = await aliasTargets(twin);
   const options = readExpressionOptions(call.parameters);
   const names = splitExpression(call.segment("index")).map((name) => resolveDateMath(name, twin.clock.now()));
   const found = names.every((name) => {
     if (name === "_all" || name.includes("*")) {
       return options.allowNoIndices || known.some((one) => name === "_all" || matchesPattern(one, name));
     }
-    return known.includes(name) || options.ignoreUnavailable;
+    return known.includes(name) || aliases.has(name) || options.ignoreUnavailable;
   });
   return { status: found ? 200 : 404, body: "", contentType: "application/json" };
 }
@@ -157,7 +159,7 @@ async function get(call: Call, twin: SearchTwin): Promise<Answer> {
   const shown = names.map((name) => {
     const settings = settingsFor(name, fields, twin);
     const described = {
-      ...(features.includes("aliases") ? { aliases: ownMapping(fields, name)?.described.aliases ?? {} } : {}),
+      ...(features.includes("aliases") ? { aliases: aliasesOf(name, fields, twin) } : {}),
       ...(features.includes("mappings") ? { mappings: mappingOf(fields, name) } : {}),
       ...(features.includes("settings")
         ? { settings: flat ? Object.fromEntries(flattened(settings)) : settings }
@@ -175,11 +177,11 @@ function settingsFor(name: string, fields: FieldCatalog, { startedMs }: SearchTw
 
 /** Names that are there. A concrete one that is not is a 404 in both fidelities: this is not a search. */
 export async function namedIndices(call: Call, twin: SearchTwin): Promise<readonly string[]> {
-  const known = await knownIndices(twin);
+  const known = new Set([...(await knownIndices(twin)), ...(await aliasTargets(twin)).keys()]);
   const options = readExpressionOptions(call.parameters);
   for (const part of splitExpression(call.segment("index"))) {
     const name = resolveDateMath(part, twin.clock.now());
-    if (name.includes("*") || name.startsWith("-") || name === "_all" || known.includes(name)) continue;
+    if (name.includes("*") || name.startsWith("-") || name === "_all" || known.has(name)) continue;
     if (!options.ignoreUnavailable) throw noSuchIndex(name);
   }
   const { names } = await selectIndices(call, { ...twin, fidelity: "vendor" });
@@ -200,6 +202,13 @@ async function remove(call: Call, twin: SearchTwin): Promise<Answer> {
     if (parts.some((part) => part === "_all" || part.includes("*"))) {
       throw illegal("Wildcard expressions or all indices are not allowed");
     }
+    const aliases = await aliasTargets(twin);
+    const alias = parts.find((part) => aliases.has(part));
+    if (alias !== undefined) {
+      throw illegal(
+        `The provided expression [${alias}] matches an alias, specify the corresponding concrete indices instead.`,
+      );
+    }
     await removeIndices(await namedIndices(call, twin), twin);
   }
   return { body: { acknowledged: true } };
@@ -208,10 +217,19 @@ async function remove(call: Call, twin: SearchTwin): Promise<Answer> {
 async function resolve(call: Call, twin: SearchTwin): Promise<Answer> {
   const options = readExpressionOptions(call.parameters);
   const { selection } = await scopeOf(call.segment("name"), options, { ...twin, fidelity: "vendor" });
+  const { fields } = await twin.store();
+  const targets = await aliasTargets(twin);
+  const parts = splitExpression(call.segment("name"));
+  const isMeant = (alias: string) => parts.some((part) => part === "_all" || matchesPattern(alias, part));
   return {
     body: {
-      indices: selection.names.map((name) => ({ name, attributes: ["open"] })),
-      aliases: [],
+      indices: selection.names.map((name) => {
+        const aliases = Object.keys(aliasesOf(name, fields, twin)).sort();
+        return { name, ...(aliases.length === 0 ? {} : { aliases }), attributes: ["open"] };
+      }),
+      aliases: [...targets]
+        .filter(([alias]) => isMeant(alias))
+        .map(([name, indices]) => ({ name, indices: indices.map(({ index }) => index) })),
       data_streams: [],
     },
   };

@@ -4,6 +4,7 @@ import type { sql } from "../../datasets/sql.ts";
 import { withCurrentFields } from "../../datasets/store/store-reader.ts";
 import type { Operation } from "../../sandbox/operation.ts";
 import { invalidRequest } from "../documents/errors.ts";
+import { aliasTargets, readIndexOf } from "../indices/aliases.ts";
 import { noSuchIndex } from "../indices/errors.ts";
 import { expressionParameters, readExpressionOptions } from "../indices/expression.ts";
 import { knownIndices } from "../indices/known-indices.ts";
@@ -86,7 +87,7 @@ async function validate(call: Call, twin: SearchTwin): Promise<Answer> {
 }
 
 async function explain(call: Call, twin: SearchTwin): Promise<Answer> {
-  const index = call.segment("index");
+  const index = readIndexOf(call.segment("index"), await aliasTargets(twin));
   const id = call.segment("id");
   if (!(await knownIndices(twin)).includes(index)) throw noSuchIndex(index);
   const store = await twin.store();

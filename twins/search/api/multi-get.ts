@@ -2,6 +2,7 @@
 import type { Method, Operation } from "../../sandbox/operation.ts";
 import { invalidRequest } from "../documents/errors.ts";
 import { placeKey, readDocuments } from "../documents/stored.ts";
+import { aliasTargets, readIndexOf } from "../indices/aliases.ts";
 import { noSuchIndex } from "../indices/errors.ts";
 import { knownIndices } from "../indices/known-indices.ts";
 import type { Json } from "../json/read.ts";
@@ -40,7 +41,8 @@ interface Wanted {
 }
 
 async function handle(call: Call, twin: SearchTwin): Promise<Answer> {
-  const wanted = readWanted(call);
+  const aliases = await aliasTargets(twin);
+  const wanted = readWanted(call).map((one) => ({ ...one, index: readIndexOf(one.index, aliases) }));
   const known = await knownIndices(twin);
   const found = await readDocuments(await twin.store(), wanted);
   const docs = wanted.map(({ index, id, source }) => {

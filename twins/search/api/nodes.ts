@@ -1,6 +1,7 @@
 /** The one node, the state and the settings of the cluster. */
 import os from "node:os";
 import type { Operation } from "../../sandbox/operation.ts";
+import { aliasesOf } from "../indices/aliases.ts";
 import { countIndices } from "../indices/known-indices.ts";
 import { mappingOf } from "../indices/mapping.ts";
 import { settingsOf } from "../indices/settings.ts";
@@ -223,7 +224,7 @@ async function clusterState(twin: SearchTwin, call: Call) {
                   state: "open",
                   settings: settingsOf(name, twin.startedMs),
                   mappings: { _doc: mappingOf(fields, name) },
-                  aliases: [],
+                  aliases: Object.keys(aliasesOf(name, fields, twin)),
                 },
               ]),
             ),

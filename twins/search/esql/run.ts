@@ -1,6 +1,7 @@
 /** Runs an ES|QL query over the store. */
 import { joined, list, type Sql, sql } from "../../datasets/sql.ts";
 import type { LogStore, QueryResult } from "../../datasets/store/log-store.ts";
+import type { AliasTargets } from "../indices/aliases.ts";
 import { lenientOptions, type Selection, select } from "../indices/expression.ts";
 import { visibleFields } from "../indices/own-indices.ts";
 import type { Fidelity } from "../query/compiled-query.ts";
@@ -28,6 +29,7 @@ export interface EsqlContext {
   nowMs: number;
   /** Names of the indices there are. */
   indices: readonly string[];
+  aliases: AliasTargets;
   signal: AbortSignal;
 }
 
@@ -125,9 +127,9 @@ type SelectedEvents = ReturnType<Source["select"]>;
 function selectEvents(
   expression: string,
   { filter }: EsqlRequest,
-  { store, indices, fidelity, nowMs }: EsqlContext,
+  { store, indices, aliases, fidelity, nowMs }: EsqlContext,
 ): SelectedEvents {
-  const selection = selectNames(expression, { known: indices, fidelity, nowMs });
+  const selection = selectNames(expression, { known: indices, aliases, fidelity, nowMs });
   const conditions: Sql[] = filter ? [sql`(${filter(selection)})`] : [];
   if (!selection.everything) conditions.push(sql`d."_index" IN ${list([...selection.names])}`);
   const predicate = conditions.length === 0 ? sql`TRUE` : joined(conditions, " AND ");

@@ -14,7 +14,7 @@ export function noSuchIndex(name: string): VendorError {
 
 /** @throws VendorError when an index of this name could not be made. Source: MetadataCreateIndexService of 8.15 */
 export function checkIndexName(name: string): void {
-  const rule = brokenRule(name);
+  const rule = brokenNameRule(name);
   if (rule !== undefined) throw invalidIndexName(name, rule);
 }
 
@@ -30,7 +30,8 @@ export function invalidIndexName(name: string, rule: string): VendorError {
 /** Longest name, in bytes. */
 const MAX_NAME_BYTES = 255;
 
-function brokenRule(name: string): string | undefined {
+/** What is wrong with the name of an index; `undefined` when nothing is. */
+export function brokenNameRule(name: string): string | undefined {
   if (name === "") return "must not be empty";
   if (/[\\/*?"<>| ,]/.test(name)) {
     return `must not contain the following characters ['\\','/','*','?','"','<','>','|',' ',',']`;

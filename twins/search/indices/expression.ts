@@ -7,6 +7,7 @@ import { matchesPattern } from "../../sandbox/star-pattern.ts";
 import type { Parameters } from "../api/parameters.ts";
 import { illegal } from "../api/parameters.ts";
 import type { Fidelity } from "../query/compiled-query.ts";
+import type { AliasTargets } from "./aliases.ts";
 import { resolveDateMath } from "./date-math-name.ts";
 import { invalidIndexName, noSuchIndex } from "./errors.ts";
 
@@ -58,12 +59,16 @@ export const lenientOptions: ExpressionOptions = {
 
 export interface ExpressionContext {
   known: readonly string[];
+  /** Other names of those; none when absent. */
+  aliases?: AliasTargets;
   fidelity: Fidelity;
   /** For date math. */
   nowMs: number;
   /** What is done there; to read when absent. In `specification` who reads a name that is not there reads the whole dataset. */
   purpose?: "read" | "write";
 }
+
+const noAliases: AliasTargets = new Map();
 
 /** What an expression means. */
 export interface Selection {
@@ -79,7 +84,7 @@ export function select(
   options: ExpressionOptions,
   context: ExpressionContext,
 ): Selection {
-  const { known, fidelity, nowMs, purpose = "read" } = context;
+  const { known, aliases = noAliases, fidelity, nowMs, purpose = "read" } = context;
   const strict = fidelity === "vendor" || purpose === "write";
   const parts = splitExpression(expression).map((part) => resolveDateMath(part, nowMs));
   if (meansAll(parts)) {
@@ -94,10 +99,19 @@ export function select(
       for (const name of known) if (matchesPattern(name, part.slice(1))) chosen.delete(name);
     } else if (part.includes("*") || part === "_all") {
       patterned = true;
-      const found = options.expand === "none" ? [] : known.filter((name) => expands(name, part, options));
+      const found =
+        options.expand === "none"
+          ? []
+          : [
+              ...known.filter((name) => expands(name, part, options)),
+              ...[...aliases]
+                .filter(([alias]) => expands(alias, part, options))
+                .flatMap(([, targets]) => targets.map(({ index }) => index)),
+            ];
       for (const name of found) chosen.add(name);
       if (found.length === 0 && !options.allowNoIndices) absent ??= part;
     } else if (known.includes(part)) chosen.add(part);
+    else if (aliases.has(part)) for (const { index } of aliases.get(part) ?? []) chosen.add(index);
     else if (!options.ignoreUnavailable) absent ??= part;
   }
   if (fidelity === "vendor" && absent !== undefined) throw noSuchIndex(absent);

@@ -12,8 +12,10 @@ import type { Json, JsonObject } from "../json/read.ts";
 import { uuidOf } from "../node.ts";
 import type { SearchTwin } from "../search-twin.ts";
 import { VendorError } from "../vendor-error.ts";
-import { checkIndexName } from "./errors.ts";
+import { aliasTargets, readAlias } from "./aliases.ts";
+import { checkIndexName, invalidIndexName } from "./errors.ts";
 import type { Selection } from "./expression.ts";
+import { knownIndices } from "./known-indices.ts";
 import { mergeMappings } from "./merge-mappings.ts";
 import { type IndexDefinition, OwnMapping } from "./own-mapping.ts";
 import { readMapping } from "./read-mapping.ts";
@@ -52,8 +54,12 @@ export function visibleFields(catalog: FieldCatalog, { names }: Selection): Visi
   });
 }
 
-/** Reads the body of a request that makes an index. @throws VendorError */
-export function readDefinition(body: JsonObject, createdMs: number): IndexDefinition {
+/** Reads the body of a request that makes an index. @param taken names of indices @throws VendorError */
+export function readDefinition(
+  body: JsonObject,
+  createdMs: number,
+  taken: ReadonlySet<string>,
+): IndexDefinition {
   const { mappings = {}, settings = {}, aliases = {}, ...others } = body;
   for (const key of Object.keys(others)) {
     throw parseException(`unknown key [${key}] for create index`);
@@ -61,7 +67,9 @@ export function readDefinition(body: JsonObject, createdMs: number): IndexDefini
   return {
     mapping: readMapping(mappings),
     settings: readSettings(asMap("settings", settings)),
-    aliases: asMap("aliases", aliases),
+    aliases: Object.fromEntries(
+      Object.entries(asMap("aliases", aliases)).map(([name, given]) => [name, readAlias(name, given, taken)]),
+    ),
     createdMs,
   };
 }
@@ -69,7 +77,9 @@ export function readDefinition(body: JsonObject, createdMs: number): IndexDefini
 /** @throws VendorError when there is one of this name, or the body is wrong */
 export async function createIndex(name: string, body: JsonObject, twin: SearchTwin): Promise<void> {
   checkIndexName(name);
-  const definition = readDefinition(body, Math.floor(twin.clock.now()));
+  if ((await aliasTargets(twin)).has(name)) throw invalidIndexName(name, "already exists as alias");
+  const taken = new Set(await knownIndices(twin));
+  const definition = readDefinition(body, Math.floor(twin.clock.now()), taken);
   const store = await twin.store();
   await store.exclusively(async (writer) => {
     if (await isThere(name, store)) throw alreadyExists(name);
@@ -105,7 +115,10 @@ export async function changeMappings(
 export async function removeIndices(names: readonly string[], twin: SearchTwin): Promise<void> {
   const store = await twin.store();
   await store.exclusively(async (writer) => {
-    for (const name of names) await writer.removeIndex(name);
+    for (const name of names) {
+      await writer.removeIndex(name);
+      twin.datasetAliases.delete(name);
+    }
   });
 }
 

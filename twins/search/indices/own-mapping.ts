@@ -6,6 +6,7 @@ import type { Json, JsonObject } from "../json/read.ts";
 import { readJson } from "../json/read.ts";
 import { compactJson } from "../json/write.ts";
 import { VendorError } from "../vendor-error.ts";
+import type { Aliases } from "./aliases.ts";
 import { coerceMapped } from "./coerce-mapped.ts";
 import { dynamicField } from "./dynamic-field.ts";
 import { fieldsOf, isSourceOnly, nodeOf } from "./mapped-field.ts";
@@ -25,7 +26,7 @@ export interface IndexDefinition {
   readonly mapping: ObjectNode;
   /** `index.number_of_replicas` and so on. */
   readonly settings: JsonObject;
-  readonly aliases: JsonObject;
+  readonly aliases: Aliases;
   /** Milliseconds since the Unix epoch. */
   readonly createdMs: number;
 }
@@ -64,7 +65,9 @@ export class OwnMapping implements IndexMapping {
     return new OwnMapping(index, {
       mapping: readMapping(mapping),
       settings: asObject(settings),
-      aliases: asObject(aliases),
+      aliases: Object.fromEntries(
+        Object.entries(asObject(aliases)).map(([name, given]) => [name, asObject(given)]),
+      ),
       createdMs: Number(createdMs),
     });
   }

@@ -4,6 +4,7 @@ import { sql } from "../../datasets/sql.ts";
 import type { LogStore } from "../../datasets/store/log-store.ts";
 import { withCurrentFields } from "../../datasets/store/store-reader.ts";
 import type { Call } from "../api/call.ts";
+import { aliasTargets } from "../indices/aliases.ts";
 import { type ExpressionOptions, type Selection, select } from "../indices/expression.ts";
 import { knownIndices } from "../indices/known-indices.ts";
 import { visibleFields } from "../indices/own-indices.ts";
@@ -61,6 +62,7 @@ export async function scopeOf(
 ): Promise<SearchScope> {
   const context = {
     known: await knownIndices(twin),
+    aliases: await aliasTargets(twin),
     fidelity: twin.fidelity,
     nowMs: twin.clock.now(),
     purpose,

@@ -31,7 +31,7 @@ export function ask(
 ): Promise<EsqlResult> {
   return runEsql(
     { query, params, filter: undefined },
-    { store, fidelity, nowMs, indices, signal: new AbortController().signal },
+    { store, fidelity, nowMs, indices, aliases: new Map(), signal: new AbortController().signal },
   );
 }
 
