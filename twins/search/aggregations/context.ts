@@ -11,8 +11,8 @@ export interface HitGroup {
 
 /** How a `top_hits` orders and shows its documents. */
 export interface HitsPlan {
-  /** What stands after ORDER BY, over `documents AS d`. */
-  orderBy: Sql;
+  /** The values over `documents AS d` that order them, each with its direction in SQL. */
+  order: readonly { value: Sql; direction: Sql }[];
   /** The member `hits` of each group: `{total, max_score, hits}`. */
   render(groups: readonly HitGroup[]): Promise<readonly unknown[]>;
 }

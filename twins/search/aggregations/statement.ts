@@ -310,20 +310,23 @@ class Compiler {
     const node = this.#nodes++;
     const where = condition ? sql` WHERE ${condition}` : raw("");
     const columns = path ? bucketColumns(path) : [];
-    const partition =
-      columns.length === 0
-        ? raw("")
-        : sql`PARTITION BY ${joined(
-            columns.map((column) => sql`d.${column}`),
-            ", ",
-          )} `;
-    const picked = [...columns.map((column) => sql`d.${column} AS ${column}`), raw("d._row AS hit")];
+    const partition = columns.length === 0 ? raw("") : sql`PARTITION BY ${joined(columns, ", ")} `;
+    // Scores have windows of their own, which another one's order may not hold.
+    const picked = [
+      ...columns.map((column) => sql`d.${column} AS ${column}`),
+      ...plan.order.map(({ value }, index) => sql`${value} AS ${orderColumn(index)}`),
+      raw("d._row AS hit"),
+    ];
+    const order = [
+      ...plan.order.map(({ direction }, index) => sql`${orderColumn(index)} ${direction}`),
+      raw("hit"),
+    ];
     const ranked = this.#table(
       "h",
       node,
       "",
-      sql`SELECT * FROM (SELECT ${joined(picked, ", ")}, row_number() OVER (${partition}ORDER BY ${plan.orderBy}) AS b
-          FROM ${rows} AS d${where}) WHERE b > ${BigInt(from)} AND b <= ${BigInt(from + size)}`,
+      sql`SELECT * FROM (SELECT *, row_number() OVER (${partition}ORDER BY ${joined(order, ", ")}) AS b
+          FROM (SELECT ${joined(picked, ", ")} FROM ${rows} AS d${where})) WHERE b > ${BigInt(from)} AND b <= ${BigInt(from + size)}`,
     );
     const shown = path
       ? numberedBuckets(path, ranked, [raw("b"), raw("hit")])
@@ -337,4 +340,8 @@ class Compiler {
     this.#tables.push(sql`${name} AS ${raw(how)} (${select})`);
     return name;
   }
+}
+
+function orderColumn(index: number): Sql {
+  return identifier(`o${index}`);
 }

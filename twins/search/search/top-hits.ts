@@ -43,16 +43,10 @@ export function planHits(request: SearchRequest, search: SearchPlan, context: Se
   };
   const value = (key: SortKey) => (key.value.text === "s.score" ? score : key.value);
   return {
-    orderBy: joined(
-      [
-        ...keys.map(
-          (key) =>
-            sql`${value(key)} ${raw(key.order.toUpperCase())} NULLS ${raw(key.nullsFirst ? "FIRST" : "LAST")}`,
-        ),
-        raw("d._row"),
-      ],
-      ", ",
-    ),
+    order: keys.map((key) => ({
+      value: value(key),
+      direction: raw(`${key.order.toUpperCase()} NULLS ${key.nullsFirst ? "FIRST" : "LAST"}`),
+    })),
     async render(groups) {
       const rows = [...new Set(groups.flatMap((group) => group.rows))];
       const page = await readRows(rows, keys.map(value), score, plan, context);

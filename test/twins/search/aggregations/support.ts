@@ -31,7 +31,7 @@ export function contextOf(store: LogStore, more: Partial<AggregationContext> = {
 const syntax: SyntaxContext = {
   readFilter: (json) => () => termFilter(json),
   readHits: () => () => ({
-    orderBy: sql`d._row`,
+    order: [],
     render: async (groups) =>
       groups.map(({ rows, total }) => ({ total: { value: total, relation: "eq" }, hits: rows })),
   }),
