@@ -9,7 +9,8 @@ const usage = `usage: npm run compare -- --real URL [--requests N] [--seed N] [-
   --real URL    address of an Elasticsearch 8.15 without credentials; its indices compare-… are deleted afterwards
   --requests N  ends after so many requests (default 2000)
   --seed N      the same seed sends the same requests; printed when none is given
-  --only NAME   only requests with this in their name: queries, urls, aggregations, pages, counts, wrong
+  --only NAME   only requests with this in their name: queries, urls, aggregations, pages, highlights,
+                counts, wrong
   --findings N  shrinks and prints so many, counts the rest (default 40)
   --json        the report as one JSON object`;
 

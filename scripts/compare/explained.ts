@@ -1,8 +1,10 @@
 /** Differences that stay, each with its reason. Everything else counts as a finding. */
+import type { FuzzRequest } from "../fuzz/request.ts";
 import { type ComparedAnswer, type Difference, isObject } from "./differences.ts";
 
-/** The whole of both. */
+/** The whole of both, and what they answer. */
 export interface Answers {
+  request: FuzzRequest;
   real: ComparedAnswer;
   twin: ComparedAnswer;
 }
@@ -10,6 +12,16 @@ export interface Answers {
 interface Explanation {
   reason: string;
   explains(difference: Difference, answers: Answers): boolean;
+}
+
+/** Whether a part of an answer is what a hit is sorted by, where that is the order in the index. */
+function isPlaceInIndex(path: string, { body }: FuzzRequest): boolean {
+  const place = /\.sort\[(\d+)\]$/.exec(path)?.[1];
+  if (place === undefined || body === undefined) return false;
+  const search: unknown = JSON.parse(body.toString());
+  const sort = isObject(search) ? search.sort : undefined;
+  const key: unknown = Array.isArray(sort) ? sort[Number(place)] : sort;
+  return key === "_doc" || (isObject(key) && "_doc" in key);
 }
 
 const says = (value: unknown, words: string) => JSON.stringify(value ?? null).includes(words);
@@ -39,6 +51,10 @@ const explanations: readonly Explanation[] = [
   {
     reason: "a server without its module lang-painless, which is made for integration tests, runs no scripts",
     explains: (_, { real }) => says(real, "script_lang not supported [painless]"),
+  },
+  {
+    reason: "a document's number in its index, which clients but give back, is Lucene's own",
+    explains: ({ path }, { request }) => isPlaceInIndex(path, request),
   },
   {
     reason: "where a wrong request makes the vendor fail within itself, the twin says the same with a 400",

@@ -9,7 +9,9 @@ import {
   booleanField,
   dateField,
   keywordField,
+  keywordValue,
   numberField,
+  numberValue,
   textField,
   unmappedField,
 } from "./fields.ts";
@@ -42,6 +44,48 @@ const sortKey = fc.oneof<fc.Arbitrary<unknown>[]>(
     }),
   ),
 );
+/** A key with a value of its kind that pages go on behind. */
+const keyAndValue: fc.Arbitrary<[key: string, value: unknown]> = fc.oneof(
+  fc.tuple(keywordField, fc.oneof<fc.Arbitrary<unknown>[]>(keywordValue, fc.constant(null))),
+  fc.tuple(numberField, numberValue),
+  fc.tuple(
+    fc.constant("at"),
+    fc.constantFrom<unknown>(1_769_904_000_000, "2026-02-01", "2026-02-01T12:00:00Z"),
+  ),
+  fc.tuple(booleanField, fc.boolean()),
+  fc.tuple(fc.constant("_score"), fc.constantFrom<unknown>(1, 0.5, "2.5")),
+);
+/** A page behind the last hit of another; rarely of another order. */
+const following = fc
+  .tuple(
+    fc.array(fc.tuple(keyAndValue, words("asc desc")), { minLength: 1, maxLength: 3 }),
+    fc.integer({ min: 0, max: 15 }),
+  )
+  .map(([keys, mistake]) => ({
+    sort: keys.map(([[name], order]) => ({ [name]: order })),
+    search_after: keys.map(([[, value]]) => value).slice(mistake === 0 ? 1 : 0),
+  }));
+const highlightOptions = {
+  number_of_fragments: fc.constantFrom(0, 1, 3),
+  fragment_size: fc.constantFrom(10, 18, 40, 1_000),
+  no_match_size: fc.constantFrom(0, 12, 200),
+  require_field_match: fc.boolean(),
+  order: words("score none"),
+};
+const highlight = fc
+  .tuple(
+    fc.dictionary(
+      fc.oneof(textField, textField, keywordField, words("* title* *.keyword")),
+      anyOf<Record<string, unknown>>(highlightOptions),
+      { minKeys: 1, maxKeys: 2 },
+    ),
+    anyOf<Record<string, unknown>>({
+      ...highlightOptions,
+      encoder: words("html default"),
+      tags_schema: words("styled"),
+    }),
+  )
+  .map(([fields, shared]) => ({ ...shared, fields }));
 const sort = fc.oneof(sortKey, fc.array(sortKey, { minLength: 1, maxLength: 3 }));
 const sourceNames = words("message user user.* *.name level tags us* nope at *");
 const source = fc.oneof<fc.Arbitrary<unknown>[]>(
@@ -118,10 +162,25 @@ const aggregations = searchOf(
     .tuple(aggs, fc.option(query, { freq: 3 }))
     .map(([of, filter]) => ({ size: 0, aggs: of, ...(filter === null ? {} : { query: filter }) })),
 );
-const pages = searchOf(
+const plainPages = searchOf(
   fc
     .tuple(someOf(pageMembers, { min: 1, max: 4 }), fc.option(query))
     .map(([members, one]) => ({ ...members, ...(one === null ? {} : { query: one }) })),
+);
+/** Pages one after another, as clients go on. */
+const furtherPages = searchOf(
+  fc
+    .tuple(
+      following,
+      query,
+      anyOf({ size: fc.constantFrom(3, 20), track_scores: fc.boolean(), _source: fc.constant(false) }),
+    )
+    .map(([page, one, more]) => ({ ...more, ...page, query: one })),
+);
+const highlights = searchOf(
+  fc
+    .tuple(query, highlight)
+    .map(([one, marks]) => ({ query: one, highlight: marks, size: 20, _source: false })),
 );
 const counts = fc.oneof(
   searchOf(
@@ -147,7 +206,8 @@ export const subjects: readonly Subject[] = [
   { name: "queries", requests: queries },
   { name: "urls", requests: urls },
   { name: "aggregations", requests: aggregations },
-  { name: "pages", requests: pages },
+  { name: "pages", requests: fc.oneof(plainPages, furtherPages) },
+  { name: "highlights", requests: highlights },
   { name: "counts", requests: counts },
   { name: "wrong", requests: wrong },
 ];

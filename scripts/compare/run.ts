@@ -136,7 +136,7 @@ class Run {
     const [real, twin] = await Promise.all([ask(askReal), ask(askTwin)]);
     const compared: Compared = { explained: [], unexplained: [], kind: "" };
     for (const difference of differencesOf(real, twin)) {
-      const reason = explain(difference, { real, twin });
+      const reason = explain(difference, { request, real, twin });
       if (reason === undefined) compared.unexplained.push(difference);
       else compared.explained.push(reason);
     }

@@ -9,7 +9,7 @@ const progress = () => undefined;
 
 test("two twins of the same fidelity answer alike, request by request", async () => {
   const other = await startSearch({ fidelity: "vendor" });
-  const report = await compare({ real: other.url, seed: 7, requests: 120, only: [], maxFindings, progress });
+  const report = await compare({ real: other.url, seed: 7, requests: 140, only: [], maxFindings, progress });
   await other.stop();
   expect(report.findings).toEqual([]);
   expect(report.subjects.map(({ requests }) => requests)).toEqual(report.subjects.map(() => 20));
