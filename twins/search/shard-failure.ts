@@ -43,7 +43,7 @@ function rootOf(cause: ErrorCause): ErrorCause {
   if (!OWN_TYPES.has(cause.type)) return { ...withoutCause(cause), caused_by: cause };
   const { caused_by: inner } = cause;
   // What Lucene's parser of queries throws is called as the vendor's own is.
-  const isLucene = cause.reason.startsWith("Failed to parse query");
+  const isLucene = cause.reason?.startsWith("Failed to parse query") === true;
   return inner && !isLucene && OWN_TYPES.has(inner.type) ? rootOf(inner) : cause;
 }
 

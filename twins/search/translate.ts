@@ -41,6 +41,6 @@ export function withModelHint(error: VendorError, { fidelity, translator }: Sear
   const hint = translator
     ? "the model has no SQL for it that runs: the notes in /sim/requests say why"
     : "a model can take over what is not recognised: configure [model] for this service in the environment file";
-  const reason = error.cause.reason.replace(/\.$/, "");
+  const reason = error.message.replace(/\.$/, "");
   return new VendorError(error.status, { ...error.cause, reason: `${reason}; ${hint}` });
 }

@@ -7,7 +7,8 @@ import type { VendorResponse } from "../sandbox/operation.ts";
 /** One error object: `type` and `reason`, what caused it, and members of its own (`line`, `col`, `index`, …). */
 export interface ErrorCause {
   type: string;
-  reason: string;
+  /** Null where an exception of Java's says nothing. */
+  reason: string | null;
   caused_by?: ErrorCause;
   [member: string]: unknown;
 }
@@ -16,11 +17,11 @@ export interface ErrorCause {
 export class VendorError extends Error {
   readonly status: number;
   override readonly cause: ErrorCause;
-  /** What stands in `root_cause`; the error itself when absent. */
-  readonly rootCause: ErrorCause | undefined;
+  /** What stands in `root_cause`: the error itself when absent, none when null. */
+  readonly rootCause: ErrorCause | null | undefined;
 
-  constructor(status: number, cause: ErrorCause, rootCause?: ErrorCause) {
-    super(cause.reason);
+  constructor(status: number, cause: ErrorCause, rootCause?: ErrorCause | null) {
+    super(cause.reason ?? "");
     this.name = "VendorError";
     this.status = status;
     this.cause = cause;
@@ -30,5 +31,6 @@ export class VendorError extends Error {
 
 export function vendorErrorResponse({ status, cause, rootCause }: VendorError): VendorResponse {
   const { caused_by: _, ...root } = cause;
-  return { status, body: { error: { root_cause: [rootCause ?? root], ...cause }, status } };
+  const roots = rootCause === null ? [] : [rootCause ?? root];
+  return { status, body: { error: { root_cause: roots, ...cause }, status } };
 }

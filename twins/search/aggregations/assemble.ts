@@ -140,7 +140,7 @@ class Assembly {
     placesOf: (row: BucketRow | undefined) => Places,
   ): BucketsResult {
     const result = aggregation.result(group, (row, bucket): Bucket => {
-      if (++this.#buckets > MAX_BUCKETS) throw tooManyBuckets(this.#buckets);
+      if (++this.#buckets > MAX_BUCKETS) throw tooManyBuckets();
       const docCount = row?.docCount ?? 0;
       const position: Position = { ordinal: row?.ordinal ?? -1, values: row?.values, docCount };
       return { ...bucket, docCount, results: this.#results(aggregation.children, placesOf(row), position) };
@@ -150,7 +150,7 @@ class Assembly {
   }
 
   #group(rows: readonly ResultValue[][], { keys }: BucketsAggregation, owner: Owner): BucketGroup {
-    if (rows.length > MAX_BUCKETS) throw tooManyBuckets(rows.length);
+    if (rows.length > MAX_BUCKETS) throw tooManyBuckets();
     const [first] = rows;
     return {
       rows: rows.map(

@@ -1,6 +1,6 @@
 /** What the vendor answers to an aggregation that it refuses. */
 import { LocatedError } from "../json/located-error.ts";
-import { VendorError } from "../vendor-error.ts";
+import { type ErrorCause, VendorError } from "../vendor-error.ts";
 
 /** An aggregation of a type that is not served. A translator may know it. */
 export class UnrecognisedAggregation extends LocatedError {
@@ -19,9 +19,25 @@ export function argumentError(reason: string): VendorError {
   return new VendorError(400, { type: "illegal_argument_exception", reason });
 }
 
-/** Results are not such as the aggregation needs. */
-export function executionError(reason: string): VendorError {
-  return new VendorError(400, { type: "aggregation_execution_exception", reason });
+/** Results are not such as a pipeline needs. */
+export function unfitResults(reason: string): VendorError {
+  return reduceFailure({ type: "illegal_argument_exception", reason });
+}
+
+/** What fails when the results of shards are brought together. */
+function reduceFailure(cause: ErrorCause): VendorError {
+  return new VendorError(
+    400,
+    {
+      type: "search_phase_execution_exception",
+      reason: "",
+      phase: "rank-feature",
+      grouped: true,
+      failed_shards: [],
+      caused_by: cause,
+    },
+    null,
+  );
 }
 
 /** The request as a whole does not hold together. */
@@ -36,20 +52,13 @@ export function validationError(reasons: readonly string[]): VendorError {
 /** The most buckets of one answer. */
 export const MAX_BUCKETS = 65_536;
 
-export function tooManyBuckets(count: number): VendorError {
-  return new VendorError(400, {
-    type: "search_phase_execution_exception",
-    reason: "",
-    phase: "fetch",
-    grouped: true,
-    failed_shards: [],
-    caused_by: {
-      type: "too_many_buckets_exception",
-      reason:
-        `Trying to create too many buckets. Must be less than or equal to: [${MAX_BUCKETS}] but was [${count}]. ` +
-        "This limit can be set by changing the [search.max_buckets] cluster level setting.",
-      max_buckets: MAX_BUCKETS,
-    },
+export function tooManyBuckets(): VendorError {
+  return reduceFailure({
+    type: "too_many_buckets_exception",
+    reason:
+      `Trying to create too many buckets. Must be less than or equal to: [${MAX_BUCKETS}] but this number of buckets was exceeded. ` +
+      "This limit can be set by changing the [search.max_buckets] cluster level setting.",
+    max_buckets: MAX_BUCKETS,
   });
 }
 

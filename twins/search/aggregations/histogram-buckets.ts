@@ -93,7 +93,7 @@ function fill(
   let index = 0;
   let count = 0;
   for (let position = start; position <= end || index < found.length; ) {
-    if (++count > MAX_BUCKETS) throw tooManyBuckets(count);
+    if (++count > MAX_BUCKETS) throw tooManyBuckets();
     const here = found[index];
     if (here && here.position <= position) {
       add(here.position, here.row);

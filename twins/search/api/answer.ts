@@ -10,6 +10,7 @@ import { VendorError, vendorErrorResponse } from "../vendor-error.ts";
 import { Call } from "./call.ts";
 import { type BodyFilter, readFilter } from "./filter-path.ts";
 import { type AnswerForm, negotiate, PlainRefusal } from "./media-types.ts";
+import type { Parameters } from "./parameters.ts";
 
 /** The vendor's `http.max_content_length`. */
 const MAX_BODY_BYTES = 100 * 1024 * 1024;
@@ -86,9 +87,18 @@ function readOutput({ request, parameters }: Call): Output {
   return {
     ...negotiate(request),
     pretty: parameters.flag("pretty") ?? false,
-    stackTrace: parameters.flag("error_trace") ?? false,
+    stackTrace: traceFlag(parameters),
     filter: readFilter(parameters.list("filter_path") ?? []),
   };
+}
+
+/** What is wrong with it is told in one sentence: how errors are told is what it says. @throws PlainRefusal */
+function traceFlag(parameters: Parameters): boolean {
+  try {
+    return parameters.flag("error_trace") ?? false;
+  } catch (error) {
+    throw error instanceof VendorError ? new PlainRefusal(error.status, error.message) : error;
+  }
 }
 
 /** Runs a route; what it throws in the vendor's words is answered in the form that was asked for. */
@@ -177,9 +187,21 @@ function write(answer: Answer, { form, contentType, pretty, filter }: Output): V
   const filtered = filter(body);
   const sent = { "content-type": contentType, ...headers };
   if (form === "yaml") {
-    return { status, headers: sent, body: `---\n${stringify(JSON.parse(compactJson(filtered)))}` };
+    return { status, headers: sent, body: yamlText(JSON.parse(compactJson(filtered))) };
   }
   return { status, headers: sent, body: pretty ? `${prettyJson(filtered)}\n` : compactJson(filtered) };
+}
+
+/** As the vendor writes it: texts in quotes, lists as far to the left as what holds them. */
+function yamlText(json: unknown): string {
+  const text = stringify(json, {
+    defaultStringType: "QUOTE_DOUBLE",
+    defaultKeyType: "PLAIN",
+    indentSeq: false,
+    lineWidth: 0,
+  });
+  const isOneLine = text === "[]\n" || text === "{}\n" || typeof json !== "object" || json === null;
+  return `---${isOneLine ? " " : "\n"}${text}`;
 }
 
 function commonHeaders({ headers }: VendorRequest): Record<string, string> {

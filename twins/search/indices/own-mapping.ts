@@ -158,7 +158,7 @@ export class OwnMapping implements IndexMapping {
       );
     } catch (error) {
       if (!(error instanceof VendorError)) throw error;
-      return { kind: "mapping_conflict", field: name, type: "", reason: error.cause.reason };
+      return { kind: "mapping_conflict", field: name, type: "", reason: error.message };
     }
   }
 }

@@ -78,7 +78,7 @@ export async function hitsOfPage(
       {
         ...(explained ? { _shard: `[${String(index)}][0]`, _node: NODE_ID } : {}),
         _index: index,
-        _id: id,
+        ...(request.storesNothing ? {} : { _id: id }),
         ...(request.version ? { _version: version } : {}),
         ...(request.seqNoPrimaryTerm ? { _seq_no: seqNo, _primary_term: 1 } : {}),
         _score: hit.score === undefined || !showsScore(request, plan) ? null : new Float(hit.score),

@@ -45,6 +45,8 @@ export interface SearchRequest {
   size: number;
   sort: Sort[];
   source: SourceFilter;
+  /** Of what is stored with a document nothing is asked for, not even its id. */
+  storesNothing: boolean;
   fields: FieldRequest[];
   docvalueFields: FieldRequest[];
   highlight: Highlight | undefined;
@@ -83,6 +85,7 @@ export function emptyRequest(): SearchRequest {
     size: DEFAULT_SIZE,
     sort: [],
     source: wholeSource,
+    storesNothing: false,
     fields: [],
     docvalueFields: [],
     highlight: undefined,
@@ -305,7 +308,6 @@ function readStored({ content, request }: Reading): void {
   }
   const names = content.token === "START_ARRAY" ? [] : [content.text()];
   if (content.token === "START_ARRAY") while (content.next() !== "END_ARRAY") names.push(content.text());
-  if (names.length > 1 && names.includes("_none_")) throw illegal("cannot combine _none_ with other fields");
   readStoredFields(request, names);
 }
 
@@ -324,13 +326,19 @@ function readAfter(content: ContentParser): void {
 }
 
 /** @throws VendorError for what does not go together */
-export function checkSearch({ searchAfter, from }: SearchRequest): void {
-  if (searchAfter && from > 0) {
-    throw invalidRequest(["[from] parameter must be set to 0 when [search_after] is used"]);
-  }
+export function checkSearch({ searchAfter, from, storesNothing, source, fields }: SearchRequest): void {
+  const isSourceAsked = source.kind !== "none";
+  const problems = [
+    searchAfter && from > 0 && "[from] parameter must be set to 0 when [search_after] is used",
+    storesNothing && isSourceAsked && "[stored_fields] cannot be disabled if [_source] is requested",
+    storesNothing && fields.length > 0 && "[stored_fields] cannot be disabled when using the [fields] option",
+  ].filter((problem) => typeof problem === "string");
+  if (problems.length > 0) throw invalidRequest(problems);
 }
 
 export function readStoredFields(request: SearchRequest, names: readonly string[]): void {
+  request.storesNothing = names.includes("_none_");
+  if (request.storesNothing && names.length > 1) throw illegal("cannot combine _none_ with other fields");
   // Fields are stored in the source alone: naming any leaves the source out.
   if (!names.includes("_source")) request.source = { kind: "none" };
 }

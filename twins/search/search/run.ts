@@ -283,7 +283,7 @@ function checkWindow({ from, size, searchAfter }: SearchRequest, index: string):
 /** @throws VendorError for values to go on after that do not fit the order */
 function checkAfter({ searchAfter, sort, pit, collapse }: SearchRequest, index: string): void {
   if (!searchAfter) return;
-  if (sort.length === 0 && !pit) throw illegalOnShard("Sort must contain at least one field.", index);
+  if (!isSorted(sort) && !pit) throw illegalOnShard("Sort must contain at least one field.", index);
   const [first] = sort;
   const isSame = sort.length === 1 && first?.kind === "field" && first.field === collapse?.field;
   if (!collapse || isSame) return;

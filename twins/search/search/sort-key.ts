@@ -6,14 +6,15 @@ import { raw, type Sql, type SqlValue, sql } from "../../datasets/sql.ts";
 import type { ResultValue } from "../../datasets/store/log-store.ts";
 import { parseDate } from "../dates/date-math.ts";
 import { formatDate } from "../dates/java-format.ts";
+import { javaLong, javaNumber, numberFormatReason } from "../json/java-number.ts";
 import { Double, Float } from "../json/numbers.ts";
 import type { Json } from "../json/read.ts";
-import { numberIn, textOf } from "../json/token.ts";
+import { textOf } from "../json/token.ts";
 import { keptValue } from "../query/compile/column.ts";
 import { mappedType, targetOf } from "../query/compile/target.ts";
 import type { QueryContext } from "../query/compiled-query.ts";
 import { illegalOnShard, shardFailure } from "../shard-failure.ts";
-import type { VendorError } from "../vendor-error.ts";
+import { VendorError } from "../vendor-error.ts";
 import type { FieldSort, Order, Sort, SortMode } from "./sort.ts";
 
 export interface SortKey {
@@ -28,6 +29,8 @@ export interface SortKey {
   read(value: Json): SqlValue;
 }
 
+/** How the vendor names what is no field in a mistake of `search_after`. */
+const NO_FIELD = "null";
 const LONG_MAX = 9_223_372_036_854_775_807n;
 const LONG_MIN = -9_223_372_036_854_775_808n;
 
@@ -41,7 +44,7 @@ export function sortKey(sort: Sort, context: QueryContext, index: string): SortK
       value: raw("s.score"),
       answered: true,
       show: (value) => new Float(Number(value)),
-      read: (value) => Math.fround(numberIn(value)),
+      read: (value) => Math.fround(doubleIn(value, (text) => unreadableAfter(text, NO_FIELD, index))),
     };
   }
   if (sort.kind === "document") {
@@ -50,7 +53,7 @@ export function sortKey(sort: Sort, context: QueryContext, index: string): SortK
       value: raw("d._row"),
       answered: sort.answered,
       show: same,
-      read: (json) => readLong(json, "_doc", index),
+      read: (json) => readLong(json, NO_FIELD, index),
     };
   }
   return fieldKey(sort, context, index);
@@ -244,7 +247,7 @@ function dateKey(
   const dateFormat = readBy === undefined ? {} : { format: readBy };
   const read = (json: Json): SqlValue =>
     typeof json === "string" || typeof json === "boolean"
-      ? BigInt(parseDate(String(json), { nowMs, rounding: "first", ...dateFormat }))
+      ? BigInt(onShard(index, () => parseDate(String(json), { nowMs, rounding: "first", ...dateFormat })))
       : readLong(json, field, index);
   const show = (shown: ResultValue) =>
     format === undefined || shown === null ? shown : formatDate(Number(shown), format);
@@ -291,8 +294,11 @@ function same(value: ResultValue): unknown {
   return value;
 }
 
-/** A value of `search_after` for whole numbers. @throws VendorError */
+/** A value of `search_after` for whole numbers; of a text with a fraction the whole number below. @throws VendorError */
 function readLong(json: Json, field: string, index: string): bigint {
+  const isWhole = typeof json === "string" && /^[+-]?\d{1,19}$/.test(json);
+  const number = typeof json === "string" && !isWhole ? javaNumber(json) : undefined;
+  if (number !== undefined) return javaLong(Math.floor(number));
   return longIn(json, (text) => unreadableAfter(text, field, index));
 }
 
@@ -316,9 +322,18 @@ function longIn(json: Json, refusal: (text: string) => VendorError): bigint {
 
 function doubleIn(json: Json, refusal: (text: string) => VendorError): number {
   if (typeof json === "number" || typeof json === "bigint") return Number(json);
-  const number = typeof json === "string" && json.trim() !== "" ? numberIn(json) : Number.NaN;
-  if (Number.isNaN(number)) throw refusal(textOf(json));
+  const number = typeof json === "string" ? javaNumber(json) : undefined;
+  if (number === undefined) throw refusal(textOf(json));
   return number;
+}
+
+/** What is wrong with a value when a shard reads it is the shard's failure. */
+function onShard<Value>(index: string, read: () => Value): Value {
+  try {
+    return read();
+  } catch (error) {
+    throw error instanceof VendorError ? shardFailure(error.cause, index) : error;
+  }
 }
 
 /** A `missing` that is no number. */
@@ -332,5 +347,5 @@ function unreadableAfter(text: string, field: string, index: string): VendorErro
 }
 
 function numberFormat(text: string) {
-  return { type: "number_format_exception", reason: `For input string: "${text}"` };
+  return { type: "number_format_exception", reason: numberFormatReason(text) };
 }

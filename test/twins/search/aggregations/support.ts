@@ -91,7 +91,7 @@ export async function refused(...args: Parameters<typeof aggregated>): Promise<V
 /** What a refusal says: its reason and those of its causes, the outermost first. */
 export async function refusal(...args: Parameters<typeof aggregated>): Promise<string> {
   const { cause, rootCause } = await refused(...args);
-  const reasons: string[] = rootCause ? [rootCause.reason] : [];
+  const reasons = rootCause ? [rootCause.reason] : [];
   for (let one: ErrorCause | undefined = cause; one; one = one.caused_by) reasons.push(one.reason);
   return reasons.join("\n");
 }

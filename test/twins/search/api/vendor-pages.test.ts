@@ -52,6 +52,105 @@ describe("the order", () => {
   });
 });
 
+describe("pages that go on behind", () => {
+  test.each<[key: string, after: unknown, ids: string[]]>([
+    ["n", "0.5", ["1", "2"]],
+    ["n", "1e0", []],
+    ["n", " 0 ", ["1", "2"]],
+    ["at", "2026-02-01T12:00:00Z", ["2"]],
+    ["at", "1769940000000", ["2"]],
+  ])("%s %j", async (key, after, ids) => {
+    const { hits } = await search({ sort: [key], search_after: [after] });
+    expect(hits.hits.map(({ _id }: { _id: string }) => _id)).toEqual(ids);
+  });
+
+  const field = (name: string) => `Failed to parse search_after value for field [${name}].`;
+  test.each<[sort: unknown[], after: unknown[], reason: string]>([
+    [["_score"], [1], "Sort must contain at least one field."],
+    [["_score", "n"], ["x", 1], field("null")],
+    [["_score", "n"], [true, 1], field("null")],
+    [["_doc"], ["x"], field("null")],
+    [["n"], ["x"], field("n")],
+    [["n"], [""], field("n")],
+    [
+      ["at"],
+      ["zz"],
+      "failed to parse date field [zz] with format [strict_date_optional_time||epoch_millis]: [failed to parse date field [zz] with format [strict_date_optional_time||epoch_millis]]",
+    ],
+  ])("%j %j are refused by the shard: %s", async (sort, search_after, reason) => {
+    const { status, body } = await sandbox.raw("POST", "/logs/_search", { sort, search_after });
+    const { type, root_cause: causes } = body.error;
+    expect({ status, type, reason: causes[0].reason }).toEqual({
+      status: 400,
+      type: "search_phase_execution_exception",
+      reason,
+    });
+  });
+});
+
+describe("hits of which nothing is stored", () => {
+  test("have no id and no source", async () => {
+    const { hits } = await search({ stored_fields: "_none_", docvalue_fields: ["n"], size: 1 });
+    expect(hits.hits).toEqual([{ _index: "logs", _score: 1, fields: { n: [1] } }]);
+  });
+
+  test.each<[more: object, reason: string]>([
+    [{ _source: ["at"] }, "1: [stored_fields] cannot be disabled if [_source] is requested;"],
+    [{ fields: ["at"] }, "1: [stored_fields] cannot be disabled when using the [fields] option;"],
+  ])("cannot have %j", async (more, reason) => {
+    const { status, body } = await sandbox.raw("POST", "/logs/_search", { stored_fields: "_none_", ...more });
+    expect({ status, reason: body.error.reason }).toEqual({
+      status: 400,
+      reason: `Validation Failed: ${reason}`,
+    });
+  });
+});
+
+describe("what fails when results are brought together has no cause on a shard", () => {
+  const days = (interval: string, more: object) => ({
+    date_histogram: { field: "at", fixed_interval: interval, min_doc_count: 0 },
+    ...more,
+  });
+  test.each<[aggs: object, reason: string]>([
+    [
+      { a: days("1s", {}) },
+      "Trying to create too many buckets. Must be less than or equal to: [65536] but this number of buckets was exceeded. This limit can be set by changing the [search.max_buckets] cluster level setting.",
+    ],
+    [
+      {
+        a: days("1d", {
+          aggs: { m: { max: { field: "n" } }, c: { cumulative_sum: { buckets_path: "m.x" } } },
+        }),
+      },
+      "path not supported for [m]: [x]",
+    ],
+    [
+      {
+        a: days("1d", {
+          aggs: { m: { stats: { field: "n" } }, c: { cumulative_sum: { buckets_path: "m" } } },
+        }),
+      },
+      "No enum constant org.elasticsearch.search.aggregations.metrics.InternalStats.Metrics.m",
+    ],
+  ])("%j", async (aggs, reason) => {
+    const { status, body } = await sandbox.raw("POST", "/logs/_search", { size: 0, aggs });
+    const { root_cause: causes, phase, reason: told, caused_by: cause } = body.error;
+    expect({ status, causes, phase, told, reason: cause.reason }).toEqual({
+      status: 400,
+      causes: [],
+      phase: "rank-feature",
+      told: "",
+      reason,
+    });
+  });
+});
+
+test("YAML has its texts in quotes", async () => {
+  const rows = await sandbox.raw("GET", "/_cat/indices/logs?format=yaml&h=index,docs.count");
+  expect(rows.text).toBe('---\n- index: "logs"\n  docs.count: "2"\n');
+  expect((await sandbox.raw("GET", "/_cat/aliases/nothing?format=yaml")).text).toBe("--- []\n");
+});
+
 describe("fields of a hit", () => {
   test("are what `fields` says, where `docvalue_fields` name them too", async () => {
     const { hits } = await search({

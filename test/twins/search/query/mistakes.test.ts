@@ -11,7 +11,7 @@ import { errorOf } from "./support.ts";
 function chainOf(cause: ErrorCause | undefined): string[] {
   if (!cause) return [];
   const { type, reason, line, col } = cause;
-  const [said] = reason.split("\n at [Source");
+  const [said] = String(reason).split("\n at [Source");
   return [`${type}|${said}${line === undefined ? "" : `@${line}:${col}`}`, ...chainOf(cause.caused_by)];
 }
 

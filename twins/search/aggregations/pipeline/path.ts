@@ -1,5 +1,5 @@
 /** Paths from a pipeline aggregation to the figures it works on: `a>b.c`, `a['key']>b`, `_count`. */
-import { executionError } from "../errors.ts";
+import { unfitResults } from "../errors.ts";
 import type { Options } from "../options.ts";
 import type { Bucket, Result } from "../result.ts";
 
@@ -64,11 +64,7 @@ function figureIn(
     case "metric": {
       const value = result.figure(property);
       if (value === undefined) {
-        throw executionError(
-          property === undefined
-            ? `buckets_path must reference either a number value or a single value numeric metric aggregation, but [${name}] contains multiple values. Please specify which to use.`
-            : `path not supported for [${name}]: [${property}].`,
-        );
+        throw unknownFigure(result.typeName, name, property);
       }
       return value;
     }
@@ -107,8 +103,20 @@ function splitProperty(
 }
 
 function unusable(path: string): Error {
-  return executionError(
-    `buckets_path must reference either a number value or a single value numeric metric aggregation, got: [Object[]] at aggregation [${path}]`,
+  const [name = ""] = path.split(">").slice(-1);
+  return unfitResults(
+    `buckets_path must reference either a number value or a single value numeric metric aggregation, got: [Object[]] at aggregation [${name.split(".")[0]}]`,
+  );
+}
+
+function unknownFigure(typeName: string, name: string, property: string | undefined): Error {
+  if (typeName === "stats" || typeName === "extended_stats") {
+    const constant = "org.elasticsearch.search.aggregations.metrics.InternalStats.Metrics";
+    return unfitResults(`No enum constant ${constant}.${property ?? name}`);
+  }
+  if (property !== undefined) return unfitResults(`path not supported for [${name}]: [${property}]`);
+  return unfitResults(
+    `buckets_path must reference either a number value or a single value numeric metric aggregation, but [${name}] contains multiple values. Please specify which to use.`,
   );
 }
 

@@ -23,7 +23,7 @@ function* pipelineProblems(level: Level, parent: Definition | undefined): Genera
     ordered = orderPipelines(level);
   } catch (error) {
     if (!(error instanceof VendorError)) throw error;
-    yield error.cause.reason;
+    yield error.message;
     return;
   }
   for (const definition of ordered) {

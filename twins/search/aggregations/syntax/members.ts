@@ -255,7 +255,7 @@ function bound(other: "min" | "max"): Member {
           "Cannot instantiate an object of org.elasticsearch.search.aggregations.bucket.histogram.DoubleBounds",
         caused_by: {
           type: "invocation_target_exception",
-          reason: "null",
+          reason: null,
           caused_by: {
             type: "illegal_argument_exception",
             reason: `max bound [${doubleText(max)}] must be greater than min bound [${doubleText(min)}]`,

@@ -30,7 +30,7 @@ export function parseAsQuery<Target>(
   try {
     return parser.parse(content, target);
   } catch (error) {
-    if (error instanceof VendorError) throw content.error(error.cause.reason, error.cause);
+    if (error instanceof VendorError) throw content.error(error.message, error.cause);
     throw error;
   }
 }

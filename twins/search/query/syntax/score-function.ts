@@ -128,7 +128,7 @@ function readParameters(parameters: unknown): DecayParameters {
     });
   } catch (error) {
     if (!(error instanceof VendorError) || error.cause.type === "query_shard_exception") throw error;
-    throw conversionError(error.cause.reason, error.cause.type, error.cause.caused_by);
+    throw conversionError(error.message, error.cause.type, error.cause.caused_by);
   }
   return read;
 }
