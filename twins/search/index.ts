@@ -20,6 +20,7 @@ import { faultStatuses, refusal } from "./api/refusal.ts";
 import { scrollOperations } from "./api/scroll.ts";
 import { searchOperations } from "./api/search.ts";
 import { securityOperations } from "./api/security.ts";
+import { templateOperations } from "./api/templates.ts";
 import { searchConfig } from "./config.ts";
 import { searchManual } from "./manual.ts";
 import { startSearchTwin } from "./start.ts";
@@ -35,6 +36,7 @@ export default defineTwin({
     ...indexOperations,
     ...mappingOperations,
     ...aliasOperations,
+    ...templateOperations,
     ...bulkOperations,
     ...documentOperations,
     ...multiGetOperations,

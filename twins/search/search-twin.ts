@@ -6,6 +6,7 @@ import type { Clock } from "../sandbox/clock.ts";
 import type { RunningTwin } from "../sandbox/twin.ts";
 import type { DocumentWriter } from "./documents/document-writer.ts";
 import type { Aliases } from "./indices/aliases.ts";
+import type { Templates } from "./indices/templates.ts";
 import type { Fidelity } from "./query/compiled-query.ts";
 import type { OpenSearches } from "./search/open-searches.ts";
 
@@ -25,6 +26,8 @@ export interface SearchTwin extends RunningTwin {
   readonly index: string;
   /** Other names of the dataset's indices, by index. */
   readonly datasetAliases: Map<string, Aliases>;
+  /** What indices are made with. */
+  readonly templates: Templates;
   /** Absent: what the compilers do not recognise is refused. */
   readonly translator: Translator | undefined;
   /** Which of the two is asked first about an ES|QL query. */

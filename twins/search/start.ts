@@ -7,8 +7,9 @@ import { DEFAULT_PROFILE, unknownProfile } from "../sandbox/world.ts";
 import type { SearchConfig } from "./config.ts";
 import { DocumentWriter } from "./documents/document-writer.ts";
 import type { Aliases } from "./indices/aliases.ts";
-import { emptyMapping } from "./indices/mapping-tree.ts";
+import { readDefinition } from "./indices/own-indices.ts";
 import { OwnMapping } from "./indices/own-mapping.ts";
+import { Templates } from "./indices/templates.ts";
 import { createOpenSearches, endSearches } from "./search/open-searches.ts";
 import type { SearchTwin } from "./search-twin.ts";
 
@@ -21,13 +22,11 @@ export async function startSearchTwin(
   const searches = createOpenSearches(clock);
   const loading = loadAhead();
   const datasetAliases = new Map<string, Aliases>();
-  const mappingOfNew = (name: string) =>
-    new OwnMapping(name, {
-      mapping: emptyMapping,
-      settings: {},
-      aliases: {},
-      createdMs: Math.floor(clock.now()),
-    });
+  const templates = new Templates();
+  const mappingOfNew = (name: string) => {
+    const made = templates.applied(name, {});
+    return new OwnMapping(name, readDefinition(made, Math.floor(clock.now()), new Set()));
+  };
   return {
     world: new EventWorld({
       store: store.open,
@@ -46,6 +45,7 @@ export async function startSearchTwin(
     startedMs: Math.floor(clock.now()),
     index,
     datasetAliases,
+    templates,
     translator: translatorOf(model, variable),
     translatorOrder: translator,
     log,
@@ -54,6 +54,7 @@ export async function startSearchTwin(
       if (profile !== undefined && profile !== DEFAULT_PROFILE) throw unknownProfile(profile);
       endSearches(searches);
       datasetAliases.clear();
+      templates.clear();
       await store.reset();
     },
     async stop() {

@@ -1,4 +1,4 @@
-/** Aliases, and what is taken without effect: data streams and templates. */
+/** Aliases, and data streams, which are taken without effect. */
 import type { Method, Operation } from "../../sandbox/operation.ts";
 import { matchesPattern } from "../../sandbox/star-pattern.ts";
 import { aliasesOf } from "../indices/aliases.ts";
@@ -6,7 +6,6 @@ import { type AliasChange, changeAliases, readAliasChanges } from "../indices/ch
 import { noSuchIndex } from "../indices/errors.ts";
 import { expressionParameters, splitExpression } from "../indices/expression.ts";
 import type { SearchTwin } from "../search-twin.ts";
-import { VendorError } from "../vendor-error.ts";
 import { type Answer, api } from "./answer.ts";
 import type { Call } from "./call.ts";
 import { managementParameters, namedIndices } from "./indices.ts";
@@ -34,13 +33,6 @@ function acknowledging(id: string, method: Method, path: string, what: string): 
     },
   });
 }
-
-type Template = "_index_template" | "_component_template" | "_template" | "_ilm/policy" | "_ingest/pipeline";
-
-const listedAs: Partial<Record<Template, string>> = {
-  _index_template: "index_templates",
-  _component_template: "component_templates",
-};
 
 const readPaths = ["/_alias/:name", "/_aliases/:name", "/:index/_alias/:name", "/:index/_aliases/:name"];
 
@@ -122,9 +114,6 @@ export const aliasOperations: readonly Operation<SearchTwin>[] = [
   ),
   acknowledging("data-stream.create", "PUT", "/_data_stream/:name", "a data stream"),
   acknowledging("data-stream.delete", "DELETE", "/_data_stream/:name", "the end of a data stream"),
-  ...(
-    ["_index_template", "_component_template", "_template", "_ilm/policy", "_ingest/pipeline"] as const
-  ).flatMap(templates),
 ];
 
 function changeOf(kind: "add" | "remove", call: Call): AliasChange {
@@ -174,39 +163,4 @@ function listDataStreams(call: Call): Answer {
   const name = call.segment("name");
   if (name === "" || name.includes("*") || name === "_all") return { body: { data_streams: [] } };
   throw noSuchIndex(name);
-}
-
-function templates(path: Template): Operation<SearchTwin>[] {
-  const id = path.replace("_", "").replaceAll("_", "-").replace("/", "-");
-  const what = id.replaceAll("-", " ");
-  const member = listedAs[path];
-  const none = () => ({ body: member === undefined ? {} : { [member]: [] } });
-  return [
-    api({
-      id: `${id}.list`,
-      method: "GET",
-      path: `/${path}`,
-      summary: `Every ${what}: there is none.`,
-      parameters,
-      handle: none,
-    }),
-    api({
-      id: `${id}.get`,
-      method: "GET",
-      path: `/${path}/:name`,
-      summary: `One ${what}: there is none.`,
-      parameters,
-      handle: (call) => {
-        const name = call.segment("name");
-        if (name.includes("*")) return none();
-        if (member === undefined) return { status: 404, body: {} };
-        throw new VendorError(404, {
-          type: "resource_not_found_exception",
-          reason: `${what} matching [${name}] not found`,
-        });
-      },
-    }),
-    acknowledging(`${id}.put`, "PUT", `/${path}/:name`, `one ${what}`),
-    acknowledging(`${id}.delete`, "DELETE", `/${path}/:name`, `the end of one ${what}`),
-  ];
 }

@@ -4,6 +4,7 @@ import { formatDate } from "../dates/java-format.ts";
 import { aliasesOf, aliasTargets } from "../indices/aliases.ts";
 import { readExpressionOptions } from "../indices/expression.ts";
 import { countIndices } from "../indices/known-indices.ts";
+import type { Json } from "../json/read.ts";
 import { CLUSTER_NAME, NODE_ID, NODE_NAME, uuidOf } from "../node.ts";
 import { emptyRequest } from "../search/request.ts";
 import { countHits, openSearch, scopeOf } from "../search/run.ts";
@@ -122,5 +123,20 @@ export async function catAliases(twin: SearchTwin, call: Call): Promise<CatRow[]
         is_write_index: String(is_write_index ?? "-"),
       };
     }),
+  );
+}
+
+export function catTemplates({ templates }: SearchTwin, call: Call): Promise<CatRow[]> {
+  const pattern = call.segment("name") || "*";
+  const shown = [...templates.index].filter(([name]) => matchesPattern(name, pattern));
+  const listed = (names: Json | undefined) => `[${Array.isArray(names) ? names.join(", ") : ""}]`;
+  return Promise.resolve(
+    shown.map(([name, { index_patterns, priority, version, composed_of }]) => ({
+      name,
+      index_patterns: listed(index_patterns),
+      order: String(priority ?? ""),
+      version: String(version ?? ""),
+      composed_of: listed(composed_of),
+    })),
   );
 }

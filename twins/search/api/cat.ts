@@ -13,6 +13,7 @@ import {
   catIndices,
   catNode,
   catShards,
+  catTemplates,
 } from "./cat-rows.ts";
 import { type CatColumn, type CatRow, catParameters, catTable } from "./cat-table.ts";
 
@@ -225,7 +226,7 @@ export const catOperations: readonly Operation<SearchTwin>[] = [
       column("version", ["v"], "version"),
       column("composed_of", ["c"], "component templates comprising index template"),
     ],
-    async () => [],
+    catTemplates,
   ),
   ...table(
     "plugins",

@@ -79,7 +79,8 @@ export async function createIndex(name: string, body: JsonObject, twin: SearchTw
   checkIndexName(name);
   if ((await aliasTargets(twin)).has(name)) throw invalidIndexName(name, "already exists as alias");
   const taken = new Set(await knownIndices(twin));
-  const definition = readDefinition(body, Math.floor(twin.clock.now()), taken);
+  const made = twin.templates.applied(name, body);
+  const definition = readDefinition(made, Math.floor(twin.clock.now()), taken);
   const store = await twin.store();
   await store.exclusively(async (writer) => {
     if (await isThere(name, store)) throw alreadyExists(name);
