@@ -4,6 +4,7 @@ import type { Relation } from "../relation.ts";
 import type { SearchContext } from "../search-context.ts";
 import type { Expression } from "../syntax/ast.ts";
 import { compile } from "./compile.ts";
+import { assigned } from "./precision.ts";
 import { Scope } from "./scope.ts";
 import type { Value } from "./value.ts";
 
@@ -18,7 +19,11 @@ export async function compileExpression(
   context: SearchContext,
   command = "'EvalCommand'",
 ): Promise<Value> {
-  return compile(expression, new Scope(input, context, command));
+  const scope = new Scope(input, context, command);
+  const value = await compile(expression, scope);
+  if (!scope.hasSubqueries) return value;
+  const whole = assigned(value);
+  return { ...whole, sql: scope.withSubqueries(whole.sql) };
 }
 
 /** Whether a row is kept: never NULL. @throws SplError of phase `run` */
@@ -34,5 +39,5 @@ export async function compileCondition(
   if (value.type !== "boolean") {
     scope.fail("The expression is invalid. The result of a 'where' expression must be boolean.");
   }
-  return sql`coalesce(${value.sql}, FALSE)`;
+  return sql`coalesce(${scope.withSubqueries(value.sql)}, FALSE)`;
 }

@@ -25,9 +25,14 @@ const EXACT_DIGITS = 16;
 /** As many a DOUBLE keeps. */
 const DOUBLE_DIGITS = 15;
 
+/** Where the leading digit of a number is, 0 before the point. INTEGER; NULL of 0 and of an infinite one. */
+export function leadingPlace(value: Sql): Sql {
+  return sql`TRY_CAST(floor(log10(nullif(abs(${value}), 0))) AS INTEGER)`;
+}
+
 /** Whether a number has more digits than what is measured; without a look at its text. */
 function isComputed(value: Sql): Sql {
-  const power = sql`CAST(floor(log10(nullif(abs(${value}), 0))) AS INTEGER)`;
+  const power = leadingPlace(value);
   return sql`round(${value}, ${raw(String(DOUBLE_DIGITS - 1))} - ${power}) <> ${value}`;
 }
 
@@ -87,8 +92,7 @@ export function resultPrecision(
       known.map((one) => one.exact()),
       " AND ",
     );
-  // The places of the leading digit before the point.
-  const power = sql`CAST(floor(log10(nullif(abs(${result}), 0))) AS INTEGER)`;
+  const power = leadingPlace(result);
   if (operator === "*" || operator === "/" || operator === "pow") {
     const significant = () => least(known.map((one) => one.significant()));
     const places = () =>

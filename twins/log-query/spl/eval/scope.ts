@@ -1,7 +1,9 @@
 /** What an expression is compiled in: the fields it reads, and the search it is part of. */
+import { joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { columnOf, fieldValue, type Relation } from "../relation.ts";
 import type { SearchContext } from "../search-context.ts";
 import { SplError } from "../spl-error.ts";
+import { variable } from "../typed.ts";
 import { fieldPrecision } from "./precision.ts";
 import { nothing, type Value } from "./value.ts";
 
@@ -11,6 +13,8 @@ export class Scope {
   /** Who is in error: `'EvalCommand'`, `'where' command`. */
   readonly command: string;
   readonly #names: ReadonlyMap<string, Value>;
+  readonly #subqueries: Sql[] = [];
+  readonly #found = variable();
 
   constructor(
     input: Relation,
@@ -45,7 +49,28 @@ export class Scope {
     return this.#names.size > 0;
   }
 
+  /** The value of a subquery, which is computed outside of the expression: DuckDB takes none within a lambda. */
+  subquery(select: Sql): Sql {
+    this.#subqueries.push(select);
+    return sql`${this.#found}.${subqueryName(this.#subqueries.length - 1)}`;
+  }
+
+  get hasSubqueries(): boolean {
+    return this.#subqueries.length > 0;
+  }
+
+  /** An expression of this scope, with its subqueries computed first. */
+  withSubqueries(expression: Sql): Sql {
+    if (this.#subqueries.length === 0) return expression;
+    const members = this.#subqueries.map((select, index) => sql`${subqueryName(index)} := (${select})`);
+    return sql`list_transform([struct_pack(${joined(members, ", ")})], lambda ${this.#found}: ${expression})[1]`;
+  }
+
   fail(message: string): never {
     throw new SplError(`Error in ${this.command}: ${message}`, "run");
   }
+}
+
+function subqueryName(index: number): Sql {
+  return raw(`q${index}`);
 }

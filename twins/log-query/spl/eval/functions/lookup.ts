@@ -6,6 +6,7 @@ import type { Expression } from "../../syntax/ast.ts";
 import { textOf } from "../../typed.ts";
 import { singleText } from "../arithmetic.ts";
 import { compile } from "../compile.ts";
+import { Scope } from "../scope.ts";
 import { nothing, text } from "../value.ts";
 import type { FormFunction, Use } from "./declaration.ts";
 
@@ -30,14 +31,16 @@ export const lookup: FormFunction = {
     const fields = [...keys.map(([name]) => name), ...names.filter(known)];
     const entries = renamed(keptRelationOf(rows, `lookup ${table.value}`), fields);
     const conditions = await Promise.all(
-      keys.map(
-        async ([, value], index) => sql`${place(index)} = ${singleText(await compile(value, use.scope))}`,
-      ),
+      keys.map(async ([, value], index) => {
+        const scope = new Scope(use.scope.input, use.scope.context, use.scope.command);
+        const key = singleText(await compile(value, scope));
+        return sql`${place(index)} = ${scope.withSubqueries(key)}`;
+      }),
     );
     const members = names.filter(known).map((name, index) => member(name, place(keys.length + index)));
     const object = sql`to_json(struct_pack(${joined(members, ", ")}))`;
     const first = sql`SELECT CAST(${members.length === 0 ? sql`'{}'` : object} AS VARCHAR) FROM (${entries}) AS l WHERE ${joined(conditions, " AND ")} ORDER BY l."#order0" LIMIT 1`;
-    return { ...text(sql`(${first})`), loose: true };
+    return { ...text(use.scope.subquery(first)), loose: true };
   },
 };
 

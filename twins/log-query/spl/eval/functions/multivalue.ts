@@ -141,7 +141,13 @@ const entries: readonly Entry[] = [
     compile([value = nothing, delimiter = nothing], use) {
       if (value.type === "boolean") use.fail();
       if (!value.multi) return { ...text(textOf(value)), loose: value.loose ?? false };
-      return text(sql`array_to_string(${textOf(value)}, ${textual(delimiter, use)})`);
+      const between = textual(delimiter, use);
+      if (delimiter.constant !== undefined) return text(sql`array_to_string(${textOf(value)}, ${between})`);
+      // DuckDB's own function takes the same one for all rows.
+      const [left, right] = [variable(), variable()];
+      return text(
+        sql`list_reduce(${textOf(value)}, lambda ${left}, ${right}: ${left} || ${between} || ${right})`,
+      );
     },
   },
   {

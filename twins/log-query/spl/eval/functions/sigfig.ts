@@ -3,6 +3,7 @@ import { raw, type Sql, sql } from "../../../../datasets/sql.ts";
 import type { Expression } from "../../syntax/ast.ts";
 import { bound, textOf } from "../../typed.ts";
 import { compile } from "../compile.ts";
+import { leadingPlace } from "../precision.ts";
 import type { Scope } from "../scope.ts";
 import { number } from "../value.ts";
 import type { FormFunction } from "./declaration.ts";
@@ -58,7 +59,6 @@ function leastOf([first, second]: readonly Sql[]): Sql {
 function significant(value: Sql, digits: Sql): Sql {
   return bound(
     value,
-    (x) =>
-      sql`CASE WHEN ${x} = 0 THEN 0 ELSE round(${x}, CAST(greatest(${digits}, 1) - 1 - floor(log10(abs(${x}))) AS INTEGER)) END`,
+    (x) => sql`coalesce(round(${x}, CAST(greatest(${digits}, 1) - 1 - ${leadingPlace(x)} AS INTEGER)), ${x})`,
   );
 }

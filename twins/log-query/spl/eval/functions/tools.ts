@@ -64,9 +64,12 @@ export function asText(value: Sql): Sql {
   return sql`CAST(${value} AS VARCHAR)`;
 }
 
-/** A whole number for a position or a length. */
+/** No text and no list has more places; DuckDB fails beyond. */
+const FARTHEST = raw("2147483647");
+
+/** A whole number for a position or a length; BIGINT. */
 export function whole(value: Sql): Sql {
-  return sql`CAST(trunc(${value}) AS BIGINT)`;
+  return sql`CAST(least(greatest(trunc(${value}), -${FARTHEST}), ${FARTHEST}) AS BIGINT)`;
 }
 
 export const falseSql = raw("FALSE");
