@@ -29,8 +29,9 @@ const says = (value: unknown, words: string) => JSON.stringify(value ?? null).in
 const explanations: readonly Explanation[] = [
   {
     reason: "the twin refuses what it does not serve, and says so",
-    explains: ({ path, twin }) =>
-      path === "status" && (says(twin, "is not supported") || says(twin, "are not supported here")),
+    explains: (_, { real, twin }) =>
+      twin.status === 400 &&
+      ["is not supported", "are not supported here"].some((words) => says(twin, words) && !says(real, words)),
   },
   {
     reason: "the twin does not list the tokens that a query's parser expected instead",

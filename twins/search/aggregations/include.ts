@@ -42,7 +42,7 @@ function partitionOnly(): VendorError {
 function readKeys(value: unknown, { path }: Place): unknown {
   if (typeof value === "string") {
     checkLength(value);
-    luceneToRe2(value, "ALL");
+    luceneToRe2(value);
     return value;
   }
   const items: readonly unknown[] = Array.isArray(value) ? value : [];
@@ -130,7 +130,7 @@ export function readIncludeExclude(
 
 function readCondition(member: string, value: unknown, values: Values): KeyCondition {
   if (typeof value === "string") {
-    const pattern = luceneToRe2(value, "ALL");
+    const pattern = luceneToRe2(value);
     return (key) => sql`regexp_full_match(${key}, ${pattern}, 's')`;
   }
   if (isRecord(value)) return partition(Number(value.partition), Number(value.num_partitions));

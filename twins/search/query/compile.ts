@@ -3,8 +3,9 @@ import { type Sql, sql } from "../../datasets/sql.ts";
 import { ContentParser } from "../json/content-parser.ts";
 import { shardFailure } from "../shard-failure.ts";
 import { Compiler } from "./compile/compiler.ts";
-import { matchedRows, rowsOf } from "./compile/matcher.ts";
-import { rewriteOnShard } from "./compile/shard-rewrite.ts";
+import { isOutside } from "./compile/dates.ts";
+import { type Matcher, matchedRows, rowsOf } from "./compile/matcher.ts";
+import { rangesOf, rewriteOnShard, withoutEmptyRanges } from "./compile/shard-rewrite.ts";
 import { compiledForEach } from "./compile-groups.ts";
 import type { CompiledQuery, DroppedClause, Fidelity, QueryContext } from "./compiled-query.ts";
 import { ShardError, UnrecognisedQuery } from "./errors.ts";
@@ -128,8 +129,8 @@ function compiledForOne(
   context: QueryContext,
   dropped: readonly DroppedClause[],
 ): CompiledQuery {
-  const compiler = new Compiler(context);
-  const matcher = compiler.compile(context.fidelity === "vendor" ? rewriteOnShard(query, context) : query, 1);
+  const rewritten = context.fidelity === "vendor" ? rewriteOnShard(query, context) : query;
+  const { compiler, matcher } = compileOnShard(rewritten, context);
   const { predicate } = matcher;
   return {
     predicate,
@@ -151,6 +152,33 @@ function compiledForOne(
       return matched.length === 0 ? undefined : matcher.explain(ask, row);
     },
   };
+}
+
+interface OnShard {
+  compiler: Compiler;
+  matcher: Matcher;
+}
+
+function compileOnShard(query: Query, context: QueryContext): OnShard {
+  try {
+    return compileRewritten(query, context);
+  } catch (error) {
+    if (!(error instanceof ShardError) || context.fidelity === "specification") throw error;
+    // Only then it matters that the vendor's shard leaves out what no document is within, and all that needs it.
+    const empty = rangesOf(query).filter((range) => isOutside(context, range));
+    if (empty.length === 0) throw error;
+    return compileRewritten(
+      withoutEmptyRanges(query, (range) => empty.includes(range)),
+      context,
+    );
+  }
+}
+
+function compileRewritten(query: Query, context: QueryContext): OnShard {
+  const compiler = new Compiler(context);
+  const matcher = context.scores === false ? compiler.compileUnscored(query, 1) : compiler.compile(query, 1);
+  compiler.check(matcher.predicate);
+  return { compiler, matcher };
 }
 
 function constantOf(score: number | Sql): number | Sql {

@@ -45,6 +45,8 @@ export interface QueryContext {
   nowMs: number;
   /** The first of the indices searched: the one whose shard fails. */
   index: string;
+  /** False where nobody asks for scores: a boost then counts within what reckons scores itself alone. */
+  scores?: boolean;
   /** See `figures.ts`; without them everything is reckoned by the statement itself. */
   figures?: Figures;
   /** Gives errors their line and column; without it they have none. See `json-position.ts`. */

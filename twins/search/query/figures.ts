@@ -36,15 +36,21 @@ export async function compileKnowing(
   for (let pass = 1; ; pass++) {
     const { figures } = figuresOf(store);
     const wanted = new Map<string, Sql>();
-    const compiled = compile((statement) => {
-      const key = keyOf(statement);
-      const found = figures.get(key);
-      if (!found) wanted.set(key, statement);
-      return found;
-    });
-    // A score asks for its figures when it is looked at.
-    if (scores && compiled.constantScore === undefined) void compiled.scored;
-    if (wanted.size === 0 || wanted.size > MOST_ASKED || pass > MOST_PASSES) return compiled;
+    const isLast = () => wanted.size === 0 || wanted.size > MOST_ASKED || pass > MOST_PASSES;
+    try {
+      const compiled = compile((statement) => {
+        const key = keyOf(statement);
+        const found = figures.get(key);
+        if (!found) wanted.set(key, statement);
+        return found;
+      });
+      // A score asks for its figures when it is looked at.
+      if (scores && compiled.constantScore === undefined) void compiled.scored;
+      if (isLast()) return compiled;
+    } catch (error) {
+      // What is wrong may be within what no document meets.
+      if (isLast()) throw error;
+    }
     await Promise.all(
       [...wanted].map(async ([key, statement]) => {
         figures.set(key, await ask(statement));

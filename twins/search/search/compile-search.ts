@@ -28,6 +28,8 @@ export interface CompileOptions {
   member?: string;
   /** Whether its scores are used. */
   scores?: boolean;
+  /** Whether nothing that is asked for depends on scores. */
+  unscored?: boolean;
 }
 
 /**
@@ -37,10 +39,14 @@ export interface CompileOptions {
 export async function compile(
   json: Json | undefined,
   context: CompileContext,
-  { member = "query", scores = false }: CompileOptions = {},
+  { member = "query", scores = false, unscored = false }: CompileOptions = {},
 ): Promise<CompiledQuery> {
   const { text, query, call, twin } = context;
-  const placed = text === undefined ? query : { ...query, locate: locateIn(text, [member]) };
+  const placed = {
+    ...query,
+    ...(unscored && { scores: false }),
+    ...(text !== undefined && { locate: locateIn(text, [member]) }),
+  };
   const store = await twin.store();
   const ask = async (statement: Sql) => {
     call.noteSql([shownSql(statement)]);

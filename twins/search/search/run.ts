@@ -237,7 +237,7 @@ async function planOf(
   }
   const byScore = sorts.some(({ kind }) => kind === "score");
   const scores = byScore || request.trackScores || request.minScore !== undefined;
-  const query = await compileFor(request, compiling, scores && request.size > 0);
+  const query = await compileFor(request, compiling, scores);
   const postFilter =
     request.postFilter && (await compile(request.postFilter, compiling, { member: "post_filter" }));
   // In the order in which the vendor's shard looks at them.
@@ -264,12 +264,16 @@ async function planOf(
 }
 
 async function compileFor(
-  { unrecognised, urlQuery, query }: SearchRequest,
+  { unrecognised, urlQuery, query, size, minScore, aggregations }: SearchRequest,
   context: CompileContext,
-  scores: boolean,
+  wanted: boolean,
 ): Promise<CompiledQuery> {
   if (unrecognised) return translateBody(unrecognised, context);
-  return urlQuery ? compileUrlQuery(urlQuery, context) : compile(query, context, { scores });
+  if (urlQuery) return compileUrlQuery(urlQuery, context);
+  const scores = wanted && size > 0;
+  // Hits within an aggregation may be scored.
+  const unscored = !scores && minScore === undefined && aggregations === undefined;
+  return compile(query, context, { scores, unscored });
 }
 
 function checkWindow({ from, size, searchAfter }: SearchRequest, index: string): void {

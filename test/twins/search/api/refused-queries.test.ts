@@ -82,6 +82,19 @@ describe("a query that is refused", () => {
       "query_shard_exception",
       "failed to create query: fuzziness needs to be one of 0.0, 1.0 or 2.0 but was 1.5",
     ],
+    // What stands around it is left out without a look at dates only where the text of the query says enough.
+    [
+      { bool: { must: { term: { nope: 1 } }, should: { range: { at: { gt: "of" } } } } },
+      "parse_exception",
+      noDate("of"),
+    ],
+    [{ bool: { filter: { range: { at: { gt: "2025" } } }, must: unfit } }, "query_shard_exception", noNumber],
+    [
+      { range: { at: { gt: 1_769_904_000_000, lte: "2026-02-10" } } },
+      "parse_exception",
+      noDate("2026-02-10").replaceAll("strict_date_optional_time||epoch_millis", "epoch_millis"),
+    ],
+    [{ term: { n: "x " } }, "query_shard_exception", noNumber],
     // What is read before the mistake is carried out before it is told.
     [{ query_string: { query: "n:x (", default_field: "t" } }, "query_shard_exception", noNumber],
     [
@@ -132,6 +145,17 @@ describe("what cannot match is not looked into", () => {
     { bool: { filter: { terms: { k: [] } }, should: unfit } },
     { bool: { must: { ids: { values: [] } }, must_not: unfit } },
     { bool: { must: { exists: { field: "nope" } }, should: unfit } },
+    // No document is so late: the shard knows without a look.
+    { bool: { filter: { range: { at: { gt: "2027" } } }, must: unfit } },
+    { bool: { filter: { range: { at: { lt: "2026-01-01" } } }, must_not: unfit } },
+    { bool: { filter: { range: { at: { gte: "now" } } }, minimum_should_match: "33.3%" } },
+    { constant_score: { filter: { bool: { must: [{ range: { at: { lte: "now-10y/y" } } }, unfit] } } } },
+    // Only what the whole query finds is scored.
+    {
+      bool: {
+        must: [{ term: { k: "y" } }, { function_score: { field_value_factor: { field: "n", factor: -1 } } }],
+      },
+    },
     { bool: { must: { fuzzy: { nope: "x" } }, should: unfit } },
     { bool: { must: unfit, must_not: { match_all: {} } } },
     { bool: { must: unfit, must_not: { bool: {} } } },
@@ -150,6 +174,53 @@ describe("what cannot match is not looked into", () => {
   });
 });
 
+describe("a score is compared with a minimum without the boosts around it where scores are not used", () => {
+  const whole = { function_score: { boost: 2, min_score: 2 } };
+
+  test.each<[query: object]>([
+    [{ function_score: { boost: 0, min_score: 2 } }],
+    [{ constant_score: { filter: whole } }],
+    [{ bool: { filter: whole } }],
+    [{ bool: { filter: whole, boost: 2 } }],
+    [{ bool: { filter: { bool: { must: whole } } } }],
+    [{ bool: { boost: 0, must: { bool: { boost: 3, must: whole } } } }],
+  ])("%j", async (query) => {
+    expect((await search(query)).body.hits.total.value).toBe(0);
+  });
+
+  test("a filter's own boost counts no more, but the one around both does", async () => {
+    const query = { bool: { must: { term: { k: "x" } }, filter: whole, boost: 2 } };
+    expect((await search(query)).body.hits.total.value).toBe(1);
+  });
+
+  test("a count has no scores", async () => {
+    const { body } = await twin.raw("POST", "/made/_count", { query: whole });
+    expect(body).toMatchObject({ count: 0 });
+    const sorted = { query: whole, sort: "n" };
+    expect((await twin.raw("POST", "/made/_search", sorted)).body).toMatchObject({
+      hits: { total: { value: 0 } },
+    });
+  });
+
+  test("what it is compared with is reckoned all the same", async () => {
+    const query = { function_score: { field_value_factor: { field: "n", factor: -1 }, min_score: 0.5 } };
+    expect((await twin.raw("POST", "/made/_count", { query })).status).toBe(400);
+  });
+});
+
+test("one word of a document is not two of a phrase's, the last of them a start", async () => {
+  const start = (text: string) => search({ match_phrase_prefix: { t: { query: text, slop: 2 } } });
+  expect((await start("foo fo")).body.hits.total.value).toBe(0);
+  expect((await start("foo ba")).body.hits.total.value).toBe(1);
+});
+
+test("a range of letters is of those alone, whatever the case of the rest", async () => {
+  const found = async (value: string) =>
+    (await search({ regexp: { k: { value, case_insensitive: true } } })).body.hits.total.value;
+  const patterns = ["[W-Z]", "[^X]", "[w-z]", "[XY]", "[^W-Z]", "X"];
+  expect(await Promise.all(patterns.map(found))).toEqual([0, 0, 1, 1, 1, 1]);
+});
+
 describe("what is read", () => {
   const found: [query: object, score: number][] = [
     // A sign with a space behind it is a word of its own.
@@ -161,7 +232,12 @@ describe("what is read", () => {
     [{ range: { at: { gt: "5", lt: 1_800_000_000_000 } } }, 1],
     [{ match_phrase: { at: { query: "2026", slop: 1 } } }, 1],
     [{ simple_query_string: { query: "foo* 5*", fields: ["t", "n"], analyze_wildcard: true } }, 1],
-    [{ function_score: { boost: 0, min_score: 3 } }, 0],
+    // Without a function, the mode of the boost is no other than to multiply.
+    [{ function_score: { boost: 2, min_score: 2 } }, 2],
+    [{ function_score: { boost: 3, boost_mode: "replace" } }, 3],
+    // Words that the analyzer leaves none of are no clause.
+    [{ query_string: { query: '+at:"2026-02-01" foo', default_field: "t", analyzer: "stop" } }, 0.2876821],
+    [{ regexp: { k: { value: "[W-Z]|X", case_insensitive: true } } }, 1],
   ];
   test.each(found)("%j", async (query, score) => {
     const { status, body } = await search(query);

@@ -28,7 +28,7 @@ export function compileLike(
   const test =
     node.operator === "LIKE"
       ? likeSql(value.sql, node.pattern)
-      : sql`regexp_full_match(${value.sql}, ${luceneToRe2(node.pattern, "")}, 's')`;
+      : sql`regexp_full_match(${value.sql}, ${luceneToRe2(node.pattern)}, 's')`;
   return compiler.made("boolean", test, at, value);
 }
 

@@ -31,9 +31,11 @@ export function compileBool(compiler: Compiler, query: BoolQuery, boost: number)
   compiler.count(1);
   // In the vendor's order: the first clause that is wrong is the one that is told.
   const must = query.must.map((clause) => compiler.compile(clause, boost));
-  const mustNot = query.mustNot.map((clause) => not(compiler.compile(clause, boost).predicate));
+  const mustNot = query.mustNot.map((clause) => not(compiler.compileUnscored(clause, boost).predicate));
   const should = query.should.map((clause) => compiler.compile(clause, boost));
-  const filter = query.filter.map((clause) => compiler.compile(clause, boost).predicate);
+  // Where nothing else is asked, a filter is all there is: the boost is then of what it finds.
+  const around = query.must.length + query.should.length === 0 ? 1 : boost;
+  const filter = query.filter.map((clause) => compiler.compileUnscored(clause, around).predicate);
   const clauses = must.length + should.length + filter.length + mustNot.length;
   if (clauses === 0) return uniform(TRUE, boost, "*:*");
   const minimum = minimumOf(query);

@@ -23,11 +23,26 @@ import { compileIds, compileTerms, compileTermsSet } from "./terms.ts";
 /** The vendor's limit depends on its memory; this is what a small node has. */
 const MAX_CLAUSES = 4096;
 
+/** Lucene drops boosts where scores are not used: of the clause, and of those within it when it is a `bool`. */
+function withoutBoost(query: Query): Query {
+  if (query.kind !== "bool") return { ...query, boost: 1 };
+  const { must, mustNot, filter, should } = query;
+  const clauses = {
+    must: must.map(withoutBoost),
+    mustNot: mustNot.map(withoutBoost),
+    filter: filter.map(withoutBoost),
+    should: should.map(withoutBoost),
+  };
+  return { ...query, ...clauses, boost: 1 };
+}
+
 export class Compiler {
   readonly context: QueryContext;
   readonly terms = new Map<string, string[]>();
   readonly named = new Map<string, Sql>();
+  readonly #checks: ((found: Sql) => void)[] = [];
   #clauses = 0;
+  #unscored = 0;
 
   constructor(context: QueryContext) {
     this.context = context;
@@ -35,9 +50,37 @@ export class Compiler {
 
   /** @param boost of the clauses around it, multiplied */
   compile(query: Query, boost: number): Matcher {
-    const matcher = this.#compile(query, Math.fround(boost * query.boost));
+    const matcher =
+      query.boost === 0
+        ? uniform(this.compileUnscored(query, 1).predicate, 0, "ConstantScore(boost 0)")
+        : this.#compile(query, Math.fround(boost * query.boost));
     if (query.name !== undefined) this.named.set(query.name, matcher.predicate);
     return matcher;
+  }
+
+  /** A clause whose score is not used: what reckons one all the same, for a minimum, does so without the clause's boost. */
+  compileUnscored(query: Query, boost: number): Matcher {
+    this.#unscored++;
+    try {
+      return this.compile(withoutBoost(query), boost);
+    } finally {
+      this.#unscored--;
+    }
+  }
+
+  /** Whether the score of what is compiled now is used. */
+  get scores(): boolean {
+    return this.#unscored === 0;
+  }
+
+  /** Adds what the vendor finds out while it scores. @param check told which documents the whole query finds */
+  whenFound(check: (found: Sql) => void): void {
+    this.#checks.push(check);
+  }
+
+  /** @param found the predicate of the whole query @throws ShardError */
+  check(found: Sql): void {
+    for (const check of this.#checks) check(found);
   }
 
   /** Counts clauses that a request asks for. @throws VendorError when they are too many */

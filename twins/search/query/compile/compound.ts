@@ -5,7 +5,7 @@ import type { Compiler } from "./compiler.ts";
 import { explanation, FALSE, type Matcher, rowsOf, uniform } from "./matcher.ts";
 
 export function compileConstantScore(compiler: Compiler, query: ConstantScoreQuery, boost: number): Matcher {
-  const { predicate } = compiler.compile(query.filter, 1);
+  const { predicate } = compiler.compileUnscored(query.filter, 1);
   return uniform(predicate, boost, "ConstantScore");
 }
 

@@ -1,6 +1,6 @@
 /** Ranges of time. The vendor keeps milliseconds; what a document has beyond them does not count. */
 import { epochSeconds, epochs } from "../../../datasets/dates/time-formats.ts";
-import type { Field } from "../../../datasets/fields.ts";
+import { columnOf, type Field } from "../../../datasets/fields.ts";
 import { type Sql, sql } from "../../../datasets/sql.ts";
 import { parseDate } from "../../dates/date-math.ts";
 import { type ErrorCause, VendorError } from "../../vendor-error.ts";
@@ -10,7 +10,7 @@ import type { Bound, Scalar } from "../syntax/query.ts";
 import { between, some } from "./column.ts";
 import { type Matcher, nothing, uniform } from "./matcher.ts";
 import { type Bounds, rangeText } from "./numbers.ts";
-import type { Target } from "./target.ts";
+import { type Target, targetOf } from "./target.ts";
 
 type DateTarget = Extract<Target, { kind: "date" }>;
 
@@ -55,6 +55,27 @@ function hasDateMath(value: Scalar): boolean {
   return typeof value === "string" && (value.startsWith("now") || value.includes("||"));
 }
 
+/** Whether a shard knows that none of its documents is within a range of dates, from the first and the last of the field. */
+export function isOutside(context: QueryContext, range: DateBounds & { readonly field: string }): boolean {
+  const target = targetOf(context, range.field, "whole");
+  if (target.kind !== "date") return false;
+  const column = columnOf(target.field);
+  const [least, most] = target.field.multi
+    ? [sql`list_min(${column})`, sql`list_max(${column})`]
+    : [column, column];
+  const known =
+    context.figures?.(sql`SELECT count(${column}), coalesce(epoch_ms(min(${least})), 0), coalesce(epoch_ms(max(${most})), 0)
+    FROM documents AS d WHERE d._index = ${context.index}`);
+  if (!known) return false;
+  const [count = 0, first = 0, last = 0] = known;
+  const { from = -FAR_MS, to = FAR_MS } = boundsMs(context, target.field, range);
+  return (
+    count === 0 ||
+    (range.lower?.inclusive === false ? from >= last : from > last) ||
+    (range.upper?.inclusive === false ? to <= first : to < first)
+  );
+}
+
 /** Reads the bounds of a `range` while a shard rewrites it: what is no date then fails by itself. @throws ShardError */
 export function checkDateBounds(context: QueryContext, { field }: DateTarget, bounds: DateBounds): void {
   failingAs(
@@ -65,11 +86,11 @@ export function checkDateBounds(context: QueryContext, { field }: DateTarget, bo
 
 function boundsMs(context: QueryContext, field: Field, bounds: DateBounds): { from?: number; to?: number } {
   const { lower, upper } = bounds;
-  const mapped = field.mapping?.format;
-  // One number makes both of them milliseconds, whatever the format of the field.
+  // One number makes both of them milliseconds, whatever the format of the field: a dataset's own counts are of its own unit.
   const isEpoch =
-    mapped !== undefined && [lower, upper].some((bound) => bound && typeof bound.value !== "string");
-  const format = bounds.format ?? (isEpoch ? "epoch_millis" : mapped);
+    !epochs.some(({ name }) => name === field.timeFormat) &&
+    [lower, upper].some((bound) => bound && typeof bound.value !== "string");
+  const format = bounds.format ?? (isEpoch ? "epoch_millis" : field.mapping?.format);
   const read = { ...bounds, format, timeFormat: field.timeFormat };
   return {
     ...(lower && { from: boundMs(context, read, lower, lower.inclusive ? "first" : "last") }),

@@ -16,7 +16,7 @@ function allNames({ fields, fidelity }: QueryContext): string[] {
   return fields.all().flatMap((field) => (fidelity === "vendor" ? namesOf(field) : [field.name]));
 }
 
-/** Fields with their boosts. */
+/** Fields with their boosts, in the order in which the vendor looks at them: those written are a sorted map of Java first. */
 export function weightedFields(context: QueryContext, fields: readonly WeightedField[]): Map<string, number> {
   const weighted = new Map<string, number>();
   for (const { pattern, boost } of fields) {
@@ -24,7 +24,7 @@ export function weightedFields(context: QueryContext, fields: readonly WeightedF
       weighted.set(name, Math.fround((weighted.get(name) ?? 1) * boost));
     }
   }
-  return inHashOrder(weighted);
+  return inHashOrder([...weighted].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /** Whether there is such a field. */

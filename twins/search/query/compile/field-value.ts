@@ -5,7 +5,7 @@ import { doubleText } from "../../json/numbers.ts";
 import type { QueryContext } from "../compiled-query.ts";
 import { illegalArgument, ShardError, shardError } from "../errors.ts";
 import type { ScoreFunction } from "../syntax/query.ts";
-import { type Matcher, matchedRows } from "./matcher.ts";
+import { type Matcher, matchedRows, TRUE } from "./matcher.ts";
 import { targetOf } from "./target.ts";
 
 type FieldValueFactor = Extract<ScoreFunction, { kind: "field_value" }>;
@@ -73,20 +73,22 @@ function logarithm(of: Sql, value: Sql, modifier: string): Sql {
 
 /**
  * What the vendor finds out when it scores: the first document for which a function is negative.
+ * @param found what the function is of, and which documents the whole query finds: no other is scored
  * @throws ShardError once the statement's figures are known
  */
 export function refuseNegative(
   { figures, fidelity }: QueryContext,
-  matcher: Matcher,
+  { matcher, found: whole }: { matcher: Matcher; found: Sql },
   functions: readonly { readonly filter: Sql; readonly fieldValue?: FieldValue }[],
 ): void {
   if (fidelity === "specification" || figures === undefined) return;
+  const rows = whole === matcher.predicate ? TRUE : whole;
   const found = functions.flatMap(({ filter, fieldValue: of }) => {
     if (!of) return [];
     const negative =
       figures(sql`SELECT count(*), coalesce(min(_row), 0), coalesce(arg_min(source, _row), 0), coalesce(arg_min(result, _row), 0)
       FROM (SELECT d._row, ${of.source} AS source, ${of.result} AS result
-            FROM (${matchedRows(matcher)}) AS q JOIN documents AS d ON d._row = q._row WHERE ${filter}) WHERE result < 0`);
+            FROM (${matchedRows(matcher)}) AS q JOIN documents AS d ON d._row = q._row WHERE ${filter} AND ${rows}) WHERE result < 0`);
     const [count = 0, row = 0, source = 0, result = 0] = negative ?? [];
     return count > 0 ? [{ row, source, result, modifier: of.modifier }] : [];
   });

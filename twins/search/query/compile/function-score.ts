@@ -8,7 +8,7 @@ import type { FunctionScoreQuery, ScoreFunction } from "../syntax/query.ts";
 import type { Compiler } from "./compiler.ts";
 import { decaySql } from "./decay.ts";
 import { type FieldValue, fieldValueOf, refuseNegative } from "./field-value.ts";
-import { allOf, explanation, FALSE, inRows, type Matcher, not, rowsOf, TRUE, uniform } from "./matcher.ts";
+import { allOf, explanation, FALSE, inRows, type Matcher, not, rowsOf, TRUE } from "./matcher.ts";
 import { targetOf } from "./target.ts";
 
 export function compileFunctionScore(compiler: Compiler, query: FunctionScoreQuery, boost: number): Matcher {
@@ -20,26 +20,34 @@ export function compileFunctionScore(compiler: Compiler, query: FunctionScoreQue
   }));
   const inner = compiler.compile(query.query, boost);
   if (inner.predicate === FALSE) return inner;
-  // What a boost of 0 is left of is not reckoned, nor compared with a minimum.
-  if (boost === 0) return uniform(inner.predicate, 0, "function score, boost 0");
+  // Without a function, nothing says how it is combined.
+  const boostMode = functions.length === 0 ? "multiply" : query.boostMode;
   const factor = functions.length === 0 ? raw("1.0::DOUBLE") : combined(query.scoreMode, functions);
   const limited = sql`least(${factor}, CAST(${query.maxBoost ?? 3.4028234663852886e38} AS DOUBLE))`;
   // The boost is the inner query's: what the functions give is not multiplied by it.
-  const score = sql`CAST(${boosted(query.boostMode, limited)} AS FLOAT)`;
+  const score = sql`CAST(${boosted(boostMode, limited)} AS FLOAT)`;
   const scored = sql`SELECT d._row, ${score} AS score FROM (${rowsOf(inner)}) AS q JOIN documents AS d ON d._row = q._row`;
   const { minScore } = query;
+  if (compiler.scores || minScore !== undefined) {
+    const reckoned = query.scoreMode === "first" ? firstOf(functions) : functions;
+    compiler.whenFound((found) =>
+      // What has no score that is high enough is reckoned all the same.
+      refuseNegative(
+        compiler.context,
+        { matcher: inner, found: minScore === undefined ? found : TRUE },
+        reckoned,
+      ),
+    );
+  }
   const rows =
     minScore === undefined ? scored : sql`SELECT _row, score FROM (${scored}) WHERE score >= ${minScore}`;
   return {
     predicate: minScore === undefined ? inner.predicate : inRows(sql`SELECT _row FROM (${rows})`),
-    get score() {
-      refuseNegative(compiler.context, inner, query.scoreMode === "first" ? firstOf(functions) : functions);
-      return { kind: "ranked" as const, rows: sql`(${rows})` };
-    },
+    score: { kind: "ranked", rows: sql`(${rows})` },
     async explain(ask, row) {
       const [found] = await ask(sql`SELECT score FROM (${rows}) WHERE _row = ${row}`);
       const details = [await inner.explain(ask, row)];
-      return explanation(Number(found?.[0] ?? 0), `function score, boost_mode [${query.boostMode}]`, details);
+      return explanation(Number(found?.[0] ?? 0), `function score, boost_mode [${boostMode}]`, details);
     },
   };
 }

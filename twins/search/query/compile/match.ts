@@ -57,11 +57,11 @@ function matchWhole(
   target: Whole,
   { type, text, options }: FieldMatch,
   boost: number,
-): Matcher {
+): Matcher | undefined {
   if (type === "phrase_prefix") {
     if (compiler.context.fidelity === "vendor") {
       const isEmpty = options.analyzer !== undefined && analyzed(String(text), options).length === 0;
-      if (isEmpty) return noWords(options, boost);
+      if (isEmpty) return undefined;
       throw onlyOnTexts("phrase prefix", target);
     }
     return startOf(compiler, target, String(text), boost);
@@ -73,7 +73,7 @@ function matchWhole(
     return wholeValue(compiler, target, text, options, boost);
   }
   const tokens = analyzed(String(text), options).map(({ term }) => term);
-  if (tokens.length === 0) return noWords(options, boost);
+  if (tokens.length === 0) return undefined;
   if (type === "phrase" && tokens.length > 1) throw onlyOnTexts("phrase", target);
   const words = tokens.map((term, place) =>
     type === "bool_prefix" && place === tokens.length - 1

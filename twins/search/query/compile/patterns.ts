@@ -73,7 +73,7 @@ export function regexp(
     );
   }
   if (target.kind === "missing") return nothing;
-  const translated = luceneToRe2(pattern, flags);
+  const translated = luceneToRe2(pattern, { flags, caseInsensitive });
   const condition = () => regexpCondition(translated, caseInsensitive);
   return fitting(compiler, target, "regexp", condition, { what: `/${pattern}/`, rewrite }, boost);
 }

@@ -7,23 +7,37 @@ import { illegalArgument } from "../errors.ts";
 const MAX_DEPTH = 100;
 const MAX_REPEATS = 1000;
 
-/** @param flags `ALL`, `NONE`, or names joined by `|` @throws VendorError for what is no expression, or none RE2 can hold */
-export function luceneToRe2(pattern: string, flags: string): string {
-  const reader = new Reader(pattern, flags === "" ? ["ALL"] : flags.split("|"));
+export interface RegexpOptions {
+  /** `ALL`, `NONE`, or names joined by `|`; all when absent or empty. */
+  readonly flags?: string;
+  readonly caseInsensitive?: boolean;
+}
+
+/** @throws VendorError for what is no expression, or none RE2 can hold */
+export function luceneToRe2(pattern: string, options: RegexpOptions = {}): string {
+  const reader = new Reader(pattern, options);
   return reader.whole();
+}
+
+interface ClassMember {
+  readonly source: string;
+  /** Its code point, when it is one character. */
+  readonly point: number | undefined;
 }
 
 class Reader {
   readonly #characters: readonly string[];
   readonly #flags: readonly string[];
+  readonly #caseInsensitive: boolean;
   readonly #pattern: string;
   #at = 0;
   #depth = 0;
 
-  constructor(pattern: string, flags: readonly string[]) {
+  constructor(pattern: string, { flags = "", caseInsensitive = false }: RegexpOptions) {
     this.#pattern = pattern;
     this.#characters = [...pattern];
-    this.#flags = flags;
+    this.#flags = flags === "" ? ["ALL"] : flags.split("|");
+    this.#caseInsensitive = caseInsensitive;
   }
 
   whole(): string {
@@ -161,24 +175,31 @@ class Reader {
       empty = false;
     }
     this.#at++;
-    return `${source}]`;
+    // A range is of its own letters alone there, whatever the case of the rest.
+    return this.#caseInsensitive ? `(?-i:${source}])` : `${source}]`;
   }
 
   /** A character, a range of them, or a class such as `\d`. */
   #classItem(): string {
     const from = this.#classMember();
-    if (this.#peek() !== "-" || this.#characters[this.#at + 1] === "]") return from.source;
+    if (this.#peek() !== "-" || this.#characters[this.#at + 1] === "]") return this.#inAnyCase(from);
     this.#at++;
     const to = this.#classMember();
-    if (from.point === undefined || to.point === undefined) return `${from.source}\\-${to.source}`;
+    if (from.point === undefined || to.point === undefined) {
+      return `${this.#inAnyCase(from)}\\-${this.#inAnyCase(to)}`;
+    }
     if (from.point > to.point) {
       throw illegalArgument(`invalid range: from (${from.point}) cannot be > to (${to.point})`);
     }
     return `${from.source}-${to.source}`;
   }
 
-  /** @returns its code point, too, when it is one character */
-  #classMember(): { source: string; point: number | undefined } {
+  #inAnyCase({ source, point }: ClassMember): string {
+    if (!this.#caseInsensitive || point === undefined || !/^[a-z]$/i.test(source)) return source;
+    return source.toLowerCase() + source.toUpperCase();
+  }
+
+  #classMember(): ClassMember {
     const character = this.#characters[this.#at++];
     if (character === undefined) throw this.#error("expected ']'");
     if (character !== "\\") return { source: literal(character), point: character.codePointAt(0) };

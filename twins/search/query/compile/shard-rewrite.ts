@@ -1,27 +1,46 @@
 /**
- * What a shard makes of a query before any clause is carried out: clauses that cannot match go, and with them what they are
- * required in, so that nothing else that is wrong within is told; and the bounds of dates are read, before anything else is.
+ * What becomes of a query before any clause is carried out: clauses that cannot match go, and with them what they are required
+ * in, so that nothing else that is wrong within is told; and the bounds of dates are read, before anything else is.
  * Source: `doRewrite` of the vendor's query builders.
  */
 import type { QueryContext } from "../compiled-query.ts";
-import type { BoolQuery, Query } from "../syntax/query.ts";
+import type { BoolQuery, Query, RangeQuery } from "../syntax/query.ts";
 import { checkDateBounds } from "./dates.ts";
 import { fieldNames } from "./field-names.ts";
 import { targetOf } from "./target.ts";
 
+/** Whether a name, or a pattern, is that of a field that a document may have. */
+type IsMapped = (field: string) => boolean;
+
 /** @throws ShardError for a bound that is no date */
 export function rewriteOnShard(query: Query, context: QueryContext): Query {
-  // What cannot match is known from the mapping, before the index is opened and dates are read.
-  const rewritten = rewrite(query, context);
-  checkDates(rewritten, context);
-  return rewritten;
+  // Before any shard is asked, the text of the query alone is known.
+  const coordinated = rewrite(query, () => true);
+  checkDates(coordinated, context);
+  return rewrite(coordinated, (field) =>
+    fieldNames(context, field).some((name) => targetOf(context, name, "whole").kind !== "missing"),
+  );
+}
+
+/**
+ * The query without ranges of dates that no document is within, which a shard finds out from the first and the last date of a
+ * field.
+ * @param outside whether none of a field's dates is within the bounds
+ */
+export function withoutEmptyRanges(query: Query, outside: (range: RangeQuery) => boolean): Query {
+  return rewrite(query, () => true, outside);
 }
 
 function checkDates(query: Query, context: QueryContext): void {
-  for (const inner of innerQueries(query)) checkDates(inner, context);
-  if (query.kind !== "range") return;
-  const target = targetOf(context, query.field, "whole");
-  if (target.kind === "date") checkDateBounds(context, target, query);
+  for (const range of rangesOf(query)) {
+    const target = targetOf(context, range.field, "whole");
+    if (target.kind === "date") checkDateBounds(context, target, range);
+  }
+}
+
+/** The ranges within a query, in the order in which they are rewritten. */
+export function rangesOf(query: Query): RangeQuery[] {
+  return query.kind === "range" ? [query] : innerQueries(query).flatMap(rangesOf);
 }
 
 function innerQueries(query: Query): readonly Query[] {
@@ -41,42 +60,47 @@ function innerQueries(query: Query): readonly Query[] {
   }
 }
 
-function rewrite(query: Query, context: QueryContext): Query {
+function rewrite(
+  query: Query,
+  isMapped: IsMapped,
+  isEmpty: (range: RangeQuery) => boolean = () => false,
+): Query {
+  const again = (inner: Query) => rewrite(inner, isMapped, isEmpty);
   switch (query.kind) {
     case "bool":
-      return rewriteBool(query, context);
-    case "term":
+      return rewriteBool(query, again);
     case "range":
+      return isMapped(query.field) && !isEmpty(query) ? query : nothing;
+    case "term":
     case "prefix":
     case "fuzzy":
     case "wildcard":
-      return isMapped(query.field, context) ? query : nothing;
+      return isMapped(query.field) ? query : nothing;
     case "terms":
-      return query.values.length > 0 && isMapped(query.field, context) ? query : nothing;
+      return query.values.length > 0 && isMapped(query.field) ? query : nothing;
     case "ids":
       return query.values.length > 0 ? query : nothing;
     case "exists": {
       const { field } = query;
-      const names = [field, `${field}.*`].flatMap((pattern) => fieldNames(context, pattern));
-      return names.some((name) => isMapped(name, context)) ? query : nothing;
+      return isMapped(field) || isMapped(`${field}.*`) ? query : nothing;
     }
     case "constant_score": {
-      const filter = rewrite(query.filter, context);
+      const filter = again(query.filter);
       return filter.kind === "match_none" ? filter : { ...query, filter };
     }
     case "boosting": {
-      const positive = rewrite(query.positive, context);
+      const positive = again(query.positive);
       if (positive.kind === "match_none") return positive;
-      return { ...query, positive, negative: rewrite(query.negative, context) };
+      return { ...query, positive, negative: again(query.negative) };
     }
     case "dis_max":
-      return { ...query, queries: query.queries.map((one) => rewrite(one, context)) };
+      return { ...query, queries: query.queries.map(again) };
     case "function_score": {
-      const inner = rewrite(query.query, context);
+      const inner = again(query.query);
       if (inner.kind === "match_none") return inner;
       const functions = query.functions.map((one) => ({
         ...one,
-        filter: rewrite(one.filter, context),
+        filter: again(one.filter),
       }));
       return { ...query, query: inner, functions };
     }
@@ -87,16 +111,11 @@ function rewrite(query: Query, context: QueryContext): Query {
 
 const nothing: Query = { kind: "match_none", boost: 1, name: undefined };
 
-function isMapped(field: string, context: QueryContext): boolean {
-  return targetOf(context, field, "whole").kind !== "missing";
-}
-
-function rewriteBool(query: BoolQuery, context: QueryContext): Query {
-  const rewriteAll = (clauses: readonly Query[]) => clauses.map((clause) => rewrite(clause, context));
-  const must = rewriteAll(query.must);
-  const mustNot = rewriteAll(query.mustNot);
-  const filter = rewriteAll(query.filter);
-  const should = rewriteAll(query.should);
+function rewriteBool(query: BoolQuery, again: (clause: Query) => Query): Query {
+  const must = query.must.map(again);
+  const mustNot = query.mustNot.map(again);
+  const filter = query.filter.map(again);
+  const should = query.should.map(again);
   const clauses = must.length + mustNot.length + filter.length + should.length;
   if (clauses === 0) return { kind: "match_all", boost: query.boost, name: query.name };
   const isNothing = ({ kind }: Query) => kind === "match_none";

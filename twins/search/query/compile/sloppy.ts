@@ -22,7 +22,7 @@ export function sloppyFrequencies(places: PhrasePlaces, slots: readonly Slot[], 
   const all = raw(slots.map((_, place) => `places${place}`).join(", "));
   const starts = slots.map((slot, place) => `w${place}.position - ${slot.place}`).join(", ");
   const spread = raw(`greatest(${starts}) - least(${starts})`);
-  // Of a word that stands twice in the phrase, no occurrence serves both places.
+  // Of a word that may stand at two places of the phrase, no occurrence serves both.
   const collision = collisionOf(slots);
   const moved = raw("list_position(heads, list_min(heads))");
   const single = raw(slots.map((_, place) => `w${place}.frequency = 1`).join(" AND "));
@@ -67,13 +67,17 @@ function firstOf({ keys, place }: PhrasePlaces, slot: Slot): Sql {
     : sql`SELECT ${keys}, min(position) AS position, sum(frequency) AS frequency, any_value(length) AS length ${rows} GROUP BY ${keys}`;
 }
 
+function mayBe(slot: Slot, term: string): boolean {
+  return slot.kind === "word" ? slot.term === term : term.startsWith(slot.prefix);
+}
+
 /** The place that has to move because another place uses the same occurrence; NULL when there is none. */
 function collisionOf(slots: readonly Slot[]): Sql {
   const cases: string[] = [];
   slots.forEach((slot, place) => {
     for (let later = place + 1; later < slots.length; later++) {
       const other = slots[later];
-      if (slot.kind !== "word" || other?.kind !== "word" || other.term !== slot.term) continue;
+      if (slot.kind !== "word" || !other || !mayBe(other, slot.term)) continue;
       const distance = other.place - slot.place;
       cases.push(`WHEN heads[${place + 1}] = heads[${later + 1}] + ${distance} THEN ${later + 1}`);
     }

@@ -42,7 +42,7 @@ export function numberOf(value: Scalar): number | bigint {
       return Number.isSafeInteger(number) ? BigInt(number) : number;
     }
   }
-  throw conversionError(`For input string: "${String(value)}"`);
+  throw conversionError(`For input string: "${String(value).trim()}"`);
 }
 
 /** A number as a field of doubles holds it. */
