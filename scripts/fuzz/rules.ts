@@ -20,6 +20,8 @@ export interface Shape {
 const INNER_WORDS: readonly RegExp[] = [
   /duckdb/i,
   /\b(Binder|Catalog|Conversion|Invalid Input|Out of Memory|Out of Range|INTERNAL|Constraint|TransactionContext) Error\b/,
+  /\b(Parser|IO|Not implemented|Permission|Serialization|Mismatch Type|Dependency|Sequence) Error:/,
+  /\b(out of range for the destination type|subqueries in lambda|Candidate functions:|LINE \d+: )/,
   /\b(Type|Reference|Range|Syntax|Zod|Assertion)Error\b/,
   /\bnode:[a-z]+|node_modules|file:\/\/\//,
   /(\n|\\n)[ \t]+at (async )?[\w.<>$ ]+ \([^)\s]+:\d+\)/,

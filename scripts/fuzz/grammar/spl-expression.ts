@@ -62,7 +62,10 @@ const made = fc.letrec<Tree>((tie: fc.LetrecTypedTie<Tree>) => {
         weight: 4,
         arbitrary: words("x n nope _time 'http.response.status_code' 'event.duration' date_hour"),
       },
-      { weight: 3, arbitrary: words("0 1 -1 2.5 7 1e308 0.1 1769763602 9007199254740993 now() time() pi()") },
+      {
+        weight: 3,
+        arbitrary: words("0 1 -1 2.5 7 1e308 exp(1000) 0.1 1769763602 9007199254740993 now() time() pi()"),
+      },
       { weight: 3, arbitrary: text`${number} ${words("+ - * / %")} ${number}` },
       {
         weight: 3,
