@@ -1,6 +1,6 @@
 /** When saved searches are to run, and whether their alerts are held back. */
 import type { Entry } from "../output/entry.ts";
-import { suppressedUntilMs, WHOLE } from "../saved/alerts.ts";
+import { firedAlerts, suppressedUntilMs, WHOLE } from "../saved/alerts.ts";
 import { nextTimes, parseCron } from "../saved/cron.ts";
 import { settingsOf } from "../saved/settings.ts";
 import { ownedKey } from "../world/belonging.ts";
@@ -61,10 +61,16 @@ function suppression(call: Call, row: SavedSearchRow) {
   });
 }
 
-function update(call: Call, row: SavedSearchRow, changes: Partial<SavedSearchRow>): SavedSearchRow {
-  const table = call.twin.tables.table("saved_searches");
+function update({ twin }: Call, row: SavedSearchRow, changes: Partial<SavedSearchRow>): SavedSearchRow {
+  const table = twin.tables.table("saved_searches");
   checkFree(table, { ...row, ...changes }, row);
-  return table.update(ownedKey(row), changes) ?? row;
+  const changed = table.update(ownedKey(row), changes) ?? row;
+  const { owner, app } = changed;
+  if (ownedKey(changed) !== ownedKey(row)) {
+    const alerts = twin.tables.table("fired_alerts");
+    for (const { name } of firedAlerts(twin, row)) alerts.update(name, { owner, app });
+  }
+  return changed;
 }
 
 /** A moment that something is put to. @throws RestError 400 */

@@ -136,6 +136,22 @@ test("an alert is forgotten, and one that is not there is a 404", async () => {
   expect((await ask("GET", "/services/alerts/fired_alerts/none")).status).toBe(404);
 });
 
+test.each([
+  ["acl", { owner: "nobody", sharing: "app" }, "/servicesNS/nobody/search"],
+  ["move", { app: "other" }, "/servicesNS/admin/other"],
+  ["move", { app: "other", user: "nobody" }, "/servicesNS/nobody/other"],
+])("a saved search that %s has changed (%j) keeps its alerts", async (action, changes, place) => {
+  await ask("POST", "/services/apps/local", { name: "other" });
+  await runs("level=error", {});
+  const path = "/servicesNS/admin/search/saved/searches/alert";
+  expect((await ask("POST", `${path}/${action}`, changes)).status).toBe(200);
+  const { entry } = (await ask("GET", `${place}/alerts/fired_alerts/alert`)).body;
+  expect(entry).toHaveLength(1);
+  expect(entry[0].id).toContain(`${place}/alerts/fired_alerts/`);
+  expect((await ask("DELETE", `${place}/saved/searches/alert`)).status).toBe(200);
+  expect((await splunk.control("GET", "/data?entity_type=fired_alerts")).body.rows).toEqual([]);
+});
+
 test("alerts are held back for a period, until somebody acknowledges them", async () => {
   const settings = { "alert.suppress": 1, "alert.suppress.period": "10m" };
   expect(await runs("level=error", settings)).toBe(1);
