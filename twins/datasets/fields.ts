@@ -41,6 +41,8 @@ export interface FieldMapping {
   readonly format?: string | undefined;
   /** Of text: names of the sub-fields that hold its whole values, each with the longest value it holds. */
   readonly keywords?: ReadonlyMap<string, number> | undefined;
+  /** Of keywords: what a text is held as, and looked for; absent: as it is. */
+  readonly normalize?: ((text: string) => string) | undefined;
   /** Of numbers with a fraction: the one that the field holds for a value. */
   fraction(value: number): number;
 }
@@ -55,10 +57,14 @@ export interface IndexMapping {
   readonly fields: readonly NewField[];
   /**
    * Where the values at a dotted name go: fields, none when they are kept in the source alone, or why there may be no such name.
-   * @param leaves of one document, one or more
-   * @param known the field of this name, where there is one
+   * @param leaves of one document; none where all that it has is `null`
+   * @param known the field of a name, where there is one
    */
-  route(name: string, leaves: readonly Leaf[], known: NewField | undefined): readonly NewField[] | NameMisfit;
+  route(
+    name: string,
+    leaves: readonly Leaf[],
+    known: (name: string) => NewField | undefined,
+  ): readonly NewField[] | NameMisfit;
   /** What a written value becomes in a field. */
   coerce(leaf: Leaf, field: NewField): Coerced;
 }

@@ -113,7 +113,7 @@ class IndexBatch {
   fit({ source, fitted }: Pick<DocumentWrite, "source" | "fitted">): FittedDocument | Misfit {
     if (fitted) return fitted;
     try {
-      return this.#fitLeaves(readLeaves(source));
+      return this.#fitLeaves(readLeaves(source, this.#fit.mapping ? "kept" : "left out"));
     } catch (error) {
       if (error instanceof Unfit) {
         const { misfit, offset } = error;
@@ -157,8 +157,7 @@ class IndexBatch {
   }
 
   #fitLeaves(named: readonly LeafField[]): FittedDocument {
-    let shape = this.#shapes.none;
-    const fitted: FieldValue[] = [];
+    const held = new Map<string, { field: NewField; values: ColumnValue[] }>();
     let room = MAX_FIELDS - this.#fields.size - this.#added.size;
     const time = this.#aliasedTime(named);
     for (const { name: given, leaves } of named) {
@@ -168,18 +167,25 @@ class IndexBatch {
       const [first] = leaves;
       if (!first) continue;
       for (const target of this.#targetsOf(name, first, { leaves, named })) {
-        const known = this.#known(target.name);
+        const known = this.#known(target.name) ?? held.get(target.name)?.field;
         if (!known && room-- <= 0) throw tooMany(target.name, first);
         const field = known ?? target;
-        const values = leaves
-          .map((leaf) => this.#fitLeaf(leaf, field))
-          .filter((value) => value !== undefined);
-        const [value] = values;
-        if (value === undefined) continue;
-        const multi = values.length > 1;
-        shape = this.#shapes.with(shape, field, multi);
-        fitted.push(multi ? values : value);
+        // Several names may be copied to one.
+        const { values } = getOrAdd(held, field.name, () => ({ field, values: [] }));
+        for (const leaf of leaves) {
+          const value = this.#fitLeaf(leaf, field);
+          if (value !== undefined) values.push(value);
+        }
       }
+    }
+    let shape = this.#shapes.none;
+    const fitted: FieldValue[] = [];
+    for (const { field, values } of held.values()) {
+      const [value] = values;
+      if (value === undefined) continue;
+      const multi = values.length > 1;
+      shape = this.#shapes.with(shape, field, multi);
+      fitted.push(multi ? values : value);
     }
     return { fields: shape.fields, values: fitted };
   }
@@ -193,9 +199,10 @@ class IndexBatch {
     const known = this.#known(name);
     const { mapping } = this.#fit;
     if (known && !mapping) return [known];
-    if (!known) this.#checkNewField(name, first, named);
+    const present = leaves.filter(({ kind }) => kind !== "null");
+    if (!known && present.length > 0) this.#checkNewField(name, first, named);
     if (!mapping) return [{ name, type: this.#newType(name, first), multi: false }];
-    const route = mapping.route(name, leaves, known);
+    const route = mapping.route(name, present, (one) => this.#known(one));
     if (!("kind" in route)) return route;
     throw new Unfit(first, { ...route, value: jsonOf(first) });
   }

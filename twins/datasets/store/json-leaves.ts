@@ -6,14 +6,14 @@
 import { brokenNameRule } from "../field-name.ts";
 
 export interface Leaf {
-  kind: "integer" | "decimal" | "string" | "boolean";
+  kind: "integer" | "decimal" | "string" | "boolean" | "null";
   /** The number or boolean as it is written, or the string itself. */
   text: string;
   /** Where it begins in the source. */
   offset: number;
 }
 
-/** The values of one field, `null` left out. */
+/** The values of one field. */
 export interface LeafField {
   name: string;
   leaves: Leaf[];
@@ -59,18 +59,20 @@ export function wellFormedJson(source: string): string {
   );
 }
 
-/** @throws JsonMistake */
-export function readLeaves(source: string): LeafField[] {
-  return new LeafReader(source).read();
+/** @param nulls what becomes of `null` @throws JsonMistake */
+export function readLeaves(source: string, nulls: "kept" | "left out" = "left out"): LeafField[] {
+  return new LeafReader(source, nulls).read();
 }
 
 class LeafReader {
   readonly #source: string;
+  readonly #nulls: "kept" | "left out";
   readonly #fields = new Map<string, LeafField>();
   #at = 0;
 
-  constructor(source: string) {
+  constructor(source: string, nulls: "kept" | "left out") {
     this.#source = source;
+    this.#nulls = nulls;
   }
 
   read(): LeafField[] {
@@ -139,6 +141,7 @@ class LeafReader {
         return;
       case "n":
         this.#word("null");
+        if (this.#nulls === "kept") this.#leaf(path, "null", "null", offset);
         return;
       case "t":
         this.#leaf(path, "boolean", this.#word("true"), offset);

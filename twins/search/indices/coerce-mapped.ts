@@ -21,7 +21,8 @@ const MAX_HALF = 65_504;
 export function coerceMapped(leaf: Leaf, field: NewField, node: FieldNode): Coerced {
   const { type, parameters } = node;
   if (field.type === "keyword") {
-    return { value: [...leaf.text].length > ignoreAbove(parameters) ? undefined : leaf.text };
+    if ([...leaf.text].length > ignoreAbove(parameters)) return { value: undefined };
+    return { value: field.mapping?.normalize?.(leaf.text) ?? leaf.text };
   }
   if (field.type === "date") return coerceDate(leaf, field);
   if (field.type !== "long" && field.type !== "double" && field.type !== "unsigned_long") {

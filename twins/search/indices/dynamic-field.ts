@@ -6,6 +6,7 @@ import { utc } from "../../datasets/dates/time-zone.ts";
 import type { Leaf } from "../../datasets/store/json-leaves.ts";
 import { defaultDateFormat, readDateFormat } from "../dates/java-format.ts";
 import type { Json, JsonObject } from "../json/read.ts";
+import { type MatchedType, templateField } from "./dynamic-template.ts";
 import type { FieldNode } from "./mapping-tree.ts";
 
 /** Formats of a text that makes a field a date. */
@@ -13,33 +14,6 @@ const defaultFormats = [defaultDateFormat, "yyyy/MM/dd HH:mm:ss||yyyy/MM/dd||epo
 /** As Java's `Double.parseDouble` reads them. */
 const decimal = /^\s*[+-]?(?:NaN|Infinity|(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?[dDfF]?)\s*$/;
 const integer = /^[+-]?\d+$/;
-
-/** @param root members of the mapping: `date_detection` and its like */
-export function dynamicField({ kind, text }: Leaf, root: JsonObject): FieldNode {
-  switch (kind) {
-    case "integer":
-      return long;
-    case "decimal":
-      return float;
-    case "boolean":
-      return boolean;
-    case "string":
-      return fieldOfText(text, root);
-  }
-}
-
-function fieldOfText(text: string, root: JsonObject): FieldNode {
-  const { numeric_detection, date_detection, dynamic_date_formats = defaultFormats } = root;
-  if (decimal.test(text)) {
-    if (!isTrue(numeric_detection)) return textWithKeyword;
-    return integer.test(text) && isLong(BigInt(text)) ? long : float;
-  }
-  if (date_detection === false || date_detection === "false") return textWithKeyword;
-  const formats = Array.isArray(dynamic_date_formats) ? dynamic_date_formats.map(String) : defaultFormats;
-  const format = formats.find((one) => readDateFormat(one).parse(text, utc, "first") !== undefined);
-  if (format === undefined) return textWithKeyword;
-  return format === defaultDateFormat ? date : field("date", { format });
-}
 
 function field(
   type: string,
@@ -54,6 +28,47 @@ const float = field("float");
 const boolean = field("boolean");
 const date = field("date");
 const textWithKeyword = field("text", {}, new Map([["keyword", field("keyword", { ignore_above: 256 })]]));
+
+/** @param name with its objects @param root members of the mapping: `date_detection` and its like @throws VendorError */
+export function dynamicField(name: string, leaf: Leaf, root: JsonObject): FieldNode {
+  const { matched, made } = detected(leaf, root);
+  // Without a template's own type a text is a text alone.
+  return templateField(name, matched, made.type, root) ?? made;
+}
+
+interface Detected {
+  matched: MatchedType;
+  made: FieldNode;
+}
+
+function detected({ kind, text }: Leaf, root: JsonObject): Detected {
+  switch (kind) {
+    case "integer":
+      return { matched: "long", made: long };
+    case "decimal":
+      return { matched: "double", made: float };
+    case "boolean":
+      return { matched: "boolean", made: boolean };
+    default:
+      return detectedInText(text, root);
+  }
+}
+
+const anyText: Detected = { matched: "string", made: textWithKeyword };
+
+function detectedInText(text: string, root: JsonObject): Detected {
+  const { numeric_detection, date_detection, dynamic_date_formats = defaultFormats } = root;
+  if (decimal.test(text)) {
+    if (!isTrue(numeric_detection)) return anyText;
+    const isWhole = integer.test(text) && isLong(BigInt(text));
+    return isWhole ? { matched: "long", made: long } : { matched: "double", made: float };
+  }
+  if (date_detection === false || date_detection === "false") return anyText;
+  const formats = Array.isArray(dynamic_date_formats) ? dynamic_date_formats.map(String) : defaultFormats;
+  const format = formats.find((one) => readDateFormat(one).parse(text, utc, "first") !== undefined);
+  if (format === undefined) return anyText;
+  return { matched: "date", made: format === defaultDateFormat ? date : field("date", { format }) };
+}
 
 function isLong(value: bigint): boolean {
   return BigInt.asIntN(64, value) === value;

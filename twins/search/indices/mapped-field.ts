@@ -1,8 +1,10 @@
 /** Fields as an index's mapping makes them. */
 import type { FieldMapping, FieldType, NewField } from "../../datasets/fields.ts";
 import type { JsonObject } from "../json/read.ts";
+import { VendorError } from "../vendor-error.ts";
 import { fractionOf } from "./fraction.ts";
 import type { FieldNode } from "./mapping-tree.ts";
+import type { Normalizer } from "./normalizer.ts";
 
 /** What the mapping of an index says of a field, whether it was declared or a document made it. */
 export class MappedField implements FieldMapping {
@@ -10,8 +12,10 @@ export class MappedField implements FieldMapping {
   readonly format: string | undefined;
   readonly keywords: ReadonlyMap<string, number> | undefined;
   readonly node: FieldNode;
+  readonly normalize: Normalizer | undefined;
 
-  constructor(node: FieldNode) {
+  constructor(node: FieldNode, normalize: Normalizer | undefined) {
+    this.normalize = normalize;
     const held = heldAs.get(node.type);
     this.node = node;
     this.type = node.type;
@@ -29,18 +33,34 @@ export function nodeOf({ mapping }: Pick<NewField, "mapping">): FieldNode | unde
   return mapping instanceof MappedField ? mapping.node : undefined;
 }
 
+/** Where fields are, and what their mappings name. */
+export interface FieldPlace {
+  readonly index: string;
+  readonly normalizers: ReadonlyMap<string, Normalizer>;
+}
+
 /** The fields that hold what is written at a name: itself, and its sub-fields that have a column; none where the source alone has it. */
-export function fieldsOf(name: string, node: FieldNode, index: string): NewField[] {
-  const own = fieldOf(name, node, index);
+export function fieldsOf(name: string, node: FieldNode, place: FieldPlace): NewField[] {
+  const own = fieldOf(name, node, place);
   const subs = [...node.fields].flatMap(([sub, inner]) =>
-    own?.mapping?.keywords?.has(sub) ? [] : (fieldOf(`${name}.${sub}`, inner, index) ?? []),
+    own?.mapping?.keywords?.has(sub) ? [] : (fieldOf(`${name}.${sub}`, inner, place) ?? []),
   );
   return own ? [own, ...subs] : subs;
 }
 
-function fieldOf(name: string, node: FieldNode, index: string): NewField | undefined {
+function fieldOf(name: string, node: FieldNode, { index, normalizers }: FieldPlace): NewField | undefined {
   const type = heldAs.get(node.type);
-  return type && { name, type, multi: false, index, mapping: new MappedField(node) };
+  if (type === undefined) return undefined;
+  const { normalizer } = node.parameters;
+  const normalize = normalizer === undefined ? undefined : normalizers.get(String(normalizer));
+  if (normalizer !== undefined && !normalize) throw normalizerMissing(String(normalizer), name);
+  return { name, type, multi: false, index, mapping: new MappedField(node, normalize) };
+}
+
+function normalizerMissing(normalizer: string, name: string): VendorError {
+  const reason = `normalizer [${normalizer}] not found for field [${name}]`;
+  const cause = { type: "mapper_parsing_exception", reason };
+  return new VendorError(400, { ...cause, reason: `Failed to parse mapping: ${reason}`, caused_by: cause });
 }
 
 /** What the column of a field of each type holds; any other type is kept in the source alone. */

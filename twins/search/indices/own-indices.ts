@@ -13,6 +13,7 @@ import { uuidOf } from "../node.ts";
 import type { SearchTwin } from "../search-twin.ts";
 import { VendorError } from "../vendor-error.ts";
 import { aliasTargets, readAlias } from "./aliases.ts";
+import { checkTemplates } from "./dynamic-template.ts";
 import { checkIndexName, invalidIndexName } from "./errors.ts";
 import type { Selection } from "./expression.ts";
 import { knownIndices } from "./known-indices.ts";
@@ -64,8 +65,10 @@ export function readDefinition(
   for (const key of Object.keys(others)) {
     throw parseException(`unknown key [${key}] for create index`);
   }
+  const mapping = readMapping(mappings);
+  checkTemplates(mapping.others.dynamic_templates);
   return {
-    mapping: readMapping(mappings),
+    mapping,
     settings: readSettings(asMap("settings", settings)),
     aliases: Object.fromEntries(
       Object.entries(asMap("aliases", aliases)).map(([name, given]) => [name, readAlias(name, given, taken)]),
@@ -100,6 +103,7 @@ export async function changeMappings(
   twin: SearchTwin,
 ): Promise<void> {
   const added = readMapping(body);
+  checkTemplates(added.others.dynamic_templates);
   const store = await twin.store();
   await store.exclusively(async (writer) => {
     const changed = names.flatMap((name) => {

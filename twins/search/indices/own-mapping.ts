@@ -9,7 +9,7 @@ import { VendorError } from "../vendor-error.ts";
 import type { Aliases } from "./aliases.ts";
 import { coerceMapped } from "./coerce-mapped.ts";
 import { dynamicField } from "./dynamic-field.ts";
-import { fieldsOf, isSourceOnly, nodeOf } from "./mapped-field.ts";
+import { type FieldPlace, fieldsOf, isSourceOnly, nodeOf } from "./mapped-field.ts";
 import {
   type Dynamic,
   emptyMapping,
@@ -18,6 +18,7 @@ import {
   type ObjectNode,
 } from "./mapping-tree.ts";
 import { mergeFields, mergeMappings } from "./merge-mappings.ts";
+import { normalizersOf } from "./normalizer.ts";
 import { readMapping } from "./read-mapping.ts";
 import { showMapping } from "./show-mapping.ts";
 
@@ -34,7 +35,9 @@ export interface IndexDefinition {
 export class OwnMapping implements IndexMapping {
   readonly fields: readonly NewField[];
   readonly described: IndexDefinition;
-  readonly #index: string;
+  readonly #place: FieldPlace;
+  /** Of a name that was declared, those that its values are copied to. */
+  readonly #copies = new Map<string, readonly string[]>();
   /** Of a name that was declared, the fields that it goes to. */
   readonly #routes = new Map<string, readonly NewField[]>();
   /** The same of those that documents have added. */
@@ -42,18 +45,13 @@ export class OwnMapping implements IndexMapping {
 
   constructor(index: string, described: IndexDefinition) {
     this.described = described;
-    this.#index = index;
+    this.#place = { index, normalizers: normalizersOf(described.settings) };
     const nodes = new Map<string, FieldNode>();
     collect("", described.mapping, nodes);
-    for (const [name, node] of nodes) this.#routes.set(name, fieldsOf(name, node, index));
     for (const [name, node] of nodes) {
-      for (const target of copyTargets(node)) {
-        const others = this.#routes.get(target) ?? [];
-        this.#routes.set(name, [
-          ...(this.#routes.get(name) ?? []),
-          ...others.filter((field) => field.name === target),
-        ]);
-      }
+      this.#routes.set(name, fieldsOf(name, node, this.#place));
+      const targets = copyTargets(node);
+      if (targets.length > 0) this.#copies.set(name, targets);
     }
     const fields = [...this.#routes.values()].flat();
     this.fields = [...new Map(fields.map((field) => [field.name, field])).values()];
@@ -79,18 +77,42 @@ export class OwnMapping implements IndexMapping {
   route(
     name: string,
     leaves: readonly Leaf[],
-    known: NewField | undefined,
+    known: (name: string) => NewField | undefined,
+  ): readonly NewField[] | NameMisfit {
+    const own = this.#routeOne(name, leaves, known);
+    if ("kind" in own) return own;
+    const [first] = own;
+    const node = this.#routes.has(name) ? undefined : first && nodeOf(first);
+    const targets = this.#copies.get(name) ?? (node ? copyTargets(node) : []);
+    if (targets.length === 0) return own;
+    const all = [...own];
+    for (const target of targets) {
+      const copied = this.#routeOne(target, leaves, known);
+      if ("kind" in copied) return copied;
+      all.push(...copied);
+    }
+    return all;
+  }
+
+  #routeOne(
+    name: string,
+    leaves: readonly Leaf[],
+    known: (name: string) => NewField | undefined,
   ): readonly NewField[] | NameMisfit {
     const declared = this.#routes.get(name);
     if (declared) return declared;
-    const node = known && nodeOf(known);
+    const there = known(name);
+    const node = there && nodeOf(there);
     return node ? this.#dynamicRoute(name, node) : this.#routeNew(name, leaves);
   }
 
   coerce(leaf: Leaf, field: NewField): Coerced {
     const node = nodeOf(field);
     if (!node) return coerce(leaf, field);
-    const coerced = coerceMapped(leaf, field, node);
+    const { null_value = null } = node.parameters;
+    const given = leaf.kind === "null" ? leafOf(null_value, leaf.offset) : leaf;
+    if (!given) return { value: undefined };
+    const coerced = coerceMapped(given, field, node);
     const tolerated =
       node.parameters.ignore_malformed === true || node.parameters.ignore_malformed === "true";
     return tolerated && !("value" in coerced) ? { value: undefined } : coerced;
@@ -111,7 +133,7 @@ export class OwnMapping implements IndexMapping {
   #dynamicRoute(name: string, node: FieldNode): readonly NewField[] {
     const before = this.#dynamicRoutes.get(name);
     if (before?.node === node) return before.fields;
-    const fields = fieldsOf(name, node, this.#index);
+    const fields = fieldsOf(name, node, this.#place);
     this.#dynamicRoutes.set(name, { node, fields });
     return fields;
   }
@@ -149,13 +171,12 @@ export class OwnMapping implements IndexMapping {
         reason: `mapping set to strict, dynamic introduction of [${missing}] within [${place}] is not allowed`,
       };
     }
-    const made = leaves.map((leaf) => dynamicField(leaf, this.described.mapping.others));
+    if (leaves.length === 0) return [];
+    if (leaves.length === 0) return [];
     try {
-      return fieldsOf(
-        name,
-        made.reduce((there, added) => mergeFields(name, there, added)),
-        this.#index,
-      );
+      const made = leaves.map((leaf) => dynamicField(name, leaf, this.described.mapping.others));
+      const merged = made.reduce((there, added) => mergeFields(name, there, added));
+      return fieldsOf(name, merged, this.#place);
     } catch (error) {
       if (!(error instanceof VendorError)) throw error;
       return { kind: "mapping_conflict", field: name, type: "", reason: error.message };
@@ -178,8 +199,16 @@ function objectAround([name = "", ...rest]: readonly string[], node: FieldNode):
 }
 
 function copyTargets({ parameters: { copy_to } }: FieldNode): string[] {
-  if (typeof copy_to === "string") return [copy_to];
   return Array.isArray(copy_to) ? copy_to.map(String) : [];
+}
+
+/** A value that stands for `null`; `undefined` for none. */
+function leafOf(json: Json, offset: number): Leaf | undefined {
+  const text = String(json);
+  if (typeof json === "string") return { kind: "string", text, offset };
+  if (typeof json === "boolean") return { kind: "boolean", text, offset };
+  if (typeof json === "number") return { kind: Number.isInteger(json) ? "integer" : "decimal", text, offset };
+  return undefined;
 }
 
 function valueThere(name: string, { type }: FieldNode): NameMisfit {

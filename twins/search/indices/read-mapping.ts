@@ -224,10 +224,11 @@ function readField(name: string, json: JsonObject, what: "field" | "sub-field"):
   if (!isRecord(fields)) {
     throw mistake(`Expected map for property [fields] on field [${name}] but got a ${javaClass(fields)}`);
   }
+  const { copy_to } = parameters;
   return {
     kind: "field",
     type,
-    parameters,
+    parameters: typeof copy_to === "string" ? { ...parameters, copy_to: [copy_to] } : parameters,
     fields: new Map(
       Object.entries(fields).map(([sub, inner]) => {
         if (!isRecord(inner))

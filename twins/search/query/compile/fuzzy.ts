@@ -8,7 +8,7 @@ import { editDistance, likenessSql, sharesPiece } from "./edit-distance.ts";
 import { inField, type Matcher, nothing } from "./matcher.ts";
 import { prefixCondition } from "./patterns.ts";
 import { anyOfWords, type Expandable, occurrencesOf, type Rewrite, rewriteOf } from "./rewrite.ts";
-import { type Target, targetOf, typeName } from "./target.ts";
+import { normalized, type Target, targetOf, typeName } from "./target.ts";
 import { oneValue } from "./term.ts";
 
 export function compileFuzzy(compiler: Compiler, query: FuzzyQuery, boost: number): Matcher {
@@ -29,10 +29,11 @@ export function changesOf({ fuzziness }: Fuzzy, word: string): number {
 export function fuzzyWord(
   compiler: Compiler,
   target: Target,
-  word: string,
+  given: string,
   fuzzy: Fuzzy,
   boost: number,
 ): Matcher {
+  const word = target.kind === "keyword" ? normalized(target, given) : given;
   const changes = changesOf(fuzzy, word);
   if (target.kind !== "words" && target.kind !== "keyword") return otherField(compiler, target, word, boost);
   if (changes === 0) return oneValue(compiler, target, word, boost);

@@ -8,7 +8,7 @@ import type { Compiler } from "./compiler.ts";
 import { inField, inRows, type Matcher, nothing, uniform } from "./matcher.ts";
 import { luceneToRe2 } from "./regexp.ts";
 import { anyOfWords, rewriteOf, wordsThatMeet } from "./rewrite.ts";
-import { type Target, targetOf, typeName } from "./target.ts";
+import { normalized, type Target, targetOf, typeName } from "./target.ts";
 import { matchesNothing } from "./unfit.ts";
 import type { Words } from "./words.ts";
 
@@ -32,10 +32,15 @@ export function wildcard(
     compiler,
     target,
     "wildcard",
-    () => wildcardCondition(pattern, caseInsensitive),
+    () => wildcardCondition(normalizedPattern(target, pattern), caseInsensitive),
     { what: pattern, rewrite },
     boost,
   );
+}
+
+/** The characters of a pattern that stand for nothing are as they were. */
+function normalizedPattern(target: Target, pattern: string): string {
+  return target.kind === "keyword" ? normalized(target, pattern) : pattern;
 }
 
 export function compilePrefix(compiler: Compiler, query: PrefixQuery, boost: number): Matcher {
@@ -48,7 +53,8 @@ export function prefix(
   { prefix: start, caseInsensitive, rewrite }: Pick<PrefixQuery, "prefix" | "caseInsensitive" | "rewrite">,
   boost: number,
 ): Matcher {
-  const condition = () => (caseInsensitive ? anyCasePrefix(start) : prefixCondition(start));
+  const begin = normalizedPattern(target, start);
+  const condition = () => (caseInsensitive ? anyCasePrefix(begin) : prefixCondition(begin));
   return fitting(compiler, target, "prefix", condition, { what: `${start}*`, rewrite }, boost);
 }
 
@@ -73,7 +79,7 @@ export function regexp(
     );
   }
   if (target.kind === "missing") return nothing;
-  const translated = luceneToRe2(pattern, { flags, caseInsensitive });
+  const translated = luceneToRe2(normalizedPattern(target, pattern), { flags, caseInsensitive });
   const condition = () => regexpCondition(translated, caseInsensitive);
   return fitting(compiler, target, "regexp", condition, { what: `/${pattern}/`, rewrite }, boost);
 }

@@ -10,7 +10,7 @@ import { dateRange, isLiteralMath } from "./dates.ts";
 import { type Matcher, nothing, uniform } from "./matcher.ts";
 import { numberRange, rangeText } from "./numbers.ts";
 import { wordsThat } from "./patterns.ts";
-import { type Target, targetOf } from "./target.ts";
+import { normalized, type Target, targetOf } from "./target.ts";
 import { matchesNothing } from "./unfit.ts";
 import { booleanOf } from "./values.ts";
 
@@ -63,8 +63,8 @@ function textRange(
   boost: number,
 ): Matcher {
   const described = `${target.name}:${rangeText(query)}`;
-  const lower = query.lower && { ...query.lower, value: String(query.lower.value) };
-  const upper = query.upper && { ...query.upper, value: String(query.upper.value) };
+  const lower = query.lower && { ...query.lower, value: normalized(target, String(query.lower.value)) };
+  const upper = query.upper && { ...query.upper, value: normalized(target, String(query.upper.value)) };
   const bounds = texts({ lower, upper });
   if (bounds.length === 0) return uniform(exists(target.field), boost, described);
   if (target.kind === "words") {

@@ -100,6 +100,11 @@ export function targetOf(
   return whole ? typed(whole, name, purpose, figures) : { kind: "missing", name };
 }
 
+/** A text as a keyword's normalizer makes it. */
+export function normalized({ field }: { readonly field: Field }, text: string): string {
+  return field.mapping?.normalize?.(text) ?? text;
+}
+
 function typed(field: Field, name: string, purpose: Purpose, figures: Figures | undefined): Target {
   if (field.type === "date" || field.type === "boolean" || field.type === "ip")
     return { kind: field.type, name, field };

@@ -10,7 +10,7 @@ import { keyword } from "./keyword.ts";
 import { type Matcher, nothing, uniform } from "./matcher.ts";
 import { numberTerm } from "./numbers.ts";
 import { wordsThat } from "./patterns.ts";
-import { mappedType, type Target, targetOf } from "./target.ts";
+import { mappedType, normalized, type Target, targetOf } from "./target.ts";
 import { matchesNothing } from "./unfit.ts";
 import { booleanOf } from "./values.ts";
 import { anyWords } from "./words.ts";
@@ -37,7 +37,13 @@ export function oneValue(compiler: Compiler, target: Target, value: Scalar, boos
     case "keyword":
       if (text.length > (target.ignoreAbove ?? text.length)) return nothing;
       compiler.note(target.name, [text]);
-      return keyword(target.field, text, boost, `${target.name}:${text}`, compiler.context.figures);
+      return keyword(
+        target.field,
+        normalized(target, text),
+        boost,
+        `${target.name}:${text}`,
+        compiler.context.figures,
+      );
     case "number":
       return matchesNothing(compiler.context, () => numberTerm(target, value, boost));
     case "ip":

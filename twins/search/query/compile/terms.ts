@@ -8,7 +8,7 @@ import { equals } from "./column.ts";
 import type { Compiler } from "./compiler.ts";
 import { dateRange } from "./dates.ts";
 import { anyOf, FALSE, inRows, type Matcher, nothing, uniform } from "./matcher.ts";
-import { type Target, targetOf } from "./target.ts";
+import { normalized, type Target, targetOf } from "./target.ts";
 import { oneValue } from "./term.ts";
 import { leniently, matchesNothing } from "./unfit.ts";
 import { booleanOf, heldNumber, numberOf, strings, wholeNumbers } from "./values.ts";
@@ -42,7 +42,9 @@ function oneOf(compiler: Compiler, target: Target, values: readonly Scalar[]): S
       compiler.note(target.name, texts);
       return anyText(
         target.field,
-        texts.filter(({ length }) => length <= (target.ignoreAbove ?? length)),
+        texts
+          .filter(({ length }) => length <= (target.ignoreAbove ?? length))
+          .map((text) => normalized(target, text)),
       );
     case "number":
       return anyNumber(compiler, target.field, values);
