@@ -14,7 +14,7 @@ import { compactJson } from "../json/write.ts";
 import { searchShards } from "../node.ts";
 import { analyzers } from "../query/compile/analyzers.ts";
 import { targetOf } from "../query/compile/target.ts";
-import { contentError } from "../query/errors.ts";
+import { contentError, UnservedError } from "../query/errors.ts";
 import { compileAsked } from "../search/compile-search.ts";
 import { shownExplanation } from "../search/hits.ts";
 import { openSearch, type SearchScope, scopeOf, within } from "../search/run.ts";
@@ -78,7 +78,8 @@ async function validate(call: Call, twin: SearchTwin): Promise<Answer> {
     const explanations = scope.selection.names.map((index) => ({ index, valid: true, explanation }));
     return { body: { _shards: shards, valid: true, ...(explained ? { explanations } : {}) } };
   } catch (error) {
-    if (!(error instanceof VendorError)) throw error;
+    // What this twin does not answer may be valid there.
+    if (!(error instanceof VendorError) || error instanceof UnservedError) throw error;
     const reason = `${error.cause.type}: ${error.cause.reason}`;
     // A shard finds out what its fields cannot be asked; what is no query at all never gets there.
     const asked = isShardFailure(error) ? { _shards: shards } : {};

@@ -59,6 +59,14 @@ export function illegalArgument(reason: string, causedBy?: ErrorCause): VendorEr
   });
 }
 
+/** The query is a vendor's, but not one that this twin answers. */
+export class UnservedError extends VendorError {
+  constructor(reason: string) {
+    super(400, { type: "illegal_argument_exception", reason });
+    this.name = "UnservedError";
+  }
+}
+
 /** The query is well written, but a shard cannot answer it. `compileQuery` says of which index. */
 export class ShardError extends VendorError {
   constructor(cause: ErrorCause) {

@@ -95,6 +95,12 @@ describe("a query that is refused", () => {
       noDate("2026-02-10").replaceAll("strict_date_optional_time||epoch_millis", "epoch_millis"),
     ],
     [{ term: { n: "x " } }, "query_shard_exception", noNumber],
+    // A letter of two that are changed: 1 - 2 / 1.
+    ...["scoring_boolean", "constant_score_boolean"].map((rewrite): [object, string, string] => [
+      { fuzzy: { t: { value: "f", fuzziness: 2, rewrite } } },
+      "illegal_argument_exception",
+      "boost must be a positive float, got -1.0",
+    ]),
     // What is read before the mistake is carried out before it is told.
     [{ query_string: { query: "n:x (", default_field: "t" } }, "query_shard_exception", noNumber],
     [
@@ -138,6 +144,11 @@ describe("a query that is refused", () => {
     const answer = await twin.raw("POST", "/made/_validate/query", { query: unfit });
     expect(answer.body).toEqual({ valid: false, _shards: { total: 1, successful: 1, failed: 0 } });
   });
+});
+
+test("_validate does not call invalid what this twin alone does not answer", async () => {
+  const answer = await twin.raw("POST", "/made/_validate/query", { query: { regexp: { k: "~x" } } });
+  expect([answer.status, answer.text]).toEqual([400, expect.stringContaining("[~] is not supported")]);
 });
 
 describe("what cannot match is not looked into", () => {

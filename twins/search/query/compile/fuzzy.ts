@@ -1,7 +1,8 @@
 /** Words that are nearly the one asked for. */
 import { identifier, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { wordsOf } from "../../../datasets/store/format.ts";
-import { conversionError } from "../errors.ts";
+import type { QueryContext } from "../compiled-query.ts";
+import { conversionError, ShardError } from "../errors.ts";
 import type { Fuzzy, FuzzyQuery } from "../syntax/query.ts";
 import type { Compiler } from "./compiler.ts";
 import { editDistance, likenessSql, sharesPiece } from "./edit-distance.ts";
@@ -49,9 +50,30 @@ export function fuzzyWord(
       described,
     );
   const rewrite = rewriteOf(fuzzy.rewrite);
+  if (changes > 1 && withBoosts.has(fuzzy.rewrite ?? "")) {
+    const alike = alikeTerms(target, word, changes, { ...fuzzy, maxExpansions: rewrite?.most ?? 0 });
+    refuseUnlike(compiler.context, alike, word);
+  }
   if (rewrite) return compile(rewrite);
   const search = { target, boost, parts: [{ kind: "fuzzy" as const, word, changes, fuzzy }], minimum: 1 };
   return inField(search, () => compile({ weights: "blended", most: fuzzy.maxExpansions }));
+}
+
+/** Rewrites that give each word a clause with the boost that it has of being alike. */
+const withBoosts: ReadonlySet<string> = new Set(["scoring_boolean", "constant_score_boolean"]);
+
+/**
+ * A word of one letter of which two are changed is alike by 1 - 2 / 1, which is no boost there.
+ * @throws ShardError once it is known whether documents have one
+ */
+function refuseUnlike({ figures, fidelity }: QueryContext, alike: Sql, word: string): void {
+  if (fidelity === "specification" || figures === undefined) return;
+  const [unlike = 0] =
+    figures(sql`WITH ${alike} SELECT count(*) FROM alike JOIN compared USING (term)
+      WHERE changes > least(length(term), ${[...word].length})`) ?? [];
+  if (unlike === 0) return;
+  const reason = "boost must be a positive float, got -1.0";
+  throw new ShardError({ type: "illegal_argument_exception", reason });
 }
 
 /** Values that are no texts are not like others: in `specification` they are looked for as they are. */

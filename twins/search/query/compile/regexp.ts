@@ -2,7 +2,7 @@
  * Lucene's regular expressions as RE2's: other escapes, `~`, `&`, `@`, `<1-9>`, `"…"`, and no `^` or `$`.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/regexp-syntax.html
  */
-import { illegalArgument } from "../errors.ts";
+import { illegalArgument, UnservedError } from "../errors.ts";
 
 const MAX_DEPTH = 100;
 const MAX_REPEATS = 1000;
@@ -56,7 +56,7 @@ class Reader {
     let source = "";
     while (this.#at < this.#characters.length && !["|", ")"].includes(this.#peek())) {
       if (this.#peek() === "&" && this.#has("INTERSECTION")) {
-        throw illegalArgument(
+        throw new UnservedError(
           `[regexp] the operator [&] is not supported in [${this.#pattern}]: ask twice, in a bool`,
         );
       }
@@ -93,7 +93,9 @@ class Reader {
   #single(): string {
     const character = this.#peek();
     if (character === "~" && this.#has("COMPLEMENT")) {
-      throw illegalArgument(`[regexp] the operator [~] is not supported in [${this.#pattern}]: use must_not`);
+      throw new UnservedError(
+        `[regexp] the operator [~] is not supported in [${this.#pattern}]: use must_not`,
+      );
     }
     if (character === "[") return this.#characterClass();
     this.#at++;
@@ -151,7 +153,7 @@ class Reader {
     this.#at = end + 1;
     const [from, to] = [Number(found[1]), Number(found[2])].sort((a, b) => a - b);
     if (from === undefined || to === undefined || to - from > MAX_REPEATS) {
-      throw illegalArgument(`[regexp] an interval of more than ${MAX_REPEATS} numbers is not supported`);
+      throw new UnservedError(`[regexp] an interval of more than ${MAX_REPEATS} numbers is not supported`);
     }
     const width = found[1]?.length === found[2]?.length ? (found[1]?.length ?? 0) : 0;
     const numbers = Array.from({ length: to - from + 1 }, (_, index) =>
