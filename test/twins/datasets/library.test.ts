@@ -56,7 +56,7 @@ test("how far a file is read is told every two seconds, and when all of it is re
   const told: string[] = [];
   await (await open()).fromFile(file, (what) => told.push(what)).finally(() => clock.mockRestore());
   expect(told.length).toBeGreaterThan(1);
-  expect(told.at(-1)).toBe("100,000 rows read, their types and words are found");
+  expect(told.at(-1)).toBe("100,000 rows read, their types and words follow");
   const rows = told.map((what) => Number.parseInt(what.replaceAll(",", ""), 10));
   expect(rows).toEqual(rows.toSorted((a, b) => a - b));
   for (const what of told.slice(0, -1)) expect(what).toMatch(/^[\d,]+ rows read$/);

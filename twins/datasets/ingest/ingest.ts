@@ -27,7 +27,7 @@ export async function ingest(
 ): Promise<MadeDataset> {
   const out = await StagingFile.create(path.join(folder, "staged"));
   const taken = await takeIn(source, out, signal).finally(() => out.close());
-  source.onProgress?.(`${countOf(out)} read, their types and words are found`);
+  source.onProgress?.(`${countOf(out)} read, their types and words follow`);
   return inTurn(() => make(source, folder, out, taken, { signal, textIndex }));
 }
 
