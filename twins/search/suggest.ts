@@ -1,4 +1,5 @@
 /** "did you mean": the known names that a wrong one is close to. Source: `SuggestingErrorOnUnknown` of 8.15. */
+import { editDistance } from "./edit-distance.ts";
 
 /** Names of which less than half would have to be changed, closest first. */
 function similar(name: string, known: Iterable<string>): string[] {
@@ -23,14 +24,5 @@ const MAX_CHARS = 100;
 function likeness(left: string, right: string): number {
   if (left.length === 0 || right.length === 0) return left === right ? 1 : 0;
   if (left.length > MAX_CHARS) return 0;
-  let row = Array.from({ length: right.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= left.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= right.length; j++) {
-      const change = (row[j - 1] ?? 0) + (left[i - 1] === right[j - 1] ? 0 : 1);
-      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return Math.fround(1 - Math.fround((row[right.length] ?? 0) / Math.max(left.length, right.length)));
+  return Math.fround(1 - Math.fround(editDistance(left, right) / Math.max(left.length, right.length)));
 }

@@ -1,4 +1,5 @@
 /** Parameters of a query: `?` in their order, `?1` by number, `?name` by name. */
+import { editDistance } from "../edit-distance.ts";
 import { parsingError, type Span } from "./errors.ts";
 import type { Literal } from "./syntax.ts";
 
@@ -65,23 +66,13 @@ export function didYouMean(name: string, known: readonly string[]): string {
 /** Names that are near, the nearest first. */
 export function similarNames(name: string, known: readonly string[]): string[] {
   return known
-    .map((candidate) => ({ candidate, distance: editDistance(name, candidate) }))
+    .map((candidate) => ({ candidate, distance: distanceOf(name, candidate) }))
     .filter(({ candidate, distance }) => 1 - distance / Math.max(name.length, candidate.length, 1) >= 0.5)
     .sort((a, b) => a.distance - b.distance || (a.candidate < b.candidate ? -1 : 1))
     .map(({ candidate }) => candidate);
 }
 
-/** Levenshtein's; names beyond 200 characters are far from everything. */
-function editDistance(a: string, b: string): number {
-  if (a.length > 200 || b.length > 200) return Math.max(a.length, b.length);
-  let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const substituted = (previous[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      row.push(Math.min((previous[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, substituted));
-    }
-    previous = row;
-  }
-  return previous[b.length] ?? 0;
+/** Names beyond 200 characters are far from everything. */
+function distanceOf(a: string, b: string): number {
+  return a.length > 200 || b.length > 200 ? Math.max(a.length, b.length) : editDistance(a, b);
 }
