@@ -45,7 +45,7 @@ const sourceMembers = {
   field: text(),
   missing_bucket: flag,
   missing_order: text((order) => checkConstant(order, "bucket.composite.MissingOrder", missingOrders)),
-  ...valueTypes,
+  value_type: valueTypes.value_type,
   script,
   order: text((order) => checkConstant(order, "SortOrder", sortOrders)),
 };

@@ -70,7 +70,11 @@ function buildFilters({ naming, options, contents, buildChildren }: Building): C
     key,
     before: showKey ? [["key", key]] : [],
   });
-  const buckets = contents.filters.map(([key, compile]) => bucket(key, compile()));
+  // Those with names are in the order of these.
+  const filters = named
+    ? contents.filters.toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
+    : contents.filters;
+  const buckets = filters.map(([key, compile]) => bucket(key, compile()));
   if (options.boolean("other_bucket") ?? otherKey !== undefined) {
     const others = joined(
       buckets.map(({ condition }) => sql`NOT ${condition}`),

@@ -6,7 +6,7 @@ const named = /^([+-]?)(NaN|Infinity)$/;
 
 /** @returns undefined when the text is no number. Source: Java's `Double.parseDouble`, but for numbers in hexadecimal */
 export function javaNumber(text: string): number | undefined {
-  const written = text.trim();
+  const written = javaTrimmed(text);
   if (decimal.test(written)) return Number(written.replace(/[fFdD]$/, ""));
   const [, sign, name] = named.exec(written) ?? [];
   if (name === undefined) return undefined;
@@ -24,7 +24,7 @@ export function javaLong(value: number): bigint {
 
 /** The reason why a text is no number. */
 export function numberFormatReason(text: string): string {
-  const written = text.trim();
+  const written = javaTrimmed(text);
   return written === "" ? "empty String" : `For input string: "${written}"`;
 }
 
@@ -39,3 +39,14 @@ export function javaDouble(text: string): number {
   if (number !== undefined) return number;
   throw numberFormatError(text);
 }
+
+/** Without what Java takes for blank at its ends: every character up to the space. */
+function javaTrimmed(text: string): string {
+  const isBlank = (at: number) => text.charCodeAt(at) <= SPACE;
+  let [start, end] = [0, text.length];
+  while (start < end && isBlank(start)) start++;
+  while (end > start && isBlank(end - 1)) end--;
+  return text.slice(start, end);
+}
+
+const SPACE = 0x20;

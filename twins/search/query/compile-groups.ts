@@ -1,8 +1,10 @@
 /** A query of indices that map its fields differently: each is asked by its own fields, and scores by its own statistics. */
+
 import { joined, type Sql, sql } from "../../datasets/sql.ts";
 import type { IndexGroup } from "../indices/united-fields.ts";
 import { isShardFailure } from "../shard-failure.ts";
 import type { Ask, CompiledQuery, ShardFailures } from "./compiled-query.ts";
+import type { Mark } from "./mark.ts";
 
 interface Part {
   readonly group: IndexGroup;
@@ -41,7 +43,7 @@ export function compiledForEach(
     },
     dropped: parts[0]?.query.dropped ?? [],
     failures,
-    terms: termsOf(parts),
+    marks: marksOf(parts),
     named: new Map([...names].map((name) => [name, namedPredicate(parts, name)])),
     explain: (ask, row) => explain(parts, ask, row),
   };
@@ -74,14 +76,12 @@ function scoredIn({ group, query }: Part): Sql {
   return sql`SELECT s._row, s.score FROM (${query.scored}) AS s JOIN documents AS d ON d._row = s._row WHERE ${group.predicate}`;
 }
 
-function termsOf(parts: readonly Part[]): Map<string, string[]> {
-  const terms = new Map<string, string[]>();
+function marksOf(parts: readonly Part[]): Map<string, Mark[]> {
+  const marks = new Map<string, Mark[]>();
   for (const { query } of parts) {
-    for (const [field, words] of query.terms) {
-      terms.set(field, [...new Set([...(terms.get(field) ?? []), ...words])]);
-    }
+    for (const [field, found] of query.marks) marks.set(field, [...(marks.get(field) ?? []), ...found]);
   }
-  return terms;
+  return marks;
 }
 
 async function explain(parts: readonly Part[], ask: Ask, row: bigint) {

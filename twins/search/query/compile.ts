@@ -145,7 +145,7 @@ function compiledForOne(
       return score.kind === "uniform" ? constantOf(score.value) : undefined;
     },
     dropped,
-    terms: compiler.terms,
+    marks: compiler.marks,
     named: compiler.named,
     async explain(ask, row) {
       const matched = await ask(sql`SELECT 1 FROM documents AS d WHERE d._row = ${row} AND ${predicate}`);

@@ -1,8 +1,10 @@
 /** What a query of the Query DSL becomes. */
+
 import type { FieldCatalog } from "../../datasets/fields.ts";
 import type { Sql } from "../../datasets/sql.ts";
 import type { IndexGroup } from "../indices/united-fields.ts";
 import type { VendorError } from "../vendor-error.ts";
+import type { Mark } from "./mark.ts";
 
 /**
  * How closely the twin follows the vendor. `specification`: the rules of the sandbox's specification, which drops what it does not
@@ -90,8 +92,8 @@ export interface CompiledQuery {
   dropped: readonly DroppedClause[];
   /** Indices that cannot be asked so, where others can: their documents are not found. */
   failures?: readonly ShardFailures[];
-  /** The words that were looked for, by field: what highlighting marks. */
-  terms: ReadonlyMap<string, readonly string[]>;
+  /** What was looked for, by field. */
+  marks: ReadonlyMap<string, readonly Mark[]>;
   /** Clauses with a `_name`, each with its predicate: what `matched_queries` names. */
   named: ReadonlyMap<string, Sql>;
   /** Why the document in this row has its score; `undefined` when the query does not match it. */

@@ -142,7 +142,7 @@ async function translateRows(
     scored: sql`SELECT _row, CAST(1 AS DOUBLE) AS score FROM (${rows})`,
     constantScore: 1,
     dropped: [],
-    terms: new Map(),
+    marks: new Map(),
     named: new Map(),
     explain: async () => ({ value: 1, description: "translated by a model", details: [] }),
   };

@@ -3,9 +3,11 @@
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/highlighting.html
  */
 
-import { analyze, type Token } from "../../datasets/analysis.ts";
+import { analyze } from "../../datasets/analysis.ts";
 import { matchesPattern } from "../../sandbox/star-pattern.ts";
+import type { Mark } from "../query/mark.ts";
 import type { Highlight, HighlightOptions } from "./highlight-options.ts";
+import { type Match, matchesIn, passagesOf } from "./passages.ts";
 
 /** Longest text that is searched for words, in characters: the vendor's `index.highlight.max_analyzed_offset`. */
 const MAX_CHARACTERS = 1_000_000;
@@ -22,116 +24,75 @@ export function highlightedFields(
   return found;
 }
 
-/** The words to mark in a field. */
-export function wordsFor(
+/** What is marked in a field. */
+export function marksFor(
   field: string,
-  terms: ReadonlyMap<string, readonly string[]>,
+  marks: ReadonlyMap<string, readonly Mark[]>,
   { requireFieldMatch }: HighlightOptions,
-): ReadonlySet<string> {
-  if (!requireFieldMatch) return new Set([...terms.values()].flat());
-  return new Set(terms.get(field) ?? terms.get(field.replace(/\.keyword$/, "")) ?? []);
+): readonly Mark[] {
+  return requireFieldMatch ? (marks.get(field) ?? []) : [...marks.values()].flat();
 }
 
 /**
- * The parts of a field's values in which words are marked, best first when asked for.
+ * The parts of a field's values in which something is marked, best first when asked for.
  * @param whole the values are marked as a whole (a keyword), not word by word
  */
 export function highlightValues(
   values: readonly string[],
-  words: ReadonlySet<string>,
+  marks: readonly Mark[],
   options: HighlightOptions,
   whole: boolean,
 ): string[] {
-  const fragments: Fragment[] = values.flatMap((value) => {
+  const found = values.map((value) => {
     const text = value.slice(0, MAX_CHARACTERS);
-    const marked = whole
-      ? words.has(value)
-        ? [{ term: value, position: 1, start: 0, end: value.length }]
-        : []
-      : analyze(text).filter(({ term }) => words.has(term));
-    return marked.length === 0 ? [] : fragmentsOf(text, marked, options);
+    const tokens = whole ? [{ term: text, position: 1, start: 0, end: text.length }] : analyze(text);
+    return { text, matches: matchesIn(tokens, marks, options.requireFieldMatch ? "whole" : "words") };
   });
-  if (fragments.length === 0) {
-    const [first] = values;
-    if (options.noMatchSize <= 0 || first === undefined) return [];
-    return [encode(first.slice(0, wordEnd(first, options.noMatchSize)), options)];
+  // Fragments are shown without the blanks around them, whole texts as they are.
+  const shown = (text: string) => (options.numberOfFragments === 0 ? text : text.trim());
+  const fragments = passagesOf(found, options);
+  if (fragments.length > 0) {
+    return fragments.map(({ text, start, end, matches }) => shown(mark(text, start, end, matches, options)));
   }
-  if (options.numberOfFragments === 0) return fragments.map(({ text }) => text);
-  const ordered =
-    options.order === "score" ? [...fragments].sort((a, b) => b.matches - a.matches) : fragments;
-  return ordered.slice(0, options.numberOfFragments).map(({ text }) => text);
+  const [first = ""] = values;
+  if (options.noMatchSize <= 0 || first === "") return [];
+  return [shown(encode(first.slice(0, nextWordEnd(first, options.noMatchSize)), options))];
 }
 
-interface Fragment {
-  text: string;
-  /** How many different words are marked. */
-  matches: number;
-}
-
-function fragmentsOf(text: string, marked: readonly Token[], options: HighlightOptions): Fragment[] {
-  if (options.numberOfFragments === 0 || options.fragmentSize <= 0) {
-    return [{ text: mark(text, 0, text.length, marked, options), matches: marked.length }];
-  }
-  return passages(text, options.fragmentSize).flatMap(({ start, end }) => {
-    const inside = marked.filter((token) => token.start >= start && token.end <= end);
-    if (inside.length === 0) return [];
-    const matches = new Set(inside.map(({ term }) => term)).size;
-    return [{ text: mark(text, start, end, inside, options), matches }];
-  });
-}
-
-interface Passage {
-  start: number;
-  end: number;
-}
-
-/** The text in sentences, each cut between words when it is longer than a fragment, short ones joined. */
-function passages(text: string, size: number): Passage[] {
-  const sentences = [...new Intl.Segmenter("en", { granularity: "sentence" }).segment(text)];
-  const found: Passage[] = [];
-  for (const { index, segment } of sentences) {
-    const end = index + segment.trimEnd().length;
-    const last = found.at(-1);
-    if (last && end - last.start <= size) last.end = end;
-    else {
-      for (let start = index; start < end; ) {
-        const stop = end - start <= size ? end : start + wordEnd(text.slice(start, end), size);
-        found.push({ start, end: stop });
-        start = stop;
-        while (start < end && text.charAt(start) === " ") start++;
-      }
-    }
-  }
-  return found;
-}
-
-/** Where the word ends that stands at `size`. */
-function wordEnd(text: string, size: number): number {
+/** The end of what begins a text: the first end of a word behind so many characters. */
+function nextWordEnd(text: string, size: number): number {
   if (text.length <= size) return text.length;
-  const space = text.indexOf(" ", size);
-  return space < 0 ? text.length : space;
+  for (const { index, segment } of wordSegmenter.segment(text)) {
+    if (index + segment.length > size) return index + segment.length;
+  }
+  return text.length;
 }
 
+const wordSegmenter = new Intl.Segmenter("en", { granularity: "word" });
+
+/** Overlapping matches are marked as one after the other. */
 function mark(
   text: string,
   start: number,
   end: number,
-  tokens: readonly Token[],
+  matches: readonly Match[],
   options: HighlightOptions,
 ): string {
-  const { preTags, postTags } = options;
-  const order = [...new Set(tokens.map(({ term }) => term))];
+  const { preTags, postTags, type } = options;
+  const order = [...new Set(matches.map(({ key }) => key))];
   let marked = "";
   let at = start;
-  for (const token of tokens) {
-    const number = order.indexOf(token.term);
+  for (const match of matches) {
+    if (match.start > at) marked += encode(text.slice(at, match.start), options);
+    if (match.end <= at) continue;
+    // One way of highlighting alone has a tag for each word.
+    const number = type === "fvh" ? order.indexOf(match.key) : 0;
     const pre = preTags[number % preTags.length] ?? "";
     const post = postTags[number % postTags.length] ?? "";
-    marked += encode(text.slice(at, token.start), options) + pre;
-    marked += encode(text.slice(token.start, token.end), options) + post;
-    at = token.end;
+    marked += pre + encode(text.slice(Math.max(at, match.start), match.end), options) + post;
+    at = match.end;
   }
-  return marked + encode(text.slice(at, end), options);
+  return marked + encode(text.slice(at, Math.max(at, end)), options);
 }
 
 function encode(text: string, { encoder }: HighlightOptions): string {

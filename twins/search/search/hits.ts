@@ -1,5 +1,5 @@
 /** The hits of a page, as they are answered. */
-import { fieldValue } from "../../datasets/fields.ts";
+import { type Field, fieldValue } from "../../datasets/fields.ts";
 import { joined, list, raw, type Sql, type SqlValue, sql } from "../../datasets/sql.ts";
 import type { ResultValue } from "../../datasets/store/log-store.ts";
 import { getOrAdd } from "../../sandbox/get-or-add.ts";
@@ -7,10 +7,11 @@ import { emptyRecord } from "../../sandbox/lookup-table.ts";
 import { matchesPattern } from "../../sandbox/star-pattern.ts";
 import { Float } from "../json/numbers.ts";
 import { NODE_ID } from "../node.ts";
+import { namesOf } from "../query/compile/target.ts";
 import type { Explanation } from "../query/compiled-query.ts";
 import { shownSql } from "./compile-search.ts";
 import { docvalueColumns, type FieldColumn, fieldColumns } from "./fields.ts";
-import { highlightedFields, highlightValues, wordsFor } from "./highlight.ts";
+import { highlightedFields, highlightValues, marksFor } from "./highlight.ts";
 import { IgnoredFields, type IgnoredValues } from "./ignored-fields.ts";
 import type { SearchRequest } from "./request.ts";
 import type { SearchContext, SearchPlan } from "./run.ts";
@@ -168,16 +169,21 @@ function shownFields(
 interface TextColumn {
   name: string;
   value: Sql;
+  /** Marked as a whole, not word by word. */
+  whole: boolean;
 }
 
 function highlightColumns({ highlight: asked }: SearchRequest, { query }: SearchContext): TextColumn[] {
   if (!asked) return [];
-  const texts = query.fields.all().filter(({ type }) => type === "text");
-  const names = texts.flatMap(({ name }) => [name, `${name}.keyword`]);
-  return [...highlightedFields(asked, names).keys()].flatMap((name) => {
-    const field = query.fields.get(name) ?? query.fields.get(name.replace(/\.keyword$/, ""));
-    return field ? [{ name, value: fieldValue(field) }] : [];
-  });
+  const texts = query.fields.all().filter(({ type }) => type === "text" || type === "keyword");
+  const columns = new Map(
+    texts.flatMap((field) => namesOf(field).map((name) => [name, columnOf(field, name)] as const)),
+  );
+  return [...highlightedFields(asked, [...columns.keys()]).keys()].flatMap((name) => columns.get(name) ?? []);
+}
+
+function columnOf(field: Field, name: string): TextColumn {
+  return { name, value: fieldValue(field), whole: field.type === "keyword" || name !== field.name };
 }
 
 function highlight(
@@ -192,13 +198,13 @@ function highlight(
     asked,
     texts.map(({ name }) => name),
   );
-  texts.forEach(({ name }, index) => {
+  texts.forEach(({ name, whole }, index) => {
     const chosen = options.get(name);
     const value = values[index] ?? null;
     if (!chosen || value === null) return;
     const items = (Array.isArray(value) ? value : [value]).map(String);
-    const words = wordsFor(name, query.terms, chosen);
-    const fragments = highlightValues(items, words, chosen, name.endsWith(".keyword"));
+    const marks = marksFor(name, query.marks, chosen);
+    const fragments = highlightValues(items, marks, chosen, whole);
     if (fragments.length > 0) found[name] = fragments;
   });
   return found;

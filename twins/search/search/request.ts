@@ -200,7 +200,7 @@ const values = lookupTable<MemberReader>({
   track_total_hits({ content, request }) {
     const { json } = content;
     const isFlag = typeof json === "boolean" || json === "true" || json === "false";
-    request.countUpTo = isFlag ? (content.boolean() ? ALL : 0) : countUpTo(content.integer());
+    request.countUpTo = isFlag ? (content.boolean() ? ALL : NOT_COUNTED) : countUpTo(content.integer());
   },
   sort({ content, request }) {
     request.sort = [sortBy(content.text())];
@@ -344,16 +344,18 @@ export function readStoredFields(request: SearchRequest, names: readonly string[
 }
 
 const ALL = Number.POSITIVE_INFINITY;
+/** Hits are found, and how many there are is not said. */
+export const NOT_COUNTED = -1;
 
 /** `track_total_hits` of a URL that has it. @throws VendorError */
 export function readCount(parameters: Parameters): number {
   const text = parameters.text("track_total_hits");
   if (text === "true" || text === "") return ALL;
-  return text === "false" ? 0 : countUpTo(parameters.integer("track_total_hits") ?? -1);
+  return text === "false" ? NOT_COUNTED : countUpTo(parameters.integer("track_total_hits") ?? -1);
 }
 
 function countUpTo(count: number): number {
-  if (count >= -1) return count === -1 ? ALL : count;
+  if (count >= NOT_COUNTED) return count;
   throw illegal(`[track_total_hits] parameter must be positive or equals to -1, got ${count}`);
 }
 

@@ -298,5 +298,7 @@ function checkAfter({ searchAfter, sort, pit, collapse }: SearchRequest, index: 
 }
 
 function cappedTotal(total: number, countUpTo: number): { total: number; more: boolean } {
-  return total > countUpTo ? { total: countUpTo, more: true } : { total, more: false };
+  // Not a single one is counted: whether there is any is not known.
+  const isOpen = total > countUpTo || countUpTo === 0;
+  return isOpen ? { total: countUpTo, more: true } : { total, more: false };
 }

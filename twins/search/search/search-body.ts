@@ -1,7 +1,7 @@
 /** What a search found, as it is answered. */
 import { Float } from "../json/numbers.ts";
 import { NODE_ID, searchShards } from "../node.ts";
-import type { SearchRequest } from "./request.ts";
+import { NOT_COUNTED, type SearchRequest } from "./request.ts";
 import type { SearchResult } from "./run.ts";
 
 /** A result as it is answered. */
@@ -14,7 +14,7 @@ export function searchBody(result: SearchResult, request: SearchRequest, totalAs
     ...(result.terminatedEarly === undefined ? {} : { terminated_early: result.terminatedEarly }),
     _shards: shardsOf(result),
     hits: {
-      ...(request.countUpTo === 0 ? {} : { total: totalAsNumber ? total : counted }),
+      ...(request.countUpTo === NOT_COUNTED ? {} : { total: totalAsNumber ? total : counted }),
       max_score: maxScoreOf(result),
       hits: result.hits,
     },

@@ -215,7 +215,7 @@ describe("parts", () => {
       query: { match: { message: "declined" } },
       highlight: { fields: { message: { fragment_size: 20 } } },
     });
-    expect(fragments.hits.hits[0].highlight.message).toEqual(["The card was <em>declined</em>."]);
+    expect(fragments.hits.hits[0].highlight.message).toEqual(["The card was <em>declined</em>"]);
   });
 
   test("with versions, sequence numbers and explanations", async () => {

@@ -194,6 +194,25 @@ test.each<[body: object, endedEarly: boolean | undefined]>([
   expect((await search(body)).terminated_early).toBe(endedEarly);
 });
 
+test.each<[count: unknown, total: object | undefined]>([
+  [0, { value: 0, relation: "gte" }],
+  [1, { value: 1, relation: "gte" }],
+  [2, { value: 2, relation: "eq" }],
+  [-1, undefined],
+  [false, undefined],
+])("hits counted up to %j are %j", async (count, total) => {
+  expect((await search({ track_total_hits: count })).hits.total).toEqual(total);
+});
+
+test("buckets of named filters are in the order of their names", async () => {
+  const filters = { y: { match_all: {} }, x: { match_none: {} } };
+  const { aggregations } = await search({ size: 0, aggs: { a: { filters: { filters, keyed: false } } } });
+  expect(aggregations.a.buckets).toEqual([
+    { key: "x", doc_count: 0 },
+    { key: "y", doc_count: 2 },
+  ]);
+});
+
 test("a search with no aggregations in `aggs` has none in its answer", async () => {
   expect(await search({ aggs: {} })).not.toHaveProperty("aggregations");
 });

@@ -31,7 +31,9 @@ export function compileBool(compiler: Compiler, query: BoolQuery, boost: number)
   compiler.count(1);
   // In the vendor's order: the first clause that is wrong is the one that is told.
   const must = query.must.map((clause) => compiler.compile(clause, boost));
-  const mustNot = query.mustNot.map((clause) => not(compiler.compileUnscored(clause, boost).predicate));
+  const mustNot = query.mustNot.map((clause) => {
+    return not(compiler.unmarked(() => compiler.compileUnscored(clause, boost)).predicate);
+  });
   const should = query.should.map((clause) => compiler.compile(clause, boost));
   // Where nothing else is asked, a filter is all there is: the boost is then of what it finds.
   const around = query.must.length + query.should.length === 0 ? 1 : boost;

@@ -1,7 +1,9 @@
 /** From the tree of a query to SQL: which function compiles which clause. */
+
 import type { Sql } from "../../../datasets/sql.ts";
 import type { QueryContext } from "../compiled-query.ts";
 import { tooManyClauses } from "../errors.ts";
+import { type Mark, termMark } from "../mark.ts";
 import type { Query } from "../syntax/query.ts";
 import { compileBool } from "./bool.ts";
 import { compileBoosting, compileConstantScore } from "./compound.ts";
@@ -38,11 +40,12 @@ function withoutBoost(query: Query): Query {
 
 export class Compiler {
   readonly context: QueryContext;
-  readonly terms = new Map<string, string[]>();
+  readonly marks = new Map<string, Mark[]>();
   readonly named = new Map<string, Sql>();
   readonly #checks: ((found: Sql) => void)[] = [];
   #clauses = 0;
   #unscored = 0;
+  #unmarked = false;
 
   constructor(context: QueryContext) {
     this.context = context;
@@ -91,8 +94,31 @@ export class Compiler {
 
   /** Keeps words for highlighting. */
   note(field: string, words: readonly string[]): void {
-    const known = this.terms.get(field) ?? [];
-    this.terms.set(field, [...known, ...words.filter((word) => !known.includes(word))]);
+    for (const word of words) this.mark(field, termMark(word));
+  }
+
+  /** Keeps what is looked for in a field for highlighting. */
+  mark(field: string, mark: Mark): void {
+    if (this.#unmarked) return;
+    const known = this.marks.get(field);
+    if (known) known.push(mark);
+    else this.marks.set(field, [mark]);
+  }
+
+  /** The same of a clause that is no reason why a document is found: nothing of it is marked. */
+  compileUnmarked(query: Query, boost: number): Matcher {
+    return this.unmarked(() => this.compile(query, boost));
+  }
+
+  /** Compiles what is no reason why a document is found. */
+  unmarked<Compiled>(compile: () => Compiled): Compiled {
+    const before = this.#unmarked;
+    this.#unmarked = true;
+    try {
+      return compile();
+    } finally {
+      this.#unmarked = before;
+    }
   }
 
   #compile(query: Query, boost: number): Matcher {

@@ -12,7 +12,7 @@ export function compileConstantScore(compiler: Compiler, query: ConstantScoreQue
 /** What matches the negative query too keeps a share of its score. */
 export function compileBoosting(compiler: Compiler, query: BoostingQuery, boost: number): Matcher {
   const positive = compiler.compile(query.positive, boost);
-  const negative = compiler.compile(query.negative, 1);
+  const negative = compiler.compileUnmarked(query.negative, 1);
   if (positive.predicate === FALSE || negative.predicate === FALSE) return positive;
   const share = Math.fround(query.negativeBoost);
   return {

@@ -15,7 +15,7 @@ export function compileFunctionScore(compiler: Compiler, query: FunctionScoreQue
   compiler.count(1 + query.functions.length);
   const functions = query.functions.map((weighted) => ({
     ...functionOf(compiler, weighted.function),
-    filter: compiler.compile(weighted.filter, 1).predicate,
+    filter: compiler.compileUnmarked(weighted.filter, 1).predicate,
     weight: weighted.weight ?? 1,
   }));
   const inner = compiler.compile(query.query, boost);

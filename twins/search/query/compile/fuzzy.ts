@@ -1,8 +1,10 @@
 /** Words that are nearly the one asked for. */
+
 import { identifier, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { wordsOf } from "../../../datasets/store/format.ts";
 import type { QueryContext } from "../compiled-query.ts";
 import { conversionError, ShardError } from "../errors.ts";
+import { fuzzyMark } from "../mark.ts";
 import type { Fuzzy, FuzzyQuery } from "../syntax/query.ts";
 import type { Compiler } from "./compiler.ts";
 import { editDistance, likenessSql, sharesPiece } from "./edit-distance.ts";
@@ -40,6 +42,7 @@ export function fuzzyWord(
   if (changes === 0) return oneValue(compiler, target, word, boost);
   compiler.count(1);
   if (fuzzy.maxExpansions < 1) return nothing;
+  compiler.mark(target.name, fuzzyMark(word, changes, fuzzy));
   const described = `weight(${target.name}:${word}~${changes}), sum of the words like it`;
   const compile = ({ weights, most }: Rewrite) =>
     anyOfWords(

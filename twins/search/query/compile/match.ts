@@ -1,7 +1,9 @@
 /** Text that is looked for in one field: cut into words as the field's own text was. */
+
 import type { Token } from "../../../datasets/analysis.ts";
 import type { VendorError } from "../../vendor-error.ts";
 import { conversionError } from "../errors.ts";
+import { prefixMark, termMark } from "../mark.ts";
 import type { MatchOptions, MatchQuery, Scalar } from "../syntax/query.ts";
 import { analyzed, analyzerOf } from "./analyzers.ts";
 import { combine } from "./bool.ts";
@@ -39,10 +41,7 @@ export function matchField(
   const tokens = analyzed(String(query.text), query.options);
   if (tokens.length === 0) return undefined;
   compiler.count(tokens.length);
-  compiler.note(
-    target.name,
-    tokens.map(({ term }) => term),
-  );
+  markMatch(compiler, target, tokens, query);
   return matchWords(compiler, target, tokens, query, boost);
 }
 
@@ -106,6 +105,31 @@ function onlyOnTexts(what: string, target: Whole): VendorError {
     `Can only use ${what} queries on text fields - not on [${target.name}] which is of type [${typeName(target)}]`,
     "illegal_argument_exception",
   );
+}
+
+/** Clauses of a word that is not looked for exactly mark what they find themselves. */
+function markMatch(
+  compiler: Compiler,
+  { name }: Words,
+  tokens: readonly Token[],
+  { type, options }: FieldMatch,
+): void {
+  const terms = tokens.map(({ term }) => term);
+  const [last = ""] = terms.slice(-1);
+  if (type === "boolean") compiler.note(name, terms);
+  else if (type === "bool_prefix") compiler.note(name, terms.slice(0, -1));
+  else if (tokens.length === 1) {
+    compiler.mark(name, type === "phrase" ? termMark(last) : prefixMark(last, false));
+  } else {
+    const slots = tokens.map(({ term, position }, number) => {
+      const isPrefix = type === "phrase_prefix" && number === tokens.length - 1;
+      return {
+        place: position,
+        fits: isPrefix ? prefixMark(term, false).fits : (other: string) => other === term,
+      };
+    });
+    compiler.mark(name, { kind: "phrase", key: terms.join(" "), slots, slop: options.slop });
+  }
 }
 
 function matchWords(

@@ -1,7 +1,9 @@
 /** Values that fit a pattern: `wildcard`, `prefix`, `regexp`. Every value that fits scores the same. */
+
 import { identifier, type Sql, sql } from "../../../datasets/sql.ts";
 import type { VendorError } from "../../vendor-error.ts";
 import { illegalArgument, shardError } from "../errors.ts";
+import { type Mark, prefixMark, wildcardMark } from "../mark.ts";
 import type { PrefixQuery, RegexpQuery, WildcardQuery } from "../syntax/query.ts";
 import { between, some } from "./column.ts";
 import type { Compiler } from "./compiler.ts";
@@ -33,7 +35,11 @@ export function wildcard(
     target,
     "wildcard",
     () => wildcardCondition(normalizedPattern(target, pattern), caseInsensitive),
-    { what: pattern, rewrite },
+    {
+      what: pattern,
+      rewrite,
+      mark: () => wildcardMark(wildcardParts(normalizedPattern(target, pattern)), caseInsensitive),
+    },
     boost,
   );
 }
@@ -55,7 +61,8 @@ export function prefix(
 ): Matcher {
   const begin = normalizedPattern(target, start);
   const condition = () => (caseInsensitive ? anyCasePrefix(begin) : prefixCondition(begin));
-  return fitting(compiler, target, "prefix", condition, { what: `${start}*`, rewrite }, boost);
+  const mark = () => prefixMark(begin, caseInsensitive);
+  return fitting(compiler, target, "prefix", condition, { what: `${start}*`, rewrite, mark }, boost);
 }
 
 export function compileRegexp(compiler: Compiler, query: RegexpQuery, boost: number): Matcher {
@@ -89,10 +96,11 @@ function fitting(
   target: Target,
   clause: string,
   conditionOf: () => Condition,
-  { what, rewrite: written }: { what: string; rewrite: string | undefined },
+  { what, rewrite: written, mark }: { what: string; rewrite: string | undefined; mark?: () => Mark },
   boost: number,
 ): Matcher {
   compiler.count(1);
+  if (mark && (target.kind === "words" || target.kind === "keyword")) compiler.mark(target.name, mark());
   const rewrite = rewriteOf(written);
   const described = `${target.name}:${what}`;
   if (target.kind === "meta" && target.name === "_id" && compiler.context.fidelity === "vendor") {

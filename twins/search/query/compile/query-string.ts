@@ -77,7 +77,11 @@ class QueryStringCompiler {
     const [first] = clauses;
     // A clause without a sign is the whole query, and its words are what the minimum counts.
     const inner = top && clauses.length === 1 && first?.modified === false;
-    const parts = clauses.flatMap((clause) => this.#parts(clause, boost, inner));
+    const parts = clauses.flatMap((clause) =>
+      clause.occur === "must_not"
+        ? this.#compiler.unmarked(() => this.#parts(clause, boost, inner))
+        : this.#parts(clause, boost, inner),
+    );
     if (parts.length === 0) return undefined;
     this.#compiler.count(1);
     const [only] = parts;

@@ -56,7 +56,7 @@ function compileExpression(scope: Scope, expression: SimpleExpression, top: bool
       );
     }
     case "not": {
-      const inner = compileExpression(scope, expression.expression, false);
+      const inner = scope.compiler.unmarked(() => compileExpression(scope, expression.expression, false));
       if (!inner) return undefined;
       // Every other document is asked for with it, and scores as such.
       const everything = uniform(TRUE, scope.boost, "*:*");
