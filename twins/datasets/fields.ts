@@ -41,6 +41,10 @@ export interface FieldMapping {
   readonly format?: string | undefined;
   /** Of text: names of the sub-fields that hold its whole values, each with the longest value it holds. */
   readonly keywords?: ReadonlyMap<string, number> | undefined;
+  /** Whether queries may look for its values. */
+  readonly isSearchable: boolean;
+  /** Whether it is sorted and aggregated by. */
+  readonly hasDocValues: boolean;
   /** Of keywords: what a text is held as, and looked for; absent: as it is. */
   readonly normalize?: ((text: string) => string) | undefined;
   /** Of numbers with a fraction: the one that the field holds for a value. */

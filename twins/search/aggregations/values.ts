@@ -11,8 +11,8 @@ import { readTimeZone } from "../dates/read-time-zone.ts";
 import { javaDouble } from "../json/java-number.ts";
 import { textOf } from "../json/token.ts";
 import { keptValue } from "../query/compile/column.ts";
-import { textBehind } from "../query/compile/target.ts";
-import { fielddataError } from "../search/sort-key.ts";
+import { targetOf, textBehind } from "../query/compile/target.ts";
+import { checkDocValues, fielddataError } from "../search/sort-key.ts";
 import type { AggregationContext } from "./context.ts";
 import { readDecimalFormat } from "./decimal-format.ts";
 import { argumentError } from "./errors.ts";
@@ -120,6 +120,7 @@ function fieldValues(
   const field = context.fields.get(name);
   if (field) {
     if (field.type === "text" && context.fidelity === "vendor") throw fielddataError(name, context.index);
+    checkDocValues(targetOf(context, name, "whole"), context.index);
     return { kind: kinds[field.type], value: fieldValue(field), multi: field.multi };
   }
   const behind = textBehind(context.fields, name);

@@ -1,6 +1,6 @@
 /** Fields as an index's mapping makes them. */
 import type { FieldMapping, FieldType, NewField } from "../../datasets/fields.ts";
-import type { JsonObject } from "../json/read.ts";
+import type { Json, JsonObject } from "../json/read.ts";
 import { VendorError } from "../vendor-error.ts";
 import { fractionOf } from "./fraction.ts";
 import type { FieldNode } from "./mapping-tree.ts";
@@ -13,11 +13,16 @@ export class MappedField implements FieldMapping {
   readonly keywords: ReadonlyMap<string, number> | undefined;
   readonly node: FieldNode;
   readonly normalize: Normalizer | undefined;
+  readonly isSearchable: boolean;
+  readonly hasDocValues: boolean;
 
   constructor(node: FieldNode, normalize: Normalizer | undefined) {
     this.normalize = normalize;
     const held = heldAs.get(node.type);
     this.node = node;
+    const { index, doc_values } = node.parameters;
+    this.hasDocValues = !isFalse(doc_values);
+    this.isSearchable = !isFalse(index) || (held !== "text" && this.hasDocValues);
     this.type = node.type;
     this.format = held === "date" ? formatOf(node) : undefined;
     this.keywords = held === "text" ? wholeValues(node) : undefined;
@@ -90,11 +95,18 @@ export function isSourceOnly({ type }: FieldNode): boolean {
   return !heldAs.has(type);
 }
 
+/** What makes a keyword differ from the whole value of the text beside it. */
+const ownParameters = ["null_value", "normalizer", "index", "doc_values"];
+
+function isFalse(json: Json | undefined): boolean {
+  return json === false || json === "false";
+}
+
 /** Keywords beside a text hold the same values: they need no column. */
 function wholeValues({ fields }: FieldNode): ReadonlyMap<string, number> {
   const found = new Map<string, number>();
   for (const [name, { type, parameters }] of fields) {
-    const plain = parameters.null_value === undefined && parameters.normalizer === undefined;
+    const plain = ownParameters.every((parameter) => parameters[parameter] === undefined);
     if (heldAs.get(type) === "keyword" && plain) found.set(name, ignoreAbove(parameters));
   }
   return found;

@@ -54,6 +54,12 @@ export function collapseColumn(
   const target = targetOf(context, name, "whole");
   const unfit = (type: string) =>
     illegalOnShard(`collapse is not supported for the field [${name}] of the type [${type}]`, index);
+  if (
+    (target.kind === "number" || target.kind === "keyword") &&
+    target.field.mapping?.hasDocValues === false
+  ) {
+    throw illegalOnShard(`cannot collapse on field \`${name}\` without \`doc_values\``, index);
+  }
   switch (target.kind) {
     case "missing":
       throw illegalOnShard(`no mapping found for \`${name}\` in order to collapse on`, index);

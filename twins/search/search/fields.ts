@@ -13,7 +13,7 @@ import { keptValue } from "../query/compile/column.ts";
 import { keywordsOf, mappedType, namesOf, type Target, targetOf } from "../query/compile/target.ts";
 import type { Fidelity, QueryContext } from "../query/compiled-query.ts";
 import { illegalOnShard, shardFailure } from "../shard-failure.ts";
-import { decimalOf, fielddataError } from "./sort-key.ts";
+import { checkDocValues, decimalOf, fielddataError } from "./sort-key.ts";
 
 /** A field, or a pattern of fields, and how its values are written. */
 export interface FieldRequest {
@@ -111,6 +111,7 @@ export function docvalueColumns(
       if (pattern.includes("*")) return [];
       throw fielddataError(name, index);
     }
+    checkDocValues(target, index);
     return target.kind === "missing" || target.kind === "meta"
       ? []
       : [fieldColumn(target.field, name, format, "sorted", context.fidelity)];

@@ -11,7 +11,7 @@ import { Double, Float } from "../json/numbers.ts";
 import type { Json } from "../json/read.ts";
 import { textOf } from "../json/token.ts";
 import { keptValue } from "../query/compile/column.ts";
-import { mappedType, targetOf } from "../query/compile/target.ts";
+import { mappedType, type Target, targetOf } from "../query/compile/target.ts";
 import type { QueryContext } from "../query/compiled-query.ts";
 import { illegalOnShard, shardFailure } from "../shard-failure.ts";
 import { VendorError } from "../vendor-error.ts";
@@ -61,6 +61,7 @@ export function sortKey(sort: Sort, context: QueryContext, index: string): SortK
 
 function fieldKey(sort: FieldSort, context: QueryContext, index: string): SortKey {
   const target = targetOf(context, sort.field, "whole");
+  checkDocValues(target, index);
   switch (target.kind) {
     case "meta":
       if (target.name === "_id" && context.fidelity === "vendor") {
@@ -120,6 +121,15 @@ function checkNoFormat({ field, format }: FieldSort, type: string, index: string
 /** Sort values are formatted as dates alone. */
 function checkNumberFormat({ format }: FieldSort, index: string): void {
   if (format !== undefined) throw illegalOnShard("require a date_time formatter; got [decimal]", index);
+}
+
+/** @throws VendorError for a field whose mapping has `doc_values: false` */
+export function checkDocValues(target: Target, index: string): void {
+  if (!("field" in target) || target.kind === "words" || target.field.mapping?.hasDocValues !== false) return;
+  throw illegalOnShard(
+    `Can't load fielddata on [${target.name}] because fielddata is unsupported on fields of type [${mappedType(target.field)}]. Use doc values instead.`,
+    index,
+  );
 }
 
 /** Of text that is analysed there are no whole values to sort or aggregate by. */

@@ -159,3 +159,61 @@ test.each([
   expect(status).toBe(400);
   expect(body.error.reason).toContain(`${what} of dynamic template`);
 });
+
+describe("of fields that are not indexed, or have no doc values,", () => {
+  const off = { index: false, doc_values: false };
+  const properties = {
+    stored: { type: "long", index: false },
+    neither: { type: "long", ...off },
+    text: { type: "text", index: false, fields: { raw: { type: "keyword", ...off } } },
+    count: { type: "long", doc_values: false },
+    word: { type: "keyword", doc_values: false },
+  };
+  beforeEach(() =>
+    fill({ mappings: { properties } }, [{ stored: 1, neither: 1, text: "a", count: 1, word: "a" }]),
+  );
+
+  test.each([
+    [{ term: { stored: 1 } }],
+    [{ range: { stored: { gte: 1 } } }],
+    [{ term: { count: 1 } }],
+    [{ prefix: { word: "a" } }],
+  ])("%j is found", async (query) => {
+    expect(await found(query)).toEqual(["1"]);
+  });
+
+  const neither = "since it is not indexed nor has doc values.";
+  test.each([
+    [{ term: { neither: 1 } }, `Cannot search on field [neither] ${neither}`],
+    [{ range: { neither: { gte: 1 } } }, `Cannot search on field [neither] ${neither}`],
+    [{ term: { "text.raw": "a" } }, `Cannot search on field [text.raw] ${neither}`],
+    [{ match: { text: "a" } }, "Cannot search on field [text] since it is not indexed."],
+    [
+      { bool: { filter: { prefix: { text: "a" } } } },
+      "Cannot search on field [text] since it is not indexed.",
+    ],
+  ])("%j is refused", async (query, reason) => {
+    const { status, body } = await ask("POST", "/made/_search", { query });
+    expect({ status, reason: body.error?.failed_shards[0].reason.caused_by.reason }).toEqual({
+      status: 400,
+      reason,
+    });
+  });
+
+  const unloaded = (name: string, type: string) =>
+    `Can't load fielddata on [${name}] because fielddata is unsupported on fields of type [${type}]. Use doc values instead.`;
+  test.each([
+    [{ sort: ["count"] }, unloaded("count", "long")],
+    [{ sort: ["word"] }, unloaded("word", "keyword")],
+    [{ aggs: { a: { sum: { field: "count" } } } }, unloaded("count", "long")],
+    [{ aggs: { a: { terms: { field: "word" } } } }, unloaded("word", "keyword")],
+    [{ docvalue_fields: ["count"] }, unloaded("count", "long")],
+    [{ collapse: { field: "count" } }, "cannot collapse on field `count` without `doc_values`"],
+  ])("%j is refused", async (body, reason) => {
+    const answer = await ask("POST", "/made/_search", body);
+    expect({ status: answer.status, reason: answer.body.error?.failed_shards[0].reason.reason }).toEqual({
+      status: 400,
+      reason,
+    });
+  });
+});

@@ -18,6 +18,7 @@ import { compileNested } from "./nested.ts";
 import { compilePrefix, compileRegexp, compileWildcard } from "./patterns.ts";
 import { compileQueryStringQuery } from "./query-string.ts";
 import { compileRange } from "./range.ts";
+import { checkSearchable } from "./searchable.ts";
 import { compileSimpleQueryString } from "./simple-query-string.ts";
 import { compileTerm } from "./term.ts";
 import { compileIds, compileTerms, compileTermsSet } from "./terms.ts";
@@ -37,6 +38,18 @@ function withoutBoost(query: Query): Query {
   };
   return { ...query, ...clauses, boost: 1 };
 }
+
+/** Clauses that look for values of one field. */
+const lookingFor: ReadonlySet<Query["kind"]> = new Set([
+  "term",
+  "terms",
+  "range",
+  "match",
+  "prefix",
+  "wildcard",
+  "regexp",
+  "fuzzy",
+] as const);
 
 export class Compiler {
   readonly context: QueryContext;
@@ -122,6 +135,7 @@ export class Compiler {
   }
 
   #compile(query: Query, boost: number): Matcher {
+    if (lookingFor.has(query.kind) && "field" in query) checkSearchable(this.context, query.field);
     switch (query.kind) {
       case "match_all":
         this.count(1);
