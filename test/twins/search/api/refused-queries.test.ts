@@ -161,7 +161,13 @@ describe("what cannot match is not looked into", () => {
     { bool: { filter: { range: { at: { lt: "2026-01-01" } } }, must_not: unfit } },
     { bool: { filter: { range: { at: { gte: "now" } } }, minimum_should_match: "33.3%" } },
     { constant_score: { filter: { bool: { must: [{ range: { at: { lte: "now-10y/y" } } }, unfit] } } } },
-    // Only what the whole query finds is scored.
+    // Only what the whole query finds is scored, with a minimum or without.
+    {
+      bool: {
+        must: { term: { k: "y" } },
+        filter: { function_score: { field_value_factor: { field: "n", factor: -1 }, min_score: 2 } },
+      },
+    },
     {
       bool: {
         must: [{ term: { k: "y" } }, { function_score: { field_value_factor: { field: "n", factor: -1 } } }],
@@ -243,6 +249,8 @@ describe("what is read", () => {
     [{ range: { at: { gt: "5", lt: 1_800_000_000_000 } } }, 1],
     [{ match_phrase: { at: { query: "2026", slop: 1 } } }, 1],
     [{ simple_query_string: { query: "foo* 5*", fields: ["t", "n"], analyze_wildcard: true } }, 1],
+    [{ fuzzy: { t: { value: "foo", fuzziness: 0, rewrite: "constant_score" } } }, 1],
+    [{ fuzzy: { t: { value: "foo", fuzziness: 0, rewrite: "scoring_boolean" } } }, 0.2876821],
     // Without a function, the mode of the boost is no other than to multiply.
     [{ function_score: { boost: 2, min_score: 2 } }, 2],
     [{ function_score: { boost: 3, boost_mode: "replace" } }, 3],

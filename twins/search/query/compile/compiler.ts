@@ -56,12 +56,19 @@ export class Compiler {
   readonly marks = new Map<string, Mark[]>();
   readonly named = new Map<string, Sql>();
   readonly #checks: ((found: Sql) => void)[] = [];
+  readonly #minimums: "applied" | "ignored";
   #clauses = 0;
   #unscored = 0;
   #unmarked = false;
 
-  constructor(context: QueryContext) {
+  /** @param minimums whether a minimum of a score decides what is found */
+  constructor(context: QueryContext, minimums: "applied" | "ignored" = "applied") {
     this.context = context;
+    this.#minimums = minimums;
+  }
+
+  minimumOf({ minScore }: { minScore?: number | undefined }): number | undefined {
+    return this.#minimums === "ignored" ? undefined : minScore;
   }
 
   /** @param boost of the clauses around it, multiplied */
@@ -94,8 +101,10 @@ export class Compiler {
     this.#checks.push(check);
   }
 
-  /** @param found the predicate of the whole query @throws ShardError */
-  check(found: Sql): void {
+  /** @param foundBy the predicate of the whole query, but for minimums of scores @throws ShardError */
+  check(foundBy: () => Sql): void {
+    if (this.#checks.length === 0) return;
+    const found = foundBy();
     for (const check of this.#checks) check(found);
   }
 

@@ -27,17 +27,11 @@ export function compileFunctionScore(compiler: Compiler, query: FunctionScoreQue
   // The boost is the inner query's: what the functions give is not multiplied by it.
   const score = sql`CAST(${boosted(boostMode, limited)} AS FLOAT)`;
   const scored = sql`SELECT d._row, ${score} AS score FROM (${rowsOf(inner)}) AS q JOIN documents AS d ON d._row = q._row`;
-  const { minScore } = query;
-  if (compiler.scores || minScore !== undefined) {
+  const minScore = compiler.minimumOf(query);
+  const reckonsFields = functions.some(({ fieldValue }) => fieldValue !== undefined);
+  if (reckonsFields && (compiler.scores || minScore !== undefined)) {
     const reckoned = query.scoreMode === "first" ? firstOf(functions) : functions;
-    compiler.whenFound((found) =>
-      // What has no score that is high enough is reckoned all the same.
-      refuseNegative(
-        compiler.context,
-        { matcher: inner, found: minScore === undefined ? found : TRUE },
-        reckoned,
-      ),
-    );
+    compiler.whenFound((found) => refuseNegative(compiler.context, { matcher: inner, found }, reckoned));
   }
   const rows =
     minScore === undefined ? scored : sql`SELECT _row, score FROM (${scored}) WHERE score >= ${minScore}`;

@@ -8,7 +8,7 @@ import { fuzzyMark } from "../mark.ts";
 import type { Fuzzy, FuzzyQuery } from "../syntax/query.ts";
 import type { Compiler } from "./compiler.ts";
 import { editDistance, likenessSql, sharesPiece } from "./edit-distance.ts";
-import { inField, type Matcher, nothing } from "./matcher.ts";
+import { inField, type Matcher, nothing, uniform } from "./matcher.ts";
 import { prefixCondition } from "./patterns.ts";
 import { anyOfWords, type Expandable, occurrencesOf, type Rewrite, rewriteOf } from "./rewrite.ts";
 import { normalized, type Target, targetOf, typeName } from "./target.ts";
@@ -39,7 +39,13 @@ export function fuzzyWord(
   const word = target.kind === "keyword" ? normalized(target, given) : given;
   const changes = changesOf(fuzzy, word);
   if (target.kind !== "words" && target.kind !== "keyword") return otherField(compiler, target, word, boost);
-  if (changes === 0) return oneValue(compiler, target, word, boost);
+  if (changes === 0) {
+    const one = oneValue(compiler, target, word, boost);
+    const weights = rewriteOf(fuzzy.rewrite)?.weights;
+    return weights === "constant" || weights === "likeness"
+      ? uniform(one.predicate, boost, `${target.name}:${word}`)
+      : one;
+  }
   compiler.count(1);
   if (fuzzy.maxExpansions < 1) return nothing;
   compiler.mark(target.name, fuzzyMark(word, changes, fuzzy));

@@ -7,6 +7,7 @@ import type { Compiler } from "./compiler.ts";
 import { best } from "./dis-max.ts";
 import { isField, weightedFields } from "./field-names.ts";
 import { fuzzyWord } from "./fuzzy.ts";
+import { inHashOrder } from "./hash-order.ts";
 import { type Matcher, not, nothing, TRUE, uniform } from "./matcher.ts";
 import { type ClauseCount, requiredOptional } from "./minimum-should-match.ts";
 import { multiField } from "./multi-match.ts";
@@ -133,7 +134,7 @@ function fieldsOf({ compiler, query }: Scope, quoted: boolean): Map<string, numb
   );
   const { quoteFieldSuffix } = query;
   if (!quoted || quoteFieldSuffix === undefined) return fields;
-  return new Map(
+  return inHashOrder(
     [...fields].map(([name, weight]) => [
       isField(context, `${name}${quoteFieldSuffix}`) ? `${name}${quoteFieldSuffix}` : name,
       weight,
