@@ -39,6 +39,8 @@ export interface FieldMapping {
   readonly type: string;
   /** Of dates: how they are read and shown. */
   readonly format?: string | undefined;
+  /** The nested object that it is in, whose objects are documents of their own there. */
+  readonly nestedIn?: string | undefined;
   /** Of text: names of the sub-fields that hold its whole values, each with the longest value it holds. */
   readonly keywords?: ReadonlyMap<string, number> | undefined;
   /** Whether queries may look for its values. */

@@ -14,6 +14,7 @@ import { compactJson } from "../json/write.ts";
 import { searchShards } from "../node.ts";
 import { analyzers } from "../query/compile/analyzers.ts";
 import { targetOf } from "../query/compile/target.ts";
+import type { QueryContext } from "../query/compiled-query.ts";
 import { contentError, UnservedError } from "../query/errors.ts";
 import { compileAsked } from "../search/compile-search.ts";
 import { shownExplanation } from "../search/hits.ts";
@@ -63,9 +64,15 @@ export const inspectOperations: readonly Operation<SearchTwin>[] = (["GET", "POS
   },
 );
 
-async function compiledQuery(call: Call, twin: SearchTwin, scope: SearchScope) {
+async function compiledQuery(
+  call: Call,
+  twin: SearchTwin,
+  scope: SearchScope,
+  options: Pick<QueryContext, "validated"> = {},
+) {
   const context = within(await openSearch(call, twin), scope);
-  return compileAsked(readUrlQuery(call.parameters), call.object().query, context);
+  const query = { ...context.query, ...options };
+  return compileAsked(readUrlQuery(call.parameters), call.object().query, { ...context, query });
 }
 
 async function validate(call: Call, twin: SearchTwin): Promise<Answer> {
@@ -73,7 +80,7 @@ async function validate(call: Call, twin: SearchTwin): Promise<Answer> {
   const { skipped: _, ...shards } = searchShards(1);
   const explained = call.parameters.flag("explain") ?? false;
   try {
-    await compiledQuery(call, twin, scope);
+    await compiledQuery(call, twin, scope, { validated: true });
     const explanation = call.parameters.text("q") ?? compactJson(call.object().query ?? { match_all: {} });
     const explanations = scope.selection.names.map((index) => ({ index, valid: true, explanation }));
     return { body: { _shards: shards, valid: true, ...(explained ? { explanations } : {}) } };

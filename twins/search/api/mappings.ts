@@ -131,7 +131,7 @@ async function fieldCaps(call: Call, twin: SearchTwin): Promise<Answer> {
   if (!patterns) throw invalidRequest(["no fields specified"]);
   const selection = await selectIndices(call, twin);
   const names = filter === undefined ? selection.names : await matchedIndices(filter, selection, call, twin);
-  const { fields } = visibleFields((await twin.store()).fields, selection);
+  const { allFields: fields } = visibleFields((await twin.store()).fields, selection);
   const types = call.parameters.list("types");
   const filters = call.parameters.list("filters") ?? [];
   const found = capabilitiesOf(fields).filter(

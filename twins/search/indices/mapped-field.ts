@@ -16,8 +16,11 @@ export class MappedField implements FieldMapping {
   readonly isSearchable: boolean;
   readonly hasDocValues: boolean;
 
-  constructor(node: FieldNode, normalize: Normalizer | undefined) {
+  readonly nestedIn: string | undefined;
+
+  constructor(node: FieldNode, normalize: Normalizer | undefined, nestedIn: string | undefined) {
     this.normalize = normalize;
+    this.nestedIn = nestedIn;
     const held = heldAs.get(node.type);
     this.node = node;
     const { index, doc_values } = node.parameters;
@@ -42,6 +45,8 @@ export function nodeOf({ mapping }: Pick<NewField, "mapping">): FieldNode | unde
 export interface FieldPlace {
   readonly index: string;
   readonly normalizers: ReadonlyMap<string, Normalizer>;
+  /** The names of its nested objects, those within others first. */
+  readonly nested: readonly string[];
 }
 
 /** The fields that hold what is written at a name: itself, and its sub-fields that have a column; none where the source alone has it. */
@@ -53,13 +58,18 @@ export function fieldsOf(name: string, node: FieldNode, place: FieldPlace): NewF
   return own ? [own, ...subs] : subs;
 }
 
-function fieldOf(name: string, node: FieldNode, { index, normalizers }: FieldPlace): NewField | undefined {
+function fieldOf(
+  name: string,
+  node: FieldNode,
+  { index, normalizers, nested }: FieldPlace,
+): NewField | undefined {
   const type = heldAs.get(node.type);
   if (type === undefined) return undefined;
   const { normalizer } = node.parameters;
   const normalize = normalizer === undefined ? undefined : normalizers.get(String(normalizer));
   if (normalizer !== undefined && !normalize) throw normalizerMissing(String(normalizer), name);
-  return { name, type, multi: false, index, mapping: new MappedField(node, normalize) };
+  const nestedIn = nested.find((object) => name.startsWith(`${object}.`));
+  return { name, type, multi: false, index, mapping: new MappedField(node, normalize, nestedIn) };
 }
 
 function normalizerMissing(normalizer: string, name: string): VendorError {

@@ -21,7 +21,7 @@ import { mergeMappings } from "./merge-mappings.ts";
 import { type IndexDefinition, OwnMapping } from "./own-mapping.ts";
 import { readMapping } from "./read-mapping.ts";
 import { readSettings } from "./settings.ts";
-import { groupsOf, type IndexGroup, unite } from "./united-fields.ts";
+import { documentFields, groupsOf, type IndexGroup, unite } from "./united-fields.ts";
 
 /** What an index was made with; `undefined` for one of the dataset. */
 export function ownMapping(fields: FieldCatalog, index: string): OwnMapping | undefined {
@@ -32,6 +32,8 @@ export function ownMapping(fields: FieldCatalog, index: string): OwnMapping | un
 /** What a search of certain indices sees. */
 export interface VisibleFields {
   fields: FieldCatalog;
+  /** With those that `nested` alone looks at. */
+  allFields: FieldCatalog;
   /** The indices by the fields that they have, where these differ: a query is compiled for each. */
   groups?: readonly IndexGroup[];
 }
@@ -43,15 +45,20 @@ const noFields = new FieldCatalog([], undefined);
 /** The fields that a search of these indices sees: of no index none. @param catalog of all indices */
 export function visibleFields(catalog: FieldCatalog, { names }: Selection): VisibleFields {
   const [first] = names;
-  if (first === undefined) return { fields: noFields };
-  if (catalog.indices.size === 0) return { fields: catalog };
-  if (names.length === 1) return { fields: catalog.of(first) };
+  if (first === undefined) return { fields: noFields, allFields: noFields };
+  if (catalog.indices.size === 0) return { fields: catalog, allFields: catalog };
+  if (names.length === 1) {
+    const allFields = catalog.of(first);
+    return { fields: documentFields(allFields), allFields };
+  }
   const known = united.get(catalog) ?? new Map<string, VisibleFields>();
   united.set(catalog, known);
   return getOrAdd(known, JSON.stringify(names), () => {
     const groups = groupsOf(catalog, names);
     const [only, other] = groups;
-    return only && !other ? { fields: only.fields } : { fields: unite(groups), groups };
+    if (only && !other) return { fields: only.fields, allFields: only.allFields };
+    const fields = unite(groups.map((group) => group.fields));
+    return { fields, allFields: unite(groups.map((group) => group.allFields)), groups };
   });
 }
 

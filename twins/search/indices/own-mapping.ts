@@ -45,7 +45,11 @@ export class OwnMapping implements IndexMapping {
 
   constructor(index: string, described: IndexDefinition) {
     this.described = described;
-    this.#place = { index, normalizers: normalizersOf(described.settings) };
+    this.#place = {
+      index,
+      normalizers: normalizersOf(described.settings),
+      nested: nestedObjects("", described.mapping),
+    };
     const nodes = new Map<string, FieldNode>();
     collect("", described.mapping, nodes);
     for (const [name, node] of nodes) {
@@ -172,7 +176,6 @@ export class OwnMapping implements IndexMapping {
       };
     }
     if (leaves.length === 0) return [];
-    if (leaves.length === 0) return [];
     try {
       const made = leaves.map((leaf) => dynamicField(name, leaf, this.described.mapping.others));
       const merged = made.reduce((there, added) => mergeFields(name, there, added));
@@ -191,6 +194,16 @@ function collect(path: string, node: ObjectNode, found: Map<string, FieldNode>):
     if (inner.kind === "field") found.set(full, inner);
     else if (inner.enabled) collect(full, inner, found);
   }
+}
+
+/** The paths of the nested objects of an object, those within others first. */
+function nestedObjects(path: string, node: ObjectNode): string[] {
+  return [...node.properties].flatMap(([name, inner]) => {
+    if (inner.kind === "field") return [];
+    const full = path === "" ? name : `${path}.${name}`;
+    const within = nestedObjects(full, inner);
+    return inner.type === "nested" ? [...within, full] : within;
+  });
 }
 
 function objectAround([name = "", ...rest]: readonly string[], node: FieldNode): ObjectNode {

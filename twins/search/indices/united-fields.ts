@@ -5,6 +5,8 @@ import { list, type Sql, sql } from "../../datasets/sql.ts";
 /** Indices of one search that have the same fields. */
 export interface IndexGroup {
   readonly fields: FieldCatalog;
+  /** With those that `nested` alone looks at. */
+  readonly allFields: FieldCatalog;
   readonly names: readonly string[];
   /** Which documents are in them, over `documents AS d`. */
   readonly predicate: Sql;
@@ -20,10 +22,23 @@ export function groupsOf(fields: FieldCatalog, names: readonly string[]): IndexG
     else groups.set(own, [name]);
   }
   return [...groups].map(([own, found]) => ({
-    fields: own,
+    fields: documentFields(own),
+    allFields: own,
     names: found,
     predicate: sql`d._index IN ${list(found)}`,
   }));
+}
+
+const ofDocuments = new WeakMap<FieldCatalog, FieldCatalog>();
+
+/** The fields that documents have themselves, without those of their nested objects. */
+export function documentFields(all: FieldCatalog): FieldCatalog {
+  const known = ofDocuments.get(all);
+  if (known) return known;
+  const own = all.all().filter(({ mapping }) => mapping?.nestedIn === undefined);
+  const fields = own.length === all.size ? all : new FieldCatalog(own, undefined, all.textIndex);
+  ofDocuments.set(all, fields);
+  return fields;
 }
 
 const numbers = new Set(["long", "unsigned_long", "double"]);
@@ -32,10 +47,10 @@ const numbers = new Set(["long", "unsigned_long", "double"]);
  * The fields of all groups under their names. Where two map a name to types that have nothing in common, it is the field of the first one
  * that can be sorted by: the vendor answers without the others, which fail.
  */
-export function unite(groups: readonly IndexGroup[]): FieldCatalog {
+export function unite(catalogs: readonly FieldCatalog[]): FieldCatalog {
   const named = new Map<string, Field[]>();
-  for (const { fields } of groups) {
-    for (const field of fields.all()) {
+  for (const catalog of catalogs) {
+    for (const field of catalog.all()) {
       const known = named.get(field.name);
       if (known) known.push(field);
       else named.set(field.name, [field]);

@@ -117,9 +117,9 @@ function compiled(query: Query, context: QueryContext, dropped: readonly Dropped
   const { groups } = context;
   return groups
     ? compiledForEach(groups, (group) => {
-        const { fields, names } = group;
+        const { fields, allFields, names } = group;
         const [index = context.index] = names;
-        return onShard(index, () => compiledForOne(query, { ...context, fields, index }, dropped));
+        return onShard(index, () => compiledForOne(query, { ...context, fields, allFields, index }, dropped));
       })
     : compiledForOne(query, context, dropped);
 }
@@ -178,7 +178,7 @@ function compileRewritten(query: Query, context: QueryContext): OnShard {
   const compiler = new Compiler(context);
   const matcher = context.scores === false ? compiler.compileUnscored(query, 1) : compiler.compile(query, 1);
   // What has no score that is high enough is reckoned all the same.
-  compiler.check(() => new Compiler(context, "ignored").compile(query, 1).predicate);
+  if (!context.validated) compiler.check(() => new Compiler(context, "ignored").compile(query, 1).predicate);
   return { compiler, matcher };
 }
 

@@ -40,6 +40,8 @@ export type Figures = (statement: Sql) => readonly number[] | undefined;
 
 export interface QueryContext {
   fields: FieldCatalog;
+  /** With those that `nested` alone looks at; absent: there are none. */
+  allFields?: FieldCatalog;
   /** The indices searched, by the fields that they have, where these differ. */
   groups?: readonly IndexGroup[];
   fidelity: Fidelity;
@@ -49,6 +51,8 @@ export interface QueryContext {
   index: string;
   /** False where nobody asks for scores: a boost then counts within what reckons scores itself alone. */
   scores?: boolean;
+  /** The query is checked and not run: what the vendor finds wrong while it scores is not looked for. */
+  validated?: true;
   /** See `figures.ts`; without them everything is reckoned by the statement itself. */
   figures?: Figures;
   /** Gives errors their line and column; without it they have none. See `json-position.ts`. */

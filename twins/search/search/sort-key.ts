@@ -74,7 +74,9 @@ function fieldKey(sort: FieldSort, context: QueryContext, index: string): SortKe
       return textKey(sort, raw(`d.${target.name}`));
     case "missing":
       if (context.fidelity === "vendor" && sort.unmappedType === undefined) {
-        const reason = `No mapping found for [${sort.field}] in order to sort on`;
+        const reason = context.allFields?.get(sort.field)
+          ? `it is mandatory to set the [nested] context on the nested sort field: [${sort.field}].`
+          : `No mapping found for [${sort.field}] in order to sort on`;
         throw shardFailure({ type: "query_shard_exception", reason }, index);
       }
       return unmappedKey(sort, context, index);

@@ -146,6 +146,13 @@ describe("a query that is refused", () => {
   });
 });
 
+test("_validate finds nothing, so it finds no score that may not be", async () => {
+  const query = { function_score: { field_value_factor: { field: "n", factor: -1 } } };
+  expect((await twin.raw("POST", "/made/_search", { query })).status).toBe(400);
+  const answer = await twin.raw("POST", "/made/_validate/query", { query });
+  expect(answer.body).toMatchObject({ valid: true });
+});
+
 test("_validate does not call invalid what this twin alone does not answer", async () => {
   const answer = await twin.raw("POST", "/made/_validate/query", { query: { regexp: { k: "~x" } } });
   expect([answer.status, answer.text]).toEqual([400, expect.stringContaining("[~] is not supported")]);
@@ -254,6 +261,8 @@ describe("what is read", () => {
     // Without a function, the mode of the boost is no other than to multiply.
     [{ function_score: { boost: 2, min_score: 2 } }, 2],
     [{ function_score: { boost: 3, boost_mode: "replace" } }, 3],
+    // One function for all documents is combined with no other: it weighs what it says.
+    [{ function_score: { functions: [{ weight: 0.5 }], score_mode: "avg" } }, 0.5],
     // Words that the analyzer leaves none of are no clause.
     [{ query_string: { query: '+at:"2026-02-01" foo', default_field: "t", analyzer: "stop" } }, 0.2876821],
     [{ regexp: { k: { value: "[W-Z]|X", case_insensitive: true } } }, 1],

@@ -22,7 +22,7 @@ export function compileFunctionScore(compiler: Compiler, query: FunctionScoreQue
   if (inner.predicate === FALSE) return inner;
   // Without a function, nothing says how it is combined.
   const boostMode = functions.length === 0 ? "multiply" : query.boostMode;
-  const factor = functions.length === 0 ? raw("1.0::DOUBLE") : combined(query.scoreMode, functions);
+  const factor = factorOf(query, functions);
   const limited = sql`least(${factor}, CAST(${query.maxBoost ?? 3.4028234663852886e38} AS DOUBLE))`;
   // The boost is the inner query's: what the functions give is not multiplied by it.
   const score = sql`CAST(${boosted(boostMode, limited)} AS FLOAT)`;
@@ -61,10 +61,22 @@ function firstOf(functions: readonly Function[]): Function[] {
   }));
 }
 
+/** What the score is combined with. The vendor has nothing to combine of one function that is for all documents. */
+function factorOf({ scoreMode }: FunctionScoreQuery, functions: readonly Function[]): Sql {
+  const [first, ...others] = functions;
+  if (!first) return raw("1.0::DOUBLE");
+  return others.length === 0 && first.filter === TRUE ? weightedValue(first) : combined(scoreMode, functions);
+}
+
+function weightedValue({ value, weight }: Function): Sql {
+  return sql`CAST(${value} * CAST(${weight} AS DOUBLE) AS DOUBLE)`;
+}
+
 /** What the functions whose filters match give together; 1 when none does. */
 function combined(mode: FunctionScoreQuery["scoreMode"], functions: readonly Function[]): Sql {
-  const values = functions.map(({ filter, value, weight }) => {
-    const weighted = sql`CAST(${value} * CAST(${weight} AS DOUBLE) AS DOUBLE)`;
+  const values = functions.map((one) => {
+    const { filter } = one;
+    const weighted = weightedValue(one);
     return filter === TRUE ? weighted : sql`CASE WHEN ${filter} THEN ${weighted} END`;
   });
   const all = joined(values, ", ");

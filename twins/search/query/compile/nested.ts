@@ -12,7 +12,9 @@ import { explanation, type Matcher, nothing, rowsOf } from "./matcher.ts";
 
 export function compileNested(compiler: Compiler, query: NestedQuery, boost: number): Matcher {
   compiler.count(1);
-  const fields = compiler.context.fields.all().filter(({ name }) => name.startsWith(`${query.path}.`));
+  const { allFields = compiler.context.fields } = compiler.context;
+  const within = allFields.all().filter(({ name }) => name.startsWith(`${query.path}.`));
+  const fields = within.filter(({ mapping }) => (mapping?.nestedIn ?? query.path) === query.path);
   if (fields.length === 0) {
     if (query.ignoreUnmapped) return nothing;
     throw shardError(
@@ -22,7 +24,11 @@ export function compileNested(compiler: Compiler, query: NestedQuery, boost: num
   const catalog = new FieldCatalog(fields, undefined);
   // What is known of the documents says nothing of the objects.
   const { figures: _, ...context } = compiler.context;
-  const inside = new Compiler({ ...context, fields: catalog });
+  const inside = new Compiler({
+    ...context,
+    fields: catalog,
+    allFields: new FieldCatalog(within, undefined),
+  });
   const inner = inside.compile(query.query, boost);
   const tables = tablesOf(query.path, fields);
   const parents = (rows: Sql) => sql`SELECT d._parent FROM documents AS d WHERE ${rows}`;
