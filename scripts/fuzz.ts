@@ -5,6 +5,7 @@ import { type FuzzReport, fuzz } from "./fuzz/run.ts";
 import { positive, readArguments, UsageError } from "./shared/usage.ts";
 
 const MAX_PRINTED_CHARS = 3_000;
+const SLOW_MS = 5_000;
 const usage = `usage: npm run fuzz -- [--requests N] [--seconds N] [--seed N] [--only NAME …] [--json]
   --requests N  ends after so many requests (default: no end but the time's)
   --seconds N   ends after so long (default 100)
@@ -61,6 +62,7 @@ async function main(): Promise<number> {
     seed: positive("seed", values.seed, Math.floor(Math.random() * 2 ** 30) + 1, usage),
     requests: positive("requests", values.requests, Number.MAX_SAFE_INTEGER, usage),
     limitMs: positive("seconds", values.seconds, 100, usage) * 1000,
+    slowMs: SLOW_MS,
     only: values.only,
     progress: (line) => process.stderr.write(`${line}\n`),
   });

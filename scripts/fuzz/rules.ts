@@ -1,9 +1,15 @@
 /** What every answer has to be, whatever was asked. */
 import { type Answer, type FuzzRequest, MAX_KEPT_CHARS } from "./request.ts";
 
-/** Longest an answer may take. */
-const MAX_ANSWER_MS = 5_000;
-export const TOO_SLOW = `answered after more than ${MAX_ANSWER_MS} ms`;
+export const TOO_SLOW = "answered too late";
+
+/** What an answer is held against beside its request. */
+export interface Limits {
+  /** Folders of this machine, which no answer names. */
+  folders: readonly string[];
+  /** Longest an answer may take. */
+  slowMs: number;
+}
 
 /** Why an answer is wrong; the same rule broken in the same way has the same text. */
 export type Verdict = string | undefined;
@@ -56,7 +62,7 @@ export function judge(
   request: FuzzRequest,
   answer: Answer,
   shape: Shape,
-  folders: readonly string[],
+  { folders, slowMs }: Limits,
 ): Verdict {
   const { status, body, tookMs } = answer;
   if (status >= 500 && shape.allowed?.(answer, request) !== true) return `status ${status}: ${essence(body)}`;
@@ -64,7 +70,7 @@ export function judge(
   if (inner !== undefined) return `words of a part: ${inner.slice(0, 80)}`;
   const folder = folders.find((one) => body.includes(one));
   if (folder !== undefined) return "a path of this machine";
-  if (tookMs > MAX_ANSWER_MS) return TOO_SLOW;
+  if (tookMs > slowMs) return TOO_SLOW;
   if (isWholeJson(request, answer) && !isJson(body)) return `JSON that is none, status ${status}`;
   if (status >= 400 && status < 500 && request.method !== "HEAD") return shape.refusal(answer, request);
   return undefined;

@@ -13,6 +13,8 @@ export interface FuzzOptions {
   /** It ends after so many requests or so much time, whichever comes first. */
   requests: number;
   limitMs: number;
+  /** Longest an answer may take. */
+  slowMs: number;
   /** Only parts whose name is one of these or begins with one as its words; all when empty. */
   only: readonly string[];
   progress(line: string): void;
@@ -205,7 +207,10 @@ class Run {
       }
       const answer = await this.#sender.send(target.baseUrl, request);
       this.#count(target.name, answer.status, answer.tookMs);
-      return judge(request, answer, target.shape, this.#house.folders);
+      return judge(request, answer, target.shape, {
+        folders: this.#house.folders,
+        slowMs: this.#options.slowMs,
+      });
     } catch (error) {
       this.#count(target.name, undefined, 0);
       return `no answer: ${error instanceof Error ? error.message : String(error)}`;

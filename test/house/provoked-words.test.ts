@@ -135,7 +135,8 @@ const headers: Record<string, Record<string, string>> = {
 /** What is wrong with the answer, by the fuzzer's rules but for how a vendor's refusal looks. */
 async function verdictOn(base: string, request: FuzzRequest) {
   const answer = await sender.send(base, request);
-  const verdict = judge(request, { ...answer, tookMs: 0 }, { refusal: () => undefined }, [process.cwd()]);
+  const limits = { folders: [process.cwd()], slowMs: Number.POSITIVE_INFINITY };
+  const verdict = judge(request, answer, { refusal: () => undefined }, limits);
   return verdict && { verdict, body: answer.body.slice(0, 500) };
 }
 
