@@ -1,38 +1,15 @@
 /** Aliases, and data streams, which are taken without effect. */
-import type { Method, Operation } from "../../sandbox/operation.ts";
+import type { Operation } from "../../sandbox/operation.ts";
 import { matchesPattern } from "../../sandbox/star-pattern.ts";
 import { aliasesOf } from "../indices/aliases.ts";
 import { type AliasChange, changeAliases, readAliasChanges } from "../indices/change-aliases.ts";
 import { noSuchIndex } from "../indices/errors.ts";
-import { expressionParameters, splitExpression } from "../indices/expression.ts";
+import { splitExpression } from "../indices/expression.ts";
 import type { SearchTwin } from "../search-twin.ts";
+import { acknowledged, acknowledging, namingParameters } from "./acknowledging.ts";
 import { type Answer, api } from "./answer.ts";
 import type { Call } from "./call.ts";
-import { managementParameters, namedIndices } from "./indices.ts";
-
-const parameters = [
-  ...expressionParameters,
-  ...managementParameters,
-  "create",
-  "cause",
-  "flat_settings",
-  "verbose",
-];
-const acknowledged: Answer = { body: { acknowledged: true } };
-
-function acknowledging(id: string, method: Method, path: string, what: string): Operation<SearchTwin> {
-  return api({
-    id,
-    method,
-    path,
-    summary: `Acknowledges ${what}, which has no effect.`,
-    parameters,
-    handle: (call) => {
-      call.json();
-      return acknowledged;
-    },
-  });
-}
+import { namedIndices } from "./indices.ts";
 
 const readPaths = ["/_alias/:name", "/_aliases/:name", "/:index/_alias/:name", "/:index/_aliases/:name"];
 
@@ -43,7 +20,7 @@ export const aliasOperations: readonly Operation<SearchTwin>[] = [
       method: "GET",
       path,
       summary: "The aliases of indices; in `specification` there are none.",
-      parameters,
+      parameters: namingParameters,
       handle: async (call, twin) => ({ body: await shownAliases(call, twin, ["*"], "with all indices") }),
     }),
   ),
@@ -53,7 +30,7 @@ export const aliasOperations: readonly Operation<SearchTwin>[] = [
       method: "GET",
       path,
       summary: "Aliases by their names.",
-      parameters,
+      parameters: namingParameters,
       handle: getAlias,
     }),
   ),
@@ -63,7 +40,7 @@ export const aliasOperations: readonly Operation<SearchTwin>[] = [
       method: "HEAD",
       path,
       summary: "Whether there are aliases.",
-      parameters,
+      parameters: namingParameters,
       handle: async (call, twin) => ({
         status: (await getAlias(call, twin)).status ?? 200,
         body: "",
@@ -76,7 +53,7 @@ export const aliasOperations: readonly Operation<SearchTwin>[] = [
     method: "POST",
     path: "/_aliases",
     summary: "Changes aliases in `vendor`; in `specification` it is acknowledged, and has no effect.",
-    parameters,
+    parameters: namingParameters,
     handle: (call, twin) => change(call, twin, () => readAliasChanges(call.object())),
   }),
   ...(["PUT", "POST"] as const).flatMap((method) =>
@@ -87,7 +64,7 @@ export const aliasOperations: readonly Operation<SearchTwin>[] = [
         path,
         summary:
           "Gives indices an alias in `vendor`; in `specification` it is acknowledged, and has no effect.",
-        parameters,
+        parameters: namingParameters,
         handle: (call, twin) => change(call, twin, () => [changeOf("add", call)]),
       }),
     ),
@@ -98,7 +75,7 @@ export const aliasOperations: readonly Operation<SearchTwin>[] = [
       method: "DELETE",
       path,
       summary: "Takes an alias away in `vendor`; in `specification` it is acknowledged, and has no effect.",
-      parameters,
+      parameters: namingParameters,
       handle: (call, twin) => change(call, twin, () => [changeOf("remove", call)]),
     }),
   ),
@@ -108,7 +85,7 @@ export const aliasOperations: readonly Operation<SearchTwin>[] = [
       method: "GET",
       path,
       summary: "The data streams there are: none.",
-      parameters,
+      parameters: namingParameters,
       handle: listDataStreams,
     }),
   ),

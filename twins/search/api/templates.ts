@@ -1,25 +1,14 @@
 /** Index and component templates, and what is taken without effect: legacy templates, lifecycle policies, ingest pipelines. */
 import type { Method, Operation } from "../../sandbox/operation.ts";
 import { matchesPattern } from "../../sandbox/star-pattern.ts";
-import { expressionParameters } from "../indices/expression.ts";
 import { ObjectParser, objectField, scalarField, textsField } from "../json/object-parser.ts";
 import type { JsonObject } from "../json/read.ts";
 import type { SearchTwin } from "../search-twin.ts";
 import { VendorError } from "../vendor-error.ts";
+import { acknowledged, acknowledging, namingParameters } from "./acknowledging.ts";
 import { type Answer, api } from "./answer.ts";
 import type { Call } from "./call.ts";
-import { managementParameters } from "./indices.ts";
 import { illegal } from "./parameters.ts";
-
-const parameters = [
-  ...expressionParameters,
-  ...managementParameters,
-  "create",
-  "cause",
-  "flat_settings",
-  "verbose",
-];
-const acknowledged: Answer = { body: { acknowledged: true } };
 
 type Kind = "index" | "component";
 
@@ -42,7 +31,7 @@ function templates(kind: Kind): Operation<SearchTwin>[] {
       method,
       path: route,
       summary: `${kind === "index" ? "Index" : "Component"} templates; in \`specification\` there are none.`,
-      parameters,
+      parameters: namingParameters,
       handle,
     });
   const put = (call: Call, twin: SearchTwin) => putTemplate(kind, call, twin);
@@ -144,20 +133,6 @@ function deleteTemplates(kind: Kind, call: Call, twin: SearchTwin): Answer {
 
 type Nominal = "_template" | "_ilm/policy" | "_ingest/pipeline";
 
-function acknowledging(id: string, method: Method, path: string, what: string): Operation<SearchTwin> {
-  return api({
-    id,
-    method,
-    path,
-    summary: `Acknowledges ${what}, which has no effect.`,
-    parameters,
-    handle: (call) => {
-      call.json();
-      return acknowledged;
-    },
-  });
-}
-
 function nominal(path: Nominal): Operation<SearchTwin>[] {
   const id = path.replace("_", "").replaceAll("_", "-").replace("/", "-");
   const what = id.replaceAll("-", " ");
@@ -168,7 +143,7 @@ function nominal(path: Nominal): Operation<SearchTwin>[] {
       method: "GET",
       path: `/${path}`,
       summary: `Every ${what}: there is none.`,
-      parameters,
+      parameters: namingParameters,
       handle: none,
     }),
     api({
@@ -176,7 +151,7 @@ function nominal(path: Nominal): Operation<SearchTwin>[] {
       method: "GET",
       path: `/${path}/:name`,
       summary: `One ${what}: there is none.`,
-      parameters,
+      parameters: namingParameters,
       handle: (call) => {
         const name = call.segment("name");
         if (name.includes("*")) return none();

@@ -3,6 +3,7 @@
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/docs-bulk.html
  */
 import { illegal } from "../api/parameters.ts";
+import { isTrue } from "../json/flag.ts";
 import { type Json, type JsonObject, readJson } from "../json/read.ts";
 import { tokenOf } from "../json/token.ts";
 import type { Conditions, VersionType } from "./action.ts";
@@ -144,7 +145,7 @@ function readMember(item: BulkItem, name: string, value: Json): boolean {
       item.pipeline = text;
       return true;
     case "require_alias":
-      item.requireAlias = value === true || value === "true";
+      item.requireAlias = isTrue(value);
       return true;
     case "routing":
     case "retry_on_conflict":

@@ -6,6 +6,7 @@
 import type { FieldCatalog } from "../../datasets/fields.ts";
 import { isObject } from "../api/call.ts";
 import { illegal } from "../api/parameters.ts";
+import { isTrue } from "../json/flag.ts";
 import type { Json, JsonObject } from "../json/read.ts";
 import type { SearchTwin } from "../search-twin.ts";
 import { VendorError } from "../vendor-error.ts";
@@ -105,10 +106,6 @@ export function readAlias(name: string, json: Json, taken: ReadonlySet<string>):
     ...(is_write_index === undefined ? {} : { is_write_index: isTrue(is_write_index) }),
     ...(is_hidden === undefined ? {} : { is_hidden: isTrue(is_hidden) }),
   };
-}
-
-function isTrue(json: Json): boolean {
-  return json === true || json === "true";
 }
 
 function invalidAlias(name: string, rule: string): VendorError {

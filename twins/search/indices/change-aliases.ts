@@ -2,6 +2,7 @@
 import { matchesPattern } from "../../sandbox/star-pattern.ts";
 import { isObject } from "../api/call.ts";
 import { illegal } from "../api/parameters.ts";
+import { isTrue } from "../json/flag.ts";
 import type { Json, JsonObject } from "../json/read.ts";
 import type { SearchTwin } from "../search-twin.ts";
 import { VendorError } from "../vendor-error.ts";
@@ -46,7 +47,7 @@ function readChange(json: Json): AliasChange {
     indices: texts(index, indices),
     aliases: texts(alias, aliases),
     given,
-    mustExist: must_exist === undefined ? undefined : must_exist === true || must_exist === "true",
+    mustExist: must_exist === undefined ? undefined : isTrue(must_exist),
   };
   if (change.indices.length === 0) throw illegal("One of [index] or [indices] is required");
   if (kind !== "remove_index" && change.aliases.length === 0) {

@@ -4,6 +4,7 @@ import type { FieldType, NewField } from "../../datasets/fields.ts";
 import { type Coerced, coerce } from "../../datasets/store/coerce.ts";
 import type { Leaf } from "../../datasets/store/json-leaves.ts";
 import { defaultDateFormat, readDateFormat } from "../dates/java-format.ts";
+import { isFalse } from "../json/flag.ts";
 import type { JsonObject } from "../json/read.ts";
 import { fractionOf } from "./fraction.ts";
 import { ignoreAbove } from "./mapped-field.ts";
@@ -28,8 +29,7 @@ export function coerceMapped(leaf: Leaf, field: NewField, node: FieldNode): Coer
   if (field.type !== "long" && field.type !== "double" && field.type !== "unsigned_long") {
     return coerce(leaf, field);
   }
-  const strict = parameters.coerce === false || parameters.coerce === "false";
-  if (strict) {
+  if (isFalse(parameters.coerce)) {
     const reason = uncoerced(leaf, type, field.type);
     if (reason !== undefined) return { kind: "not_a_number", reason };
   }

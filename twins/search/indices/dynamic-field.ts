@@ -5,7 +5,8 @@
 import { utc } from "../../datasets/dates/time-zone.ts";
 import type { Leaf } from "../../datasets/store/json-leaves.ts";
 import { defaultDateFormat, readDateFormat } from "../dates/java-format.ts";
-import type { Json, JsonObject } from "../json/read.ts";
+import { isFalse, isTrue } from "../json/flag.ts";
+import type { JsonObject } from "../json/read.ts";
 import { type MatchedType, templateField } from "./dynamic-template.ts";
 import type { FieldNode } from "./mapping-tree.ts";
 
@@ -63,7 +64,7 @@ function detectedInText(text: string, root: JsonObject): Detected {
     const isWhole = integer.test(text) && isLong(BigInt(text));
     return isWhole ? { matched: "long", made: long } : { matched: "double", made: float };
   }
-  if (date_detection === false || date_detection === "false") return anyText;
+  if (isFalse(date_detection)) return anyText;
   const formats = Array.isArray(dynamic_date_formats) ? dynamic_date_formats.map(String) : defaultFormats;
   const format = formats.find((one) => readDateFormat(one).parse(text, utc, "first") !== undefined);
   if (format === undefined) return anyText;
@@ -72,8 +73,4 @@ function detectedInText(text: string, root: JsonObject): Detected {
 
 function isLong(value: bigint): boolean {
   return BigInt.asIntN(64, value) === value;
-}
-
-function isTrue(json: Json | undefined): boolean {
-  return json === true || json === "true";
 }

@@ -1,6 +1,7 @@
 /** Fields as an index's mapping makes them. */
 import type { FieldMapping, FieldType, NewField } from "../../datasets/fields.ts";
-import type { Json, JsonObject } from "../json/read.ts";
+import { isFalse } from "../json/flag.ts";
+import type { JsonObject } from "../json/read.ts";
 import { VendorError } from "../vendor-error.ts";
 import { fractionOf } from "./fraction.ts";
 import type { FieldNode } from "./mapping-tree.ts";
@@ -107,10 +108,6 @@ export function isSourceOnly({ type }: FieldNode): boolean {
 
 /** What makes a keyword differ from the whole value of the text beside it. */
 const ownParameters = ["null_value", "normalizer", "index", "doc_values"];
-
-function isFalse(json: Json | undefined): boolean {
-  return json === false || json === "false";
-}
 
 /** Keywords beside a text hold the same values: they need no column. */
 function wholeValues({ fields }: FieldNode): ReadonlyMap<string, number> {

@@ -2,6 +2,7 @@
 import type { IndexMapping, NameMisfit, NewField } from "../../datasets/fields.ts";
 import { type Coerced, coerce } from "../../datasets/store/coerce.ts";
 import type { Leaf } from "../../datasets/store/json-leaves.ts";
+import { isTrue } from "../json/flag.ts";
 import type { Json, JsonObject } from "../json/read.ts";
 import { readJson } from "../json/read.ts";
 import { compactJson } from "../json/write.ts";
@@ -117,9 +118,8 @@ export class OwnMapping implements IndexMapping {
     const given = leaf.kind === "null" ? leafOf(null_value, leaf.offset) : leaf;
     if (!given) return { value: undefined };
     const coerced = coerceMapped(given, field, node);
-    const tolerated =
-      node.parameters.ignore_malformed === true || node.parameters.ignore_malformed === "true";
-    return tolerated && !("value" in coerced) ? { value: undefined } : coerced;
+    const isTolerated = !("value" in coerced) && isTrue(node.parameters.ignore_malformed);
+    return isTolerated ? { value: undefined } : coerced;
   }
 
   /** The mapping as it is now. @param fields those there are, of which documents have added some */

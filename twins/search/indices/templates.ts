@@ -76,7 +76,7 @@ export class Templates {
     const composed = this.#composed(template);
     return {
       ...others,
-      mappings: isObject(mappings) ? mergeMappings(composed.mappings, mappings) : mappings,
+      mappings: isObject(mappings) ? overlayMappings(composed.mappings, mappings) : mappings,
       settings: isObject(settings) ? { ...composed.settings, ...readSettings(settings) } : settings,
       aliases: isObject(aliases) ? { ...composed.aliases, ...aliases } : aliases,
     };
@@ -96,7 +96,7 @@ export class Templates {
     ].filter((part) => isObject(part));
     return parts.reduce<Required<Composed>>(
       (before, { mappings, settings, aliases }) => ({
-        mappings: isObject(mappings) ? mergeMappings(before.mappings, mappings) : before.mappings,
+        mappings: isObject(mappings) ? overlayMappings(before.mappings, mappings) : before.mappings,
         settings: { ...before.settings, ...(isObject(settings) ? readSettings(settings) : {}) },
         aliases: { ...before.aliases, ...(isObject(aliases) ? aliases : {}) },
       }),
@@ -146,8 +146,8 @@ function shownSettings(settings: JsonObject): JsonObject {
   return JSON.parse(JSON.stringify(nested(flattened(readSettings(settings)))));
 }
 
-/** A field that both have is as the second says; objects are merged. */
-function mergeMappings(there: JsonObject, added: JsonObject): JsonObject {
+/** A later template wins: a field that both have is as the second says, without a look at whether the two go together; objects are merged. */
+function overlayMappings(there: JsonObject, added: JsonObject): JsonObject {
   const { properties, dynamic_templates, ...others } = added;
   const [before, after] = [there.properties, properties];
   const merged: JsonObject = isObject(before) ? { ...before } : {};
@@ -155,7 +155,7 @@ function mergeMappings(there: JsonObject, added: JsonObject): JsonObject {
     const known = merged[name];
     const areObjects =
       isObject(known) && isObject(node) && isObject(known.properties) && isObject(node.properties);
-    merged[name] = areObjects ? mergeMappings(known, node) : node;
+    merged[name] = areObjects ? overlayMappings(known, node) : node;
   }
   const rules = [...list(dynamic_templates), ...list(there.dynamic_templates)];
   const first = new Map(rules.map((rule) => [Object.keys(isObject(rule) ? rule : {})[0], rule]));

@@ -1,0 +1,10 @@
+/** Truths of a body, which may be written as texts. */
+import type { Json } from "./read.ts";
+
+export function isTrue(json: Json | undefined): boolean {
+  return json === true || json === "true";
+}
+
+export function isFalse(json: Json | undefined): boolean {
+  return json === false || json === "false";
+}
