@@ -1,7 +1,7 @@
 /** What the detections refer to: their macros and lookups, and those of Splunk's other add-ons that they use. */
 import { z } from "zod";
-import type { DataModelObject, Knowledge, Macro } from "../../twins/log-query/spl/knowledge.ts";
-import type { Rows } from "../../twins/log-query/spl/rows.ts";
+import type { DataModelObject, Knowledge, Macro } from "../../twins/log-query/spl/context/knowledge.ts";
+import type { Rows } from "../../twins/log-query/spl/relation/rows.ts";
 import type { Pipeline } from "../../twins/log-query/spl/syntax/ast.ts";
 import type { DetectionMacro, Repository } from "./repository.ts";
 

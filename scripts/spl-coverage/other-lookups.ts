@@ -1,6 +1,6 @@
 /** Lookup tables of other add-ons: they have the fields that searches take from them. */
 import { z } from "zod";
-import type { Knowledge } from "../../twins/log-query/spl/knowledge.ts";
+import type { Knowledge } from "../../twins/log-query/spl/context/knowledge.ts";
 import type { Pipeline } from "../../twins/log-query/spl/syntax/ast.ts";
 
 const pairs = z.array(z.object({ table: z.string() }));

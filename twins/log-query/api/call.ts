@@ -1,7 +1,7 @@
 /** A request, as a route reads it. */
 import type { VendorRequest } from "../../sandbox/operation.ts";
 import type { LogQueryTwin } from "../log-query-twin.ts";
-import type { Knowledge } from "../spl/knowledge.ts";
+import type { Knowledge } from "../spl/context/knowledge.ts";
 import type { UserRow } from "../world/tables.ts";
 import type { Arguments } from "./arguments.ts";
 import type { OutputMode } from "./output-mode.ts";

@@ -10,7 +10,7 @@ import {
   feedXml,
   type Place,
 } from "../output/entry.ts";
-import { isLike } from "../spl/wildcards.ts";
+import { isLike } from "../spl/relation/wildcards.ts";
 import type { Call } from "./call.ts";
 import { JSON_TYPE, XML_TYPE } from "./messages.ts";
 import { refused } from "./rest-error.ts";

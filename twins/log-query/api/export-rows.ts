@@ -2,7 +2,7 @@
 import type { Job } from "../jobs/job.ts";
 import { RowOutlet } from "../jobs/row-outlet.ts";
 import type { ResultSet } from "../output/result-set.ts";
-import { emptyRows } from "../spl/rows.ts";
+import { emptyRows } from "../spl/relation/rows.ts";
 import type { Call } from "./call.ts";
 import { failedJob } from "./job-results.ts";
 import { fatal } from "./rest-error.ts";

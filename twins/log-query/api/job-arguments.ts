@@ -1,7 +1,7 @@
 /** Reads what a search is to be started with. */
 import { DEFAULT_TTL_S, type ExecMode, type JobRequest } from "../jobs/job-request.ts";
 import { MOST_TTL_S } from "../saved/run-request.ts";
-import { defaultLimits, type TimeRange } from "../spl/search-context.ts";
+import { defaultLimits, type TimeRange } from "../spl/context/search-context.ts";
 import type { Arguments } from "./arguments.ts";
 import { appOf, type Call, userOf } from "./call.ts";
 import { fatal } from "./rest-error.ts";

@@ -3,7 +3,7 @@ import type { LogQueryTwin } from "../log-query-twin.ts";
 import type { Content, Entry } from "../output/entry.ts";
 import { isoSecond } from "../output/timestamp.ts";
 import { SERVER_NAME } from "../product.ts";
-import type { RowField, Rows } from "../spl/rows.ts";
+import type { RowField, Rows } from "../spl/relation/rows.ts";
 import { appCollection } from "./apps.ts";
 import type { Viewer } from "./call.ts";
 import type { Collection } from "./collection.ts";

@@ -1,6 +1,6 @@
 /** Which part of the results a request asks for, and in which form. */
 import type { ResultsMode } from "../output/write-results.ts";
-import { hasWildcard, isLike } from "../spl/wildcards.ts";
+import { hasWildcard, isLike } from "../spl/relation/wildcards.ts";
 import { invalidArgument } from "./arguments.ts";
 import type { Call } from "./call.ts";
 

@@ -5,7 +5,7 @@ import { type Results, searchResults } from "../jobs/search-results.ts";
 import { orderedColumns, shapesRows } from "../output/column-order.ts";
 import { columnsOf, type ResultColumn, type ResultSet, type Row } from "../output/result-set.ts";
 import { SERVER_GUID, SERVER_NAME } from "../product.ts";
-import type { Rows } from "../spl/rows.ts";
+import type { Rows } from "../spl/relation/rows.ts";
 import type { Pipeline } from "../spl/syntax/ast.ts";
 import type { Call } from "./call.ts";
 import { pageBounds, type ResultArguments } from "./result-arguments.ts";

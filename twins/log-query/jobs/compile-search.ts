@@ -1,8 +1,8 @@
 /** The steps of a search between its text and its rows. */
 import { compilePipeline } from "../spl/compile-pipeline.ts";
+import type { SearchContext } from "../spl/context/search-context.ts";
 import { displayed } from "../spl/eval/displayed.ts";
-import { noRows, type Relation } from "../spl/relation.ts";
-import type { SearchContext } from "../spl/search-context.ts";
+import { noRows, type Relation } from "../spl/relation/relation.ts";
 import type { Pipeline } from "../spl/syntax/ast.ts";
 
 export interface CompiledSearch {

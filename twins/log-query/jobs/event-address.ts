@@ -1,7 +1,7 @@
 /** Which stored event a row is. */
 import { identifier, type Sql, sql } from "../../datasets/sql.ts";
 import { shapesRows } from "../output/column-order.ts";
-import { columnOf, extend, type Relation } from "../spl/relation.ts";
+import { columnOf, extend, type Relation } from "../spl/relation/relation.ts";
 import type { Pipeline } from "../spl/syntax/ast.ts";
 
 /** Commands after which rows are numbered anew. */

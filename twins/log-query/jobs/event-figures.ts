@@ -2,7 +2,7 @@
 import { withNeededColumns } from "../../datasets/needed-columns.ts";
 import { identifier, raw, sql } from "../../datasets/sql.ts";
 import type { LogReader, QueryOptions } from "../../datasets/store/log-store.ts";
-import { columnOf, type Relation } from "../spl/relation.ts";
+import { columnOf, type Relation } from "../spl/relation/relation.ts";
 import type { CompiledSearch } from "./compile-search.ts";
 
 export interface EventFigures {

@@ -1,7 +1,7 @@
 /** The jobs of a twin: those of its rows. A row that goes ends its search; a row that came from a snapshot is searched again. */
-import type { JobArtifact } from "../spl/knowledge.ts";
-import { limited } from "../spl/ordered-rows.ts";
-import { emptyRows, type Rows } from "../spl/rows.ts";
+import type { JobArtifact } from "../spl/context/knowledge.ts";
+import { limited } from "../spl/relation/order.ts";
+import { emptyRows, type Rows } from "../spl/relation/rows.ts";
 import { rightsOfName } from "../world/access.ts";
 import type { JobRow } from "../world/tables.ts";
 import { Job, type JobParts } from "./job.ts";

@@ -8,10 +8,10 @@ import {
 } from "../../datasets/store/log-store.ts";
 import type { Clock } from "../../sandbox/clock.ts";
 import type { NewRowOf } from "../../sandbox/table.ts";
+import type { SearchContext } from "../spl/context/search-context.ts";
 import { parseSearch } from "../spl/parse-search.ts";
-import type { Relation } from "../spl/relation.ts";
-import { emptyRows, type Rows } from "../spl/rows.ts";
-import type { SearchContext } from "../spl/search-context.ts";
+import type { Relation } from "../spl/relation/relation.ts";
+import { emptyRows, type Rows } from "../spl/relation/rows.ts";
 import { SplError } from "../spl/spl-error.ts";
 import type { Pipeline } from "../spl/syntax/ast.ts";
 import type { JobRow, LogQueryTables, logQueryTables } from "../world/tables.ts";

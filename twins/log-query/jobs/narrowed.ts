@@ -1,9 +1,9 @@
 /** The events that a search goes on with, of those that it has found. */
 import { raw } from "../../datasets/sql.ts";
 import { SERVER_NAME } from "../product.ts";
-import { limited } from "../spl/ordered-rows.ts";
-import { filter, type Relation } from "../spl/relation.ts";
-import { wildcardMatch } from "../spl/wildcards.ts";
+import { limited } from "../spl/relation/order.ts";
+import { filter, type Relation } from "../spl/relation/relation.ts";
+import { wildcardMatch } from "../spl/relation/wildcards.ts";
 import type { JobOptions } from "./job-options.ts";
 
 /** None when other servers are asked for, and no more than those after which the search ends. */

@@ -1,7 +1,7 @@
 /** What a search that goes on would answer if there were only the newest events: all of it is searched again, over these. */
-import { limited } from "../spl/ordered-rows.ts";
-import { noRows } from "../spl/relation.ts";
-import type { Rows } from "../spl/rows.ts";
+import { limited } from "../spl/relation/order.ts";
+import { noRows } from "../spl/relation/relation.ts";
+import type { Rows } from "../spl/relation/rows.ts";
 import type { Pipeline } from "../spl/syntax/ast.ts";
 import { compileSearch } from "./compile-search.ts";
 import { withAddresses } from "./event-address.ts";

@@ -1,6 +1,6 @@
 /** Where the rows of a search go that are not kept: to one who takes them slice by slice, and for whom the search waits. */
-import { columnOf, outputsOf, project, type Relation } from "../spl/relation.ts";
-import type { Slice, SlicedPart } from "../spl/sliced-rows.ts";
+import { columnOf, outputsOf, project, type Relation } from "../spl/relation/relation.ts";
+import type { Slice, SlicedPart } from "./result-slices.ts";
 
 /** The longest that the search waits until somebody takes a slice: it holds a place among those that run. */
 const LONGEST_WAIT_MS = 600_000;

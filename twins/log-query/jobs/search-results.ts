@@ -1,8 +1,8 @@
 /** A search over the results of a job. */
 import { compilePipeline } from "../spl/compile-pipeline.ts";
-import { limited } from "../spl/ordered-rows.ts";
-import type { Relation } from "../spl/relation.ts";
-import { type Rows, relationOf } from "../spl/rows.ts";
+import { limited } from "../spl/relation/order.ts";
+import type { Relation } from "../spl/relation/relation.ts";
+import { type Rows, relationOf } from "../spl/relation/rows.ts";
 import type { Pipeline } from "../spl/syntax/ast.ts";
 import type { Job } from "./job.ts";
 

@@ -2,14 +2,13 @@
 import { performance } from "node:perf_hooks";
 import type { Logger } from "pino";
 import { type LogStore, QueryInterrupted } from "../../datasets/store/log-store.ts";
+import { defaultLimits, type SearchContext } from "../spl/context/search-context.ts";
 import { createSearchContext } from "../spl/create-context.ts";
-import { limited } from "../spl/ordered-rows.ts";
 import { parseSearch } from "../spl/parse-search.ts";
-import type { Relation } from "../spl/relation.ts";
-import { emptyRows, type Rows } from "../spl/rows.ts";
+import { limited } from "../spl/relation/order.ts";
+import type { Relation } from "../spl/relation/relation.ts";
+import { emptyRows, type Rows } from "../spl/relation/rows.ts";
 import type { EventAccess } from "../spl/search/event-access.ts";
-import { defaultLimits, type SearchContext } from "../spl/search-context.ts";
-import { partOf, slicesOf } from "../spl/sliced-rows.ts";
 import type { Pipeline } from "../spl/syntax/ast.ts";
 import type { NamespacedKnowledge } from "../world/knowledge.ts";
 import { type CompiledSearch, compileSearch, eventCommands } from "./compile-search.ts";
@@ -19,6 +18,7 @@ import type { JobNotes } from "./job-notes.ts";
 import type { JobOptions } from "./job-options.ts";
 import type { JobRequest } from "./job-request.ts";
 import { narrowed } from "./narrowed.ts";
+import { partOf, slicesOf } from "./result-slices.ts";
 import type { RowOutlet } from "./row-outlet.ts";
 import { withLevel } from "./search-level.ts";
 

@@ -2,8 +2,8 @@
 import { withNeededColumns } from "../../datasets/needed-columns.ts";
 import { identifier, joined, type Sql, sql } from "../../datasets/sql.ts";
 import type { LogReader, QueryOptions } from "../../datasets/store/log-store.ts";
-import { type Column, fieldValue, filter, type Relation } from "../spl/relation.ts";
-import { textOf } from "../spl/typed.ts";
+import { type Column, fieldValue, filter, type Relation } from "../spl/relation/relation.ts";
+import { textOf } from "../spl/relation/typed.ts";
 
 export interface FieldSummary {
   readonly name: string;

@@ -5,7 +5,7 @@ import { findTimeZone, utc } from "../../datasets/dates/time-zone.ts";
 import { withNeededColumns } from "../../datasets/needed-columns.ts";
 import { identifier, sql } from "../../datasets/sql.ts";
 import type { LogReader, QueryOptions } from "../../datasets/store/log-store.ts";
-import { columnOf, type Relation } from "../spl/relation.ts";
+import { columnOf, type Relation } from "../spl/relation/relation.ts";
 
 export interface Bucket {
   readonly startMs: number;

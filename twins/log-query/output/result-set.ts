@@ -1,6 +1,6 @@
 /** Rows of a search in the form in which results go out: in pages, of columns that say what they show. They become text when they are written. */
 import type { ResultValue } from "../../datasets/store/log-store.ts";
-import type { RowField } from "../spl/rows.ts";
+import type { RowField } from "../spl/relation/rows.ts";
 import type { SearchMessage } from "../spl/spl-error.ts";
 
 /** A value as results show it. An absent one is `null`; several values are an array, one value is a text however it was made. */

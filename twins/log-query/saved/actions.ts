@@ -7,7 +7,7 @@ import type { LogQueryTwin } from "../log-query-twin.ts";
 import type { Content } from "../output/entry.ts";
 import { shown } from "../output/result-set.ts";
 import { SERVER_GUID, SERVER_NAME } from "../product.ts";
-import type { Rows } from "../spl/rows.ts";
+import type { Rows } from "../spl/relation/rows.ts";
 import type { AlertActionRow } from "../world/alert-tables.ts";
 import type { SavedSearchRow } from "../world/tables.ts";
 import { actionDefaults } from "./action-defaults.ts";

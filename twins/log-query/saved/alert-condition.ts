@@ -1,6 +1,6 @@
 /** Whether the results of a saved search are what it alerts about. */
 import type { Content } from "../output/entry.ts";
-import type { Rows } from "../spl/rows.ts";
+import type { Rows } from "../spl/relation/rows.ts";
 
 export interface AlertSettings {
   /** What is counted: `always`, `custom`, `number of events`, `number of hosts`, `number of sources`. */

@@ -5,7 +5,7 @@ import type { Job } from "../jobs/job.ts";
 import { searchResults } from "../jobs/search-results.ts";
 import type { LogQueryTwin } from "../log-query-twin.ts";
 import type { Content } from "../output/entry.ts";
-import type { Rows } from "../spl/rows.ts";
+import type { Rows } from "../spl/relation/rows.ts";
 import type { FiredAlertRow } from "../world/alert-tables.ts";
 import { ownedKey } from "../world/belonging.ts";
 import type { JobRow, SavedSearchRow } from "../world/tables.ts";

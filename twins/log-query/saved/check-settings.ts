@@ -1,6 +1,6 @@
 /** Whether what a saved search is given is what its settings take. */
 import { misfit } from "../conf/forms.ts";
-import type { Knowledge } from "../spl/knowledge.ts";
+import type { Knowledge } from "../spl/context/knowledge.ts";
 import { parseSearch } from "../spl/parse-search.ts";
 import { SplError } from "../spl/spl-error.ts";
 import { savedSearchForms } from "./setting-forms.ts";

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { DEFAULT_TTL_S, type JobRequest } from "../jobs/job-request.ts";
 import type { LogQueryTwin } from "../log-query-twin.ts";
-import { defaultLimits, type TimeRange } from "../spl/search-context.ts";
+import { defaultLimits, type TimeRange } from "../spl/context/search-context.ts";
 import { withImplicitSearch } from "../spl/syntax/text.ts";
 import type { Rights } from "../world/roles.ts";
 import type { SavedSearchRow } from "../world/tables.ts";

@@ -1,7 +1,7 @@
 /** One run of a saved search by its schedule: in its owner's name, with the time it was scheduled for as its now. */
 import { DiskQuotaReached, TooManySearches } from "../jobs/job-book.ts";
 import type { LogQueryTwin } from "../log-query-twin.ts";
-import type { TimeRange } from "../spl/search-context.ts";
+import type { TimeRange } from "../spl/context/search-context.ts";
 import { SplError } from "../spl/spl-error.ts";
 import { InvalidTime, resolveTime } from "../spl/time/resolve-time.ts";
 import { isSystem, rightsOfName } from "../world/access.ts";

@@ -1,6 +1,7 @@
 /** A command of SPL: one file in `commands/`, one line in `commands/registry.ts`. */
-import type { Relation } from "./relation.ts";
-import type { SearchContext } from "./search-context.ts";
+
+import type { SearchContext } from "./context/search-context.ts";
+import type { Relation } from "./relation/relation.ts";
 import type { ArgumentReader } from "./syntax/argument-reader.ts";
 
 /** How a command works on rows, as `/services/search/parser` says it. */

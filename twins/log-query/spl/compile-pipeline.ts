@@ -1,7 +1,8 @@
 /** A pipeline as one relation: each command makes the next from the one before. */
-import { madeOf, withFewSteps } from "./made-relation.ts";
-import { noRows, type Relation } from "./relation.ts";
-import type { SearchContext } from "./search-context.ts";
+
+import type { SearchContext } from "./context/search-context.ts";
+import { madeOf, withFewSteps } from "./relation/materialize.ts";
+import { noRows, type Relation } from "./relation/relation.ts";
 import type { Pipeline } from "./syntax/ast.ts";
 
 /** Commands, and characters of SQL, that become one statement; DuckDB takes no statement that is nested deeper. */

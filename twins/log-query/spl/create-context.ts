@@ -5,16 +5,16 @@ import { identifier, joined, raw, type Sql } from "../../datasets/sql.ts";
 import { type LogReader, QueryInterrupted, type QueryOptions } from "../../datasets/store/log-store.ts";
 import { StoreReader } from "../../datasets/store/store-reader.ts";
 import { compilePipeline } from "./compile-pipeline.ts";
-import type { Knowledge } from "./knowledge.ts";
-import { firstRows } from "./ordered-rows.ts";
-import type { Relation } from "./relation.ts";
-import type { Rows } from "./rows.ts";
+import type { Knowledge } from "./context/knowledge.ts";
+import type { SearchContext, SearchLimits, TimeRange } from "./context/search-context.ts";
+import { countOf, finalized, truncated } from "./context/subsearch-limit.ts";
+import { firstRows } from "./relation/order.ts";
+import type { Relation } from "./relation/relation.ts";
+import type { Rows } from "./relation/rows.ts";
+import { renumbered } from "./relation/typed.ts";
 import type { EventAccess } from "./search/event-access.ts";
-import type { SearchContext, SearchLimits, TimeRange } from "./search-context.ts";
 import type { SearchMessage } from "./spl-error.ts";
-import { countOf, finalized, truncated } from "./subsearch-limit.ts";
 import type { Pipeline } from "./syntax/ast.ts";
-import { renumbered } from "./typed.ts";
 
 export interface ContextOptions {
   store: LogReader;

@@ -1,6 +1,6 @@
 /** Reads a search: comments and macros first, then its commands. */
 import { findCommand } from "./commands/registry.ts";
-import type { Knowledge } from "./knowledge.ts";
+import type { Knowledge } from "./context/knowledge.ts";
 import type { Pipeline } from "./syntax/ast.ts";
 import { evaluateMacro } from "./syntax/eval-macro.ts";
 import { expandMacros } from "./syntax/macros.ts";

@@ -5,7 +5,7 @@ import { EventsAndTables } from "../../datasets/world/events-and-tables.ts";
 import type { Clock } from "../../sandbox/clock.ts";
 import type { World } from "../../sandbox/world.ts";
 import { EventWriter } from "../collector/event-writer.ts";
-import type { Knowledge } from "../spl/knowledge.ts";
+import type { Knowledge } from "../spl/context/knowledge.ts";
 import { createKnowledge, type NamespacedKnowledge } from "./knowledge.ts";
 import { seedTables } from "./seed.ts";
 import { createTables, type LogQueryTables, logQueryTables } from "./tables.ts";

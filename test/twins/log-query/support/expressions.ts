@@ -1,15 +1,15 @@
 /** Expressions over rows that are given. */
 import { openLogStore } from "../../../../twins/datasets/store/duckdb-log-store.ts";
 import type { ResultValue } from "../../../../twins/datasets/store/log-store.ts";
+import type { Knowledge } from "../../../../twins/log-query/spl/context/knowledge.ts";
+import { defaultLimits, type SearchContext } from "../../../../twins/log-query/spl/context/search-context.ts";
 import { createSearchContext } from "../../../../twins/log-query/spl/create-context.ts";
 import {
   compileCondition,
   compileExpression,
 } from "../../../../twins/log-query/spl/eval/compile-expression.ts";
-import type { Knowledge } from "../../../../twins/log-query/spl/knowledge.ts";
-import { filter, project, type Relation } from "../../../../twins/log-query/spl/relation.ts";
-import { type RowField, relationOf } from "../../../../twins/log-query/spl/rows.ts";
-import { defaultLimits, type SearchContext } from "../../../../twins/log-query/spl/search-context.ts";
+import { filter, project, type Relation } from "../../../../twins/log-query/spl/relation/relation.ts";
+import { type RowField, relationOf } from "../../../../twins/log-query/spl/relation/rows.ts";
 import type { Expression } from "../../../../twins/log-query/spl/syntax/ast.ts";
 import { knowledgeOf } from "./spl.ts";
 

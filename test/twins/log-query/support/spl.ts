@@ -4,17 +4,17 @@ import { identifier, joined, sql } from "../../../../twins/datasets/sql.ts";
 import { openLogStore } from "../../../../twins/datasets/store/duckdb-log-store.ts";
 import type { LogStore, ResultValue } from "../../../../twins/datasets/store/log-store.ts";
 import { compilePipeline } from "../../../../twins/log-query/spl/compile-pipeline.ts";
-import { createSearchContext } from "../../../../twins/log-query/spl/create-context.ts";
-import type { Knowledge } from "../../../../twins/log-query/spl/knowledge.ts";
-import { parseSearch } from "../../../../twins/log-query/spl/parse-search.ts";
-import type { Relation } from "../../../../twins/log-query/spl/relation.ts";
-import { type Rows, relationOf } from "../../../../twins/log-query/spl/rows.ts";
+import type { Knowledge } from "../../../../twins/log-query/spl/context/knowledge.ts";
 import {
   defaultLimits,
   type SearchContext,
   type SearchLimits,
   type TimeRange,
-} from "../../../../twins/log-query/spl/search-context.ts";
+} from "../../../../twins/log-query/spl/context/search-context.ts";
+import { createSearchContext } from "../../../../twins/log-query/spl/create-context.ts";
+import { parseSearch } from "../../../../twins/log-query/spl/parse-search.ts";
+import type { Relation } from "../../../../twins/log-query/spl/relation/relation.ts";
+import { type Rows, relationOf } from "../../../../twins/log-query/spl/relation/rows.ts";
 import { SplError } from "../../../../twins/log-query/spl/spl-error.ts";
 
 export interface Found {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Macro } from "../../../../twins/log-query/spl/knowledge.ts";
+import type { Macro } from "../../../../twins/log-query/spl/context/knowledge.ts";
 import { SplError } from "../../../../twins/log-query/spl/spl-error.ts";
 import { evaluateMacro } from "../../../../twins/log-query/spl/syntax/eval-macro.ts";
 import { expandMacros } from "../../../../twins/log-query/spl/syntax/macros.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Macro } from "../../../../twins/log-query/spl/knowledge.ts";
+import type { Macro } from "../../../../twins/log-query/spl/context/knowledge.ts";
 import { parseSearch } from "../../../../twins/log-query/spl/parse-search.ts";
 
 const defined = (definition: string) => ({

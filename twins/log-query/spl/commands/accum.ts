@@ -1,9 +1,9 @@
 /** `accum`: a running total. */
 import { sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
-import { orderClause } from "../order-keys.ts";
-import { columnOf, extend, fieldValue } from "../relation.ts";
-import { numberOf, type Typed, textOf } from "../typed.ts";
+import { orderClause } from "../relation/order-keys.ts";
+import { columnOf, extend, fieldValue } from "../relation/relation.ts";
+import { numberOf, type Typed, textOf } from "../relation/typed.ts";
 
 export const accum = defineCommand({
   name: "accum",

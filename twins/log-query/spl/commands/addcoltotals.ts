@@ -2,7 +2,7 @@
 import { defineCommand } from "../command.ts";
 import { readFieldsAndOptions } from "../syntax/fields-and-options.ts";
 import { text } from "../syntax/option-types.ts";
-import { summed, withColumnTotals } from "../totals.ts";
+import { summed, withColumnTotals } from "./totals.ts";
 
 export const addcoltotals = defineCommand({
   name: "addcoltotals",

@@ -2,7 +2,7 @@
 import { defineCommand } from "../command.ts";
 import { readFieldsAndOptions } from "../syntax/fields-and-options.ts";
 import { boolean, text } from "../syntax/option-types.ts";
-import { summed, withColumnTotals, withRowTotals } from "../totals.ts";
+import { summed, withColumnTotals, withRowTotals } from "./totals.ts";
 
 const optionTypes = { row: boolean, col: boolean, labelfield: text, label: text, fieldname: text };
 

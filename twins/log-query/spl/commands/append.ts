@@ -1,9 +1,9 @@
 /** `append`: the rows of a subsearch after those there are. */
 import { defineCommand } from "../command.ts";
-import { relationOf } from "../rows.ts";
-import { concatenated } from "../stacked-rows.ts";
+import { relationOf } from "../relation/rows.ts";
+import { concatenated } from "../relation/union.ts";
 import { boundsOf, readSubsearch, subsearchOptionTypes } from "../syntax/subsearch-options.ts";
-import { wholeRange } from "../time/whole-range.ts";
+import { wholeRange } from "../time/time-range.ts";
 
 export const append = defineCommand({
   name: "append",

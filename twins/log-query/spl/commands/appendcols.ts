@@ -2,12 +2,19 @@
 import { identifier, joined, sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
 import { alike } from "../eval/value.ts";
-import { numbered } from "../ordered-rows.ts";
-import { columnOf, fieldValue, type Output, outputsOf, type Relation, selected } from "../relation.ts";
-import { relationOf } from "../rows.ts";
+import { numbered } from "../relation/order.ts";
+import {
+  columnOf,
+  fieldValue,
+  type Output,
+  outputsOf,
+  type Relation,
+  selected,
+} from "../relation/relation.ts";
+import { relationOf } from "../relation/rows.ts";
+import type { Typed } from "../relation/typed.ts";
 import { boolean } from "../syntax/option-types.ts";
 import { boundsOf, readSubsearch, subsearchOptionTypes } from "../syntax/subsearch-options.ts";
-import type { Typed } from "../typed.ts";
 
 export const appendcols = defineCommand({
   name: "appendcols",

@@ -1,7 +1,7 @@
 /** `appendpipe`: what commands make of the rows, after the rows. */
 import { defineCommand } from "../command.ts";
 import { compilePipeline } from "../compile-pipeline.ts";
-import { concatenated } from "../stacked-rows.ts";
+import { concatenated } from "../relation/union.ts";
 import { boolean } from "../syntax/option-types.ts";
 import { readSubsearch } from "../syntax/subsearch-options.ts";
 

@@ -1,8 +1,8 @@
 /** `autoregress`: a field's values of rows before. */
 import { sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
-import { orderClause } from "../order-keys.ts";
-import { columnOf, extend, fieldValue } from "../relation.ts";
+import { orderClause } from "../relation/order-keys.ts";
+import { columnOf, extend, fieldValue } from "../relation/relation.ts";
 import type { OptionType } from "../syntax/argument-reader.ts";
 
 interface Range {

@@ -1,6 +1,6 @@
 /** `bin`: numbers of a field in ranges, times in spans. */
 import { defineCommand } from "../command.ts";
-import { extend } from "../relation.ts";
+import { extend } from "../relation/relation.ts";
 import { binned, binOptionTypes } from "../stats/bin-options.ts";
 
 export const bin = defineCommand({

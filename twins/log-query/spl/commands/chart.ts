@@ -1,8 +1,8 @@
 /** `chart`: aggregates as a table of one field by another. */
 import { defineCommand } from "../command.ts";
-import { columnOf, fieldValue, type Relation } from "../relation.ts";
-import { relationOf } from "../rows.ts";
-import type { SearchContext } from "../search-context.ts";
+import type { SearchContext } from "../context/search-context.ts";
+import { columnOf, fieldValue, type Relation } from "../relation/relation.ts";
+import { relationOf } from "../relation/rows.ts";
 import { commandError } from "../spl-error.ts";
 import { distinct } from "../stats/aggregation.ts";
 import { binned, timeBucketsOf } from "../stats/bin-options.ts";

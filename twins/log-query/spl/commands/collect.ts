@@ -3,8 +3,8 @@
 import { findTimeZone } from "../../../datasets/dates/time-zone.ts";
 import type { ResultValue } from "../../../datasets/store/log-store.ts";
 import { defineCommand } from "../command.ts";
-import { type Rows, relationOf } from "../rows.ts";
-import type { SearchContext } from "../search-context.ts";
+import type { SearchContext } from "../context/search-context.ts";
+import { type Rows, relationOf } from "../relation/rows.ts";
 import { commandError } from "../spl-error.ts";
 import { boolean, oneOf, text } from "../syntax/option-types.ts";
 import { refuseUnserved } from "../syntax/unserved-options.ts";

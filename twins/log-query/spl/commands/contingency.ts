@@ -3,11 +3,11 @@ import { Slices } from "../../../datasets/slices.ts";
 import { identifier, jsonParameter, type Sql, sql } from "../../../datasets/sql.ts";
 import type { HeldRows, ResultValue } from "../../../datasets/store/log-store.ts";
 import { defineCommand } from "../command.ts";
-import { columnOf, fieldValue, type Relation } from "../relation.ts";
-import { relationOf } from "../rows.ts";
-import type { SearchContext } from "../search-context.ts";
+import type { SearchContext } from "../context/search-context.ts";
+import { columnOf, fieldValue, type Relation } from "../relation/relation.ts";
+import { relationOf } from "../relation/rows.ts";
+import { listOf, textOf } from "../relation/typed.ts";
 import { boolean, count, number, text } from "../syntax/option-types.ts";
-import { listOf, textOf } from "../typed.ts";
 
 /** Values of a field when no other limit is given. */
 const maxValues = 1_000;

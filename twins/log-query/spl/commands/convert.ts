@@ -2,10 +2,10 @@
 import { defineCommand } from "../command.ts";
 import { type Conversion, conversions, converted } from "../eval/conversions.ts";
 import type { Value } from "../eval/value.ts";
-import { extend, fieldValue } from "../relation.ts";
+import { extend, fieldValue } from "../relation/relation.ts";
+import { countWildcards, fillWildcards, matchingColumns, wildcardMatch } from "../relation/wildcards.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
 import { text } from "../syntax/option-types.ts";
-import { countWildcards, fillWildcards, matchingColumns, wildcardMatch } from "../wildcards.ts";
 
 interface Step {
   conversion: Conversion | "none";

@@ -2,9 +2,10 @@
 import { withNeededColumns } from "../../../datasets/needed-columns.ts";
 import { identifier, joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
-import { lateOf } from "../late-columns.ts";
-import { orderClause, orderValue } from "../order-keys.ts";
-import { isLarge, reordered, rowsOf } from "../ordered-rows.ts";
+import type { SearchContext } from "../context/search-context.ts";
+import { lateOf } from "../relation/deferred-columns.ts";
+import { isLarge, reordered, rowsOf } from "../relation/order.ts";
+import { orderClause, orderValue } from "../relation/order-keys.ts";
 import {
   type Column,
   columnOf,
@@ -14,13 +15,12 @@ import {
   type Relation,
   selected,
   withHidden,
-} from "../relation.ts";
+} from "../relation/relation.ts";
+import { matchingNames } from "../relation/wildcards.ts";
 import { isAmong } from "../search/row-numbers.ts";
-import type { SearchContext } from "../search-context.ts";
-import { readSortFields, type SortField, sortKeys } from "../sort-keys.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
 import { boolean } from "../syntax/option-types.ts";
-import { matchingNames } from "../wildcards.ts";
+import { readSortFields, type SortField, sortKeys } from "./sort-keys.ts";
 
 const optionTypes = { keepevents: boolean, keepempty: boolean, consecutive: boolean };
 

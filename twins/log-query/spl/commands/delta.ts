@@ -1,10 +1,10 @@
 /** `delta`: how much a field's value differs from that of a row before. */
 import { sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
-import { orderClause } from "../order-keys.ts";
-import { columnOf, extend, fieldValue } from "../relation.ts";
+import { orderClause } from "../relation/order-keys.ts";
+import { columnOf, extend, fieldValue } from "../relation/relation.ts";
+import { numberOf } from "../relation/typed.ts";
 import { count } from "../syntax/option-types.ts";
-import { numberOf } from "../typed.ts";
 
 export const delta = defineCommand({
   name: "delta",

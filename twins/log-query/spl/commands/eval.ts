@@ -1,13 +1,13 @@
 /** `eval`: fields that expressions compute, one after the other. */
 import { defineCommand } from "../command.ts";
+import type { SearchContext } from "../context/search-context.ts";
 import { compileExpression } from "../eval/compile-expression.ts";
 import { assignByName, namesFields } from "../eval/dynamic-names.ts";
 import { fieldsOf } from "../eval/fields-of.ts";
 import { assigned as shownAs } from "../eval/precision.ts";
 import type { Value } from "../eval/value.ts";
-import { withFewSteps } from "../made-relation.ts";
-import { extend, type Relation } from "../relation.ts";
-import type { SearchContext } from "../search-context.ts";
+import { withFewSteps } from "../relation/materialize.ts";
+import { extend, type Relation } from "../relation/relation.ts";
 import { SplError } from "../spl-error.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
 import type { Expression } from "../syntax/ast.ts";

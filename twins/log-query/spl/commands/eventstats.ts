@@ -1,9 +1,9 @@
 /** `eventstats`: aggregates of all rows, or of a row's group, in each row. */
 import { identifier, joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
-import { alsoCarried, freeColumns, lateOf } from "../late-columns.ts";
-import { numbered } from "../ordered-rows.ts";
-import { extend, type Relation } from "../relation.ts";
+import { alsoCarried, freeColumns, lateOf } from "../relation/deferred-columns.ts";
+import { numbered } from "../relation/order.ts";
+import { extend, type Relation } from "../relation/relation.ts";
 import { resolveAggregates } from "../stats/aggregation.ts";
 import { checkAggregates } from "../stats/check-aggregates.ts";
 import { type Group, type Grouped, grouped, groupsOf } from "../stats/group.ts";

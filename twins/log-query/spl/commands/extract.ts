@@ -3,12 +3,12 @@
 import { sql } from "../../../datasets/sql.ts";
 import { defineRowFunction } from "../../../datasets/store/program-functions.ts";
 import { defineCommand } from "../command.ts";
-import { columnOf, fieldValue } from "../relation.ts";
+import { columnOf, fieldValue } from "../relation/relation.ts";
+import { textOf } from "../relation/typed.ts";
 import { withFoundFields } from "../structured/found-fields.ts";
 import { type KeyValueOptions, keyValues } from "../structured/key-values.ts";
 import { boolean, count, text } from "../syntax/option-types.ts";
 import { refuseUnserved } from "../syntax/unserved-options.ts";
-import { textOf } from "../typed.ts";
 
 const pairsOf = defineRowFunction("splunk.extract", (input, options, firstOnly) => {
   if (input === null || options === null) return null;

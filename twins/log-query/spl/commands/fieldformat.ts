@@ -1,6 +1,6 @@
 /** `fieldformat`: how results show a field; its value stays what it is. */
 import { defineCommand } from "../command.ts";
-import { outputsOf, project } from "../relation.ts";
+import { outputsOf, project } from "../relation/relation.ts";
 import { readAssignment } from "./eval.ts";
 
 export const fieldformat = defineCommand({

@@ -1,8 +1,8 @@
 /** `fields`: which fields go on. */
 import { defineCommand } from "../command.ts";
-import { columnOf, extend, outputsOf, project } from "../relation.ts";
+import { columnOf, extend, outputsOf, project } from "../relation/relation.ts";
+import { matchingColumns } from "../relation/wildcards.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
-import { matchingColumns } from "../wildcards.ts";
 
 /** One sign is for the whole list: those before its later names say nothing more. */
 function signedFields(reader: ArgumentReader): string[] {

@@ -6,12 +6,12 @@
 import { raw, sql } from "../../../datasets/sql.ts";
 import type { ResultValue } from "../../../datasets/store/log-store.ts";
 import { defineCommand } from "../command.ts";
-import { type Column, fieldValue, type Relation } from "../relation.ts";
-import { relationOf } from "../rows.ts";
-import type { SearchContext } from "../search-context.ts";
+import type { SearchContext } from "../context/search-context.ts";
+import { type Column, fieldValue, type Relation } from "../relation/relation.ts";
+import { relationOf } from "../relation/rows.ts";
+import { numberOf, textOf } from "../relation/typed.ts";
+import { matchingColumns } from "../relation/wildcards.ts";
 import { count } from "../syntax/option-types.ts";
-import { numberOf, textOf } from "../typed.ts";
-import { matchingColumns } from "../wildcards.ts";
 
 const figures = [
   { name: "count", type: "number" },

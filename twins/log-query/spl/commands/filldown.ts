@@ -2,12 +2,12 @@
 import { columnsIfRead } from "../../../datasets/needed-columns.ts";
 import { identifier, joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
-import { carriedItems, freeColumns, freeName, type Late, lateOf, ROW } from "../late-columns.ts";
-import { orderClause } from "../order-keys.ts";
-import { isLarge } from "../ordered-rows.ts";
-import { type Column, extend, fieldValue, type Relation } from "../relation.ts";
-import type { SearchContext } from "../search-context.ts";
-import { matchingColumns } from "../wildcards.ts";
+import type { SearchContext } from "../context/search-context.ts";
+import { carriedItems, freeColumns, freeName, type Late, lateOf, ROW } from "../relation/deferred-columns.ts";
+import { isLarge } from "../relation/order.ts";
+import { orderClause } from "../relation/order-keys.ts";
+import { type Column, extend, fieldValue, type Relation } from "../relation/relation.ts";
+import { matchingColumns } from "../relation/wildcards.ts";
 
 export const filldown = defineCommand({
   name: "filldown",

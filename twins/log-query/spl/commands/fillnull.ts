@@ -2,10 +2,10 @@
 import { sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
 import { alike, constant, type Value } from "../eval/value.ts";
-import { columnOf, extend, fieldValue, type Relation } from "../relation.ts";
+import { columnOf, extend, fieldValue, type Relation } from "../relation/relation.ts";
+import { matchingNames } from "../relation/wildcards.ts";
 import { readFieldsAndOptions } from "../syntax/fields-and-options.ts";
 import { text } from "../syntax/option-types.ts";
-import { matchingNames } from "../wildcards.ts";
 
 export const fillnull = defineCommand({
   name: "fillnull",

@@ -1,6 +1,6 @@
 /** `format`: the rows as one search expression. */
 import { defineCommand } from "../command.ts";
-import { relationOf } from "../rows.ts";
+import { relationOf } from "../relation/rows.ts";
 import { defaultFormat, formatRows, type SearchFormat } from "../search/format-rows.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
 import { count, text } from "../syntax/option-types.ts";

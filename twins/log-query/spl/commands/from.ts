@@ -1,6 +1,6 @@
 /** `from`: the rows of a data model, a saved search or a lookup table. */
 import { defineCommand } from "../command.ts";
-import { datasetRelation, readNamedDataset } from "../dataset.ts";
+import { datasetRelation, readNamedDataset } from "../sources/dataset.ts";
 
 export const from = defineCommand({
   name: "from",

@@ -3,7 +3,7 @@ import { floorTo, plus } from "../../../datasets/dates/calendar.ts";
 import type { TimeZone } from "../../../datasets/dates/time-zone.ts";
 import { lookupTable } from "../../../sandbox/lookup-table.ts";
 import { defineCommand } from "../command.ts";
-import { type RowField, relationOf } from "../rows.ts";
+import { type RowField, relationOf } from "../relation/rows.ts";
 import { commandError } from "../spl-error.ts";
 import type { OptionType } from "../syntax/argument-reader.ts";
 import { text } from "../syntax/option-types.ts";

@@ -2,9 +2,9 @@
 import { identifier, joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
 import { compileExpression } from "../eval/compile-expression.ts";
-import { type OrderKey, orderClause } from "../order-keys.ts";
-import { limited, numbered } from "../ordered-rows.ts";
-import { outputsOf, project, type Relation } from "../relation.ts";
+import { limited, numbered } from "../relation/order.ts";
+import { type OrderKey, orderClause } from "../relation/order-keys.ts";
+import { outputsOf, project, type Relation } from "../relation/relation.ts";
 import { newestFound } from "../search/newest-first.ts";
 import { commandError } from "../spl-error.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";

@@ -1,10 +1,10 @@
 /** `inputlookup`: the rows of a lookup table. */
 import { defineCommand } from "../command.ts";
-import { lookupRelation } from "../dataset.ts";
-import { limited } from "../ordered-rows.ts";
-import { filter, noRows } from "../relation.ts";
+import { limited } from "../relation/order.ts";
+import { filter, noRows } from "../relation/relation.ts";
+import { concatenated } from "../relation/union.ts";
 import { searchCondition } from "../search/search-rows.ts";
-import { concatenated } from "../stacked-rows.ts";
+import { lookupRelation } from "../sources/dataset.ts";
 import { boolean, count } from "../syntax/option-types.ts";
 
 /** What `max` is when nobody says. */

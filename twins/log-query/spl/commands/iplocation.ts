@@ -3,14 +3,14 @@
  * Source: https://help.splunk.com/splunk-enterprise/spl-search-reference/9.4/search-commands/iplocation
  */
 import { raw, sql } from "../../../datasets/sql.ts";
+import { countryOfAddress, namesIn } from "../addresses/countries.ts";
 import { defineCommand } from "../command.ts";
 import { alike, text, type Value } from "../eval/value.ts";
-import { countryOfAddress, namesIn } from "../locations/countries.ts";
-import { columnOf, extend, fieldValue, type Relation } from "../relation.ts";
+import { columnOf, extend, fieldValue, type Relation } from "../relation/relation.ts";
+import { bound, listOf, textOf } from "../relation/typed.ts";
 import type { OptionType } from "../syntax/argument-reader.ts";
 import { readFieldAndOptions } from "../syntax/fields-and-options.ts";
 import { text as anyText, boolean } from "../syntax/option-types.ts";
-import { bound, listOf, textOf } from "../typed.ts";
 
 const FIELDS = ["City", "Country", "Region", "lat", "lon"];
 const ALL_FIELDS = [...FIELDS, "Continent", "MetroCode", "Timezone"];

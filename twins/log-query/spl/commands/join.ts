@@ -1,9 +1,10 @@
 /** `join`: the fields of a subsearch's rows that agree with a row in given fields. One hash join, in SQL. */
 import { identifier, joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
-import { type Dataset, datasetRelation, namedDatasetIsNext, readDataset } from "../dataset.ts";
-import { orderClause } from "../order-keys.ts";
-import { numbered } from "../ordered-rows.ts";
+import type { SearchContext } from "../context/search-context.ts";
+import { withinLimit } from "../context/subsearch-limit.ts";
+import { numbered } from "../relation/order.ts";
+import { orderClause } from "../relation/order-keys.ts";
 import {
   type Column,
   columnOf,
@@ -13,13 +14,12 @@ import {
   outputsOf,
   type Relation,
   selected,
-} from "../relation.ts";
-import { type Rows, relationOf } from "../rows.ts";
-import type { SearchContext } from "../search-context.ts";
-import { withinLimit } from "../subsearch-limit.ts";
+} from "../relation/relation.ts";
+import { type Rows, relationOf } from "../relation/rows.ts";
+import { listOf, numberOf, shaped, type Typed, textOf } from "../relation/typed.ts";
+import { type Dataset, datasetRelation, namedDatasetIsNext, readDataset } from "../sources/dataset.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
 import { boolean, count, oneOf, text } from "../syntax/option-types.ts";
-import { listOf, numberOf, shaped, type Typed, textOf } from "../typed.ts";
 
 interface Arguments {
   type: "inner" | "left";

@@ -1,6 +1,6 @@
 /** `loadjob`: what a job has found. */
 import { defineCommand } from "../command.ts";
-import { relationOf } from "../rows.ts";
+import { relationOf } from "../relation/rows.ts";
 import { commandError } from "../spl-error.ts";
 import { boolean, count, text } from "../syntax/option-types.ts";
 import { refuseUnserved } from "../syntax/unserved-options.ts";

@@ -1,15 +1,15 @@
 /** `lookup`: fields of the rows of a table that agree with a row's values. */
 import { identifier, joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
-import type { LookupDefinition, LookupTable } from "../knowledge.ts";
+import type { LookupDefinition, LookupTable } from "../context/knowledge.ts";
+import type { SearchContext } from "../context/search-context.ts";
 import { comparedMatches, timeOfRows } from "../lookups/compared.ts";
 import { exactMatches, isExact, type LookedUp } from "../lookups/looked-up.ts";
-import { columnOf, extend, fieldValue, outputsOf, type Relation, selected } from "../relation.ts";
-import type { SearchContext } from "../search-context.ts";
+import { columnOf, extend, fieldValue, outputsOf, type Relation, selected } from "../relation/relation.ts";
+import { listOf, nullValue, shaped, type Typed, textOf } from "../relation/typed.ts";
 import { commandError } from "../spl-error.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
 import { boolean, text } from "../syntax/option-types.ts";
-import { listOf, nullValue, shaped, type Typed, textOf } from "../typed.ts";
 
 /** A field of the table, and the rows' field that goes with it. */
 interface Pair {

@@ -3,11 +3,11 @@ import { type Sql, sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
 import { InvalidPattern, type Pattern, readPattern } from "../regex/pcre.ts";
 import { extractAllSql } from "../regex/regex-sql.ts";
-import { columnOf, extend, fieldValue } from "../relation.ts";
+import { columnOf, extend, fieldValue } from "../relation/relation.ts";
+import { bound, eachOf, textOf, variable } from "../relation/typed.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
 import { readFieldAndOptions } from "../syntax/fields-and-options.ts";
 import { boolean, text } from "../syntax/option-types.ts";
-import { bound, eachOf, textOf, variable } from "../typed.ts";
 
 export const makemv = defineCommand({
   name: "makemv",

@@ -2,14 +2,14 @@
 import { sql } from "../../../datasets/sql.ts";
 import { SERVER_NAME } from "../../product.ts";
 import { defineCommand } from "../command.ts";
-import { inlineRows } from "../inline-rows.ts";
-import { type Output, selected } from "../relation.ts";
-import { relationOf } from "../rows.ts";
+import { type Output, selected } from "../relation/relation.ts";
+import { relationOf } from "../relation/rows.ts";
+import { nullValue } from "../relation/typed.ts";
+import { inlineRows } from "../sources/inline-rows.ts";
 import { SplError } from "../spl-error.ts";
 import { boolean, count, text } from "../syntax/option-types.ts";
 import { refuseUnserved } from "../syntax/unserved-options.ts";
-import { isThisServer } from "../this-server.ts";
-import { nullValue } from "../typed.ts";
+import { isThisServer } from "./this-server.ts";
 
 /** Longest `data`. */
 const MAX_DATA_CHARACTERS = 29_999;

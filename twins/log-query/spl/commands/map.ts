@@ -2,11 +2,11 @@
 import type { ResultValue } from "../../../datasets/store/log-store.ts";
 import { defineCommand } from "../command.ts";
 import { compilePipeline } from "../compile-pipeline.ts";
-import { limited } from "../ordered-rows.ts";
-import type { Relation } from "../relation.ts";
-import { type Rows, relationOf, stacked } from "../rows.ts";
+import type { SearchContext } from "../context/search-context.ts";
+import { limited } from "../relation/order.ts";
+import type { Relation } from "../relation/relation.ts";
+import { type Rows, relationOf, stacked } from "../relation/rows.ts";
 import { escaped } from "../search/format-rows.ts";
-import type { SearchContext } from "../search-context.ts";
 import { SplError } from "../spl-error.ts";
 import { count, text } from "../syntax/option-types.ts";
 import { resolveTime } from "../time/resolve-time.ts";

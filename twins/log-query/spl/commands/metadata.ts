@@ -4,13 +4,13 @@
  */
 import { identifier, raw, sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
-import { columnOf, fieldValue, filter, type Output, selected } from "../relation.ts";
+import { columnOf, fieldValue, filter, type Output, selected } from "../relation/relation.ts";
+import { nullValue, numberOf, type Typed, textOf } from "../relation/typed.ts";
 import { amongIndexes } from "../search/indexes.ts";
 import { searchEvents } from "../search/search-rows.ts";
 import { oneOf, text } from "../syntax/option-types.ts";
 import { refuseUnserved } from "../syntax/unserved-options.ts";
-import { isThisServer } from "../this-server.ts";
-import { nullValue, numberOf, type Typed, textOf } from "../typed.ts";
+import { isThisServer } from "./this-server.ts";
 
 const fieldOf = { hosts: "host", sources: "source", sourcetypes: "sourcetype" } as const;
 

@@ -1,6 +1,6 @@
 /** `multisearch`: the events of several searches, the newest first. */
 import { defineCommand } from "../command.ts";
-import { interleaved } from "../stacked-rows.ts";
+import { interleaved } from "../relation/union.ts";
 import type { Subsearch } from "../syntax/ast.ts";
 
 export const multisearch = defineCommand({

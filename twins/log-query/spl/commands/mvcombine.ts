@@ -1,9 +1,17 @@
 /** `mvcombine`: one row for those that agree in all fields but one, whose values it has. */
 import { identifier, joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
-import { alsoCarried, carriedItems, freeColumns, freeName, type Late, lateOf, ROW } from "../late-columns.ts";
-import { orderClause, sortValue } from "../order-keys.ts";
-import { numbered } from "../ordered-rows.ts";
+import {
+  alsoCarried,
+  carriedItems,
+  freeColumns,
+  freeName,
+  type Late,
+  lateOf,
+  ROW,
+} from "../relation/deferred-columns.ts";
+import { numbered } from "../relation/order.ts";
+import { orderClause, sortValue } from "../relation/order-keys.ts";
 import {
   type Column,
   columnOf,
@@ -13,10 +21,10 @@ import {
   project,
   type Relation,
   selected,
-} from "../relation.ts";
+} from "../relation/relation.ts";
+import { listOf } from "../relation/typed.ts";
 import { readFieldAndOptions } from "../syntax/fields-and-options.ts";
 import { text } from "../syntax/option-types.ts";
-import { listOf } from "../typed.ts";
 
 export const mvcombine = defineCommand({
   name: "mvcombine",

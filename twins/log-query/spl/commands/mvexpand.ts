@@ -1,8 +1,8 @@
 /** `mvexpand`: one row for each value of a field; rows without a value are dropped, unless no row has the field. */
 import { identifier, sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
-import type { OrderKey } from "../order-keys.ts";
-import { columnOf, fieldValue, filter, outputsOf, project, type Relation } from "../relation.ts";
+import type { OrderKey } from "../relation/order-keys.ts";
+import { columnOf, fieldValue, filter, outputsOf, project, type Relation } from "../relation/relation.ts";
 import { readFieldAndOptions } from "../syntax/fields-and-options.ts";
 import { count } from "../syntax/option-types.ts";
 

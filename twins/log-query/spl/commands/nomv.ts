@@ -1,8 +1,8 @@
 /** `nomv`: the values of a field as one. */
 import { sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
-import { columnOf, extend, fieldValue } from "../relation.ts";
-import { textOf } from "../typed.ts";
+import { columnOf, extend, fieldValue } from "../relation/relation.ts";
+import { textOf } from "../relation/typed.ts";
 
 export const nomv = defineCommand({
   name: "nomv",

@@ -2,9 +2,9 @@
 import { joined, sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
 import { text, type Value } from "../eval/value.ts";
-import { columnOf, extend, fieldValue } from "../relation.ts";
+import { columnOf, extend, fieldValue } from "../relation/relation.ts";
+import { bound, numberOf, variable } from "../relation/typed.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
-import { bound, numberOf, variable } from "../typed.ts";
 
 interface NumberRange {
   name: string;

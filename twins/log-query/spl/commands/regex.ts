@@ -3,9 +3,9 @@ import { raw, sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
 import { anyOf } from "../eval/compare.ts";
 import { matchesSql } from "../regex/regex-sql.ts";
-import { columnOf, fieldValue, filter } from "../relation.ts";
+import { columnOf, fieldValue, filter } from "../relation/relation.ts";
+import { textOf } from "../relation/typed.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
-import { textOf } from "../typed.ts";
 import { compileRegex, readRegexText } from "./regex-argument.ts";
 
 export const regex = defineCommand({

@@ -1,9 +1,9 @@
 /** `rename`: other names for fields, one pair after the other. */
 import { defineCommand } from "../command.ts";
 import { renamedExpression } from "../eval/renamed-expression.ts";
-import { columnOf, extend, type Output, outputsOf, project, type Relation } from "../relation.ts";
+import { columnOf, extend, type Output, outputsOf, project, type Relation } from "../relation/relation.ts";
+import { countWildcards, fillWildcards, hasWildcard, wildcardMatch } from "../relation/wildcards.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
-import { countWildcards, fillWildcards, hasWildcard, wildcardMatch } from "../wildcards.ts";
 
 interface Renaming {
   from: string;

@@ -4,10 +4,10 @@ import { defineCommand } from "../command.ts";
 import { text, type Value } from "../eval/value.ts";
 import { readPattern } from "../regex/pcre.ts";
 import { matchesSql, replaceSql } from "../regex/regex-sql.ts";
-import { type Column, extend, fieldValue } from "../relation.ts";
+import { type Column, extend, fieldValue } from "../relation/relation.ts";
+import { bound, eachOf, textOf } from "../relation/typed.ts";
+import { countWildcards, matchingColumns } from "../relation/wildcards.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
-import { bound, eachOf, textOf } from "../typed.ts";
-import { countWildcards, matchingColumns } from "../wildcards.ts";
 
 interface Replacement {
   from: string;

@@ -2,13 +2,13 @@
 import { sql } from "../../../datasets/sql.ts";
 import { SERVER_NAME } from "../../product.ts";
 import { defineCommand } from "../command.ts";
-import { limited } from "../ordered-rows.ts";
-import { columnOf, extend, noRows, type Relation } from "../relation.ts";
-import { relationOf } from "../rows.ts";
+import { limited } from "../relation/order.ts";
+import { columnOf, extend, noRows, type Relation } from "../relation/relation.ts";
+import { relationOf } from "../relation/rows.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
 import { count, text } from "../syntax/option-types.ts";
 import { refuseUnserved } from "../syntax/unserved-options.ts";
-import { isThisServer } from "../this-server.ts";
+import { isThisServer } from "./this-server.ts";
 
 export const rest = defineCommand({
   name: "rest",

@@ -1,8 +1,8 @@
 /** `return`: what a subsearch gives to the search around it. */
 import type { ResultValue } from "../../../datasets/store/log-store.ts";
 import { defineCommand } from "../command.ts";
-import { limited } from "../ordered-rows.ts";
-import type { Rows } from "../rows.ts";
+import { limited } from "../relation/order.ts";
+import type { Rows } from "../relation/rows.ts";
 import { escaped } from "../search/format-rows.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
 import { searchRow } from "./format.ts";

@@ -1,6 +1,6 @@
 /** `reverse`: from the last row to the first. */
 import { defineCommand } from "../command.ts";
-import { backwards } from "../ordered-rows.ts";
+import { backwards } from "../relation/order.ts";
 
 export const reverse = defineCommand({
   name: "reverse",

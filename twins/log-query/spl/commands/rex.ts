@@ -4,9 +4,9 @@ import { defineCommand } from "../command.ts";
 import { alike, text, type Value } from "../eval/value.ts";
 import type { Pattern } from "../regex/pcre.ts";
 import { extractAllSql, extractFirstSql, offsetsSql } from "../regex/regex-sql.ts";
-import { columnOf, extend, fieldValue, type Relation } from "../relation.ts";
+import { columnOf, extend, fieldValue, type Relation } from "../relation/relation.ts";
+import { bound, eachOf, textOf, variable } from "../relation/typed.ts";
 import { count, oneOf, text as textOption } from "../syntax/option-types.ts";
-import { bound, eachOf, textOf, variable } from "../typed.ts";
 import { compileRegex, readRegexText } from "./regex-argument.ts";
 import { editedSql, readSed, type SedEdit } from "./sed.ts";
 

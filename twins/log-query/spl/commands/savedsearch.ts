@@ -1,6 +1,6 @@
 /** `savedsearch`: the rows of a saved search, with values put between its dollar signs. */
 import { defineCommand } from "../command.ts";
-import { savedSearchRelation } from "../saved-search.ts";
+import { savedSearchRelation } from "../sources/saved-search.ts";
 import { commandError } from "../spl-error.ts";
 import { boolean } from "../syntax/option-types.ts";
 

@@ -1,6 +1,6 @@
 /** `search`: the events, or the rows so far, that an expression finds. */
 import { defineCommand } from "../command.ts";
-import { noRows } from "../relation.ts";
+import { noRows } from "../relation/relation.ts";
 import { searchEvents, searchRows } from "../search/search-rows.ts";
 
 export const search = defineCommand({

@@ -1,10 +1,10 @@
 /** `set`: what two searches have together, in common, or one of them alone. */
 import { identifier, joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
-import { numbered } from "../ordered-rows.ts";
-import { outputsOf, project, type Relation } from "../relation.ts";
-import { concatenated } from "../stacked-rows.ts";
-import { withinLimit } from "../subsearch-limit.ts";
+import { withinLimit } from "../context/subsearch-limit.ts";
+import { numbered } from "../relation/order.ts";
+import { outputsOf, project, type Relation } from "../relation/relation.ts";
+import { concatenated } from "../relation/union.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
 
 export const set = defineCommand({

@@ -1,8 +1,8 @@
 /** `setfields`: the same values for every row. */
 import { sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
-import { extend } from "../relation.ts";
-import type { Typed } from "../typed.ts";
+import { extend } from "../relation/relation.ts";
+import type { Typed } from "../relation/typed.ts";
 
 export const setfields = defineCommand({
   name: "setfields",

@@ -1,8 +1,8 @@
 /** `sort`: rows in another order, 10,000 of them unless it is told otherwise. */
 import { defineCommand } from "../command.ts";
-import { backwards, limited, reordered } from "../ordered-rows.ts";
-import { readSortFields, sortKeys } from "../sort-keys.ts";
+import { backwards, limited, reordered } from "../relation/order.ts";
 import { count } from "../syntax/option-types.ts";
+import { readSortFields, sortKeys } from "./sort-keys.ts";
 
 export const sort = defineCommand({
   name: "sort",

@@ -2,12 +2,12 @@
 import { sql } from "../../../datasets/sql.ts";
 import { defineRowFunction } from "../../../datasets/store/program-functions.ts";
 import { defineCommand } from "../command.ts";
-import { columnOf, extend, fieldValue, filter, type Relation } from "../relation.ts";
-import type { SearchContext } from "../search-context.ts";
+import type { SearchContext } from "../context/search-context.ts";
+import { columnOf, extend, fieldValue, filter, type Relation } from "../relation/relation.ts";
+import { textOf } from "../relation/typed.ts";
 import { leadsToMany, valuesAt, valuesByPath } from "../structured/data-path.ts";
 import { withBefore, withFoundFields } from "../structured/found-fields.ts";
 import { text } from "../syntax/option-types.ts";
-import { textOf } from "../typed.ts";
 
 /** Characters that are looked at without a path. */
 const extractionCutoff = 5_000;

@@ -1,7 +1,7 @@
 /** `stats`: aggregates of all rows, or of each group of them. */
 import { joined, type Sql, sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
-import { fieldValue, filter, type Relation } from "../relation.ts";
+import { fieldValue, filter, type Relation } from "../relation/relation.ts";
 import { resolveAggregates } from "../stats/aggregation.ts";
 import { checkAggregates } from "../stats/check-aggregates.ts";
 import { grouped, groupsOf, inGroupOrder, unrolled } from "../stats/group.ts";

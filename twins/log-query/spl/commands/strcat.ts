@@ -1,10 +1,10 @@
 /** `strcat`: fields and texts one after the other. */
 import { joined, type Sql, sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
-import { columnOf, extend, fieldValue, type Relation } from "../relation.ts";
+import { columnOf, extend, fieldValue, type Relation } from "../relation/relation.ts";
+import { nullValue, textOf } from "../relation/typed.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
 import { boolean } from "../syntax/option-types.ts";
-import { nullValue, textOf } from "../typed.ts";
 
 type Piece = { kind: "text"; text: string } | { kind: "field"; name: string };
 

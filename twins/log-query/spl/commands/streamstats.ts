@@ -1,10 +1,10 @@
 /** `streamstats`: aggregates of the rows so far, in each row. */
 import { raw, type Sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
+import type { SearchContext } from "../context/search-context.ts";
 import { compileCondition } from "../eval/compile-expression.ts";
-import { numbered } from "../ordered-rows.ts";
-import { columnOf, extend, type Relation } from "../relation.ts";
-import type { SearchContext } from "../search-context.ts";
+import { numbered } from "../relation/order.ts";
+import { columnOf, extend, type Relation } from "../relation/relation.ts";
 import { commandError } from "../spl-error.ts";
 import { resolveAggregates } from "../stats/aggregation.ts";
 import { checkAggregates } from "../stats/check-aggregates.ts";

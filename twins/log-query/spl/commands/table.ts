@@ -1,9 +1,9 @@
 /** `table`: these fields and no others, in this order. Where there is none of them there are no rows. */
 import { sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
-import { columnOf, fieldValue, filter, outputsOf, project } from "../relation.ts";
-import { nullValue } from "../typed.ts";
-import { matchingNames } from "../wildcards.ts";
+import { columnOf, fieldValue, filter, outputsOf, project } from "../relation/relation.ts";
+import { nullValue } from "../relation/typed.ts";
+import { matchingNames } from "../relation/wildcards.ts";
 
 export const table = defineCommand({
   name: "table",

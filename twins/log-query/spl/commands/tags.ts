@@ -1,11 +1,11 @@
 /** `tags`: the tags of fields' values. */
 import { joined, type Sql, sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
-import { columnOf, extend, fieldValue, type Relation } from "../relation.ts";
-import type { SearchContext } from "../search-context.ts";
+import type { SearchContext } from "../context/search-context.ts";
+import { columnOf, extend, fieldValue, type Relation } from "../relation/relation.ts";
+import { bound, type Typed, textOf, variable } from "../relation/typed.ts";
 import { readFieldsAndOptions } from "../syntax/fields-and-options.ts";
 import { boolean, text } from "../syntax/option-types.ts";
-import { bound, type Typed, textOf, variable } from "../typed.ts";
 
 interface TaggedValue {
   /** With `*` for any characters. */

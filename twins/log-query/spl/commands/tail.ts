@@ -1,6 +1,6 @@
 /** `tail`: the last rows, from the end. */
 import { defineCommand } from "../command.ts";
-import { backwards, limited } from "../ordered-rows.ts";
+import { backwards, limited } from "../relation/order.ts";
 
 export const tail = defineCommand({
   name: "tail",

@@ -1,9 +1,9 @@
 /** `timechart`: aggregates for each part of the time, by the values of a field. */
 import { sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
-import { columnOf, fieldValue, filter, type Relation } from "../relation.ts";
-import { type Rows, relationOf } from "../rows.ts";
-import type { SearchContext } from "../search-context.ts";
+import type { SearchContext } from "../context/search-context.ts";
+import { columnOf, fieldValue, filter, type Relation } from "../relation/relation.ts";
+import { type Rows, relationOf } from "../relation/rows.ts";
 import { commandError } from "../spl-error.ts";
 import { type Aggregation, distinct } from "../stats/aggregation.ts";
 import { binned, rangeExtent, timeBucketsOf } from "../stats/bin-options.ts";

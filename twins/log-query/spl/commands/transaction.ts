@@ -2,9 +2,9 @@
 
 import { joined, raw, sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
-import { columnOf, extend, filter, type Relation } from "../relation.ts";
-import type { SearchContext } from "../search-context.ts";
-import { interleaved } from "../stacked-rows.ts";
+import type { SearchContext } from "../context/search-context.ts";
+import { columnOf, extend, filter, type Relation } from "../relation/relation.ts";
+import { interleaved } from "../relation/union.ts";
 import { isPresent, type KeyedRows, keyedRows } from "../transactions/keyed-rows.ts";
 import { readTransaction, type TransactionOptions } from "../transactions/options.ts";
 import { renderedRows } from "../transactions/render.ts";

@@ -1,8 +1,8 @@
 /** `transpose`: rows as columns, columns as rows. */
 import type { ResultValue } from "../../../datasets/store/log-store.ts";
 import { defineCommand } from "../command.ts";
-import { limited } from "../ordered-rows.ts";
-import { asField, type RowField, type Rows, relationOf } from "../rows.ts";
+import { limited } from "../relation/order.ts";
+import { asField, type RowField, type Rows, relationOf } from "../relation/rows.ts";
 import { commandError } from "../spl-error.ts";
 import { readFieldsAndOptions } from "../syntax/fields-and-options.ts";
 import { boolean, text } from "../syntax/option-types.ts";

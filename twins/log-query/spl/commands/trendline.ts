@@ -3,13 +3,13 @@ import { Slices } from "../../../datasets/slices.ts";
 import { identifier, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import type { ResultValue } from "../../../datasets/store/log-store.ts";
 import { defineCommand } from "../command.ts";
-import { alsoCarried, freeColumns, lateOf, ROW } from "../late-columns.ts";
-import { numbered } from "../ordered-rows.ts";
-import { columnOf, extend, fieldValue, type Relation } from "../relation.ts";
-import type { SearchContext } from "../search-context.ts";
+import type { SearchContext } from "../context/search-context.ts";
+import { alsoCarried, freeColumns, lateOf, ROW } from "../relation/deferred-columns.ts";
+import { numbered } from "../relation/order.ts";
+import { columnOf, extend, fieldValue, type Relation } from "../relation/relation.ts";
+import { numberOf, type Typed } from "../relation/typed.ts";
 import { commandError } from "../spl-error.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
-import { numberOf, type Typed } from "../typed.ts";
 
 interface Trend {
   /** Simple; weighted by place, the latest most; exponential. */

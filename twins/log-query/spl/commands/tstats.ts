@@ -2,14 +2,15 @@
 import { MAJOR_BREAKERS } from "../../../datasets/segments.ts";
 import { sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
-import { dataModelRelation } from "../data-model.ts";
-import { columnOf, extend, fieldValue, type Relation } from "../relation.ts";
+import type { SearchContext } from "../context/search-context.ts";
+import { columnOf, extend, fieldValue, type Relation } from "../relation/relation.ts";
+import { bound, type Typed, textOf } from "../relation/typed.ts";
+import { concatenated } from "../relation/union.ts";
 import { timeModifiers } from "../search/resolve-search.ts";
 import { searchEvents, searchRows } from "../search/search-rows.ts";
 import { quoted } from "../search/term-pattern.ts";
 import { timesOf } from "../search/time-modifiers.ts";
-import type { SearchContext } from "../search-context.ts";
-import { concatenated } from "../stacked-rows.ts";
+import { dataModelRelation } from "../sources/data-model.ts";
 import { resolveAggregates } from "../stats/aggregation.ts";
 import { binned } from "../stats/bin-options.ts";
 import { checkAggregates } from "../stats/check-aggregates.ts";
@@ -22,7 +23,6 @@ import { readAggregates } from "../syntax/aggregates.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
 import type { AggregateCall, SearchExpression } from "../syntax/ast.ts";
 import { boolean, count, text } from "../syntax/option-types.ts";
-import { bound, type Typed, textOf } from "../typed.ts";
 
 const optionTypes = {
   ...{ prestats: boolean, local: boolean, append: boolean, summariesonly: boolean, chunk_size: count },

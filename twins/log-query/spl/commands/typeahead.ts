@@ -5,15 +5,15 @@
 import { segmentsSql } from "../../../datasets/segments.ts";
 import { raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
-import { columnOf, fieldValue, type Relation } from "../relation.ts";
-import { type Rows, relationOf } from "../rows.ts";
+import type { SearchContext } from "../context/search-context.ts";
+import { columnOf, fieldValue, type Relation } from "../relation/relation.ts";
+import { type Rows, relationOf } from "../relation/rows.ts";
+import { textOf } from "../relation/typed.ts";
+import { isLike } from "../relation/wildcards.ts";
 import { escaped } from "../search/format-rows.ts";
 import { amongIndexes } from "../search/indexes.ts";
 import { searchEvents } from "../search/search-rows.ts";
-import type { SearchContext } from "../search-context.ts";
 import { boolean, count, text } from "../syntax/option-types.ts";
-import { textOf } from "../typed.ts";
-import { isLike } from "../wildcards.ts";
 
 /** What is looked at, before some of it is left out. */
 const MOST_CANDIDATES = 10_000;

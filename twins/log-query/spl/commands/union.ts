@@ -1,13 +1,13 @@
 /** `union`: the rows of several datasets, after those there are. */
 import { defineCommand } from "../command.ts";
-import { type Dataset, datasetRelation, readDataset, streams } from "../dataset.ts";
-import { noRows, type Relation } from "../relation.ts";
-import { relationOf } from "../rows.ts";
-import type { SearchContext } from "../search-context.ts";
-import { concatenated, interleaved } from "../stacked-rows.ts";
-import { withinLimit } from "../subsearch-limit.ts";
+import type { SearchContext } from "../context/search-context.ts";
+import { withinLimit } from "../context/subsearch-limit.ts";
+import { noRows, type Relation } from "../relation/relation.ts";
+import { relationOf } from "../relation/rows.ts";
+import { concatenated, interleaved } from "../relation/union.ts";
+import { type Dataset, datasetRelation, readDataset, streams } from "../sources/dataset.ts";
 import { boundsOf, type SubsearchOptions, subsearchOptionTypes } from "../syntax/subsearch-options.ts";
-import { wholeRange } from "../time/whole-range.ts";
+import { wholeRange } from "../time/time-range.ts";
 
 export const union = defineCommand({
   name: "union",

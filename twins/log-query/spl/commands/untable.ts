@@ -1,9 +1,9 @@
 /** `untable`: one row for each cell of a table. */
 import { identifier, joined, type Sql, sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
-import type { OrderKey } from "../order-keys.ts";
-import { columnOf, fieldValue, type Output, type Relation, selected } from "../relation.ts";
-import { nullValue, shaped } from "../typed.ts";
+import type { OrderKey } from "../relation/order-keys.ts";
+import { columnOf, fieldValue, type Output, type Relation, selected } from "../relation/relation.ts";
+import { nullValue, shaped } from "../relation/typed.ts";
 
 export const untable = defineCommand({
   name: "untable",

@@ -1,7 +1,7 @@
 /** `where`: the rows for which an eval expression is true. */
 import { defineCommand } from "../command.ts";
 import { compileCondition } from "../eval/compile-expression.ts";
-import { filter } from "../relation.ts";
+import { filter } from "../relation/relation.ts";
 
 export const where = defineCommand({
   name: "where",

@@ -1,8 +1,9 @@
 /** `xyseries`: a table out of rows of its cells. */
 import { identifier, joined, sql } from "../../../datasets/sql.ts";
 import { defineCommand } from "../command.ts";
-import type { OrderKey } from "../order-keys.ts";
-import { numbered } from "../ordered-rows.ts";
+import type { SearchContext } from "../context/search-context.ts";
+import { numbered } from "../relation/order.ts";
+import type { OrderKey } from "../relation/order-keys.ts";
 import {
   type Column,
   columnOf,
@@ -11,13 +12,12 @@ import {
   project,
   type Relation,
   selected,
-} from "../relation.ts";
-import type { SearchContext } from "../search-context.ts";
+} from "../relation/relation.ts";
+import { textOf } from "../relation/typed.ts";
 import { commandError } from "../spl-error.ts";
 import { orderOf } from "../stats/group.ts";
 import { readFieldsAndOptions } from "../syntax/fields-and-options.ts";
 import { boolean, text } from "../syntax/option-types.ts";
-import { textOf } from "../typed.ts";
 
 /** Columns of the table. */
 const MAX_SERIES = 1_000;

@@ -1,6 +1,6 @@
 /** Arithmetic on doubles, and the two ways to put texts together. What is no number makes NULL. */
 import { raw, type Sql, sql } from "../../../datasets/sql.ts";
-import { bound, numberOf, textOf } from "../typed.ts";
+import { bound, numberOf, textOf } from "../relation/typed.ts";
 import { fieldPrecision, resultPrecision, settled } from "./precision.ts";
 import type { Scope } from "./scope.ts";
 import { certainType, constant, nothing, number, text, type Value } from "./value.ts";

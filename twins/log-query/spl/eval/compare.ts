@@ -1,7 +1,7 @@
 /** Comparisons: as numbers where both sides are numbers or look like one, else as texts. Case counts. */
 import { joined, list, raw, type Sql, sql } from "../../../datasets/sql.ts";
+import { bound, isNumeral, numberOf, textOf, variable } from "../relation/typed.ts";
 import type { Comparator } from "../syntax/ast.ts";
-import { bound, isNumeral, numberOf, textOf, variable } from "../typed.ts";
 import type { Scope } from "./scope.ts";
 import { boolean, certainType, type Value } from "./value.ts";
 

@@ -1,7 +1,7 @@
 /** Eval expressions as SQL. */
 import { type Sql, sql } from "../../../datasets/sql.ts";
-import type { Relation } from "../relation.ts";
-import type { SearchContext } from "../search-context.ts";
+import type { SearchContext } from "../context/search-context.ts";
+import type { Relation } from "../relation/relation.ts";
 import type { Expression } from "../syntax/ast.ts";
 import { compile } from "./compile.ts";
 import { assigned } from "./precision.ts";

@@ -4,11 +4,11 @@ import { findTimeZone } from "../../../datasets/dates/time-zone.ts";
 import { type Sql, sql } from "../../../datasets/sql.ts";
 import { defineRowFunction } from "../../../datasets/store/program-functions.ts";
 import { lookupTable } from "../../../sandbox/lookup-table.ts";
-import type { SearchContext } from "../search-context.ts";
+import type { SearchContext } from "../context/search-context.ts";
+import { bound, eachOf, numberOf, textOf } from "../relation/typed.ts";
 import { formatTimeSql } from "../time/strftime-sql.ts";
 import { parseTime } from "../time/strptime.ts";
 import { zoneOf } from "../time/zone-of.ts";
-import { bound, eachOf, numberOf, textOf } from "../typed.ts";
 import { number, text, type Value } from "./value.ts";
 
 export const conversions = [

@@ -1,7 +1,8 @@
 /** What results show: fields with a format of their own (`fieldformat`) as it says. */
-import { outputsOf, project, type Relation } from "../relation.ts";
-import type { SearchContext } from "../search-context.ts";
-import { textOf } from "../typed.ts";
+
+import type { SearchContext } from "../context/search-context.ts";
+import { outputsOf, project, type Relation } from "../relation/relation.ts";
+import { textOf } from "../relation/typed.ts";
 import { compileExpression } from "./compile-expression.ts";
 import { settled } from "./precision.ts";
 import type { Value } from "./value.ts";

@@ -1,7 +1,7 @@
 /** `eval {field}=…` and `eval total_{field}=…`: destination fields that values name. */
 import { identifier, joined, sql } from "../../../datasets/sql.ts";
-import { columnOf, extend, fieldValue, project, type Relation } from "../relation.ts";
-import type { SearchContext } from "../search-context.ts";
+import type { SearchContext } from "../context/search-context.ts";
+import { columnOf, extend, fieldValue, project, type Relation } from "../relation/relation.ts";
 import { SplError } from "../spl-error.ts";
 import { singleText } from "./arithmetic.ts";
 import { alike, nothing, type Value } from "./value.ts";

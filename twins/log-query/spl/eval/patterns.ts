@@ -1,6 +1,6 @@
 /** `LIKE`. */
 import { sql } from "../../../datasets/sql.ts";
-import { textOf } from "../typed.ts";
+import { textOf } from "../relation/typed.ts";
 import { singleText } from "./arithmetic.ts";
 import { anyOf } from "./compare.ts";
 import type { Scope } from "./scope.ts";

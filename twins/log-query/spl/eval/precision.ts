@@ -4,7 +4,7 @@
  * of sixteen digits and more are exact.
  */
 import { joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
-import { bound, type Typed, textOf } from "../typed.ts";
+import { bound, type Typed, textOf } from "../relation/typed.ts";
 import type { Value } from "./value.ts";
 
 export interface Precision {

@@ -1,9 +1,9 @@
 /** What an expression is compiled in: the fields it reads, and the search it is part of. */
 import { joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
-import { columnOf, fieldValue, type Relation } from "../relation.ts";
-import type { SearchContext } from "../search-context.ts";
+import type { SearchContext } from "../context/search-context.ts";
+import { columnOf, fieldValue, type Relation } from "../relation/relation.ts";
+import { variable } from "../relation/typed.ts";
 import { SplError } from "../spl-error.ts";
-import { variable } from "../typed.ts";
 import { fieldPrecision } from "./precision.ts";
 import { nothing, type Value } from "./value.ts";
 

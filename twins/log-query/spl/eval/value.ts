@@ -1,6 +1,6 @@
 /** Values within an expression. */
 import { raw, type Sql, sql } from "../../../datasets/sql.ts";
-import { nullValue, shaped, type Typed } from "../typed.ts";
+import { nullValue, shaped, type Typed } from "../relation/typed.ts";
 import type { Precision } from "./precision.ts";
 
 export interface Value extends Typed {

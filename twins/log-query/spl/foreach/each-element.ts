@@ -1,13 +1,13 @@
 /** `foreach` over the values of a field, or the elements of a JSON array: assignments, made once for each. */
 import { type Sql, sql } from "../../../datasets/sql.ts";
 import { type Assignment, assign, readAssignments } from "../commands/eval.ts";
-import { madeOf } from "../made-relation.ts";
-import { columnOf, extend, fieldValue, type Relation } from "../relation.ts";
-import type { SearchContext } from "../search-context.ts";
+import type { SearchContext } from "../context/search-context.ts";
+import { madeOf } from "../relation/materialize.ts";
+import { columnOf, extend, fieldValue, type Relation } from "../relation/relation.ts";
+import { bound, eachOf, listOf, type Typed, textOf } from "../relation/typed.ts";
 import { commandError } from "../spl-error.ts";
 import type { Expression } from "../syntax/ast.ts";
 import { createArgumentReader } from "../syntax/text-argument-reader.ts";
-import { bound, eachOf, listOf, type Typed, textOf } from "../typed.ts";
 
 interface Arguments {
   readonly mode: "multivalue" | "json_array" | "auto_collections";

@@ -1,10 +1,10 @@
 /** `foreach` over fields: a template of streaming commands, run once for each. */
 import type { BoundCommand } from "../command.ts";
 import { compilePipeline } from "../compile-pipeline.ts";
-import type { Relation } from "../relation.ts";
-import type { SearchContext } from "../search-context.ts";
+import type { SearchContext } from "../context/search-context.ts";
+import type { Relation } from "../relation/relation.ts";
+import { hasWildcard, matchingColumns, wildcardMatch } from "../relation/wildcards.ts";
 import { commandError } from "../spl-error.ts";
-import { hasWildcard, matchingColumns, wildcardMatch } from "../wildcards.ts";
 
 /** What stands for a field in the template. */
 export interface FieldMarks {

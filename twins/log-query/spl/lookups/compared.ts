@@ -1,13 +1,13 @@
 /** Lookups that compare: wildcards, networks, several values in one field, times. Each combination of values is compared once. */
 import { identifier, joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import type { ResultValue } from "../../../datasets/store/log-store.ts";
-import type { LookupDefinition, LookupTable } from "../knowledge.ts";
-import { inNetwork } from "../networks.ts";
-import { columnOf, fieldValue, type Relation } from "../relation.ts";
-import { keptRelationOf, type Rows, relationOf } from "../rows.ts";
+import { inNetwork } from "../addresses/networks.ts";
+import type { LookupDefinition, LookupTable } from "../context/knowledge.ts";
+import { columnOf, fieldValue, type Relation } from "../relation/relation.ts";
+import { keptRelationOf, type Rows, relationOf } from "../relation/rows.ts";
+import { nullValue, numberOf, type Typed, textOf, variable } from "../relation/typed.ts";
 import { parseTime } from "../time/strptime.ts";
 import { zoneOf } from "../time/zone-of.ts";
-import { nullValue, numberOf, type Typed, textOf, variable } from "../typed.ts";
 import { type LookedUp, maxMatches, type Wanted } from "./looked-up.ts";
 
 const TIME = "#time";

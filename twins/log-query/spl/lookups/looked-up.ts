@@ -1,8 +1,8 @@
 /** What is looked up in a table for the values of rows: one row for each combination of values, with what was found. */
 import type { Sql } from "../../../datasets/sql.ts";
 import type { ResultValue } from "../../../datasets/store/log-store.ts";
-import type { LookupTable } from "../knowledge.ts";
-import { keptRelationOf, type RowField, type Rows } from "../rows.ts";
+import type { LookupTable } from "../context/knowledge.ts";
+import { keptRelationOf, type RowField, type Rows } from "../relation/rows.ts";
 
 /** Rows that a value finds unless the definition says otherwise. */
 const MAX_MATCHES = 1_000;

@@ -1,9 +1,9 @@
 /** Comparisons of a field with what is written in the search. Case does not count, unless it is said to. */
 import { jsonParameter, raw, type Sql, sql } from "../../../datasets/sql.ts";
-import { inNetwork, networkOf } from "../networks.ts";
-import { columnOf, fieldValue, type Relation } from "../relation.ts";
+import { inNetwork, networkOf } from "../addresses/networks.ts";
+import { columnOf, fieldValue, type Relation } from "../relation/relation.ts";
+import { bound, isNumeral, numberOf, type Typed, textOf, variable } from "../relation/typed.ts";
 import type { Comparator, SearchExpression, SearchValue } from "../syntax/ast.ts";
-import { bound, isNumeral, numberOf, type Typed, textOf, variable } from "../typed.ts";
 import { parseCidr, withinCidr } from "./cidr.ts";
 
 export type Comparison = Extract<SearchExpression, { node: "comparison" }>;

@@ -1,5 +1,5 @@
 /** Which events somebody finds at all, whatever they search for: what their roles let them see. */
-import type { SearchContext, TimeRange } from "../search-context.ts";
+import type { SearchContext, TimeRange } from "../context/search-context.ts";
 import type { SearchExpression } from "../syntax/ast.ts";
 import { parseSearchExpression } from "../syntax/parse-text.ts";
 

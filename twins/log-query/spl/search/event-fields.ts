@@ -3,8 +3,8 @@ import { spelledValue } from "../../../datasets/field-name.ts";
 import { columnOf, type Field, type FieldCatalog } from "../../../datasets/fields.ts";
 import { raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { SERVER_NAME } from "../../product.ts";
-import type { Output } from "../relation.ts";
-import { bound, eachOf, type Typed, textOf } from "../typed.ts";
+import type { Output } from "../relation/relation.ts";
+import { bound, eachOf, type Typed, textOf } from "../relation/typed.ts";
 
 /** What events that say nothing of it are said to come from. */
 const DEFAULT_SOURCE = "dataset";

@@ -2,9 +2,9 @@
 import type { FieldCatalog } from "../../../datasets/fields.ts";
 import { columnsIfRead, ofTables, tableColumnIfRead } from "../../../datasets/needed-columns.ts";
 import { identifier, raw, type Sql, sql } from "../../../datasets/sql.ts";
-import { type Late, ROW } from "../late-columns.ts";
-import { type Column, filter, type Relation, selected, withPresent } from "../relation.ts";
-import type { SearchContext, TimeRange } from "../search-context.ts";
+import type { SearchContext, TimeRange } from "../context/search-context.ts";
+import { type Late, ROW } from "../relation/deferred-columns.ts";
+import { type Column, filter, type Relation, selected, withPresent } from "../relation/relation.ts";
 import { type EventTime, eventFields, timeOf } from "./event-fields.ts";
 
 /** The columns of events with their moment and their number in the store: no other rows' keys are called so. */

@@ -3,7 +3,7 @@
  * Source: https://help.splunk.com/en/splunk-enterprise/search/search-manual/9.2/subsearches/change-the-format-of-subsearch-results
  */
 import type { ResultValue } from "../../../datasets/store/log-store.ts";
-import type { Rows } from "../rows.ts";
+import type { Rows } from "../relation/rows.ts";
 
 export interface SearchFormat {
   /** Between the values of a multi-value. */

@@ -1,6 +1,6 @@
 /** Which indexes a search looks at. */
 import { matchesPattern } from "../../../sandbox/star-pattern.ts";
-import type { SearchContext } from "../search-context.ts";
+import type { SearchContext } from "../context/search-context.ts";
 import type { SearchExpression, SearchValue } from "../syntax/ast.ts";
 import { parseCidr } from "./cidr.ts";
 

@@ -3,9 +3,9 @@
  * so the newest events are looked at, then more of them, until there are as many as are wanted.
  */
 import { identifier, sql } from "../../../datasets/sql.ts";
-import { orderClause } from "../order-keys.ts";
-import { filter, type Relation } from "../relation.ts";
-import type { SearchContext } from "../search-context.ts";
+import type { SearchContext } from "../context/search-context.ts";
+import { orderClause } from "../relation/order-keys.ts";
+import { filter, type Relation } from "../relation/relation.ts";
 import { isAmong } from "./row-numbers.ts";
 
 /** How many events are looked at for each that is wanted, one time after the other. */

@@ -1,9 +1,9 @@
 /** What a search expression refers to is put in its place before it becomes SQL: its time range, subsearches, tags, event types. */
-import type { SearchContext } from "../search-context.ts";
+import type { SearchContext } from "../context/search-context.ts";
+import { isLike } from "../relation/wildcards.ts";
 import { SplError } from "../spl-error.ts";
 import type { SearchExpression } from "../syntax/ast.ts";
 import { parseSearchExpression } from "../syntax/parse-text.ts";
-import { isLike } from "../wildcards.ts";
 import type { Comparison } from "./comparisons.ts";
 import { splicedText } from "./format-rows.ts";
 import { type SearchTimes, type TimeModifier, timesOf } from "./time-modifiers.ts";

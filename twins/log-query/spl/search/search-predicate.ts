@@ -1,9 +1,9 @@
 /** Search expressions as SQL, on events and on the rows of any later command. */
 import { joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
-import { columnOf, fieldValue, type Relation } from "../relation.ts";
+import { columnOf, fieldValue, type Relation } from "../relation/relation.ts";
+import { textOf } from "../relation/typed.ts";
 import { SplError } from "../spl-error.ts";
 import type { SearchExpression, SearchValue } from "../syntax/ast.ts";
-import { textOf } from "../typed.ts";
 import { type Comparison, comparisonMatches, isOneOf } from "./comparisons.ts";
 import type { Decided } from "./sieve.ts";
 import { hasAnyWord, termMatches, wordOf } from "./terms.ts";

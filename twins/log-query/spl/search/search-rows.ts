@@ -1,9 +1,9 @@
 /** What a search expression finds: among the events, or among the rows so far. */
 import { identifier, type Sql, sql } from "../../../datasets/sql.ts";
-import { columnOf, fieldValue, filter, type Relation } from "../relation.ts";
-import type { SearchContext, TimeRange } from "../search-context.ts";
+import type { SearchContext, TimeRange } from "../context/search-context.ts";
+import { columnOf, fieldValue, filter, type Relation } from "../relation/relation.ts";
+import { numberOf } from "../relation/typed.ts";
 import type { SearchExpression } from "../syntax/ast.ts";
-import { numberOf } from "../typed.ts";
 import { accessExpression, accessibleRange, inIndexes } from "./event-access.ts";
 import { eventsRelation, ROW_COLUMN } from "./events.ts";
 import { amongIndexes, namesIndexes, withKnownIndexes } from "./indexes.ts";

@@ -3,7 +3,7 @@
  * together in the database, and looked at for each event before anything else of it is read.
  */
 import { joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
-import type { SearchContext } from "../search-context.ts";
+import type { SearchContext } from "../context/search-context.ts";
 import { isFrequent, rememberFrequent } from "./frequent-segments.ts";
 import { isAmong } from "./row-numbers.ts";
 

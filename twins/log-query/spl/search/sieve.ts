@@ -3,7 +3,7 @@
  * the index alone decides are not looked at again.
  */
 import { raw, type Sql, sql } from "../../../datasets/sql.ts";
-import type { SearchContext } from "../search-context.ts";
+import type { SearchContext } from "../context/search-context.ts";
 import type { SearchExpression } from "../syntax/ast.ts";
 import { comparisonWords } from "./comparison-words.ts";
 import { indexedRows } from "./indexed-rows.ts";

@@ -1,8 +1,8 @@
 /** Terms and phrases: what is looked for in the text of an event. */
 import { piecesOf, segmentsSql } from "../../../datasets/segments.ts";
 import { joined, jsonParameter, raw, type Sql, sql } from "../../../datasets/sql.ts";
+import { eachOf } from "../relation/typed.ts";
 import type { SearchExpression } from "../syntax/ast.ts";
-import { eachOf } from "../typed.ts";
 import { quoted, termPattern } from "./term-pattern.ts";
 
 type Term = Pick<Extract<SearchExpression, { node: "term" }>, "value" | "mode">;

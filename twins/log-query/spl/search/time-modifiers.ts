@@ -4,7 +4,7 @@
  */
 
 import { lookupTable } from "../../../sandbox/lookup-table.ts";
-import type { SearchContext, TimeRange } from "../search-context.ts";
+import type { SearchContext, TimeRange } from "../context/search-context.ts";
 import { SplError } from "../spl-error.ts";
 import type { SearchExpression } from "../syntax/ast.ts";
 import { InvalidTime, resolveTime, type TimeOptions } from "../time/resolve-time.ts";

@@ -1,12 +1,12 @@
 /** What `stats` and its like are asked for, once it is known which fields there are. */
 import { raw, sql } from "../../../datasets/sql.ts";
+import type { SearchContext } from "../context/search-context.ts";
 import { compileExpression } from "../eval/compile-expression.ts";
-import { columnOf, fieldValue, type Relation } from "../relation.ts";
-import type { SearchContext } from "../search-context.ts";
+import { columnOf, fieldValue, type Relation } from "../relation/relation.ts";
+import { nullValue, type Typed } from "../relation/typed.ts";
+import { wildcardMatch } from "../relation/wildcards.ts";
 import { commandError } from "../spl-error.ts";
 import type { AggregateCall } from "../syntax/ast.ts";
-import { nullValue, type Typed } from "../typed.ts";
-import { wildcardMatch } from "../wildcards.ts";
 import { type FoundFunction, findStatsFunction } from "./functions/registry.ts";
 import { sparklineOf } from "./functions/sparkline.ts";
 import type { Site } from "./site.ts";

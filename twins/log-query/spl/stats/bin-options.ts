@@ -1,12 +1,12 @@
 /** Options of bins, as `bin`, `chart` and `timechart` share them, and what they make of a field. */
 import { sql } from "../../../datasets/sql.ts";
-import { columnOf, fieldValue, type Relation } from "../relation.ts";
-import type { SearchContext } from "../search-context.ts";
+import type { SearchContext } from "../context/search-context.ts";
+import { columnOf, fieldValue, type Relation } from "../relation/relation.ts";
+import { numberOf, type Typed } from "../relation/typed.ts";
 import { commandError } from "../spl-error.ts";
 import { count, number, text } from "../syntax/option-types.ts";
 import { InvalidTime, resolveTime } from "../time/resolve-time.ts";
 import { zoneOf } from "../time/zone-of.ts";
-import { numberOf, type Typed } from "../typed.ts";
 import { numberBins } from "./number-bins.ts";
 import { rowTime } from "./row-time.ts";
 import { type Span, span, type TimeSpan, timeSpanOf } from "./span.ts";

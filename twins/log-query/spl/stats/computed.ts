@@ -1,10 +1,11 @@
 /** `eval(…)` over aggregates, as `chart` and `timechart` take it: `eval(round(avg(cpu), 2))`. */
+
+import type { SearchContext } from "../context/search-context.ts";
 import { compile } from "../eval/compile.ts";
 import { settled } from "../eval/precision.ts";
 import { Scope } from "../eval/scope.ts";
 import type { Value } from "../eval/value.ts";
-import type { Relation } from "../relation.ts";
-import type { SearchContext } from "../search-context.ts";
+import type { Relation } from "../relation/relation.ts";
 import { commandError } from "../spl-error.ts";
 import type { AggregateCall, Expression } from "../syntax/ast.ts";
 import {

@@ -2,11 +2,11 @@
 import { identifier, joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { type Command, defineCommand } from "../command.ts";
 import { withPlaces } from "../eval/precision.ts";
-import { type Output, type Relation, selected } from "../relation.ts";
+import { type Output, type Relation, selected } from "../relation/relation.ts";
+import { textOf } from "../relation/typed.ts";
 import { readBy } from "../syntax/aggregates.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
 import { boolean, count, text } from "../syntax/option-types.ts";
-import { textOf } from "../typed.ts";
 import { type Group, groupsOf, orderOf, unrolled } from "./group.ts";
 
 const optionTypes = {

@@ -1,8 +1,8 @@
 /** Rows in groups, a row for each. */
 import { identifier, joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
-import type { OrderKey } from "../order-keys.ts";
-import { columnOf, fieldValue, type Output, type Relation, selected } from "../relation.ts";
-import { numberOf, type Typed, textOf } from "../typed.ts";
+import type { OrderKey } from "../relation/order-keys.ts";
+import { columnOf, fieldValue, type Output, type Relation, selected } from "../relation/relation.ts";
+import { numberOf, type Typed, textOf } from "../relation/typed.ts";
 import { type Aggregation, compileAggregation } from "./aggregation.ts";
 import { rangeStart } from "./number-bins.ts";
 import type { Site } from "./site.ts";

@@ -1,7 +1,7 @@
 /** Numbers in ranges: `500-510`. */
 import { raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { withPlaces } from "../eval/precision.ts";
-import { bound, numberOf, type Typed, textOf } from "../typed.ts";
+import { bound, numberOf, type Typed, textOf } from "../relation/typed.ts";
 import type { BinOptions, Extent } from "./bin-options.ts";
 
 const DEFAULT_BINS = 100;

@@ -1,6 +1,6 @@
 /** The long form as a table: a row for each key, a column for each series. */
 import type { ResultValue } from "../../../datasets/store/log-store.ts";
-import type { RowField, Rows } from "../rows.ts";
+import type { RowField, Rows } from "../relation/rows.ts";
 import { commandError } from "../spl-error.ts";
 import { parseRange } from "./number-bins.ts";
 import type { SeriesOptions } from "./series-options.ts";

@@ -4,7 +4,14 @@
  * splunkd keeps sums, counts and value maps there; the names are its own.
  */
 import { identifier, joined, raw, sql } from "../../../datasets/sql.ts";
-import { type Column, columnOf, fieldValue, type Output, type Relation, selected } from "../relation.ts";
+import {
+  type Column,
+  columnOf,
+  fieldValue,
+  type Output,
+  type Relation,
+  selected,
+} from "../relation/relation.ts";
 import { commandError } from "../spl-error.ts";
 import type { AggregateCall } from "../syntax/ast.ts";
 import type { Aggregation } from "./aggregation.ts";

@@ -1,8 +1,8 @@
 /** When rows are: their `_time`. */
 import { raw, type Sql, sql } from "../../../datasets/sql.ts";
-import { columnOf, fieldValue, type Relation } from "../relation.ts";
-import type { SearchContext } from "../search-context.ts";
-import { numberOf } from "../typed.ts";
+import type { SearchContext } from "../context/search-context.ts";
+import { columnOf, fieldValue, type Relation } from "../relation/relation.ts";
+import { numberOf } from "../relation/typed.ts";
 import type { Aggregation } from "./aggregation.ts";
 import type { SiteOptions } from "./site.ts";
 import { sparklineParts } from "./sparkline-parts.ts";

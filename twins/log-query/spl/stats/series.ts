@@ -2,12 +2,12 @@
 import { identifier, joined, jsonParameter, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import type { ResultValue } from "../../../datasets/store/log-store.ts";
 import { lookupTable } from "../../../sandbox/lookup-table.ts";
-import type { Relation } from "../relation.ts";
-import type { Rows } from "../rows.ts";
-import { relationOf } from "../rows.ts";
-import type { SearchContext } from "../search-context.ts";
+import type { SearchContext } from "../context/search-context.ts";
+import type { Relation } from "../relation/relation.ts";
+import type { Rows } from "../relation/rows.ts";
+import { relationOf } from "../relation/rows.ts";
+import { numberOf, type Typed, textOf } from "../relation/typed.ts";
 import { commandError } from "../spl-error.ts";
-import { numberOf, type Typed, textOf } from "../typed.ts";
 import type { Aggregation, Measure } from "./aggregation.ts";
 import { type Group, type Grouped, grouped, groupOrder } from "./group.ts";
 import type { Selection, SeriesCondition, SeriesOptions } from "./series-options.ts";

@@ -1,7 +1,7 @@
 /** Where an aggregate stands: in a GROUP BY, or over a window of rows. */
 import { identifier, raw, type Sql, sql } from "../../../datasets/sql.ts";
-import { orderBy, orderValue, sortValue } from "../order-keys.ts";
-import type { Relation } from "../relation.ts";
+import { orderBy, orderValue, sortValue } from "../relation/order-keys.ts";
+import type { Relation } from "../relation/relation.ts";
 
 /** By what rows come first. */
 export type RowOrder = "rows" | "time";

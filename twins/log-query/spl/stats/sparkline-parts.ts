@@ -1,7 +1,7 @@
 /** The parts of the search's time that `sparkline` shows. */
 import { sql } from "../../../datasets/sql.ts";
-import type { Relation } from "../relation.ts";
-import type { SearchContext } from "../search-context.ts";
+import type { SearchContext } from "../context/search-context.ts";
+import type { Relation } from "../relation/relation.ts";
 import { SplError } from "../spl-error.ts";
 import { zoneOf } from "../time/zone-of.ts";
 import type { Aggregation } from "./aggregation.ts";

@@ -1,6 +1,6 @@
 /** The windows of `streamstats`: which rows before a row are looked at. */
 import { identifier, joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
-import { type Relation, withHidden } from "../relation.ts";
+import { type Relation, withHidden } from "../relation/relation.ts";
 import { allPresent, rowNumber } from "./windowed.ts";
 
 export interface StreamWindow {

@@ -5,7 +5,7 @@ import { transitionsOf } from "../../../datasets/dates/transitions.ts";
 import { offsetSql } from "../../../datasets/dates/zone-sql.ts";
 import { joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { lookupTable } from "../../../sandbox/lookup-table.ts";
-import { bound } from "../typed.ts";
+import { bound } from "../relation/typed.ts";
 import { parseTimeSpan, type TimeSpan } from "./span.ts";
 
 export interface TimeBuckets {

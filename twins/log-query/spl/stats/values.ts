@@ -1,7 +1,7 @@
 /** The values that an aggregate looks at: each value of a multi-value is one. */
 import { joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { lookupTable } from "../../../sandbox/lookup-table.ts";
-import { bound, eachOf, numberOf, type Typed, textOf, variable } from "../typed.ts";
+import { bound, eachOf, numberOf, type Typed, textOf, variable } from "../relation/typed.ts";
 import type { RowOrder, Site } from "./site.ts";
 
 export interface Values {

@@ -1,6 +1,6 @@
 /** Aggregates over windows, as new fields of the rows. */
 import { joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
-import type { Typed } from "../typed.ts";
+import type { Typed } from "../relation/typed.ts";
 import { type Aggregation, compileAggregation } from "./aggregation.ts";
 import type { Site } from "./site.ts";
 

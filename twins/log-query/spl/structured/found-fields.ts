@@ -2,9 +2,9 @@
 
 import { type Sql, sql } from "../../../datasets/sql.ts";
 import { defineRowFunction } from "../../../datasets/store/program-functions.ts";
-import { columnOf, extend, fieldValue, type Relation } from "../relation.ts";
-import type { SearchContext } from "../search-context.ts";
-import { shaped, type Typed } from "../typed.ts";
+import type { SearchContext } from "../context/search-context.ts";
+import { columnOf, extend, fieldValue, type Relation } from "../relation/relation.ts";
+import { shaped, type Typed } from "../relation/typed.ts";
 
 /** Fields that one command may find. */
 const maxFields = 1_000;

@@ -1,5 +1,5 @@
 /** Takes comments out of a search and puts macros' text in. Neither is looked for in double quotes. */
-import type { Knowledge, Macro } from "../knowledge.ts";
+import type { Knowledge, Macro } from "../context/knowledge.ts";
 import { SplError } from "../spl-error.ts";
 import { validateMacro } from "./eval-macro.ts";
 import { afterString, parserError } from "./text.ts";

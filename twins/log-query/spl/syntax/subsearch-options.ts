@@ -1,5 +1,5 @@
 /** The options of commands that take a subsearch's rows. */
-import type { SearchLimits, SubsearchBounds } from "../search-context.ts";
+import type { SearchLimits, SubsearchBounds } from "../context/search-context.ts";
 import type { ArgumentReader } from "./argument-reader.ts";
 import type { Subsearch } from "./ast.ts";
 import { boolean, count } from "./option-types.ts";

@@ -5,7 +5,7 @@ import { offsetSql } from "../../../datasets/dates/zone-sql.ts";
 import { type Sql, sql } from "../../../datasets/sql.ts";
 import { defineRowFunction } from "../../../datasets/store/program-functions.ts";
 import { lookupTable } from "../../../sandbox/lookup-table.ts";
-import { bound, variable } from "../typed.ts";
+import { bound, variable } from "../relation/typed.ts";
 import { EARLIEST_SECONDS, formatTime, LATEST_SECONDS } from "./strftime.ts";
 import { type FormatItem, readTimeFormat } from "./time-format.ts";
 

@@ -1,12 +1,12 @@
 /** The rows with what decides which of them belong together. */
 import { identifier, joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
+import type { SearchContext } from "../context/search-context.ts";
 import { compileCondition } from "../eval/compile-expression.ts";
-import { carriedItems, lateOf } from "../late-columns.ts";
-import { orderBy } from "../order-keys.ts";
-import { type Column, columnOf, fieldValue, type Relation } from "../relation.ts";
+import { carriedItems, lateOf } from "../relation/deferred-columns.ts";
+import { orderBy } from "../relation/order-keys.ts";
+import { type Column, columnOf, fieldValue, type Relation } from "../relation/relation.ts";
+import { numberOf, textOf } from "../relation/typed.ts";
 import { searchCondition } from "../search/search-rows.ts";
-import type { SearchContext } from "../search-context.ts";
-import { numberOf, textOf } from "../typed.ts";
 import type { Boundary, TransactionOptions } from "./options.ts";
 
 /** Hidden columns. */

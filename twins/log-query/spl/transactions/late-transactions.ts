@@ -1,8 +1,8 @@
 /** The fields of few transactions, made of their own events alone. */
 import { columnsIfRead } from "../../../datasets/needed-columns.ts";
 import { identifier, joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
-import { freeName, type Late, ROW } from "../late-columns.ts";
-import type { Typed } from "../typed.ts";
+import { freeName, type Late, ROW } from "../relation/deferred-columns.ts";
+import type { Typed } from "../relation/typed.ts";
 import { time } from "./keyed-rows.ts";
 import { rank } from "./segments.ts";
 

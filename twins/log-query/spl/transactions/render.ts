@@ -1,10 +1,10 @@
 /** Transactions as rows: the fields of all their rows together. */
 import { columnsIfRead } from "../../../datasets/needed-columns.ts";
 import { identifier, joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
-import { lateOf, ROW } from "../late-columns.ts";
-import type { OrderKey } from "../order-keys.ts";
-import { type Column, fieldValue, type Output, type Relation, selected } from "../relation.ts";
-import { nullValue, type Typed, textOf } from "../typed.ts";
+import { lateOf, ROW } from "../relation/deferred-columns.ts";
+import type { OrderKey } from "../relation/order-keys.ts";
+import { type Column, fieldValue, type Output, type Relation, selected } from "../relation/relation.ts";
+import { nullValue, type Typed, textOf } from "../relation/typed.ts";
 import { isEnd, isStart, type KeyedRows, keyName, time } from "./keyed-rows.ts";
 import { groupName, hiddenColumns, lateTransactions } from "./late-transactions.ts";
 import type { TransactionOptions } from "./options.ts";

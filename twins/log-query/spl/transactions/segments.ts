@@ -4,8 +4,8 @@
  */
 import { identifier, joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { defineRowFunction } from "../../../datasets/store/program-functions.ts";
-import type { SearchContext } from "../search-context.ts";
-import { countOf } from "../subsearch-limit.ts";
+import type { SearchContext } from "../context/search-context.ts";
+import { countOf } from "../context/subsearch-limit.ts";
 import { isEnd, isStart, type KeyedRows, keyName, newestFirst, time } from "./keyed-rows.ts";
 import { numberIn } from "./listed-numbers.ts";
 import type { TransactionOptions } from "./options.ts";

@@ -1,12 +1,12 @@
 /** Transactions that need one look at each row, in the program. */
 import { identifier, joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import type { ResultValue } from "../../../datasets/store/log-store.ts";
-import { ROW } from "../late-columns.ts";
-import type { Relation } from "../relation.ts";
-import type { Rows } from "../rows.ts";
-import type { SearchContext } from "../search-context.ts";
+import type { SearchContext } from "../context/search-context.ts";
+import { countOf } from "../context/subsearch-limit.ts";
+import { ROW } from "../relation/deferred-columns.ts";
+import type { Relation } from "../relation/relation.ts";
+import type { Rows } from "../relation/rows.ts";
 import { commandError } from "../spl-error.ts";
-import { countOf } from "../subsearch-limit.ts";
 import { isEnd, isStart, type KeyedRows, keyName, newestFirst, time } from "./keyed-rows.ts";
 import type { TransactionOptions } from "./options.ts";
 import { type Marks, rank } from "./segments.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { defaultLimits } from "../../../../../twins/log-query/spl/search-context.ts";
+import { defaultLimits } from "../../../../../twins/log-query/spl/context/search-context.ts";
 import { boundsOf } from "../../../../../twins/log-query/spl/syntax/subsearch-options.ts";
 import { benchNowMs, type SplBench, splBench } from "../../support/spl.ts";
 

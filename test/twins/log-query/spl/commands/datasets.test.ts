@@ -1,7 +1,7 @@
 /** Commands that take rows from elsewhere by name, and those that put rows of several searches together. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Knowledge, LookupTable } from "../../../../../twins/log-query/spl/knowledge.ts";
-import type { Rows } from "../../../../../twins/log-query/spl/rows.ts";
+import type { Knowledge, LookupTable } from "../../../../../twins/log-query/spl/context/knowledge.ts";
+import type { Rows } from "../../../../../twins/log-query/spl/relation/rows.ts";
 import { rowsOf, type SplBench, splBench } from "../../support/spl.ts";
 
 const events = [

@@ -1,6 +1,6 @@
 /** `lookup` over tables of every kind of definition. */
 import { expect, test } from "vitest";
-import type { LookupDefinition } from "../../../../../twins/log-query/spl/knowledge.ts";
+import type { LookupDefinition } from "../../../../../twins/log-query/spl/context/knowledge.ts";
 import { rowsOf, splBench } from "../../support/spl.ts";
 
 const people = [

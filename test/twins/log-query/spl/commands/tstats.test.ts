@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { DataModelObject } from "../../../../../twins/log-query/spl/knowledge.ts";
+import type { DataModelObject } from "../../../../../twins/log-query/spl/context/knowledge.ts";
 import { type SplBench, splBench } from "../../support/spl.ts";
 
 const model: DataModelObject[] = [

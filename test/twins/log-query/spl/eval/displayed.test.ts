@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { displayed } from "../../../../../twins/log-query/spl/eval/displayed.ts";
-import { columnOf, fieldValue, project } from "../../../../../twins/log-query/spl/relation.ts";
-import { relationOf } from "../../../../../twins/log-query/spl/rows.ts";
+import { columnOf, fieldValue, project } from "../../../../../twins/log-query/spl/relation/relation.ts";
+import { relationOf } from "../../../../../twins/log-query/spl/relation/rows.ts";
 import { expressionBench } from "../../support/expressions.ts";
 import { call, field, string } from "../../support/trees.ts";
 

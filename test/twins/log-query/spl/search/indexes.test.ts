@@ -1,9 +1,9 @@
 /** Which indexes a search looks at, when their names are known before it runs. */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { compilePipeline } from "../../../../../twins/log-query/spl/compile-pipeline.ts";
+import { defaultLimits } from "../../../../../twins/log-query/spl/context/search-context.ts";
 import { createSearchContext } from "../../../../../twins/log-query/spl/create-context.ts";
 import { parseSearch } from "../../../../../twins/log-query/spl/parse-search.ts";
-import { defaultLimits } from "../../../../../twins/log-query/spl/search-context.ts";
 import { knowledgeOf, type SplBench, splBench } from "../../support/spl.ts";
 
 let bench: SplBench;

@@ -1,6 +1,6 @@
 /** Bitwise functions: of whole numbers from 0 to 2^53-1, as splunkd takes them; NULL for anything else. */
 import { raw, type Sql, sql } from "../../../../datasets/sql.ts";
-import { bound } from "../../typed.ts";
+import { bound } from "../../relation/typed.ts";
 import { nothing, number, type Value } from "../value.ts";
 import type { Use } from "./declaration.ts";
 import { type Entry, family, numeric } from "./tools.ts";

@@ -1,6 +1,6 @@
 /** Comparison and conditional functions. */
 import { joined, raw, type Sql, sql } from "../../../../datasets/sql.ts";
-import { inNetwork, networkOf } from "../../networks.ts";
+import { inNetwork, networkOf } from "../../addresses/networks.ts";
 import { matchesSql } from "../../regex/regex-sql.ts";
 import { anyOf, compare, isAmong } from "../compare.ts";
 import { truth } from "../logic.ts";

@@ -2,7 +2,7 @@
 import { isIPv4 } from "node:net";
 import { sql } from "../../../../datasets/sql.ts";
 import { defineRowFunction } from "../../../../datasets/store/program-functions.ts";
-import { textOf } from "../../typed.ts";
+import { textOf } from "../../relation/typed.ts";
 import { singleText } from "../arithmetic.ts";
 import { nothing, text } from "../value.ts";
 import { grouped, printf } from "./printf.ts";

@@ -1,7 +1,7 @@
 /** `mvfilter` and `mvmap`: an expression for each value of a multi-value. */
 import { sql } from "../../../../datasets/sql.ts";
+import { listOf, variable } from "../../relation/typed.ts";
 import type { Expression } from "../../syntax/ast.ts";
-import { listOf, variable } from "../../typed.ts";
 import { compile } from "../compile.ts";
 import { fieldsOf } from "../fields-of.ts";
 import { truth } from "../logic.ts";

@@ -1,6 +1,6 @@
 /** Informational functions. */
 import { raw, type Sql, sql } from "../../../../datasets/sql.ts";
-import { bound, numberOf } from "../../typed.ts";
+import { bound, numberOf } from "../../relation/typed.ts";
 import { singleText } from "../arithmetic.ts";
 import { boolean, constant, nothing, text, type Value } from "../value.ts";
 import type { PlainFunction } from "./declaration.ts";

@@ -3,7 +3,7 @@ import { joined, type Sql, sql } from "../../../../datasets/sql.ts";
 import { defineRowFunction } from "../../../../datasets/store/program-functions.ts";
 import { type ExactJson, fieldText, jsonText, readExactJson } from "../../json/exact-json.ts";
 import { changedAt, goesOverAll, type PathStep, readJsonPath, valuesAt } from "../../json/json-path.ts";
-import { bound, numberOf, textOf } from "../../typed.ts";
+import { bound, numberOf, textOf } from "../../relation/typed.ts";
 import { singleText } from "../arithmetic.ts";
 import { boolean, nothing, text, type Value } from "../value.ts";
 import type { PlainFunction, Use } from "./declaration.ts";

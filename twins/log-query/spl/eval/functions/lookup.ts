@@ -1,9 +1,9 @@
 /** `lookup`: what a lookup table has for given values. */
 import { identifier, joined, type Sql, sql } from "../../../../datasets/sql.ts";
-import { fieldValue, project, type Relation } from "../../relation.ts";
-import { keptRelationOf } from "../../rows.ts";
+import { fieldValue, project, type Relation } from "../../relation/relation.ts";
+import { keptRelationOf } from "../../relation/rows.ts";
+import { textOf } from "../../relation/typed.ts";
 import type { Expression } from "../../syntax/ast.ts";
-import { textOf } from "../../typed.ts";
 import { singleText } from "../arithmetic.ts";
 import { compile } from "../compile.ts";
 import { Scope } from "../scope.ts";

@@ -1,6 +1,6 @@
 /** Mathematical functions. */
 import { raw, type Sql, sql } from "../../../../datasets/sql.ts";
-import { bound } from "../../typed.ts";
+import { bound } from "../../relation/typed.ts";
 import { fieldPrecision, resultPrecision, withPlaces } from "../precision.ts";
 import { constant, nothing, number, type Value } from "../value.ts";
 import type { EvalFunction } from "./declaration.ts";

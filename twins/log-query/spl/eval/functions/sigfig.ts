@@ -1,7 +1,7 @@
 /** `sigfig`: a number in no more digits than those it was computed from. */
 import { raw, type Sql, sql } from "../../../../datasets/sql.ts";
+import { bound, textOf } from "../../relation/typed.ts";
 import type { Expression } from "../../syntax/ast.ts";
-import { bound, textOf } from "../../typed.ts";
 import { compile } from "../compile.ts";
 import { leadingPlace } from "../precision.ts";
 import type { Scope } from "../scope.ts";

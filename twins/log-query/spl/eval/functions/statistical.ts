@@ -1,6 +1,6 @@
 /** Statistical functions of one row. */
 import { joined, raw, type Sql, sql } from "../../../../datasets/sql.ts";
-import { bound, eachOf, numberOf, textOf } from "../../typed.ts";
+import { bound, eachOf, numberOf, textOf } from "../../relation/typed.ts";
 import { nothing, number, type Value } from "../value.ts";
 import type { Use } from "./declaration.ts";
 import { allValues, type Entry, family } from "./tools.ts";

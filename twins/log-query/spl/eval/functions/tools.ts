@@ -1,6 +1,6 @@
 /** What families of functions share. */
 import { joined, raw, type Sql, sql } from "../../../../datasets/sql.ts";
-import { bound, eachOf, listOf, shaped, textOf } from "../../typed.ts";
+import { bound, eachOf, listOf, shaped, textOf } from "../../relation/typed.ts";
 import { doubleOf, singleText } from "../arithmetic.ts";
 import { nothing, text, type Value } from "../value.ts";
 import type { Family, PlainFunction, Use } from "./declaration.ts";

@@ -2,7 +2,7 @@
 import { raw, type Sql, sql } from "../../../../datasets/sql.ts";
 import { defineRowFunction } from "../../../../datasets/store/program-functions.ts";
 import { type ExactJson, jsonText, NumberText, readExactJson } from "../../json/exact-json.ts";
-import { bound, isNumeral, numberOf, textOf } from "../../typed.ts";
+import { bound, isNumeral, numberOf, textOf } from "../../relation/typed.ts";
 import { singleText } from "../arithmetic.ts";
 import { boolean, nothing, number, text, type Value } from "../value.ts";
 import type { Use } from "./declaration.ts";

@@ -1,6 +1,6 @@
 /** Counts, sums, averages, spread and percentiles. */
 import { type Sql, sql } from "../../../../datasets/sql.ts";
-import { bound, variable } from "../../typed.ts";
+import { bound, variable } from "../../relation/typed.ts";
 import type { Values } from "../values.ts";
 import { number, type StatsFunction } from "./declaration.ts";
 

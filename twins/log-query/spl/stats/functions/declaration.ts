@@ -1,5 +1,5 @@
 /** How an aggregate of `stats` and its like is declared: once, for the commands and the manual. */
-import type { Typed } from "../../typed.ts";
+import type { Typed } from "../../relation/typed.ts";
 import type { Site } from "../site.ts";
 import type { Values } from "../values.ts";
 

@@ -1,8 +1,8 @@
 /** `sparkline`: an aggregate for each of equal parts of the search's time, as a list. */
 import { raw, sql } from "../../../../datasets/sql.ts";
+import { eachOf, type Typed, textOf, variable } from "../../relation/typed.ts";
 import { SplError } from "../../spl-error.ts";
 import type { AggregateCall } from "../../syntax/ast.ts";
-import { eachOf, type Typed, textOf, variable } from "../../typed.ts";
 import type { Measure } from "../aggregation.ts";
 import type { Site } from "../site.ts";
 import { listed, type Values } from "../values.ts";

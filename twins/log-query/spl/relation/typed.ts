@@ -1,5 +1,5 @@
 /** Values of SPL as SQL. A field's value is a text or a number; an expression's can be a truth value too. */
-import { raw, Sql, sql } from "../../datasets/sql.ts";
+import { raw, Sql, sql } from "../../../datasets/sql.ts";
 
 /**
  * An SQL expression and what it gives.

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { numberIn } from "../../../../twins/log-query/spl/transactions/listed-numbers.ts";
+import { numberIn } from "../../../../../twins/log-query/spl/transactions/listed-numbers.ts";
 
 test("a number in a list is the one that it is alone", () => {
   const times = fc

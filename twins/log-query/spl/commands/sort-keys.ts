@@ -1,9 +1,9 @@
 /** The order that `sort` and `dedup … sortby` make. */
-import { raw, type Sql, sql } from "../../datasets/sql.ts";
-import type { OrderKey } from "./order-keys.ts";
-import { columnOf, fieldValue, type Relation } from "./relation.ts";
-import type { ArgumentReader } from "./syntax/argument-reader.ts";
-import { bound, eachOf, numberOf, type Typed, textOf } from "./typed.ts";
+import { raw, type Sql, sql } from "../../../datasets/sql.ts";
+import type { OrderKey } from "../relation/order-keys.ts";
+import { columnOf, fieldValue, type Relation } from "../relation/relation.ts";
+import { bound, eachOf, numberOf, type Typed, textOf } from "../relation/typed.ts";
+import type { ArgumentReader } from "../syntax/argument-reader.ts";
 
 export interface SortField {
   readonly name: string;

@@ -1,7 +1,7 @@
 /** Rows by their order: the first of them, another order, their numbers. */
-import { columnsIfRead } from "../../datasets/needed-columns.ts";
-import { identifier, joined, raw, type Sql, sql } from "../../datasets/sql.ts";
-import { carriedItems, lateOf, sameColumns, wholeRows } from "./late-columns.ts";
+import { columnsIfRead } from "../../../datasets/needed-columns.ts";
+import { identifier, joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
+import { carriedItems, lateOf, sameColumns, wholeRows } from "./deferred-columns.ts";
 import { type OrderKey, orderClause } from "./order-keys.ts";
 import type { Relation } from "./relation.ts";
 

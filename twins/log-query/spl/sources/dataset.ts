@@ -1,12 +1,13 @@
 /** What rows can be taken from by name: `datamodel:M.O`, `savedsearch:x`, `inputlookup:x`; or a subsearch. */
+
+import type { SearchContext } from "../context/search-context.ts";
+import type { Relation } from "../relation/relation.ts";
+import { keptRelationOf } from "../relation/rows.ts";
+import { commandError } from "../spl-error.ts";
+import type { ArgumentReader } from "../syntax/argument-reader.ts";
+import type { Subsearch } from "../syntax/ast.ts";
 import { dataModelRelation } from "./data-model.ts";
-import type { Relation } from "./relation.ts";
-import { keptRelationOf } from "./rows.ts";
 import { savedSearchRelation } from "./saved-search.ts";
-import type { SearchContext } from "./search-context.ts";
-import { commandError } from "./spl-error.ts";
-import type { ArgumentReader } from "./syntax/argument-reader.ts";
-import type { Subsearch } from "./syntax/ast.ts";
 
 export interface NamedDataset {
   kind: "named";

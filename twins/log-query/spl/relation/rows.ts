@@ -1,9 +1,9 @@
 /** Rows that are here, not in the database: results, lookup tables, what a command makes itself. */
 
-import { KeptRows, type KeptValue } from "../../datasets/kept-rows.ts";
-import { columnsIfRead } from "../../datasets/needed-columns.ts";
-import { identifier, jsonParameter, raw, type Sql, sql } from "../../datasets/sql.ts";
-import type { ResultValue } from "../../datasets/store/log-store.ts";
+import { KeptRows, type KeptValue } from "../../../datasets/kept-rows.ts";
+import { columnsIfRead } from "../../../datasets/needed-columns.ts";
+import { identifier, jsonParameter, raw, type Sql, sql } from "../../../datasets/sql.ts";
+import type { ResultValue } from "../../../datasets/store/log-store.ts";
 import { type Column, placed, type Relation } from "./relation.ts";
 
 export interface RowField {

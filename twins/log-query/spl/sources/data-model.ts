@@ -1,9 +1,10 @@
 /** The events of a data model's object, with the fields that it gives them. */
-import { columnOf, extend, fieldValue, type Relation } from "./relation.ts";
-import type { SearchContext } from "./search-context.ts";
-import { commandError } from "./spl-error.ts";
-import { withImplicitSearch } from "./syntax/text.ts";
-import type { Typed } from "./typed.ts";
+
+import type { SearchContext } from "../context/search-context.ts";
+import { columnOf, extend, fieldValue, type Relation } from "../relation/relation.ts";
+import type { Typed } from "../relation/typed.ts";
+import { commandError } from "../spl-error.ts";
+import { withImplicitSearch } from "../syntax/text.ts";
 
 /**
  * @param command that asks for it

@@ -1,9 +1,16 @@
 /** What `addtotals` and `addcoltotals` add up. */
-import { identifier, joined, type Sql, sql } from "../../datasets/sql.ts";
-import { type Column, extend, fieldValue, type Output, type Relation, selected } from "./relation.ts";
-import { concatenated } from "./stacked-rows.ts";
-import { numberOf, type Typed } from "./typed.ts";
-import { matchingColumns } from "./wildcards.ts";
+import { identifier, joined, type Sql, sql } from "../../../datasets/sql.ts";
+import {
+  type Column,
+  extend,
+  fieldValue,
+  type Output,
+  type Relation,
+  selected,
+} from "../relation/relation.ts";
+import { numberOf, type Typed } from "../relation/typed.ts";
+import { concatenated } from "../relation/union.ts";
+import { matchingColumns } from "../relation/wildcards.ts";
 
 /** @param names which fields; all when there are none */
 export function summed(input: Relation, names: readonly string[]): Column[] {

@@ -1,8 +1,8 @@
 /** Rows of several relations as those of one. */
-import { columnsIfRead } from "../../datasets/needed-columns.ts";
-import { identifier, joined, raw, type Sql, sql } from "../../datasets/sql.ts";
+import { columnsIfRead } from "../../../datasets/needed-columns.ts";
+import { identifier, joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
+import { limited, numbered } from "./order.ts";
 import type { OrderKey } from "./order-keys.ts";
-import { limited, numbered } from "./ordered-rows.ts";
 import { columnOf, fieldValue, noRows, placed, type Relation } from "./relation.ts";
 import { numberOf, shaped } from "./typed.ts";
 

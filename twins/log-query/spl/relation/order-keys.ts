@@ -1,5 +1,5 @@
 /** What puts rows in order, in SQL's words. */
-import { identifier, joined, raw, type Sql, sql } from "../../datasets/sql.ts";
+import { identifier, joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
 
 export interface OrderKey {
   /** A column of `select` that is no field: `#order0`, … */

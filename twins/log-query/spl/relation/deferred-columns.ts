@@ -6,8 +6,8 @@
  * beside the SELECT of all its rows, how the columns of single rows are made, once it is known which rows they are. What depends
  * on other rows too, a window or a place in the order, is found together with the row: it is carried along in hidden columns.
  */
-import { columnsIfRead, givingOnly } from "../../datasets/needed-columns.ts";
-import { identifier, raw, type Sql, sql } from "../../datasets/sql.ts";
+import { columnsIfRead, givingOnly } from "../../../datasets/needed-columns.ts";
+import { identifier, raw, type Sql, sql } from "../../../datasets/sql.ts";
 
 /** The hidden column with the row's number in the store. */
 export const ROW = "#event";

@@ -1,6 +1,6 @@
 /** Networks of addresses, IPv4 and IPv6. */
 import { BlockList, isIP } from "node:net";
-import { defineRowFunction } from "../../datasets/store/program-functions.ts";
+import { defineRowFunction } from "../../../datasets/store/program-functions.ts";
 
 /** `1` when the address is in the network, `0` when it is not; both VARCHAR. */
 export const inNetwork = defineRowFunction("spl.cidrmatch", (network, address) => {

@@ -7,13 +7,13 @@
 import { columnsIfRead } from "../../datasets/needed-columns.ts";
 import { identifier, joined, raw, type Sql, sql } from "../../datasets/sql.ts";
 import type { HeldRows, ResultValue } from "../../datasets/store/log-store.ts";
-import { carriedItems, type Late, lateOf, ROW, wholeRows } from "./late-columns.ts";
-import { orderClause } from "./order-keys.ts";
-import { isLarge } from "./ordered-rows.ts";
-import { type Column, outputsOf, project, type Relation } from "./relation.ts";
-import type { Rows } from "./rows.ts";
-import { isAmong } from "./search/row-numbers.ts";
-import type { SearchContext } from "./search-context.ts";
+import type { SearchContext } from "../spl/context/search-context.ts";
+import { carriedItems, type Late, lateOf, ROW, wholeRows } from "../spl/relation/deferred-columns.ts";
+import { isLarge } from "../spl/relation/order.ts";
+import { orderClause } from "../spl/relation/order-keys.ts";
+import { type Column, outputsOf, project, type Relation } from "../spl/relation/relation.ts";
+import type { Rows } from "../spl/relation/rows.ts";
+import { isAmong } from "../spl/search/row-numbers.ts";
 
 export interface Slice extends Rows {
   /** Number of the first row among all. */

@@ -1,5 +1,5 @@
 /** Knowledge objects: what searches refer to by name. They are rows of the twin's world. */
-import type { Rows } from "./rows.ts";
+import type { Rows } from "../relation/rows.ts";
 
 export interface Macro {
   /** `name` or `name(2)`. */

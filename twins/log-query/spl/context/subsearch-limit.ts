@@ -1,9 +1,9 @@
 /** How many rows a subsearch may give. */
-import { sql } from "../../datasets/sql.ts";
-import { limited } from "./ordered-rows.ts";
-import type { Relation } from "./relation.ts";
+import { sql } from "../../../datasets/sql.ts";
+import { limited } from "../relation/order.ts";
+import type { Relation } from "../relation/relation.ts";
+import type { SearchMessage } from "../spl-error.ts";
 import type { SearchContext } from "./search-context.ts";
-import type { SearchMessage } from "./spl-error.ts";
 
 /** What splunkd says of a subsearch that was cut. */
 export function truncated(rows: number, max: number): SearchMessage {

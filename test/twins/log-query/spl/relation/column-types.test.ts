@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { expression } from "../../../../scripts/fuzz/grammar/spl-expression.ts";
-import { SplError } from "../../../../twins/log-query/spl/spl-error.ts";
-import { type ColumnType, type SplBench, splBench } from "../support/spl.ts";
+import { expression } from "../../../../../scripts/fuzz/grammar/spl-expression.ts";
+import { SplError } from "../../../../../twins/log-query/spl/spl-error.ts";
+import { type ColumnType, type SplBench, splBench } from "../../support/spl.ts";
 
 /** A NULL of no type is an INTEGER in the rows of a subquery. */
 const numeric = /^(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT|DOUBLE|"NULL"|DECIMAL\(\d+,\d+\))$/;

@@ -1,6 +1,8 @@
 /** The rows between two commands of a pipeline: a SELECT, and what its columns are. */
-import { columnsIfRead } from "../../datasets/needed-columns.ts";
-import { identifier, joined, raw, type Sql, sql } from "../../datasets/sql.ts";
+import { columnsIfRead } from "../../../datasets/needed-columns.ts";
+import { identifier, joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
+import type { TimeRange } from "../context/search-context.ts";
+import type { Expression } from "../syntax/ast.ts";
 import {
   carriedItems,
   carrying,
@@ -9,10 +11,8 @@ import {
   lateOf,
   otherColumns,
   sameColumns,
-} from "./late-columns.ts";
+} from "./deferred-columns.ts";
 import type { OrderKey } from "./order-keys.ts";
-import type { TimeRange } from "./search-context.ts";
-import type { Expression } from "./syntax/ast.ts";
 import { type Typed, textOf } from "./typed.ts";
 
 export interface Column {
@@ -43,15 +43,15 @@ export interface Relation {
   readonly order: readonly OrderKey[];
   /** Each row is an event of the store, so that there may be very many. */
   readonly ofEvents?: true;
-  /** How columns are made of single rows, once it is known which rows they are; see `late-columns.ts`. */
+  /** How columns are made of single rows, once it is known which rows they are; see `deferred-columns.ts`. */
   readonly late?: Late;
   /** What a search has found these among by a look at each text; see `search/newest-first.ts`. */
   readonly among?: Among;
-  /** How its first rows are found by the first of each of several relations, whose rows these are; see `stacked-rows.ts`. */
+  /** How its first rows are found by the first of each of several relations, whose rows these are; see `union.ts`. */
   readonly first?: { readonly of: Sql; rows(count: number): Relation };
   /** How many rows there can be, when that is known. */
   readonly atMost?: number;
-  /** Columns of all the SELECTs that `select` nests: DuckDB takes a chunk of memory for each; see `made-relation.ts`. */
+  /** Columns of all the SELECTs that `select` nests: DuckDB takes a chunk of memory for each; see `materialize.ts`. */
   readonly steps?: number;
   /** What `select` is the first rows of. A relation that has another one by now, or another order, is something else. */
   readonly cut?: {

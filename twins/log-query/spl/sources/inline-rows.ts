@@ -1,8 +1,8 @@
 /** Rows that stand in the search itself, as CSV or as JSON: `makeresults format=csv data="…"`. */
-import type { ResultValue } from "../../datasets/store/log-store.ts";
+import type { ResultValue } from "../../../datasets/store/log-store.ts";
+import { asField, type RowField, type Rows } from "../relation/rows.ts";
+import { SplError } from "../spl-error.ts";
 import { readCsvRecords } from "./csv-records.ts";
-import { asField, type RowField, type Rows } from "./rows.ts";
-import { SplError } from "./spl-error.ts";
 
 const ARRAY_NEEDED =
   "Incorrectly-formatted JSON data detected. Make sure your JSON-formatted data starts with '[' and ends with ']' and consists of JSON objects.";

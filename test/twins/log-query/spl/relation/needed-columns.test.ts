@@ -1,6 +1,6 @@
 /** Reports ask for no more columns of events than they read. */
 import { afterAll, expect, test } from "vitest";
-import { splBench } from "../support/spl.ts";
+import { splBench } from "../../support/spl.ts";
 
 const { search, close } = await splBench([
   { _time: 1, host: "a", size: 1, message: "code 7", other: "x" },

@@ -1,9 +1,9 @@
 /** Commands that look at all rows at once, over events whose texts are several times what the store may keep in memory. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { OutOfMemory } from "../../../../twins/datasets/store/log-store.ts";
-import { processorMsSince } from "../../../support/processor-time.ts";
-import { type ManyEvents, manyEvents } from "../support/many-events.ts";
-import { type SplBench, splBench } from "../support/spl.ts";
+import { OutOfMemory } from "../../../../../twins/datasets/store/log-store.ts";
+import { processorMsSince } from "../../../../support/processor-time.ts";
+import { type ManyEvents, manyEvents } from "../../support/many-events.ts";
+import { type SplBench, splBench } from "../../support/spl.ts";
 
 const EVENTS = 90_000;
 /** The texts have twice that and more. */

@@ -1,5 +1,5 @@
 /** `*` in the names of fields. */
-import { matchesPattern, matchStars } from "../../sandbox/star-pattern.ts";
+import { matchesPattern, matchStars } from "../../../sandbox/star-pattern.ts";
 import { type Column, columnOf, type Relation } from "./relation.ts";
 
 export function hasWildcard(pattern: string): boolean {

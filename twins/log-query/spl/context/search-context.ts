@@ -1,12 +1,12 @@
 /** What a search is compiled and run in. */
-import type { Sql } from "../../datasets/sql.ts";
-import type { HeldRows, LogReader } from "../../datasets/store/log-store.ts";
+import type { Sql } from "../../../datasets/sql.ts";
+import type { HeldRows, LogReader } from "../../../datasets/store/log-store.ts";
+import type { Relation } from "../relation/relation.ts";
+import type { Rows } from "../relation/rows.ts";
+import type { EventAccess } from "../search/event-access.ts";
+import type { SearchMessage } from "../spl-error.ts";
+import type { Pipeline } from "../syntax/ast.ts";
 import type { Knowledge } from "./knowledge.ts";
-import type { Relation } from "./relation.ts";
-import type { Rows } from "./rows.ts";
-import type { EventAccess } from "./search/event-access.ts";
-import type { SearchMessage } from "./spl-error.ts";
-import type { Pipeline } from "./syntax/ast.ts";
 
 /** Milliseconds since the epoch; the earliest is in it, the latest is not. `undefined`: open. */
 export interface TimeRange {

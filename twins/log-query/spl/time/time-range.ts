@@ -1,5 +1,5 @@
 /** The time of two searches together. */
-import type { TimeRange } from "../search-context.ts";
+import type { TimeRange } from "../context/search-context.ts";
 
 /** From the earlier of two beginnings to the later of two ends. */
 export function wholeRange(first: TimeRange, second: TimeRange): TimeRange {

@@ -1,9 +1,9 @@
 /** Searches that are too long for one statement go on with the rows of a first one. */
-import { identifier } from "../../datasets/sql.ts";
+import { identifier } from "../../../datasets/sql.ts";
+import type { SearchContext } from "../context/search-context.ts";
+import { SplError } from "../spl-error.ts";
 import { outputsOf, project, type Relation } from "./relation.ts";
 import { relationOf } from "./rows.ts";
-import type { SearchContext } from "./search-context.ts";
-import { SplError } from "./spl-error.ts";
 
 /** Rows that may be kept here between two statements. */
 const maxKeptRows = 200_000;
