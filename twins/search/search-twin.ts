@@ -1,4 +1,5 @@
 /** The search twin at work in one sandbox. */
+
 import type { Logger } from "pino";
 import type { LogStore } from "../datasets/store/log-store.ts";
 import type { Translator } from "../datasets/translator/translator.ts";
@@ -7,8 +8,8 @@ import type { RunningTwin } from "../sandbox/twin.ts";
 import type { DocumentWriter } from "./documents/document-writer.ts";
 import type { Aliases } from "./indices/aliases.ts";
 import type { Templates } from "./indices/templates.ts";
-import type { Fidelity } from "./query/compiled-query.ts";
 import type { OpenSearches } from "./search/open-searches.ts";
+import type { Fidelity } from "./vendor/fidelity.ts";
 
 export interface SearchTwin extends RunningTwin {
   /** Opened by the first request that needs it. */

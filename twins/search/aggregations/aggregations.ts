@@ -1,8 +1,8 @@
 /** The aggregations of a search. */
 import { raw, type Sql } from "../../datasets/sql.ts";
 import type { LogStore, QueryOptions } from "../../datasets/store/log-store.ts";
-import { isShardFailure, shardFailure } from "../shard-failure.ts";
-import { VendorError } from "../vendor-error.ts";
+import { VendorError } from "../vendor/error.ts";
+import { isShardFailure, shardFailure } from "../vendor/shard-failure.ts";
 import { assemble, type PendingHits } from "./assemble.ts";
 import { buildAggregations } from "./build-aggregations.ts";
 import { FilterColumns } from "./clauses.ts";

@@ -7,7 +7,7 @@ import { javaDouble } from "../json/java-number.ts";
 import { parsingErrorAt, type Spot } from "../json/located-error.ts";
 import { Double } from "../json/numbers.ts";
 import { textOf } from "../json/token.ts";
-import { VendorError } from "../vendor-error.ts";
+import { VendorError } from "../vendor/error.ts";
 import type { Aggregations, BucketsAggregation, KeyColumn, SortOrder } from "./aggregation.ts";
 import { type Build, declaredType, type Naming } from "./build.ts";
 import type { AggregationContext } from "./context.ts";

@@ -1,6 +1,6 @@
 /** What the vendor answers to an aggregation that it refuses. */
 import { LocatedError } from "../json/located-error.ts";
-import { type ErrorCause, VendorError } from "../vendor-error.ts";
+import { type ErrorCause, VendorError } from "../vendor/error.ts";
 
 /** An aggregation of a type that is not served. A translator may know it. */
 export class UnrecognisedAggregation extends LocatedError {

@@ -3,7 +3,7 @@ import { joined, type Sql, sql } from "../../datasets/sql.ts";
 import { javaDouble } from "../json/java-number.ts";
 import { textOf } from "../json/token.ts";
 import { luceneToRe2 } from "../query/compile/regexp.ts";
-import { VendorError } from "../vendor-error.ts";
+import { VendorError } from "../vendor/error.ts";
 import type { Naming } from "./build.ts";
 import { argumentError } from "./errors.ts";
 import { isRecord, type JsonRecord, type Options } from "./options.ts";

@@ -3,7 +3,7 @@ import { joined, raw, type Sql, sql } from "../../datasets/sql.ts";
 import { parsingErrorAt, type Spot } from "../json/located-error.ts";
 import { tokenOf } from "../json/token.ts";
 import type { JsonPath } from "../query/compiled-query.ts";
-import { VendorError } from "../vendor-error.ts";
+import { VendorError } from "../vendor/error.ts";
 import type { Aggregation, Aggregations, OrderTerm, SortOrder } from "./aggregation.ts";
 import { argumentError } from "./errors.ts";
 import { isRecord } from "./options.ts";

@@ -5,7 +5,7 @@
 import { joined, raw, type Sql, sql } from "../../datasets/sql.ts";
 import type { ResultValue } from "../../datasets/store/log-store.ts";
 import { Double, doubleText } from "../json/numbers.ts";
-import { VendorError } from "../vendor-error.ts";
+import { VendorError } from "../vendor/error.ts";
 import type { MetricAggregation } from "./aggregation.ts";
 import type { Naming } from "./build.ts";
 import { argumentError } from "./errors.ts";

@@ -9,7 +9,7 @@ import { localSql } from "../../datasets/dates/zone-sql.ts";
 import { raw, type Sql, sql } from "../../datasets/sql.ts";
 import { lookupTable } from "../../sandbox/lookup-table.ts";
 import { textOf } from "../json/token.ts";
-import { VendorError } from "../vendor-error.ts";
+import { VendorError } from "../vendor/error.ts";
 import { argumentError } from "./errors.ts";
 import type { Options } from "./options.ts";
 import type { Member } from "./syntax/declared.ts";

@@ -3,7 +3,7 @@ import { printIp } from "../../datasets/ip-address.ts";
 import { raw, type Sql, sql } from "../../datasets/sql.ts";
 import type { ResultValue } from "../../datasets/store/log-store.ts";
 import { Double } from "../json/numbers.ts";
-import { VendorError } from "../vendor-error.ts";
+import { VendorError } from "../vendor/error.ts";
 import type { Aggregations, BucketRow, BucketsAggregation, MakeBucket, OrderTerm } from "./aggregation.ts";
 import { type Build, declaredType, type Naming } from "./build.ts";
 import { argumentError } from "./errors.ts";

@@ -1,7 +1,7 @@
 /** The types of aggregations that are answered, and those of the vendor that are not. */
 import { lookupTable } from "../../sandbox/lookup-table.ts";
 import { LocatedError, placeText, type Spot } from "../json/located-error.ts";
-import { didYouMean } from "../suggest.ts";
+import { didYouMean } from "../vendor/did-you-mean.ts";
 import type { AggregationType } from "./build.ts";
 import { compositeType } from "./composite.ts";
 import { dateRangeType, missingType, rangeType } from "./conditions.ts";

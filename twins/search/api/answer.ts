@@ -3,14 +3,14 @@ import { stringify } from "yaml";
 import { OutOfMemory, QueryInterrupted, QueueFull, StoreFull } from "../../datasets/store/log-store.ts";
 import type { Method, Operation, VendorRequest, VendorResponse } from "../../sandbox/operation.ts";
 import { indexBlocked } from "../documents/errors.ts";
+import { type BodyFilter, readFilter } from "../json/filter-path.ts";
 import { compactJson, prettyJson } from "../json/write.ts";
-import { NODE_NAME } from "../node.ts";
 import type { SearchTwin } from "../search-twin.ts";
-import { VendorError, vendorErrorResponse } from "../vendor-error.ts";
+import { VendorError, vendorErrorResponse } from "../vendor/error.ts";
+import { NODE_NAME } from "../vendor/node.ts";
+import type { Parameters } from "../vendor/parameters.ts";
 import { Call } from "./call.ts";
-import { type BodyFilter, readFilter } from "./filter-path.ts";
 import { type AnswerForm, negotiate, PlainRefusal } from "./media-types.ts";
-import type { Parameters } from "./parameters.ts";
 
 /** The vendor's `http.max_content_length`. */
 const MAX_BODY_BYTES = 100 * 1024 * 1024;

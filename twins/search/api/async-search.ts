@@ -5,14 +5,14 @@
 import type { Operation } from "../../sandbox/operation.ts";
 import { expressionParameters, readExpressionOptions } from "../indices/expression.ts";
 import { Double } from "../json/numbers.ts";
-import { searchShards } from "../node.ts";
 import type { AsyncSearch } from "../search/open-searches.ts";
 import { readSearchBody } from "../search/request.ts";
 import { openSearch, runSearch, scopeOf } from "../search/run.ts";
 import { searchBody } from "../search/search-body.ts";
 import { readSearchParameters, searchParameters } from "../search/url-parameters.ts";
 import type { SearchTwin } from "../search-twin.ts";
-import { VendorError, vendorErrorResponse } from "../vendor-error.ts";
+import { VendorError, vendorErrorResponse } from "../vendor/error.ts";
+import { searchShards } from "../vendor/node.ts";
 import { type Answer, api, asVendorError } from "./answer.ts";
 import type { Call } from "./call.ts";
 import { spreadParameters } from "./search.ts";

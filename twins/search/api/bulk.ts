@@ -10,7 +10,7 @@ import { resolveDateMath } from "../indices/date-math-name.ts";
 import { checkIndexName } from "../indices/errors.ts";
 import { sourceParameters } from "../search/source-filter.ts";
 import type { SearchTwin } from "../search-twin.ts";
-import { VendorError } from "../vendor-error.ts";
+import { VendorError } from "../vendor/error.ts";
 import { type Answer, api } from "./answer.ts";
 import type { Call } from "./call.ts";
 import { checkPipeline, doneBody, requireAliasError } from "./document-answer.ts";

@@ -1,4 +1,5 @@
 /** Changes of all documents that a query matches. */
+
 import type { FieldCatalog } from "../../datasets/fields.ts";
 import { joined, type Sql, sql } from "../../datasets/sql.ts";
 import type { Operation } from "../../sandbox/operation.ts";
@@ -10,9 +11,9 @@ import { compileAsked, indexPredicate, shownSql } from "../search/compile-search
 import { openSearch, scopeOf, within } from "../search/run.ts";
 import { readUrlQuery, urlQueryParameters } from "../search/url-parameters.ts";
 import type { SearchTwin } from "../search-twin.ts";
+import { illegalArgument } from "../vendor/error.ts";
 import { type Answer, api } from "./answer.ts";
 import type { Call } from "./call.ts";
-import { illegal } from "./parameters.ts";
 
 const parameters = [
   ...expressionParameters,
@@ -67,7 +68,7 @@ export const byQueryOperations: readonly Operation<SearchTwin>[] = [
     summary: "Refused: this twin copies no indices.",
     parameters: ["refresh", "slices", "wait_for_completion", "requests_per_second", "max_docs", "timeout"],
     handle: () => {
-      throw illegal("This twin copies no indices: [_reindex] is not supported");
+      throw illegalArgument("This twin copies no indices: [_reindex] is not supported");
     },
   }),
 ];
@@ -75,14 +76,16 @@ export const byQueryOperations: readonly Operation<SearchTwin>[] = [
 async function change(call: Call, twin: SearchTwin, kind: "delete" | "index"): Promise<Answer> {
   const startedAt = performance.now();
   const { query, max_docs, conflicts: _, sort: _sort, script, slice, ...rest } = call.object();
-  if (script !== undefined) throw illegal("This twin runs no scripts: [script] is not supported");
-  if (slice !== undefined) throw illegal("This twin does not slice searches: [slice] is not supported");
-  for (const name of Object.keys(rest)) throw illegal(`request does not support [${name}]`);
+  if (script !== undefined) throw illegalArgument("This twin runs no scripts: [script] is not supported");
+  if (slice !== undefined)
+    throw illegalArgument("This twin does not slice searches: [slice] is not supported");
+  for (const name of Object.keys(rest)) throw illegalArgument(`request does not support [${name}]`);
   if (call.parameters.flag("wait_for_completion") === false) {
-    throw illegal("This twin runs no tasks in the background: [wait_for_completion] must be true");
+    throw illegalArgument("This twin runs no tasks in the background: [wait_for_completion] must be true");
   }
   const urlQuery = readUrlQuery(call.parameters);
-  if (kind === "delete" && query === undefined && urlQuery === undefined) throw illegal("query is missing");
+  if (kind === "delete" && query === undefined && urlQuery === undefined)
+    throw illegalArgument("query is missing");
   const scope = await scopeOf(call.segment("index"), readExpressionOptions(call.parameters), twin, "write");
   const search = await openSearch(call, twin);
   const context = within(search, scope);
@@ -104,7 +107,7 @@ async function change(call: Call, twin: SearchTwin, kind: "delete" | "index"): P
     call.noteSql([shownSql(statement)]);
     const { rows } = await reader.query(statement, { signal: call.signal });
     if (rows.length > MAX_DOCUMENTS) {
-      throw illegal(`more than ${MAX_DOCUMENTS} documents match; set [max_docs], or ask for fewer`);
+      throw illegalArgument(`more than ${MAX_DOCUMENTS} documents match; set [max_docs], or ask for fewer`);
     }
     return rows.map(([index, id, source]): Action => {
       const place = {

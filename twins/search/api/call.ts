@@ -5,8 +5,8 @@ import { type Json, type JsonObject, readJson } from "../json/read.ts";
 import { tokenOf } from "../json/token.ts";
 import type { DroppedClause } from "../query/compiled-query.ts";
 import { locateIn } from "../query/json-position.ts";
-import { VendorError } from "../vendor-error.ts";
-import { illegal, Parameters } from "./parameters.ts";
+import { illegalArgument, VendorError } from "../vendor/error.ts";
+import { Parameters } from "../vendor/parameters.ts";
 
 /** What the journal says of a request beyond what was sent. */
 export interface SearchNotes {
@@ -44,7 +44,7 @@ export class Call {
     const source = this.parameters.text("source");
     if (source === undefined) return "";
     if (!this.parameters.has("source_content_type")) {
-      throw illegal("source and source_content_type parameters are required");
+      throw illegalArgument("source and source_content_type parameters are required");
     }
     return source;
   }

@@ -2,10 +2,11 @@
  * Tables for people: aligned columns, or objects.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/cat.html
  */
+
 import { matchesPattern } from "../../sandbox/star-pattern.ts";
+import { illegalArgument } from "../vendor/error.ts";
 import type { Answer } from "./answer.ts";
 import type { Call } from "./call.ts";
-import { illegal } from "./parameters.ts";
 
 export interface CatColumn {
   name: string;
@@ -83,7 +84,7 @@ function sort(rows: readonly CatRow[], columns: readonly CatColumn[], keys: read
   const orders = keys.map((key) => {
     const [label = "", order = "asc"] = key.split(":");
     const column = find(columns, label);
-    if (!column) throw illegal(`Unable to sort by unknown sort key \`${label}\``);
+    if (!column) throw illegalArgument(`Unable to sort by unknown sort key \`${label}\``);
     return { column, sign: order === "desc" ? -1 : 1 };
   });
   return [...rows].sort((a, b) => {

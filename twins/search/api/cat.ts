@@ -1,8 +1,8 @@
 /** The `_cat` routes: tables of what there is. */
 import type { Operation } from "../../sandbox/operation.ts";
 import { expressionParameters } from "../indices/expression.ts";
-import { NODE_ID, NODE_NAME } from "../node.ts";
 import type { SearchTwin } from "../search-twin.ts";
+import { NODE_ID, NODE_NAME } from "../vendor/node.ts";
 import { type Answer, api } from "./answer.ts";
 import type { Call } from "./call.ts";
 import {

@@ -2,13 +2,12 @@
 import type { Operation } from "../../sandbox/operation.ts";
 import { readExpressionOptions } from "../indices/expression.ts";
 import { Double } from "../json/numbers.ts";
-import { build, CLUSTER_NAME, CLUSTER_UUID, NODE_NAME, VERSION } from "../node.ts";
 import { scopeOf } from "../search/run.ts";
 import type { SearchTwin } from "../search-twin.ts";
-import { VendorError } from "../vendor-error.ts";
+import { illegalArgument, VendorError } from "../vendor/error.ts";
+import { build, CLUSTER_NAME, CLUSTER_UUID, NODE_NAME, VERSION } from "../vendor/node.ts";
 import { type Answer, api } from "./answer.ts";
 import type { Call } from "./call.ts";
-import { illegal } from "./parameters.ts";
 
 const waitParameters = [
   "level",
@@ -66,7 +65,7 @@ async function clusterHealth(call: Call, twin: SearchTwin): Promise<Answer> {
   const level = parameters.text("level") ?? "cluster";
   if (!levels.includes(level)) {
     const choice = levels.map((one) => `[${one}]`).join(" or ");
-    throw illegal(`level parameter must be one of ${choice} but was [${level}]`);
+    throw illegalArgument(`level parameter must be one of ${choice} but was [${level}]`);
   }
   for (const name of ["timeout", "master_timeout"]) parameters.durationMs(name);
   const options = readExpressionOptions(parameters);

@@ -1,10 +1,9 @@
 /** How documents and what came of their writes are told, whichever route asks. */
 import type { Done } from "../documents/action.ts";
 import type { StoredDocument } from "../documents/stored.ts";
-import { writeShards } from "../node.ts";
 import { filteredSource, type SourceFilter } from "../search/source-filter.ts";
-import { VendorError } from "../vendor-error.ts";
-import { illegal } from "./parameters.ts";
+import { illegalArgument, VendorError } from "../vendor/error.ts";
+import { writeShards } from "../vendor/node.ts";
 
 /** @param refresh the URL parameter */
 export function doneBody({ index, id, version, seqNo, result }: Done, refresh: string | undefined) {
@@ -35,7 +34,7 @@ export function foundBody(document: StoredDocument, filter: SourceFilter) {
 /** There are no ingest pipelines. @throws VendorError when one is asked for */
 export function checkPipeline(pipeline: string | undefined): void {
   if (pipeline === undefined || pipeline === "" || pipeline === "_none") return;
-  throw illegal(`pipeline with id [${pipeline}] does not exist`);
+  throw illegalArgument(`pipeline with id [${pipeline}] does not exist`);
 }
 
 /** What must be an alias is none. */

@@ -21,11 +21,10 @@ import {
   wholeSource,
 } from "../search/source-filter.ts";
 import type { SearchTwin } from "../search-twin.ts";
-import { VendorError } from "../vendor-error.ts";
+import { illegalArgument, VendorError } from "../vendor/error.ts";
 import { type Answer, api } from "./answer.ts";
 import type { Call } from "./call.ts";
 import { checkPipeline, doneBody, foundBody, gotBody, requireAliasError } from "./document-answer.ts";
-import { illegal } from "./parameters.ts";
 
 const writeParameters = [
   "refresh",
@@ -103,7 +102,7 @@ export const documentOperations: readonly Operation<SearchTwin>[] = [
 async function index(call: Call, twin: SearchTwin): Promise<Answer> {
   const type = call.parameters.text("op_type") ?? "index";
   if (type !== "index" && type !== "create") {
-    throw illegal(`opType must be 'create' or 'index', found: [${type}]`);
+    throw illegalArgument(`opType must be 'create' or 'index', found: [${type}]`);
   }
   return store(call, twin, type);
 }

@@ -7,7 +7,6 @@ import type { RunStatement } from "../../datasets/translator/translator.ts";
 import type { Operation } from "../../sandbox/operation.ts";
 import { AsyncQueries, within } from "../esql/async-queries.ts";
 import { UnrecognisedEsql } from "../esql/errors.ts";
-import { answerOf, checkForm } from "../esql/formats/answer.ts";
 import { type EsqlBody, readAsyncRequest, readSyncRequest } from "../esql/request.ts";
 import type { EsqlContext, EsqlResult } from "../esql/run.ts";
 import { aliasTargets } from "../indices/aliases.ts";
@@ -18,11 +17,12 @@ import { compactJson } from "../json/write.ts";
 import { compileQuery } from "../query/compile.ts";
 import { UnrecognisedQuery } from "../query/errors.ts";
 import { locateIn } from "../query/json-position.ts";
+import { translate, withModelHint } from "../search/translate.ts";
 import type { SearchTwin } from "../search-twin.ts";
-import { translate, withModelHint } from "../translate.ts";
-import { VendorError } from "../vendor-error.ts";
+import { VendorError } from "../vendor/error.ts";
 import { type Answer, api } from "./answer.ts";
 import type { Call } from "./call.ts";
+import { answerOf, checkForm } from "./esql-answer.ts";
 
 /** An asynchronous query as it was asked and what it gives. */
 interface Kept {

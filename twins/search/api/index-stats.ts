@@ -2,8 +2,8 @@
 import type { Operation } from "../../sandbox/operation.ts";
 import { expressionParameters } from "../indices/expression.ts";
 import { countIndices } from "../indices/known-indices.ts";
-import { searchShards, uuidOf } from "../node.ts";
 import type { SearchTwin } from "../search-twin.ts";
+import { searchShards, uuidOf } from "../vendor/node.ts";
 import { type Answer, api } from "./answer.ts";
 import type { Call } from "./call.ts";
 import { namedIndices } from "./indices.ts";

@@ -16,12 +16,12 @@ import { knownIndices } from "../indices/known-indices.ts";
 import { mappingOf } from "../indices/mapping.ts";
 import { createIndex, ownMapping, removeIndices } from "../indices/own-indices.ts";
 import { flattened, nested, settingsOf } from "../indices/settings.ts";
-import { searchShards } from "../node.ts";
 import { scopeOf } from "../search/run.ts";
 import type { SearchTwin } from "../search-twin.ts";
+import { illegalArgument } from "../vendor/error.ts";
+import { searchShards } from "../vendor/node.ts";
 import { type Answer, api } from "./answer.ts";
 import type { Call } from "./call.ts";
-import { illegal } from "./parameters.ts";
 
 export const managementParameters = ["master_timeout", "timeout", "local"];
 const parameters = [
@@ -200,12 +200,12 @@ async function remove(call: Call, twin: SearchTwin): Promise<Answer> {
   const parts = splitExpression(call.segment("index"));
   if (twin.fidelity === "vendor") {
     if (parts.some((part) => part === "_all" || part.includes("*"))) {
-      throw illegal("Wildcard expressions or all indices are not allowed");
+      throw illegalArgument("Wildcard expressions or all indices are not allowed");
     }
     const aliases = await aliasTargets(twin);
     const alias = parts.find((part) => aliases.has(part));
     if (alias !== undefined) {
-      throw illegal(
+      throw illegalArgument(
         `The provided expression [${alias}] matches an alias, specify the corresponding concrete indices instead.`,
       );
     }

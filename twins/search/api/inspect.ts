@@ -11,7 +11,6 @@ import { knownIndices } from "../indices/known-indices.ts";
 import type { ContentParser } from "../json/content-parser.ts";
 import { flagField, ObjectParser, textField, textsField } from "../json/object-parser.ts";
 import { compactJson } from "../json/write.ts";
-import { searchShards } from "../node.ts";
 import { analyzers } from "../query/compile/analyzers.ts";
 import { targetOf } from "../query/compile/target.ts";
 import type { QueryContext } from "../query/compiled-query.ts";
@@ -22,12 +21,12 @@ import { openSearch, type SearchScope, scopeOf, within } from "../search/run.ts"
 import { readSourceParameters, sourceParameters } from "../search/source-filter.ts";
 import { readUrlQuery, urlQueryParameters } from "../search/url-parameters.ts";
 import type { SearchTwin } from "../search-twin.ts";
-import { isShardFailure } from "../shard-failure.ts";
-import { VendorError } from "../vendor-error.ts";
+import { illegalArgument, VendorError } from "../vendor/error.ts";
+import { searchShards } from "../vendor/node.ts";
+import { isShardFailure } from "../vendor/shard-failure.ts";
 import { type Answer, api } from "./answer.ts";
 import type { Call } from "./call.ts";
 import { gotBody } from "./document-answer.ts";
-import { illegal } from "./parameters.ts";
 
 export const inspectOperations: readonly Operation<SearchTwin>[] = (["GET", "POST"] as const).flatMap(
   (method) => {
@@ -175,13 +174,13 @@ const analysisParser = new ObjectParser<Analysis>("analyze_request", {
   char_filter: { tokens: ["START_ARRAY"], read: refuseSteps },
   normalizer: textField(refuseSteps),
   explain: flagField((isAsked) => {
-    if (isAsked) throw illegal("This twin analyses without [explain]");
+    if (isAsked) throw illegalArgument("This twin analyses without [explain]");
   }),
   attributes: textsField(() => undefined),
 });
 
 function refuseSteps(): never {
-  throw illegal("This twin analyses without [char_filter] and [normalizer]");
+  throw illegalArgument("This twin analyses without [char_filter] and [normalizer]");
 }
 
 /** The name of a tokenizer or a filter, or what its definition within the request is a kind of. */
@@ -214,7 +213,7 @@ function readAnalysis(content: ContentParser): Analysis {
     problem: undefined,
   };
   analysisParser.parse(content, read);
-  if (read.problem !== undefined) throw illegal(read.problem);
+  if (read.problem !== undefined) throw illegalArgument(read.problem);
   const problems = [
     ...(read.texts.length === 0 ? ["text is missing"] : []),
     ...(read.analyzer !== undefined && (read.tokenizer !== undefined || read.filters.length > 0)
@@ -229,7 +228,7 @@ async function analyzeText(call: Call, twin: SearchTwin): Promise<Answer> {
   const { texts, analyzer, field, tokenizer, filters } = readAnalysis(call.content());
   const custom = tokenizer !== undefined || filters.length > 0;
   for (const name of filters) {
-    if (name !== "lowercase") throw illegal(`failed to find global filter under [${name}]`);
+    if (name !== "lowercase") throw illegalArgument(`failed to find global filter under [${name}]`);
   }
   // Filters alone are those of a normalizer: the text stays one token.
   const chosen = custom
@@ -237,7 +236,7 @@ async function analyzeText(call: Call, twin: SearchTwin): Promise<Answer> {
     : (analyzer ?? (field === undefined ? "standard" : await analyzerOf(field, twin)));
   const cut = custom && !TOKENIZERS.has(chosen) ? undefined : analyzers[chosen];
   if (!cut) {
-    throw illegal(
+    throw illegalArgument(
       custom
         ? `failed to find global tokenizer under [${chosen}]`
         : `failed to find global analyzer [${chosen}]`,

@@ -4,7 +4,7 @@
  */
 import type { IncomingHttpHeaders } from "node:http";
 import type { VendorRequest } from "../../sandbox/operation.ts";
-import { type ErrorCause, VendorError } from "../vendor-error.ts";
+import { type ErrorCause, VendorError } from "../vendor/error.ts";
 
 export type Form = "json" | "yaml";
 

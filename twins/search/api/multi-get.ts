@@ -1,4 +1,5 @@
 /** Many documents by their ids. */
+
 import type { Method, Operation } from "../../sandbox/operation.ts";
 import { invalidRequest } from "../documents/errors.ts";
 import { placeKey, readDocuments } from "../documents/stored.ts";
@@ -13,11 +14,11 @@ import {
   wholeSource,
 } from "../search/source-filter.ts";
 import type { SearchTwin } from "../search-twin.ts";
+import { illegalArgument } from "../vendor/error.ts";
 import { type Answer, api } from "./answer.ts";
 import { type Call, isObject } from "./call.ts";
 import { foundBody } from "./document-answer.ts";
 import { readParameters } from "./documents.ts";
-import { illegal } from "./parameters.ts";
 
 const methods: Method[] = ["POST", "GET"];
 
@@ -76,7 +77,7 @@ function readWanted(call: Call): Wanted[] {
 }
 
 function readDoc(doc: Json, ofUrl: string, source: SourceFilter): Wanted {
-  if (!isObject(doc)) throw illegal("docs array element should include an object");
+  if (!isObject(doc)) throw illegalArgument("docs array element should include an object");
   const { _index, _id, _source } = doc;
   return {
     index: typeof _index === "string" ? _index : ofUrl,
@@ -86,6 +87,6 @@ function readDoc(doc: Json, ofUrl: string, source: SourceFilter): Wanted {
 }
 
 function idOf(json: Json): string {
-  if (typeof json === "object") throw illegal("ids array element should only contain ids");
+  if (typeof json === "object") throw illegalArgument("ids array element should only contain ids");
   return String(json);
 }

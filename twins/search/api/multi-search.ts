@@ -12,10 +12,10 @@ import { readSearchBody, type SearchRequest } from "../search/request.ts";
 import { openSearch, runSearch, scopeOf } from "../search/run.ts";
 import { searchBody } from "../search/search-body.ts";
 import type { SearchTwin } from "../search-twin.ts";
-import { VendorError, vendorErrorResponse } from "../vendor-error.ts";
+import { illegalArgument, VendorError, vendorErrorResponse } from "../vendor/error.ts";
+import { Parameters } from "../vendor/parameters.ts";
 import { type Answer, api, asVendorError } from "./answer.ts";
 import { type Call, isObject } from "./call.ts";
-import { illegal, Parameters } from "./parameters.ts";
 import { spreadParameters } from "./search.ts";
 
 const parameters = [
@@ -85,7 +85,7 @@ function readSearches(call: Call, { fidelity }: SearchTwin): OneSearch[] {
   const text = call.text();
   if (text === "")
     throw new VendorError(400, { type: "parse_exception", reason: "request body is required" });
-  if (!text.endsWith("\n")) throw illegal("The msearch request must be terminated by a newline [\n]");
+  if (!text.endsWith("\n")) throw illegalArgument("The msearch request must be terminated by a newline [\n]");
   const lines = text.split("\n").slice(0, -1);
   const searches: OneSearch[] = [];
   for (let at = 0; at < lines.length; at += 2) {
@@ -96,7 +96,8 @@ function readSearches(call: Call, { fidelity }: SearchTwin): OneSearch[] {
     if (text === undefined) break;
     searches.push({ expression, options, request: readSearchBody(readLine(text), { text, fidelity }) });
   }
-  if (searches.length > MAX_SEARCHES) throw illegal(`a request may have at most ${MAX_SEARCHES} searches`);
+  if (searches.length > MAX_SEARCHES)
+    throw illegalArgument(`a request may have at most ${MAX_SEARCHES} searches`);
   return searches;
 }
 
@@ -131,7 +132,7 @@ function readHeader(header: JsonObject, call: Call): Pick<OneSearch, "expression
     } else if (expressionParameters.includes(name)) {
       given.set(name, listText(value));
     } else if (!passedOver.has(name)) {
-      throw illegal(`key [${name}] is not supported in the metadata section`);
+      throw illegalArgument(`key [${name}] is not supported in the metadata section`);
     }
   }
   return { expression, options: readExpressionOptions(new Parameters(given)) };

@@ -5,8 +5,17 @@ import { aliasesOf } from "../indices/aliases.ts";
 import { countIndices } from "../indices/known-indices.ts";
 import { mappingOf } from "../indices/mapping.ts";
 import { settingsOf } from "../indices/settings.ts";
-import { build, CLUSTER_NAME, CLUSTER_UUID, NODE_ID, NODE_NAME, ROLES, uuidOf, VERSION } from "../node.ts";
 import type { SearchTwin } from "../search-twin.ts";
+import {
+  build,
+  CLUSTER_NAME,
+  CLUSTER_UUID,
+  NODE_ID,
+  NODE_NAME,
+  ROLES,
+  uuidOf,
+  VERSION,
+} from "../vendor/node.ts";
 import { type Answer, api } from "./answer.ts";
 import type { Call } from "./call.ts";
 import { documentStats } from "./index-stats.ts";

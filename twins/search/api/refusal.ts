@@ -3,7 +3,7 @@ import { STATUS_CODES } from "node:http";
 import type { VendorResponse } from "../../sandbox/operation.ts";
 import type { PlatformRefusal } from "../../sandbox/twin.ts";
 import { noSuchIndex } from "../indices/errors.ts";
-import { type ErrorCause, VendorError, vendorErrorResponse } from "../vendor-error.ts";
+import { type ErrorCause, VendorError, vendorErrorResponse } from "../vendor/error.ts";
 
 const headers = { "x-elastic-product": "Elasticsearch", "content-type": "application/json" };
 

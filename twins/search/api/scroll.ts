@@ -5,17 +5,17 @@ import type { Operation } from "../../sandbox/operation.ts";
 import { invalidRequest } from "../documents/errors.ts";
 import { expressionParameters, readExpressionOptions } from "../indices/expression.ts";
 import { tokenOf } from "../json/token.ts";
-import { searchShards } from "../node.ts";
 import { contextMissing } from "../search/kept.ts";
 import type { Scroll } from "../search/open-searches.ts";
 import type { SearchRequest } from "../search/request.ts";
 import { openSearch, runSearch, type SearchScope, scopeOf } from "../search/run.ts";
 import { searchBody } from "../search/search-body.ts";
 import type { SearchTwin } from "../search-twin.ts";
-import { VendorError } from "../vendor-error.ts";
+import { illegalArgument, VendorError } from "../vendor/error.ts";
+import { searchShards } from "../vendor/node.ts";
+import { readDurationMs } from "../vendor/parameters.ts";
 import { type Answer, api } from "./answer.ts";
 import type { Call } from "./call.ts";
-import { illegal, readDurationMs } from "./parameters.ts";
 
 export const scrollOperations: readonly Operation<SearchTwin>[] = [
   ...(["POST", "GET"] as const).flatMap((method) =>
@@ -142,7 +142,9 @@ function bodyOf(call: Call): ScrollBody {
 
 function wrongType(name: string, value: unknown): VendorError {
   const token = tokenOf(value);
-  return illegal(`Unknown parameter [${name}] in request body or parameter is of the wrong type[${token}] `);
+  return illegalArgument(
+    `Unknown parameter [${name}] in request body or parameter is of the wrong type[${token}] `,
+  );
 }
 
 async function openPointInTime(call: Call, twin: SearchTwin): Promise<Answer> {

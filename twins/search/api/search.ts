@@ -2,7 +2,6 @@
 import type { Method, Operation } from "../../sandbox/operation.ts";
 import { expressionParameters, readExpressionOptions } from "../indices/expression.ts";
 import type { JsonObject } from "../json/read.ts";
-import { searchShards } from "../node.ts";
 import { readSearchBody, type SearchRequest } from "../search/request.ts";
 import { countHits, openSearch, runSearch, scopeOf } from "../search/run.ts";
 import { searchBody } from "../search/search-body.ts";
@@ -13,7 +12,8 @@ import {
   urlQueryParameters,
 } from "../search/url-parameters.ts";
 import type { SearchTwin } from "../search-twin.ts";
-import { VendorError } from "../vendor-error.ts";
+import { VendorError } from "../vendor/error.ts";
+import { searchShards } from "../vendor/node.ts";
 import { type Answer, api } from "./answer.ts";
 import type { Call } from "./call.ts";
 import { pointInTimeScope, startScroll } from "./scroll.ts";

@@ -1,9 +1,10 @@
 /** Who is asking, and what is licensed: everybody, and the basics. */
+
 import type { Operation } from "../../sandbox/operation.ts";
-import { build, uuidOf } from "../node.ts";
 import type { SearchTwin } from "../search-twin.ts";
+import { illegalArgument } from "../vendor/error.ts";
+import { build, uuidOf } from "../vendor/node.ts";
 import { api } from "./answer.ts";
-import { illegal } from "./parameters.ts";
 
 export const securityOperations: readonly Operation<SearchTwin>[] = [
   api({
@@ -36,7 +37,7 @@ export const securityOperations: readonly Operation<SearchTwin>[] = [
     handle: (call) => {
       const { cluster = [], index = [] } = call.object();
       if (!Array.isArray(cluster) || !Array.isArray(index))
-        throw illegal("[cluster] and [index] must be arrays");
+        throw illegalArgument("[cluster] and [index] must be arrays");
       return {
         body: {
           username: userOf(call.request.headers.authorization),

@@ -4,11 +4,10 @@ import { matchesPattern } from "../../sandbox/star-pattern.ts";
 import { ObjectParser, objectField, scalarField, textsField } from "../json/object-parser.ts";
 import type { JsonObject } from "../json/read.ts";
 import type { SearchTwin } from "../search-twin.ts";
-import { VendorError } from "../vendor-error.ts";
+import { illegalArgument, VendorError } from "../vendor/error.ts";
 import { acknowledged, acknowledging, namingParameters } from "./acknowledging.ts";
 import { type Answer, api } from "./answer.ts";
 import type { Call } from "./call.ts";
-import { illegal } from "./parameters.ts";
 
 type Kind = "index" | "component";
 
@@ -105,7 +104,7 @@ function putTemplate(kind: Kind, call: Call, twin: SearchTwin): Answer {
   syntax[kind].parse(call.content(), {});
   const name = call.segment("name");
   if (call.parameters.flag("create") === true && twin.templates[kind].has(name)) {
-    throw illegal(`${kind} template [${name}] already exists`);
+    throw illegalArgument(`${kind} template [${name}] already exists`);
   }
   if (kind === "index") twin.templates.putIndex(name, body);
   else twin.templates.putComponent(name, body);

@@ -6,7 +6,7 @@
 import { type CalendarUnit, floorTo, plus } from "../../datasets/dates/calendar.ts";
 import { type TimeZone, utc } from "../../datasets/dates/time-zone.ts";
 import { lookupTable } from "../../sandbox/lookup-table.ts";
-import { VendorError } from "../vendor-error.ts";
+import { VendorError } from "../vendor/error.ts";
 import { type DateFormat, defaultDateFormat, readDateFormat } from "./java-format.ts";
 import { readTimeZone } from "./read-time-zone.ts";
 

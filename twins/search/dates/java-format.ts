@@ -2,7 +2,7 @@
 
 import { type TimeZone, utc } from "../../datasets/dates/time-zone.ts";
 import { javaLong } from "../json/java-number.ts";
-import { VendorError } from "../vendor-error.ts";
+import { VendorError } from "../vendor/error.ts";
 import type { MissingTime } from "./date-fields.ts";
 import { matchedLength, parseDateText, printDate } from "./date-text.ts";
 import { readPattern, type Token } from "./java-pattern.ts";

@@ -4,7 +4,7 @@
  */
 
 import { lookupTable } from "../../sandbox/lookup-table.ts";
-import { VendorError } from "../vendor-error.ts";
+import { VendorError } from "../vendor/error.ts";
 
 export type NumberField =
   | "era-year"

@@ -1,6 +1,6 @@
 /** Time zones that requests name. */
 import { findTimeZone, type TimeZone } from "../../datasets/dates/time-zone.ts";
-import { type ErrorCause, VendorError } from "../vendor-error.ts";
+import { type ErrorCause, VendorError } from "../vendor/error.ts";
 
 /** @throws VendorError when nobody knows the zone. */
 export function readTimeZone(name: string): TimeZone {

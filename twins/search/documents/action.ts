@@ -1,6 +1,6 @@
 /** What can be done to one document, and what came of it. */
 import type { ExactJson } from "../json/read.ts";
-import type { VendorError } from "../vendor-error.ts";
+import type { VendorError } from "../vendor/error.ts";
 
 export type VersionType = "internal" | "external" | "external_gte";
 

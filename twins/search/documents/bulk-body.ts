@@ -2,10 +2,11 @@
  * The body of a bulk request: lines of JSON, each action followed by its document.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/docs-bulk.html
  */
-import { illegal } from "../api/parameters.ts";
+
 import { isTrue } from "../json/flag.ts";
 import { type Json, type JsonObject, readJson } from "../json/read.ts";
 import { tokenOf } from "../json/token.ts";
+import { illegalArgument } from "../vendor/error.ts";
 import type { Conditions, VersionType } from "./action.ts";
 
 export type BulkKind = "index" | "create" | "update" | "delete";
@@ -38,11 +39,13 @@ export function readBulkBody(body: Buffer): BulkItem[] {
     const item = readAction(text, lines.number);
     if (item.kind !== "delete") {
       const source = lines.next();
-      if (source === undefined) throw illegal("The bulk request must be terminated by a newline [\\n]");
+      if (source === undefined)
+        throw illegalArgument("The bulk request must be terminated by a newline [\\n]");
       item.source = source;
     }
     items.push(item);
-    if (items.length > MAX_ITEMS) throw illegal(`A bulk request may have at most ${MAX_ITEMS} actions`);
+    if (items.length > MAX_ITEMS)
+      throw illegalArgument(`A bulk request may have at most ${MAX_ITEMS} actions`);
   }
   return items;
 }
@@ -63,7 +66,7 @@ class Lines {
   next(): string | undefined {
     if (this.#at >= this.#body.length) return undefined;
     const end = this.#body.indexOf(NEWLINE, this.#at);
-    if (end < 0) throw illegal("The bulk request must be terminated by a newline [\\n]");
+    if (end < 0) throw illegalArgument("The bulk request must be terminated by a newline [\\n]");
     const last = end > this.#at && this.#body[end - 1] === RETURN ? end - 1 : end;
     const line = this.#body.toString("utf8", this.#at, last);
     this.#at = end + 1;
@@ -76,18 +79,20 @@ function readAction(text: string, line: number): BulkItem {
   const json = readJson(text);
   const where = `Malformed action/metadata line [${line}]`;
   if (typeof json !== "object" || json === null || Array.isArray(json)) {
-    throw illegal(`${where}, expected START_OBJECT but found [${tokenOf(json)}]`);
+    throw illegalArgument(`${where}, expected START_OBJECT but found [${tokenOf(json)}]`);
   }
   const [entry, other] = Object.entries(json);
-  if (!entry) throw illegal(`${where}, expected FIELD_NAME but found [END_OBJECT]`);
+  if (!entry) throw illegalArgument(`${where}, expected FIELD_NAME but found [END_OBJECT]`);
   const [kind, metadata] = entry;
   if (!isKind(kind)) {
-    throw illegal(`${where}, expected field [create], [delete], [index] or [update] but found [${kind}]`);
+    throw illegalArgument(
+      `${where}, expected field [create], [delete], [index] or [update] but found [${kind}]`,
+    );
   }
   if (typeof metadata !== "object" || metadata === null || Array.isArray(metadata)) {
-    throw illegal(`${where}, expected START_OBJECT but found [${tokenOf(metadata)}]`);
+    throw illegalArgument(`${where}, expected START_OBJECT but found [${tokenOf(metadata)}]`);
   }
-  if (other) throw illegal(`${where}, expected END_OBJECT but found [FIELD_NAME]`);
+  if (other) throw illegalArgument(`${where}, expected END_OBJECT but found [FIELD_NAME]`);
   return readMetadata(kind, metadata, line);
 }
 
@@ -104,12 +109,12 @@ function readMetadata(kind: BulkKind, metadata: JsonObject, line: number): BulkI
   for (const [name, value] of Object.entries(metadata)) {
     if (name === "dynamic_templates") continue;
     if (typeof value === "object" && value !== null) {
-      throw illegal(
+      throw illegalArgument(
         `Malformed action/metadata line [${line}], expected a simple value for field [${name}] but found [${tokenOf(value)}]`,
       );
     }
     if (!readMember(item, name, value)) {
-      throw illegal(`Action/metadata line [${line}] contains an unknown parameter [${name}]`);
+      throw illegalArgument(`Action/metadata line [${line}] contains an unknown parameter [${name}]`);
     }
   }
   return item;
@@ -127,7 +132,7 @@ function readMember(item: BulkItem, name: string, value: Json): boolean {
       return true;
     case "op_type":
       if (text === "create" || text === "index") item.kind = text;
-      else throw illegal(`opType must be 'create' or 'index', found: [${text}]`);
+      else throw illegalArgument(`opType must be 'create' or 'index', found: [${text}]`);
       return true;
     case "version":
       item.conditions.version = Number(value);
@@ -160,5 +165,5 @@ function readMember(item: BulkItem, name: string, value: Json): boolean {
 /** @throws VendorError */
 export function readVersionType(text: string): VersionType {
   if (text === "internal" || text === "external" || text === "external_gte") return text;
-  throw illegal(`No version type match [${text}]`);
+  throw illegalArgument(`No version type match [${text}]`);
 }

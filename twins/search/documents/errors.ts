@@ -2,8 +2,8 @@
 import type { UnfitValue } from "../../datasets/store/log-store.ts";
 import { readExactJson } from "../json/read.ts";
 import { javaText } from "../json/token.ts";
-import { uuidOf } from "../node.ts";
-import { type ErrorCause, VendorError } from "../vendor-error.ts";
+import { type ErrorCause, VendorError } from "../vendor/error.ts";
+import { uuidOf } from "../vendor/node.ts";
 
 export function versionConflict(index: string, id: string, why: string): VendorError {
   return inShard(409, index, "version_conflict_engine_exception", `[${id}]: version conflict, ${why}`);

@@ -1,7 +1,7 @@
 /** A document on its way in. */
-import { illegal } from "../api/parameters.ts";
+
 import { readJson } from "../json/read.ts";
-import { VendorError } from "../vendor-error.ts";
+import { illegalArgument, VendorError } from "../vendor/error.ts";
 import { unparsable } from "./errors.ts";
 
 /** Deepest nesting of a document. */
@@ -11,7 +11,7 @@ const MAX_ID_BYTES = 512;
 /** The text of a document, when it is a JSON object. @throws VendorError */
 export function checkSource(text: string): string {
   if (nestingOf(text) > MAX_DEPTH) {
-    throw illegal(`Limit of mapping depth [${MAX_DEPTH}] has been exceeded`);
+    throw illegalArgument(`Limit of mapping depth [${MAX_DEPTH}] has been exceeded`);
   }
   let value: unknown;
   try {
@@ -37,10 +37,12 @@ function whereBroken(text: string): VendorError {
 
 /** @throws VendorError for an id that is empty or too long */
 export function checkId(id: string): string {
-  if (id === "") throw illegal("if _id is specified it must not be empty");
+  if (id === "") throw illegalArgument("if _id is specified it must not be empty");
   const bytes = Buffer.byteLength(id);
   if (bytes <= MAX_ID_BYTES) return id;
-  throw illegal(`id [${id}] is too long, must be no longer than ${MAX_ID_BYTES} bytes but was: ${bytes}`);
+  throw illegalArgument(
+    `id [${id}] is too long, must be no longer than ${MAX_ID_BYTES} bytes but was: ${bytes}`,
+  );
 }
 
 /** How deep brackets are nested, those in strings apart. */

@@ -1,7 +1,7 @@
 /** The body of an update: a part of a document, and what to do when there is none. */
-import { illegal } from "../api/parameters.ts";
+
 import { type ExactJson, NumberText, readExactJson } from "../json/read.ts";
-import { VendorError } from "../vendor-error.ts";
+import { illegalArgument, VendorError } from "../vendor/error.ts";
 import type { UpdateAction } from "./action.ts";
 import { invalidRequest } from "./errors.ts";
 
@@ -22,7 +22,7 @@ export function readUpdateBody(text: string): UpdateBody {
     if (!known.has(name)) throw parsing(`[UpdateRequest] unknown field [${name}]`);
   }
   if (json.has("script") || json.has("scripted_upsert")) {
-    throw illegal("This twin runs no scripts: update with [doc] instead of [script]");
+    throw illegalArgument("This twin runs no scripts: update with [doc] instead of [script]");
   }
   const doc = members(json, "doc");
   const upsert = members(json, "upsert");

@@ -11,7 +11,7 @@ import {
 import { noSuchIndex } from "../indices/errors.ts";
 import { readExactJson } from "../json/read.ts";
 import { compactJson } from "../json/write.ts";
-import { VendorError } from "../vendor-error.ts";
+import { VendorError } from "../vendor/error.ts";
 import type { Action, IndexAction, Outcome, UpdateAction } from "./action.ts";
 import { checkConditions } from "./conditions.ts";
 import { documentMissing, indexBlocked, unfit, unparsable, versionConflict } from "./errors.ts";

@@ -1,6 +1,6 @@
 /** Queries that go on when their request has been answered. */
 import { randomBytes } from "node:crypto";
-import { VendorError } from "../vendor-error.ts";
+import { VendorError } from "../vendor/error.ts";
 
 interface AsyncQuery<Result> {
   id: string;

@@ -2,7 +2,7 @@
  * What ES|QL refuses, in the vendor's words. Places are counted as it counts them: lines and columns from 1.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/esql-rest.html
  */
-import { VendorError } from "../vendor-error.ts";
+import { VendorError } from "../vendor/error.ts";
 
 /** A piece of the query's text. */
 export interface Span {
@@ -33,11 +33,6 @@ export function arithmeticError(text: string, message: string): VendorError {
     type: "verification_exception",
     reason: `arithmetic exception in expression [${text}]: [${message}]`,
   });
-}
-
-/** An argument that no row is needed to refuse. */
-export function illegalArgument(message: string): VendorError {
-  return new VendorError(400, { type: "illegal_argument_exception", reason: message });
 }
 
 /** A text that is no regular expression. */

@@ -1,5 +1,5 @@
 /** Parameters of a query: `?` in their order, `?1` by number, `?name` by name. */
-import { editDistance } from "../edit-distance.ts";
+import { editDistance } from "../vendor/edit-distance.ts";
 import { parsingError, type Span } from "./errors.ts";
 import type { Literal } from "./syntax.ts";
 

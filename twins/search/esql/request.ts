@@ -3,10 +3,10 @@
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/esql-query-api.html
  */
 import type { Call } from "../api/call.ts";
-import { readDurationMs } from "../api/parameters.ts";
 import { type ExactJson, type Json, type JsonObject, NumberText, readExactJson } from "../json/read.ts";
 import { locateIn } from "../query/json-position.ts";
-import { VendorError } from "../vendor-error.ts";
+import { VendorError } from "../vendor/error.ts";
+import { readDurationMs } from "../vendor/parameters.ts";
 import { integerLiteral } from "./literals.ts";
 import type { Param } from "./params.ts";
 import type { Literal } from "./syntax.ts";

@@ -1,15 +1,16 @@
 /** Runs an ES|QL query over the store. */
+
 import { joined, list, type Sql, sql } from "../../datasets/sql.ts";
 import type { LogStore, QueryResult } from "../../datasets/store/log-store.ts";
 import type { AliasTargets } from "../indices/aliases.ts";
 import { lenientOptions, type Selection, select } from "../indices/expression.ts";
 import { visibleFields } from "../indices/own-indices.ts";
-import type { Fidelity } from "../query/compiled-query.ts";
 import { shownSql } from "../search/compile-search.ts";
-import { VendorError } from "../vendor-error.ts";
+import { illegalArgument, VendorError } from "../vendor/error.ts";
+import type { Fidelity } from "../vendor/fidelity.ts";
 import type { FromCommand, Source } from "./commands/from.ts";
 import { type CompiledEsql, compileEsql, DEFAULT_LIMIT } from "./compile.ts";
-import { illegalArgument, verificationError } from "./errors.ts";
+import { verificationError } from "./errors.ts";
 import { constantOf, type FoldedConstants, UnfoldedConstant } from "./folding.ts";
 import type { Param } from "./params.ts";
 import { type DataType, outputType } from "./types.ts";

@@ -1,5 +1,5 @@
 /** The vendor's `Warning` headers. Source: https://www.rfc-editor.org/rfc/rfc7234#section-5.5 */
-import { BUILD_HASH, VERSION } from "../node.ts";
+import { BUILD_HASH, VERSION } from "../vendor/node.ts";
 
 /** All warnings in one header, as HTTP joins several. */
 export function warningHeaders(warnings: readonly string[]): Record<string, string> {

@@ -5,11 +5,10 @@
  */
 import type { FieldCatalog } from "../../datasets/fields.ts";
 import { isObject } from "../api/call.ts";
-import { illegal } from "../api/parameters.ts";
 import { isTrue } from "../json/flag.ts";
 import type { Json, JsonObject } from "../json/read.ts";
 import type { SearchTwin } from "../search-twin.ts";
-import { VendorError } from "../vendor-error.ts";
+import { illegalArgument, VendorError } from "../vendor/error.ts";
 import { brokenNameRule } from "./errors.ts";
 import { ownMapping } from "./own-indices.ts";
 
@@ -52,7 +51,7 @@ export function writeIndexOf(name: string, aliases: AliasTargets): string {
   const writes = targets.find(({ isWriteIndex }) => isWriteIndex);
   if (writes) return writes.index;
   if (only && !other && only.isWriteIndex !== false) return only.index;
-  throw illegal(
+  throw illegalArgument(
     `no write index is defined for alias [${name}]. The write index may be explicitly disabled using is_write_index=false or the alias points to multiple indices without one being designated as a write index`,
   );
 }
@@ -64,7 +63,7 @@ export function readIndexOf(name: string, aliases: AliasTargets): string {
   const [only, other] = targets;
   if (only && !other) return only.index;
   const listed = targets.map(({ index }) => index).join(", ");
-  throw illegal(
+  throw illegalArgument(
     `alias [${name}] has more than one index associated with it [${listed}], can't execute a single index op`,
   );
 }
@@ -89,13 +88,13 @@ export function readAlias(name: string, json: Json, taken: ReadonlySet<string>):
   if (taken.has(name)) {
     throw invalidAlias(name, "an index or data stream exists with the same name as the alias");
   }
-  if (!isObject(json)) throw illegal(`alias [${name}] must be an object`);
+  if (!isObject(json)) throw illegalArgument(`alias [${name}] must be an object`);
   for (const member of Object.keys(json)) {
-    if (!members.has(member)) throw illegal(`Unknown field [${member}] in alias [${name}]`);
+    if (!members.has(member)) throw illegalArgument(`Unknown field [${member}] in alias [${name}]`);
   }
   const { filter, routing, is_write_index, is_hidden } = json;
   if (filter !== undefined && filter !== null) {
-    throw illegal(
+    throw illegalArgument(
       `[filter] of alias [${name}] is not supported here: this stand-in has aliases without a filter`,
     );
   }

@@ -1,11 +1,10 @@
 /** Changes of aliases: all of a request, or none. */
 import { matchesPattern } from "../../sandbox/star-pattern.ts";
 import { isObject } from "../api/call.ts";
-import { illegal } from "../api/parameters.ts";
 import { isTrue } from "../json/flag.ts";
 import type { Json, JsonObject } from "../json/read.ts";
 import type { SearchTwin } from "../search-twin.ts";
-import { VendorError } from "../vendor-error.ts";
+import { illegalArgument, VendorError } from "../vendor/error.ts";
 import { type Aliases, aliasesMissing, aliasesOf, readAlias } from "./aliases.ts";
 import { noSuchIndex } from "./errors.ts";
 import { lenientOptions, select } from "./expression.ts";
@@ -29,7 +28,7 @@ export interface AliasChange {
 /** The actions of `POST /_aliases`. @throws VendorError */
 export function readAliasChanges({ actions }: JsonObject): AliasChange[] {
   const list = Array.isArray(actions) ? actions : [];
-  if (list.length === 0) throw illegal("No action specified");
+  if (list.length === 0) throw illegalArgument("No action specified");
   return list.map(readChange);
 }
 
@@ -49,9 +48,9 @@ function readChange(json: Json): AliasChange {
     given,
     mustExist: must_exist === undefined ? undefined : isTrue(must_exist),
   };
-  if (change.indices.length === 0) throw illegal("One of [index] or [indices] is required");
+  if (change.indices.length === 0) throw illegalArgument("One of [index] or [indices] is required");
   if (kind !== "remove_index" && change.aliases.length === 0) {
-    throw illegal("One of [alias] or [aliases] is required");
+    throw illegalArgument("One of [alias] or [aliases] is required");
   }
   return change;
 }

@@ -4,7 +4,7 @@
  */
 import { parseDate } from "../dates/date-math.ts";
 import { formatDate } from "../dates/java-format.ts";
-import { VendorError } from "../vendor-error.ts";
+import { VendorError } from "../vendor/error.ts";
 
 const DEFAULT_FORMAT = "uuuu.MM.dd";
 

@@ -5,7 +5,7 @@
 import { matchesPattern } from "../../sandbox/star-pattern.ts";
 import { isObject } from "../api/call.ts";
 import type { Json, JsonObject } from "../json/read.ts";
-import { VendorError } from "../vendor-error.ts";
+import { VendorError } from "../vendor/error.ts";
 import type { FieldNode } from "./mapping-tree.ts";
 import { readMapping } from "./read-mapping.ts";
 

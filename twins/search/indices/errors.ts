@@ -1,5 +1,5 @@
 /** What the vendor says of names of indices that are not there, or cannot be. */
-import { VendorError } from "../vendor-error.ts";
+import { VendorError } from "../vendor/error.ts";
 
 export function noSuchIndex(name: string): VendorError {
   return new VendorError(404, {

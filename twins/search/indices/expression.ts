@@ -2,11 +2,12 @@
  * Which indices an expression means: names, patterns, lists, `_all`, `-exclusions`, date math.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/api-conventions.html#api-multi-index
  */
+
 import { splitList } from "../../sandbox/split-list.ts";
 import { matchesPattern } from "../../sandbox/star-pattern.ts";
-import type { Parameters } from "../api/parameters.ts";
-import { illegal } from "../api/parameters.ts";
-import type { Fidelity } from "../query/compiled-query.ts";
+import { illegalArgument } from "../vendor/error.ts";
+import type { Fidelity } from "../vendor/fidelity.ts";
+import type { Parameters } from "../vendor/parameters.ts";
 import type { AliasTargets } from "./aliases.ts";
 import { resolveDateMath } from "./date-math-name.ts";
 import { invalidIndexName, noSuchIndex } from "./errors.ts";
@@ -32,7 +33,7 @@ export function readExpressionOptions(parameters: Parameters): ExpressionOptions
   const states = parameters.list("expand_wildcards") ?? ["open"];
   for (const state of states) {
     if (!["open", "closed", "hidden", "none", "all"].includes(state)) {
-      throw illegal(`No valid expand wildcard value [${state}]`);
+      throw illegalArgument(`No valid expand wildcard value [${state}]`);
     }
   }
   const last = states.lastIndexOf("none");
@@ -139,7 +140,7 @@ export function splitExpression(expression: string | undefined): string[] {
     // Where no API has the name, the vendor takes it for an index that can not be.
     if (part.startsWith("_") && part !== "_all") throw invalidIndexName(part, "must not start with '_'.");
   }
-  if (parts.length > MAX_PARTS) throw illegal(`an index expression has at most ${MAX_PARTS} parts`);
+  if (parts.length > MAX_PARTS) throw illegalArgument(`an index expression has at most ${MAX_PARTS} parts`);
   return parts;
 }
 

@@ -2,7 +2,7 @@
 import type { FieldMapping, FieldType, NewField } from "../../datasets/fields.ts";
 import { isFalse } from "../json/flag.ts";
 import type { JsonObject } from "../json/read.ts";
-import { VendorError } from "../vendor-error.ts";
+import { VendorError } from "../vendor/error.ts";
 import { fractionOf } from "./fraction.ts";
 import type { FieldNode } from "./mapping-tree.ts";
 import type { Normalizer } from "./normalizer.ts";

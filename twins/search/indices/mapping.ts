@@ -1,6 +1,7 @@
 /** Mappings as they are told: those that were given, and what dynamic mapping makes of every other field. */
+
 import type { Field, FieldCatalog } from "../../datasets/fields.ts";
-import { keywordsOf, mappedType } from "../query/compile/target.ts";
+import { keywordsOf, mappedType } from "./field-types.ts";
 import { nodeOf } from "./mapped-field.ts";
 import { ownMapping } from "./own-indices.ts";
 import { showField, showMapping } from "./show-mapping.ts";

@@ -1,6 +1,6 @@
 /** Mappings grow: what is added to one must agree with what is there. */
 import { javaText } from "../json/token.ts";
-import { VendorError } from "../vendor-error.ts";
+import { VendorError } from "../vendor/error.ts";
 import type { FieldNode, MappingNode, ObjectNode } from "./mapping-tree.ts";
 
 /** Parameters that a field may get another value of. */

@@ -3,7 +3,7 @@
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/analysis-normalizers.html
  */
 import type { JsonObject } from "../json/read.ts";
-import { VendorError } from "../vendor-error.ts";
+import { VendorError } from "../vendor/error.ts";
 
 export type Normalizer = (text: string) => string;
 

@@ -6,7 +6,7 @@ import { isTrue } from "../json/flag.ts";
 import type { Json, JsonObject } from "../json/read.ts";
 import { readJson } from "../json/read.ts";
 import { compactJson } from "../json/write.ts";
-import { VendorError } from "../vendor-error.ts";
+import { VendorError } from "../vendor/error.ts";
 import type { Aliases } from "./aliases.ts";
 import { coerceMapped } from "./coerce-mapped.ts";
 import { dynamicField } from "./dynamic-field.ts";

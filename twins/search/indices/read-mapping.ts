@@ -5,7 +5,7 @@
 import { readDateFormat } from "../dates/java-format.ts";
 import type { Json, JsonObject } from "../json/read.ts";
 import { javaText } from "../json/token.ts";
-import { type ErrorCause, VendorError } from "../vendor-error.ts";
+import { type ErrorCause, VendorError } from "../vendor/error.ts";
 import {
   type Dynamic,
   emptyMapping,

@@ -1,7 +1,7 @@
 /** Settings of an index: what it was made with, and what each has. None has an effect. */
 import { emptyRecord } from "../../sandbox/lookup-table.ts";
 import type { JsonObject } from "../json/read.ts";
-import { uuidOf } from "../node.ts";
+import { uuidOf } from "../vendor/node.ts";
 
 /** 8.15's own number for indices it makes. */
 const INDEX_VERSION = "8512000";

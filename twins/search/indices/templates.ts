@@ -4,9 +4,8 @@
  */
 import { matchesPattern } from "../../sandbox/star-pattern.ts";
 import { isObject } from "../api/call.ts";
-import { illegal } from "../api/parameters.ts";
 import type { Json, JsonObject } from "../json/read.ts";
-import { VendorError } from "../vendor-error.ts";
+import { illegalArgument, VendorError } from "../vendor/error.ts";
 import { readAlias } from "./aliases.ts";
 import { readMapping } from "./read-mapping.ts";
 import { flattened, nested, readSettings } from "./settings.ts";
@@ -24,14 +23,14 @@ export class Templates {
   /** @throws VendorError */
   putComponent(name: string, body: JsonObject): void {
     const { template, ...others } = body;
-    if (!isObject(template)) throw illegal("Required [template]");
+    if (!isObject(template)) throw illegalArgument("Required [template]");
     readMapping(template.mappings ?? {});
     this.component.set(name, { template: readTemplate(template), ...others });
   }
 
   /** @throws VendorError */
   putIndex(name: string, { index_patterns, template, composed_of, ...others }: JsonObject): void {
-    if (index_patterns === undefined) throw illegal("Required [index_patterns]");
+    if (index_patterns === undefined) throw illegalArgument("Required [index_patterns]");
     const components = texts(composed_of);
     const missing = components.filter((component) => !this.component.has(component));
     const tolerated = texts(others.ignore_missing_component_templates);
@@ -64,7 +63,7 @@ export class Templates {
       texts(composed_of).some((component) => components.includes(component)),
     );
     if (users.length === 0) return;
-    throw illegal(
+    throw illegalArgument(
       `component templates [${components.join(", ")}] cannot be removed as they are still in use by index templates [${users.map(([name]) => name).join(", ")}]`,
     );
   }
@@ -117,7 +116,7 @@ export class Templates {
     const listed = rivals.map(
       ([other, { index_patterns }]) => `${other} => [${texts(index_patterns).join(", ")}]`,
     );
-    throw illegal(
+    throw illegalArgument(
       `index template [${name}] has index patterns [${patterns.join(", ")}] matching patterns from existing templates [${rivals.map(([other]) => other).join(",")}] with patterns (${listed.join(",")}) that have the same priority [${priority}], multiple index templates may not match during index creation, please use a different priority`,
     );
   }

@@ -4,7 +4,7 @@
  */
 import type { JsonPath, Locate, Position } from "../query/compiled-query.ts";
 import { placeText } from "../query/errors.ts";
-import { type ErrorCause, VendorError } from "../vendor-error.ts";
+import { type ErrorCause, VendorError } from "../vendor/error.ts";
 import { javaDouble } from "./java-number.ts";
 import { jacksonCause } from "./located-error.ts";
 import { isScalarJson, jacksonTokenOf, type ScalarJson, tokenOf } from "./token.ts";

@@ -1,5 +1,5 @@
 /** Texts as Java reads numbers in them. */
-import { VendorError } from "../vendor-error.ts";
+import { VendorError } from "../vendor/error.ts";
 
 const decimal = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[fFdD]?$/;
 const named = /^([+-]?)(NaN|Infinity)$/;

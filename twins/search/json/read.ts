@@ -2,8 +2,8 @@
  * Reads JSON without losing anything: large integers, the order of members, and where a mistake is. Depth is bounded, and
  * a member that stands twice is a mistake, as they are for the vendor.
  */
-import type { ErrorCause } from "../vendor-error.ts";
-import { VendorError } from "../vendor-error.ts";
+import type { ErrorCause } from "../vendor/error.ts";
+import { VendorError } from "../vendor/error.ts";
 
 /** What `readJson` makes of JSON; integers beyond 2^53 are `bigint`. */
 export type Json = string | number | bigint | boolean | null | Json[] | JsonObject;

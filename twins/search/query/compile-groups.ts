@@ -2,7 +2,7 @@
 
 import { joined, type Sql, sql } from "../../datasets/sql.ts";
 import type { IndexGroup } from "../indices/united-fields.ts";
-import { isShardFailure } from "../shard-failure.ts";
+import { isShardFailure } from "../vendor/shard-failure.ts";
 import type { Ask, CompiledQuery, ShardFailures } from "./compiled-query.ts";
 import type { Mark } from "./mark.ts";
 

@@ -1,13 +1,15 @@
 /** The Query DSL of Elasticsearch 8.15: from the JSON of a request to SQL. */
+
 import { type Sql, sql } from "../../datasets/sql.ts";
 import { ContentParser } from "../json/content-parser.ts";
-import { shardFailure } from "../shard-failure.ts";
+import type { Fidelity } from "../vendor/fidelity.ts";
+import { shardFailure } from "../vendor/shard-failure.ts";
 import { Compiler } from "./compile/compiler.ts";
 import { isOutside } from "./compile/dates.ts";
 import { type Matcher, matchedRows, rowsOf } from "./compile/matcher.ts";
 import { rangesOf, rewriteOnShard, withoutEmptyRanges } from "./compile/shard-rewrite.ts";
 import { compiledForEach } from "./compile-groups.ts";
-import type { CompiledQuery, DroppedClause, Fidelity, QueryContext } from "./compiled-query.ts";
+import type { CompiledQuery, DroppedClause, QueryContext } from "./compiled-query.ts";
 import { ShardError, UnrecognisedQuery } from "./errors.ts";
 import { grammar } from "./syntax/clauses.ts";
 import { Parser } from "./syntax/parser.ts";

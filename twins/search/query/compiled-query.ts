@@ -3,14 +3,9 @@
 import type { FieldCatalog } from "../../datasets/fields.ts";
 import type { Sql } from "../../datasets/sql.ts";
 import type { IndexGroup } from "../indices/united-fields.ts";
-import type { VendorError } from "../vendor-error.ts";
+import type { VendorError } from "../vendor/error.ts";
+import type { Fidelity } from "../vendor/fidelity.ts";
 import type { Mark } from "./mark.ts";
-
-/**
- * How closely the twin follows the vendor. `specification`: the rules of the sandbox's specification, which drops what it does not
- * know and takes date math literally. `vendor`: what 8.15 does.
- */
-export type Fidelity = "specification" | "vendor";
 
 /** Names and indices from the query's own JSON down: `["bool", "must", 0, "term"]`. */
 export type JsonPath = readonly (string | number)[];

@@ -1,5 +1,5 @@
 /** The errors of the Query DSL, as the vendor words them. */
-import { type ErrorCause, VendorError } from "../vendor-error.ts";
+import { type ErrorCause, VendorError } from "../vendor/error.ts";
 import type { Position } from "./compiled-query.ts";
 
 /** A top-level shape that the compiler does not know. Whoever can translate it may; else it is answered as it is. */
@@ -49,14 +49,6 @@ function innermost(error: VendorError | undefined): ErrorCause | undefined {
 
 function withoutCause({ caused_by: _, ...root }: ErrorCause): ErrorCause {
   return root;
-}
-
-export function illegalArgument(reason: string, causedBy?: ErrorCause): VendorError {
-  return new VendorError(400, {
-    type: "illegal_argument_exception",
-    reason,
-    ...(causedBy && { caused_by: causedBy }),
-  });
 }
 
 /** The query is a vendor's, but not one that this twin answers. */

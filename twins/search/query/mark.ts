@@ -1,5 +1,5 @@
 /** What a query looks for in a text: what highlighting marks. */
-import { editDistance } from "../edit-distance.ts";
+import { editDistance } from "../vendor/edit-distance.ts";
 
 /** Whether a term of a text is meant. */
 type Fits = (term: string) => boolean;

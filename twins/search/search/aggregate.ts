@@ -11,12 +11,12 @@ import { parseQuery } from "../query/compile.ts";
 import { UnrecognisedQuery } from "../query/errors.ts";
 import { locateIn } from "../query/json-position.ts";
 import { isObject } from "../query/syntax/parser.ts";
-import { translate, withModelHint } from "../translate.ts";
-import { VendorError } from "../vendor-error.ts";
+import { VendorError } from "../vendor/error.ts";
 import { readFilter, translateQuery } from "./compile-search.ts";
 import type { SearchRequest } from "./request.ts";
 import type { SearchContext, SearchPlan } from "./run.ts";
 import { planHits, readHitsRequest } from "./top-hits.ts";
+import { translate, withModelHint } from "./translate.ts";
 
 /** Plans the hits of a bucket, as the search around them is planned. */
 type TopHitsSearch = (request: SearchRequest, of: "found" | "all") => HitsPlan;

@@ -3,13 +3,13 @@
 import { fieldValue } from "../../datasets/fields.ts";
 import { joined, type Sql, sql } from "../../datasets/sql.ts";
 import type { ResultValue } from "../../datasets/store/log-store.ts";
-import { illegal } from "../api/parameters.ts";
 import type { ContentParser } from "../json/content-parser.ts";
 import { integerField, ObjectParser, textField } from "../json/object-parser.ts";
 import { keptValue } from "../query/compile/column.ts";
 import { targetOf } from "../query/compile/target.ts";
 import type { QueryContext } from "../query/compiled-query.ts";
-import { illegalOnShard, shardFailure } from "../shard-failure.ts";
+import { illegalArgument } from "../vendor/error.ts";
+import { illegalOnShard, shardFailure } from "../vendor/shard-failure.ts";
 import { shownSql } from "./compile-search.ts";
 import type { SearchRequest } from "./request.ts";
 import type { SearchContext, SearchPlan } from "./run.ts";
@@ -21,16 +21,16 @@ export interface Collapse {
 
 const parser = new ObjectParser<Partial<Collapse>>("collapse", {
   field: textField((field, collapse) => {
-    if (field === "") throw illegal("field name is null or empty");
+    if (field === "") throw illegalArgument("field name is null or empty");
     collapse.field = field;
   }),
   max_concurrent_group_searches: integerField((count) => {
-    if (count < 1) throw illegal("maxConcurrentGroupRequests` must be positive");
+    if (count < 1) throw illegalArgument("maxConcurrentGroupRequests` must be positive");
   }),
   inner_hits: {
     tokens: ["START_OBJECT", "START_ARRAY"],
     read() {
-      throw illegal("This twin collapses to one hit of each value: [inner_hits] is not supported");
+      throw illegalArgument("This twin collapses to one hit of each value: [inner_hits] is not supported");
     },
   },
 });
@@ -121,6 +121,6 @@ export async function checkSingleValued(
 /** @throws VendorError */
 export function readCollapse(content: ContentParser): Collapse {
   const { field } = parser.parse(content, {});
-  if (field === undefined) throw illegal("Required [field]");
+  if (field === undefined) throw illegalArgument("Required [field]");
   return { field };
 }

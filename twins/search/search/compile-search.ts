@@ -10,9 +10,9 @@ import { UnrecognisedQuery } from "../query/errors.ts";
 import { compileKnowing } from "../query/figures.ts";
 import { locateIn } from "../query/json-position.ts";
 import type { SearchTwin } from "../search-twin.ts";
-import { translate, withModelHint } from "../translate.ts";
-import type { VendorError } from "../vendor-error.ts";
+import type { VendorError } from "../vendor/error.ts";
 import type { UnrecognisedBody, UrlQuery } from "./request.ts";
+import { translate, withModelHint } from "./translate.ts";
 
 /** What a query is compiled for. */
 export interface CompileContext {

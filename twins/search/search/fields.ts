@@ -1,19 +1,23 @@
 /** `fields` and `docvalue_fields`: single fields of a hit, each as a list of its values. */
+
 import type { Field, FieldType } from "../../datasets/fields.ts";
 import { printIp } from "../../datasets/ip-address.ts";
 import { type Sql, sql } from "../../datasets/sql.ts";
 import type { ResultValue } from "../../datasets/store/log-store.ts";
 import { matchesPattern } from "../../sandbox/star-pattern.ts";
 import { readDecimalFormat } from "../aggregations/decimal-format.ts";
-import { illegal } from "../api/parameters.ts";
 import { formatDate } from "../dates/java-format.ts";
+import { keywordsOf, mappedType, namesOf } from "../indices/field-types.ts";
 import type { ContentParser } from "../json/content-parser.ts";
 import { ObjectParser, textField, textOrNullField } from "../json/object-parser.ts";
 import { keptValue } from "../query/compile/column.ts";
-import { keywordsOf, mappedType, namesOf, type Target, targetOf } from "../query/compile/target.ts";
-import type { Fidelity, QueryContext } from "../query/compiled-query.ts";
-import { illegalOnShard, shardFailure } from "../shard-failure.ts";
-import { checkDocValues, decimalOf, fielddataError } from "./sort-key.ts";
+import { checkDocValues, fielddataError } from "../query/compile/doc-values.ts";
+import { type Target, targetOf } from "../query/compile/target.ts";
+import type { QueryContext } from "../query/compiled-query.ts";
+import { illegalArgument } from "../vendor/error.ts";
+import type { Fidelity } from "../vendor/fidelity.ts";
+import { illegalOnShard, shardFailure } from "../vendor/shard-failure.ts";
+import { decimalOf } from "./sort-key.ts";
 
 /** A field, or a pattern of fields, and how its values are written. */
 export interface FieldRequest {
@@ -44,11 +48,11 @@ export function readFieldRequests(content: ContentParser): FieldRequest[] {
   const requests: FieldRequest[] = [];
   while (content.next() !== "END_ARRAY") {
     const { field, format } = content.isValue ? { field: content.text() } : parser.parse(content, {});
-    if (field === undefined) throw illegal("Required [field]");
+    if (field === undefined) throw illegalArgument("Required [field]");
     requests.push({ field, format });
   }
   if (requests.length > MAX_PATTERNS) {
-    throw illegal(
+    throw illegalArgument(
       `Trying to retrieve too many docvalue_fields. Must be less than or equal to: [${MAX_PATTERNS}] but was [${requests.length}].`,
     );
   }

@@ -3,7 +3,6 @@
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/highlighting.html
  */
 
-import { illegal } from "../api/parameters.ts";
 import type { ContentParser } from "../json/content-parser.ts";
 import {
   type Field,
@@ -15,8 +14,8 @@ import {
   textsField,
 } from "../json/object-parser.ts";
 import { contentError } from "../query/errors.ts";
-import { illegalOnShard } from "../shard-failure.ts";
-import { VendorError } from "../vendor-error.ts";
+import { illegalArgument, VendorError } from "../vendor/error.ts";
+import { illegalOnShard } from "../vendor/shard-failure.ts";
 
 export interface HighlightOptions {
   preTags: readonly string[];
@@ -119,7 +118,7 @@ function optionFields<Target>(options: (target: Target) => Written): Record<stri
     ),
     boundary_scanner: textField((name) => {
       if (/^(chars|word|sentence)$/i.test(name)) return;
-      throw illegal(
+      throw illegalArgument(
         `No enum constant org.elasticsearch.search.fetch.subphase.highlight.HighlightBuilder.BoundaryScannerType.${name.toUpperCase()}`,
       );
     }),
@@ -140,11 +139,13 @@ function optionFields<Target>(options: (target: Target) => Written): Record<stri
     force_source: flagField(passed),
     phrase_limit: integerField(passed),
     max_analyzed_offset: integerField((offset) => {
-      if (offset <= 0) throw illegal("[max_analyzed_offset] must be a positive integer");
+      if (offset <= 0) throw illegalArgument("[max_analyzed_offset] must be a positive integer");
     }),
     options: objectField((content) => content.skipChildren()),
     highlight_query: objectField(() => {
-      throw illegal("This twin highlights the words of the query: [highlight_query] is not supported");
+      throw illegalArgument(
+        "This twin highlights the words of the query: [highlight_query] is not supported",
+      );
     }),
   };
 }
@@ -158,7 +159,7 @@ const fieldParser = new ObjectParser<Written>("highlight_field", {
 const highlightParser = new ObjectParser<WrittenHighlight>("highlight", {
   ...optionFields(({ shared }: WrittenHighlight) => shared),
   tags_schema: textField((schema, { shared }) => {
-    if (schema !== "default" && schema !== "styled") throw illegal(`Unknown tag schema [${schema}]`);
+    if (schema !== "default" && schema !== "styled") throw illegalArgument(`Unknown tag schema [${schema}]`);
     const styled = Array.from({ length: 10 }, (_, index) => `<em class="hlt${index + 1}">`);
     shared.preTags = schema === "styled" ? styled : defaults.preTags;
     shared.postTags = defaults.postTags;

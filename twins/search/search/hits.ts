@@ -1,14 +1,15 @@
 /** The hits of a page, as they are answered. */
+
 import { type Field, fieldValue } from "../../datasets/fields.ts";
 import { joined, list, raw, type Sql, type SqlValue, sql } from "../../datasets/sql.ts";
 import type { ResultValue } from "../../datasets/store/log-store.ts";
 import { getOrAdd } from "../../sandbox/get-or-add.ts";
 import { emptyRecord } from "../../sandbox/lookup-table.ts";
 import { matchesPattern } from "../../sandbox/star-pattern.ts";
+import { namesOf } from "../indices/field-types.ts";
 import { Float } from "../json/numbers.ts";
-import { NODE_ID } from "../node.ts";
-import { namesOf } from "../query/compile/target.ts";
 import type { Explanation } from "../query/compiled-query.ts";
+import { NODE_ID } from "../vendor/node.ts";
 import { shownSql } from "./compile-search.ts";
 import { docvalueColumns, type FieldColumn, fieldColumns } from "./fields.ts";
 import { highlightedFields, highlightValues, marksFor } from "./highlight.ts";

@@ -2,10 +2,11 @@
  * `_ignored` of a hit: the fields that do not hold a value of the document because it is longer than `ignore_above` of their
  * mapping. The values are in `_source` alone.
  */
+
 import type { Field, FieldCatalog } from "../../datasets/fields.ts";
 import { readLeaves } from "../../datasets/store/json-leaves.ts";
+import { keywordsOf } from "../indices/field-types.ts";
 import { ignoreAbove, nodeOf } from "../indices/mapped-field.ts";
-import { keywordsOf } from "../query/compile/target.ts";
 
 /** Values that a document has and its fields do not, by the name of the field. */
 export type IgnoredValues = ReadonlyMap<string, readonly string[]>;

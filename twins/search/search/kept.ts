@@ -1,7 +1,7 @@
 /** What is kept between requests (scrolls, points in time, results) until its time is over by the sandbox's clock. */
 import { randomBytes } from "node:crypto";
 import type { Clock } from "../../sandbox/clock.ts";
-import { VendorError } from "../vendor-error.ts";
+import { VendorError } from "../vendor/error.ts";
 
 interface Entry<Value> {
   value: Value;

@@ -1,12 +1,12 @@
 /** Reading the members of a search body, with the vendor's words about what is wrong with one. */
-import { illegal } from "../api/parameters.ts";
+
 import type { ContentParser } from "../json/content-parser.ts";
-import { VendorError } from "../vendor-error.ts";
+import { illegalArgument, VendorError } from "../vendor/error.ts";
 
 /** The vendor words it in two ways. */
 export function notNegative(name: "from" | "size", value: number): number {
   if (value >= 0) return value;
-  throw illegal(
+  throw illegalArgument(
     name === "from"
       ? `[from] parameter cannot be negative but was [${value}]`
       : `[size] parameter cannot be negative, found [${value}]`,

@@ -4,7 +4,7 @@ import { type SqlValue, sql } from "../../datasets/sql.ts";
 import { type LogStore, QueryInterrupted, type ResultValue } from "../../datasets/store/log-store.ts";
 import { matchesPattern } from "../../sandbox/star-pattern.ts";
 import type { SearchTwin } from "../search-twin.ts";
-import { illegalOnShard } from "../shard-failure.ts";
+import { illegalOnShard } from "../vendor/shard-failure.ts";
 import { shownSql } from "./compile-search.ts";
 import type { PageHit } from "./hits.ts";
 import type { SearchRequest } from "./request.ts";

@@ -5,16 +5,17 @@
 
 import { lookupTable } from "../../sandbox/lookup-table.ts";
 import { isObject } from "../api/call.ts";
-import { illegal, type Parameters, readDurationMs } from "../api/parameters.ts";
 import { invalidRequest } from "../documents/errors.ts";
 import { ContentParser, type Token } from "../json/content-parser.ts";
 import { ObjectParser, textField } from "../json/object-parser.ts";
 import type { Json, JsonObject } from "../json/read.ts";
 import { checkQuery } from "../query/compile.ts";
-import type { Fidelity, JsonPath } from "../query/compiled-query.ts";
+import type { JsonPath } from "../query/compiled-query.ts";
 import { locateIn } from "../query/json-position.ts";
 import { eachMember } from "../query/syntax/options.ts";
-import { VendorError } from "../vendor-error.ts";
+import { illegalArgument, VendorError } from "../vendor/error.ts";
+import type { Fidelity } from "../vendor/fidelity.ts";
+import { type Parameters, readDurationMs } from "../vendor/parameters.ts";
 import { type Collapse, readCollapse } from "./collapse.ts";
 import { type FieldRequest, readFieldRequests } from "./fields.ts";
 import { type Highlight, readHighlight } from "./highlight-options.ts";
@@ -322,7 +323,7 @@ function readAfter(content: ContentParser): void {
     }
     found = true;
   }
-  if (!found) throw illegal("Values must contains at least one value.");
+  if (!found) throw illegalArgument("Values must contains at least one value.");
 }
 
 /** @throws VendorError for what does not go together */
@@ -338,7 +339,8 @@ export function checkSearch({ searchAfter, from, storesNothing, source, fields }
 
 export function readStoredFields(request: SearchRequest, names: readonly string[]): void {
   request.storesNothing = names.includes("_none_");
-  if (request.storesNothing && names.length > 1) throw illegal("cannot combine _none_ with other fields");
+  if (request.storesNothing && names.length > 1)
+    throw illegalArgument("cannot combine _none_ with other fields");
   // Fields are stored in the source alone: naming any leaves the source out.
   if (!names.includes("_source")) request.source = { kind: "none" };
 }
@@ -356,12 +358,12 @@ export function readCount(parameters: Parameters): number {
 
 function countUpTo(count: number): number {
   if (count >= NOT_COUNTED) return count;
-  throw illegal(`[track_total_hits] parameter must be positive or equals to -1, got ${count}`);
+  throw illegalArgument(`[track_total_hits] parameter must be positive or equals to -1, got ${count}`);
 }
 
 export function readTerminateAfter(value: number): number {
   if (value >= 0) return value;
-  throw illegal("terminateAfter must be > 0");
+  throw illegalArgument("terminateAfter must be > 0");
 }
 
 type Pit = NonNullable<SearchRequest["pit"]>;
@@ -377,7 +379,7 @@ const pitParser = new ObjectParser<Partial<Pit>>("pit", {
 
 function readPit(content: ContentParser): Pit {
   const { id, keepAliveMs } = pitParser.parse(content, {});
-  if (id === undefined) throw illegal("point in time id is not provided");
+  if (id === undefined) throw illegalArgument("point in time id is not provided");
   return { id, keepAliveMs };
 }
 

@@ -10,7 +10,7 @@ import { knownIndices } from "../indices/known-indices.ts";
 import { visibleFields } from "../indices/own-indices.ts";
 import type { CompiledQuery, QueryContext } from "../query/compiled-query.ts";
 import type { SearchTwin } from "../search-twin.ts";
-import { illegalOnShard, isShardFailure, shardFailures } from "../shard-failure.ts";
+import { illegalOnShard, isShardFailure, shardFailures } from "../vendor/shard-failure.ts";
 import { aggregate, parseAggregations } from "./aggregate.ts";
 import { type CollapseColumn, checkSingleValued, collapseColumn } from "./collapse.ts";
 import {

@@ -1,6 +1,6 @@
 /** What a search found, as it is answered. */
 import { Float } from "../json/numbers.ts";
-import { NODE_ID, searchShards } from "../node.ts";
+import { NODE_ID, searchShards } from "../vendor/node.ts";
 import { NOT_COUNTED, type SearchRequest } from "./request.ts";
 import type { SearchResult } from "./run.ts";
 

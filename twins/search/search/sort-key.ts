@@ -1,3 +1,5 @@
+import { checkDocValues, fielddataError } from "../query/compile/doc-values.ts";
+
 /** A sort as SQL: the value that hits are ordered by, how it is answered, and what comes after a value. */
 
 import type { Field } from "../../datasets/fields.ts";
@@ -6,15 +8,16 @@ import { raw, type Sql, type SqlValue, sql } from "../../datasets/sql.ts";
 import type { ResultValue } from "../../datasets/store/log-store.ts";
 import { parseDate } from "../dates/date-math.ts";
 import { formatDate } from "../dates/java-format.ts";
+import { mappedType } from "../indices/field-types.ts";
 import { javaLong, javaNumber, numberFormatReason } from "../json/java-number.ts";
 import { Double, Float } from "../json/numbers.ts";
 import type { Json } from "../json/read.ts";
 import { textOf } from "../json/token.ts";
 import { keptValue } from "../query/compile/column.ts";
-import { mappedType, type Target, targetOf } from "../query/compile/target.ts";
+import { targetOf } from "../query/compile/target.ts";
 import type { QueryContext } from "../query/compiled-query.ts";
-import { illegalOnShard, shardFailure } from "../shard-failure.ts";
-import { VendorError } from "../vendor-error.ts";
+import { VendorError } from "../vendor/error.ts";
+import { illegalOnShard, shardFailure } from "../vendor/shard-failure.ts";
 import type { FieldSort, Order, Sort, SortMode } from "./sort.ts";
 
 export interface SortKey {
@@ -123,23 +126,6 @@ function checkNoFormat({ field, format }: FieldSort, type: string, index: string
 /** Sort values are formatted as dates alone. */
 function checkNumberFormat({ format }: FieldSort, index: string): void {
   if (format !== undefined) throw illegalOnShard("require a date_time formatter; got [decimal]", index);
-}
-
-/** @throws VendorError for a field whose mapping has `doc_values: false` */
-export function checkDocValues(target: Target, index: string): void {
-  if (!("field" in target) || target.kind === "words" || target.field.mapping?.hasDocValues !== false) return;
-  throw illegalOnShard(
-    `Can't load fielddata on [${target.name}] because fielddata is unsupported on fields of type [${mappedType(target.field)}]. Use doc values instead.`,
-    index,
-  );
-}
-
-/** Of text that is analysed there are no whole values to sort or aggregate by. */
-export function fielddataError(field: string, index: string) {
-  return illegalOnShard(
-    `Fielddata is disabled on [${field}] in [${index}]. Text fields are not optimised for operations that require per-document field data like aggregations and sorting, so these operations are disabled by default. Please use a keyword field instead. Alternatively, set fielddata=true on [${field}] in order to load field data by uninverting the inverted index. Note that this can use significant memory.`,
-    index,
-  );
 }
 
 const listFunctions: Record<SortMode, string> = {

@@ -2,10 +2,11 @@
  * What hits are sorted by.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/sort-search-results.html
  */
-import { illegal } from "../api/parameters.ts";
+
 import { ContentParser } from "../json/content-parser.ts";
 import { ObjectParser, objectField, scalarField, textField } from "../json/object-parser.ts";
 import type { Json } from "../json/read.ts";
+import { illegalArgument } from "../vendor/error.ts";
 
 export type Order = "asc" | "desc";
 export type SortMode = "min" | "max" | "sum" | "avg" | "median";
@@ -47,13 +48,13 @@ export function readSort(content: ContentParser): Sort[] {
       if (token === "START_OBJECT") readObject(content, sorts);
       else if (token === "VALUE_STRING") sorts.push(sortBy(content.text()));
       else {
-        throw illegal(
+        throw illegalArgument(
           "malformed sort format, within the sort array, an object, or an actual string are allowed",
         );
       }
     }
   }
-  if (sorts.length > MAX_SORTS) throw illegal(`a search sorts by at most ${MAX_SORTS} fields`);
+  if (sorts.length > MAX_SORTS) throw illegalArgument(`a search sorts by at most ${MAX_SORTS} fields`);
   return sorts;
 }
 
@@ -112,7 +113,7 @@ const unserved = new Set(["_script", "_geo_distance", "_geoDistance"]);
 /** The options of the field that the parser is at the value of. */
 function readOptions(content: ContentParser): Sort {
   const { name } = content;
-  if (unserved.has(name)) throw illegal(`This twin sorts by values: [${name}] is not supported`);
+  if (unserved.has(name)) throw illegalArgument(`This twin sorts by values: [${name}] is not supported`);
   if (name === "_score") return scoreParser.parse(content, { kind: "score", order: "desc" });
   const options = fieldParser.parse(content, fieldSort(name, "asc"));
   const document = sortBy(name, options.order);
@@ -141,13 +142,15 @@ const fieldParser = new ObjectParser<FieldSort>("field_sort", {
   nested: objectField((content) => {
     const path = content.next() === "END_OBJECT" ? undefined : content.name;
     if (path === undefined) return;
-    throw illegal("[nested] failed to find nested object under path: this twin has no nested objects");
+    throw illegalArgument(
+      "[nested] failed to find nested object under path: this twin has no nested objects",
+    );
   }),
   numeric_type: textField((type, sort) => {
     if (type === "date_nanos") sort.numericType = "date";
     else if (type === "long" || type === "double" || type === "date") sort.numericType = type;
     else {
-      throw illegal(
+      throw illegalArgument(
         `invalid value for [numeric_type], must be [long, double, date, date_nanos], got ${type}`,
       );
     }
@@ -160,7 +163,7 @@ const fieldParser = new ObjectParser<FieldSort>("field_sort", {
 function orderOf(text: string): Order {
   const order = text.toLowerCase();
   if (order === "asc" || order === "desc") return order;
-  throw illegal(`No enum constant org.elasticsearch.search.sort.SortOrder.${text.toUpperCase()}`);
+  throw illegalArgument(`No enum constant org.elasticsearch.search.sort.SortOrder.${text.toUpperCase()}`);
 }
 
 const modes = new Set(["min", "max", "sum", "avg", "median"]);
@@ -169,5 +172,5 @@ const isMode = (text: string): text is SortMode => modes.has(text);
 function modeOf(text: string): SortMode {
   const mode = text.toLowerCase();
   if (isMode(mode)) return mode;
-  throw illegal(`Unknown SortMode [${text}]`);
+  throw illegalArgument(`Unknown SortMode [${text}]`);
 }

@@ -1,12 +1,12 @@
 /** Which parts of a document's source are answered. */
 
-import { excludePaths, includePaths, readPath } from "../api/filter-path.ts";
-import type { Parameters } from "../api/parameters.ts";
 import { ContentParser } from "../json/content-parser.ts";
+import { excludePaths, includePaths, readPath } from "../json/filter-path.ts";
 import { type ExactJson, type Json, readExactJson } from "../json/read.ts";
 import { RawJson } from "../json/write.ts";
 import { eachMember } from "../query/syntax/options.ts";
-import { VendorError } from "../vendor-error.ts";
+import { VendorError } from "../vendor/error.ts";
+import type { Parameters } from "../vendor/parameters.ts";
 import { NameState } from "./name-state.ts";
 
 export type SourceFilter =

@@ -1,7 +1,8 @@
 /** The parts of a search that a URL can say. */
 
 import { emptyRecord } from "../../sandbox/lookup-table.ts";
-import { illegal, type Parameters } from "../api/parameters.ts";
+import { illegalArgument } from "../vendor/error.ts";
+import type { Parameters } from "../vendor/parameters.ts";
 import { limit, notNegative } from "./members.ts";
 import {
   readCount,
@@ -70,14 +71,14 @@ const preferences = /^_(?:local|only_local|shards:.+|prefer_nodes:.+|only_nodes:
 function checkSpread(parameters: Parameters): void {
   for (const [name, what, least] of leastNumbers) {
     const number = parameters.integer(name);
-    if (number !== undefined && number < least) throw illegal(`${what} must be >= ${least}`);
+    if (number !== undefined && number < least) throw illegalArgument(`${what} must be >= ${least}`);
   }
   for (const name of spreadFlags) parameters.flag(name);
   const type = parameters.text("search_type");
-  if (type !== undefined && !searchTypes.has(type)) throw illegal(`No search type for [${type}]`);
+  if (type !== undefined && !searchTypes.has(type)) throw illegalArgument(`No search type for [${type}]`);
   const preference = parameters.text("preference");
   if (preference?.startsWith("_") === true && !preferences.test(preference)) {
-    throw illegal(`no Preference for [${preference}]`);
+    throw illegalArgument(`no Preference for [${preference}]`);
   }
 }
 

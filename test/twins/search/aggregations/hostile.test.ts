@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { LogStore } from "../../../../twins/datasets/store/log-store.ts";
-import { VendorError } from "../../../../twins/search/vendor-error.ts";
+import { VendorError } from "../../../../twins/search/vendor/error.ts";
 import { aggregated, refusal, storeOf } from "./support.ts";
 
 let store: LogStore;

@@ -1,7 +1,7 @@
 /** Refusals as a real Elasticsearch 8.15.0 answered the same requests: what is told, of which place, and by whom. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { LogStore } from "../../../../twins/datasets/store/log-store.ts";
-import type { ErrorCause } from "../../../../twins/search/vendor-error.ts";
+import type { ErrorCause } from "../../../../twins/search/vendor/error.ts";
 import { refused, storeOf } from "./support.ts";
 
 let store: LogStore;

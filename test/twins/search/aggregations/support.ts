@@ -8,7 +8,7 @@ import { parseAggregations } from "../../../../twins/search/aggregations/parse.t
 import { validatePipelines } from "../../../../twins/search/aggregations/pipeline/validate.ts";
 import { withBodyText } from "../../../../twins/search/json/located-error.ts";
 import { compactJson } from "../../../../twins/search/json/write.ts";
-import { type ErrorCause, VendorError } from "../../../../twins/search/vendor-error.ts";
+import { type ErrorCause, VendorError } from "../../../../twins/search/vendor/error.ts";
 
 export const nowMs = Date.parse("2026-03-15T10:30:45.678Z");
 

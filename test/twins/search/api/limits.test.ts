@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { raw } from "../../../../twins/datasets/sql.ts";
 import { openLogStore } from "../../../../twins/datasets/store/duckdb-log-store.ts";
 import { asVendorError } from "../../../../twins/search/api/answer.ts";
-import { vendorErrorResponse } from "../../../../twins/search/vendor-error.ts";
+import { vendorErrorResponse } from "../../../../twins/search/vendor/error.ts";
 import { sendRaw } from "../../../support/raw-http.ts";
 import { type SearchSandbox, startSearch } from "../../../support/search.ts";
 

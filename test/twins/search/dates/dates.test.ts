@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { parseDate } from "../../../../twins/search/dates/date-math.ts";
 import { formatDate, parseWithPattern } from "../../../../twins/search/dates/java-format.ts";
 import { readTimeZone } from "../../../../twins/search/dates/read-time-zone.ts";
-import { VendorError } from "../../../../twins/search/vendor-error.ts";
+import { VendorError } from "../../../../twins/search/vendor/error.ts";
 
 const nowMs = Date.parse("2026-03-15T10:30:45.678Z");
 const first = { nowMs, rounding: "first" } as const;

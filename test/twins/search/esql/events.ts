@@ -1,10 +1,11 @@
 /** A store with given events, and queries over it. */
+
 import { openLogStore } from "../../../../twins/datasets/store/duckdb-log-store.ts";
 import type { LogStore } from "../../../../twins/datasets/store/log-store.ts";
 import type { Param } from "../../../../twins/search/esql/params.ts";
 import { type EsqlResult, runEsql } from "../../../../twins/search/esql/run.ts";
 import { compactJson } from "../../../../twins/search/json/write.ts";
-import type { Fidelity } from "../../../../twins/search/query/compiled-query.ts";
+import type { Fidelity } from "../../../../twins/search/vendor/fidelity.ts";
 
 export const nowMs = Date.UTC(2026, 0, 15, 12);
 

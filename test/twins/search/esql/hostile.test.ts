@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { LogStore } from "../../../../twins/datasets/store/log-store.ts";
 import { Params } from "../../../../twins/search/esql/params.ts";
 import { parse } from "../../../../twins/search/esql/parser.ts";
-import { VendorError } from "../../../../twins/search/vendor-error.ts";
+import { VendorError } from "../../../../twins/search/vendor/error.ts";
 import { processorMsOf } from "../../../support/processor-time.ts";
 import { ask, refusal, storeOf } from "./events.ts";
 

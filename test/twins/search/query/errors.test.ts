@@ -4,9 +4,9 @@ import type { LogStore } from "../../../../twins/datasets/store/log-store.ts";
 import { readJson } from "../../../../twins/search/json/read.ts";
 import { minimumShouldMatch } from "../../../../twins/search/query/compile/minimum-should-match.ts";
 import { compileQuery, compileQueryString } from "../../../../twins/search/query/compile.ts";
-import type { Fidelity } from "../../../../twins/search/query/compiled-query.ts";
 import { locateIn } from "../../../../twins/search/query/json-position.ts";
-import { VendorError } from "../../../../twins/search/vendor-error.ts";
+import { VendorError } from "../../../../twins/search/vendor/error.ts";
+import type { Fidelity } from "../../../../twins/search/vendor/fidelity.ts";
 import { processorMsOf } from "../../../support/processor-time.ts";
 import { compile, errorOf, idsOf, nowMs, storeOf } from "./support.ts";
 

@@ -4,7 +4,7 @@ import { ContentParser } from "../../../../twins/search/json/content-parser.ts";
 import { readJson } from "../../../../twins/search/json/read.ts";
 import { checkQuery } from "../../../../twins/search/query/compile.ts";
 import { locateIn } from "../../../../twins/search/query/json-position.ts";
-import { type ErrorCause, VendorError } from "../../../../twins/search/vendor-error.ts";
+import { type ErrorCause, VendorError } from "../../../../twins/search/vendor/error.ts";
 import { errorOf } from "./support.ts";
 
 /** The error and its causes, the outer one first: `type|reason@line:col`. */

@@ -1,11 +1,13 @@
 /** A store with some events, and queries asked of it. */
+
 import { sql } from "../../../../twins/datasets/sql.ts";
 import { openLogStore } from "../../../../twins/datasets/store/duckdb-log-store.ts";
 import type { LogStore } from "../../../../twins/datasets/store/log-store.ts";
 import { compileQuery } from "../../../../twins/search/query/compile.ts";
-import type { CompiledQuery, Explanation, Fidelity } from "../../../../twins/search/query/compiled-query.ts";
+import type { CompiledQuery, Explanation } from "../../../../twins/search/query/compiled-query.ts";
 import { compileKnowing } from "../../../../twins/search/query/figures.ts";
-import { VendorError } from "../../../../twins/search/vendor-error.ts";
+import { VendorError } from "../../../../twins/search/vendor/error.ts";
+import type { Fidelity } from "../../../../twins/search/vendor/fidelity.ts";
 
 export const nowMs = Date.parse("2026-03-01T12:00:00Z");
 

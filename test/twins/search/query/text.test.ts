@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { LogStore } from "../../../../twins/datasets/store/log-store.ts";
-import type { Fidelity } from "../../../../twins/search/query/compiled-query.ts";
+import type { Fidelity } from "../../../../twins/search/vendor/fidelity.ts";
 import { idsOf, scoresOf, storeOf } from "./support.ts";
 
 const events = [

@@ -2,7 +2,7 @@
  * The arithmetic and boolean part of Painless: numbers, `params.x`, operators, `?:`, `Math`, casts. Everything else is refused.
  * Source: https://www.elastic.co/guide/en/elasticsearch/painless/8.15/painless-operators.html
  */
-import { VendorError } from "../../vendor-error.ts";
+import { VendorError } from "../../vendor/error.ts";
 import { type Expression, parseScript } from "./script-parser.ts";
 
 /** As in Java: a `bigint` is a whole number, a `number` a double. */

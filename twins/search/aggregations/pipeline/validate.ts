@@ -1,6 +1,6 @@
 /** Puts pipeline aggregations in the order they can be calculated in, and finds those that have nothing to work on. */
 
-import { VendorError } from "../../vendor-error.ts";
+import { VendorError } from "../../vendor/error.ts";
 import { argumentError, validationError } from "../errors.ts";
 import type { Definition, Level } from "../parse.ts";
 import type { PipelineDefinition } from "./definition.ts";

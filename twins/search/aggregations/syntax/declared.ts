@@ -5,8 +5,8 @@
 import { LocatedError, placeText, type Spot } from "../../json/located-error.ts";
 import { tokenOf } from "../../json/token.ts";
 import type { JsonPath } from "../../query/compiled-query.ts";
-import { didYouMean } from "../../suggest.ts";
-import { type ErrorCause, VendorError } from "../../vendor-error.ts";
+import { didYouMean } from "../../vendor/did-you-mean.ts";
+import { type ErrorCause, VendorError } from "../../vendor/error.ts";
 import { argumentError } from "../errors.ts";
 import type { JsonRecord } from "../options.ts";
 

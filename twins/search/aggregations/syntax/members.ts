@@ -4,7 +4,7 @@ import { javaDouble } from "../../json/java-number.ts";
 import { jacksonErrorAt, LocatedError } from "../../json/located-error.ts";
 import { doubleText } from "../../json/numbers.ts";
 import { jacksonTokenOf, textOf, tokenOf } from "../../json/token.ts";
-import { VendorError } from "../../vendor-error.ts";
+import { VendorError } from "../../vendor/error.ts";
 import { argumentError } from "../errors.ts";
 import { isRecord, MAX_ITEMS } from "../options.ts";
 import {

@@ -1,8 +1,9 @@
 /** FROM: the events, and their fields as columns. */
+
 import { type Field, type FieldCatalog, fieldValue } from "../../../datasets/fields.ts";
 import { identifier, raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { lookupTable } from "../../../sandbox/lookup-table.ts";
-import { namesOf } from "../../query/compile/target.ts";
+import { namesOf } from "../../indices/field-types.ts";
 import type { Compiler } from "../compiler.ts";
 import { parsingError, UnrecognisedEsql } from "../errors.ts";
 import { ipFromDigitsSql } from "../ip-sql.ts";

@@ -1,6 +1,6 @@
 /** SHOW INFO: which Elasticsearch this is. */
 import { raw } from "../../../datasets/sql.ts";
-import { BUILD_HASH, build, VERSION } from "../../node.ts";
+import { BUILD_HASH, build, VERSION } from "../../vendor/node.ts";
 import type { Compiler } from "../compiler.ts";
 import type { Command } from "../syntax.ts";
 import { constantTyped } from "../typed.ts";

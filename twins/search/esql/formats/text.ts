@@ -2,8 +2,9 @@
  * Answers as text: `csv`, `tsv`, `txt`.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/esql-rest.html#esql-rest-format
  */
+
 import { compactJson } from "../../json/write.ts";
-import { illegalArgument } from "../errors.ts";
+import { illegalArgument } from "../../vendor/error.ts";
 import type { EsqlResult } from "../run.ts";
 
 export type TextFormat = "csv" | "tsv" | "txt";

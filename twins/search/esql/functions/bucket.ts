@@ -1,6 +1,7 @@
 /** BUCKET. Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/esql-functions-operators.html#esql-bucket */
+
 import { sql } from "../../../datasets/sql.ts";
-import { illegalArgument } from "../errors.ts";
+import { illegalArgument } from "../../vendor/error.ts";
 import { readDate } from "../implicit-cast.ts";
 import { type Constant, nullTyped, type Typed, unknownTyped } from "../typed.ts";
 import { type DataType, isNumeric, isString, isTimeSpan, isWhole, type TypeSet, typeSets } from "../types.ts";

@@ -2,7 +2,8 @@
 
 import { parseIp } from "../../../datasets/ip-address.ts";
 import { joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
-import { illegalArgument, UnrecognisedEsql } from "../errors.ts";
+import { illegalArgument } from "../../vendor/error.ts";
+import { UnrecognisedEsql } from "../errors.ts";
 import { addressSql, ipFromTextSql } from "../ip-sql.ts";
 import { type Typed, unknownTyped } from "../typed.ts";
 import { isString, type TypeSet, typeSets } from "../types.ts";

@@ -1,6 +1,7 @@
 /** Spans of time as DATE_TRUNC and BUCKET round by them. */
+
 import { raw, type Sql, sql } from "../../../datasets/sql.ts";
-import { illegalArgument } from "../errors.ts";
+import { illegalArgument } from "../../vendor/error.ts";
 import type { TimeSpan } from "../syntax.ts";
 
 export type Rounding = { calendar: "year" | "quarter" | "month" | "week" | "day" } | { ms: number };

@@ -1,6 +1,8 @@
 /** Functions of strings. Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/esql-functions-operators.html#esql-string-functions */
+
 import { joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
-import { illegalArgument, invalidArgument, UnrecognisedEsql } from "../errors.ts";
+import { illegalArgument } from "../../vendor/error.ts";
+import { invalidArgument, UnrecognisedEsql } from "../errors.ts";
 import { nullTyped, type Typed } from "../typed.ts";
 import { typeSets } from "../types.ts";
 import { argument, type Call, constantArgument, type ScalarFunction, sameType } from "./declaration.ts";

@@ -3,7 +3,7 @@ import { epochSeconds, epochs } from "../../../datasets/dates/time-formats.ts";
 import { columnOf, type Field } from "../../../datasets/fields.ts";
 import { type Sql, sql } from "../../../datasets/sql.ts";
 import { parseDate } from "../../dates/date-math.ts";
-import { type ErrorCause, VendorError } from "../../vendor-error.ts";
+import { type ErrorCause, VendorError } from "../../vendor/error.ts";
 import type { QueryContext } from "../compiled-query.ts";
 import { ShardError, shardError } from "../errors.ts";
 import type { Bound, Scalar } from "../syntax/query.ts";

@@ -1,10 +1,12 @@
 /** Decay functions: 1 at the origin, less the further away. */
+
 import { fieldValue } from "../../../datasets/fields.ts";
 import { raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { lookupTable } from "../../../sandbox/lookup-table.ts";
 import { parseDate } from "../../dates/date-math.ts";
+import { illegalArgument } from "../../vendor/error.ts";
 import type { QueryContext } from "../compiled-query.ts";
-import { illegalArgument, shardError } from "../errors.ts";
+import { shardError } from "../errors.ts";
 import type { Scalar, ScoreFunction } from "../syntax/query.ts";
 import { targetOf } from "./target.ts";
 

@@ -1,9 +1,11 @@
 /** Names of fields, some with `*`, as lists of names. */
+
 import { matchesPattern } from "../../../sandbox/star-pattern.ts";
+import { namesOf } from "../../indices/field-types.ts";
 import type { QueryContext } from "../compiled-query.ts";
 import type { WeightedField } from "../syntax/query.ts";
 import { inHashOrder } from "./hash-order.ts";
-import { namesOf, targetOf } from "./target.ts";
+import { targetOf } from "./target.ts";
 
 /** The fields that a name or a pattern means; a name that is none is kept, and matches nothing. */
 export function fieldNames(context: QueryContext, pattern: string): string[] {

@@ -1,9 +1,11 @@
 /** `field_value_factor`: a score from a number of the document. */
+
 import { fieldValue } from "../../../datasets/fields.ts";
 import { raw, type Sql, sql } from "../../../datasets/sql.ts";
 import { doubleText } from "../../json/numbers.ts";
+import { illegalArgument } from "../../vendor/error.ts";
 import type { QueryContext } from "../compiled-query.ts";
-import { illegalArgument, ShardError, shardError } from "../errors.ts";
+import { ShardError, shardError } from "../errors.ts";
 import type { ScoreFunction } from "../syntax/query.ts";
 import { type Matcher, matchedRows, TRUE } from "./matcher.ts";
 import { targetOf } from "./target.ts";

@@ -1,7 +1,7 @@
 /** `function_score`: scores that depend on values of the document. */
 import { fieldValue } from "../../../datasets/fields.ts";
 import { joined, raw, type Sql, sql } from "../../../datasets/sql.ts";
-import { uuidOf } from "../../node.ts";
+import { uuidOf } from "../../vendor/node.ts";
 import type { QueryContext } from "../compiled-query.ts";
 import { shardError } from "../errors.ts";
 import type { FunctionScoreQuery, ScoreFunction } from "../syntax/query.ts";

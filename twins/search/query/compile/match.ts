@@ -1,7 +1,7 @@
 /** Text that is looked for in one field: cut into words as the field's own text was. */
 
 import type { Token } from "../../../datasets/analysis.ts";
-import type { VendorError } from "../../vendor-error.ts";
+import type { VendorError } from "../../vendor/error.ts";
 import { conversionError } from "../errors.ts";
 import { prefixMark, termMark } from "../mark.ts";
 import type { MatchOptions, MatchQuery, Scalar } from "../syntax/query.ts";

@@ -1,8 +1,8 @@
 /** Values that fit a pattern: `wildcard`, `prefix`, `regexp`. Every value that fits scores the same. */
 
 import { identifier, type Sql, sql } from "../../../datasets/sql.ts";
-import type { VendorError } from "../../vendor-error.ts";
-import { illegalArgument, shardError } from "../errors.ts";
+import { illegalArgument, type VendorError } from "../../vendor/error.ts";
+import { shardError } from "../errors.ts";
 import { type Mark, prefixMark, wildcardMark } from "../mark.ts";
 import type { PrefixQuery, RegexpQuery, WildcardQuery } from "../syntax/query.ts";
 import { between, some } from "./column.ts";

@@ -1,5 +1,5 @@
 /** `query_string`: each clause of the text becomes a query on one field, or on several of which the best counts. */
-import type { VendorError } from "../../vendor-error.ts";
+import type { VendorError } from "../../vendor/error.ts";
 import { conversionError, shardError } from "../errors.ts";
 import { QuerySyntaxError } from "../query-string/lexer.ts";
 import { type Clause, type Leaf, parseQueryString } from "../query-string/parser.ts";

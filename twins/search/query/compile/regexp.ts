@@ -2,7 +2,8 @@
  * Lucene's regular expressions as RE2's: other escapes, `~`, `&`, `@`, `<1-9>`, `"…"`, and no `^` or `$`.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/regexp-syntax.html
  */
-import { illegalArgument, UnservedError } from "../errors.ts";
+import { illegalArgument } from "../../vendor/error.ts";
+import { UnservedError } from "../errors.ts";
 
 const MAX_DEPTH = 100;
 const MAX_REPEATS = 1000;

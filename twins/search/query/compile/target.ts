@@ -1,5 +1,7 @@
 /** What a field's name in a query means. */
-import type { Field, FieldCatalog, FieldType } from "../../../datasets/fields.ts";
+
+import type { Field, FieldCatalog } from "../../../datasets/fields.ts";
+import { keywordsOf, mappedType } from "../../indices/field-types.ts";
 import type { Figures, QueryContext } from "../compiled-query.ts";
 
 /** `words`: analysed text. `keyword`: whole texts. `missing`: no such field, so nothing matches. */
@@ -25,23 +27,6 @@ export type Target =
   | { readonly kind: "meta"; readonly name: "_id" | "_index" }
   | { readonly kind: "missing"; readonly name: string };
 
-/** How dynamic mapping names a field's type. Numbers with a fraction are mapped to `float`. */
-const mappedTypes: Record<FieldType, string> = {
-  text: "text",
-  keyword: "keyword",
-  long: "long",
-  unsigned_long: "unsigned_long",
-  double: "float",
-  boolean: "boolean",
-  date: "date",
-  ip: "ip",
-};
-
-/** A field's type as its mapping names it. */
-export function mappedType({ type, mapping }: Field): string {
-  return mapping?.type ?? mappedTypes[type];
-}
-
 /** The type of what a name means, as an error names it. */
 export function typeName(target: Exclude<Target, { kind: "missing" }>): string {
   if (target.kind === "meta") return target.name;
@@ -51,21 +36,6 @@ export function typeName(target: Exclude<Target, { kind: "missing" }>): string {
 
 /** What a clause looks at: whole values (`term`, `range`, …), or words (`match`, `query_string`). */
 export type Purpose = "whole" | "words";
-
-/** What the vendor's dynamic mapping keeps as a keyword beside a text, and how long a text it keeps. */
-const dynamicKeywords: ReadonlyMap<string, number> = new Map([["keyword", 256]]);
-const noKeywords: ReadonlyMap<string, number> = new Map();
-
-/** The sub-fields that hold the whole values of a text, each with the longest value that it holds. */
-export function keywordsOf({ type, mapping }: Field): ReadonlyMap<string, number> {
-  if (type !== "text") return noKeywords;
-  return mapping ? (mapping.keywords ?? noKeywords) : dynamicKeywords;
-}
-
-/** The name of a field, and those of its sub-fields that have no column of their own. */
-export function namesOf(field: Field): string[] {
-  return [field.name, ...[...keywordsOf(field).keys()].map((sub) => `${field.name}.${sub}`)];
-}
 
 /** The text whose whole values a name means, when it is the name of such a sub-field. */
 export function textBehind(

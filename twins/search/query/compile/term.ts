@@ -1,5 +1,7 @@
 /** One exact value. */
+
 import { identifier, sql } from "../../../datasets/sql.ts";
+import { mappedType } from "../../indices/field-types.ts";
 import { shardError } from "../errors.ts";
 import type { Scalar, TermQuery } from "../syntax/query.ts";
 import { addressTerm } from "./addresses.ts";
@@ -10,7 +12,7 @@ import { keyword } from "./keyword.ts";
 import { type Matcher, nothing, uniform } from "./matcher.ts";
 import { numberTerm } from "./numbers.ts";
 import { wordsThat } from "./patterns.ts";
-import { mappedType, normalized, type Target, targetOf } from "./target.ts";
+import { normalized, type Target, targetOf } from "./target.ts";
 import { matchesNothing } from "./unfit.ts";
 import { booleanOf } from "./values.ts";
 import { anyWords } from "./words.ts";

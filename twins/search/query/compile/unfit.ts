@@ -1,5 +1,5 @@
 /** Values that a field's type cannot hold: an error for the vendor, no document for the specification. */
-import { VendorError } from "../../vendor-error.ts";
+import { VendorError } from "../../vendor/error.ts";
 import type { QueryContext } from "../compiled-query.ts";
 import { type Matcher, nothing } from "./matcher.ts";
 

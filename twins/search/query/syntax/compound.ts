@@ -1,5 +1,5 @@
 /** `constant_score`, `dis_max`, `boosting` and `nested`. Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/compound-queries.html */
-import { illegalArgument } from "../errors.ts";
+import { illegalArgument } from "../../vendor/error.ts";
 import {
   common,
   commonOf,

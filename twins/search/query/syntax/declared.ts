@@ -1,7 +1,7 @@
 /** Clauses whose members the vendor declares, as it does those of bodies. */
 import type { ContentParser } from "../../json/content-parser.ts";
 import { type Field, floatField, type ObjectParser, textField } from "../../json/object-parser.ts";
-import { VendorError } from "../../vendor-error.ts";
+import { VendorError } from "../../vendor/error.ts";
 import { positiveBoost } from "./options.ts";
 
 interface Common {

@@ -1,6 +1,5 @@
 /** `function_score`. Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/query-dsl-function-score-query.html */
-import type { VendorError } from "../../vendor-error.ts";
-import { illegalArgument } from "../errors.ts";
+import { illegalArgument, type VendorError } from "../../vendor/error.ts";
 import { inner } from "./compound.ts";
 import { common, commonOf, eachMember, float, OptionTable, oneOf } from "./options.ts";
 import type { Parser } from "./parser.ts";

@@ -1,8 +1,7 @@
 /** `fuzziness`: how many changes a word may be away. Source: `Fuzziness` of 8.15 */
 import { javaNumber, numberFormatReason } from "../../json/java-number.ts";
 import { isScalarJson } from "../../json/token.ts";
-import { VendorError } from "../../vendor-error.ts";
-import { illegalArgument } from "../errors.ts";
+import { illegalArgument, VendorError } from "../../vendor/error.ts";
 import type { OptionReader } from "./options.ts";
 
 /** `0`, `1`, `2`, `AUTO`, `AUTO:3,6` */

@@ -1,5 +1,5 @@
 /** `match_phrase`, `match_phrase_prefix` and `match_bool_prefix`. Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/full-text-queries.html */
-import { illegalArgument } from "../errors.ts";
+import { illegalArgument } from "../../vendor/error.ts";
 import { checkFuzzy, defaultMatch, fuzzyOf, fuzzyReaders, operator, zeroTerms } from "./match.ts";
 import {
   common,

@@ -1,5 +1,5 @@
 /** `match`. Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/query-dsl-match-query.html */
-import { illegalArgument } from "../errors.ts";
+import { illegalArgument } from "../../vendor/error.ts";
 import { fuzziness } from "./fuzziness.ts";
 import {
   common,

@@ -1,8 +1,8 @@
 /** Queries on several fields: `multi_match`, `query_string` and `simple_query_string`. Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/full-text-queries.html */
 import type { ContentParser } from "../../json/content-parser.ts";
 import { javaNumber, numberFormatError } from "../../json/java-number.ts";
-import { VendorError } from "../../vendor-error.ts";
-import { conversionError, illegalArgument } from "../errors.ts";
+import { illegalArgument, VendorError } from "../../vendor/error.ts";
+import { conversionError } from "../errors.ts";
 import { fuzziness } from "./fuzziness.ts";
 import { defaultMatch, operator, wordsOptions, wordsReaders } from "./match.ts";
 import { slopOf } from "./match-phrase.ts";

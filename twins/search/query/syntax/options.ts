@@ -2,8 +2,7 @@
 
 import { emptyRecord } from "../../../sandbox/lookup-table.ts";
 import type { ContentParser } from "../../json/content-parser.ts";
-import type { VendorError } from "../../vendor-error.ts";
-import { illegalArgument } from "../errors.ts";
+import { illegalArgument, type VendorError } from "../../vendor/error.ts";
 import type { Parser } from "./parser.ts";
 import type { Scalar } from "./query.ts";
 

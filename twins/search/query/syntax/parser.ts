@@ -1,10 +1,11 @@
 /** What every clause's reader shares: fidelity, how far the request has been read, limits, and what was dropped. */
 
 import type { ContentParser } from "../../json/content-parser.ts";
-import { didYouMean } from "../../suggest.ts";
-import type { VendorError } from "../../vendor-error.ts";
-import type { DroppedClause, Fidelity, JsonPath } from "../compiled-query.ts";
-import { illegalArgument, placeText, UnrecognisedQuery } from "../errors.ts";
+import { didYouMean } from "../../vendor/did-you-mean.ts";
+import { illegalArgument, type VendorError } from "../../vendor/error.ts";
+import type { Fidelity } from "../../vendor/fidelity.ts";
+import type { DroppedClause, JsonPath } from "../compiled-query.ts";
+import { placeText, UnrecognisedQuery } from "../errors.ts";
 import type { Query } from "./query.ts";
 
 /** Reads a clause whose object begins at the current token, and stays at its end. */

@@ -1,5 +1,5 @@
 /** `exists`, `wildcard`, `prefix`, `regexp` and `fuzzy`. Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/term-level-queries.html */
-import { illegalArgument } from "../errors.ts";
+import { illegalArgument } from "../../vendor/error.ts";
 import { fuzziness } from "./fuzziness.ts";
 import {
   common,

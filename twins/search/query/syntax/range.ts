@@ -1,7 +1,7 @@
 /** `range`. Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/query-dsl-range-query.html */
 
 import { timeZoneProblem } from "../../dates/read-time-zone.ts";
-import { illegalArgument } from "../errors.ts";
+import { illegalArgument } from "../../vendor/error.ts";
 import {
   checkOneField,
   common,

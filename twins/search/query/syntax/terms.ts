@@ -1,8 +1,8 @@
 /** `terms`, `terms_set` and `ids`. Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/query-dsl-terms-query.html */
 import type { ContentParser } from "../../json/content-parser.ts";
 import { ObjectParser, textField, textsField } from "../../json/object-parser.ts";
-import type { VendorError } from "../../vendor-error.ts";
-import { conversionError, illegalArgument, shardError } from "../errors.ts";
+import { illegalArgument, type VendorError } from "../../vendor/error.ts";
+import { conversionError, shardError } from "../errors.ts";
 import { commonFields, parseAsQuery } from "./declared.ts";
 import { common, commonOf, eachMember, OptionTable, text, unknownToken, unsupported } from "./options.ts";
 import type { Parser } from "./parser.ts";

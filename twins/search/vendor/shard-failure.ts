@@ -1,6 +1,7 @@
 /** A mistake that the vendor finds when a shard is asked: the whole search fails, and says on which shard. */
+
+import { type ErrorCause, VendorError } from "./error.ts";
 import { NODE_ID, uuidOf } from "./node.ts";
-import { type ErrorCause, VendorError } from "./vendor-error.ts";
 
 /** @param index the first of the indices that were searched */
 export function shardFailure(cause: ErrorCause, index: string, status = 400): VendorError {

@@ -1,8 +1,8 @@
 /** URL parameters, read in the vendor's words; what no part of the request asks for is refused. */
 
 import { lookupTable } from "../../sandbox/lookup-table.ts";
-import { didYouMean } from "../suggest.ts";
-import { VendorError } from "../vendor-error.ts";
+import { didYouMean } from "./did-you-mean.ts";
+import { illegalArgument } from "./error.ts";
 
 /** What every route takes. */
 const COMMON = ["pretty", "human", "error_trace", "filter_path", "format", "source", "source_content_type"];
@@ -36,21 +36,24 @@ export class Parameters {
     if (text === undefined) return undefined;
     if (text === "" || text === "true") return true;
     if (text === "false") return false;
-    throw illegal(`Failed to parse value [${text}] as only [true] or [false] are allowed.`);
+    throw illegalArgument(`Failed to parse value [${text}] as only [true] or [false] are allowed.`);
   }
 
   integer(name: string): number | undefined {
     const text = this.text(name);
     if (text === undefined || text === "") return undefined;
     if (/^[+-]?\d+$/.test(text) && Math.abs(Number(text)) < 2 ** 31) return Number(text);
-    throw illegal(`Failed to parse int parameter [${name}] with value [${text}]`, numberFormat(text));
+    throw illegalArgument(`Failed to parse int parameter [${name}] with value [${text}]`, numberFormat(text));
   }
 
   long(name: string): bigint | undefined {
     const text = this.text(name);
     if (text === undefined || text === "") return undefined;
     if (/^[+-]?\d{1,19}$/.test(text)) return BigInt(text);
-    throw illegal(`Failed to parse long parameter [${name}] with value [${text}]`, numberFormat(text));
+    throw illegalArgument(
+      `Failed to parse long parameter [${name}] with value [${text}]`,
+      numberFormat(text),
+    );
   }
 
   /** Milliseconds of a time such as `30s`. */
@@ -65,7 +68,7 @@ export class Parameters {
     const unknown = [...new Set(this.#query.keys())].filter((name) => !allowed.has(name)).sort();
     if (unknown.length === 0) return;
     const described = unknown.map((name) => `[${name}]${suggestion(name, allowed)}`).join(", ");
-    throw illegal(
+    throw illegalArgument(
       `request [${path}] contains unrecognized parameter${unknown.length > 1 ? "s" : ""}: ${described}`,
     );
   }
@@ -88,22 +91,14 @@ export function readDurationMs(text: string, name: string): number {
   const [, count, unit = ""] = /^(-?\d+(?:\.\d+)?)\s*([a-z]+)$/i.exec(text.trim()) ?? [];
   const factor = units[unit.toLowerCase()];
   if (count === undefined || factor === undefined) {
-    throw illegal(
+    throw illegalArgument(
       `failed to parse setting [${name}] with value [${text}] as a time value: unit is missing or unrecognized`,
     );
   }
   if (count.includes(".")) {
-    throw illegal(`failed to parse [${text}], fractional time values are not supported`);
+    throw illegalArgument(`failed to parse [${text}], fractional time values are not supported`);
   }
   return Number(count) * factor;
-}
-
-export function illegal(reason: string, caused_by?: { type: string; reason: string }): VendorError {
-  return new VendorError(400, {
-    type: "illegal_argument_exception",
-    reason,
-    ...(caused_by ? { caused_by } : {}),
-  });
 }
 
 function numberFormat(text: string) {

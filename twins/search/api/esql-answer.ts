@@ -1,13 +1,13 @@
 /** A result as the answer that was asked for. */
 
-import { lookupTable } from "../../../sandbox/lookup-table.ts";
-import type { Answer } from "../../api/answer.ts";
-import type { Call } from "../../api/call.ts";
-import { PlainRefusal } from "../../api/media-types.ts";
-import { illegalArgument } from "../errors.ts";
-import type { EsqlResult } from "../run.ts";
-import { warningHeaders } from "../warnings.ts";
-import { contentTypes, readDelimiter, type TextFormat, writeText } from "./text.ts";
+import { lookupTable } from "../../sandbox/lookup-table.ts";
+import { contentTypes, readDelimiter, type TextFormat, writeText } from "../esql/formats/text.ts";
+import type { EsqlResult } from "../esql/run.ts";
+import { warningHeaders } from "../esql/warnings.ts";
+import { illegalArgument } from "../vendor/error.ts";
+import type { Answer } from "./answer.ts";
+import type { Call } from "./call.ts";
+import { PlainRefusal } from "./media-types.ts";
 
 export interface AnswerOptions {
   columnar: boolean;

@@ -2,10 +2,11 @@
  * `filter_path`: which parts of an answer are sent. `*` is any part of one name, `**` any number of names, `-` leaves out.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/common-options.html#common-options-response-filtering
  */
+
 import { matchesParts } from "../../sandbox/star-pattern.ts";
-import { readExactJson } from "../json/read.ts";
-import { isScalar, membersOf, RawJson } from "../json/write.ts";
-import { illegal } from "./parameters.ts";
+import { illegalArgument } from "../vendor/error.ts";
+import { readExactJson } from "./read.ts";
+import { isScalar, membersOf, RawJson } from "./write.ts";
 
 type Step = { kind: "name"; matches: (name: string) => boolean } | { kind: "any-depth" };
 export type Path = readonly Step[];
@@ -24,7 +25,7 @@ export type BodyFilter = (body: unknown) => unknown;
 /** @throws VendorError when there are too many paths */
 export function readFilter(paths: readonly string[]): BodyFilter {
   if (paths.length === 0) return (body) => body;
-  if (paths.length > MAX_PATHS) throw illegal(`filter_path has more than ${MAX_PATHS} paths`);
+  if (paths.length > MAX_PATHS) throw illegalArgument(`filter_path has more than ${MAX_PATHS} paths`);
   const includes = paths.filter((path) => !path.startsWith("-")).map(readPath);
   const excludes = paths.filter((path) => path.startsWith("-")).map((path) => readPath(path.slice(1)));
   return (body) => {

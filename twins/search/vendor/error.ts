@@ -2,7 +2,7 @@
  * What the vendor answers when it refuses: one envelope for all of its routes.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/common-options.html#common-options-error-options
  */
-import type { VendorResponse } from "../sandbox/operation.ts";
+import type { VendorResponse } from "../../sandbox/operation.ts";
 
 /** One error object: `type` and `reason`, what caused it, and members of its own (`line`, `col`, `index`, …). */
 export interface ErrorCause {
@@ -27,6 +27,15 @@ export class VendorError extends Error {
     this.cause = cause;
     this.rootCause = rootCause;
   }
+}
+
+/** 400 for an argument that is wrong whatever the data. */
+export function illegalArgument(reason: string, causedBy?: ErrorCause): VendorError {
+  return new VendorError(400, {
+    type: "illegal_argument_exception",
+    reason,
+    ...(causedBy && { caused_by: causedBy }),
+  });
 }
 
 export function vendorErrorResponse({ status, cause, rootCause }: VendorError): VendorResponse {

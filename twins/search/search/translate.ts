@@ -4,10 +4,10 @@ import {
   type RunStatement,
   TranslationFailed,
   type Translator,
-} from "../datasets/translator/translator.ts";
-import type { Call } from "./api/call.ts";
-import type { SearchTwin } from "./search-twin.ts";
-import { VendorError } from "./vendor-error.ts";
+} from "../../datasets/translator/translator.ts";
+import type { Call } from "../api/call.ts";
+import type { SearchTwin } from "../search-twin.ts";
+import { VendorError } from "../vendor/error.ts";
 
 export interface Asked<Result> {
   translator: Translator;
