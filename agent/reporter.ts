@@ -10,11 +10,17 @@ import { withDeadline } from "./deadline.ts";
 import { toJson, toJsonLine } from "./json.ts";
 import { messageOf } from "./log.ts";
 import type { AgentMetrics } from "./metrics.ts";
-import type { ToolTags } from "./tool-runner.ts";
 
 const TIMEOUT_MS = 2_000;
 const MAX_SOCKETS = 64;
 const MAX_ANSWER_BYTES = 64 * 1024;
+
+/** How the log names a tool call. */
+export interface ToolTags {
+  /** `unknown` for a name that the model made up. */
+  tool: string;
+  toolCallId: string;
+}
 
 /** One tool call, as it was dispatched. */
 export interface ToolCallReport {

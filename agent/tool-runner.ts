@@ -6,7 +6,7 @@ import type { Database, Tool, ToolLog } from "../tools/tool.ts";
 import { toJsonLine } from "./json.ts";
 import { messageOf, safeText } from "./log.ts";
 import type { AgentMetrics } from "./metrics.ts";
-import type { Reporter } from "./reporter.ts";
+import type { Reporter, ToolTags } from "./reporter.ts";
 import type { RequestedCall } from "./tool-calls.ts";
 import type { ToolEnvironments } from "./tool-environment.ts";
 
@@ -35,13 +35,6 @@ export interface ToolRunnerParts {
   metrics: AgentMetrics;
   /** For tools that name no limit of their own. */
   defaultTimeoutMs: number;
-}
-
-/** How the log names a tool call. */
-export interface ToolTags {
-  /** `unknown` for a name that the model made up. */
-  tool: string;
-  toolCallId: string;
 }
 
 /** A run of a tool, for an error that escapes it. */

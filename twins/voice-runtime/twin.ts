@@ -3,7 +3,6 @@ import type { Logger } from "pino";
 import { createMemoryWorld } from "../sandbox/memory-world.ts";
 import type { RunningTwin, TwinContext } from "../sandbox/twin.ts";
 import { DEFAULT_PROFILE, unknownProfile } from "../sandbox/world.ts";
-import { sha256 } from "./api/authenticate.ts";
 import { type AssistantStore, createAssistantStore } from "./calls/assistant-store.ts";
 import { CallBook } from "./calls/call-book.ts";
 import { type CallStore, createCallStore, type VoiceWorld } from "./calls/call-store.ts";
@@ -12,7 +11,7 @@ import type { VoiceRuntimeConfig } from "./config.ts";
 import { chooseProviders, type EmbeddedSpeech } from "./providers/choose.ts";
 import { ScriptFile } from "./providers/script-file.ts";
 import type { CreateSession } from "./session/contract.ts";
-import { tables } from "./world.ts";
+import { keyHash, tables } from "./world.ts";
 
 /** The key the seeded world accepts. */
 export const SEED_KEY = "vapi-twin-key";
@@ -105,7 +104,7 @@ function openScript({ resolvePath, fileError }: TwinContext, file: string): Scri
 
 function seed(script: ScriptFile | undefined) {
   return {
-    api_keys: [{ id: "seed", key_sha256: sha256(SEED_KEY) }],
+    api_keys: [{ id: "seed", key_sha256: keyHash(SEED_KEY) }],
     scripts: script ? [{ simulation_id: EVERY_CALL, rules: script.rules }] : [],
   };
 }

@@ -1,8 +1,9 @@
 /** The tables of the voice runtime's world: what the control plane reads, seeds and changes. */
+import { createHash } from "node:crypto";
 import { z } from "zod";
 import { defineTable, type RowOf } from "../sandbox/table.ts";
-import { assistantSchema } from "./api/assistant-schema.ts";
 import { scriptRules } from "./providers/script.ts";
+import { assistantSchema } from "./schema/assistant.ts";
 
 const moment = z.iso.datetime();
 const json = z.record(z.string(), z.unknown());
@@ -135,6 +136,11 @@ const apiKeys = defineTable({
     key_sha256: { type: z.string().length(64), description: "SHA-256 of the key, in hexadecimal." },
   },
 });
+
+/** SHA-256 of an API key, in hexadecimal: all that the world keeps of it. */
+export function keyHash(key: string): string {
+  return createHash("sha256").update(key).digest("hex");
+}
 
 export const tables = { calls, messages, scripts, assistants, api_keys: apiKeys };
 

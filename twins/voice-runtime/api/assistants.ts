@@ -1,8 +1,8 @@
 /** `/assistant`: stored assistants. Source: https://docs.vapi.ai/api-reference/assistants */
 import type { VendorRequest } from "../../sandbox/operation.ts";
 import type { StoredAssistant } from "../calls/assistant-store.ts";
+import { assistantSchema } from "../schema/assistant.ts";
 import type { VoiceRuntimeTwin } from "../twin.ts";
-import { assistantSchema } from "./assistant-schema.ts";
 import { failure } from "./errors.ts";
 import { guarded, readBody, readQuery } from "./handle.ts";
 import { listAssistantsQuery, listed } from "./list-query.ts";

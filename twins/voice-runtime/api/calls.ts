@@ -1,9 +1,9 @@
 /** `/call`: create, list, get, rename, end. Source: https://docs.vapi.ai/api-reference/calls */
 import type { VendorRequest } from "../../sandbox/operation.ts";
-import { setUpCall } from "../calls/call-setup.ts";
+import { createCallSchema, deleteCallSchema, updateCallSchema } from "../schema/call.ts";
 import type { VoiceRuntimeTwin } from "../twin.ts";
 import type { CallRow } from "../world.ts";
-import { createCallSchema, deleteCallSchema, updateCallSchema } from "./call-schema.ts";
+import { setUpCall } from "./call-setup.ts";
 import { failure } from "./errors.ts";
 import { guarded, readBody, readQuery } from "./handle.ts";
 import { listCallsQuery, listed } from "./list-query.ts";

@@ -3,17 +3,7 @@
  * starts with the path of the member. This turns zod's issues into those sentences.
  * Source: the error bodies in https://support.vapi.ai/t/18819419 and class-validator's default messages.
  */
-import { z } from "zod";
-
-/** A member class-validator treats as optional: absent or null. */
-export function optional<Schema extends z.ZodType>(schema: Schema) {
-  return schema.nullish();
-}
-
-/** A number within bounds, as `@IsNumber() @Min() @Max()` checks it. */
-export function bounded(min: number, max: number) {
-  return z.number().min(min).max(max);
-}
+import type { z } from "zod";
 
 export type Checked<Output> = { ok: true; value: Output } | { ok: false; messages: string[] };
 

@@ -2,7 +2,6 @@
  * What a call leaves behind, in the vendor's shapes: messages, the OpenAI-formatted conversation, the transcript.
  * Source: Artifact and CallMessagesItem of @vapi-ai/server-sdk; times are epoch milliseconds, `duration` milliseconds.
  */
-import { openAiMessage } from "../providers/openai-message.ts";
 import type { ConversationMessage } from "../providers/provider.ts";
 import type { EndedCall } from "../session/contract.ts";
 import type { MessageRow } from "../world.ts";
@@ -35,27 +34,6 @@ export function vendorMessages({ startedAtMs, prompt, messages }: ArtifactSource
       secondsFromStart: 0,
     }));
   return [...system, ...grouped(messages).map((group) => vendorMessage(group, startedAtMs))];
-}
-
-/**
- * The artifact as a tool request carries it: what the model saw, also the words of a user whose turn is not yet certain
- * to be over and therefore not yet recorded.
- */
-export function artifactSeenBy(
-  conversation: readonly ConversationMessage[],
-  artifact: Record<string, unknown>,
-): Record<string, unknown> {
-  const messages = Array.isArray(artifact.messages) ? artifact.messages : [];
-  const recorded = messages.filter((message) => message.role === "user").length;
-  const heard = conversation.filter((message) => message.role === "user");
-  const before = messages.findLastIndex((message) => message.role !== "tool_calls") + 1;
-  const place = { time: messages.at(before)?.time ?? messages.at(-1)?.time };
-  const pending = heard.slice(recorded).map(({ content }) => ({ role: "user", message: content, ...place }));
-  return {
-    ...artifact,
-    messages: messages.toSpliced(before, 0, ...pending),
-    messagesOpenAIFormatted: conversation.map(openAiMessage),
-  };
 }
 
 /** Tool calls that went out together make one message. */

@@ -1,7 +1,7 @@
 /** Stored assistants, sealed in the world and whole to whoever runs or answers them. */
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../../sandbox/clock.ts";
-import { type Assistant, assistantOverridesSchema, assistantSchema } from "../api/assistant-schema.ts";
+import { type Assistant, assistantOverridesSchema, assistantSchema } from "../schema/assistant.ts";
 import type { AssistantRow, CallRow } from "../world.ts";
 import type { VoiceWorld } from "./call-store.ts";
 import { withOverrides } from "./effective-assistant.ts";

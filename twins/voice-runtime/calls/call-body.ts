@@ -2,7 +2,7 @@
  * A call as the API answers it, made from its row. The socket and control addresses are derived from the call's id each
  * time; they are secrets and are never stored. Source: Call of @vapi-ai/server-sdk; https://docs.vapi.ai/calls/websocket-transport
  */
-import type { Assistant } from "../api/assistant-schema.ts";
+import type { Assistant } from "../schema/assistant.ts";
 import type { CallRow, MessageRow } from "../world.ts";
 import { artifactOf } from "./artifact.ts";
 import { callAssistant } from "./effective-assistant.ts";

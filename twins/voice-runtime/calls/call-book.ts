@@ -3,16 +3,17 @@ import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import type { WebSocket } from "ws";
 import type { CallbackDestination } from "../../sandbox/client/destination.ts";
-import type { Assistant } from "../api/assistant-schema.ts";
 import { withEndCallTools } from "../providers/built-in-tools.ts";
 import type { Providers } from "../providers/choose.ts";
+import type { Assistant, AssistantOverrides } from "../schema/assistant.ts";
+import type { AudioFormat } from "../schema/call.ts";
+import { toolName } from "../schema/model.ts";
 import type { CallPlan, CreateSession } from "../session/contract.ts";
-import type { ArgumentsForm } from "../tool-webhook.ts";
+import type { ArgumentsForm } from "../webhooks/tool-webhook.ts";
 import type { CallRow } from "../world.ts";
-import type { CallSetup } from "./call-setup.ts";
 import type { CallStore } from "./call-store.ts";
 import { customLlmOf } from "./custom-llm.ts";
-import { callAssistant, toolName } from "./effective-assistant.ts";
+import { callAssistant } from "./effective-assistant.ts";
 import { LiveCall, NEVER_CONNECTED } from "./live-call.ts";
 
 const OVER_LIMIT = "call.start.error-subscription-concurrency-limit-reached";
@@ -33,6 +34,22 @@ export interface CallBookParts {
   /** What is registered for callbacks now; a call keeps what was registered when it was created. */
   callbackDestination(): CallbackDestination | undefined;
   log: Logger;
+}
+
+/** What a call is created from: a checked body of `POST /call`. */
+export interface CallSetup {
+  /** What runs: overrides merged in. */
+  assistant: Assistant;
+  /** What the client sent, echoed in answers. */
+  given: {
+    assistantId: string | undefined;
+    assistant: Assistant | undefined;
+    overrides: AssistantOverrides | undefined;
+  };
+  name: string | undefined;
+  details: Record<string, unknown>;
+  audio: AudioFormat;
+  simulationId: string | undefined;
 }
 
 export interface CreatedCall {

@@ -5,9 +5,9 @@
  */
 
 import type { Endpoint } from "../../openai/http.ts";
-import type { Assistant } from "../api/assistant-schema.ts";
 import type { CustomLlm } from "../providers/choose.ts";
-import { USER_AGENT } from "../tool-webhook.ts";
+import type { Assistant } from "../schema/assistant.ts";
+import { USER_AGENT } from "../webhooks/server.ts";
 
 const DEFAULT_TIMEOUT_SECONDS = 20;
 /** The vendor's guides give the address with it and without it. */

@@ -3,11 +3,12 @@
  * vendor's defaults for what a live call needs.
  * Source: https://docs.vapi.ai/assistants/dynamic-variables; CreateAssistantDto of @vapi-ai/server-sdk.
  */
-import { type Assistant, type AssistantOverrides, assistantSchema } from "../api/assistant-schema.ts";
-import { DEFAULT_CLIENT_MESSAGES } from "../api/message-types.ts";
-import type { Tool } from "../api/model-schema.ts";
+
 import type { ConversationMessage, ToolDeclaration } from "../providers/provider.ts";
 import { lookUp, parseTemplate, spoken, TemplateError } from "../providers/template.ts";
+import { type Assistant, type AssistantOverrides, assistantSchema } from "../schema/assistant.ts";
+import { DEFAULT_CLIENT_MESSAGES } from "../schema/message-types.ts";
+import { type Tool, toolName } from "../schema/model.ts";
 import type { CallAssistant } from "../session/contract.ts";
 
 /** Phrases that never interrupt the assistant, unless the stop-speaking plan names its own. */
@@ -165,11 +166,6 @@ export function callAssistant(assistant: Assistant, id: string | undefined): Cal
     endCallPhrases: assistant.endCallPhrases ?? [],
     clientMessages: [...(assistant.clientMessages ?? DEFAULT_CLIENT_MESSAGES)],
   };
-}
-
-/** The name a model calls a tool by. */
-export function toolName(tool: Tool): string {
-  return tool.function?.name ?? tool.type;
 }
 
 function declaration(tool: Tool): ToolDeclaration[] {

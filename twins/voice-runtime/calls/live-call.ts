@@ -6,9 +6,8 @@
 import type { Logger } from "pino";
 import type { WebSocket } from "ws";
 import type { CallbackDestination } from "../../sandbox/client/destination.ts";
-import type { Assistant } from "../api/assistant-schema.ts";
 import type { Brain, Recognition, Synthesis } from "../providers/provider.ts";
-import { createServerMessages, type RuntimeMessage, type ServerMessages } from "../server-messages.ts";
+import type { Assistant } from "../schema/assistant.ts";
 import type {
   CallPlan,
   CallSession,
@@ -17,7 +16,13 @@ import type {
   SessionCommand,
   SessionRecord,
 } from "../session/contract.ts";
-import { type ArgumentsForm, createToolWebhook, withOrganisationServer } from "../tool-webhook.ts";
+import { withOrganisationServer } from "../webhooks/server.ts";
+import {
+  createServerMessages,
+  type RuntimeMessage,
+  type ServerMessages,
+} from "../webhooks/server-messages.ts";
+import { type ArgumentsForm, createToolWebhook } from "../webhooks/tool-webhook.ts";
 import { performanceMetrics } from "./artifact.ts";
 import type { CallStore } from "./call-store.ts";
 

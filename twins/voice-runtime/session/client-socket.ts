@@ -1,9 +1,10 @@
 /** The client's end of a call: audio and commands in, audio and messages out. */
 import type { Logger } from "pino";
 import type { RawData, WebSocket } from "ws";
+import type { AudioFormat } from "../schema/call.ts";
 import { UplinkDecoder } from "./codec.ts";
 import { parseCommand } from "./commands.ts";
-import type { AudioFormat, SessionCommand } from "./contract.ts";
+import type { SessionCommand } from "./contract.ts";
 import { Downlink } from "./downlink.ts";
 import type { RuntimeMessage } from "./messages.ts";
 

@@ -3,7 +3,7 @@ import { decodeMulaw, encodeMulaw } from "../../audio/mulaw.ts";
 import { SampleAligner, samplesToBytes } from "../../audio/pcm.ts";
 import { createResampler, type Resampler } from "../../audio/resample.ts";
 import { INTERNAL_RATE } from "../providers/provider.ts";
-import type { AudioFormat } from "./contract.ts";
+import type { AudioFormat } from "../schema/call.ts";
 
 /** What the client sends, chunk by chunk, cut anywhere. */
 export class UplinkDecoder {

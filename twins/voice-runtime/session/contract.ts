@@ -13,12 +13,7 @@ import type {
   ToolCall,
   ToolDeclaration,
 } from "../providers/provider.ts";
-
-/** What the client negotiated for the call socket, both directions. */
-export interface AudioFormat {
-  format: "pcm_s16le" | "mulaw";
-  sampleRate: number;
-}
+import type { AudioFormat } from "../schema/call.ts";
 
 /** The members of an assistant that steer a live call, with the vendor's defaults filled in. */
 export interface CallAssistant {

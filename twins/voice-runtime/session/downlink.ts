@@ -5,8 +5,8 @@
 import type { Logger } from "pino";
 import { WebSocket } from "ws";
 import { concatSamples } from "../../audio/pcm.ts";
+import type { AudioFormat } from "../schema/call.ts";
 import { DownlinkEncoder } from "./codec.ts";
-import type { AudioFormat } from "./contract.ts";
 import type { RuntimeMessage } from "./messages.ts";
 
 const BURST_MS = 50;

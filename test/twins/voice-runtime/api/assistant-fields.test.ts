@@ -1,10 +1,10 @@
 import { type Vapi, VapiClient } from "@vapi-ai/server-sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { check } from "../../../../twins/voice-runtime/api/whitelist.ts";
 import {
   assistantOverridesSchema,
   assistantSchema,
-} from "../../../../twins/voice-runtime/api/assistant-schema.ts";
-import { check } from "../../../../twins/voice-runtime/api/whitelist.ts";
+} from "../../../../twins/voice-runtime/schema/assistant.ts";
 import { KEY, playedSessions, startVoiceRuntime, type VoiceRuntime } from "../../../support/voice-runtime.ts";
 
 let runtime: VoiceRuntime;

@@ -9,9 +9,9 @@ import { bytesToSamples, samplesToBytes } from "../../../../twins/audio/pcm.ts";
 import type { SpeechDetector } from "../../../../twins/audio/speech-detector.ts";
 import { liveClock } from "../../../../twins/sandbox/clock.ts";
 import type { Brain, BrainRequest, BrainStep } from "../../../../twins/voice-runtime/providers/provider.ts";
+import type { AudioFormat } from "../../../../twins/voice-runtime/schema/call.ts";
 import { createSessionWith } from "../../../../twins/voice-runtime/session/call-session.ts";
 import type {
-  AudioFormat,
   CallAssistant,
   CallPlan,
   CallSession,

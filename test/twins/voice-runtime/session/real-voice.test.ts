@@ -6,8 +6,8 @@ import { resample } from "../../../../twins/audio/resample.ts";
 import { readSampleLibrary } from "../../../../twins/audio/sample-library.ts";
 import { createFliteSynthesis } from "../../../../twins/voice-runtime/providers/flite-synthesis.ts";
 import { createSampleRecognition } from "../../../../twins/voice-runtime/providers/sample-recognition.ts";
+import type { AudioFormat } from "../../../../twins/voice-runtime/schema/call.ts";
 import { createSession } from "../../../../twins/voice-runtime/session/call-session.ts";
-import type { AudioFormat } from "../../../../twins/voice-runtime/session/contract.ts";
 import { ASSISTANT, type CallOptions, echo, hangUpAll, type LiveCall, startCall } from "./live-call.ts";
 
 const samplesFolder = fileURLToPath(new URL("../../../../samples", import.meta.url));

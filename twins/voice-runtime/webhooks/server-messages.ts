@@ -4,13 +4,12 @@
  * Source: https://docs.vapi.ai/server-url/events
  */
 import type { Logger } from "pino";
-import { hostOf, postWebhook } from "../sandbox/client/webhook.ts";
-import type { Assistant } from "./api/assistant-schema.ts";
-import { DEFAULT_SERVER_MESSAGES } from "./api/message-types.ts";
-import { assistantServer, serverHeaders, USER_AGENT } from "./tool-webhook.ts";
+import { hostOf, postWebhook } from "../../sandbox/client/webhook.ts";
+import type { Assistant } from "../schema/assistant.ts";
+import { DEFAULT_SERVER_MESSAGES } from "../schema/message-types.ts";
+import { assistantServer, DEFAULT_TIMEOUT_SECONDS, serverHeaders, USER_AGENT } from "./server.ts";
 
-const MOST_WAITING = 200;
-const DEFAULT_TIMEOUT_SECONDS = 20;
+const MAX_WAITING = 200;
 
 export type RuntimeMessage = { type: string } & Record<string, unknown>;
 
@@ -58,7 +57,7 @@ export function createServerMessages(parts: ServerMessagesParts): ServerMessages
   return {
     send(message) {
       if (!server || !wanted(message, asked)) return;
-      if (waiting.length >= MOST_WAITING) {
+      if (waiting.length >= MAX_WAITING) {
         waiting.shift();
         if (dropped++ === 0)
           log.warn({ host: hostOf(server.url) }, "server messages wait too long; dropping the oldest");

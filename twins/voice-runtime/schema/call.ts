@@ -4,9 +4,8 @@
  */
 import { z } from "zod";
 import { HIGHEST_RATE, LOWEST_RATE } from "../../audio/resample.ts";
-import type { AudioFormat } from "../session/contract.ts";
-import { assistantOverridesSchema, assistantSchema } from "./assistant-schema.ts";
-import { optional } from "./whitelist.ts";
+import { assistantOverridesSchema, assistantSchema } from "./assistant.ts";
+import { optional } from "./fields.ts";
 
 const audioFormatSchema = z.strictObject({
   format: z.enum(["pcm_s16le", "mulaw"]).default("pcm_s16le"),
@@ -80,9 +79,15 @@ export const deleteCallSchema = z.strictObject({ ids: optional(z.array(z.string(
 
 export const updateCallSchema = z.strictObject({ name: optional(z.string().max(40)) });
 
+/** The audio of the call socket, in both directions. */
+export interface AudioFormat {
+  format: "pcm_s16le" | "mulaw";
+  sampleRate: number;
+}
+
 const DEFAULT_RATES = { pcm_s16le: 16_000, mulaw: 8_000 } as const;
 
-/** The audio of the call socket, the vendor's defaults filled in. */
+/** The audio format a client asked for, with the vendor's defaults. */
 export function audioFormat(asked: z.output<typeof audioFormatSchema> | null | undefined): AudioFormat {
   const format = asked?.format ?? "pcm_s16le";
   return { format, sampleRate: asked?.sampleRate ?? DEFAULT_RATES[format] };

@@ -1,6 +1,6 @@
 /** A webhook destination as the vendor's `Server` object describes it. Source: `Server` and `BackoffPlan` of @vapi-ai/server-sdk. */
 import { z } from "zod";
-import { bounded, optional } from "./whitelist.ts";
+import { bounded, optional } from "./fields.ts";
 
 export const backoffPlanSchema = z.strictObject({
   type: z.enum(["fixed", "exponential"]).default("fixed"),

@@ -4,10 +4,10 @@
  * Source: CreateAssistantDto and AssistantOverrides of @vapi-ai/server-sdk; https://docs.vapi.ai/calls/call-timeout-settings
  */
 import { z } from "zod";
+import { bounded, optional } from "./fields.ts";
 import { CLIENT_MESSAGES, SERVER_MESSAGES } from "./message-types.ts";
-import { modelSchema, toolSchema, transcriberSchema, voiceSchema } from "./model-schema.ts";
-import { serverSchema } from "./server-schema.ts";
-import { bounded, optional } from "./whitelist.ts";
+import { modelSchema, toolSchema, transcriberSchema, voiceSchema } from "./model.ts";
+import { serverSchema } from "./server.ts";
 
 const startSpeakingPlan = z.strictObject({
   waitSeconds: optional(bounded(0, 5)),

@@ -3,20 +3,23 @@
  * Source: https://docs.vapi.ai/tools/custom-tools; one request takes all calls for the same server.
  */
 import type { Logger } from "pino";
-import type { CallbackDestination } from "../sandbox/client/destination.ts";
-import { hostOf, postWebhook, type WebhookAnswer } from "../sandbox/client/webhook.ts";
-import type { Assistant } from "./api/assistant-schema.ts";
-import type { Tool } from "./api/model-schema.ts";
-import type { Server } from "./api/server-schema.ts";
-import { artifactSeenBy } from "./calls/artifact.ts";
-import { toolName } from "./calls/effective-assistant.ts";
-import type { ConversationMessage, ToolCall } from "./providers/provider.ts";
-import type { SessionParts } from "./session/contract.ts";
+import { hostOf, postWebhook, type WebhookAnswer } from "../../sandbox/client/webhook.ts";
+import { openAiMessage } from "../providers/openai-message.ts";
+import type { ConversationMessage, ToolCall } from "../providers/provider.ts";
+import type { Assistant } from "../schema/assistant.ts";
+import { type Tool, toolName } from "../schema/model.ts";
+import type { Server } from "../schema/server.ts";
+import type { SessionParts } from "../session/contract.ts";
+import {
+  assistantServer,
+  DEFAULT_TIMEOUT_SECONDS,
+  type ReachableServer,
+  serverHeaders,
+  USER_AGENT,
+  withUrl,
+} from "./server.ts";
 import { type CallAnswer, readAnswers } from "./tool-answer.ts";
 
-const DEFAULT_TIMEOUT_SECONDS = 20;
-/** What every webhook of this twin says that it is. */
-export const USER_AGENT = "vapi-twin";
 /** What the model is told of a tool that is not waited for. */
 const ASYNC_RESULT = "Success.";
 
@@ -43,7 +46,7 @@ export type RunTools = SessionParts["runTools"];
 interface PlannedCall {
   call: ToolCall;
   tool: Tool;
-  server: Server & { url: string };
+  server: ReachableServer;
 }
 
 export function createToolWebhook(parts: ToolWebhookParts): RunTools {
@@ -115,33 +118,8 @@ function plan(call: ToolCall, assistant: Assistant, log: Logger): PlannedCall[] 
 }
 
 /** The first of `tool.server.url` and `assistant.server.url`; where neither is set, the organisation's server stands in the assistant. */
-function toolServer(tool: Tool, assistant: Assistant): (Server & { url: string }) | undefined {
+function toolServer(tool: Tool, assistant: Assistant): ReachableServer | undefined {
   return withUrl(tool.server) ?? assistantServer(assistant);
-}
-
-/** Where the assistant's server messages go; `serverUrl` and `serverUrlSecret` are the vendor's older names. */
-export function assistantServer(assistant: Assistant): (Server & { url: string }) | undefined {
-  const older: Server | undefined = assistant.serverUrl
-    ? {
-        url: assistant.serverUrl,
-        ...(assistant.serverUrlSecret ? { secret: assistant.serverUrlSecret } : {}),
-      }
-    : undefined;
-  return withUrl(assistant.server) ?? withUrl(older);
-}
-
-/** The assistant, with the organisation's own server where neither of its servers is set, as with the vendor. */
-export function withOrganisationServer(
-  assistant: Assistant,
-  destination: CallbackDestination | undefined,
-): Assistant {
-  if (!destination || assistantServer(assistant)) return assistant;
-  const { url, headers } = destination;
-  return { ...assistant, server: { ...assistant.server, url, headers: { ...headers } } };
-}
-
-function withUrl(server: Server | null | undefined): (Server & { url: string }) | undefined {
-  return server?.url ? { ...server, url: server.url } : undefined;
 }
 
 function byServer(planned: readonly PlannedCall[]): PlannedCall[][] {
@@ -155,13 +133,8 @@ function byServer(planned: readonly PlannedCall[]): PlannedCall[][] {
   return [...groups.values()];
 }
 
-/** The request's own headers: the configured ones, and the older secret header. */
-export function serverHeaders(server: Server): Record<string, string> {
-  return { ...(server.headers ?? {}), ...(server.secret ? { "x-vapi-secret": server.secret } : {}) };
-}
-
 async function postWithRetries(
-  server: Server & { url: string },
+  server: ReachableServer,
   body: string,
   signal: AbortSignal,
   log: Logger,
@@ -234,4 +207,25 @@ function toolCallsMessage(
 function toolCallItem(call: ToolCall, asString: boolean): object {
   const given = asString ? JSON.stringify(call.arguments) : call.arguments;
   return { id: call.id, type: "function", function: { name: call.name, arguments: given } };
+}
+
+/**
+ * The artifact as a tool request carries it: what the model saw, also the words of a user whose turn is not yet certain
+ * to be over and therefore not yet recorded.
+ */
+function artifactSeenBy(
+  conversation: readonly ConversationMessage[],
+  artifact: Record<string, unknown>,
+): Record<string, unknown> {
+  const messages = Array.isArray(artifact.messages) ? artifact.messages : [];
+  const recorded = messages.filter((message) => message.role === "user").length;
+  const heard = conversation.filter((message) => message.role === "user");
+  const before = messages.findLastIndex((message) => message.role !== "tool_calls") + 1;
+  const place = { time: messages.at(before)?.time ?? messages.at(-1)?.time };
+  const pending = heard.slice(recorded).map(({ content }) => ({ role: "user", message: content, ...place }));
+  return {
+    ...artifact,
+    messages: messages.toSpliced(before, 0, ...pending),
+    messagesOpenAIFormatted: conversation.map(openAiMessage),
+  };
 }

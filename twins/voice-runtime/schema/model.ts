@@ -4,8 +4,8 @@
  * Source: CreateAssistantDto{Model,Voice,Transcriber} of @vapi-ai/server-sdk.
  */
 import { z } from "zod";
-import { outboundUrl, serverSchema } from "./server-schema.ts";
-import { bounded, optional } from "./whitelist.ts";
+import { bounded, optional } from "./fields.ts";
+import { outboundUrl, serverSchema } from "./server.ts";
 
 const MODEL_PROVIDERS = [
   "anthropic",
@@ -122,6 +122,11 @@ const otherToolSchema = z.looseObject({
 
 export const toolSchema = z.discriminatedUnion("type", [functionToolSchema, otherToolSchema]);
 export type Tool = z.output<typeof toolSchema>;
+
+/** The name a model calls a tool by. */
+export function toolName(tool: Tool): string {
+  return tool.function?.name ?? tool.type;
+}
 
 const messageSchema = z.looseObject({
   role: z.enum(["assistant", "function", "user", "system", "tool", "developer"]),

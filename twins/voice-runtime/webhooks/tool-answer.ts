@@ -3,7 +3,7 @@
  * both single-line strings; anything else counts as no result, and the log says why.
  * Source: https://docs.vapi.ai/tools/custom-tools-troubleshooting
  */
-import type { WebhookAnswer } from "../sandbox/client/webhook.ts";
+import type { WebhookAnswer } from "../../sandbox/client/webhook.ts";
 
 export type CallAnswer = { ok: true; content: string } | { ok: false; reason: string };
 

@@ -1,24 +1,9 @@
 /** From a checked creation body to what the call will run: its assistant, its audio, its place in a simulation. */
-import type { Assistant, AssistantOverrides } from "../api/assistant-schema.ts";
-import { audioFormat, type CreateCall, type WebsocketTransport } from "../api/call-schema.ts";
-import { failure } from "../api/errors.ts";
-import type { AudioFormat } from "../session/contract.ts";
-import { withOverrides } from "./effective-assistant.ts";
-
-export interface CallSetup {
-  /** What runs: overrides merged in. */
-  assistant: Assistant;
-  /** What the client sent, echoed in answers. */
-  given: {
-    assistantId: string | undefined;
-    assistant: Assistant | undefined;
-    overrides: AssistantOverrides | undefined;
-  };
-  name: string | undefined;
-  details: Record<string, unknown>;
-  audio: AudioFormat;
-  simulationId: string | undefined;
-}
+import type { CallSetup } from "../calls/call-book.ts";
+import { withOverrides } from "../calls/effective-assistant.ts";
+import type { Assistant, AssistantOverrides } from "../schema/assistant.ts";
+import { audioFormat, type CreateCall, type WebsocketTransport } from "../schema/call.ts";
+import { failure } from "./errors.ts";
 
 /** A stored assistant by id, or `undefined`. */
 export type FindAssistant = (id: string) => Assistant | undefined;
