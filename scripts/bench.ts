@@ -1,12 +1,13 @@
 /** `npm run bench -- [name] [--quick] [--json]`: measures, beside a floor of a few lines doing the same work. */
+
+import { benchSearch } from "@offhook/elasticsearch/bench/bench";
+import { readArguments, UsageError } from "@offhook/platform/server/command-line";
+import { onReaderGone } from "@offhook/platform/server/end-with-caller";
+import { type Bench, tableOf } from "@offhook/platform/testing/bench/report";
+import { benchLogQuery } from "@offhook/splunk/bench/bench";
 import { messageOf } from "../agent/log.ts";
-import { onReaderGone } from "../twins/sandbox/end-with-caller.ts";
 import { benchCalls } from "./bench/calls.ts";
-import { benchLogQuery } from "./bench/log-query.ts";
-import { type Bench, tableOf } from "./bench/report.ts";
 import { benchSandbox } from "./bench/sandbox.ts";
-import { benchSearch } from "./bench/search.ts";
-import { readArguments, UsageError } from "./shared/usage.ts";
 
 const benches: Record<string, Bench> = {
   calls: benchCalls,

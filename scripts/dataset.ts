@@ -3,13 +3,13 @@ import { createReadStream, existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { basename } from "node:path";
 import type { Readable } from "node:stream";
-import { onReaderGone } from "../twins/sandbox/end-with-caller.ts";
+import { UsageError } from "@offhook/platform/server/command-line";
+import { onReaderGone } from "@offhook/platform/server/end-with-caller";
 import { type Answer, ask, NotAsked } from "./dataset/ask.ts";
 import { type Command, type DatasetOptions, readOptions, USAGE } from "./dataset/options.ts";
 import { printDataset, printRefusal, printSandboxes } from "./dataset/print.ts";
 import { Progress } from "./dataset/progress.ts";
 import { terminalOf } from "./shared/terminal.ts";
-import { UsageError } from "./shared/usage.ts";
 
 const ENVIRONMENT_FILE = ".env";
 const DONE = 0;

@@ -3,22 +3,17 @@
  * no network, no environment (RECORD_DIR alone is passed on to the agent); leaves nothing running.
  */
 import path from "node:path";
+import { readSampleLibrary } from "@offhook/audio/sample-library";
+import { runScenario, type ScenarioRun } from "@offhook/caller/run-scenario";
+import { findScenarioFiles, readScenario, type Scenario, ScenarioError } from "@offhook/caller/scenario-file";
+import { readArguments, UsageError } from "@offhook/platform/server/command-line";
+import { onNpmGone, onReaderGone } from "@offhook/platform/server/end-with-caller";
+import { OwnFolderError } from "@offhook/platform/server/locator";
 import { z } from "zod";
-import { readSampleLibrary } from "../twins/audio/sample-library.ts";
-import { runScenario, type ScenarioRun } from "../twins/caller/run-scenario.ts";
-import {
-  findScenarioFiles,
-  readScenario,
-  type Scenario,
-  ScenarioError,
-} from "../twins/caller/scenario-file.ts";
-import { onNpmGone, onReaderGone } from "../twins/sandbox/end-with-caller.ts";
-import { OwnFolderError } from "../twins/sandbox/locator.ts";
 import { ConversationPrinter } from "./shared/conversation.ts";
 import { SAMPLES_FOLDER, SCENARIOS_FOLDER } from "./shared/folders.ts";
 import type { House, Stage } from "./shared/house.ts";
 import { seconds, terminalOf } from "./shared/terminal.ts";
-import { readArguments, UsageError } from "./shared/usage.ts";
 import { printSummary, printVerdict } from "./shared/verdict.ts";
 import { printWitnesses } from "./shared/witnesses.ts";
 

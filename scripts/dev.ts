@@ -3,9 +3,9 @@
  * themselves. Ctrl-C stops all of it.
  */
 import { existsSync } from "node:fs";
-import { makeApiKey } from "../twins/sandbox/api-keys.ts";
-import { onNpmGone, onReaderGone } from "../twins/sandbox/end-with-caller.ts";
-import { requireOwnFolder } from "../twins/sandbox/locator.ts";
+import { makeApiKey } from "@offhook/platform/http/api-keys";
+import { onNpmGone, onReaderGone } from "@offhook/platform/server/end-with-caller";
+import { requireOwnFolder } from "@offhook/platform/server/locator";
 import { BackOff } from "./dev/back-off.ts";
 import { printLine, readLogLine } from "./dev/log-lines.ts";
 import { describeLosses, readTwinsState, type TwinsState } from "./dev/losses.ts";

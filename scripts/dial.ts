@@ -1,17 +1,13 @@
 /** `npm run dial`: the simulated caller calls an agent. `USAGE` says how. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { readSampleLibrary } from "../twins/audio/sample-library.ts";
-import { resultOf } from "../twins/caller/result.ts";
-import { runScenario, type ScenarioRun } from "../twins/caller/run-scenario.ts";
-import { SandboxClient, SandboxError } from "../twins/caller/sandbox-client.ts";
-import {
-  findScenarioFiles,
-  readScenario,
-  type Scenario,
-  ScenarioError,
-} from "../twins/caller/scenario-file.ts";
-import { onNpmGone, onReaderGone } from "../twins/sandbox/end-with-caller.ts";
+import { readSampleLibrary } from "@offhook/audio/sample-library";
+import { resultOf } from "@offhook/caller/result";
+import { runScenario, type ScenarioRun } from "@offhook/caller/run-scenario";
+import { SandboxClient, SandboxError } from "@offhook/caller/sandbox-client";
+import { findScenarioFiles, readScenario, type Scenario, ScenarioError } from "@offhook/caller/scenario-file";
+import { UsageError } from "@offhook/platform/server/command-line";
+import { onNpmGone, onReaderGone } from "@offhook/platform/server/end-with-caller";
 import {
   type CommandLine,
   type DialOptions,
@@ -25,7 +21,6 @@ import { waitForDev } from "./shared/dev-state.ts";
 import { SAMPLES_FOLDER, SCENARIOS_FOLDER } from "./shared/folders.ts";
 import { runAll } from "./shared/run-all.ts";
 import { terminalOf } from "./shared/terminal.ts";
-import { UsageError } from "./shared/usage.ts";
 import { printSummary, printVerdict } from "./shared/verdict.ts";
 
 const ENVIRONMENT_FILE = ".env";

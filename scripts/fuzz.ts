@@ -1,8 +1,9 @@
 /** `npm run fuzz`: requests that nobody means to send, to every twin, control plane and the agent. */
+
+import { positive, readArguments, UsageError } from "@offhook/platform/server/command-line";
+import { onReaderGone } from "@offhook/platform/server/end-with-caller";
 import { messageOf } from "../agent/log.ts";
-import { onReaderGone } from "../twins/sandbox/end-with-caller.ts";
 import { type FuzzReport, fuzz } from "./fuzz/run.ts";
-import { positive, readArguments, UsageError } from "./shared/usage.ts";
 
 const MAX_PRINTED_CHARS = 3_000;
 const SLOW_MS = 5_000;

@@ -2,16 +2,16 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { CALLER_RATE } from "../twins/audio/pcm.ts";
-import { readSampleLibrary } from "../twins/audio/sample-library.ts";
-import { type Recording, readWav, writeWav } from "../twins/audio/wav.ts";
-import { onReaderGone } from "../twins/sandbox/end-with-caller.ts";
-import { createFliteSynthesis } from "../twins/voice-runtime/providers/flite-synthesis.ts";
+import { CALLER_RATE } from "@offhook/audio/pcm";
+import { readSampleLibrary } from "@offhook/audio/sample-library";
+import { type Recording, readWav, writeWav } from "@offhook/audio/wav";
+import { readArguments, UsageError } from "@offhook/platform/server/command-line";
+import { onReaderGone } from "@offhook/platform/server/end-with-caller";
+import { createFliteSynthesis } from "@offhook/vapi/providers/flite-synthesis";
 import { addRecording } from "./samples/add-recording.ts";
 import { checkSamples } from "./samples/check-samples.ts";
 import { DATASET_FILE, isDatasetAsMade, makeDataset } from "./samples/dataset.ts";
 import { type MakeSamplesOptions, makeSamples } from "./samples/make-samples.ts";
-import { readArguments, UsageError } from "./shared/usage.ts";
 
 const USAGE = `npm run samples                                  make all samples from samples/utterances.yaml
 npm run samples -- --check                       are the samples what utterances.yaml says? writes nothing
@@ -104,7 +104,7 @@ async function check(folder: string): Promise<number> {
   const differences = await checkSamples(folder, synthesis, onSample);
   if (isShippedFolder(folder) && !isDatasetAsMade(folder)) {
     differences.push({
-      what: `${DATASET_FILE} is not what scripts/samples/log-events.ts makes`,
+      what: `${DATASET_FILE} is not what twins/log-store/testing/log-events.ts makes`,
       remedy: "make",
     });
   }

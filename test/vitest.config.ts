@@ -2,10 +2,14 @@ import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Tests that start the project's programs and have whole calls: each has a process of its own. */
-const ALONE = ["test/{house,scenarios,scripts}/**/*.test.ts", "test/twins/names/**/*.test.ts"];
+const ALONE = [
+  "test/{house,scenarios,scripts,twins/exec}/**/*.test.ts",
+  "twins/platform/test/names/**/*.test.ts",
+];
 
 /** These take longest, and so does what compares much audio; begun last, one of them would run alone. */
-const LONG = /^test\/(house|scenarios|scripts|twins\/names|twins\/voice-runtime\/speech|twins\/control)\//;
+const LONG =
+  /^(test\/(house|scenarios|scripts|twins)|twins\/platform\/test\/names|twins\/vapi\/test\/speech)\//;
 
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -23,7 +27,7 @@ export default defineConfig({
     testTimeout: 300_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },
-    setupFiles: ["test/support/property-seed.ts"],
+    setupFiles: ["twins/platform/testing/property-seed.ts"],
     pool: "forks",
     // Some tests wait for audio or a timer: one more at work than the smallest machine has cores.
     maxWorkers: 3,
@@ -33,7 +37,7 @@ export default defineConfig({
       // The modules that they share are loaded once for all of them.
       {
         extends: true,
-        test: { name: "together", include: ["test/**/*.test.ts"], exclude: ALONE, isolate: false },
+        test: { name: "together", include: ["{test,twins}/**/*.test.ts"], exclude: ALONE, isolate: false },
       },
     ],
   },

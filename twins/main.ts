@@ -4,23 +4,23 @@
  */
 import path from "node:path";
 import { parseArgs } from "node:util";
+import { allowedHostsSetting, allowedOriginsSetting } from "@offhook/platform/http/access-policy";
+import { readKeyVariable } from "@offhook/platform/http/api-keys";
+import { PlatformKeys } from "@offhook/platform/journal/known-secrets";
+import { MASK } from "@offhook/platform/journal/mask";
+import { childEnvironment, type Reachable } from "@offhook/platform/names/child-environment";
+import { describeNames, type Names } from "@offhook/platform/names/names";
+import { readOutside } from "@offhook/platform/names/outside";
+import { startProxy } from "@offhook/platform/names/proxy";
+import { runCommand } from "@offhook/platform/names/run-command";
+import { findRunning } from "@offhook/platform/names/running";
+import { upstreamSetting } from "@offhook/platform/names/upstream";
+import { endOnSignal } from "@offhook/platform/server/end-on-signal";
+import { onNpmGone, onReaderGone } from "@offhook/platform/server/end-with-caller";
+import { requireOwnFolder, writeLocator } from "@offhook/platform/server/locator";
+import { type RunningTwins, startTwins } from "@offhook/platform/server/start";
 import { pino } from "pino";
 import { z } from "zod";
-import { endOnSignal } from "./end-on-signal.ts";
-import { childEnvironment, type Reachable } from "./names/child-environment.ts";
-import { describeNames, type Names } from "./names/names.ts";
-import { readOutside } from "./names/outside.ts";
-import { startProxy } from "./names/proxy.ts";
-import { runCommand } from "./names/run-command.ts";
-import { findRunning } from "./names/running.ts";
-import { upstreamSetting } from "./names/upstream.ts";
-import { allowedHostsSetting, allowedOriginsSetting } from "./sandbox/access-policy.ts";
-import { readKeyVariable } from "./sandbox/api-keys.ts";
-import { onNpmGone, onReaderGone } from "./sandbox/end-with-caller.ts";
-import { PlatformKeys } from "./sandbox/known-secrets.ts";
-import { requireOwnFolder, writeLocator } from "./sandbox/locator.ts";
-import { MASK } from "./sandbox/mask.ts";
-import { type RunningTwins, startTwins } from "./sandbox/start.ts";
 
 const port = z.coerce.number("must be a port").int().min(0).max(65_535);
 
@@ -185,7 +185,7 @@ async function startAll(environment: string | undefined, settings: Settings): Pr
     allowedHosts: settings.ALLOWED_HOSTS,
     allowedOrigins: settings.ALLOWED_ORIGINS,
     certificate: async () => {
-      const { issueLocal } = await import("./names/authority.ts");
+      const { issueLocal } = await import("@offhook/platform/names/authority");
       return issueLocal(settings.TWINS_HOST, path.resolve(".offhook"));
     },
     ...(environment === undefined ? {} : { environmentFile: environment }),
@@ -206,7 +206,7 @@ async function startAll(environment: string | undefined, settings: Settings): Pr
   });
   try {
     // Certificates take long to load: only what needs them waits for them.
-    const { startNames } = await import("./names/start.ts");
+    const { startNames } = await import("@offhook/platform/names/start");
     const started = await startNames({
       twins,
       host: settings.TWINS_HOST,

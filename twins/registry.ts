@@ -3,12 +3,12 @@
  * twin does not wait for the others. To add a twin, give its folder a line; to take one out, remove its line, its folder, and its
  * service in the environment file.
  */
-import type { TwinEntry } from "./sandbox/twin-entry.ts";
+import type { TwinEntry } from "@offhook/platform/twin/twin-entry";
 
 export const registry: readonly TwinEntry[] = [
-  { name: "elasticsearch", load: () => import("./search/index.ts") },
-  { name: "engine", load: () => import("./engine/index.ts") },
-  { name: "postgres", load: () => import("./database/index.ts") },
-  { name: "splunk", load: () => import("./log-query/index.ts") },
-  { name: "vapi", load: () => import("./voice-runtime/index.ts") },
+  { name: "elasticsearch", load: () => import("@offhook/elasticsearch") },
+  { name: "engine", load: () => import("@offhook/engine") },
+  { name: "postgres", load: () => import("@offhook/postgres") },
+  { name: "splunk", load: () => import("@offhook/splunk") },
+  { name: "vapi", load: () => import("@offhook/vapi") },
 ];

@@ -1,5 +1,12 @@
 /** `bench calls`: what the agent adds to a call, beside a bare relay that adds the least. */
 import { randomBytes } from "node:crypto";
+import { startChild } from "@offhook/platform/testing/bench/child";
+import {
+  type BenchOptions,
+  describeMachine,
+  type Figure,
+  type Report,
+} from "@offhook/platform/testing/bench/report";
 import { largestNumberOfCalls } from "./calls/capacity.ts";
 import { forwarding } from "./calls/forwarding.ts";
 import { memoryPerCall } from "./calls/memory.ts";
@@ -7,8 +14,6 @@ import type { FarEndsQuestions, ProgramQuestions } from "./calls/questions.ts";
 import type { Plan, Program, Run } from "./calls/run.ts";
 import { setUpTime } from "./calls/set-up.ts";
 import { toolWebhook } from "./calls/webhook.ts";
-import { startChild } from "./child.ts";
-import { type BenchOptions, describeMachine, type Figure, type Report } from "./report.ts";
 
 const plans: Record<BenchOptions["size"], Plan> = {
   quick: {

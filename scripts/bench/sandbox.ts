@@ -1,6 +1,12 @@
 /** `bench sandbox`: what the platform of the twins costs, and how large and how many its sandboxes may be. */
-import { startChild } from "./child.ts";
-import { type BenchOptions, describeMachine, type Figure, figure, type Report } from "./report.ts";
+import { startChild } from "@offhook/platform/testing/bench/child";
+import {
+  type BenchOptions,
+  describeMachine,
+  type Figure,
+  figure,
+  type Report,
+} from "@offhook/platform/testing/bench/report";
 import type { SandboxQuestions } from "./sandbox/questions.ts";
 import { requests } from "./sandbox/requests.ts";
 import { type StatesPlan, states } from "./sandbox/states.ts";

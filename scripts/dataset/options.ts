@@ -1,8 +1,8 @@
 /** The command line of `npm run dataset`. */
 import { parseArgs } from "node:util";
+import { UsageError } from "@offhook/platform/server/command-line";
 import { z } from "zod";
 import { locateTwins } from "../shared/locator.ts";
-import { UsageError } from "../shared/usage.ts";
 
 const DEFAULT_SERVICE = "elasticsearch";
 

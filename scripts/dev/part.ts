@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { guardChild } from "../../twins/sandbox/child-guard.ts";
+import { guardChild } from "@offhook/platform/base/child-guard";
 import { PROJECT } from "../shared/folders.ts";
 
 export interface PartOptions {

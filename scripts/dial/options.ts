@@ -1,9 +1,10 @@
 /** The command line of `npm run dial`. */
+
+import type { Framing } from "@offhook/caller/line";
+import type { SandboxAddress } from "@offhook/caller/sandbox-client";
+import { readArguments, UsageError } from "@offhook/platform/server/command-line";
 import { z } from "zod";
-import type { Framing } from "../../twins/caller/line.ts";
-import type { SandboxAddress } from "../../twins/caller/sandbox-client.ts";
 import { locateAgent, locateTwins } from "../shared/locator.ts";
-import { readArguments, UsageError } from "../shared/usage.ts";
 
 export const DEFAULT_SCENARIO = "open-incident";
 const DEFAULT_URL = "ws://127.0.0.1:8008/voice";

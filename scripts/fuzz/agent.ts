@@ -1,10 +1,11 @@
 /** Requests to the agent. */
+
+import { phrase } from "@offhook/platform/testing/fuzz/fields";
+import { encode, jsonText } from "@offhook/platform/testing/fuzz/mutation";
+import type { FuzzRequest } from "@offhook/platform/testing/fuzz/request";
+import { jsonRefusal, type Shape } from "@offhook/platform/testing/fuzz/rules";
+import { anyOf, hostileString, hostileValue, words } from "@offhook/platform/testing/fuzz/text";
 import fc from "fast-check";
-import { phrase } from "./grammar/fields.ts";
-import { encode, jsonText } from "./mutation.ts";
-import type { FuzzRequest } from "./request.ts";
-import { jsonRefusal, type Shape } from "./rules.ts";
-import { anyOf, hostileString, hostileValue, words } from "./text.ts";
 
 const toolName = fc.oneof(
   words("who_is_on_call open_incident incident_status search_logs error_trend nope"),

@@ -5,26 +5,31 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { createGunzip } from "node:zlib";
-import { z } from "zod";
-import { indices } from "../compare/indices.ts";
-import { load } from "../compare/load.ts";
-import { SAMPLES_FOLDER } from "../shared/folders.ts";
-import { type TwinsDescription, twinsDescription } from "../shared/twins-description.ts";
-import { agentRequests, agentShape } from "./agent.ts";
-import { dslQueries, elasticsearchRequests, elasticsearchShape, esqlQueries } from "./elasticsearch.ts";
+import { indices } from "@offhook/elasticsearch/compare/indices";
+import { load } from "@offhook/elasticsearch/compare/load";
+import {
+  dslQueries,
+  elasticsearchRequests,
+  elasticsearchShape,
+  esqlQueries,
+} from "@offhook/elasticsearch/testing/fuzz";
 import {
   controlRequests,
   engineRequests,
   type ListedTable,
   organisationRequests,
   ownShape,
-} from "./platform.ts";
+} from "@offhook/platform/testing/fuzz/platform";
+import { type FuzzRequest, Sender } from "@offhook/platform/testing/fuzz/request";
+import { isJson } from "@offhook/platform/testing/fuzz/rules";
+import type { ListedOperation, Target } from "@offhook/platform/testing/fuzz/targets";
+import { splQueries, splunkRequests, splunkShape } from "@offhook/splunk/testing/fuzz";
+import { vapiRequests, vapiRows, vapiShape } from "@offhook/vapi/testing/fuzz";
+import { z } from "zod";
+import { SAMPLES_FOLDER } from "../shared/folders.ts";
+import { type TwinsDescription, twinsDescription } from "../shared/twins-description.ts";
+import { agentRequests, agentShape } from "./agent.ts";
 import { Program } from "./program.ts";
-import { type FuzzRequest, Sender } from "./request.ts";
-import { isJson } from "./rules.ts";
-import { splQueries, splunkRequests, splunkShape } from "./splunk.ts";
-import type { ListedOperation, Target } from "./targets.ts";
-import { vapiRequests, vapiRows, vapiShape } from "./vapi.ts";
 
 /** Events of the dataset: enough for every value, few enough that an answer takes milliseconds. */
 const EVENTS = 2_000;

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { guardChild } from "../../twins/sandbox/child-guard.ts";
+import { guardChild } from "@offhook/platform/base/child-guard";
 import { PROJECT } from "../shared/folders.ts";
 
 const TSX = import.meta.resolve("tsx");

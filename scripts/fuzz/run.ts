@@ -1,12 +1,12 @@
 /** Runs the fuzzer over a house: rounds of requests to every part at once, then whether all is as it was. */
 import { setTimeout } from "node:timers/promises";
+import { asCurl, type FuzzRequest, Sender } from "@offhook/platform/testing/fuzz/request";
+import { judge, TOO_SLOW, type Verdict } from "@offhook/platform/testing/fuzz/rules";
+import type { Target } from "@offhook/platform/testing/fuzz/targets";
+import { httpTalk, postgresTalk, talk } from "@offhook/platform/testing/fuzz/wire";
 import fc from "fast-check";
 import { type FuzzedHouse, openHouse } from "./house.ts";
 import type { Descriptors, Memory, Program } from "./program.ts";
-import { asCurl, type FuzzRequest, Sender } from "./request.ts";
-import { judge, TOO_SLOW, type Verdict } from "./rules.ts";
-import type { Target } from "./targets.ts";
-import { httpTalk, postgresTalk, talk } from "./wire.ts";
 
 export interface FuzzOptions {
   seed: number;

@@ -1,11 +1,11 @@
 /** Makes a sample of somebody's own recording. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { CALLER_RATE, samplesToBytes } from "@offhook/audio/pcm";
+import { resample } from "@offhook/audio/resample";
+import { sampleFile, sampleNameSchema } from "@offhook/audio/sample-library";
+import type { Recording } from "@offhook/audio/wav";
 import { isMap, isSeq, parseDocument } from "yaml";
-import { CALLER_RATE, samplesToBytes } from "../../twins/audio/pcm.ts";
-import { resample } from "../../twins/audio/resample.ts";
-import { sampleFile, sampleNameSchema } from "../../twins/audio/sample-library.ts";
-import type { Recording } from "../../twins/audio/wav.ts";
 import { asSample } from "./make-samples.ts";
 import { parseUtterances, plainText, UTTERANCES_FILE } from "./utterances.ts";
 

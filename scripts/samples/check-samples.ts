@@ -3,8 +3,8 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { readManifest, sampleFile, sha256Of } from "../../twins/audio/sample-library.ts";
-import type { Synthesis } from "../../twins/voice-runtime/providers/provider.ts";
+import { readManifest, sampleFile, sha256Of } from "@offhook/audio/sample-library";
+import type { Synthesis } from "@offhook/vapi/providers/provider";
 import { type MakeSamplesOptions, makeSamples } from "./make-samples.ts";
 
 /** A sample that is not what `utterances.yaml` says. */

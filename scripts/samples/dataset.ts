@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
-import { logEvents } from "./log-events.ts";
+import { logEvents } from "@offhook/log-store/testing/log-events";
 
 /** Within the samples' folder. */
 export const DATASET_FILE = "datasets/hotline.ndjson.gz";

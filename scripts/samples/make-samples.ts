@@ -10,17 +10,17 @@ import {
   samplesToBytes,
   samplesToMs,
   silence,
-} from "../../twins/audio/pcm.ts";
-import { resample } from "../../twins/audio/resample.ts";
+} from "@offhook/audio/pcm";
+import { resample } from "@offhook/audio/resample";
 import {
   MANIFEST_FILE,
   type Manifest,
   type ManifestEntry,
   sampleFile,
   sha256Of,
-} from "../../twins/audio/sample-library.ts";
-import { INTERNAL_RATE, type Synthesis } from "../../twins/voice-runtime/providers/provider.ts";
-import { chords, whiteNoise } from "./sounds.ts";
+} from "@offhook/audio/sample-library";
+import { chords, whiteNoise } from "@offhook/audio/testing/sounds";
+import { INTERNAL_RATE, type Synthesis } from "@offhook/vapi/providers/provider";
 import {
   parseUtterances,
   plainText,

@@ -1,9 +1,10 @@
 /** `samples/utterances.yaml`: what the samples are made from. */
+
+import { HIGHEST_RATE, LOWEST_RATE } from "@offhook/audio/resample";
+import { sampleNameSchema } from "@offhook/audio/sample-library";
+import { FLITE_VOICES } from "@offhook/vapi/providers/flite/voices";
 import { parse } from "yaml";
 import { z } from "zod";
-import { HIGHEST_RATE, LOWEST_RATE } from "../../twins/audio/resample.ts";
-import { sampleNameSchema } from "../../twins/audio/sample-library.ts";
-import { FLITE_VOICES } from "../../twins/voice-runtime/providers/flite/voices.ts";
 
 export const UTTERANCES_FILE = "utterances.yaml";
 

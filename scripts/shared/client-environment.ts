@@ -1,5 +1,5 @@
 /** Apart from the house: who only reads addresses need not load twins and agent. */
-import type { RunningTwins } from "../../twins/sandbox/start.ts";
+import type { RunningTwins } from "@offhook/platform/server/start";
 
 /** The variables by which an agent finds the twins of the first sandbox. */
 export function clientEnvironment({ sandboxes }: Pick<RunningTwins, "sandboxes">): Record<string, string> {

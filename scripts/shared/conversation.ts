@@ -1,8 +1,8 @@
 /** Prints a call as it happens: who says what, how long answers take, what the tools did. */
-import { containsWords } from "../../twins/caller/match.ts";
-import { readResult } from "../../twins/caller/observed.ts";
-import type { ScenarioEvent, ScenarioRun } from "../../twins/caller/run-scenario.ts";
-import type { RuntimeMessage } from "../../twins/caller/sandbox-client.ts";
+import { containsWords } from "@offhook/caller/match";
+import { readResult } from "@offhook/caller/observed";
+import type { ScenarioEvent, ScenarioRun } from "@offhook/caller/run-scenario";
+import type { RuntimeMessage } from "@offhook/caller/sandbox-client";
 import { seconds, type Terminal } from "./terminal.ts";
 
 interface HeardTurn {

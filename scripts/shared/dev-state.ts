@@ -1,9 +1,9 @@
 /** `.offhook/dev.json`: `npm run dev` tells `npm run dial` whether what it runs can take calls. */
 import { mkdirSync, readFileSync, renameSync, rmSync, watch, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { isRunning } from "@offhook/platform/base/is-running";
+import { UsageError } from "@offhook/platform/server/command-line";
 import { z } from "zod";
-import { isRunning } from "../../twins/sandbox/is-running.ts";
-import { UsageError } from "./usage.ts";
 
 const FOLDER = ".offhook";
 const FILE = join(FOLDER, "dev.json");

@@ -1,11 +1,12 @@
 /** Twins and agents together in this process, on free ports: what the demo and the replay tests call. */
+
+import { createSandbox } from "@offhook/caller/own-sandbox";
+import { type SandboxAddress, SandboxClient } from "@offhook/caller/sandbox-client";
+import { requireOwnFolder } from "@offhook/platform/server/locator";
+import { type RunningTwins, startTwins } from "@offhook/platform/server/start";
 import { type Logger, pino } from "pino";
 import { readConfig } from "../../agent/config.ts";
 import { type RunningAgent, startAgent } from "../../agent/server.ts";
-import { createSandbox } from "../../twins/caller/own-sandbox.ts";
-import { type SandboxAddress, SandboxClient } from "../../twins/caller/sandbox-client.ts";
-import { requireOwnFolder } from "../../twins/sandbox/locator.ts";
-import { type RunningTwins, startTwins } from "../../twins/sandbox/start.ts";
 import { clientEnvironment } from "./client-environment.ts";
 import { DATASETS_FOLDER, PROJECT } from "./folders.ts";
 

@@ -1,8 +1,8 @@
 /** What the running twins and the running agent left in `.offhook/` about where they listen. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { isRunning } from "@offhook/platform/base/is-running";
 import { z } from "zod";
-import { isRunning } from "../../twins/sandbox/is-running.ts";
 
 const LOCATOR_FOLDER = ".offhook";
 

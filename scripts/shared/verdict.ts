@@ -1,5 +1,5 @@
 /** What is printed when a call, or all calls, are over. */
-import type { ScenarioRun } from "../../twins/caller/run-scenario.ts";
+import type { ScenarioRun } from "@offhook/caller/run-scenario";
 import { seconds, type Terminal } from "./terminal.ts";
 
 /** Frames later than this make a measurement worthless. */

@@ -1,5 +1,5 @@
 /** What a call left behind: rows in the database, events at the engine. */
-import type { ScenarioRun } from "../../twins/caller/run-scenario.ts";
+import type { ScenarioRun } from "@offhook/caller/run-scenario";
 import type { Terminal } from "./terminal.ts";
 
 export function printWitnesses({ databaseRows, reported }: ScenarioRun, terminal: Terminal): void {

@@ -5,10 +5,10 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { Watched } from "@offhook/platform/testing/watched";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type StandInCall, StandInRuntime } from "../support/stand-in-runtime.ts";
 import { VoiceClient } from "../support/voice-client.ts";
-import { Watched } from "../support/watched.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const run = promisify(execFile);

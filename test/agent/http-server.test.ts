@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
+import { Watched } from "@offhook/platform/testing/watched";
 import { afterEach, describe, expect, test } from "vitest";
 import { DEFAULT_LIMITS, HttpServer, refuseUpgrade, type Upgrades } from "../../agent/http-server.ts";
 import { startAgentBench } from "../support/agent-bench.ts";
 import { VoiceClient } from "../support/voice-client.ts";
-import { Watched } from "../support/watched.ts";
 
 const H2C =
   "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA\r\n";

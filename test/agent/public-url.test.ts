@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { captureLog } from "@offhook/platform/testing/log-lines";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { readConfig } from "../../agent/config.ts";
 import { pause } from "../../agent/deadline.ts";
@@ -8,7 +9,6 @@ import { publicUrlFor, TunnelUrl } from "../../agent/public-url.ts";
 import { localtunnelOpener } from "../../agent/tunnel/localtunnel.ts";
 import { loadNgrok, ngrokOpener } from "../../agent/tunnel/ngrok.ts";
 import { startAgentBench } from "../support/agent-bench.ts";
-import { captureLog } from "../support/log-lines.ts";
 import { TunnelServer } from "../support/tunnel-server.ts";
 import { VoiceClient } from "../support/voice-client.ts";
 

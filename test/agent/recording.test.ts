@@ -1,11 +1,11 @@
 import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { captureLog } from "@offhook/platform/testing/log-lines";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import wavefile from "wavefile";
 import { startRecording } from "../../agent/recording.ts";
 import { startAgentBench } from "../support/agent-bench.ts";
-import { captureLog } from "../support/log-lines.ts";
 
 let folder: string;
 beforeEach(async () => {

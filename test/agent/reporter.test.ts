@@ -1,11 +1,11 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { Watched } from "@offhook/platform/testing/watched";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { registryOf } from "../../tools/registry.ts";
 import { defineTool } from "../../tools/tool.ts";
 import { type AgentBench, startAgentBench } from "../support/agent-bench.ts";
-import { Watched } from "../support/watched.ts";
 
 const parameters = z.object({ service: z.string() });
 const tools = registryOf([

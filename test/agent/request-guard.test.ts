@@ -1,15 +1,15 @@
 import { IncomingMessage, request } from "node:http";
 import { connect, Socket } from "node:net";
+import {
+  allowedHostsSetting,
+  allowedOriginsSetting,
+  createAccessPolicy,
+} from "@offhook/platform/http/access-policy";
 import fc from "fast-check";
 import { pino } from "pino";
 import { afterEach, describe, expect, test } from "vitest";
 import { readConfig } from "../../agent/config.ts";
 import { RequestGuard } from "../../agent/request-guard.ts";
-import {
-  allowedHostsSetting,
-  allowedOriginsSetting,
-  createAccessPolicy,
-} from "../../twins/sandbox/access-policy.ts";
 import { type AgentBench, startAgentBench } from "../support/agent-bench.ts";
 import { TunnelServer } from "../support/tunnel-server.ts";
 import { VoiceClient } from "../support/voice-client.ts";

@@ -1,10 +1,10 @@
+import { captureLog } from "@offhook/platform/testing/log-lines";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { RuntimeApi } from "../../agent/call/runtime-api.ts";
 import { RuntimeCalls } from "../../agent/call/runtime-calls.ts";
 import { AgentMetrics } from "../../agent/metrics.ts";
 import { type AgentBench, startAgentBench } from "../support/agent-bench.ts";
-import { captureLog } from "../support/log-lines.ts";
 import type {
   CallPlan,
   CreateBehaviour,

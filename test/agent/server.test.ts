@@ -1,12 +1,12 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
+import { captureLog } from "@offhook/platform/testing/log-lines";
 import { afterEach, describe, expect, test } from "vitest";
 import { readConfig } from "../../agent/config.ts";
 import { startAgent } from "../../agent/server.ts";
 import { registryOf } from "../../tools/registry.ts";
 import { type AgentBench, API_KEY, startAgentBench } from "../support/agent-bench.ts";
-import { captureLog } from "../support/log-lines.ts";
 import { VoiceClient } from "../support/voice-client.ts";
 
 let bench: AgentBench;

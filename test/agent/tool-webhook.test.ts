@@ -1,3 +1,4 @@
+import { Watched } from "@offhook/platform/testing/watched";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { registryOf } from "../../tools/registry.ts";
@@ -5,7 +6,6 @@ import { defineTool, type ToolContext } from "../../tools/tool.ts";
 import { type AgentBench, startAgentBench } from "../support/agent-bench.ts";
 import type { StandInCall } from "../support/stand-in-runtime.ts";
 import type { VoiceClient } from "../support/voice-client.ts";
-import { Watched } from "../support/watched.ts";
 
 let runs = 0;
 let context: ToolContext | undefined;

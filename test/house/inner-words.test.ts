@@ -1,16 +1,16 @@
 /** What fails inside a twin is told in its log: no answer has the words of the database, of Node or of a file. */
 import { DuckDBConnection } from "@duckdb/node-api";
+import search from "@offhook/elasticsearch";
+import { elasticsearchRequests } from "@offhook/elasticsearch/testing/fuzz";
+import type { RunningTwins } from "@offhook/platform/server/start";
+import { type FuzzRequest, Sender } from "@offhook/platform/testing/fuzz/request";
+import { innerWords } from "@offhook/platform/testing/fuzz/rules";
+import { addressesOf, startEnvironment } from "@offhook/platform/testing/twins";
+import splunk from "@offhook/splunk";
+import { SPLUNK_TOKEN, splunkRequests } from "@offhook/splunk/testing/fuzz";
 import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { z } from "zod";
-import { elasticsearchRequests } from "../../scripts/fuzz/elasticsearch.ts";
-import { type FuzzRequest, Sender } from "../../scripts/fuzz/request.ts";
-import { innerWords } from "../../scripts/fuzz/rules.ts";
-import { SPLUNK_TOKEN, splunkRequests } from "../../scripts/fuzz/splunk.ts";
-import splunk from "../../twins/log-query/index.ts";
-import type { RunningTwins } from "../../twins/sandbox/start.ts";
-import search from "../../twins/search/index.ts";
-import { addressesOf, startEnvironment } from "../support/twins.ts";
 
 /** As the parts inside say what is wrong. */
 const FAILURES = [

@@ -17,13 +17,13 @@ let complaints: Set<string>;
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), "machine-time-"));
-  const folders = ["twins/sandbox", "twins/brand-new/part", "agent", "test/house"];
+  const folders = ["twins/platform/base", "twins/brand-new/part", "agent", "test/house"];
   for (const name of folders) await mkdir(path.join(folder, name), { recursive: true });
   const files = [
     "biome.json",
     "twins/machine-time.grit",
     "test/house/abort-signals.grit",
-    "twins/sandbox/clock.ts",
+    "twins/platform/base/clock.ts",
   ];
   for (const name of files) {
     await copyFile(path.join(root, name), path.join(folder, name));
@@ -59,7 +59,7 @@ test("the machine's time is refused in every twin's files, whatever way it is as
 });
 
 test("the clock's own file may ask for it", () => {
-  expect(complaints).not.toContain("twins/sandbox/clock.ts");
+  expect(complaints).not.toContain("twins/platform/base/clock.ts");
 });
 
 test("AbortSignal.any, which loses timeouts, is refused everywhere", async () => {

@@ -1,10 +1,11 @@
 /** Requests that make the parts inside fail, to every twin: what is answered is the vendor's, by the fuzzer's own rules. */
+
+import { type FuzzRequest, Sender } from "@offhook/platform/testing/fuzz/request";
+import { innerWords, judge } from "@offhook/platform/testing/fuzz/rules";
+import { COLLECTOR_TOKEN, SPLUNK_TOKEN } from "@offhook/splunk/testing/fuzz";
+import { vapiRows } from "@offhook/vapi/testing/fuzz";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type FuzzRequest, Sender } from "../../scripts/fuzz/request.ts";
-import { innerWords, judge } from "../../scripts/fuzz/rules.ts";
-import { COLLECTOR_TOKEN, SPLUNK_TOKEN } from "../../scripts/fuzz/splunk.ts";
-import { vapiRows } from "../../scripts/fuzz/vapi.ts";
 import { type EveryTwin, startEveryTwin } from "../support/every-twin.ts";
 
 let every: EveryTwin;

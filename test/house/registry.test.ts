@@ -1,8 +1,8 @@
+import { compileTwin } from "@offhook/platform/sandboxes/sandbox";
+import type { PlatformRefusal } from "@offhook/platform/twin/twin";
+import { loadTwins } from "@offhook/platform/twin/twin-entry";
 import { describe, expect, test } from "vitest";
 import { registry } from "../../twins/registry.ts";
-import { compileTwin } from "../../twins/sandbox/sandbox.ts";
-import type { PlatformRefusal } from "../../twins/sandbox/twin.ts";
-import { loadTwins } from "../../twins/sandbox/twin-entry.ts";
 
 const definitions = await loadTwins(registry);
 

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
+import { startScriptedCallee } from "@offhook/caller/testing/scripted-callee";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { replay, stage } from "../support/replay.ts";
-import { startScriptedCallee } from "../support/scripted-callee.ts";
 import { startVoiceRelay } from "../support/voice-relay.ts";
 
 test("an incident is opened: two tools in order, one row more, the id read out", async () => {

@@ -1,9 +1,9 @@
+import { createSessionWith } from "@offhook/vapi/session/call-session";
+import { createLevelDetector } from "@offhook/vapi/test/session/tone-speech";
+import { KEY, silentSpeech, startVoiceRuntime } from "@offhook/vapi/testing/voice-runtime";
 import { expect, test } from "vitest";
-import { createSessionWith } from "../../twins/voice-runtime/session/call-session.ts";
 import { startAgentBench } from "../support/agent-bench.ts";
 import { VoiceClient } from "../support/voice-client.ts";
-import { KEY, silentSpeech, startVoiceRuntime } from "../support/voice-runtime.ts";
-import { createLevelDetector } from "../twins/voice-runtime/session/tone-speech.ts";
 
 const TRAILING_SILENCE_BYTES = 81_600;
 

@@ -5,12 +5,12 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
+import { createLogTwin } from "@offhook/log-store/testing/log-twin";
+import type { RunningTwins } from "@offhook/platform/server/start";
+import { startEnvironment } from "@offhook/platform/testing/twins";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Progress } from "../../scripts/dataset/progress.ts";
-import type { RunningTwins } from "../../twins/sandbox/start.ts";
 import { Command, run } from "../support/command.ts";
-import { createLogTwin } from "../support/log-twin.ts";
-import { startEnvironment } from "../support/twins.ts";
 
 const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
 const TSX = import.meta.resolve("tsx");

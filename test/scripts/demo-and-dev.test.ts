@@ -1,9 +1,9 @@
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { familyOf, survivorsOf } from "@offhook/platform/testing/processes";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Command, run } from "../support/command.ts";
-import { familyOf, survivorsOf } from "../support/processes.ts";
 
 const recordings = mkdtempSync(join(tmpdir(), "offhook-recordings-"));
 afterAll(() => rmSync(recordings, { recursive: true }));

@@ -3,11 +3,11 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, utimesSync, wri
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { familyOf, survivorsOf } from "@offhook/platform/testing/processes";
 import { afterEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { PROJECT } from "../../scripts/shared/folders.ts";
 import { Command } from "../support/command.ts";
-import { familyOf, survivorsOf } from "../support/processes.ts";
 import { StandInRuntime } from "../support/stand-in-runtime.ts";
 import { VoiceClient } from "../support/voice-client.ts";
 

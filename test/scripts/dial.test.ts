@@ -1,13 +1,13 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { CALL_LIMITS } from "@offhook/caller/call-report";
+import { UsageError } from "@offhook/platform/server/command-line";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import wavefile from "wavefile";
 import { stringify } from "yaml";
 import { z } from "zod";
 import { findCallee, readCommandLine } from "../../scripts/dial/options.ts";
-import { UsageError } from "../../scripts/shared/usage.ts";
-import { CALL_LIMITS } from "../../twins/caller/call-report.ts";
 import { Command, run } from "../support/command.ts";
 import { stage } from "../support/replay.ts";
 

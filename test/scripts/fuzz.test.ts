@@ -1,7 +1,8 @@
 /** Whatever is sent to twins, control planes and agent: the vendors' answers, in time, and nothing left open. */
+
+import { controlRequests, type ListedTable } from "@offhook/platform/testing/fuzz/platform";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { controlRequests, type ListedTable } from "../../scripts/fuzz/platform.ts";
 import { fuzz, isChosen } from "../../scripts/fuzz/run.ts";
 
 const LIMIT_MS = 60_000;

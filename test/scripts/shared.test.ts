@@ -1,4 +1,5 @@
 import { stripVTControlCharacters } from "node:util";
+import type { ScenarioEvent, ScenarioRun } from "@offhook/caller/run-scenario";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { printLine } from "../../scripts/dev/log-lines.ts";
@@ -6,7 +7,6 @@ import { voiceUrl } from "../../scripts/dial/options.ts";
 import { ConversationPrinter } from "../../scripts/shared/conversation.ts";
 import { runAll } from "../../scripts/shared/run-all.ts";
 import { terminalOf } from "../../scripts/shared/terminal.ts";
-import type { ScenarioEvent, ScenarioRun } from "../../twins/caller/run-scenario.ts";
 
 /** A stream that keeps what is written. */
 function screen(isTTY = false) {

@@ -5,9 +5,9 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { listen } from "@offhook/platform/http/listen";
+import { readArguments, UsageError } from "@offhook/platform/server/command-line";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { readArguments, UsageError } from "../../scripts/shared/usage.ts";
-import { listen } from "../../twins/sandbox/listen.ts";
 import { Command, run } from "../support/command.ts";
 
 const PROJECT = fileURLToPath(new URL("../..", import.meta.url));

@@ -1,11 +1,11 @@
 /** An agent on a free port, bridged to a stand-in runtime. */
 
+import { type CapturedLog, captureLog } from "@offhook/platform/testing/log-lines";
 import { z } from "zod";
 import { type Config, readConfig } from "../../agent/config.ts";
 import { type RunningAgent, startAgent } from "../../agent/server.ts";
 import { registryOf, type ToolRegistry } from "../../tools/registry.ts";
 import { defineTool } from "../../tools/tool.ts";
-import { type CapturedLog, captureLog } from "./log-lines.ts";
 import { type StandInCall, StandInRuntime } from "./stand-in-runtime.ts";
 import { VoiceClient, type VoiceClientOptions } from "./voice-client.ts";
 

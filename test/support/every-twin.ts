@@ -1,14 +1,14 @@
 /** Every twin of the registry in one sandbox, with rows that fit its world: for rules that hold on all of them. */
 import { createHash } from "node:crypto";
-import postgresTwin from "../../twins/database/index.ts";
-import engineTwin from "../../twins/engine/index.ts";
-import splunkTwin from "../../twins/log-query/index.ts";
-import type { RunningTwins } from "../../twins/sandbox/start.ts";
-import searchTwin from "../../twins/search/index.ts";
-import { voiceRuntimeTwinWith } from "../../twins/voice-runtime/definition.ts";
-import { request } from "./http.ts";
-import { addressesOf, startEnvironment } from "./twins.ts";
-import { playedSessions, silentSpeech } from "./voice-runtime.ts";
+import searchTwin from "@offhook/elasticsearch";
+import engineTwin from "@offhook/engine";
+import type { RunningTwins } from "@offhook/platform/server/start";
+import { request } from "@offhook/platform/testing/http";
+import { addressesOf, startEnvironment } from "@offhook/platform/testing/twins";
+import postgresTwin from "@offhook/postgres";
+import splunkTwin from "@offhook/splunk";
+import { voiceRuntimeTwinWith } from "@offhook/vapi/definition";
+import { playedSessions, silentSpeech } from "@offhook/vapi/testing/voice-runtime";
 
 type Row = Record<string, unknown>;
 export type Ask = (method: string, path: string, body?: unknown) => ReturnType<typeof request>;

@@ -1,5 +1,5 @@
 /** A program whose end hangs: for tests of what ends it all the same. */
-import { endOnSignal } from "../../twins/end-on-signal.ts";
+import { endOnSignal } from "@offhook/platform/server/end-on-signal";
 
 endOnSignal(() => new Promise(() => undefined));
 // A promise alone keeps no process alive.

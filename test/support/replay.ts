@@ -11,16 +11,16 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { readSampleLibrary } from "@offhook/audio/sample-library";
+import { textsOf } from "@offhook/caller/observed";
+import { type RunOptions, runScenario, type ScenarioRun } from "@offhook/caller/run-scenario";
+import type { scenarioSchema } from "@offhook/caller/scenario";
+import { listScenarioFiles, readScenario, type Scenario } from "@offhook/caller/scenario-file";
 import { afterAll, beforeAll } from "vitest";
 import { stringify } from "yaml";
 import type { z } from "zod";
 import { SAMPLES_FOLDER, SCENARIOS_FOLDER } from "../../scripts/shared/folders.ts";
 import { type House, type Stage, startHouse } from "../../scripts/shared/house.ts";
-import { readSampleLibrary } from "../../twins/audio/sample-library.ts";
-import { textsOf } from "../../twins/caller/observed.ts";
-import { type RunOptions, runScenario, type ScenarioRun } from "../../twins/caller/run-scenario.ts";
-import type { scenarioSchema } from "../../twins/caller/scenario.ts";
-import { listScenarioFiles, readScenario, type Scenario } from "../../twins/caller/scenario-file.ts";
 
 export interface ReplayedCall extends ScenarioRun {
   /** What the runtime understood of the caller. */

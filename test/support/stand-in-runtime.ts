@@ -6,8 +6,8 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { Watched } from "@offhook/platform/testing/watched";
 import { type WebSocket, WebSocketServer } from "ws";
-import { Watched } from "./watched.ts";
 
 /** What `POST /call` does. */
 export type CreateBehaviour =

@@ -9,7 +9,7 @@ import {
   type ServerResponse,
 } from "node:http";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
-import { Watched } from "./watched.ts";
+import { Watched } from "@offhook/platform/testing/watched";
 
 const MAX_CONNECTIONS = 3;
 

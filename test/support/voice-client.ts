@@ -1,6 +1,7 @@
 /** A caller of `/voice` for tests: sends what it is told and notes what it gets. It has no ear; the simulated caller has. */
+
+import { Watched } from "@offhook/platform/testing/watched";
 import { WebSocket } from "ws";
-import { Watched } from "./watched.ts";
 
 export interface VoiceClientOptions {
   framing?: "binary" | "json";

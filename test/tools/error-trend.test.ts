@@ -1,12 +1,12 @@
 import { fileURLToPath } from "node:url";
+import type { RunningTwins } from "@offhook/platform/server/start";
+import { request } from "@offhook/platform/testing/http";
+import { addressesOf, startEnvironment } from "@offhook/platform/testing/twins";
+import splunkTwin from "@offhook/splunk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { loadTools } from "../../tools/registry.ts";
-import splunkTwin from "../../twins/log-query/index.ts";
-import type { RunningTwins } from "../../twins/sandbox/start.ts";
 import { type AgentBench, startAgentBench } from "../support/agent-bench.ts";
-import { request } from "../support/http.ts";
 import type { StandInCall } from "../support/stand-in-runtime.ts";
-import { addressesOf, startEnvironment } from "../support/twins.ts";
 
 const dataset = fileURLToPath(new URL("../../samples/datasets/hotline.ndjson.gz", import.meta.url));
 

@@ -1,13 +1,13 @@
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
+import type { RunningTwins } from "@offhook/platform/server/start";
+import { addressesOf, startEnvironment } from "@offhook/platform/testing/twins";
+import postgresTwin from "@offhook/postgres";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { loadTools } from "../../tools/registry.ts";
-import postgresTwin from "../../twins/database/index.ts";
-import type { RunningTwins } from "../../twins/sandbox/start.ts";
 import { type AgentBench, startAgentBench } from "../support/agent-bench.ts";
 import type { StandInCall } from "../support/stand-in-runtime.ts";
-import { addressesOf, startEnvironment } from "../support/twins.ts";
 
 /** Runs tools the way the runtime does: through the agent's webhook. */
 class Runtime {

@@ -1,11 +1,11 @@
 import { fileURLToPath } from "node:url";
+import searchTwin from "@offhook/elasticsearch";
+import type { RunningTwins } from "@offhook/platform/server/start";
+import { addressesOf, startEnvironment } from "@offhook/platform/testing/twins";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { loadTools } from "../../tools/registry.ts";
-import type { RunningTwins } from "../../twins/sandbox/start.ts";
-import searchTwin from "../../twins/search/index.ts";
 import { type AgentBench, startAgentBench } from "../support/agent-bench.ts";
 import type { StandInCall } from "../support/stand-in-runtime.ts";
-import { addressesOf, startEnvironment } from "../support/twins.ts";
 
 const dataset = fileURLToPath(new URL("../../samples/datasets/hotline.ndjson.gz", import.meta.url));
 

@@ -2,7 +2,7 @@
  * One simulated call: dials, sends 20 ms frames without pause, listens, acts, and reports. The clock is the audio
  * sent, so a call is the same call at any speed.
  */
-import { CALLER_RATE, msToSamples, samplesToBytes, samplesToMs } from "../audio/pcm.ts";
+import { CALLER_RATE, msToSamples, samplesToBytes, samplesToMs } from "@offhook/audio/pcm";
 import {
   CALL_LIMITS,
   type CallEvent,

@@ -1,5 +1,5 @@
 /** Who has the floor, and what the caller does with it. Times are the caller's clock: samples sent. */
-import { CALLER_RATE, msToSamples } from "../audio/pcm.ts";
+import { CALLER_RATE, msToSamples } from "@offhook/audio/pcm";
 import type { CalleeTurn } from "./hearing.ts";
 import type { CallerPlan, CallerStep } from "./steps.ts";
 

@@ -2,8 +2,8 @@
  * What the caller hears. Only received audio counts: a callee that sends nothing is neither speaking nor silent, so
  * its turn ends only when it has sent `COMMIT_SILENCE_MS` of silence.
  */
-import { CALLER_RATE, msToSamples, SampleAligner } from "../audio/pcm.ts";
-import { createSpeechDetector, type SpeechDetector } from "../audio/speech-detector.ts";
+import { CALLER_RATE, msToSamples, SampleAligner } from "@offhook/audio/pcm";
+import { createSpeechDetector, type SpeechDetector } from "@offhook/audio/speech-detector";
 import { isAudible } from "./audible.ts";
 
 /** Silence in the received audio after which the callee's turn is over. */

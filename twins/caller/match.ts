@@ -1,5 +1,5 @@
 /** Comparing what came with what a scenario expects: parts of texts, parts of objects, `*` for any text. */
-import { matchesParts } from "../sandbox/star-pattern.ts";
+import { matchesParts } from "@offhook/platform/base/star-pattern";
 
 /** Whether `wanted` is a part of `text`, whatever the case and the punctuation. */
 export function containsWords(text: string, wanted: string): boolean {

@@ -1,5 +1,5 @@
 /** The caller's microphone: gives 20 ms of audio after another, an utterance while one is being said, else silence. */
-import { CALLER_RATE, FRAME_MS, msToSamples } from "../audio/pcm.ts";
+import { CALLER_RATE, FRAME_MS, msToSamples } from "@offhook/audio/pcm";
 import { isAudible } from "./audible.ts";
 
 export const FRAME_SAMPLES = msToSamples(FRAME_MS, CALLER_RATE);

@@ -2,7 +2,7 @@
  * When the next frames are due. A 20 ms interval of Node delivers about 92 % of real time, so frames are counted
  * against the wall clock: a late tick sends all that has become due meanwhile.
  */
-import { FRAME_MS } from "../audio/pcm.ts";
+import { FRAME_MS } from "@offhook/audio/pcm";
 
 export interface PacerOptions {
   /** How many times faster than real time. */

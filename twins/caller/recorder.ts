@@ -4,8 +4,8 @@
  */
 import { type FileHandle, mkdir, open } from "node:fs/promises";
 import { dirname } from "node:path";
+import { CALLER_RATE, samplesToBytes } from "@offhook/audio/pcm";
 import wavefile from "wavefile";
-import { CALLER_RATE, samplesToBytes } from "../audio/pcm.ts";
 
 const RIFF_SIZE_AT = 4;
 const DATA_SIZE_AT = 40;

@@ -1,9 +1,9 @@
 /** Reads scenarios from their files; what is wrong is said with file, line and what would be right. */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
+import type { SampleLibrary } from "@offhook/audio/sample-library";
 import { type Document, isNode, LineCounter, parseDocument } from "yaml";
 import type { z } from "zod";
-import type { SampleLibrary } from "../audio/sample-library.ts";
 import type { Framing } from "./line.ts";
 import { type Expectations, type ScenarioFile, scenarioSchema, type TurnDescription } from "./scenario.ts";
 import type { CallerPlan, CallerStep } from "./steps.ts";

@@ -1,5 +1,5 @@
 /** What a caller does in a call, step by step, once the names of samples have become audio. */
-import type { Sample } from "../audio/sample-library.ts";
+import type { Sample } from "@offhook/audio/sample-library";
 
 /** Something said: a sample of the library. */
 export type Utterance = Pick<Sample, "name" | "text" | "pcm">;

@@ -2,12 +2,13 @@
  * The simulation engine: where code under test reports what it did. Always present, and what answers at the gateway's
  * root, so that `ENGINE_URL` is the gateway's own address.
  */
+
+import { MAX_LIMIT, pageParameters } from "@offhook/platform/control/paging";
+import { errorResponse, ownRefusal, readBodyAs, readQueryAs } from "@offhook/platform/http/errors";
+import { operation, type VendorResponse } from "@offhook/platform/http/operation";
+import { defineTwin, type RunningTwin } from "@offhook/platform/twin/twin";
+import { resettable } from "@offhook/platform/world/baseline";
 import { z } from "zod";
-import { resettable } from "../sandbox/baseline.ts";
-import { MAX_LIMIT, pageParameters } from "../sandbox/control/paging.ts";
-import { errorResponse, ownRefusal, readBodyAs, readQueryAs } from "../sandbox/errors.ts";
-import { operation, type VendorResponse } from "../sandbox/operation.ts";
-import { defineTwin, type RunningTwin } from "../sandbox/twin.ts";
 import { eventBody } from "./events.ts";
 import { createEngineWorld, type EngineWorld, simulationId } from "./tables.ts";
 import { type TracedSimulation, type TraceEntry, traceOf } from "./trace.ts";

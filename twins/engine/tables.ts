@@ -1,9 +1,9 @@
 /** The engine's world: simulations, and what was reported about each. */
 import { randomUUID } from "node:crypto";
+import type { Clock } from "@offhook/platform/base/clock";
+import { createMemoryWorld } from "@offhook/platform/world/memory-world";
+import { defineTable } from "@offhook/platform/world/table";
 import { z } from "zod";
-import type { Clock } from "../sandbox/clock.ts";
-import { createMemoryWorld } from "../sandbox/memory-world.ts";
-import { defineTable } from "../sandbox/table.ts";
 
 const MAX_SIMULATIONS = 10_000;
 const MAX_EVENTS = 100_000;

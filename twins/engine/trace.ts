@@ -2,9 +2,9 @@
  * What happened in a simulation, from three sources: what the agent reported, what the code under test asked of the
  * sandbox's twins, what was said. In the order of the sandbox's clock.
  */
-import { showEntry } from "../sandbox/control/requests.ts";
-import type { JournalEntry } from "../sandbox/journal.ts";
-import type { SandboxView, SpokenLine } from "../sandbox/sandbox-view.ts";
+import { showEntry } from "@offhook/platform/control/requests";
+import type { JournalEntry } from "@offhook/platform/journal/journal";
+import type { SandboxView, SpokenLine } from "@offhook/platform/twin/sandbox-view";
 import { TOOL_CALL, toolCall } from "./events.ts";
 
 export interface TracedSimulation {

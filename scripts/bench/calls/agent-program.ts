@@ -1,11 +1,12 @@
 /** The agent as it is, with one tool that does nothing but answer. */
+
+import { answerQuestions } from "@offhook/platform/testing/bench/child";
 import { z } from "zod";
 import { readConfig } from "../../../agent/config.ts";
 import { createLog } from "../../../agent/log.ts";
 import { startAgent } from "../../../agent/server.ts";
 import { registryOf } from "../../../tools/registry.ts";
 import { defineTool } from "../../../tools/tool.ts";
-import { answerQuestions } from "../child.ts";
 import { incident } from "./incident.ts";
 import type { ProgramQuestions } from "./questions.ts";
 import { cpu, memory } from "./usage.ts";

@@ -1,5 +1,5 @@
 /** The largest number of real-time calls at which no frame is late. */
-import { type Figure, figure } from "../report.ts";
+import { type Figure, figure } from "@offhook/platform/testing/bench/report";
 import type { StreamFigures } from "./questions.ts";
 import { both, type Program, type Run, type Side, shown, stream } from "./run.ts";
 

@@ -1,9 +1,9 @@
 /** The floor: the least a program between a caller and a voice runtime can do. No limits, no errors, no turns, no log. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { answerQuestions } from "@offhook/platform/testing/bench/child";
 import express from "express";
 import { WebSocket, WebSocketServer } from "ws";
-import { answerQuestions } from "../child.ts";
 import { incident } from "./incident.ts";
 import type { ProgramQuestions } from "./questions.ts";
 import { cpu, memory } from "./usage.ts";

@@ -1,5 +1,5 @@
 /** How long a frame is under way, and what forwarding it costs. */
-import { type Figure, figure } from "../report.ts";
+import { type Figure, figure } from "@offhook/platform/testing/bench/report";
 import type { StreamFigures } from "./questions.ts";
 import { both, type Program, type Run, type Side, shown, stream } from "./run.ts";
 

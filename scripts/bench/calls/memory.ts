@@ -1,5 +1,5 @@
 /** What a call takes of memory while it runs. */
-import { type Figure, figure } from "../report.ts";
+import { type Figure, figure } from "@offhook/platform/testing/bench/report";
 import { both, type Run, type Side, stream } from "./run.ts";
 
 const aimKilobytes = 150;

@@ -1,6 +1,6 @@
 /** What the measurements of one run of `bench calls` share. */
-import type { Child } from "../child.ts";
-import type { BenchOptions } from "../report.ts";
+import type { Child } from "@offhook/platform/testing/bench/child";
+import type { BenchOptions } from "@offhook/platform/testing/bench/report";
 import type { FarEndsQuestions, ProgramQuestions, StreamFigures } from "./questions.ts";
 
 /** The same thing of both programs. */

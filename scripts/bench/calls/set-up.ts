@@ -1,7 +1,7 @@
 /** How long a call takes to be there, beyond what the runtime itself takes. */
-import { type Figure, figure } from "../report.ts";
+import { type Figure, figure } from "@offhook/platform/testing/bench/report";
+import { percentile } from "@offhook/platform/testing/bench/statistics";
 import { both, type Run, type Side } from "./run.ts";
-import { percentile } from "./statistics.ts";
 
 const warmUps = 10;
 const turns = 3;

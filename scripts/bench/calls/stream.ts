@@ -1,9 +1,9 @@
 /** Real-time audio over open calls, both ways, and how long each frame was under way. */
 import { setTimeout as wait } from "node:timers/promises";
+import { percentile } from "@offhook/platform/testing/bench/statistics";
 import type { RawData, WebSocket } from "ws";
 import type { CallEnds } from "./callers.ts";
 import type { StreamFigures } from "./questions.ts";
-import { percentile } from "./statistics.ts";
 
 const frameMs = 20;
 const frameBytes = 960;

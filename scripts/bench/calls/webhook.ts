@@ -1,5 +1,5 @@
 /** `/tool` beside a bare express handler that does the same JSON work. */
-import { type Figure, figure } from "../report.ts";
+import { type Figure, figure } from "@offhook/platform/testing/bench/report";
 import type { ToolFigures } from "./questions.ts";
 import { both, type Run, type Side } from "./run.ts";
 

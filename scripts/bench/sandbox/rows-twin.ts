@@ -1,11 +1,12 @@
 /** A twin with one table of as many rows as it is told, and one operation that answers one of them. */
+
+import { ownRefusal } from "@offhook/platform/http/errors";
+import { operation } from "@offhook/platform/http/operation";
+import { defineTwin, type RunningTwin } from "@offhook/platform/twin/twin";
+import { resettable } from "@offhook/platform/world/baseline";
+import { createMemoryWorld } from "@offhook/platform/world/memory-world";
+import { defineTable } from "@offhook/platform/world/table";
 import { z } from "zod";
-import { resettable } from "../../../twins/sandbox/baseline.ts";
-import { ownRefusal } from "../../../twins/sandbox/errors.ts";
-import { createMemoryWorld } from "../../../twins/sandbox/memory-world.ts";
-import { operation } from "../../../twins/sandbox/operation.ts";
-import { defineTable } from "../../../twins/sandbox/table.ts";
-import { defineTwin, type RunningTwin } from "../../../twins/sandbox/twin.ts";
 
 /** What both sides of the comparison answer. */
 export const answerBody = { id: 1, name: "row 1", note: "a row as a twin holds many", open: true };

@@ -1,7 +1,7 @@
 /** How long it takes to make a sandbox, to reset it and to take a snapshot, by the number of its rows. */
 import { rm } from "node:fs/promises";
-import { percentile } from "../calls/statistics.ts";
-import { type BenchOptions, type Figure, figure } from "../report.ts";
+import { type BenchOptions, type Figure, figure } from "@offhook/platform/testing/bench/report";
+import { percentile } from "@offhook/platform/testing/bench/statistics";
 import { writeSql } from "./environment.ts";
 
 export interface StatesPlan {

@@ -1,11 +1,11 @@
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
+import { describeMachine, figure, tableOf } from "@offhook/platform/testing/bench/report";
+import { percentile } from "@offhook/platform/testing/bench/statistics";
 import { afterEach, describe, expect, it } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
-import { percentile } from "../../../scripts/bench/calls/statistics.ts";
 import { streamBothWays } from "../../../scripts/bench/calls/stream.ts";
-import { describeMachine, figure, tableOf } from "../../../scripts/bench/report.ts";
 
 const root = new URL("../../..", import.meta.url).pathname;
 

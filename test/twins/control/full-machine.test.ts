@@ -1,12 +1,12 @@
 /** A machine without room: what the control plane cannot do is a 503 that says what to do, and works once there is room. */
 import path from "node:path";
 import { gzipSync } from "node:zlib";
+import { type SearchSandbox, startSearch } from "@offhook/elasticsearch/testing/search";
+import { OutOfMemory, QueryInterrupted, QueueFull } from "@offhook/log-store/store/log-store";
+import { answeringWorldErrors } from "@offhook/platform/http/errors";
+import { operation, type VendorRequest } from "@offhook/platform/http/operation";
+import { request } from "@offhook/platform/testing/http";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
-import { OutOfMemory, QueryInterrupted, QueueFull } from "../../../twins/datasets/store/log-store.ts";
-import { answeringWorldErrors } from "../../../twins/sandbox/errors.ts";
-import { operation, type VendorRequest } from "../../../twins/sandbox/operation.ts";
-import { request } from "../../support/http.ts";
-import { type SearchSandbox, startSearch } from "../../support/search.ts";
 
 /** More than waits in memory. */
 const LARGE = "x".repeat(1.5 * 2 ** 20);

@@ -1,9 +1,10 @@
 /** A journal that is flooded stays as large as its limits, whatever it is flooded with. */
+
+import { SandboxClock } from "@offhook/platform/base/clock";
+import { defaultJournalLimits, Journal } from "@offhook/platform/journal/journal";
+import { createMask } from "@offhook/platform/journal/mask";
+import { heldBytes } from "@offhook/platform/testing/held-memory";
 import { expect, test } from "vitest";
-import { SandboxClock } from "../../../twins/sandbox/clock.ts";
-import { defaultJournalLimits, Journal } from "../../../twins/sandbox/journal.ts";
-import { createMask } from "../../../twins/sandbox/mask.ts";
-import { heldBytes } from "../../support/held-memory.ts";
 
 /** A million at full size: set JOURNAL_FLOOD=1000000. */
 const requests = Number(process.env.JOURNAL_FLOOD ?? 60_000);

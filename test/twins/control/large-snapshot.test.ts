@@ -8,10 +8,10 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as pause } from "node:timers/promises";
 import { createGzip } from "node:zlib";
+import { type SearchSandbox, startSearch } from "@offhook/elasticsearch/testing/search";
+import { heldBytesNow } from "@offhook/platform/testing/held-memory";
+import { request } from "@offhook/platform/testing/http";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { heldBytesNow } from "../../support/held-memory.ts";
-import { request } from "../../support/http.ts";
-import { type SearchSandbox, startSearch } from "../../support/search.ts";
 
 const MIB = 2 ** 20;
 /** Larger than any body that is read into memory. */

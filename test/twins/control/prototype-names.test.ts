@@ -1,7 +1,8 @@
 /** A name that every object of JavaScript answers to is a name like any other, wherever a client may write one. */
+
+import { request } from "@offhook/platform/testing/http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type EveryTwin, startEveryTwin } from "../../support/every-twin.ts";
-import { request } from "../../support/http.ts";
 
 const names = ["constructor", "toString", "hasOwnProperty", "__proto__"];
 

@@ -1,8 +1,9 @@
 /** A write or reset that is refused leaves nothing behind: not a row, a file, a version, or a number that ids are made of. */
+
+import { type Answer, request } from "@offhook/platform/testing/http";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type EveryTwin, type Sample, startEveryTwin } from "../../support/every-twin.ts";
-import { type Answer, request } from "../../support/http.ts";
 
 let every: EveryTwin;
 beforeAll(async () => {

@@ -1,9 +1,10 @@
 /** What somebody who has the specification alone would try: it is taken, or refused with the shape that is right. */
+
+import { request } from "@offhook/platform/testing/http";
+import { startWebhookServer } from "@offhook/platform/testing/webhook-server";
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type EveryTwin, startEveryTwin, type TwinUnderTest, twinNames } from "../../support/every-twin.ts";
-import { request } from "../../support/http.ts";
-import { startWebhookServer } from "../../support/webhook-server.ts";
 
 let every: EveryTwin;
 const starts = new Map<string, unknown>();

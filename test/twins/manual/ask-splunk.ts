@@ -1,5 +1,5 @@
 /** Requests to the log-query twin, for the proofs of what it says of itself. */
-import { request } from "../../support/http.ts";
+import { request } from "@offhook/platform/testing/http";
 
 export const JOBS = "/services/search/jobs";
 export const form = { "content-type": "application/x-www-form-urlencoded" };

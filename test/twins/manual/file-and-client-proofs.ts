@@ -1,14 +1,14 @@
 /** Proofs of what the manual says of every twin's files, callback destination and journal. */
 import { once } from "node:events";
 import net from "node:net";
+import { PROBE_TIMEOUT_MS } from "@offhook/platform/client/probe";
+import { MAX_FILE_BYTES, MAX_FILES, MAX_TOTAL_BYTES } from "@offhook/platform/files/file-store";
+import { makeApiKey } from "@offhook/platform/http/api-keys";
+import { defaultJournalLimits, MAX_BODY_BYTES } from "@offhook/platform/journal/journal";
+import { request } from "@offhook/platform/testing/http";
+import { startWebhookServer } from "@offhook/platform/testing/webhook-server";
 import { expect } from "vitest";
-import { makeApiKey } from "../../../twins/sandbox/api-keys.ts";
-import { PROBE_TIMEOUT_MS } from "../../../twins/sandbox/client/probe.ts";
-import { MAX_FILE_BYTES, MAX_FILES, MAX_TOTAL_BYTES } from "../../../twins/sandbox/files/file-store.ts";
-import { defaultJournalLimits, MAX_BODY_BYTES } from "../../../twins/sandbox/journal.ts";
 import { type TwinUnderTest, twinDefinitions } from "../../support/every-twin.ts";
-import { request } from "../../support/http.ts";
-import { startWebhookServer } from "../../support/webhook-server.ts";
 import type { Proofs } from "./proof.ts";
 
 function upload(twin: TwinUnderTest, name: string, body: Uint8Array | string, type = "text/plain") {

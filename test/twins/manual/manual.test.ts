@@ -1,8 +1,9 @@
 /** Every sentence of every manual is proved by the test registered under its id; a sentence without one fails here. */
+
+import { commonManual } from "@offhook/platform/control/common-manual";
+import { loadTwins } from "@offhook/platform/twin/twin-entry";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { registry } from "../../../twins/registry.ts";
-import { commonManual } from "../../../twins/sandbox/manual/common-manual.ts";
-import { loadTwins } from "../../../twins/sandbox/twin-entry.ts";
 import { type EveryTwin, startEveryTwin, twinDefinitions, twinNames } from "../../support/every-twin.ts";
 import { commonProofs } from "./common-proofs.ts";
 import { clientProofs, fileProofs, journalProofs } from "./file-and-client-proofs.ts";

@@ -1,7 +1,8 @@
 /** Proofs of what the search twin says of itself. */
+
+import { request } from "@offhook/platform/testing/http";
 import { expect } from "vitest";
 import type { Ask, TwinUnderTest } from "../../support/every-twin.ts";
-import { request } from "../../support/http.ts";
 import type { Proofs } from "./proof.ts";
 
 const json = { "content-type": "application/json" };

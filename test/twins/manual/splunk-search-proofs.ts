@@ -1,9 +1,9 @@
 /** Proofs of what the log-query twin says of who searches, of what a search is asked for with, and of jobs that go on. */
 import { createHash } from "node:crypto";
 import { performance } from "node:perf_hooks";
+import { holdStatements } from "@offhook/log-store/testing/held-statements";
 import { expect } from "vitest";
 import type { TwinUnderTest } from "../../support/every-twin.ts";
-import { holdStatements } from "../../support/held-statements.ts";
 import { asAdmin, askedWith, JOBS } from "./ask-splunk.ts";
 import type { Proofs } from "./proof.ts";
 

@@ -3,15 +3,15 @@ import { createHash } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { startTwins } from "@offhook/platform/server/start";
+import { request } from "@offhook/platform/testing/http";
+import { sendRaw } from "@offhook/platform/testing/raw-http";
+import { startWebhookServer } from "@offhook/platform/testing/webhook-server";
+import { KEY, websocketCall } from "@offhook/vapi/testing/voice-runtime";
 import pg from "pg";
 import { expect } from "vitest";
 import { WebSocket } from "ws";
-import { startTwins } from "../../../twins/sandbox/start.ts";
 import type { TwinUnderTest } from "../../support/every-twin.ts";
-import { request } from "../../support/http.ts";
-import { sendRaw } from "../../support/raw-http.ts";
-import { KEY, websocketCall } from "../../support/voice-runtime.ts";
-import { startWebhookServer } from "../../support/webhook-server.ts";
 import type { Proofs } from "./proof.ts";
 
 export const engineProofs: Proofs = {

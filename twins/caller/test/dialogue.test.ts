@@ -1,0 +1,25 @@
+import { CALLER_RATE, msToSamples } from "@offhook/audio/pcm";
+import { readSampleLibrary } from "@offhook/audio/sample-library";
+import { expect, test } from "vitest";
+import { Dialogue } from "../dialogue.ts";
+
+const utterance = readSampleLibrary("samples").get("wait-stop");
+const samples = (ms: number) => msToSamples(ms, CALLER_RATE);
+
+test("an interruption begins at the first frame after so much of the callee's turn was heard, whatever the caller's clock", () => {
+  const step = { type: "say", utterance, afterMs: 200, interruptAfterMs: 1_000 } as const;
+  const dialogue = new Dialogue({ waitForCalleeFirst: true, steps: [step] });
+  const heard = (ms: number) => ({ startSamples: 0, endSamples: samples(ms), heardSamples: samples(ms) });
+  expect(dialogue.decide(samples(5_000), heard(980))).toBeUndefined();
+  expect(dialogue.decide(samples(5_020), heard(1_000))).toEqual({ type: "say", step, interrupting: true });
+  expect(dialogue.missedInterruptions).toEqual([]);
+});
+
+test("a callee that finished before it could be interrupted is answered as usual, and the interruption is missed", () => {
+  const step = { type: "say", utterance, afterMs: 200, interruptAfterMs: 1_000 } as const;
+  const dialogue = new Dialogue({ waitForCalleeFirst: true, steps: [step] });
+  dialogue.calleeCommitted({ startSamples: 0, endSamples: samples(700), heardSamples: samples(700) });
+  expect(dialogue.decide(samples(3_000), undefined)).toBeUndefined();
+  expect(dialogue.decide(samples(3_200), undefined)).toEqual({ type: "say", step, interrupting: false });
+  expect(dialogue.missedInterruptions).toEqual([utterance.text]);
+});

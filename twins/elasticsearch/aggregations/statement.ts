@@ -1,0 +1,347 @@
+/**
+ * One statement for a whole tree of aggregations.
+ *
+ * Every bucket aggregation groups the documents of its parent's buckets by its key, picks the groups that become buckets and
+ * numbers them. Metrics, single-bucket aggregations and plain conditions are columns of the grouping they stand in.
+ */
+import type { FieldCatalog } from "@offhook/log-store/fields";
+import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
+import type { Aggregation, Aggregations, BucketsAggregation, HitsAggregation } from "./aggregation.ts";
+import { type BucketPath, bucketColumns, numberedBuckets } from "./bucket-path.ts";
+import {
+  both,
+  columnsOnly,
+  everyKey,
+  type FilterColumns,
+  filtered,
+  freePrefix,
+  wantedKeys,
+} from "./clauses.ts";
+import type { Owner, Places } from "./places.ts";
+import { selectBuckets } from "./selection.ts";
+
+export interface AggregationStatement {
+  /** `undefined` when nothing is asked of the store. */
+  statement: Sql | undefined;
+  root: Owner;
+}
+
+/** Rows that aggregations work on, `rows AS d`, and how they say which bucket they are in. */
+interface Scope {
+  rows: Sql;
+  path: BucketPath | undefined;
+}
+
+/** Conditions over `documents AS d`. */
+interface Documents {
+  /** What the query finds, all of it in the scope. */
+  predicate: Sql;
+  /** Where it looks: what a `global` aggregation is of. */
+  scope: Sql;
+  /** The columns that the conditions of filters read. */
+  filters: FilterColumns;
+}
+
+/** The documents that a tree of aggregations is of: those of the query, or of the whole scope. */
+interface Root {
+  rows: Sql;
+  predicate: Sql;
+}
+
+interface Deferred {
+  aggregation: BucketsAggregation | HitsAggregation;
+  condition: Sql | undefined;
+  places: Places;
+}
+
+export function compileAggregations(
+  aggregations: Aggregations,
+  documents: Documents,
+  fields: FieldCatalog,
+): AggregationStatement {
+  return new Compiler(documents, fields).compile(aggregations);
+}
+
+class Compiler {
+  readonly #documents: Documents;
+  readonly #prefix: string;
+  readonly #roots: Root[] = [];
+  readonly #tables: Sql[] = [];
+  readonly #selects: Sql[] = [];
+  #nodes = 0;
+
+  constructor(documents: Documents, fields: FieldCatalog) {
+    this.#documents = documents;
+    this.#prefix = freePrefix(fields);
+  }
+
+  compile(aggregations: Aggregations): AggregationStatement {
+    const root = this.#root(aggregations, this.#documents.predicate);
+    if (this.#selects.length === 0) return { statement: undefined, root };
+    const body = joined(this.#selects, "\nUNION ALL BY NAME\n");
+    const tables = joined([...this.#rootTables(), ...this.#tables], ",\n");
+    return { statement: sql`WITH ${tables}\n${body}`, root };
+  }
+
+  /** The tables of the roots. Where several selects read them, the filters' columns are materialized. */
+  #rootTables(): Sql[] {
+    const { predicate, scope, filters } = this.#documents;
+    const table = (root: Root, select: Sql) => sql`${root.rows} AS NOT MATERIALIZED (${select})`;
+    if (filters.isEmpty || this.#selects.length === 1) {
+      return this.#roots.map((root) => table(root, filters.select(raw("d.*"), root.predicate)));
+    }
+    const widest = this.#roots.length === 1 ? predicate : scope;
+    const found = identifier(`${this.#prefix}found`);
+    const rows = (root: Root) =>
+      sql`SELECT d.*, found.* EXCLUDE (_row) FROM documents AS d JOIN ${found} AS found USING (_row)
+        ${root.predicate === widest ? raw("") : sql`WHERE ${root.predicate}`}`;
+    return [
+      sql`${found} AS MATERIALIZED (${filters.select(raw("d._row"), widest)})`,
+      ...this.#roots.map((root) => table(root, rows(root))),
+    ];
+  }
+
+  #root(aggregations: Aggregations, predicate: Sql, mustCount = false): Owner {
+    const node = this.#nodes++;
+    const rows = identifier(`${this.#prefix}r${node}`);
+    this.#roots.push({ rows, predicate });
+    const scope: Scope = { rows, path: undefined };
+    const { owner, columns, deferred } = this.#owner(node, aggregations.aggregations);
+    // Hits tell how many documents they are the best of.
+    if (columns.length > 0 || mustCount || aggregations.aggregations.some(({ kind }) => kind === "hits")) {
+      const counted = [
+        raw(`${node} AS node`),
+        raw("CAST(0 AS BIGINT) AS p"),
+        raw("count(*) AS n"),
+        ...columns,
+      ];
+      this.#selects.push(sql`SELECT ${joined(counted, ", ")} FROM ${scope.rows} AS d`);
+    }
+    for (const later of deferred) this.#deferred(later, scope);
+    return owner;
+  }
+
+  /** The columns of an owner, and what needs a grouping of its own. */
+  #owner(node: number, aggregations: readonly Aggregation[]) {
+    const owner: Owner = { node, columns: [], places: new Map() };
+    const columns: Sql[] = [];
+    const deferred: Deferred[] = [];
+    const add = (expressions: readonly Sql[]) => {
+      const first = columns.length;
+      for (const expression of expressions) {
+        const name = `c${node}_${columns.length}`;
+        owner.columns.push(name);
+        columns.push(sql`${expression} AS ${raw(name)}`);
+      }
+      return first;
+    };
+    const visitAll = (children: readonly Aggregation[], condition: Sql | undefined, places: Places) => {
+      for (const child of children) visit(child, condition, places);
+    };
+    const visit = (aggregation: Aggregation, condition: Sql | undefined, places: Places) => {
+      if (aggregation.kind === "metric") {
+        const expressions = aggregation.columns(filtered(condition));
+        places.set(aggregation, { kind: "metric", first: add(expressions), count: expressions.length });
+      } else if (aggregation.kind === "single" && aggregation.condition === undefined) {
+        const owner = this.#root(aggregation.children, this.#documents.scope, true);
+        places.set(aggregation, { kind: "global", owner });
+      } else if (aggregation.kind === "single") {
+        const inner = both(condition, aggregation.condition);
+        places.set(aggregation, { kind: "single", first: add([sql`count(*)${filtered(inner)}`]) });
+        visitAll(aggregation.children.aggregations, inner, places);
+      } else if (aggregation.kind === "buckets" && aggregation.conditions && columnsOnly(aggregation)) {
+        const buckets = aggregation.conditions.map((one) => {
+          const inner = both(condition, one);
+          const bucket = { first: add([sql`count(*)${filtered(inner)}`]), places: new Map() as Places };
+          visitAll(aggregation.children.aggregations, inner, bucket.places);
+          return bucket;
+        });
+        places.set(aggregation, { kind: "conditions", buckets });
+      } else {
+        deferred.push({ aggregation, condition, places });
+      }
+    };
+    visitAll(aggregations, undefined, owner.places);
+    return { owner, columns, deferred };
+  }
+
+  #deferred({ aggregation, condition, places }: Deferred, scope: Scope): void {
+    if (aggregation.kind === "hits") {
+      places.set(aggregation, { kind: "hits", node: this.#hits(aggregation, scope, condition) });
+    } else {
+      places.set(aggregation, { kind: "buckets", owner: this.#buckets(aggregation, scope, condition) });
+    }
+  }
+
+  #buckets(aggregation: BucketsAggregation, scope: Scope, condition: Sql | undefined): Owner {
+    const node = this.#nodes++;
+    const rowKeys = aggregation.keys.map((_, index) => raw(`${this.#prefix}k${node}_${index}`));
+    const keys = aggregation.keys.map((_, index) => raw(`k${node}_${index}`));
+    const keyed = this.#keyed(node, aggregation, rowKeys, scope, condition);
+    const { owner, columns, deferred } = this.#owner(node, aggregation.children.aggregations);
+    const groups = this.#groups(node, aggregation, keyed, rowKeys, keys, columns, owner, scope);
+    const selected = this.#table(
+      "s",
+      node,
+      deferred.length > 0 ? "MATERIALIZED" : "",
+      selectBuckets(aggregation, groups, keys, owner, scope.path !== undefined),
+    );
+    this.#selects.push(sql`SELECT ${raw(String(node))} AS node, * FROM ${selected}`);
+    if (deferred.length > 0) {
+      const inside = this.#inside(node, aggregation, keyed, rowKeys, keys, selected, scope);
+      for (const later of deferred) this.#deferred(later, inside);
+    }
+    return owner;
+  }
+
+  /** The documents with their keys; one row a key. */
+  #keyed(
+    node: number,
+    aggregation: BucketsAggregation,
+    rowKeys: readonly Sql[],
+    scope: Scope,
+    condition: Sql | undefined,
+  ): Sql {
+    let rows = scope.rows;
+    aggregation.keys.forEach((key, index) => {
+      const name = rowKeys[index] ?? raw("");
+      const value = key.list ? sql`unnest(${key.value})` : key.value;
+      const where = index === 0 && condition ? sql` WHERE ${condition}` : raw("");
+      const inner = sql`SELECT d.*, ${value} AS ${name} FROM ${rows} AS d${where}`;
+      const wanted = wantedKeys(aggregation, sql`d.${name}`);
+      const whole = wanted ? sql`SELECT d.* FROM (${inner}) AS d WHERE ${wanted}` : inner;
+      rows = this.#table(`x${index}_`, node, "NOT MATERIALIZED", whole);
+    });
+    return rows;
+  }
+
+  /** One row a key of each parent: `p` when there is one, keys, `n`, columns. */
+  #groups(
+    node: number,
+    aggregation: BucketsAggregation,
+    keyed: Sql,
+    rowKeys: readonly Sql[],
+    keys: readonly Sql[],
+    columns: readonly Sql[],
+    owner: Owner,
+    { path }: Scope,
+  ): Sql {
+    const ownKeys = rowKeys.map((name, index) => sql`d.${name} AS ${keys[index] ?? name}`);
+    const parents = path ? bucketColumns(path).map((column) => sql`d.${column} AS ${column}`) : [];
+    const grouped = this.#table(
+      "g",
+      node,
+      "",
+      sql`SELECT ${joined([...parents, ...ownKeys, raw("count(*) AS n"), ...columns], ", ")} FROM ${keyed} AS d GROUP BY ALL`,
+    );
+    const others = [...keys, raw("n"), ...owner.columns.map((name) => raw(name))];
+    const numbered = path ? this.#table("t", node, "", numberedBuckets(path, grouped, others)) : grouped;
+    return this.#withEveryKey(node, aggregation, numbered, keys, owner, path);
+  }
+
+  /** With the keys that none of the parent's documents has, where those are buckets too. */
+  #withEveryKey(
+    node: number,
+    aggregation: BucketsAggregation,
+    groups: Sql,
+    keys: readonly Sql[],
+    owner: Owner,
+    path: BucketPath | undefined,
+  ): Sql {
+    const [key] = aggregation.keys;
+    const [k] = keys;
+    const keysOfAll = key && k && everyKey(aggregation, key, k);
+    if (!keysOfAll) return groups;
+    const every = this.#table("e", node, "", keysOfAll);
+    const parents = path ? sql`${path.buckets} AS a CROSS JOIN ` : raw("");
+    const names = [
+      ...(path ? [raw("a.b AS p")] : []),
+      sql`e.${k} AS ${k}`,
+      raw("coalesce(g.n, 0) AS n"),
+      ...owner.columns.map((name) => raw(`g.${name}`)),
+    ];
+    const match = path ? sql`g.${k} = e.${k} AND g.p = a.b` : sql`g.${k} = e.${k}`;
+    return this.#table(
+      "f",
+      node,
+      "",
+      sql`SELECT ${joined(names, ", ")} FROM ${parents}${every} AS e LEFT JOIN ${groups} AS g ON ${match}`,
+    );
+  }
+
+  /**
+   * The documents in the buckets. Where every group is a bucket, their keys say which; where some are left out, the documents of
+   * those are dropped first, and the number of the bucket says which.
+   */
+  #inside(
+    node: number,
+    { keys: columns, selection }: BucketsAggregation,
+    keyed: Sql,
+    rowKeys: readonly Sql[],
+    keys: readonly Sql[],
+    selected: Sql,
+    { path }: Scope,
+  ): Scope {
+    const level = {
+      selected,
+      keys: rowKeys.map((column, index) => ({
+        column,
+        key: keys[index] ?? column,
+        nullable: columns[index]?.nullable ?? false,
+      })),
+    };
+    const byKey: BucketPath = {
+      base: path?.base,
+      levels: [...(path?.levels ?? []), level],
+      buckets: selected,
+    };
+    if (selection.kind === "all") return { rows: keyed, path: byKey };
+    const bucket = raw(`${this.#prefix}b${node}`);
+    const rows = this.#table(
+      "r",
+      node,
+      "NOT MATERIALIZED",
+      numberedBuckets(byKey, keyed, [raw("*")], bucket),
+    );
+    return { rows, path: { base: bucket, levels: [], buckets: selected } };
+  }
+
+  #hits({ from, size, plan }: HitsAggregation, { rows, path }: Scope, condition: Sql | undefined): number {
+    const node = this.#nodes++;
+    const where = condition ? sql` WHERE ${condition}` : raw("");
+    const columns = path ? bucketColumns(path) : [];
+    const partition = columns.length === 0 ? raw("") : sql`PARTITION BY ${joined(columns, ", ")} `;
+    // Scores have windows of their own, which another one's order may not hold.
+    const picked = [
+      ...columns.map((column) => sql`d.${column} AS ${column}`),
+      ...plan.order.map(({ value }, index) => sql`${value} AS ${orderColumn(index)}`),
+      raw("d._row AS hit"),
+    ];
+    const order = [
+      ...plan.order.map(({ direction }, index) => sql`${orderColumn(index)} ${direction}`),
+      raw("hit"),
+    ];
+    const ranked = this.#table(
+      "h",
+      node,
+      "",
+      sql`SELECT * FROM (SELECT *, row_number() OVER (${partition}ORDER BY ${joined(order, ", ")}) AS b
+          FROM (SELECT ${joined(picked, ", ")} FROM ${rows} AS d${where})) WHERE b > ${BigInt(from)} AND b <= ${BigInt(from + size)}`,
+    );
+    const shown = path
+      ? numberedBuckets(path, ranked, [raw("b"), raw("hit")])
+      : sql`SELECT CAST(0 AS BIGINT) AS p, b, hit FROM ${ranked}`;
+    this.#selects.push(sql`SELECT ${raw(String(node))} AS node, * FROM (${shown})`);
+    return node;
+  }
+
+  #table(letter: string, node: number, how: "" | "MATERIALIZED" | "NOT MATERIALIZED", select: Sql): Sql {
+    const name = identifier(`${this.#prefix}${letter}${node}`);
+    this.#tables.push(sql`${name} AS ${raw(how)} (${select})`);
+    return name;
+  }
+}
+
+function orderColumn(index: number): Sql {
+  return identifier(`o${index}`);
+}

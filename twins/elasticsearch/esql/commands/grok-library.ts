@@ -1,0 +1,102 @@
+import { lookupTable } from "@offhook/platform/base/lookup-table";
+
+/**
+ * The patterns that GROK knows by name. Written for RE2, which does not look around: where the usual definitions ask what stands before
+ * or behind a number, these take the longest one.
+ * Names: https://github.com/elastic/elasticsearch/tree/8.15/libs/grok
+ */
+const month =
+  "(?:[Jj]an(?:uary)?|[Ff]eb(?:ruary)?|[Mm]ar(?:ch)?|[Aa]pr(?:il)?|[Mm]ay|[Jj]une?|[Jj]uly?|[Aa]ug(?:ust)?|[Ss]ep(?:t(?:ember)?)?|[Oo]ct(?:ober)?|[Nn]ov(?:ember)?|[Dd]ec(?:ember)?)";
+const octet = "(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)";
+const group = "[0-9A-Fa-f]{1,4}";
+
+export const grokLibrary = lookupTable<string>({
+  USERNAME: "[a-zA-Z0-9._-]+",
+  USER: "%{USERNAME}",
+  EMAILLOCALPART: "[a-zA-Z0-9!#$%&'*+/=?^_`{|}~.-]+",
+  EMAILADDRESS: "%{EMAILLOCALPART}@%{HOSTNAME}",
+  INT: "[+-]?[0-9]+",
+  BASE10NUM: "[+-]?(?:[0-9]+(?:\\.[0-9]+)?|\\.[0-9]+)",
+  NUMBER: "%{BASE10NUM}",
+  BASE16NUM: "[+-]?(?:0x)?[0-9A-Fa-f]+",
+  BASE16FLOAT: "\\b[+-]?(?:0x)?(?:[0-9A-Fa-f]+(?:\\.[0-9A-Fa-f]*)?|\\.[0-9A-Fa-f]+)\\b",
+  POSINT: "\\b[1-9][0-9]*\\b",
+  NONNEGINT: "\\b[0-9]+\\b",
+  WORD: "\\b\\w+\\b",
+  NOTSPACE: "\\S+",
+  SPACE: "\\s*",
+  DATA: ".*?",
+  GREEDYDATA: ".*",
+  QUOTEDSTRING: "(?:\"(?:\\\\.|[^\\\\\"])*\"|'(?:\\\\.|[^\\\\'])*'|`(?:\\\\.|[^\\\\`])*`)",
+  QS: "%{QUOTEDSTRING}",
+  UUID: "[A-Fa-f0-9]{8}-(?:[A-Fa-f0-9]{4}-){3}[A-Fa-f0-9]{12}",
+  URN: "urn:[0-9A-Za-z][0-9A-Za-z-]{0,31}:(?:%[0-9a-fA-F]{2}|[0-9A-Za-z()+,.:=@;$_!*'/?#-])+",
+  MAC: "(?:%{CISCOMAC}|%{WINDOWSMAC}|%{COMMONMAC})",
+  CISCOMAC: "(?:[A-Fa-f0-9]{4}\\.){2}[A-Fa-f0-9]{4}",
+  WINDOWSMAC: "(?:[A-Fa-f0-9]{2}-){5}[A-Fa-f0-9]{2}",
+  COMMONMAC: "(?:[A-Fa-f0-9]{2}:){5}[A-Fa-f0-9]{2}",
+  IPV6: `(?:(?:${group}:){7}${group}|(?:${group}(?::${group}){0,6})?::(?:${group}(?::${group}){0,6})?(?::${octet}(?:\\.${octet}){3})?)(?:%.+)?`,
+  IPV4: `${octet}(?:\\.${octet}){3}`,
+  IP: "(?:%{IPV6}|%{IPV4})",
+  HOSTNAME: "\\b[0-9A-Za-z][0-9A-Za-z-]{0,62}(?:\\.[0-9A-Za-z][0-9A-Za-z-]{0,62})*\\.?",
+  HOST: "%{HOSTNAME}",
+  IPORHOST: "(?:%{IP}|%{HOSTNAME})",
+  HOSTPORT: "%{IPORHOST}:%{POSINT}",
+  PATH: "(?:%{UNIXPATH}|%{WINPATH})",
+  UNIXPATH: "(?:/[\\w_%!$@:.,+~-]*)+",
+  TTY: "/dev/(?:pts|tty(?:[pq])?)(?:\\w+)?/?[0-9]+",
+  WINPATH: "(?:[A-Za-z]+:|\\\\)(?:\\\\[^\\\\?*]*)+",
+  URIPROTO: "[A-Za-z](?:[A-Za-z0-9+.-]+)+",
+  URIHOST: "%{IPORHOST}(?::%{POSINT})?",
+  URIPATH: "(?:/[A-Za-z0-9$.+!*'(){},~:;=@#%&_-]*)+",
+  URIQUERY: "[A-Za-z0-9$.+!*'|(){},~@#%&/=:;_?\\[\\]<>-]*",
+  URIPARAM: "\\?%{URIQUERY}",
+  URIPATHPARAM: "%{URIPATH}(?:%{URIPARAM})?",
+  URI: "%{URIPROTO}://(?:%{USER}(?::[^@]*)?@)?(?:%{URIHOST})?(?:%{URIPATH}(?:%{URIPARAM})?)?",
+  MONTH: `\\b${month}\\b`,
+  MONTHNUM: "(?:0?[1-9]|1[0-2])",
+  MONTHNUM2: "(?:0[1-9]|1[0-2])",
+  MONTHDAY: "(?:0[1-9]|[12][0-9]|3[01]|[1-9])",
+  DAY: "(?:Mon(?:day)?|Tue(?:sday)?|Wed(?:nesday)?|Thu(?:rsday)?|Fri(?:day)?|Sat(?:urday)?|Sun(?:day)?)",
+  YEAR: "(?:\\d\\d){1,2}",
+  HOUR: "(?:2[0123]|[01]?[0-9])",
+  MINUTE: "[0-5][0-9]",
+  SECOND: "(?:[0-5]?[0-9]|60)(?:[:.,][0-9]+)?",
+  TIME: "%{HOUR}:%{MINUTE}(?::%{SECOND})?",
+  DATE_US: "%{MONTHNUM}[/-]%{MONTHDAY}[/-]%{YEAR}",
+  DATE_EU: "%{MONTHDAY}[./-]%{MONTHNUM}[./-]%{YEAR}",
+  ISO8601_TIMEZONE: "(?:Z|[+-]%{HOUR}:?%{MINUTE})",
+  ISO8601_SECOND: "%{SECOND}",
+  ISO8601_HOUR: "(?:2[0123]|[01][0-9])",
+  TIMESTAMP_ISO8601:
+    "%{YEAR}-%{MONTHNUM}-%{MONTHDAY}[T ]%{HOUR}:?%{MINUTE}(?::?%{SECOND})?(?:%{ISO8601_TIMEZONE})?",
+  DATE: "(?:%{DATE_US}|%{DATE_EU})",
+  DATESTAMP: "%{DATE}[- ]%{TIME}",
+  TZ: "(?:[PMACE][SED]T|UTC)",
+  DATESTAMP_RFC822: "%{DAY} %{MONTH} %{MONTHDAY} %{YEAR} %{TIME} %{TZ}",
+  DATESTAMP_RFC2822: "%{DAY}, %{MONTHDAY} %{MONTH} %{YEAR} %{TIME} %{ISO8601_TIMEZONE}",
+  DATESTAMP_OTHER: "%{DAY} %{MONTH} %{MONTHDAY} %{TIME} %{TZ} %{YEAR}",
+  DATESTAMP_EVENTLOG: "%{YEAR}%{MONTHNUM2}%{MONTHDAY}%{HOUR}%{MINUTE}%{SECOND}",
+  SYSLOGTIMESTAMP: "%{MONTH} +%{MONTHDAY} %{TIME}",
+  PROG: "[\\x21-\\x5a\\x5c\\x5e-\\x7e]+",
+  SYSLOGPROG: "%{PROG:process.name}(?:\\[%{POSINT:process.pid:int}\\])?",
+  SYSLOGHOST: "%{IPORHOST}",
+  SYSLOGFACILITY: "<%{NONNEGINT:log.syslog.facility.code:int}.%{NONNEGINT:log.syslog.priority:int}>",
+  HTTPDATE: "%{MONTHDAY}/%{MONTH}/%{YEAR}:%{TIME} %{INT}",
+  SYSLOGBASE:
+    "%{SYSLOGTIMESTAMP:timestamp} (?:%{SYSLOGFACILITY} )?%{SYSLOGHOST:host.hostname} %{SYSLOGPROG}:",
+  HTTPDUSER: "(?:%{EMAILADDRESS}|%{USER})",
+  HTTPDERROR_DATE: "%{DAY} %{MONTH} %{MONTHDAY} %{TIME} %{YEAR}",
+  HTTPD_COMMONLOG:
+    '%{IPORHOST:source.address} (?:-|%{HTTPDUSER:apache.access.user.identity}) (?:-|%{HTTPDUSER:user.name}) \\[%{HTTPDATE:timestamp}\\] "(?:%{WORD:http.request.method} %{NOTSPACE:url.original}(?: HTTP/%{NUMBER:http.version})?|%{DATA})" (?:-|%{INT:http.response.status_code:int}) (?:-|%{INT:http.response.body.bytes:int})',
+  HTTPD_COMBINEDLOG:
+    '%{HTTPD_COMMONLOG} "(?:-|%{DATA:http.request.referrer})" "(?:-|%{DATA:user_agent.original})"',
+  COMMONAPACHELOG: "%{HTTPD_COMMONLOG}",
+  COMBINEDAPACHELOG: "%{HTTPD_COMBINEDLOG}",
+  LOGLEVEL:
+    "(?:[Aa]lert|ALERT|[Tt]race|TRACE|[Dd]ebug|DEBUG|[Nn]otice|NOTICE|[Ii]nfo(?:rmation)?|INFO(?:RMATION)?|[Ww]arn(?:ing)?|WARN(?:ING)?|[Ee]rr(?:or)?|ERR(?:OR)?|[Cc]rit(?:ical)?|CRIT(?:ICAL)?|[Ff]atal|FATAL|[Ss]evere|SEVERE|[Ee]merg(?:ency)?|EMERG(?:ENCY)?)",
+  JAVACLASS: "(?:[a-zA-Z$_][a-zA-Z$_0-9]*\\.)*[a-zA-Z$_][a-zA-Z$_0-9]*",
+  JAVAFILE: "[a-zA-Z$_0-9. -]+",
+  JAVAMETHOD: "(?:<(?:cl)?init>|[a-zA-Z$_][a-zA-Z$_0-9]*)",
+  CRON_ACTION: "[A-Z ]+",
+});

@@ -1,0 +1,336 @@
+/** What the compilation of one query has at hand, and how its expressions become SQL. */
+import { joined, raw, type Sql, sql } from "@offhook/log-store/sql";
+import type { QueryContext } from "../query/compiled-query.ts";
+import { Problems, type Span, UnrecognisedEsql } from "./errors.ts";
+import { type FoldedConstants, UnfoldedConstant, withoutColumns } from "./folding.ts";
+import { compileCall } from "./functions/call.ts";
+import { compileCast } from "./functions/cast.ts";
+import { compileArithmetic, compileNegation } from "./operators/arithmetic.ts";
+import { compileComparison, compileIn } from "./operators/comparison.ts";
+import { compileLike } from "./operators/like.ts";
+import { didYouMean } from "./params.ts";
+import { type Column, Pipeline } from "./pipeline.ts";
+import type { Expression, Literal } from "./syntax.ts";
+import {
+  type Constant,
+  constantTyped,
+  literalConstant,
+  nullTyped,
+  type Typed,
+  unknownTyped,
+} from "./typed.ts";
+import { type DataType, isNumeric, isTimeSpan, sqlType } from "./types.ts";
+
+/** Deeper expressions get a layer of their own: DuckDB bounds how deep one may be. */
+const MAX_SQL_DEPTH = 60;
+
+interface SeveralValues {
+  /** What a row with several values counts as. */
+  treatedAs: string;
+  message: string;
+}
+
+const severalValues: SeveralValues = {
+  treatedAs: "null",
+  message: "java.lang.IllegalArgumentException: single-value function encountered multi-value",
+};
+
+/** What the names of a query are looked up in. */
+export type EsqlFields = Pick<QueryContext, "fields" | "fidelity" | "nowMs">;
+
+export class Compiler {
+  readonly query: string;
+  readonly context: EsqlFields;
+  readonly pipeline = new Pipeline();
+  readonly problems = new Problems();
+  /** What stands for aggregate functions and groups, behind STATS. */
+  readonly #resolved = new Map<Expression, Typed>();
+  readonly #folded: FoldedConstants;
+  #hasGroups = false;
+
+  constructor(query: string, context: EsqlFields, folded: FoldedConstants) {
+    this.query = query;
+    this.context = context;
+    this.#folded = folded;
+  }
+
+  /** Whether grouping functions have their meaning: STATS is being compiled. */
+  get hasGroups(): boolean {
+    return this.#hasGroups;
+  }
+
+  withGroupingFunctions<Result>(compile: () => Result): Result {
+    this.#hasGroups = true;
+    try {
+      return compile();
+    } finally {
+      this.#hasGroups = false;
+    }
+  }
+
+  text({ start, end }: Span): string {
+    return this.query.slice(start, end);
+  }
+
+  /** Says what an expression of the tree is, instead of compiling it. */
+  resolve(expression: Expression, typed: Typed): void {
+    this.#resolved.set(expression, typed);
+  }
+
+  expression(node: Expression): Typed {
+    const resolved = this.#resolved.get(node);
+    if (resolved) return resolved;
+    const typed = this.#compile(node);
+    return typed.depth > MAX_SQL_DEPTH ? this.hoist(typed) : typed;
+  }
+
+  #compile(node: Expression): Typed {
+    const { at } = node;
+    switch (node.kind) {
+      case "literal":
+        return constantTyped(literalConstant(node.literal), at);
+      case "list":
+        return this.#list(node.items, at);
+      case "column":
+        return this.column(node.name, at);
+      case "call":
+        return compileCall(this, node);
+      case "cast":
+        return compileCast(this, node);
+      case "negate":
+        return compileNegation(this, this.expression(node.operand), at);
+      case "arithmetic":
+        return compileArithmetic(
+          this,
+          node.operator,
+          this.expression(node.left),
+          this.expression(node.right),
+          at,
+        );
+      case "comparison":
+        return compileComparison(
+          this,
+          node.operator,
+          this.expression(node.left),
+          this.expression(node.right),
+          at,
+        );
+      case "in":
+        return compileIn(
+          this,
+          this.expression(node.value),
+          node.list.map((item) => this.expression(item)),
+          at,
+        );
+      case "like":
+        return this.problems.defer(
+          () => compileLike(this, node, this.expression(node.value)),
+          () => this.made("boolean", raw("CAST(NULL AS BOOLEAN)"), at),
+        );
+      case "not": {
+        const operand = this.single(this.#condition(node.operand, "", at), at);
+        return this.made("boolean", sql`(NOT ${operand.sql})`, at, operand);
+      }
+      case "logical": {
+        const sides = [
+          this.#condition(node.left, "first ", at),
+          this.#condition(node.right, "second ", at),
+        ] as const;
+        const simple = simplified(node.operator, ...sides);
+        if (simple) return { ...simple, at };
+        const [left, leftIsOne] = this.#truth(sides[0]);
+        const [right, rightIsOne] = this.#truth(sides[1]);
+        const whole = sql`(${left.sql} ${raw(node.operator)} ${right.sql})`;
+        const single = [leftIsOne, rightIsOne].filter((test) => test !== undefined);
+        const value =
+          single.length === 0 ? whole : sql`CASE WHEN ${joined(single, " AND ")} THEN ${whole} END`;
+        return this.made("boolean", value, at, left, right);
+      }
+      case "is null": {
+        const value = this.expression(node.value);
+        if (isTimeSpan(value.type)) return constantTyped({ type: "boolean", value: node.negated }, at);
+        const test = node.negated ? raw("IS NOT NULL") : raw("IS NULL");
+        return this.made("boolean", sql`(${value.sql} ${test})`, at, value);
+      }
+    }
+  }
+
+  /**
+   * The value of an expression that reads no row; `undefined` for one that reads rows or has several values.
+   * @param value what the expression became
+   * @throws UnfoldedConstant when it has not been computed yet
+   */
+  constant(node: Expression, value: Typed): Constant | undefined {
+    if (value.constant || value.multi || isTimeSpan(value.type)) return value.constant;
+    const expression = this.madeOf(node);
+    if (!expression) return undefined;
+    const key = `${node.at.start}-${node.at.end}`;
+    const known = this.#folded.get(key);
+    if (known) return known;
+    const alone = new Compiler(this.query, this.context, this.#folded);
+    alone.pipeline.base([], raw(""), undefined);
+    const computed = alone.expression(expression);
+    alone.problems.check();
+    throw new UnfoldedConstant(key, alone.pipeline.statement([computed], 1), computed.type);
+  }
+
+  /** The expression without columns, if it reads no row. */
+  madeOf(node: Expression): Expression | undefined {
+    return withoutColumns(node, (name) => this.find(name));
+  }
+
+  #condition(node: Expression, ordinal: string, at: Span): Typed {
+    const value = this.expression(node);
+    if (value.type === "null") return nullTyped(value.at, "boolean");
+    if (value.type !== "boolean" && value.type !== "unknown") {
+      this.problems.mismatch(
+        at,
+        `${ordinal}argument of [${this.text(at)}] must be [boolean], found value [${this.text(node.at)}] type [${value.type}]`,
+      );
+      return unknownTyped(node.at);
+    }
+    return value;
+  }
+
+  /** A truth that AND, OR and WHERE ask for, with a test of whether it is no several ones: these count as none, without a warning. */
+  #truth(value: Typed): [truth: Typed, isOne: Sql | undefined] {
+    if (!value.multi) return [value, undefined];
+    const list = this.hoist(value);
+    const truth = { ...list, multi: false, sql: sql`${list.sql}[1]`, atomic: false };
+    return [truth, sql`coalesce(len(${list.sql}), 0) <= 1`];
+  }
+
+  /** The truth that a row has to have. */
+  truth(value: Typed): Sql {
+    const [truth, isOne] = this.#truth(value);
+    return isOne ? sql`(${isOne} AND ${truth.sql})` : truth.sql;
+  }
+
+  column(name: string, at: Span): Typed {
+    const found = this.find(name);
+    if (found) return this.read(found, at);
+    this.problems.unresolved(at, `Unknown column [${name}]${didYouMean(name, this.#names())}`);
+    return unknownTyped(at);
+  }
+
+  find(name: string): Column | undefined {
+    return this.pipeline.columns.find((column) => column.name === name);
+  }
+
+  read({ ref, type, multi }: Column, at: Span): Typed {
+    return { type, multi, sql: this.pipeline.use(ref), constant: undefined, atomic: true, depth: 1, at };
+  }
+
+  #names(): string[] {
+    return this.pipeline.columns.map(({ name }) => name);
+  }
+
+  /** A value made of others. */
+  made(type: DataType, made: Sql, at: Span, ...from: readonly Typed[]): Typed {
+    const depth = 1 + from.reduce((deepest, value) => Math.max(deepest, value.depth), 0);
+    return { type, multi: false, sql: made, constant: undefined, atomic: false, depth, at };
+  }
+
+  /** A column that holds the value, so that it may be read several times and is computed once. */
+  hoist(value: Typed): Typed {
+    if (value.atomic) return value;
+    return { ...value, sql: this.pipeline.use(this.pipeline.place(value.sql)), atomic: true, depth: 1 };
+  }
+
+  /**
+   * The value where there is one; nothing, and the vendor's warning, where there are several.
+   * @param at what the warning is about
+   * @param warning what is said of several
+   */
+  single(value: Typed, at: Span, warning = severalValues): Typed {
+    if (!value.multi) return value;
+    const list = this.hoist(value);
+    this.pipeline.check(at, sql`len(${list.sql}) > 1`, sql`${warning.message}`, warning.treatedAs);
+    return {
+      ...list,
+      multi: false,
+      atomic: false,
+      depth: 2,
+      sql: sql`CASE WHEN len(${list.sql}) = 1 THEN ${list.sql}[1] END`,
+    };
+  }
+
+  /** The value as a list; NULL when it has none. */
+  asList(value: Typed): Typed {
+    if (value.multi) return value;
+    const one = this.hoist(value);
+    return {
+      ...one,
+      multi: true,
+      atomic: false,
+      depth: 2,
+      sql: sql`CASE WHEN ${one.sql} IS NOT NULL THEN [${one.sql}] END`,
+    };
+  }
+
+  /** A computation that may fail: NULL where it does, with the vendor's warning. Its inputs are to be atomic or cheap. */
+  attempt(value: Typed, inputs: readonly Typed[], message: Sql | string): Typed {
+    const guarded = sql`TRY(${value.sql})`;
+    const given = inputs.reduce((all, input) => sql`${all}${input.sql} IS NOT NULL AND `, raw(""));
+    this.pipeline.check(value.at, sql`${given}${guarded} IS NULL`, sql`${message}`);
+    return { ...value, sql: guarded, depth: value.depth + 1 };
+  }
+
+  /** A computation for some inputs only: NULL for the others, with the vendor's warning. */
+  guard(value: Typed, valid: Sql, message: Sql | string): Typed {
+    this.pipeline.check(value.at, sql`NOT (${valid})`, sql`${message}`);
+    return { ...value, sql: sql`CASE WHEN ${valid} THEN ${value.sql} END`, depth: value.depth + 1 };
+  }
+
+  /** A number that is neither infinite nor no number. */
+  finite(value: Typed): Typed {
+    const number = this.hoist(value);
+    const message = sql`'java.lang.ArithmeticException: not a finite double number: ' || CASE WHEN isnan(${number.sql}) THEN 'NaN' WHEN ${number.sql} > 0 THEN 'Infinity' ELSE '-Infinity' END`;
+    return { ...this.guard(number, sql`isfinite(${number.sql})`, message), atomic: false };
+  }
+
+  /** A span of time stands for no value of a row. */
+  valueOf(value: Typed): Typed {
+    if (isTimeSpan(value.type)) throw new UnrecognisedEsql(value.at, `a span of time as a value`);
+    return value;
+  }
+
+  #list(items: readonly Literal[], at: Span): Typed {
+    const constants = items.map((item) => constantTyped(literalConstant(item), at));
+    const type = commonType(constants.map(({ type: itemType }) => itemType));
+    if (type === undefined) throw new UnrecognisedEsql(at, "a list of values of several types");
+    const values = constants.map((constant) => sql`CAST(${constant.sql} AS ${sqlType(type)})`);
+    const all = values.reduce(
+      (before, value, index) => (index === 0 ? value : sql`${before}, ${value}`),
+      raw(""),
+    );
+    return {
+      type,
+      multi: true,
+      sql: sql`[${all}]`,
+      constant: undefined,
+      atomic: items.length < 8,
+      depth: 2,
+      at,
+    };
+  }
+}
+
+/** As the vendor's optimizer has it: true or false beside AND or OR decides, or leaves the other side as it is, several values included. */
+function simplified(operator: "AND" | "OR", left: Typed, right: Typed): Typed | undefined {
+  for (const [side, other] of [
+    [left, right],
+    [right, left],
+  ] as const) {
+    if (side.constant?.type === "boolean") return side.constant.value === (operator === "AND") ? other : side;
+  }
+  return undefined;
+}
+
+/** The widest type of numbers that a list holds; what is no number has no other type beside it. */
+function commonType(types: readonly DataType[]): DataType | undefined {
+  const distinct = new Set(types);
+  if (distinct.size === 1) return types[0];
+  if (![...distinct].every(isNumeric)) return undefined;
+  return (["double", "unsigned_long"] as const).find((type) => distinct.has(type)) ?? "long";
+}

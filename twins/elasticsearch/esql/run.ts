@@ -1,0 +1,158 @@
+/** Runs an ES|QL query over the store. */
+
+import { joined, list, type Sql, sql } from "@offhook/log-store/sql";
+import type { LogStore, QueryResult } from "@offhook/log-store/store/log-store";
+import type { AliasTargets } from "../indices/aliases.ts";
+import { lenientOptions, type Selection, select } from "../indices/expression.ts";
+import { visibleFields } from "../indices/own-indices.ts";
+import { shownSql } from "../search/compile-search.ts";
+import { illegalArgument, VendorError } from "../vendor/error.ts";
+import type { Fidelity } from "../vendor/fidelity.ts";
+import type { FromCommand, Source } from "./commands/from.ts";
+import { type CompiledEsql, compileEsql, DEFAULT_LIMIT } from "./compile.ts";
+import { verificationError } from "./errors.ts";
+import { constantOf, type FoldedConstants, UnfoldedConstant } from "./folding.ts";
+import type { Param } from "./params.ts";
+import { type DataType, outputType } from "./types.ts";
+import { outputValue } from "./values.ts";
+
+export interface EsqlRequest {
+  query: string;
+  params: readonly Param[];
+  /** The request's Query DSL as a condition over `documents AS d`. @param selection the indices that it is asked of */
+  filter: ((selection: Selection) => Sql) | undefined;
+}
+
+export interface EsqlContext {
+  store: LogStore;
+  fidelity: Fidelity;
+  /** The sandbox's time, milliseconds since the Unix epoch. */
+  nowMs: number;
+  /** Names of the indices there are. */
+  indices: readonly string[];
+  aliases: AliasTargets;
+  signal: AbortSignal;
+}
+
+export interface EsqlResult {
+  columns: { name: string; type: string }[];
+  /** By row; values as `outputValue` gives them. */
+  values: unknown[][];
+  /** What the vendor says in its `Warning` headers. */
+  warnings: string[];
+  /** The statements that ran. */
+  statements: string[];
+}
+
+/** @throws VendorError, of which UnrecognisedEsql is what a translator may take over */
+export async function runEsql(request: EsqlRequest, context: EsqlContext): Promise<EsqlResult> {
+  const { store, fidelity, nowMs, signal } = context;
+  const selected = new Map<string, SelectedEvents>();
+  const source = {
+    select(command: FromCommand): SelectedEvents {
+      const names = command.sources.map(({ text }) => text).join(",");
+      const known = selected.get(names) ?? selectEvents(names, request, context);
+      selected.set(names, known);
+      return known;
+    },
+  };
+  const compiled = await compileWithConstants(
+    (folded) =>
+      compileEsql(request.query, request.params, { fields: store.fields, fidelity, nowMs }, source, folded),
+    context,
+  );
+  const { rows } = await store.query(compiled.statement, { signal });
+  const failures = compiled.checks ? await runChecks(compiled.checks, context) : [];
+  const limit = compiled.unlimited ? [`No limit defined, adding default limit of [${DEFAULT_LIMIT}]`] : [];
+  return {
+    ...resultOf(compiled.columns, rows),
+    warnings: [...limit, ...failures],
+    statements: [compiled.statement, ...(compiled.checks ? [compiled.checks.statement] : [])].map(shownSql),
+  };
+}
+
+export function resultOf(
+  columns: readonly { name: string; type: DataType }[],
+  rows: QueryResult["rows"],
+): Pick<EsqlResult, "columns" | "values"> {
+  return {
+    columns: columns.map(({ name, type }) => ({ name, type: outputType(type) })),
+    values: rows.map((row) => columns.map(({ type }, index) => outputValue(row[index] ?? null, type))),
+  };
+}
+
+async function runChecks(
+  { statement, expressions }: NonNullable<CompiledEsql["checks"]>,
+  { store, signal }: EsqlContext,
+): Promise<string[]> {
+  const { rows } = await store.query(statement, { signal });
+  const warnings = new Set<string>();
+  for (const [number, message] of rows) {
+    const expression = expressions[Number(number)];
+    if (!expression) continue;
+    const where = `Line ${expression.at.line}:${expression.at.column}: `;
+    warnings.add(
+      `${where}evaluation of [${expression.text}] failed, treating result as ${expression.treatedAs}. Only first 20 failures recorded.`,
+    );
+    warnings.add(where + String(message));
+  }
+  return [...warnings];
+}
+
+/** Constants that a query may leave to DuckDB: each is a statement of its own. */
+const MAX_FOLDED = 64;
+
+async function compileWithConstants(
+  compile: (folded: FoldedConstants) => CompiledEsql,
+  { store, signal }: EsqlContext,
+): Promise<CompiledEsql> {
+  const folded: FoldedConstants = new Map();
+  for (;;) {
+    try {
+      return compile(folded);
+    } catch (error) {
+      if (!(error instanceof UnfoldedConstant)) throw error;
+      const { rows } = await store.query(error.statement, { signal });
+      const constant = constantOf(rows[0]?.[0] ?? null, error.type);
+      if (!constant || folded.size >= MAX_FOLDED)
+        throw illegalArgument(
+          `the query has a constant of type [${error.type}] that cannot be computed here`,
+        );
+      folded.set(error.key, constant);
+    }
+  }
+}
+
+type SelectedEvents = ReturnType<Source["select"]>;
+
+function selectEvents(
+  expression: string,
+  { filter }: EsqlRequest,
+  { store, indices, aliases, fidelity, nowMs }: EsqlContext,
+): SelectedEvents {
+  const selection = selectNames(expression, { known: indices, aliases, fidelity, nowMs });
+  const conditions: Sql[] = filter ? [sql`(${filter(selection)})`] : [];
+  if (!selection.everything) conditions.push(sql`d."_index" IN ${list([...selection.names])}`);
+  const predicate = conditions.length === 0 ? sql`TRUE` : joined(conditions, " AND ");
+  return { predicate, fields: visibleFields(store.fields, selection).fields };
+}
+
+type Selected = ReturnType<typeof select>;
+
+function selectNames(expression: string, context: Parameters<typeof select>[2]): Selected {
+  const selection = selectExisting(expression, context);
+  if (!selection) throw verificationError([`line -1:-1: Unknown index [${expression}]`]);
+  // Where some of the names are there, the vendor refuses the others when it reads.
+  return context.fidelity === "vendor" ? select(expression, lenientOptions, context) : selection;
+}
+
+/** The names that are there; `undefined` when none is. */
+function selectExisting(expression: string, context: Parameters<typeof select>[2]): Selected | undefined {
+  try {
+    const selection = select(expression, { ...lenientOptions, ignoreUnavailable: true }, context);
+    return selection.everything || selection.names.length > 0 ? selection : undefined;
+  } catch (error) {
+    if (!(error instanceof VendorError) || error.status !== 404) throw error;
+    return undefined;
+  }
+}

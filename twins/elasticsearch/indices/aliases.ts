@@ -1,0 +1,126 @@
+/**
+ * Other names of indices, in `vendor` fidelity. Those of an index that was made are part of its definition; those of the dataset's indices are
+ * kept beside it, until a reset.
+ * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/aliases.html
+ */
+import type { FieldCatalog } from "@offhook/log-store/fields";
+import { isObject } from "../api/call.ts";
+import { isTrue } from "../json/flag.ts";
+import type { Json, JsonObject } from "../json/read.ts";
+import type { SearchTwin } from "../search-twin.ts";
+import { illegalArgument, VendorError } from "../vendor/error.ts";
+import { brokenNameRule } from "./errors.ts";
+import { ownMapping } from "./own-indices.ts";
+
+/** The aliases of one index, each with what it was given. */
+export type Aliases = Readonly<Record<string, JsonObject>>;
+
+/** One index of an alias. */
+export interface AliasTarget {
+  readonly index: string;
+  readonly isWriteIndex: boolean | undefined;
+}
+
+export type AliasTargets = ReadonlyMap<string, readonly AliasTarget[]>;
+
+type Twin = Pick<SearchTwin, "fidelity" | "datasetAliases" | "store">;
+
+export function aliasesOf(index: string, fields: FieldCatalog, twin: Pick<Twin, "datasetAliases">): Aliases {
+  return ownMapping(fields, index)?.described.aliases ?? twin.datasetAliases.get(index) ?? {};
+}
+
+/** Every alias with its indices, in the order of their names. In `specification` there is none. */
+export async function aliasTargets(twin: Twin): Promise<AliasTargets> {
+  const targets = new Map<string, AliasTarget[]>();
+  if (twin.fidelity !== "vendor") return targets;
+  const { fields } = await twin.store();
+  for (const index of [...fields.indices.keys(), ...twin.datasetAliases.keys()].sort()) {
+    for (const [alias, { is_write_index }] of Object.entries(aliasesOf(index, fields, twin))) {
+      const isWriteIndex = is_write_index === undefined ? undefined : is_write_index === true;
+      targets.set(alias, [...(targets.get(alias) ?? []), { index, isWriteIndex }]);
+    }
+  }
+  return new Map([...targets].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** The index that documents written under a name go to. @throws VendorError where an alias does not say which */
+export function writeIndexOf(name: string, aliases: AliasTargets): string {
+  const targets = aliases.get(name);
+  if (!targets) return name;
+  const [only, other] = targets;
+  const writes = targets.find(({ isWriteIndex }) => isWriteIndex);
+  if (writes) return writes.index;
+  if (only && !other && only.isWriteIndex !== false) return only.index;
+  throw illegalArgument(
+    `no write index is defined for alias [${name}]. The write index may be explicitly disabled using is_write_index=false or the alias points to multiple indices without one being designated as a write index`,
+  );
+}
+
+/** The index whose document a name means. @throws VendorError where an alias has several */
+export function readIndexOf(name: string, aliases: AliasTargets): string {
+  const targets = aliases.get(name);
+  if (!targets) return name;
+  const [only, other] = targets;
+  if (only && !other) return only.index;
+  const listed = targets.map(({ index }) => index).join(", ");
+  throw illegalArgument(
+    `alias [${name}] has more than one index associated with it [${listed}], can't execute a single index op`,
+  );
+}
+
+const members = new Set([
+  "filter",
+  "routing",
+  "index_routing",
+  "search_routing",
+  "is_write_index",
+  "is_hidden",
+]);
+
+/**
+ * Reads what an alias is given, as it is shown again.
+ * @param taken names of indices
+ * @throws VendorError for what it is not given, and for a filter, which has no effect here
+ */
+export function readAlias(name: string, json: Json, taken: ReadonlySet<string>): JsonObject {
+  const rule = brokenNameRule(name.toLowerCase());
+  if (rule !== undefined) throw invalidAlias(name, rule);
+  if (taken.has(name)) {
+    throw invalidAlias(name, "an index or data stream exists with the same name as the alias");
+  }
+  if (!isObject(json)) throw illegalArgument(`alias [${name}] must be an object`);
+  for (const member of Object.keys(json)) {
+    if (!members.has(member)) throw illegalArgument(`Unknown field [${member}] in alias [${name}]`);
+  }
+  const { filter, routing, is_write_index, is_hidden } = json;
+  if (filter !== undefined && filter !== null) {
+    throw illegalArgument(
+      `[filter] of alias [${name}] is not supported here: this stand-in has aliases without a filter`,
+    );
+  }
+  const { index_routing = routing, search_routing = routing } = json;
+  return {
+    ...(index_routing === undefined ? {} : { index_routing: String(index_routing) }),
+    ...(search_routing === undefined ? {} : { search_routing: String(search_routing) }),
+    ...(is_write_index === undefined ? {} : { is_write_index: isTrue(is_write_index) }),
+    ...(is_hidden === undefined ? {} : { is_hidden: isTrue(is_hidden) }),
+  };
+}
+
+function invalidAlias(name: string, rule: string): VendorError {
+  return new VendorError(400, {
+    type: "invalid_alias_name_exception",
+    reason: `Invalid alias name [${name}]: ${rule}`,
+    ...(rule.startsWith("an index") ? {} : { index_uuid: "_na_" }),
+  });
+}
+
+export function aliasesMissing(names: readonly string[]): VendorError {
+  const listed = names.join(",");
+  return new VendorError(404, {
+    type: "aliases_not_found_exception",
+    reason: `aliases [${listed}] missing`,
+    "resource.type": "aliases",
+    "resource.id": listed,
+  });
+}

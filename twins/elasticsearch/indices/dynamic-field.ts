@@ -1,0 +1,76 @@
+/**
+ * What dynamic mapping makes of a value whose name the mapping does not have.
+ * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/dynamic-field-mapping.html
+ */
+import { utc } from "@offhook/log-store/dates/time-zone";
+import type { Leaf } from "@offhook/log-store/store/json-leaves";
+import { defaultDateFormat, readDateFormat } from "../dates/java-format.ts";
+import { isFalse, isTrue } from "../json/flag.ts";
+import type { JsonObject } from "../json/read.ts";
+import { type MatchedType, templateField } from "./dynamic-template.ts";
+import type { FieldNode } from "./mapping-tree.ts";
+
+/** Formats of a text that makes a field a date. */
+const defaultFormats = [defaultDateFormat, "yyyy/MM/dd HH:mm:ss||yyyy/MM/dd||epoch_millis"];
+/** As Java's `Double.parseDouble` reads them. */
+const decimal = /^\s*[+-]?(?:NaN|Infinity|(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?[dDfF]?)\s*$/;
+const integer = /^[+-]?\d+$/;
+
+function field(
+  type: string,
+  parameters: JsonObject = {},
+  fields: FieldNode["fields"] = new Map(),
+): FieldNode {
+  return { kind: "field", type, parameters, fields };
+}
+
+const long = field("long");
+const float = field("float");
+const boolean = field("boolean");
+const date = field("date");
+const textWithKeyword = field("text", {}, new Map([["keyword", field("keyword", { ignore_above: 256 })]]));
+
+/** @param name with its objects @param root members of the mapping: `date_detection` and its like @throws VendorError */
+export function dynamicField(name: string, leaf: Leaf, root: JsonObject): FieldNode {
+  const { matched, made } = detected(leaf, root);
+  // Without a template's own type a text is a text alone.
+  return templateField(name, matched, made.type, root) ?? made;
+}
+
+interface Detected {
+  matched: MatchedType;
+  made: FieldNode;
+}
+
+function detected({ kind, text }: Leaf, root: JsonObject): Detected {
+  switch (kind) {
+    case "integer":
+      return { matched: "long", made: long };
+    case "decimal":
+      return { matched: "double", made: float };
+    case "boolean":
+      return { matched: "boolean", made: boolean };
+    default:
+      return detectedInText(text, root);
+  }
+}
+
+const anyText: Detected = { matched: "string", made: textWithKeyword };
+
+function detectedInText(text: string, root: JsonObject): Detected {
+  const { numeric_detection, date_detection, dynamic_date_formats = defaultFormats } = root;
+  if (decimal.test(text)) {
+    if (!isTrue(numeric_detection)) return anyText;
+    const isWhole = integer.test(text) && isLong(BigInt(text));
+    return isWhole ? { matched: "long", made: long } : { matched: "double", made: float };
+  }
+  if (isFalse(date_detection)) return anyText;
+  const formats = Array.isArray(dynamic_date_formats) ? dynamic_date_formats.map(String) : defaultFormats;
+  const format = formats.find((one) => readDateFormat(one).parse(text, utc, "first") !== undefined);
+  if (format === undefined) return anyText;
+  return { matched: "date", made: format === defaultDateFormat ? date : field("date", { format }) };
+}
+
+function isLong(value: bigint): boolean {
+  return BigInt.asIntN(64, value) === value;
+}

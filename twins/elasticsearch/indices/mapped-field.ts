@@ -1,0 +1,132 @@
+/** Fields as an index's mapping makes them. */
+import type { FieldMapping, FieldType, NewField } from "@offhook/log-store/fields";
+import { isFalse } from "../json/flag.ts";
+import type { JsonObject } from "../json/read.ts";
+import { VendorError } from "../vendor/error.ts";
+import { fractionOf } from "./fraction.ts";
+import type { FieldNode } from "./mapping-tree.ts";
+import type { Normalizer } from "./normalizer.ts";
+
+/** What the mapping of an index says of a field, whether it was declared or a document made it. */
+export class MappedField implements FieldMapping {
+  readonly type: string;
+  readonly format: string | undefined;
+  readonly keywords: ReadonlyMap<string, number> | undefined;
+  readonly node: FieldNode;
+  readonly normalize: Normalizer | undefined;
+  readonly isSearchable: boolean;
+  readonly hasDocValues: boolean;
+
+  readonly nestedIn: string | undefined;
+
+  constructor(node: FieldNode, normalize: Normalizer | undefined, nestedIn: string | undefined) {
+    this.normalize = normalize;
+    this.nestedIn = nestedIn;
+    const held = heldAs.get(node.type);
+    this.node = node;
+    const { index, doc_values } = node.parameters;
+    this.hasDocValues = !isFalse(doc_values);
+    this.isSearchable = !isFalse(index) || (held !== "text" && this.hasDocValues);
+    this.type = node.type;
+    this.format = held === "date" ? formatOf(node) : undefined;
+    this.keywords = held === "text" ? wholeValues(node) : undefined;
+  }
+
+  fraction(value: number): number {
+    return fractionOf(this.type, value, this.node.parameters);
+  }
+}
+
+/** The mapping of a field; `undefined` for one of the dataset. */
+export function nodeOf({ mapping }: Pick<NewField, "mapping">): FieldNode | undefined {
+  return mapping instanceof MappedField ? mapping.node : undefined;
+}
+
+/** Where fields are, and what their mappings name. */
+export interface FieldPlace {
+  readonly index: string;
+  readonly normalizers: ReadonlyMap<string, Normalizer>;
+  /** The names of its nested objects, those within others first. */
+  readonly nested: readonly string[];
+}
+
+/** The fields that hold what is written at a name: itself, and its sub-fields that have a column; none where the source alone has it. */
+export function fieldsOf(name: string, node: FieldNode, place: FieldPlace): NewField[] {
+  const own = fieldOf(name, node, place);
+  const subs = [...node.fields].flatMap(([sub, inner]) =>
+    own?.mapping?.keywords?.has(sub) ? [] : (fieldOf(`${name}.${sub}`, inner, place) ?? []),
+  );
+  return own ? [own, ...subs] : subs;
+}
+
+function fieldOf(
+  name: string,
+  node: FieldNode,
+  { index, normalizers, nested }: FieldPlace,
+): NewField | undefined {
+  const type = heldAs.get(node.type);
+  if (type === undefined) return undefined;
+  const { normalizer } = node.parameters;
+  const normalize = normalizer === undefined ? undefined : normalizers.get(String(normalizer));
+  if (normalizer !== undefined && !normalize) throw normalizerMissing(String(normalizer), name);
+  const nestedIn = nested.find((object) => name.startsWith(`${object}.`));
+  return { name, type, multi: false, index, mapping: new MappedField(node, normalize, nestedIn) };
+}
+
+function normalizerMissing(normalizer: string, name: string): VendorError {
+  const reason = `normalizer [${normalizer}] not found for field [${name}]`;
+  const cause = { type: "mapper_parsing_exception", reason };
+  return new VendorError(400, { ...cause, reason: `Failed to parse mapping: ${reason}`, caused_by: cause });
+}
+
+/** What the column of a field of each type holds; any other type is kept in the source alone. */
+const heldAs = new Map<string, FieldType>([
+  ["keyword", "keyword"],
+  ["constant_keyword", "keyword"],
+  ["wildcard", "keyword"],
+  ["ip", "ip"],
+  ["text", "text"],
+  ["match_only_text", "text"],
+  ["long", "long"],
+  ["integer", "long"],
+  ["short", "long"],
+  ["byte", "long"],
+  ["unsigned_long", "unsigned_long"],
+  ["double", "double"],
+  ["float", "double"],
+  ["half_float", "double"],
+  ["scaled_float", "double"],
+  ["boolean", "boolean"],
+  ["date", "date"],
+  ["date_nanos", "date"],
+]);
+
+/** Whether values of a field's type are kept in the source alone. */
+export function isSourceOnly({ type }: FieldNode): boolean {
+  return !heldAs.has(type);
+}
+
+/** What makes a keyword differ from the whole value of the text beside it. */
+const ownParameters = ["null_value", "normalizer", "index", "doc_values"];
+
+/** Keywords beside a text hold the same values: they need no column. */
+function wholeValues({ fields }: FieldNode): ReadonlyMap<string, number> {
+  const found = new Map<string, number>();
+  for (const [name, { type, parameters }] of fields) {
+    const plain = ownParameters.every((parameter) => parameters[parameter] === undefined);
+    if (heldAs.get(type) === "keyword" && plain) found.set(name, ignoreAbove(parameters));
+  }
+  return found;
+}
+
+/** The longest value of a keyword without a limit: what Lucene holds. */
+const MAX_KEYWORD = 32_766;
+
+/** The longest value that a keyword with these parameters holds. */
+export function ignoreAbove({ ignore_above }: JsonObject): number {
+  return ignore_above === undefined ? MAX_KEYWORD : Number(ignore_above);
+}
+
+function formatOf({ parameters }: FieldNode): string | undefined {
+  return typeof parameters.format === "string" ? parameters.format : undefined;
+}

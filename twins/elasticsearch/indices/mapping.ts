@@ -1,0 +1,78 @@
+/** Mappings as they are told: those that were given, and what dynamic mapping makes of every other field. */
+
+import type { Field, FieldCatalog } from "@offhook/log-store/fields";
+import { keywordsOf, mappedType } from "./field-types.ts";
+import { nodeOf } from "./mapped-field.ts";
+import { ownMapping } from "./own-indices.ts";
+import { showField, showMapping } from "./show-mapping.ts";
+
+const keyword = { keyword: { type: "keyword", ignore_above: 256 } };
+
+/** How dynamic mapping maps a field. */
+function dynamicMapping(field: Field): object {
+  return field.type === "text" ? { type: "text", fields: keyword } : { type: mappedType(field) };
+}
+
+/** The mapping of one field. */
+export function fieldMapping(field: Field): object {
+  const node = nodeOf(field);
+  return node ? showField(node) : dynamicMapping(field);
+}
+
+interface Properties {
+  properties?: Map<string, Properties | object>;
+}
+
+/**
+ * `{properties: {…}}`, dotted names as objects within objects; empty without fields.
+ * @param catalog of all indices
+ */
+export function mappingOf(catalog: FieldCatalog, index: string): object {
+  const fields = catalog.of(index).all();
+  const own = ownMapping(catalog, index);
+  if (own) return showMapping(own.whole(fields));
+  const root: Properties = {};
+  for (const field of fields) place(root, field.name.split("."), dynamicMapping(field));
+  return root;
+}
+
+function place(parent: Properties, [name = "", ...rest]: string[], mapping: object): void {
+  parent.properties ??= new Map();
+  const known = parent.properties.get(name);
+  if (rest.length === 0) {
+    parent.properties.set(name, known ? { ...mapping, ...known } : mapping);
+    return;
+  }
+  const inner: Properties = known ?? {};
+  parent.properties.set(name, inner);
+  place(inner, rest, mapping);
+}
+
+/** A field as `_field_caps` tells it. */
+export interface FieldCapability {
+  name: string;
+  type: string;
+  searchable: boolean;
+  aggregatable: boolean;
+  metadata: boolean;
+}
+
+/** Every name that a query may use: fields, their keywords, and the objects they stand in. */
+export function capabilitiesOf(fields: FieldCatalog): FieldCapability[] {
+  const found = new Map<string, FieldCapability>();
+  const add = (name: string, type: string, aggregatable: boolean, searchable = true, metadata = false) =>
+    found.set(name, { name, type, searchable, aggregatable, metadata });
+  for (const name of ["_id", "_index", "_source", "_seq_no", "_version"]) {
+    add(name, name, name === "_index", name === "_id" || name === "_index", true);
+  }
+  for (const field of fields.all()) {
+    const parts = field.name.split(".");
+    for (let depth = 1; depth < parts.length; depth++) {
+      const parent = parts.slice(0, depth).join(".");
+      if (!found.has(parent)) add(parent, "object", false, false);
+    }
+    add(field.name, mappedType(field), field.type !== "text");
+    for (const sub of keywordsOf(field).keys()) add(`${field.name}.${sub}`, "keyword", true);
+  }
+  return [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+}

@@ -1,0 +1,154 @@
+/**
+ * Indices that are made, changed and removed, in `vendor` fidelity alone. What an index says of itself flows one way:
+ * - a request's mapping becomes a tree (`read-mapping.ts`), and the tree an `OwnMapping`: which fields there are, and what a value becomes;
+ * - the store keeps it beside the fields, each of which has a column and postings of its own (`FieldCatalog.of`);
+ * - whoever writes to the index has each value coerced by it; whoever searches sees the fields of the indices searched, and no others.
+ */
+import { FieldCatalog } from "@offhook/log-store/fields";
+import type { LogStore } from "@offhook/log-store/store/log-store";
+import { getOrAdd } from "@offhook/platform/base/get-or-add";
+import { isObject } from "../api/call.ts";
+import type { Json, JsonObject } from "../json/read.ts";
+import type { SearchTwin } from "../search-twin.ts";
+import { VendorError } from "../vendor/error.ts";
+import { uuidOf } from "../vendor/node.ts";
+import { aliasTargets, readAlias } from "./aliases.ts";
+import { checkTemplates } from "./dynamic-template.ts";
+import { checkIndexName, invalidIndexName } from "./errors.ts";
+import type { Selection } from "./expression.ts";
+import { knownIndices } from "./known-indices.ts";
+import { mergeMappings } from "./merge-mappings.ts";
+import { type IndexDefinition, OwnMapping } from "./own-mapping.ts";
+import { readMapping } from "./read-mapping.ts";
+import { readSettings } from "./settings.ts";
+import { documentFields, groupsOf, type IndexGroup, unite } from "./united-fields.ts";
+
+/** What an index was made with; `undefined` for one of the dataset. */
+export function ownMapping(fields: FieldCatalog, index: string): OwnMapping | undefined {
+  const mapping = fields.indices.get(index);
+  return mapping instanceof OwnMapping ? mapping : undefined;
+}
+
+/** What a search of certain indices sees. */
+export interface VisibleFields {
+  fields: FieldCatalog;
+  /** With those that `nested` alone looks at. */
+  allFields: FieldCatalog;
+  /** The indices by the fields that they have, where these differ: a query is compiled for each. */
+  groups?: readonly IndexGroup[];
+}
+
+/** The united fields of several groups are the same for as long as the catalog is. */
+const united = new WeakMap<FieldCatalog, Map<string, VisibleFields>>();
+const noFields = new FieldCatalog([], undefined);
+
+/** The fields that a search of these indices sees: of no index none. @param catalog of all indices */
+export function visibleFields(catalog: FieldCatalog, { names }: Selection): VisibleFields {
+  const [first] = names;
+  if (first === undefined) return { fields: noFields, allFields: noFields };
+  if (catalog.indices.size === 0) return { fields: catalog, allFields: catalog };
+  if (names.length === 1) {
+    const allFields = catalog.of(first);
+    return { fields: documentFields(allFields), allFields };
+  }
+  const known = united.get(catalog) ?? new Map<string, VisibleFields>();
+  united.set(catalog, known);
+  return getOrAdd(known, JSON.stringify(names), () => {
+    const groups = groupsOf(catalog, names);
+    const [only, other] = groups;
+    if (only && !other) return { fields: only.fields, allFields: only.allFields };
+    const fields = unite(groups.map((group) => group.fields));
+    return { fields, allFields: unite(groups.map((group) => group.allFields)), groups };
+  });
+}
+
+/** Reads the body of a request that makes an index. @param taken names of indices @throws VendorError */
+export function readDefinition(
+  body: JsonObject,
+  createdMs: number,
+  taken: ReadonlySet<string>,
+): IndexDefinition {
+  const { mappings = {}, settings = {}, aliases = {}, ...others } = body;
+  for (const key of Object.keys(others)) {
+    throw parseException(`unknown key [${key}] for create index`);
+  }
+  const mapping = readMapping(mappings);
+  checkTemplates(mapping.others.dynamic_templates);
+  return {
+    mapping,
+    settings: readSettings(asMap("settings", settings)),
+    aliases: Object.fromEntries(
+      Object.entries(asMap("aliases", aliases)).map(([name, given]) => [name, readAlias(name, given, taken)]),
+    ),
+    createdMs,
+  };
+}
+
+/** @throws VendorError when there is one of this name, or the body is wrong */
+export async function createIndex(name: string, body: JsonObject, twin: SearchTwin): Promise<void> {
+  checkIndexName(name);
+  if ((await aliasTargets(twin)).has(name)) throw invalidIndexName(name, "already exists as alias");
+  const taken = new Set(await knownIndices(twin));
+  const made = twin.templates.applied(name, body);
+  const definition = readDefinition(made, Math.floor(twin.clock.now()), taken);
+  const store = await twin.store();
+  await store.exclusively(async (writer) => {
+    if (await isThere(name, store)) throw alreadyExists(name);
+    await writer.defineIndex(name, new OwnMapping(name, definition));
+  });
+}
+
+/** Whether an index has documents, or was made. */
+async function isThere(name: string, store: LogStore): Promise<boolean> {
+  return store.fields.indices.has(name) || (await store.counts()).has(name);
+}
+
+/** Adds to the mappings of indices: to all of them or to none. @throws VendorError */
+export async function changeMappings(
+  names: readonly string[],
+  body: JsonObject,
+  twin: SearchTwin,
+): Promise<void> {
+  const added = readMapping(body);
+  checkTemplates(added.others.dynamic_templates);
+  const store = await twin.store();
+  await store.exclusively(async (writer) => {
+    const changed = names.flatMap((name) => {
+      const own = ownMapping(writer.fields, name);
+      if (!own) return [];
+      const mapping = mergeMappings(own.whole(writer.fields.of(name).all()), added);
+      return [[name, new OwnMapping(name, { ...own.described, mapping })] as const];
+    });
+    for (const [name, mapping] of changed) await writer.defineIndex(name, mapping);
+  });
+}
+
+/** @throws VendorError 404 where one of them is not there; nothing is removed then */
+export async function removeIndices(names: readonly string[], twin: SearchTwin): Promise<void> {
+  const store = await twin.store();
+  await store.exclusively(async (writer) => {
+    for (const name of names) {
+      await writer.removeIndex(name);
+      twin.datasetAliases.delete(name);
+    }
+  });
+}
+
+function alreadyExists(name: string): VendorError {
+  const uuid = uuidOf(name);
+  return new VendorError(400, {
+    type: "resource_already_exists_exception",
+    reason: `index [${name}/${uuid}] already exists`,
+    index_uuid: uuid,
+    index: name,
+  });
+}
+
+function asMap(key: string, json: Json): JsonObject {
+  if (isObject(json)) return json;
+  throw parseException(`key [${key}] must be an object`);
+}
+
+function parseException(reason: string): VendorError {
+  return new VendorError(400, { type: "parse_exception", reason });
+}

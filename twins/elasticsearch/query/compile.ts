@@ -1,0 +1,189 @@
+/** The Query DSL of Elasticsearch 8.15: from the JSON of a request to SQL. */
+
+import { type Sql, sql } from "@offhook/log-store/sql";
+import { ContentParser } from "../json/content-parser.ts";
+import type { Fidelity } from "../vendor/fidelity.ts";
+import { shardFailure } from "../vendor/shard-failure.ts";
+import { Compiler } from "./compile/compiler.ts";
+import { isOutside } from "./compile/dates.ts";
+import { type Matcher, matchedRows, rowsOf } from "./compile/matcher.ts";
+import { rangesOf, rewriteOnShard, withoutEmptyRanges } from "./compile/shard-rewrite.ts";
+import { compiledForEach } from "./compile-groups.ts";
+import type { CompiledQuery, DroppedClause, QueryContext } from "./compiled-query.ts";
+import { ShardError, UnrecognisedQuery } from "./errors.ts";
+import { grammar } from "./syntax/clauses.ts";
+import { Parser } from "./syntax/parser.ts";
+import type { Query } from "./syntax/query.ts";
+
+/** A query as it is written. */
+export interface ParsedQuery {
+  readonly query: Query;
+  readonly dropped: readonly DroppedClause[];
+}
+
+/**
+ * @param json the `query` of a request, as its JSON was read; `undefined` matches every document
+ * @throws UnrecognisedQuery for a top-level shape that a translator may know
+ * @throws VendorError for what the vendor refuses
+ */
+export function compileQuery(json: unknown, context: QueryContext): CompiledQuery {
+  if (json === undefined) return compiled({ kind: "match_all", boost: 1, name: undefined }, context, []);
+  return onShard(context.index, () => {
+    const { query, dropped } = parseQuery(json, context);
+    return compiled(query, context, dropped);
+  });
+}
+
+/** @throws VendorError for what is wrong by how it is written */
+export function parseQuery(
+  json: unknown,
+  { fidelity, locate }: Pick<QueryContext, "fidelity" | "locate">,
+): ParsedQuery {
+  const content = new ContentParser(json, locate);
+  content.next();
+  const parser = new Parser(grammar, fidelity, content);
+  return { query: parser.topLevel(), dropped: parser.dropped };
+}
+
+/** A query within something else, whose failure is told as its own: not as that of the search's query. @throws VendorError */
+export function compileInner({ query, dropped }: ParsedQuery, context: QueryContext): CompiledQuery {
+  const { groups: _, ...whole } = context;
+  try {
+    return compiled(query, whole, dropped);
+  } catch (error) {
+    if (!(error instanceof ShardError)) throw error;
+    const { cause } = error;
+    const inner = cause.reason === `${WRAPPED}${cause.caused_by?.reason}` ? cause.caused_by : undefined;
+    throw shardFailure(inner ?? cause, context.index);
+  }
+}
+
+/** How the reason of a search's query that fails begins. */
+const WRAPPED = "failed to create query: ";
+
+/**
+ * Reads the query that begins at the current token of a request, which finds what is wrong with its text: what a shard finds
+ * wrong, or a translator may know, `compileQuery` tells.
+ * @throws VendorError
+ */
+export function checkQuery(content: ContentParser, fidelity: Fidelity): void {
+  const { depth } = content;
+  try {
+    new Parser(grammar, fidelity, content).topLevel();
+  } catch (error) {
+    if (!(error instanceof UnrecognisedQuery || error instanceof ShardError)) throw error;
+    content.leave(depth);
+  }
+}
+
+/** What a shard finds wrong fails there. @throws VendorError */
+function onShard<Result>(index: string, work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    throw error instanceof ShardError ? shardFailure(error.cause, index) : error;
+  }
+}
+
+/** What stands in the address of a search beside `q`. */
+export interface QueryStringParameters {
+  /** `df` */
+  defaultField?: string;
+  /** `default_operator` */
+  defaultOperator?: string;
+  analyzer?: string;
+  analyzeWildcard?: boolean;
+  lenient?: boolean;
+}
+
+/** The query of `?q=`. @throws VendorError */
+export function compileQueryString(
+  text: string,
+  { defaultField, defaultOperator, analyzer, analyzeWildcard, lenient }: QueryStringParameters,
+  context: QueryContext,
+): CompiledQuery {
+  const body = {
+    query: text,
+    ...(defaultField !== undefined && { default_field: defaultField }),
+    ...(defaultOperator !== undefined && { default_operator: defaultOperator }),
+    ...(analyzer !== undefined && { analyzer }),
+    ...(analyzeWildcard !== undefined && { analyze_wildcard: analyzeWildcard }),
+    ...(lenient !== undefined && { lenient }),
+  };
+  // The text has no place in the request's JSON.
+  const { locate: _, ...placeless } = context;
+  return compileQuery({ query_string: body }, placeless);
+}
+
+function compiled(query: Query, context: QueryContext, dropped: readonly DroppedClause[]): CompiledQuery {
+  const { groups } = context;
+  return groups
+    ? compiledForEach(groups, (group) => {
+        const { fields, allFields, names } = group;
+        const [index = context.index] = names;
+        return onShard(index, () => compiledForOne(query, { ...context, fields, allFields, index }, dropped));
+      })
+    : compiledForOne(query, context, dropped);
+}
+
+function compiledForOne(
+  query: Query,
+  context: QueryContext,
+  dropped: readonly DroppedClause[],
+): CompiledQuery {
+  const rewritten = context.fidelity === "vendor" ? rewriteOnShard(query, context) : query;
+  const { compiler, matcher } = compileOnShard(rewritten, context);
+  const { predicate } = matcher;
+  return {
+    predicate,
+    matches: sql`SELECT _row FROM (${matchedRows(matcher)})`,
+    // Many a query is asked for no scores.
+    get scored() {
+      const rows = onShard(context.index, () => rowsOf(matcher));
+      return sql`SELECT _row, CAST(score AS DOUBLE) AS score FROM (${rows})`;
+    },
+    get constantScore() {
+      const score = onShard(context.index, () => matcher.score);
+      return score.kind === "uniform" ? constantOf(score.value) : undefined;
+    },
+    dropped,
+    marks: compiler.marks,
+    named: compiler.named,
+    async explain(ask, row) {
+      const matched = await ask(sql`SELECT 1 FROM documents AS d WHERE d._row = ${row} AND ${predicate}`);
+      return matched.length === 0 ? undefined : matcher.explain(ask, row);
+    },
+  };
+}
+
+interface OnShard {
+  compiler: Compiler;
+  matcher: Matcher;
+}
+
+function compileOnShard(query: Query, context: QueryContext): OnShard {
+  try {
+    return compileRewritten(query, context);
+  } catch (error) {
+    if (!(error instanceof ShardError) || context.fidelity === "specification") throw error;
+    // Only then it matters that the vendor's shard leaves out what no document is within, and all that needs it.
+    const empty = rangesOf(query).filter((range) => isOutside(context, range));
+    if (empty.length === 0) throw error;
+    return compileRewritten(
+      withoutEmptyRanges(query, (range) => empty.includes(range)),
+      context,
+    );
+  }
+}
+
+function compileRewritten(query: Query, context: QueryContext): OnShard {
+  const compiler = new Compiler(context);
+  const matcher = context.scores === false ? compiler.compileUnscored(query, 1) : compiler.compile(query, 1);
+  // What has no score that is high enough is reckoned all the same.
+  if (!context.validated) compiler.check(() => new Compiler(context, "ignored").compile(query, 1).predicate);
+  return { compiler, matcher };
+}
+
+function constantOf(score: number | Sql): number | Sql {
+  return typeof score === "number" ? score : sql`CAST(${score} AS DOUBLE)`;
+}

@@ -1,0 +1,208 @@
+/** The best of several queries, and a share of the others. */
+import { joined, raw, type Sql, sql } from "@offhook/log-store/sql";
+import type { Ask, Explanation } from "../compiled-query.ts";
+import type { DisMaxQuery } from "../syntax/query.ts";
+import { equals } from "./column.ts";
+import type { Compiler } from "./compiler.ts";
+import { searchFields, shapeOf } from "./field-search.ts";
+import {
+  anyOf,
+  explanation,
+  FALSE,
+  inRows,
+  type Matcher,
+  nothing,
+  once,
+  rowsOf,
+  scoreSql,
+} from "./matcher.ts";
+import { eachThatHolds, scoresOfValues } from "./whole-values.ts";
+
+export function compileDisMax(compiler: Compiler, query: DisMaxQuery, boost: number): Matcher {
+  compiler.count(1);
+  return best(
+    query.queries.map((clause) => compiler.compile(clause, boost)),
+    query.tieBreaker,
+  );
+}
+
+/** Documents of any of the clauses. @param tieBreaker how much of what is not the best counts too */
+export function best(clauses: readonly Matcher[], tieBreaker: number): Matcher {
+  const parts = partsOf(clauses);
+  const [first] = parts;
+  if (!first) return nothing;
+  const [only] = first.clauses;
+  if (only && parts.length === 1 && first.clauses.length === 1) return only;
+  const values = new Set(parts.map(({ uniform }) => uniform));
+  const [value] = values;
+  const explain = (ask: Ask, row: bigint) => explainBest(parts, tieBreaker, ask, row);
+  const predicate = once(() => anyOf(parts.map((part) => part.predicate)));
+  if (tieBreaker === 0 && values.size === 1 && value !== undefined) {
+    return {
+      get predicate() {
+        return predicate();
+      },
+      rows: parts.length === 1 ? first.rows : undefined,
+      score: { kind: "uniform", value },
+      explain,
+    };
+  }
+  const others = tieBreaker === 0 ? raw("") : sql` + ${Math.fround(tieBreaker)} * (sum(score) - max(score))`;
+  return {
+    get predicate() {
+      return predicate();
+    },
+    rows: parts.length === 1 ? first.rows : undefined,
+    score: {
+      kind: "ranked",
+      get rows() {
+        const scores = parts.map(
+          (part) => sql`SELECT _row, CAST(score AS DOUBLE) AS score FROM (${part.scores})`,
+        );
+        return sql`(SELECT _row, CAST(max(score)${others} AS FLOAT) AS score
+          FROM (${joined(scores, " UNION ALL ")}) GROUP BY _row)`;
+      },
+    },
+    explain,
+  };
+}
+
+/** Clauses whose scores are found together. */
+interface Part {
+  readonly clauses: readonly Matcher[];
+  readonly predicate: Sql;
+  readonly rows?: Sql;
+  /** `SELECT _row, score`: a row for each clause that a document matches; with `numbered`, `field` too: the number of the clause. */
+  readonly scores: Sql;
+  readonly numbered: boolean;
+  /** What every document scores in each of the clauses. */
+  readonly uniform: number | undefined;
+}
+
+/** The same search of many fields is one part, and so is what scores a number. */
+function partsOf(clauses: readonly Matcher[]): Part[] {
+  const searches = new Map<string, Map<string, Matcher>>();
+  const wholes = new Map<string, Matcher>();
+  const rest: Matcher[] = [];
+  for (const clause of clauses) {
+    const { inField, whole } = clause;
+    if (inField) {
+      const shape = shapeOf(inField);
+      const same = searches.get(shape) ?? new Map<string, Matcher>();
+      searches.set(shape, same);
+      if (same.has(inField.target.field.name)) rest.push(clause);
+      else same.set(inField.target.field.name, clause);
+    } else if (whole && !wholes.has(whole.field.name)) wholes.set(whole.field.name, clause);
+    else rest.push(clause);
+  }
+  const parts: Part[] = [];
+  for (const same of searches.values()) {
+    if (same.size > 1) parts.push(fieldsPart([...same.values()]));
+    else rest.push(...same.values());
+  }
+  if (wholes.size > 1) parts.push(valuesPart([...wholes.values()]));
+  else rest.push(...wholes.values());
+  const kept = rest.filter(({ predicate }) => predicate !== FALSE);
+  const uniform = kept.filter(({ score }) => score.kind === "uniform" && typeof score.value === "number");
+  const others = kept.filter((clause) => uniform.length < 2 || !uniform.includes(clause));
+  if (uniform.length > 1) parts.push(uniformPart(uniform));
+  return [...parts, ...others.map(singlePart)];
+}
+
+function singlePart(clause: Matcher): Part {
+  const { predicate, score } = clause;
+  return {
+    clauses: [clause],
+    predicate,
+    get scores() {
+      return rowsOf(clause);
+    },
+    numbered: false,
+    uniform: score.kind === "uniform" && typeof score.value === "number" ? score.value : undefined,
+  };
+}
+
+function fieldsPart(clauses: readonly Matcher[]): Part {
+  const found = searchFields(clauses.flatMap(({ inField }) => inField ?? []));
+  return {
+    clauses,
+    get predicate() {
+      return inRows(found.rows);
+    },
+    get rows() {
+      return found.rows;
+    },
+    get scores() {
+      return found.scores;
+    },
+    numbered: true,
+    uniform: found.uniform,
+  };
+}
+
+function valuesPart(clauses: readonly Matcher[]): Part {
+  const values = clauses.flatMap(({ whole }) => whole ?? []);
+  return {
+    clauses,
+    predicate: anyOf(values.map(({ field, value }) => equals(field, sql`${value}`))),
+    get scores() {
+      return scoresOfValues(values);
+    },
+    numbered: true,
+    uniform: undefined,
+  };
+}
+
+function uniformPart(clauses: readonly Matcher[]): Part {
+  const scored = clauses.map(({ predicate, score }) => ({
+    predicate,
+    value: score.kind === "uniform" && typeof score.value === "number" ? score.value : 0,
+  }));
+  const values = new Set(scored.map(({ value }) => value));
+  return {
+    clauses,
+    predicate: anyOf(scored.map(({ predicate }) => predicate)),
+    get scores() {
+      const each = scored.map(({ predicate, value }) => ({ predicate, value: scoreSql(value) }));
+      return eachThatHolds(each, "score");
+    },
+    numbered: false,
+    uniform: values.size === 1 ? scored[0]?.value : undefined,
+  };
+}
+
+async function explainBest(
+  parts: readonly Part[],
+  tieBreaker: number,
+  ask: Ask,
+  row: bigint,
+): Promise<Explanation> {
+  const details: Explanation[] = [];
+  for (const part of parts) {
+    for (const clause of await matching(part, ask, row)) details.push(await clause.explain(ask, row));
+  }
+  const values = details.map(({ value }) => value);
+  const highest = Math.max(...values);
+  const others = values.reduce((sum, value) => sum + value, 0) - highest;
+  return explanation(
+    highest + Math.fround(tieBreaker) * others,
+    tieBreaker === 0 ? "max of:" : `max plus ${tieBreaker} times others of:`,
+    details,
+  );
+}
+
+/** The clauses that the document matches. */
+async function matching({ clauses, numbered, scores }: Part, ask: Ask, row: bigint): Promise<Matcher[]> {
+  if (numbered) {
+    const found = await ask(sql`SELECT field FROM (${scores}) WHERE _row = ${row} ORDER BY field`);
+    return found.flatMap(([field]) => clauses[Number(field)] ?? []);
+  }
+  const found: Matcher[] = [];
+  for (const clause of clauses) {
+    const matched = await ask(
+      sql`SELECT 1 FROM documents AS d WHERE d._row = ${row} AND ${clause.predicate}`,
+    );
+    if (matched.length > 0) found.push(clause);
+  }
+  return found;
+}

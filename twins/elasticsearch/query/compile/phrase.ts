@@ -1,0 +1,158 @@
+/** Words in their order, next to each other or nearly. */
+import { identifier, joined, jsonParameter, raw, type Sql, sql } from "@offhook/log-store/sql";
+import type { Ask, Explanation } from "../compiled-query.ts";
+import { tooManyClauses } from "../errors.ts";
+import { boostOf, idfSql, lengthFactorSql, scoreSql, statisticsSql } from "../score/bm25.ts";
+import { explainPhrase } from "../score/explain.ts";
+import { inField, inRows, type Matcher } from "./matcher.ts";
+import { prefixCondition } from "./patterns.ts";
+import { sloppyFrequencies } from "./sloppy.ts";
+import type { Words } from "./words.ts";
+
+/** What stands at one place of a phrase: a word, or (at the last place) words with a prefix. */
+export type Slot = { readonly kind: "word"; readonly term: string; readonly place: number } | PrefixSlot;
+
+export interface PrefixSlot {
+  readonly kind: "prefix";
+  readonly prefix: string;
+  /** Where it stands among the others: a word that is not looked for leaves a gap. */
+  readonly place: number;
+  readonly maxExpansions: number;
+}
+
+/** Where the words of a phrase are looked for. */
+export interface PhrasePlaces {
+  /** Columns that tell one text from another: `_row`, and `field` before it where several are looked at. */
+  readonly keys: Sql;
+  /** Where a slot's words stand: the keys, `position, frequency, length`. */
+  place(slot: Slot): Sql;
+}
+
+/** Phrases up to here join the postings of their words; longer ones are counted in one pass. */
+export const JOINED_WORDS = 8;
+/** Words of a phrase with slop: the places of all of them are walked together. */
+const MAX_MOVED_WORDS = 64;
+
+/** Documents with the phrase. @param slots at least two */
+export function phrase(target: Words, slots: readonly Slot[], slop: number, boost: number): Matcher {
+  if (slop > 0 && slots.length > MAX_MOVED_WORDS) throw tooManyClauses(MAX_MOVED_WORDS);
+  const search = { target, boost, parts: [{ kind: "phrase" as const, slots, slop }], minimum: 1 };
+  return inField(search, () => phraseInField(target, slots, slop, boost));
+}
+
+function phraseInField(target: Words, slots: readonly Slot[], slop: number, boost: number): Matcher {
+  const places = placesIn(target);
+  const frequencies =
+    slop > 0
+      ? sloppyFrequencies(places, slots, slop)
+      : slots.length <= JOINED_WORDS
+        ? joinedFrequencies(places, slots)
+        : countedFrequencies(target, slots);
+  const score = scoreSql(
+    raw("weight"),
+    raw("frequency"),
+    lengthFactorSql(raw("length"), raw("average_length")),
+  );
+  return {
+    predicate: inRows(sql`SELECT _row FROM (${frequencies})`),
+    rows: sql`SELECT _row FROM (${frequencies})`,
+    score: {
+      kind: "ranked",
+      get rows() {
+        const [rarity, averageLength] = target.figures?.(rarityOf(target, slots)) ?? [];
+        const weights =
+          rarity === undefined || averageLength === undefined
+            ? sql`SELECT CAST(${boostOf(boost)} AS FLOAT) * rarity AS weight, average_length FROM (${rarityOf(target, slots)})`
+            : sql`SELECT CAST(${Math.fround(boostOf(boost) * rarity)} AS FLOAT) AS weight, CAST(${averageLength} AS FLOAT) AS average_length`;
+        return sql`(SELECT _row, ${score} AS score FROM (${frequencies}), (${weights}))`;
+      },
+    },
+    explain: (ask, row) => explain(target, slots, frequencies, boost, ask, row),
+  };
+}
+
+/** Where a slot's words stand. */
+export function slotCondition(target: Words, slot: Slot): Sql {
+  if (slot.kind === "word") return sql`term = ${slot.term}`;
+  const terms = identifier(target.postings);
+  const fits = prefixCondition(slot.prefix)(raw("term"));
+  return sql`${fits} AND term IN (SELECT DISTINCT term FROM ${terms} WHERE ${fits} ORDER BY term LIMIT ${raw(String(slot.maxExpansions))})`;
+}
+
+function placesIn(target: Words): PhrasePlaces {
+  return {
+    keys: raw("_row"),
+    place: (slot) =>
+      sql`SELECT _row, position, frequency, length FROM ${identifier(target.postings)} WHERE ${slotCondition(target, slot)}`,
+  };
+}
+
+/** The keys, `frequency, length` of the texts that have the phrase as it is. */
+export function joinedFrequencies({ keys, place }: PhrasePlaces, slots: readonly Slot[]): Sql {
+  const places = slots.map((slot, index) => {
+    const number = raw(String(slot.place));
+    return sql`(SELECT ${keys}, position - ${number} AS start, length FROM (${place(slot)})) AS ${raw(`p${index}`)}`;
+  });
+  const [first, ...others] = places;
+  const joins = others.map((other) => sql`JOIN ${other} USING (${keys}, start)`);
+  return sql`SELECT ${keys}, CAST(count(*) AS FLOAT) AS frequency, any_value(p0.length) AS length
+    FROM ${first ?? raw("")} ${joined(joins, " ")} GROUP BY ${keys}`;
+}
+
+/** A beginning at which each place has its word: there are as many finds as places. */
+function countedFrequencies(target: Words, slots: readonly Slot[]): Sql {
+  const table = identifier(target.postings);
+  const prefixes = slots.flatMap((slot) =>
+    slot.kind === "prefix"
+      ? [
+          sql` UNION ALL SELECT _row, position - ${raw(String(slot.place))} AS start, length FROM ${table} WHERE ${slotCondition(target, slot)}`,
+        ]
+      : [],
+  );
+  return sql`SELECT _row, CAST(count(*) AS FLOAT) AS frequency, any_value(length) AS length FROM (
+      SELECT _row, start, any_value(length) AS length FROM (
+        SELECT _row, position - place AS start, length FROM ${table} JOIN (${placesOf(slots)}) AS places ON term = places.word
+        ${joined(prefixes, "")})
+      GROUP BY _row, start HAVING count(*) = ${raw(String(slots.length))})
+    GROUP BY _row`;
+}
+
+/** `place, word` of the words of a long phrase. */
+function placesOf(slots: readonly Slot[]): Sql {
+  const words = slots.flatMap((slot) =>
+    slot.kind === "word" ? [{ place: slot.place, word: slot.term }] : [],
+  );
+  return sql`SELECT unnest(from_json(${jsonParameter(words)}, '[{"place":"INTEGER","word":"VARCHAR"}]'), recursive := true)`;
+}
+
+/** One row: `rarity`, the sum of the idf of every word at every place, and `average_length`. */
+function rarityOf(target: Words, slots: readonly Slot[]): Sql {
+  const table = identifier(target.postings);
+  const matching =
+    slots.length <= JOINED_WORDS
+      ? slots.map(
+          (slot) =>
+            sql`SELECT count(*) AS matching FROM ${table}
+              WHERE ${slotCondition(target, slot)} AND frequency > 0 ${raw(slot.kind === "prefix" ? "GROUP BY term" : "")}`,
+        )
+      : [
+          sql`SELECT count(*) AS matching FROM ${table} JOIN (${placesOf(slots)}) AS places ON term = places.word
+            WHERE frequency > 0 GROUP BY place, term`,
+        ];
+  return sql`SELECT CAST(sum(CAST(${idfSql(raw("documents"), raw("matching"))} AS DOUBLE)) AS FLOAT) AS rarity,
+      any_value(average_length) AS average_length
+    FROM (${joined(matching, " UNION ALL ")}), (${statisticsSql(target.field)})`;
+}
+
+function explain(
+  target: Words,
+  slots: readonly Slot[],
+  frequencies: Sql,
+  boost: number,
+  ask: Ask,
+  row: bigint,
+): Promise<Explanation> {
+  const text = slots.map((slot) => (slot.kind === "word" ? slot.term : `${slot.prefix}*`)).join(" ");
+  const terms = slots.flatMap((slot) => (slot.kind === "word" ? [slot.term] : []));
+  return explainPhrase(target, `${target.name}:"${text}"`, terms, frequencies, boost, ask, row);
+}

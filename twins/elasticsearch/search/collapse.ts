@@ -1,0 +1,126 @@
+/** Hits collapsed to the best one of each value of a field. */
+
+import { fieldValue } from "@offhook/log-store/fields";
+import { joined, type Sql, sql } from "@offhook/log-store/sql";
+import type { ResultValue } from "@offhook/log-store/store/log-store";
+import type { ContentParser } from "../json/content-parser.ts";
+import { integerField, ObjectParser, textField } from "../json/object-parser.ts";
+import { keptValue } from "../query/compile/column.ts";
+import { targetOf } from "../query/compile/target.ts";
+import type { QueryContext } from "../query/compiled-query.ts";
+import { illegalArgument } from "../vendor/error.ts";
+import { illegalOnShard, shardFailure } from "../vendor/shard-failure.ts";
+import { shownSql } from "./compile-search.ts";
+import type { SearchRequest } from "./request.ts";
+import type { SearchContext, SearchPlan } from "./run.ts";
+import { decimalOf } from "./sort-key.ts";
+
+export interface Collapse {
+  field: string;
+}
+
+const parser = new ObjectParser<Partial<Collapse>>("collapse", {
+  field: textField((field, collapse) => {
+    if (field === "") throw illegalArgument("field name is null or empty");
+    collapse.field = field;
+  }),
+  max_concurrent_group_searches: integerField((count) => {
+    if (count < 1) throw illegalArgument("maxConcurrentGroupRequests` must be positive");
+  }),
+  inner_hits: {
+    tokens: ["START_OBJECT", "START_ARRAY"],
+    read() {
+      throw illegalArgument("This twin collapses to one hit of each value: [inner_hits] is not supported");
+    },
+  },
+});
+
+/** The field that hits are collapsed by, over `documents AS d`. */
+export interface CollapseColumn {
+  field: string;
+  /** NULL where it is missing: those hits are collapsed to one, too. */
+  value: Sql;
+  /** Whether a document has several values; absent where none can. */
+  isMultiple: Sql | undefined;
+  show(value: ResultValue): unknown;
+}
+
+/** @throws VendorError for a field that hits are not collapsed by: only keywords and numbers are */
+export function collapseColumn(
+  { field: name }: Collapse,
+  context: QueryContext,
+  index: string,
+): CollapseColumn {
+  const target = targetOf(context, name, "whole");
+  const unfit = (type: string) =>
+    illegalOnShard(`collapse is not supported for the field [${name}] of the type [${type}]`, index);
+  if (
+    (target.kind === "number" || target.kind === "keyword") &&
+    target.field.mapping?.hasDocValues === false
+  ) {
+    throw illegalOnShard(`cannot collapse on field \`${name}\` without \`doc_values\``, index);
+  }
+  switch (target.kind) {
+    case "missing":
+      throw illegalOnShard(`no mapping found for \`${name}\` in order to collapse on`, index);
+    case "meta":
+      throw unfit(name);
+    case "words":
+      throw unfit("text");
+    case "date":
+    case "boolean":
+    case "ip":
+      throw unfit(target.kind);
+    case "keyword": {
+      const kept = keptValue(target.field, target.ignoreAbove);
+      const { multi } = target.field;
+      return {
+        field: name,
+        value: multi ? sql`list_min(${kept})` : kept,
+        isMultiple: multi ? sql`list_unique(${kept}) > 1` : undefined,
+        show: (value) => value,
+      };
+    }
+    case "number": {
+      const { field } = target;
+      const column = fieldValue(field);
+      return {
+        field: name,
+        value: field.multi ? sql`list_min(${column})` : column,
+        isMultiple: field.multi ? sql`list_count(${column}) > 1` : undefined,
+        show: (value) => (field.type === "double" ? decimalOf(field, Number(value)) : value),
+      };
+    }
+  }
+}
+
+/** A document that is found may have one value alone. @throws VendorError */
+export async function checkSingleValued(
+  { minScore }: SearchRequest,
+  { collapse, query, filters, index }: SearchPlan,
+  { call, store, signal }: SearchContext,
+): Promise<void> {
+  if (!collapse?.isMultiple) return;
+  const found =
+    minScore === undefined
+      ? query.predicate
+      : sql`d._row IN (SELECT _row FROM (${query.scored}) WHERE score >= ${minScore})`;
+  const where = joined([found, ...filters, collapse.isMultiple], " AND ");
+  const first = sql`SELECT min(d._row) FROM documents AS d WHERE ${where}`;
+  // Lucene counts the documents of an index from 0.
+  const statement = sql`SELECT count(*), count(*) FILTER (WHERE _row = first) FROM documents AS e, (${first}) AS f(first)
+    WHERE e._row <= first AND e._index = (SELECT _index FROM documents WHERE _row = first)`;
+  call.noteSql([shownSql(statement)]);
+  const { rows } = await store.query(statement, { signal });
+  const [before, isFound] = (rows[0] ?? []).map(Number);
+  if (before === undefined || !isFound) return;
+  const reason = `failed to extract doc:${before - 1}, the grouping field must be single valued`;
+  throw shardFailure({ type: "illegal_state_exception", reason }, index);
+}
+
+/** @throws VendorError */
+export function readCollapse(content: ContentParser): Collapse {
+  const { field } = parser.parse(content, {});
+  if (field === undefined) throw illegalArgument("Required [field]");
+  return { field };
+}

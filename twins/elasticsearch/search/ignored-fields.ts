@@ -1,0 +1,55 @@
+/**
+ * `_ignored` of a hit: the fields that do not hold a value of the document because it is longer than `ignore_above` of their
+ * mapping. The values are in `_source` alone.
+ */
+
+import type { Field, FieldCatalog } from "@offhook/log-store/fields";
+import { readLeaves } from "@offhook/log-store/store/json-leaves";
+import { keywordsOf } from "../indices/field-types.ts";
+import { ignoreAbove, nodeOf } from "../indices/mapped-field.ts";
+
+/** Values that a document has and its fields do not, by the name of the field. */
+export type IgnoredValues = ReadonlyMap<string, readonly string[]>;
+
+const none: IgnoredValues = new Map();
+
+/** Finds the ignored values of documents of one index. */
+export class IgnoredFields {
+  /** By the name of what is written. */
+  readonly #limits = new Map<string, ReadonlyMap<string, number>>();
+  readonly #shortest: number;
+
+  constructor(fields: FieldCatalog) {
+    for (const field of fields.all()) {
+      const limits = limitsOf(field);
+      if (limits.size > 0) this.#limits.set(field.name, limits);
+    }
+    this.#shortest = Math.min(...[...this.#limits.values()].flatMap((limits) => [...limits.values()]));
+  }
+
+  /** @param source the document as JSON text */
+  of(source: string): IgnoredValues {
+    if (source.length <= this.#shortest) return none;
+    const found = new Map<string, string[]>();
+    for (const { name, leaves } of readLeaves(source)) {
+      for (const [ignoredBy, limit] of this.#limits.get(name) ?? []) {
+        const values = leaves.flatMap(({ text }) => (text.length > limit ? [text] : []));
+        if (values.length > 0) found.set(ignoredBy, values);
+      }
+    }
+    return found;
+  }
+}
+
+/** The names under which what is written at a field's name is kept as a keyword, each with the longest value it holds. */
+function limitsOf(field: Field): ReadonlyMap<string, number> {
+  const limits = new Map<string, number>();
+  for (const [sub, limit] of keywordsOf(field)) limits.set(`${field.name}.${sub}`, limit);
+  const node = nodeOf(field);
+  if (!node) return limits;
+  if (field.type === "keyword") limits.set(field.name, ignoreAbove(node.parameters));
+  for (const [sub, { type, parameters }] of node.fields) {
+    if (type === "keyword") limits.set(`${field.name}.${sub}`, ignoreAbove(parameters));
+  }
+  return limits;
+}

@@ -1,0 +1,99 @@
+/** What is kept between requests (scrolls, points in time, results) until its time is over by the sandbox's clock. */
+import { randomBytes } from "node:crypto";
+import type { Clock } from "@offhook/platform/base/clock";
+import { VendorError } from "../vendor/error.ts";
+
+interface Entry<Value> {
+  value: Value;
+  untilMs: number;
+}
+
+export interface KeptLimits {
+  /** Most things kept at a time: the vendor's own limit of scrolls. */
+  entries: number;
+  /** What is said when there are too many. */
+  refusal: string;
+}
+
+/** Longest time that may be asked for, in milliseconds: the vendor's `search.max_keep_alive`. */
+const MAX_KEEP_ALIVE_MS = 24 * 3_600_000;
+
+export class Kept<Value> {
+  readonly #clock: Clock;
+  readonly #limits: KeptLimits;
+  readonly #entries = new Map<string, Entry<Value>>();
+
+  constructor(clock: Clock, limits: KeptLimits) {
+    this.#clock = clock;
+    this.#limits = limits;
+  }
+
+  /** Answers the id by which it is found. @throws VendorError 429 when there are too many */
+  keep(value: Value, keepAliveMs: number): string {
+    this.#dropExpired();
+    if (this.#entries.size >= this.#limits.entries) {
+      throw new VendorError(429, {
+        type: "too_many_scroll_contexts_exception",
+        reason: this.#limits.refusal,
+      });
+    }
+    const id = randomBytes(48).toString("base64url");
+    this.#entries.set(id, { value, untilMs: this.#clock.now() + checked(keepAliveMs) });
+    return id;
+  }
+
+  /** @param keepAliveMs from now on, if it is to be kept longer */
+  find(id: string, keepAliveMs?: number): Value | undefined {
+    this.#dropExpired();
+    const entry = this.#entries.get(id);
+    if (entry && keepAliveMs !== undefined) {
+      entry.untilMs = Math.max(entry.untilMs, this.#clock.now() + checked(keepAliveMs));
+    }
+    return entry?.value;
+  }
+
+  /** Answers whether it was there. */
+  drop(id: string): boolean {
+    return this.#entries.delete(id);
+  }
+
+  /** Answers how many there were. */
+  dropAll(): number {
+    const { size } = this.#entries;
+    this.#entries.clear();
+    return size;
+  }
+
+  #dropExpired(): void {
+    const now = this.#clock.now();
+    for (const [id, { untilMs }] of this.#entries) if (untilMs < now) this.#entries.delete(id);
+  }
+}
+
+function checked(keepAliveMs: number): number {
+  if (keepAliveMs <= MAX_KEEP_ALIVE_MS) return keepAliveMs;
+  throw new VendorError(400, {
+    type: "illegal_argument_exception",
+    reason: `Keep alive for request (${keepAliveMs}ms) is too large. It must be less than (1d). This limit can be set by changing the [search.max_keep_alive] cluster level setting.`,
+  });
+}
+
+/** Nothing is kept under this id, or not any more. */
+export function contextMissing(id: string): VendorError {
+  const reason = {
+    type: "search_context_missing_exception",
+    reason: `No search context found for id [${id.slice(0, 16)}]`,
+  };
+  return new VendorError(
+    404,
+    {
+      type: "search_phase_execution_exception",
+      reason: "all shards failed",
+      phase: "query",
+      grouped: true,
+      failed_shards: [{ shard: -1, index: null, reason }],
+      caused_by: reason,
+    },
+    reason,
+  );
+}

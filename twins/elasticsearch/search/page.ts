@@ -1,0 +1,113 @@
+/** Asks for one page of a search, and reads what comes. */
+
+import { type SqlValue, sql } from "@offhook/log-store/sql";
+import { type LogStore, QueryInterrupted, type ResultValue } from "@offhook/log-store/store/log-store";
+import { matchesPattern } from "@offhook/platform/base/star-pattern";
+import type { SearchTwin } from "../search-twin.ts";
+import { illegalOnShard } from "../vendor/shard-failure.ts";
+import { shownSql } from "./compile-search.ts";
+import type { PageHit } from "./hits.ts";
+import type { SearchRequest } from "./request.ts";
+import type { SearchContext, SearchPlan } from "./run.ts";
+import { isEverything, type PageQuestion, pageStatement } from "./statement.ts";
+
+interface FoundPage {
+  total: number;
+  maxScore: number | undefined;
+  page: PageHit[];
+  timedOut: boolean;
+}
+
+/** The total of a search and one page of it, in one statement. @param after sort values that the page begins behind */
+export async function findPage(
+  request: SearchRequest,
+  plan: SearchPlan,
+  { call, store, twin, signal }: SearchContext,
+  after: SqlValue[] | undefined,
+): Promise<FoundPage> {
+  const question: PageQuestion = {
+    query: plan.query,
+    filters: plan.filters,
+    keys: plan.keys,
+    after: after ?? (request.searchAfter && readAfter(request.searchAfter, plan, request.pit)),
+    from: request.from,
+    size: request.size,
+    scores: plan.scores,
+    minScore: request.minScore,
+    boosts: request.indicesBoost.map(([pattern, factor]) => boostOf(pattern, factor, twin)),
+    terminateAfter: request.terminateAfter,
+    countUpTo: request.countUpTo,
+    collapseBy: plan.collapse?.value,
+  };
+  if (question.size === 0 && isEverything(question)) {
+    return { total: await countAll(store), maxScore: undefined, page: [], timedOut: false };
+  }
+  const statement = pageStatement(question);
+  call.noteSql([shownSql(statement)]);
+  const deadline = request.timeoutMs === undefined ? {} : { deadlineMs: request.timeoutMs };
+  try {
+    const { rows } = await store.query(statement, { signal, ...deadline });
+    return readPage(rows, plan, request);
+  } catch (error) {
+    const ended = error instanceof QueryInterrupted && error.reason === "deadline";
+    if (!ended || request.timeoutMs === undefined) throw error;
+    return { total: 0, maxScore: undefined, page: [], timedOut: true };
+  }
+}
+
+async function countAll(store: LogStore): Promise<number> {
+  return [...(await store.counts()).values()].reduce((sum, count) => sum + count, 0);
+}
+
+function boostOf(pattern: string, factor: number, { index }: SearchTwin) {
+  const like = pattern.replaceAll(/[%_\\]/g, "\\$&").replaceAll("*", "%");
+  const predicate =
+    matchesPattern(index, pattern) && pattern === "*" ? sql`true` : sql`d._index LIKE ${like} ESCAPE '\\'`;
+  return { predicate, factor };
+}
+
+function readAfter(
+  values: NonNullable<SearchRequest["searchAfter"]>,
+  { keys, index }: SearchPlan,
+  pit: SearchRequest["pit"],
+): SqlValue[] {
+  const expected = keys.filter(({ answered }) => answered).length;
+  // The tiebreaker of a point in time may be left out.
+  const known = values.length === expected || (pit !== undefined && values.length === expected - 1);
+  if (!known) {
+    throw illegalOnShard(`search_after has ${values.length} value(s) but sort has ${expected}.`, index);
+  }
+  return values.map((value, number) => keys[number]?.read(value) ?? null);
+}
+
+/** Places of the columns of a page statement. */
+const TOTAL = 0;
+const MAX_SCORE = 1;
+const ROW = 2;
+const SCORE = 3;
+const GROUP = 4;
+const FIRST_KEY = 5;
+
+function readPage(rows: readonly ResultValue[][], plan: SearchPlan, request: SearchRequest): FoundPage {
+  const [first = []] = rows;
+  const maxScore = first[MAX_SCORE];
+  const page = rows
+    .filter((row) => (row[ROW] ?? null) !== null)
+    .map((row) => {
+      const values = plan.keys.map((_, index) => row[FIRST_KEY + index] ?? null);
+      return {
+        row: BigInt(Number(row[ROW])),
+        score: typeof row[SCORE] === "number" ? row[SCORE] : undefined,
+        group: row[GROUP] ?? null,
+        sort: plan.keys.flatMap((key, index) => (key.answered ? [key.show(values[index] ?? null)] : [])),
+        keyValues: values.map((value) => (Array.isArray(value) ? null : value)),
+      };
+    });
+  const byScore = !plan.sorted || request.trackScores;
+  return {
+    total: Number(first[TOTAL] ?? 0),
+    maxScore: byScore && typeof maxScore === "number" ? maxScore : undefined,
+    page,
+    timedOut: false,
+  };
+}

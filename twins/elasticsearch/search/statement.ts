@@ -1,0 +1,172 @@
+/** The statement that counts what a search finds, and gives the rows of the page that was asked for. */
+import { joined, raw, type Sql, type SqlValue, sql } from "@offhook/log-store/sql";
+import type { CompiledQuery } from "../query/compiled-query.ts";
+import type { SortKey } from "./sort-key.ts";
+
+export interface PageQuestion {
+  query: CompiledQuery;
+  /** What else must be so, over `documents AS d`: the indices, the post filter, a snapshot. */
+  filters: readonly Sql[];
+  keys: readonly SortKey[];
+  /** Values of the last hit of the page before, one a key. */
+  after: readonly SqlValue[] | undefined;
+  from: number;
+  size: number;
+  /** Whether hits have a score. */
+  scores: boolean;
+  minScore: number | undefined;
+  /** Factors of the score, by index. */
+  boosts: readonly { predicate: Sql; factor: number }[];
+  /** Hits looked at before the search ends; 0: all. */
+  terminateAfter: number;
+  /** Up to where hits are counted. */
+  countUpTo: number;
+  /** Only the best hit of each value is a hit of the page. */
+  collapseBy: Sql | undefined;
+}
+
+/**
+ * Columns: `total`, `max_score`, then of each row of the page `_row`, `score`, the value it was collapsed by, and a value a key.
+ * There is always a row; without hits its `_row` is NULL.
+ */
+export function pageStatement(question: PageQuestion): Sql {
+  const { size, countUpTo, collapseBy } = question;
+  const hits = hitsOf(question);
+  if (size === 0) {
+    return sql`WITH hits AS (${hits}) SELECT (${counted(countUpTo)}) AS total, NULL AS max_score, NULL AS _row`;
+  }
+  const collapsed = collapseBy
+    ? sql`SELECT * FROM hits QUALIFY row_number() OVER (PARTITION BY group_value ORDER BY ${order(question.keys)}) = 1`
+    : raw("SELECT * FROM hits");
+  return sql`WITH hits AS MATERIALIZED (${hits}),
+    page AS (SELECT * FROM (${collapsed}) WHERE ${afterPredicate(question)}
+      ORDER BY ${order(question.keys)} LIMIT ${integer(size)} OFFSET ${integer(question.from)})
+    SELECT totals.*, page.* FROM (SELECT count(*) AS total, max(score) AS max_score FROM hits) AS totals
+    LEFT JOIN page ON true ORDER BY ${order(question.keys)}`;
+}
+
+/** Whether every document there is is found: how many these are the store knows. */
+export function isEverything({ query, filters, minScore, terminateAfter }: PageQuestion): boolean {
+  return (
+    query.predicate.text === "true" && filters.length === 0 && minScore === undefined && terminateAfter === 0
+  );
+}
+
+function counted(upTo: number): Sql {
+  return Number.isFinite(upTo)
+    ? sql`SELECT count(*) FROM (SELECT 1 FROM hits LIMIT ${integer(upTo + 1)})`
+    : raw("SELECT count(*) FROM hits");
+}
+
+/** All that is found, each with its keys; no more than are needed where one is as good as the next. */
+function hitsOf(question: PageQuestion): Sql {
+  const { query, filters, keys, scores, minScore, terminateAfter, collapseBy } = question;
+  const ranked = scores && query.constantScore === undefined;
+  const base = scores
+    ? ranked
+      ? raw("s.score")
+      : sql`${query.constantScore ?? 0}`
+    : raw("CAST(NULL AS DOUBLE)");
+  const score = scores ? boosted(base, question.boosts) : base;
+  const columns = keys.flatMap((key, index) =>
+    isScore(key) ? [] : [sql`${key.value} AS ${keyName(index)}`],
+  );
+  const conditions = [
+    ...(ranked ? [] : [query.predicate]),
+    ...filters,
+    ...(minScore === undefined ? [] : [sql`${score} >= ${minScore}`]),
+  ];
+  const source = ranked ? rankedSource(question) : { from: raw("documents AS d"), row: raw("d._row") };
+  const where = conditions.length === 0 ? sql`` : sql` WHERE ${joined(conditions, " AND ")}`;
+  const group = collapseBy ? sql`, ${collapseBy} AS group_value` : sql`, NULL AS group_value`;
+  const selected = joined([sql`${source.row} AS _row, ${score} AS score${group}`, ...columns], ", ");
+  const enough = enoughHits(question, conditions);
+  const limit = enough === undefined ? sql`` : sql` LIMIT ${integer(enough)}`;
+  const end = terminateAfter > 0 ? sql` ORDER BY d._row LIMIT ${integer(terminateAfter)}` : limit;
+  return sql`SELECT _row, score, group_value${keysOf(keys)} FROM
+    (SELECT ${selected} FROM ${source.from}${where}${end})`;
+}
+
+/** The keys among the columns of a hit. The score is reckoned once, though it is a key. */
+function keysOf(keys: readonly SortKey[]): Sql {
+  const columns = keys.map((key, index) =>
+    isScore(key) ? sql`, score AS ${keyName(index)}` : sql`, ${keyName(index)}`,
+  );
+  return joined(columns, "");
+}
+
+/** Documents with their scores; what else stands in them is looked at only when it is asked for. */
+function rankedSource(question: PageQuestion): { from: Sql; row: Sql } {
+  const { query, filters, keys, boosts, collapseBy, terminateAfter } = question;
+  const asked = filters.length > 0 || boosts.length > 0 || collapseBy !== undefined || terminateAfter > 0;
+  if (!asked && keys.every(isScore)) return { from: sql`(${query.scored}) AS s`, row: raw("s._row") };
+  return { from: sql`(${query.scored}) AS s JOIN documents AS d ON d._row = s._row`, row: raw("d._row") };
+}
+
+/**
+ * How many of the first hits do for the page and the count, when hits are in the order of writing: in that a scan finds them.
+ * `undefined` when all are needed. What is joined may come in another order.
+ */
+function enoughHits(question: PageQuestion, conditions: readonly Sql[]): number | undefined {
+  const { query, keys, scores, boosts, after, collapseBy, from, size, countUpTo } = question;
+  const alike = !scores || (query.constantScore !== undefined && boosts.length === 0);
+  const unordered = keys.every((key) => (isScore(key) ? alike : isWriting(key)));
+  const scanned = conditions.every(({ text }) => !/\bselect\b/i.test(text));
+  if (!unordered || !scanned || after || collapseBy || !Number.isFinite(countUpTo)) return undefined;
+  return Math.max(countUpTo + 1, from + size);
+}
+
+function isScore({ value }: SortKey): boolean {
+  return value.text === "s.score";
+}
+
+function isWriting({ value, order }: SortKey): boolean {
+  return value.text === "d._row" && order === "asc";
+}
+
+function boosted(score: Sql, boosts: PageQuestion["boosts"]): Sql {
+  if (boosts.length === 0) return score;
+  const cases = boosts.map(({ predicate, factor }) => sql`WHEN ${predicate} THEN ${factor}`);
+  return sql`(${score} * CASE ${joined(cases, " ")} ELSE 1 END)`;
+}
+
+function keyName(index: number): Sql {
+  return raw(`key_${index}`);
+}
+
+/** Hits that are equal by all keys are in the order of writing. */
+function order(keys: readonly SortKey[]): Sql {
+  const terms = keys.map(({ order, nullsFirst }, index) =>
+    raw(`key_${index} ${order.toUpperCase()} NULLS ${nullsFirst ? "FIRST" : "LAST"}`),
+  );
+  return joined([...terms, raw("_row ASC")], ", ");
+}
+
+/** Hits that come after the last one of the page before. */
+function afterPredicate({ keys, after }: PageQuestion): Sql {
+  if (!after) return raw("true");
+  let predicate: Sql = raw("false");
+  for (let index = keys.length - 1; index >= 0; index--) {
+    const key = keys[index];
+    const value = after[index];
+    if (!key || value === undefined) continue;
+    const { later, equal } = comparison(key, keyName(index), value);
+    predicate = sql`(${later} OR (${equal} AND ${predicate}))`;
+  }
+  return predicate;
+}
+
+function comparison({ order, nullsFirst }: SortKey, name: Sql, value: SqlValue): { later: Sql; equal: Sql } {
+  if (value === null) {
+    return { later: nullsFirst ? sql`${name} IS NOT NULL` : raw("false"), equal: sql`${name} IS NULL` };
+  }
+  const beyond = order === "asc" ? sql`${name} > ${value}` : sql`${name} < ${value}`;
+  return {
+    later: nullsFirst ? sql`coalesce(${beyond}, false)` : sql`(${name} IS NULL OR ${beyond})`,
+    equal: sql`coalesce(${name} = ${value}, false)`,
+  };
+}
+
+function integer(value: number): Sql {
+  return sql`${BigInt(value)}`;
+}

@@ -1,0 +1,68 @@
+/** A twin's store, opened by the first request that needs it: a sandbox that never searches pays nothing. */
+import type { TwinHealth } from "@offhook/platform/twin/twin";
+import type { LogStoreOptions } from "./store/duckdb-log-store.ts";
+import { type LogStore, StoreFull } from "./store/log-store.ts";
+
+export class LazyStore {
+  readonly #options: Omit<LogStoreOptions, "baselineFile">;
+  readonly #baselineFile: () => string | undefined;
+  #opening: Promise<LogStore> | undefined;
+  #opened: LogStore | undefined;
+  /** Whether it could not be opened when somebody tried last. */
+  #failed = false;
+
+  /** @param baselineFile the dataset's file, as it is when it is asked for; `undefined`: there is no dataset */
+  constructor(options: Omit<LogStoreOptions, "baselineFile">, baselineFile: () => string | undefined) {
+    this.#options = options;
+    this.#baselineFile = baselineFile;
+  }
+
+  /** The store, if it is open. */
+  get opened(): LogStore | undefined {
+    return this.#opened;
+  }
+
+  /** Opens the store if it is not open. Where that fails, the next who asks tries again. */
+  readonly open = (): Promise<LogStore> => {
+    this.#opening ??= this.#open();
+    return this.#opening;
+  };
+
+  /** Puts the dataset back, as it is now. A store that was never opened will open on it. */
+  async reset(): Promise<void> {
+    await (await this.#opening)?.reset({ file: this.#baselineFile() });
+  }
+
+  /** Whether the store takes writes. One that could not be opened is tried again. */
+  readonly health = async (): Promise<TwinHealth> => {
+    try {
+      const refusal = await (this.#failed ? await this.open() : this.#opened)?.refusal();
+      return refusal ? { status: "degraded", problem: refusal.message } : { status: "ok" };
+    } catch (error) {
+      const problem = error instanceof StoreFull ? error.message : "the twins' log says why";
+      return { status: "down", problem: `the log store cannot be opened: ${problem}` };
+    }
+  };
+
+  async close(): Promise<void> {
+    await (await this.#opening)?.close();
+  }
+
+  async #open(): Promise<LogStore> {
+    try {
+      // DuckDB is loaded with it.
+      const { openLogStore } = await import("./store/duckdb-log-store.ts");
+      const baselineFile = this.#baselineFile();
+      this.#opened = await openLogStore({
+        ...this.#options,
+        ...(baselineFile === undefined ? {} : { baselineFile }),
+      });
+      this.#failed = false;
+      return this.#opened;
+    } catch (error) {
+      this.#opening = undefined;
+      this.#failed = true;
+      throw error;
+    }
+  }
+}

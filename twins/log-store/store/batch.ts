@@ -1,0 +1,316 @@
+/**
+ * Documents on their way into the store: each is read, fitted to the fields there are, and either taken whole or refused whole. Nothing
+ * is written here.
+ */
+import { getOrAdd } from "@offhook/platform/base/get-or-add";
+import {
+  type FieldCatalog,
+  type FieldType,
+  fieldKey,
+  type IndexMapping,
+  isTimeName,
+  metadataFields,
+  type NewField,
+} from "../fields.ts";
+import { type ColumnValue, coerce, typeOfLeaf } from "./coerce.ts";
+import { type FieldValue, type FittedDocument, Shapes } from "./fitted.ts";
+import { JsonMistake, type Leaf, type LeafField, readLeaves } from "./json-leaves.ts";
+import type { DocumentWrite, Fitting, Misfit } from "./log-store.ts";
+
+/** The vendor's `index.mapping.total_fields.limit`. */
+export const MAX_FIELDS = 1000;
+
+/** splunkd's name of an event's time. */
+const TIME_ALIAS = "_time";
+
+export class Batch {
+  readonly #fields: FieldCatalog;
+  readonly #fitting: Fitting;
+  /** By index; `undefined`: the indices without fields of their own. */
+  readonly #parts = new Map<string | undefined, IndexBatch>();
+
+  constructor(fields: FieldCatalog, fitting: Fitting) {
+    this.#fields = fields;
+    this.#fitting = fitting;
+  }
+
+  /** The fields that the documents taken so far add. */
+  get added(): NewField[] {
+    return [...this.#parts.values()].flatMap(({ added }) => added);
+  }
+
+  /** Keys of the fields there are that get several values in one document for the first time. */
+  get widened(): ReadonlySet<string> {
+    return new Set([...this.#parts.values()].flatMap(({ widened }) => widened));
+  }
+
+  /** Keys of the fields there are that get a text for the first time, which they cannot hold as they are. */
+  get texts(): ReadonlySet<string> {
+    return new Set([...this.#parts.values()].flatMap(({ texts }) => texts));
+  }
+
+  /** Reads a document and fits it to the fields of its index; does not take it yet. */
+  fit(write: Pick<DocumentWrite, "source" | "fitted" | "index">): FittedDocument | Misfit {
+    return this.#part(write.index).fit(write);
+  }
+
+  /** Takes a document that fits: its fields are there for the next. */
+  take(index: string, document: FittedDocument): void {
+    this.#part(index).take(document);
+  }
+
+  #part(index: string): IndexBatch {
+    const mapping = this.#fields.indices.get(index);
+    const key = mapping && index;
+    return getOrAdd(
+      this.#parts,
+      key,
+      () => new IndexBatch(this.#fields.of(index), { fitting: this.#fitting, mapping, index: key }),
+    );
+  }
+}
+
+interface Fit {
+  fitting: Fitting;
+  /** How the index maps its documents itself. */
+  mapping: IndexMapping | undefined;
+  index: string | undefined;
+}
+
+/** The documents of one index, or of all that share the fields of the dataset. */
+class IndexBatch {
+  readonly #fields: FieldCatalog;
+  readonly #fit: Fit;
+  /** Names that are objects: what is before a dot. */
+  readonly #objects: Set<string>;
+  readonly #added = new Map<string, NewField>();
+  readonly #widened = new Set<string>();
+  readonly #texts = new Set<string>();
+  readonly #shapes = new Shapes();
+  /** Of the documents taken so far. */
+  readonly #taken = new Set<readonly NewField[]>();
+
+  constructor(fields: FieldCatalog, fit: Fit) {
+    this.#fields = fields;
+    this.#fit = fit;
+    this.#objects = new Set(fields.objects);
+  }
+
+  get added(): NewField[] {
+    return [...this.#added.values()];
+  }
+
+  /** Keys of the fields that become lists. */
+  get widened(): string[] {
+    return [...this.#widened].map((name) => fieldKey({ name, index: this.#fit.index }));
+  }
+
+  /** Keys of the fields that become texts. */
+  get texts(): string[] {
+    return [...this.#texts].map((name) => fieldKey({ name, index: this.#fit.index }));
+  }
+
+  fit({ source, fitted }: Pick<DocumentWrite, "source" | "fitted">): FittedDocument | Misfit {
+    if (fitted) return fitted;
+    try {
+      return this.#fitLeaves(readLeaves(source, this.#fit.mapping ? "kept" : "left out"));
+    } catch (error) {
+      if (error instanceof Unfit) {
+        const { misfit, offset } = error;
+        const value = misfit.kind === "object_for_value" ? memberText(source, misfit.field) : misfit.value;
+        return { ...misfit, value, ...placeOf(source, offset) };
+      }
+      if (!(error instanceof JsonMistake)) throw error;
+      const { kind, message, offset, field = "" } = error;
+      return { kind, reason: message, field, type: "", value: "", ...placeOf(source, offset) };
+    }
+  }
+
+  take({ fields }: FittedDocument): void {
+    if (this.#taken.has(fields)) return;
+    this.#taken.add(fields);
+    for (const field of fields) {
+      const known = this.#known(field.name);
+      if (!known) {
+        this.#add(field);
+        continue;
+      }
+      if (field.multi && !known.multi) this.#widen(field.name);
+      if (this.#fit.fitting === "free" && field.type === "text" && known.type !== "text")
+        this.#texts.add(field.name);
+    }
+  }
+
+  #known(name: string): NewField | undefined {
+    return this.#fields.get(name) ?? this.#added.get(name);
+  }
+
+  #add(field: NewField): void {
+    this.#added.set(field.name, field);
+    for (const object of objectsOf(field.name)) this.#objects.add(object);
+  }
+
+  #widen(name: string): void {
+    const added = this.#added.get(name);
+    if (added) this.#added.set(name, { ...added, multi: true });
+    else this.#widened.add(name);
+  }
+
+  #fitLeaves(named: readonly LeafField[]): FittedDocument {
+    const held = new Map<string, { field: NewField; values: ColumnValue[] }>();
+    let room = MAX_FIELDS - this.#fields.size - this.#added.size;
+    const time = this.#aliasedTime(named);
+    for (const { name: given, leaves } of named) {
+      // What such an event has under the name of the time field is in its text alone.
+      if (given === time) continue;
+      const name = given === TIME_ALIAS && time !== undefined ? time : given;
+      const [first] = leaves;
+      if (!first) continue;
+      for (const target of this.#targetsOf(name, first, { leaves, named })) {
+        const known = this.#known(target.name) ?? held.get(target.name)?.field;
+        if (!known && room-- <= 0) throw tooMany(target.name, first);
+        const field = known ?? target;
+        // Several names may be copied to one.
+        const { values } = getOrAdd(held, field.name, () => ({ field, values: [] }));
+        for (const leaf of leaves) {
+          const value = this.#fitLeaf(leaf, field);
+          if (value !== undefined) values.push(value);
+        }
+      }
+    }
+    let shape = this.#shapes.none;
+    const fitted: FieldValue[] = [];
+    for (const { field, values } of held.values()) {
+      const [value] = values;
+      if (value === undefined) continue;
+      const multi = values.length > 1;
+      shape = this.#shapes.with(shape, field, multi);
+      fitted.push(multi ? values : value);
+    }
+    return { fields: shape.fields, values: fitted };
+  }
+
+  /** The fields that hold the values of a name. */
+  #targetsOf(
+    name: string,
+    first: Leaf,
+    { leaves, named }: { leaves: readonly Leaf[]; named: readonly LeafField[] },
+  ): readonly NewField[] {
+    const known = this.#known(name);
+    const { mapping } = this.#fit;
+    if (known && !mapping) return [known];
+    const present = leaves.filter(({ kind }) => kind !== "null");
+    if (!known && present.length > 0) this.#checkNewField(name, first, named);
+    if (!mapping) return [{ name, type: this.#newType(name, first), multi: false }];
+    const route = mapping.route(name, present, (one) => this.#known(one));
+    if (!("kind" in route)) return route;
+    throw new Unfit(first, { ...route, value: jsonOf(first) });
+  }
+
+  #fitLeaf(leaf: Leaf, field: NewField): ColumnValue | undefined {
+    const { mapping } = this.#fit;
+    const coerced = mapping ? mapping.coerce(leaf, field) : coerce(leaf, field);
+    if ("value" in coerced) return coerced.value;
+    const type = field.mapping?.type ?? field.type;
+    throw new Unfit(leaf, { ...coerced, field: field.name, type, value: jsonOf(leaf) });
+  }
+
+  /** The time field, of an event that has its time under `_time` where the dataset calls it otherwise. */
+  #aliasedTime(named: readonly LeafField[]): string | undefined {
+    const { timeField } = this.#fields;
+    if (this.#fit.fitting === "mapped" || !timeField || this.#fields.get(TIME_ALIAS)) return undefined;
+    return named.some(({ name }) => name === TIME_ALIAS) ? timeField.name : undefined;
+  }
+
+  #newType(name: string, leaf: Leaf): FieldType {
+    const type = typeOfLeaf(leaf);
+    if (this.#fit.fitting === "mapped" || type !== "date") return type;
+    return this.#hasTime || !isTimeName(name) ? "text" : "date";
+  }
+
+  get #hasTime(): boolean {
+    if (this.#fields.timeField) return true;
+    return [...this.#added.values()].some(({ type }) => type === "date");
+  }
+
+  #checkNewField(name: string, leaf: Leaf, fields: readonly LeafField[]): void {
+    if (metadataFields.has(name)) {
+      throw new Unfit(leaf, {
+        kind: "metadata_field",
+        reason: `Field [${name}] is a metadata field and cannot be added inside a document. Use the index API request parameters.`,
+        field: name,
+        type: "",
+        value: jsonOf(leaf),
+      });
+    }
+    if (this.#fit.fitting === "free") return;
+    if (this.#objects.has(name) || fields.some((other) => other.name.startsWith(`${name}.`))) {
+      throw new Unfit(leaf, {
+        kind: "value_for_object",
+        reason: `object mapping for [${name}] tried to parse field [${name}] as object, but found a concrete value`,
+        field: name,
+        type: "object",
+        value: jsonOf(leaf),
+      });
+    }
+    for (const object of objectsOf(name)) {
+      const field = this.#known(object);
+      if (!field) continue;
+      throw new Unfit(leaf, {
+        kind: "object_for_value",
+        reason: `field [${object}] is of type [${field.mapping?.type ?? field.type}] and cannot hold an object`,
+        field: object,
+        type: field.mapping?.type ?? field.type,
+        value: "",
+      });
+    }
+  }
+}
+
+class Unfit extends Error {
+  readonly misfit: Omit<Misfit, "line" | "column">;
+  readonly offset: number;
+  constructor(leaf: Leaf, misfit: Omit<Misfit, "line" | "column">) {
+    super(misfit.reason);
+    this.misfit = misfit;
+    this.offset = leaf.offset;
+  }
+}
+
+function tooMany(name: string, leaf: Leaf): Unfit {
+  return new Unfit(leaf, {
+    kind: "too_many_fields",
+    reason: `Limit of total fields [${MAX_FIELDS}] has been exceeded while adding new fields [1]`,
+    field: name,
+    type: "",
+    value: jsonOf(leaf),
+  });
+}
+
+function jsonOf({ kind, text }: Leaf): string {
+  return kind === "string" ? JSON.stringify(text) : text;
+}
+
+/** What stands at a dotted name, as JSON text; empty where the source spreads it over several dotted members. */
+function memberText(source: string, name: string): string {
+  let value: unknown = JSON.parse(source);
+  for (const part of name.split(".")) {
+    const members: [string, unknown][] =
+      typeof value === "object" && value !== null && !Array.isArray(value) ? Object.entries(value) : [];
+    value = members.find(([member]) => member === part)?.[1];
+  }
+  return value === undefined ? "" : JSON.stringify(value);
+}
+
+/** `a.b.c` → `a`, `a.b`. */
+function objectsOf(name: string): string[] {
+  const objects: string[] = [];
+  for (let dot = name.indexOf("."); dot >= 0; dot = name.indexOf(".", dot + 1))
+    objects.push(name.slice(0, dot));
+  return objects;
+}
+
+function placeOf(source: string, offset: number): { line: number; column: number } {
+  const before = source.slice(0, offset);
+  return { line: before.split("\n").length, column: offset - before.lastIndexOf("\n") };
+}

@@ -1,0 +1,48 @@
+import { setImmediate } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { Turns } from "../../store/turns.ts";
+
+/** Turns, and the order in which works began. */
+function turns(patienceMs?: number) {
+  const taken = new Turns(patienceMs);
+  const begun: string[] = [];
+  const work = (name: string) => async () => {
+    begun.push(name);
+    await setImmediate();
+  };
+  return {
+    begun,
+    asked: (name: string) => taken.take(work(name)),
+    spare: (name: string) => taken.takeSpare(work(name)),
+  };
+}
+
+test("what somebody waits for goes before what nobody waits for, and each in its order", async () => {
+  const { begun, asked, spare } = turns(60_000);
+  await Promise.all([asked("first"), spare("tidy"), spare("tidy more"), asked("second"), asked("third")]);
+  expect(begun).toEqual(["first", "second", "third", "tidy", "tidy more"]);
+});
+
+test("what is asked for as soon as the work before has ended goes before what nobody waits for", async () => {
+  const { begun, asked, spare } = turns(60_000);
+  const second = asked("first").then(() => asked("second"));
+  await Promise.all([second, spare("tidy")]);
+  expect(begun).toEqual(["first", "second", "tidy"]);
+});
+
+test("what nobody waits for is not put off for ever", async () => {
+  const { begun, asked, spare } = turns(0);
+  await Promise.all([asked("first"), spare("tidy"), asked("second")]);
+  expect(begun).toEqual(["first", "tidy", "second"]);
+});
+
+test("work that fails is told to who asked for it, and the next has its turn", async () => {
+  const { begun, spare } = turns();
+  const taken = new Turns();
+  const failing = taken.take(() => Promise.reject(new Error("the disk is full")));
+  const next = taken.takeSpare(() => Promise.resolve("done"));
+  await expect(failing).rejects.toThrow("the disk is full");
+  expect(await next).toBe("done");
+  await spare("tidy");
+  expect(begun).toEqual(["tidy"]);
+});

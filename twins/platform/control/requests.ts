@@ -1,0 +1,117 @@
+/** `/sim/requests`: what the twin was asked and what it answered. */
+import { z } from "zod";
+import { readJson } from "../base/json.ts";
+import { readQueryAs } from "../http/errors.ts";
+import { type Operation, operation, type VendorRequest, type VendorResponse } from "../http/operation.ts";
+import type { Journal, JournalEntry, KeptBody } from "../journal/journal.ts";
+import { pageParameters, wholeNumber } from "./paging.ts";
+import type { ControlTarget } from "./target.ts";
+
+const requestsQuery = z.strictObject({
+  tier: z.enum(["vendor", "control"]).optional(),
+  operation: z.string().optional(),
+  method: z.string().optional(),
+  /** A status (`404`) or a class of them (`5xx`). */
+  status: z
+    .string()
+    .regex(/^([1-5]\d\d|[1-5]xx)$/, "must be a status such as 404, or a class such as 5xx")
+    .optional(),
+  /** A `seq`: requests after it. An ISO time: requests received at it or later, by the machine's clock. */
+  since: z
+    .union(
+      [wholeNumber, z.iso.datetime({ offset: true })],
+      "must be a seq (42) or an ISO time (2026-01-31T09:00:00Z)",
+    )
+    .optional(),
+  order: z.enum(["oldest", "newest"]).default("oldest"),
+  ...pageParameters,
+});
+
+export const requestOperations: readonly Operation<ControlTarget>[] = [
+  operation<ControlTarget>({
+    id: "requests.read",
+    method: "GET",
+    path: "/sim/requests",
+    surface: "rest",
+    summary:
+      "Requests served, oldest first unless order=newest, filtered by tier, operation, method, status and since; with how many were let go.",
+    handle: (request, { twin }) => answerRequests(request, twin.journal),
+  }),
+];
+
+/** Answers a journal's records, filtered as the query asks. */
+export function answerRequests(request: VendorRequest, journal: Journal): VendorResponse {
+  const query = readQueryAs(request, requestsQuery);
+  if (!query.ok) return query.response;
+  const { tier, operation: id, method, status, since, order, limit, offset } = query.value;
+  const entries = order === "newest" ? journal.entries().reverse() : journal.entries();
+  const found = entries.filter(
+    (entry) =>
+      (tier === undefined || entry.tier === tier) &&
+      (id === undefined || entry.operation === id) &&
+      (method === undefined || entry.method === method) &&
+      (status === undefined || hasStatus(entry, status)) &&
+      (since === undefined || isSince(entry, since)),
+  );
+  return {
+    status: 200,
+    body: {
+      requests: found.slice(offset, offset + limit).map(showEntry),
+      total: found.length,
+      limit,
+      offset,
+      dropped: journal.dropped(),
+      newest_seq: journal.newest,
+    },
+  };
+}
+
+function hasStatus({ answer }: JournalEntry, wanted: string): boolean {
+  const status = answer === undefined ? "" : String(answer.status);
+  return wanted.endsWith("xx") ? status.startsWith(wanted.charAt(0)) : status === wanted;
+}
+
+function isSince(entry: JournalEntry, since: number | string): boolean {
+  return typeof since === "number" ? entry.seq > since : entry.wallTimeMs >= Date.parse(since);
+}
+
+/** A record as `/sim/requests` and the engine's trace show it. */
+export function showEntry(entry: JournalEntry) {
+  const { answer } = entry;
+  return {
+    seq: entry.seq,
+    tier: entry.tier,
+    operation: entry.operation,
+    method: entry.method,
+    path: entry.path,
+    query: entry.query,
+    headers: entry.headers,
+    body: showBody(entry.body),
+    status: answer?.status ?? null,
+    response: answer ? { headers: answer.headers, body: showBody(answer.body) } : null,
+    notes: answer?.notes ? showBody(answer.notes) : null,
+    fault: answer?.fault ?? null,
+    duration_ms: answer ? Math.round(answer.durationMs * 1000) / 1000 : null,
+    received_at: new Date(entry.wallTimeMs).toISOString(),
+    simulated_at: new Date(entry.simulatedTimeMs).toISOString(),
+  };
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+/** A body as a reader wants it: JSON as JSON, text as text, other bytes in base64, and a cut body marked as such. */
+function showBody(body: KeptBody): unknown {
+  if (body.originalBytes === 0) return null;
+  if (body.truncated) {
+    return { truncated: true, original_bytes: body.originalBytes, text: body.bytes.toString("utf8") };
+  }
+  let text: string;
+  try {
+    text = utf8.decode(body.bytes);
+  } catch {
+    return { base64: body.bytes.toString("base64") };
+  }
+  // What is nested too deeply to be written again, or is no JSON, is a text.
+  const json = readJson(body.bytes);
+  return json.ok ? json.value : text;
+}

@@ -1,0 +1,225 @@
+/** `/sandboxes`: making, finding, resetting and ending sandboxes. */
+import { z } from "zod";
+import { type Environments, FIRST_ENVIRONMENT } from "../datasets/environments.ts";
+import { isPlainName } from "../http/api-keys.ts";
+import { errorResponse, readBodyAs, readBodyAsync, unavailableResponse } from "../http/errors.ts";
+import { type Operation, operation, type VendorResponse } from "../http/operation.ts";
+import type { Journal } from "../journal/journal.ts";
+import type { Reach } from "../sandboxes/sandbox.ts";
+import { describeSandbox } from "../sandboxes/sandbox-description.ts";
+import { SandboxRefusal } from "../sandboxes/sandbox-refusal.ts";
+import type { LivingSandbox, Sandboxes, SandboxPlan } from "../sandboxes/sandboxes.ts";
+import { type CheckedService, servicesSchema, withEngine } from "../sandboxes/services.ts";
+import { type Dataset, DatasetRefusal } from "../twin/dataset.ts";
+import type { TwinEntry } from "../twin/twin-entry.ts";
+import { WorldRefusal, WorldUnavailable } from "../world/world.ts";
+import { answerRequests } from "./requests.ts";
+
+/** What a sandbox operation works on: one organisation's view. */
+export interface SandboxesTarget {
+  organisation: string;
+  sandboxes: Sandboxes;
+  environments: Environments;
+  /** What the organisation asked of these routes. */
+  journal: Journal;
+  /** The twins there are. */
+  known: readonly TwinEntry[];
+  /** What a sandbox has when it asks for nothing else. */
+  defaultServices: readonly CheckedService[];
+  /** What the environment file's services may name of the machine. */
+  ownReach: Reach;
+  /** What the services of a request may. */
+  givenReach: Reach;
+}
+
+/** Longest life that can be asked for: a week. */
+const MAX_TTL_SECONDS = 7 * 24 * 3600;
+
+/** What stands where an id would, for the records of these routes. */
+const REQUESTS = "requests";
+
+const plainName = z
+  .string()
+  .max(40, "must have at most 40 characters")
+  .refine(isPlainName, "must hold only a-z, 0-9, _ and single - between them");
+
+const createBody = (known: readonly TwinEntry[]) =>
+  z
+    .strictObject({
+      id: plainName.refine((id) => id !== REQUESTS, `must not be ${REQUESTS}, which is a route`).optional(),
+      services: servicesSchema(known).optional(),
+      environment: plainName.default(FIRST_ENVIRONMENT),
+      layout: z.enum(["split", "legacy"]).default("split"),
+      ttl_seconds: z.number().positive().max(MAX_TTL_SECONDS).optional(),
+    })
+    .prefault({});
+
+const emptyBody = z.strictObject({}).optional();
+
+export const sandboxOperations: readonly Operation<SandboxesTarget>[] = [
+  operation<SandboxesTarget>({
+    id: "sandbox.list",
+    method: "GET",
+    path: "/sandboxes",
+    surface: "rest",
+    summary: "The organisation's sandboxes, oldest first.",
+    handle: (_request, { sandboxes, organisation }) => ({
+      status: 200,
+      body: { sandboxes: sandboxes.list(organisation).map(describeSandbox) },
+    }),
+  }),
+  operation<SandboxesTarget>({
+    id: "sandbox.create",
+    method: "POST",
+    path: "/sandboxes",
+    surface: "rest",
+    summary: "Starts a sandbox with the given services, or with those of the environment file.",
+    async handle(request, target) {
+      const body = await readBodyAsync(request, createBody(target.known));
+      if (!body.ok) return body.response;
+      const { id, services: given, environment, layout, ttl_seconds } = body.value;
+      const services = given ? await withEngine(given, target.known) : target.defaultServices;
+      const ttlMs = ttl_seconds === undefined ? undefined : ttl_seconds * 1000;
+      try {
+        const reach = given ? target.givenReach : target.ownReach;
+        // The files that the environment file names are the datasets of its environment.
+        const ownDatasets = given ? await readOwnDatasets(services, target) : undefined;
+        const plan = { id, services, environment, ownDatasets, reach, layout, ttlMs };
+        const living = await createOrRelease(plan, target);
+        return { status: 201, body: describeSandbox(living) };
+      } catch (error) {
+        return notCreated(error, given !== undefined);
+      }
+    },
+  }),
+  operation<SandboxesTarget>({
+    id: "sandbox.requests",
+    method: "GET",
+    path: `/sandboxes/${REQUESTS}`,
+    surface: "rest",
+    summary: "What the organisation asked of the routes of /sandboxes, with the filters of /sim/requests.",
+    handle: (request, { journal }) => answerRequests(request, journal),
+  }),
+  operation<SandboxesTarget>({
+    id: "sandbox.get",
+    method: "GET",
+    path: "/sandboxes/:id",
+    surface: "rest",
+    summary: "One sandbox: each twin's addresses, and the variables a client of it needs.",
+    handle: ({ params }, { sandboxes, organisation }) => {
+      const living = sandboxes.get(organisation, params.id ?? "");
+      return living ? { status: 200, body: describeSandbox(living) } : noSandbox;
+    },
+  }),
+  operation<SandboxesTarget>({
+    id: "sandbox.delete",
+    method: "DELETE",
+    path: "/sandboxes/:id",
+    surface: "rest",
+    summary: "Ends a sandbox and everything in it.",
+    async handle({ params }, { sandboxes, organisation }) {
+      try {
+        return (await sandboxes.remove(organisation, params.id ?? "")) ? { status: 204 } : noSandbox;
+      } catch (error) {
+        if (error instanceof SandboxRefusal) return refused(error);
+        throw error;
+      }
+    },
+  }),
+  operation<SandboxesTarget>({
+    id: "sandbox.reset",
+    method: "POST",
+    path: "/sandboxes/:id/reset",
+    surface: "rest",
+    summary: "Puts every twin back to its start, or none.",
+    async handle(request, { sandboxes, organisation }) {
+      const body = readBodyAs(request, emptyBody);
+      if (!body.ok) return body.response;
+      const done = await sandboxes.reset(organisation, request.params.id ?? "");
+      if (!done) return noSandbox;
+      const { sandbox, outcome } = done;
+      if (outcome.kind === "reset") {
+        const twins = [...sandbox.twins].map(([name, { world }]) => ({
+          name,
+          state_version: world.stateVersion,
+        }));
+        return { status: 200, body: { id: sandbox.id, twins } };
+      }
+      const { failures, lost } = outcome;
+      const problems = [
+        ...failures.map(({ twin, reason }) => ({ twin, rule: `could not be reset: ${reason}` })),
+        ...lost.map(({ twin, reason }) => ({ twin, rule: `did not get its state back: ${reason}` })),
+      ];
+      const message =
+        lost.length === 0
+          ? "no twin was reset: what had changed has its state back"
+          : "the reset failed, and some twins did not get their state back; delete the sandbox";
+      const status = lost.length === 0 && failures.every(({ unavailable }) => unavailable) ? 503 : 500;
+      return errorResponse(status, "not_reset", message, problems);
+    },
+  }),
+];
+
+/** The datasets that services name. @throws DatasetRefusal, or Error naming the service */
+async function readOwnDatasets(
+  services: readonly CheckedService[],
+  { environments, givenReach }: SandboxesTarget,
+): Promise<Map<string, Dataset>> {
+  const datasets = new Map<string, Dataset>();
+  try {
+    for (const { definition, dataset } of services) {
+      if (dataset === undefined) continue;
+      const file = givenReach.resolvePath(dataset);
+      const made = await environments.fromFile(definition, file).catch((reason: unknown) => {
+        if (reason instanceof WorldUnavailable) throw reason;
+        throw unusable(givenReach.fileError(dataset, reason), reason);
+      });
+      datasets.set(definition.name, made);
+    }
+    return datasets;
+  } catch (error) {
+    await releaseAll(datasets);
+    throw error;
+  }
+}
+
+/** The refusal of a dataset's file: where something is wrong, and not what stands there. */
+function unusable({ message }: Error, reason: unknown): Error {
+  if (!(reason instanceof DatasetRefusal)) return new Error(message);
+  const places = reason.problems.map(({ rule: _rule, ...place }) => ({ ...place, rule: "is wrong here" }));
+  return new DatasetRefusal(message, places, reason.total);
+}
+
+async function createOrRelease(
+  plan: SandboxPlan,
+  { sandboxes, organisation }: SandboxesTarget,
+): Promise<LivingSandbox> {
+  try {
+    return await sandboxes.create(organisation, plan);
+  } catch (error) {
+    if (plan.ownDatasets) await releaseAll(plan.ownDatasets);
+    throw error;
+  }
+}
+
+async function releaseAll(datasets: ReadonlyMap<string, Dataset>): Promise<void> {
+  for (const dataset of datasets.values()) await dataset.release();
+}
+
+export const noSandbox = errorResponse(404, "not_found", "there is no such sandbox");
+
+function refused({ status, code, message }: SandboxRefusal): VendorResponse {
+  return errorResponse(status, code, message);
+}
+
+/** @param given whether the services were the client's own, so that a twin which does not start is the client's matter. */
+function notCreated(error: unknown, given: boolean): VendorResponse {
+  if (error instanceof SandboxRefusal) return refused(error);
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof DatasetRefusal) return errorResponse(422, "invalid_dataset", message, error.problems);
+  if (error instanceof WorldUnavailable) return unavailableResponse(error);
+  const cause = error instanceof Error ? error.cause : undefined;
+  if (cause instanceof WorldRefusal) return errorResponse(422, "refused", message, cause.problems);
+  if (cause instanceof WorldUnavailable) return unavailableResponse(cause);
+  return errorResponse(given ? 422 : 500, "not_started", message);
+}

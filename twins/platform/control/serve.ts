@@ -1,0 +1,116 @@
+/** Serves one request to a control plane: key first, then the twin, then the operation. */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { performance } from "node:perf_hooks";
+import type { ApiKeys } from "../http/api-keys.ts";
+import { answeringWorldErrors, errorResponse, ownRefusal } from "../http/errors.ts";
+import { refuseEarly } from "../http/http.ts";
+import type { Operation, VendorResponse } from "../http/operation.ts";
+import { createRouter } from "../http/router.ts";
+import type { Sandboxes } from "../sandboxes/sandboxes.ts";
+import { type Local, serveOperation } from "../sandboxes/serve.ts";
+import { clientOperations } from "./client.ts";
+import { clockOperations } from "./clock.ts";
+import { dataOperations } from "./data.ts";
+import { describingOperations } from "./describe.ts";
+import { faultOperations } from "./faults.ts";
+import { fileOperations } from "./files.ts";
+import { requestOperations } from "./requests.ts";
+import { stateOperations } from "./state.ts";
+import type { ControlTarget } from "./target.ts";
+import { watchOperations } from "./watch.ts";
+
+/** Every route of a twin's control plane, below its `control_url`. */
+export const controlOperations: readonly Operation<ControlTarget>[] = [
+  ...describingOperations,
+  ...dataOperations,
+  ...requestOperations,
+  ...stateOperations,
+  ...fileOperations,
+  ...clientOperations,
+  ...watchOperations,
+  ...clockOperations,
+  ...faultOperations,
+].map(answeringWorldErrors);
+
+const operations = createRouter(controlOperations);
+const CONTROL_BODY_BYTES = 64 * 1024 * 1024;
+/** What a reset has around the tables of the largest snapshot. */
+const AROUND_SNAPSHOT_BYTES = 1024 * 1024;
+
+export interface ControlAddress extends Local {
+  /** Name of the sandbox in addresses. */
+  sandbox: string;
+  twin: string;
+}
+
+/** A request to `/c/…`: the key comes first, and what is another organisation's is not there. */
+export async function serveControl(
+  req: IncomingMessage,
+  res: ServerResponse,
+  address: ControlAddress,
+  keys: ApiKeys,
+  sandboxes: Sandboxes,
+): Promise<void> {
+  const organisation = organisationOf(req, keys);
+  if (organisation === undefined) return refuseKey(req, res, address, sandboxes, unauthorized);
+  const sandbox = sandboxes.get(organisation, address.sandbox)?.sandbox;
+  const twin = sandbox?.layout === "split" ? sandbox.twins.get(address.twin) : undefined;
+  if (!sandbox || !twin) return refuseKey(req, res, address, sandboxes, notFound);
+  await serveTwinControl(req, res, address, { sandbox, twin });
+}
+
+/** Refuses, and records that with the twin that was addressed, if there is one: its owner learns of it, and nobody else. */
+async function refuseKey(
+  req: IncomingMessage,
+  res: ServerResponse,
+  address: ControlAddress,
+  sandboxes: Sandboxes,
+  refusal: VendorResponse,
+): Promise<void> {
+  const method = req.method ?? "GET";
+  const sandbox = sandboxes.running(address.sandbox);
+  const twin = sandbox?.layout === "split" ? sandbox.twins.get(address.twin) : undefined;
+  const match = operations.match(method, address.path);
+  const complete = twin?.journal.recordRefused({
+    operation: match.kind === "found" ? match.route.id : null,
+    method,
+    path: address.path,
+    query: new URLSearchParams(address.query),
+    headers: req.headers,
+    startedAt: performance.now(),
+  });
+  const sent = await refuseEarly(req, res, refusal);
+  complete?.(sent);
+}
+
+/** Serves the control plane of a twin to somebody who may use it. */
+export function serveTwinControl(
+  req: IncomingMessage,
+  res: ServerResponse,
+  address: Local,
+  target: ControlTarget,
+): Promise<void> {
+  const serving = serveOperation(req, res, address, {
+    tier: "control",
+    operations,
+    target,
+    twin: target.twin,
+    defaultBodyBytes: CONTROL_BODY_BYTES,
+    spoolBytes: target.sandbox.snapshotBytes + AROUND_SNAPSHOT_BYTES,
+    refusal: ownRefusal,
+  });
+  return target.sandbox.connections.answering(res, serving);
+}
+
+/** Whose key a request carries; the header alone counts. */
+export function organisationOf(req: IncomingMessage, keys: ApiKeys): string | undefined {
+  const key = req.headers["x-api-key"];
+  return keys.organisationOf(typeof key === "string" ? key : undefined);
+}
+
+export const unauthorized = errorResponse(
+  401,
+  "unauthorized",
+  "send the sandbox's API key in the X-API-Key header",
+);
+const notFound = errorResponse(404, "not_found", "there is no such sandbox or twin");

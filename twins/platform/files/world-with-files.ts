@@ -1,0 +1,207 @@
+/**
+ * A twin's world as the control plane sees it: the twin's own tables, and the files it was given as one table more. Reset,
+ * snapshot and reads treat both alike, so that a snapshot given back brings the files back too.
+ */
+import { isDeepStrictEqual } from "node:util";
+import {
+  collectTables,
+  dumpState,
+  loadState,
+  type StateSource,
+  sourceOf,
+  type TakeRows,
+  withoutTables,
+} from "../world/state-source.ts";
+import {
+  type Page,
+  type PageRequest,
+  type Problem,
+  type Row,
+  type RowChange,
+  type TableDescription,
+  type Tables,
+  unknownTable,
+  type World,
+  type WorldChange,
+  WorldRefusal,
+} from "../world/world.ts";
+import { filesTable, listedRow, readFileRows, wholeRow } from "./file-rows.ts";
+import type { FileStore, StoredFile } from "./file-store.ts";
+
+const USUAL_NAME = "files";
+/** The table's name in a world that has a table `files` of its own. */
+const OTHER_NAME = "sim_files";
+const FIXED_FILE = "a file cannot be changed; remove it and upload it again";
+
+export class WorldWithFiles implements World {
+  readonly #world: World;
+  readonly #files: FileStore;
+  readonly #listeners = new Set<(change: WorldChange) => void>();
+
+  constructor(world: World, files: FileStore) {
+    this.#world = world;
+    this.#files = files;
+  }
+
+  get stateVersion(): number {
+    return this.#world.stateVersion + this.#files.version;
+  }
+
+  async schema(): Promise<TableDescription[]> {
+    const tables = await this.#world.schema();
+    return [...tables, filesTable(nameBeside(tables.map(({ name }) => name)))];
+  }
+
+  async counts(): Promise<Record<string, number>> {
+    const counts = await this.#world.counts();
+    return { ...counts, [nameBeside(Object.keys(counts))]: this.#files.size };
+  }
+
+  async rows(table: string, page: PageRequest): Promise<Page> {
+    if (!(await this.#isFiles(table))) return this.#naming(this.#world.rows(table, page));
+    const found = this.#find(table, page.where, (value) => String(value));
+    const rows = found.slice(page.offset, page.offset + page.limit).map(listedRow);
+    return { rows, total: found.length };
+  }
+
+  async insert(data: Tables): Promise<Record<string, number>> {
+    const refused = await this.#filesTablesOf(data);
+    if (refused.length === 0) return this.#naming(this.#world.insert(data));
+    throw new WorldRefusal(
+      refused.map((table) => ({ table, rule: "files are uploaded by POST /sim/files?name=" })),
+    );
+  }
+
+  async update(table: string, where: Row, changes: Row): Promise<number> {
+    if (!(await this.#isFiles(table))) return this.#naming(this.#world.update(table, where, changes));
+    throw new WorldRefusal([{ table, rule: FIXED_FILE }]);
+  }
+
+  async remove(table: string, where: Row): Promise<number> {
+    if (!(await this.#isFiles(table))) return this.#naming(this.#world.remove(table, where));
+    const found = this.#find(table, where, (value) => value);
+    for (const { name } of found) this.removeFile(name);
+    return found.length;
+  }
+
+  async updateEach(changes: readonly RowChange[]): Promise<void> {
+    const refused = await this.#filesTablesOf(Object.fromEntries(changes.map(({ table }) => [table, []])));
+    if (refused.length === 0) return this.#naming(this.#world.updateEach(changes));
+    throw new WorldRefusal(refused.map((table) => ({ table, rule: FIXED_FILE })));
+  }
+
+  async removeFound(table: string, filter: PageRequest["where"]): Promise<number> {
+    if (!(await this.#isFiles(table))) return this.#naming(this.#world.removeFound(table, filter));
+    const found = this.#find(table, filter, (value) => String(value));
+    for (const { name } of found) this.removeFile(name);
+    return found.length;
+  }
+
+  removeFile(name: string): void {
+    const file = this.#files.remove(name);
+    if (file) this.#tell([{ table: USUAL_NAME, change: "remove", row: listedRow(file) }]);
+  }
+
+  async dump(): Promise<Tables> {
+    const files = this.#files.all().map(wholeRow);
+    const tables = await this.#world.dump();
+    return { ...tables, [nameBeside(Object.keys(tables))]: files };
+  }
+
+  async dumpTo(take: TakeRows): Promise<void> {
+    const tables: string[] = [];
+    await dumpState(this.#world, async (table, rows) => {
+      if (tables.at(-1) !== table) tables.push(table);
+      await take(table, rows);
+    });
+    await take(nameBeside(tables), this.#files.all().map(wholeRow));
+  }
+
+  load(data: Tables): Promise<void> {
+    return this.loadFrom(sourceOf(data));
+  }
+
+  /** A table that is not among those given is empty afterwards, and so are the files. */
+  async loadFrom(source: StateSource): Promise<void> {
+    const problems: Problem[] = [];
+    const names = await this.#filesTablesOf(Object.fromEntries(source.tables.map((name) => [name, []])));
+    const [table = USUAL_NAME] = names;
+    const rows = (await collectTables(source, names))[table] ?? [];
+    const files = readFileRows(table, rows, problems);
+    if (problems.length > 0) throw new WorldRefusal(problems);
+    await this.#naming(loadState(this.#world, withoutTables(source, new Set(names))));
+    this.replaceFiles(files);
+  }
+
+  /** Puts these files in the place of all there are. */
+  replaceFiles(files: readonly StoredFile[]): void {
+    const { version } = this.#files;
+    this.#files.replaceAll(files);
+    if (this.#files.version !== version) this.#tell([{ table: USUAL_NAME, change: "reset" }]);
+  }
+
+  /** Tells watchers of a file that was added. */
+  added(file: StoredFile): void {
+    this.#tell([{ table: USUAL_NAME, change: "insert", row: listedRow(file) }]);
+  }
+
+  watch(listener: (change: WorldChange) => void): () => void {
+    const told = (change: WorldChange) =>
+      listener({ ...change, stateVersion: change.stateVersion + this.#files.version });
+    const unwatch = this.#world.watch(told);
+    this.#listeners.add(listener);
+    return () => {
+      unwatch();
+      this.#listeners.delete(listener);
+    };
+  }
+
+  /** A refusal that names a table which is not there lists all that are, not the twin's own alone. */
+  async #naming<Result>(work: Promise<Result>): Promise<Result> {
+    try {
+      return await work;
+    } catch (error) {
+      if (!(error instanceof WorldRefusal)) throw error;
+      const known = (await this.schema()).map(({ name }) => name);
+      const isThere = ({ table }: Problem) => known.includes(table);
+      throw new WorldRefusal(
+        error.problems.map((one) => (isThere(one) ? one : unknownTable(one.table, known))),
+      );
+    }
+  }
+
+  #find(table: string, where: Row, seen: (value: unknown) => unknown): StoredFile[] {
+    const columns = filesTable(table).columns.map(({ name }) => name);
+    const unknown = Object.keys(where).filter((name) => !columns.includes(name));
+    if (unknown.length > 0) {
+      const rule = `no such column; ${table} has ${columns.join(", ")}`;
+      throw new WorldRefusal(unknown.map((column) => ({ table, column, rule })));
+    }
+    return this.#files.all().filter((file) => {
+      const row = listedRow(file);
+      return Object.entries(where).every(([column, value]) => isDeepStrictEqual(seen(row[column]), value));
+    });
+  }
+
+  async #isFiles(table: string): Promise<boolean> {
+    return (await this.#filesTablesOf({ [table]: [] })).length > 0;
+  }
+
+  /** The names in `data` that mean the files; the world is asked only when one could. */
+  async #filesTablesOf(data: Tables): Promise<string[]> {
+    const candidates = [USUAL_NAME, OTHER_NAME].filter((name) => Object.hasOwn(data, name));
+    if (candidates.length === 0) return [];
+    const name = nameBeside((await this.#world.schema()).map((table) => table.name));
+    return candidates.filter((candidate) => candidate === name);
+  }
+
+  #tell(changes: Omit<WorldChange, "stateVersion">[]): void {
+    for (const change of changes) {
+      for (const listener of [...this.#listeners]) listener({ stateVersion: this.stateVersion, ...change });
+    }
+  }
+}
+
+function nameBeside(tables: readonly string[]): string {
+  return tables.includes(USUAL_NAME) ? OTHER_NAME : USUAL_NAME;
+}

@@ -1,0 +1,87 @@
+/**
+ * What a twin serves: one declaration per vendor operation. The router, `GET /sim/operations` and the
+ * request journal all read the same declaration, so they cannot disagree.
+ */
+import type { IncomingHttpHeaders } from "node:http";
+import type { Readable } from "node:stream";
+import type { WebSocket } from "ws";
+import type { Spool } from "../world/spool.ts";
+
+/** The kind of API an operation belongs to; `GET /sim/operations?surface=` narrows by it. */
+export type Surface = "rest" | "graphql" | "mcp";
+
+export type Method = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+/** A request as a twin sees it: the address prefix is gone and the body has arrived, within its limit. */
+export interface VendorRequest {
+  method: Method;
+  /** Path below the twin's `url`, still percent-encoded, always starting with `/`. */
+  path: string;
+  /** The address that the client has asked, without `path`: scheme, host and what stands before it; no slash at the end. */
+  origin: string;
+  /** Values of the `:name` segments of the operation's path, percent-decoded. */
+  params: Record<string, string>;
+  query: URLSearchParams;
+  headers: IncomingHttpHeaders;
+  /** The whole body, with a `Content-Encoding` of gzip or deflate already undone. Empty for a WebSocket upgrade. */
+  body: Buffer;
+  /** The whole body of an operation with `spoolsBody`; `body` is its beginning then. It is gone after the answer. */
+  spooled?: Spool | undefined;
+  /** Aborted when the client goes away before the answer is complete. */
+  signal: AbortSignal;
+}
+
+/**
+ * An answer in the vendor's own shape. `undefined` sends no body; strings and buffers go as they are; a `Readable` is
+ * streamed until it ends or the client goes away; anything else is sent as JSON.
+ */
+export interface VendorResponse {
+  status: number;
+  headers?: Record<string, string>;
+  body?: string | Buffer | Readable | object | number | boolean | null | undefined;
+  /** What the twin tells its tester about this answer, as JSON: `GET /sim/requests` shows it; it is never sent. */
+  notes?: object;
+}
+
+export interface Operation<Twin> {
+  /** Stable name, `noun.verb` (`call.create`): faults and journal filters refer to it. Addresses of one vendor operation share it. */
+  id: string;
+  method: Method;
+  /** Path below the twin's `url`; `:name` stands for one segment. */
+  path: string;
+  surface: Surface;
+  /** One sentence, in plain language. */
+  summary: string;
+  /** Largest body accepted; default 1 MiB. A larger one is answered with the vendor's 413. */
+  maxBodyBytes?: number;
+  /** The body may be larger than memory: it is not bounded by `maxBodyBytes` but by what the service has for such bodies. */
+  spoolsBody?: true;
+  /** What goes in and out is secret as a whole: the journal keeps neither body. */
+  secretBody?: boolean;
+  handle(request: VendorRequest, twin: Twin): VendorResponse | Promise<VendorResponse>;
+}
+
+/** What a twin says to a WebSocket upgrade: take it, or refuse it with an HTTP answer. */
+export type UpgradeAnswer =
+  | { accept: (socket: WebSocket) => void; subprotocol?: string }
+  | { refuse: VendorResponse };
+
+export interface SocketOperation<Twin> {
+  id: string;
+  path: string;
+  surface: Surface;
+  summary: string;
+  /** Largest message accepted on the socket; default 1 MiB. */
+  maxPayloadBytes?: number;
+  upgrade(request: VendorRequest, twin: Twin): UpgradeAnswer | Promise<UpgradeAnswer>;
+}
+
+/** Declares one HTTP operation of a twin. Identity at run time; it exists so that types are inferred. */
+export function operation<Twin>(declaration: Operation<Twin>): Operation<Twin> {
+  return declaration;
+}
+
+/** Declares one WebSocket operation of a twin. */
+export function socketOperation<Twin>(declaration: SocketOperation<Twin>): SocketOperation<Twin> {
+  return declaration;
+}

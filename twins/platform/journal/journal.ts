@@ -1,0 +1,201 @@
+/**
+ * What a twin was asked and what it answered. Bounded by count and by bytes, for each tier apart, so that somebody who
+ * polls the control plane never pushes out the traffic of the code under test. Secrets are masked before anything is kept.
+ */
+import { performance } from "node:perf_hooks";
+import { type Clock, wallTime } from "../base/clock.ts";
+import { type Headers, MASK, type Mask } from "./mask.ts";
+import { Ring, type RingLimits } from "./ring.ts";
+
+export type Tier = "vendor" | "control";
+
+/** Longest body kept; what is beyond is cut, with a marker that says so. */
+export const MAX_BODY_BYTES = 64 * 1024;
+
+/** Rough size of an entry without its texts. */
+const ENTRY_BYTES = 400;
+
+export interface JournalLimits {
+  vendor: RingLimits;
+  control: RingLimits;
+  /** Requests to the control plane that were refused for their key. */
+  refused: RingLimits;
+}
+
+export const defaultJournalLimits: JournalLimits = {
+  vendor: { entries: 2000, bytes: 16 * 1024 * 1024 },
+  control: { entries: 500, bytes: 4 * 1024 * 1024 },
+  refused: { entries: 100, bytes: 256 * 1024 },
+};
+
+/** A body as it is kept: at most `MAX_BODY_BYTES` of it, and how long it was. */
+export interface KeptBody {
+  bytes: Buffer;
+  originalBytes: number;
+  truncated: boolean;
+}
+
+export interface JournalEntry {
+  seq: number;
+  tier: Tier;
+  /** Operation id; `null` when the twin serves nothing there. */
+  operation: string | null;
+  method: string;
+  path: string;
+  query: Record<string, string>;
+  headers: Record<string, string>;
+  body: KeptBody;
+  /** Milliseconds since the Unix epoch, of the machine and of the sandbox's clock. */
+  wallTimeMs: number;
+  simulatedTimeMs: number;
+  /** Absent while the request is being answered. */
+  answer?: {
+    /** `null`: the connection ended without an answer. */
+    status: number | null;
+    headers: Record<string, string>;
+    body: KeptBody;
+    /** What the twin noted for its tester, as JSON. */
+    notes?: KeptBody | undefined;
+    durationMs: number;
+    /** The armed fault that made this answer. */
+    fault?: string | undefined;
+  };
+  /** About how much memory the entry takes. */
+  bytes: number;
+}
+
+export interface ArrivedRequestRecord {
+  tier: Tier;
+  operation: string | null;
+  method: string;
+  path: string;
+  query: URLSearchParams;
+  headers: Headers;
+  body: Buffer;
+  /** How long the body was, when `body` is the beginning of it. */
+  streamedBytes?: number | undefined;
+  /** `performance.now()` when the request came in. */
+  startedAt: number;
+  /** The bodies are secret as a whole: neither is kept. */
+  secretBody?: boolean | undefined;
+}
+
+export interface AnswerRecord {
+  /** `null`: the connection ended without an answer. */
+  status: number | null;
+  headers: Headers;
+  /** The body, or of a streamed one its beginning. */
+  body: Buffer;
+  /** How long a streamed body was. */
+  streamedBytes?: number | undefined;
+  /** What the twin notes for its tester. */
+  notes?: object | undefined;
+  /** The armed fault that made this answer. */
+  fault?: string | undefined;
+}
+
+/** Writes the answer into an entry. */
+export type CompleteEntry = (answer: AnswerRecord) => void;
+
+export class Journal {
+  readonly #mask: Mask;
+  readonly #clock: Clock;
+  readonly #tiers: Record<Tier, Ring<JournalEntry>>;
+  /** Apart from the control tier that they belong to: whoever has no key must not push out what those with one did. */
+  readonly #refused: Ring<JournalEntry>;
+  #seq = 0;
+
+  constructor(mask: Mask, clock: Clock, given: Partial<JournalLimits> = {}) {
+    const limits = { ...defaultJournalLimits, ...given };
+    this.#mask = mask;
+    this.#clock = clock;
+    this.#tiers = { vendor: new Ring(limits.vendor), control: new Ring(limits.control) };
+    this.#refused = new Ring(limits.refused);
+  }
+
+  /** Records a request that has arrived; the returned function completes it. */
+  record(request: ArrivedRequestRecord): CompleteEntry {
+    return this.#record(request, this.#tiers[request.tier]);
+  }
+
+  /**
+   * Records a request to the control plane that is refused for its key. It may be somebody else's, sent here by mistake: of its
+   * headers the client's name is kept, of its query the names, of its body nothing.
+   */
+  recordRefused(request: Omit<ArrivedRequestRecord, "tier" | "body" | "secretBody">): CompleteEntry {
+    const { "user-agent": client, "x-api-key": key } = request.headers;
+    const headers = { "user-agent": client, ...(key === undefined ? {} : { "x-api-key": MASK }) };
+    const query = new URLSearchParams();
+    for (const name of request.query.keys()) query.set(name, MASK);
+    return this.#record({ ...request, headers, query, tier: "control", body: nothing }, this.#refused);
+  }
+
+  #record(request: ArrivedRequestRecord, ring: Ring<JournalEntry>): CompleteEntry {
+    const headers = this.#mask.headers(request.headers);
+    const keep = request.secretBody ? keepNothing : this.#keep.bind(this);
+    const body = keep(request.body, headers["content-type"] ?? "", request.streamedBytes);
+    const entry: JournalEntry = {
+      seq: ++this.#seq,
+      tier: request.tier,
+      operation: request.operation,
+      method: request.method,
+      path: this.#mask.path(request.path),
+      query: this.#mask.query(request.query),
+      headers,
+      body,
+      wallTimeMs: wallTime(),
+      simulatedTimeMs: this.#clock.now(),
+      bytes: ENTRY_BYTES + request.path.length + lengthOf(headers) + body.bytes.length,
+    };
+    const number = ring.add(entry);
+    return (answer) => {
+      const answered = this.#mask.headers(answer.headers);
+      const kept = keep(answer.body, answered["content-type"] ?? "", answer.streamedBytes);
+      const durationMs = performance.now() - request.startedAt;
+      const { status, fault } = answer;
+      const notes = answer.notes && keep(Buffer.from(JSON.stringify(answer.notes)), "application/json");
+      entry.answer = { status, headers: answered, body: kept, notes, durationMs, fault };
+      ring.grow(number, kept.bytes.length + (notes?.bytes.length ?? 0) + lengthOf(answered));
+    };
+  }
+
+  /** Entries of both tiers in the order in which the requests arrived. */
+  entries(): JournalEntry[] {
+    const entries = [this.#tiers.vendor, this.#tiers.control, this.#refused].flatMap((ring) => [
+      ...ring.entries(),
+    ]);
+    return entries.sort((a, b) => a.seq - b.seq);
+  }
+
+  /** `seq` of the newest entry; 0 when there was none yet. */
+  get newest(): number {
+    return this.#seq;
+  }
+
+  /** How many entries of each tier were let go. */
+  dropped(): Record<Tier, number> {
+    const { vendor, control } = this.#tiers;
+    return { vendor: vendor.dropped, control: control.dropped + this.#refused.dropped };
+  }
+
+  #keep(body: Buffer, contentType: string, streamedBytes = body.length): KeptBody {
+    const masked = this.#mask.body(body, contentType, MAX_BODY_BYTES);
+    // A copy, so that a small part never keeps a large buffer alive.
+    const bytes = masked.cut ? Buffer.from(masked.bytes) : masked.bytes;
+    return { bytes, originalBytes: streamedBytes, truncated: masked.cut || streamedBytes > body.length };
+  }
+}
+
+const nothing = Buffer.alloc(0);
+const withheld = Buffer.from(JSON.stringify(MASK));
+
+/** A body of which only that there was one is kept. */
+function keepNothing(body: Buffer): KeptBody {
+  return { bytes: body.length > 0 ? withheld : body, originalBytes: body.length, truncated: false };
+}
+
+function lengthOf(headers: Record<string, string>): number {
+  let length = 0;
+  for (const name in headers) length += name.length + (headers[name]?.length ?? 0);
+  return length;
+}

@@ -1,0 +1,232 @@
+/** Takes secrets out of what the journal keeps, before it is kept. */
+
+import { emptyRecord } from "../base/lookup-table.ts";
+import { createRouter, type Router } from "../http/router.ts";
+import type { AnyTwinDefinition } from "../twin/twin.ts";
+import { KnownSecrets, PlatformKeys } from "./known-secrets.ts";
+
+export const MASK = "***";
+
+/** Headers that carry credentials whatever the vendor. */
+const SECRET_HEADERS = ["authorization", "proxy-authorization", "x-api-key", "cookie", "set-cookie"];
+
+export type Headers = Record<string, string | string[] | number | undefined>;
+
+export interface Mask {
+  /** Adds credentials that are masked wherever they stand. */
+  know(credentials: readonly string[]): void;
+  headers(headers: Headers): Record<string, string>;
+  path(path: string): string;
+  query(query: URLSearchParams): Record<string, string>;
+  /**
+   * The first bytes of a body, with the values of secret members and all known credentials masked; a part of the same
+   * buffer when it holds none.
+   * @param mostBytes how many of them at most; `cut` says that there were more.
+   */
+  body(body: Buffer, contentType: string, mostBytes: number): { bytes: Buffer; cut: boolean };
+}
+
+export type Secrets = Pick<AnyTwinDefinition, "secretHeaders" | "secretMembers" | "secretPathParams">;
+
+/**
+ * Credentials that come in secret headers are known from then on, and masked wherever they stand.
+ * @param secrets what a twin declares beyond the platform's own list.
+ * @param keys those of the control plane, shared by all masks; default none
+ */
+export function createMask(secrets: Secrets, keys = new PlatformKeys(MASK)): Mask {
+  const known = new KnownSecrets(MASK, keys);
+  const headers = new Set(
+    [...SECRET_HEADERS, ...(secrets.secretHeaders ?? [])].map((name) => name.toLowerCase()),
+  );
+  const members = new Set(secrets.secretMembers ?? []);
+  const paths = createRouter((secrets.secretPathParams ?? []).map((path) => ({ method: "", path })));
+  // An escape could spell a name or a value in a way that a search for its bytes would miss.
+  const traces = [...members, "\\u"].map((name) => Buffer.from(name));
+  const secret = secretMembers(members);
+  const isSecret = (text: string) => known.inText(text) !== text;
+  return {
+    know: (credentials) => known.declare(credentials),
+    headers(given) {
+      const shown = emptyRecord<string>();
+      for (const [name, value] of Object.entries(given)) {
+        if (value === undefined) continue;
+        const text = Array.isArray(value) ? value.join(", ") : String(value);
+        const secret = headers.has(name.toLowerCase());
+        if (secret) known.learn(text);
+        if (keys.hasUnseen) keys.recognize(valuesOf(text));
+        shown[name] = secret ? MASK : text;
+      }
+      // Only now are the credentials of this request known.
+      for (const name in shown) shown[name] = known.inText(shown[name] ?? "");
+      return shown;
+    },
+    path(path) {
+      if (keys.hasUnseen) keys.recognize(path.split("/").map(decodeSegment));
+      const masked = known.inText(maskPath(path, paths));
+      if (!masked.includes("%")) return masked;
+      const segments = masked.split("/");
+      return segments.map((segment) => (isSecret(decodeSegment(segment)) ? MASK : segment)).join("/");
+    },
+    query(query) {
+      const shown = emptyRecord<string>();
+      if (keys.hasUnseen) {
+        for (const [name, value] of query) keys.recognize([name, ...valuesOf(value)]);
+      }
+      for (const [name, value] of query) {
+        const secret = members.has(name) || headers.has(name.toLowerCase());
+        shown[known.inText(name)] = secret ? MASK : known.inText(value);
+      }
+      return shown;
+    },
+    body(body, contentType, mostBytes) {
+      if (keys.hasUnseen) recognizeIn(body, contentType, mostBytes, keys);
+      // Masked text may be shorter or longer than what it stands for: the margin holds whatever the cut goes through.
+      const margin = known.longestBytes * MASK.length;
+      const whole = body.length <= mostBytes + margin;
+      const beginning = whole ? body : body.subarray(0, mostBytes + margin);
+      // A secret's name stands before it: one beyond the beginning has none in it.
+      const mayBeEscaped = isForm(contentType) && beginning.includes("%");
+      if (mayBeEscaped || traces.some((trace) => beginning.includes(trace))) {
+        const masked = maskBody(body, contentType, secret, mostBytes + margin);
+        return shown(Buffer.from(masked.text), masked.whole);
+      }
+      return shown(beginning, whole);
+
+      function shown(bytes: Buffer, isWhole: boolean): { bytes: Buffer; cut: boolean } {
+        const masked = known.inBytes(bytes);
+        if (isWhole) return firstOf(masked, mostBytes);
+        return { bytes: masked.subarray(0, Math.min(mostBytes, masked.length - margin)), cut: true };
+      }
+    },
+  };
+}
+
+function isForm(contentType: string): boolean {
+  return contentType.startsWith("application/x-www-form-urlencoded");
+}
+
+/** Looks for keys of the control plane in the beginning of a body. */
+function recognizeIn(body: Buffer, contentType: string, mostBytes: number, keys: PlatformKeys): void {
+  const text = body.toString("utf8", 0, mostBytes);
+  if (isForm(contentType)) keys.recognize(new URLSearchParams(text).values());
+  keys.recognizeWithin(text);
+  if (text.includes("\\u")) keys.recognizeWithin(text.replace(UNICODE_ESCAPE, unescapeUnicode));
+}
+
+const UNICODE_ESCAPE = /\\u([0-9a-fA-F]{4})/g;
+
+function unescapeUnicode(_escape: string, code: string): string {
+  return String.fromCharCode(Number.parseInt(code, 16));
+}
+
+/** A value, its last word, and of `Basic` credentials the name and the password. */
+function valuesOf(text: string): string[] {
+  const word = text.slice(text.lastIndexOf(" ") + 1);
+  if (!/^basic /i.test(text)) return [text, word];
+  const decoded = Buffer.from(word, "base64").toString("utf8");
+  const colon = decoded.indexOf(":");
+  return [text, word, decoded.slice(0, Math.max(colon, 0)), decoded.slice(colon + 1)];
+}
+
+/** A segment of a path, decoded; itself where it cannot be. */
+function decodeSegment(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
+
+function firstOf(bytes: Buffer, mostBytes: number): { bytes: Buffer; cut: boolean } {
+  const cut = bytes.length > mostBytes;
+  return { bytes: cut ? bytes.subarray(0, mostBytes) : bytes, cut };
+}
+
+function maskPath(path: string, paths: Router<{ method: string; path: string }>): string {
+  const match = paths.match("", path);
+  if (match.kind !== "found") return path;
+  const given = path.split("/");
+  return match.route.path
+    .split("/")
+    .map((segment, index) => (segment.startsWith(":") ? MASK : given[index]))
+    .join("/");
+}
+
+/** Text with the values of secret members masked; `whole` unless it is the beginning alone. */
+interface MaskedText {
+  text: string;
+  whole: boolean;
+}
+
+/** @param enough how many bytes of lines are looked at: of more the rest is left out */
+function maskBody(body: Buffer, contentType: string, members: SecretMembers, enough: number): MaskedText {
+  const text = body.toString("utf8");
+  if (isForm(contentType)) {
+    return { text: maskForm(text, members.names), whole: true };
+  }
+  const newline = text.indexOf("\n", enough);
+  const lines = newline < 0 ? text : text.slice(0, newline);
+  // As a rule: what is no member's name stands in a text.
+  if (!members.trace.test(lines) && areJson(lines)) return { text: lines, whole: newline < 0 };
+  const masked = maskJson(text, members);
+  return masked === undefined ? maskLines(text, members, enough) : { text: masked, whole: true };
+}
+
+/** Whether lines are JSON, each or all together. Some that are may be said not to be. */
+function areJson(lines: string): boolean {
+  try {
+    JSON.parse(`[${lines.trim().replaceAll("\n", ",\n")}]`);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** @returns `undefined` for what is no JSON */
+function maskJson(text: string, members: SecretMembers): string | undefined {
+  try {
+    if (members.trace.test(text)) return JSON.stringify(JSON.parse(text, masking(members.names)));
+    JSON.parse(text);
+    return text;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Names of the members of JSON whose values are secret. */
+interface SecretMembers {
+  names: ReadonlySet<string>;
+  /** Finds whatever could be one of them in JSON: looking at each of all its members takes ten times as long. */
+  trace: RegExp;
+}
+
+function secretMembers(names: ReadonlySet<string>): SecretMembers {
+  const written = [...names].map((name) => JSON.stringify(name).replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
+  return { names, trace: new RegExp([...written, "\\\\u"].join("|")) };
+}
+
+function masking(names: ReadonlySet<string>): (name: string, value: unknown) => unknown {
+  return (name, value) => (names.has(name) && value !== null ? MASK : value);
+}
+
+function maskForm(text: string, names: ReadonlySet<string>): string {
+  const form = new URLSearchParams(text);
+  for (const name of new Set(form.keys())) if (names.has(name)) form.set(name, MASK);
+  return form.toString();
+}
+
+/** Newline-delimited JSON line by line; a line that is not JSON cannot be searched, so it is masked whole. */
+function maskLines(text: string, members: SecretMembers, enough: number): MaskedText {
+  const masked: string[] = [];
+  let length = 0;
+  let from = 0;
+  while (from <= text.length && length <= enough) {
+    const end = text.indexOf("\n", from);
+    const line = end < 0 ? text.slice(from) : text.slice(from, end);
+    const shown = line.trim() === "" ? line : (maskJson(line, members) ?? MASK);
+    masked.push(shown);
+    length += shown.length + 1;
+    from += line.length + 1;
+  }
+  return { text: masked.join("\n"), whole: from > text.length };
+}

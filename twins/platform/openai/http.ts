@@ -1,0 +1,131 @@
+/** What everything that asks an OpenAI-compatible server shares: the address, the key, deadlines, and errors without secrets. */
+import { z } from "zod";
+import { linkSignals } from "../base/deadline.ts";
+
+/** Members of a service's `config` that name such a server. */
+export const openAiEndpointConfig = {
+  /** Address up to and including `/v1`. */
+  base_url: z.url({ protocol: /^https?$/ }),
+  /** Name of the environment variable that holds the key; without it no key is sent (a local server). */
+  api_key_env: z.string().optional(),
+  /** Longest silence of the server before the request is given up. */
+  timeout_seconds: z.number().positive().max(120).default(15),
+};
+
+export interface OpenAiEndpoint {
+  base_url: string;
+  api_key_env?: string | undefined;
+  timeout_seconds: number;
+}
+
+export interface Endpoint {
+  baseUrl: string;
+  key: string | undefined;
+  /** Longest silence of the server. */
+  timeoutMs: number;
+  /** Sent along; the key and the type of the body win. */
+  headers?: Record<string, string>;
+}
+
+/** A server that could not be used. The message holds a status or a reason, never an address or a key. */
+export class ProviderError extends Error {
+  /** What the server answered, where it did. */
+  readonly status: number | undefined;
+
+  constructor(message: string, status?: number) {
+    super(message);
+    this.name = "ProviderError";
+    this.status = status;
+  }
+}
+
+/**
+ * @param variable reads a variable of the machine.
+ * @throws Error naming the variable that should hold the key and does not
+ */
+export function openAiEndpoint(
+  config: OpenAiEndpoint,
+  variable: (name: string) => string | undefined,
+): Endpoint {
+  const key = config.api_key_env === undefined ? undefined : variable(config.api_key_env);
+  if (config.api_key_env !== undefined && !key) {
+    throw new Error(`set ${config.api_key_env} to the key of ${config.base_url}, or leave api_key_env out`);
+  }
+  return {
+    baseUrl: config.base_url.replace(/(?<!\/)\/+$/, ""),
+    key,
+    timeoutMs: config.timeout_seconds * 1000,
+  };
+}
+
+/** Restarted with every sign of life; aborts when the server has been silent for too long. */
+export interface Watchdog {
+  signal: AbortSignal;
+  alive(): void;
+  stop(): void;
+  readonly expired: boolean;
+}
+
+export function createWatchdog(timeoutMs: number, signal: AbortSignal): Watchdog {
+  const silence = new AbortController();
+  const timer = setTimeout(() => silence.abort(), timeoutMs);
+  const either = linkSignals(signal, silence.signal);
+  return {
+    signal: either.signal,
+    alive: () => void timer.refresh(),
+    stop() {
+      clearTimeout(timer);
+      either.unlink();
+    },
+    get expired() {
+      return silence.signal.aborted;
+    },
+  };
+}
+
+/** Posts and answers the response once it has begun with a 2xx status. @throws ProviderError */
+export async function post(
+  endpoint: Endpoint,
+  path: string,
+  body: { json: unknown } | { form: FormData },
+  watchdog: Watchdog,
+): Promise<Response> {
+  const headers = new Headers(endpoint.headers);
+  if (endpoint.key) headers.set("authorization", `Bearer ${endpoint.key}`);
+  if ("json" in body) headers.set("content-type", "application/json");
+  const response = await fetch(`${endpoint.baseUrl}${path}`, {
+    method: "POST",
+    headers,
+    body: "json" in body ? JSON.stringify(body.json) : body.form,
+    redirect: "manual",
+    signal: watchdog.signal,
+  });
+  watchdog.alive();
+  if (!response.ok) {
+    await response.body?.cancel();
+    throw new ProviderError(`the server answered ${response.status}`, response.status);
+  }
+  return response;
+}
+
+/** The whole body, at most `limitBytes`. @throws ProviderError when it is larger */
+export async function readBytes(response: Response, limitBytes: number, watchdog: Watchdog): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    watchdog.alive();
+    bytes += chunk.byteLength;
+    if (bytes > limitBytes) throw new ProviderError(`the answer is larger than ${limitBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** What went wrong, in words for a log. */
+export function providerReason(error: unknown, watchdog: Watchdog): string {
+  if (watchdog.expired) return "the server was silent for too long";
+  if (error instanceof ProviderError) return error.message;
+  const cause = error instanceof Error ? (error.cause ?? error) : error;
+  if (cause !== null && typeof cause === "object" && "code" in cause) return String(cause.code);
+  return cause instanceof Error ? cause.name : "network error";
+}

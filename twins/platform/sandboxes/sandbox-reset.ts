@@ -1,0 +1,86 @@
+/** A reset of a whole sandbox: every twin, or none. */
+
+import { Spool } from "../world/spool.ts";
+import { loadState, type StateSource, writeState } from "../world/state-source.ts";
+import { WorldUnavailable } from "../world/world.ts";
+import type { HostedTwin, Sandbox } from "./sandbox.ts";
+
+/** What became of a reset. */
+export type ResetOutcome =
+  | { kind: "reset" }
+  /** Nothing has changed: the twins that had been reset have their state back, except those of `lost`. */
+  | { kind: "failed"; failures: TwinFailure[]; lost: TwinFailure[] };
+
+export interface TwinFailure {
+  twin: string;
+  reason: string;
+  /** Whether what holds its world did not answer, and may do so later. */
+  unavailable: boolean;
+}
+
+interface Saved {
+  twin: HostedTwin;
+  state: StateSource;
+  stateVersion: number;
+}
+
+/** Resets all twins side by side. When one fails, all get back the state that was dumped before. */
+export async function resetSandbox(sandbox: Sandbox): Promise<ResetOutcome> {
+  const twins = [...sandbox.twins];
+  const spools: Spool[] = [];
+  const saving = await eachTwin(twins, async ([name, twin]): Promise<[string, Saved]> => {
+    const spool = new Spool(sandbox.snapshotBytes);
+    spools.push(spool);
+    const { state, stateVersion } = await writeState(twin.world, spool);
+    return [name, { twin, state, stateVersion }];
+  });
+  try {
+    return await resetSaved(twins, saving);
+  } finally {
+    for (const spool of spools) await spool.clear();
+  }
+}
+
+async function resetSaved(
+  twins: readonly [string, HostedTwin][],
+  saving: { done: [string, Saved][]; failures: TwinFailure[] },
+): Promise<ResetOutcome> {
+  if (saving.failures.length > 0) return { kind: "failed", failures: saving.failures, lost: [] };
+  const resetting = await eachTwin(twins, ([, twin]) => twin.reset());
+  if (resetting.failures.length === 0) {
+    for (const [, twin] of twins) twin.faults.removeAll();
+    return { kind: "reset" };
+  }
+  // The one that failed as well, unless it could not even begin: how far it had come only it knows.
+  const untouched = new Set(
+    resetting.failures.flatMap(({ twin, unavailable }) => (unavailable ? [twin] : [])),
+  );
+  const changed = saving.done.filter(
+    ([name, { twin, stateVersion }]) => !untouched.has(name) || twin.world.stateVersion !== stateVersion,
+  );
+  const restoring = await eachTwin(changed, ([, { twin, state }]) => loadState(twin.world, state));
+  return { kind: "failed", failures: resetting.failures, lost: restoring.failures };
+}
+
+/** Does the same for each at the same time, and waits for all of them whatever happens. */
+async function eachTwin<Item, Result>(
+  items: readonly [string, Item][],
+  work: (item: [string, Item]) => Promise<Result>,
+): Promise<{ done: Result[]; failures: TwinFailure[] }> {
+  const done: Result[] = [];
+  const failures: TwinFailure[] = [];
+  const outcomes = await Promise.allSettled(items.map(async (item) => work(item)));
+  outcomes.forEach((outcome, index) => {
+    if (outcome.status === "fulfilled") done.push(outcome.value);
+    else {
+      const { reason } = outcome;
+      const unavailable = reason instanceof WorldUnavailable;
+      failures.push({ twin: items[index]?.[0] ?? "", reason: reasonOf(reason), unavailable });
+    }
+  });
+  return { done, failures };
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,250 @@
+/** A sandbox: one clock and one running twin of each service it was asked for. */
+import type { Logger } from "pino";
+import { type SandboxClock, wallTime } from "../base/clock.ts";
+import { endWithin } from "../base/deadline.ts";
+import { CallbackRegister } from "../client/destination.ts";
+import { Faults } from "../faults/faults.ts";
+import { FileStore } from "../files/file-store.ts";
+import { WorldWithFiles } from "../files/world-with-files.ts";
+import { Connections } from "../http/connections.ts";
+import type { Operation, SocketOperation } from "../http/operation.ts";
+import type { Router } from "../http/router.ts";
+import { Journal } from "../journal/journal.ts";
+import type { PlatformKeys } from "../journal/known-secrets.ts";
+import { createMask } from "../journal/mask.ts";
+import { createSandboxView, type SandboxView } from "../twin/sandbox-view.ts";
+import type { AnyTwinDefinition, RunningTwin, TwinContext } from "../twin/twin.ts";
+import { createVendorRouter } from "./vendor-router.ts";
+
+/** A definition made ready for use; shared by every sandbox. */
+export interface TwinType {
+  definition: AnyTwinDefinition;
+  operations: Router<Operation<RunningTwin>>;
+  sockets: Router<SocketOperation<RunningTwin> & { method: "GET" }>;
+}
+
+/** @throws Error when two operations of the twin have the same method and path. */
+export function compileTwin(definition: AnyTwinDefinition): TwinType {
+  try {
+    return {
+      definition,
+      operations: createVendorRouter(definition.operations),
+      sockets: createVendorRouter(
+        (definition.sockets ?? []).map((socket) => ({ ...socket, method: "GET" as const })),
+      ),
+    };
+  } catch (error) {
+    throw new Error(`twin ${definition.name}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+const types = new WeakMap<AnyTwinDefinition, TwinType>();
+
+/** The definition compiled, once for all sandboxes. @throws Error as `compileTwin` does */
+export function typeOf(definition: AnyTwinDefinition): TwinType {
+  let type = types.get(definition);
+  if (!type) {
+    type = compileTwin(definition);
+    types.set(definition, type);
+  }
+  return type;
+}
+
+/** A running twin, with what the platform keeps about it. */
+export interface HostedTwin {
+  type: TwinType;
+  running: RunningTwin;
+  /** The twin's tables and its files, as the control plane reads, writes, dumps and loads them. */
+  world: WorldWithFiles;
+  files: FileStore;
+  callbacks: CallbackRegister;
+  journal: Journal;
+  faults: Faults;
+  log: Logger;
+  /** What the code under test uses; a connection string for a database twin. */
+  url: string;
+  controlUrl: string;
+  startedAtMs: number;
+  /** Puts the world to a profile; to the one its service names, or to its start, when none is given; none has files. */
+  reset(profile?: string): Promise<void>;
+  /** Waits for the reset that runs, so that nothing is made anew after the end. */
+  stop(): Promise<void>;
+  /** What is open to the sandbox. */
+  connections: Connections;
+}
+
+/**
+ * Where the control plane is: at `/c/…` with a key, or, as worlds captured before that was so expect it, without a key at
+ * the vendor's own address.
+ */
+export type Layout = "split" | "legacy";
+
+export interface Sandbox {
+  /** What stands in its addresses (`/s/<id>/<twin>`); no two sandboxes have the same. */
+  id: string;
+  /** Whose keys open its control plane. */
+  organisation: string;
+  /** Whose datasets its services have. */
+  environment: string;
+  layout: Layout;
+  clock: SandboxClock;
+  twins: Map<string, HostedTwin>;
+  connections: Connections;
+  /** Largest snapshot of a twin, in bytes. */
+  snapshotBytes: number;
+}
+
+/** Unless SNAPSHOT_LIMIT_MB says otherwise. */
+export const DEFAULT_SNAPSHOT_BYTES = 4096 * 1024 ** 2;
+
+export interface SandboxService {
+  type: TwinType;
+  /** Already checked against the definition's `config`. */
+  config: unknown;
+  profile?: string;
+}
+
+/** What of the machine the services of a sandbox have: files and variables that they may name, and room on its disk. */
+export type Reach = Pick<TwinContext, "resolvePath" | "fileError" | "variable" | "storeLimitBytes">;
+
+export interface SandboxOptions
+  extends Pick<Sandbox, "id" | "organisation" | "environment" | "layout" | "clock" | "snapshotBytes"> {
+  baseUrl: string;
+  /** The dataset of a service, as it is when it is asked for. */
+  dataset(service: string): ReturnType<NonNullable<TwinContext["dataset"]>>;
+  services: readonly SandboxService[];
+  /** What no journal shows. */
+  platformKeys: PlatformKeys;
+  log: Logger;
+  reach: Reach;
+  onTwinStarted?: ((name: string) => void) | undefined;
+}
+
+/** How long a twin may take to stop when its sandbox ends. */
+export const TWIN_STOP_MS = 30_000;
+
+/** Starts all twins side by side. When one fails the others are stopped. @throws Error naming the twin and the reason. */
+export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const { id, organisation, environment, layout, clock, snapshotBytes } = options;
+  const twins = new Map<string, HostedTwin>();
+  const connections = new Connections();
+  const sandbox: Sandbox = {
+    id,
+    organisation,
+    environment,
+    layout,
+    clock,
+    twins,
+    connections,
+    snapshotBytes,
+  };
+  const view = createSandboxView(twins);
+  const outcomes = await Promise.allSettled(
+    options.services.map((service) => startTwin(options, service, sandbox, view)),
+  );
+  const failures: unknown[] = [];
+  for (const outcome of outcomes) {
+    if (outcome.status === "fulfilled") twins.set(outcome.value.type.definition.name, outcome.value);
+    else failures.push(outcome.reason);
+  }
+  if (failures.length === 0) return sandbox;
+  await stopSandbox(sandbox, TWIN_STOP_MS);
+  throw failures.length === 1 ? failures[0] : new AggregateError(failures, failures.map(String).join("; "));
+}
+
+async function startTwin(
+  options: SandboxOptions,
+  { type, config, profile }: SandboxService,
+  sandbox: Sandbox,
+  view: SandboxView,
+): Promise<HostedTwin> {
+  const { name } = type.definition;
+  const vendorUrl = `${options.baseUrl}/s/${options.id}/${name}`;
+  const log = options.log.child({ sandbox: options.id, twin: name });
+  const mask = createMask(type.definition, options.platformKeys);
+  const journal = new Journal(mask, options.clock);
+  const faults = new Faults();
+  const callbacks = new CallbackRegister();
+  const files = new FileStore(options.clock);
+  const context: TwinContext = {
+    sandbox: options.id,
+    name,
+    url: vendorUrl,
+    clock: options.clock,
+    journal,
+    faults,
+    view,
+    log,
+    ...options.reach,
+    callbackDestination: () => callbacks.current,
+    ...(type.definition.takesDataset ? { dataset: () => options.dataset(name) } : {}),
+  };
+  try {
+    const running = await type.definition.start(context, config);
+    mask.know(type.definition.credentials?.(running.url ?? vendorUrl) ?? []);
+    if (profile !== undefined) await resetOrStop(running, profile);
+    const world = new WorldWithFiles(running.world, files);
+    const inTurn = createTurns();
+    options.onTwinStarted?.(name);
+    return {
+      type,
+      running,
+      world,
+      files,
+      callbacks,
+      log,
+      journal,
+      faults,
+      url: running.url ?? vendorUrl,
+      controlUrl: options.layout === "legacy" ? vendorUrl : `${options.baseUrl}/c/${options.id}/${name}`,
+      startedAtMs: wallTime(),
+      reset: (other = profile) =>
+        inTurn(async () => {
+          if (!sandbox.connections.open) throw new Error(`sandbox ${options.id} is ending`);
+          await running.reset(other);
+          world.replaceFiles([]);
+        }),
+      stop: () => inTurn(() => running.stop()),
+      connections: sandbox.connections,
+    };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`twin ${name} of sandbox ${options.id} did not start: ${reason}`, { cause: error });
+  }
+}
+
+async function resetOrStop(running: RunningTwin, profile: string): Promise<void> {
+  try {
+    await running.reset(profile);
+  } catch (error) {
+    await running.stop();
+    throw error;
+  }
+}
+
+/**
+ * Stops every twin, then ends what is still open to it. A twin that fails to stop is logged and does not keep the others.
+ * @param limitMs how long a twin may take; after that it is left
+ */
+export async function stopSandbox(sandbox: Sandbox, limitMs: number): Promise<void> {
+  sandbox.connections.refuse();
+  const stopping = [...sandbox.twins.values()].map(async (twin) => {
+    try {
+      await endWithin(limitMs, twin.stop());
+    } catch (error) {
+      twin.log.error({ err: error }, "the twin did not stop cleanly");
+    }
+  });
+  await Promise.all(stopping);
+  await sandbox.connections.end();
+}
+
+/** One piece of work after the other, whether the one before succeeds or fails. */
+function createTurns(): (work: () => Promise<void>) => Promise<void> {
+  let last: Promise<void> = Promise.resolve();
+  return (work) => {
+    const turn = last.then(work);
+    last = turn.catch(() => undefined);
+    return turn;
+  };
+}

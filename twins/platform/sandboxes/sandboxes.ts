@@ -1,0 +1,322 @@
+/** All sandboxes of a process: made, found, reset and ended by the organisation they belong to. */
+import { randomBytes } from "node:crypto";
+import type { Logger } from "pino";
+import { SandboxClock, wallTime } from "../base/clock.ts";
+import { endWithin } from "../base/deadline.ts";
+import { getOrAdd } from "../base/get-or-add.ts";
+import type { DatasetPlace, Environments, ResetSandbox } from "../datasets/environments.ts";
+import { isName } from "../http/address.ts";
+import { isPlainName, NAME_SEPARATOR } from "../http/api-keys.ts";
+import type { PlatformKeys } from "../journal/known-secrets.ts";
+import type { OpenPort } from "../server/own-port.ts";
+import type { TwinOfSandbox } from "../server/vendor.ts";
+import type { Dataset } from "../twin/dataset.ts";
+import { Claims } from "./claims.ts";
+import type { HostTarget, NamedTarget } from "./host-names.ts";
+import {
+  type Layout,
+  type Reach,
+  type Sandbox,
+  startSandbox,
+  stopSandbox,
+  TWIN_STOP_MS,
+  typeOf,
+} from "./sandbox.ts";
+import { FIRST_SANDBOX, SandboxRefusal } from "./sandbox-refusal.ts";
+import { type ResetOutcome, resetSandbox } from "./sandbox-reset.ts";
+import type { CheckedService } from "./services.ts";
+
+export interface SandboxesOptions {
+  /** The organisation `dev` belongs to. The ids of its sandboxes are as they were asked for. */
+  owner: string;
+  baseUrl: string;
+  /** Most sandboxes of one organisation at a time. */
+  mostPerOrganisation: number;
+  /** Largest snapshot of a twin. */
+  snapshotBytes: number;
+  environments: Environments;
+  /** Opens a port of a twin's own. */
+  openPort(of: TwinOfSandbox, port: number): Promise<OpenPort>;
+  /** What no journal shows. */
+  platformKeys: PlatformKeys;
+  log: Logger;
+}
+
+/** A sandbox that somebody wants. */
+export interface SandboxPlan {
+  /** What its id is made of; made when absent. */
+  id?: string | undefined;
+  services: readonly CheckedService[];
+  /** Whose datasets its services have. */
+  environment: string;
+  /** Datasets of its own, by service: the environment's do not count for these. They end with it. */
+  ownDatasets?: ReadonlyMap<string, Dataset> | undefined;
+  /** Which files and variables of the machine its services may name. */
+  reach: Reach;
+  layout: Layout;
+  /** Called when a twin of it works. */
+  onTwinStarted?: ((name: string) => void) | undefined;
+  /** How long it lives; for ever when absent. */
+  ttlMs?: number | undefined;
+}
+
+/** A running sandbox, with what is known of its life. */
+export interface LivingSandbox {
+  sandbox: Sandbox;
+  createdAtMs: number;
+  expiresAtMs: number | undefined;
+  /** Ports of its twins' own, by service. */
+  ports: ReadonlyMap<string, OpenPort>;
+  /** Datasets of its own, by service. */
+  ownDatasets: ReadonlyMap<string, Dataset>;
+}
+
+/** A name that is taken, from before the sandbox starts until it has ended. */
+type Slot =
+  | { state: "starting"; started: Promise<unknown> }
+  | { state: "running"; living: LivingSandbox; expiry: NodeJS.Timeout | undefined; turn: Promise<unknown> }
+  | { state: "ending"; ended: Promise<void> };
+
+/** How long sockets, ports and datasets may take when their sandbox's twins have stopped. */
+const CLOSE_MARGIN_MS = 1500;
+
+export class Sandboxes {
+  readonly #options: SandboxesOptions;
+  /** By organisation, then by id: nothing of another organisation is even looked at. */
+  readonly #slots = new Map<string, Map<string, Slot>>();
+  readonly #running = new Map<string, Sandbox>();
+  readonly #claims: Claims;
+  #stopping = false;
+
+  constructor(options: SandboxesOptions) {
+    this.#options = options;
+    this.#claims = new Claims(options.owner, options.baseUrl);
+  }
+
+  /** The running sandbox of this id, whoever owns it. */
+  running(id: string): Sandbox | undefined {
+    return this.#running.get(id);
+  }
+
+  /** The twin that requests for a host name go to. */
+  host(host: string): HostTarget | undefined {
+    return this.#claims.hosts.find(host);
+  }
+
+  /** Every host name and pattern, with what it reaches. */
+  hosts(): NamedTarget[] {
+    return this.#claims.hosts.all();
+  }
+
+  /** An organisation's sandbox by its id, or by what it was asked for as. */
+  get(organisation: string, given: string): LivingSandbox | undefined {
+    const slot = this.#slots.get(organisation)?.get(this.#idOf(organisation, given));
+    return slot?.state === "running" ? slot.living : undefined;
+  }
+
+  /** An organisation's sandboxes, oldest first. */
+  list(organisation: string): LivingSandbox[] {
+    const slots = [...(this.#slots.get(organisation)?.values() ?? [])];
+    return slots.flatMap((slot) => (slot.state === "running" ? [slot.living] : []));
+  }
+
+  /** Starts a sandbox; it answers when this resolves. @throws SandboxRefusal, or Error naming the twin that did not start. */
+  async create(organisation: string, plan: SandboxPlan): Promise<LivingSandbox> {
+    const given = plan.id ?? `sb-${randomBytes(6).toString("hex")}`;
+    const id = this.#idOf(organisation, given);
+    if (!isPlainName(given) || !isName(id)) {
+      throw new SandboxRefusal(422, "invalid", `a sandbox cannot be called ${JSON.stringify(given)}`);
+    }
+    const slots = this.#slotsOf(organisation);
+    for (let there = slots.get(id); there?.state === "ending"; there = slots.get(id)) await there.ended;
+    if (this.#stopping) throw new SandboxRefusal(503, "stopping", "the twins are stopping");
+    if (slots.has(id)) throw new SandboxRefusal(409, "conflict", `there is a sandbox ${id} already`);
+    const { mostPerOrganisation } = this.#options;
+    if (slots.size >= mostPerOrganisation) {
+      throw new SandboxRefusal(
+        429,
+        "too_many_sandboxes",
+        `an organisation has at most ${mostPerOrganisation} sandboxes at a time; delete one, or give them ttl_seconds`,
+      );
+    }
+    this.#claims.add(organisation, id, plan.services);
+    const starting = this.#start(organisation, id, plan);
+    slots.set(id, { state: "starting", started: starting.catch(() => undefined) });
+    try {
+      return this.#keep(slots, await starting, plan.ttlMs);
+    } catch (error) {
+      this.#claims.release(id);
+      slots.delete(id);
+      throw error;
+    }
+  }
+
+  /** Resets all its twins, or none; one reset at a time. `undefined`: there is no such sandbox. */
+  async reset(
+    organisation: string,
+    given: string,
+  ): Promise<{ sandbox: Sandbox; outcome: ResetOutcome } | undefined> {
+    const slots = this.#slotsOf(organisation);
+    const id = this.#idOf(organisation, given);
+    const slot = slots.get(id);
+    if (slot?.state !== "running") return undefined;
+    const { sandbox } = slot.living;
+    const turn = slot.turn.then(async () =>
+      slots.get(id) === slot ? { sandbox, outcome: await resetSandbox(sandbox) } : undefined,
+    );
+    slot.turn = turn.catch(() => undefined);
+    return turn;
+  }
+
+  /** Puts the twins of a service to the dataset that its environment has now, in every sandbox that has none of its own. */
+  async resetToDataset({ organisation, environment, service }: DatasetPlace): Promise<ResetSandbox[]> {
+    const slots = this.#slotsOf(organisation);
+    const resets = [...slots].map(async ([id, first]): Promise<ResetSandbox[]> => {
+      // A sandbox that is starting may have asked for the dataset before it changed.
+      if (first.state === "starting") await first.started;
+      const slot = slots.get(id);
+      if (slot?.state !== "running" || slot.living.ownDatasets.has(service)) return [];
+      const { sandbox } = slot.living;
+      const twin = sandbox.twins.get(service);
+      if (sandbox.environment !== environment || !twin) return [];
+      const turn = slot.turn.then(() => (slots.get(id) === slot ? twin.reset() : undefined));
+      slot.turn = turn.catch(() => undefined);
+      try {
+        await turn;
+        return [{ id }];
+      } catch (error) {
+        const problem = error instanceof Error ? error.message : String(error);
+        twin.log.error({ err: error }, "the twin was not put to its dataset");
+        return [{ id, problem }];
+      }
+    });
+    return (await Promise.all(resets)).flat();
+  }
+
+  /** Ends a sandbox with all that belongs to it, and waits for that. `false`: there is none. @throws SandboxRefusal */
+  async remove(organisation: string, given: string): Promise<boolean> {
+    const id = this.#idOf(organisation, given);
+    if (id === FIRST_SANDBOX) {
+      throw new SandboxRefusal(
+        409,
+        "conflict",
+        `${FIRST_SANDBOX} lives as long as the twins do; reset it instead`,
+      );
+    }
+    const slots = this.#slotsOf(organisation);
+    const slot = slots.get(id);
+    if (slot?.state !== "running") return false;
+    await this.#end(slots, id, slot, TWIN_STOP_MS);
+    return true;
+  }
+
+  /**
+   * Ends all of them, those that are starting included, and takes no more.
+   * @param limitMs how long all of it may take; what is not over by then is left
+   */
+  async stop(limitMs: number): Promise<void> {
+    this.#stopping = true;
+    // What a twin leaves open is closed after it, within the same time.
+    const twinMs = limitMs - CLOSE_MARGIN_MS;
+    const all = [...this.#slots.values()].flatMap((slots) =>
+      [...slots].map(([id, slot]) => ({ slots, id, slot })),
+    );
+    const endings = all.map(async ({ slots, id, slot }) => {
+      if (slot.state === "starting") await slot.started;
+      const now = slots.get(id);
+      if (now?.state === "running") await this.#end(slots, id, now, twinMs);
+      if (now?.state === "ending") await now.ended;
+    });
+    try {
+      await endWithin(limitMs, Promise.all(endings));
+    } catch (error) {
+      this.#options.log.error({ err: error }, "a sandbox did not end");
+    }
+  }
+
+  async #start(organisation: string, id: string, plan: SandboxPlan): Promise<Started> {
+    const { baseUrl, platformKeys, log, snapshotBytes } = this.#options;
+    const services = plan.services.map(({ definition, config, profile }) => ({
+      type: typeOf(definition),
+      config,
+      ...(profile === undefined ? {} : { profile }),
+    }));
+    const { layout, reach, environment, onTwinStarted, ownDatasets = new Map<string, Dataset>() } = plan;
+    const clock = new SandboxClock();
+    const dataset = (service: string) =>
+      ownDatasets.get(service) ?? this.#options.environments.dataset({ organisation, environment, service });
+    const identity = { id, organisation, environment, snapshotBytes };
+    const options = { ...identity, layout, clock, baseUrl, services, platformKeys, log, reach, dataset };
+    const sandbox = await startSandbox({ ...options, onTwinStarted });
+    const ports = new Map<string, OpenPort>();
+    try {
+      for (const { definition, port } of plan.services) {
+        const twin = sandbox.twins.get(definition.name);
+        if (port === undefined || !twin) continue;
+        ports.set(definition.name, await this.#options.openPort({ sandbox, twin }, port));
+      }
+    } catch (error) {
+      await stopAll({ sandbox, ports, ownDatasets }, TWIN_STOP_MS);
+      throw new SandboxRefusal(409, "conflict", error instanceof Error ? error.message : String(error));
+    }
+    return { sandbox, ports, ownDatasets };
+  }
+
+  /** Makes a started sandbox reachable. */
+  #keep(slots: Map<string, Slot>, started: Started, ttlMs: number | undefined): LivingSandbox {
+    const { sandbox } = started;
+    const createdAtMs = wallTime();
+    const expiresAtMs = ttlMs === undefined ? undefined : createdAtMs + ttlMs;
+    const living: LivingSandbox = { ...started, createdAtMs, expiresAtMs };
+    const { organisation, id } = sandbox;
+    const expire = () => {
+      this.#options.log.info({ sandbox: id }, "the sandbox's time is over");
+      this.remove(organisation, id).catch((error: unknown) => {
+        this.#options.log.error({ err: error, sandbox: id }, "the sandbox did not end");
+      });
+    };
+    const expiry = ttlMs === undefined ? undefined : setTimeout(expire, ttlMs);
+    expiry?.unref();
+    slots.set(id, { state: "running", living, expiry, turn: Promise.resolve() });
+    this.#running.set(id, sandbox);
+    return living;
+  }
+
+  /** Nothing reaches it from here on; its id is free when all of it has ended. */
+  #end(
+    slots: Map<string, Slot>,
+    id: string,
+    slot: Slot & { state: "running" },
+    limitMs: number,
+  ): Promise<void> {
+    clearTimeout(slot.expiry);
+    this.#running.delete(id);
+    this.#claims.release(id);
+    // A reset that hangs must not keep the sandbox for ever.
+    const ended = endWithin(limitMs, slot.turn)
+      .catch(() => undefined)
+      .then(() => stopAll(slot.living, limitMs))
+      .finally(() => slots.delete(id));
+    slots.set(id, { state: "ending", ended });
+    return ended;
+  }
+
+  #slotsOf(organisation: string): Map<string, Slot> {
+    return getOrAdd(this.#slots, organisation, () => new Map());
+  }
+
+  /** The id of what an organisation calls so: two may ask for the same without learning of one another. */
+  #idOf(organisation: string, given: string): string {
+    const prefix = `${organisation}${NAME_SEPARATOR}`;
+    return organisation === this.#options.owner || given.startsWith(prefix) ? given : prefix + given;
+  }
+}
+
+/** A sandbox with its twins' ports, before anybody can reach it by name. */
+type Started = Pick<LivingSandbox, "sandbox" | "ports" | "ownDatasets">;
+
+async function stopAll({ sandbox, ports, ownDatasets }: Started, limitMs: number): Promise<void> {
+  await stopSandbox(sandbox, limitMs);
+  await Promise.all([...ports.values()].map((port) => port.close()));
+  await Promise.all([...ownDatasets.values()].map((dataset) => dataset.release()));
+}

@@ -1,0 +1,158 @@
+/** The services of a sandbox as the environment file and `POST /sandboxes` name them, checked by their twins. */
+import { isIP } from "node:net";
+import { z } from "zod";
+import { hostName, isName } from "../http/address.ts";
+import { placedIssues } from "../http/errors.ts";
+import type { AnyTwinDefinition } from "../twin/twin.ts";
+import { loadTwin, type TwinEntry } from "../twin/twin-entry.ts";
+
+/** The engine's service name. It is in every sandbox, listed or not, and answers at the root. */
+export const ENGINE = "engine";
+
+const dnsAlias = z
+  .string()
+  .refine(isHostName, "must be a host name, such as search.example.com")
+  .refine(
+    (name) => !isOwnHost(hostName(name)),
+    "must not be localhost or an IP address: that is the gateway itself",
+  );
+
+const serviceSchema = z.strictObject({
+  name: z.string(),
+  /** Handed to the twin as it stands, which checks it. */
+  config: z.unknown().optional(),
+  /** Profile the twin is put to at start, and by a reset that names none. */
+  profile: z.string().min(1).optional(),
+  /** Dataset the service works on, for one that takes any. */
+  dataset: z.string().min(1).optional(),
+  /** A port of its own, at whose root the vendor API answers; 0 takes a free one. */
+  port: z.int("must be a port").min(0).max(65_535).optional(),
+  /** Host names whose requests are this twin's. */
+  dns_aliases: z.array(dnsAlias).default([]),
+});
+
+type GivenService = z.output<typeof serviceSchema>;
+
+/** A service, its config checked by its twin. */
+export interface CheckedService {
+  definition: AnyTwinDefinition;
+  config: unknown;
+  profile?: string;
+  /** File of the dataset it works on, as it was named. */
+  dataset?: string;
+  port?: number;
+  /** In lower case. */
+  dnsAliases: string[];
+}
+
+/** One thing that is wrong, and where. */
+export interface Mistake {
+  path: PropertyKey[];
+  rule: string;
+}
+
+/**
+ * A list of services as it is written; every mistake is an issue, those of shape beside those that a twin finds. It is to be
+ * parsed asynchronously: the twins that are named are loaded.
+ */
+export function servicesSchema(known: readonly TwinEntry[]): z.ZodType<CheckedService[]> {
+  return z.unknown().transform(async (given, context) => {
+    const reading = z.array(serviceSchema).safeParse(given);
+    const checked = await checkServices(reading.success ? reading.data : readableOf(given), known);
+    const mistakes = [...(reading.success ? [] : mistakesOf(reading.error)), ...checked.mistakes];
+    for (const { path, rule } of mistakes) {
+      context.issues.push({ code: "custom", path, message: rule, input: given });
+    }
+    return checked.services;
+  });
+}
+
+/** The services of a list that has mistakes, each without its own; `undefined` where nothing can be read. */
+function readableOf(given: unknown): (GivenService | undefined)[] {
+  if (!Array.isArray(given)) return [];
+  return given.map((service: unknown) => {
+    if (typeof service !== "object" || service === null) return undefined;
+    const sound = Object.entries(serviceSchema.shape).flatMap(([name, member]) => {
+      const reading = member.safeParse(Reflect.get(service, name));
+      return reading.success ? [[name, reading.data]] : [];
+    });
+    return serviceSchema.safeParse(Object.fromEntries(sound)).data;
+  });
+}
+
+async function checkServices(
+  given: readonly (GivenService | undefined)[],
+  known: readonly TwinEntry[],
+): Promise<{ services: CheckedService[]; mistakes: Mistake[] }> {
+  const definitions = await Promise.all(given.map((service) => service && loadTwin(known, service.name)));
+  const services: CheckedService[] = [];
+  const mistakes: Mistake[] = [];
+  given.forEach((service, index) => {
+    if (!service) return;
+    const mistake = (rule: string, ...where: PropertyKey[]) =>
+      mistakes.push({ path: [index, ...where], rule });
+    const definition = definitions[index];
+    if (!definition) {
+      const names = known.map(({ name }) => name).join(", ");
+      mistake(`there is no service "${service.name}"; known are ${names}`, "name");
+      return;
+    }
+    if (services.some((other) => other.definition === definition)) {
+      mistake(`service "${service.name}" is listed twice`, "name");
+    }
+    const config = definition.config.safeParse(service.config ?? {});
+    if (!config.success) mistakes.push(...mistakesOf(config.error, [index, "config"]));
+    if (service.dataset !== undefined && !definition.takesDataset) {
+      mistake(`service "${service.name}" takes no dataset`, "dataset");
+    }
+    if (service.port !== undefined && !speaksHttp(definition)) {
+      mistake(`service "${service.name}" is not reached over HTTP, so it takes no port`, "port");
+    }
+    if (service.port && services.some((other) => other.port === service.port)) {
+      mistake(`port ${service.port} belongs to another service already`, "port");
+    }
+    const dnsAliases = service.dns_aliases.map(hostName);
+    dnsAliases.forEach((alias, position) => {
+      if (!services.some((other) => other.dnsAliases.includes(alias))) return;
+      mistake(`${alias} belongs to another service already`, "dns_aliases", position);
+    });
+    services.push({
+      definition,
+      config: config.data,
+      dnsAliases,
+      ...(service.profile === undefined ? {} : { profile: service.profile }),
+      ...(service.dataset === undefined ? {} : { dataset: service.dataset }),
+      ...(service.port === undefined ? {} : { port: service.port }),
+    });
+  });
+  return { services, mistakes };
+}
+
+/** The services with the engine among them, if it is known at all. */
+export async function withEngine(
+  services: readonly CheckedService[],
+  known: readonly TwinEntry[],
+): Promise<CheckedService[]> {
+  if (services.some(({ definition }) => definition.name === ENGINE)) return [...services];
+  const engine = await loadTwin(known, ENGINE);
+  if (!engine) return [...services];
+  return [{ definition: engine, config: engine.config.parse({}), dnsAliases: [] }, ...services];
+}
+
+export function mistakesOf(error: z.ZodError, prefix: PropertyKey[] = []): Mistake[] {
+  return placedIssues(error).map(({ path, rule }) => ({ path: [...prefix, ...path], rule }));
+}
+
+function speaksHttp(definition: AnyTwinDefinition): boolean {
+  return definition.operations.length > 0 || (definition.sockets ?? []).length > 0;
+}
+
+/** A name under which the gateway itself is reached: who had it would be sent everything, keys included. */
+function isOwnHost(name: string): boolean {
+  return name === "localhost" || name.endsWith(".localhost") || isIP(name) !== 0;
+}
+
+function isHostName(text: string): boolean {
+  const name = hostName(text);
+  return name.length <= 253 && name === text.toLowerCase() && name.split(".").every((label) => isName(label));
+}

@@ -1,0 +1,64 @@
+/** Routes that belong to no twin: key first, then the operation on what the key's organisation has. */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Logger } from "pino";
+import { organisationOf, unauthorized } from "../control/serve.ts";
+import type { ApiKeys } from "../http/api-keys.ts";
+import { ownRefusal } from "../http/errors.ts";
+import { DEFAULT_BODY_BYTES, refuseEarly } from "../http/http.ts";
+import type { Operation } from "../http/operation.ts";
+import type { Router } from "../http/router.ts";
+import type { Journal } from "../journal/journal.ts";
+import type { OrganisationJournals } from "../journal/organisation-journals.ts";
+import { type Local, serveOperation } from "../sandboxes/serve.ts";
+
+export interface OrganisationRoutes {
+  serve(req: IncomingMessage, res: ServerResponse, address: Local): Promise<void>;
+}
+
+/** What such routes need, besides what their operations work on. */
+export interface OrganisationRoutesOptions {
+  keys: ApiKeys;
+  journals: OrganisationJournals;
+  log: Logger;
+}
+
+/** Whose request it is, and where that is recorded. */
+export interface Owner {
+  organisation: string;
+  journal: Journal;
+}
+
+type ServeOwner = (req: IncomingMessage, res: ServerResponse, address: Local, owner: Owner) => Promise<void>;
+
+/** Serves those who have a key, as the organisation it belongs to. */
+export function behindKey(
+  { keys, journals }: Omit<OrganisationRoutesOptions, "log">,
+  serve: ServeOwner,
+): OrganisationRoutes {
+  return {
+    async serve(req, res, address) {
+      const organisation = organisationOf(req, keys);
+      if (organisation === undefined) {
+        await refuseEarly(req, res, unauthorized);
+        return;
+      }
+      await serve(req, res, address, { organisation, journal: journals.of(organisation) });
+    },
+  };
+}
+
+export function serveOwned<Target>(
+  req: IncomingMessage,
+  res: ServerResponse,
+  address: Local,
+  { operations, target, log }: { operations: Router<Operation<Target>>; target: Target & Owner; log: Logger },
+): Promise<void> {
+  return serveOperation(req, res, address, {
+    tier: "control",
+    operations,
+    target,
+    twin: { journal: target.journal, log },
+    defaultBodyBytes: DEFAULT_BODY_BYTES,
+    refusal: ownRefusal,
+  });
+}

@@ -1,0 +1,25 @@
+/** Serves `/sandboxes`. */
+import { type SandboxesTarget, sandboxOperations } from "../control/sandboxes.ts";
+import { createRouter } from "../http/router.ts";
+import {
+  behindKey,
+  type OrganisationRoutes,
+  type OrganisationRoutesOptions,
+  type Owner,
+  serveOwned,
+} from "./organisation-routes.ts";
+
+const operations = createRouter(sandboxOperations);
+
+type SandboxRoutesOptions = Omit<SandboxesTarget, keyof Owner> & OrganisationRoutesOptions;
+
+export function createSandboxRoutes({
+  keys,
+  journals,
+  log,
+  ...shared
+}: SandboxRoutesOptions): OrganisationRoutes {
+  return behindKey({ keys, journals }, (req, res, address, owner) =>
+    serveOwned(req, res, address, { operations, target: { ...shared, ...owner }, log }),
+  );
+}

@@ -1,0 +1,280 @@
+/** Starts the twins of an environment in this process: what `npm run twins`, the demo and the tests build on. */
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import type { Duplex } from "node:stream";
+import { fileURLToPath } from "node:url";
+import { type Logger, pino } from "pino";
+import { registry } from "../../registry.ts";
+import { endWithin } from "../base/deadline.ts";
+import { Environments, FIRST_ENVIRONMENT } from "../datasets/environments.ts";
+import { Libraries } from "../datasets/libraries.ts";
+import { createApiKeys, type KeyEntry, keyEntry, LOCAL_ORGANISATION, makeApiKey } from "../http/api-keys.ts";
+import { PlatformKeys } from "../journal/known-secrets.ts";
+import { MASK } from "../journal/mask.ts";
+import { OrganisationJournals } from "../journal/organisation-journals.ts";
+import { type ActorSetup, agentEnvironment } from "../sandboxes/agent-setup.ts";
+import { type Environment, readEnvironment } from "../sandboxes/environment.ts";
+import { createGivenReach } from "../sandboxes/given-reach.ts";
+import { DEFAULT_SNAPSHOT_BYTES, type Reach } from "../sandboxes/sandbox.ts";
+import { addressesOf, type TwinAddresses } from "../sandboxes/sandbox-description.ts";
+import { FIRST_SANDBOX } from "../sandboxes/sandbox-refusal.ts";
+import { Sandboxes } from "../sandboxes/sandboxes.ts";
+import { type CheckedService, withEngine } from "../sandboxes/services.ts";
+import { DatasetRefusal, describeRefusal } from "../twin/dataset.ts";
+import type { AnyTwinDefinition } from "../twin/twin.ts";
+import { entriesOf, type TwinEntry } from "../twin/twin-entry.ts";
+import { createEnvironmentRoutes } from "./environment-routes.ts";
+import { type Gateway, startGateway } from "./gateway.ts";
+import type { IssueCertificate } from "./own-port.ts";
+import { createSandboxRoutes } from "./sandbox-routes.ts";
+
+export type { TwinAddresses } from "../sandboxes/sandbox-description.ts";
+
+export interface StartOptions {
+  /** Default: `twins/environment.yaml`. */
+  environmentFile?: string;
+  /** Default 0, a free port. */
+  port?: number;
+  /** Default 127.0.0.1. */
+  host?: string;
+  /** Key of the control plane, for the organisation that owns `dev`; made when absent. */
+  apiKey?: string;
+  /** Keys of organisations, beside those of the environment file. */
+  keys?: readonly KeyEntry[];
+  /** Most sandboxes of one organisation at a time; default 256. */
+  mostSandboxes?: number;
+  /** Variables of the machine that the services of `POST /sandboxes` may name; default none. */
+  givenVariables?: readonly string[];
+  /** Where datasets are kept for the next start; absent: in a folder of its own, removed at the end. */
+  datasetFolder?: string;
+  /** Largest file of which a dataset is made, as it is sent and decompressed; default 4 GiB. */
+  mostDatasetBytes?: number;
+  /** Largest snapshot of a twin, and what a reset takes back. */
+  mostSnapshotBytes?: number;
+  /** Makes a certificate for TLS at the ports of services' own, when the first client wants it; absent: they speak HTTP alone. */
+  certificate?: IssueCertificate;
+  /** Host names that are answered beside those of the twins and of this machine; default none. */
+  allowedHosts?: readonly string[];
+  /** Origins of pages that are answered beside those of this machine; default none. */
+  allowedOrigins?: readonly string[];
+  /** How large the store of a log twin may become; default 8 GiB. */
+  storeLimitBytes?: number;
+  /** Filled with the control plane's keys, for a log that is to show none; default: the journals' own. */
+  platformKeys?: PlatformKeys;
+  /** Told, in plain words, what the start is at. */
+  onProgress?: (what: string) => void;
+  /** Default: silent. */
+  log?: Logger;
+  /** The twins there are; default: `twins/registry.ts`. */
+  twins?: readonly AnyTwinDefinition[];
+}
+
+export interface RunningTwins {
+  baseUrl: string;
+  apiKey: string;
+  sandboxes: { id: string; twins: TwinAddresses[] }[];
+  /** The twin that a host name stands for. */
+  hostNames: Pick<Sandboxes, "host" | "hosts">;
+  /** Serves a connection that another listener has taken. */
+  accept(connection: Duplex): void;
+  /** How the environment file says that a caller reaches the agent. */
+  channels: ActorSetup["channels"];
+  /** The agent's variables as the environment file has them; a simulation's id fills in for `SIMULATION_ID`. */
+  agentEnvironment(simulationId: string): Record<string, string>;
+  /** Stops every twin, ends every connection and gives the port back. Further calls wait for the first. */
+  stop(): Promise<void>;
+}
+
+const defaultEnvironment = fileURLToPath(new URL("../../environment.yaml", import.meta.url));
+
+/** Most sandboxes of an organisation, unless told otherwise. */
+const MOST_SANDBOXES = 256;
+
+/** Largest file of a dataset, unless told otherwise. */
+const MOST_DATASET_BYTES = 4 * 1024 ** 3;
+
+/**
+ * Starts everything; when it resolves, every twin answers.
+ * @throws EnvironmentError naming file and line, or Error naming the port or the twin that did not start.
+ */
+export async function startTwins(options: StartOptions = {}): Promise<RunningTwins> {
+  const known = options.twins ? entriesOf(options.twins) : registry;
+  const environmentFile = path.resolve(options.environmentFile ?? defaultEnvironment);
+  const environment = await readEnvironmentFile(environmentFile, known);
+  const services = (await withEngine(environment.services, known)).map((service) =>
+    takesFreePorts(options) ? withFreePort(service) : service,
+  );
+  const log = options.log ?? pino({ level: "silent" });
+  const onProgress = options.onProgress ?? (() => undefined);
+  const apiKey = options.apiKey ?? makeApiKey();
+  const configured = [...environment.keys, ...(options.keys ?? [])];
+  const owner = configured[0]?.organisation ?? LOCAL_ORGANISATION;
+  const keys = createApiKeys([...configured, keyEntry(owner, apiKey)]);
+  const platformKeys = options.platformKeys ?? new PlatformKeys(MASK);
+  for (const { sha256 } of configured) platformKeys.expect(sha256);
+  platformKeys.declare(apiKey);
+  const gateway = await startGateway({
+    host: options.host ?? "127.0.0.1",
+    port: options.port ?? 0,
+    keys,
+    allowedHosts: options.allowedHosts ?? [],
+    allowedOrigins: options.allowedOrigins ?? [],
+    certificate: options.certificate,
+    log,
+  });
+  const environments = new Environments(new Libraries(options.datasetFolder, log));
+  const sandboxes = new Sandboxes({
+    owner,
+    environments,
+    baseUrl: gateway.baseUrl,
+    mostPerOrganisation: options.mostSandboxes ?? MOST_SANDBOXES,
+    snapshotBytes: options.mostSnapshotBytes ?? DEFAULT_SNAPSHOT_BYTES,
+    openPort: gateway.openPort,
+    platformKeys,
+    log,
+  });
+  const folder = path.dirname(environmentFile);
+  const ownReach: Reach = {
+    resolvePath: (file) => path.resolve(folder, file),
+    fileError: (_paths, reason) => (reason instanceof Error ? reason : new Error(String(reason))),
+    variable: (name) => process.env[name],
+    storeLimitBytes: options.storeLimitBytes,
+  };
+  try {
+    const { layout } = environment;
+    await beginDatasets(environments, services, ownReach, onProgress);
+    const names = services.map(({ definition }) => definition.name);
+    onProgress(`starting ${names.join(", ")}`);
+    let started = 0;
+    const first = await sandboxes.create(owner, {
+      id: FIRST_SANDBOX,
+      services,
+      environment: FIRST_ENVIRONMENT,
+      layout,
+      reach: ownReach,
+      onTwinStarted: (name) => {
+        started += 1;
+        onProgress(`${name} works (${started} of ${names.length})`);
+      },
+    });
+    const journals = new OrganisationJournals(platformKeys);
+    const routes = createSandboxRoutes({
+      sandboxes,
+      environments,
+      known,
+      defaultServices: services.map(withoutNames),
+      ownReach,
+      givenReach: createGivenReach({
+        base: folder,
+        folders: environment.requestFolders,
+        variables: options.givenVariables ?? [],
+        storeLimitBytes: options.storeLimitBytes,
+        log,
+      }),
+      keys,
+      journals,
+      log,
+    });
+    const environmentRoutes = createEnvironmentRoutes({
+      environments,
+      known,
+      reset: (place) => sandboxes.resetToDataset(place),
+      mostBytes: options.mostDatasetBytes ?? MOST_DATASET_BYTES,
+      keys,
+      journals,
+      log,
+    });
+    gateway.open({ sandboxes, routes, environments: environmentRoutes, first: first.sandbox });
+    let stopping: Promise<void> | undefined;
+    return {
+      baseUrl: gateway.baseUrl,
+      apiKey,
+      sandboxes: [{ id: first.sandbox.id, twins: addressesOf(first) }],
+      hostNames: sandboxes,
+      accept: gateway.accept,
+      channels: environment.actor.channels,
+      agentEnvironment: (simulationId) => agentEnvironment(environment.agent, simulationId),
+      stop() {
+        stopping ??= stop(gateway, sandboxes, environments, log);
+        return stopping;
+      },
+    };
+  } catch (error) {
+    await environments.stop();
+    await gateway.close();
+    throw error;
+  }
+}
+
+/** Reads the datasets that the environment file names. @throws Error naming the service, and what is wrong with its file */
+async function beginDatasets(
+  environments: Environments,
+  services: readonly CheckedService[],
+  { resolvePath }: Pick<Reach, "resolvePath">,
+  onProgress: (what: string) => void,
+): Promise<void> {
+  for (const { definition, dataset } of services) {
+    if (dataset === undefined) continue;
+    const what = `reading the dataset ${path.basename(dataset)} of ${definition.name}`;
+    onProgress(what);
+    try {
+      await environments.begin(definition, resolvePath(dataset), (how) => onProgress(`${what}: ${how}`));
+    } catch (error) {
+      const reason = error instanceof DatasetRefusal ? describeRefusal(error) : reasonOf(error);
+      throw new Error(`the dataset ${dataset} of service ${definition.name} was not read: ${reason}`, {
+        cause: error,
+      });
+    }
+  }
+}
+
+/** Whether nobody has said which ports: the shipped environment names some, and several such may run beside each other. */
+function takesFreePorts({ environmentFile, port = 0 }: StartOptions): boolean {
+  return environmentFile === undefined && port === 0;
+}
+
+function withFreePort(service: CheckedService): CheckedService {
+  return service.port === undefined ? service : { ...service, port: 0 };
+}
+
+/** The same service for another sandbox: host names and ports are the first one's alone. */
+function withoutNames({ port: _port, ...service }: CheckedService): CheckedService {
+  return { ...service, dnsAliases: [] };
+}
+
+async function readEnvironmentFile(file: string, known: readonly TwinEntry[]): Promise<Environment> {
+  const shown = path.relative(process.cwd(), file);
+  let text: string;
+  try {
+    text = await readFile(file, "utf8");
+  } catch (error) {
+    throw new Error(`the environment file ${shown} cannot be read: ${reasonOf(error)}`, { cause: error });
+  }
+  return readEnvironment(text, shown, known);
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** How long sandboxes with their twins may take to end, and the datasets; what is not over by then is left. */
+const SANDBOXES_END_MS = 5000;
+const DATASETS_END_MS = 1500;
+
+/** New connections are refused first, so that the twins can end what runs without more being added. */
+async function stop(
+  gateway: Gateway,
+  sandboxes: Sandboxes,
+  environments: Environments,
+  log: Logger,
+): Promise<void> {
+  const gone = gateway.refuse();
+  await sandboxes.stop(SANDBOXES_END_MS);
+  try {
+    await endWithin(DATASETS_END_MS, environments.stop());
+  } catch (error) {
+    log.error({ err: error }, "the datasets were not closed");
+  }
+  await gateway.close();
+  await gone;
+}

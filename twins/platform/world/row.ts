@@ -1,0 +1,122 @@
+/** Checks rows and changes of rows against a table's columns. */
+
+import { frozenJson } from "../base/json.ts";
+import type { Column } from "./column.ts";
+import { isKey, type TableType } from "./table.ts";
+import type { Problem, Row } from "./world.ts";
+
+/** What a check of one row found: the row to store, or everything that is wrong with it. */
+export type RowReading = { ok: true; row: Readonly<Row> } | { ok: false; problems: Problem[] };
+
+/** Checks a whole row, fills in defaults, and answers a copy that nobody can change. */
+export function readRow(type: TableType, given: unknown, position: number | undefined): RowReading {
+  const whole = type.whole.safeParse(given);
+  if (whole.success && isKey(whole.data[type.key])) return { ok: true, row: frozenJson(whole.data) };
+  const problems = problemsOfRow(type, given, position);
+  if (problems.length === 0) throw new Error(`a row of ${type.name} is refused, but none of its columns is`);
+  return { ok: false, problems };
+}
+
+/** Everything that is wrong with a row, column by column. */
+function problemsOfRow(type: TableType, given: unknown, position: number | undefined): Problem[] {
+  const place = position === undefined ? { table: type.name } : { table: type.name, row: position };
+  if (typeof given !== "object" || given === null || Array.isArray(given)) {
+    return [{ ...place, value: shown(given), rule: "a row is an object" }];
+  }
+  const members = given as Row;
+  const problems = unknownColumns(type, members, place);
+  const row: Row = {};
+  for (const column of type.columns.values()) {
+    const value = Object.hasOwn(members, column.name) ? members[column.name] : undefined;
+    readCell(column, value, place, row, problems);
+  }
+  if (problems.length === 0 && !isKey(row[type.key])) {
+    problems.push({ ...place, column: type.key, value: shown(row[type.key]), rule: "identifies the row" });
+  }
+  return problems;
+}
+
+/** Checks the changed columns of a row. A change to `undefined` clears an optional column. */
+export function readChanges(type: TableType, changes: Row): RowReading {
+  const place = { table: type.name };
+  const problems = unknownColumns(type, changes, place);
+  const row: Row = {};
+  for (const [name, value] of Object.entries(changes)) {
+    const column = type.columns.get(name);
+    if (!column) continue;
+    if (name === type.key)
+      problems.push({ ...place, column: name, rule: "the key of a row cannot be changed" });
+    else {
+      row[name] = undefined;
+      readCell(column, value, place, row, problems);
+    }
+  }
+  return problems.length > 0 ? { ok: false, problems } : { ok: true, row };
+}
+
+function readCell(
+  column: Column,
+  value: unknown,
+  place: { table: string },
+  row: Row,
+  problems: Problem[],
+): void {
+  const reading = column.type.safeParse(value);
+  if (reading.success) {
+    if (reading.data !== undefined) row[column.name] = reading.data;
+    return;
+  }
+  for (const issue of reading.error.issues) {
+    const inside = issue.path.length > 0 ? `${issue.path.map(String).join(".")}: ` : "";
+    const rule =
+      value === undefined ? `is required (${column.description.type})` : `${inside}${issue.message}`;
+    problems.push({ ...place, column: column.name, value: shown(value), rule });
+  }
+}
+
+/** The row with its changes; a column changed to `undefined` is gone. */
+export function mergeRow(row: Readonly<Row>, changes: Readonly<Row>): Readonly<Row> {
+  return frozenJson({ ...row, ...changes });
+}
+
+/** Everything that is wrong with column values that rows are selected by: what no row could ever hold is a mistake. */
+export function conditionProblems(type: TableType, where: Row): Problem[] {
+  const problems = unknownColumns(type, where, { table: type.name });
+  for (const [name, value] of Object.entries(where)) {
+    const kind = type.columns.get(name)?.description.type;
+    if (kind === undefined || value === null || isOfKind(kind, value)) continue;
+    problems.push({ table: type.name, column: name, value: shown(value), rule: `is compared with ${kind}` });
+  }
+  return problems;
+}
+
+function isOfKind(kind: string, value: unknown): boolean {
+  switch (kind) {
+    case "json":
+      return true;
+    case "integer":
+      return Number.isInteger(value);
+    case "number":
+    case "boolean":
+      return typeof value === kind;
+    default:
+      return typeof value === "string";
+  }
+}
+
+/** One problem for each column that the table does not have. */
+export function unknownColumns(type: TableType, members: Row, place: { table: string }): Problem[] {
+  return Object.keys(members)
+    .filter((name) => !type.columns.has(name))
+    .map((column) => ({
+      ...place,
+      column,
+      rule: `no such column; ${type.name} has ${[...type.columns.keys()].join(", ")}`,
+    }));
+}
+
+/** A value as a problem shows it: cut, so that a refusal stays readable. */
+export function shown(value: unknown): unknown {
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  return text !== undefined && text.length > 200 ? `${text.slice(0, 200)}…` : value;
+}

@@ -1,0 +1,268 @@
+/** A real Postgres server of our own: a fresh cluster in a temporary folder, on a free port of the loopback interface. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import {
+  access,
+  chown,
+  constants,
+  readdir,
+  readlink,
+  realpath,
+  rm,
+  statfs,
+  writeFile,
+} from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { guardChild } from "@offhook/platform/base/child-guard";
+import { makeTemporaryFolder } from "@offhook/platform/base/temporary-folder";
+import type { Logger } from "pino";
+import { type Binaries, readyBinaries, type UnprivilegedUser } from "./binaries.ts";
+import { endProcess, Supervisor } from "./supervisor.ts";
+
+export interface EmbeddedServer {
+  /** Connection string of the administrator, database `postgres`. */
+  adminUrl: string;
+  /** Why its process does not run at the moment and what to do; `undefined` while it does. */
+  outage(): string | undefined;
+  /** Resolves when no restart is under way. */
+  settled(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const administrator = "postgres";
+const portAttempts = 5;
+const readyWithinMs = 30_000;
+const keptLogLines = 20;
+/** Longest wait for the last lines of a server that has ended. */
+const LAST_LINES_MS = 500;
+/** A server takes 50 MB and a sandbox 8 MB, before the data of the code under test. */
+const roomInMemoryBytes = 2 * 1024 ** 3;
+
+/**
+ * Nothing is forced to disk: the data need not outlive the machine. What is committed has been handed to the system, so
+ * that it outlives the server's process. Everything that shapes a query's answer is the default.
+ */
+const settings = {
+  listen_addresses: "127.0.0.1",
+  unix_socket_directories: "",
+  // Two hundred sandboxes at once take one connection each, and a few more while they work.
+  max_connections: "1000",
+  shared_buffers: "64MB",
+  fsync: "off",
+  full_page_writes: "off",
+  max_wal_size: "256MB",
+  lc_messages: "C",
+  // A failed statement may hold a password (CREATE ROLE) or a caller's words: it stays out of the log.
+  log_min_error_statement: "panic",
+  // Repetitions protect passwords that can be guessed; each one here is 18 random bytes.
+  scram_iterations: "1",
+  log_timezone: "UTC",
+  timezone: "UTC",
+  // Shared memory in the data folder goes with it: a name of its own (shm_open) would outlive a server that is killed.
+  ...(process.platform !== "win32" && { dynamic_shared_memory_type: "mmap" }),
+};
+
+/**
+ * Starts a server and answers when it accepts connections. When it ends by itself it is started again, on its data and its
+ * port. @throws Error with the server's last lines
+ */
+export async function startEmbeddedServer(log: Logger): Promise<EmbeddedServer> {
+  const user = unprivilegedUser();
+  const temporary = await makeTemporaryFolder(await dataParent(), "offhook-postgres-data-");
+  const folder = temporary.path;
+  try {
+    if (user) await chown(folder, user.uid, user.gid);
+    const binaries = await readyBinaries(user);
+    const password = randomBytes(18).toString("base64url");
+    await makeCluster(binaries, folder, password, user);
+    const programs = { binaries, folder, user, log };
+    const { child, port } = await startServer(programs);
+    const launch = async (signal: AbortSignal) => {
+      await endOrphans(folder);
+      return launchServer(programs, port, signal);
+    };
+    const supervisor = new Supervisor({ child, launch, log });
+    return {
+      adminUrl: `postgres://${administrator}:${password}@127.0.0.1:${port}/postgres`,
+      outage: () => supervisor.outage,
+      settled: () => supervisor.settled(),
+      stop: async () => {
+        await supervisor.stop();
+        await endOrphans(folder);
+        await temporary.remove();
+      },
+    };
+  } catch (error) {
+    await temporary.remove();
+    throw error;
+  }
+}
+
+/**
+ * Where temporary data lies: in memory where the system offers room for it. A database is some 300 small files, and a file
+ * system on disk takes ten times longer to make and remove them (ext4, which looks for long-deleted inodes each time).
+ */
+async function dataParent(): Promise<string> {
+  if (process.platform !== "linux") return tmpdir();
+  const inMemory = "/dev/shm";
+  try {
+    await access(inMemory, constants.W_OK);
+    const { bavail, bsize } = await statfs(inMemory);
+    return bavail * bsize >= roomInMemoryBytes ? inMemory : tmpdir();
+  } catch {
+    return tmpdir();
+  }
+}
+
+/** Postgres refuses to run as root, so root starts it as `nobody` (any unprivileged user that the system knows would do). */
+function unprivilegedUser(): UnprivilegedUser | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const users = readFileSync("/etc/passwd", "utf8")
+    .split("\n")
+    .map((line) => line.split(":"))
+    .map(([name, , uid, gid]) => ({ name, uid: Number(uid) >>> 0, gid: Number(gid) >>> 0 }));
+  const user = users.find(({ name }) => name === "nobody") ?? users.find(({ uid }) => uid > 0);
+  if (user) return { uid: user.uid, gid: user.gid };
+  throw new Error(
+    "Postgres does not run as root, and this system has no other user. Add one, or set DATABASE_SERVER_URL to any Postgres 16 or later.",
+  );
+}
+
+/** The locale is Postgres' own, so that text sorts the same on every machine. */
+async function makeCluster(
+  { initdb }: Binaries,
+  folder: string,
+  password: string,
+  user: UnprivilegedUser | undefined,
+): Promise<void> {
+  const passwordFile = join(folder, "password");
+  await writeFile(passwordFile, password, { mode: 0o600 });
+  if (user) await chown(passwordFile, user.uid, user.gid);
+  const options = [
+    ...["--pgdata", join(folder, "data")],
+    ...["--username", administrator, "--pwfile", passwordFile, "--auth", "scram-sha-256"],
+    ...["--encoding", "UTF8", "--locale-provider", "builtin", "--builtin-locale", "C.UTF-8", "--locale", "C"],
+    ...["--no-sync", "--no-instructions", "--wal-segsize", "4"],
+    ...Object.entries(settings).flatMap(([name, value]) => ["--set", `${name}=${value}`]),
+  ];
+  const child = spawn(initdb, options, {
+    stdio: ["ignore", "ignore", "pipe"],
+    ...surroundings(folder, user),
+  });
+  // The servers that initdb runs are in its process group.
+  guardChild(child, { reach: "group", folder });
+  let complaint = "";
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+    complaint = (complaint + text).slice(-4_000);
+  });
+  const [code] = await once(child, "close");
+  await rm(passwordFile, { force: true });
+  if (code !== 0) throw new Error(`Postgres could not make its data folder ${folder}: ${complaint.trim()}`);
+}
+
+/** In a session of its own, so that Ctrl-C and the end of a terminal do not reach it before its owner is done. */
+function surroundings(folder: string, user: UnprivilegedUser | undefined) {
+  const env = { PATH: process.env.PATH, SystemRoot: process.env.SystemRoot, LC_ALL: "C", TZ: "UTC" };
+  return { cwd: folder, env, detached: true, ...user };
+}
+
+interface Installation {
+  binaries: Binaries;
+  folder: string;
+  user: UnprivilegedUser | undefined;
+  log: Logger;
+}
+
+/** Starts it on a free port; another program may take the port first, so it is tried a few times. */
+async function startServer(installation: Installation): Promise<{ child: ChildProcess; port: number }> {
+  let problem: unknown;
+  for (let attempt = 0; attempt < portAttempts; attempt++) {
+    const port = await freePort();
+    try {
+      return { child: await launchServer(installation, port), port };
+    } catch (error) {
+      problem = error;
+    }
+  }
+  throw problem;
+}
+
+/** Resolves when it takes connections. @throws Error with its last lines when it does not, and then it has ended */
+async function launchServer(
+  { binaries, folder, user, log }: Installation,
+  port: number,
+  signal?: AbortSignal,
+): Promise<ChildProcess> {
+  const child = spawn(binaries.postgres, ["-D", join(folder, "data"), "-p", String(port)], {
+    stdio: ["ignore", "ignore", "pipe"],
+    ...surroundings(folder, user),
+  });
+  // SIGQUIT ends its backends too, without a checkpoint: nobody needs the data any more.
+  guardChild(child, { reach: "child", signal: "QUIT", folder });
+  const abort = () => void endProcess(child);
+  signal?.addEventListener("abort", abort);
+  const answer = await ready(child, log);
+  signal?.removeEventListener("abort", abort);
+  if (answer.ready && !signal?.aborted) return child;
+  await endProcess(child);
+  throw new Error(`Postgres did not start: ${answer.ready ? "it was stopped" : answer.lines.join("\n")}`);
+}
+
+/**
+ * Ends what a killed server has left behind. Its backends notice that it is gone when they next wait, which one that computes
+ * may never do, and no server starts on the data while they use its shared memory. Each has the data folder as its own.
+ */
+async function endOrphans(folder: string): Promise<void> {
+  if (process.platform !== "linux") return; // Elsewhere a restart waits for them, as long as there are tries.
+  const data = await realpath(join(folder, "data"));
+  const processes = (await readdir("/proc")).map(Number).filter(Number.isInteger);
+  for (const pid of processes) {
+    const workingFolder = await readlink(`/proc/${pid}/cwd`).catch(() => undefined);
+    if (workingFolder !== data) continue;
+    try {
+      process.kill(pid, "SIGKILL");
+    } catch {} // It has ended in between.
+  }
+}
+
+type Readiness = { ready: true } | { ready: false; lines: string[] };
+
+/** Reads the server's log, which is on stderr, for as long as it runs; answers when the first verdict is in. */
+function ready(child: ChildProcess, log: Logger): Promise<Readiness> {
+  const lines: string[] = [];
+  return new Promise((resolve) => {
+    const giveUp = setTimeout(() => resolve({ ready: false, lines }), readyWithinMs);
+    const decide = (answer: Readiness) => {
+      clearTimeout(giveUp);
+      child.unref();
+      resolve(answer);
+    };
+    child.on("error", (error) => decide({ ready: false, lines: [error.message] }));
+    // Its children may keep the log open after it has been killed, so the end of the log is not waited for without end.
+    child.once("exit", () => setTimeout(() => decide({ ready: false, lines }), LAST_LINES_MS).unref());
+    if (!child.stderr) return;
+    const reader = createInterface({ input: child.stderr });
+    reader.on("line", (line) => {
+      log.debug({ postgres: line }, "postgres");
+      lines.splice(0, Math.max(0, lines.length - keptLogLines + 1));
+      lines.push(line);
+      if (line.includes("database system is ready to accept connections")) decide({ ready: true });
+    });
+    reader.on("close", () => decide({ ready: false, lines }));
+  });
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  const address = probe.address();
+  probe.close();
+  await once(probe, "close");
+  if (address === null || typeof address === "string") throw new Error("The system gave no TCP port.");
+  return address.port;
+}

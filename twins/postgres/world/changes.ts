@@ -1,0 +1,45 @@
+/** What a notice of the database means for whoever watches the world. */
+import type { WorldChange } from "@offhook/platform/world/world";
+import { valueType, worldName } from "./catalogue.ts";
+import { everyTable, type Notice, type RowsChanged } from "./change-feed.ts";
+import { decodeValue } from "./values.ts";
+
+export type Change = Omit<WorldChange, "stateVersion">;
+
+/** Changes of definition that change what the world holds. */
+const tableCommands = [
+  "CREATE TABLE",
+  "CREATE TABLE AS",
+  "SELECT INTO",
+  "ALTER TABLE",
+  "DROP TABLE",
+  "DROP SCHEMA",
+];
+
+/** One change per row. A change of too many rows to show ends with one that has no row; so does a truncation. */
+export function changesOf(notice: Notice): Change[] {
+  switch (notice.change) {
+    case "definition":
+      return tableCommands.includes(notice.command) ? [{ table: everyTable, change: "reset" }] : [];
+    case "load":
+      return notice.tables.map((table) => ({ table, change: "reset" }));
+    case "truncate":
+      return [{ table: worldName(notice.schema, notice.table), change: "remove" }];
+    default:
+      return rowChanges(notice);
+  }
+}
+
+function rowChanges(notice: RowsChanged): Change[] {
+  const table = worldName(notice.schema, notice.table);
+  const change = notice.change === "delete" ? "remove" : notice.change;
+  const columns = notice.columns.map(({ name, type, elementType, delimiter }) => ({
+    name,
+    value: valueType(type, elementType, delimiter),
+  }));
+  const changes: Change[] = notice.rows.map((texts) => {
+    const entries = columns.map(({ name, value }, i) => [name, decodeValue(value, texts[i] ?? null)]);
+    return { table, change, row: Object.fromEntries(entries) };
+  });
+  return notice.total > notice.rows.length ? [...changes, { table, change }] : changes;
+}

@@ -1,7 +1,0 @@
-/** What a control operation works on. */
-import type { HostedTwin, Sandbox } from "../sandbox.ts";
-
-export interface ControlTarget {
-  sandbox: Sandbox;
-  twin: HostedTwin;
-}

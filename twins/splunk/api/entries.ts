@@ -1,0 +1,136 @@
+/** Answers that are entries: one, or a page of a collection. */
+import { ownValue } from "@offhook/platform/base/lookup-table";
+import type { VendorResponse } from "@offhook/platform/http/operation";
+import {
+  type Content,
+  type Entry,
+  entryXml,
+  type Feed,
+  feedJson,
+  feedXml,
+  type Place,
+} from "../output/entry.ts";
+import { isLike } from "../spl/relation/wildcards.ts";
+import type { Call } from "./call.ts";
+import { JSON_TYPE, XML_TYPE } from "./messages.ts";
+import { refused } from "./rest-error.ts";
+import { canWrite } from "./rights.ts";
+
+export function placeOf(call: Call): Place {
+  const { origin } = call.request;
+  const { timeZone } = call.twin;
+  return { origin, timeZone, canWrite: (acl) => canWrite(call, acl) };
+}
+
+export function feedResponse(call: Call, feed: Feed, status = 200): VendorResponse {
+  if (call.mode === "json") {
+    const body = JSON.stringify(feedJson(feed, placeOf(call)));
+    return { status, headers: { "content-type": JSON_TYPE }, body };
+  }
+  return { status, headers: { "content-type": XML_TYPE }, body: feedXml(feed, placeOf(call)) };
+}
+
+/** An entry that is a document of its own in Atom; in JSON it is a collection of one like any other. */
+export function documentResponse(call: Call, entry: Entry, feed: Omit<Feed, "entries">): VendorResponse {
+  if (call.mode === "json") return feedResponse(call, { ...feed, entries: [entry] });
+  return { status: 200, headers: { "content-type": XML_TYPE }, body: entryXml(entry, placeOf(call)) };
+}
+
+export interface Page {
+  entries: Entry[];
+  paging: Feed["paging"];
+}
+
+const sortModes = ["auto", "alpha", "alpha_case", "num"] as const;
+/** Arguments that every collection takes. */
+export const pageArguments = [
+  "count",
+  "offset",
+  "search",
+  "sort_key",
+  "sort_dir",
+  "sort_mode",
+  "f",
+  "output_mode",
+];
+
+/** The page of a collection that the arguments ask for. @throws RestError 400 */
+export function pageOf(call: Call, all: readonly Entry[], usualOrder: "name" | "given" = "name"): Page {
+  const given = call.arguments;
+  const count = given.integer("count", 30, -1);
+  const offset = given.integer("offset", 0);
+  const key = given.text("sort_key") ?? (usualOrder === "name" ? "name" : undefined);
+  const found = all.filter(matcherOf(given.all("search").join(" ")));
+  const sorted = key === undefined ? found : found.toSorted(orderOf(call, key));
+  const perPage = count <= 0 ? Math.max(found.length, 0) : count;
+  const entries = sorted.slice(offset, count <= 0 ? undefined : offset + count).map(narrowed(given.all("f")));
+  return { entries, paging: { total: found.length, perPage: count <= 0 ? 0 : perPage, offset } };
+}
+
+/** Refuses arguments that a strict collection does not know. @throws RestError 400 */
+export function checkArguments(call: Call, known: readonly string[]): void {
+  for (const name of call.arguments.names()) {
+    if (!known.includes(name)) throw refused(400, `Argument "${name}" is not supported by this handler.`);
+  }
+}
+
+/** `name=a*`, `disabled=0`, `word`: all of them hold. A word alone is looked for anywhere. */
+function matcherOf(search: string): (entry: Entry) => boolean {
+  const terms = [...search.matchAll(/(?:([\w.:]+)=)?(?:"((?:[^"\\]|\\.)*)"|(\S+))/g)].filter(
+    ([, key, , word]) => key !== undefined || !/^(AND|\|)$/.test(word ?? ""),
+  );
+  const checks = terms.map(([, key, quoted, word]) => {
+    const text = quoted === undefined ? (word ?? "") : quoted.replace(/\\(.)/g, "$1");
+    if (key !== undefined) {
+      return (entry: Entry) => isLike(key === "name" ? entry.name : plainText(valueAt(entry, key)), text);
+    }
+    const pattern = `*${text}*`;
+    return (entry: Entry) =>
+      isLike(entry.name, pattern) ||
+      Object.values(entry.content).some((value) => isLike(plainText(value), pattern));
+  });
+  return (entry) => checks.every((check) => check(entry));
+}
+
+function valueAt(entry: Entry, key: string): Content {
+  if (key.startsWith("eai:acl.")) {
+    const value = ownValue({ ...entry.acl }, key.slice("eai:acl.".length));
+    return typeof value === "string" ? value : null;
+  }
+  return ownValue(entry.content, key) ?? null;
+}
+
+function plainText(value: Content): string {
+  if (typeof value === "boolean") return value ? "1" : "0";
+  return typeof value === "object" ? JSON.stringify(value ?? "") : String(value);
+}
+
+function orderOf(call: Call, key: string): (a: Entry, b: Entry) => number {
+  const direction = call.arguments.text("sort_dir") ?? "asc";
+  if (direction !== "asc" && direction !== "desc") throw refused(400, `Unknown sort order "${direction}".`);
+  // Unlike an order, a mode that there is not is passed over.
+  const mode = sortModes.find((one) => one === call.arguments.text("sort_mode")) ?? "auto";
+  const sign = direction === "asc" ? 1 : -1;
+  const text = (entry: Entry) => (key === "name" ? entry.name : plainText(valueAt(entry, key)));
+  return (a, b) => sign * compare(text(a), text(b), mode);
+}
+
+function compare(a: string, b: string, mode: string): number {
+  const numbers = [a, b].map((text) => (text.trim() === "" ? Number.NaN : Number(text)));
+  const [left = Number.NaN, right = Number.NaN] = numbers;
+  if ((mode === "auto" || mode === "num") && !numbers.some(Number.isNaN)) return left - right;
+  const [one, other] = mode === "alpha_case" ? [a, b] : [a.toLowerCase(), b.toLowerCase()];
+  return one < other ? -1 : one > other ? 1 : 0;
+}
+
+/** With these members of the content alone. */
+function narrowed(names: readonly string[]): (entry: Entry) => Entry {
+  if (names.length === 0) return (entry) => entry;
+  const patterns = names.flatMap((name) => name.split(",")).map((name) => name.trim());
+  return (entry) => ({
+    ...entry,
+    content: Object.fromEntries(
+      Object.entries(entry.content).filter(([name]) => patterns.some((pattern) => isLike(name, pattern))),
+    ),
+  });
+}

@@ -1,0 +1,105 @@
+/** What each argument of a new search has to look like, and which there are no searches for here. */
+
+import { lookupTable, ownValue } from "@offhook/platform/base/lookup-table";
+import { searchLevels } from "../jobs/job-options.ts";
+import { invalidArgument } from "./arguments.ts";
+import type { Call } from "./call.ts";
+import { refused } from "./rest-error.ts";
+
+type Kind =
+  | "flag"
+  | "number"
+  /** Read by whoever goes by it. */
+  | "text"
+  /** Of real-time searches alone. */
+  | "replay";
+
+/** Those that the vendor documents. */
+const documented = lookupTable<Kind>({
+  adhoc_search_level: "text",
+  allow_partial_results: "flag",
+  auto_cancel: "number",
+  auto_finalize_ec: "number",
+  auto_pause: "number",
+  earliest_time: "text",
+  enable_lookups: "flag",
+  exec_mode: "text",
+  force_bundle_replication: "flag",
+  id: "text",
+  index_earliest: "text",
+  index_latest: "text",
+  indexedRealtime: "flag",
+  indexedRealtimeOffset: "number",
+  label: "text",
+  latest_time: "text",
+  max_count: "number",
+  max_time: "number",
+  namespace: "text",
+  now: "text",
+  output_mode: "text",
+  preview: "flag",
+  priority: "number",
+  reduce_freq: "number",
+  reload_macros: "flag",
+  remote_server_list: "text",
+  replay_et: "replay",
+  replay_lt: "replay",
+  replay_speed: "replay",
+  required_field_list: "text",
+  reuse_max_seconds_ago: "number",
+  rf: "text",
+  rt_blocking: "flag",
+  rt_indexfilter: "flag",
+  rt_maxblocksecs: "number",
+  rt_queue_size: "number",
+  search: "text",
+  search_listener: "text",
+  search_mode: "text",
+  spawn_process: "flag",
+  status_buckets: "number",
+  sync_bundle_replication: "flag",
+  time_format: "text",
+  timeout: "number",
+  workload_pool: "text",
+});
+
+/** Of the results that come with the answer itself: `exec_mode=oneshot`, `export`. */
+const ofResults: ReadonlySet<string> = new Set([
+  ...["add_summary_to_metadata", "count", "f", "field_list", "max_lines", "offset", "output_time_format"],
+  ...["segmentation", "truncation_mode"],
+]);
+
+/**
+ * Arguments whose effect is none here are checked all the same: there is one server, it has one copy of everything, and
+ * nothing is looked up that a search does not name.
+ * @returns the arguments that nobody documents: they are taken, as splunkd takes them, and change nothing
+ * @throws RestError 400 that names the argument
+ */
+export function checkJobParameters({ arguments: given }: Call): string[] {
+  const unknown: string[] = [];
+  for (const name of given.names()) {
+    switch (ownValue(documented, name)) {
+      case "flag":
+        given.flag(name, false);
+        break;
+      case "number":
+        given.integer(name, 0);
+        break;
+      case "replay":
+        throw refused(400, `${name} is for real-time searches, which are not served here.`);
+      case "text":
+        break;
+      default:
+        if (!name.startsWith("custom.") && !ofResults.has(name)) unknown.push(name);
+    }
+  }
+  const level = given.text("adhoc_search_level");
+  if (level !== undefined && !searchLevels.some((one) => one === level)) {
+    throw invalidArgument("adhoc_search_level", level);
+  }
+  const pool = given.text("workload_pool");
+  if (pool !== undefined) {
+    throw refused(400, `workload_pool: workload management is not enabled on this instance.`);
+  }
+  return unknown;
+}

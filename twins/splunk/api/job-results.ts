@@ -1,0 +1,188 @@
+/** Results and events of a search job. */
+import type { VendorResponse } from "@offhook/platform/http/operation";
+import type { Job } from "../jobs/job.ts";
+import { previewOf } from "../jobs/preview.ts";
+import { manyEvents } from "../jobs/search-results.ts";
+import { relationWithin, rowsWithin } from "../jobs/time-range.ts";
+import { feedXml } from "../output/entry.ts";
+import { bodyOf } from "../output/pieces.ts";
+import type { ResultSet } from "../output/result-set.ts";
+import { writeResults } from "../output/write-results.ts";
+import { limited } from "../spl/relation/order.ts";
+import { emptyRows } from "../spl/relation/rows.ts";
+import type { Call } from "./call.ts";
+import { placeOf } from "./entries.ts";
+import { checkLaunch } from "./get-search.ts";
+import { readRange } from "./job-arguments.ts";
+import { findJob } from "./jobs.ts";
+import { XML_TYPE } from "./messages.ts";
+import { segmentOf } from "./name-segment.ts";
+import { outputModes } from "./output-mode.ts";
+import { RestError } from "./rest-error.ts";
+import { MOST_ROWS, type ResultArguments, readResultArguments } from "./result-arguments.ts";
+import { type Found, resultPage } from "./result-page.ts";
+import { route } from "./route.ts";
+import { markupOf } from "./segmentation.ts";
+
+export type ResultsKind = "results" | "results_preview" | "events";
+
+/** What a failed search answers instead of results. */
+export function failedJob(job: Job): RestError {
+  const messages = job.notes.messages.filter(({ type }) => type !== "ERROR");
+  return new RestError(400, messages.length > 0 ? messages : (job.row?.messages ?? []));
+}
+
+/** The results of a search that is answered at once, also when it failed: with 200. Its `search` is what was run, not a search over the results. */
+export async function oneshotResponse(
+  call: Call,
+  job: Job,
+  usual: ResultArguments["mode"] = "xml",
+): Promise<VendorResponse> {
+  const asked = readResultArguments(call);
+  // XML is the usual form of results, Atom that of everything else.
+  const mode = call.arguments.text("output_mode") === undefined ? usual : asked.mode;
+  const found = { rows: job.rows ?? emptyRows, isEvents: job.isEvents, preview: false };
+  const page = await resultPage(call, job, found, { ...asked, search: undefined });
+  // A search that failed has no rows, and says so once.
+  const isFailed = job.row?.state === "FAILED";
+  const messages = isFailed ? page.messages.filter(({ type }) => type !== "ERROR") : page.messages;
+  const set = { ...page, messages };
+  return written(
+    call,
+    job,
+    "results",
+    set,
+    { ...asked, mode },
+    mode === "csv" && usual !== "csv" ? "\n" : "",
+  );
+}
+
+/** @throws RestError 400 */
+export async function resultsResponse(call: Call, job: Job, of: ResultsKind): Promise<VendorResponse> {
+  const wanted = readResultArguments(call);
+  if (job.row?.state === "FAILED") throw failedJob(job);
+  const found = await foundBy(call, job, of);
+  if (found === undefined) return { status: 204 };
+  const set = await resultPage(call, job, found, wanted);
+  return written(call, job, of, set, wanted);
+}
+
+/** @param before splunkd puts an empty line before the rows of a search that is answered at once */
+function written(
+  call: Call,
+  job: Job,
+  of: ResultsKind,
+  set: ResultSet,
+  { mode, segmentation }: ResultArguments,
+  before = "",
+): VendorResponse {
+  if (mode === "atom") {
+    return { status: 200, headers: { "content-type": XML_TYPE }, body: resultsFeed(call, job, of, set) };
+  }
+  const { contentType, pieces } = writeResults(set, mode, markupOf(segmentation));
+  const isEmpty = set.rows.length === 0;
+  const body = bodyOf(isEmpty || before === "" ? pieces : preceded(before, pieces));
+  return { status: 200, headers: { "content-type": contentType }, body };
+}
+
+function* preceded(first: string, others: Iterable<string>): Generator<string> {
+  yield first;
+  yield* others;
+}
+
+/** `undefined` while there is nothing to show. */
+async function foundBy(call: Call, job: Job, of: ResultsKind): Promise<Found | undefined> {
+  // A job that came with a snapshot is searched again.
+  if (job.isOver) await job.done;
+  switch (of) {
+    case "results": {
+      if (!job.isOver || job.rows === undefined) return undefined;
+      return { rows: job.rows, isEvents: job.isEvents, preview: false, relation: manyEvents(job) };
+    }
+    case "results_preview": {
+      const preview = !job.isOver;
+      if (preview && job.previews === false) return undefined;
+      const rows = await job.preview(PREVIEW_ROWS);
+      if (!preview || job.isEvents || rows.rows.length > 0) {
+        return { rows, isEvents: job.isEvents, preview, relation: manyEvents(job) };
+      }
+      return { ...(await previewOf(job, PREVIEW_EVENTS, PREVIEW_ROWS, call.request.signal)), preview };
+    }
+    case "events": {
+      if (!job.isOver) return undefined;
+      return { ...(await eventsOf(call, job)), isEvents: true, preview: false };
+    }
+  }
+}
+
+const PREVIEW_ROWS = 1_000;
+/** The newest events that a report in the making is shown of. */
+const PREVIEW_EVENTS = 10_000;
+
+/** The events before any transforming command, of the time that is asked for; they are read when they are asked for. */
+async function eventsOf(call: Call, job: Job): Promise<Pick<Found, "rows" | "relation" | "firstRow">> {
+  const range = readRange(call, job.request.nowMs ?? job.createdMs);
+  if (job.isEvents && job.rows) {
+    const many = manyEvents(job);
+    return { rows: rowsWithin(job.rows, range), relation: many && relationWithin(many, range) };
+  }
+  if (job.events === undefined || !job.keepsEvents) return { rows: emptyRows };
+  const events = relationWithin(job.events, range);
+  const { count, offset, search } = readResultArguments(call);
+  if (search !== undefined) return { rows: emptyRows, relation: limited(events, MOST_ROWS) };
+  const context = await job.reopened(call.request.signal);
+  // What is before the page and behind it need not be read; to count from the end, all of it.
+  if (offset < 0) return { rows: await context.run(limited(events, MOST_ROWS), MOST_ROWS) };
+  const most = Math.max(0, Math.min(count === 0 ? MOST_ROWS : count, MOST_ROWS - offset));
+  return { rows: await context.run(limited(events, most, offset), most), firstRow: offset };
+}
+
+/** Results as entries of a feed. */
+function resultsFeed(call: Call, job: Job, of: ResultsKind, set: ResultSet): string {
+  const path = `/services/search/jobs/${segmentOf(job.sid)}/${of}`;
+  const owner = job.row?.owner ?? "admin";
+  const entries = set.rows.map((row, index) => ({
+    name: String(set.offset + index),
+    path: `${path}/${set.offset + index}`,
+    author: owner,
+    updatedMs: job.createdMs,
+    links: {},
+    acl: { app: job.request.app, owner, sharing: "global" as const, read: [owner], write: [owner] },
+    content: Object.fromEntries(
+      set.columns.flatMap((column): [string, string | readonly string[]][] => {
+        const value = column.shown(row, set.offset + index);
+        return value === null ? [] : [[column.name, value]];
+      }),
+    ),
+  }));
+  const paging = { total: set.rows.length, perPage: set.rows.length, offset: set.offset };
+  return feedXml(
+    { title: of, path, updatedMs: job.createdMs, links: {}, entries, paging, messages: set.messages },
+    placeOf(call),
+  );
+}
+
+const kinds: readonly [ResultsKind, string][] = [
+  ["results", "Answer with the results of a finished search."],
+  ["results_preview", "Answer with what a search has found so far."],
+  ["events", "Answer with the events of a search, before any transforming command."],
+];
+
+export const jobResultOperations = kinds.flatMap(([of, summary]) =>
+  (["GET", "POST"] as const).flatMap((method) =>
+    route({
+      id: `job.${of}`,
+      method,
+      path: `/search/jobs/:sid/${of}`,
+      capability: "search",
+      v2: true,
+      modes: ["xml", ...outputModes],
+      summary,
+      handle(call) {
+        const job = findJob(call);
+        if (call.arguments.text("search") !== undefined) checkLaunch(call);
+        return resultsResponse(call, job, of);
+      },
+    }),
+  ),
+);

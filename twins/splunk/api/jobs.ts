@@ -1,0 +1,243 @@
+/** Search jobs: starting, listing, looking at and ending them. */
+import type { VendorResponse } from "@offhook/platform/http/operation";
+import type { Job } from "../jobs/job.ts";
+import { DiskQuotaReached, MOST_RUNNING, TooManySearches } from "../jobs/job-book.ts";
+import type { JobRequest } from "../jobs/job-request.ts";
+import type { Entry } from "../output/entry.ts";
+import type { Call, Viewer } from "./call.ts";
+import { type Collection, feedOf } from "./collection.ts";
+import { documentResponse, feedResponse, pageOf } from "./entries.ts";
+import { readExecMode, readJobRequest } from "./job-arguments.ts";
+import { jobAcl, jobEntry } from "./job-entry.ts";
+import { checkJobParameters } from "./job-parameters.ts";
+import { oneshotResponse } from "./job-results.ts";
+import { fieldsResponse, messagesResponse } from "./messages.ts";
+import { segmentOf } from "./name-segment.ts";
+import { outputModes } from "./output-mode.ts";
+import { fatal, RestError } from "./rest-error.ts";
+import { canRead, canWrite, insufficient } from "./rights.ts";
+import { route } from "./route.ts";
+
+const PATH = "/search/jobs";
+
+/** One that its client waits for is not queued behind others of its owner. @throws RestError 503 */
+export function startJobNow(call: Call, request: JobRequest): Job {
+  const { owner, quota } = request;
+  const running = call.twin.jobs.runningOf(owner);
+  if (quota > 0 && running >= quota) {
+    const what = "for this user based on their role quota";
+    throw notExecuted(what, "user_instance-wide", running, quota);
+  }
+  return startJob(call, request);
+}
+
+/** @throws RestError 503 when too many wait already */
+export function startJob(call: Call, request: JobRequest): Job {
+  try {
+    const job = call.twin.jobs.start(request);
+    call.notes.sid = job.sid;
+    return job;
+  } catch (error) {
+    if (error instanceof DiskQuotaReached) throw noRoom(request, error);
+    if (!(error instanceof TooManySearches)) throw error;
+    throw notExecuted("on this instance", "instance-wide", MOST_RUNNING, MOST_RUNNING);
+  }
+}
+
+function noRoom({ owner, diskQuotaMb = 0 }: JobRequest, { usedMb }: DiskQuotaReached): RestError {
+  const what = `the role-based disk usage quota of search artifacts for user "${owner}" has been reached (usage=${usedMb}MB, quota=${diskQuotaMb}MB)`;
+  const remedy =
+    "Use the [[/app/search/job_manager|Job Manager]] to delete some of your search artifacts, or ask your Splunk administrator to increase the disk quota of search artifacts for your role in authorize.conf.";
+  const text = `Search not executed: This search could not be dispatched because ${what}. ${remedy}`;
+  return new RestError(503, [{ type: "WARN", text }]);
+}
+
+function notExecuted(what: string, context: string, current: number, limit: number): RestError {
+  const reason = `The maximum number of concurrent historical searches ${what} has been reached.`;
+  const figures = `concurrency_category="historical", concurrency_context="${context}", current_concurrency=${current}, concurrency_limit=${limit}`;
+  return new RestError(503, [{ type: "WARN", text: `Search not executed: ${reason}, ${figures}` }]);
+}
+
+/** @throws RestError 404, or 403 when it is somebody else's */
+export function findJob(call: Call): Job {
+  const job = call.twin.jobs.find(call.params.sid ?? "");
+  if (job?.row === undefined) throw fatal(404, "Unknown sid.");
+  if (!canRead(call, jobAcl(job.row))) throw insufficient();
+  return job;
+}
+
+/** As `findJob`, of a job that is to be changed. */
+export function findOwnJob(call: Call): Job {
+  const job = findJob(call);
+  if (job.row !== undefined && !canWrite(call, jobAcl(job.row))) throw insufficient();
+  return job;
+}
+
+/** The jobs that who asks may see. */
+function visibleJobs(viewer: Viewer): Job[] {
+  return viewer.twin.jobs.list().filter(({ row }) => row !== undefined && canRead(viewer, jobAcl(row)));
+}
+
+/** `201 <sid>` @param sid of a job that was started */
+export function startedResponse(call: Call, sid: string): VendorResponse {
+  const response = fieldsResponse(201, { sid }, call.mode);
+  return {
+    ...response,
+    headers: { ...response.headers, location: `/services/search/jobs/${segmentOf(sid)}` },
+  };
+}
+
+function placeOfJobs({ request }: Call): string {
+  return request.path.includes("/search/v2/") ? "/services/search/v2/jobs" : "/services/search/jobs";
+}
+
+async function entryOf(call: Call, job: Job) {
+  const figures = await job.figures();
+  const row = job.row;
+  if (row === undefined) throw fatal(404, "Unknown sid.");
+  return jobEntry(placeOfJobs(call), job, row, figures, call.twin.timeZone, call.twin.clock.now());
+}
+
+/** The forms of a job, and those of results, which are refused in words of their own. */
+const modes = ["atom", ...outputModes] as const;
+
+/** @throws RestError 400 */
+function checkEntryMode({ mode }: Call): void {
+  if (mode === "json_rows" || mode === "json_cols") throw fatal(400, "Invalid output_mode.");
+  if (mode !== "csv" && mode !== "raw") return;
+  throw new RestError(400, [
+    { type: "WARN", text: `Output mode '${mode}' is not supported for this endpoint.` },
+  ]);
+}
+
+async function jobResponse(call: Call, job: Job): Promise<VendorResponse> {
+  checkEntryMode(call);
+  const paging = { total: 1, perPage: 30, offset: 0 };
+  return documentResponse(call, await entryOf(call, job), { ...feedOf(call, "jobs", PATH, {}), paging });
+}
+
+function jobEntries(viewer: Viewer, place: string): Entry[] {
+  const { timeZone, clock } = viewer.twin;
+  return visibleJobs(viewer).flatMap((job) =>
+    job.row ? [jobEntry(place, job, job.row, undefined, timeZone, clock.now())] : [],
+  );
+}
+
+export const jobCollection: Collection = {
+  title: "jobs",
+  path: PATH,
+  entries: (viewer) => jobEntries(viewer, "/services/search/jobs"),
+};
+
+export const jobOperations = [
+  ...route({
+    id: "job.create",
+    method: "POST",
+    path: PATH,
+    capability: "search",
+    v2: true,
+    modes,
+    summary: "Start a search.",
+    async handle(call) {
+      const execMode = readExecMode(call.arguments);
+      if (execMode !== "oneshot") checkEntryMode(call);
+      const unknown = checkJobParameters(call);
+      const request = readJobRequest(call);
+      const seconds = call.arguments.integer("reuse_max_seconds_ago", 0);
+      const alike =
+        seconds > 0 && execMode !== "oneshot" ? call.twin.jobs.alike(request, seconds) : undefined;
+      const start = execMode === "normal" ? startJob : startJobNow;
+      const job = alike ?? start(call, request);
+      for (const name of unknown)
+        job.notes.note("DispatchManager", `argument ${name} is unknown: it has no effect`, "WARN");
+      if (execMode === "normal") return startedResponse(call, job.sid);
+      const leave = () => {
+        if (alike === undefined) call.twin.jobs.remove(job.sid);
+      };
+      call.request.signal.addEventListener("abort", leave, { once: true });
+      await job.done;
+      call.request.signal.removeEventListener("abort", leave);
+      if (execMode === "blocking") return startedResponse(call, job.sid);
+      try {
+        return await oneshotResponse(call, job);
+      } finally {
+        leave();
+      }
+    },
+  }),
+  ...route({
+    id: "job.list",
+    method: "GET",
+    path: PATH,
+    capability: "search",
+    v2: true,
+    modes,
+    summary: "List the search jobs.",
+    async handle(call) {
+      checkEntryMode(call);
+      if (call.arguments.all("sort_dir").length > call.arguments.all("sort_key").length) {
+        throw fatal(400, "Number of sort_key and sort_dir arguments do not match.");
+      }
+      const all = jobEntries(call, placeOfJobs(call));
+      const { messages: _, ...feed } = feedOf(call, "jobs", PATH, {});
+      return feedResponse(call, { ...feed, ...pageOf(call, all, "given") });
+    },
+  }),
+  ...route({
+    id: "job.get",
+    method: "GET",
+    path: `${PATH}/:sid`,
+    capability: "search",
+    v2: true,
+    modes,
+    summary: "Show a search job.",
+    handle: (call) => jobResponse(call, findJob(call)),
+  }),
+  ...route({
+    id: "job.update",
+    method: "POST",
+    path: `${PATH}/:sid`,
+    capability: "search",
+    v2: true,
+    modes,
+    summary: "Set custom properties of a search job.",
+    handle(call) {
+      const job = findOwnJob(call);
+      const given = Object.entries(call.arguments.plain());
+      const custom = Object.fromEntries(given.filter(([name]) => name.startsWith("custom.")));
+      const request = { ...job.row?.request, ...custom };
+      call.twin.tables.table("jobs").update(job.sid, { request });
+      return jobResponse(call, job);
+    },
+  }),
+  ...route({
+    id: "job.delete",
+    method: "DELETE",
+    path: `${PATH}/:sid`,
+    capability: "search",
+    v2: true,
+    summary: "Cancel a search job and forget its results.",
+    handle(call) {
+      call.twin.jobs.remove(findOwnJob(call).sid);
+      return messagesResponse(200, [{ type: "INFO", text: "Search job cancelled." }], call.mode);
+    },
+  }),
+  ...route({
+    id: "job.log",
+    method: "GET",
+    path: `${PATH}/:sid/search.log`,
+    capability: "search",
+    v2: true,
+    modes: ["raw", ...outputModes],
+    summary: "Show the log of a search job.",
+    handle(call) {
+      const lines = findJob(call).notes.lines.map(({ atMs, level, component, text }) => {
+        const [date = "", time = ""] = new Date(atMs).toISOString().split(/[TZ]/);
+        const [year, month, day] = date.split("-");
+        const oneLine = text.replaceAll("\n", "\\n");
+        return `${month}-${day}-${year} ${time} +0000 ${level.padEnd(5)} ${component} - ${oneLine}\n`;
+      });
+      return { status: 200, headers: { "content-type": "text/plain; charset=UTF-8" }, body: lines.join("") };
+    },
+  }),
+];

@@ -1,0 +1,182 @@
+/** Configuration as files, stanzas and keys, one below the other: `properties`. */
+import { ownValue } from "@offhook/platform/base/lookup-table";
+import { confFileNames, createConfFile, DEFAULT_STANZA, elsewhere } from "../conf/files.ts";
+import type { Entry } from "../output/entry.ts";
+import { systemAcl } from "./acl.ts";
+import { appOf, type Call } from "./call.ts";
+import { feedOf } from "./collection.ts";
+import { checkStanza, fileOf } from "./configs.ts";
+import { feedResponse, pageOf } from "./entries.ts";
+import { messagesResponse } from "./messages.ts";
+import { segmentOf } from "./name-segment.ts";
+import { givenSettings } from "./objects.ts";
+import { missing, notFound, refused } from "./rest-error.ts";
+import { type RouteDeclaration, route } from "./route.ts";
+
+const PATH = "/properties";
+const fileName = /^[\w-]+$/;
+
+/** Names, and with each what it holds, as a feed. */
+function listing(call: Call, title: string, path: string, items: readonly (readonly [string, string])[]) {
+  const entries = items.map(
+    ([name, text]): Entry => ({
+      name,
+      path: `/services${path}/${segmentOf(name)}`,
+      author: "system",
+      updatedMs: call.twin.startedMs,
+      links: {},
+      acl: systemAcl,
+      content: {},
+      text,
+    }),
+  );
+  return feedResponse(call, { ...feedOf(call, title, path, {}), ...pageOf(call, entries) });
+}
+
+const named = (call: Call) => {
+  const { file = "", stanza = "", key = "" } = call.params;
+  return { file, stanza, key };
+};
+
+/** @throws RestError 404 */
+function stanzaOf(call: Call) {
+  const { file, stanza } = named(call);
+  const stanzas = fileOf(call, file);
+  if (stanza !== DEFAULT_STANZA && !stanzas.stanzas().some(({ name }) => name === stanza)) throw notFound();
+  return { stanzas, stanza };
+}
+
+/** @throws RestError 404, or 403 for who may not change it */
+function changedStanza(call: Call) {
+  const found = stanzaOf(call);
+  checkStanza(call, named(call).file, found.stanza);
+  return found;
+}
+
+function modified(call: Call, count: number) {
+  const text = `Successfully modified ${count} key${count === 1 ? "" : "s"}`;
+  return messagesResponse(200, [{ type: "INFO", text }], call.mode);
+}
+
+const reading: Pick<RouteDeclaration, "id" | "method" | "capability"> = {
+  id: "property.list",
+  method: "GET",
+  capability: "rest_properties_get",
+};
+const writing: Pick<RouteDeclaration, "id" | "method" | "capability"> = {
+  id: "property.set",
+  method: "POST",
+  capability: "rest_properties_set",
+};
+
+export const propertyOperations = [
+  ...route({
+    ...reading,
+    path: PATH,
+    summary: "List the configuration files.",
+    handle: (call) =>
+      listing(
+        call,
+        "properties",
+        PATH,
+        confFileNames(call.twin.tables).map((name) => [name, ""]),
+      ),
+  }),
+  ...route({
+    ...writing,
+    path: PATH,
+    summary: "Make a configuration file.",
+    handle(call) {
+      const file = call.arguments.text("__conf");
+      if (file === undefined) throw missing("__conf");
+      if (!fileName.test(file)) throw refused(400, `Invalid value "${file}" for argument "__conf".`);
+      if (elsewhere[file] === undefined && !confFileNames(call.twin.tables).includes(file)) {
+        checkStanza(call, file, DEFAULT_STANZA);
+        createConfFile(call.twin.tables, file, appOf(call));
+      }
+      return { status: 201 };
+    },
+  }),
+  ...route({
+    ...reading,
+    path: `${PATH}/:file`,
+    summary: "List the stanzas of a configuration file.",
+    handle(call) {
+      const { file } = named(call);
+      const names = new Set([
+        DEFAULT_STANZA,
+        ...fileOf(call, file)
+          .stanzas()
+          .map(({ name }) => name),
+      ]);
+      return listing(
+        call,
+        file,
+        `${PATH}/${file}`,
+        [...names].map((name) => [name, ""]),
+      );
+    },
+  }),
+  ...route({
+    ...writing,
+    path: `${PATH}/:file`,
+    summary: "Make a stanza of a configuration file.",
+    handle(call) {
+      const stanza = call.arguments.text("__stanza");
+      if (stanza === undefined) throw missing("__stanza");
+      const { file } = named(call);
+      const stanzas = fileOf(call, file);
+      checkStanza(call, file, stanza);
+      stanzas.create(stanza, {});
+      return { status: 201 };
+    },
+  }),
+  ...route({
+    ...reading,
+    path: `${PATH}/:file/:stanza`,
+    summary: "List the settings of a stanza.",
+    handle(call) {
+      const { stanzas, stanza } = stanzaOf(call);
+      const path = `${PATH}/${named(call).file}/${segmentOf(stanza)}`;
+      return listing(call, stanza, path, Object.entries(stanzas.settings(stanza)));
+    },
+  }),
+  ...route({
+    ...writing,
+    path: `${PATH}/:file/:stanza`,
+    summary: "Change settings of a stanza.",
+    handle(call) {
+      const { stanzas, stanza } = changedStanza(call);
+      const settings = givenSettings(call);
+      stanzas.write(stanza, settings);
+      return modified(call, Object.keys(settings).length);
+    },
+  }),
+  ...route({
+    ...reading,
+    id: "property.get",
+    path: `${PATH}/:file/:stanza/:key`,
+    // Whether it is a password, the name in the path says: bodies are masked by the names in themselves.
+    secretBody: true,
+    summary: "Say what a setting is.",
+    handle(call) {
+      const { stanzas, stanza } = stanzaOf(call);
+      const value = ownValue(stanzas.settings(stanza), named(call).key);
+      if (value === undefined) throw notFound();
+      return { status: 200, headers: { "content-type": "text/plain; charset=UTF-8" }, body: value };
+    },
+  }),
+  ...route({
+    ...writing,
+    path: `${PATH}/:file/:stanza/:key`,
+    secretBody: true,
+    summary: "Change a setting.",
+    handle(call) {
+      const { stanzas, stanza } = changedStanza(call);
+      const value = call.arguments.get("value");
+      if (value === undefined) throw missing("value");
+      stanzas.write(stanza, { [named(call).key]: value });
+      return modified(call, 1);
+    },
+  }),
+];

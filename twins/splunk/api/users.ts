@@ -1,0 +1,160 @@
+/** Accounts, and who asks. */
+
+import { lookupTable } from "@offhook/platform/base/lookup-table";
+import type { Content, Entry } from "../output/entry.ts";
+import { sha256 } from "../world/seed.ts";
+import type { UserRow } from "../world/tables.ts";
+import { systemAcl } from "./acl.ts";
+import { type Call, userOf, type Viewer } from "./call.ts";
+import { singleResponse } from "./collection.ts";
+import { defined } from "./defined.ts";
+import { segmentOf } from "./name-segment.ts";
+import { givenSettings, type ObjectDeclaration, objectRoutes } from "./objects.ts";
+import { missing, refused } from "./rest-error.ts";
+import { may, rightsOfUser } from "./rights.ts";
+import { route } from "./route.ts";
+
+const PATH = "/authentication/users";
+
+/** What an account has that nobody has chosen, and that has no effect here. */
+const preferences = lookupTable<Content>({
+  defaultAppIsUserOverride: false,
+  defaultAppSourceRole: "system",
+  display_new_search_banner: null,
+  lang: "",
+  last_successful_login: 0,
+  "locked-out": false,
+  olly_org: "",
+  restart_background_jobs: null,
+  search_assistant: "compact",
+  search_auto_format: false,
+  search_line_numbers: false,
+  search_syntax_highlighting: "default-system-theme",
+  search_use_advanced_editor: true,
+  theme: "default_system_theme",
+});
+
+const changeable = [
+  "createrole",
+  "defaultApp",
+  "email",
+  "force-change-pass",
+  "oldpassword",
+  "password",
+  "realname",
+  "restart_background_jobs",
+  "roles",
+  "tz",
+];
+
+function userEntry(viewer: Viewer, user: UserRow, path: string): Entry {
+  const { twin } = viewer;
+  return {
+    name: user.name,
+    path,
+    author: "system",
+    updatedMs: twin.startedMs,
+    links: { list: "", edit: "", remove: "" },
+    acl: { ...systemAcl, removable: true },
+    fields: { optional: changeable, required: [], wildcard: [] },
+    content: {
+      ...preferences,
+      capabilities: [...rightsOfUser(viewer, user).capabilities].sort(),
+      defaultApp: user.default_app,
+      email: user.email,
+      password: "********",
+      realname: user.realname,
+      roles: user.roles,
+      type: "Splunk",
+      tz: twin.timeZone,
+      username: user.name,
+    },
+  };
+}
+
+const users = ({ twin }: Viewer) => twin.tables.table("users");
+
+/** What a request says of an account, as the row has it. @throws RestError 400 */
+function changesOf({ twin, arguments: given }: Call) {
+  const roles = given.list("roles");
+  const unknown = roles?.find((role) => !twin.tables.table("roles").get(role));
+  if (unknown !== undefined) throw refused(400, `Role=${unknown} does not exist.`);
+  const password = given.text("password");
+  return defined({
+    email: given.get("email"),
+    realname: given.get("realname"),
+    default_app: given.text("defaultApp"),
+    roles: roles?.length === 0 ? undefined : roles,
+    password_sha256: password === undefined ? undefined : sha256(password),
+  });
+}
+
+/** What is given to change a password. */
+const passwords = ["oldpassword", "password"];
+
+/** Whoever does not manage accounts says what the password was; what is said must be right. @throws RestError 400 */
+function checkOldPassword(call: Call, name: string): void {
+  const given = call.arguments.text("oldpassword");
+  if (given === undefined && (may(call, "edit_user") || !call.arguments.has("password"))) return;
+  if (given === undefined || users(call).get(name)?.password_sha256 !== sha256(given)) {
+    throw refused(400, "The old password is missing or not correct.");
+  }
+}
+
+export const userCollection: ObjectDeclaration = {
+  id: "user",
+  title: "users",
+  path: PATH,
+  what: "the accounts",
+  one: "an account",
+  changeCapability: "edit_user",
+  links: { create: "_new" },
+  settings: (name) => changeable.includes(name),
+  entries: (viewer) =>
+    users(viewer)
+      .all()
+      // Who may not manage accounts sees no other than their own.
+      .filter(({ name }) => name === userOf(viewer).name || may(viewer, "edit_user"))
+      .map((user) => userEntry(viewer, user, `/services${PATH}/${segmentOf(user.name)}`)),
+  create(call, name) {
+    const password = call.arguments.text("password");
+    if (users(call).get(name)) throw refused(409, `User with name=${name} already exists`);
+    if (password === undefined) throw missing("password");
+    if (!call.arguments.has("roles")) throw refused(400, "A user must have at least one role.");
+    users(call).insert({ ...changesOf(call), name, password_sha256: sha256(password) });
+    return name;
+  },
+  ownChange(call) {
+    const isOwn = call.params.name === userOf(call).name;
+    const isPassword = Object.keys(givenSettings(call)).every((name) => passwords.includes(name));
+    return isOwn && isPassword && !may(call, "edit_user") ? "change_own_password" : undefined;
+  },
+  update(call, { name }) {
+    checkOldPassword(call, name);
+    users(call).update(name, changesOf(call));
+  },
+  refuseMissing: (name) =>
+    refused(400, `In handler 'users': Could not get info for non-existent user="${name}"`),
+  remove(call, { name }) {
+    if (name === userOf(call).name) throw refused(400, "You cannot remove the account that you are using.");
+    const sessions = call.twin.tables.table("sessions");
+    for (const { key_sha256 } of sessions.find({ user: name })) sessions.remove(key_sha256);
+    users(call).remove(name);
+  },
+};
+
+export const userOperations = [
+  ...route({
+    id: "user.current",
+    method: "GET",
+    path: "/authentication/current-context",
+    summary: "Say who asks, and what they may do.",
+    handle(call) {
+      const path = "/services/authentication/current-context/context";
+      const { fields: _, ...user } = userEntry(call, userOf(call), path);
+      const entry = { ...user, name: "context", links: { list: "" } };
+      return singleResponse(call, entry, "current-context", "/authentication/current-context", {});
+    },
+  }),
+  ...objectRoutes(userCollection),
+];

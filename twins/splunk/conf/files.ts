@@ -1,0 +1,216 @@
+/**
+ * Configuration files and their stanzas. Most are rows of `conf_stanzas`; macros and event types are rows of tables of their own, which
+ * searches go by. Saved searches and indexes have routes of their own, and are changed there alone.
+ */
+
+import { lookupTable } from "@offhook/platform/base/lookup-table";
+import { type Owned, ownedKey } from "../world/belonging.ts";
+import type { MacroRow } from "../world/knowledge-tables.ts";
+import type { LogQueryTables } from "../world/tables.ts";
+import { type Settings, shippedStanzas } from "./defaults.ts";
+import { keptSettings } from "./secret-settings.ts";
+import { isOn, stanza } from "./stanza.ts";
+
+/** Whose a stanza is, and who sees it. */
+type Belonging = Omit<Owned, "name">;
+
+/** Where a file is looked at from. */
+export interface ConfPlace {
+  /** What is seen there, the nearest first. */
+  shown<Thing extends Owned>(things: readonly Thing[]): Thing[];
+  /** Whose a new stanza is. @throws for who may not make one */
+  own(name: string): Belonging;
+}
+
+export interface Stanza {
+  name: string;
+  belonging: Belonging;
+  /** All settings. */
+  settings: Settings;
+}
+
+export interface StanzaFile {
+  /** Those that are seen. */
+  stanzas(): Stanza[];
+  /** Whose a stanza is, or would be. */
+  belonging(name: string): Belonging;
+  /** All settings of a stanza that there is. */
+  settings(name: string): Settings;
+  /** Makes a stanza. @returns whether there was none of the name */
+  create(name: string, settings: Settings): boolean;
+  /** Makes a stanza, or sets some of its settings. @throws WorldRefusal */
+  write(name: string, changes: Settings): void;
+  remove(name: string): void;
+}
+
+/** What nobody has made is everybody's. */
+export const ofProduct: Belonging = { owner: "nobody", app: "system", sharing: "global" };
+
+/** Files that the product ships, by their names without `.conf`. */
+const shippedFiles = [
+  "alert_actions",
+  "app",
+  "authorize",
+  "collections",
+  "commands",
+  "eventtypes",
+  "fields",
+  "inputs",
+  "limits",
+  "macros",
+  "outputs",
+  "props",
+  "server",
+  "tags",
+  "transforms",
+  "ui-prefs",
+  "user-prefs",
+  "web",
+  "workflow_actions",
+];
+
+/** Files whose stanzas are changed elsewhere, and where that is. */
+export const elsewhere = lookupTable<string>({
+  indexes: "data/indexes",
+  passwords: "storage/passwords",
+  savedsearches: "saved/searches",
+});
+
+/** The stanza that holds for all others of its file. */
+export const DEFAULT_STANZA = "default";
+
+export function confFileNames(tables: LogQueryTables): string[] {
+  const rows = tables.table("conf_stanzas").all();
+  const given = rows.map(({ name }) => name.slice(0, name.indexOf("/")));
+  return [...new Set([...shippedFiles, ...given])].sort();
+}
+
+/** @returns `undefined` when there is no such file */
+export function confFile(tables: LogQueryTables, file: string, place: ConfPlace): StanzaFile | undefined {
+  if (file === "macros") return macros(tables, place);
+  if (file === "eventtypes") return nominal(eventTypes(tables));
+  return confFileNames(tables).includes(file) ? nominal(generic(tables, file)) : undefined;
+}
+
+/** Makes an empty file. */
+export function createConfFile(tables: LogQueryTables, file: string, app: string): void {
+  tables.table("conf_stanzas").insert({ name: `${file}/${DEFAULT_STANZA}`, app });
+}
+
+/** Stanzas that there is one of by a name, whoever made it. */
+interface NominalFile extends Pick<StanzaFile, "settings" | "write" | "remove"> {
+  names(): string[];
+  belonging?(name: string): Belonging | undefined;
+}
+
+function nominal(file: NominalFile): StanzaFile {
+  const belonging = (name: string) => file.belonging?.(name) ?? ofProduct;
+  return {
+    ...file,
+    belonging,
+    stanzas: () =>
+      file.names().map((name) => ({ name, belonging: belonging(name), settings: file.settings(name) })),
+    create(name, settings) {
+      if (file.names().includes(name)) return false;
+      file.write(name, settings);
+      return true;
+    },
+  };
+}
+
+function generic(tables: LogQueryTables, file: string): NominalFile {
+  const table = tables.table("conf_stanzas");
+  const prefix = `${file}/`;
+  return {
+    names() {
+      const known = [...Object.keys(shippedStanzas), ...table.all().map(({ name }) => name)];
+      const own = known.filter((name) => name.startsWith(prefix));
+      return [...new Set(own.map((name) => name.slice(prefix.length)))].sort();
+    },
+    belonging: (name) => table.get(prefix + name),
+    settings: (name) => ({ ...stanza(tables, prefix + DEFAULT_STANZA), ...stanza(tables, prefix + name) }),
+    write(name, given) {
+      const changes = keptSettings(given);
+      const row = table.get(prefix + name);
+      if (row) table.update(row.name, { settings: { ...row.settings, ...changes } });
+      else table.insert({ name: prefix + name, settings: changes });
+    },
+    remove(name) {
+      table.remove(prefix + name);
+    },
+  };
+}
+
+/** Macros are somebody's: of one name everybody may have one. */
+function macros(tables: LogQueryTables, place: ConfPlace): StanzaFile {
+  const table = tables.table("macros");
+  const shown = () => place.shown(table.all());
+  const find = (name: string) => place.shown(table.find({ name }))[0];
+  const insert = (name: string, given: Settings, belonging: Belonging) =>
+    table.insert({ definition: "", ...macroColumns(given), name, ...belonging });
+  return {
+    stanzas: () => shown().map((row) => ({ name: row.name, belonging: row, settings: macroSettings(row) })),
+    belonging: (name) => find(name) ?? ofProduct,
+    settings(name) {
+      const row = find(name);
+      return row === undefined ? {} : macroSettings(row);
+    },
+    create(name, given) {
+      const belonging = place.own(name);
+      if (table.get(ownedKey({ name, ...belonging })) !== undefined) return false;
+      insert(name, given, belonging);
+      return true;
+    },
+    write(name, given) {
+      const row = find(name);
+      if (row === undefined) insert(name, given, place.own(name));
+      else table.update(ownedKey(row), macroColumns(given));
+    },
+    remove(name) {
+      const row = find(name);
+      if (row !== undefined) table.remove(ownedKey(row));
+    },
+  };
+}
+
+function macroSettings({ args, definition, iseval, validation, errormsg }: MacroRow): Settings {
+  return {
+    args: args.join(","),
+    definition,
+    iseval: iseval ? "1" : "0",
+    ...(validation === "" ? {} : { validation }),
+    ...(errormsg === "" ? {} : { errormsg }),
+  };
+}
+
+function macroColumns({ args, definition, iseval, validation, errormsg }: Settings) {
+  return {
+    ...(args === undefined ? {} : { args: args.split(",").flatMap((one) => one.trim() || []) }),
+    ...(definition === undefined ? {} : { definition }),
+    ...(iseval === undefined ? {} : { iseval: isOn(iseval) }),
+    ...(validation === undefined ? {} : { validation }),
+    ...(errormsg === undefined ? {} : { errormsg }),
+  };
+}
+
+function eventTypes(tables: LogQueryTables): NominalFile {
+  const table = tables.table("event_types");
+  return {
+    names: () => table.all().map(({ name }) => name),
+    settings(name) {
+      const row = table.get(name);
+      return row ? { disabled: row.disabled ? "1" : "0", search: row.search } : {};
+    },
+    write(name, { search, disabled }) {
+      const changes = {
+        ...(search === undefined ? {} : { search }),
+        ...(disabled === undefined ? {} : { disabled: isOn(disabled) }),
+      };
+      if (table.get(name)) table.update(name, changes);
+      else table.insert({ search: "", ...changes, name });
+    },
+    remove(name) {
+      table.remove(name);
+    },
+  };
+}

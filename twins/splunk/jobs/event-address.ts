@@ -1,0 +1,27 @@
+/** Which stored event a row is. */
+import { identifier, type Sql, sql } from "@offhook/log-store/sql";
+import { shapesRows } from "../output/column-order.ts";
+import { columnOf, extend, type Relation } from "../spl/relation/relation.ts";
+import type { Pipeline } from "../spl/syntax/ast.ts";
+
+/** Commands after which rows are numbered anew. */
+const renumbering: ReadonlySet<string> = new Set([
+  ...["append", "appendpipe", "dedup", "join", "map", "multisearch", "reverse", "streamstats"],
+  ...["tail", "transaction", "union"],
+]);
+
+/** The number of the event's row in the store; `undefined` when the rows no longer say. */
+function rowNumber({ order, kind }: Relation, { commands }: Pick<Pipeline, "commands">): Sql | undefined {
+  const last = order.at(-1);
+  if (kind !== "events" || last === undefined || order.length < 2) return undefined;
+  if (commands[0]?.name !== "search" || commands.some(({ name }) => renumbering.has(name))) return undefined;
+  return identifier(last.column);
+}
+
+/** Event rows with `_cd`, the address that splunkd gives to each event. */
+export function withAddresses(relation: Relation, pipeline: Pipeline): Relation {
+  const row = rowNumber(relation, pipeline);
+  if (row === undefined || columnOf(relation, "_raw") === undefined || shapesRows(pipeline)) return relation;
+  const address = sql`'0:' || CAST(CAST(${row} AS BIGINT) AS VARCHAR)`;
+  return extend(relation, new Map([["_cd", { type: "text", multi: false, sql: address }]]));
+}

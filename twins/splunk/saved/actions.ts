@@ -1,0 +1,180 @@
+/** The actions of alerts. A webhook is posted; what this twin has nothing to carry out with is said not to be, in words. */
+
+import { lookupTable, ownValue } from "@offhook/platform/base/lookup-table";
+import { hostOf, postWebhook } from "@offhook/platform/client/webhook";
+import { isOn } from "../conf/stanza.ts";
+import type { Job } from "../jobs/job.ts";
+import type { LogQueryTwin } from "../log-query-twin.ts";
+import type { Content } from "../output/entry.ts";
+import { shown } from "../output/result-set.ts";
+import { SERVER_GUID, SERVER_NAME } from "../product.ts";
+import type { Rows } from "../spl/relation/rows.ts";
+import type { AlertActionRow } from "../world/alert-tables.ts";
+import type { SavedSearchRow } from "../world/tables.ts";
+import { actionDefaults } from "./action-defaults.ts";
+import { ttlS } from "./run-request.ts";
+import { mayCall } from "./webhook-hosts.ts";
+
+type Settings = Readonly<Record<string, Content>>;
+
+/** How long a receiver may take. */
+const WEBHOOK_MS = 10_000;
+/** As the product ships it. */
+const WEBHOOK_TTL = "10p";
+
+/** An alert that has been triggered: of all results, or of one. */
+export interface Triggered {
+  readonly row: SavedSearchRow;
+  readonly settings: Settings;
+  readonly job: Job;
+  /** Which of the job's alerts it is. */
+  readonly number: number;
+  /** The result it is about, the first when it is about all. */
+  readonly result: Readonly<Record<string, string>>;
+}
+
+/** Names of the actions that are switched on: by `actions`, or by a setting of each. */
+export function actionsOf(settings: Settings): string[] {
+  const listed = String(settings.actions ?? "")
+    .split(",")
+    .flatMap((name) => name.trim() || []);
+  const switched = Object.entries(settings).flatMap(([name, value]) => {
+    const [, action] = /^action\.([^.]+)$/.exec(name) ?? [];
+    return action !== undefined && isOn(String(value)) ? [action] : [];
+  });
+  return [...new Set([...listed, ...switched])];
+}
+
+/** A row of a result, every value as a text. */
+export function resultOf({ fields, rows }: Rows, index: number): Record<string, string> {
+  const row = rows[index];
+  return Object.fromEntries(
+    fields.flatMap(({ name }, place): [string, string][] => {
+      const value = shown(row?.[place] ?? null);
+      return value === null ? [] : [[name, typeof value === "string" ? value : value.join("\n")]];
+    }),
+  );
+}
+
+/** Carries out what can be, and notes of all what became of them. */
+export async function performActions(twin: LogQueryTwin, triggered: Triggered): Promise<void> {
+  const { row, settings, job, number } = triggered;
+  const names = actionsOf(settings);
+  keepFor(twin, triggered, names);
+  for (const action of names) {
+    const outcome = action === "webhook" ? await webhook(twin, triggered) : notHere(action);
+    twin.tables.table("alert_actions").insert({
+      name: freeName(twin, `${job.sid}_${number}_${action}`),
+      saved_search: row.name,
+      sid: job.sid,
+      action,
+      ...outcome,
+      at: new Date(twin.clock.now()).toISOString(),
+    });
+  }
+}
+
+function freeName({ tables }: LogQueryTwin, stem: string): string {
+  const table = tables.table("alert_actions");
+  let name = stem;
+  for (let number = 1; table.get(name); number++) name = `${stem}_${number}`;
+  return name;
+}
+
+type Outcome = Pick<AlertActionRow, "status" | "detail">;
+
+const withoutMeans = lookupTable<string>({
+  email: "no mail is sent",
+  lookup: "no lookup is written",
+  populate_lookup: "no lookup is written",
+  rss: "no feed is written",
+  script: "no script is run",
+  summary_index: "nothing is written to an index",
+});
+
+function notHere(action: string): Outcome {
+  const what = withoutMeans[action] ?? "there is no program for it";
+  return {
+    status: "not_carried_out",
+    detail: `The action '${action}' is not carried out by this twin: ${what}.`,
+  };
+}
+
+async function webhook(twin: LogQueryTwin, triggered: Triggered): Promise<Outcome> {
+  const { row, settings, job, result } = triggered;
+  const url = filled(String(settings["action.webhook.param.url"] ?? "").trim(), triggered);
+  if (url === "") return failed("There is no address: set action.webhook.param.url.");
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+    return failed("The address is no http or https address.");
+  const host = hostOf(url);
+  if (!mayCall(url, twin.webhookHosts)) {
+    const detail = `The host ${host} is not called: this twin posts to this machine alone, and to the hosts that its config names in webhook_hosts.`;
+    return { status: "not_carried_out", detail };
+  }
+  const body = JSON.stringify({
+    sid: job.sid,
+    search_name: row.name,
+    app: job.request.app,
+    owner: job.request.owner,
+    results_link: `http://${SERVER_NAME}:8000/app/${encodeURIComponent(job.request.app)}/@go?sid=${encodeURIComponent(job.sid)}`,
+    result,
+  });
+  const answer = await postWebhook({
+    url,
+    headers: {},
+    userAgent: `Splunk/${SERVER_GUID}`,
+    body,
+    timeoutMs: WEBHOOK_MS,
+    signal: twin.ending,
+  });
+  switch (answer.kind) {
+    case "answered": {
+      const detail = `${host} answered HTTP status ${answer.status}.`;
+      return answer.status >= 200 && answer.status < 300 ? { status: "done", detail } : failed(detail);
+    }
+    case "timed-out":
+      return failed(`${host} did not answer within ${answer.afterMs / 1000} seconds.`);
+    case "too-large":
+      return failed(`${host} answered with more than ${answer.limitBytes} bytes.`);
+    case "failed":
+      return failed(`${host} could not be called: ${answer.reason}.`);
+    case "cancelled":
+      return failed("The twin ended before it was answered.");
+  }
+}
+
+const failed = (detail: string): Outcome => ({ status: "failed", detail });
+
+/** `$name$`, `$result.host$`: what an address says of the alert. */
+function filled(text: string, { row, job, result }: Triggered): string {
+  const known: Readonly<Record<string, string>> = {
+    name: row.name,
+    app: job.request.app,
+    owner: job.request.owner,
+    "job.sid": job.sid,
+    "job.resultCount": String(job.row?.result_count ?? 0),
+  };
+  return text.replace(/\$([\w.]+)\$/g, (whole, name: string) => {
+    const value = name.startsWith("result.")
+      ? ownValue(result, name.slice("result.".length))
+      : ownValue(known, name);
+    return value === undefined ? whole : encodeURIComponent(value);
+  });
+}
+
+/** A job whose alert has triggered is kept as long as its actions say, the longest of them. */
+function keepFor(twin: LogQueryTwin, { row, settings, job }: Triggered, names: readonly string[]): void {
+  const texts = names.flatMap((name) => {
+    const usual = name === "webhook" ? WEBHOOK_TTL : actionDefaults[`action.${name}.ttl`];
+    const text = settings[`action.${name}.ttl`] || usual;
+    return text === undefined || text === null ? [] : [String(text)];
+  });
+  const state = job.row;
+  if (texts.length === 0 || state === undefined) return;
+  const seconds = Math.max(...texts.map((text) => ttlS(twin, row, text)));
+  const finishedMs = Date.parse(state.finished_at ?? state.created_at);
+  twin.tables.table("jobs").update(job.sid, {
+    ttl_s: seconds,
+    expires_at: new Date(finishedMs + seconds * 1000).toISOString(),
+  });
+}

@@ -1,0 +1,179 @@
+/** `dedup`: the first rows of each combination of values. */
+import { withNeededColumns } from "@offhook/log-store/needed-columns";
+import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
+import { defineCommand } from "../command.ts";
+import type { SearchContext } from "../context/search-context.ts";
+import { lateOf } from "../relation/deferred-columns.ts";
+import { isLarge, reordered, rowsOf } from "../relation/order.ts";
+import { orderClause, orderValue } from "../relation/order-keys.ts";
+import {
+  type Column,
+  columnOf,
+  filter,
+  outputsOf,
+  project,
+  type Relation,
+  selected,
+  withHidden,
+} from "../relation/relation.ts";
+import { matchingNames } from "../relation/wildcards.ts";
+import { isAmong } from "../search/row-numbers.ts";
+import type { ArgumentReader } from "../syntax/argument-reader.ts";
+import { boolean } from "../syntax/option-types.ts";
+import { readSortFields, type SortField, sortKeys } from "./sort-keys.ts";
+
+const optionTypes = { keepevents: boolean, keepempty: boolean, consecutive: boolean };
+
+export const dedup = defineCommand({
+  name: "dedup",
+  kind: "stateful",
+  parse(reader) {
+    const before = reader.options(optionTypes);
+    const most = /^\d+$/.test(reader.peek().text) ? reader.integer("a number of rows") : 1;
+    if (most < 1) reader.fail("The limit option is invalid. It must be >= 1.");
+    const names = reader.fields(["sortby"]);
+    const options = { ...before, ...reader.options(optionTypes) };
+    names.push(...reader.fields(["sortby"]));
+    const order = reader.keyword("sortby") ? readOrder(reader) : [];
+    const {
+      keepevents = false,
+      keepempty = false,
+      consecutive = false,
+    } = { ...options, ...reader.options(optionTypes) };
+    if (names.length === 0) reader.fail("At least one field must be given as an argument.");
+    return { most, names, order, keepevents, keepempty, consecutive };
+  },
+  compile({ most, names, order, keepevents, keepempty, consecutive }, input, context) {
+    const rows = order.length === 0 ? input : reordered(input, sortKeys(input, order));
+    const columns = keyColumns(rows, names);
+    if (columns === undefined) return keepempty ? rows : filter(rows, raw("FALSE"));
+    const keys = columns.map(({ column }) => identifier(column));
+    const complete = joined(
+      keys.map((key) => sql`${key} IS NOT NULL`),
+      " AND ",
+    );
+    const candidates = keepempty || keepevents ? rows : filter(rows, complete);
+    const row = rows.order.find(({ unique }) => unique);
+    const isPlain = !keepempty && !keepevents && !consecutive;
+    if (isPlain && row !== undefined && isLarge(rows)) {
+      return firstEvents(candidates, { keys, most, row: identifier(row.column) }, context);
+    }
+    const positioned = consecutive ? inRuns(candidates, keys) : inGroups(candidates, keys);
+    const extra = sql`(${complete} AND "#position" > CAST(${most} AS BIGINT))`;
+    if (keepevents) return emptied(positioned, columns, extra);
+    const kept = filter(positioned, sql`NOT ${extra}`);
+    if (!isLarge(rows) || lateOf(kept) !== undefined) return project(kept, outputsOf(kept));
+    return rowsOf(rows, selected(kept.select, [], kept.order, kept.kind).select);
+  },
+});
+
+/** Kept rows that are named one by one, and those that are listed; a statement finds more of them itself. */
+const MOST_NAMED = 2_000;
+const MOST_LISTED = 50_000;
+
+interface Firsts {
+  keys: readonly Sql[];
+  most: number;
+  /** What tells each row from the others. */
+  row: Sql;
+}
+
+/**
+ * The first events of each combination. There may be very many events and few of these: which ones they are is found by what they
+ * are ordered by alone, and only then are the few read as a whole.
+ */
+async function firstEvents(
+  rows: Relation,
+  { keys, most, row }: Firsts,
+  context: SearchContext,
+): Promise<Relation> {
+  const found = most === 1 ? first(rows, keys, row) : firstOfMany(rows, keys, row, most);
+  const numbers = { name: "#row", column: "#row", type: "number", multi: false } as const;
+  const kept = await context.run(
+    { select: found, columns: [numbers], order: [], kind: "report" },
+    MOST_LISTED + 1,
+  );
+  const named = kept.rows.map(([number]) => String(number));
+  const those = { ...rows, atMost: named.length };
+  if (named.length <= MOST_NAMED) return filter(those, isAmong(row, named));
+  if (named.length > MOST_LISTED) return filter(rows, sql`${row} IN (${found})`);
+  const list = sql`SELECT unnest(from_json(${JSON.stringify(named.map(Number))}, '["BIGINT"]'))`;
+  return filter(those, sql`${row} IN (${list})`);
+}
+
+/**
+ * Of events in the order of their times, the first time of each combination is found before the first event at that time: it takes
+ * longer to compare each event by all that it is ordered by than to look at the times twice.
+ */
+function first(rows: Relation, keys: readonly Sql[], row: Sql): Sql {
+  const [time, number, ...others] = rows.order;
+  const earliest = sql`SELECT arg_min(${row}, ${orderValue(rows.order) ?? row}) AS "#row" FROM (${rows.select}) AS r`;
+  const by = sql`GROUP BY ${joined(keys, ", ")}`;
+  const inTime = time !== undefined && number?.unique && others.length === 0;
+  if (!inTime || isCostly(sql`${earliest} ${by}`)) return sql`${earliest} ${by}`;
+  const moment = identifier(time.column);
+  const pairs = keys.map((key, index) => ({ key, name: identifier(`#key${index}`) }));
+  const items = pairs.map(({ key, name }) => sql`${key} AS ${name}`);
+  const agree = pairs.map(({ key, name }) => sql`r.${key} = k.${name}`);
+  const most = raw(time.direction === "ASC" ? "min" : "max");
+  const times = sql`SELECT ${joined(items, ", ")}, ${most}(${moment}) AS "#first" FROM (${rows.select}) AS r ${by}`;
+  return sql`${earliest} SEMI JOIN (${times}) AS k ON r.${moment} = k."#first" AND ${joined(agree, " AND ")} ${by}`;
+}
+
+/** Whether rows are found by more than comparisons, so that to look for them twice takes longer than anything else. */
+function isCostly(statement: Sql): boolean {
+  return withNeededColumns(statement).texts.some((text) => costly.test(text));
+}
+
+/** How an event has written its time is looked up in its JSON where it is shown, which is not here. */
+const costly =
+  /\b(regexp_|json_(?!extract_string\(_source)|list_|string_|program\(|contains\(|instr\(|lambda\b|LIKE\b|TRY_CAST\b)/i;
+
+function firstOfMany(rows: Relation, keys: readonly Sql[], row: Sql, most: number): Sql {
+  const { select } = inGroups(rows, keys);
+  return sql`SELECT ${row} AS "#row" FROM (${select}) AS r WHERE "#position" <= CAST(${most} AS BIGINT)`;
+}
+
+/** With `#position`: how many rows with the same values there are up to this one. */
+function inGroups(rows: Relation, keys: readonly Sql[]): Relation {
+  const position = sql`row_number() OVER (PARTITION BY ${joined(keys, ", ")} ${orderClause(rows.order)})`;
+  return withHidden(rows, "#position", position);
+}
+
+/** With `#position`: the same within the rows that follow each other. */
+function inRuns(rows: Relation, keys: readonly Sql[]): Relation {
+  const order = orderClause(rows.order);
+  const differs = keys.map((key) => sql`${key} IS DISTINCT FROM lag(${key}) OVER (${order})`);
+  const begins = joined([sql`row_number() OVER (${order}) = 1`, ...differs], " OR ");
+  const starts = withHidden(rows, "#begins", sql`CAST((${begins}) AS BIGINT)`);
+  const runs = withHidden(
+    starts,
+    "#run",
+    sql`sum("#begins") OVER (${order} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)`,
+  );
+  return withHidden(runs, "#position", sql`row_number() OVER (PARTITION BY "#run" ${order})`);
+}
+
+/** All rows; those that are too many lose the values that make them so. */
+function emptied(rows: Relation, columns: readonly Column[], extra: Sql): Relation {
+  const names = new Set(columns.map(({ name }) => name));
+  const outputs = outputsOf(rows).map((output) => {
+    if (!names.has(output.name)) return output;
+    const { value } = output;
+    return { ...output, value: { ...value, sql: sql`CASE WHEN NOT ${extra} THEN ${value.sql} END` } };
+  });
+  return project(rows, outputs);
+}
+
+function readOrder(reader: ArgumentReader): SortField[] {
+  const { fields } = readSortFields(reader);
+  if (fields.length === 0) reader.fail("You must provide a sortby field name.");
+  return fields;
+}
+
+/** `undefined` when one of the fields is in no row. */
+function keyColumns(rows: Relation, names: readonly string[]): Column[] | undefined {
+  const columns = matchingNames(rows, names).map((name) => columnOf(rows, name));
+  const known = columns.filter((column) => column !== undefined);
+  return known.length === columns.length && known.length > 0 ? known : undefined;
+}

@@ -1,0 +1,72 @@
+/** `eventstats`: aggregates of all rows, or of a row's group, in each row. */
+import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
+import { defineCommand } from "../command.ts";
+import { alsoCarried, freeColumns, lateOf } from "../relation/deferred-columns.ts";
+import { numbered } from "../relation/order.ts";
+import { extend, type Relation } from "../relation/relation.ts";
+import { resolveAggregates } from "../stats/aggregation.ts";
+import { checkAggregates } from "../stats/check-aggregates.ts";
+import { type Group, type Grouped, grouped, groupsOf } from "../stats/group.ts";
+import { siteOptions } from "../stats/row-time.ts";
+import { needOrder } from "../stats/rows-in-order.ts";
+import { groupSite, windowSite } from "../stats/site.ts";
+import { rowNumber, windowed } from "../stats/windowed.ts";
+import { readAggregates, readBy } from "../syntax/aggregates.ts";
+import { boolean, count } from "../syntax/option-types.ts";
+
+/** `limit` is taken, and adds and removes nothing. */
+const optionTypes = { allnum: boolean, limit: count };
+
+export const eventstats = defineCommand({
+  name: "eventstats",
+  kind: "report",
+  parse(reader) {
+    const first = reader.options(optionTypes);
+    const calls = readAggregates(reader);
+    if (calls.length === 0) reader.fail("No aggregation is given.");
+    checkAggregates(calls, "eventstats");
+    const second = reader.options(optionTypes);
+    const by = readBy(reader);
+    const { allnum = false } = { ...first, ...second, ...reader.options(optionTypes) };
+    return { calls, by, onlyNumbers: allnum };
+  },
+  async compile({ calls, by, onlyNumbers }, input, context) {
+    const aggregations = await resolveAggregates(calls, input, context, { command: "eventstats", by });
+    const rows = needOrder(aggregations) ? numbered(input) : input;
+    const groups = groupsOf(by, rows);
+    const options = await siteOptions(rows, context, aggregations, onlyNumbers);
+    if (needOrder(aggregations) || aggregations.some(({ call }) => call.name === "values")) {
+      return besides(rows, await grouped(rows, groups, aggregations, groupSite(options)), groups);
+    }
+    const keys = groups.map(({ value }): Sql => value?.sql ?? raw("NULL"));
+    const window = keys.length === 0 ? raw("()") : sql`(PARTITION BY ${joined(keys, ", ")})`;
+    const site = windowSite(options, rowNumber, window);
+    return extend(rows, await windowed(aggregations, site, keys));
+  },
+});
+
+/**
+ * Each row with the aggregates of its group, which are made once: as those of a window lists take their room for each row, and DuckDB does
+ * not end such work before it is done.
+ */
+function besides(rows: Relation, { select, aggregates }: Grouped, groups: readonly Group[]): Relation {
+  const late = lateOf(rows);
+  const names =
+    late === undefined
+      ? aggregates.map((_, index) => `#aggregate${index}`)
+      : freeColumns(late, aggregates.length);
+  const added = aggregates.map(
+    ({ value }, index) => sql`g.${value.sql} AS ${identifier(names[index] ?? "")}`,
+  );
+  const same = groups.map(
+    ({ value }, index) =>
+      sql`${value === undefined ? raw("NULL") : sql`r.${value.sql}`} = g.${identifier(`#g${index}`)}`,
+  );
+  const on = groups.length === 0 ? raw("true") : joined(same, " AND ");
+  const from = sql`SELECT r.*, ${joined(added, ", ")} FROM (${rows.select}) AS r LEFT JOIN (${select}) AS g ON ${on}`;
+  const placed = late === undefined ? {} : { late: alsoCarried(late, from, names) };
+  const values = aggregates.map(
+    ({ name, value }, index) => [name, { ...value, sql: identifier(names[index] ?? "") }] as const,
+  );
+  return extend({ ...rows, select: from, ...placed }, new Map(values));
+}

@@ -1,0 +1,139 @@
+/** `filldown`: the last value before, where one is missing. */
+import { columnsIfRead } from "@offhook/log-store/needed-columns";
+import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
+import { defineCommand } from "../command.ts";
+import type { SearchContext } from "../context/search-context.ts";
+import { carriedItems, freeColumns, freeName, type Late, lateOf, ROW } from "../relation/deferred-columns.ts";
+import { isLarge } from "../relation/order.ts";
+import { orderClause } from "../relation/order-keys.ts";
+import { type Column, extend, fieldValue, type Relation } from "../relation/relation.ts";
+import { matchingColumns } from "../relation/wildcards.ts";
+
+export const filldown = defineCommand({
+  name: "filldown",
+  kind: "stateful",
+  parse: (reader) => ({ names: reader.fields() }),
+  async compile({ names }, input, context) {
+    const asked = names.length === 0 ? input.columns : matchingColumns(input, names);
+    if (!isLarge(input)) return filled(input, asked);
+    const columns = await withGaps(
+      input,
+      asked.filter(({ present }) => !present),
+      context,
+    );
+    const late = lateOf(input);
+    const isPlain = late?.carried.every((column) => column === ROW) ?? false;
+    return late !== undefined && isPlain && columns.length > FEW
+      ? filledLate(input, columns, late)
+      : filled(input, columns);
+  },
+});
+
+/** The values of so many fields can be carried along; of more fields it is the numbers of the rows that have them. */
+const FEW = 3;
+
+function filled(input: Relation, columns: readonly Column[]): Relation {
+  const changes = columns.map((column) => {
+    const value = fieldValue(column);
+    return [column.name, { ...value, sql: lastOf(value.sql, input) }] as const;
+  });
+  return extend(input, new Map(changes));
+}
+
+/** The value of this row, or of the last one before that has any. */
+function lastOf(value: Sql, { order }: Relation): Sql {
+  return sql`last_value(${value} IGNORE NULLS) OVER (${orderClause(order)} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)`;
+}
+
+/** The fields that some rows have, and some have not. To look at all rows for those that have it is needed for these alone. */
+async function withGaps(
+  input: Relation,
+  columns: readonly Column[],
+  context: SearchContext,
+): Promise<readonly Column[]> {
+  if (columns.length === 0) return [];
+  const counts = columns.map(({ column }) => sql`count(${identifier(column)})`);
+  const names = ["rows", ...columns.map((_, index) => `c${index}`)];
+  const items = [raw("count(*)"), ...counts].map(
+    (count, index) => sql`${count} AS ${identifier(names[index] ?? "")}`,
+  );
+  const { rows } = await context.run(
+    {
+      select: sql`SELECT ${joined(items, ", ")} FROM (${input.select}) AS r`,
+      columns: names.map((name) => ({ name, column: name, type: "number", multi: false })),
+      order: [],
+      kind: "report",
+    },
+    1,
+  );
+  const [all = 0, ...present] = (rows[0] ?? []).map(Number);
+  return columns.filter((_, index) => {
+    const count = present[index] ?? 0;
+    return count > 0 && count < all;
+  });
+}
+
+/**
+ * For each event and field the event whose value it has: one number, however long the values are. Of the events that are shown, the
+ * values are read there.
+ */
+function filledLate(input: Relation, columns: readonly Column[], late: Late): Relation {
+  const row = identifier(ROW);
+  const names = freeColumns(late, columns.length);
+  // A window keeps all columns that it reads: so what it is to know of a value is found before.
+  const own = columns.map(({ column }, index) => ({
+    column: `#at${index}`,
+    value: sql`CASE WHEN ${identifier(column)} IS NOT NULL THEN CAST(${row} AS INTEGER) END`,
+  }));
+  const marked = sql`SELECT ${columnsIfRead(own, [raw("*")])} FROM (${input.select}) AS r`;
+  const places = own.map(({ column }, index) => ({
+    column: names[index] ?? "",
+    value: lastOf(identifier(column), input),
+  }));
+  const placed = sql`SELECT ${columnsIfRead(places, [raw("*")])} FROM (${marked}) AS r`;
+  const hidden = [...late.carried, ...names].map((column) => ({ column, value: identifier(column) }));
+  const result = input.columns.map((column) => {
+    const index = columns.indexOf(column);
+    return { ...column, index, column: index < 0 ? column.column : otherName(column, input) };
+  });
+  const whole = result.map(({ column, index }) => {
+    const value = identifier(columns[index]?.column ?? column);
+    return { column, value: index < 0 ? value : lastOf(value, input) };
+  });
+  const keys = input.order.map(({ column }) => identifier(column));
+  const of = sql`SELECT ${columnsIfRead([...whole, ...hidden], keys)} FROM (${placed}) AS r`;
+  const select = (found: Sql) => {
+    const sources = freeName("#sources", late.select(found));
+    const carried = carriedItems(late).map(({ value }) => value);
+    const wanted = joined(
+      names.map((name) => identifier(name)),
+      ", ",
+    );
+    const items = result.map(({ column, index }) => {
+      const from = index < 0 ? raw("w") : raw(`s${index}`);
+      return { column, value: sql`${from}.${identifier(columns[index]?.column ?? column)}` };
+    });
+    const joins = names.map((name, index) => {
+      const alias = raw(`s${index}`);
+      return sql`LEFT JOIN ${sources} AS ${alias} ON k.${identifier(name)} = ${alias}.${row}`;
+    });
+    const read = sql`SELECT DISTINCT unnest([${wanted}]) AS ${row} FROM (${found}) AS f`;
+    return sql`WITH ${sources} AS MATERIALIZED (${late.select(sql`SELECT CAST(${row} AS BIGINT) AS ${row} FROM (${read}) AS f WHERE ${row} IS NOT NULL`)})
+      SELECT ${columnsIfRead(items, [sql`w.${row}`])} FROM (${late.select(sql`SELECT ${joined(carried, ", ")} FROM (${found}) AS f`)}) AS w
+      JOIN (${found}) AS k ON w.${row} = k.${row} ${joined(joins, " ")}`;
+  };
+  return {
+    ...input,
+    select: of,
+    columns: result.map(({ index: _, ...column }) => column),
+    late: { of, carried: [...late.carried, ...names], select },
+  };
+}
+
+/** So that who finds the events, and needs the field as it was, has no use for the filled one. */
+function otherName({ column }: Column, { columns }: Relation): string {
+  const taken = new Set(columns.map((one) => one.column.toLowerCase()));
+  let name = column;
+  while (taken.has(name.toLowerCase())) name += "~";
+  return name;
+}

@@ -1,0 +1,91 @@
+/** `head`: the first rows, or those before the first for which an expression is false. */
+import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
+import { defineCommand } from "../command.ts";
+import { compileExpression } from "../eval/compile-expression.ts";
+import { limited, numbered } from "../relation/order.ts";
+import { type OrderKey, orderClause } from "../relation/order-keys.ts";
+import { outputsOf, project, type Relation } from "../relation/relation.ts";
+import { newestFound } from "../search/newest-first.ts";
+import { commandError } from "../spl-error.ts";
+import type { ArgumentReader } from "../syntax/argument-reader.ts";
+import { boolean, count } from "../syntax/option-types.ts";
+
+export const head = defineCommand({
+  name: "head",
+  kind: "report",
+  parse(reader) {
+    const before = reader.options(optionTypes);
+    const expression = readExpression(reader);
+    const positional = /^\d+$/.test(reader.peek().text) ? reader.integer("a number of rows") : undefined;
+    const options = { ...before, ...reader.options(optionTypes) };
+    const { limit = positional, null: keepNull = false, keeplast: keepLast = false } = options;
+    return { limit: limit ?? (expression === undefined ? 10 : undefined), expression, keepNull, keepLast };
+  },
+  async compile({ limit, expression, keepNull, keepLast }, input, context) {
+    const ordered = input.order.length === 0 ? numbered(input) : input;
+    const first = limit === undefined ? ordered : limited(await newestFound(ordered, limit, context), limit);
+    if (expression === undefined) return first;
+    const {
+      type,
+      isNull,
+      sql: value,
+    } = await compileExpression(expression, first, context, "'head' command");
+    if (type !== "boolean" && !isNull) {
+      throw commandError("head", "The argument must be a boolean expression.", "run");
+    }
+    const goesOn = sql`coalesce(${isNull ? raw("NULL") : value}, CAST(${keepNull} AS BOOLEAN))`;
+    return upTo(first, sql`NOT ${goesOn}`, keepLast ? "with it" : "without it");
+  },
+});
+
+/** The rows before the first for which `ends` is true. No row is numbered: those before it are known by their order keys. */
+function upTo(input: Relation, ends: Sql, last: "with it" | "without it"): Relation {
+  const keys = input.order.map(
+    ({ column }, index) => sql`${identifier(column)} AS ${identifier(`#end${index}`)}`,
+  );
+  const end = sql`SELECT ${joined([...keys, raw(`TRUE AS "#ends"`)], ", ")} FROM (${input.select}) AS r WHERE ${ends} ${orderClause(input.order)} LIMIT 1`;
+  const isEnd = joined(
+    input.order.map(
+      ({ column }, index) => sql`${identifier(column)} IS NOT DISTINCT FROM ${identifier(`#end${index}`)}`,
+    ),
+    " AND ",
+  );
+  const isBefore = precedes(input.order);
+  const kept = last === "with it" ? sql`(${isBefore} OR (${isEnd}))` : isBefore;
+  const from = sql`SELECT * FROM (${input.select}) AS r LEFT JOIN (${end}) AS e ON TRUE WHERE "#ends" IS NULL OR ${kept}`;
+  return project({ ...input, select: from }, outputsOf(input));
+}
+
+/** Whether a row comes before that whose keys are `#end0`, `#end1`, … */
+function precedes(order: readonly OrderKey[]): Sql {
+  const cases = order.map((key, index) => {
+    const same = order
+      .slice(0, index)
+      .map(
+        ({ column }, place) => sql`${identifier(column)} IS NOT DISTINCT FROM ${identifier(`#end${place}`)}`,
+      );
+    return sql`(${joined([...same, isLess(key, index)], " AND ")})`;
+  });
+  return sql`(${joined(cases, " OR ")})`;
+}
+
+function isLess({ column, direction, nulls }: OrderKey, index: number): Sql {
+  const mine = identifier(column);
+  const other = identifier(`#end${index}`);
+  const [earlier, later] = nulls === "first" ? [mine, other] : [other, mine];
+  const less = direction === "ASC" ? raw("<") : raw(">");
+  return sql`coalesce(${mine} ${less} ${other}, ${earlier} IS NULL AND ${later} IS NOT NULL)`;
+}
+
+const optionTypes = { limit: count, null: boolean, keeplast: boolean };
+
+function readExpression(reader: ArgumentReader) {
+  const { type, text } = reader.peek();
+  if (type === "end" || (type === "word" && /^\d+$/.test(text))) return undefined;
+  const expression = reader.expression();
+  // A field holds no truth value, and neither does a text or a number.
+  if (["field", "string", "number"].includes(expression.node)) {
+    reader.fail("The argument must be a positive number or a boolean expression.");
+  }
+  return expression;
+}

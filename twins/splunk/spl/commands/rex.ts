@@ -1,0 +1,101 @@
+/** `rex`: fields out of a text by the named groups of a regular expression, or the text itself changed as `sed` does. */
+import { raw, type Sql, sql } from "@offhook/log-store/sql";
+import { defineCommand } from "../command.ts";
+import { alike, text, type Value } from "../eval/value.ts";
+import type { Pattern } from "../regex/pcre.ts";
+import { extractAllSql, extractFirstSql, offsetsSql } from "../regex/regex-sql.ts";
+import { columnOf, extend, fieldValue, type Relation } from "../relation/relation.ts";
+import { bound, eachOf, textOf, variable } from "../relation/typed.ts";
+import { count, oneOf, text as textOption } from "../syntax/option-types.ts";
+import { compileRegex, readRegexText } from "./regex-argument.ts";
+import { editedSql, readSed, type SedEdit } from "./sed.ts";
+
+const optionTypes = { field: textOption, max_match: count, offset_field: textOption, mode: oneOf("sed") };
+
+interface Extraction {
+  field: string;
+  pattern: Pattern;
+  /** 0: every match. */
+  maxMatch: number;
+  offsetField: string | undefined;
+}
+
+type RexArguments =
+  | ({ mode: "extract" } & Extraction)
+  | { mode: "sed"; field: string; edits: readonly SedEdit[] };
+
+export const rex = defineCommand({
+  name: "rex",
+  kind: "streaming",
+  parse(reader): RexArguments {
+    const before = reader.options(optionTypes);
+    const written = readRegexText(reader);
+    const options = { ...before, ...reader.options(optionTypes) };
+    const { field = "_raw", max_match: maxMatch = 1, offset_field: offsetField, mode } = options;
+    if (mode === "sed") return { mode, field, edits: readSed(reader, written) };
+    const pattern = compileRegex(reader, written);
+    if (pattern.groups.every((name) => name === undefined)) {
+      reader.fail(
+        `The regex '${written}' does not extract anything. It should specify at least one named group. Format: (?<name>...).`,
+      );
+    }
+    return { mode: "extract", field, pattern, maxMatch, offsetField };
+  },
+  compile(args, input) {
+    const column = columnOf(input, args.field);
+    if (column === undefined) return input;
+    const value = fieldValue(column);
+    if (args.mode === "extract") return extracted(input, args, oneText(value));
+    const texts = textOf(value);
+    const edited = value.multi
+      ? eachOf(texts, (one) => editedSql(one, args.edits))
+      : editedSql(texts, args.edits);
+    return extend(input, new Map([[args.field, text(edited, value.multi)]]));
+  },
+});
+
+/** A multi-value as lines of one text. */
+function oneText(value: Value): Sql {
+  return value.multi ? sql`array_to_string(${textOf(value)}, CAST(${"\n"} AS VARCHAR))` : textOf(value);
+}
+
+function extracted(input: Relation, { pattern, maxMatch, offsetField }: Extraction, subject: Sql): Relation {
+  const changes = new Map<string, Value>();
+  for (const name of new Set(pattern.groups)) {
+    if (name === undefined) continue;
+    const groups = pattern.groups.flatMap((group, index) => (group === name ? [index + 1] : []));
+    changes.set(name, kept(input, name, found(subject, pattern, groups, maxMatch)));
+  }
+  if (offsetField !== undefined)
+    changes.set(offsetField, kept(input, offsetField, text(offsetsSql(subject, pattern))));
+  return extend(input, changes);
+}
+
+/** What the groups of one name have matched; NULL for nothing, and for an empty text. */
+function found(subject: Sql, pattern: Pattern, groups: readonly number[], maxMatch: number): Value {
+  const [first = 1, ...others] = groups;
+  if (maxMatch === 1) {
+    const one = (group: number) => sql`nullif(${extractFirstSql(subject, pattern, group)}, '')`;
+    const value = others.reduce((sofar, group) => sql`coalesce(${sofar}, ${one(group)})`, one(first));
+    return text(value);
+  }
+  const all = (group: number) => extractAllSql(subject, pattern, group, maxMatch);
+  const list = others.reduce((sofar, group) => sql`list_concat(${sofar}, ${all(group)})`, all(first));
+  const item = variable();
+  const given = sql`list_filter(${list}, lambda ${item}: ${item} IS NOT NULL AND ${item} <> '')`;
+  return text(
+    bound(given, (values) => sql`CASE WHEN len(${values}) > 0 THEN ${values} END`),
+    true,
+  );
+}
+
+/** Where nothing is found, a field stays what it was. */
+function kept(input: Relation, name: string, value: Value): Value {
+  const before = columnOf(input, name);
+  if (before === undefined) return value;
+  const { sql: [then = raw("NULL"), otherwise = raw("NULL")] = [], ...shape } = alike([
+    value,
+    fieldValue(before),
+  ]);
+  return { ...shape, sql: sql`coalesce(${then}, ${otherwise})` };
+}

@@ -1,0 +1,79 @@
+/** `set`: what two searches have together, in common, or one of them alone. */
+import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
+import { defineCommand } from "../command.ts";
+import { withinLimit } from "../context/subsearch-limit.ts";
+import { numbered } from "../relation/order.ts";
+import { outputsOf, project, type Relation } from "../relation/relation.ts";
+import { concatenated } from "../relation/union.ts";
+import type { ArgumentReader } from "../syntax/argument-reader.ts";
+
+export const set = defineCommand({
+  name: "set",
+  kind: "generating",
+  parse(reader) {
+    const operation = readOperation(reader);
+    const first = reader.subsearch();
+    const second = reader.subsearch();
+    if (first === undefined || second === undefined) {
+      return reader.fail(
+        "Three arguments are required: [<search pipeline>] [+(union) | -(diff) | ^(intersect)] [<search pipeline>].",
+      );
+    }
+    return { operation, first, second };
+  },
+  async compile({ operation, first, second }, _input, context) {
+    const sides = await Promise.all(
+      [first, second].map(async ({ pipeline }, index) => {
+        const rows = external(await context.subrelation(pipeline));
+        return marked(await withinLimit(rows, context.limits.joinMaxRows, context), index);
+      }),
+    );
+    return distinct(concatenated(...sides), kept[operation]);
+  },
+});
+
+type Operation = "union" | "diff" | "intersect";
+
+function readOperation(reader: ArgumentReader): Operation {
+  if (reader.keyword("union")) return "union";
+  if (reader.keyword("diff")) return "diff";
+  if (reader.keyword("intersect")) return "intersect";
+  return reader.fail("The set operator is invalid. It must be either +(union), -(diff), or ^(intersect).");
+}
+
+/** Over the rows that are equal: which of the searches they are from. */
+const kept: Readonly<Record<Operation, Sql>> = {
+  union: raw("true"),
+  diff: raw('min("#side") = max("#side")'),
+  intersect: raw('min("#side") <> max("#side")'),
+};
+
+/** Rows are equal when their fields are: what is internal to an event does not count, and is not given back. */
+function external(relation: Relation): Relation {
+  return project(
+    relation,
+    outputsOf(relation).filter(({ name }) => !name.startsWith("_")),
+    "report",
+  );
+}
+
+const MARK = "#side";
+
+function marked(relation: Relation, side: number): Relation {
+  const value = { type: "number", multi: false, sql: raw(String(side)) } as const;
+  return project(relation, [...outputsOf(relation), { name: MARK, value }]);
+}
+
+/** Each row once, where it was first. */
+function distinct(relation: Relation, condition: Sql): Relation {
+  const rows = numbered(relation);
+  const columns = rows.columns.filter(({ name }) => name !== MARK);
+  const names = columns.map(({ column }) => identifier(column));
+  const items = [...names, sql`min("#order0") AS "#order0"`];
+  const groups = names.length === 0 ? raw("") : sql`GROUP BY ${joined(names, ", ")}`;
+  return {
+    ...rows,
+    columns,
+    select: sql`SELECT ${joined(items, ", ")} FROM (${rows.select}) AS r ${groups} HAVING count(*) > 0 AND ${condition}`,
+  };
+}

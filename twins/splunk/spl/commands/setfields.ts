@@ -1,0 +1,31 @@
+/** `setfields`: the same values for every row. */
+import { sql } from "@offhook/log-store/sql";
+import { defineCommand } from "../command.ts";
+import { extend } from "../relation/relation.ts";
+import type { Typed } from "../relation/typed.ts";
+
+export const setfields = defineCommand({
+  name: "setfields",
+  kind: "streaming",
+  parse(reader) {
+    const values = new Map<string, string>();
+    do {
+      const field = reader.field();
+      if (!reader.symbol("=")) reader.fail(`Missing '=' after '${field}'.`);
+      values.set(cleaned(field), reader.text(`the value of '${field}'`));
+    } while (reader.symbol(",") || !reader.atEnd());
+    return { values };
+  },
+  compile({ values }, input) {
+    const changes = [...values].map(([field, value]): [string, Typed] => [
+      field,
+      { type: "text", multi: false, sql: sql`CAST(${value} AS VARCHAR)` },
+    ]);
+    return extend(input, new Map(changes));
+  },
+});
+
+/** Characters that are no letters or digits become `_`, and no name begins with it. */
+function cleaned(field: string): string {
+  return field.replace(/[^A-Za-z0-9_]/g, "_").replace(/^_+/, "");
+}

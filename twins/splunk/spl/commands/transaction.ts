@@ -1,0 +1,43 @@
+/** `transaction`: rows that belong together, as one. */
+
+import { joined, raw, sql } from "@offhook/log-store/sql";
+import { defineCommand } from "../command.ts";
+import type { SearchContext } from "../context/search-context.ts";
+import { columnOf, extend, filter, type Relation } from "../relation/relation.ts";
+import { interleaved } from "../relation/union.ts";
+import { isPresent, type KeyedRows, keyedRows } from "../transactions/keyed-rows.ts";
+import { readTransaction, type TransactionOptions } from "../transactions/options.ts";
+import { renderedRows } from "../transactions/render.ts";
+import { type Marks, segmentedRows } from "../transactions/segments.ts";
+import { hasPartialKeys, walkedRows } from "../transactions/walked.ts";
+
+export const transaction = defineCommand({
+  name: "transaction",
+  aliases: ["transam"],
+  kind: "events",
+  parse: readTransaction,
+  async compile(options, input, context) {
+    const rows = await keyedRows(input, options, context);
+    const transactions = renderedRows(await marked(rows, options, context), rows, options);
+    return options.keepOrphans ? withOrphans(transactions, input, options) : transactions;
+  },
+});
+
+/** In SQL where the rows' keys say at once what belongs together; else one row after the other, in the program. */
+async function marked(rows: KeyedRows, options: TransactionOptions, context: SearchContext): Promise<Marks> {
+  const bounded = options.maxOpenTransactions !== undefined || options.maxOpenEvents !== undefined;
+  if (bounded || (await hasPartialKeys(rows, context))) return walkedRows(rows, options, context);
+  return segmentedRows(rows, options, context);
+}
+
+/** Rows that have none of the fields are in no transaction. */
+function withOrphans(transactions: Relation, input: Relation, { fields }: TransactionOptions): Relation {
+  const present = fields.flatMap((name) => {
+    const column = columnOf(input, name);
+    return column === undefined ? [] : [isPresent(column)];
+  });
+  if (fields.length === 0) return transactions;
+  const none = present.length === 0 ? raw("true") : sql`NOT (${joined(present, " OR ")})`;
+  const mark = { type: "number", multi: false, sql: raw("1") } as const;
+  return interleaved(transactions, extend(filter(input, none), new Map([["_txn_orphan", mark]])));
+}

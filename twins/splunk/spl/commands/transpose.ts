@@ -1,0 +1,74 @@
+/** `transpose`: rows as columns, columns as rows. */
+import type { ResultValue } from "@offhook/log-store/store/log-store";
+import { defineCommand } from "../command.ts";
+import { limited } from "../relation/order.ts";
+import { asField, type RowField, type Rows, relationOf } from "../relation/rows.ts";
+import { commandError } from "../spl-error.ts";
+import { readFieldsAndOptions } from "../syntax/fields-and-options.ts";
+import { boolean, text } from "../syntax/option-types.ts";
+
+/** Columns that there can be. */
+const MAX_ROWS = 10_000;
+
+interface Layout {
+  columnName: string;
+  headerField: string | undefined;
+  includeEmpty: boolean;
+}
+
+export const transpose = defineCommand({
+  name: "transpose",
+  kind: "report",
+  parse(reader) {
+    const optionTypes = { column_name: text, header_field: text, include_empty: boolean };
+    const { names, options } = readFieldsAndOptions(reader, optionTypes);
+    const [rows = "5", ...more] = names;
+    if (!/^\d{1,9}$/.test(rows) || more.length > 0) reader.fail(`Invalid argument: '${names.join(" ")}'`);
+    const {
+      column_name: columnName = "column",
+      header_field: headerField,
+      include_empty: includeEmpty = true,
+    } = options;
+    return { rows: Number(rows), columnName, headerField, includeEmpty };
+  },
+  async compile({ rows, ...layout }, input, context) {
+    const most = rows === 0 ? MAX_ROWS : Math.min(rows, MAX_ROWS);
+    const found = await context.run(limited(input, most + 1), most + 1);
+    if (found.rows.length > most && (rows === 0 || rows > MAX_ROWS)) {
+      throw commandError("transpose", `There are more than ${MAX_ROWS} rows.`, "run");
+    }
+    return relationOf(transposed({ ...found, rows: found.rows.slice(0, most) }, layout));
+  },
+});
+
+function transposed({ fields, rows }: Rows, { columnName, headerField, includeEmpty }: Layout): Rows {
+  const header = fields.findIndex(({ name }) => name === headerField);
+  const titles = rows.map((row, index) => titleOf(row[header] ?? null) ?? `row ${index + 1}`);
+  // Of rows with the same title, the last.
+  const places = new Map(titles.map((title, index) => [title, index]));
+  places.delete(columnName);
+  const lines = fields.flatMap(({ name }, column) => {
+    const values = [...places.values()].map((row) => rows[row]?.[column] ?? null);
+    const isShown =
+      column !== header && (includeEmpty || values.some((value) => value !== null && value !== ""));
+    return isShown ? [{ name, values }] : [];
+  });
+  const columns = [...places.keys()].map((title, index): RowField => {
+    const values = lines.map(({ values: line }) => line[index] ?? null).filter((value) => value !== null);
+    const isNumber = values.length > 0 && values.flat().every((value) => typeof value === "number");
+    return { name: title, type: isNumber ? "number" : "text", multi: values.some(Array.isArray) };
+  });
+  return {
+    fields: [{ name: columnName, type: "text", multi: false }, ...columns],
+    rows: lines.map(({ name, values }) => [
+      name,
+      ...columns.map((field, index) => asField(field, values[index] ?? null)),
+    ]),
+  };
+}
+
+/** A multi-value's first value; nothing for an empty one. */
+function titleOf(value: ResultValue): string | undefined {
+  const one = Array.isArray(value) ? (value[0] ?? null) : value;
+  return one === null || one === "" ? undefined : String(one);
+}

@@ -1,0 +1,153 @@
+/** `trendline`: moving averages of fields, in the order of the rows. */
+import { Slices } from "@offhook/log-store/slices";
+import { identifier, raw, type Sql, sql } from "@offhook/log-store/sql";
+import type { ResultValue } from "@offhook/log-store/store/log-store";
+import { defineCommand } from "../command.ts";
+import type { SearchContext } from "../context/search-context.ts";
+import { alsoCarried, freeColumns, lateOf, ROW } from "../relation/deferred-columns.ts";
+import { numbered } from "../relation/order.ts";
+import { columnOf, extend, fieldValue, type Relation } from "../relation/relation.ts";
+import { numberOf, type Typed } from "../relation/typed.ts";
+import { commandError } from "../spl-error.ts";
+import type { ArgumentReader } from "../syntax/argument-reader.ts";
+
+interface Trend {
+  /** Simple; weighted by place, the latest most; exponential. */
+  kind: "sma" | "wma" | "ema";
+  /** Rows it looks at. */
+  period: number;
+  field: string;
+  as: string;
+}
+
+const minPeriod = 2;
+const maxPeriod = 10_000;
+/** Rows that an exponential average, which SQL has no window for, may have. */
+const maxRows = 1_000_000;
+
+export const trendline = defineCommand({
+  name: "trendline",
+  kind: "stateful",
+  parse(reader) {
+    const trends: Trend[] = [];
+    while (!reader.atEnd()) {
+      if (!reader.symbol(",")) trends.push(readTrend(reader));
+    }
+    if (trends.length === 0) reader.fail("Missing a trend, such as sma5(field).");
+    return { trends };
+  },
+  async compile({ trends }, input, context) {
+    let rows = input;
+    for (const trend of trends) rows = await withTrend(rows, trend, context);
+    return rows;
+  },
+});
+
+function readTrend(reader: ArgumentReader): Trend {
+  const written = reader.field("a trend, such as sma5(field)");
+  const [, name = "", digits = "", field = ""] = /^(sma|wma|ema)(\d+)\((.+)\)$/is.exec(written) ?? [];
+  const kind = (["sma", "wma", "ema"] as const).find((known) => known === name.toLowerCase());
+  if (kind === undefined) return reader.fail(`The trend '${written}' is invalid.`);
+  const period = Number(digits);
+  if (period < minPeriod || period > maxPeriod) {
+    reader.fail(`The period of '${written}' must be between ${minPeriod} and ${maxPeriod}.`);
+  }
+  const as = reader.keyword("as") ? reader.field("a name after AS") : written;
+  return { kind, period, field: field.trim().replace(/^"(.*)"$/s, "$1"), as };
+}
+
+async function withTrend(input: Relation, trend: Trend, context: SearchContext): Promise<Relation> {
+  const column = columnOf(input, trend.field);
+  if (column === undefined) return input;
+  const rows = numbered(input);
+  const number = sql`CAST(${numberOf(fieldValue(column))} AS DOUBLE)`;
+  if (trend.kind === "ema") return exponential(rows, number, trend, context);
+  const value: Typed = { type: "number", multi: false, sql: windowed(number, trend) };
+  return extend(rows, new Map([[trend.as, value]]));
+}
+
+/** Missing until there are as many values as the period has rows. */
+function windowed(number: Sql, { kind, period }: Trend): Sql {
+  const rows = raw(String(period));
+  const window = sql`(ORDER BY "#order0" ROWS ${raw(String(period - 1))} PRECEDING)`;
+  const full = sql`count(${number}) OVER ${window} = ${rows}`;
+  if (kind === "sma") return sql`CASE WHEN ${full} THEN avg(${number}) OVER ${window} END`;
+  const weights = raw(String((period * (period + 1)) / 2));
+  return sql`CASE WHEN ${full} THEN ${weightedSum(number, rows, window)} / ${weights} END`;
+}
+
+/**
+ * The sum of the values in the window, the first once, the next twice and so on; in sums alone, for a list of the values for each row
+ * takes many times their room. A row's place is counted within blocks of as many rows as the window has, so that no number grows with
+ * the rows: a value of this block weighs as its place differs from the row's, and by all the window's rows more; one of the block
+ * before, which is the other that the window reaches, by its place alone.
+ */
+function weightedSum(number: Sql, rows: Sql, window: Sql): Sql {
+  const place = sql`(("#order0" - 1) % ${rows})`;
+  const ofBlock = sql`(ORDER BY "#order0" ROWS BETWEEN ${place} PRECEDING AND CURRENT ROW)`;
+  return sql`(sum(${number} * ${place}) OVER ${window} + ${rows} * sum(${number}) OVER ${ofBlock} - ${place} * sum(${number}) OVER ${window})`;
+}
+
+/** Begins with the first value; each next counts for 2 / (period + 1). Missing in the first rows, as the others are. */
+async function exponential(
+  rows: Relation,
+  number: Sql,
+  trend: Trend,
+  context: SearchContext,
+): Promise<Relation> {
+  const late = lateOf(rows);
+  const place = late === undefined ? raw('"#order0"') : identifier(ROW);
+  const narrow: Relation = {
+    select: sql`SELECT ${place} AS "#place", ${number} AS "#number", "#order0" FROM (${rows.select}) AS r`,
+    columns: ["#place", "#number"].map((name) => ({ name, column: name, type: "number", multi: false })),
+    order: rows.order,
+    kind: "report",
+  };
+  const found = await context.run(narrow, maxRows + 1);
+  if (found.rows.length > maxRows) {
+    throw commandError("trendline", `An exponential average is of ${maxRows} rows at most.`, "run");
+  }
+  const averages = await averaged(found.rows, trend, context);
+  const [column = "#average"] = late === undefined ? [] : freeColumns(late, 1);
+  const select = sql`SELECT r.*, p."#average" AS ${identifier(column)} FROM (${rows.select}) AS r JOIN (${averages}) AS p ON r.${place} = p."#place"`;
+  const value: Typed = { type: "number", multi: false, sql: identifier(column) };
+  const placed = late === undefined ? { select } : { select, late: alsoCarried(late, select, [column]) };
+  return extend({ ...rows, ...placed }, new Map([[trend.as, value]]));
+}
+
+/** Between so many rows it is asked whether others are to have their turn. */
+const rowsAtOnce = 1_000;
+
+/** The average for each place, made in slices. */
+async function averaged(
+  rows: readonly (readonly ResultValue[])[],
+  { period }: Trend,
+  context: SearchContext,
+): Promise<Sql> {
+  const weight = 2 / (period + 1);
+  let average: number | undefined;
+  let seen = 0;
+  const averageAt = (next: ResultValue | undefined) => {
+    if (typeof next !== "number") return null;
+    average = average === undefined ? next : weight * next + (1 - weight) * average;
+    seen++;
+    return seen < period ? null : average;
+  };
+  const slices = new Slices();
+  const places: string[] = [];
+  const averages: string[] = [];
+  for (let from = 0; from < rows.length; from += rowsAtOnce) {
+    const some = rows.slice(from, from + rowsAtOnce);
+    places.push(inList(some.map(([place = null]) => place)));
+    averages.push(inList(some.map(([, next]) => averageAt(next))));
+    if (!slices.over) continue;
+    await slices.next();
+    context.throwIfOver();
+  }
+  return sql`SELECT unnest(from_json(${`[${places.join(",")}]`}, '["BIGINT"]')) AS "#place", unnest(from_json(${`[${averages.join(",")}]`}, '["DOUBLE"]')) AS "#average"`;
+}
+
+/** As a part of a list in JSON. */
+function inList(values: readonly ResultValue[]): string {
+  return JSON.stringify(values).slice(1, -1);
+}

@@ -1,0 +1,280 @@
+/** `tstats`: aggregates of the events' own fields, or of a data model's. */
+import { MAJOR_BREAKERS } from "@offhook/log-store/segments";
+import { sql } from "@offhook/log-store/sql";
+import { defineCommand } from "../command.ts";
+import type { SearchContext } from "../context/search-context.ts";
+import { columnOf, extend, fieldValue, type Relation } from "../relation/relation.ts";
+import { bound, type Typed, textOf } from "../relation/typed.ts";
+import { concatenated } from "../relation/union.ts";
+import { timeModifiers } from "../search/resolve-search.ts";
+import { searchEvents, searchRows } from "../search/search-rows.ts";
+import { quoted } from "../search/term-pattern.ts";
+import { timesOf } from "../search/time-modifiers.ts";
+import { dataModelRelation } from "../sources/data-model.ts";
+import { resolveAggregates } from "../stats/aggregation.ts";
+import { binned } from "../stats/bin-options.ts";
+import { checkAggregates } from "../stats/check-aggregates.ts";
+import { grouped, groupsOf, inGroupOrder, unrolled } from "../stats/group.ts";
+import { checkPrestats, prestatsRows } from "../stats/prestats.ts";
+import { siteOptions } from "../stats/row-time.ts";
+import { groupSite } from "../stats/site.ts";
+import { type Span, span } from "../stats/span.ts";
+import { readAggregates } from "../syntax/aggregates.ts";
+import type { ArgumentReader } from "../syntax/argument-reader.ts";
+import type { AggregateCall, SearchExpression } from "../syntax/ast.ts";
+import { boolean, count, text } from "../syntax/option-types.ts";
+
+const optionTypes = {
+  ...{ prestats: boolean, local: boolean, append: boolean, summariesonly: boolean, chunk_size: count },
+  ...{ include_reduced_buckets: boolean, allow_old_summaries: boolean, use_summary_index_values: boolean },
+  fillnull_value: text,
+};
+
+const groupOptionTypes = { ...optionTypes, span };
+
+interface Arguments {
+  calls: AggregateCall[];
+  /** `Model.Object`, or a model for its root. */
+  dataModel: string | undefined;
+  where: SearchExpression;
+  by: string[];
+  /** Of `PREFIX(kb=)`: what segments of the text begin with. The field of the rests has the same name. */
+  prefixes: string[];
+  span: Span | "auto" | undefined;
+  /** What a missing field is grouped as. */
+  fill: string | undefined;
+  /** Rows that another command makes the aggregates of. */
+  prestats: boolean;
+  append: boolean;
+}
+
+export const tstats = defineCommand<Arguments>({
+  name: "tstats",
+  kind: "generating",
+  kindOf: ({ append }) => (append ? "report" : "generating"),
+  parse(reader) {
+    const { options, calls: written } = readHead(reader);
+    const prefixes = new Set<string>();
+    const fieldOf = (name: string) => {
+      const prefix = readPrefix(reader, name);
+      if (prefix !== undefined) prefixes.add(prefix);
+      return prefix ?? name;
+    };
+    const calls = written.map((call) => withField(call, fieldOf));
+    if (calls.length === 0) reader.fail("You must specify at least one aggregation.");
+    checkAggregates(calls, "tstats");
+    const { dataModel, node } = readFrom(reader);
+    const asked: SearchExpression = reader.keyword("where")
+      ? reader.searchExpression(["by", "groupby"])
+      : { node: "all" };
+    const { where, nodeName } = withoutNodeName(asked);
+    const { by: groups, options: later } = readGroups(reader);
+    const by = groups.map(fieldOf);
+    const all = { ...options, ...later };
+    const { prestats = false, append = false, fillnull_value: fill, span: given } = all;
+    if (append && !prestats) reader.fail("append=true is valid with prestats=true only.");
+    if (prestats) checkPrestats(calls, by, "tstats");
+    return {
+      ...{ calls, where, prestats, append, fill, by, prefixes: [...prefixes], span: given },
+      dataModel: objectOf(dataModel, nodeName ?? node),
+    };
+  },
+  async compile(args, input, context) {
+    const rows = await summarized(args, context);
+    return args.append ? concatenated(input, rows) : rows;
+  },
+});
+
+async function summarized(args: Arguments, context: SearchContext): Promise<Relation> {
+  const { calls, by, prefixes, span: given, fill, prestats } = args;
+  const found = withSegments(await foundRows(args, context), prefixes);
+  const input = filled(await inSpans(found, by, given, context), by, fill);
+  const rows = unrolled(input, groupsOf(by, input), { distinctValues: false });
+  const { range } = found;
+  const within = range === undefined ? {} : { range };
+  if (prestats) {
+    const site = groupSite(await siteOptions(rows.input, context, []));
+    return { ...(await prestatsRows(rows.input, rows.groups, calls, site)), ...within };
+  }
+  const aggregations = await resolveAggregates(calls, input, context, { command: "tstats", by });
+  const site = groupSite(await siteOptions(rows.input, context, aggregations));
+  return { ...inGroupOrder(await grouped(rows.input, rows.groups, aggregations, site)), ...within };
+}
+
+async function foundRows(
+  { dataModel, where, calls, by }: Pick<Arguments, "dataModel" | "where" | "calls" | "by">,
+  context: SearchContext,
+): Promise<Relation> {
+  if (dataModel === undefined) return searchEvents(where, context);
+  const { events } = timesOf(timeModifiers(where), context);
+  const within = context.within(events ?? context.range);
+  const rows = await dataModelRelation("tstats", dataModel, within);
+  const objects = context.knowledge.dataModel(dataModel.split(".")[0] ?? "").map(({ object }) => object);
+  const names = [...fieldsOf(where), ...by, ...calls.flatMap(argumentFields)];
+  return searchRows(where, withObjectNames(rows, names, objects), context);
+}
+
+/** What `PREFIX(…)` names; `undefined`: it is a field. */
+function readPrefix(reader: ArgumentReader, name: string): string | undefined {
+  const [, written] = /^PREFIX\((.*)\)$/is.exec(name) ?? [];
+  if (written === undefined) return undefined;
+  const prefix = written.trim().replace(/^"(.*)"$/s, "$1");
+  if (prefix === "" || majorBreaker.test(prefix)) {
+    reader.fail(
+      `The argument of PREFIX() must be what a segment begins with, without major breakers: '${written}'.`,
+    );
+  }
+  return prefix;
+}
+
+const majorBreaker = new RegExp(`[${MAJOR_BREAKERS}]`);
+
+/** The same of the field that another name stands for. */
+function withField(call: AggregateCall, fieldOf: (name: string) => string): AggregateCall {
+  const { argument, name } = call;
+  if (argument.kind === "sparkline") {
+    return { ...call, argument: { ...argument, aggregate: withField(argument.aggregate, fieldOf) } };
+  }
+  if (argument.kind !== "field") return call;
+  const field = fieldOf(argument.name);
+  if (field === argument.name) return call;
+  return { ...call, argument: { ...argument, name: field }, text: `${name}(${field})` };
+}
+
+/**
+ * With the rests of the segments that begin with each prefix, as the index has them: between major breakers, in lower case.
+ * Source: https://help.splunk.com/splunk-enterprise/spl-search-reference/9.4/search-commands/tstats
+ */
+function withSegments(rows: Relation, prefixes: readonly string[]): Relation {
+  const raw = columnOf(rows, "_raw");
+  if (raw === undefined || prefixes.length === 0) return rows;
+  const text = textOf(fieldValue(raw));
+  const segments = prefixes.map((prefix): [string, Typed] => {
+    const pattern = `(?:^|[${MAJOR_BREAKERS}])${quoted(prefix.toLowerCase())}([^${MAJOR_BREAKERS}]+)`;
+    const found = sql`regexp_extract_all(lower(${text}), CAST(${pattern} AS VARCHAR), 1)`;
+    return [
+      prefix,
+      {
+        type: "text",
+        multi: true,
+        sql: bound(found, (list) => sql`CASE WHEN len(${list}) > 0 THEN ${list} END`),
+      },
+    ];
+  });
+  return extend(rows, new Map(segments));
+}
+
+/** In a data model's search fields have their object's name before them: `Web.url`. */
+function withObjectNames(rows: Relation, names: readonly string[], objects: readonly string[]): Relation {
+  const added = names.flatMap((name): [string, Typed][] => {
+    const object = objects.find((known) => name.startsWith(`${known}.`));
+    if (object === undefined || rows.columns.some((column) => column.name === name)) return [];
+    const wanted = name.slice(object.length + 1);
+    const columns = wanted.includes("*") ? rows.columns : [columnOf(rows, wanted)];
+    return columns.flatMap((column): [string, Typed][] =>
+      column === undefined || column.name.startsWith("_")
+        ? []
+        : [[wanted.includes("*") ? `${object}.${column.name}` : name, fieldValue(column)]],
+    );
+  });
+  return added.length === 0 ? rows : extend(rows, new Map(added));
+}
+
+async function inSpans(
+  rows: Relation,
+  by: readonly string[],
+  given: Span | "auto" | undefined,
+  context: SearchContext,
+): Promise<Relation> {
+  if (!by.includes("_time")) return rows;
+  const time = await binned("_time", given === undefined ? {} : { span: given }, rows, context, "tstats");
+  return time === undefined ? rows : extend(rows, new Map([["_time", time]]));
+}
+
+function filled(rows: Relation, by: readonly string[], fill: string | undefined): Relation {
+  if (fill === undefined) return rows;
+  const changes = by.map((name): [string, Typed] => {
+    const column = columnOf(rows, name);
+    if (column === undefined)
+      return [name, { type: "text", multi: false, sql: sql`CAST(${fill} AS VARCHAR)` }];
+    const value = fieldValue(column);
+    const missing = value.multi ? sql`[CAST(${fill} AS VARCHAR)]` : sql`CAST(${fill} AS VARCHAR)`;
+    return [name, { type: "text", multi: value.multi, sql: sql`coalesce(${textOf(value)}, ${missing})` }];
+  });
+  return extend(rows, new Map(changes.filter(([name]) => name !== "_time")));
+}
+
+/** Options and aggregates, in whatever order. */
+function readHead(reader: ArgumentReader) {
+  const options = reader.options(optionTypes);
+  const calls: AggregateCall[] = [];
+  for (;;) {
+    const more = readAggregates(reader, ["from", "where", "by", "groupby"]);
+    if (more.length === 0) return { options, calls };
+    calls.push(...more);
+    Object.assign(options, reader.options(optionTypes));
+  }
+}
+
+function readFrom(reader: ArgumentReader): { dataModel: string | undefined; node: string | undefined } {
+  if (!reader.keyword("from")) return { dataModel: undefined, node: undefined };
+  if (!reader.keyword("datamodel")) {
+    return reader.fail(
+      `'${reader.peek().text}' after FROM is not served here: datamodel=<model>.<object> is.`,
+    );
+  }
+  reader.symbol("=");
+  const dataModel = reader.field("the name of a data model");
+  return { dataModel, node: reader.options({ nodename: text }).nodename };
+}
+
+function readGroups(reader: ArgumentReader) {
+  const by: string[] = [];
+  const options = reader.options(groupOptionTypes);
+  if (!reader.keyword("by", "groupby")) return { by, options };
+  while (!reader.atEnd()) {
+    const fields = reader.fields();
+    const given = reader.options(groupOptionTypes);
+    if (fields.length === 0 && Object.keys(given).length === 0) reader.end();
+    by.push(...fields);
+    Object.assign(options, given);
+  }
+  if (by.length === 0) reader.fail("The 'by' clause needs at least one field.");
+  return { by, options };
+}
+
+/** `nodename=Root.Child`, which picks the object, is taken out of the conditions. */
+function withoutNodeName(where: SearchExpression): { where: SearchExpression; nodeName: string | undefined } {
+  const operands = where.node === "and" ? where.operands : [where];
+  const picks = operands.filter((operand) => operand.node === "comparison" && operand.field === "nodename");
+  const [pick] = picks;
+  if (pick?.node !== "comparison" || pick.comparator !== "=") return { where, nodeName: undefined };
+  const others = operands.filter((operand) => !picks.includes(operand));
+  const [only = { node: "all" as const }] = others;
+  return { where: others.length > 1 ? { node: "and", operands: others } : only, nodeName: pick.value.text };
+}
+
+function objectOf(dataModel: string | undefined, nodeName: string | undefined): string | undefined {
+  if (dataModel === undefined || nodeName === undefined) return dataModel;
+  return `${dataModel.split(".")[0]}.${nodeName.split(".").at(-1)}`;
+}
+
+function argumentFields({ argument }: AggregateCall): string[] {
+  if (argument.kind === "field") return [argument.name];
+  return argument.kind === "sparkline" ? argumentFields(argument.aggregate) : [];
+}
+
+function fieldsOf(expression: SearchExpression): string[] {
+  switch (expression.node) {
+    case "and":
+    case "or":
+      return expression.operands.flatMap(fieldsOf);
+    case "not":
+      return fieldsOf(expression.operand);
+    case "comparison":
+    case "in":
+      return [expression.field];
+    default:
+      return [];
+  }
+}

@@ -1,0 +1,130 @@
+/** Makes what a search runs in. */
+
+import { withNeededColumns } from "@offhook/log-store/needed-columns";
+import { identifier, joined, raw, type Sql } from "@offhook/log-store/sql";
+import { type LogReader, QueryInterrupted, type QueryOptions } from "@offhook/log-store/store/log-store";
+import { StoreReader } from "@offhook/log-store/store/store-reader";
+import { compilePipeline } from "./compile-pipeline.ts";
+import type { Knowledge } from "./context/knowledge.ts";
+import type { SearchContext, SearchLimits, TimeRange } from "./context/search-context.ts";
+import { countOf, finalized, truncated } from "./context/subsearch-limit.ts";
+import { firstRows } from "./relation/order.ts";
+import type { Relation } from "./relation/relation.ts";
+import type { Rows } from "./relation/rows.ts";
+import { renumbered } from "./relation/typed.ts";
+import type { EventAccess } from "./search/event-access.ts";
+import type { SearchMessage } from "./spl-error.ts";
+import type { Pipeline } from "./syntax/ast.ts";
+
+export interface ContextOptions {
+  store: LogReader;
+  knowledge: Knowledge;
+  nowMs: number;
+  timeZone: string;
+  range: TimeRange;
+  limits: SearchLimits;
+  sid: string;
+  user: string;
+  app: string;
+  /** Default: any. */
+  access?: EventAccess;
+  /** Ends every statement of the search. */
+  signal: AbortSignal;
+  /** How long the whole search may take, from now on. */
+  deadlineMs: number;
+  parse(search: string): Pipeline;
+  warn(message: SearchMessage): void;
+  /** Called with each statement before it runs. */
+  ran?(statement: string): void;
+  /** Called while a statement runs, with the share of it that is done. */
+  progress?(share: number): void;
+}
+
+export function createSearchContext(options: ContextOptions): SearchContext {
+  const endsAt = performance.now() + options.deadlineMs;
+  const { knowledge, nowMs, timeZone, limits, sid, user, app, access } = options;
+  const store = endingWith(options, endsAt);
+  const shared = { store, knowledge, nowMs, timeZone, limits, sid, user, app, access };
+  const startedAt = performance.now();
+  const throwIfOver = () => {
+    const after = performance.now() - startedAt;
+    if (options.signal.aborted) throw new QueryInterrupted("cancelled", after);
+    if (performance.now() > endsAt) throw new QueryInterrupted("deadline", after);
+  };
+  const warned = new Set<string>();
+  const warn = (message: SearchMessage) => {
+    if (warned.has(message.text)) return;
+    warned.add(message.text);
+    options.warn(message);
+  };
+  /** Sends a statement on its way. */
+  const ask = <Answer>(
+    select: Sql,
+    deadlineMs: number,
+    send: (statement: Sql, options: QueryOptions) => Promise<Answer>,
+  ): Promise<Answer> => {
+    const statement = renumbered(withNeededColumns(select));
+    options.ran?.(statement.text);
+    const { progress, signal } = options;
+    const ending = { signal, deadlineMs: Math.max(1, deadlineMs) };
+    return send(statement, progress === undefined ? ending : { ...ending, progress });
+  };
+  const left = () => endsAt - performance.now();
+  const run = async (
+    relation: Relation,
+    maxRows: number,
+    deadlineMs = left(),
+    from: Pick<LogReader, "query"> = store,
+  ): Promise<Rows> => {
+    const { columns } = relation;
+    const items =
+      columns.length === 0
+        ? raw("NULL")
+        : joined(
+            columns.map(({ column }) => identifier(column)),
+            ", ",
+          );
+    const { rows } = await ask(firstRows(relation, items, maxRows), deadlineMs, (one, how) =>
+      from.query(one, how),
+    );
+    return { fields: columns, rows: columns.length === 0 ? rows.map(() => []) : rows };
+  };
+  const context = (range: TimeRange, savedSearches: readonly string[]): SearchContext => ({
+    ...shared,
+    range,
+    savedSearches,
+    warn,
+    throwIfOver,
+    run: (relation, maxRows) => run(relation, maxRows),
+    hold: (select) => ask(select, left(), (statement, how) => store.hold(statement, how)),
+    runHeld: (held, relation, maxRows) => run(relation, maxRows, left(), held),
+    within: (other, savedSearch) =>
+      context(other, savedSearch === undefined ? savedSearches : [...savedSearches, savedSearch]),
+    parse: options.parse,
+    subrelation: (pipeline) => compilePipeline(pipeline, context(range, savedSearches)),
+    async subsearch(pipeline, { maxRows = 0, maxMs = 0 } = {}) {
+      const most = maxRows || limits.subsearchMaxRows;
+      const relation = await compilePipeline(pipeline, context(range, savedSearches));
+      const longest = Math.min(maxMs || limits.subsearchMaxMs, limits.subsearchMaxMs);
+      const leftMs = left();
+      const own = relation.range === undefined ? {} : { range: relation.range };
+      try {
+        const rows = await run(relation, most + 1, Math.min(longest, leftMs));
+        if (rows.rows.length <= most) return { ...rows, ...own };
+        warn(truncated(await countOf(relation, context(range, savedSearches)), most));
+        return { ...rows, ...own, rows: rows.rows.slice(0, most) };
+      } catch (error) {
+        if (!(error instanceof QueryInterrupted) || error.reason !== "deadline" || longest >= leftMs)
+          throw error;
+        warn(finalized(longest));
+        return { fields: relation.columns, rows: [], ...own };
+      }
+    },
+  });
+  return context(options.range, []);
+}
+
+/** The store, whose every statement ends with the search: what a command asks while it is prepared, too. */
+function endingWith({ store, signal }: ContextOptions, endsAt: number): LogReader {
+  return new StoreReader(store, () => ({ signal, deadlineMs: Math.max(1, endsAt - performance.now()) }));
+}

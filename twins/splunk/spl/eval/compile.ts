@@ -1,0 +1,139 @@
+/** Nodes of the syntax tree as SQL. */
+import { raw, sql } from "@offhook/log-store/sql";
+import { splicedText } from "../search/format-rows.ts";
+import type { Expression, Subsearch } from "../syntax/ast.ts";
+import { parseExpression } from "../syntax/parse-text.ts";
+import { add, arithmetic, concatenate, negated } from "./arithmetic.ts";
+import { compare, isAmong } from "./compare.ts";
+import type { Family } from "./functions/declaration.ts";
+import { findFunction } from "./functions/registry.ts";
+import { conjunction, disjunction, exclusive, negation } from "./logic.ts";
+import { like } from "./patterns.ts";
+import { settled, writtenPrecision } from "./precision.ts";
+import type { Scope } from "./scope.ts";
+import { certainType, constant, type Value } from "./value.ts";
+
+type Binary = Extract<Expression, { node: "binary" }>;
+type FunctionCall = Extract<Expression, { node: "call" }>;
+
+/** @throws SplError of phase `run` */
+export async function compile(expression: Expression, scope: Scope): Promise<Value> {
+  switch (expression.node) {
+    case "number": {
+      const { value, text } = expression;
+      const precision = writtenPrecision(text);
+      const isShown = precision !== undefined && String(value) !== text;
+      return {
+        ...constant(value),
+        precision,
+        ...(isShown ? { shown: sql`CAST(${text} AS VARCHAR)` } : {}),
+      };
+    }
+    case "string":
+      return constant(expression.value);
+    case "field":
+      return scope.field(expression.name);
+    case "call":
+      return withType(await call(expression, scope));
+    case "unary": {
+      const operand = await compile(expression.operand, scope);
+      if (expression.operator === "not") return negation(operand, scope);
+      return expression.operator === "-" ? negated(operand, scope) : operand;
+    }
+    case "binary":
+      return withType(await chain(expression, scope));
+    case "in": {
+      const [operand, ...values] = await compileAll([expression.operand, ...expression.values], scope);
+      return operand === undefined
+        ? scope.fail("The expression is malformed.")
+        : isAmong(operand, values, scope);
+    }
+    case "subsearch":
+      return compile(await spliced(expression.subsearch, scope), scope);
+  }
+}
+
+/** What a subsearch has found, read as an expression. */
+async function spliced({ pipeline }: Subsearch, scope: Scope): Promise<Expression> {
+  const { context } = scope;
+  return parseExpression(splicedText(await context.subsearch(pipeline)), "eval", context.parse);
+}
+
+export function compileAll(expressions: readonly Expression[], scope: Scope): Promise<Value[]> {
+  return Promise.all(expressions.map((expression) => compile(expression, scope)));
+}
+
+/** Left-leaning chains are as long as they like: `a OR b OR c …`. */
+async function chain(expression: Binary, scope: Scope): Promise<Value> {
+  const links: Binary[] = [];
+  let first: Expression = expression;
+  while (first.node === "binary") {
+    links.push(first);
+    first = first.left;
+  }
+  let left = await compile(first, scope);
+  for (const link of links.reverse()) {
+    left = binary(link.operator, left, await compile(link.right, scope), scope);
+  }
+  return left;
+}
+
+function binary(operator: Binary["operator"], left: Value, right: Value, scope: Scope): Value {
+  switch (operator) {
+    case "and":
+      return conjunction([left, right], scope);
+    case "or":
+      return disjunction([left, right], scope);
+    case "xor":
+      return exclusive(left, right, scope);
+    case "like":
+      return like(settled(left), settled(right), scope);
+    case ".":
+      return concatenate(left, right, scope);
+    case "+":
+      return add(left, right, scope);
+    case "-":
+    case "*":
+    case "/":
+    case "%":
+      return arithmetic(operator, left, right, scope);
+    default:
+      return compare(operator, left, right, scope);
+  }
+}
+
+/** Functions of these families see numbers in all their digits, others as they would be shown. */
+const takesNumbers: ReadonlySet<Family> = new Set<Family>([
+  "mathematical",
+  "trigonometry",
+  "bitwise",
+  "date and time",
+]);
+
+/** They refuse a number that is one before the search runs: `len(123)`; of a field, any value is a text. */
+const takesTexts: ReadonlySet<string> = new Set([
+  ...["len", "lower", "upper", "urldecode", "substr", "replace", "split", "md5", "sha1", "sha256", "sha512"],
+]);
+
+async function call({ name, args }: FunctionCall, scope: Scope): Promise<Value> {
+  const declared = findFunction(name);
+  if (!declared) return scope.fail(`The '${name}' function is unsupported or undefined.`);
+  const fail = (): never => scope.fail(`The arguments to the '${name}' function are invalid.`);
+  if (args.length < declared.least || args.length > (declared.most ?? Number.POSITIVE_INFINITY)) fail();
+  if (declared.kind === "form") return declared.compile(args, { scope, fail });
+  const compiled = await compileAll(args, scope);
+  const values = takesNumbers.has(declared.family) ? compiled : compiled.map(settled);
+  if (!declared.takesNull && values.some((value) => certainType(value) === "null")) fail();
+  const [subject] = compiled;
+  if (takesTexts.has(declared.name) && subject !== undefined && certainType(subject) === "number") fail();
+  return declared.compile(values, { scope, fail });
+}
+
+/**
+ * Texts as VARCHAR whatever they are made of: DuckDB's own type for a NULL it knows before the statement runs is none, and INTEGER in
+ * the rows of a subquery. A cast to the type that a value has costs nothing.
+ */
+function withType(value: Value): Value {
+  if (value.type !== "text" || value.isNull || value.constant !== undefined || value.present) return value;
+  return { ...value, sql: sql`CAST(${value.sql} AS ${raw(value.multi ? "VARCHAR[]" : "VARCHAR")})` };
+}

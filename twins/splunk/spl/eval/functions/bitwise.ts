@@ -1,0 +1,73 @@
+/** Bitwise functions: of whole numbers from 0 to 2^53-1, as splunkd takes them; NULL for anything else. */
+import { raw, type Sql, sql } from "@offhook/log-store/sql";
+import { bound } from "../../relation/typed.ts";
+import { nothing, number, type Value } from "../value.ts";
+import type { Use } from "./declaration.ts";
+import { type Entry, family, numeric } from "./tools.ts";
+
+/** 2^53-1. */
+const allBits = raw("9007199254740991");
+
+/** A HUGEINT, in which no shift of such a number overflows. */
+function bits(value: Value, use: Use): Sql {
+  return bound(
+    numeric(value, use),
+    (x) => sql`CASE WHEN ${x} BETWEEN 0 AND ${allBits} AND ${x} = floor(${x}) THEN CAST(${x} AS HUGEINT) END`,
+  );
+}
+
+const asNumber = (value: Sql) => number(sql`CAST(${value} AS DOUBLE)`);
+
+function ofMany(name: string, summary: string, join: (a: Sql, b: Sql) => Sql): Entry {
+  return {
+    name,
+    syntax: `${name}(number, ...)`,
+    summary,
+    least: 2,
+    most: Number.POSITIVE_INFINITY,
+    compile: (values, use) => asNumber(values.map((value) => bits(value, use)).reduce(join)),
+  };
+}
+
+/** @param shift of a number by less than 53 places */
+function ofShift(name: string, summary: string, shift: (a: Sql, places: Sql) => Sql): Entry {
+  return {
+    name,
+    syntax: `${name}(number, places)`,
+    summary,
+    least: 2,
+    most: 2,
+    compile: ([value = nothing, places = nothing], use) =>
+      asNumber(
+        bound(bits(value, use), (a) =>
+          bound(
+            bits(places, use),
+            (by) => sql`CASE WHEN ${by} < 53 THEN ${shift(a, by)} ELSE ${a} * 0 * ${by} END`,
+          ),
+        ),
+      ),
+  };
+}
+
+export const bitwiseFunctions = family("bitwise", [
+  ofMany("bit_and", "The bits that all the numbers have.", (a, b) => sql`(${a} & ${b})`),
+  ofMany("bit_or", "The bits that one of the numbers has.", (a, b) => sql`(${a} | ${b})`),
+  ofMany("bit_xor", "The bits that an odd number of the numbers have.", (a, b) => sql`xor(${a}, ${b})`),
+  {
+    name: "bit_not",
+    syntax: "bit_not(number, [mask])",
+    summary: "The bits of the mask that the number does not have; of 53 bits when no mask is given.",
+    least: 1,
+    most: 2,
+    compile([value = nothing, mask], use) {
+      const inverse = sql`xor(${bits(value, use)}, CAST(${allBits} AS HUGEINT))`;
+      return asNumber(mask === undefined ? inverse : sql`(${inverse} & ${bits(mask, use)})`);
+    },
+  },
+  ofShift(
+    "bit_shift_left",
+    "The bits so many places to the left; those beyond 53 are lost.",
+    (a, by) => sql`((${a} << ${by}) & CAST(${allBits} AS HUGEINT))`,
+  ),
+  ofShift("bit_shift_right", "The bits so many places to the right.", (a, by) => sql`(${a} >> ${by})`),
+]);

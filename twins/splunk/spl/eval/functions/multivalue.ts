@@ -1,0 +1,268 @@
+/** Functions of multi-values. Positions count from 0, or from the end when they are negative. */
+
+import { findTimeZone } from "@offhook/log-store/dates/time-zone";
+import { raw, type Sql, sql } from "@offhook/log-store/sql";
+import { defineRowFunction } from "@offhook/log-store/store/program-functions";
+import { matchesSql } from "../../regex/regex-sql.ts";
+import { bound, eachOf, listOf, textOf, variable } from "../../relation/typed.ts";
+import { parseRelativeTime, relativeTime } from "../../time/relative-time.ts";
+import { zoneOf } from "../../time/zone-of.ts";
+import { patternOf } from "../pattern-of.ts";
+import { constant, nothing, number, text } from "../value.ts";
+import type { EvalFunction } from "./declaration.ts";
+import { mvfilter, mvmap } from "./each-value.ts";
+import { jsonArrayOf, valuesOfJsonArray } from "./json-arrays.ts";
+import { listFromJson } from "./text.ts";
+import {
+  allValues,
+  asText,
+  constantText,
+  type Entry,
+  family,
+  filled,
+  numeric,
+  textList,
+  textual,
+  whole,
+} from "./tools.ts";
+
+const MAX_RANGE = 1_000_000;
+
+const timeRange = defineRowFunction("spl.mvrange", (start, end, step, zone) => {
+  const steps = step === null ? undefined : parseRelativeTime(`+${step.replace(/^\+/, "")}`);
+  const timeZone = findTimeZone(zone ?? "");
+  if (start === null || end === null || steps === undefined || timeZone === undefined) return null;
+  const times: number[] = [];
+  for (let ms = Number(start) * 1000; ms < Number(end) * 1000 && times.length < MAX_RANGE; ) {
+    times.push(ms / 1000);
+    const next = relativeTime(ms, steps, timeZone);
+    if (next === undefined || next <= ms) return null;
+    ms = next;
+  }
+  return times.length === 0 ? null : JSON.stringify(times.map(String));
+});
+
+const entries: readonly Entry[] = [
+  {
+    name: "commands",
+    syntax: "commands(search)",
+    summary: "The names of the commands of a search.",
+    least: 1,
+    most: 1,
+    compile([search = nothing], { scope, fail }) {
+      const given = constantText(search);
+      if (given === undefined) return fail();
+      const names = scope.context.parse(given).commands.map(({ name }) => name);
+      return text(listFromJson(sql`CAST(${JSON.stringify(names)} AS VARCHAR)`), true);
+    },
+  },
+  {
+    name: "mvappend",
+    syntax: "mvappend(value1, …)",
+    summary: "All values one after the other; those that are missing are left out.",
+    least: 1,
+    most: undefined,
+    takesNull: true,
+    compile(values, { fail }) {
+      if (values.some(({ type }) => type === "boolean")) fail();
+      return allValues(values);
+    },
+  },
+  {
+    name: "mvcount",
+    syntax: "mvcount(mv)",
+    summary: "How many values there are; null when there is none.",
+    least: 1,
+    most: 1,
+    compile([value = nothing]) {
+      if (value.multi) return number(sql`len(${value.sql})`);
+      return number(sql`CASE WHEN ${value.sql} IS NOT NULL THEN 1 END`);
+    },
+  },
+  {
+    name: "mvdedup",
+    syntax: "mvdedup(mv)",
+    summary: "The values, each once, in the order of their first.",
+    least: 1,
+    most: 1,
+    compile([value = nothing]) {
+      if (!value.multi) return value;
+      const [one, index] = [variable(), variable()];
+      const list = bound(
+        value.sql,
+        (all) => sql`list_filter(${all}, lambda ${one}, ${index}: list_position(${all}, ${one}) = ${index})`,
+      );
+      return { ...value, sql: list };
+    },
+  },
+  {
+    name: "mvfind",
+    syntax: "mvfind(mv, regex)",
+    summary: "The position of the first value that a regular expression matches; null when none does.",
+    least: 2,
+    most: 2,
+    compile([value = nothing, regex = nothing], use) {
+      if (value.isNull || regex.isNull) return nothing;
+      const pattern = patternOf(regex, use);
+      const tests = eachOf(textList(value), (one) => sql`coalesce(${matchesSql(one, pattern)}, FALSE)`);
+      return number(sql`(nullif(list_position(${tests}, TRUE), 0) - 1)`);
+    },
+  },
+  {
+    name: "mvindex",
+    syntax: "mvindex(mv, start, [end])",
+    summary: "The value at a position, or those from one position to another.",
+    least: 2,
+    most: 3,
+    compile([value = nothing, start = nothing, end], use) {
+      const from = whole(numeric(start, use));
+      const { sql: list, ...kind } = { ...value, sql: listOf(value) };
+      if (end === undefined) {
+        const single = bound(from, (at) => sql`${list}[CASE WHEN ${at} >= 0 THEN ${at} + 1 ELSE ${at} END]`);
+        return { ...kind, multi: false, sql: single };
+      }
+      const part = bound(list, (all) => {
+        const place = (at: Sql) =>
+          bound(at, (one) => sql`CASE WHEN ${one} >= 0 THEN ${one} + 1 ELSE len(${all}) + ${one} + 1 END`);
+        const [first, last] = [place(from), place(whole(numeric(end, use)))];
+        return bound(first, (a) =>
+          bound(last, (b) => sql`CASE WHEN ${a} >= 1 AND ${a} <= ${b} THEN ${all}[${a}:${b}] END`),
+        );
+      });
+      return { ...kind, multi: true, sql: filled(part) };
+    },
+  },
+  {
+    name: "mvjoin",
+    syntax: "mvjoin(mv, delimiter)",
+    summary: "The values in one text, with a delimiter between them.",
+    least: 2,
+    most: 2,
+    compile([value = nothing, delimiter = nothing], use) {
+      if (value.type === "boolean") use.fail();
+      if (!value.multi) return { ...text(textOf(value)), loose: value.loose ?? false };
+      const between = textual(delimiter, use);
+      if (delimiter.constant !== undefined) return text(sql`array_to_string(${textOf(value)}, ${between})`);
+      // DuckDB's own function takes the same one for all rows.
+      const [left, right] = [variable(), variable()];
+      return text(
+        sql`list_reduce(${textOf(value)}, lambda ${left}, ${right}: ${left} || ${between} || ${right})`,
+      );
+    },
+  },
+  {
+    name: "mvrange",
+    syntax: "mvrange(start, end, [step])",
+    summary: "The numbers from one up to another, which is left out; a step such as `7d` makes times.",
+    least: 2,
+    most: 3,
+    compile([start = nothing, end = nothing, step = constant(1)], use) {
+      const [from, to] = [numeric(start, use), numeric(end, use)];
+      if (step.type === "text") {
+        const zone = sql`CAST(${zoneOf(use.scope.context.timeZone).id} AS VARCHAR)`;
+        const times = listFromJson(timeRange(asText(from), asText(to), textual(step, use), zone));
+        // The cast is of the list: one of each value is not made where DuckDB knows that there is no list.
+        return number(sql`CAST(${times} AS DOUBLE[])`, true);
+      }
+      return number(numbersBetween(from, to, numeric(step, use)), true);
+    },
+  },
+  {
+    name: "mvreverse",
+    syntax: "mvreverse(mv)",
+    summary: "The values from the last to the first.",
+    least: 1,
+    most: 1,
+    compile: ([value = nothing]) =>
+      value.multi ? { ...value, sql: sql`list_reverse(${value.sql})` } : value,
+  },
+  {
+    name: "mvsort",
+    syntax: "mvsort(mv)",
+    summary: "The values in the order of their characters.",
+    least: 1,
+    most: 1,
+    compile([value = nothing]) {
+      if (!value.multi) return value;
+      return { ...text(sql`list_sort(${textOf(value)})`, true), loose: true };
+    },
+  },
+  {
+    name: "mvzip",
+    syntax: "mvzip(mv1, mv2, [delimiter])",
+    summary:
+      "The first value of both in one text, the second of both, and so on; with a comma when no delimiter is said.",
+    least: 2,
+    most: 3,
+    compile([first = nothing, second = nothing, delimiter = constant(",")], use) {
+      const between = textual(delimiter, use);
+      const pairs = sql`list_zip(${textList(first)}, ${textList(second)}, TRUE)`;
+      const zipped = eachOf(pairs, (pair) => sql`${pair}[1] || ${between} || ${pair}[2]`);
+      return text(
+        sql`CASE WHEN ${first.sql} IS NOT NULL AND ${second.sql} IS NOT NULL THEN ${zipped} END`,
+        true,
+      );
+    },
+  },
+  {
+    name: "split",
+    syntax: "split(text, delimiter)",
+    summary: "The pieces of a text between delimiters; its characters when the delimiter is empty.",
+    least: 2,
+    most: 2,
+    compile([value = nothing, delimiter = nothing], use) {
+      const by = textual(delimiter, use);
+      if (value.type === "boolean") use.fail();
+      const pieces = value.multi
+        ? sql`flatten(${eachOf(textOf(value), (one) => sql`string_split(${one}, ${by})`)})`
+        : sql`string_split(${textOf(value)}, ${by})`;
+      return { ...text(pieces, true), loose: true };
+    },
+  },
+];
+
+const jsonEntries: readonly Entry[] = [
+  {
+    name: "json_array_to_mv",
+    syntax: "json_array_to_mv(json, [quotes])",
+    summary: "The items of a JSON list as values; texts with their quotes when that is said.",
+    least: 1,
+    most: 2,
+    compile([json = nothing, quotes], use) {
+      const quoted = quotes?.constant === true ? sql`'1'` : sql`'0'`;
+      return { ...text(valuesOfJsonArray(textual(json, use), quoted), true), loose: true };
+    },
+  },
+  {
+    name: "mv_to_json_array",
+    syntax: "mv_to_json_array(mv, [infer])",
+    summary: "The values as a JSON list of texts; what is JSON itself as it is when that is said.",
+    least: 1,
+    most: 2,
+    compile([value = nothing, infer], { fail }) {
+      if (value.type === "boolean") fail();
+      return text(jsonArrayOf(value, infer?.constant === true ? sql`'1'` : sql`'0'`));
+    },
+  },
+];
+
+function numbersBetween(from: Sql, to: Sql, step: Sql): Sql {
+  return bound(from, (a) =>
+    bound(step, (by) => {
+      const count = sql`ceil((${to} - ${a}) / nullif(${by}, 0))`;
+      const known = bound(
+        count,
+        (n) =>
+          sql`CASE WHEN ${n} > 0 AND ${n} <= ${raw(String(MAX_RANGE))} THEN range(CAST(${n} AS BIGINT)) END`,
+      );
+      return eachOf(known, (n) => sql`${a} + ${n} * ${by}`);
+    }),
+  );
+}
+
+export const multivalueFunctions: readonly EvalFunction[] = [
+  ...family("multivalue", entries),
+  mvfilter,
+  mvmap,
+  ...family("JSON", jsonEntries),
+];

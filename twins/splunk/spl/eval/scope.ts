@@ -1,0 +1,76 @@
+/** What an expression is compiled in: the fields it reads, and the search it is part of. */
+import { joined, raw, type Sql, sql } from "@offhook/log-store/sql";
+import type { SearchContext } from "../context/search-context.ts";
+import { columnOf, fieldValue, type Relation } from "../relation/relation.ts";
+import { variable } from "../relation/typed.ts";
+import { SplError } from "../spl-error.ts";
+import { fieldPrecision } from "./precision.ts";
+import { nothing, type Value } from "./value.ts";
+
+export class Scope {
+  readonly input: Relation;
+  readonly context: SearchContext;
+  /** Who is in error: `'EvalCommand'`, `'where' command`. */
+  readonly command: string;
+  readonly #names: ReadonlyMap<string, Value>;
+  readonly #subqueries: Sql[] = [];
+  readonly #found = variable();
+
+  constructor(
+    input: Relation,
+    context: SearchContext,
+    command: string,
+    names: ReadonlyMap<string, Value> = new Map(),
+  ) {
+    this.input = input;
+    this.context = context;
+    this.command = command;
+    this.#names = names;
+  }
+
+  /** A field of the row; nothing when no row has it. */
+  field(name: string): Value {
+    const named = this.#names.get(name);
+    if (named) return named;
+    const column = columnOf(this.input, name);
+    if (column === undefined) return nothing;
+    const value = fieldValue(column);
+    const precision = value.multi ? {} : { precision: fieldPrecision(value) };
+    return { ...value, loose: column.type === "text", ...precision };
+  }
+
+  /** The same with other values for some names: one value of a multi-value, as `mvmap` sees it. */
+  with(names: ReadonlyMap<string, Value>): Scope {
+    return new Scope(this.input, this.context, this.command, new Map([...this.#names, ...names]));
+  }
+
+  /** Whether names have other values than the row's. */
+  get narrowed(): boolean {
+    return this.#names.size > 0;
+  }
+
+  /** The value of a subquery, which is computed outside of the expression: DuckDB takes none within a lambda. */
+  subquery(select: Sql): Sql {
+    this.#subqueries.push(select);
+    return sql`${this.#found}.${subqueryName(this.#subqueries.length - 1)}`;
+  }
+
+  get hasSubqueries(): boolean {
+    return this.#subqueries.length > 0;
+  }
+
+  /** An expression of this scope, with its subqueries computed first. */
+  withSubqueries(expression: Sql): Sql {
+    if (this.#subqueries.length === 0) return expression;
+    const members = this.#subqueries.map((select, index) => sql`${subqueryName(index)} := (${select})`);
+    return sql`list_transform([struct_pack(${joined(members, ", ")})], lambda ${this.#found}: ${expression})[1]`;
+  }
+
+  fail(message: string): never {
+    throw new SplError(`Error in ${this.command}: ${message}`, "run");
+  }
+}
+
+function subqueryName(index: number): Sql {
+  return raw(`q${index}`);
+}

@@ -1,0 +1,193 @@
+/** Regular expressions on columns: by RE2 where it can, else by the program. */
+import { raw, type Sql, sql } from "@offhook/log-store/sql";
+import { defineProgramFunction, type TextColumn } from "@offhook/log-store/store/program-functions";
+import { InvalidPattern, type Pattern, readPattern } from "./pcre.ts";
+import { timed } from "./run-regex.ts";
+
+/** The last group that DuckDB's `regexp_extract` knows. */
+const MAX_EXTRACTED_GROUP = 9;
+
+/** A pattern that is known, or one that is a column of patterns. */
+export type PatternSource = Pattern | Sql;
+
+export function isKnown(pattern: PatternSource): pattern is Pattern {
+  return "groups" in pattern;
+}
+
+function patternText(pattern: PatternSource): Sql {
+  return isKnown(pattern) ? sql`CAST(${pattern.source} AS VARCHAR)` : pattern;
+}
+
+const found = defineRegexFunction("spl.regex.matches", (js, text) => {
+  return js.test(text) ? "1" : "0";
+});
+
+const replacedBy = defineRegexFunction("spl.regex.replace", (js, text, replacement) =>
+  replaceAll(js, text, replacement),
+);
+
+const replacedFirst = defineRegexFunction("spl.regex.replace-nth", (js, text, replacement, nth) => {
+  let count = 0;
+  return text.replace(js, (...match) =>
+    ++count === Number(nth) ? expanded(replacement, match) : String(match[0]),
+  );
+});
+
+const extracted = defineRegexFunction("spl.regex.extract", (js, text, most) => {
+  const limit = Number(most) || Number.POSITIVE_INFINITY;
+  const matches: (string | null)[][] = [];
+  for (const match of text.matchAll(js)) {
+    if (matches.length >= limit) break;
+    matches.push(groupsOf(match));
+  }
+  return matches.length === 0 ? null : JSON.stringify(matches);
+});
+
+const offsets = defineRegexFunction("spl.regex.offsets", (js, text, names) => {
+  const match = new RegExp(js.source, `${js.flags}d`).exec(text);
+  const groups = match?.indices?.groups ?? {};
+  const places = names.split(",").flatMap((name, index) => {
+    const place = groups[`g${index + 1}`];
+    return name === "" || place === undefined || place[1] === place[0]
+      ? []
+      : [`${name}=${place[0]}-${place[1] - 1}`];
+  });
+  return places.length === 0 ? null : places.join("&");
+});
+
+/** BOOLEAN. */
+export function matchesSql(text: Sql, pattern: PatternSource): Sql {
+  if (isKnown(pattern) && pattern.re2 !== undefined) {
+    return sql`regexp_matches(${text}, CAST(${pattern.re2} AS VARCHAR))`;
+  }
+  return sql`(${found(text, patternText(pattern))} = '1')`;
+}
+
+/** Every match replaced; `\1` is what a group has matched. */
+export function replaceSql(
+  text: Sql,
+  pattern: PatternSource,
+  replacement: Sql,
+  constantReplacement?: string,
+): Sql {
+  if (isKnown(pattern) && pattern.re2 !== undefined && constantReplacement !== undefined) {
+    const rewritten = re2Replacement(constantReplacement, pattern.groups.length);
+    return sql`regexp_replace(${text}, CAST(${pattern.re2} AS VARCHAR), CAST(${rewritten} AS VARCHAR), 'g')`;
+  }
+  return replacedBy(text, patternText(pattern), replacement);
+}
+
+/** Only the first match replaced. */
+export function replaceFirstSql(text: Sql, pattern: Pattern, replacement: string): Sql {
+  if (pattern.re2 === undefined) return replaceNthSql(text, pattern, replacement, 1);
+  const rewritten = re2Replacement(replacement, pattern.groups.length);
+  return sql`regexp_replace(${text}, CAST(${pattern.re2} AS VARCHAR), CAST(${rewritten} AS VARCHAR))`;
+}
+
+/** Only the nth match replaced. */
+export function replaceNthSql(text: Sql, pattern: Pattern, replacement: string, nth: number): Sql {
+  return replacedFirst(
+    text,
+    patternText(pattern),
+    sql`CAST(${replacement} AS VARCHAR)`,
+    sql`CAST(${String(nth)} AS VARCHAR)`,
+  );
+}
+
+/** VARCHAR: what a group (from 1) has matched at the first match; NULL or empty where it has not. */
+export function extractFirstSql(text: Sql, pattern: Pattern, group: number): Sql {
+  const index = raw(String(group));
+  if (pattern.re2 === undefined) {
+    const matches = extracted(text, patternText(pattern), sql`'1'`);
+    return sql`from_json(${matches}, '[["VARCHAR"]]')[1][${index}]`;
+  }
+  const re2 = sql`CAST(${pattern.re2} AS VARCHAR)`;
+  if (group > MAX_EXTRACTED_GROUP) return sql`regexp_extract_all(${text}, ${re2}, ${index})[1]`;
+  return sql`regexp_extract(${text}, ${re2}, ${index})`;
+}
+
+/** LIST of what a group (from 1) has matched at each match, at most so many (0: all); NULL where nothing matches. */
+export function extractAllSql(text: Sql, pattern: Pattern, group: number, most: number): Sql {
+  const limit = most === 0 ? raw("") : raw(`[1:${most}]`);
+  if (pattern.re2 !== undefined) {
+    return sql`regexp_extract_all(${text}, CAST(${pattern.re2} AS VARCHAR), ${raw(String(group))})${limit}`;
+  }
+  const matches = sql`from_json(${extracted(text, patternText(pattern), sql`CAST(${String(most)} AS VARCHAR)`)}, '[["VARCHAR"]]')`;
+  return sql`list_transform(${matches}, lambda m: m[${raw(String(group))}])`;
+}
+
+/** VARCHAR: where the named groups are at the first match, first and last character from 0: `user=4-7&port=9-12`. */
+export function offsetsSql(text: Sql, pattern: Pattern): Sql {
+  const names = pattern.groups.map((name) => name ?? "").join(",");
+  return offsets(text, patternText(pattern), sql`CAST(${names} AS VARCHAR)`);
+}
+
+/** A function of a text, its pattern and other texts. NULL when one of them is. */
+function defineRegexFunction(
+  name: string,
+  run: (js: RegExp, text: string, ...others: string[]) => string | null,
+) {
+  return defineProgramFunction(name, (columns, rows) => timed(() => eachRow(columns, rows, run)));
+}
+
+function eachRow(
+  [texts = [], patterns = [], ...others]: readonly TextColumn[],
+  rows: number,
+  run: (js: RegExp, text: string, ...others: string[]) => string | null,
+): (string | null)[] {
+  const results: (string | null)[] = [];
+  let js: RegExp | undefined;
+  let source: string | undefined;
+  for (let row = 0; row < rows; row++) {
+    const text = texts[row] ?? null;
+    const pattern = patterns[row] ?? null;
+    const given = others.flatMap((column) => column[row] ?? []);
+    if (text === null || pattern === null || given.length < others.length) {
+      results.push(null);
+      continue;
+    }
+    // The pattern is nearly always the same in every row.
+    if (js === undefined || pattern !== source) js = compiled(pattern);
+    source = pattern;
+    js.lastIndex = 0;
+    results.push(run(js, text, ...given));
+  }
+  return results;
+}
+
+function compiled(pattern: string): RegExp {
+  const { js } = readPattern(pattern);
+  if (js !== undefined) return js;
+  throw new InvalidPattern("(?i) is supported here at the beginning of an expression alone");
+}
+
+function groupsOf(match: RegExpMatchArray): (string | null)[] {
+  const { groups = {} } = match;
+  return Object.keys(groups)
+    .filter((name) => name.startsWith("g"))
+    .map((name) => groups[name] ?? null);
+}
+
+function replaceAll(js: RegExp, text: string, replacement: string): string {
+  return text.replace(js, (...match) => expanded(replacement, match));
+}
+
+/** @param match what `String.replace` gives its function: the groups by name are last */
+function expanded(replacement: string, match: readonly unknown[]): string {
+  const last = match.at(-1);
+  const groups = new Map<string, unknown>(
+    typeof last === "object" && last !== null ? Object.entries(last) : [],
+  );
+  return replacement.replace(/\\(\d|\\)/g, (_, escaped: string) => {
+    if (escaped === "\\") return "\\";
+    return escaped === "0" ? String(match[0]) : String(groups.get(`g${escaped}`) ?? "");
+  });
+}
+
+/** In RE2's form, where a backslash stands before a digit or another backslash. */
+function re2Replacement(replacement: string, groups: number): string {
+  return replacement.replace(/\\(\d|\\)?/g, (written, escaped: string | undefined) => {
+    if (escaped === undefined || escaped === "\\") return "\\\\";
+    return Number(escaped) <= groups ? written : "";
+  });
+}

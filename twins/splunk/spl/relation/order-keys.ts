@@ -1,0 +1,46 @@
+/** What puts rows in order, in SQL's words. */
+import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
+
+export interface OrderKey {
+  /** A column of `select` that is no field: `#order0`, … */
+  readonly column: string;
+  readonly direction: "ASC" | "DESC";
+  /** Where rows without a value come; last when absent. */
+  readonly nulls?: "first";
+  /** Whether it tells each row from all others, and none is without it: the number of an event in the store. */
+  readonly unique?: true;
+}
+
+/** `#order0 ASC NULLS LAST, …`, for ORDER BY and for windows; `undefined` when there is no order. */
+export function orderBy(order: readonly OrderKey[]): Sql | undefined {
+  if (order.length === 0) return undefined;
+  return joined(
+    order.map(
+      ({ column, direction, nulls }) =>
+        sql`${identifier(column)} ${raw(direction)} NULLS ${raw(nulls === "first" ? "FIRST" : "LAST")}`,
+    ),
+    ", ",
+  );
+}
+
+/** `ORDER BY …`, or nothing. */
+export function orderClause(order: readonly OrderKey[]): Sql {
+  const keys = orderBy(order);
+  return keys === undefined ? raw("") : sql`ORDER BY ${keys}`;
+}
+
+/** One value that is the less the earlier a row comes, and never NULL. `undefined` when there is no order. */
+export function orderValue(order: readonly OrderKey[]): Sql | undefined {
+  return order.length === 0
+    ? undefined
+    : sortValue(order.map((key) => ({ ...key, value: identifier(key.column) })));
+}
+
+/** The same of any values. */
+export function sortValue(keys: readonly (Omit<OrderKey, "column"> & { value: Sql })[]): Sql {
+  const parts = keys.map(({ value, direction, nulls }) => {
+    const manner = `'${direction} NULLS ${nulls === "first" ? "FIRST" : "LAST"}'`;
+    return sql`${value}, ${raw(manner)}`;
+  });
+  return sql`create_sort_key(${joined(parts, ", ")})`;
+}

@@ -1,0 +1,112 @@
+/** Comparisons of a field with what is written in the search. Case does not count, unless it is said to. */
+import { jsonParameter, raw, type Sql, sql } from "@offhook/log-store/sql";
+import { inNetwork, networkOf } from "../addresses/networks.ts";
+import { columnOf, fieldValue, type Relation } from "../relation/relation.ts";
+import { bound, isNumeral, numberOf, type Typed, textOf, variable } from "../relation/typed.ts";
+import type { Comparator, SearchExpression, SearchValue } from "../syntax/ast.ts";
+import { parseCidr, withinCidr } from "./cidr.ts";
+
+export type Comparison = Extract<SearchExpression, { node: "comparison" }>;
+
+/** From how many on values travel as one. */
+const MANY = 20;
+
+/** Whether a row's field compares so: with a multi-value, one of its values. @returns NULL, or false, for a missing one */
+export function comparisonMatches({ field, comparator, value, mode }: Comparison, relation: Relation): Sql {
+  const column = columnOf(relation, field);
+  if (column === undefined) return raw("false");
+  const test = anyValue(fieldValue(column), testOf(comparator, value, mode === "case"));
+  if (field !== "index" || relation.kind !== "events" || !value.text.startsWith("*")) return test;
+  // Internal indexes are found by a name that begins as theirs does.
+  return sql`(${test} AND NOT starts_with(${textOf(fieldValue(column))}, '_'))`;
+}
+
+/** `field IN (…)`, and as many `field=…` with OR between them. @returns NULL, or false, for a missing one */
+export function isOneOf(field: string, values: readonly SearchValue[], relation: Relation): Sql {
+  const column = columnOf(relation, field);
+  if (column === undefined || values.length === 0) return raw("false");
+  const plain = values.filter((value) => !isPattern(value.text));
+  const patterns = values.filter((value) => isPattern(value.text));
+  const value = fieldValue(column);
+  const tests = patterns.map((pattern) => anyValue(value, testOf("=", pattern, false)));
+  if (plain.length < MANY) tests.push(...plain.map((one) => anyValue(value, testOf("=", one, false))));
+  else tests.push(amongMany(value, plain));
+  return tests.reduce((all, test) => sql`${all} OR ${test}`, raw("false"));
+}
+
+function amongMany(value: Typed, values: readonly SearchValue[]): Sql {
+  const known = jsonParameter(values.map(({ text }) => canonical(text, value.type)));
+  const wanted = sql`from_json(${known}, '["VARCHAR"]')`;
+  const lower = (one: Sql) => sql`lower(${textOf({ ...value, multi: false, sql: one })})`;
+  if (!value.multi) return sql`(${lower(value.sql)} IN (SELECT unnest(${wanted})))`;
+  const name = variable();
+  return sql`list_has_any(list_transform(${value.sql}, lambda ${name}: ${lower(name)}), ${wanted})`;
+}
+
+/** As the field's own text would be. */
+function canonical(text: string, type: Typed["type"]): string {
+  return type === "number" && isNumeral(text) ? String(Number(text)) : text.toLowerCase();
+}
+
+function anyValue(value: Typed, test: (one: Typed) => Sql): Sql {
+  if (!value.multi) return sql`(${test(value)})`;
+  const name = variable();
+  const one: Typed = { ...value, multi: false, sql: name };
+  return sql`list_bool_or(list_transform(${value.sql}, lambda ${name}: ${test(one)}))`;
+}
+
+/** Whether a value is more than a text: it has wildcards, or is a range of addresses. */
+function isPattern(text: string): boolean {
+  return text.includes("*") || parseCidr(text) !== undefined || isIPv6Network(text);
+}
+
+function isIPv6Network(text: string): boolean {
+  return text.includes(":") && text.includes("/") && networkOf(text) !== undefined;
+}
+
+function testOf(comparator: Comparator, { text }: SearchValue, caseCounts: boolean): (one: Typed) => Sql {
+  switch (comparator) {
+    case "=":
+      return (one) => equals(one, text, caseCounts);
+    case "!=":
+      return (one) => sql`NOT ${equals(one, text, caseCounts)}`;
+    default:
+      return (one) => ordered(comparator, one, text);
+  }
+}
+
+function equals(one: Typed, text: string, caseCounts: boolean): Sql {
+  if (/^\*+$/.test(text)) return sql`nullif(${one.sql} IS NOT NULL, false)`;
+  const fold = (value: Sql) => (caseCounts ? value : sql`lower(${value})`);
+  if (text.includes("*")) {
+    const pattern = text.replace(/[\\%_]/g, "\\$&").replace(/\*+/g, "%");
+    return sql`(${fold(textOf(one))} LIKE ${fold(sql`${pattern}`)} ESCAPE '\\')`;
+  }
+  const cidr = parseCidr(text);
+  if (cidr !== undefined && one.type === "text") {
+    return sql`(lower(${one.sql}) = ${text.toLowerCase()} OR ${withinCidr(one.sql, cidr)})`;
+  }
+  if (isIPv6Network(text) && one.type === "text") {
+    const network = sql`CAST(${text} AS VARCHAR)`;
+    return sql`(lower(${one.sql}) = ${text.toLowerCase()} OR (contains(${one.sql}, ':') AND ${inNetwork(network, one.sql)} = '1'))`;
+  }
+  if (one.type === "number") {
+    return isNumeral(text)
+      ? sql`(${one.sql} = CAST(${Number(text)} AS DOUBLE))`
+      : sql`nullif(${one.sql} IS NULL, true)`;
+  }
+  return sql`(${fold(one.sql)} = ${fold(sql`CAST(${text} AS VARCHAR)`)})`;
+}
+
+/** As numbers when both sides are, else as texts. */
+function ordered(comparator: Comparator, one: Typed, text: string): Sql {
+  const operator = raw(comparator);
+  const asTexts = (value: Sql) => sql`(lower(${value}) ${operator} lower(${text}))`;
+  if (!isNumeral(text)) return asTexts(textOf(one));
+  const number = sql`CAST(${Number(text)} AS DOUBLE)`;
+  if (one.type === "number") return sql`(${one.sql} ${operator} ${number})`;
+  return bound(one.sql, (value) => {
+    const own = numberOf({ ...one, sql: value });
+    return sql`CASE WHEN ${own} IS NOT NULL THEN ${own} ${operator} ${number} ELSE ${asTexts(value)} END`;
+  });
+}

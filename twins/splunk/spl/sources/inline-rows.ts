@@ -1,0 +1,76 @@
+/** Rows that stand in the search itself, as CSV or as JSON: `makeresults format=csv data="…"`. */
+import type { ResultValue } from "@offhook/log-store/store/log-store";
+import { asField, type RowField, type Rows } from "../relation/rows.ts";
+import { SplError } from "../spl-error.ts";
+import { readCsvRecords } from "./csv-records.ts";
+
+const ARRAY_NEEDED =
+  "Incorrectly-formatted JSON data detected. Make sure your JSON-formatted data starts with '[' and ends with ']' and consists of JSON objects.";
+
+export interface InlineData {
+  readonly format: "csv" | "json";
+  readonly data: string;
+}
+
+/** @throws SplError of phase `run` */
+export function inlineRows({ format, data }: InlineData, nowSeconds: number): Rows {
+  return format === "csv" ? csvRows(data) : jsonRows(data, nowSeconds);
+}
+
+/** The first record names the fields; an empty value is a missing one. */
+function csvRows(data: string): Rows {
+  const [names = [], ...records] = readCsvRecords(data);
+  const fields = names.map((name): RowField => ({ name: name.trim(), type: "text", multi: false }));
+  return { fields, rows: records.map((record) => names.map((_, index) => record[index] || null)) };
+}
+
+/** An array of objects. What cannot be read as JSON is no row. */
+function jsonRows(data: string, nowSeconds: number): Rows {
+  const objects = parsed(data);
+  const names = [...new Set(objects.flatMap((object) => Object.keys(object)))].filter(
+    (name) => name !== "_raw",
+  );
+  const columns = names.map((name) => objects.map((object) => inlineValue(object[name])));
+  const fields = names.map((name, index): RowField => {
+    const values = (columns[index] ?? []).filter((value) => value !== null);
+    return {
+      name,
+      type: values.every((value) => typeof value === "number") ? "number" : "text",
+      multi: false,
+    };
+  });
+  const time = names.includes("_time") ? [] : [{ name: "_time", type: "number", multi: false } as const];
+  return {
+    fields: [{ name: "_raw", type: "text", multi: false }, ...time, ...fields],
+    rows: objects.map((object, row) => [
+      JSON.stringify(object),
+      ...time.map(() => nowSeconds),
+      ...fields.map((field, index) => asField(field, columns[index]?.[row] ?? null)),
+    ]),
+  };
+}
+
+function parsed(data: string): Record<string, unknown>[] {
+  let value: unknown;
+  try {
+    value = JSON.parse(data);
+  } catch {
+    return [];
+  }
+  if (!Array.isArray(value)) throw new SplError(ARRAY_NEEDED, "run");
+  return value.map((one: unknown) => {
+    if (typeof one === "object" && one !== null && !Array.isArray(one))
+      return Object.fromEntries(Object.entries(one));
+    throw new SplError(
+      `Incorrectly-formatted JSON data detected. The data entry '${JSON.stringify(one)}' is not permitted in the 'data' option. Only comma-separated JSON objects are permitted.`,
+      "run",
+    );
+  });
+}
+
+/** Objects and arrays stay the text they are. */
+function inlineValue(value: unknown): ResultValue {
+  if (value === undefined || value === null) return null;
+  if (typeof value === "string" || typeof value === "number") return value;
+  return typeof value === "boolean" ? String(value) : JSON.stringify(value);
+}

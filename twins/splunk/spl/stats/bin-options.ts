@@ -1,0 +1,163 @@
+/** Options of bins, as `bin`, `chart` and `timechart` share them, and what they make of a field. */
+import { sql } from "@offhook/log-store/sql";
+import type { SearchContext } from "../context/search-context.ts";
+import { columnOf, fieldValue, type Relation } from "../relation/relation.ts";
+import { numberOf, type Typed } from "../relation/typed.ts";
+import { commandError } from "../spl-error.ts";
+import { count, number, text } from "../syntax/option-types.ts";
+import { InvalidTime, resolveTime } from "../time/resolve-time.ts";
+import { zoneOf } from "../time/zone-of.ts";
+import { numberBins } from "./number-bins.ts";
+import { rowTime } from "./row-time.ts";
+import { type Span, span, type TimeSpan, timeSpanOf } from "./span.ts";
+import { approximateSeconds, automaticSpan, type TimeBuckets, timeBuckets } from "./time-buckets.ts";
+
+/** For `ArgumentReader.options`. */
+/** Bins speak for themselves. */
+const refusal = (name: string, text: string) => `The value for option ${name} (${text}) is invalid.`;
+
+export const binOptionTypes = {
+  bins: count,
+  span: { ...span, refusal },
+  minspan: { ...span, refusal },
+  start: number,
+  end: number,
+  aligntime: text,
+};
+
+export interface BinOptions {
+  bins?: number;
+  span?: Span | "auto";
+  minspan?: Span | "auto";
+  start?: number;
+  end?: number;
+  aligntime?: string;
+}
+
+export const DEFAULT_BINS = 100;
+
+/** Least and greatest of a field. */
+export interface Extent {
+  least: number;
+  greatest: number;
+  /** No number has a fraction. */
+  whole?: boolean;
+}
+
+/** Of the numbers in a field; `undefined` when there are none. */
+export async function extentOf(
+  value: Typed,
+  input: Relation,
+  context: SearchContext,
+): Promise<Extent | undefined> {
+  const double =
+    value.type === "number" && !value.multi ? sql`CAST(${value.sql} AS DOUBLE)` : numberOf(value);
+  const select = sql`SELECT min(${double}) AS least, max(${double}) AS greatest, CAST(coalesce(bool_and(${double} = floor(${double})), FALSE) AS INTEGER) AS whole FROM (${input.select}) AS r`;
+  const field = (name: string) => ({ name, column: name, type: "number" as const, multi: false });
+  const relation: Relation = {
+    select,
+    columns: [field("least"), field("greatest"), field("whole")],
+    order: [],
+    kind: "report",
+  };
+  const [least = null, greatest = null, whole = null] = (await context.run(relation, 1)).rows[0] ?? [];
+  if (least === null || greatest === null) return undefined;
+  return { least: Number(least), greatest: Number(greatest), whole: Number(whole) === 1 };
+}
+
+/** The search's range, seconds: `undefined` at an open end. */
+export function rangeExtent(input: Relation, { range: requested }: SearchContext): Partial<Extent> {
+  const { earliestMs, latestMs } = input.range ?? requested;
+  return {
+    ...(earliestMs === undefined ? {} : { least: earliestMs / 1000 }),
+    ...(latestMs === undefined ? {} : { greatest: latestMs / 1000 }),
+  };
+}
+
+/** The search's range where it is closed, else what times there are; seconds. */
+export async function timeExtent(input: Relation, context: SearchContext): Promise<Extent | undefined> {
+  const { least, greatest } = rangeExtent(input, context);
+  if (least !== undefined && greatest !== undefined) return { least, greatest };
+  const found = await rowsExtent(input, context);
+  return found && { least: least ?? found.least, greatest: greatest ?? found.greatest };
+}
+
+/** What times there are; seconds. */
+function rowsExtent(input: Relation, context: SearchContext): Promise<Extent | undefined> {
+  return extentOf({ type: "number", multi: false, sql: rowTime(input) }, input, context);
+}
+
+/** Buckets of `_time`. @throws SplError */
+export async function timeBucketsOf(
+  options: BinOptions,
+  input: Relation,
+  context: SearchContext,
+  command: string,
+): Promise<TimeBuckets> {
+  const given = options.span === undefined || options.span === "auto" ? undefined : timeSpanOf(options.span);
+  if (given === undefined && options.span !== undefined && options.span !== "auto") {
+    throw commandError(command, "The span of _time has to be one of time.", "run");
+  }
+  const extent = given === undefined ? await timeExtent(input, context) : undefined;
+  const chosen: TimeSpan =
+    given ??
+    automaticSpan(
+      extent === undefined ? 0 : extent.greatest - extent.least,
+      options.bins ?? DEFAULT_BINS,
+      minSpanSeconds(options),
+    );
+  const zone = zoneOf(context.timeZone);
+  const origin = await originOf(options, input, context, command);
+  const needsExtent = zone.fixedOffsetMs === undefined && chosen.unit.kind === "calendar";
+  const all = needsExtent ? await rowsExtent(input, context) : undefined;
+  return timeBuckets(chosen, zone, { origin, extent: all });
+}
+
+/** A field in bins. @throws SplError */
+export async function binned(
+  name: string,
+  options: BinOptions,
+  input: Relation,
+  context: SearchContext,
+  command: string,
+): Promise<Typed | undefined> {
+  const column = columnOf(input, name);
+  if (column === undefined) return undefined;
+  const value = fieldValue(column);
+  const ofTime = name === "_time" || (typeof options.span === "object" && options.span.kind === "time");
+  if (!ofTime) return numberBins(value, options, () => extentOf(value, input, context));
+  const buckets = await timeBucketsOf(options, input, context, command);
+  const seconds =
+    value.type === "number" && !value.multi ? sql`CAST(${value.sql} AS DOUBLE)` : numberOf(value);
+  return { type: "number", multi: false, sql: buckets.bucket(seconds) };
+}
+
+function minSpanSeconds({ minspan }: BinOptions): number {
+  const given = minspan === undefined || minspan === "auto" ? undefined : timeSpanOf(minspan);
+  return given === undefined ? 0 : approximateSeconds(given);
+}
+
+async function originOf(
+  { aligntime }: BinOptions,
+  input: Relation,
+  context: SearchContext,
+  command: string,
+): Promise<number> {
+  if (aligntime === undefined) return 0;
+  if (/^(earliest|latest)$/i.test(aligntime)) {
+    const extent = await timeExtent(input, context);
+    if (extent === undefined) return 0;
+    return aligntime.toLowerCase() === "earliest" ? extent.least : extent.greatest;
+  }
+  try {
+    return resolveTime(aligntime, context) / 1000;
+  } catch (error) {
+    if (error instanceof InvalidTime)
+      throw commandError(
+        command,
+        "Invalid value for aligntime.  Must be 'earliest', 'latest', or a valid time (relative times e.g. '-1d@d' are acceptable).",
+        "run",
+      );
+    throw error;
+  }
+}

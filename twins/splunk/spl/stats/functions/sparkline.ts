@@ -1,0 +1,55 @@
+/** `sparkline`: an aggregate for each of equal parts of the search's time, as a list. */
+import { raw, sql } from "@offhook/log-store/sql";
+import { eachOf, type Typed, textOf, variable } from "../../relation/typed.ts";
+import { SplError } from "../../spl-error.ts";
+import type { AggregateCall } from "../../syntax/ast.ts";
+import type { Measure } from "../aggregation.ts";
+import type { Site } from "../site.ts";
+import { listed, type Values } from "../values.ts";
+import { number, type StatsFunction, texts } from "./declaration.ts";
+
+/** What the list begins with, for clients that draw it. */
+const MARK = "##__SPARKLINE__##";
+
+export const sparkline: StatsFunction = {
+  name: "sparkline",
+  syntax: "sparkline, sparkline(aggregate, span)",
+  summary: `For each part of the time, an aggregate: a list that begins with ${MARK}.`,
+  numeric: false,
+  compile: (_values, { site }) => parts(number(raw("1")), site, undefined, (values) => number(values.count)),
+};
+
+/** `sparkline(sum(x), 1h)`: a part without values is 0. */
+export function sparklineOf({ found, value }: Measure, { argument }: AggregateCall, site: Site): Typed {
+  const span = argument.kind === "sparkline" ? argument.span : undefined;
+  const { declared, parameter } = found;
+  return parts(value, site, span, (values) => declared.compile(values, { site, parameter }));
+}
+
+function parts(
+  value: Typed,
+  site: Site,
+  span: string | undefined,
+  compile: (values: Values) => Typed,
+): Typed {
+  if (site.sparkline === undefined) throw new SplError("A sparkline cannot stand here.", "run");
+  const known: Typed = value.type === "boolean" ? number(sql`CASE WHEN ${value.sql} THEN 1 END`) : value;
+  const type = known.type === "number" ? "number" : "text";
+  const pair = sql`{'part': ${site.sparkline.part(span)}, 'value': ${known.sql}}`;
+  const pairs = site.call(sql`list(${pair})`, sql`${known.sql} IS NOT NULL`);
+  const part = variable();
+  const candidate = variable();
+  const inPart = sql`list_filter(${pairs}, lambda ${candidate}: ${candidate}.part = ${part})`;
+  const picked = eachOf(inPart, (one) => sql`${one}.value`);
+  const result = compile(withoutRows(listed(type, known.multi ? sql`flatten(${picked})` : picked)));
+  const count = raw(String(site.sparkline.count(span)));
+  const each = sql`list_transform(range(${count}), lambda ${part}: coalesce(${textOf(result)}, '0'))`;
+  return texts(sql`list_prepend(${MARK}, ${each})`);
+}
+
+function withoutRows(values: Omit<Values, "at" | "time">): Values {
+  const refuse = (): never => {
+    throw new SplError("This function cannot stand in a sparkline.", "run");
+  };
+  return { ...values, at: refuse, time: refuse };
+}

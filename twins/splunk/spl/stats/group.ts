@@ -1,0 +1,130 @@
+/** Rows in groups, a row for each. */
+import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
+import type { OrderKey } from "../relation/order-keys.ts";
+import { columnOf, fieldValue, type Output, type Relation, selected } from "../relation/relation.ts";
+import { numberOf, type Typed, textOf } from "../relation/typed.ts";
+import { type Aggregation, compileAggregation } from "./aggregation.ts";
+import { rangeStart } from "./number-bins.ts";
+import type { Site } from "./site.ts";
+
+/** A field to group by, and what it is in the rows. */
+export interface Group {
+  name: string;
+  /** `undefined`: no row has it. */
+  value: Typed | undefined;
+  /** Rows that miss it stay, in a group of their own. */
+  optional?: boolean;
+  /** Texts that say ranges, `10-20`: their order is that of their numbers. */
+  ranges?: boolean;
+}
+
+export interface Grouped {
+  /** Has `#g0`, … for the groups and `#a0`, … for the aggregations; no order. */
+  select: Sql;
+  groups: { name: string; value: Typed; ranges?: boolean }[];
+  aggregates: Output[];
+}
+
+export interface GroupOptions {
+  /** Each different value of a multi-value once. */
+  distinctValues: boolean;
+}
+
+export function groupsOf(names: readonly string[], input: Relation): Group[] {
+  return [...new Set(names)].map((name) => {
+    const column = columnOf(input, name);
+    return { name, value: column === undefined ? undefined : fieldValue(column) };
+  });
+}
+
+/** Each value of a multi-value is a row of its own. */
+export function unrolled(
+  input: Relation,
+  groups: readonly Group[],
+  { distinctValues }: GroupOptions,
+): { input: Relation; groups: Group[] } {
+  let select = input.select;
+  const single = groups.map((group, index): Group => {
+    const { value, optional } = group;
+    if (value === undefined || !value.multi) return group;
+    const column = identifier(`#m${index}`);
+    const list = distinctValues ? sql`list_distinct(${value.sql})` : value.sql;
+    const values = optional ? sql`coalesce(${list}, [NULL])` : list;
+    select = sql`SELECT *, unnest(${values}) AS ${column} FROM (${select}) AS r`;
+    return { ...group, value: { ...value, multi: false, sql: column } };
+  });
+  return { input: { ...input, select }, groups: single };
+}
+
+/** Rows that miss a group's field are left out. Without groups there is one row. The site is of the input's rows. */
+export async function grouped(
+  input: Relation,
+  groups: readonly Group[],
+  aggregations: readonly Aggregation[],
+  site: Site,
+): Promise<Grouped> {
+  const keys = groups.map(({ value }) => value?.sql ?? raw("CAST(NULL AS VARCHAR)"));
+  const values = await Promise.all(aggregations.map((aggregation) => compileAggregation(aggregation, site)));
+  const items = [
+    ...keys.map((key, index) => sql`${key} AS ${groupColumn(index)}`),
+    ...values.map((value, index) => sql`${value.sql} AS ${aggregateColumn(index)}`),
+  ];
+  const present = keys.flatMap((key, index) => (groups[index]?.optional ? [] : [sql`${key} IS NOT NULL`]));
+  const where = present.length === 0 ? raw("") : sql`WHERE ${joined(present, " AND ")}`;
+  const by = keys.length === 0 ? raw("") : sql`GROUP BY ${raw(keys.map((_, index) => index + 1).join(", "))}`;
+  const picked = items.length === 0 ? raw('count(*) AS "#none"') : joined(items, ", ");
+  return {
+    select: sql`SELECT ${picked} FROM (${input.select}) AS r ${where} ${by}`,
+    groups: groups.map(({ name, value, ranges = false }, index) => ({
+      name,
+      ranges,
+      value: { type: value?.type ?? "text", multi: false, sql: groupColumn(index) },
+    })),
+    aggregates: aggregations.map(({ name }, index) => ({
+      name,
+      value: {
+        type: values[index]?.type ?? "text",
+        multi: values[index]?.multi ?? false,
+        sql: aggregateColumn(index),
+      },
+    })),
+  };
+}
+
+/** In the order of the groups: of numbers where all of a field's are, else of texts. */
+export function inGroupOrder({ select, groups, aggregates }: Grouped): Relation {
+  const keys = groups.flatMap((group) => {
+    const { value, ranges } = group;
+    if (ranges || value.type === "number") return groupOrder(group);
+    const number = numberOf(value);
+    const all = sql`bool_and(${number} IS NOT NULL OR ${value.sql} IS NULL) OVER ()`;
+    return [sql`CASE WHEN ${all} THEN ${number} END`, value.sql];
+  });
+  const known = keys.length === 0 ? [raw("0")] : keys;
+  const order = known.map((_, index): OrderKey => ({ column: `#order${index}`, direction: "ASC" }));
+  const places = known.map((key, index) => sql`${key} AS ${identifier(`#order${index}`)}`);
+  const outputs: Output[] = [
+    ...groups.map((group, index) => ({ ...group, groupRank: index })),
+    ...aggregates,
+  ];
+  const rows = selected(select, outputs, order, "report", [], places);
+  return groups.length === 0 ? { ...rows, atMost: 1 } : rows;
+}
+
+/** Keys by which groups come in order. */
+export function groupOrder({ value, ranges }: { value: Typed; ranges?: boolean }): Sql[] {
+  return ranges ? [rangeStart(textOf(value)), value.sql] : orderOf(value);
+}
+
+/** Keys by which values come in the order of numbers, and then of texts. */
+export function orderOf(value: Typed): Sql[] {
+  return value.type === "number" ? [value.sql] : [numberOf(value), value.sql];
+}
+
+export function groupColumn(index: number): Sql {
+  return identifier(`#g${index}`);
+}
+
+export function aggregateColumn(index: number): Sql {
+  return identifier(`#a${index}`);
+}

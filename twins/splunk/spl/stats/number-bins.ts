@@ -1,0 +1,93 @@
+/** Numbers in ranges: `500-510`. */
+import { raw, type Sql, sql } from "@offhook/log-store/sql";
+import { withPlaces } from "../eval/precision.ts";
+import { bound, numberOf, type Typed, textOf } from "../relation/typed.ts";
+import type { BinOptions, Extent } from "./bin-options.ts";
+
+const DEFAULT_BINS = 100;
+
+/** As text; what is no number stays as it is. */
+export async function numberBins(
+  value: Typed,
+  options: BinOptions,
+  extent: () => Promise<Extent | undefined>,
+): Promise<Typed> {
+  const { span } = options;
+  if (span !== undefined && span !== "auto" && span.kind === "log") {
+    return ranges(value, (number) => logEdges(number, span.coefficient, span.base));
+  }
+  if (span !== undefined && span !== "auto" && span.kind === "plain") {
+    return ranges(value, (number) => edges(number, span.size, span.decimals), span.decimals);
+  }
+  const found = await extent();
+  if (found === undefined) return value;
+  const least = Math.min(found.least, options.start ?? found.least);
+  const greatest = Math.max(found.greatest, options.end ?? found.greatest);
+  const minSpan = options.minspan;
+  const asked = minSpan !== undefined && minSpan !== "auto" && minSpan.kind === "plain" ? minSpan.size : 0;
+  // Whole numbers are not parted.
+  const minimum = found.whole ? Math.max(asked, 1) : asked;
+  const { size, decimals } = powerOfTen(least, greatest, Math.max(1, options.bins ?? DEFAULT_BINS), minimum);
+  return ranges(value, (number) => edges(number, size, decimals), decimals);
+}
+
+export interface Range {
+  readonly text: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+const NUMBER = "-?[0-9]+(?:\\.[0-9]+)?(?:e[-+]?[0-9]+)?";
+
+/** `-10-0`: from -10 to 0. */
+export function parseRange(text: string): Range | undefined {
+  const [, from, to] = new RegExp(`^(${NUMBER})-(${NUMBER})$`).exec(text) ?? [];
+  return from === undefined || to === undefined ? undefined : { text, from: Number(from), to: Number(to) };
+}
+
+/** Where a range begins, DOUBLE: NULL of what is none. */
+export function rangeStart(text: Sql): Sql {
+  return sql`TRY_CAST(regexp_extract(${text}, ${`^(${NUMBER})-${NUMBER}$`}, 1) AS DOUBLE)`;
+}
+
+/** The least power of ten that needs no more than so many bins. */
+function powerOfTen(least: number, greatest: number, bins: number, minimum: number) {
+  const wanted = Math.max((greatest - least) / bins, minimum);
+  let exponent = wanted > 0 ? Math.ceil(Math.log10(wanted) - 1e-9) : 0;
+  while (Math.floor(greatest / 10 ** exponent) - Math.floor(least / 10 ** exponent) + 1 > bins) exponent++;
+  return { size: 10 ** exponent, decimals: Math.max(0, -exponent) };
+}
+
+/** @param decimals that both edges have, at least */
+function ranges(value: Typed, of: (number: Sql) => { from: Sql; to: Sql }, decimals = 0): Typed {
+  const number =
+    value.type === "number" && !value.multi ? sql`CAST(${value.sql} AS DOUBLE)` : numberOf(value);
+  const text = value.multi ? sql`CAST(NULL AS VARCHAR)` : textOf(value);
+  const range = bound(number, (one) => {
+    const { from, to } = of(one);
+    const edge = (at: Sql) =>
+      decimals > 0 ? withPlaces(at, decimals) : textOf({ type: "number", multi: false, sql: at });
+    return sql`CASE WHEN ${one} IS NULL THEN ${text} ELSE ${edge(from)} || '-' || ${edge(to)} END`;
+  });
+  return { type: "text", multi: false, sql: range };
+}
+
+function edges(number: Sql, size: number, decimals: number) {
+  const length = sql`CAST(${size} AS DOUBLE)`;
+  const digits = raw(String(decimals));
+  const index = sql`floor(round(${number} / ${length}, 9))`;
+  return {
+    from: sql`round(${index} * ${length}, ${digits})`,
+    to: sql`round((${index} + 1) * ${length}, ${digits})`,
+  };
+}
+
+/** Of a number that is none of a logarithm, both edges are 0. */
+function logEdges(number: Sql, coefficient: number, base: number) {
+  const factor = sql`CAST(${coefficient} AS DOUBLE)`;
+  const root = sql`CAST(${base} AS DOUBLE)`;
+  const index = sql`floor(round(ln(CASE WHEN ${number} > 0 THEN ${number} / ${factor} END) / ln(${root}), 9))`;
+  const edge = (power: Sql) =>
+    sql`CASE WHEN ${number} > 0 THEN round(${factor} * pow(${root}, ${power}), 9) ELSE 0.0 END`;
+  return { from: edge(index), to: edge(sql`(${index} + 1)`) };
+}

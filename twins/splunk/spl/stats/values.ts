@@ -1,0 +1,130 @@
+/** The values that an aggregate looks at: each value of a multi-value is one. */
+import { joined, raw, type Sql, sql } from "@offhook/log-store/sql";
+import { lookupTable } from "@offhook/platform/base/lookup-table";
+import { bound, eachOf, numberOf, type Typed, textOf, variable } from "../relation/typed.ts";
+import type { RowOrder, Site } from "./site.ts";
+
+export interface Values {
+  readonly type: "text" | "number";
+  /** How many there are: BIGINT. */
+  readonly count: Sql;
+  /** How many of them are no numbers. */
+  readonly others: Sql;
+  /** An aggregate of DuckDB on the values as numbers, DOUBLE; what is none is left out. */
+  onNumbers(name: string, parameter?: Sql): Sql;
+  /** Of the values that are numbers. */
+  readonly sumOfSquares: Sql;
+  /** An aggregate of DuckDB on the values as texts. */
+  onTexts(name: string): Sql;
+  /** Each value once, as texts; NULL when there are none. */
+  readonly distinct: Sql;
+  readonly distinctCount: Sql;
+  /** The first values, as rows come, as texts; NULL when there are none. */
+  inOrder(limit: number): Sql;
+  /** The first (or last) value: its own type. */
+  at(end: "first" | "last", order: RowOrder): Sql;
+  /** Of the values that are numbers, the text (or number) of the least or the greatest. */
+  extreme(end: "least" | "greatest"): Sql;
+  /** When the field has its first value, or its last. */
+  time(end: "first" | "last"): Sql;
+}
+
+/** @param value a truth value counts where it is true */
+export function valuesOf(value: Typed, site: Site): Values {
+  const known: Typed =
+    value.type === "boolean"
+      ? { type: "number", multi: false, sql: sql`CASE WHEN ${value.sql} THEN 1 END` }
+      : value;
+  return known.multi ? manyValues(known, site) : singleValues(known, site);
+}
+
+/** What gives of whole numbers the same, faster. */
+const ofWhole = lookupTable<string>({ fsum: "sum", favg: "avg" });
+
+function singleValues(value: Typed, site: Site): Values {
+  const type = value.type === "number" ? "number" : "text";
+  const text = textOf(value);
+  const double = type === "number" ? sql`CAST(${value.sql} AS DOUBLE)` : numberOf(value);
+  const count = site.call(sql`count(${value.sql})`);
+  return {
+    type,
+    count,
+    others: type === "number" ? raw("0") : sql`(${count} - ${site.call(sql`count(${double})`)})`,
+    onNumbers(name, parameter) {
+      const exact = value.whole && ofWhole[name];
+      if (exact) return sql`CAST(${site.call(sql`${raw(exact)}(${value.sql})`)} AS DOUBLE)`;
+      return site.call(
+        parameter === undefined ? sql`${raw(name)}(${double})` : sql`${raw(name)}(${double}, ${parameter})`,
+      );
+    },
+    sumOfSquares: site.call(sql`fsum(${double} * ${double})`),
+    onTexts: (name) => site.call(sql`${raw(name)}(${text})`),
+    // Numbers become texts once they are few.
+    distinct: asTexts(value, site.call(sql`list(DISTINCT ${value.sql})`, sql`${value.sql} IS NOT NULL`)),
+    distinctCount: site.call(sql`count(DISTINCT ${value.sql})`),
+    inOrder: (limit) => asTexts(value, sql`${site.inOrder(value.sql)}[1:${raw(String(limit))}]`),
+    at: (end, order) => site.at(end, value.sql, order),
+    extreme(end) {
+      const name = raw(end === "least" ? "min" : "max");
+      if (type === "number") return site.call(sql`${name}(${value.sql})`);
+      const key = sql`{'number': ${double}, 'text': ${value.sql}}`;
+      return sql`(${site.call(sql`${name}(${key})`, sql`${double} IS NOT NULL`)}).text`;
+    },
+    time: (end) =>
+      site.call(sql`${raw(end === "first" ? "min" : "max")}(${site.time})`, sql`${value.sql} IS NOT NULL`),
+  };
+}
+
+function manyValues(value: Typed, site: Site): Values {
+  const type = value.type === "number" ? "number" : "text";
+  const has = sql`${value.sql} IS NOT NULL`;
+  const all = sql`flatten(${site.call(sql`list(${value.sql})`, has)})`;
+  return {
+    ...listed(type, all),
+    count: sql`coalesce(${site.call(sql`sum(len(${value.sql}))`)}, 0)`,
+    inOrder: (limit) =>
+      asTexts({ ...value, multi: false }, sql`flatten(${site.inOrder(value.sql)})[1:${raw(String(limit))}]`),
+    at(end, order) {
+      // Values of a row come one after the other; the first of them is the latest, as of rows.
+      const first = (order === "rows") === (end === "first");
+      return bound(site.at(end, value.sql, order), (list) => sql`${list}[${raw(first ? "1" : "-1")}]`);
+    },
+    time: (end) => site.call(sql`${raw(end === "first" ? "min" : "max")}(${site.time})`, has),
+  };
+}
+
+/** The values of a list, without what needs rows. */
+export function listed(type: "text" | "number", all: Sql): Omit<Values, "at" | "time"> {
+  const one = (element: Sql): Typed => ({ type, multi: false, sql: element });
+  const texts = type === "text" ? all : eachOf(all, (element) => textOf(one(element)));
+  const numbers = eachOf(all, (element) => sql`CAST(${numberOf(one(element))} AS DOUBLE)`);
+  const count = sql`coalesce(list_aggregate(${all}, 'count'), 0)`;
+  return {
+    type,
+    count,
+    others: type === "number" ? raw("0") : sql`(${count} - coalesce(list_aggregate(${numbers}, 'count'), 0))`,
+    onNumbers(name, parameter) {
+      const args = [numbers, raw(`'${name}'`), ...(parameter === undefined ? [] : [parameter])];
+      const aggregate = sql`list_aggregate(${joined(args, ", ")})`;
+      return name === "count" ? sql`coalesce(${aggregate}, 0)` : aggregate;
+    },
+    sumOfSquares: sql`list_aggregate(${eachOf(numbers, (element) => sql`${element} * ${element}`)}, 'fsum')`,
+    onTexts: (name) => sql`list_aggregate(${texts}, ${raw(`'${name}'`)})`,
+    distinct: sql`list_distinct(${texts})`,
+    distinctCount: sql`coalesce(list_unique(${all}), 0)`,
+    inOrder: (limit) => sql`${texts}[1:${raw(String(limit))}]`,
+    extreme(end) {
+      const name = raw(end === "least" ? "'min'" : "'max'");
+      if (type === "number") return sql`list_aggregate(${all}, ${name})`;
+      const keyed = eachOf(all, (element) => sql`{'number': ${numberOf(one(element))}, 'text': ${element}}`);
+      const candidate = variable();
+      const known = sql`list_filter(${keyed}, lambda ${candidate}: ${candidate}.number IS NOT NULL)`;
+      return sql`(list_aggregate(${known}, ${name})).text`;
+    },
+  };
+}
+
+/** Values of a list as texts. @param one what each of them is */
+function asTexts({ type }: Typed, list: Sql): Sql {
+  return type === "text" ? list : eachOf(list, (element) => textOf({ type, multi: false, sql: element }));
+}

@@ -1,0 +1,16 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { numberIn } from "../../../spl/transactions/listed-numbers.ts";
+
+test("a number in a list is the one that it is alone", () => {
+  const times = fc
+    .tuple(fc.nat(4_000_000_000), fc.nat(999_999))
+    .map(([seconds, rest]) => `${seconds}.${rest}`);
+  const texts = fc.oneof(times, fc.double({ noNaN: true }).map(String), fc.maxSafeInteger().map(String));
+  fc.assert(
+    fc.property(texts, texts, (before, text) => {
+      const list = `${before},${text},1`;
+      expect(numberIn(list, before.length + 1, before.length + 1 + text.length)).toBe(Number(text));
+    }),
+  );
+});

@@ -1,0 +1,241 @@
+/** Roles: what accounts may do. Those that come with the product, and what rows of the world make of them. */
+
+import { defineTable, type RowOf } from "@offhook/platform/world/table";
+import { z } from "zod";
+import type { EventAccess } from "../spl/search/event-access.ts";
+import { broadestLimit, filterProblem, joinedFilters, type RoleSearch } from "./search-rights.ts";
+
+/** Searches that a member of a role may run at a time when nothing else is said: `srchJobsQuota`. */
+const DEFAULT_JOBS_QUOTA = 3;
+
+/** MB of results of a member of a role when nothing else is said: `srchDiskQuota`. */
+const DEFAULT_DISK_QUOTA_MB = 100;
+
+export const indexPattern = z
+  .string()
+  .regex(/^[a-z0-9_*-]{1,80}$/, "must be the name of an index, or a pattern with *");
+const indexes = z.array(indexPattern);
+/** A search expression for each role, checked as it is read. */
+const filter = z.string().superRefine((text, context) => {
+  const problem = filterProblem(text);
+  if (problem !== undefined) context.addIssue(`must be a search expression: ${problem}`);
+});
+const limit = z.number().int().min(-1).default(-1);
+
+/** Roles that hold as they come with the product when they have no row. */
+export const builtInRoles: readonly string[] = ["admin", "power", "user", "read_only"];
+
+const roles = defineTable({
+  description:
+    "Roles of accounts. admin, power, user and read_only hold as they come with the product when they have no row.",
+  key: "name",
+  columns: {
+    name: {
+      type: z
+        .string()
+        .regex(/^[^A-Z\s:;/]+$/, "must have no capitals, blanks, colons, semicolons or slashes"),
+      description: "The name.",
+    },
+    capabilities: {
+      type: z.array(z.string().min(1)).default([]),
+      description: "What its members may do, by the vendor's names of capabilities.",
+    },
+    imported_roles: {
+      type: z.array(z.string().min(1)).default([]),
+      description: "Roles whose capabilities it has too.",
+      references: "roles.name",
+      builtIn: builtInRoles,
+    },
+    srch_jobs_quota: {
+      type: z.number().int().min(0).default(DEFAULT_JOBS_QUOTA),
+      description: "How many searches each of its members may run at a time; any number when 0.",
+    },
+    srch_indexes_allowed: {
+      type: indexes.nullable().default(null),
+      description:
+        "The indexes that its members may search, with * for any characters; * alone stands for all but internal ones, and _* for those. When empty as the product ships the role: none for a role of one's own.",
+    },
+    srch_indexes_disallowed: {
+      type: indexes.default([]),
+      description: "Indexes that its members may not search, whatever else allows them.",
+    },
+    srch_indexes_default: {
+      type: indexes.nullable().default(null),
+      description:
+        "The indexes of a search that names none. When empty as the product ships the role: none for a role of one's own.",
+    },
+    srch_filter: {
+      type: filter.default(""),
+      description: "A search expression that all events meet which its members find; several apart by ;.",
+    },
+    srch_filter_selecting: {
+      type: z.boolean().default(true),
+      description:
+        "Whether the filter adds to those of other roles, so that one of them is enough, or takes away.",
+    },
+    srch_time_win: {
+      type: limit,
+      description: "How many seconds a search's time range may be long; -1: as other roles say; 0: any.",
+    },
+    srch_time_earliest: {
+      type: limit,
+      description: "How many seconds ago events may have happened; -1: as other roles say; 0: any.",
+    },
+    srch_disk_quota: {
+      type: z.number().int().min(0).default(DEFAULT_DISK_QUOTA_MB),
+      description: "How many MB the results of each member's searches may have; any number when 0.",
+    },
+  },
+});
+
+export const roleTables = { roles };
+
+export type RoleRow = Readonly<RowOf<typeof roles.columns>>;
+
+const looking = [
+  ...["change_own_password", "get_metadata", "get_typeahead", "list_all_objects", "list_inputs"],
+  ...["list_tokens_own", "rest_access_server_endpoints", "rest_apps_view", "rest_properties_get"],
+];
+
+const using = [
+  ...["edit_own_objects", "export_results_is_visible", "input_file", "output_file", "pattern_detect"],
+  ...["request_remote_tok", "rest_properties_set", "run_collect", "run_custom_command", "search"],
+  ...["upload_lookup_files"],
+];
+
+const scheduling = [
+  ...["accelerate_search", "edit_log_alert_event", "edit_messages", "edit_search_schedule_window"],
+  ...["edit_sourcetypes", "embed_report", "list_accelerate_search", "metric_alerts", "rtsearch"],
+  ...["run_mcollect", "run_msearch", "run_sendalert", "schedule_rtsearch", "schedule_search"],
+];
+
+const managing = [
+  ...["accelerate_datamodel", "admin_all_objects", "change_audit", "change_authentication"],
+  ...["dispatch_rest_to_indexers", "edit_conf_objects", "edit_httpauths", "edit_input_defaults"],
+  ...["edit_kvstore", "edit_local_apps", "edit_monitor", "edit_restmap", "edit_roles", "edit_scripted"],
+  ...["edit_search_concurrency_all", "edit_search_schedule_priority", "edit_search_scheduler"],
+  ...["edit_search_server", "edit_server", "edit_splunktcp", "edit_storage_passwords", "edit_tcp"],
+  ...["edit_tcp_stream", "edit_token_http", "edit_tokens_all", "edit_tokens_own", "edit_tokens_settings"],
+  ...["edit_udp", "edit_upload_and_index", "edit_user", "edit_view_html", "edit_web_settings"],
+  ...["edit_workload_pools", "get_diag", "indexes_edit", "install_apps", "license_edit", "license_tab"],
+  ...["list_conf_objects", "list_health", "list_httpauths", "list_introspection", "list_pipeline_sets"],
+  ...["list_search_scheduler", "list_settings", "list_storage_passwords", "list_token_http"],
+  ...["list_tokens_all", "list_workload_pools", "never_lockout", "rest_apps_management"],
+  ...["restart_reason", "restart_splunkd", "run_debug_commands", "select_workload_pools", "web_debug"],
+];
+
+interface Shipped extends Pick<RoleRow, "name" | "capabilities" | "imported_roles"> {
+  quotas: readonly [jobs: number, diskMb: number];
+  internal?: boolean;
+}
+
+const shipped = ({ name, capabilities, imported_roles, quotas, internal = false }: Shipped): RoleRow => ({
+  name,
+  capabilities,
+  imported_roles,
+  srch_jobs_quota: quotas[0],
+  srch_indexes_allowed: internal ? ["*", "_*"] : ["*"],
+  srch_indexes_disallowed: [],
+  srch_indexes_default: ["main"],
+  // It overrides what other roles say.
+  srch_filter: internal ? "*" : "",
+  srch_filter_selecting: true,
+  srch_time_win: internal ? 0 : -1,
+  srch_time_earliest: internal ? 0 : -1,
+  srch_disk_quota: quotas[1],
+});
+
+const usual = [DEFAULT_JOBS_QUOTA, DEFAULT_DISK_QUOTA_MB] as const;
+
+/** As the product ships them, and `read_only`, whose members look at everything and search nothing. */
+export const shippedRoles: readonly RoleRow[] = [
+  shipped({
+    name: "admin",
+    capabilities: managing,
+    imported_roles: ["power", "user"],
+    quotas: [50, 10_000],
+    internal: true,
+  }),
+  shipped({ name: "power", capabilities: scheduling, imported_roles: ["user"], quotas: [10, 500] }),
+  shipped({ name: "read_only", capabilities: looking, imported_roles: [], quotas: usual }),
+  shipped({
+    name: "user",
+    capabilities: [...looking, ...using].sort(),
+    imported_roles: [],
+    quotas: usual,
+  }),
+];
+
+/** What the roles of an account come to. */
+export interface Rights {
+  /** The roles it has, and those that these import. */
+  readonly roles: ReadonlySet<string>;
+  readonly capabilities: ReadonlySet<string>;
+  /** Searches that it may run at a time; 0: any number. Of several roles the broadest counts. */
+  readonly srchJobsQuota: number;
+  /** MB that the results of its searches may have; 0: any number. */
+  readonly srchDiskQuotaMb: number;
+  /** Which events it finds. */
+  readonly search: EventAccess;
+}
+
+/** @param find the row of a role */
+export function rightsOf(names: readonly string[], find: (name: string) => RoleRow | undefined): Rights {
+  const held = new Set<string>();
+  const found: RoleRow[] = [];
+  const hold = (name: string) => {
+    if (held.has(name)) return;
+    held.add(name);
+    const role = roleOf(name, find);
+    if (role) found.push(role);
+    for (const imported of role?.imported_roles ?? []) hold(imported);
+  };
+  for (const name of names) hold(name);
+  const searches = found.map(searchOf);
+  return {
+    roles: held,
+    capabilities: new Set(found.flatMap(({ capabilities }) => capabilities)),
+    srchJobsQuota: broadestQuota(
+      found.map(({ srch_jobs_quota }) => srch_jobs_quota),
+      DEFAULT_JOBS_QUOTA,
+    ),
+    srchDiskQuotaMb: broadestQuota(
+      found.map(({ srch_disk_quota }) => srch_disk_quota),
+      DEFAULT_DISK_QUOTA_MB,
+    ),
+    search: {
+      allowed: together(searches.map(({ allowed }) => allowed)),
+      disallowed: together(searches.map(({ disallowed }) => disallowed)),
+      defaults: together(searches.map(({ defaults }) => defaults)),
+      filter: joinedFilters(searches),
+      windowS: broadestLimit(searches.map(({ windowS }) => windowS)),
+      earliestS: broadestLimit(searches.map(({ earliestS }) => earliestS)),
+    },
+  };
+}
+
+const together = (lists: readonly (readonly string[])[]) => [...new Set(lists.flat())];
+
+/** 0 stands for any number. */
+function broadestQuota(quotas: readonly number[], usual: number): number {
+  if (quotas.includes(0)) return 0;
+  return quotas.length === 0 ? usual : Math.max(...quotas);
+}
+
+/** What a role says itself of what its members find. */
+export function searchOf(row: RoleRow): RoleSearch {
+  const product = shippedRoles.find(({ name }) => name === row.name);
+  return {
+    allowed: row.srch_indexes_allowed ?? product?.srch_indexes_allowed ?? [],
+    disallowed: row.srch_indexes_disallowed,
+    defaults: row.srch_indexes_default ?? product?.srch_indexes_default ?? [],
+    filter: row.srch_filter,
+    selecting: row.srch_filter_selecting,
+    windowS: row.srch_time_win,
+    earliestS: row.srch_time_earliest,
+  };
+}
+
+function roleOf(name: string, find: (name: string) => RoleRow | undefined): RoleRow | undefined {
+  return find(name) ?? shippedRoles.find((role) => role.name === name);
+}

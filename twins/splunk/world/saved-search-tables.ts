@@ -1,0 +1,66 @@
+/** The table of saved searches. */
+
+import { defineTable, type RowOf } from "@offhook/platform/world/table";
+import { z } from "zod";
+import { rowProblem } from "../saved/check-settings.ts";
+import { savedSearchForms } from "../saved/setting-forms.ts";
+import { isSetting } from "../saved/setting-names.ts";
+import { appColumn, ownedWithin, ownerColumn } from "./belonging.ts";
+
+/** Each is known to `savedsearches.conf`, and of the form that it has there. */
+const settings = z.record(z.string(), z.string()).superRefine((given, context) => {
+  const unknown = Object.keys(given).find((name) => !isSetting(name));
+  if (unknown !== undefined) context.addIssue(`${unknown} is no setting of a saved search`);
+  const problem = rowProblem(given);
+  if (problem !== undefined) context.addIssue(problem);
+});
+
+/** A column of its own for a setting. Nothing is what it is when nobody says otherwise. */
+const ofForm = (name: string, alsoTakes = (_value: string) => false) => {
+  const form = savedSearchForms[name];
+  return z.string().superRefine((value, context) => {
+    const given = value.trim();
+    if (given === "" || form === undefined || form.takes(given, {}) || alsoTakes(given)) return;
+    context.addIssue(`must be ${form.what}`);
+  });
+};
+const schedule = ofForm("cron_schedule");
+// How a setting of its own says times are written is not seen here: it can be no time that has no digit.
+const moment = ofForm("dispatch.earliest_time", (value) => /\d/.test(value));
+
+const savedSearches = defineTable({
+  description: "Searches under a name: reports, and alerts.",
+  key: "name",
+  within: ownedWithin,
+  columns: {
+    name: { type: z.string().min(1).max(2048), description: "The name." },
+    search: { type: z.string().min(1), description: "The search, in the search processing language." },
+    description: { type: z.string().default(""), description: "What it is for." },
+    earliest_time: { type: moment.default(""), description: "Start of its time range; open when empty." },
+    latest_time: { type: moment.default(""), description: "End of its time range; open when empty." },
+    disabled: { type: z.boolean().default(false), description: "Whether it may not be run." },
+    is_scheduled: { type: z.boolean().default(false), description: "Whether it has a schedule." },
+    cron_schedule: { type: schedule.default(""), description: "Its schedule, as cron writes it." },
+    owner: ownerColumn,
+    app: appColumn,
+    sharing: { type: z.enum(["user", "app", "global"]).default("app"), description: "Who sees it." },
+    updated_at: {
+      type: z.iso.datetime().default("1970-01-01T00:00:00.000Z"),
+      description: "When it last changed.",
+    },
+    settings: { type: settings.default({}), description: "Its other settings, by the vendor's names." },
+    rescheduled_to: {
+      type: z.iso.datetime().nullable().default(null),
+      description: "When it is to run next, if that is not by its schedule.",
+    },
+    suppressed_until: {
+      type: z.record(z.string(), z.iso.datetime()).default({}),
+      description:
+        "Until when its alerts are held back: all of them under an empty key, or by the values of fields.",
+    },
+  },
+});
+
+export const savedSearchTables = { saved_searches: savedSearches };
+
+export type SavedSearchRow = Readonly<RowOf<typeof savedSearches.columns>>;

@@ -1,0 +1,203 @@
+/** All calls of one sandbox: creates them, finds them, ends those nobody connects to, and bounds how many live at once. */
+import { randomUUID } from "node:crypto";
+import type { CallbackDestination } from "@offhook/platform/client/destination";
+import type { Logger } from "pino";
+import type { WebSocket } from "ws";
+import { withEndCallTools } from "../providers/built-in-tools.ts";
+import type { Providers } from "../providers/choose.ts";
+import type { Assistant, AssistantOverrides } from "../schema/assistant.ts";
+import type { AudioFormat } from "../schema/call.ts";
+import { toolName } from "../schema/model.ts";
+import type { CallPlan, CreateSession } from "../session/contract.ts";
+import type { ArgumentsForm } from "../webhooks/tool-webhook.ts";
+import type { CallRow } from "../world.ts";
+import type { CallStore } from "./call-store.ts";
+import { customLlmOf } from "./custom-llm.ts";
+import { callAssistant } from "./effective-assistant.ts";
+import { LiveCall, NEVER_CONNECTED } from "./live-call.ts";
+
+const OVER_LIMIT = "call.start.error-subscription-concurrency-limit-reached";
+/** How long a stopping twin waits for the servers of its calls. */
+const FLUSH_LIMIT_MS = 2_000;
+/** How long an ended call goes on telling a slow server. */
+const REPORT_LIMIT_MS = 60_000;
+
+export interface CallBookParts {
+  store: CallStore;
+  providers: Providers;
+  createSession: CreateSession;
+  orgId: string;
+  concurrencyLimit: number;
+  connectTimeoutMs: number;
+  toolArguments: ArgumentsForm;
+  oddFrames: boolean;
+  /** What is registered for callbacks now; a call keeps what was registered when it was created. */
+  callbackDestination(): CallbackDestination | undefined;
+  log: Logger;
+}
+
+/** What a call is created from: a checked body of `POST /call`. */
+export interface CallSetup {
+  /** What runs: overrides merged in. */
+  assistant: Assistant;
+  /** What the client sent, echoed in answers. */
+  given: {
+    assistantId: string | undefined;
+    assistant: Assistant | undefined;
+    overrides: AssistantOverrides | undefined;
+  };
+  name: string | undefined;
+  details: Record<string, unknown>;
+  audio: AudioFormat;
+  simulationId: string | undefined;
+}
+
+export interface CreatedCall {
+  row: Readonly<CallRow>;
+  subscriptionLimits: {
+    concurrencyBlocked: boolean;
+    concurrencyLimit: number;
+    remainingConcurrentCalls: number;
+  };
+}
+
+/** What became of a socket that wants to join a call. */
+export type Claim =
+  | { ok: true; connect(socket: WebSocket): void }
+  | { ok: false; reason: "unknown" | "taken" };
+
+export class CallBook {
+  readonly #parts: CallBookParts;
+  readonly #live = new Map<string, LiveCall>();
+  /** Calls whose server messages may still be on their way. */
+  readonly #flushing = new Set<LiveCall>();
+  readonly #timers = new Map<string, NodeJS.Timeout>();
+
+  constructor(parts: CallBookParts) {
+    this.#parts = parts;
+  }
+
+  create(setup: CallSetup): CreatedCall {
+    const { concurrencyLimit } = this.#parts;
+    this.expire();
+    const blocked = this.#live.size >= concurrencyLimit;
+    const row = this.#insert(setup, blocked);
+    if (!blocked) this.#begin(row, setup);
+    return {
+      row,
+      subscriptionLimits: {
+        concurrencyBlocked: blocked,
+        concurrencyLimit,
+        remainingConcurrentCalls: Math.max(0, concurrencyLimit - this.#live.size),
+      },
+    };
+  }
+
+  /** The live call of this id; ended calls are in the world only. */
+  find(id: string): LiveCall | undefined {
+    this.expire();
+    return this.#live.get(id);
+  }
+
+  /** Reserves a call for a socket that is about to be accepted. */
+  claim(id: string): Claim {
+    const call = this.find(id);
+    if (!call) return { ok: false, reason: "unknown" };
+    if (!call.claim()) return { ok: false, reason: "taken" };
+    return { ok: true, connect: (socket) => call.connect(socket) };
+  }
+
+  /** Ends queued calls whose time has run out by the sandbox's clock, which may have been moved. */
+  expire(): void {
+    const { store, connectTimeoutMs } = this.#parts;
+    for (const call of this.#live.values()) {
+      const row = call.connected ? undefined : store.get(call.id);
+      if (row && store.now() - Date.parse(row.created_at) >= connectTimeoutMs) call.end(NEVER_CONNECTED);
+    }
+  }
+
+  /** Ends every live call and waits until their rows are stored and, within a limit, their servers were told. */
+  async endAll(endedReason: string, closeCode: number): Promise<void> {
+    const calls = [...this.#live.values()];
+    for (const call of calls) call.end(endedReason, closeCode);
+    await Promise.all(calls.map((call) => call.closed));
+    await Promise.all([...this.#flushing].map((call) => call.flush(FLUSH_LIMIT_MS)));
+  }
+
+  #insert(setup: CallSetup, blocked: boolean): Readonly<CallRow> {
+    const { store, orgId } = this.#parts;
+    const now = store.timestamp();
+    return store.create({
+      id: randomUUID(),
+      org_id: orgId,
+      simulation_id: setup.simulationId ?? null,
+      name: setup.name ?? null,
+      status: blocked ? "ended" : "queued",
+      ended_reason: blocked ? OVER_LIMIT : null,
+      created_at: now,
+      updated_at: now,
+      ended_at: blocked ? now : null,
+      assistant_id: setup.given.assistantId ?? null,
+      assistant: setup.given.assistant ?? null,
+      assistant_overrides: setup.given.overrides ?? null,
+      audio_format: setup.audio,
+      details: setup.details,
+    });
+  }
+
+  #begin(row: Readonly<CallRow>, setup: CallSetup): void {
+    const { assistant } = setup;
+    const log = this.#parts.log.child({ call: row.id });
+    const plan: CallPlan = {
+      callId: row.id,
+      simulationId: setup.simulationId,
+      assistant: callAssistant(assistant, setup.given.assistantId),
+      audioFormat: setup.audio,
+      oddFrames: this.#parts.oddFrames,
+    };
+    const storedTools = assistant.model?.toolIds ?? [];
+    if (storedTools.length > 0)
+      log.warn({ toolIds: storedTools }, "stored tools are not modelled; give model.tools");
+    const storedCredentials = assistant.credentialIds ?? [];
+    if (storedCredentials.length > 0)
+      log.warn({ storedCredentials }, "stored credentials are not modelled; give assistant.credentials");
+    const { recognition, synthesis, createBrain } = this.#parts.providers;
+    const customLlm = customLlmOf(assistant, () => this.#parts.store.toldCall(row.id, assistant));
+    const call = new LiveCall({
+      plan,
+      assistant,
+      store: this.#parts.store,
+      providers: {
+        recognition,
+        synthesis,
+        brain: withEndCallTools(createBrain({ log, customLlm }), endCallTools(assistant)),
+      },
+      createSession: this.#parts.createSession,
+      toolArguments: this.#parts.toolArguments,
+      callbackDestination: this.#parts.callbackDestination(),
+      log,
+    });
+    this.#live.set(row.id, call);
+    this.#timers.set(
+      row.id,
+      setTimeout(() => {
+        if (!call.connected) call.end(NEVER_CONNECTED);
+      }, this.#parts.connectTimeoutMs).unref(),
+    );
+    this.#flushing.add(call);
+    void call.closed.then(() => this.#forget(call));
+  }
+
+  async #forget(call: LiveCall): Promise<void> {
+    clearTimeout(this.#timers.get(call.id));
+    this.#timers.delete(call.id);
+    this.#live.delete(call.id);
+    await call.flush(REPORT_LIMIT_MS);
+    this.#flushing.delete(call);
+  }
+}
+
+function endCallTools(assistant: Assistant): Set<string> {
+  const tools = assistant.model?.tools ?? [];
+  return new Set(tools.filter((tool) => tool.type === "endCall").map(toolName));
+}

@@ -1,0 +1,191 @@
+/** What calls leave in the world, and how it is read back. The only place that knows the columns of `calls` and `messages`. */
+
+import type { Clock } from "@offhook/platform/base/clock";
+import type { SpokenLine } from "@offhook/platform/twin/sandbox-view";
+import type { MemoryWorld } from "@offhook/platform/world/memory-world";
+import { WorldRefusal } from "@offhook/platform/world/world";
+import type { Logger } from "pino";
+import { NO_RESULT } from "../providers/openai-message.ts";
+import type { Assistant } from "../schema/assistant.ts";
+import type { CallPlan, SessionRecord } from "../session/contract.ts";
+import type { Envelope } from "../webhooks/tool-webhook.ts";
+import type { CallRow, MessageRow, tables } from "../world.ts";
+import { type CallView, callArtifact, callBody, callSummary } from "./call-body.ts";
+import type { ToldCall } from "./custom-llm.ts";
+import type { SecretVault } from "./secret-vault.ts";
+
+export type VoiceWorld = MemoryWorld<typeof tables>;
+type Members = Record<string, unknown>;
+type CallChanges = Partial<CallRow>;
+
+export interface CallStoreParts {
+  world: VoiceWorld;
+  clock: Clock;
+  vault: SecretVault;
+  url: string;
+  log: Logger;
+}
+
+export type CallStore = ReturnType<typeof createCallStore>;
+
+export function createCallStore({ world, clock, vault, url, log }: CallStoreParts) {
+  const calls = world.table("calls");
+  const messages = world.table("messages");
+  const timestamp = () => new Date(clock.now()).toISOString();
+
+  /** A row somebody removed through the control plane is no reason to break a live call. */
+  function attempt(write: () => unknown): void {
+    try {
+      write();
+    } catch (error) {
+      if (!(error instanceof WorldRefusal)) throw error;
+      log.warn({ problems: error.problems }, "the world refused what a call left behind");
+    }
+  }
+
+  function change(id: string, changes: CallChanges): void {
+    attempt(() => calls.update(id, { ...changes, updated_at: timestamp() }));
+  }
+
+  /** In the order in which they began: a tool may run before it is certain that the user's turn is over. */
+  function messagesOf(id: string): Readonly<MessageRow>[] {
+    return messages.find({ call_id: id }).sort((a, b) => beginMs(a) - beginMs(b) || a.position - b.position);
+  }
+
+  /** What was not recognised is the twin's own knowledge: the vendor's answers say nothing of it. */
+  function view(row: Readonly<CallRow>, assistant: Assistant): CallView {
+    const said = messagesOf(row.id).filter(({ role }) => role !== "unrecognised");
+    return { row: vault.unseal(row), messages: said, assistant, url };
+  }
+
+  return {
+    now: () => clock.now(),
+    timestamp,
+    get: (id: string) => calls.get(id),
+    all: () => calls.all(),
+    rename: (id: string, name: string | null) => change(id, { name }),
+    remove(id: string): void {
+      for (const message of messages.find({ call_id: id })) messages.remove(message.id);
+      calls.remove(id);
+    },
+
+    create(row: Parameters<typeof calls.insert>[0]): Readonly<CallRow> {
+      return calls.insert(vault.seal(row));
+    },
+
+    started(id: string): void {
+      change(id, { status: "in-progress", started_at: timestamp() });
+    },
+
+    ended(id: string, endedReason: string | undefined): void {
+      if (calls.get(id)?.status === "ended") return;
+      change(id, { status: "ended", ended_at: timestamp(), ended_reason: endedReason ?? null });
+    },
+
+    closed(id: string, endedReason: string, durationMs: number, performance: Members): void {
+      const row = calls.get(id);
+      const changes: CallChanges = { ended_reason: endedReason, duration_ms: durationMs, performance };
+      change(id, row?.status === "ended" ? changes : { ...changes, status: "ended", ended_at: timestamp() });
+    },
+
+    record(plan: CallPlan, entry: SessionRecord): void {
+      const position = messages.find({ call_id: plan.callId }).length;
+      attempt(() =>
+        messages.insert({
+          id: `${plan.callId}:${position}`,
+          call_id: plan.callId,
+          simulation_id: plan.simulationId ?? null,
+          position,
+          recorded_at: timestamp(),
+          ...recorded(entry),
+        }),
+      );
+    },
+
+    spoken(simulationId: string): SpokenLine[] {
+      return messages.find({ simulation_id: simulationId }).flatMap((row) => {
+        const { role, text, call_id: callId, recorded_at } = row;
+        if ((role !== "user" && role !== "assistant") || recorded_at === null) return [];
+        return [{ atMs: Date.parse(recorded_at), callId, speaker: role, text }];
+      });
+    },
+
+    /** The call as answers carry it. */
+    summary: (row: Readonly<CallRow>, assistant: Assistant) => callSummary(view(row, assistant)),
+    body: (row: Readonly<CallRow>, assistant: Assistant) => callBody(view(row, assistant)),
+
+    /** What every server message carries besides its own members. */
+    envelope(id: string, assistant: Assistant): Envelope {
+      const row = calls.get(id);
+      if (!row) return { assistant, artifact: {} };
+      const seen = view(row, assistant);
+      return {
+        artifact: callArtifact(seen),
+        call: callSummary(seen),
+        assistant,
+        ...("customer" in row.details ? { customer: row.details.customer } : {}),
+      };
+    },
+
+    /** The call as its model server is told of it: without the secrets of tools and other servers. */
+    toldCall(id: string, assistant: Assistant): ToldCall {
+      const row = calls.get(id);
+      if (!row) return { call: { id } };
+      return {
+        call: vault.seal(callSummary(view(row, assistant))),
+        ...("customer" in row.details ? { customer: row.details.customer } : {}),
+      };
+    },
+
+    /** The members of an end-of-call report. Source: ServerMessageEndOfCallReport of @vapi-ai/server-sdk. */
+    report(id: string, assistant: Assistant): Members {
+      const row = calls.get(id);
+      if (!row) return {};
+      const artifact = callArtifact(view(row, assistant));
+      const durationMs = row.duration_ms ?? 0;
+      return {
+        endedReason: row.ended_reason,
+        startedAt: row.started_at,
+        endedAt: row.ended_at,
+        durationMs,
+        durationSeconds: durationMs / 1000,
+        durationMinutes: durationMs / 60_000,
+        cost: 0,
+        costs: [],
+        analysis: {},
+        transcript: artifact.transcript,
+        messages: artifact.messages,
+      };
+    },
+  };
+}
+
+function beginMs(row: Readonly<MessageRow>): number {
+  return row.start_ms ?? row.end_ms ?? 0;
+}
+
+function recorded(entry: SessionRecord): Pick<MessageRow, "role" | "text"> & Partial<MessageRow> {
+  switch (entry.role) {
+    case "tool_call":
+      return {
+        role: "tool_call",
+        text: "",
+        name: entry.call.name,
+        arguments: entry.call.arguments,
+        tool_call_id: entry.call.id,
+        start_ms: entry.startMs,
+      };
+    case "tool_result":
+      return {
+        role: "tool_result",
+        text: entry.outcome.content ?? NO_RESULT,
+        name: entry.outcome.call.name,
+        tool_call_id: entry.outcome.call.id,
+        end_ms: entry.endMs,
+      };
+    case "unrecognised":
+      return { role: "unrecognised", text: "", start_ms: entry.startMs, end_ms: entry.endMs };
+    default:
+      return { role: entry.role, text: entry.text, start_ms: entry.startMs, end_ms: entry.endMs };
+  }
+}

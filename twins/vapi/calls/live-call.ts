@@ -1,0 +1,187 @@
+/**
+ * One call from its creation to its end: holds its session, stores what the session reports, and tells the client's
+ * server. queued → in-progress → ended; a call nobody connects to goes from queued to ended.
+ */
+
+import type { CallbackDestination } from "@offhook/platform/client/destination";
+import type { Logger } from "pino";
+import type { WebSocket } from "ws";
+import type { Brain, Recognition, Synthesis } from "../providers/provider.ts";
+import type { Assistant } from "../schema/assistant.ts";
+import type {
+  CallPlan,
+  CallSession,
+  CreateSession,
+  EndedCall,
+  SessionCommand,
+  SessionRecord,
+} from "../session/contract.ts";
+import { withOrganisationServer } from "../webhooks/server.ts";
+import {
+  createServerMessages,
+  type RuntimeMessage,
+  type ServerMessages,
+} from "../webhooks/server-messages.ts";
+import { type ArgumentsForm, createToolWebhook } from "../webhooks/tool-webhook.ts";
+import { performanceMetrics } from "./artifact.ts";
+import type { CallStore } from "./call-store.ts";
+
+/** Nobody opened the call socket. Source: CallEndedReason of @vapi-ai/server-sdk. */
+export const NEVER_CONNECTED = "call.in-progress.error-vapifault-transport-never-connected";
+/** The session broke. */
+const SESSION_FAILED = "call.in-progress.error-vapifault-worker-died";
+/** How long a session may take to end once it is told to. */
+const END_LIMIT_MS = 3_000;
+
+export interface LiveCallParts {
+  plan: CallPlan;
+  assistant: Assistant;
+  store: CallStore;
+  providers: { recognition: Recognition; synthesis: Synthesis; brain: Brain };
+  createSession: CreateSession;
+  toolArguments: ArgumentsForm;
+  /** Where callbacks go when neither the assistant nor the tool says. */
+  callbackDestination: CallbackDestination | undefined;
+  log: Logger;
+}
+
+export class LiveCall {
+  readonly id: string;
+  readonly assistant: Assistant;
+  /** Resolves once the call has ended and its rows are stored. */
+  readonly closed: Promise<void>;
+  #session: CallSession | undefined;
+  #claimed = false;
+  #ended = false;
+  #ending: NodeJS.Timeout | undefined;
+  #closed: () => void = () => undefined;
+  readonly #parts: LiveCallParts;
+  /** The assistant as its webhooks see it. */
+  readonly #served: Assistant;
+  readonly #serverMessages: ServerMessages;
+
+  constructor(parts: LiveCallParts) {
+    const { store, assistant } = parts;
+    this.id = parts.plan.callId;
+    this.assistant = assistant;
+    this.#parts = parts;
+    this.#served = withOrganisationServer(assistant, parts.callbackDestination);
+    this.#serverMessages = createServerMessages({
+      assistant: this.#served,
+      envelope: () => store.envelope(this.id, assistant),
+      now: store.now,
+      log: parts.log,
+    });
+    this.closed = new Promise((resolve) => {
+      this.#closed = resolve;
+    });
+  }
+
+  get connected(): boolean {
+    return this.#session !== undefined;
+  }
+
+  /** Reserves the call for one socket; answers false when another has it. */
+  claim(): boolean {
+    if (this.#claimed || this.#ended) return false;
+    this.#claimed = true;
+    return true;
+  }
+
+  /** Attaches the client's socket: the call begins. */
+  connect(socket: WebSocket): void {
+    if (this.#ended) {
+      socket.close(1008, "call ended");
+      return;
+    }
+    const { plan, createSession, log } = this.#parts;
+    try {
+      const session = createSession(plan, this.#sessionParts());
+      this.#session = session;
+      session.ended.then(
+        (ended) => this.#close(ended),
+        (error: unknown) => this.#fail(error, socket),
+      );
+      session.connect(socket);
+    } catch (error) {
+      log.error({ err: error }, "the session could not start");
+      this.#fail(error, socket);
+    }
+  }
+
+  /** Passes a control message on. Answers false when there is no live session to take it. */
+  command(command: SessionCommand): boolean {
+    if (this.#ended) return false;
+    if (this.#session) this.#session.command(command);
+    else if (command.type === "end-call" || command.type === "hangup") this.end("manually-canceled");
+    else return false;
+    return true;
+  }
+
+  /** Ends the call from the runtime's side. */
+  end(endedReason: string, closeCode?: number): void {
+    if (this.#ended) return;
+    if (this.#session) {
+      this.#session.end(endedReason, closeCode);
+      this.#ending ??= setTimeout(() => this.#giveUp(endedReason), END_LIMIT_MS).unref();
+      return;
+    }
+    this.#status("ended", endedReason);
+    this.#serverMessages.send({ type: "status-update", status: "ended", endedReason });
+    this.#close({ endedReason, durationMs: 0, turnLatencies: [], userInterruptions: 0 });
+  }
+
+  /** Sends the server messages that still wait, and gives up on them after `limitMs`. */
+  async flush(limitMs: number): Promise<void> {
+    const timer = setTimeout(() => this.#serverMessages.stop(), limitMs);
+    await this.#serverMessages.idle();
+    clearTimeout(timer);
+  }
+
+  #sessionParts() {
+    const { plan, store, assistant, providers, toolArguments, log } = this.#parts;
+    const runTools = createToolWebhook({
+      assistant: this.#served,
+      argumentsForm: toolArguments,
+      envelope: () => store.envelope(plan.callId, assistant),
+      now: store.now,
+      log,
+    });
+    return {
+      ...providers,
+      clock: { now: store.now },
+      log,
+      runTools,
+      record: (entry: SessionRecord) => store.record(plan, entry),
+      publish: (message: RuntimeMessage) => this.#serverMessages.send(message),
+      status: (status: "in-progress" | "ended", reason?: string) => this.#status(status, reason),
+    };
+  }
+
+  #status(status: "in-progress" | "ended", endedReason?: string): void {
+    if (status === "in-progress") this.#parts.store.started(this.id);
+    else this.#parts.store.ended(this.id, endedReason);
+  }
+
+  /** A session that was told to end and did not is left behind. */
+  #giveUp(endedReason: string): void {
+    this.#parts.log.error({ endedReason }, "the session did not end when told to");
+    this.#close({ endedReason, durationMs: 0, turnLatencies: [], userInterruptions: 0 });
+  }
+
+  #fail(error: unknown, socket: WebSocket): void {
+    this.#parts.log.error({ err: error }, "the call broke");
+    socket.close(1011, "internal error");
+    this.#close({ endedReason: SESSION_FAILED, durationMs: 0, turnLatencies: [], userInterruptions: 0 });
+  }
+
+  #close(ended: EndedCall): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    clearTimeout(this.#ending);
+    const { store, assistant } = this.#parts;
+    store.closed(this.id, ended.endedReason, ended.durationMs, performanceMetrics(ended));
+    this.#serverMessages.send({ type: "end-of-call-report", ...store.report(this.id, assistant) });
+    this.#closed();
+  }
+}

@@ -1,0 +1,138 @@
+/**
+ * What the client receives: audio in bursts, messages between it in the order they happened. Bursts come every 50 ms
+ * of media time, cut into frames of varying size, as the vendor's do.
+ */
+
+import { concatSamples } from "@offhook/audio/pcm";
+import type { Logger } from "pino";
+import { WebSocket } from "ws";
+import type { AudioFormat } from "../schema/call.ts";
+import { DownlinkEncoder } from "./codec.ts";
+import type { RuntimeMessage } from "./messages.ts";
+
+const BURST_MS = 50;
+/** Lengths of the frames a burst is cut into, used in turn; what is left of the burst is a frame too. */
+const FRAME_LENGTHS_MS = [20, 10, 25, 15, 30];
+/** A client that leaves this much unread is not given more audio; one that keeps doing so is cut off. */
+const MOST_UNREAD_AUDIO_MS = 30_000;
+const MOST_UNREAD_BYTES = 4 * 1024 * 1024;
+const LONGEST_CONGESTION_MS = 10_000;
+/** How long a client has to answer the close. */
+const CLOSE_TIMEOUT_MS = 2_000;
+
+export interface DownlinkOptions {
+  socket: WebSocket;
+  format: AudioFormat;
+  /** Message types that reach the client. */
+  clientMessages: readonly string[];
+  /** Some frames end in the middle of a sample, as the vendor's now and then do. */
+  oddFrames: boolean;
+  log: Logger;
+}
+
+export class Downlink {
+  readonly #socket: WebSocket;
+  readonly #log: Logger;
+  readonly #encoder: DownlinkEncoder;
+  readonly #clientMessages: ReadonlySet<string>;
+  readonly #oddFrames: boolean;
+  readonly #bytesPerMs: number;
+  readonly #mostUnreadBytes: number;
+  /** Audio not yet sent, at the internal rate. */
+  #burst: Int16Array[] = [];
+  #nextLength = 0;
+  #congestedSince: number | undefined;
+  #droppedBytes = 0;
+
+  constructor({ socket, format, clientMessages, oddFrames, log }: DownlinkOptions) {
+    this.#socket = socket;
+    this.#log = log;
+    this.#encoder = new DownlinkEncoder(format);
+    this.#clientMessages = new Set(clientMessages);
+    this.#oddFrames = oddFrames;
+    this.#bytesPerMs = (format.sampleRate * (format.format === "mulaw" ? 1 : 2)) / 1000;
+    this.#mostUnreadBytes = Math.min(MOST_UNREAD_BYTES, this.#bytesPerMs * MOST_UNREAD_AUDIO_MS);
+  }
+
+  /** The next 10 ms of the assistant's voice. */
+  voice(frame: Int16Array): void {
+    this.#burst.push(frame);
+  }
+
+  /** Sends a burst when one is due at `nowMs`. */
+  tick(nowMs: number): void {
+    if (this.#burst.length > 0 && nowMs % BURST_MS === 0) this.#flush();
+  }
+
+  /** The assistant's last sample was given: everything audible goes out. */
+  endOfSpeech(): void {
+    this.#flush();
+    this.#sendAudio(this.#encoder.finish());
+  }
+
+  /** The assistant was cut short: what was not sent yet is never heard. */
+  dropSpeech(): void {
+    this.#burst = [];
+    this.#encoder.finish();
+  }
+
+  /** Sends a message, after all audio that came before it; kept back when the client did not ask for its type. */
+  message(message: RuntimeMessage): void {
+    if (!this.#clientMessages.has(message.type)) return;
+    this.#flush();
+    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(message));
+  }
+
+  close(code: number, reason: string): void {
+    if (this.#droppedBytes > 0) {
+      this.#log.warn(
+        { droppedBytes: this.#droppedBytes },
+        "audio was dropped: the client did not read it in time",
+      );
+    }
+    if (this.#socket.readyState === WebSocket.CLOSED) return;
+    const timer = setTimeout(() => this.#socket.terminate(), CLOSE_TIMEOUT_MS);
+    this.#socket.once("close", () => clearTimeout(timer));
+    this.#socket.close(code, reason);
+  }
+
+  #flush(): void {
+    if (this.#burst.length === 0) return;
+    const burst = concatSamples(...this.#burst);
+    this.#burst = [];
+    this.#sendAudio(this.#encoder.encode(burst));
+  }
+
+  #sendAudio(bytes: Uint8Array): void {
+    if (bytes.length === 0 || this.#socket.readyState !== WebSocket.OPEN) return;
+    if (this.#isCongested()) {
+      this.#droppedBytes += bytes.length;
+      return;
+    }
+    for (let at = 0; at < bytes.length; ) {
+      const end = Math.min(bytes.length, at + this.#frameBytes());
+      this.#socket.send(bytes.subarray(at, end));
+      at = end;
+    }
+  }
+
+  #frameBytes(): number {
+    const lengthMs = FRAME_LENGTHS_MS[this.#nextLength++ % FRAME_LENGTHS_MS.length] ?? BURST_MS;
+    const evenBytes = Math.max(2, 2 * Math.round((lengthMs * this.#bytesPerMs) / 2));
+    return this.#oddFrames && this.#nextLength % 3 === 0 ? evenBytes + 1 : evenBytes;
+  }
+
+  #isCongested(): boolean {
+    if (this.#socket.bufferedAmount <= this.#mostUnreadBytes) {
+      this.#congestedSince = undefined;
+      return false;
+    }
+    this.#congestedSince ??= performance.now();
+    if (this.#droppedBytes === 0) this.#log.warn("the client does not read its audio: dropping it");
+    if (performance.now() - this.#congestedSince > LONGEST_CONGESTION_MS) {
+      this.#log.warn("the client has not read for too long: cutting it off");
+      this.#socket.terminate();
+    }
+    return true;
+  }
+}

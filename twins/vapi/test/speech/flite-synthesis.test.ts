@@ -1,0 +1,153 @@
+import { setMaxListeners } from "node:events";
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { levelDb } from "@offhook/audio/pcm";
+import { processorMsSince } from "@offhook/platform/testing/processor-time";
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createFliteSynthesis, LONGEST_TEXT } from "../../providers/flite-synthesis.ts";
+import { INTERNAL_RATE } from "../../providers/provider.ts";
+
+const synthesis = createFliteSynthesis({ cacheBytes: 1024 * 1024 });
+const never = new AbortController().signal;
+setMaxListeners(0, never);
+/** Linux shows a process what it has open. */
+const DESCRIPTORS = "/proc/self/fd";
+const SLT = { provider: "flite", voiceId: "slt" };
+
+afterAll(() => synthesis.close());
+
+describe("Flite synthesis", () => {
+  test("speaks a sentence at 16 kHz, at the tempo of speech", async () => {
+    const speech = await synthesis.speak(
+      "There are two incidents open for the checkout service.",
+      SLT,
+      never,
+    );
+    expect(speech.length / INTERNAL_RATE).toBeGreaterThan(2);
+    expect(speech.length / INTERNAL_RATE).toBeLessThan(5);
+    expect(levelDb(speech)).toBeGreaterThan(-35);
+  });
+
+  test("gives a vendor's voice always the same voice, and different ones to different ids", async () => {
+    const say = (voiceId: string) => synthesis.speak("Good morning.", { provider: "vapi", voiceId }, never);
+    const spoken = await Promise.all(
+      ["Elliot", "Rohan", "Hana", "Neha", "Cole", "Paige", "Spencer"].map(say),
+    );
+    expect(
+      new Set(spoken.map((speech) => Buffer.from(speech.buffer).toString("base64"))).size,
+    ).toBeGreaterThan(1);
+    const another = createFliteSynthesis();
+    expect(await another.speak("Good morning.", { provider: "vapi", voiceId: "Elliot" }, never)).toEqual(
+      spoken[0],
+    );
+    await another.close();
+  });
+
+  test("keeps what it has spoken, speaks at once what many ask for at once, and forgets the oldest", async () => {
+    const many = await Promise.all([1, 2, 3].map(() => synthesis.speak("Which service is it?", SLT, never)));
+    expect(new Set(many).size).toBe(1);
+    expect(await synthesis.speak("Which service is it?", SLT, never)).toBe(many[0]);
+    const long =
+      "This is a long sentence that fills the memory for sentences spoken before, as it takes several seconds.";
+    for (let at = 0; at < 8; at++) await synthesis.speak(`${long} Number ${at}.`, SLT, never);
+    const again = await synthesis.speak("Which service is it?", SLT, never);
+    expect(again).not.toBe(many[0]);
+    expect(again).toEqual(many[0]);
+  });
+
+  test("an abort ends the wait of the one who aborts only", async () => {
+    const abort = new AbortController();
+    const impatient = synthesis.speak("Somebody hangs up while this is spoken.", SLT, abort.signal);
+    const patient = synthesis.speak("Somebody hangs up while this is spoken.", SLT, never);
+    abort.abort(new Error("hung up"));
+    await expect(impatient).rejects.toThrow("hung up");
+    expect((await patient).length).toBeGreaterThan(INTERNAL_RATE);
+  });
+
+  test("shares threads and sentences with others set up alike, until the last of them closes", async () => {
+    const [one, other] = [createFliteSynthesis({ threads: 1 }), createFliteSynthesis({ threads: 1 })];
+    const spoken = await one.speak("We share this.", SLT, never);
+    await one.close();
+    await one.close();
+    expect(await other.speak("We share this.", SLT, never)).toBe(spoken);
+    expect(await other.speak("And this is new.", SLT, never)).not.toHaveLength(0);
+    await other.close();
+    await expect(other.speak("Too late.", SLT, never)).rejects.toThrow("shut down");
+    const next = createFliteSynthesis({ threads: 1 });
+    expect(await next.speak("We share this.", SLT, never)).toEqual(spoken);
+    await next.close();
+  });
+
+  test("has nothing to say for text without words, and refuses one without end", async () => {
+    for (const text of ["", "  ", "…", "?!"]) expect(await synthesis.speak(text, SLT, never)).toHaveLength(0);
+    await expect(synthesis.speak("no ".repeat(LONGEST_TEXT), SLT, never)).rejects.toThrow(
+      "too long to speak",
+    );
+  });
+
+  test("speaks any text: marks, accents, other scripts, options of a command line", async () => {
+    const plain = await synthesis.speak("It's a naive cafe.", SLT, never);
+    expect(await synthesis.speak("It’s a naïve café.", SLT, never)).toBe(plain);
+    for (const text of [
+      "-voice kal",
+      "a\0b\nc\td",
+      "停 stop",
+      "<speak>hi</speak>",
+      "INC-1041 costs $5 & 50%",
+    ]) {
+      expect((await synthesis.speak(text, SLT, never)).length, text).toBeGreaterThan(0);
+    }
+  });
+
+  test("is faster than speech, and leaves the event loop free", async () => {
+    const sentences = Array.from(
+      { length: 20 },
+      (_, at) => `Call number ${at} hears this sentence, and waits no longer.`,
+    );
+    const [busy, before] = [performance.eventLoopUtilization(), process.cpuUsage()];
+    const spoken = await Promise.all(sentences.map((text) => synthesis.speak(text, SLT, never)));
+    const { utilization } = performance.eventLoopUtilization(busy);
+    const tookMs = processorMsSince(before);
+    const seconds = spoken.reduce((sum, { length }) => sum + length, 0) / INTERNAL_RATE;
+    console.log(
+      `spoke ${seconds.toFixed(1)} s in ${tookMs.toFixed(0)} ms of the processor, the event loop busy for ${(100 * utilization).toFixed(1)} %`,
+    );
+    expect(tookMs).toBeLessThan(seconds * 1000);
+    expect(utilization).toBeLessThan(0.5);
+  });
+});
+
+describe("on the disk", () => {
+  let folder: string;
+  let before: string | undefined;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "spoken-"));
+    before = process.env.TMPDIR;
+    process.env.TMPDIR = folder;
+  });
+  afterEach(() => {
+    if (before === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = before;
+    rmSync(folder, { recursive: true });
+  });
+
+  test.runIf(existsSync(DESCRIPTORS))("a hundred sentences leave no descriptor open", async () => {
+    const own = createFliteSynthesis({ threads: 1, cacheBytes: 3 });
+    await own.speak("The first one opens what stays open.", SLT, never);
+    const open = readdirSync(DESCRIPTORS).length;
+    for (let at = 0; at < 100; at++) await own.speak(`Number ${at}.`, SLT, never);
+    // Other threads of this process may open and close a few.
+    expect(readdirSync(DESCRIPTORS).length).toBeLessThan(open + 10);
+    await own.close();
+    expect(readdirSync(folder).filter((name) => name.startsWith("offhook-"))).toEqual([]);
+  });
+
+  test("a thread that is ended in the middle of a sentence leaves nothing behind", async () => {
+    const own = createFliteSynthesis({ threads: 1, cacheBytes: 3 });
+    await own.speak("The thread is there now.", SLT, never);
+    const spoken = own.speak("A very long sentence goes on and on. ".repeat(50), SLT, never);
+    await Promise.all([own.close(), expect(spoken).rejects.toThrow()]);
+    expect(readdirSync(folder).filter((name) => name.startsWith("offhook-"))).toEqual([]);
+  });
+});

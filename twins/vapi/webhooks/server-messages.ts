@@ -1,0 +1,88 @@
+/**
+ * Sends a call's server messages to the assistant's server: those it asked for, one after the other, in order, from a
+ * bounded queue. The call never waits for them; when the server is slower than the call, the oldest are dropped.
+ * Source: https://docs.vapi.ai/server-url/events
+ */
+
+import { hostOf, postWebhook } from "@offhook/platform/client/webhook";
+import type { Logger } from "pino";
+import type { Assistant } from "../schema/assistant.ts";
+import { DEFAULT_SERVER_MESSAGES } from "../schema/message-types.ts";
+import { assistantServer, DEFAULT_TIMEOUT_SECONDS, serverHeaders, USER_AGENT } from "./server.ts";
+
+const MAX_WAITING = 200;
+
+export type RuntimeMessage = { type: string } & Record<string, unknown>;
+
+export interface ServerMessages {
+  send(message: RuntimeMessage): void;
+  /** Resolves when everything waiting was sent or has failed. */
+  idle(): Promise<void>;
+  /** Gives up what is waiting. */
+  stop(): void;
+}
+
+export interface ServerMessagesParts {
+  assistant: Assistant;
+  envelope(): Record<string, unknown>;
+  now(): number;
+  log: Logger;
+}
+
+export function createServerMessages(parts: ServerMessagesParts): ServerMessages {
+  const { assistant, log } = parts;
+  const server = assistantServer(assistant);
+  const asked = new Set<string>(assistant.serverMessages ?? DEFAULT_SERVER_MESSAGES);
+  const stopping = new AbortController();
+  const waiting: RuntimeMessage[] = [];
+  let sending: Promise<void> | undefined;
+  let dropped = 0;
+
+  async function drain(url: string): Promise<void> {
+    for (let message = waiting.shift(); message; message = waiting.shift()) {
+      const answer = await postWebhook({
+        url,
+        headers: server ? serverHeaders(server) : {},
+        userAgent: USER_AGENT,
+        body: JSON.stringify({ message }),
+        timeoutMs: (server?.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS) * 1000,
+        signal: stopping.signal,
+      });
+      if (answer.kind === "answered" && answer.status < 400) continue;
+      if (answer.kind === "cancelled") return;
+      const outcome = answer.kind === "answered" ? `status ${answer.status}` : answer.kind;
+      log.warn({ host: hostOf(url), message: message.type, outcome }, "a server message was not taken");
+    }
+  }
+
+  return {
+    send(message) {
+      if (!server || !wanted(message, asked)) return;
+      if (waiting.length >= MAX_WAITING) {
+        waiting.shift();
+        if (dropped++ === 0)
+          log.warn({ host: hostOf(server.url) }, "server messages wait too long; dropping the oldest");
+      }
+      waiting.push({ timestamp: parts.now(), ...message, ...parts.envelope() });
+      sending ??= drain(server.url).finally(() => {
+        sending = undefined;
+      });
+    },
+    idle: async () => {
+      await sending;
+    },
+    stop() {
+      waiting.length = 0;
+      stopping.abort();
+    },
+  };
+}
+
+/** `tool-calls` goes out with the tool webhook itself, never twice. */
+function wanted(message: RuntimeMessage, asked: ReadonlySet<string>): boolean {
+  if (message.type === "tool-calls") return false;
+  if (message.type === "transcript" && message.transcriptType === "final") {
+    return asked.has("transcript") || asked.has('transcript[transcriptType="final"]');
+  }
+  return asked.has(message.type);
+}

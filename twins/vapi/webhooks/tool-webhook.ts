@@ -1,0 +1,232 @@
+/**
+ * Runs the tool calls of a reply on the client's webhooks: retried by the server's backoff plan, never failing: a call without a usable answer gets `null`, and the log says why.
+ * Source: https://docs.vapi.ai/tools/custom-tools; one request takes all calls for the same server.
+ */
+
+import { hostOf, postWebhook, type WebhookAnswer } from "@offhook/platform/client/webhook";
+import type { Logger } from "pino";
+import { openAiMessage } from "../providers/openai-message.ts";
+import type { ConversationMessage, ToolCall } from "../providers/provider.ts";
+import type { Assistant } from "../schema/assistant.ts";
+import { type Tool, toolName } from "../schema/model.ts";
+import type { Server } from "../schema/server.ts";
+import type { SessionParts } from "../session/contract.ts";
+import {
+  assistantServer,
+  DEFAULT_TIMEOUT_SECONDS,
+  type ReachableServer,
+  serverHeaders,
+  USER_AGENT,
+  withUrl,
+} from "./server.ts";
+import { type CallAnswer, readAnswers } from "./tool-answer.ts";
+
+/** What the model is told of a tool that is not waited for. */
+const ASYNC_RESULT = "Success.";
+
+/** How `arguments` travel: vendors' recordings show both, so clients must take both. */
+export type ArgumentsForm = "object" | "string" | "alternate";
+
+/** What every server message of a call carries besides its own members. */
+export interface Envelope {
+  [member: string]: unknown;
+  artifact: Record<string, unknown>;
+}
+
+export interface ToolWebhookParts {
+  assistant: Assistant;
+  argumentsForm: ArgumentsForm;
+  /** What every server message of this call carries: artifact, call, assistant and the like. */
+  envelope(): Envelope;
+  now(): number;
+  log: Logger;
+}
+
+export type RunTools = SessionParts["runTools"];
+
+interface PlannedCall {
+  call: ToolCall;
+  tool: Tool;
+  server: ReachableServer;
+}
+
+export function createToolWebhook(parts: ToolWebhookParts): RunTools {
+  const { assistant, log } = parts;
+  let requests = 0;
+
+  return async (calls, conversation, signal) => {
+    const request = (group: readonly PlannedCall[]) => ask(group, conversation, signal);
+    const outcomes = new Map<string, string | null>(calls.map((call) => [call.id, null]));
+    const planned = calls.flatMap((call) => plan(call, assistant, log));
+    const background = planned.filter(isAsync);
+    for (const { call } of background) outcomes.set(call.id, ASYNC_RESULT);
+    for (const group of byServer(background)) void request(group);
+    await Promise.all(
+      byServer(planned.filter((one) => !isAsync(one))).map(async (group) => {
+        for (const [id, answer] of await request(group)) {
+          outcomes.set(id, answer.ok ? answer.content : null);
+        }
+      }),
+    );
+    return calls.map((call) => ({ call, content: outcomes.get(call.id) ?? null }));
+  };
+
+  async function ask(
+    group: readonly PlannedCall[],
+    conversation: readonly ConversationMessage[],
+    signal: AbortSignal,
+  ): Promise<Map<string, CallAnswer>> {
+    const [first] = group;
+    if (!first) return new Map();
+    const { server } = first;
+    const asString = stringArguments(parts.argumentsForm, requests++);
+    const body = JSON.stringify({ message: toolCallsMessage(group, conversation, asString, parts) });
+    const answer = await postWithRetries(server, body, signal, log);
+    const answers = readAnswers(
+      answer,
+      group.map(({ call }) => call.id),
+    );
+    for (const { call } of group) {
+      const read = answers.get(call.id);
+      if (read && !read.ok) {
+        log.warn({ tool: call.name, host: hostOf(server.url), reason: read.reason }, "no result returned");
+      }
+    }
+    return answers;
+  }
+}
+
+function isAsync({ tool }: PlannedCall): boolean {
+  return tool.type === "function" && tool.async === true;
+}
+
+function stringArguments(form: ArgumentsForm, request: number): boolean {
+  return form === "alternate" ? request % 2 === 1 : form === "string";
+}
+
+function plan(call: ToolCall, assistant: Assistant, log: Logger): PlannedCall[] {
+  const tool = assistant.model?.tools?.find((candidate) => toolName(candidate) === call.name);
+  if (!tool) {
+    log.warn({ tool: call.name }, "no result returned: the assistant has no tool of this name");
+    return [];
+  }
+  const server = toolServer(tool, assistant);
+  if (!server) {
+    log.warn({ tool: call.name }, "no result returned: neither the tool nor the assistant has a server url");
+    return [];
+  }
+  return [{ call, tool, server }];
+}
+
+/** The first of `tool.server.url` and `assistant.server.url`; where neither is set, the organisation's server stands in the assistant. */
+function toolServer(tool: Tool, assistant: Assistant): ReachableServer | undefined {
+  return withUrl(tool.server) ?? assistantServer(assistant);
+}
+
+function byServer(planned: readonly PlannedCall[]): PlannedCall[][] {
+  const groups = new Map<string, PlannedCall[]>();
+  for (const one of planned) {
+    const key = JSON.stringify(one.server);
+    const group = groups.get(key);
+    if (group) group.push(one);
+    else groups.set(key, [one]);
+  }
+  return [...groups.values()];
+}
+
+async function postWithRetries(
+  server: ReachableServer,
+  body: string,
+  signal: AbortSignal,
+  log: Logger,
+): Promise<WebhookAnswer> {
+  const timeoutMs = (server.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS) * 1000;
+  const headers = serverHeaders(server);
+  const request = { url: server.url, headers, userAgent: USER_AGENT, body, timeoutMs, signal };
+  for (let attempt = 0; ; attempt++) {
+    const answer = await postWebhook(request);
+    const delayMs = retryDelayMs(server, answer, attempt);
+    if (delayMs === undefined) return answer;
+    log.info({ host: hostOf(server.url), attempt: attempt + 1, delayMs }, "webhook failed, trying again");
+    if (!(await pause(delayMs, signal))) return { kind: "cancelled" };
+  }
+}
+
+/** How long to wait before the next attempt; `undefined`: there is none. */
+function retryDelayMs(server: Server, answer: WebhookAnswer, attempt: number): number | undefined {
+  const backoff = server.backoffPlan;
+  if (!backoff || attempt >= backoff.maxRetries || answer.kind === "cancelled") return undefined;
+  if (answer.kind === "answered") {
+    if (answer.status >= 200 && answer.status < 300) return undefined;
+    if (backoff.excludedStatusCodes?.includes(answer.status)) return undefined;
+  }
+  const factor = backoff.type === "exponential" ? 2 ** attempt : 1;
+  return backoff.baseDelaySeconds * 1000 * factor;
+}
+
+/** Waits; answers false when the signal came first. */
+function pause(delayMs: number, signal: AbortSignal): Promise<boolean> {
+  return new Promise((resolve) => {
+    const finish = (rested: boolean) => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", stop);
+      resolve(rested);
+    };
+    const stop = () => finish(false);
+    const timer = setTimeout(() => finish(true), delayMs);
+    signal.addEventListener("abort", stop, { once: true });
+    if (signal.aborted) stop();
+  });
+}
+
+/** The `tool-calls` message with every member recorded from the service. */
+function toolCallsMessage(
+  group: readonly PlannedCall[],
+  conversation: readonly ConversationMessage[],
+  asString: boolean,
+  parts: ToolWebhookParts,
+): Record<string, unknown> {
+  const { artifact, ...envelope } = parts.envelope();
+  const items = group.map(({ call }) => toolCallItem(call, asString));
+  return {
+    timestamp: parts.now(),
+    type: "tool-calls",
+    toolCalls: items,
+    toolCallList: items,
+    toolWithToolCallList: group.map(({ call, tool, server }) => ({
+      ...tool,
+      async: tool.type === "function" ? (tool.async ?? false) : false,
+      server: { timeoutSeconds: DEFAULT_TIMEOUT_SECONDS, ...server },
+      messages: ("messages" in tool ? tool.messages : undefined) ?? [],
+      toolCall: toolCallItem(call, asString),
+    })),
+    ...envelope,
+    artifact: artifactSeenBy(conversation, artifact),
+  };
+}
+
+function toolCallItem(call: ToolCall, asString: boolean): object {
+  const given = asString ? JSON.stringify(call.arguments) : call.arguments;
+  return { id: call.id, type: "function", function: { name: call.name, arguments: given } };
+}
+
+/**
+ * The artifact as a tool request carries it: what the model saw, also the words of a user whose turn is not yet certain
+ * to be over and therefore not yet recorded.
+ */
+function artifactSeenBy(
+  conversation: readonly ConversationMessage[],
+  artifact: Record<string, unknown>,
+): Record<string, unknown> {
+  const messages = Array.isArray(artifact.messages) ? artifact.messages : [];
+  const recorded = messages.filter((message) => message.role === "user").length;
+  const heard = conversation.filter((message) => message.role === "user");
+  const before = messages.findLastIndex((message) => message.role !== "tool_calls") + 1;
+  const place = { time: messages.at(before)?.time ?? messages.at(-1)?.time };
+  const pending = heard.slice(recorded).map(({ content }) => ({ role: "user", message: content, ...place }));
+  return {
+    ...artifact,
+    messages: messages.toSpliced(before, 0, ...pending),
+    messagesOpenAIFormatted: conversation.map(openAiMessage),
+  };
+}
