@@ -1,4 +1,7 @@
 /** Configuration files as collections of stanzas: `configs/conf-{file}`. */
+
+import { isOn } from "../conf/values.ts";
+import type { Entry } from "../output/entry.ts";
 import {
   confFile,
   DEFAULT_STANZA,
@@ -6,9 +9,7 @@ import {
   ofProduct,
   type Stanza,
   type StanzaFile,
-} from "../conf/files.ts";
-import { isOn } from "../conf/stanza.ts";
-import type { Entry } from "../output/entry.ts";
+} from "../world/conf-files.ts";
 import { aclOf, addressOf, inNamespace, isVisible, newBelonging, shareOwned } from "./belonging.ts";
 import type { Call, Viewer } from "./call.ts";
 import { givenSettings, type ObjectDeclaration, objectRoutes } from "./objects.ts";

@@ -1,9 +1,10 @@
 /** Data models: rows of the world that `tstats` and `from` search. */
-import { definitionOf, readDefinition, UnservedModel } from "../models/definition.ts";
+
 import type { Entry } from "../output/entry.ts";
 import type { DataModelRow } from "../world/knowledge-tables.ts";
 import { aclOf, addressOf, type Belonging } from "./belonging.ts";
 import type { Viewer } from "./call.ts";
+import { definitionOf, readDefinition, UnservedModel } from "./data-model-definition.ts";
 import { givenSettings, type ObjectDeclaration, objectRoutes } from "./objects.ts";
 import { refused } from "./rest-error.ts";
 

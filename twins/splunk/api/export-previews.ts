@@ -1,9 +1,10 @@
 /** What an export shows of a search that goes on. */
 import { setTimeout as pause } from "node:timers/promises";
-import { stanza, wholeNumber } from "../conf/stanza.ts";
+import { wholeNumber } from "../conf/values.ts";
 import type { Job } from "../jobs/job.ts";
 import { canPreview, type Preview, previewOf } from "../jobs/preview.ts";
 import type { RowOutlet } from "../jobs/row-outlet.ts";
+import { stanza } from "../world/stanza.ts";
 import type { Call } from "./call.ts";
 import type { ResultArguments } from "./result-arguments.ts";
 

@@ -15,13 +15,13 @@ import { outletFor, resultSets } from "./export-rows.ts";
 import { readJobRequest } from "./job-arguments.ts";
 import { checkJobParameters } from "./job-parameters.ts";
 import { failedJob } from "./job-results.ts";
-import { startJobNow } from "./jobs.ts";
 import { JSON_TYPE, XML_TYPE } from "./messages.ts";
 import { outputModes } from "./output-mode.ts";
 import { type ResultArguments, readResultArguments } from "./result-arguments.ts";
 import { resultPage } from "./result-page.ts";
 import { route } from "./route.ts";
 import { markupOf } from "./segmentation.ts";
+import { startJobNow } from "./start-job.ts";
 
 const TEXT = "text/plain; charset=UTF-8";
 

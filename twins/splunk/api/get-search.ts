@@ -1,5 +1,6 @@
 /** Searches over results that stand in the address of a GET: the second version takes none, the first when `restmap.conf` lets it. */
-import { isOn, stanza } from "../conf/stanza.ts";
+import { isOn } from "../conf/values.ts";
+import { stanza } from "../world/stanza.ts";
 import type { Call } from "./call.ts";
 import { RestError } from "./rest-error.ts";
 

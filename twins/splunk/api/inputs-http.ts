@@ -1,8 +1,9 @@
 /** The event collector's tokens, and its settings, as the management API has them: `data/inputs/http`. */
 import { randomUUID } from "node:crypto";
-import { isOn, stanza } from "../conf/stanza.ts";
+import { isOn } from "../conf/values.ts";
 import type { Entry } from "../output/entry.ts";
 import type { HecTokenRow } from "../world/collector-tables.ts";
+import { stanza } from "../world/stanza.ts";
 import { systemAcl } from "./acl.ts";
 import type { Call, Viewer } from "./call.ts";
 import { singleResponse } from "./collection.ts";

@@ -5,7 +5,7 @@ import type { Job } from "../jobs/job.ts";
 import { DEFAULT_TTL_S, SAVED_TTL_S } from "../jobs/job-request.ts";
 import { MOST_TTL_S } from "../saved/run-request.ts";
 import type { Call } from "./call.ts";
-import { findOwnJob } from "./jobs.ts";
+import { findOwnJob } from "./find-job.ts";
 import { messagesResponse } from "./messages.ts";
 import { fatal, RestError } from "./rest-error.ts";
 import { checkCapability } from "./rights.ts";

@@ -1,82 +1,23 @@
 /** Search jobs: starting, listing, looking at and ending them. */
 import type { VendorResponse } from "@offhook/platform/http/operation";
 import type { Job } from "../jobs/job.ts";
-import { DiskQuotaReached, MOST_RUNNING, TooManySearches } from "../jobs/job-book.ts";
-import type { JobRequest } from "../jobs/job-request.ts";
 import type { Entry } from "../output/entry.ts";
 import type { Call, Viewer } from "./call.ts";
 import { type Collection, feedOf } from "./collection.ts";
 import { documentResponse, feedResponse, pageOf } from "./entries.ts";
+import { findJob, findOwnJob, visibleJobs } from "./find-job.ts";
 import { readExecMode, readJobRequest } from "./job-arguments.ts";
-import { jobAcl, jobEntry } from "./job-entry.ts";
+import { jobEntry } from "./job-entry.ts";
 import { checkJobParameters } from "./job-parameters.ts";
 import { oneshotResponse } from "./job-results.ts";
 import { fieldsResponse, messagesResponse } from "./messages.ts";
 import { segmentOf } from "./name-segment.ts";
 import { outputModes } from "./output-mode.ts";
 import { fatal, RestError } from "./rest-error.ts";
-import { canRead, canWrite, insufficient } from "./rights.ts";
 import { route } from "./route.ts";
+import { startJob, startJobNow } from "./start-job.ts";
 
 const PATH = "/search/jobs";
-
-/** One that its client waits for is not queued behind others of its owner. @throws RestError 503 */
-export function startJobNow(call: Call, request: JobRequest): Job {
-  const { owner, quota } = request;
-  const running = call.twin.jobs.runningOf(owner);
-  if (quota > 0 && running >= quota) {
-    const what = "for this user based on their role quota";
-    throw notExecuted(what, "user_instance-wide", running, quota);
-  }
-  return startJob(call, request);
-}
-
-/** @throws RestError 503 when too many wait already */
-export function startJob(call: Call, request: JobRequest): Job {
-  try {
-    const job = call.twin.jobs.start(request);
-    call.notes.sid = job.sid;
-    return job;
-  } catch (error) {
-    if (error instanceof DiskQuotaReached) throw noRoom(request, error);
-    if (!(error instanceof TooManySearches)) throw error;
-    throw notExecuted("on this instance", "instance-wide", MOST_RUNNING, MOST_RUNNING);
-  }
-}
-
-function noRoom({ owner, diskQuotaMb = 0 }: JobRequest, { usedMb }: DiskQuotaReached): RestError {
-  const what = `the role-based disk usage quota of search artifacts for user "${owner}" has been reached (usage=${usedMb}MB, quota=${diskQuotaMb}MB)`;
-  const remedy =
-    "Use the [[/app/search/job_manager|Job Manager]] to delete some of your search artifacts, or ask your Splunk administrator to increase the disk quota of search artifacts for your role in authorize.conf.";
-  const text = `Search not executed: This search could not be dispatched because ${what}. ${remedy}`;
-  return new RestError(503, [{ type: "WARN", text }]);
-}
-
-function notExecuted(what: string, context: string, current: number, limit: number): RestError {
-  const reason = `The maximum number of concurrent historical searches ${what} has been reached.`;
-  const figures = `concurrency_category="historical", concurrency_context="${context}", current_concurrency=${current}, concurrency_limit=${limit}`;
-  return new RestError(503, [{ type: "WARN", text: `Search not executed: ${reason}, ${figures}` }]);
-}
-
-/** @throws RestError 404, or 403 when it is somebody else's */
-export function findJob(call: Call): Job {
-  const job = call.twin.jobs.find(call.params.sid ?? "");
-  if (job?.row === undefined) throw fatal(404, "Unknown sid.");
-  if (!canRead(call, jobAcl(job.row))) throw insufficient();
-  return job;
-}
-
-/** As `findJob`, of a job that is to be changed. */
-export function findOwnJob(call: Call): Job {
-  const job = findJob(call);
-  if (job.row !== undefined && !canWrite(call, jobAcl(job.row))) throw insufficient();
-  return job;
-}
-
-/** The jobs that who asks may see. */
-function visibleJobs(viewer: Viewer): Job[] {
-  return viewer.twin.jobs.list().filter(({ row }) => row !== undefined && canRead(viewer, jobAcl(row)));
-}
 
 /** `201 <sid>` @param sid of a job that was started */
 export function startedResponse(call: Call, sid: string): VendorResponse {

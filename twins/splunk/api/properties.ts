@@ -1,7 +1,7 @@
 /** Configuration as files, stanzas and keys, one below the other: `properties`. */
 import { ownValue } from "@offhook/platform/base/lookup-table";
-import { confFileNames, createConfFile, DEFAULT_STANZA, elsewhere } from "../conf/files.ts";
 import type { Entry } from "../output/entry.ts";
+import { confFileNames, createConfFile, DEFAULT_STANZA, elsewhere } from "../world/conf-files.ts";
 import { systemAcl } from "./acl.ts";
 import { appOf, type Call } from "./call.ts";
 import { feedOf } from "./collection.ts";

@@ -1,8 +1,8 @@
 /** Makes the page of results that a request asks for. */
 import { setImmediate } from "node:timers/promises";
+import { orderedColumns, shapesRows } from "../jobs/column-order.ts";
 import type { Job } from "../jobs/job.ts";
 import { type Results, searchResults } from "../jobs/search-results.ts";
-import { orderedColumns, shapesRows } from "../output/column-order.ts";
 import { columnsOf, type ResultColumn, type ResultSet, type Row } from "../output/result-set.ts";
 import { SERVER_GUID, SERVER_NAME } from "../product.ts";
 import type { Rows } from "../spl/relation/rows.ts";

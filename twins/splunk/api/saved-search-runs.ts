@@ -9,12 +9,13 @@ import { type Call, userOf } from "./call.ts";
 import { feedOf } from "./collection.ts";
 import { feedResponse, pageOf } from "./entries.ts";
 import { checkedRange } from "./job-arguments.ts";
-import { startedResponse, startJob } from "./jobs.ts";
+import { startedResponse } from "./jobs.ts";
 import { segmentOf } from "./name-segment.ts";
 import { fatal } from "./rest-error.ts";
 import { rights } from "./rights.ts";
 import { route } from "./route.ts";
 import { checkSettingValues, disabledSearch, findSaved } from "./saved-searches.ts";
+import { startJob } from "./start-job.ts";
 import { readTime } from "./time-argument.ts";
 
 const PATH = "/saved/searches/:name";

@@ -1,7 +1,8 @@
 /** When saved searches are to run, and whether their alerts are held back. */
+
+import { nextTimes, parseCron } from "../conf/cron.ts";
 import type { Entry } from "../output/entry.ts";
 import { firedAlerts, suppressedUntilMs, WHOLE } from "../saved/alerts.ts";
-import { nextTimes, parseCron } from "../saved/cron.ts";
 import { settingsOf } from "../saved/settings.ts";
 import { ownedKey } from "../world/belonging.ts";
 import type { SavedSearchRow } from "../world/tables.ts";

@@ -1,14 +1,14 @@
 /** Saved searches: listing, making, changing and removing them. */
 
+import { actionDefaults } from "../conf/action-defaults.ts";
+import { settingProblem } from "../conf/check-saved-search.ts";
+import { savedSearchDefaults } from "../conf/saved-search-defaults.ts";
+import { columnsOf, isSetting } from "../conf/saved-search-names.ts";
 import { keptSetting } from "../conf/secret-settings.ts";
 import type { Entry } from "../output/entry.ts";
 import { isoSecond } from "../output/timestamp.ts";
-import { actionDefaults } from "../saved/action-defaults.ts";
 import { firedAlerts, isAlertOf } from "../saved/alerts.ts";
-import { settingProblem } from "../saved/check-settings.ts";
-import { savedSearchDefaults } from "../saved/defaults.ts";
 import { nextRunMs } from "../saved/due-times.ts";
-import { columnsOf, isSetting } from "../saved/setting-names.ts";
 import { settingsOf } from "../saved/settings.ts";
 import { withImplicitSearch } from "../spl/syntax/text.ts";
 import { ownedKey } from "../world/belonging.ts";

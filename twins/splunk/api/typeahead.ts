@@ -4,11 +4,11 @@ import type { VendorResponse } from "@offhook/platform/http/operation";
 import type { Call } from "./call.ts";
 import { readJobRequest } from "./job-arguments.ts";
 import { oneshotResponse } from "./job-results.ts";
-import { startJob } from "./jobs.ts";
 import { JSON_TYPE } from "./messages.ts";
 import { outputModes } from "./output-mode.ts";
 import { fatal } from "./rest-error.ts";
 import { route } from "./route.ts";
+import { startJob } from "./start-job.ts";
 
 const MOST = 10_000;
 

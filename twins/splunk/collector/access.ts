@@ -1,16 +1,16 @@
 /** Who sends: the token of a request, and its channel. */
 import { readAuthorization } from "@offhook/platform/http/authorization";
 import type { VendorRequest } from "@offhook/platform/http/operation";
-import type { LogQueryTwin } from "../log-query-twin.ts";
 import type { HecTokenRow } from "../world/collector-tables.ts";
 import { sha256 } from "../world/seed.ts";
 import { CollectorRefusal } from "./codes.ts";
+import type { CollectorTwin } from "./collector-twin.ts";
 import { madeOfTables } from "./made-of-tables.ts";
 
 const guid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** @throws CollectorRefusal */
-export function tokenOf({ headers, query }: VendorRequest, twin: LogQueryTwin): HecTokenRow {
+export function tokenOf({ headers, query }: VendorRequest, twin: CollectorTwin): HecTokenRow {
   const { authorization } = headers;
   if (authorization !== undefined && authorization.trim() !== "") {
     return enabled(twin, tokenInHeader(authorization));
@@ -40,7 +40,7 @@ function tokenInHeader(authorization: string): string {
   }
 }
 
-function enabled(twin: LogQueryTwin, token: string): HecTokenRow {
+function enabled(twin: CollectorTwin, token: string): HecTokenRow {
   const row = tokensByDigest(twin.tables).get(sha256(token));
   if (!row) throw new CollectorRefusal("invalidToken");
   if (row.disabled) throw new CollectorRefusal("tokenDisabled");

@@ -1,9 +1,9 @@
 /** What a request comes to: the events that are stored of it, and why the rest is not. */
 import type { TimeZone } from "@offhook/log-store/dates/time-zone";
 import type { HecTokenRow } from "../world/collector-tables.ts";
+import type { EventField, NewEvent } from "../world/new-event.ts";
 import { CollectorRefusal } from "./codes.ts";
 import { type Content, type Envelope, EnvelopeReader } from "./envelopes.ts";
-import type { EventField, NewEvent } from "./event-writer.ts";
 import { FieldList } from "./field-list.ts";
 import { JsonMistake, JsonReader } from "./json-reader.ts";
 import { pairsOf } from "./pairs.ts";

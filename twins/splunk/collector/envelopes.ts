@@ -1,6 +1,7 @@
 /** The body of `/event`: objects one after the other, apart by spaces or by nothing, or lists of them. */
+
+import type { EventField } from "../world/new-event.ts";
 import { CollectorRefusal } from "./codes.ts";
-import type { EventField } from "./event-writer.ts";
 import { FieldList } from "./field-list.ts";
 import { JsonMistake, JsonReader } from "./json-reader.ts";
 

@@ -1,5 +1,5 @@
 /** Fields with their values, in the order in which they were found. */
-import type { EventField } from "./event-writer.ts";
+import type { EventField } from "../world/new-event.ts";
 
 export class FieldList {
   readonly #fields = new Map<string, string[]>();

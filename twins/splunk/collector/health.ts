@@ -3,9 +3,9 @@
  * whatever its reference says).
  */
 import type { VendorRequest, VendorResponse } from "@offhook/platform/http/operation";
-import type { LogQueryTwin } from "../log-query-twin.ts";
 import { sha256 } from "../world/seed.ts";
 import { answer } from "./codes.ts";
+import type { CollectorTwin } from "./collector-twin.ts";
 import type { CollectorSettings } from "./settings.ts";
 
 /** From here on the collector warns, when it is set to. */
@@ -13,7 +13,7 @@ export const NEARLY = 0.8;
 
 export async function health(
   { query }: VendorRequest,
-  twin: LogQueryTwin,
+  twin: CollectorTwin,
   settings: CollectorSettings,
 ): Promise<VendorResponse> {
   const { tables, intake, channels, clock } = twin;

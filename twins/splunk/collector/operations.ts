@@ -1,11 +1,11 @@
 /** The event collector: `/services/collector` and what is below it. */
 import { QueueFull, StoreFull } from "@offhook/log-store/store/log-store";
 import type { Method, Operation, VendorRequest, VendorResponse } from "@offhook/platform/http/operation";
-import type { LogQueryTwin } from "../log-query-twin.ts";
 import { zoneOf } from "../spl/time/zone-of.ts";
 import { channelOf, tokenOf } from "./access.ts";
 import { type Batch, type BatchOptions, eventBatch, rawBatch } from "./batch.ts";
 import { answer, CollectorRefusal, jsonResponse, notThere, refusalAnswer } from "./codes.ts";
+import type { CollectorTwin } from "./collector-twin.ts";
 import { health, NEARLY } from "./health.ts";
 import { madeOfTables } from "./made-of-tables.ts";
 import { type CollectorSettings, collectorSettings } from "./settings.ts";
@@ -20,12 +20,12 @@ interface CollectorRoute {
   summary: string;
   handle(
     request: VendorRequest,
-    twin: LogQueryTwin,
+    twin: CollectorTwin,
     settings: CollectorSettings,
   ): VendorResponse | Promise<VendorResponse>;
 }
 
-function routes({ id, method, paths, summary, handle }: CollectorRoute): Operation<LogQueryTwin>[] {
+function routes({ id, method, paths, summary, handle }: CollectorRoute): Operation<CollectorTwin>[] {
   return paths.map((path) => ({
     id,
     method,
@@ -51,7 +51,7 @@ function routes({ id, method, paths, summary, handle }: CollectorRoute): Operati
   }));
 }
 
-export const collectorOperations: readonly Operation<LogQueryTwin>[] = [
+export const collectorOperations: readonly Operation<CollectorTwin>[] = [
   ...routes({
     id: "collector.event",
     method: "POST",
@@ -84,7 +84,7 @@ export const collectorOperations: readonly Operation<LogQueryTwin>[] = [
 
 async function collect(
   request: VendorRequest,
-  twin: LogQueryTwin,
+  twin: CollectorTwin,
   settings: CollectorSettings,
   read: (body: string, options: BatchOptions) => Batch,
 ): Promise<VendorResponse> {
@@ -151,7 +151,7 @@ const declaredIndexes = madeOfTables((tables): ReadonlySet<string> => {
 });
 
 /** The indexes of the table that are not switched off, and those that a dataset has brought. */
-export async function writableIndexes({ tables, knowledge }: LogQueryTwin): Promise<ReadonlySet<string>> {
+export async function writableIndexes({ tables, knowledge }: CollectorTwin): Promise<ReadonlySet<string>> {
   const disabled = tables
     .table("indexes")
     .all()
@@ -161,7 +161,7 @@ export async function writableIndexes({ tables, knowledge }: LogQueryTwin): Prom
   return names;
 }
 
-function acknowledge(request: VendorRequest, twin: LogQueryTwin): VendorResponse {
+function acknowledge(request: VendorRequest, twin: CollectorTwin): VendorResponse {
   const nowMs = twin.clock.now();
   const token = tokenOf(request, twin);
   if (!token.use_ack) throw new CollectorRefusal("ackDisabled");

@@ -1,5 +1,5 @@
 /** The `key=value` pairs in the text of an event, as splunkd finds them by itself: `KV_MODE = auto`. */
-import type { EventField } from "./event-writer.ts";
+import type { EventField } from "../world/new-event.ts";
 
 /** `[kv]` of `limits.conf`: how much of a text is looked at, and how many fields come of it. */
 const MAX_CHARACTERS = 10_240;

@@ -2,7 +2,8 @@
  * How the event collector is set: the stanza `[http]` of inputs.conf and `[http_input]` of limits.conf. `queueSize` is not among the
  * documented settings of `[http]`, but is set there in practice.
  */
-import { isOn, sizeBytes, stanza, wholeNumber } from "../conf/stanza.ts";
+import { isOn, sizeBytes, wholeNumber } from "../conf/values.ts";
+import { stanza } from "../world/stanza.ts";
 import type { LogQueryTables } from "../world/tables.ts";
 import { madeOfTables } from "./made-of-tables.ts";
 

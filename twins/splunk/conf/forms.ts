@@ -1,8 +1,8 @@
 /** What settings may be: the forms that the vendor's specifications of configuration files name. */
 import { ownValue } from "@offhook/platform/base/lookup-table";
-import { parseCron } from "../saved/cron.ts";
-import { periodMs } from "../saved/period.ts";
 import { resolveTime } from "../spl/time/resolve-time.ts";
+import { parseCron } from "./cron.ts";
+import { periodMs } from "./period.ts";
 
 export interface Form {
   /** What it is, for who gave something else: `a whole number`. */

@@ -4,9 +4,9 @@
  */
 
 import { lookupTable } from "@offhook/platform/base/lookup-table";
-import type { Content } from "../output/entry.ts";
+import type { SettingValue } from "./typed.ts";
 
-export const indexDefaults = lookupTable<Exclude<Content, object>>({
+export const indexDefaults = lookupTable<SettingValue>({
   allowBulkDataMove: false,
   assureUTF8: false,
   "bucketMerge.maxMergeSizeMB": 1000,

@@ -1,5 +1,5 @@
 /** Settings that are secrets: they are kept as the vendor shows them, so that nobody reads them anywhere. */
-import { sha256 } from "../world/seed.ts";
+import { createHash } from "node:crypto";
 
 const secret = /(password|secret|pass4symmkey|_token)$/i;
 const sealedMark = "$7$";
@@ -11,7 +11,7 @@ export function isSecretSetting(name: string): boolean {
 /** The value of a setting as it is kept: a secret's digest, marked as the vendor marks what it has encrypted. */
 export function keptSetting(name: string, value: string): string {
   if (value === "" || !isSecretSetting(name) || value.startsWith(sealedMark)) return value;
-  return sealedMark + Buffer.from(sha256(value), "hex").toString("base64");
+  return sealedMark + createHash("sha256").update(value).digest("base64");
 }
 
 export function keptSettings(settings: Readonly<Record<string, string>>): Record<string, string> {

@@ -1,19 +1,21 @@
-/** Settings as the API shows them: a configuration file has texts, an entry numbers and truth values. */
-import type { Content } from "../output/entry.ts";
-import { isOn } from "./stanza.ts";
+/** Settings as the API shows them: a configuration file has texts, an entry numbers and booleans. */
+import { isOn } from "./values.ts";
 
-/** The text as what the setting is by default. */
-export function typedLike(text: string, usual: Content | undefined): Content {
+/** A setting as an entry shows it. */
+export type SettingValue = string | number | boolean | null;
+
+/** Converts the text of a setting to the type of its default. */
+export function typedLike(text: string, usual: SettingValue | undefined): SettingValue {
   if (typeof usual === "boolean") return isOn(text);
   if (typeof usual === "number" && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);
   return text;
 }
 
-/** The settings over what they are by default, each as what its default is. */
+/** The defaults overlaid with the given settings, each converted to the type of its default. */
 export function typedSettings(
-  defaults: Readonly<Record<string, Content>>,
+  defaults: Readonly<Record<string, SettingValue>>,
   settings: Readonly<Record<string, string>>,
-): Record<string, Content> {
+): Record<string, SettingValue> {
   const given = Object.entries(settings).map(([name, text]) => [name, typedLike(text, defaults[name])]);
   return { ...defaults, ...Object.fromEntries(given) };
 }

@@ -1,8 +1,8 @@
 /** Which stored event a row is. */
 import { identifier, type Sql, sql } from "@offhook/log-store/sql";
-import { shapesRows } from "../output/column-order.ts";
 import { columnOf, extend, type Relation } from "../spl/relation/relation.ts";
 import type { Pipeline } from "../spl/syntax/ast.ts";
+import { shapesRows } from "./column-order.ts";
 
 /** Commands after which rows are numbered anew. */
 const renumbering: ReadonlySet<string> = new Set([

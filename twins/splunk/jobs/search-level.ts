@@ -1,8 +1,9 @@
 /** Which of the events' fields a search shows: `adhoc_search_level`. */
-import { shapesRows } from "../output/column-order.ts";
+
 import { outputsOf, project, type Relation } from "../spl/relation/relation.ts";
 import { matchingNames } from "../spl/relation/wildcards.ts";
 import type { Pipeline } from "../spl/syntax/ast.ts";
+import { shapesRows } from "./column-order.ts";
 import type { JobOptions } from "./job-options.ts";
 
 /** Every event has them, and no search has to name them. */

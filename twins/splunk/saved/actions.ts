@@ -2,20 +2,20 @@
 
 import { lookupTable, ownValue } from "@offhook/platform/base/lookup-table";
 import { hostOf, postWebhook } from "@offhook/platform/client/webhook";
-import { isOn } from "../conf/stanza.ts";
+import { actionDefaults } from "../conf/action-defaults.ts";
+import type { SettingValue } from "../conf/typed.ts";
+import { isOn } from "../conf/values.ts";
 import type { Job } from "../jobs/job.ts";
-import type { LogQueryTwin } from "../log-query-twin.ts";
-import type { Content } from "../output/entry.ts";
 import { shown } from "../output/result-set.ts";
 import { SERVER_GUID, SERVER_NAME } from "../product.ts";
 import type { Rows } from "../spl/relation/rows.ts";
 import type { AlertActionRow } from "../world/alert-tables.ts";
 import type { SavedSearchRow } from "../world/tables.ts";
-import { actionDefaults } from "./action-defaults.ts";
 import { ttlS } from "./run-request.ts";
+import type { SavedSearchTwin } from "./saved-search-twin.ts";
 import { mayCall } from "./webhook-hosts.ts";
 
-type Settings = Readonly<Record<string, Content>>;
+type Settings = Readonly<Record<string, SettingValue>>;
 
 /** How long a receiver may take. */
 const WEBHOOK_MS = 10_000;
@@ -57,7 +57,7 @@ export function resultOf({ fields, rows }: Rows, index: number): Record<string, 
 }
 
 /** Carries out what can be, and notes of all what became of them. */
-export async function performActions(twin: LogQueryTwin, triggered: Triggered): Promise<void> {
+export async function performActions(twin: SavedSearchTwin, triggered: Triggered): Promise<void> {
   const { row, settings, job, number } = triggered;
   const names = actionsOf(settings);
   keepFor(twin, triggered, names);
@@ -74,7 +74,7 @@ export async function performActions(twin: LogQueryTwin, triggered: Triggered): 
   }
 }
 
-function freeName({ tables }: LogQueryTwin, stem: string): string {
+function freeName({ tables }: SavedSearchTwin, stem: string): string {
   const table = tables.table("alert_actions");
   let name = stem;
   for (let number = 1; table.get(name); number++) name = `${stem}_${number}`;
@@ -100,7 +100,7 @@ function notHere(action: string): Outcome {
   };
 }
 
-async function webhook(twin: LogQueryTwin, triggered: Triggered): Promise<Outcome> {
+async function webhook(twin: SavedSearchTwin, triggered: Triggered): Promise<Outcome> {
   const { row, settings, job, result } = triggered;
   const url = filled(String(settings["action.webhook.param.url"] ?? "").trim(), triggered);
   if (url === "") return failed("There is no address: set action.webhook.param.url.");
@@ -163,7 +163,7 @@ function filled(text: string, { row, job, result }: Triggered): string {
 }
 
 /** A job whose alert has triggered is kept as long as its actions say, the longest of them. */
-function keepFor(twin: LogQueryTwin, { row, settings, job }: Triggered, names: readonly string[]): void {
+function keepFor(twin: SavedSearchTwin, { row, settings, job }: Triggered, names: readonly string[]): void {
   const texts = names.flatMap((name) => {
     const usual = name === "webhook" ? WEBHOOK_TTL : actionDefaults[`action.${name}.ttl`];
     const text = settings[`action.${name}.ttl`] || usual;

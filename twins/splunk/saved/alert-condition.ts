@@ -1,5 +1,5 @@
 /** Whether the results of a saved search are what it alerts about. */
-import type { Content } from "../output/entry.ts";
+import type { SettingValue } from "../conf/typed.ts";
 import type { Rows } from "../spl/relation/rows.ts";
 
 export interface AlertSettings {
@@ -11,7 +11,7 @@ export interface AlertSettings {
   readonly condition: string;
 }
 
-export function alertSettings(settings: Readonly<Record<string, Content>>): AlertSettings {
+export function alertSettings(settings: Readonly<Record<string, SettingValue>>): AlertSettings {
   const text = (name: string) => String(settings[name] ?? "").trim();
   return {
     type: text("alert_type").toLowerCase() || "always",

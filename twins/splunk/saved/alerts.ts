@@ -1,17 +1,17 @@
 /** What becomes of a run that is to trigger its actions: an alert that is fired, and its actions, unless it is held back. */
 
-import { isOn } from "../conf/stanza.ts";
+import { periodMs } from "../conf/period.ts";
+import type { SettingValue } from "../conf/typed.ts";
+import { isOn } from "../conf/values.ts";
 import type { Job } from "../jobs/job.ts";
 import { searchResults } from "../jobs/search-results.ts";
-import type { LogQueryTwin } from "../log-query-twin.ts";
-import type { Content } from "../output/entry.ts";
 import type { Rows } from "../spl/relation/rows.ts";
 import type { FiredAlertRow } from "../world/alert-tables.ts";
 import { ownedKey } from "../world/belonging.ts";
 import type { JobRow, SavedSearchRow } from "../world/tables.ts";
 import { actionsOf, performActions, resultOf } from "./actions.ts";
 import { alertSettings, isTriggered } from "./alert-condition.ts";
-import { periodMs } from "./period.ts";
+import type { SavedSearchTwin } from "./saved-search-twin.ts";
 import { settingsOf } from "./settings.ts";
 
 const DAY_MS = 86_400_000;
@@ -32,7 +32,7 @@ const nothing: AlertOutcome = { triggered: false, suppressed: false };
 
 /** Fires what a run that is over has to be alerted about. */
 export async function fireAlerts(
-  twin: LogQueryTwin,
+  twin: SavedSearchTwin,
   dispatched: SavedSearchRow,
   job: Job,
 ): Promise<AlertOutcome> {
@@ -74,14 +74,14 @@ export async function fireAlerts(
 }
 
 /** `auto` tracks what an action is there for, unless it always triggers. */
-function isTracked(settings: Readonly<Record<string, Content>>): boolean {
+function isTracked(settings: Readonly<Record<string, SettingValue>>): boolean {
   const track = String(settings["alert.track"] ?? "");
   if (track !== "auto") return isOn(track);
   return actionsOf(settings).length > 0 && settings.alert_type !== "always";
 }
 
 /** One for all results, or one for each of them: by the values of the fields that alerts are held back by. */
-function keysOf(settings: Readonly<Record<string, Content>>, { fields, rows }: Rows): string[] {
+function keysOf(settings: Readonly<Record<string, SettingValue>>, { fields, rows }: Rows): string[] {
   if (settings["alert.digest_mode"] !== false) return [WHOLE];
   const names = String(settings["alert.suppress.fields"] ?? "")
     .split(",")
@@ -92,7 +92,7 @@ function keysOf(settings: Readonly<Record<string, Content>>, { fields, rows }: R
 
 function alertOf(
   row: SavedSearchRow,
-  settings: Readonly<Record<string, Content>>,
+  settings: Readonly<Record<string, SettingValue>>,
   job: Job,
   number: number,
   nowMs: number,
@@ -113,16 +113,16 @@ function alertOf(
   };
 }
 
-function severityOf(value: Content | undefined): number {
+function severityOf(value: SettingValue | undefined): number {
   const severity = Number(value);
   return Number.isInteger(severity) && severity >= 1 && severity <= 6 ? severity : 3;
 }
 
 /** Holds back the alerts that follow, where that is wanted: of the saved search, and of all in its group. */
 function hold(
-  { tables }: LogQueryTwin,
+  { tables }: SavedSearchTwin,
   row: SavedSearchRow,
-  settings: Readonly<Record<string, Content>>,
+  settings: Readonly<Record<string, SettingValue>>,
   key: string,
   nowMs: number,
 ): void {
@@ -161,7 +161,10 @@ export function isRunOf({ name, owner, app }: SavedSearchRow, job: JobRow): bool
 }
 
 /** The alerts of a saved search, or of all, that have not expired; the latest first. */
-export function firedAlerts({ tables, clock }: LogQueryTwin, savedSearch?: SavedSearchRow): FiredAlertRow[] {
+export function firedAlerts(
+  { tables, clock }: SavedSearchTwin,
+  savedSearch?: SavedSearchRow,
+): FiredAlertRow[] {
   const nowMs = clock.now();
   const rows = tables.table("fired_alerts").all();
   return rows

@@ -1,6 +1,7 @@
 /** When saved searches are to run. */
+
+import { type Cron, nextTimes, parseCron } from "../conf/cron.ts";
 import type { SavedSearchRow } from "../world/tables.ts";
-import { type Cron, nextTimes, parseCron } from "./cron.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

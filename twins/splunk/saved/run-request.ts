@@ -1,12 +1,12 @@
 /** What a saved search is run with: its own settings, and before them what a request says. */
 import { createHash } from "node:crypto";
 import { DEFAULT_TTL_S, type JobRequest } from "../jobs/job-request.ts";
-import type { LogQueryTwin } from "../log-query-twin.ts";
 import { defaultLimits, type TimeRange } from "../spl/context/search-context.ts";
 import { withImplicitSearch } from "../spl/syntax/text.ts";
 import type { Rights } from "../world/roles.ts";
 import type { SavedSearchRow } from "../world/tables.ts";
 import { schedulePeriodMs } from "./due-times.ts";
+import type { SavedSearchTwin } from "./saved-search-twin.ts";
 import { settingsOf } from "./settings.ts";
 
 /** The longest that a job is kept. */
@@ -36,7 +36,7 @@ function settingReader({ row, given }: Pick<SavedRun, "row" | "given">) {
     given[`dispatch.${name}`] || textOf(settings[`dispatch.${name}`]);
 }
 
-export function savedRequest(twin: LogQueryTwin, run: SavedRun): JobRequest {
+export function savedRequest(twin: SavedSearchTwin, run: SavedRun): JobRequest {
   const { row, owner, rights, nowMs, given } = run;
   const setting = settingReader(run);
   const number = (name: string, usual: number) => {
@@ -84,7 +84,7 @@ export function unservedSetting(run: Pick<SavedRun, "row" | "given">): string | 
 
 /** Seconds that a run is kept: `600`, or `2p` for twice the time between two runs of its schedule. */
 export function ttlS(
-  { clock, timeZone }: Pick<LogQueryTwin, "clock" | "timeZone">,
+  { clock, timeZone }: Pick<SavedSearchTwin, "clock" | "timeZone">,
   row: SavedSearchRow,
   text = "",
 ): number {
@@ -115,7 +115,7 @@ function withArguments(
 
 /** `<stem>__<app>__RMD5<hash>_at_<epoch>_<n>`, of which there is none yet. */
 export function savedSid(
-  { jobs, tables }: Pick<LogQueryTwin, "jobs" | "tables">,
+  { jobs, tables }: Pick<SavedSearchTwin, "jobs" | "tables">,
   { row, sidStem, atMs }: Pick<SavedRun, "row" | "sidStem" | "atMs">,
 ): string {
   const hash = createHash("md5").update(row.name).digest("hex").slice(0, 16);

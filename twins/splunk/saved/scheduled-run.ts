@@ -1,6 +1,5 @@
 /** One run of a saved search by its schedule: in its owner's name, with the time it was scheduled for as its now. */
 import { DiskQuotaReached, TooManySearches } from "../jobs/job-book.ts";
-import type { LogQueryTwin } from "../log-query-twin.ts";
 import type { TimeRange } from "../spl/context/search-context.ts";
 import { SplError } from "../spl/spl-error.ts";
 import { InvalidTime, resolveTime } from "../spl/time/resolve-time.ts";
@@ -9,11 +8,12 @@ import type { ScheduledRunRow } from "../world/alert-tables.ts";
 import type { SavedSearchRow } from "../world/tables.ts";
 import { fireAlerts } from "./alerts.ts";
 import { type SavedRun, SCHEDULER, savedRequest, savedSid, unservedSetting } from "./run-request.ts";
+import type { SavedSearchTwin } from "./saved-search-twin.ts";
 
 type Changes = Partial<Omit<ScheduledRunRow, "name">>;
 
 /** Settles when it is over, and so are the actions of its alerts. */
-export async function runScheduled(twin: LogQueryTwin, row: SavedSearchRow, atMs: number): Promise<void> {
+export async function runScheduled(twin: SavedSearchTwin, row: SavedSearchRow, atMs: number): Promise<void> {
   const name = savedSid(twin, stemOf(row, atMs));
   const refusal = whyNot(twin, row);
   if (refusal !== undefined) {
@@ -51,13 +51,18 @@ export async function runScheduled(twin: LogQueryTwin, row: SavedSearchRow, atMs
 }
 
 /** Notes that a search did not run at a time. */
-export function recordSkipped(twin: LogQueryTwin, row: SavedSearchRow, atMs: number, reason: string): void {
+export function recordSkipped(
+  twin: SavedSearchTwin,
+  row: SavedSearchRow,
+  atMs: number,
+  reason: string,
+): void {
   const name = savedSid(twin, stemOf(row, atMs));
   record(twin, row, atMs, name, { status: "skipped", reason });
 }
 
 function record(
-  { tables, clock }: LogQueryTwin,
+  { tables, clock }: SavedSearchTwin,
   { name: saved_search, owner, app }: SavedSearchRow,
   atMs: number,
   name: string,
@@ -77,7 +82,7 @@ function record(
 const stemOf = (row: SavedSearchRow, atMs: number) => ({ row, sidStem: `${SCHEDULER}${row.owner}`, atMs });
 
 /** Why nobody may run it; `undefined`: somebody may. */
-function whyNot({ tables }: LogQueryTwin, row: SavedSearchRow): string | undefined {
+function whyNot({ tables }: SavedSearchTwin, row: SavedSearchRow): string | undefined {
   const { owner } = row;
   if (!isSystem(tables, owner)) {
     if (tables.table("users").get(owner) === undefined)
@@ -89,7 +94,7 @@ function whyNot({ tables }: LogQueryTwin, row: SavedSearchRow): string | undefin
   return unservedSetting({ row, given: {} });
 }
 
-function runOf(twin: LogQueryTwin, row: SavedSearchRow, atMs: number): SavedRun {
+function runOf(twin: SavedSearchTwin, row: SavedSearchRow, atMs: number): SavedRun {
   const { tables, timeZone } = twin;
   const rights = isSystem(tables, row.owner)
     ? { srchJobsQuota: 0, srchDiskQuotaMb: 0 }

@@ -4,10 +4,10 @@
  */
 import type { MovingClock } from "@offhook/platform/base/clock";
 import type { Key } from "@offhook/platform/world/table";
-import type { LogQueryTwin } from "../log-query-twin.ts";
 import { ownedKey } from "../world/belonging.ts";
 import type { SavedSearchRow } from "../world/tables.ts";
 import { lastTimeMs, nextRunMs, scheduleOf, schedulePeriodMs } from "./due-times.ts";
+import type { SavedSearchTwin } from "./saved-search-twin.ts";
 import { recordSkipped, runScheduled } from "./scheduled-run.ts";
 import { settingsOf } from "./settings.ts";
 
@@ -28,7 +28,7 @@ interface Entry {
 }
 
 export class Scheduler {
-  readonly #twin: LogQueryTwin;
+  readonly #twin: SavedSearchTwin;
   readonly #clock: MovingClock;
   readonly #entries = new Map<Key, Entry>();
   readonly #working = new Set<Promise<void>>();
@@ -38,7 +38,7 @@ export class Scheduler {
   #seenMs: number;
   #stopped = false;
 
-  constructor(twin: LogQueryTwin, clock: MovingClock) {
+  constructor(twin: SavedSearchTwin, clock: MovingClock) {
     this.#twin = twin;
     this.#clock = clock;
     this.#seenMs = clock.now();

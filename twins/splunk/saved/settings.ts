@@ -1,9 +1,8 @@
 /** The settings of a saved search, each as it is when nobody says otherwise, or as the row has it. */
 
-import { typedSettings } from "../conf/typed.ts";
-import type { Content } from "../output/entry.ts";
+import { savedSearchDefaults } from "../conf/saved-search-defaults.ts";
+import { type SettingValue, typedSettings } from "../conf/typed.ts";
 import type { SavedSearchRow } from "../world/tables.ts";
-import { savedSearchDefaults } from "./defaults.ts";
 
 /**
  * All settings of a saved search, as an entry shows them.
@@ -11,8 +10,8 @@ import { savedSearchDefaults } from "./defaults.ts";
  */
 export function settingsOf(
   row: SavedSearchRow,
-  usual: Readonly<Record<string, Content>> = savedSearchDefaults,
-): Record<string, Content> {
+  usual: Readonly<Record<string, SettingValue>> = savedSearchDefaults,
+): Record<string, SettingValue> {
   return {
     ...typedSettings(usual, row.settings),
     cron_schedule: row.cron_schedule,

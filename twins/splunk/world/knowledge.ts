@@ -2,12 +2,12 @@
 import type { LogStore, ResultValue } from "@offhook/log-store/store/log-store";
 import { emptyRecord } from "@offhook/platform/base/lookup-table";
 import { WorldRefusal } from "@offhook/platform/world/world";
-import type { EventWriter } from "../collector/event-writer.ts";
 import type { Knowledge, LookupDefinition, LookupTable } from "../spl/context/knowledge.ts";
 import type { Rows } from "../spl/relation/rows.ts";
 import { isLike } from "../spl/relation/wildcards.ts";
 import { SplError } from "../spl/spl-error.ts";
 import { isShownIn, type Namespace, nearestFirst, type Owned } from "./belonging.ts";
+import type { EventWriter } from "./event-writer.ts";
 import type { LookupDefinitionRow } from "./knowledge-tables.ts";
 import type { LogQueryTables } from "./tables.ts";
 

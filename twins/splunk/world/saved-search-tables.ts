@@ -2,9 +2,9 @@
 
 import { defineTable, type RowOf } from "@offhook/platform/world/table";
 import { z } from "zod";
-import { rowProblem } from "../saved/check-settings.ts";
-import { savedSearchForms } from "../saved/setting-forms.ts";
-import { isSetting } from "../saved/setting-names.ts";
+import { rowProblem } from "../conf/check-saved-search.ts";
+import { savedSearchForms } from "../conf/saved-search-forms.ts";
+import { isSetting } from "../conf/saved-search-names.ts";
 import { appColumn, ownedWithin, ownerColumn } from "./belonging.ts";
 
 /** Each is known to `savedsearches.conf`, and of the form that it has there. */

@@ -1,10 +1,10 @@
 /** Saved searches over plain HTTP: what they are, when they are to run, and what became of it. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { actionDefaults } from "../../conf/action-defaults.ts";
+import { nextTimes, parseCron } from "../../conf/cron.ts";
 import { misfit } from "../../conf/forms.ts";
-import { actionDefaults } from "../../saved/action-defaults.ts";
-import { nextTimes, parseCron } from "../../saved/cron.ts";
-import { savedSearchDefaults } from "../../saved/defaults.ts";
-import { savedSearchForms } from "../../saved/setting-forms.ts";
+import { savedSearchDefaults } from "../../conf/saved-search-defaults.ts";
+import { savedSearchForms } from "../../conf/saved-search-forms.ts";
 import { type Parameters, type SplunkSandbox, startSplunk } from "../../testing/splunk.ts";
 
 let splunk: SplunkSandbox;

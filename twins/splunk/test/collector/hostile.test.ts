@@ -8,8 +8,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { CollectorRefusal } from "../../collector/codes.ts";
 import { type Envelope, EnvelopeReader } from "../../collector/envelopes.ts";
-import { EventDocuments } from "../../collector/event-documents.ts";
 import { pairsOf } from "../../collector/pairs.ts";
+import { EventDocuments } from "../../world/event-documents.ts";
 
 /** The envelopes of a body, and the number of the one that is refused. */
 function read(body: string): { envelopes: Envelope[]; refused: number | undefined } {

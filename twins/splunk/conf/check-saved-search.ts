@@ -1,9 +1,10 @@
 /** Whether what a saved search is given is what its settings take. */
-import { misfit } from "../conf/forms.ts";
+
 import type { Knowledge } from "../spl/context/knowledge.ts";
 import { parseSearch } from "../spl/parse-search.ts";
 import { SplError } from "../spl/spl-error.ts";
-import { savedSearchForms } from "./setting-forms.ts";
+import { misfit } from "./forms.ts";
+import { savedSearchForms } from "./saved-search-forms.ts";
 
 type Settings = Readonly<Record<string, string>>;
 

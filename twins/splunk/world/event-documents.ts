@@ -9,8 +9,8 @@ import { MAX_FIELDS } from "@offhook/log-store/store/batch";
 import { type Coercion, type ColumnValue, coerce } from "@offhook/log-store/store/coerce";
 import type { FieldValue, Shape, Shapes } from "@offhook/log-store/store/fitted";
 import type { DocumentWrite } from "@offhook/log-store/store/log-store";
-import type { NewEvent } from "./event-writer.ts";
 import { IsoTimes } from "./iso-times.ts";
+import type { NewEvent } from "./new-event.ts";
 
 /** The names under which an event has its time, when it was indexed, its text and where it comes from. */
 const TIME = "_time";

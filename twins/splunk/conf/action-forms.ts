@@ -1,5 +1,5 @@
 /** What the settings of the actions of alerts may be, as the vendor's `alert_actions.conf.spec` says. */
-import { type Forms, flag, matching, oneOf, period, text, timeToLive, whole } from "../conf/forms.ts";
+import { type Forms, flag, matching, oneOf, period, text, timeToLive, whole } from "./forms.ts";
 
 const flags = [
   ...["email", "lookup", "populate_lookup", "rss", "script", "summary_index", "webhook"],

@@ -2,21 +2,7 @@
 import { Shapes } from "@offhook/log-store/store/fitted";
 import type { LogStore } from "@offhook/log-store/store/log-store";
 import { EventDocuments } from "./event-documents.ts";
-
-export interface NewEvent {
-  /** Its text. */
-  raw: string;
-  /** When it happened, in microseconds since 1970. */
-  timeMicros: number;
-  index: string;
-  host: string;
-  source: string;
-  sourcetype: string;
-  /** Its other fields. A name that is there twice has its first values. */
-  fields: readonly EventField[];
-}
-
-export type EventField = readonly [name: string, values: readonly string[]];
+import type { NewEvent } from "./new-event.ts";
 
 export class EventWriter {
   readonly #store: () => Promise<LogStore>;

@@ -1,9 +1,9 @@
 /** Settings of a saved search, each as it is when nobody says otherwise: those that version 10.4.2 shows of a fresh one. */
 
 import { lookupTable } from "@offhook/platform/base/lookup-table";
-import type { Content } from "../output/entry.ts";
+import type { SettingValue } from "./typed.ts";
 
-export const savedSearchDefaults = lookupTable<Exclude<Content, object>>({
+export const savedSearchDefaults = lookupTable<SettingValue>({
   "action.email": false,
   "action.email.sendresults": null,
   "action.email.to": "",

@@ -1,5 +1,5 @@
 /** What the settings of how a saved search is shown may be, as the vendor's `savedsearches.conf.spec` says. */
-import { decimal, type Form, type Forms, flag, list, matching, oneOf, text, whole } from "../conf/forms.ts";
+import { decimal, type Form, type Forms, flag, list, matching, oneOf, text, whole } from "./forms.ts";
 
 const number = whole();
 const ratio = decimal();

@@ -1,4 +1,7 @@
 /** What the settings of a saved search may be, as the vendor's `savedsearches.conf.spec` says. */
+
+import { actionForms } from "./action-forms.ts";
+import { displayForms } from "./display-forms.ts";
 import {
   cron,
   decimal,
@@ -12,9 +15,7 @@ import {
   time,
   timeToLive,
   whole,
-} from "../conf/forms.ts";
-import { actionForms } from "./action-forms.ts";
-import { displayForms } from "./display-forms.ts";
+} from "./forms.ts";
 
 const number = whole();
 const moment = time("dispatch.time_format");

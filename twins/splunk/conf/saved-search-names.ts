@@ -1,5 +1,5 @@
 /** The names of the settings of a saved search, and where a row has them. */
-import { savedSearchForms } from "./setting-forms.ts";
+import { savedSearchForms } from "./saved-search-forms.ts";
 
 /** Settings that have columns of their own. */
 export const columnsOf = {

@@ -4,12 +4,13 @@
  */
 
 import { lookupTable } from "@offhook/platform/base/lookup-table";
-import { type Owned, ownedKey } from "../world/belonging.ts";
-import type { MacroRow } from "../world/knowledge-tables.ts";
-import type { LogQueryTables } from "../world/tables.ts";
-import { type Settings, shippedStanzas } from "./defaults.ts";
-import { keptSettings } from "./secret-settings.ts";
-import { isOn, stanza } from "./stanza.ts";
+import { type Settings, shippedStanzas } from "../conf/defaults.ts";
+import { keptSettings } from "../conf/secret-settings.ts";
+import { isOn } from "../conf/values.ts";
+import { type Owned, ownedKey } from "./belonging.ts";
+import type { MacroRow } from "./knowledge-tables.ts";
+import { stanza } from "./stanza.ts";
+import type { LogQueryTables } from "./tables.ts";
 
 /** Whose a stanza is, and who sees it. */
 type Belonging = Omit<Owned, "name">;

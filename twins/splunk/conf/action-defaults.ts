@@ -4,9 +4,9 @@
  */
 
 import { lookupTable } from "@offhook/platform/base/lookup-table";
-import type { Content } from "../output/entry.ts";
+import type { SettingValue } from "./typed.ts";
 
-export const actionDefaults = lookupTable<Exclude<Content, object>>({
+export const actionDefaults = lookupTable<SettingValue>({
   "action.email.allow_empty_attachment": "1",
   "action.email.allowedDomainList": "",
   "action.email.auth_username": "",
