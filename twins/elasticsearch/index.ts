@@ -1,5 +1,5 @@
 /** The search twin: Elasticsearch's REST API over a log dataset, with SQL on DuckDB underneath. */
-import { openDatasetLibrary } from "@offhook/log-store/library";
+import { openDatasetLibrary } from "@offhook/log-store/library/library";
 import { defineTwin } from "@offhook/platform/twin/twin";
 import { aliasOperations } from "./api/aliases.ts";
 import { asyncSearchOperations } from "./api/async-search.ts";

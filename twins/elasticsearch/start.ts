@@ -1,5 +1,5 @@
 /** Starts the search twin of one sandbox. */
-import { LazyStore } from "@offhook/log-store/lazy-store";
+import { LazyStore } from "@offhook/log-store/store/lazy-store";
 import { translatorOf } from "@offhook/log-store/translator/config";
 import { EventWorld } from "@offhook/log-store/world/event-world";
 import type { TwinContext } from "@offhook/platform/twin/twin";

@@ -1,6 +1,5 @@
 /** What a member of an event may be called: the same for a file that is uploaded and for a document that is written. */
-import { constant } from "./ingest/constant.ts";
-import { joined, type Sql, sql } from "./sql.ts";
+import { joined, type Sql, sql, textLiteral } from "./sql.ts";
 
 const NUL = "\0";
 
@@ -19,7 +18,7 @@ export function spelledValue(name: string): Sql {
   const paths = name.includes(".") ? [nested, `$.${quoted(name)}`] : [nested];
   const first = (suffix: string) =>
     sql`coalesce(${joined(
-      paths.map((path) => sql`json_extract_string(_source, ${constant(path + suffix)})`),
+      paths.map((path) => sql`json_extract_string(_source, ${textLiteral(path + suffix)})`),
       ", ",
     )})`;
   const value = first("");

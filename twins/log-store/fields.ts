@@ -1,8 +1,7 @@
 /** The fields of a log dataset, inferred from its events. */
 import { identifier, joined, raw, type Sql, sql } from "./sql.ts";
-import type { Coerced } from "./store/coerce.ts";
+import type { Coerced, MisfitKind } from "./store/column-value.ts";
 import type { Leaf } from "./store/json-leaves.ts";
-import type { MisfitKind } from "./store/log-store.ts";
 
 /**
  * What a field holds. Columns: `text` and `keyword` (text that is not analysed) VARCHAR, `long` BIGINT, `unsigned_long` UBIGINT, `double` DOUBLE, `boolean` BOOLEAN,

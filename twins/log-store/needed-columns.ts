@@ -47,9 +47,9 @@ export function ofTables(read: Sql): Sql {
   return read.optional.length > 0 ? read : part(undefined, true, read);
 }
 
-function part(column: string | undefined, readsTables: boolean, { texts, values, kept }: Sql): Sql {
+function part(column: string | undefined, readsTables: boolean, { texts, values, cached }: Sql): Sql {
   const end = { text: texts.length - 1, at: texts.at(-1)?.length ?? 0 };
-  return new Sql(texts, values, [{ column, readsTables, start: beginning, end }], kept);
+  return new Sql(texts, values, [{ column, readsTables, start: beginning, end }], cached);
 }
 
 const beginning: Place = { text: 0, at: 0 };
@@ -61,7 +61,7 @@ export function withNeededColumns(statement: Sql): Sql {
     readPieces(statement, []).map((piece) => piece.sql),
     "",
   );
-  return new Sql(texts, values, [], statement.kept);
+  return new Sql(texts, values, [], statement.cached);
 }
 
 /**
@@ -73,7 +73,7 @@ export function givingOnly(columns: readonly string[], statement: Sql): Sql {
     column === undefined && !readsTables ? piece : part(column, readsTables, piece),
   );
   const { texts, values, optional } = joined(pieces, "");
-  return new Sql(texts, values, optional, statement.kept);
+  return new Sql(texts, values, optional, statement.cached);
 }
 
 /** @param given columns that are read in any case */

@@ -3,7 +3,7 @@
  * `withNumbersWritten`. A name becomes text only through `identifier`, which quotes it.
  */
 
-import type { KeptRows } from "./kept-rows.ts";
+import type { CachedTable } from "./cached-table.ts";
 
 /** What may be bound. `bigint` is bound as a 64-bit integer (or wider), `number` as a double. */
 export type SqlValue = string | number | bigint | boolean | null;
@@ -30,20 +30,20 @@ export class Sql {
   readonly values: readonly SqlValue[];
   /** In the order in which they stand; none holds another. See `needed-columns.ts`. */
   readonly optional: readonly OptionalPart[];
-  /** Rows that it reads, and that the database keeps for it. */
-  readonly kept: readonly KeptRows[];
+  /** The cached tables that it reads. */
+  readonly cached: readonly CachedTable[];
 
   /** @param texts one more than `values` */
   constructor(
     texts: readonly string[],
     values: readonly SqlValue[],
     optional: readonly OptionalPart[] = [],
-    kept: readonly KeptRows[] = [],
+    cached: readonly CachedTable[] = [],
   ) {
     this.texts = texts;
     this.values = values;
     this.optional = optional;
-    this.kept = kept;
+    this.cached = cached;
   }
 
   /** The statement with `$1`, `$2`, … where its values are bound. */
@@ -57,12 +57,12 @@ export function sql(strings: TemplateStringsArray, ...parts: (Sql | SqlValue)[])
   const texts = [strings[0] ?? ""];
   const values: SqlValue[] = [];
   const optional: OptionalPart[] = [];
-  const kept: KeptRows[] = [];
+  const cached: CachedTable[] = [];
   parts.forEach((part, index) => {
-    append(texts, values, optional, kept, part);
+    append(texts, values, optional, cached, part);
     texts[texts.length - 1] += strings[index + 1] ?? "";
   });
-  return new Sql(texts, values, optional, kept);
+  return new Sql(texts, values, optional, cached);
 }
 
 /** The pieces with a text between each two of them. */
@@ -70,12 +70,12 @@ export function joined(pieces: readonly Sql[], separator: string): Sql {
   const texts = [""];
   const values: SqlValue[] = [];
   const optional: OptionalPart[] = [];
-  const kept: KeptRows[] = [];
+  const cached: CachedTable[] = [];
   pieces.forEach((piece, index) => {
     if (index > 0) texts[texts.length - 1] += separator;
-    append(texts, values, optional, kept, piece);
+    append(texts, values, optional, cached, piece);
   });
-  return new Sql(texts, values, optional, kept);
+  return new Sql(texts, values, optional, cached);
 }
 
 /** `(value, value, …)`, each bound. */
@@ -117,6 +117,19 @@ export function raw(text: string): Sql {
   return new Sql([text], []);
 }
 
+/** A cached table, where a statement reads one. */
+export function cachedTable(table: CachedTable): Sql {
+  return new Sql([`memory.main.${table.table}`], [], [], [table]);
+}
+
+/**
+ * A text written into the SQL itself: for patterns, which DuckDB compiles once when it knows them while planning, and for names of
+ * fields in statements that take no parameters. Never for a value.
+ */
+export function textLiteral(text: string): Sql {
+  return raw(`'${text.replaceAll("'", "''")}'`);
+}
+
 /**
  * The statement with its values written out where all of them are numbers and truth values, of the types that they would be bound
  * as. DuckDB plans a statement with bound values at each run, and one without once.
@@ -143,7 +156,7 @@ function append(
   texts: string[],
   values: SqlValue[],
   optional: OptionalPart[],
-  kept: KeptRows[],
+  cached: CachedTable[],
   part: Sql | SqlValue,
 ): void {
   if (!(part instanceof Sql)) {
@@ -151,7 +164,7 @@ function append(
     texts.push("");
     return;
   }
-  kept.push(...part.kept);
+  cached.push(...part.cached);
   const text = texts.length - 1;
   const before = texts[text]?.length ?? 0;
   for (const { column, readsTables, start, end } of part.optional) {

@@ -1,5 +1,5 @@
 /** The log-query twin: Splunk's search jobs and event collector over a log dataset, with SQL on DuckDB underneath. */
-import { openDatasetLibrary } from "@offhook/log-store/library";
+import { openDatasetLibrary } from "@offhook/log-store/library/library";
 import { defineTwin } from "@offhook/platform/twin/twin";
 import { appOperations } from "./api/apps.ts";
 import { authOperations } from "./api/auth.ts";

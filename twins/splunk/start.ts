@@ -1,5 +1,5 @@
 /** Starts the log-query twin of one sandbox. */
-import { LazyStore } from "@offhook/log-store/lazy-store";
+import { LazyStore } from "@offhook/log-store/store/lazy-store";
 import type { TwinContext } from "@offhook/platform/twin/twin";
 import { DEFAULT_PROFILE, unknownProfile } from "@offhook/platform/world/world";
 import { restRows } from "./api/rest-rows.ts";

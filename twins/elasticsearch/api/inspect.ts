@@ -1,7 +1,8 @@
 /** How the twin reads things: what a query matches and why, and which words a text has. */
-import type { Token } from "@offhook/log-store/analysis";
+
 import type { sql } from "@offhook/log-store/sql";
 import { withCurrentFields } from "@offhook/log-store/store/store-reader";
+import type { Token } from "@offhook/log-store/text/analysis";
 import type { Operation } from "@offhook/platform/http/operation";
 import { invalidRequest } from "../documents/errors.ts";
 import { aliasTargets, readIndexOf } from "../indices/aliases.ts";

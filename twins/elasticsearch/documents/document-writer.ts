@@ -2,7 +2,7 @@
  * Writes documents as the vendor does: one action after the other, each with its own outcome. Nobody else writes meanwhile, so
  * that what a condition saw is still so when the write happens.
  */
-import { Gathering } from "@offhook/log-store/store/gathering";
+import { Gathering } from "@offhook/log-store/store/batch-writer";
 import type { LogReader, LogStore } from "@offhook/log-store/store/log-store";
 import type { Action, Outcome } from "./action.ts";
 import { type IndexRules, Writing } from "./writing.ts";

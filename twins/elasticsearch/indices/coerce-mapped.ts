@@ -1,7 +1,8 @@
 /** What a written value becomes in a field that an index's mapping describes. */
 import { utc } from "@offhook/log-store/dates/time-zone";
 import type { FieldType, NewField } from "@offhook/log-store/fields";
-import { type Coerced, coerce } from "@offhook/log-store/store/coerce";
+import { coerce } from "@offhook/log-store/store/coerce";
+import type { Coerced } from "@offhook/log-store/store/column-value";
 import type { Leaf } from "@offhook/log-store/store/json-leaves";
 import { defaultDateFormat, readDateFormat } from "../dates/java-format.ts";
 import { isFalse } from "../json/flag.ts";

@@ -1,6 +1,7 @@
 /** An index that maps its documents itself: its definition, and what becomes of the values that are written to it. */
 import type { IndexMapping, NameMisfit, NewField } from "@offhook/log-store/fields";
-import { type Coerced, coerce } from "@offhook/log-store/store/coerce";
+import { coerce } from "@offhook/log-store/store/coerce";
+import type { Coerced } from "@offhook/log-store/store/column-value";
 import type { Leaf } from "@offhook/log-store/store/json-leaves";
 import { isTrue } from "../json/flag.ts";
 import type { Json, JsonObject } from "../json/read.ts";

@@ -3,7 +3,7 @@
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/highlighting.html
  */
 
-import { analyze } from "@offhook/log-store/analysis";
+import { analyze } from "@offhook/log-store/text/analysis";
 import { matchesPattern } from "@offhook/platform/base/star-pattern";
 import type { Mark } from "../query/mark.ts";
 import type { Highlight, HighlightOptions } from "./highlight-options.ts";

@@ -2,7 +2,7 @@
  * Where in a text what was looked for stands, and the passages around it that are shown.
  * Source: Lucene's unified highlighter, with the vendor's bounds of sentences.
  */
-import type { Token } from "@offhook/log-store/analysis";
+import type { Token } from "@offhook/log-store/text/analysis";
 import type { Mark, PhraseMark } from "../query/mark.ts";
 
 /** A part of a text that is marked. */

@@ -1,7 +1,6 @@
 /** What a column of text may turn out to be: each candidate says in SQL which values fit, and what they become. */
 import type { FieldType } from "../fields.ts";
-import { raw, type Sql, sql } from "../sql.ts";
-import { constant } from "./constant.ts";
+import { raw, type Sql, sql, textLiteral } from "../sql.ts";
 
 export interface Candidate {
   name: string;
@@ -57,7 +56,7 @@ export const double: Candidate = {
     const number = sql`TRY_CAST(${value} AS DOUBLE)`;
     const digits = sql`ltrim(regexp_replace(regexp_replace(${value}, '[eE].*$', ''), '[-.]', '', 'g'), '0')`;
     const inRange = sql`isfinite(${number}) AND (abs(${number}) > 1e-300 OR ${digits} = '')`;
-    return sql`regexp_full_match(${value}, ${constant(JSON_NUMBER)}) AND ${inRange}
+    return sql`regexp_full_match(${value}, ${textLiteral(JSON_NUMBER)}) AND ${inRange}
       AND (strlen(${value}) <= ${raw(String(SAFE_DIGITS))} OR CAST(${number} AS VARCHAR) = ${value}
            OR strlen(${digits}) <= ${raw(String(SAFE_DIGITS))})`;
   },

@@ -6,9 +6,8 @@
  * - an empty value is a missing one.
  */
 import { endOfHeader, MOST_HEADER_BYTES, readHeader } from "./csv-header.ts";
-import { MOST_FIELDS } from "./limits.ts";
 import type { Problems } from "./problems.ts";
-import { countCharacters, type RowReader, type StagedColumn } from "./row-reader.ts";
+import { countCharacters, MAX_FIELDS, type RowReader, type StagedColumn } from "./row-reader.ts";
 import { isSpecial, MOST_ROW_BYTES, SEPARATOR, type StagingFile } from "./staging-file.ts";
 
 const QUOTE = 0x22;
@@ -113,8 +112,8 @@ export class CsvReader implements RowReader {
 
   #begin(header: Buffer): void {
     const { separator, names } = readHeader(header, this.#problems);
-    if (names.length > MOST_FIELDS) {
-      const rule = `the header names ${names.length} columns; a dataset has at most ${MOST_FIELDS}`;
+    if (names.length > MAX_FIELDS) {
+      const rule = `the header names ${names.length} columns; a dataset has at most ${MAX_FIELDS}`;
       this.#problems.add({ line: 1, rule });
     }
     this.#separator = separator;

@@ -19,11 +19,10 @@ import {
   type TimeFormat,
   zonedAsctime,
 } from "../dates/time-formats.ts";
-import { joined, raw, type Sql, sql } from "../sql.ts";
+import { joined, raw, type Sql, sql, textLiteral } from "../sql.ts";
 import type { Candidate } from "./candidates.ts";
-import { constant } from "./constant.ts";
 
-const blanks = joined([...blankTimes].map(constant), ", ");
+const blanks = joined([...blankTimes].map(textLiteral), ", ");
 
 /** Whether a value says that there is no time. */
 export function isBlankTime(value: Sql): Sql {
@@ -40,7 +39,7 @@ function date(
   convert: (value: Sql) => Sql,
   onCalendar: (value: Sql) => Sql = convert,
 ): Candidate {
-  const pattern = constant(patterns.map((one) => `(?:${withoutNames(one)})`).join("|"));
+  const pattern = textLiteral(patterns.map((one) => `(?:${withoutNames(one)})`).join("|"));
   return {
     name,
     type: "date",
@@ -57,11 +56,11 @@ function withoutNames(pattern: string): string {
 
 const moment = (value: Sql) => sql`CAST(TRY_CAST(${value} AS TIMESTAMPTZ) AS TIMESTAMP)`;
 const replaced = (value: Sql, pattern: string, by: string) =>
-  sql`regexp_replace(${value}, ${constant(pattern)}, ${constant(by)})`;
+  sql`regexp_replace(${value}, ${textLiteral(pattern)}, ${textLiteral(by)})`;
 
 /** By patterns of strptime, tried in turn. */
 function parsed(value: Sql, formats: readonly string[]): Sql {
-  return sql`CAST(try_strptime(${value}, [${joined(formats.map(constant), ", ")}]) AS TIMESTAMP)`;
+  return sql`CAST(try_strptime(${value}, [${joined(formats.map(textLiteral), ", ")}]) AS TIMESTAMP)`;
 }
 
 /** With a zone, strptime takes February 30 for March 1 or 2. */

@@ -4,12 +4,14 @@
  */
 import { brokenNameRule } from "../field-name.ts";
 import { MAX_OBJECTS } from "../store/json-leaves.ts";
-import { EventProblem } from "./event-problem.ts";
 import type { FieldNode, FieldTree } from "./field-tree.ts";
 import { readStringBytes } from "./json-string.ts";
-import { MOST_DEPTH, MOST_FIELDS } from "./limits.ts";
-import type { ValueKinds } from "./row-reader.ts";
+import { EventProblem } from "./problems.ts";
+import { MAX_FIELDS, type ValueKinds } from "./row-reader.ts";
 import type { RowValues } from "./row-values.ts";
+
+/** Deepest nesting of an event, objects and lists. */
+const MAX_DEPTH = 100;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -270,7 +272,7 @@ export class EventParser {
     if (column === undefined) {
       throw new EventProblem(
         at,
-        `"${shown(node.path)}" is one field too many: a dataset has at most ${MOST_FIELDS}`,
+        `"${shown(node.path)}" is one field too many: a dataset has at most ${MAX_FIELDS}`,
       );
     }
     const staged = this.#tree.columns[column];
@@ -281,8 +283,7 @@ export class EventParser {
 
   /** Passes over what opens a list. */
   #enter(): void {
-    if (++this.#depth > MOST_DEPTH)
-      throw this.#problem(`the event is nested deeper than ${MOST_DEPTH} levels`);
+    if (++this.#depth > MAX_DEPTH) throw this.#problem(`the event is nested deeper than ${MAX_DEPTH} levels`);
     this.#at++;
     this.#space();
   }

@@ -8,7 +8,7 @@
  *   https://www.elastic.co/guide/en/elasticsearch/reference/8.15/docs-bulk.html
  */
 import { z } from "zod";
-import { EventProblem } from "./event-problem.ts";
+import { EventProblem } from "./problems.ts";
 
 /** What a hit can have beside its source. */
 const envelope = z.strictObject({

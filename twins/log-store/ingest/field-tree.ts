@@ -1,6 +1,5 @@
 /** The names that the events of a file have, as a tree: which column a path belongs to, found without making text of it. */
-import { MOST_FIELDS } from "./limits.ts";
-import type { StagedColumn } from "./row-reader.ts";
+import { MAX_FIELDS, type StagedColumn } from "./row-reader.ts";
 
 export class FieldNode {
   /** Dotted path; empty for the event itself. */
@@ -43,7 +42,7 @@ export class FieldTree {
     if (node.column >= 0) return node.column;
     let column = this.#byName.get(node.path);
     if (column === undefined) {
-      if (this.columns.length >= MOST_FIELDS) return undefined;
+      if (this.columns.length >= MAX_FIELDS) return undefined;
       column = this.columns.length;
       const kinds = { cell: false, text: false, number: false, boolean: false };
       this.columns.push({ name: node.path, kinds, multi: false });

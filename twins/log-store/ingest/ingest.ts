@@ -4,9 +4,9 @@ import path from "node:path";
 import { wallTime } from "@offhook/platform/base/clock";
 import type { DatasetDescription, DatasetSource } from "@offhook/platform/twin/dataset";
 import type { TextIndex } from "../fields.ts";
+import { countOf, type TakenIn, takeIn } from "./parse-file.ts";
+import { closeWorkshop, loadStaged, openWorkshop } from "./staging-database.ts";
 import { StagingFile } from "./staging-file.ts";
-import { countOf, type TakenIn, takeIn } from "./take-in.ts";
-import { closeWorkshop, loadStaged, openWorkshop } from "./workshop.ts";
 import { writeDocuments } from "./write-documents.ts";
 
 export interface MadeDataset {

@@ -1,5 +1,5 @@
 /** A JSON string with escapes in it, as the bytes it stands for. */
-import { EventProblem } from "./event-problem.ts";
+import { EventProblem } from "./problems.ts";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;

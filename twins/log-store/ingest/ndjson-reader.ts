@@ -1,9 +1,8 @@
 /** NDJSON: one JSON object a line, https://github.com/ndjson/ndjson-spec. Empty lines are none. */
 import { EventParser } from "./event-parser.ts";
-import { EventProblem } from "./event-problem.ts";
 import { type BulkTarget, beginsBulk, readBulkAction, readExport, wrappedEvents } from "./exports.ts";
 import { FieldTree } from "./field-tree.ts";
-import type { Problems } from "./problems.ts";
+import { EventProblem, type Problems } from "./problems.ts";
 import { countCharacters, type RowReader, type StagedColumn } from "./row-reader.ts";
 import { RowValues } from "./row-values.ts";
 import { MOST_ROW_BYTES, SEPARATOR, type StagingFile } from "./staging-file.ts";

@@ -1,6 +1,15 @@
 /** What is wrong with a file: the first hundred places, and how many there are. */
 import { type DatasetProblem, DatasetRefusal } from "@offhook/platform/twin/dataset";
 
+/** Something is wrong with an event: at a byte of its line. */
+export class EventProblem extends Error {
+  readonly at: number;
+  constructor(at: number, rule: string) {
+    super(rule);
+    this.at = at;
+  }
+}
+
 const KEPT = 100;
 
 export class Problems {

@@ -1,5 +1,8 @@
 /** What the readers of all formats are: bytes of UTF-8 in, rows of a staging file out, and what was found on the way. */
 
+/** Most fields of a dataset: each is a column, and each text has postings of its own. */
+export const MAX_FIELDS = 1000;
+
 /** What the values of a column were in the file. A CSV value is not told apart: it has `cell`. */
 export interface ValueKinds {
   cell: boolean;

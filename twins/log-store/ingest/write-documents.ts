@@ -2,19 +2,18 @@
 import type { DuckDBConnection } from "@duckdb/node-api";
 import type { DatasetColumn } from "@offhook/platform/twin/dataset";
 import { FieldCatalog, likelyTimeField, type TextIndex } from "../fields.ts";
-import { identifier, joined, raw, type Sql, sql } from "../sql.ts";
+import { identifier, joined, raw, type Sql, sql, textLiteral } from "../sql.ts";
 import { buildSegments } from "../store/build-segments.ts";
 import { transaction } from "../store/database.ts";
 import { read } from "../store/duckdb.ts";
 import { DEFAULT_INDEX } from "../store/format.ts";
 import { addFields, checkpoint, createTables, saveCatalog } from "../store/layout.ts";
 import { buildPostings } from "../store/postings.ts";
-import { constant } from "./constant.ts";
 import { isBlankTime } from "./date-candidates.ts";
 import { convertedValue, type InferredColumn, inferTypes, stagedColumn } from "./infer.ts";
 import { Problems } from "./problems.ts";
 import type { RowReader } from "./row-reader.ts";
-import { staging } from "./workshop.ts";
+import { staging } from "./staging-database.ts";
 
 /** `_index` of rows that have none of their own in a file where others have `DEFAULT_INDEX`: no index can have this name. */
 const NO_INDEX = "";
@@ -57,7 +56,9 @@ export async function writeDocuments(
   const values = [
     raw("rowid"),
     own.id,
-    unnamedIndex === undefined ? own.givenIndex : sql`coalesce(${own.givenIndex}, ${constant(unnamedIndex)})`,
+    unnamedIndex === undefined
+      ? own.givenIndex
+      : sql`coalesce(${own.givenIndex}, ${textLiteral(unnamedIndex)})`,
     raw("1"),
     raw("rowid"),
     source,
@@ -184,7 +185,7 @@ async function refuseDuplicateIds(
 /** The event of a row that has none in JSON: its values as they were spelled, those it has. */
 function eventOf(columns: readonly InferredColumn[]): Sql {
   const members = columns.map((column) => {
-    const name = constant(`${JSON.stringify(column.name)}:`);
+    const name = textLiteral(`${JSON.stringify(column.name)}:`);
     return sql`${name} || ${spelled(column)}`;
   });
   return sql`'{' || concat_ws(',', ${joined(members, ", ")}) || '}'`;

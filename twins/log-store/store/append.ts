@@ -9,8 +9,8 @@ import {
 } from "@duckdb/node-api";
 import type { Field, FieldCatalog, FieldType, NewField } from "../fields.ts";
 import { Slices } from "../slices.ts";
-import type { ColumnValue } from "./coerce.ts";
-import { type FieldValue, listOf } from "./fitted.ts";
+import type { ColumnValue } from "./column-value.ts";
+import { type FieldValue, listOf } from "./fitted-document.ts";
 import type { PlannedDocument } from "./plan-write.ts";
 
 const VECTOR_SIZE = 2048;

@@ -6,15 +6,9 @@
 import { blankTimes, timeFormat } from "../dates/time-formats.ts";
 import type { Field, FieldType } from "../fields.ts";
 import { ipDigits, parseIp } from "../ip-address.ts";
-import { looksLikeDate, microsOfDate } from "./dates.ts";
+import type { Coerced } from "./column-value.ts";
+import { looksLikeDate, microsOfDate } from "./date-detection.ts";
 import type { Leaf } from "./json-leaves.ts";
-import type { MisfitKind } from "./log-store.ts";
-
-/** A value as its column holds it; a date in microseconds. */
-export type ColumnValue = string | number | bigint | boolean;
-
-/** `value` is `undefined` for what counts as no value: an empty string in a number or date. */
-export type Coerced = { value: ColumnValue | undefined } | { kind: MisfitKind; reason: string };
 
 /** The type that a value gives to a new field. */
 export function typeOfLeaf({ kind, text }: Leaf): FieldType {

@@ -2,17 +2,17 @@
  * One DuckDB database file, locked down: no statement can read, write, load or configure anything outside it. Its statements wait
  * for their turn in the gate of the process, have a deadline, and can be cancelled.
  */
-import { rm } from "node:fs/promises";
+import { constants, copyFile, rm } from "node:fs/promises";
 import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import { raw, type Sql, sql } from "../sql.ts";
 import { read } from "./duckdb.ts";
-import { HeldTable, heldTable } from "./held-rows.ts";
-import { KeptTables } from "./kept-tables.ts";
 import { type HeldRows, QueryInterrupted, type QueryOptions, type QueryResult } from "./log-store.ts";
 import { checkingBetweenChunks, programFunctions } from "./program-functions.ts";
 import { type QueryGate, queryGate } from "./query-gate.ts";
 import { Reader } from "./reader.ts";
+import { HeldTable, heldTable } from "./result-cursor.ts";
 import { SharedMemory, unlessAborted } from "./shared-memory.ts";
+import { TableCache } from "./table-cache.ts";
 
 /** What its tables are in, beside the empty database in memory that DuckDB starts with. */
 export const DATABASE = "store";
@@ -86,7 +86,7 @@ export class Database {
   readonly #cancels = new Set<() => void>();
   /** Of the data: another one when a write begins, and when it has ended. */
   #version = 0;
-  readonly #kept = new KeptTables(() => this.#instance.connect());
+  readonly #tables = new TableCache(() => this.#instance.connect());
   readonly #held = new Set<HeldTable>();
   /** How many were held. */
   #holds = 0;
@@ -194,7 +194,7 @@ export class Database {
   async leave(): Promise<void> {
     while (this.#running.size > 0) await Promise.allSettled(this.#running);
     for (const reader of this.#idle.splice(0)) reader.close();
-    await this.#kept.close();
+    await this.#tables.close();
     this.#instance.closeSync();
   }
 
@@ -212,15 +212,15 @@ export class Database {
     }
   }
 
-  /** Runs a statement while the rows that it reads are there. */
+  /** Runs a statement while the cached tables that it reads are present. */
   #runOver<Result>(
-    { kept }: Sql,
+    { cached }: Sql,
     work: (reader: Reader) => Promise<Result>,
     options?: QueryOptions,
     before?: () => Promise<void>,
   ): Promise<Result> {
-    if (kept.length === 0) return this.#run(work, options, before);
-    return this.#run((reader) => this.#kept.reading(kept, () => work(reader)), options, before);
+    if (cached.length === 0) return this.#run(work, options, before);
+    return this.#run((reader) => this.#tables.withTables(cached, () => work(reader)), options, before);
   }
 
   async #hold(statement: Sql, options?: QueryOptions, before?: () => Promise<void>): Promise<HeldRows> {
@@ -347,6 +347,11 @@ export async function usedBytes(connection: DuckDBConnection): Promise<number> {
   );
   const [[blockBytes, blocks] = []] = rows;
   return HEADER_BYTES + Number(blockBytes) * Number(blocks);
+}
+
+/** Copies a database file; the copy shares its blocks where the file system can. */
+export function copyDatabase(from: string, to: string): Promise<void> {
+  return copyFile(from, to, constants.COPYFILE_FICLONE);
 }
 
 /** Removes a database file and what DuckDB puts beside it. */

@@ -9,8 +9,7 @@ import { makeTemporaryFolder, type TemporaryFolder } from "@offhook/platform/bas
 import type { Logger } from "pino";
 import type { FieldCatalog, IndexMapping, TextIndex } from "../fields.ts";
 import { raw, type Sql } from "../sql.ts";
-import { copyDatabase } from "./copy-file.ts";
-import { removeDatabase } from "./database.ts";
+import { copyDatabase, removeDatabase } from "./database.ts";
 import { amongIds, DocumentChanges, loadDocuments, type NewChange, unfitOf } from "./document-changes.ts";
 import { DEFAULT_INDEX } from "./format.ts";
 import { IndexNames } from "./index-names.ts";
@@ -35,11 +34,11 @@ import {
   type WrittenDocument,
 } from "./log-store.ts";
 import { planWrite } from "./plan-write.ts";
+import { Turns } from "./priority-mutex.ts";
 import { type FileOptions, StoreFile } from "./store-file.ts";
 import { StoreReader } from "./store-reader.ts";
 import { StoreRoom } from "./store-room.ts";
 import { selectDocuments, storedDocuments } from "./stored-documents.ts";
-import { Turns } from "./turns.ts";
 
 const MEMORY_BYTES = 256_000_000;
 const THREADS = 2;

@@ -6,6 +6,7 @@ import {
   type DuckDBConnection,
   DuckDBDecimalValue,
   DuckDBListValue,
+  type DuckDBMaterializedResult,
   DuckDBTimestampValue,
   type DuckDBType,
   type DuckDBValue,
@@ -13,9 +14,9 @@ import {
   SQLNULL,
   VARCHAR,
 } from "@duckdb/node-api";
+import { Slices } from "../slices.ts";
 import type { Sql, SqlValue } from "../sql.ts";
 import type { QueryResult, ResultValue } from "./log-store.ts";
-import { rowsOf } from "./result-rows.ts";
 
 /** Runs one statement. */
 export async function read(connection: DuckDBConnection, statement: Sql): Promise<QueryResult> {
@@ -33,7 +34,7 @@ export function typeOf(value: SqlValue): DuckDBType {
 }
 
 /** A value as `QueryResult` has it. @throws Error for a type that no query of this program yields. */
-export function plain(value: DuckDBValue): ResultValue {
+function plain(value: DuckDBValue): ResultValue {
   if (typeof value === "bigint") {
     return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER ? Number(value) : value;
   }
@@ -42,4 +43,25 @@ export function plain(value: DuckDBValue): ResultValue {
   if (value instanceof DuckDBDecimalValue) return value.toDouble();
   if (value instanceof DuckDBListValue) return value.items.map(plain);
   throw new Error(`a value of an unexpected type came out of DuckDB: ${value.constructor.name}`);
+}
+
+/**
+ * All rows of a result. It is in memory as a whole, so that nobody need wait for its parts one by one; of many rows each part is read
+ * column by column, and others have their turn in between.
+ */
+export async function rowsOf(result: DuckDBMaterializedResult): Promise<ResultValue[][]> {
+  const rows: ResultValue[][] = [];
+  const slices = new Slices();
+  for (let number = 0; number < result.chunkCount; number++) {
+    const chunk = result.getChunk(number);
+    const { rowCount, columnCount } = chunk;
+    const part = Array.from({ length: rowCount }, (): ResultValue[] => []);
+    for (let column = 0; column < columnCount; column++) {
+      const vector = chunk.getColumnVector(column);
+      for (const [index, row] of part.entries()) row.push(plain(vector.getItem(index)));
+      if (slices.over) await slices.next();
+    }
+    for (const row of part) rows.push(row);
+  }
+  return rows;
 }

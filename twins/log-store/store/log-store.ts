@@ -31,7 +31,8 @@
 import { WorldUnavailable } from "@offhook/platform/world/world";
 import type { FieldCatalog, IndexMapping, NewField } from "../fields.ts";
 import type { Sql } from "../sql.ts";
-import type { FittedDocument } from "./fitted.ts";
+import type { MisfitKind } from "./column-value.ts";
+import type { FittedDocument } from "./fitted-document.ts";
 
 export interface QueryOptions {
   /** Aborting ends the query, and takes it out of the queue if it has not begun. */
@@ -159,33 +160,6 @@ export interface RemovedDocument {
   version: number;
   seqNo: number;
 }
-
-/**
- * Why a document does not fit:
- * - `malformed_json`: its text is no JSON object.
- * - `not_a_number`, `out_of_range`, `not_finite`, `not_a_boolean`, `not_a_date`, `not_an_address`: the value cannot be made what the field is.
- * - `value_for_object`: a value where documents have an object. `object_for_value`: the reverse.
- * - `bad_field_name`: empty, or with an empty part between dots. `metadata_field`: a name that the vendor keeps for itself.
- * - `strict`: a new name where the mapping of the index takes none.
- * - `mapping_conflict`: the values of a new field make fields of different types.
- * - `too_many_fields`: a new field beyond the limit. `too_deep`: objects nested beyond the limit.
- */
-export type MisfitKind =
-  | "malformed_json"
-  | "not_a_number"
-  | "out_of_range"
-  | "not_finite"
-  | "not_a_boolean"
-  | "not_a_date"
-  | "not_an_address"
-  | "value_for_object"
-  | "object_for_value"
-  | "bad_field_name"
-  | "metadata_field"
-  | "strict"
-  | "too_many_fields"
-  | "mapping_conflict"
-  | "too_deep";
 
 /** What of a document does not fit. */
 export interface Misfit {

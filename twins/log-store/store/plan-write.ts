@@ -1,8 +1,8 @@
 /** What a write comes to, decided before anything is stored. */
 import type { FieldCatalog } from "../fields.ts";
 import { Slices } from "../slices.ts";
-import { Batch } from "./batch.ts";
-import type { FittedDocument } from "./fitted.ts";
+import { Batch } from "./document-fitter.ts";
+import type { FittedDocument } from "./fitted-document.ts";
 import { generatedId } from "./generated-id.ts";
 import { wellFormedJson } from "./json-leaves.ts";
 import type {

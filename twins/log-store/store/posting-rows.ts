@@ -1,8 +1,8 @@
 /** Postings that the program makes itself, a vector at a time. */
 import { BIGINT, type DuckDBConnection, INTEGER, VARCHAR } from "@duckdb/node-api";
-import { analyze } from "../analysis.ts";
+import { analyze } from "../text/analysis.ts";
 import { appendColumns } from "./append.ts";
-import type { ColumnValue } from "./coerce.ts";
+import type { ColumnValue } from "./column-value.ts";
 
 /** How far the values of a list are apart: the vendor's `position_increment_gap`. */
 export const VALUE_GAP = 100;

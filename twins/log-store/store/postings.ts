@@ -3,9 +3,9 @@
  * the texts of larger ones in pieces, which are then brought into one order.
  */
 import type { DuckDBConnection } from "@duckdb/node-api";
-import { asciiTermsSql, isAnalyzedSql } from "../analysis.ts";
 import { columnOf, type Field, fieldKey } from "../fields.ts";
 import { identifier, joined, raw, type Sql, sql } from "../sql.ts";
+import { asciiTermsSql, isAnalyzedSql } from "../text/analysis.ts";
 import { read } from "./duckdb.ts";
 import { builtTable, builtWords, postingColumns } from "./format.ts";
 import { createBuiltTable } from "./layout.ts";

@@ -8,9 +8,8 @@
  */
 import { type DuckDBConnection, type DuckDBPreparedStatement, StatementType } from "@duckdb/node-api";
 import { type Sql, withNumbersWritten } from "../sql.ts";
-import { typeOf } from "./duckdb.ts";
+import { rowsOf, typeOf } from "./duckdb.ts";
 import type { QueryResult } from "./log-store.ts";
-import { rowsOf } from "./result-rows.ts";
 
 /** How many statements are kept, and how long their texts may be. */
 const MOST_KEPT = 32;

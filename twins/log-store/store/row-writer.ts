@@ -4,11 +4,12 @@ import { BIGINT, type DuckDBConnection, VARCHAR } from "@duckdb/node-api";
 import { type FieldCatalog, fieldKey, type IndexMapping, type NewField } from "../fields.ts";
 import { identifier, joined, raw, sql } from "../sql.ts";
 import { appendColumns, appendDocuments, type DocumentColumns } from "./append.ts";
-import type { ColumnValue } from "./coerce.ts";
+import type { ColumnValue } from "./column-value.ts";
 import { transaction } from "./database.ts";
 import { read } from "./duckdb.ts";
-import { listOf } from "./fitted.ts";
+import { listOf } from "./fitted-document.ts";
 import { postingsNumber } from "./format.ts";
+import type { KeptIndex } from "./index-maintenance.ts";
 import {
   addFields,
   changeFields,
@@ -24,7 +25,6 @@ import type { PlannedDocument } from "./plan-write.ts";
 import { PostingRows, type TokenCount, tokensOf } from "./posting-rows.ts";
 import type { RunsState } from "./sorted-runs.ts";
 import type { StoreRoom } from "./store-room.ts";
-import type { KeptIndex } from "./upkeep.ts";
 import { WrittenPostings } from "./written-postings.ts";
 import { type SegmentsState, WrittenSegments } from "./written-segments.ts";
 

@@ -10,8 +10,8 @@
  */
 import type { DuckDBConnection } from "@duckdb/node-api";
 import { columnOf, type FieldCatalog } from "../fields.ts";
-import { segmentsSql } from "../segments.ts";
 import { identifier, joined, raw, type Sql, sql } from "../sql.ts";
+import { segmentsSql } from "../text/segments.ts";
 import { read } from "./duckdb.ts";
 
 /** Of a table: `rows` are those of the block that have the segment, some more than once. */

@@ -1,8 +1,7 @@
 /** The values of a field as its events spell them, for a column that becomes text. */
 import { spelledValue } from "../field-name.ts";
 import type { Field } from "../fields.ts";
-import { constant } from "../ingest/constant.ts";
-import { identifier, raw, type Sql, sql } from "../sql.ts";
+import { identifier, raw, type Sql, sql, textLiteral } from "../sql.ts";
 import { JsonMistake, readLeaves } from "./json-leaves.ts";
 import { defineRowFunction } from "./program-functions.ts";
 
@@ -38,6 +37,6 @@ const leavesOf = defineRowFunction("store.spelled", (source, count, name) => {
 /** @param statement whose values are names */
 function withoutParameters({ texts, values }: Sql): Sql {
   return raw(
-    texts.reduce((text, next, index) => `${text}${constant(String(values[index - 1])).text}${next}`),
+    texts.reduce((text, next, index) => `${text}${textLiteral(String(values[index - 1])).text}${next}`),
   );
 }

@@ -6,6 +6,7 @@ import type { Logger } from "pino";
 import type { IndexMapping, TextIndex } from "../fields.ts";
 import type { Sql } from "../sql.ts";
 import { Database, type DatabaseOptions, usedBytes } from "./database.ts";
+import { Upkeep } from "./index-maintenance.ts";
 import {
   checkpointsOf,
   createCheckpoints,
@@ -24,10 +25,9 @@ import {
   type StoreFull,
 } from "./log-store.ts";
 import type { PlannedDocument, WritePlan } from "./plan-write.ts";
+import { Turns } from "./priority-mutex.ts";
 import { BYTES_PER_CHARACTER, type FieldChanges, RowWriter } from "./row-writer.ts";
 import { StoreRoom } from "./store-room.ts";
-import { Turns } from "./turns.ts";
-import { Upkeep } from "./upkeep.ts";
 import { WriteBuffer } from "./write-buffer.ts";
 
 /** How a file is opened, whoever it belongs to. */

@@ -5,7 +5,7 @@ import { shopRefusal } from "@offhook/platform/testing/shop-twin";
 import { defineTwin, type RunningTwin, type TwinContext } from "@offhook/platform/twin/twin";
 import { createMemoryWorld } from "@offhook/platform/world/memory-world";
 import { z } from "zod";
-import { openDatasetLibrary } from "../library.ts";
+import { openDatasetLibrary } from "../library/library.ts";
 
 interface LogTwin extends RunningTwin {
   /** Rows of the dataset, by what the twin opened last; it opens it when somebody asks. */

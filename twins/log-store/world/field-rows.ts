@@ -4,7 +4,7 @@ import type { Problem, Row } from "@offhook/platform/world/world";
 import { z } from "zod";
 import { timeFormatNames } from "../dates/time-formats.ts";
 import type { FieldCatalog, NewField } from "../fields.ts";
-import { MAX_FIELDS } from "../store/batch.ts";
+import { MAX_FIELDS } from "../store/document-fitter.ts";
 import { fieldTypes } from "./describe.ts";
 
 export function fieldRows(fields: FieldCatalog): Row[] {

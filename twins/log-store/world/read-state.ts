@@ -2,13 +2,8 @@
 import { collectTables, type StateSource } from "@offhook/platform/world/state-source";
 import { type Problem, type Tables, WorldRefusal } from "@offhook/platform/world/world";
 import { Slices } from "../slices.ts";
-import type {
-  LoadedDocument,
-  MisfitKind,
-  StoreContent,
-  StoredDocument,
-  UnfitValue,
-} from "../store/log-store.ts";
+import type { MisfitKind } from "../store/column-value.ts";
+import type { LoadedDocument, StoreContent, StoredDocument, UnfitValue } from "../store/log-store.ts";
 import { readRow } from "./event-row.ts";
 import { readFieldRows } from "./field-rows.ts";
 import { type ReadMapping, readIndexRows } from "./index-rows.ts";

@@ -5,9 +5,10 @@
  */
 import { brokenNameRule } from "@offhook/log-store/field-name";
 import { type FieldCatalog, type FieldType, metadataFields } from "@offhook/log-store/fields";
-import { MAX_FIELDS } from "@offhook/log-store/store/batch";
-import { type Coercion, type ColumnValue, coerce } from "@offhook/log-store/store/coerce";
-import type { FieldValue, Shape, Shapes } from "@offhook/log-store/store/fitted";
+import { type Coercion, coerce } from "@offhook/log-store/store/coerce";
+import type { ColumnValue } from "@offhook/log-store/store/column-value";
+import { MAX_FIELDS } from "@offhook/log-store/store/document-fitter";
+import type { FieldValue, Shape, Shapes } from "@offhook/log-store/store/fitted-document";
 import type { DocumentWrite } from "@offhook/log-store/store/log-store";
 import { IsoTimes } from "./iso-times.ts";
 import type { NewEvent } from "./new-event.ts";

@@ -1,5 +1,5 @@
 /** Writes events into the store. */
-import { Shapes } from "@offhook/log-store/store/fitted";
+import { Shapes } from "@offhook/log-store/store/fitted-document";
 import type { LogStore } from "@offhook/log-store/store/log-store";
 import { EventDocuments } from "./event-documents.ts";
 import type { NewEvent } from "./new-event.ts";

@@ -2,7 +2,7 @@
  * The analyzers that a query or `_analyze` can name. The fields' own is the standard one.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/analysis-analyzers.html
  */
-import { analyze, type Token } from "@offhook/log-store/analysis";
+import { analyze, type Token } from "@offhook/log-store/text/analysis";
 import { lookupTable } from "@offhook/platform/base/lookup-table";
 import { shardError } from "../errors.ts";
 import type { MatchOptions } from "../syntax/query.ts";

@@ -1,8 +1,8 @@
 /** Whole values: found by equality, scored as the vendor scores a keyword, whose length does not count. */
 
-import { analyze } from "@offhook/log-store/analysis";
 import { type Field, fieldValue } from "@offhook/log-store/fields";
 import { identifier, raw, type Sql, sql } from "@offhook/log-store/sql";
+import { analyze } from "@offhook/log-store/text/analysis";
 import type { Ask, Explanation, Figures } from "../compiled-query.ts";
 import { boostOf, idf, idfSql, lengthFactor, lengthFactorSql, score, scoreSql } from "../score/bm25.ts";
 import { explainParts } from "../score/explain.ts";

@@ -1,6 +1,6 @@
 /** Text that is looked for in one field: cut into words as the field's own text was. */
 
-import type { Token } from "@offhook/log-store/analysis";
+import type { Token } from "@offhook/log-store/text/analysis";
 import type { VendorError } from "../../vendor/error.ts";
 import { conversionError } from "../errors.ts";
 import { prefixMark, termMark } from "../mark.ts";

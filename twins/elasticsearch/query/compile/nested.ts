@@ -2,9 +2,10 @@
  * `nested`: a query on each object of an array by itself. The objects are read from `_source` and stand, for the query inside, in
  * the place of the documents: tables of the same names, with postings and statistics of their own.
  */
-import { analyzedSql } from "@offhook/log-store/analysis";
+
 import { columnTypeOf, type Field, FieldCatalog, fieldKey } from "@offhook/log-store/fields";
 import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
+import { analyzedSql } from "@offhook/log-store/text/analysis";
 import { shardError } from "../errors.ts";
 import type { NestedQuery } from "../syntax/query.ts";
 import { Compiler } from "./compiler.ts";

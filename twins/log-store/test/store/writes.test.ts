@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { analyze } from "../../analysis.ts";
 import { identifier, joined, raw, sql } from "../../sql.ts";
 import { openLogStore } from "../../store/duckdb-log-store.ts";
 import { generatedId } from "../../store/generated-id.ts";
 import { type LogStore, UnfitDocuments } from "../../store/log-store.ts";
+import { analyze } from "../../text/analysis.ts";
 
 let store: LogStore;
 beforeEach(async () => {

@@ -1,6 +1,7 @@
 /** `tstats`: aggregates of the events' own fields, or of a data model's. */
-import { MAJOR_BREAKERS } from "@offhook/log-store/segments";
+
 import { sql } from "@offhook/log-store/sql";
+import { MAJOR_BREAKERS } from "@offhook/log-store/text/segments";
 import { defineCommand } from "../command.ts";
 import type { SearchContext } from "../context/search-context.ts";
 import { columnOf, extend, fieldValue, type Relation } from "../relation/relation.ts";

@@ -2,8 +2,9 @@
  * `typeahead`: how what was begun can go on.
  * Source: https://help.splunk.com/splunk-enterprise/spl-search-reference/9.4/search-commands/typeahead
  */
-import { segmentsSql } from "@offhook/log-store/segments";
+
 import { raw, type Sql, sql } from "@offhook/log-store/sql";
+import { segmentsSql } from "@offhook/log-store/text/segments";
 import { defineCommand } from "../command.ts";
 import type { SearchContext } from "../context/search-context.ts";
 import { columnOf, fieldValue, type Relation } from "../relation/relation.ts";

@@ -1,8 +1,8 @@
 /** Rows that are here, not in the database: results, lookup tables, what a command makes itself. */
 
-import { KeptRows, type KeptValue } from "@offhook/log-store/kept-rows";
+import { CachedTable, type CachedValue } from "@offhook/log-store/cached-table";
 import { columnsIfRead } from "@offhook/log-store/needed-columns";
-import { identifier, jsonParameter, raw, type Sql, sql } from "@offhook/log-store/sql";
+import { cachedTable, identifier, jsonParameter, raw, type Sql, sql } from "@offhook/log-store/sql";
 import type { ResultValue } from "@offhook/log-store/store/log-store";
 import { type Column, placed, type Relation } from "./relation.ts";
 
@@ -42,7 +42,7 @@ export function relationOf(rows: Rows, kind: Relation["kind"] = "report"): Relat
 const FEWEST_KEPT = 50;
 const MOST_KEPT_BYTES = 16 << 20;
 
-const keptRows = new WeakMap<Rows, KeptRows>();
+const keptRows = new WeakMap<Rows, CachedTable>();
 
 /**
  * The same for rows that many searches read: the database keeps them, as long as they are this same object.
@@ -53,18 +53,18 @@ export function keptRelationOf(rows: Rows, of: string): Relation {
   const columns = columnsOf(rows);
   const kept =
     keptRows.get(rows) ??
-    new KeptRows(
+    new CachedTable(
       of,
       columns.map(({ type, multi }, index) => ({ name: `c${index}`, type, multi })),
       rows.rows.map((row) => row.map((value, index) => keptValue(value, columns[index]))),
     );
   keptRows.set(rows, kept);
   if (kept.bytes > MOST_KEPT_BYTES) return relationOf(rows);
-  return fromSource(columns, kept.from, raw(""), "report");
+  return fromSource(columns, cachedTable(kept), raw(""), "report");
 }
 
 /** As the column's type says. */
-function keptValue(value: ResultValue, column: Column | undefined): KeptValue {
+function keptValue(value: ResultValue, column: Column | undefined): CachedValue {
   if (value === null) return null;
   const one = (single: ResultValue) => (column?.type === "number" ? Number(single) : String(single));
   if (column?.multi) return (Array.isArray(value) ? value : [value]).map(one);

@@ -95,7 +95,7 @@ export function variable(): Sql {
 }
 
 /** The same whole statement with its lambdas' parameters numbered from 0, so that a search that comes again has the same text. */
-export function renumbered({ texts, values, kept }: Sql): Sql {
+export function renumbered({ texts, values, cached }: Sql): Sql {
   const names = new Map<string, string>();
   const number = (name: string) => {
     const known = names.get(name) ?? `".v${names.size}"`;
@@ -106,6 +106,6 @@ export function renumbered({ texts, values, kept }: Sql): Sql {
     texts.map((text) => text.replace(/"\.v\d+"/g, number)),
     values,
     [],
-    kept,
+    cached,
   );
 }

@@ -1,6 +1,7 @@
 /** What the index of segments says of a search: of some parts which rows they find, of others which rows they can find at all. */
-import { piecesOf } from "@offhook/log-store/segments";
+
 import { type Sql, sql } from "@offhook/log-store/sql";
+import { piecesOf } from "@offhook/log-store/text/segments";
 import type { SearchExpression } from "../syntax/ast.ts";
 import type { RowSet } from "./segment-index.ts";
 

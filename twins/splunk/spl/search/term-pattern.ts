@@ -1,5 +1,5 @@
 /** Terms and phrases as patterns: their ends are where the text has a breaker. */
-import { ENCODED_BREAKERS, MAJOR_BREAKERS, MINOR_BREAKERS } from "@offhook/log-store/segments";
+import { ENCODED_BREAKERS, MAJOR_BREAKERS, MINOR_BREAKERS } from "@offhook/log-store/text/segments";
 
 const LONG_BREAKERS = `--|${ENCODED_BREAKERS}`;
 const breaks = { any: `[${MAJOR_BREAKERS}${MINOR_BREAKERS}]`, major: `[${MAJOR_BREAKERS}]` };

@@ -1,6 +1,7 @@
 /** Terms and phrases: what is looked for in the text of an event. */
-import { piecesOf, segmentsSql } from "@offhook/log-store/segments";
+
 import { joined, jsonParameter, raw, type Sql, sql } from "@offhook/log-store/sql";
+import { piecesOf, segmentsSql } from "@offhook/log-store/text/segments";
 import { eachOf } from "../relation/typed.ts";
 import type { SearchExpression } from "../syntax/ast.ts";
 import { quoted, termPattern } from "./term-pattern.ts";

@@ -1,8 +1,8 @@
 /** Bodies of the collector that nobody would write by hand: whatever comes, it is read as JSON is, or refused. */
 
 import { FieldCatalog, placeFields } from "@offhook/log-store/fields";
-import { Batch } from "@offhook/log-store/store/batch";
-import { Shapes } from "@offhook/log-store/store/fitted";
+import { Batch } from "@offhook/log-store/store/document-fitter";
+import { Shapes } from "@offhook/log-store/store/fitted-document";
 import { processorMsSince } from "@offhook/platform/testing/processor-time";
 import fc from "fast-check";
 import { expect, test } from "vitest";

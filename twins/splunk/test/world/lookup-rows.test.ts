@@ -69,7 +69,7 @@ test("a lookup's definition that is changed between two searches holds for the s
 
 test("a lookup's rows are not sent with every search", async () => {
   const { statements } = await bench.search(searches.exact);
-  expect(statements.at(-1)).toMatch(/memory\.main\.kept_\d+/);
+  expect(statements.at(-1)).toMatch(/memory\.main\.cached_\d+/);
   expect((await bench.search(searches.exact)).statements).toEqual(statements);
 });
 

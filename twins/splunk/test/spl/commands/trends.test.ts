@@ -1,6 +1,6 @@
 import { Slices } from "@offhook/log-store/slices";
-import { HeldTable } from "@offhook/log-store/store/held-rows";
 import type { QueryResult } from "@offhook/log-store/store/log-store";
+import { HeldTable } from "@offhook/log-store/store/result-cursor";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { type SplBench, splBench } from "../../support/spl.ts";

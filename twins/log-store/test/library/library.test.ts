@@ -5,8 +5,8 @@ import path from "node:path";
 import { type DatasetLibrary, DatasetRefusal } from "@offhook/platform/twin/dataset";
 import { pino } from "pino";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { openDatasetLibrary } from "../library.ts";
-import { removeLeftOvers, removeOldest } from "../library-room.ts";
+import { removeLeftOvers, removeOldest } from "../../library/eviction.ts";
+import { openDatasetLibrary } from "../../library/library.ts";
 
 const log = pino({ level: "silent" });
 let root: string;

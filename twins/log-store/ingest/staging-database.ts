@@ -1,8 +1,7 @@
 /** Where a dataset is made: a folder that is gone afterwards, and a DuckDB that sees nothing else. */
 import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
-import { joined, raw, type Sql, sql } from "../sql.ts";
+import { joined, raw, type Sql, sql, textLiteral } from "../sql.ts";
 import { read } from "../store/duckdb.ts";
-import { constant } from "./constant.ts";
 import { stagedColumn } from "./infer.ts";
 import type { RowReader } from "./row-reader.ts";
 import { MOST_ROW_BYTES, QUOTE, SEPARATOR, type StagingFile } from "./staging-file.ts";
@@ -35,8 +34,8 @@ export async function openWorkshop(folder: string, file: string): Promise<Worksh
   });
   const connection = await instance.connect();
   const settings: Sql[] = [
-    sql`SET temp_directory = ${constant(`${folder}/spilled`)}`,
-    sql`SET allowed_directories = [${constant(folder)}]`,
+    sql`SET temp_directory = ${textLiteral(`${folder}/spilled`)}`,
+    sql`SET allowed_directories = [${textLiteral(folder)}]`,
     raw("SET enable_external_access = false"),
     // What has no zone is UTC, wherever this runs.
     raw("SET GLOBAL TimeZone = 'UTC'"),
@@ -72,10 +71,10 @@ export async function loadStaged(
   // Rows of an event that came before a field was first seen are shorter.
   await read(
     connection,
-    sql`CREATE TEMP TABLE ${staging.table} AS SELECT * FROM read_csv(${constant(file.path)},
+    sql`CREATE TEMP TABLE ${staging.table} AS SELECT * FROM read_csv(${textLiteral(file.path)},
       columns = {${staging.line}: 'BIGINT', ${types}}, auto_detect = false, header = false,
-      delim = ${constant(String.fromCharCode(SEPARATOR))}, quote = ${constant(String.fromCharCode(QUOTE))},
-      escape = ${constant(String.fromCharCode(QUOTE))}, new_line = '\\n', nullstr = '', allow_quoted_nulls = false,
+      delim = ${textLiteral(String.fromCharCode(SEPARATOR))}, quote = ${textLiteral(String.fromCharCode(QUOTE))},
+      escape = ${textLiteral(String.fromCharCode(QUOTE))}, new_line = '\\n', nullstr = '', allow_quoted_nulls = false,
       strict_mode = true, null_padding = ${raw(String(reader.hasSource))}, parallel = ${raw(String(!file.brokenLines))},
       max_line_size = ${raw(String(MOST_ROW_BYTES * 2))}, buffer_size = ${raw(String(MOST_ROW_BYTES * 2))})`,
   );

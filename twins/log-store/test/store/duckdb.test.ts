@@ -1,6 +1,6 @@
 import { DuckDBInstance } from "@duckdb/node-api";
 import { expect, test } from "vitest";
-import { rowsOf } from "../store/result-rows.ts";
+import { rowsOf } from "../../store/duckdb.ts";
 
 test("many rows are read in slices, so that others have their turn in between", async () => {
   const instance = await DuckDBInstance.create(":memory:");

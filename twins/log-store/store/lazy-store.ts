@@ -1,7 +1,7 @@
 /** A twin's store, opened by the first request that needs it: a sandbox that never searches pays nothing. */
 import type { TwinHealth } from "@offhook/platform/twin/twin";
-import type { LogStoreOptions } from "./store/duckdb-log-store.ts";
-import { type LogStore, StoreFull } from "./store/log-store.ts";
+import type { LogStoreOptions } from "./duckdb-log-store.ts";
+import { type LogStore, StoreFull } from "./log-store.ts";
 
 export class LazyStore {
   readonly #options: Omit<LogStoreOptions, "baselineFile">;
@@ -51,7 +51,7 @@ export class LazyStore {
   async #open(): Promise<LogStore> {
     try {
       // DuckDB is loaded with it.
-      const { openLogStore } = await import("./store/duckdb-log-store.ts");
+      const { openLogStore } = await import("./duckdb-log-store.ts");
       const baselineFile = this.#baselineFile();
       this.#opened = await openLogStore({
         ...this.#options,

@@ -2,7 +2,7 @@
  * How splunkd cuts an event's text into the terms that it can be found by. Major breakers end a term; minor breakers cut it further.
  * Source: https://help.splunk.com/en/splunk-enterprise/search/spl2-search-manual/event-segmentation
  */
-import { raw, type Sql, sql } from "./sql.ts";
+import { type Sql, sql, textLiteral } from "../sql.ts";
 
 /** For a character class of RE2. */
 export const MAJOR_BREAKERS = "\\[\\]<>(){}|!;,'\"*\\t\\n\\f\\r &?+";
@@ -24,12 +24,8 @@ export function piecesOf(text: string): string[] {
  * characters that it is written with.
  */
 export function segmentsSql(text: Sql): Sql {
-  const cut = (lower: Sql) => sql`regexp_extract_all(${lower}, ${raw(literal(SEGMENT))})`;
+  const cut = (lower: Sql) => sql`regexp_extract_all(${lower}, ${textLiteral(SEGMENT)})`;
   const lower = sql`lower(${text})`;
-  const decoded = sql`regexp_replace(${lower}, ${raw(literal(ENCODED_BREAKERS.toLowerCase()))}, ' ', 'g')`;
+  const decoded = sql`regexp_replace(${lower}, ${textLiteral(ENCODED_BREAKERS.toLowerCase())}, ' ', 'g')`;
   return sql`CASE WHEN contains(${text}, '%') THEN list_concat(${cut(lower)}, ${cut(decoded)}) ELSE ${cut(lower)} END`;
-}
-
-function literal(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`;
 }

@@ -3,7 +3,7 @@
  * DuckDB read alike; all others by the program alone, so that a query's terms and a document's are always cut the same way.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/analysis-standard-analyzer.html
  */
-import { raw, type Sql, sql } from "./sql.ts";
+import { raw, type Sql, sql } from "../sql.ts";
 import { ASCII_WORD, unicodeWords } from "./word-pattern.ts";
 
 /** The vendor's `max_token_length`, in UTF-16 units; what is longer is cut. */

@@ -3,7 +3,7 @@
  * decided by a field is decided once for all of them, and while they wait to be stored they hold little more than their values.
  */
 import type { NewField } from "../fields.ts";
-import type { ColumnValue } from "./coerce.ts";
+import type { ColumnValue } from "./column-value.ts";
 
 /** One value; or the several of a field that is `multi`. */
 export type FieldValue = ColumnValue | readonly ColumnValue[];

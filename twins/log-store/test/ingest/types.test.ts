@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ingested, typesOf } from "../testing/ingested.ts";
+import { ingested, typesOf } from "../../testing/ingested.ts";
 
 /** One column of these values: its type, what the rows hold, and how the events spell them. */
 async function column(values: readonly string[], name = "value") {

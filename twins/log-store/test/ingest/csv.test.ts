@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ingested, refusalOf, typesOf } from "../testing/ingested.ts";
+import { ingested, refusalOf, typesOf } from "../../testing/ingested.ts";
 
 describe("CSV", () => {
   test("quotes, doubled quotes, separators and line breaks in quotes, CRLF and a byte order mark", async () => {

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { Turns } from "../../store/turns.ts";
+import { Turns } from "../../store/priority-mutex.ts";
 
 /** Turns, and the order in which works began. */
 function turns(patienceMs?: number) {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { raw } from "../../sql.ts";
+import { Gathering } from "../../store/batch-writer.ts";
 import { openLogStore } from "../../store/duckdb-log-store.ts";
-import { Gathering } from "../../store/gathering.ts";
 import type { DocumentOutcome, DocumentWrite, LogStore } from "../../store/log-store.ts";
 
 let store: LogStore;

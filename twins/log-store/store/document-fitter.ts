@@ -12,8 +12,9 @@ import {
   metadataFields,
   type NewField,
 } from "../fields.ts";
-import { type ColumnValue, coerce, typeOfLeaf } from "./coerce.ts";
-import { type FieldValue, type FittedDocument, Shapes } from "./fitted.ts";
+import { coerce, typeOfLeaf } from "./coerce.ts";
+import type { ColumnValue } from "./column-value.ts";
+import { type FieldValue, type FittedDocument, Shapes } from "./fitted-document.ts";
 import { JsonMistake, type Leaf, type LeafField, readLeaves } from "./json-leaves.ts";
 import type { DocumentWrite, Fitting, Misfit } from "./log-store.ts";
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { raw, sql } from "../sql.ts";
-import { openLogStore } from "../store/duckdb-log-store.ts";
-import type { LogStore } from "../store/log-store.ts";
+import { raw, sql } from "../../sql.ts";
+import { openLogStore } from "../../store/duckdb-log-store.ts";
+import type { LogStore } from "../../store/log-store.ts";
 
 describe("a log store", () => {
   let store: LogStore;

@@ -6,10 +6,10 @@ import { createGzip } from "node:zlib";
 import { heldBytesNow } from "@offhook/platform/testing/held-memory";
 import { DatasetRefusal, DatasetTooLarge } from "@offhook/platform/twin/dataset";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { ingest } from "../ingest/ingest.ts";
-import { StagingFile } from "../ingest/staging-file.ts";
-import { takeIn } from "../ingest/take-in.ts";
-import { refusalOf } from "../testing/ingested.ts";
+import { ingest } from "../../ingest/ingest.ts";
+import { takeIn } from "../../ingest/parse-file.ts";
+import { StagingFile } from "../../ingest/staging-file.ts";
+import { refusalOf } from "../../testing/ingested.ts";
 
 let folder: string;
 beforeEach(async () => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ingested, refusalOf, typesOf } from "../testing/ingested.ts";
+import { ingested, refusalOf, typesOf } from "../../testing/ingested.ts";
 
 describe("NDJSON", () => {
   test("an event is kept as it was written, to the byte", async () => {

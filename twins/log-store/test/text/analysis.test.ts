@@ -2,12 +2,12 @@ import { DuckDBInstance } from "@duckdb/node-api";
 import { processorMsOf } from "@offhook/platform/testing/processor-time";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { analyze, analyzedSql, isAnalyzedSql } from "../analysis.ts";
-import { FieldCatalog } from "../fields.ts";
-import { raw, sql } from "../sql.ts";
-import { read } from "../store/duckdb.ts";
-import { addFields, createTables } from "../store/layout.ts";
-import { buildPostings } from "../store/postings.ts";
+import { FieldCatalog } from "../../fields.ts";
+import { raw, sql } from "../../sql.ts";
+import { read } from "../../store/duckdb.ts";
+import { addFields, createTables } from "../../store/layout.ts";
+import { buildPostings } from "../../store/postings.ts";
+import { analyze, analyzedSql, isAnalyzedSql } from "../../text/analysis.ts";
 
 const termsOf = (text: string) => analyze(text).map(({ term }) => term);
 

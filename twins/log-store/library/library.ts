@@ -37,11 +37,10 @@ import {
 } from "@offhook/platform/twin/dataset";
 import { WorldUnavailable } from "@offhook/platform/world/world";
 import { z } from "zod";
-import type { TextIndex } from "./fields.ts";
-import { likelyFormat, statedFormat } from "./ingest/format.ts";
-import { descriptionSchema } from "./library-description.ts";
-import { removeLeftOvers, removeOldest } from "./library-room.ts";
-import { FORMAT_VERSION } from "./store/format.ts";
+import type { TextIndex } from "../fields.ts";
+import { likelyFormat, statedFormat } from "../ingest/format.ts";
+import { FORMAT_VERSION } from "../store/format.ts";
+import { removeLeftOvers, removeOldest } from "./eviction.ts";
 
 /** Grows when the same file would become another dataset. */
 const INGEST_VERSION = 4;
@@ -54,6 +53,26 @@ const MOST_BYTES = 16 * 1024 ** 3;
 
 /** A file that fails with less than this free on its disk fails for that. */
 const LEAST_FREE_BYTES = 4 << 20;
+
+const columnSchema = z.object({
+  name: z.string(),
+  type: z.string(),
+  multi: z.boolean(),
+  note: z.string().exactOptional(),
+});
+
+const descriptionSchema: z.ZodType<DatasetDescription> = z.object({
+  file_name: z.string().nullable(),
+  format: z.string(),
+  sha256: z.string(),
+  bytes: z.number(),
+  created_at: z.string(),
+  rows: z.number(),
+  columns: z.array(columnSchema),
+  time_field: z.string().nullable(),
+  time_range: z.object({ from: z.string(), to: z.string() }).nullable(),
+  sample: z.array(z.string()),
+});
 
 const readFileSchema = z.object({ stamp: z.string(), sha256: z.string() });
 
@@ -93,7 +112,7 @@ class Library implements DatasetLibrary {
     try {
       const startedAt = performance.now();
       // Most starts find what an earlier one has made.
-      const { ingest } = await import("./ingest/ingest.ts");
+      const { ingest } = await import("../ingest/ingest.ts");
       const { file, description } = await ingest(source, making, signal, this.#textIndex);
       const { rows, bytes } = description;
       this.#log.info({ rows, bytes, ms: Math.round(performance.now() - startedAt) }, "a dataset was made");
