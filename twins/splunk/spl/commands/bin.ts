@@ -1,7 +1,7 @@
 /** `bin`: numbers of a field in ranges, times in spans. */
 import { defineCommand } from "../command.ts";
 import { extend } from "../relation/relation.ts";
-import { binned, binOptionTypes } from "../stats/bin-options.ts";
+import { binField, binOptionTypes } from "../stats/bin-options.ts";
 
 export const bin = defineCommand({
   name: "bin",
@@ -16,7 +16,7 @@ export const bin = defineCommand({
     return { field, as, options: { ...before, ...between, ...reader.options(binOptionTypes) } };
   },
   async compile({ field, as, options }, input, context) {
-    const value = await binned(field, options, input, context, "bin");
+    const value = await binField(field, options, input, context, "bin");
     return value === undefined ? input : extend(input, new Map([[as, value]]));
   },
 });

@@ -4,20 +4,18 @@ import type { SearchContext } from "../context/search-context.ts";
 import { columnOf, fieldValue, type Relation } from "../relation/relation.ts";
 import { relationOf } from "../relation/rows.ts";
 import { commandError } from "../spl-error.ts";
-import { distinct } from "../stats/aggregation.ts";
-import { binned, timeBucketsOf } from "../stats/bin-options.ts";
+import { uniqueByName } from "../stats/aggregation.ts";
+import { binField, timeBucketsOf } from "../stats/bin-options.ts";
 import { type BinnedField, readChart } from "../stats/chart-arguments.ts";
 import { resolveColumns } from "../stats/computed.ts";
-import { emptyCell } from "../stats/empty-cell.ts";
-import { type Group, grouped, inGroupOrder, unrolled } from "../stats/group.ts";
-import { asRows, LONGEST_FORM, pivoted, type Table, tableOf } from "../stats/pivot.ts";
-import { fromPrestats } from "../stats/prestats.ts";
-import { continuousRanges } from "../stats/range-rows.ts";
-import { siteOptions } from "../stats/row-time.ts";
+import { fillRangeGaps, fillTimeGaps } from "../stats/fill-gaps.ts";
+import { type Group, groupRows, orderByGroups, unnestGroups } from "../stats/group.ts";
+import { emptyCell, MAX_LONG_ROWS, pivot, rowsOfTable, type Table, tableOf } from "../stats/pivot.ts";
+import { expandPrestats } from "../stats/prestats.ts";
 import { longForm } from "../stats/series.ts";
 import { groupSite } from "../stats/site.ts";
+import { siteOptions } from "../stats/site-options.ts";
 import type { TimeBuckets } from "../stats/time-buckets.ts";
-import { continuous } from "../stats/time-rows.ts";
 
 const command = "chart";
 
@@ -30,9 +28,9 @@ export const chart = defineCommand({
     return { ...read, row: row && { name: row.name, bins: { ...bins, ...row.bins } } };
   },
   async compile({ calls, row, series, options, condition, score }, given, context) {
-    const input = fromPrestats(given);
+    const input = expandPrestats(given);
     const by = row === undefined ? [] : [row.name];
-    const aggregations = distinct(await resolveColumns(calls, input, context, { command, by }), {
+    const aggregations = uniqueByName(await resolveColumns(calls, input, context, { command, by }), {
       command,
       by,
     });
@@ -43,13 +41,13 @@ export const chart = defineCommand({
     const columnsOf = (form: Relation, from: number) =>
       form.columns.slice(from).map((column, index) => ({ ...column, empty: emptyCell(aggregations[index]) }));
     if (rowGroup === undefined || seriesGroup === undefined) {
-      const rows = unrolled(input, groups, { distinctValues });
+      const rows = unnestGroups(input, groups, { distinctValues });
       const site = groupSite(await siteOptions(rows.input, context, aggregations));
-      const form = inGroupOrder(await grouped(rows.input, rows.groups, aggregations, site));
+      const form = orderByGroups(await groupRows(rows.input, rows.groups, aggregations, site));
       if (options.cont === false || rowGroup?.bins === undefined) return form;
-      return filled(tableOf(await context.run(form, LONGEST_FORM), columnsOf(form, 1)), rowGroup);
+      return filled(tableOf(await context.run(form, MAX_LONG_ROWS), columnsOf(form, 1)), rowGroup);
     }
-    const rows = unrolled(input, [rowGroup, { ...seriesGroup, optional: true }], { distinctValues });
+    const rows = unnestGroups(input, [rowGroup, { ...seriesGroup, optional: true }], { distinctValues });
     const [keys = rowGroup, split = seriesGroup] = rows.groups;
     const site = groupSite(await siteOptions(rows.input, context, aggregations));
     const request = {
@@ -64,7 +62,7 @@ export const chart = defineCommand({
       score,
     };
     const long = await longForm(request, context);
-    const table = pivoted(command, await context.run(long, LONGEST_FORM), columnsOf(long, 2), options);
+    const table = pivot(command, await context.run(long, MAX_LONG_ROWS), columnsOf(long, 2), options);
     return filled(table, options.cont === false ? { ...rowGroup, bins: undefined } : rowGroup);
   },
 });
@@ -78,13 +76,13 @@ interface BinnedGroup extends Group {
 function filled(table: Table, { name, value, bins }: BinnedGroup): Relation {
   const type = value?.type === "number" ? "number" : "text";
   const key = { name, type, multi: false, groupRank: 0 } as const;
-  if (bins === undefined) return relationOf(asRows(table, key));
-  if (bins === "ranges") return relationOf(asRows(continuousRanges(command, table), key));
-  const rows = continuous(command, table, bins, {}, {});
+  if (bins === undefined) return relationOf(rowsOfTable(table, key));
+  if (bins === "ranges") return relationOf(rowsOfTable(fillRangeGaps(command, table), key));
+  const rows = fillTimeGaps(command, table, bins, {}, {});
   if (rows === undefined) {
     throw commandError(command, "The specified span would result in too many (>50000) rows.", "run");
   }
-  return relationOf(asRows(rows, key));
+  return relationOf(rowsOfTable(rows, key));
 }
 
 /** At most so many when it is not said. */
@@ -101,7 +99,7 @@ async function groupOf(
   const { span, minspan, start, end, aligntime } = given;
   const wants = [given.bins, span, minspan, start, end, aligntime].some((given) => given !== undefined);
   if (!wants) return { name, value: fieldValue(column) };
-  const value = await binned(name, bins, input, context, command);
+  const value = await binField(name, bins, input, context, command);
   if (value?.type !== "number") return { name, value, ranges: true, bins: "ranges" };
   return { name, value, bins: await timeBucketsOf(bins, input, context, command) };
 }

@@ -4,13 +4,13 @@ import { defineCommand } from "../command.ts";
 import { alsoCarried, freeColumns, lateOf } from "../relation/deferred-columns.ts";
 import { numbered } from "../relation/order.ts";
 import { extend, type Relation } from "../relation/relation.ts";
+import type { Aggregation } from "../stats/aggregation.ts";
 import { resolveAggregates } from "../stats/aggregation.ts";
 import { checkAggregates } from "../stats/check-aggregates.ts";
-import { type Group, type Grouped, grouped, groupsOf } from "../stats/group.ts";
-import { siteOptions } from "../stats/row-time.ts";
-import { needOrder } from "../stats/rows-in-order.ts";
+import { type Group, type GroupedRows, groupRows, groupsOf } from "../stats/group.ts";
 import { groupSite, windowSite } from "../stats/site.ts";
-import { rowNumber, windowed } from "../stats/windowed.ts";
+import { siteOptions } from "../stats/site-options.ts";
+import { aggregateOverWindow, rowNumber } from "../stats/window-aggregates.ts";
 import { readAggregates, readBy } from "../syntax/aggregates.ts";
 import { boolean, count } from "../syntax/option-types.ts";
 
@@ -32,16 +32,16 @@ export const eventstats = defineCommand({
   },
   async compile({ calls, by, onlyNumbers }, input, context) {
     const aggregations = await resolveAggregates(calls, input, context, { command: "eventstats", by });
-    const rows = needOrder(aggregations) ? numbered(input) : input;
+    const rows = needsRowOrder(aggregations) ? numbered(input) : input;
     const groups = groupsOf(by, rows);
-    const options = await siteOptions(rows, context, aggregations, onlyNumbers);
-    if (needOrder(aggregations) || aggregations.some(({ call }) => call.name === "values")) {
-      return besides(rows, await grouped(rows, groups, aggregations, groupSite(options)), groups);
+    const options = await siteOptions(rows, context, aggregations, { onlyNumbers });
+    if (needsRowOrder(aggregations) || aggregations.some(({ call }) => call.name === "values")) {
+      return besides(rows, await groupRows(rows, groups, aggregations, groupSite(options)), groups);
     }
     const keys = groups.map(({ value }): Sql => value?.sql ?? raw("NULL"));
     const window = keys.length === 0 ? raw("()") : sql`(PARTITION BY ${joined(keys, ", ")})`;
     const site = windowSite(options, rowNumber, window);
-    return extend(rows, await windowed(aggregations, site, keys));
+    return extend(rows, await aggregateOverWindow(aggregations, site, keys));
   },
 });
 
@@ -49,7 +49,7 @@ export const eventstats = defineCommand({
  * Each row with the aggregates of its group, which are made once: as those of a window lists take their room for each row, and DuckDB does
  * not end such work before it is done.
  */
-function besides(rows: Relation, { select, aggregates }: Grouped, groups: readonly Group[]): Relation {
+function besides(rows: Relation, { select, aggregates }: GroupedRows, groups: readonly Group[]): Relation {
   const late = lateOf(rows);
   const names =
     late === undefined
@@ -69,4 +69,14 @@ function besides(rows: Relation, { select, aggregates }: Grouped, groups: readon
     ({ name, value }, index) => [name, { ...value, sql: identifier(names[index] ?? "") }] as const,
   );
   return extend({ ...rows, select: from, ...placed }, new Map(values));
+}
+
+/** Functions whose result depends on the order of the rows. */
+const orderedFunctions = new Set([
+  ...["first", "last", "earliest", "latest", "list"],
+  ...["rate", "rate_avg", "rate_sum"],
+]);
+
+function needsRowOrder(aggregations: readonly Aggregation[]): boolean {
+  return aggregations.some((one) => one.kind === "computed" || orderedFunctions.has(one.call.name));
 }

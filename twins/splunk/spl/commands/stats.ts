@@ -4,10 +4,10 @@ import { defineCommand } from "../command.ts";
 import { fieldValue, filter, type Relation } from "../relation/relation.ts";
 import { resolveAggregates } from "../stats/aggregation.ts";
 import { checkAggregates } from "../stats/check-aggregates.ts";
-import { grouped, groupsOf, inGroupOrder, unrolled } from "../stats/group.ts";
-import { fromPrestats } from "../stats/prestats.ts";
-import { siteOptions } from "../stats/row-time.ts";
+import { groupRows, groupsOf, orderByGroups, unnestGroups } from "../stats/group.ts";
+import { expandPrestats } from "../stats/prestats.ts";
 import { groupSite } from "../stats/site.ts";
+import { siteOptions } from "../stats/site-options.ts";
 import { readAggregates, readBy } from "../syntax/aggregates.ts";
 import { boolean, count, text } from "../syntax/option-types.ts";
 
@@ -29,16 +29,16 @@ export const stats = defineCommand({
     return { calls, by, onlyNumbers: allnum, delimiter: delim, distinctValues };
   },
   async compile({ calls, by, onlyNumbers, delimiter, distinctValues }, given, context) {
-    const input = fromPrestats(given);
+    const input = expandPrestats(given);
     const aggregations = await resolveAggregates(calls, input, context, { command: "stats", by });
-    const rows = unrolled(input, groupsOf(by, input), { distinctValues });
-    const site = groupSite(await siteOptions(rows.input, context, aggregations, onlyNumbers));
-    const found = await grouped(rows.input, rows.groups, aggregations, site);
+    const rows = unnestGroups(input, groupsOf(by, input), { distinctValues });
+    const site = groupSite(await siteOptions(rows.input, context, aggregations, { onlyNumbers }));
+    const found = await groupRows(rows.input, rows.groups, aggregations, site);
     const aggregates = found.aggregates.map((output) =>
       output.value.multi ? { ...output, delimiter } : output,
     );
     const { range } = input;
-    const all = inGroupOrder({ ...found, aggregates });
+    const all = orderByGroups({ ...found, aggregates });
     // Without groups, a row of which nothing can be computed is none.
     const known = by.length === 0 ? filter(all, anyOf(all)) : all;
     return { ...known, ...(range === undefined ? {} : { range }) };

@@ -3,19 +3,20 @@ import { raw, type Sql } from "@offhook/log-store/sql";
 import { defineCommand } from "../command.ts";
 import type { SearchContext } from "../context/search-context.ts";
 import { compileCondition } from "../eval/compile-expression.ts";
+import { fieldsOf } from "../eval/fields-of.ts";
 import { numbered } from "../relation/order.ts";
 import { columnOf, extend, type Relation } from "../relation/relation.ts";
 import { commandError } from "../spl-error.ts";
 import { resolveAggregates } from "../stats/aggregation.ts";
 import { checkAggregates } from "../stats/check-aggregates.ts";
-import { fieldsOf } from "../stats/expression-fields.ts";
 import { groupsOf } from "../stats/group.ts";
-import { rowTime, siteOptions } from "../stats/row-time.ts";
+import { rowTime } from "../stats/row-time.ts";
 import { windowSite } from "../stats/site.ts";
+import { siteOptions } from "../stats/site-options.ts";
 import { parseSpan, type Span, timeSpanOf } from "../stats/span.ts";
 import { resetCount, streamWindow, withGroupChanges } from "../stats/stream-windows.ts";
 import { approximateSeconds } from "../stats/time-buckets.ts";
-import { rowNumber, windowed } from "../stats/windowed.ts";
+import { aggregateOverWindow, rowNumber } from "../stats/window-aggregates.ts";
 import { readAggregates, readBy } from "../syntax/aggregates.ts";
 import type { ArgumentReader, OptionType } from "../syntax/argument-reader.ts";
 import type { Expression } from "../syntax/ast.ts";
@@ -84,12 +85,12 @@ export const streamstats = defineCommand({
     if (resetsOnChange && keys.length > 0) {
       const { rows: compared, changed } = withGroupChanges(rows, keys);
       rows = compared;
-      counts.push(resetCount(changed, false));
+      counts.push(resetCount(changed, "before"));
     }
     const stream = streamWindow(rows, keys, counts, rowTime(rows), window);
-    const options = await siteOptions(stream.rows, context, aggregations, onlyNumbers);
+    const options = await siteOptions(stream.rows, context, aggregations, { onlyNumbers });
     const site = windowSite(options, rowNumber, stream.window);
-    return extend(stream.rows, await windowed(aggregations, site, keys));
+    return extend(stream.rows, await aggregateOverWindow(aggregations, site, keys));
   },
 });
 
@@ -141,12 +142,13 @@ async function resetCounts(
   context: SearchContext,
 ): Promise<Sql[]> {
   const found: Sql[] = [];
-  for (const [expression, isAfter] of [
-    [before, false],
-    [after, true],
+  for (const [expression, position] of [
+    [before, "before"],
+    [after, "after"],
   ] as const) {
     if (expression === undefined) continue;
-    const own = fieldsOf(expression).find((name) => outputs.includes(name));
+    const read = fieldsOf(expression);
+    const own = outputs.find((name) => read.has(name));
     if (own !== undefined) {
       throw commandError(
         command,
@@ -155,7 +157,7 @@ async function resetCounts(
       );
     }
     found.push(
-      resetCount(await compileCondition(expression, rows, context, `'${command}' command`), isAfter),
+      resetCount(await compileCondition(expression, rows, context, `'${command}' command`), position),
     );
   }
   return found;

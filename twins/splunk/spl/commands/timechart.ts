@@ -5,19 +5,27 @@ import type { SearchContext } from "../context/search-context.ts";
 import { columnOf, fieldValue, filter, type Relation } from "../relation/relation.ts";
 import { type Rows, relationOf } from "../relation/rows.ts";
 import { commandError } from "../spl-error.ts";
-import { type Aggregation, distinct } from "../stats/aggregation.ts";
-import { binned, rangeExtent, timeBucketsOf } from "../stats/bin-options.ts";
+import { type Aggregation, uniqueByName } from "../stats/aggregation.ts";
+import { binField, rangeExtent, timeBucketsOf } from "../stats/bin-options.ts";
 import { readChart } from "../stats/chart-arguments.ts";
 import { resolveColumns } from "../stats/computed.ts";
-import { emptyCell } from "../stats/empty-cell.ts";
-import { type Group, grouped, inGroupOrder, unrolled } from "../stats/group.ts";
-import { asRows, type Column, LONGEST_FORM, pivoted, type Table, tableOf } from "../stats/pivot.ts";
-import { fromPrestats } from "../stats/prestats.ts";
-import { rowTime, siteOptions } from "../stats/row-time.ts";
+import { fillTimeGaps } from "../stats/fill-gaps.ts";
+import { type Group, groupRows, orderByGroups, unnestGroups } from "../stats/group.ts";
+import {
+  type Column,
+  emptyCell,
+  MAX_LONG_ROWS,
+  pivot,
+  rowsOfTable,
+  type Table,
+  tableOf,
+} from "../stats/pivot.ts";
+import { expandPrestats } from "../stats/prestats.ts";
+import { rowTime } from "../stats/row-time.ts";
 import { longForm } from "../stats/series.ts";
 import { groupSite } from "../stats/site.ts";
+import { siteOptions } from "../stats/site-options.ts";
 import type { TimeBuckets } from "../stats/time-buckets.ts";
-import { continuous } from "../stats/time-rows.ts";
 
 const command = "timechart";
 
@@ -36,9 +44,9 @@ export const timechart = defineCommand({
     return { ...read, bins: time, series: series && { name: series.name, bins: seriesBins } };
   },
   async compile({ calls, series, options, bins, condition, score }, given, context) {
-    const input = fromPrestats(given);
+    const input = expandPrestats(given);
     const names = { command, by: ["_time"] };
-    const aggregations = distinct(await resolveColumns(calls, input, context, names), names);
+    const aggregations = uniqueByName(await resolveColumns(calls, input, context, names), names);
     if (columnOf(input, "_time") === undefined) return relationOf({ fields: [], rows: [] });
     const buckets = await timeBucketsOf(bins, input, context, command);
     const row: Group = {
@@ -54,11 +62,11 @@ export const timechart = defineCommand({
     };
     let table: Table;
     if (series === undefined) {
-      const form = inGroupOrder(await grouped(dated, [row], aggregations, await site(dated)));
-      table = tableOf(await context.run(form, LONGEST_FORM), columnsOf(form, 1, aggregations));
+      const form = orderByGroups(await groupRows(dated, [row], aggregations, await site(dated)));
+      table = tableOf(await context.run(form, MAX_LONG_ROWS), columnsOf(form, 1, aggregations));
     } else {
       const split = await seriesGroup(series, input, context);
-      const rows = unrolled(dated, [row, split], { distinctValues: options.dedup_splitvals ?? false });
+      const rows = unnestGroups(dated, [row, split], { distinctValues: options.dedup_splitvals ?? false });
       const [keys = row, values = split] = rows.groups;
       const form = await longForm(
         {
@@ -74,20 +82,20 @@ export const timechart = defineCommand({
         },
         context,
       );
-      table = pivoted(
+      table = pivot(
         command,
-        await context.run(form, LONGEST_FORM),
+        await context.run(form, MAX_LONG_ROWS),
         columnsOf(form, 2, aggregations),
         options,
       );
     }
     const extent = (options.fixedrange ?? true) ? rangeExtent(input, context) : {};
-    const filled = continuous(command, table, buckets, extent, options);
+    const filled = fillTimeGaps(command, table, buckets, extent, options);
     if (filled === undefined) {
       throw commandError(command, "The specified span would result in too many (>50000) rows.", "run");
     }
     return relationOf(
-      withSpan(asRows(filled, { name: "_time", type: "number", multi: false, groupRank: 0 }), buckets),
+      withSpan(rowsOfTable(filled, { name: "_time", type: "number", multi: false, groupRank: 0 }), buckets),
     );
   },
 });
@@ -99,7 +107,7 @@ function columnsOf(form: Relation, from: number, aggregations: readonly Aggregat
 }
 
 async function seriesGroup(
-  { name, bins }: { name: string; bins: Parameters<typeof binned>[1] },
+  { name, bins }: { name: string; bins: Parameters<typeof binField>[1] },
   input: Relation,
   context: SearchContext,
 ): Promise<Group> {
@@ -108,7 +116,7 @@ async function seriesGroup(
   const wants = [bins.bins, bins.span, bins.minspan, bins.start, bins.end].some(
     (given) => given !== undefined,
   );
-  const value = wants ? await binned(name, bins, input, context, command) : fieldValue(column);
+  const value = wants ? await binField(name, bins, input, context, command) : fieldValue(column);
   return { name, value, optional: true };
 }
 

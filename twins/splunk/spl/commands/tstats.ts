@@ -13,12 +13,12 @@ import { quoted } from "../search/term-pattern.ts";
 import { timesOf } from "../search/time-modifiers.ts";
 import { dataModelRelation } from "../sources/data-model.ts";
 import { resolveAggregates } from "../stats/aggregation.ts";
-import { binned } from "../stats/bin-options.ts";
+import { binField } from "../stats/bin-options.ts";
 import { checkAggregates } from "../stats/check-aggregates.ts";
-import { grouped, groupsOf, inGroupOrder, unrolled } from "../stats/group.ts";
+import { groupRows, groupsOf, orderByGroups, unnestGroups } from "../stats/group.ts";
 import { checkPrestats, prestatsRows } from "../stats/prestats.ts";
-import { siteOptions } from "../stats/row-time.ts";
 import { groupSite } from "../stats/site.ts";
+import { siteOptions } from "../stats/site-options.ts";
 import { type Span, span } from "../stats/span.ts";
 import { readAggregates } from "../syntax/aggregates.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
@@ -90,7 +90,7 @@ async function summarized(args: Arguments, context: SearchContext): Promise<Rela
   const { calls, by, prefixes, span: given, fill, prestats } = args;
   const found = withSegments(await foundRows(args, context), prefixes);
   const input = filled(await inSpans(found, by, given, context), by, fill);
-  const rows = unrolled(input, groupsOf(by, input), { distinctValues: false });
+  const rows = unnestGroups(input, groupsOf(by, input), { distinctValues: false });
   const { range } = found;
   const within = range === undefined ? {} : { range };
   if (prestats) {
@@ -99,7 +99,7 @@ async function summarized(args: Arguments, context: SearchContext): Promise<Rela
   }
   const aggregations = await resolveAggregates(calls, input, context, { command: "tstats", by });
   const site = groupSite(await siteOptions(rows.input, context, aggregations));
-  return { ...inGroupOrder(await grouped(rows.input, rows.groups, aggregations, site)), ...within };
+  return { ...orderByGroups(await groupRows(rows.input, rows.groups, aggregations, site)), ...within };
 }
 
 async function foundRows(
@@ -188,7 +188,7 @@ async function inSpans(
   context: SearchContext,
 ): Promise<Relation> {
   if (!by.includes("_time")) return rows;
-  const time = await binned("_time", given === undefined ? {} : { span: given }, rows, context, "tstats");
+  const time = await binField("_time", given === undefined ? {} : { span: given }, rows, context, "tstats");
   return time === undefined ? rows : extend(rows, new Map([["_time", time]]));
 }
 

@@ -15,7 +15,7 @@ import {
 } from "../relation/relation.ts";
 import { textOf } from "../relation/typed.ts";
 import { commandError } from "../spl-error.ts";
-import { orderOf } from "../stats/group.ts";
+import { orderKeysOf } from "../stats/group.ts";
 import { readFieldsAndOptions } from "../syntax/fields-and-options.ts";
 import { boolean, text } from "../syntax/option-types.ts";
 
@@ -99,7 +99,7 @@ function table(
   order: "by x" | "as they come",
 ): Relation {
   const value = fieldValue(x);
-  const keys = order === "by x" && !value.multi ? orderOf({ ...value, sql: sql`"#x"` }) : [sql`"#first"`];
+  const keys = order === "by x" && !value.multi ? orderKeysOf({ ...value, sql: sql`"#x"` }) : [sql`"#first"`];
   const items = cells.map((output, index) => sql`${output.value.sql} AS ${identifier(`#c${index}`)}`);
   const groups = sql`SELECT ${joined([sql`${value.sql} AS "#x"`, sql`min("#order0") AS "#first"`, ...items], ", ")} FROM (${rows.select}) AS r WHERE ${value.sql} IS NOT NULL GROUP BY ${value.sql}`;
   const ordered = keys.map((key, index) => sql`${key} AS ${identifier(`#order${index}`)}`);

@@ -1,10 +1,10 @@
-/** What `stats` and its like are asked for, once it is known which fields there are. */
+/** Aggregates of `stats` and its like, resolved against the fields of their input. */
 import { raw, sql } from "@offhook/log-store/sql";
 import type { SearchContext } from "../context/search-context.ts";
 import { compileExpression } from "../eval/compile-expression.ts";
 import { columnOf, fieldValue, type Relation } from "../relation/relation.ts";
 import { nullValue, type Typed } from "../relation/typed.ts";
-import { wildcardMatch } from "../relation/wildcards.ts";
+import { countWildcards, fillWildcards, wildcardMatch } from "../relation/wildcards.ts";
 import { commandError } from "../spl-error.ts";
 import type { AggregateCall } from "../syntax/ast.ts";
 import { type FoundFunction, findStatsFunction } from "./functions/registry.ts";
@@ -12,23 +12,23 @@ import { sparklineOf } from "./functions/sparkline.ts";
 import type { Site } from "./site.ts";
 import { valuesOf } from "./values.ts";
 
-/** One column of the answer. */
+/** An output column. */
 export type Aggregation = Measure | Computed;
 
-/** A function of the rows. */
+/** An aggregate function over the rows. */
 export interface Measure {
   readonly kind: "measure";
-  /** Of the column. */
+  /** Name of the output column. */
   readonly name: string;
   readonly call: AggregateCall;
   readonly found: FoundFunction;
-  /** What it looks at; of `count` without a field, every row. */
+  /** The argument; for `count` without a field, a constant that every row has. */
   readonly value: Typed;
-  /** Of `sparkline(…)`. */
+  /** The aggregate inside `sparkline(…)`. */
   readonly inner: Measure | undefined;
 }
 
-/** An expression of several: `eval(sum(a) / count)`. */
+/** An expression over several aggregates: `eval(sum(a) / count)`. */
 export interface Computed {
   readonly kind: "computed";
   readonly name: string;
@@ -39,7 +39,7 @@ export interface Computed {
 
 export interface ResolveOptions {
   command: string;
-  /** Fields that wildcards do not mean. */
+  /** The BY fields: wildcards skip them. */
   by: readonly string[];
 }
 
@@ -52,11 +52,11 @@ export async function resolveAggregates(
 ): Promise<Measure[]> {
   const found: Measure[] = [];
   for (const call of calls) found.push(...(await resolveMeasure(call, input, context, options)));
-  return distinct(found, options);
+  return uniqueByName(found, options);
 }
 
-/** One column for each name; none may be that of a group. @throws SplError */
-export function distinct<Column extends Aggregation>(
+/** Keeps the last column of each name. @throws SplError when one has the name of a BY field */
+export function uniqueByName<Column extends Aggregation>(
   found: readonly Column[],
   { by, command }: ResolveOptions,
 ): Column[] {
@@ -87,7 +87,7 @@ function compileMeasure({ found, value, call, inner }: Measure, site: Site): Typ
   return { ...result, sql: sql`CASE WHEN ${values.others} = 0 THEN ${result.sql} END` };
 }
 
-/** A call with wildcards is of several fields. @throws SplError */
+/** Resolves a call: one measure, or one for each field that its wildcards match. @throws SplError */
 export async function resolveMeasure(
   call: AggregateCall,
   input: Relation,
@@ -116,31 +116,27 @@ export async function resolveMeasure(
   }
   if (countsRows(call)) return [one(written, everyRow)];
   const pattern = patternOf(call);
-  if (stars(pattern) === 0) {
+  if (countWildcards(pattern) === 0) {
     const column = columnOf(input, pattern);
     return [one(`${written}(${pattern})`, column === undefined ? nullValue : fieldValue(column))];
   }
   return wildcardFields(pattern, input, by).map(({ column, matched }) => ({
     ...one(`${written}(${column.name})`, fieldValue(column)),
-    ...(call.as === undefined ? {} : { name: filled(call.as, matched) }),
+    ...(call.as === undefined ? {} : { name: fillWildcards(call.as, matched) }),
   }));
 }
 
 const everyRow: Typed = { type: "number", multi: false, sql: raw("1") };
 
-/** `count` alone; another function without a field is of all fields. */
+/** Whether the call counts rows. Other functions without a field apply to all fields. */
 export function countsRows({ name, argument }: AggregateCall): boolean {
   return argument.kind === "none" && (name === "count" || name === "c" || name === "sparkline");
 }
 
-/** The field, which can have wildcards; empty where there is none. */
+/** The field, which may have wildcards; empty when there is none. */
 export function patternOf(call: AggregateCall): string {
   if (call.argument.kind === "field") return call.argument.name;
   return call.argument.kind === "none" && !countsRows(call) ? "*" : "";
-}
-
-export function stars(text: string): number {
-  return text.split("*").length - 1;
 }
 
 function wildcardFields(pattern: string, input: Relation, by: readonly string[]) {
@@ -148,11 +144,4 @@ function wildcardFields(pattern: string, input: Relation, by: readonly string[])
     const matched = by.includes(column.name) ? undefined : wildcardMatch(pattern, column.name);
     return matched === undefined ? [] : [{ column, matched }];
   });
-}
-
-function filled(template: string, matched: readonly string[]): string {
-  return template
-    .split("*")
-    .map((part, index) => part + (matched[index] ?? ""))
-    .join("");
 }

@@ -1,4 +1,4 @@
-/** Options of bins, as `bin`, `chart` and `timechart` share them, and what they make of a field. */
+/** Options of bins that `bin`, `chart` and `timechart` share, and how they apply to a field. */
 import { sql } from "@offhook/log-store/sql";
 import type { SearchContext } from "../context/search-context.ts";
 import { columnOf, fieldValue, type Relation } from "../relation/relation.ts";
@@ -7,15 +7,15 @@ import { commandError } from "../spl-error.ts";
 import { count, number, text } from "../syntax/option-types.ts";
 import { InvalidTime, resolveTime } from "../time/resolve-time.ts";
 import { zoneOf } from "../time/zone-of.ts";
-import { numberBins } from "./number-bins.ts";
+import { binNumbers } from "./number-bins.ts";
 import { rowTime } from "./row-time.ts";
 import { type Span, span, type TimeSpan, timeSpanOf } from "./span.ts";
 import { approximateSeconds, automaticSpan, type TimeBuckets, timeBuckets } from "./time-buckets.ts";
 
-/** For `ArgumentReader.options`. */
-/** Bins speak for themselves. */
+/** splunkd words refused values of bin options differently from those of other options. */
 const refusal = (name: string, text: string) => `The value for option ${name} (${text}) is invalid.`;
 
+/** For `ArgumentReader.options`. */
 export const binOptionTypes = {
   bins: count,
   span: { ...span, refusal },
@@ -36,23 +36,23 @@ export interface BinOptions {
 
 export const DEFAULT_BINS = 100;
 
-/** Least and greatest of a field. */
+/** Least and greatest value of a field. */
 export interface Extent {
   least: number;
   greatest: number;
-  /** No number has a fraction. */
+  /** Whether all numbers are whole. */
   whole?: boolean;
 }
 
-/** Of the numbers in a field; `undefined` when there are none. */
+/** Extent of the numbers in a field; `undefined` when there are none. */
 export async function extentOf(
   value: Typed,
   input: Relation,
   context: SearchContext,
 ): Promise<Extent | undefined> {
-  const double =
+  const number =
     value.type === "number" && !value.multi ? sql`CAST(${value.sql} AS DOUBLE)` : numberOf(value);
-  const select = sql`SELECT min(${double}) AS least, max(${double}) AS greatest, CAST(coalesce(bool_and(${double} = floor(${double})), FALSE) AS INTEGER) AS whole FROM (${input.select}) AS r`;
+  const select = sql`SELECT min(${number}) AS least, max(${number}) AS greatest, CAST(coalesce(bool_and(${number} = floor(${number})), FALSE) AS INTEGER) AS whole FROM (${input.select}) AS r`;
   const field = (name: string) => ({ name, column: name, type: "number" as const, multi: false });
   const relation: Relation = {
     select,
@@ -65,7 +65,7 @@ export async function extentOf(
   return { least: Number(least), greatest: Number(greatest), whole: Number(whole) === 1 };
 }
 
-/** The search's range, seconds: `undefined` at an open end. */
+/** The search's time range in seconds; an open end is absent. */
 export function rangeExtent(input: Relation, { range: requested }: SearchContext): Partial<Extent> {
   const { earliestMs, latestMs } = input.range ?? requested;
   return {
@@ -74,7 +74,7 @@ export function rangeExtent(input: Relation, { range: requested }: SearchContext
   };
 }
 
-/** The search's range where it is closed, else what times there are; seconds. */
+/** The search's time range in seconds; open ends come from the times of the rows. */
 export async function timeExtent(input: Relation, context: SearchContext): Promise<Extent | undefined> {
   const { least, greatest } = rangeExtent(input, context);
   if (least !== undefined && greatest !== undefined) return { least, greatest };
@@ -82,12 +82,12 @@ export async function timeExtent(input: Relation, context: SearchContext): Promi
   return found && { least: least ?? found.least, greatest: greatest ?? found.greatest };
 }
 
-/** What times there are; seconds. */
+/** Extent of the rows' times, seconds. */
 function rowsExtent(input: Relation, context: SearchContext): Promise<Extent | undefined> {
   return extentOf({ type: "number", multi: false, sql: rowTime(input) }, input, context);
 }
 
-/** Buckets of `_time`. @throws SplError */
+/** Chooses the buckets of `_time`. @throws SplError */
 export async function timeBucketsOf(
   options: BinOptions,
   input: Relation,
@@ -113,8 +113,8 @@ export async function timeBucketsOf(
   return timeBuckets(chosen, zone, { origin, extent: all });
 }
 
-/** A field in bins. @throws SplError */
-export async function binned(
+/** Puts a field into bins. @returns `undefined` when no row has the field @throws SplError */
+export async function binField(
   name: string,
   options: BinOptions,
   input: Relation,
@@ -124,8 +124,8 @@ export async function binned(
   const column = columnOf(input, name);
   if (column === undefined) return undefined;
   const value = fieldValue(column);
-  const ofTime = name === "_time" || (typeof options.span === "object" && options.span.kind === "time");
-  if (!ofTime) return numberBins(value, options, () => extentOf(value, input, context));
+  const isTimeSpan = name === "_time" || (typeof options.span === "object" && options.span.kind === "time");
+  if (!isTimeSpan) return binNumbers(value, options, () => extentOf(value, input, context));
   const buckets = await timeBucketsOf(options, input, context, command);
   const seconds =
     value.type === "number" && !value.multi ? sql`CAST(${value.sql} AS DOUBLE)` : numberOf(value);

@@ -14,7 +14,7 @@ import {
   seriesOptionTypes,
 } from "./series-options.ts";
 
-/** A field with how it is put into bins. */
+/** A field and its bin options. */
 export interface BinnedField {
   name: string;
   bins: BinOptions;
@@ -25,14 +25,14 @@ export interface ChartArguments {
   row: BinnedField | undefined;
   series: BinnedField | undefined;
   options: SeriesOptions & TimechartOptions;
-  /** Of options before the aggregates: those of the row. */
+  /** Bin options before the aggregates: they apply to the row field. */
   bins: BinOptions;
   condition: SeriesCondition | undefined;
   /** `agg=max`. */
   score: string | undefined;
 }
 
-/** Those that `timechart` alone has. */
+/** Options of `timechart` alone. */
 interface TimechartOptions {
   partial?: boolean;
   fixedrange?: boolean;
@@ -48,7 +48,7 @@ const chartOptionTypes = {
 
 type Read = SeriesOptions & TimechartOptions & BinOptions & { agg?: string };
 
-/** Reads `… aggregates … BY field field` and options between all of them. @throws SplError */
+/** Reads `… aggregates … BY field field`; options may stand between all of them. @throws SplError */
 export function readChart(reader: ArgumentReader): Omit<ChartArguments, "bins"> & { bins: Read } {
   let leading: Read = {};
   const calls: AggregateCall[] = [];
@@ -90,7 +90,7 @@ function readOptions(reader: ArgumentReader): Read {
   for (;;) {
     const more: Read = reader.options(chartOptionTypes);
     options = { ...options, ...more };
-    // `agg=max(x)`: what the aggregate is of is always the series.
+    // splunkd ignores the argument of `agg=max(x)`: the aggregate is always over the series.
     if (more.agg === undefined || reader.parenthesized() === undefined) return options;
     if (reader.keyword("as")) reader.field("a name after AS");
   }

@@ -17,12 +17,12 @@ import {
 } from "./aggregation.ts";
 import { findStatsFunction } from "./functions/registry.ts";
 
-/** Whether the call is an expression of aggregates. */
+/** Whether the call is an expression over aggregates. */
 export function isComputed(call: AggregateCall): boolean {
   return call.name === "eval" && call.argument.kind === "expression";
 }
 
-/** Aggregates and expressions of them. @throws SplError */
+/** Resolves aggregates and expressions over them. @throws SplError */
 export async function resolveColumns(
   calls: readonly AggregateCall[],
   input: Relation,
@@ -47,7 +47,7 @@ async function resolveComputed(
   if (argument.kind !== "expression")
     throw commandError(options.command, `The argument '${call.text}' is invalid.`, "run");
   const calls: AggregateCall[] = [];
-  const expression = withoutAggregates(argument.expression, (aggregate) => {
+  const expression = replaceAggregates(argument.expression, (aggregate) => {
     calls.push(aggregate);
     return measureName(calls.length - 1);
   });
@@ -59,7 +59,7 @@ async function resolveComputed(
     }
     measures.push(measure);
   }
-  // Fields of single rows have no value where rows are grouped.
+  // Fields of single rows have no value in a group.
   const noFields: Relation = { ...input, columns: [] };
   return {
     kind: "computed",
@@ -83,14 +83,14 @@ function measureName(index: number): string {
   return `#measure${index}`;
 }
 
-/** The expression with a field in the place of each aggregate. */
-function withoutAggregates(expression: Expression, place: (call: AggregateCall) => string): Expression {
-  const inner = (one: Expression) => withoutAggregates(one, place);
+/** Replaces each aggregate in an expression by a field. @param placeholder names that field */
+function replaceAggregates(expression: Expression, placeholder: (call: AggregateCall) => string): Expression {
+  const inner = (one: Expression) => replaceAggregates(one, placeholder);
   const { start, end } = expression;
   switch (expression.node) {
     case "call": {
       const aggregate = aggregateOf(expression);
-      if (aggregate !== undefined) return { node: "field", name: place(aggregate), start, end };
+      if (aggregate !== undefined) return { node: "field", name: placeholder(aggregate), start, end };
       return { ...expression, args: expression.args.map(inner) };
     }
     case "field":
@@ -101,7 +101,7 @@ function withoutAggregates(expression: Expression, place: (call: AggregateCall) 
           as: undefined,
           text: expression.name,
         };
-        return { node: "field", name: place(call), start, end };
+        return { node: "field", name: placeholder(call), start, end };
       }
       return expression;
     case "unary":

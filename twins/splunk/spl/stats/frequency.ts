@@ -1,4 +1,4 @@
-/** `top` and `rare`: combinations of values by how often they are there. */
+/** `top` and `rare`: combinations of values by frequency. */
 import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import { type Command, defineCommand } from "../command.ts";
 import { withPlaces } from "../eval/precision.ts";
@@ -7,7 +7,7 @@ import { textOf } from "../relation/typed.ts";
 import { readBy } from "../syntax/aggregates.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
 import { boolean, count, text } from "../syntax/option-types.ts";
-import { type Group, groupsOf, orderOf, unrolled } from "./group.ts";
+import { type Group, groupsOf, orderKeysOf, unnestGroups } from "./group.ts";
 
 const optionTypes = {
   ...{ showcount: boolean, showperc: boolean, useother: boolean, limit: count },
@@ -26,10 +26,10 @@ interface FrequencyOptions {
 }
 
 const DEFAULT_LIMIT = 10;
-/** `percent` is a text with so many places behind the point: `60.000000`. */
-const SHARE_PLACES = 6;
+/** splunkd writes `percent` as text with six decimals: `60.000000`. */
+const PERCENT_DECIMALS = 6;
 
-/** @param direction of the counts */
+/** @param direction sort order of the counts */
 export function frequencyCommand(
   name: string,
   aliases: readonly string[],
@@ -64,7 +64,7 @@ function readArguments(reader: ArgumentReader) {
   return { options, fields };
 }
 
-/** Groups `#g…`, values `#v…`, `#count`, `#total` of all values, `#percent`, `#rank` from 1. */
+/** Columns: groups `#g…`, values `#v…`, `#count`, `#total` of the group, `#percent`, `#rank` from 1. */
 function frequencies(
   input: Relation,
   by: readonly Group[],
@@ -72,7 +72,7 @@ function frequencies(
   options: FrequencyOptions,
   direction: "ASC" | "DESC",
 ): Relation {
-  const rows = unrolled(input, [...by, ...fields], { distinctValues: false });
+  const rows = unnestGroups(input, [...by, ...fields], { distinctValues: false });
   const named = rows.groups.map((group, index) => ({
     ...group,
     column: identifier(index < by.length ? `#g${index}` : `#v${index - by.length}`),
@@ -94,19 +94,19 @@ function frequencies(
           groupColumns.map(({ column }) => column),
           ", ",
         )}`;
-  // Of values that are equally frequent, the last in the order of texts comes first, as the reference shows it.
+  // Equally frequent values come in descending order of their texts, as the reference shows.
   const ties = named.slice(by.length).map(({ column, type }) => textOf({ type, multi: false, sql: column }));
   const total = sql`sum("#count") OVER (${partition})`;
   const percent = sql`CAST("#count" AS DOUBLE) * 100 / ${total}`;
-  // A field behind BY alone is counted no more: where there is no other, nothing is tied.
+  // `fields` may be empty when all of them are BY fields too: then there are no ties to break.
   const places = [sql`"#count" ${raw(direction)}`, ...ties.map((tie) => sql`${tie} DESC NULLS LAST`)];
   const rank = sql`row_number() OVER (${partition} ORDER BY ${joined(places, ", ")})`;
   const ranked = sql`SELECT *, CAST(${total} AS BIGINT) AS "#total", ${percent} AS "#percent", ${rank} AS "#rank" FROM (${counted}) AS r`;
   const limit = options.limit ?? DEFAULT_LIMIT;
-  const shown =
-    limit === 0 ? ranked : limitedTo(ranked, limit, named.slice(by.length), groupColumns, options);
+  const selection =
+    limit === 0 ? ranked : takeTop(ranked, limit, named.slice(by.length), groupColumns, options);
   const keyOrder = [
-    ...groupColumns.flatMap(({ column, type }) => orderOf({ type, multi: false, sql: column })),
+    ...groupColumns.flatMap(({ column, type }) => orderKeysOf({ type, multi: false, sql: column })),
     raw('"#rank"'),
   ];
   const ordered = keyOrder.map((key, index) => sql`${key} AS ${identifier(`#order${index}`)}`);
@@ -121,10 +121,10 @@ function frequencies(
     name,
     value: { type: "number", multi: false, sql: identifier(column) },
   });
-  const share = withPlaces(identifier("#percent"), SHARE_PLACES);
+  const share = withPlaces(identifier("#percent"), PERCENT_DECIMALS);
   const { showcount = true, showperc = true, countfield = "count", percentfield = "percent" } = options;
   return selected(
-    sql`SELECT *, ${joined(ordered, ", ")} FROM (${shown}) AS r`,
+    sql`SELECT *, ${joined(ordered, ", ")} FROM (${selection}) AS r`,
     [
       ...outputs,
       ...(showcount ? [figure(countfield, "#count")] : []),
@@ -143,21 +143,24 @@ interface NamedColumn {
   type: "text" | "number";
 }
 
-/** The first of each group, and what the others are together, if that is asked for. */
-function limitedTo(
+/** The first rows of each group, and with `useother` one row that sums up the rest. */
+function takeTop(
   ranked: Sql,
   limit: number,
   fields: readonly NamedColumn[],
   groups: readonly NamedColumn[],
   { useother = false, otherstr = "OTHER" }: FrequencyOptions,
 ): Sql {
-  const most = sql`CAST(${limit} AS BIGINT)`;
-  if (!useother) return sql`SELECT * FROM (${ranked}) AS r WHERE "#rank" <= ${most}`;
+  const maxRank = sql`CAST(${limit} AS BIGINT)`;
+  if (!useother) return sql`SELECT * FROM (${ranked}) AS r WHERE "#rank" <= ${maxRank}`;
   const asText = fields.map(
     ({ column, type }) => sql`${textOf({ type, multi: false, sql: column })} AS ${column}`,
   );
   const groupColumns = groups.map(({ column }) => column);
-  const kept = joined([...groupColumns, ...asText, raw('"#count", "#total", "#percent", "#rank"')], ", ");
+  const topColumns = joined(
+    [...groupColumns, ...asText, raw('"#count", "#total", "#percent", "#rank"')],
+    ", ",
+  );
   const others = joined(
     [
       ...groupColumns,
@@ -169,5 +172,5 @@ function limitedTo(
     ", ",
   );
   const by = groupColumns.length === 0 ? raw("") : sql`GROUP BY ${joined(groupColumns, ", ")}`;
-  return sql`SELECT ${kept} FROM (${ranked}) AS r WHERE "#rank" <= ${most} UNION ALL SELECT ${others} FROM (${ranked}) AS r WHERE "#rank" > ${most} ${by} HAVING count(*) > 0`;
+  return sql`SELECT ${topColumns} FROM (${ranked}) AS r WHERE "#rank" <= ${maxRank} UNION ALL SELECT ${others} FROM (${ranked}) AS r WHERE "#rank" > ${maxRank} ${by} HAVING count(*) > 0`;
 }

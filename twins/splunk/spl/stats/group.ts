@@ -1,4 +1,4 @@
-/** Rows in groups, a row for each. */
+/** GROUP BY: one row for each group. */
 import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import type { OrderKey } from "../relation/order-keys.ts";
 import { columnOf, fieldValue, type Output, type Relation, selected } from "../relation/relation.ts";
@@ -7,26 +7,26 @@ import { type Aggregation, compileAggregation } from "./aggregation.ts";
 import { rangeStart } from "./number-bins.ts";
 import type { Site } from "./site.ts";
 
-/** A field to group by, and what it is in the rows. */
+/** A BY field and its value in the rows. */
 export interface Group {
   name: string;
-  /** `undefined`: no row has it. */
+  /** `undefined`: no row has the field. */
   value: Typed | undefined;
-  /** Rows that miss it stay, in a group of their own. */
+  /** Whether rows without a value form a group of their own; else they are dropped. */
   optional?: boolean;
-  /** Texts that say ranges, `10-20`: their order is that of their numbers. */
+  /** Whether values are ranges such as `10-20`, which sort by their first number. */
   ranges?: boolean;
 }
 
-export interface Grouped {
-  /** Has `#g0`, … for the groups and `#a0`, … for the aggregations; no order. */
+export interface GroupedRows {
+  /** Columns `#g0`, … for the groups and `#a0`, … for the aggregations; unordered. */
   select: Sql;
   groups: { name: string; value: Typed; ranges?: boolean }[];
   aggregates: Output[];
 }
 
 export interface GroupOptions {
-  /** Each different value of a multi-value once. */
+  /** Whether a multi-value counts each distinct value once. */
   distinctValues: boolean;
 }
 
@@ -37,8 +37,8 @@ export function groupsOf(names: readonly string[], input: Relation): Group[] {
   });
 }
 
-/** Each value of a multi-value is a row of its own. */
-export function unrolled(
+/** Unnests multi-values among the groups: one row for each value. */
+export function unnestGroups(
   input: Relation,
   groups: readonly Group[],
   { distinctValues }: GroupOptions,
@@ -56,13 +56,13 @@ export function unrolled(
   return { input: { ...input, select }, groups: single };
 }
 
-/** Rows that miss a group's field are left out. Without groups there is one row. The site is of the input's rows. */
-export async function grouped(
+/** Aggregates the input by groups; without groups there is one row. @param site over the input's rows */
+export async function groupRows(
   input: Relation,
   groups: readonly Group[],
   aggregations: readonly Aggregation[],
   site: Site,
-): Promise<Grouped> {
+): Promise<GroupedRows> {
   const keys = groups.map(({ value }) => value?.sql ?? raw("CAST(NULL AS VARCHAR)"));
   const values = await Promise.all(aggregations.map((aggregation) => compileAggregation(aggregation, site)));
   const items = [
@@ -72,9 +72,9 @@ export async function grouped(
   const present = keys.flatMap((key, index) => (groups[index]?.optional ? [] : [sql`${key} IS NOT NULL`]));
   const where = present.length === 0 ? raw("") : sql`WHERE ${joined(present, " AND ")}`;
   const by = keys.length === 0 ? raw("") : sql`GROUP BY ${raw(keys.map((_, index) => index + 1).join(", "))}`;
-  const picked = items.length === 0 ? raw('count(*) AS "#none"') : joined(items, ", ");
+  const columns = items.length === 0 ? raw('count(*) AS "#none"') : joined(items, ", ");
   return {
-    select: sql`SELECT ${picked} FROM (${input.select}) AS r ${where} ${by}`,
+    select: sql`SELECT ${columns} FROM (${input.select}) AS r ${where} ${by}`,
     groups: groups.map(({ name, value, ranges = false }, index) => ({
       name,
       ranges,
@@ -91,11 +91,11 @@ export async function grouped(
   };
 }
 
-/** In the order of the groups: of numbers where all of a field's are, else of texts. */
-export function inGroupOrder({ select, groups, aggregates }: Grouped): Relation {
+/** Orders rows by their groups: numerically when all values of a field are numbers, else as text. */
+export function orderByGroups({ select, groups, aggregates }: GroupedRows): Relation {
   const keys = groups.flatMap((group) => {
     const { value, ranges } = group;
-    if (ranges || value.type === "number") return groupOrder(group);
+    if (ranges || value.type === "number") return groupOrderKeys(group);
     const number = numberOf(value);
     const all = sql`bool_and(${number} IS NOT NULL OR ${value.sql} IS NULL) OVER ()`;
     return [sql`CASE WHEN ${all} THEN ${number} END`, value.sql];
@@ -111,13 +111,13 @@ export function inGroupOrder({ select, groups, aggregates }: Grouped): Relation 
   return groups.length === 0 ? { ...rows, atMost: 1 } : rows;
 }
 
-/** Keys by which groups come in order. */
-export function groupOrder({ value, ranges }: { value: Typed; ranges?: boolean }): Sql[] {
-  return ranges ? [rangeStart(textOf(value)), value.sql] : orderOf(value);
+/** Sort keys of a group. */
+export function groupOrderKeys({ value, ranges }: { value: Typed; ranges?: boolean }): Sql[] {
+  return ranges ? [rangeStart(textOf(value)), value.sql] : orderKeysOf(value);
 }
 
-/** Keys by which values come in the order of numbers, and then of texts. */
-export function orderOf(value: Typed): Sql[] {
+/** Sort keys of a value: numbers first, then texts. */
+export function orderKeysOf(value: Typed): Sql[] {
   return value.type === "number" ? [value.sql] : [numberOf(value), value.sql];
 }
 

@@ -1,4 +1,4 @@
-/** Numbers in ranges: `500-510`. */
+/** Bins of numbers, as ranges: `500-510`. */
 import { raw, type Sql, sql } from "@offhook/log-store/sql";
 import { withPlaces } from "../eval/precision.ts";
 import { bound, numberOf, type Typed, textOf } from "../relation/typed.ts";
@@ -6,18 +6,18 @@ import type { BinOptions, Extent } from "./bin-options.ts";
 
 const DEFAULT_BINS = 100;
 
-/** As text; what is no number stays as it is. */
-export async function numberBins(
+/** The ranges of a field's numbers, as text. Values that are no numbers stay unchanged. */
+export async function binNumbers(
   value: Typed,
   options: BinOptions,
   extent: () => Promise<Extent | undefined>,
 ): Promise<Typed> {
   const { span } = options;
   if (span !== undefined && span !== "auto" && span.kind === "log") {
-    return ranges(value, (number) => logEdges(number, span.coefficient, span.base));
+    return rangeOf(value, (number) => logBinEdges(number, span.coefficient, span.base));
   }
   if (span !== undefined && span !== "auto" && span.kind === "plain") {
-    return ranges(value, (number) => edges(number, span.size, span.decimals), span.decimals);
+    return rangeOf(value, (number) => binEdges(number, span.size, span.decimals), span.decimals);
   }
   const found = await extent();
   if (found === undefined) return value;
@@ -25,10 +25,15 @@ export async function numberBins(
   const greatest = Math.max(found.greatest, options.end ?? found.greatest);
   const minSpan = options.minspan;
   const asked = minSpan !== undefined && minSpan !== "auto" && minSpan.kind === "plain" ? minSpan.size : 0;
-  // Whole numbers are not parted.
+  // Bins of whole numbers are at least 1 wide.
   const minimum = found.whole ? Math.max(asked, 1) : asked;
-  const { size, decimals } = powerOfTen(least, greatest, Math.max(1, options.bins ?? DEFAULT_BINS), minimum);
-  return ranges(value, (number) => edges(number, size, decimals), decimals);
+  const { size, decimals } = chooseBinSize(
+    least,
+    greatest,
+    Math.max(1, options.bins ?? DEFAULT_BINS),
+    minimum,
+  );
+  return rangeOf(value, (number) => binEdges(number, size, decimals), decimals);
 }
 
 export interface Range {
@@ -39,27 +44,27 @@ export interface Range {
 
 const NUMBER = "-?[0-9]+(?:\\.[0-9]+)?(?:e[-+]?[0-9]+)?";
 
-/** `-10-0`: from -10 to 0. */
+/** Reads `-10-0` as -10 to 0. */
 export function parseRange(text: string): Range | undefined {
   const [, from, to] = new RegExp(`^(${NUMBER})-(${NUMBER})$`).exec(text) ?? [];
   return from === undefined || to === undefined ? undefined : { text, from: Number(from), to: Number(to) };
 }
 
-/** Where a range begins, DOUBLE: NULL of what is none. */
+/** The start of a range, DOUBLE; NULL for text that is no range. */
 export function rangeStart(text: Sql): Sql {
   return sql`TRY_CAST(regexp_extract(${text}, ${`^(${NUMBER})-${NUMBER}$`}, 1) AS DOUBLE)`;
 }
 
-/** The least power of ten that needs no more than so many bins. */
-function powerOfTen(least: number, greatest: number, bins: number, minimum: number) {
+/** The smallest power of ten that needs at most `bins` bins. */
+function chooseBinSize(least: number, greatest: number, bins: number, minimum: number) {
   const wanted = Math.max((greatest - least) / bins, minimum);
   let exponent = wanted > 0 ? Math.ceil(Math.log10(wanted) - 1e-9) : 0;
   while (Math.floor(greatest / 10 ** exponent) - Math.floor(least / 10 ** exponent) + 1 > bins) exponent++;
   return { size: 10 ** exponent, decimals: Math.max(0, -exponent) };
 }
 
-/** @param decimals that both edges have, at least */
-function ranges(value: Typed, of: (number: Sql) => { from: Sql; to: Sql }, decimals = 0): Typed {
+/** @param decimals both edges show at least this many */
+function rangeOf(value: Typed, of: (number: Sql) => { from: Sql; to: Sql }, decimals = 0): Typed {
   const number =
     value.type === "number" && !value.multi ? sql`CAST(${value.sql} AS DOUBLE)` : numberOf(value);
   const text = value.multi ? sql`CAST(NULL AS VARCHAR)` : textOf(value);
@@ -72,7 +77,7 @@ function ranges(value: Typed, of: (number: Sql) => { from: Sql; to: Sql }, decim
   return { type: "text", multi: false, sql: range };
 }
 
-function edges(number: Sql, size: number, decimals: number) {
+function binEdges(number: Sql, size: number, decimals: number) {
   const length = sql`CAST(${size} AS DOUBLE)`;
   const digits = raw(String(decimals));
   const index = sql`floor(round(${number} / ${length}, 9))`;
@@ -82,8 +87,8 @@ function edges(number: Sql, size: number, decimals: number) {
   };
 }
 
-/** Of a number that is none of a logarithm, both edges are 0. */
-function logEdges(number: Sql, coefficient: number, base: number) {
+/** Edges of logarithmic bins; both are 0 for numbers that have no logarithm. */
+function logBinEdges(number: Sql, coefficient: number, base: number) {
   const factor = sql`CAST(${coefficient} AS DOUBLE)`;
   const root = sql`CAST(${base} AS DOUBLE)`;
   const index = sql`floor(round(ln(CASE WHEN ${number} > 0 THEN ${number} / ${factor} END) / ln(${root}), 9))`;

@@ -1,7 +1,8 @@
-/** The long form as a table: a row for each key, a column for each series. */
+/** Pivots the long form into a table: one row for each key, one column for each series. */
 import type { ResultValue } from "@offhook/log-store/store/log-store";
 import type { RowField, Rows } from "../relation/rows.ts";
 import { commandError } from "../spl-error.ts";
+import type { Aggregation } from "./aggregation.ts";
 import { parseRange } from "./number-bins.ts";
 import type { SeriesOptions } from "./series-options.ts";
 
@@ -9,29 +10,29 @@ export interface Column {
   name: string;
   type: "text" | "number";
   multi: boolean;
-  /** What a cell has that no row is in: 0 of counts. */
+  /** What a cell without rows shows: 0 for counts. */
   empty: ResultValue;
 }
 
 export interface Table {
-  /** Keys of the rows, in order. */
+  /** Row keys, in order. */
   keys: ResultValue[];
   columns: Column[];
-  /** By row, by column. */
+  /** Indexed by row, then by column. */
   cells: ResultValue[][];
 }
 
-/** How large a table is made. */
-const MOST_COLUMNS = 5_000;
-const MOST_CELLS = 2_000_000;
-/** Rows of a long form that are looked at: one more than any table takes. */
-export const LONGEST_FORM = MOST_CELLS + 1;
+/** Bounds of a table's size. */
+const MAX_COLUMNS = 5_000;
+const MAX_CELLS = 2_000_000;
+/** Rows of the long form to read: one more than fits into any table. */
+export const MAX_LONG_ROWS = MAX_CELLS + 1;
 
-/** @throws SplError for a table that is too large to be made */
-export function checkSize(command: string, rows: number, columns: number): void {
-  if (columns <= MOST_COLUMNS && rows * columns <= MOST_CELLS) return;
+/** @throws SplError when the table would exceed the bounds */
+export function checkTableSize(command: string, rows: number, columns: number): void {
+  if (columns <= MAX_COLUMNS && rows * columns <= MAX_CELLS) return;
   const size = `${rows} rows of ${columns} columns`;
-  const limits = `a table has at most ${MOST_COLUMNS} columns and ${MOST_CELLS} values`;
+  const limits = `a table has at most ${MAX_COLUMNS} columns and ${MAX_CELLS} values`;
   throw commandError(
     command,
     `The result would have ${size}, and ${limits}; use 'limit' or a wider 'span'.`,
@@ -39,8 +40,8 @@ export function checkSize(command: string, rows: number, columns: number): void 
   );
 }
 
-/** @param long key, series, aggregates @throws SplError for too many series */
-export function pivoted(
+/** @param rows in long form: key, series, aggregates @throws SplError for too many series */
+export function pivot(
   command: string,
   { rows }: Rows,
   aggregates: readonly Column[],
@@ -51,7 +52,7 @@ export function pivoted(
   const names = [...new Set(rows.map((row) => String(row[1] ?? "")))].sort(
     (a, b) => last.indexOf(a) - last.indexOf(b) || start(a) - start(b) || (a < b ? -1 : 1),
   );
-  checkSize(command, new Set(rows.map(([key]) => key)).size, names.length * aggregates.length);
+  checkTableSize(command, new Set(rows.map(([key]) => key)).size, names.length * aggregates.length);
   const columns = aggregates.flatMap((aggregate, aggregateIndex) =>
     names.map((series) => ({
       column: { ...aggregate, name: columnName(series, aggregate.name, aggregates.length, options) },
@@ -78,7 +79,7 @@ export function pivoted(
   };
 }
 
-/** Without series: key, aggregates. */
+/** The table of rows without series: key, aggregates. */
 export function tableOf({ rows }: Rows, columns: Column[]): Table {
   return {
     keys: rows.map(([key = null]) => key),
@@ -88,12 +89,12 @@ export function tableOf({ rows }: Rows, columns: Column[]): Table {
 }
 
 /** The table as rows whose first field is the key. */
-export function asRows({ keys, columns, cells }: Table, key: RowField): Rows {
+export function rowsOfTable({ keys, columns, cells }: Table, key: RowField): Rows {
   const fields = [key, ...columns.map(({ name, type, multi }) => ({ name, type, multi }))];
   return { fields, rows: keys.map((value, index) => [value, ...(cells[index] ?? [])]) };
 }
 
-/** One aggregate: the value of the series. Several: `avg(x): value`. */
+/** The name of a column: the series' value for a single aggregate, else `avg(x): value`. */
 function columnName(
   series: string,
   aggregate: string,
@@ -107,4 +108,11 @@ function columnName(
     );
   }
   return series === "" || series.startsWith("_") ? `VALUE_${series.replace(/^_/, "")}` : series;
+}
+
+const countFunctions = new Set(["count", "c", "dc", "distinct_count", "estdc"]);
+
+/** What a cell without rows shows: 0 for counts, else nothing. */
+export function emptyCell(aggregation: Aggregation | undefined): 0 | null {
+  return aggregation?.kind === "measure" && countFunctions.has(aggregation.call.name) ? 0 : null;
 }

@@ -1,8 +1,8 @@
-/** Which series of `chart` and `timechart` are shown by name, and what the others are called. */
+/** Options that choose and name the series of `chart` and `timechart`. */
 import type { ArgumentReader, OptionType } from "../syntax/argument-reader.ts";
 import { boolean, text } from "../syntax/option-types.ts";
 
-/** How many of the greatest, or of the least; `undefined`: all. */
+/** Which series are shown by name: the first or last by score, or those beyond a threshold. */
 export type Selection =
   | {
       readonly kind: "rank";
@@ -25,7 +25,7 @@ const limit: OptionType<Selection | "all"> = {
   },
 };
 
-/** For `ArgumentReader.options`: they may stand before the aggregates and behind the field of the series. */
+/** For `ArgumentReader.options`. They may stand before the aggregates and after the series field. */
 export const seriesOptionTypes = {
   limit,
   useother: boolean,
@@ -52,16 +52,16 @@ export interface SeriesOptions {
 
 /** `where sum in top5`, `where max > 100`. */
 export interface SeriesCondition {
-  /** An aggregate of the series' values, as `stats` names it. */
+  /** Aggregate of the series' values, by its name in `stats`. */
   readonly score: string;
   readonly selection: Selection;
 }
 
-/** What stands behind WHERE, if that is next. @throws SplError */
+/** Reads a WHERE clause if one is next. @throws SplError */
 export function readSeriesCondition(reader: ArgumentReader): SeriesCondition | undefined {
   if (!reader.keyword("where")) return undefined;
   const score = reader.text("the aggregate of the 'where' clause").toLowerCase();
-  // What the aggregate is of is always the series.
+  // splunkd ignores the argument: the aggregate is always over the series.
   reader.parenthesized();
   for (const comparator of ["<", ">"] as const) {
     if (!reader.symbol(comparator)) continue;

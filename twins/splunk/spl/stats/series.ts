@@ -1,4 +1,4 @@
-/** Rows of `chart` and `timechart` in their long form: one for each row and series of the table to be. */
+/** The long form of `chart` and `timechart`: one row for each row and series of the future table. */
 import { identifier, joined, jsonParameter, raw, type Sql, sql } from "@offhook/log-store/sql";
 import type { ResultValue } from "@offhook/log-store/store/log-store";
 import { lookupTable } from "@offhook/platform/base/lookup-table";
@@ -9,7 +9,7 @@ import { relationOf } from "../relation/rows.ts";
 import { numberOf, type Typed, textOf } from "../relation/typed.ts";
 import { commandError } from "../spl-error.ts";
 import type { Aggregation, Measure } from "./aggregation.ts";
-import { type Group, type Grouped, grouped, groupOrder } from "./group.ts";
+import { type Group, type GroupedRows, groupOrderKeys, groupRows } from "./group.ts";
 import type { Selection, SeriesCondition, SeriesOptions } from "./series-options.ts";
 import type { Site } from "./site.ts";
 
@@ -24,23 +24,23 @@ export interface SeriesRequest {
   site: Site;
   options: SeriesOptions;
   condition: SeriesCondition | undefined;
-  /** `agg=max`: by what series are chosen. */
+  /** `agg=max`: the aggregate that ranks series. */
   score: string | undefined;
 }
 
-/** Aggregates of DuckDB by which series can be chosen. */
-const scores = lookupTable<string>({
+/** DuckDB's aggregates that can rank series. */
+const scoreFunctions = lookupTable<string>({
   ...{ sum: "fsum", avg: "favg", mean: "favg", min: "min", max: "max", count: "count", c: "count" },
   ...{ stdev: "stddev_samp", stdevp: "stddev_pop", var: "var_samp", varp: "var_pop", median: "median" },
 });
 
-/** Aggregates whose parts put together again are aggregates, and by what. */
-const folds = lookupTable<string>({
+/** Aggregates that can be computed from partial ones, with the DuckDB function that combines these. */
+const foldFunctions = lookupTable<string>({
   ...{ count: "fsum", c: "fsum", sum: "fsum", sumsq: "fsum", min: "min", max: "max" },
   ...{ per_second: "fsum", per_minute: "fsum", per_hour: "fsum", per_day: "fsum" },
 });
 
-/** The row's key, the name of its series, and the aggregates; in the order of the keys. */
+/** Row key, series name and aggregates, ordered by key. */
 export async function longForm(request: SeriesRequest, context: SearchContext): Promise<Relation> {
   const { input, row, aggregations, site, options } = request;
   const { usenull = true, nullstr = "NULL" } = options;
@@ -54,54 +54,54 @@ export async function longForm(request: SeriesRequest, context: SearchContext): 
   });
   const named = (value: Sql) => (usenull ? sql`coalesce(${value}, ${nullstr})` : value);
   if (selection === undefined) {
-    return asLong(await grouped(input, [row, series(named(text), false)], aggregations, site));
+    return longRelation(await groupRows(input, [row, series(named(text), false)], aggregations, site));
   }
-  const added = addedMeasures(aggregations);
-  const parts = await grouped(input, [row, series(text)], [...aggregations, ...added], site);
-  const weights: readonly Aggregation[] = weighted(aggregations);
-  const chosen = ranked(parts, selection, aggregations.length);
+  const added = extraMeasures(aggregations);
+  const parts = await groupRows(input, [row, series(text)], [...aggregations, ...added], site);
+  const weights: readonly Aggregation[] = weightedAverages(aggregations);
+  const chosen = rankSeries(parts, selection, aggregations.length);
   const items = aggregations.map((aggregation, index) =>
-    folded(aggregation, index, parts, aggregations.length + 1 + weights.indexOf(aggregation)),
+    foldAggregate(aggregation, index, parts, aggregations.length + 1 + weights.indexOf(aggregation)),
   );
-  const folds = items.filter((item) => item !== undefined);
-  if (folds.length === items.length) return asLong(together(chosen, parts, folds, options));
-  const { found, kept } = await partsWith(chosen, parts, aggregations.length, context);
-  const shown = found && relabelled(found, options);
-  if (shown !== undefined) return relationOf(shown);
+  const folded = items.filter((item) => item !== undefined);
+  if (folded.length === items.length) return longRelation(mergeSeries(chosen, parts, folded, options));
+  const { found, kept } = await runParts(chosen, parts, aggregations.length, context);
+  const rows = found && nameSeries(found, options);
+  if (rows !== undefined) return relationOf(rows);
   const names = jsonParameter(kept);
   const isNamed = sql`list_contains(from_json(${names}, '["VARCHAR"]'), ${text})`;
-  return asLong(
-    await grouped(input, [row, series(label(text, isNamed, options), false)], aggregations, site),
+  return longRelation(
+    await groupRows(input, [row, series(seriesName(text, isNamed, options), false)], aggregations, site),
   );
 }
 
-/** Parts that are looked at here; of more, the names of the series alone. */
-const MOST_PARTS = 20_000;
+/** Partial aggregates that are fetched; beyond it, only the names of the selected series are. */
+const MAX_PARTS = 20_000;
 
 /**
- * The parts, each with the name of its series and at last whether that is kept, where they are few; and the names of the series that
- * are kept.
+ * Fetches the partial aggregates if they are few, each with its series' name and, as last cell, whether that series is selected;
+ * and the names of the selected series.
  */
-async function partsWith(chosen: Sql, parts: Grouped, count: number, context: SearchContext) {
+async function runParts(chosen: Sql, parts: GroupedRows, count: number, context: SearchContext) {
   const few = { ...parts, aggregates: parts.aggregates.slice(0, count), select: chosen };
   const kept = { name: "#kept", column: "#kept", type: "number", multi: false } as const;
-  const long = asLong({
+  const long = longRelation({
     ...few,
     select: sql`SELECT * REPLACE (CAST("#kept" AS BIGINT) AS "#kept") FROM (${chosen}) AS r`,
   });
-  const found = await context.run({ ...long, columns: [...long.columns, kept] }, MOST_PARTS + 1);
-  if (found.rows.length <= MOST_PARTS) {
+  const found = await context.run({ ...long, columns: [...long.columns, kept] }, MAX_PARTS + 1);
+  if (found.rows.length <= MAX_PARTS) {
     const names = found.rows.flatMap((cells) => (cells.at(-1) === 1 ? [String(cells[1])] : []));
     return { found, kept: [...new Set(names)] };
   }
   const column = { name: "name", column: "name", type: "text", multi: false } as const;
   const select = sql`SELECT DISTINCT "#g1" AS name FROM (${chosen}) AS r WHERE "#kept"`;
-  const { rows } = await context.run({ select, columns: [column], order: [], kind: "report" }, MAX_KEPT);
+  const { rows } = await context.run({ select, columns: [column], order: [], kind: "report" }, MAX_SELECTED);
   return { found: undefined, kept: rows.map(([name]) => String(name)) };
 }
 
-/** The parts as they are shown; `undefined` where some of them have to be put together, which their rows alone can be. */
-function relabelled(
+/** The result made from fetched parts; `undefined` when some would have to be merged, which takes their rows. */
+function nameSeries(
   { fields, rows }: Rows,
   { useother = true, usenull = true, nullstr = "NULL" }: SeriesOptions,
 ): Rows | undefined {
@@ -121,13 +121,13 @@ function relabelled(
   };
 }
 
-const MAX_KEPT = 100_000;
+const MAX_SELECTED = 100_000;
 
 function selectionOf({ options, condition, aggregations, score, command }: SeriesRequest) {
   const given = options.limit ?? { kind: "rank", end: "top", count: DEFAULT_SERIES, inside: true };
   const chosen = condition ?? (given === "all" ? undefined : { score: score ?? "sum", selection: given });
   if (chosen === undefined) return undefined;
-  const name = scores[chosen.score];
+  const name = scoreFunctions[chosen.score];
   if (name === undefined) {
     throw commandError(command, `Series cannot be chosen by '${chosen.score}'.`, "run");
   }
@@ -137,8 +137,8 @@ function selectionOf({ options, condition, aggregations, score, command }: Serie
 
 type Chosen = Exclude<ReturnType<typeof selectionOf>, undefined>;
 
-/** How many rows a series has, by which it is chosen where there are several aggregates; then how many numbers averages are of. */
-function addedMeasures(aggregations: readonly Aggregation[]): Aggregation[] {
+/** Extra aggregates: the row count that ranks series when there are several aggregates, and the weights of averages. */
+function extraMeasures(aggregations: readonly Aggregation[]): Aggregation[] {
   const counted = (name: string, value: Sql): Aggregation => ({
     kind: "computed",
     name,
@@ -147,12 +147,14 @@ function addedMeasures(aggregations: readonly Aggregation[]): Aggregation[] {
   });
   return [
     counted("#rows", raw("count(*)")),
-    ...weighted(aggregations).map(({ value }, index) => counted(`#weight${index}`, sql`count(${value.sql})`)),
+    ...weightedAverages(aggregations).map(({ value }, index) =>
+      counted(`#weight${index}`, sql`count(${value.sql})`),
+    ),
   ];
 }
 
-/** Averages of fields that hold nothing but numbers. */
-function weighted(aggregations: readonly Aggregation[]): Measure[] {
+/** Averages of purely numeric fields: they combine as weighted averages. */
+function weightedAverages(aggregations: readonly Aggregation[]): Measure[] {
   return aggregations.filter(
     (one): one is Measure =>
       one.kind === "measure" &&
@@ -162,18 +164,18 @@ function weighted(aggregations: readonly Aggregation[]): Measure[] {
   );
 }
 
-/** The parts, with whether their series is kept. They are made once: a window over them would have DuckDB make them twice. */
-function ranked(parts: Grouped, { selection, name, counts }: Chosen, countIndex: number): Sql {
+/** Marks each part with whether its series is selected. Materialized, because a window would make DuckDB compute the parts twice. */
+function rankSeries(parts: GroupedRows, { selection, name, counts }: Chosen, countIndex: number): Sql {
   const measured = parts.aggregates[counts ? countIndex : 0]?.value;
   const value = measured === undefined ? raw("0") : numberOf(measured);
   const score = sql`coalesce(${raw(counts ? "fsum" : name)}(CAST(${value} AS DOUBLE)), 0)`;
   const series = sql`SELECT "#g1" AS "#name", ${score} AS "#score" FROM "#parts" GROUP BY 1`;
-  const kept = sql`SELECT "#name", ("#name" IS NOT NULL AND ${isKept(selection)}) AS "#kept" FROM (${series}) AS r`;
+  const kept = sql`SELECT "#name", ("#name" IS NOT NULL AND ${isSelected(selection)}) AS "#kept" FROM (${series}) AS r`;
   return sql`WITH "#parts" AS MATERIALIZED (${parts.select}) SELECT p.*, k."#kept" FROM "#parts" AS p JOIN (${kept}) AS k ON p."#g1" IS NOT DISTINCT FROM k."#name"`;
 }
 
-/** Of a series with its `#score`. */
-function isKept(selection: Selection): Sql {
+/** Whether a series is selected, over its `#score`. */
+function isSelected(selection: Selection): Sql {
   if (selection.kind === "threshold") {
     return sql`"#score" ${raw(selection.comparator)} CAST(${selection.value} AS DOUBLE)`;
   }
@@ -183,8 +185,8 @@ function isKept(selection: Selection): Sql {
   return selection.inside ? inside : sql`NOT ${inside}`;
 }
 
-/** The name of a series; NULL for one that is not shown. */
-function label(
+/** The displayed name of a series; NULL when it is not shown. */
+function seriesName(
   text: Sql,
   kept: Sql,
   { useother = true, usenull = true, otherstr = "OTHER", nullstr = "NULL" }: SeriesOptions,
@@ -194,21 +196,31 @@ function label(
   return sql`CASE WHEN ${text} IS NULL THEN ${missing} WHEN ${kept} THEN ${text} ELSE ${other} END`;
 }
 
-/** An aggregate of the parts that is that of all their rows; `undefined` when there is none. */
-function folded(aggregation: Aggregation, index: number, parts: Grouped, weight: number): Sql | undefined {
+/** Combines partial aggregates into that of all rows; `undefined` when the aggregate cannot be combined. */
+function foldAggregate(
+  aggregation: Aggregation,
+  index: number,
+  parts: GroupedRows,
+  weight: number,
+): Sql | undefined {
   const value = parts.aggregates[index]?.value;
   if (aggregation.kind !== "measure" || value?.type !== "number" || value.multi) return undefined;
   const column = identifier(`#a${index}`);
-  const fold = folds[aggregation.call.name];
+  const fold = foldFunctions[aggregation.call.name];
   if (fold !== undefined) return sql`${raw(fold)}(${column}) AS ${column}`;
-  if (weighted([aggregation]).length === 0) return undefined;
+  if (weightedAverages([aggregation]).length === 0) return undefined;
   const weights = identifier(`#a${weight}`);
   return sql`(fsum(${column} * ${weights}) / nullif(fsum(${weights}), 0)) AS ${column}`;
 }
 
-/** Parts of the series that are not shown by name, put together. */
-function together(chosen: Sql, parts: Grouped, items: readonly Sql[], options: SeriesOptions): Grouped {
-  const name = label(raw('"#g1"'), raw('"#kept"'), options);
+/** Merges the parts of all series that are not shown by name. */
+function mergeSeries(
+  chosen: Sql,
+  parts: GroupedRows,
+  items: readonly Sql[],
+  options: SeriesOptions,
+): GroupedRows {
+  const name = seriesName(raw('"#g1"'), raw('"#kept"'), options);
   const named = sql`SELECT * REPLACE (${name} AS "#g1") FROM (${chosen}) AS r`;
   return {
     ...parts,
@@ -217,9 +229,9 @@ function together(chosen: Sql, parts: Grouped, items: readonly Sql[], options: S
   };
 }
 
-/** In the order of the row's key and the series' name. */
-function asLong({ select, groups, aggregates }: Grouped): Relation {
-  const keys = [...groups.slice(0, 1).flatMap(groupOrder), raw('"#g1"')];
+/** The groups as a relation, ordered by row key and series name. */
+function longRelation({ select, groups, aggregates }: GroupedRows): Relation {
+  const keys = [...groups.slice(0, 1).flatMap(groupOrderKeys), raw('"#g1"')];
   const items = keys.map((key, index) => sql`${key} AS ${identifier(`#order${index}`)}`);
   const columns = [...groups, ...aggregates].map(({ value, name }, index) => ({
     name,

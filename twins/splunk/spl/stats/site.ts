@@ -1,36 +1,36 @@
-/** Where an aggregate stands: in a GROUP BY, or over a window of rows. */
+/** Where an aggregate is computed: in a GROUP BY, or over a window. */
 import { identifier, raw, type Sql, sql } from "@offhook/log-store/sql";
 import { orderBy, orderValue, sortValue } from "../relation/order-keys.ts";
 import type { Relation } from "../relation/relation.ts";
 
-/** By what rows come first. */
+/** What makes a row first: its position, or its time. */
 export type RowOrder = "rows" | "time";
 
 export interface Site {
   /**
-   * An aggregate of DuckDB on the rows of the group or the window.
+   * Applies an aggregate of DuckDB to the group or window.
    * @param aggregate `fsum(x)`
-   * @param filter the rows that count; all when absent
+   * @param filter which rows count; default: all
    */
   call(aggregate: Sql, filter?: Sql): Sql;
-  /** The value of the first (or the last) row that has one. `time`: by `_time`, where the earliest comes first. */
+  /** The value of the first (or last) row that has one; by `time`, the earliest comes first. */
   at(end: "first" | "last", value: Sql, order: RowOrder): Sql;
-  /** All values, as rows come; NULL when there are none. */
+  /** All values in row order; NULL when there are none. */
   inOrder(value: Sql): Sql;
   /** `_time`, DOUBLE. */
   readonly time: Sql;
-  /** Seconds that the rows span, for `per_second` and its like: DOUBLE. */
+  /** Time span of the rows in seconds, for `per_second` and its like: DOUBLE. */
   readonly seconds: Sql;
-  /** Parts of the time for `sparkline`. */
+  /** Time slots of `sparkline`; `undefined` when no aggregate is one. */
   readonly sparkline: SparklineParts | undefined;
-  /** Whether a field that has a value that is no number has no numeric statistics. */
+  /** `allnum=t`: a single value that is no number makes numeric aggregates of its field NULL. */
   readonly onlyNumbers: boolean;
 }
 
 export interface SparklineParts {
-  /** Number of the part that a row is in, from 0: INTEGER. */
+  /** The slot of a row, from 0: BIGINT. */
   part(span: string | undefined): Sql;
-  /** How many parts there are. */
+  /** The number of slots. */
   count(span: string | undefined): number;
 }
 
@@ -42,7 +42,7 @@ export interface SiteOptions {
   onlyNumbers?: boolean | undefined;
 }
 
-/** In a GROUP BY of the input's rows. */
+/** The site of a GROUP BY over the input's rows. */
 export function groupSite({ input, time, seconds, sparkline, onlyNumbers = false }: SiteOptions): Site {
   const call: Site["call"] = (aggregate, filter) =>
     filter === undefined ? aggregate : sql`${aggregate} FILTER (WHERE ${filter})`;
@@ -56,14 +56,14 @@ export function groupSite({ input, time, seconds, sparkline, onlyNumbers = false
     call,
     at(end, value, order) {
       const place = order === "rows" ? byRow : byTime;
-      // By time, the rows that come first are the latest.
+      // `byTime` sorts the latest row first.
       const first = (order === "rows") === (end === "first");
       const found =
         place === undefined
           ? sql`${raw(first ? "first" : "last")}(${value})`
           : sql`${raw(first ? "arg_min" : "arg_max")}(${value}, ${place})`;
-      const has = sql`${value} IS NOT NULL`;
-      return call(found, order === "rows" ? has : sql`${has} AND ${time} IS NOT NULL`);
+      const hasValue = sql`${value} IS NOT NULL`;
+      return call(found, order === "rows" ? hasValue : sql`${hasValue} AND ${time} IS NOT NULL`);
     },
     inOrder(value) {
       const ordered = rows === undefined ? sql`list(${value})` : sql`list(${value} ORDER BY ${rows})`;
@@ -77,9 +77,9 @@ export function groupSite({ input, time, seconds, sparkline, onlyNumbers = false
 }
 
 /**
- * Over a window of rows that have a number each.
- * @param number BIGINT: the number of the row; windows are in its order
- * @param window what stands behind OVER
+ * The site of a window over numbered rows.
+ * @param number BIGINT: the row number that orders the window
+ * @param window the clause after OVER
  */
 export function windowSite(
   { time, seconds, sparkline, onlyNumbers = false }: SiteOptions,
@@ -93,15 +93,15 @@ export function windowSite(
   return {
     call,
     at(end, value, order) {
-      const has = sql`${value} IS NOT NULL`;
+      const hasValue = sql`${value} IS NOT NULL`;
       if (order === "rows") {
         const name = raw(end === "first" ? "arg_min" : "arg_max");
-        return call(sql`${name}(${value}, ${number})`, has);
+        return call(sql`${name}(${value}, ${number})`, hasValue);
       }
-      // Of rows of the same time, the one that comes first is the latest.
+      // Among rows of the same time, the first row is the latest.
       const name = raw(end === "first" ? "arg_min" : "arg_max");
       const key = sql`{'time': ${time}, 'row': - ${number}}`;
-      return call(sql`${name}(${value}, ${key})`, sql`${has} AND ${time} IS NOT NULL`);
+      return call(sql`${name}(${value}, ${key})`, sql`${hasValue} AND ${time} IS NOT NULL`);
     },
     inOrder: (value) => call(sql`list(${value} ORDER BY ${number})`, sql`${value} IS NOT NULL`),
     time,

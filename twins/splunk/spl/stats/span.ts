@@ -1,9 +1,9 @@
-/** Spans of bins as they are written: `10`, `5m`, `1d`, `1w@w1`, `2log10`. */
+/** Parses spans of bins: `10`, `5m`, `1d`, `1w@w1`, `2log10`. */
 import type { OptionType } from "../syntax/argument-reader.ts";
 import { findTimeUnit, type TimeUnit } from "../time/time-units.ts";
 
 export type Span =
-  /** So many of what the field counts; of `_time`, seconds. @param decimals digits behind its point */
+  /** In units of the field; for `_time`, seconds. `decimals`: digits after the decimal point. */
   | { readonly kind: "plain"; readonly size: number; readonly decimals: number }
   /** Bins end at coefficient · base^n. */
   | { readonly kind: "log"; readonly coefficient: number; readonly base: number }
@@ -13,7 +13,7 @@ export interface TimeSpan {
   readonly kind: "time";
   readonly count: number;
   readonly unit: TimeUnit;
-  /** `@d`: bins begin with days of the calendar; `@w1`: with Mondays. */
+  /** `@d` aligns bins to calendar days, `@w1` to Mondays. */
   readonly snap: { readonly unit: TimeUnit; readonly weekday: number } | undefined;
 }
 
@@ -21,7 +21,7 @@ const timeSpan = /^(\d*)([a-z]+)(?:@([a-z]+)(\d?))?$/i;
 const logSpan = /^(\d+(?:\.\d+)?)?log(\d+(?:\.\d+)?)?$/i;
 const plainSpan = /^(\d+(?:\.(\d+))?|\.(\d+))$/;
 
-/** `undefined` when the text is no span. */
+/** @returns `undefined` when the text is no span */
 export function parseSpan(text: string): Span | undefined {
   const plain = plainSpan.exec(text);
   if (plain !== null) {
@@ -40,7 +40,7 @@ export function parseSpan(text: string): Span | undefined {
   return parseTimeSpan(text);
 }
 
-/** The same for a span of time alone. */
+/** @returns `undefined` when the text is no span of time */
 export function parseTimeSpan(text: string): TimeSpan | undefined {
   const [, digits = "", name = "", snapName, weekday = ""] = timeSpan.exec(text) ?? [];
   const unit = findTimeUnit(name);
@@ -52,13 +52,13 @@ export function parseTimeSpan(text: string): TimeSpan | undefined {
   return { kind: "time", count, unit, snap: { unit: snapUnit, weekday: Number(weekday) % 7 } };
 }
 
-/** Span of a bin. `auto` is none. */
+/** Option type of a bin's span. */
 export const span: OptionType<Span | "auto"> = {
   expected: "time span or number",
   read: (text) => (text.toLowerCase() === "auto" ? "auto" : parseSpan(text)),
 };
 
-/** A span of time, a plain number being seconds. */
+/** The span as time: a plain number counts seconds; `undefined` for a logarithmic one. */
 export function timeSpanOf(given: Span): TimeSpan | undefined {
   if (given.kind === "time") return given;
   if (given.kind === "log") return undefined;

@@ -1,4 +1,4 @@
-/** `_time` in equal parts: `span=5m`, `span=1d`, `span=1mon`. */
+/** Buckets of `_time`: `span=5m`, `span=1d`, `span=1mon`. */
 import { DAY_MS, dateMs } from "@offhook/log-store/dates/calendar";
 import type { TimeZone } from "@offhook/log-store/dates/time-zone";
 import { transitionsOf } from "@offhook/log-store/dates/transitions";
@@ -9,15 +9,15 @@ import { bound } from "../relation/typed.ts";
 import { parseTimeSpan, type TimeSpan } from "./span.ts";
 
 export interface TimeBuckets {
-  /** The start of a moment's bucket: seconds since the epoch, DOUBLE. */
+  /** SQL for the start of a moment's bucket: seconds since the epoch, DOUBLE. */
   bucket(seconds: Sql): Sql;
-  /** The same in the program. */
+  /** The start of a moment's bucket, seconds since the epoch. */
   start(seconds: number): number;
-  /** The start of the bucket after the one that begins here. */
+  /** The start of the next bucket. */
   next(start: number): number;
-  /** How long a bucket is: of one of the calendar, how long it mostly is. */
+  /** Length of a bucket; for calendar units, the usual length. */
   readonly spanSeconds: number;
-  /** Whole days of a bucket, when its span is one of days. */
+  /** Length in days, for spans of days and weeks. */
   readonly spanDays: number | undefined;
 }
 
@@ -29,9 +29,9 @@ const months = lookupTable<number>({ month: 1, quarter: 3, year: 12 });
 const MEAN_MONTH_DAYS = 30;
 
 export interface BucketOptions {
-  /** Where a bucket begins, seconds; it concerns spans of hours and less. */
+  /** A moment at which a bucket begins, seconds; only for spans of hours and less. */
   origin?: number;
-  /** Between which seconds all moments are, when that is known: so that not all changes of clocks have to be looked at. */
+  /** Range of all moments in seconds, if known: limits the daylight-saving changes that the SQL has to consider. */
   extent?: { least: number; greatest: number } | undefined;
 }
 
@@ -53,7 +53,7 @@ export function timeBuckets(span: TimeSpan, timeZone: TimeZone, options: BucketO
 }
 
 function fixedBuckets(size: number, origin: number): TimeBuckets {
-  // Whole microseconds, so that parts of a second divide without a rest.
+  // Counts whole microseconds, because fractions of a second would not divide evenly.
   const micros = size < 1;
   const start = (seconds: number) =>
     micros
@@ -77,7 +77,7 @@ function fixedBuckets(size: number, origin: number): TimeBuckets {
   };
 }
 
-/** Multiples of a length in local time. */
+/** Buckets that are multiples of a length in local time. */
 function localBuckets(
   sizeMs: number,
   shiftMs: number,
@@ -119,7 +119,7 @@ function monthBuckets(count: number, zone: Zone): TimeBuckets {
 }
 
 interface LocalSteps extends Pick<TimeBuckets, "spanSeconds" | "spanDays"> {
-  /** Local milliseconds to those of the bucket's start. */
+  /** The bucket's start; local milliseconds. */
   floor(localMs: number): number;
   step(localMs: number): number;
   floorSql(localMs: Sql): Sql;
@@ -135,7 +135,7 @@ function calendarBuckets(
     bucket: (seconds) =>
       bound(sql`(${seconds} * 1000)`, (epochMs) =>
         bound(
-          sql`(${epochMs} + ${offsetWithin(epochMs, zone)})`,
+          sql`(${epochMs} + ${localOffset(epochMs, zone)})`,
           (at) => sql`(${toEpochSql(floorSql(at), zone)} / 1000)`,
         ),
       ),
@@ -146,24 +146,24 @@ function calendarBuckets(
   };
 }
 
-/** The moment of a local time: its offset is that of about this moment, looked up where it leads to. */
+/** Local time to epoch milliseconds. A first guess with the offset at `localMs` as if it were UTC gives the moment whose offset counts. */
 function toEpochSql(localMs: Sql, zone: Zone): Sql {
   return bound(localMs, (at) =>
-    bound(sql`(${at} - ${offsetWithin(at, zone)})`, (about) => sql`(${at} - ${offsetWithin(about, zone)})`),
+    bound(sql`(${at} - ${localOffset(at, zone)})`, (about) => sql`(${at} - ${localOffset(about, zone)})`),
   );
 }
 
-/** Buckets are no longer than this before what is in them: milliseconds. */
+/** A bucket starts at most this long before its content: milliseconds. */
 const MARGIN_MS = 400 * DAY_MS;
 
-/** What local clocks are ahead of UTC at a moment of the extent, or of a bucket's start. */
-function offsetWithin(epochMs: Sql, { timeZone, extent }: Zone): Sql {
+/** Offset of local time from UTC at a moment within the extent, or at the start of its bucket. */
+function localOffset(epochMs: Sql, { timeZone, extent }: Zone): Sql {
   if (timeZone.fixedOffsetMs !== undefined || extent === undefined) return offsetSql(epochMs, timeZone);
   const from = extent.least * 1000 - MARGIN_MS;
   const changes = transitionsOf(timeZone).filter(
     ({ atMs }) => atMs > from && atMs < extent.greatest * 1000 + DAY_MS,
   );
-  if (changes.length > MAX_CHANGES) return offsetSql(epochMs, timeZone);
+  if (changes.length > MAX_INLINE_CHANGES) return offsetSql(epochMs, timeZone);
   const branches = changes.map(
     ({ atMs, offsetMs }) => sql`WHEN ${epochMs} >= ${raw(String(atMs))} THEN ${raw(String(offsetMs))}`,
   );
@@ -172,14 +172,14 @@ function offsetWithin(epochMs: Sql, { timeZone, extent }: Zone): Sql {
   return sql`CASE ${joined(branches.reverse(), " ")} ELSE ${before} END`;
 }
 
-const MAX_CHANGES = 20;
+const MAX_INLINE_CHANGES = 20;
 
-/** Spans that are chosen when none is given. */
-const automatic = ["1s", "5s", "10s", "30s", "1m", "5m", "10m", "30m", "1h", "1d", "1mon", "1y"];
+/** Spans to choose from when none is given. */
+const AUTOMATIC_SPANS = ["1s", "5s", "10s", "30s", "1m", "5m", "10m", "30m", "1h", "1d", "1mon", "1y"];
 
-/** The least of the usual spans that needs no more than so many buckets. */
+/** The smallest of these spans that needs at most `bins` buckets. */
 export function automaticSpan(seconds: number, bins: number, minSpanSeconds = 0): TimeSpan {
-  const spans = automatic.map((text) => parseTimeSpan(text)).filter((span) => span !== undefined);
+  const spans = AUTOMATIC_SPANS.map((text) => parseTimeSpan(text)).filter((span) => span !== undefined);
   const fits = spans.find((span) => {
     const size = approximateSeconds(span);
     return size >= minSpanSeconds && seconds / size <= bins;

@@ -1,4 +1,4 @@
-/** The values that an aggregate looks at: each value of a multi-value is one. */
+/** The values that an aggregate covers; each value of a multi-value counts separately. */
 import { joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import { lookupTable } from "@offhook/platform/base/lookup-table";
 import { bound, eachOf, numberOf, type Typed, textOf, variable } from "../relation/typed.ts";
@@ -6,40 +6,40 @@ import type { RowOrder, Site } from "./site.ts";
 
 export interface Values {
   readonly type: "text" | "number";
-  /** How many there are: BIGINT. */
+  /** The number of values: BIGINT. */
   readonly count: Sql;
-  /** How many of them are no numbers. */
+  /** The number of values that are no numbers. */
   readonly others: Sql;
-  /** An aggregate of DuckDB on the values as numbers, DOUBLE; what is none is left out. */
+  /** Applies an aggregate of DuckDB to the values as numbers, DOUBLE; other values are ignored. */
   onNumbers(name: string, parameter?: Sql): Sql;
-  /** Of the values that are numbers. */
+  /** Sum of squares of the numeric values. */
   readonly sumOfSquares: Sql;
-  /** An aggregate of DuckDB on the values as texts. */
+  /** Applies an aggregate of DuckDB to the values as texts. */
   onTexts(name: string): Sql;
-  /** Each value once, as texts; NULL when there are none. */
+  /** Distinct values as texts; NULL when there are none. */
   readonly distinct: Sql;
   readonly distinctCount: Sql;
-  /** The first values, as rows come, as texts; NULL when there are none. */
+  /** The first values in row order, as texts; NULL when there are none. */
   inOrder(limit: number): Sql;
-  /** The first (or last) value: its own type. */
+  /** The first (or last) value, in its own type. */
   at(end: "first" | "last", order: RowOrder): Sql;
-  /** Of the values that are numbers, the text (or number) of the least or the greatest. */
+  /** The least or greatest of the numeric values, in its own type. */
   extreme(end: "least" | "greatest"): Sql;
-  /** When the field has its first value, or its last. */
+  /** The time of the first or last row that has a value. */
   time(end: "first" | "last"): Sql;
 }
 
-/** @param value a truth value counts where it is true */
+/** @param value of type boolean: rows where it is true count */
 export function valuesOf(value: Typed, site: Site): Values {
   const known: Typed =
     value.type === "boolean"
       ? { type: "number", multi: false, sql: sql`CASE WHEN ${value.sql} THEN 1 END` }
       : value;
-  return known.multi ? manyValues(known, site) : singleValues(known, site);
+  return known.multi ? multiValues(known, site) : singleValues(known, site);
 }
 
-/** What gives of whole numbers the same, faster. */
-const ofWhole = lookupTable<string>({ fsum: "sum", favg: "avg" });
+/** Aggregates that are as exact on whole numbers, and faster. */
+const wholeNumberAggregates = lookupTable<string>({ fsum: "sum", favg: "avg" });
 
 function singleValues(value: Typed, site: Site): Values {
   const type = value.type === "number" ? "number" : "text";
@@ -51,7 +51,7 @@ function singleValues(value: Typed, site: Site): Values {
     count,
     others: type === "number" ? raw("0") : sql`(${count} - ${site.call(sql`count(${double})`)})`,
     onNumbers(name, parameter) {
-      const exact = value.whole && ofWhole[name];
+      const exact = value.whole && wholeNumberAggregates[name];
       if (exact) return sql`CAST(${site.call(sql`${raw(exact)}(${value.sql})`)} AS DOUBLE)`;
       return site.call(
         parameter === undefined ? sql`${raw(name)}(${double})` : sql`${raw(name)}(${double}, ${parameter})`,
@@ -59,10 +59,10 @@ function singleValues(value: Typed, site: Site): Values {
     },
     sumOfSquares: site.call(sql`fsum(${double} * ${double})`),
     onTexts: (name) => site.call(sql`${raw(name)}(${text})`),
-    // Numbers become texts once they are few.
-    distinct: asTexts(value, site.call(sql`list(DISTINCT ${value.sql})`, sql`${value.sql} IS NOT NULL`)),
+    // Converts to text after DISTINCT, when there are fewer values.
+    distinct: textsOf(value, site.call(sql`list(DISTINCT ${value.sql})`, sql`${value.sql} IS NOT NULL`)),
     distinctCount: site.call(sql`count(DISTINCT ${value.sql})`),
-    inOrder: (limit) => asTexts(value, sql`${site.inOrder(value.sql)}[1:${raw(String(limit))}]`),
+    inOrder: (limit) => textsOf(value, sql`${site.inOrder(value.sql)}[1:${raw(String(limit))}]`),
     at: (end, order) => site.at(end, value.sql, order),
     extreme(end) {
       const name = raw(end === "least" ? "min" : "max");
@@ -75,17 +75,17 @@ function singleValues(value: Typed, site: Site): Values {
   };
 }
 
-function manyValues(value: Typed, site: Site): Values {
+function multiValues(value: Typed, site: Site): Values {
   const type = value.type === "number" ? "number" : "text";
   const has = sql`${value.sql} IS NOT NULL`;
   const all = sql`flatten(${site.call(sql`list(${value.sql})`, has)})`;
   return {
-    ...listed(type, all),
+    ...listValues(type, all),
     count: sql`coalesce(${site.call(sql`sum(len(${value.sql}))`)}, 0)`,
     inOrder: (limit) =>
-      asTexts({ ...value, multi: false }, sql`flatten(${site.inOrder(value.sql)})[1:${raw(String(limit))}]`),
+      textsOf({ ...value, multi: false }, sql`flatten(${site.inOrder(value.sql)})[1:${raw(String(limit))}]`),
     at(end, order) {
-      // Values of a row come one after the other; the first of them is the latest, as of rows.
+      // Within a row, the first value counts as the latest, as among rows.
       const first = (order === "rows") === (end === "first");
       return bound(site.at(end, value.sql, order), (list) => sql`${list}[${raw(first ? "1" : "-1")}]`);
     },
@@ -93,8 +93,8 @@ function manyValues(value: Typed, site: Site): Values {
   };
 }
 
-/** The values of a list, without what needs rows. */
-export function listed(type: "text" | "number", all: Sql): Omit<Values, "at" | "time"> {
+/** The values of a LIST; `at` and `time` would need rows. */
+export function listValues(type: "text" | "number", all: Sql): Omit<Values, "at" | "time"> {
   const one = (element: Sql): Typed => ({ type, multi: false, sql: element });
   const texts = type === "text" ? all : eachOf(all, (element) => textOf(one(element)));
   const numbers = eachOf(all, (element) => sql`CAST(${numberOf(one(element))} AS DOUBLE)`);
@@ -124,7 +124,7 @@ export function listed(type: "text" | "number", all: Sql): Omit<Values, "at" | "
   };
 }
 
-/** Values of a list as texts. @param one what each of them is */
-function asTexts({ type }: Typed, list: Sql): Sql {
+/** Converts the values of a LIST to texts. */
+function textsOf({ type }: Typed, list: Sql): Sql {
   return type === "text" ? list : eachOf(list, (element) => textOf({ type, multi: false, sql: element }));
 }

@@ -29,7 +29,7 @@ const numeric: readonly Entry[] = [
   {
     name: "range",
     syntax: "range(field)",
-    summary: "What the greatest number is more than the least.",
+    summary: "The difference between the greatest and the least number.",
     compile: (values) => number(sql`(${values.onNumbers("max")} - ${values.onNumbers("min")})`),
   },
   {
@@ -60,15 +60,14 @@ const numeric: readonly Entry[] = [
     name: "median",
     syntax: "median(field)",
     summary:
-      "The number in the middle; of two the mean, where an exact half counts as the next whole number.",
+      "The middle number, or the mean of the two middle ones; a half between whole numbers is rounded up.",
     compile: (values) => number(median(values)),
   },
   {
     name: "perc<n>",
     prefixes: ["p", "perc", "exactperc", "upperperc"],
     syntax: "perc<n>(field), p<n>(field), exactperc<n>(field), upperperc<n>(field)",
-    summary:
-      "The number that n of 100 are less than, in proportion between the two that are nearest; always exact.",
+    summary: "The n-th percentile, interpolated linearly between the two nearest numbers; always exact.",
     compile: (values, { parameter }) => number(percentile(values, parameter)),
   },
 ];
@@ -78,20 +77,20 @@ const others: readonly Entry[] = [
     name: "count",
     aliases: ["c"],
     syntax: "count, count(field)",
-    summary: "How many rows, or values of a field.",
+    summary: "The number of rows, or of a field's values.",
     compile: (values) => number(values.count),
   },
   {
     name: "dc",
     aliases: ["distinct_count", "estdc"],
     syntax: "dc(field), estdc(field)",
-    summary: "How many different values; always exact.",
+    summary: "The number of distinct values; always exact.",
     compile: (values) => number(values.distinctCount),
   },
   {
     name: "estdc_error",
     syntax: "estdc_error(field)",
-    summary: "What `estdc` is wrong by: 0, as it counts all.",
+    summary: "The error of `estdc`: 0, because it counts exactly.",
     compile: (values) => number(sql`(${values.count} * 0.0)`),
   },
   {
@@ -109,7 +108,7 @@ const others: readonly Entry[] = [
   {
     name: "mode",
     syntax: "mode(field)",
-    summary: "The value that is there most often; the first in the order of texts where several are.",
+    summary: "The most frequent value; of several, the first in text order.",
     compile: (values) => ({ type: "text", multi: false, sql: mode(values) }),
   },
 ];
@@ -119,20 +118,20 @@ export const aggregateFunctions: readonly StatsFunction[] = [
   ...others.map((entry) => ({ ...entry, numeric: false })),
 ];
 
-/** One number has no spread. */
+/** A statistic of a sample, which is 0 for a single number. */
 function ofSample(values: Values, name: string): Sql {
   const alone = sql`CASE WHEN ${values.onNumbers("count")} = 1 THEN 0.0 END`;
   return sql`coalesce(${values.onNumbers(name)}, ${alone})`;
 }
 
-/** Of n numbers in their order, from 0, the one at (n − 1) · percent / 100; between two, in proportion: as a t-digest gives it. */
+/** Interpolates linearly at position (n − 1) · percent / 100 of the sorted numbers, as a t-digest does. */
 function percentile(values: Values, percent: number): Sql {
   return values.onNumbers("quantile_cont", sql`CAST(${String(percent / 100)} AS DOUBLE)`);
 }
 
-/** The mean of the two in the middle. splunkd shows no half between whole numbers: of 1 and 2 it gives 2. */
+/** The mean of the two middle values. splunkd rounds a half between whole numbers up: the median of 1 and 2 is 2. */
 function median(values: Values): Sql {
-  // DuckDB takes the number at ceil(n · q) − 1: a q that is a little more is that of the other one.
+  // quantile_disc takes the value at ceil(n · q) − 1: just above 0.5, that moves to the upper of the two middle values.
   const at = (quantile: string) => values.onNumbers("quantile_disc", sql`CAST(${quantile} AS DOUBLE)`);
   const mean = sql`((${at("0.5")} + ${at("0.500000000001")}) / 2)`;
   return bound(
@@ -148,7 +147,7 @@ function extreme(values: Values, end: "least" | "greatest") {
   return {
     type: "text" as const,
     multi: false,
-    // Where there is a number, texts take no part.
+    // Texts count only when no value is a number.
     sql: sql`coalesce(${values.extreme(end)}, ${text})`,
   };
 }

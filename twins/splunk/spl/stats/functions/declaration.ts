@@ -1,4 +1,4 @@
-/** How an aggregate of `stats` and its like is declared: once, for the commands and the manual. */
+/** The declaration of an aggregate function, from which commands and manual are made. */
 import type { Typed } from "../../relation/typed.ts";
 import type { Site } from "../site.ts";
 import type { Values } from "../values.ts";
@@ -6,7 +6,7 @@ import type { Values } from "../values.ts";
 /** Where an aggregate is used. */
 export interface Use {
   readonly site: Site;
-  /** What stands behind the name's letters: 95 of `p95`. */
+  /** The number in the name: 95 in `p95`. */
   readonly parameter: number;
 }
 
@@ -14,13 +14,13 @@ export interface StatsFunction {
   name: string;
   /** Other names. */
   aliases?: readonly string[];
-  /** What it is called with a number behind it: `p`, `perc`. It has no name of its own then. */
+  /** Names that take a number: `p`, `perc`. Such a function has no plain name. */
   prefixes?: readonly string[];
   /** `sum(field)` */
   syntax: string;
   /** One sentence. */
   summary: string;
-  /** Whether it is of numbers alone, so that `allnum=t` concerns it. */
+  /** Whether it takes numbers only, so that `allnum=t` applies. */
   numeric: boolean;
   compile(values: Values, use: Use): Typed;
 }

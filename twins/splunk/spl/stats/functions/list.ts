@@ -1,4 +1,4 @@
-/** The aggregates as a table in Markdown: `FUNCTIONS.md` beside the folder is this. */
+/** Writes the aggregates as a Markdown table: `FUNCTIONS.md`. */
 import type { StatsFunction } from "./declaration.ts";
 import { statsFunctions } from "./registry.ts";
 

@@ -1,4 +1,4 @@
-/** Values in an order: of rows, of time, of texts. */
+/** Functions that depend on order: of rows, of time, of texts. */
 import { raw, sql } from "@offhook/log-store/sql";
 import type { Values } from "../values.ts";
 import { number, type StatsFunction, texts } from "./declaration.ts";
@@ -22,28 +22,28 @@ export const orderFunctions: readonly StatsFunction[] = [
   {
     name: "earliest_time",
     syntax: "earliest_time(field)",
-    summary: "When the field has its first value.",
+    summary: "The time of the first value.",
     numeric: false,
     compile: (values) => number(values.time("first")),
   },
   {
     name: "latest_time",
     syntax: "latest_time(field)",
-    summary: "When the field has its last value.",
+    summary: "The time of the last value.",
     numeric: false,
     compile: (values) => number(values.time("last")),
   },
   {
     name: "list",
     syntax: "list(field)",
-    summary: `The values, as rows come: the first ${MAX_LIST}.`,
+    summary: `The first ${MAX_LIST} values in row order.`,
     numeric: false,
     compile: (values) => texts(values.inOrder(MAX_LIST)),
   },
   {
     name: "values",
     syntax: "values(field)",
-    summary: "Each value once, in the order of texts.",
+    summary: "The distinct values, sorted as text.",
     numeric: false,
     compile: (values) => texts(sql`list_sort(${values.distinct})`),
   },
@@ -51,7 +51,7 @@ export const orderFunctions: readonly StatsFunction[] = [
     (name): StatsFunction => ({
       name,
       syntax: `${name}(field)`,
-      summary: "What a counter grows by in a second, between its first and its last value.",
+      summary: "Growth of a counter per second, between its first and last value.",
       numeric: true,
       compile: (values) => number(rate(values)),
     }),
@@ -60,7 +60,7 @@ export const orderFunctions: readonly StatsFunction[] = [
     ([unit, seconds]): StatsFunction => ({
       name: `per_${unit}`,
       syntax: `per_${unit}(field)`,
-      summary: `The sum of the numbers for each ${unit} of the time that the rows span.`,
+      summary: `The sum of the numbers per ${unit} of the rows' time span.`,
       numeric: true,
       compile: (values, { site }) =>
         number(sql`(${values.onNumbers("fsum")} * ${raw(String(seconds))} / nullif(${site.seconds}, 0))`),

@@ -1,4 +1,4 @@
-/** All aggregates, by name. */
+/** All aggregate functions, by name. */
 import { aggregateFunctions } from "./aggregate.ts";
 import type { StatsFunction } from "./declaration.ts";
 import { orderFunctions } from "./order.ts";
@@ -21,7 +21,7 @@ const byPrefix = new Map(
 
 export interface FoundFunction {
   declared: StatsFunction;
-  /** 95 of `p95`. */
+  /** 95 in `p95`. */
   parameter: number;
 }
 

@@ -1,25 +1,25 @@
-/** `sparkline`: an aggregate for each of equal parts of the search's time, as a list. */
+/** `sparkline`: an aggregate for each time slot of the search, as a list. */
 import { raw, sql } from "@offhook/log-store/sql";
 import { eachOf, type Typed, textOf, variable } from "../../relation/typed.ts";
 import { SplError } from "../../spl-error.ts";
 import type { AggregateCall } from "../../syntax/ast.ts";
 import type { Measure } from "../aggregation.ts";
 import type { Site } from "../site.ts";
-import { listed, type Values } from "../values.ts";
+import { listValues, type Values } from "../values.ts";
 import { number, type StatsFunction, texts } from "./declaration.ts";
 
-/** What the list begins with, for clients that draw it. */
+/** First element of the list: tells clients to draw it. */
 const MARK = "##__SPARKLINE__##";
 
 export const sparkline: StatsFunction = {
   name: "sparkline",
   syntax: "sparkline, sparkline(aggregate, span)",
-  summary: `For each part of the time, an aggregate: a list that begins with ${MARK}.`,
+  summary: `An aggregate for each time slot: a list that begins with ${MARK}.`,
   numeric: false,
   compile: (_values, { site }) => parts(number(raw("1")), site, undefined, (values) => number(values.count)),
 };
 
-/** `sparkline(sum(x), 1h)`: a part without values is 0. */
+/** `sparkline(sum(x), 1h)`: slots without values are 0. */
 export function sparklineOf({ found, value }: Measure, { argument }: AggregateCall, site: Site): Typed {
   const span = argument.kind === "sparkline" ? argument.span : undefined;
   const { declared, parameter } = found;
@@ -41,7 +41,7 @@ function parts(
   const candidate = variable();
   const inPart = sql`list_filter(${pairs}, lambda ${candidate}: ${candidate}.part = ${part})`;
   const picked = eachOf(inPart, (one) => sql`${one}.value`);
-  const result = compile(withoutRows(listed(type, known.multi ? sql`flatten(${picked})` : picked)));
+  const result = compile(withoutRows(listValues(type, known.multi ? sql`flatten(${picked})` : picked)));
   const count = raw(String(site.sparkline.count(span)));
   const each = sql`list_transform(range(${count}), lambda ${part}: coalesce(${textOf(result)}, '0'))`;
   return texts(sql`list_prepend(${MARK}, ${each})`);

@@ -1,14 +1,14 @@
-/** Aggregates over windows, as new fields of the rows. */
+/** Aggregates over windows, as new fields. */
 import { joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import type { Typed } from "../relation/typed.ts";
 import { type Aggregation, compileAggregation } from "./aggregation.ts";
 import type { Site } from "./site.ts";
 
-/** What `numbered` gives each row. */
+/** The row number that `numbered` adds. */
 export const rowNumber = raw('"#order0"');
 
-/** @param keys of the groups: a row that misses one has no aggregates */
-export async function windowed(
+/** @param keys of the BY fields: rows that lack one get no aggregates */
+export async function aggregateOverWindow(
   aggregations: readonly Aggregation[],
   site: Site,
   keys: readonly Sql[],
