@@ -1,7 +1,8 @@
 /** Reads what a search is to be started with. */
 import { DEFAULT_TTL_S, type ExecMode, type JobRequest } from "../jobs/job-request.ts";
 import { MOST_TTL_S } from "../saved/run-request.ts";
-import { defaultLimits, type TimeRange } from "../spl/context/search-context.ts";
+import { defaultLimits } from "../spl/context/search-context.ts";
+import type { TimeRange } from "../spl/time/time-range.ts";
 import type { Arguments } from "./arguments.ts";
 import { appOf, type Call, userOf } from "./call.ts";
 import { fatal } from "./rest-error.ts";

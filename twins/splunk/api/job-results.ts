@@ -8,7 +8,7 @@ import { feedXml } from "../output/entry.ts";
 import { bodyOf } from "../output/pieces.ts";
 import type { ResultSet } from "../output/result-set.ts";
 import { writeResults } from "../output/write-results.ts";
-import { limited } from "../spl/relation/order.ts";
+import { limit } from "../spl/relation/order.ts";
 import { emptyRows } from "../spl/relation/rows.ts";
 import type { Call } from "./call.ts";
 import { placeOf } from "./entries.ts";
@@ -129,12 +129,12 @@ async function eventsOf(call: Call, job: Job): Promise<Pick<Found, "rows" | "rel
   if (job.events === undefined || !job.keepsEvents) return { rows: emptyRows };
   const events = relationWithin(job.events, range);
   const { count, offset, search } = readResultArguments(call);
-  if (search !== undefined) return { rows: emptyRows, relation: limited(events, MOST_ROWS) };
+  if (search !== undefined) return { rows: emptyRows, relation: limit(events, MOST_ROWS) };
   const context = await job.reopened(call.request.signal);
   // What is before the page and behind it need not be read; to count from the end, all of it.
-  if (offset < 0) return { rows: await context.run(limited(events, MOST_ROWS), MOST_ROWS) };
+  if (offset < 0) return { rows: await context.run(limit(events, MOST_ROWS), MOST_ROWS) };
   const most = Math.max(0, Math.min(count === 0 ? MOST_ROWS : count, MOST_ROWS - offset));
-  return { rows: await context.run(limited(events, most, offset), most), firstRow: offset };
+  return { rows: await context.run(limit(events, most, offset), most), firstRow: offset };
 }
 
 /** Results as entries of a feed. */

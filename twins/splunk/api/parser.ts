@@ -2,14 +2,14 @@
 import { eventCommands } from "../jobs/compile-search.ts";
 import type { Content } from "../output/entry.ts";
 import { DECLARATION, xmlAttribute, xmlText } from "../output/xml.ts";
-import type { BoundCommand } from "../spl/command.ts";
 import { parseSearch } from "../spl/parse-search.ts";
+import type { ParsedCommand } from "../spl/syntax/ast.ts";
 import { type Call, knowledgeOf } from "./call.ts";
 import { JSON_TYPE, XML_TYPE } from "./messages.ts";
 import { fatal } from "./rest-error.ts";
 import { route } from "./route.ts";
 
-const streamTypes: Record<BoundCommand["kind"], string> = {
+const streamTypes: Record<ParsedCommand["kind"], string> = {
   streaming: "SP_STREAM",
   report: "SP_STREAMREPORT",
   events: "SP_EVENTS",
@@ -18,7 +18,7 @@ const streamTypes: Record<BoundCommand["kind"], string> = {
 };
 
 /** What the indexers would do ahead of the command. */
-function ahead({ name, rawArgs }: BoundCommand): string {
+function ahead({ name, rawArgs }: ParsedCommand): string {
   switch (name) {
     case "stats":
     case "chart":
@@ -33,7 +33,7 @@ function ahead({ name, rawArgs }: BoundCommand): string {
   }
 }
 
-function described(command: BoundCommand): Record<string, Content> {
+function described(command: ParsedCommand): Record<string, Content> {
   const { name, kind, rawArgs, args } = command;
   const isGenerating = kind === "generating" || name === "search";
   const preStreamingOp = ahead(command);
@@ -67,7 +67,7 @@ function parsed(call: Call): Record<string, Content> {
   const pipeline = parseSearch(query, knowledgeOf(call));
   const { commands } = pipeline;
   const onEvents = eventCommands(pipeline);
-  const text = (part: readonly BoundCommand[]) =>
+  const text = (part: readonly ParsedCommand[]) =>
     part.map(({ name, rawArgs }) => `${name} ${rawArgs}`.trim()).join(" | ");
   const isStreaming = commands.every(({ kind }) => kind === "streaming");
   return {

@@ -2,7 +2,7 @@
 
 import { lookupTable } from "@offhook/platform/base/lookup-table";
 import type { Content, Entry } from "../output/entry.ts";
-import type { EventAccess } from "../spl/search/event-access.ts";
+import type { EventAccess } from "../spl/context/event-access.ts";
 import { builtInRoles, indexPattern, type RoleRow, rightsOf, searchOf } from "../world/roles.ts";
 import { filterProblem } from "../world/search-rights.ts";
 import { systemAcl } from "./acl.ts";

@@ -1,7 +1,7 @@
 /** The steps of a search between its text and its rows. */
 import { compilePipeline } from "../spl/compile-pipeline.ts";
 import type { SearchContext } from "../spl/context/search-context.ts";
-import { displayed } from "../spl/eval/displayed.ts";
+import { applyFormats } from "../spl/eval/field-format.ts";
 import { noRows, type Relation } from "../spl/relation/relation.ts";
 import type { Pipeline } from "../spl/syntax/ast.ts";
 
@@ -41,7 +41,7 @@ export async function compileSearch(
   const given = found.kind === "events" ? narrow(found) : found;
   after(given);
   const result = await compilePipeline({ commands: rest }, context, given, { before, after });
-  return { result: await displayed(result, context), events, scanned };
+  return { result: await applyFormats(result), events, scanned };
 }
 
 /** How many of the commands work on events, before one makes a report of them: `/events` shows what these leave. */

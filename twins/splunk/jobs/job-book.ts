@@ -1,6 +1,6 @@
 /** The jobs of a twin: those of its rows. A row that goes ends its search; a row that came from a snapshot is searched again. */
 import type { JobArtifact } from "../spl/context/knowledge.ts";
-import { limited } from "../spl/relation/order.ts";
+import { limit } from "../spl/relation/order.ts";
 import { emptyRows, type Rows } from "../spl/relation/rows.ts";
 import { rightsOfName } from "../world/access.ts";
 import type { JobRow } from "../world/tables.ts";
@@ -152,7 +152,7 @@ export class JobBook {
     if (job.events === undefined || !job.keepsEvents) return emptyRows;
     const { maxCount } = job.request;
     const context = await job.reopened(new AbortController().signal);
-    return context.run(limited(job.events, maxCount), maxCount);
+    return context.run(limit(job.events, maxCount), maxCount);
   }
 
   #mayRead(user: string, { request, row }: Job): boolean {

@@ -1,5 +1,5 @@
 /** What a search is started with. */
-import type { TimeRange } from "../spl/context/search-context.ts";
+import type { TimeRange } from "../spl/time/time-range.ts";
 import type { RowOutlet } from "./row-outlet.ts";
 
 export type ExecMode = "normal" | "blocking" | "oneshot";

@@ -1,7 +1,7 @@
 /** The events that a search goes on with, of those that it has found. */
 import { raw } from "@offhook/log-store/sql";
 import { SERVER_NAME } from "../product.ts";
-import { limited } from "../spl/relation/order.ts";
+import { limit } from "../spl/relation/order.ts";
 import { filter, type Relation } from "../spl/relation/relation.ts";
 import { wildcardMatch } from "../spl/relation/wildcards.ts";
 import type { JobOptions } from "./job-options.ts";
@@ -12,5 +12,5 @@ export function narrowed(found: Relation, { servers, finalizeAfter }: JobOptions
     (pattern) => pattern === "local" || wildcardMatch(pattern, SERVER_NAME) !== undefined,
   );
   if (servers.length > 0 && !isMeant) return filter(found, raw("FALSE"));
-  return finalizeAfter === 0 ? found : limited(found, finalizeAfter);
+  return finalizeAfter === 0 ? found : limit(found, finalizeAfter);
 }

@@ -1,5 +1,5 @@
 /** What a search that goes on would answer if there were only the newest events: all of it is searched again, over these. */
-import { limited } from "../spl/relation/order.ts";
+import { limit } from "../spl/relation/order.ts";
 import { noRows } from "../spl/relation/relation.ts";
 import type { Rows } from "../spl/relation/rows.ts";
 import type { Pipeline } from "../spl/syntax/ast.ts";
@@ -37,12 +37,12 @@ export async function previewOf(
   const context = await job.reopened(signal);
   const { result, scanned } = await compileSearch(job.pipeline, context, {
     before: async () => signal.throwIfAborted(),
-    narrow: (found) => limited(narrowed(found, job.options), mostEvents),
+    narrow: (found) => limit(narrowed(found, job.options), mostEvents),
   });
   const shown = withAddresses(withLevel(result, scanned, job.pipeline, job.options), job.pipeline);
   job.previewed();
   return {
-    rows: await context.run(limited(shown, mostRows), mostRows),
+    rows: await context.run(limit(shown, mostRows), mostRows),
     isEvents: shown.kind === "events",
   };
 }

@@ -8,9 +8,15 @@ import { columnsIfRead } from "@offhook/log-store/needed-columns";
 import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import type { HeldRows, ResultValue } from "@offhook/log-store/store/log-store";
 import type { SearchContext } from "../spl/context/search-context.ts";
-import { carriedItems, type Late, lateOf, ROW, wholeRows } from "../spl/relation/deferred-columns.ts";
+import {
+  type DeferredColumns,
+  deferredOf,
+  fetchRows,
+  passthroughItems,
+  ROW,
+} from "../spl/relation/deferred-columns.ts";
 import { isLarge } from "../spl/relation/order.ts";
-import { orderClause } from "../spl/relation/order-keys.ts";
+import { orderByClause } from "../spl/relation/order-keys.ts";
 import { type Column, outputsOf, project, type Relation } from "../spl/relation/relation.ts";
 import type { Rows } from "../spl/relation/rows.ts";
 import { isAmong } from "../spl/search/row-numbers.ts";
@@ -48,23 +54,23 @@ export function slicesOf(
   part: SlicedPart,
   now: () => SearchContext,
 ): AsyncGenerator<Slice> {
-  const late = lateOf(relation);
-  const isOfEvents = late !== undefined && isLarge(relation, FEW);
-  return isOfEvents ? slicesOfEvents(relation, late, part, now) : slicesOfOthers(relation, part, now);
+  const deferred = deferredOf(relation);
+  const isOfEvents = deferred !== undefined && isLarge(relation, FEW);
+  return isOfEvents ? slicesOfEvents(relation, deferred, part, now) : slicesOfOthers(relation, part, now);
 }
 
 /** Of very many events: which they are is held, and the first of them are not kept waiting for that. */
 async function* slicesOfEvents(
   relation: Relation,
-  late: Late,
+  deferred: DeferredColumns,
   part: SlicedPart,
   now: () => SearchContext,
 ): AsyncGenerator<Slice> {
   const { offset, firstRows } = part;
   const end = endOf(part);
   if (offset !== 0) {
-    const held = await now().hold(heldEvents(relation, late, raw("true"), end));
-    yield* heldSlices(relation, held, (which) => shownEvents(late, held, which), part, 0, now);
+    const held = await now().hold(heldEvents(relation, deferred, raw("true"), end));
+    yield* heldSlices(relation, held, (which) => shownEvents(deferred, held, which), part, 0, now);
     return;
   }
   const most = Math.min(end, firstRows);
@@ -76,9 +82,9 @@ async function* slicesOfEvents(
   yield { fields: relation.columns, rows: shown, from: 0, goesOn };
   if (!goesOn) return;
   const others = sql`NOT ${isAmong(identifier(ROW), numbers)}`;
-  const held = await now().hold(heldEvents(relation, late, others, end - most));
+  const held = await now().hold(heldEvents(relation, deferred, others, end - most));
   const rest = { ...part, offset: 0, count: end - most };
-  yield* heldSlices(relation, held, (which) => shownEvents(late, held, which), rest, most, now, shown);
+  yield* heldSlices(relation, held, (which) => shownEvents(deferred, held, which), rest, most, now, shown);
 }
 
 /** Of anything else: few are found at once, many are held as they are. */
@@ -165,17 +171,17 @@ function withRowNumber(relation: Relation): Relation {
 }
 
 /** What has to be known of events to make their rows. */
-function heldEvents(relation: Relation, late: Late, which: Sql, most: number): Sql {
+function heldEvents(relation: Relation, deferred: DeferredColumns, which: Sql, most: number): Sql {
   const columns = joined(
-    carriedItems(late).map(({ value }) => value),
+    passthroughItems(deferred).map(({ value }) => value),
     ", ",
   );
-  return sql`SELECT ${columns} FROM (${late.of}) AS r WHERE ${which} ${firstRows(relation, most)}`;
+  return sql`SELECT ${columns} FROM (${deferred.of}) AS r WHERE ${which} ${firstRows(relation, most)}`;
 }
 
-function shownEvents(late: Late, { from }: HeldRows, which: Sql): Sql {
+function shownEvents(deferred: DeferredColumns, { from }: HeldRows, which: Sql): Sql {
   const found = sql`SELECT *, rowid AS "#order0" FROM ${from}`;
-  return wholeRows({ ...late, of: found }, [identifier("#order0")], which);
+  return fetchRows({ ...deferred, of: found }, [identifier("#order0")], which);
 }
 
 /** The rows as they are. Their columns have other names there: one may be called as a number of a row. */
@@ -195,5 +201,5 @@ const heldName = (index: number) => identifier(`c${index}`);
 
 function firstRows({ order }: Pick<Relation, "order">, most: number): Sql {
   const limit = Number.isFinite(most) ? sql`LIMIT CAST(${most} AS BIGINT)` : raw("");
-  return sql`${orderClause(order)} ${limit}`;
+  return sql`${orderByClause(order)} ${limit}`;
 }

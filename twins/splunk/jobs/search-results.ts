@@ -1,6 +1,6 @@
 /** A search over the results of a job. */
 import { compilePipeline } from "../spl/compile-pipeline.ts";
-import { limited } from "../spl/relation/order.ts";
+import { limit } from "../spl/relation/order.ts";
 import type { Relation } from "../spl/relation/relation.ts";
 import { type Rows, relationOf } from "../spl/relation/rows.ts";
 import type { Pipeline } from "../spl/syntax/ast.ts";
@@ -21,7 +21,7 @@ const MOST_TRAVELLING = 2_000;
 export function manyEvents(job: Job): Relation | undefined {
   const count = job.rows?.rows.length ?? 0;
   if (!job.isEvents || job.result === undefined || count <= MOST_TRAVELLING) return undefined;
-  return limited(job.result, count);
+  return limit(job.result, count);
 }
 
 /** @returns what it finds, and the search that gives that as a whole. @throws SplError */

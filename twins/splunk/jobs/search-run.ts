@@ -2,13 +2,13 @@
 import { performance } from "node:perf_hooks";
 import { type LogStore, QueryInterrupted } from "@offhook/log-store/store/log-store";
 import type { Logger } from "pino";
+import type { EventAccess } from "../spl/context/event-access.ts";
 import { defaultLimits, type SearchContext } from "../spl/context/search-context.ts";
 import { createSearchContext } from "../spl/create-context.ts";
 import { parseSearch } from "../spl/parse-search.ts";
-import { limited } from "../spl/relation/order.ts";
+import { limit } from "../spl/relation/order.ts";
 import type { Relation } from "../spl/relation/relation.ts";
 import { emptyRows, type Rows } from "../spl/relation/rows.ts";
-import type { EventAccess } from "../spl/search/event-access.ts";
 import type { Pipeline } from "../spl/syntax/ast.ts";
 import type { NamespacedKnowledge } from "../world/knowledge.ts";
 import { type CompiledSearch, compileSearch, eventCommands } from "./compile-search.ts";
@@ -190,7 +190,7 @@ export class SearchRun {
     try {
       this.#context = await this.beside(AbortSignal.timeout(EARLY_MS), EARLY_MS);
       const shown = outlet?.shown(result) ?? result;
-      const rows = await this.#context.run(limited(shown, EARLY_ROWS), EARLY_ROWS);
+      const rows = await this.#context.run(limit(shown, EARLY_ROWS), EARLY_ROWS);
       if (outlet === undefined) return rows;
       await outlet.give(partOf(rows, outlet.part));
       return emptyRows;
@@ -205,7 +205,7 @@ export class SearchRun {
   async firstEvents(maxRows: number): Promise<Rows> {
     const result = this.#compiled?.result;
     if (result?.kind !== "events" || this.#context === undefined) return emptyRows;
-    return this.#context.run(limited(result, maxRows), maxRows);
+    return this.#context.run(limit(result, maxRows), maxRows);
   }
 
   /** For what is asked beside the search itself, and says nothing of how far that is. It ends with `signal`. */

@@ -1,9 +1,9 @@
 /** Events of a part of the time that a search looked at: `_time` from the earliest on, before the latest. */
 import { joined, raw, sql } from "@offhook/log-store/sql";
-import type { TimeRange } from "../spl/context/search-context.ts";
 import { columnOf, fieldValue, filter, type Relation } from "../spl/relation/relation.ts";
 import type { Rows } from "../spl/relation/rows.ts";
 import { numberOf } from "../spl/relation/typed.ts";
+import type { TimeRange } from "../spl/time/time-range.ts";
 
 /** Events without a `_time` are in no part. */
 export function relationWithin(events: Relation, { earliestMs, latestMs }: TimeRange): Relation {

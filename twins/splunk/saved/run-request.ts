@@ -1,8 +1,9 @@
 /** What a saved search is run with: its own settings, and before them what a request says. */
 import { createHash } from "node:crypto";
 import { DEFAULT_TTL_S, type JobRequest } from "../jobs/job-request.ts";
-import { defaultLimits, type TimeRange } from "../spl/context/search-context.ts";
+import { defaultLimits } from "../spl/context/search-context.ts";
 import { withImplicitSearch } from "../spl/syntax/text.ts";
+import type { TimeRange } from "../spl/time/time-range.ts";
 import type { Rights } from "../world/roles.ts";
 import type { SavedSearchRow } from "../world/tables.ts";
 import { schedulePeriodMs } from "./due-times.ts";

@@ -1,8 +1,8 @@
 /** One run of a saved search by its schedule: in its owner's name, with the time it was scheduled for as its now. */
 import { DiskQuotaReached, TooManySearches } from "../jobs/job-book.ts";
-import type { TimeRange } from "../spl/context/search-context.ts";
 import { SplError } from "../spl/spl-error.ts";
 import { InvalidTime, resolveTime } from "../spl/time/resolve-time.ts";
+import type { TimeRange } from "../spl/time/time-range.ts";
 import { isSystem, rightsOfName } from "../world/access.ts";
 import type { ScheduledRunRow } from "../world/alert-tables.ts";
 import type { SavedSearchRow } from "../world/tables.ts";

@@ -1,7 +1,8 @@
 /** A pipeline as one relation: each command makes the next from the one before. */
 
+import { compileCommand } from "./command.ts";
 import type { SearchContext } from "./context/search-context.ts";
-import { madeOf, withFewSteps } from "./relation/materialize.ts";
+import { materialize, materializeIfDeep } from "./relation/materialize.ts";
 import { noRows, type Relation } from "./relation/relation.ts";
 import type { Pipeline } from "./syntax/ast.ts";
 
@@ -26,11 +27,11 @@ export async function compilePipeline(
   let compiled = 0;
   for (const command of commands) {
     await watch?.before();
-    relation = await withFewSteps(await command.compile(relation, context), context);
+    relation = await materializeIfDeep(await compileCommand(command, relation, context), context);
     watch?.after(relation);
     compiled++;
     if (compiled < statementCommands && lengthOf(relation) < statementLength) continue;
-    relation = await madeOf(relation, context, `${statementCommands} commands`);
+    relation = await materialize(relation, context, `${statementCommands} commands`);
     compiled = 0;
   }
   return relation;

@@ -5,16 +5,17 @@ import { identifier, joined, raw, type Sql } from "@offhook/log-store/sql";
 import { type LogReader, QueryInterrupted, type QueryOptions } from "@offhook/log-store/store/log-store";
 import { StoreReader } from "@offhook/log-store/store/store-reader";
 import { compilePipeline } from "./compile-pipeline.ts";
+import type { EventAccess } from "./context/event-access.ts";
 import type { Knowledge } from "./context/knowledge.ts";
-import type { SearchContext, SearchLimits, TimeRange } from "./context/search-context.ts";
+import type { SearchContext, SearchLimits } from "./context/search-context.ts";
 import { countOf, finalized, truncated } from "./context/subsearch-limit.ts";
-import { firstRows } from "./relation/order.ts";
+import { selectFirst } from "./relation/order.ts";
 import type { Relation } from "./relation/relation.ts";
 import type { Rows } from "./relation/rows.ts";
-import { renumbered } from "./relation/typed.ts";
-import type { EventAccess } from "./search/event-access.ts";
+import { renumberLambdas } from "./relation/typed.ts";
 import type { SearchMessage } from "./spl-error.ts";
 import type { Pipeline } from "./syntax/ast.ts";
+import type { TimeRange } from "./time/time-range.ts";
 
 export interface ContextOptions {
   store: LogReader;
@@ -63,7 +64,7 @@ export function createSearchContext(options: ContextOptions): SearchContext {
     deadlineMs: number,
     send: (statement: Sql, options: QueryOptions) => Promise<Answer>,
   ): Promise<Answer> => {
-    const statement = renumbered(withNeededColumns(select));
+    const statement = renumberLambdas(withNeededColumns(select));
     options.ran?.(statement.text);
     const { progress, signal } = options;
     const ending = { signal, deadlineMs: Math.max(1, deadlineMs) };
@@ -84,7 +85,7 @@ export function createSearchContext(options: ContextOptions): SearchContext {
             columns.map(({ column }) => identifier(column)),
             ", ",
           );
-    const { rows } = await ask(firstRows(relation, items, maxRows), deadlineMs, (one, how) =>
+    const { rows } = await ask(selectFirst(relation, items, maxRows), deadlineMs, (one, how) =>
       from.query(one, how),
     );
     return { fields: columns, rows: columns.length === 0 ? rows.map(() => []) : rows };

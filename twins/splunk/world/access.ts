@@ -1,6 +1,6 @@
 /** What an account's roles come to, by its name. */
 import { matchesPattern } from "@offhook/platform/base/star-pattern";
-import type { EventAccess } from "../spl/search/event-access.ts";
+import type { EventAccess } from "../spl/context/event-access.ts";
 import { type Rights, rightsOf } from "./roles.ts";
 import { systemSearchRights } from "./search-rights.ts";
 import type { LogQueryTables } from "./tables.ts";

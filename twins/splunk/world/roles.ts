@@ -2,7 +2,7 @@
 
 import { defineTable, type RowOf } from "@offhook/platform/world/table";
 import { z } from "zod";
-import type { EventAccess } from "../spl/search/event-access.ts";
+import type { EventAccess } from "../spl/context/event-access.ts";
 import { broadestLimit, filterProblem, joinedFilters, type RoleSearch } from "./search-rights.ts";
 
 /** Searches that a member of a role may run at a time when nothing else is said: `srchJobsQuota`. */

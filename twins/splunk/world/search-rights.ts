@@ -1,6 +1,6 @@
 /** Which events the members of roles find, as the vendor's `authorize.conf.spec` merges what several roles say. */
 import { splitList } from "@offhook/platform/base/split-list";
-import type { EventAccess } from "../spl/search/event-access.ts";
+import type { EventAccess } from "../spl/context/event-access.ts";
 import { SplError } from "../spl/spl-error.ts";
 import { parseSearchExpression } from "../spl/syntax/parse-text.ts";
 import { afterQuotes } from "../spl/syntax/text.ts";

@@ -1,7 +1,7 @@
 /** `accum`: a running total. */
 import { sql } from "@offhook/log-store/sql";
 import { defineCommand } from "../command.ts";
-import { orderClause } from "../relation/order-keys.ts";
+import { orderByClause } from "../relation/order-keys.ts";
 import { columnOf, extend, fieldValue } from "../relation/relation.ts";
 import { numberOf, type Typed, textOf } from "../relation/typed.ts";
 
@@ -17,7 +17,7 @@ export const accum = defineCommand({
     if (column === undefined) return input;
     const value = fieldValue(column);
     const number = numberOf(value);
-    const sum = sql`sum(CAST(${number} AS DOUBLE)) OVER (${orderClause(input.order)} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)`;
+    const sum = sql`sum(CAST(${number} AS DOUBLE)) OVER (${orderByClause(input.order)} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)`;
     const total: Typed = {
       type: "number",
       multi: false,

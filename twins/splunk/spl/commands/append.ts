@@ -1,9 +1,9 @@
 /** `append`: the rows of a subsearch after those there are. */
 import { defineCommand } from "../command.ts";
 import { relationOf } from "../relation/rows.ts";
-import { concatenated } from "../relation/union.ts";
+import { concat } from "../relation/union.ts";
 import { boundsOf, readSubsearch, subsearchOptionTypes } from "../syntax/subsearch-options.ts";
-import { wholeRange } from "../time/time-range.ts";
+import { coveringRange } from "../time/time-range.ts";
 
 export const append = defineCommand({
   name: "append",
@@ -14,8 +14,8 @@ export const append = defineCommand({
   },
   async compile({ options, subsearch }, input, context) {
     const found = await context.subsearch(subsearch.pipeline, boundsOf(options, context.limits));
-    const rows = concatenated(input, relationOf(found, input.kind));
+    const rows = concat(input, relationOf(found, input.kind));
     if (!options.extendtimerange) return rows;
-    return { ...rows, range: wholeRange(input.range ?? context.range, found.range ?? context.range) };
+    return { ...rows, range: coveringRange(input.range ?? context.range, found.range ?? context.range) };
   },
 });

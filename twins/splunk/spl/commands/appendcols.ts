@@ -2,15 +2,8 @@
 import { identifier, joined, sql } from "@offhook/log-store/sql";
 import { defineCommand } from "../command.ts";
 import { alike } from "../eval/value.ts";
-import { numbered } from "../relation/order.ts";
-import {
-  columnOf,
-  fieldValue,
-  type Output,
-  outputsOf,
-  type Relation,
-  selected,
-} from "../relation/relation.ts";
+import { withRowNumber } from "../relation/order.ts";
+import { columnOf, fieldValue, type Output, outputsOf, type Relation, select } from "../relation/relation.ts";
 import { relationOf } from "../relation/rows.ts";
 import type { Typed } from "../relation/typed.ts";
 import { boolean } from "../syntax/option-types.ts";
@@ -32,8 +25,8 @@ export const appendcols = defineCommand({
 
 /** Rows side by side; fields of the second that begin with `_` are left out. @param winner whose value counts where both have one */
 function besides(first: Relation, second: Relation, winner: "first" | "second"): Relation {
-  const left = numbered(first);
-  const right = numbered(second);
+  const left = withRowNumber(first);
+  const right = withRowNumber(second);
   const external = second.columns.filter(({ name }) => !name.startsWith("_"));
   const added = new Map(
     external.map((column, index) => [
@@ -57,7 +50,7 @@ function besides(first: Relation, second: Relation, winner: "first" | "second"):
     const value = columnOf(first, name) === undefined ? added.get(name) : undefined;
     return value === undefined ? [] : [{ name, value }];
   });
-  return selected(from, [...kept, ...more], left.order, "report");
+  return select(from, [...kept, ...more], left.order, "report");
 }
 
 function coalesced(values: readonly Typed[]): Typed {

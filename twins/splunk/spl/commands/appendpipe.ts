@@ -1,7 +1,7 @@
 /** `appendpipe`: what commands make of the rows, after the rows. */
 import { defineCommand } from "../command.ts";
 import { compilePipeline } from "../compile-pipeline.ts";
-import { concatenated } from "../relation/union.ts";
+import { concat } from "../relation/union.ts";
 import { boolean } from "../syntax/option-types.ts";
 import { readSubsearch } from "../syntax/subsearch-options.ts";
 
@@ -13,6 +13,6 @@ export const appendpipe = defineCommand({
     return { subsearch: readSubsearch(reader) };
   },
   async compile({ subsearch }, input, context) {
-    return concatenated(input, await compilePipeline(subsearch.pipeline, context, input));
+    return concat(input, await compilePipeline(subsearch.pipeline, context, input));
   },
 });

@@ -1,7 +1,7 @@
 /** `autoregress`: a field's values of rows before. */
 import { sql } from "@offhook/log-store/sql";
 import { defineCommand } from "../command.ts";
-import { orderClause } from "../relation/order-keys.ts";
+import { orderByClause } from "../relation/order-keys.ts";
 import { columnOf, extend, fieldValue } from "../relation/relation.ts";
 import type { OptionType } from "../syntax/argument-reader.ts";
 
@@ -44,7 +44,7 @@ export const autoregress = defineCommand({
     const value = fieldValue(column);
     const distances = Array.from({ length: p.last - p.first + 1 }, (_, index) => p.first + index);
     const changes = distances.map((distance) => {
-      const earlier = sql`lag(${value.sql}, CAST(${distance} AS BIGINT)) OVER (${orderClause(input.order)})`;
+      const earlier = sql`lag(${value.sql}, CAST(${distance} AS BIGINT)) OVER (${orderByClause(input.order)})`;
       return [to ?? `${name}_p${distance}`, { ...value, sql: earlier }] as const;
     });
     return extend(input, new Map(changes));

@@ -3,9 +3,9 @@ import { withNeededColumns } from "@offhook/log-store/needed-columns";
 import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import { defineCommand } from "../command.ts";
 import type { SearchContext } from "../context/search-context.ts";
-import { lateOf } from "../relation/deferred-columns.ts";
-import { isLarge, reordered, rowsOf } from "../relation/order.ts";
-import { orderClause, orderValue } from "../relation/order-keys.ts";
+import { deferredOf } from "../relation/deferred-columns.ts";
+import { isLarge, orderBy, rowsWithKeys } from "../relation/order.ts";
+import { orderByClause, orderValue } from "../relation/order-keys.ts";
 import {
   type Column,
   columnOf,
@@ -13,8 +13,8 @@ import {
   outputsOf,
   project,
   type Relation,
-  selected,
-  withHidden,
+  select,
+  withHiddenColumn,
 } from "../relation/relation.ts";
 import { matchingNames } from "../relation/wildcards.ts";
 import { isAmong } from "../search/row-numbers.ts";
@@ -44,7 +44,7 @@ export const dedup = defineCommand({
     return { most, names, order, keepevents, keepempty, consecutive };
   },
   compile({ most, names, order, keepevents, keepempty, consecutive }, input, context) {
-    const rows = order.length === 0 ? input : reordered(input, sortKeys(input, order));
+    const rows = order.length === 0 ? input : orderBy(input, sortKeys(input, order));
     const columns = keyColumns(rows, names);
     if (columns === undefined) return keepempty ? rows : filter(rows, raw("FALSE"));
     const keys = columns.map(({ column }) => identifier(column));
@@ -62,8 +62,8 @@ export const dedup = defineCommand({
     const extra = sql`(${complete} AND "#position" > CAST(${most} AS BIGINT))`;
     if (keepevents) return emptied(positioned, columns, extra);
     const kept = filter(positioned, sql`NOT ${extra}`);
-    if (!isLarge(rows) || lateOf(kept) !== undefined) return project(kept, outputsOf(kept));
-    return rowsOf(rows, selected(kept.select, [], kept.order, kept.kind).select);
+    if (!isLarge(rows) || deferredOf(kept) !== undefined) return project(kept, outputsOf(kept));
+    return rowsWithKeys(rows, select(kept.select, [], kept.order, kept.kind).select);
   },
 });
 
@@ -94,7 +94,7 @@ async function firstEvents(
     MOST_LISTED + 1,
   );
   const named = kept.rows.map(([number]) => String(number));
-  const those = { ...rows, atMost: named.length };
+  const those = { ...rows, maxRows: named.length };
   if (named.length <= MOST_NAMED) return filter(those, isAmong(row, named));
   if (named.length > MOST_LISTED) return filter(rows, sql`${row} IN (${found})`);
   const list = sql`SELECT unnest(from_json(${JSON.stringify(named.map(Number))}, '["BIGINT"]'))`;
@@ -136,22 +136,22 @@ function firstOfMany(rows: Relation, keys: readonly Sql[], row: Sql, most: numbe
 
 /** With `#position`: how many rows with the same values there are up to this one. */
 function inGroups(rows: Relation, keys: readonly Sql[]): Relation {
-  const position = sql`row_number() OVER (PARTITION BY ${joined(keys, ", ")} ${orderClause(rows.order)})`;
-  return withHidden(rows, "#position", position);
+  const position = sql`row_number() OVER (PARTITION BY ${joined(keys, ", ")} ${orderByClause(rows.order)})`;
+  return withHiddenColumn(rows, "#position", position);
 }
 
 /** With `#position`: the same within the rows that follow each other. */
 function inRuns(rows: Relation, keys: readonly Sql[]): Relation {
-  const order = orderClause(rows.order);
+  const order = orderByClause(rows.order);
   const differs = keys.map((key) => sql`${key} IS DISTINCT FROM lag(${key}) OVER (${order})`);
   const begins = joined([sql`row_number() OVER (${order}) = 1`, ...differs], " OR ");
-  const starts = withHidden(rows, "#begins", sql`CAST((${begins}) AS BIGINT)`);
-  const runs = withHidden(
+  const starts = withHiddenColumn(rows, "#begins", sql`CAST((${begins}) AS BIGINT)`);
+  const runs = withHiddenColumn(
     starts,
     "#run",
     sql`sum("#begins") OVER (${order} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)`,
   );
-  return withHidden(runs, "#position", sql`row_number() OVER (PARTITION BY "#run" ${order})`);
+  return withHiddenColumn(runs, "#position", sql`row_number() OVER (PARTITION BY "#run" ${order})`);
 }
 
 /** All rows; those that are too many lose the values that make them so. */

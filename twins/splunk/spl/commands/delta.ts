@@ -1,7 +1,7 @@
 /** `delta`: how much a field's value differs from that of a row before. */
 import { sql } from "@offhook/log-store/sql";
 import { defineCommand } from "../command.ts";
-import { orderClause } from "../relation/order-keys.ts";
+import { orderByClause } from "../relation/order-keys.ts";
 import { columnOf, extend, fieldValue } from "../relation/relation.ts";
 import { numberOf } from "../relation/typed.ts";
 import { count } from "../syntax/option-types.ts";
@@ -21,7 +21,7 @@ export const delta = defineCommand({
     const column = columnOf(input, name);
     if (column === undefined) return input;
     const number = sql`CAST(${numberOf(fieldValue(column))} AS DOUBLE)`;
-    const earlier = sql`lag(${number}, CAST(${rowsBefore} AS BIGINT)) OVER (${orderClause(input.order)})`;
+    const earlier = sql`lag(${number}, CAST(${rowsBefore} AS BIGINT)) OVER (${orderByClause(input.order)})`;
     return extend(
       input,
       new Map([[to, { type: "number", multi: false, sql: sql`(${number} - ${earlier})` }]]),

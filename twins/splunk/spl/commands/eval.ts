@@ -6,7 +6,7 @@ import { assignByName, namesFields } from "../eval/dynamic-names.ts";
 import { fieldsOf } from "../eval/fields-of.ts";
 import { assigned as shownAs } from "../eval/precision.ts";
 import type { Value } from "../eval/value.ts";
-import { withFewSteps } from "../relation/materialize.ts";
+import { materializeIfDeep } from "../relation/materialize.ts";
 import { extend, type Relation } from "../relation/relation.ts";
 import { SplError } from "../spl-error.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
@@ -42,7 +42,7 @@ export async function assign(
 ): Promise<Relation> {
   let relation = input;
   for (const group of independent(assignments)) {
-    relation = await withFewSteps(await assigned(relation, group, context), context);
+    relation = await materializeIfDeep(await assigned(relation, group, context), context);
   }
   return relation;
 }

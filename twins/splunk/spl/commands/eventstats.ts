@@ -1,8 +1,8 @@
 /** `eventstats`: aggregates of all rows, or of a row's group, in each row. */
 import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import { defineCommand } from "../command.ts";
-import { alsoCarried, freeColumns, lateOf } from "../relation/deferred-columns.ts";
-import { numbered } from "../relation/order.ts";
+import { deferredOf, joinPassthrough, passthroughNames } from "../relation/deferred-columns.ts";
+import { withRowNumber } from "../relation/order.ts";
 import { extend, type Relation } from "../relation/relation.ts";
 import type { Aggregation } from "../stats/aggregation.ts";
 import { resolveAggregates } from "../stats/aggregation.ts";
@@ -32,7 +32,7 @@ export const eventstats = defineCommand({
   },
   async compile({ calls, by, onlyNumbers }, input, context) {
     const aggregations = await resolveAggregates(calls, input, context, { command: "eventstats", by });
-    const rows = needsRowOrder(aggregations) ? numbered(input) : input;
+    const rows = needsRowOrder(aggregations) ? withRowNumber(input) : input;
     const groups = groupsOf(by, rows);
     const options = await siteOptions(rows, context, aggregations, { onlyNumbers });
     if (needsRowOrder(aggregations) || aggregations.some(({ call }) => call.name === "values")) {
@@ -50,11 +50,11 @@ export const eventstats = defineCommand({
  * not end such work before it is done.
  */
 function besides(rows: Relation, { select, aggregates }: GroupedRows, groups: readonly Group[]): Relation {
-  const late = lateOf(rows);
+  const late = deferredOf(rows);
   const names =
     late === undefined
       ? aggregates.map((_, index) => `#aggregate${index}`)
-      : freeColumns(late, aggregates.length);
+      : passthroughNames(late, aggregates.length);
   const added = aggregates.map(
     ({ value }, index) => sql`g.${value.sql} AS ${identifier(names[index] ?? "")}`,
   );
@@ -64,7 +64,7 @@ function besides(rows: Relation, { select, aggregates }: GroupedRows, groups: re
   );
   const on = groups.length === 0 ? raw("true") : joined(same, " AND ");
   const from = sql`SELECT r.*, ${joined(added, ", ")} FROM (${rows.select}) AS r LEFT JOIN (${select}) AS g ON ${on}`;
-  const placed = late === undefined ? {} : { late: alsoCarried(late, from, names) };
+  const placed = late === undefined ? {} : { late: joinPassthrough(late, from, names) };
   const values = aggregates.map(
     ({ name, value }, index) => [name, { ...value, sql: identifier(names[index] ?? "") }] as const,
   );

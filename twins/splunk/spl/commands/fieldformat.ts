@@ -1,5 +1,6 @@
 /** `fieldformat`: how results show a field; its value stays what it is. */
 import { defineCommand } from "../command.ts";
+import { fieldFormat } from "../eval/field-format.ts";
 import { outputsOf, project } from "../relation/relation.ts";
 import { readAssignment } from "./eval.ts";
 
@@ -7,9 +8,9 @@ export const fieldformat = defineCommand({
   name: "fieldformat",
   kind: "streaming",
   parse: readAssignment,
-  compile({ field, expression }, input) {
+  compile({ field, expression }, input, context) {
     const outputs = outputsOf(input).map((output) =>
-      output.name === field ? { ...output, display: expression } : output,
+      output.name === field ? { ...output, format: fieldFormat(expression, context) } : output,
     );
     return project(input, outputs);
   },

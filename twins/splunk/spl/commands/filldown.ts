@@ -3,9 +3,16 @@ import { columnsIfRead } from "@offhook/log-store/needed-columns";
 import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import { defineCommand } from "../command.ts";
 import type { SearchContext } from "../context/search-context.ts";
-import { carriedItems, freeColumns, freeName, type Late, lateOf, ROW } from "../relation/deferred-columns.ts";
+import {
+  type DeferredColumns,
+  deferredOf,
+  passthroughItems,
+  passthroughNames,
+  ROW,
+  unusedName,
+} from "../relation/deferred-columns.ts";
 import { isLarge } from "../relation/order.ts";
-import { orderClause } from "../relation/order-keys.ts";
+import { orderByClause } from "../relation/order-keys.ts";
 import { type Column, extend, fieldValue, type Relation } from "../relation/relation.ts";
 import { matchingColumns } from "../relation/wildcards.ts";
 
@@ -18,13 +25,13 @@ export const filldown = defineCommand({
     if (!isLarge(input)) return filled(input, asked);
     const columns = await withGaps(
       input,
-      asked.filter(({ present }) => !present),
+      asked.filter(({ nonNull: present }) => !present),
       context,
     );
-    const late = lateOf(input);
-    const isPlain = late?.carried.every((column) => column === ROW) ?? false;
-    return late !== undefined && isPlain && columns.length > FEW
-      ? filledLate(input, columns, late)
+    const deferred = deferredOf(input);
+    const isPlain = deferred?.passthrough.every((column) => column === ROW) ?? false;
+    return deferred !== undefined && isPlain && columns.length > FEW
+      ? filledLate(input, columns, deferred)
       : filled(input, columns);
   },
 });
@@ -42,7 +49,7 @@ function filled(input: Relation, columns: readonly Column[]): Relation {
 
 /** The value of this row, or of the last one before that has any. */
 function lastOf(value: Sql, { order }: Relation): Sql {
-  return sql`last_value(${value} IGNORE NULLS) OVER (${orderClause(order)} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)`;
+  return sql`last_value(${value} IGNORE NULLS) OVER (${orderByClause(order)} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)`;
 }
 
 /** The fields that some rows have, and some have not. To look at all rows for those that have it is needed for these alone. */
@@ -77,9 +84,9 @@ async function withGaps(
  * For each event and field the event whose value it has: one number, however long the values are. Of the events that are shown, the
  * values are read there.
  */
-function filledLate(input: Relation, columns: readonly Column[], late: Late): Relation {
+function filledLate(input: Relation, columns: readonly Column[], deferred: DeferredColumns): Relation {
   const row = identifier(ROW);
-  const names = freeColumns(late, columns.length);
+  const names = passthroughNames(deferred, columns.length);
   // A window keeps all columns that it reads: so what it is to know of a value is found before.
   const own = columns.map(({ column }, index) => ({
     column: `#at${index}`,
@@ -91,7 +98,7 @@ function filledLate(input: Relation, columns: readonly Column[], late: Late): Re
     value: lastOf(identifier(column), input),
   }));
   const placed = sql`SELECT ${columnsIfRead(places, [raw("*")])} FROM (${marked}) AS r`;
-  const hidden = [...late.carried, ...names].map((column) => ({ column, value: identifier(column) }));
+  const hidden = [...deferred.passthrough, ...names].map((column) => ({ column, value: identifier(column) }));
   const result = input.columns.map((column) => {
     const index = columns.indexOf(column);
     return { ...column, index, column: index < 0 ? column.column : otherName(column, input) };
@@ -103,8 +110,8 @@ function filledLate(input: Relation, columns: readonly Column[], late: Late): Re
   const keys = input.order.map(({ column }) => identifier(column));
   const of = sql`SELECT ${columnsIfRead([...whole, ...hidden], keys)} FROM (${placed}) AS r`;
   const select = (found: Sql) => {
-    const sources = freeName("#sources", late.select(found));
-    const carried = carriedItems(late).map(({ value }) => value);
+    const sources = unusedName("#sources", deferred.select(found));
+    const passthrough = passthroughItems(deferred).map(({ value }) => value);
     const wanted = joined(
       names.map((name) => identifier(name)),
       ", ",
@@ -118,15 +125,15 @@ function filledLate(input: Relation, columns: readonly Column[], late: Late): Re
       return sql`LEFT JOIN ${sources} AS ${alias} ON k.${identifier(name)} = ${alias}.${row}`;
     });
     const read = sql`SELECT DISTINCT unnest([${wanted}]) AS ${row} FROM (${found}) AS f`;
-    return sql`WITH ${sources} AS MATERIALIZED (${late.select(sql`SELECT CAST(${row} AS BIGINT) AS ${row} FROM (${read}) AS f WHERE ${row} IS NOT NULL`)})
-      SELECT ${columnsIfRead(items, [sql`w.${row}`])} FROM (${late.select(sql`SELECT ${joined(carried, ", ")} FROM (${found}) AS f`)}) AS w
+    return sql`WITH ${sources} AS MATERIALIZED (${deferred.select(sql`SELECT CAST(${row} AS BIGINT) AS ${row} FROM (${read}) AS f WHERE ${row} IS NOT NULL`)})
+      SELECT ${columnsIfRead(items, [sql`w.${row}`])} FROM (${deferred.select(sql`SELECT ${joined(passthrough, ", ")} FROM (${found}) AS f`)}) AS w
       JOIN (${found}) AS k ON w.${row} = k.${row} ${joined(joins, " ")}`;
   };
   return {
     ...input,
     select: of,
     columns: result.map(({ index: _, ...column }) => column),
-    late: { of, carried: [...late.carried, ...names], select },
+    deferred: { of, passthrough: [...deferred.passthrough, ...names], select },
   };
 }
 

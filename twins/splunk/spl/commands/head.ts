@@ -2,8 +2,8 @@
 import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import { defineCommand } from "../command.ts";
 import { compileExpression } from "../eval/compile-expression.ts";
-import { limited, numbered } from "../relation/order.ts";
-import { type OrderKey, orderClause } from "../relation/order-keys.ts";
+import { limit as limitRows, withRowNumber } from "../relation/order.ts";
+import { type OrderKey, orderByClause } from "../relation/order-keys.ts";
 import { outputsOf, project, type Relation } from "../relation/relation.ts";
 import { newestFound } from "../search/newest-first.ts";
 import { commandError } from "../spl-error.ts";
@@ -22,8 +22,9 @@ export const head = defineCommand({
     return { limit: limit ?? (expression === undefined ? 10 : undefined), expression, keepNull, keepLast };
   },
   async compile({ limit, expression, keepNull, keepLast }, input, context) {
-    const ordered = input.order.length === 0 ? numbered(input) : input;
-    const first = limit === undefined ? ordered : limited(await newestFound(ordered, limit, context), limit);
+    const ordered = input.order.length === 0 ? withRowNumber(input) : input;
+    const first =
+      limit === undefined ? ordered : limitRows(await newestFound(ordered, limit, context), limit);
     if (expression === undefined) return first;
     const {
       type,
@@ -43,7 +44,7 @@ function upTo(input: Relation, ends: Sql, last: "with it" | "without it"): Relat
   const keys = input.order.map(
     ({ column }, index) => sql`${identifier(column)} AS ${identifier(`#end${index}`)}`,
   );
-  const end = sql`SELECT ${joined([...keys, raw(`TRUE AS "#ends"`)], ", ")} FROM (${input.select}) AS r WHERE ${ends} ${orderClause(input.order)} LIMIT 1`;
+  const end = sql`SELECT ${joined([...keys, raw(`TRUE AS "#ends"`)], ", ")} FROM (${input.select}) AS r WHERE ${ends} ${orderByClause(input.order)} LIMIT 1`;
   const isEnd = joined(
     input.order.map(
       ({ column }, index) => sql`${identifier(column)} IS NOT DISTINCT FROM ${identifier(`#end${index}`)}`,

@@ -1,8 +1,8 @@
 /** `inputlookup`: the rows of a lookup table. */
 import { defineCommand } from "../command.ts";
-import { limited } from "../relation/order.ts";
+import { limit } from "../relation/order.ts";
 import { filter, noRows } from "../relation/relation.ts";
-import { concatenated } from "../relation/union.ts";
+import { concat } from "../relation/union.ts";
 import { searchCondition } from "../search/search-rows.ts";
 import { lookupRelation } from "../sources/dataset.ts";
 import { boolean, count } from "../syntax/option-types.ts";
@@ -34,8 +34,8 @@ export const inputlookup = defineCommand({
     const table = await lookupRelation("inputlookup", name, context);
     const found =
       condition === undefined ? table : filter(table, await searchCondition(condition, table, context));
-    const taken = start === 0 && max === MAX ? found : limited(found, max, start);
-    return append && input !== noRows ? concatenated(input, taken) : taken;
+    const taken = start === 0 && max === MAX ? found : limit(found, max, start);
+    return append && input !== noRows ? concat(input, taken) : taken;
   },
 });
 

@@ -7,7 +7,7 @@ import { countryOfAddress, namesIn } from "../addresses/countries.ts";
 import { defineCommand } from "../command.ts";
 import { alike, text, type Value } from "../eval/value.ts";
 import { columnOf, extend, fieldValue, type Relation } from "../relation/relation.ts";
-import { bound, listOf, textOf } from "../relation/typed.ts";
+import { bindOnce, listOf, textOf } from "../relation/typed.ts";
 import type { OptionType } from "../syntax/argument-reader.ts";
 import { readFieldAndOptions } from "../syntax/fields-and-options.ts";
 import { text as anyText, boolean } from "../syntax/option-types.ts";
@@ -50,7 +50,7 @@ export const iplocation = defineCommand({
     const column = columnOf(input, field);
     if (column === undefined) return input;
     const given = fieldValue(column);
-    const address = given.multi ? bound(listOf(given), (list) => sql`${list}[1]`) : textOf(given);
+    const address = given.multi ? bindOnce(listOf(given), (list) => sql`${list}[1]`) : textOf(given);
     const country = countryOfAddress(
       given.multi ? sql`CAST(${address} AS VARCHAR)` : address,
       sql`CAST(${lang} AS VARCHAR)`,

@@ -3,8 +3,8 @@ import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import { defineCommand } from "../command.ts";
 import type { SearchContext } from "../context/search-context.ts";
 import { withinLimit } from "../context/subsearch-limit.ts";
-import { numbered } from "../relation/order.ts";
-import { orderClause } from "../relation/order-keys.ts";
+import { withRowNumber } from "../relation/order.ts";
+import { orderByClause } from "../relation/order-keys.ts";
 import {
   type Column,
   columnOf,
@@ -13,10 +13,10 @@ import {
   type Output,
   outputsOf,
   type Relation,
-  selected,
+  select,
 } from "../relation/relation.ts";
 import { type Rows, relationOf } from "../relation/rows.ts";
-import { listOf, numberOf, shaped, type Typed, textOf } from "../relation/typed.ts";
+import { listOf, numberOf, type Typed, textOf, widen } from "../relation/typed.ts";
 import { type Dataset, datasetRelation, namedDatasetIsNext, readDataset } from "../sources/dataset.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
 import { boolean, count, oneOf, text } from "../syntax/option-types.ts";
@@ -168,11 +168,11 @@ function joinedRows(args: Arguments, input: Relation, found: Relation, areFirst 
   const outputs = joinedOutputs(args, input, found, equal);
   if (known.length < keys.length || keys.length === 0) {
     // Nothing can agree: without a field in common every row would agree with every other, which is no join.
-    const rows = selected(withoutMatch(input, found), outputs, input.order, input.kind);
+    const rows = select(withoutMatch(input, found), outputs, input.order, input.kind);
     return type === "inner" ? filter(rows, raw("false")) : rows;
   }
   const byTime = time !== "any";
-  const rows = byTime ? numbered(input) : input;
+  const rows = byTime ? withRowNumber(input) : input;
   const matches = matchesOf(
     found,
     known.map(({ right }) => right),
@@ -192,7 +192,7 @@ function joinedRows(args: Arguments, input: Relation, found: Relation, areFirst 
   const last = `#match${rows.order.length}`;
   const from = sql`SELECT r.*, s.*, s.${position} AS ${identifier(last)} FROM (${rows.select}) AS r ${kind} (${matches}) AS s ON ${timed} ${most}`;
   const order = max === 1 ? rows.order : [...rows.order, { column: last, direction: "ASC" } as const];
-  return selected(from, outputs, order, input.kind);
+  return select(from, outputs, order, input.kind);
 }
 
 /** Fields that both have; internal ones are not looked at. */
@@ -227,7 +227,7 @@ function matchesOf(found: Relation, keys: readonly Sql[], max: number, areFirst:
     return sql`SELECT ${joined(items, ", ")}, ${identifier(place.column)} AS ${position} FROM (${found.select}) AS r`;
   }
   const partition = max === 0 ? raw("") : sql`PARTITION BY ${joined([...keys], ", ")}`;
-  const number = sql`row_number() OVER (${partition} ${orderClause(found.order)}) AS ${position}`;
+  const number = sql`row_number() OVER (${partition} ${orderByClause(found.order)}) AS ${position}`;
   const most = max === 0 ? raw("") : sql`QUALIFY ${position} <= CAST(${max} AS BIGINT)`;
   return sql`SELECT ${joined(items, ", ")}, ${number} FROM (${found.select}) AS r ${most}`;
 }
@@ -278,5 +278,5 @@ function joinedOutputs(
 function firstOf(first: Typed, second: Typed): Typed {
   const type = first.type === "number" && second.type === "number" ? "number" : "text";
   const multi = first.multi || second.multi;
-  return { type, multi, sql: sql`coalesce(${shaped(first, type, multi)}, ${shaped(second, type, multi)})` };
+  return { type, multi, sql: sql`coalesce(${widen(first, type, multi)}, ${widen(second, type, multi)})` };
 }

@@ -5,8 +5,8 @@ import type { LookupDefinition, LookupTable } from "../context/knowledge.ts";
 import type { SearchContext } from "../context/search-context.ts";
 import { comparedMatches, timeOfRows } from "../lookups/compared.ts";
 import { exactMatches, isExact, type LookedUp } from "../lookups/looked-up.ts";
-import { columnOf, extend, fieldValue, outputsOf, type Relation, selected } from "../relation/relation.ts";
-import { listOf, nullValue, shaped, type Typed, textOf } from "../relation/typed.ts";
+import { columnOf, extend, fieldValue, outputsOf, type Relation, select } from "../relation/relation.ts";
+import { listOf, nullValue, type Typed, textOf, widen } from "../relation/typed.ts";
 import { commandError } from "../spl-error.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
 import { boolean, text } from "../syntax/option-types.ts";
@@ -172,7 +172,7 @@ function joinedWith(
       value: own === undefined ? value : together(own.value, value, mode),
     });
   });
-  return selected(from, [...outputs.values()], input.order, input.kind);
+  return select(from, [...outputs.values()], input.order, input.kind);
 }
 
 /** With what stands for matches that there are too few of. */
@@ -199,7 +199,7 @@ function filledUp(value: Typed, { minMatches = 0, defaultMatch = "" }: LookupDef
 function together(own: Typed, found: Typed, mode: Destination["mode"]): Typed {
   const type = own.type === "number" && found.type === "number" ? "number" : "text";
   const multi = own.multi || found.multi;
-  const [before, after] = [shaped(own, type, multi), shaped(found, type, multi)];
+  const [before, after] = [widen(own, type, multi), widen(found, type, multi)];
   const value =
     mode === "fill"
       ? sql`coalesce(${before}, ${after})`

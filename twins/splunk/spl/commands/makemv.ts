@@ -4,7 +4,7 @@ import { defineCommand } from "../command.ts";
 import { InvalidPattern, type Pattern, readPattern } from "../regex/pcre.ts";
 import { extractAllSql } from "../regex/regex-sql.ts";
 import { columnOf, extend, fieldValue } from "../relation/relation.ts";
-import { bound, eachOf, textOf, variable } from "../relation/typed.ts";
+import { bindOnce, lambdaParameter, mapList, textOf } from "../relation/typed.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
 import { readFieldAndOptions } from "../syntax/fields-and-options.ts";
 import { boolean, text } from "../syntax/option-types.ts";
@@ -28,9 +28,9 @@ export const makemv = defineCommand({
     const value = fieldValue(column);
     const split = (one: Sql) =>
       pattern === undefined ? sql`string_split(${one}, ${delimiter})` : extractAllSql(one, pattern, 1, 0);
-    const pieces = value.multi ? sql`flatten(${eachOf(textOf(value), split)})` : split(textOf(value));
+    const pieces = value.multi ? sql`flatten(${mapList(textOf(value), split)})` : split(textOf(value));
     const kept = allowEmpty ? pieces : nonEmpty(pieces);
-    const list = bound(kept, (all) => sql`CASE WHEN len(${all}) > 0 THEN ${all} END`);
+    const list = bindOnce(kept, (all) => sql`CASE WHEN len(${all}) > 0 THEN ${all} END`);
     return extend(input, new Map([[name, { type: "text", multi: true, sql: list }]]));
   },
 });
@@ -46,6 +46,6 @@ function readTokenizer(text: string, reader: ArgumentReader): Pattern {
 }
 
 function nonEmpty(list: Sql): Sql {
-  const one = variable();
+  const one = lambdaParameter();
   return sql`list_filter(${list}, lambda ${one}: coalesce(${one}, '') <> '')`;
 }

@@ -2,7 +2,7 @@
 import { sql } from "@offhook/log-store/sql";
 import { SERVER_NAME } from "../../product.ts";
 import { defineCommand } from "../command.ts";
-import { type Output, selected } from "../relation/relation.ts";
+import { type Output, select } from "../relation/relation.ts";
 import { relationOf } from "../relation/rows.ts";
 import { nullValue } from "../relation/typed.ts";
 import { inlineRows } from "../sources/inline-rows.ts";
@@ -72,7 +72,7 @@ export const makeresults = defineCommand({
     const extra = annotations.map(
       (name): Output => ({ name, value: name === "splunk_server" ? server : nullValue }),
     );
-    return selected(
+    return select(
       sql`SELECT range AS "#order0" FROM range(CAST(${rows} AS BIGINT))`,
       annotate ? [time, ...extra] : [time],
       [{ column: "#order0", direction: "ASC" }],

@@ -3,9 +3,9 @@ import type { ResultValue } from "@offhook/log-store/store/log-store";
 import { defineCommand } from "../command.ts";
 import { compilePipeline } from "../compile-pipeline.ts";
 import type { SearchContext } from "../context/search-context.ts";
-import { limited } from "../relation/order.ts";
+import { limit } from "../relation/order.ts";
 import type { Relation } from "../relation/relation.ts";
-import { type Rows, relationOf, stacked } from "../relation/rows.ts";
+import { concatRows, type Rows, relationOf } from "../relation/rows.ts";
 import { escaped } from "../search/format-rows.ts";
 import { SplError } from "../spl-error.ts";
 import { count, text } from "../syntax/option-types.ts";
@@ -30,9 +30,9 @@ export const map = defineCommand({
   },
   async compile({ maxSearches, searched }, input, context) {
     const { template, within } = searchOf(searched, context);
-    const given = await context.run(limited(input, maxSearches + 1), maxSearches + 1);
+    const given = await context.run(limit(input, maxSearches + 1), maxSearches + 1);
     if (given.rows.length > maxSearches) {
-      const text = `The search result count (${input.atMost ?? given.rows.length}) exceeds maximum (${maxSearches}), using max. To override it, set maxsearches appropriately.`;
+      const text = `The search result count (${input.maxRows ?? given.rows.length}) exceeds maximum (${maxSearches}), using max. To override it, set maxsearches appropriately.`;
       context.warn({ type: "WARN", text });
     }
     return relationOf(
@@ -69,7 +69,7 @@ async function searchEach({ fields, rows }: Rows, template: string, context: Sea
     left -= found.rows.length;
     results.push(found);
   }
-  return stacked(results);
+  return concatRows(results);
 }
 
 const variable = /\$([^\s$|"'=,()[\]]+)\$/y;

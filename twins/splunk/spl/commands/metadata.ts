@@ -4,7 +4,7 @@
  */
 import { identifier, raw, sql } from "@offhook/log-store/sql";
 import { defineCommand } from "../command.ts";
-import { columnOf, fieldValue, filter, type Output, selected } from "../relation/relation.ts";
+import { columnOf, fieldValue, filter, type Output, select } from "../relation/relation.ts";
 import { nullValue, numberOf, type Typed, textOf } from "../relation/typed.ts";
 import { amongIndexes } from "../search/indexes.ts";
 import { searchEvents } from "../search/search-rows.ts";
@@ -60,7 +60,7 @@ export const metadata = defineCommand({
       name: field,
       value: { type: "number", multi: false, sql: identifier(column) },
     });
-    return selected(
+    return select(
       sql`SELECT *, name AS "#order0" FROM (${grouped})`,
       [
         figure("firstTime", "first"),

@@ -1,6 +1,6 @@
 /** `multisearch`: the events of several searches, the newest first. */
 import { defineCommand } from "../command.ts";
-import { interleaved } from "../relation/union.ts";
+import { mergeByTime } from "../relation/union.ts";
 import type { Subsearch } from "../syntax/ast.ts";
 
 export const multisearch = defineCommand({
@@ -23,7 +23,7 @@ export const multisearch = defineCommand({
   },
   async compile({ subsearches }, _input, context) {
     const parts = await Promise.all(subsearches.map(({ pipeline }) => context.subrelation(pipeline)));
-    return interleaved(...parts);
+    return mergeByTime(...parts);
   },
 });
 

@@ -2,16 +2,16 @@
 import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import { defineCommand } from "../command.ts";
 import {
-  alsoCarried,
-  carriedItems,
-  freeColumns,
-  freeName,
-  type Late,
-  lateOf,
+  type DeferredColumns,
+  deferredOf,
+  joinPassthrough,
+  passthroughItems,
+  passthroughNames,
   ROW,
+  unusedName,
 } from "../relation/deferred-columns.ts";
-import { numbered } from "../relation/order.ts";
-import { orderClause, sortValue } from "../relation/order-keys.ts";
+import { withRowNumber } from "../relation/order.ts";
+import { orderByClause, sortValue } from "../relation/order-keys.ts";
 import {
   type Column,
   columnOf,
@@ -20,7 +20,7 @@ import {
   outputsOf,
   project,
   type Relation,
-  selected,
+  select,
 } from "../relation/relation.ts";
 import { listOf } from "../relation/typed.ts";
 import { readFieldAndOptions } from "../syntax/fields-and-options.ts";
@@ -36,42 +36,44 @@ export const mvcombine = defineCommand({
   compile({ name, delimiter }, input) {
     const column = columnOf(input, name);
     if (column === undefined) return input;
-    const late = lateOf(input);
-    return late === undefined ? grouped(input, column, delimiter) : merged(input, column, delimiter, late);
+    const deferred = deferredOf(input);
+    return deferred === undefined
+      ? grouped(input, column, delimiter)
+      : merged(input, column, delimiter, deferred);
   },
 });
 
 /** All rows at once, by the fields that they are to agree in. */
 function grouped(input: Relation, column: Column, delimiter: string): Relation {
-  const rows = numbered(input);
+  const rows = withRowNumber(input);
   const all = valuesOf(column, fieldValue(column).sql, raw('"#order0"'));
   const others = othersOf(input, column);
   const from = sql`SELECT ${joined([...others, sql`${all} AS "#values"`, sql`min("#order0") AS "#order0"`], ", ")} FROM (${rows.select}) AS r GROUP BY ${grouping(others)}`;
-  return selected(from, combined(input, column, delimiter, raw('"#values"')), rows.order, "report");
+  return select(from, combined(input, column, delimiter, raw('"#values"')), rows.order, "report");
 }
 
 /**
  * Of very many events few agree with another, as a rule: which ones may is told by their texts alone. Only these are compared by all
  * fields, by a digest of them; the others stay as they are.
  */
-function merged(input: Relation, column: Column, delimiter: string, late: Late): Relation {
-  const [values = "#values"] = freeColumns(late, 1);
+function merged(input: Relation, column: Column, delimiter: string, deferred: DeferredColumns): Relation {
+  const [values = "#values"] = passthroughNames(deferred, 1);
   const own = identifier(values);
   const row = identifier(ROW);
   const [marks, members, groups] = ["#marks", "#alike", "#groups"].map((name) =>
-    freeName(name, late.select(input.select)),
+    unusedName(name, deferred.select(input.select)),
   ) as [Sql, Sql, Sql];
   const others = othersOf(input, column);
   const compared = others.map((value) => ({ value, direction: "ASC" as const }));
   const digest = compared.length === 0 ? raw("0") : sql`md5_number(${sortValue(compared)})`;
   const told = columnOf(input, "_raw");
   const mark = told === undefined || told === column ? digest : identifier(told.column);
-  const names = [...carriedItems(late), ...input.order].map((one) => identifier(one.column));
+  const names = [...passthroughItems(deferred), ...input.order].map((one) => identifier(one.column));
   const marked = sql`SELECT ${joined(names, ", ")}, hash(${mark}) AS "#mark" FROM (${input.select}) AS r`;
   const mayAgree = sql`SELECT * FROM ${marks} SEMI JOIN (SELECT "#mark" FROM ${marks} GROUP BY "#mark" HAVING count(*) > 1) AS s USING ("#mark")`;
-  const digested = sql`SELECT ${row}, ${digest} AS "#digest", ${fieldValue(column).sql} AS "#value" FROM (${late.select(mayAgree)}) AS r`;
+  const digested = sql`SELECT ${row}, ${digest} AS "#digest", ${fieldValue(column).sql} AS "#value" FROM (${deferred.select(mayAgree)}) AS r`;
   // What DuckDB is to leave out of `r` when nobody reads it stands beside these tables, not below them.
-  const agreeing = sql`WITH ${marks} AS MATERIALIZED (SELECT *, row_number() OVER (${orderClause(input.order)}) AS "#place" FROM (${marked}) AS r),
+  const agreeing = sql`WITH ${marks} AS MATERIALIZED (SELECT *, row_number() OVER (${orderByClause(input.order)}) AS "#place" FROM (${marked}) AS r),
     ${members} AS MATERIALIZED (SELECT w.*, k."#place" FROM (${digested}) AS w JOIN ${marks} AS k ON w.${row} = k.${row}),
     ${groups} AS MATERIALIZED (SELECT "#digest", arg_min(${row}, "#place") AS "#first",
       ${valuesOf(column, raw('"#value"'), raw('"#place"'))} AS "#values" FROM ${members} GROUP BY "#digest" HAVING count(*) > 1)
@@ -80,7 +82,7 @@ function merged(input: Relation, column: Column, delimiter: string, late: Late):
       LEFT JOIN ${groups} AS g ON m.${row} = g."#first"`;
   const select = sql`SELECT r.*, a."#values" AS ${own} FROM (${input.select}) AS r
     LEFT JOIN (${agreeing}) AS a ON r.${row} = a.${row} WHERE a.${row} IS NULL OR a."#isFirst"`;
-  const rows = { ...input, select, late: alsoCarried(late, select, [values]) };
+  const rows = { ...input, select, deferred: joinPassthrough(deferred, select, [values]) };
   const list = sql`coalesce(${own}, ${listOf(fieldValue(column))})`;
   return project(rows, combined(input, column, delimiter, list), "report");
 }

@@ -23,7 +23,7 @@ export const mvexpand = defineCommand({
     if (!column.multi) return filter(input, sql`${value.sql} IS NOT NULL`);
     const values = limit === 0 ? value.sql : sql`${value.sql}[1:CAST(${limit} AS BIGINT)]`;
     // There are more rows than there were.
-    const { atMost: _, ...rows } = input;
+    const { maxRows: _, ...rows } = input;
     const position: OrderKey = { column: `#order${input.order.length}`, direction: "ASC" };
     const expanded: Relation = {
       ...rows,

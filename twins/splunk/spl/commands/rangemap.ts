@@ -3,7 +3,7 @@ import { joined, sql } from "@offhook/log-store/sql";
 import { defineCommand } from "../command.ts";
 import { text, type Value } from "../eval/value.ts";
 import { columnOf, extend, fieldValue } from "../relation/relation.ts";
-import { bound, numberOf, variable } from "../relation/typed.ts";
+import { bindOnce, lambdaParameter, numberOf } from "../relation/typed.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
 
 interface NumberRange {
@@ -68,7 +68,7 @@ function bindNumber(
   otherwise: string,
   overlap: boolean,
 ): Value {
-  const chosen = bound(numberOf(value), (number) => {
+  const chosen = bindOnce(numberOf(value), (number) => {
     const tests = ranges.map(
       ({ name, from, to }) => sql`WHEN ${number} BETWEEN ${from} AND ${to} THEN CAST(${name} AS VARCHAR)`,
     );
@@ -77,9 +77,9 @@ function bindNumber(
       tests.map((test) => sql`CASE ${test} END`),
       ", ",
     );
-    const item = variable();
+    const item = lambdaParameter();
     const within = sql`list_filter([${names}], lambda ${item}: ${item} IS NOT NULL)`;
-    return bound(
+    return bindOnce(
       within,
       (list) => sql`CASE WHEN len(${list}) > 0 THEN ${list} ELSE [CAST(${otherwise} AS VARCHAR)] END`,
     );

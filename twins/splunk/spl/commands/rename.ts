@@ -1,6 +1,5 @@
 /** `rename`: other names for fields, one pair after the other. */
 import { defineCommand } from "../command.ts";
-import { renamedExpression } from "../eval/renamed-expression.ts";
 import { columnOf, extend, type Output, outputsOf, project, type Relation } from "../relation/relation.ts";
 import { countWildcards, fillWildcards, hasWildcard, wildcardMatch } from "../relation/wildcards.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
@@ -62,16 +61,16 @@ function renamed(input: Relation, { from, to }: Renaming): Relation {
   const taken = new Set(names.values());
   const outputs = outputsOf(input).flatMap((output): Output[] => {
     const name = names.get(output.name);
-    if (name === undefined) return taken.has(output.name) ? [] : [shownAs(output, names)];
-    return [{ ...shownAs(output, names), name }];
+    if (name === undefined) return taken.has(output.name) ? [] : [withRenamedFormat(output, names)];
+    return [{ ...withRenamedFormat(output, names), name }];
   });
   return project(input, unique(outputs));
 }
 
-/** What results show in the field's place reads the fields by their new names. */
-function shownAs(output: Output, names: ReadonlyMap<string, string>): Output {
-  const { display } = output;
-  return display === undefined ? output : { ...output, display: renamedExpression(display, names) };
+/** A field's format reads the fields by their new names. */
+function withRenamedFormat(output: Output, names: ReadonlyMap<string, string>): Output {
+  const { format } = output;
+  return format === undefined ? output : { ...output, format: format.renameFields(names) };
 }
 
 /** Of fields that come to the same name, the last. */

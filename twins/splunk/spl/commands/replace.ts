@@ -5,7 +5,7 @@ import { text, type Value } from "../eval/value.ts";
 import { readPattern } from "../regex/pcre.ts";
 import { matchesSql, replaceSql } from "../regex/regex-sql.ts";
 import { type Column, extend, fieldValue } from "../relation/relation.ts";
-import { bound, eachOf, textOf } from "../relation/typed.ts";
+import { bindOnce, mapList, textOf } from "../relation/typed.ts";
 import { countWildcards, matchingColumns } from "../relation/wildcards.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
 
@@ -65,8 +65,8 @@ function canMatch({ type }: Column, replacements: readonly Replacement[]): boole
 
 function replaced(value: Value, replacements: readonly Replacement[]): Value {
   const texts = textOf(value);
-  const one = (single: Sql) => bound(single, (given) => chosen(given, replacements));
-  return { ...text(value.multi ? eachOf(texts, one) : one(texts), value.multi), loose: true };
+  const one = (single: Sql) => bindOnce(single, (given) => chosen(given, replacements));
+  return { ...text(value.multi ? mapList(texts, one) : one(texts), value.multi), loose: true };
 }
 
 function chosen(given: Sql, replacements: readonly Replacement[]): Sql {

@@ -2,7 +2,7 @@
 import { sql } from "@offhook/log-store/sql";
 import { SERVER_NAME } from "../../product.ts";
 import { defineCommand } from "../command.ts";
-import { limited } from "../relation/order.ts";
+import { limit } from "../relation/order.ts";
 import { columnOf, extend, noRows, type Relation } from "../relation/relation.ts";
 import { relationOf } from "../relation/rows.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
@@ -50,7 +50,7 @@ export const rest = defineCommand({
       return noRows;
     }
     const entries = withServer(relationOf(rows));
-    return most === 0 ? entries : limited(entries, most);
+    return most === 0 ? entries : limit(entries, most);
   },
 });
 

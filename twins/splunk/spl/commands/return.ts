@@ -1,7 +1,7 @@
 /** `return`: what a subsearch gives to the search around it. */
 import type { ResultValue } from "@offhook/log-store/store/log-store";
 import { defineCommand } from "../command.ts";
-import { limited } from "../relation/order.ts";
+import { limit } from "../relation/order.ts";
 import type { Rows } from "../relation/rows.ts";
 import { escaped } from "../search/format-rows.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
@@ -26,7 +26,7 @@ export const returns = defineCommand({
     return { most, returned };
   },
   async compile({ most, returned }, input, context) {
-    return searchRow(returnedText(await context.run(limited(input, most), most), returned));
+    return searchRow(returnedText(await context.run(limit(input, most), most), returned));
   },
 });
 

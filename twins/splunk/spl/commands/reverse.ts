@@ -1,10 +1,10 @@
 /** `reverse`: from the last row to the first. */
 import { defineCommand } from "../command.ts";
-import { backwards } from "../relation/order.ts";
+import { reverse as reverseRows } from "../relation/order.ts";
 
 export const reverse = defineCommand({
   name: "reverse",
   kind: "events",
   parse: () => ({}),
-  compile: (_, input) => backwards(input),
+  compile: (_, input) => reverseRows(input),
 });

@@ -5,7 +5,7 @@ import { alike, text, type Value } from "../eval/value.ts";
 import type { Pattern } from "../regex/pcre.ts";
 import { extractAllSql, extractFirstSql, offsetsSql } from "../regex/regex-sql.ts";
 import { columnOf, extend, fieldValue, type Relation } from "../relation/relation.ts";
-import { bound, eachOf, textOf, variable } from "../relation/typed.ts";
+import { bindOnce, lambdaParameter, mapList, textOf } from "../relation/typed.ts";
 import { count, oneOf, text as textOption } from "../syntax/option-types.ts";
 import { compileRegex, readRegexText } from "./regex-argument.ts";
 import { editedSql, readSed, type SedEdit } from "./sed.ts";
@@ -48,7 +48,7 @@ export const rex = defineCommand({
     if (args.mode === "extract") return extracted(input, args, oneText(value));
     const texts = textOf(value);
     const edited = value.multi
-      ? eachOf(texts, (one) => editedSql(one, args.edits))
+      ? mapList(texts, (one) => editedSql(one, args.edits))
       : editedSql(texts, args.edits);
     return extend(input, new Map([[args.field, text(edited, value.multi)]]));
   },
@@ -81,10 +81,10 @@ function found(subject: Sql, pattern: Pattern, groups: readonly number[], maxMat
   }
   const all = (group: number) => extractAllSql(subject, pattern, group, maxMatch);
   const list = others.reduce((sofar, group) => sql`list_concat(${sofar}, ${all(group)})`, all(first));
-  const item = variable();
+  const item = lambdaParameter();
   const given = sql`list_filter(${list}, lambda ${item}: ${item} IS NOT NULL AND ${item} <> '')`;
   return text(
-    bound(given, (values) => sql`CASE WHEN len(${values}) > 0 THEN ${values} END`),
+    bindOnce(given, (values) => sql`CASE WHEN len(${values}) > 0 THEN ${values} END`),
     true,
   );
 }

@@ -2,9 +2,9 @@
 import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import { defineCommand } from "../command.ts";
 import { withinLimit } from "../context/subsearch-limit.ts";
-import { numbered } from "../relation/order.ts";
+import { withRowNumber } from "../relation/order.ts";
 import { outputsOf, project, type Relation } from "../relation/relation.ts";
-import { concatenated } from "../relation/union.ts";
+import { concat } from "../relation/union.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
 
 export const set = defineCommand({
@@ -28,7 +28,7 @@ export const set = defineCommand({
         return marked(await withinLimit(rows, context.limits.joinMaxRows, context), index);
       }),
     );
-    return distinct(concatenated(...sides), kept[operation]);
+    return distinct(concat(...sides), kept[operation]);
   },
 });
 
@@ -66,7 +66,7 @@ function marked(relation: Relation, side: number): Relation {
 
 /** Each row once, where it was first. */
 function distinct(relation: Relation, condition: Sql): Relation {
-  const rows = numbered(relation);
+  const rows = withRowNumber(relation);
   const columns = rows.columns.filter(({ name }) => name !== MARK);
   const names = columns.map(({ column }) => identifier(column));
   const items = [...names, sql`min("#order0") AS "#order0"`];

@@ -2,7 +2,7 @@
 import { raw, type Sql, sql } from "@offhook/log-store/sql";
 import type { OrderKey } from "../relation/order-keys.ts";
 import { columnOf, fieldValue, type Relation } from "../relation/relation.ts";
-import { bound, eachOf, numberOf, type Typed, textOf } from "../relation/typed.ts";
+import { bindOnce, mapList, numberOf, type Typed, textOf } from "../relation/typed.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
 
 export interface SortField {
@@ -121,8 +121,8 @@ function addressRank(text: Sql): Sql {
 
 /** The four bytes of an IPv4 address as one number; NULL for what is none. */
 function addressIn(text: Sql): Sql {
-  const bytes = eachOf(sql`string_split(${text}, '.')`, (byte) => sql`CAST(${byte} AS BIGINT)`);
-  const number = bound(
+  const bytes = mapList(sql`string_split(${text}, '.')`, (byte) => sql`CAST(${byte} AS BIGINT)`);
+  const number = bindOnce(
     bytes,
     (list) => sql`(${list}[1] * 16777216 + ${list}[2] * 65536 + ${list}[3] * 256 + ${list}[4])`,
   );

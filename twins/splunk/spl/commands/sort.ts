@@ -1,6 +1,6 @@
 /** `sort`: rows in another order, 10,000 of them unless it is told otherwise. */
 import { defineCommand } from "../command.ts";
-import { backwards, limited, reordered } from "../relation/order.ts";
+import { limit as limitRows, orderBy, reverse } from "../relation/order.ts";
 import { count } from "../syntax/option-types.ts";
 import { readSortFields, sortKeys } from "./sort-keys.ts";
 
@@ -18,8 +18,8 @@ export const sort = defineCommand({
     return { limit, fields, reversed };
   },
   compile({ limit, fields, reversed }, input) {
-    const ordered = reordered(input, sortKeys(input, fields));
-    const rows = reversed ? backwards(ordered) : ordered;
-    return limit === 0 ? rows : limited(rows, limit);
+    const ordered = orderBy(input, sortKeys(input, fields));
+    const rows = reversed ? reverse(ordered) : ordered;
+    return limit === 0 ? rows : limitRows(rows, limit);
   },
 });

@@ -4,7 +4,7 @@ import { defineCommand } from "../command.ts";
 import type { SearchContext } from "../context/search-context.ts";
 import { compileCondition } from "../eval/compile-expression.ts";
 import { fieldsOf } from "../eval/fields-of.ts";
-import { numbered } from "../relation/order.ts";
+import { withRowNumber } from "../relation/order.ts";
 import { columnOf, extend, type Relation } from "../relation/relation.ts";
 import { commandError } from "../spl-error.ts";
 import { resolveAggregates } from "../stats/aggregation.ts";
@@ -80,7 +80,7 @@ export const streamstats = defineCommand({
       );
     }
     const keys = groupsOf(by, input).map(({ value }): Sql => value?.sql ?? raw("NULL"));
-    let rows = numbered(input);
+    let rows = withRowNumber(input);
     const counts: Sql[] = await resetCounts(resets, rows, outputs, context);
     if (resetsOnChange && keys.length > 0) {
       const { rows: compared, changed } = withGroupChanges(rows, keys);

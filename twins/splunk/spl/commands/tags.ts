@@ -3,7 +3,7 @@ import { joined, type Sql, sql } from "@offhook/log-store/sql";
 import { defineCommand } from "../command.ts";
 import type { SearchContext } from "../context/search-context.ts";
 import { columnOf, extend, fieldValue, type Relation } from "../relation/relation.ts";
-import { bound, type Typed, textOf, variable } from "../relation/typed.ts";
+import { bindOnce, lambdaParameter, type Typed, textOf } from "../relation/typed.ts";
 import { readFieldsAndOptions } from "../syntax/fields-and-options.ts";
 import { boolean, text } from "../syntax/option-types.ts";
 
@@ -68,7 +68,7 @@ function tagList(
   const field = column === undefined ? undefined : fieldValue(column);
   const present =
     field === undefined ? sql`CAST([] AS VARCHAR[])` : field.multi ? textOf(field) : sql`[${textOf(field)}]`;
-  const one = variable();
+  const one = lambdaParameter();
   const lists = values.map(({ value, tags: names }) => {
     const labels = names.map(
       (tag) =>
@@ -87,5 +87,5 @@ function matches(value: Sql, pattern: string): Sql {
 }
 
 function nonEmpty(list: Sql): Sql {
-  return bound(list, (all) => sql`CASE WHEN len(${all}) > 0 THEN list_sort(${all}) END`);
+  return bindOnce(list, (all) => sql`CASE WHEN len(${all}) > 0 THEN list_sort(${all}) END`);
 }

@@ -1,6 +1,6 @@
 /** `tail`: the last rows, from the end. */
 import { defineCommand } from "../command.ts";
-import { backwards, limited } from "../relation/order.ts";
+import { limit as limitRows, reverse } from "../relation/order.ts";
 
 export const tail = defineCommand({
   name: "tail",
@@ -10,5 +10,5 @@ export const tail = defineCommand({
     if (limit < 0) reader.fail(`Invalid number of rows: '${limit}'.`);
     return { limit };
   },
-  compile: ({ limit }, input) => limited(backwards(input), limit),
+  compile: ({ limit }, input) => limitRows(reverse(input), limit),
 });

@@ -1,15 +1,8 @@
 /** What `addtotals` and `addcoltotals` add up. */
 import { identifier, joined, type Sql, sql } from "@offhook/log-store/sql";
-import {
-  type Column,
-  extend,
-  fieldValue,
-  type Output,
-  type Relation,
-  selected,
-} from "../relation/relation.ts";
+import { type Column, extend, fieldValue, type Output, type Relation, select } from "../relation/relation.ts";
 import { numberOf, type Typed } from "../relation/typed.ts";
-import { concatenated } from "../relation/union.ts";
+import { concat } from "../relation/union.ts";
 import { matchingColumns } from "../relation/wildcards.ts";
 
 /** @param names which fields; all when there are none */
@@ -46,7 +39,7 @@ export function withColumnTotals(
       value: { type: "text", multi: false, sql: sql`CAST(${label.text} AS VARCHAR)` },
     });
   }
-  return concatenated(input, selected(from, outputs, [{ column: "#order0", direction: "ASC" }], "report"));
+  return concat(input, select(from, outputs, [{ column: "#order0", direction: "ASC" }], "report"));
 }
 
 function place(index: number): Sql {

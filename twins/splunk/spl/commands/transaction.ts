@@ -4,7 +4,7 @@ import { joined, raw, sql } from "@offhook/log-store/sql";
 import { defineCommand } from "../command.ts";
 import type { SearchContext } from "../context/search-context.ts";
 import { columnOf, extend, filter, type Relation } from "../relation/relation.ts";
-import { interleaved } from "../relation/union.ts";
+import { mergeByTime } from "../relation/union.ts";
 import { isPresent, type KeyedRows, keyedRows } from "../transactions/keyed-rows.ts";
 import { readTransaction, type TransactionOptions } from "../transactions/options.ts";
 import { renderedRows } from "../transactions/render.ts";
@@ -39,5 +39,5 @@ function withOrphans(transactions: Relation, input: Relation, { fields }: Transa
   if (fields.length === 0) return transactions;
   const none = present.length === 0 ? raw("true") : sql`NOT (${joined(present, " OR ")})`;
   const mark = { type: "number", multi: false, sql: raw("1") } as const;
-  return interleaved(transactions, extend(filter(input, none), new Map([["_txn_orphan", mark]])));
+  return mergeByTime(transactions, extend(filter(input, none), new Map([["_txn_orphan", mark]])));
 }

@@ -1,7 +1,7 @@
 /** `transpose`: rows as columns, columns as rows. */
 import type { ResultValue } from "@offhook/log-store/store/log-store";
 import { defineCommand } from "../command.ts";
-import { limited } from "../relation/order.ts";
+import { limit } from "../relation/order.ts";
 import { asField, type RowField, type Rows, relationOf } from "../relation/rows.ts";
 import { commandError } from "../spl-error.ts";
 import { readFieldsAndOptions } from "../syntax/fields-and-options.ts";
@@ -33,7 +33,7 @@ export const transpose = defineCommand({
   },
   async compile({ rows, ...layout }, input, context) {
     const most = rows === 0 ? MAX_ROWS : Math.min(rows, MAX_ROWS);
-    const found = await context.run(limited(input, most + 1), most + 1);
+    const found = await context.run(limit(input, most + 1), most + 1);
     if (found.rows.length > most && (rows === 0 || rows > MAX_ROWS)) {
       throw commandError("transpose", `There are more than ${MAX_ROWS} rows.`, "run");
     }

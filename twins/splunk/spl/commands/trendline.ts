@@ -4,8 +4,8 @@ import { identifier, raw, type Sql, sql } from "@offhook/log-store/sql";
 import type { ResultValue } from "@offhook/log-store/store/log-store";
 import { defineCommand } from "../command.ts";
 import type { SearchContext } from "../context/search-context.ts";
-import { alsoCarried, freeColumns, lateOf, ROW } from "../relation/deferred-columns.ts";
-import { numbered } from "../relation/order.ts";
+import { deferredOf, joinPassthrough, passthroughNames, ROW } from "../relation/deferred-columns.ts";
+import { withRowNumber } from "../relation/order.ts";
 import { columnOf, extend, fieldValue, type Relation } from "../relation/relation.ts";
 import { numberOf, type Typed } from "../relation/typed.ts";
 import { commandError } from "../spl-error.ts";
@@ -59,7 +59,7 @@ function readTrend(reader: ArgumentReader): Trend {
 async function withTrend(input: Relation, trend: Trend, context: SearchContext): Promise<Relation> {
   const column = columnOf(input, trend.field);
   if (column === undefined) return input;
-  const rows = numbered(input);
+  const rows = withRowNumber(input);
   const number = sql`CAST(${numberOf(fieldValue(column))} AS DOUBLE)`;
   if (trend.kind === "ema") return exponential(rows, number, trend, context);
   const value: Typed = { type: "number", multi: false, sql: windowed(number, trend) };
@@ -95,8 +95,8 @@ async function exponential(
   trend: Trend,
   context: SearchContext,
 ): Promise<Relation> {
-  const late = lateOf(rows);
-  const place = late === undefined ? raw('"#order0"') : identifier(ROW);
+  const deferred = deferredOf(rows);
+  const place = deferred === undefined ? raw('"#order0"') : identifier(ROW);
   const narrow: Relation = {
     select: sql`SELECT ${place} AS "#place", ${number} AS "#number", "#order0" FROM (${rows.select}) AS r`,
     columns: ["#place", "#number"].map((name) => ({ name, column: name, type: "number", multi: false })),
@@ -108,10 +108,11 @@ async function exponential(
     throw commandError("trendline", `An exponential average is of ${maxRows} rows at most.`, "run");
   }
   const averages = await averaged(found.rows, trend, context);
-  const [column = "#average"] = late === undefined ? [] : freeColumns(late, 1);
+  const [column = "#average"] = deferred === undefined ? [] : passthroughNames(deferred, 1);
   const select = sql`SELECT r.*, p."#average" AS ${identifier(column)} FROM (${rows.select}) AS r JOIN (${averages}) AS p ON r.${place} = p."#place"`;
   const value: Typed = { type: "number", multi: false, sql: identifier(column) };
-  const placed = late === undefined ? { select } : { select, late: alsoCarried(late, select, [column]) };
+  const placed =
+    deferred === undefined ? { select } : { select, deferred: joinPassthrough(deferred, select, [column]) };
   return extend({ ...rows, ...placed }, new Map([[trend.as, value]]));
 }
 

@@ -5,8 +5,8 @@ import { MAJOR_BREAKERS } from "@offhook/log-store/text/segments";
 import { defineCommand } from "../command.ts";
 import type { SearchContext } from "../context/search-context.ts";
 import { columnOf, extend, fieldValue, type Relation } from "../relation/relation.ts";
-import { bound, type Typed, textOf } from "../relation/typed.ts";
-import { concatenated } from "../relation/union.ts";
+import { bindOnce, type Typed, textOf } from "../relation/typed.ts";
+import { concat } from "../relation/union.ts";
 import { timeModifiers } from "../search/resolve-search.ts";
 import { searchEvents, searchRows } from "../search/search-rows.ts";
 import { quoted } from "../search/term-pattern.ts";
@@ -82,7 +82,7 @@ export const tstats = defineCommand<Arguments>({
   },
   async compile(args, input, context) {
     const rows = await summarized(args, context);
-    return args.append ? concatenated(input, rows) : rows;
+    return args.append ? concat(input, rows) : rows;
   },
 });
 
@@ -158,7 +158,7 @@ function withSegments(rows: Relation, prefixes: readonly string[]): Relation {
       {
         type: "text",
         multi: true,
-        sql: bound(found, (list) => sql`CASE WHEN len(${list}) > 0 THEN ${list} END`),
+        sql: bindOnce(found, (list) => sql`CASE WHEN len(${list}) > 0 THEN ${list} END`),
       },
     ];
   });

@@ -4,10 +4,10 @@ import type { SearchContext } from "../context/search-context.ts";
 import { withinLimit } from "../context/subsearch-limit.ts";
 import { noRows, type Relation } from "../relation/relation.ts";
 import { relationOf } from "../relation/rows.ts";
-import { concatenated, interleaved } from "../relation/union.ts";
+import { concat, mergeByTime } from "../relation/union.ts";
 import { type Dataset, datasetRelation, readDataset, streams } from "../sources/dataset.ts";
 import { boundsOf, type SubsearchOptions, subsearchOptionTypes } from "../syntax/subsearch-options.ts";
-import { wholeRange } from "../time/time-range.ts";
+import { coveringRange } from "../time/time-range.ts";
 
 export const union = defineCommand({
   name: "union",
@@ -31,7 +31,7 @@ export const union = defineCommand({
     const streaming = datasets.map((dataset, index) => streams(dataset, relations[index] ?? noRows));
     const before = input === noRows ? [] : [input];
     if (!streaming.includes(false) && before.every(({ kind }) => kind === "events")) {
-      return ranged(interleaved(...before, ...relations), relations, options, context);
+      return ranged(mergeByTime(...before, ...relations), relations, options, context);
     }
     // What streams has no bounds: its rows are part of the search's own.
     const parts = await Promise.all(
@@ -39,7 +39,7 @@ export const union = defineCommand({
         streaming[index] ? relation : bounded(datasets[index], relation, options, context),
       ),
     );
-    return ranged(concatenated(...before, ...parts), relations, options, context);
+    return ranged(concat(...before, ...parts), relations, options, context);
   },
 });
 
@@ -64,5 +64,5 @@ function ranged(
 ): Relation {
   if (!extendtimerange) return rows;
   const ranges = [rows, ...parts].map((part) => part.range ?? context.range);
-  return { ...rows, range: ranges.reduce(wholeRange) };
+  return { ...rows, range: ranges.reduce(coveringRange) };
 }

@@ -2,8 +2,8 @@
 import { identifier, joined, type Sql, sql } from "@offhook/log-store/sql";
 import { defineCommand } from "../command.ts";
 import type { OrderKey } from "../relation/order-keys.ts";
-import { columnOf, fieldValue, type Output, type Relation, selected } from "../relation/relation.ts";
-import { nullValue, shaped } from "../relation/typed.ts";
+import { columnOf, fieldValue, type Output, type Relation, select } from "../relation/relation.ts";
+import { nullValue, widen } from "../relation/typed.ts";
 
 export const untable = defineCommand({
   name: "untable",
@@ -20,7 +20,7 @@ export const untable = defineCommand({
     const type = columns.every((column) => column.type === "number") ? "number" : "text";
     const multi = columns.some((column) => column.multi);
     const cells = columns.map((column, index): Sql => {
-      const value = shaped(fieldValue(column), type, multi);
+      const value = widen(fieldValue(column), type, multi);
       return sql`{'name': CAST(${column.name} AS VARCHAR), 'value': ${value}, 'position': CAST(${index} AS BIGINT)}`;
     });
     const xColumn = columnOf(input, x);
@@ -29,7 +29,7 @@ export const untable = defineCommand({
       { name: nameField, value: { type: "text", multi: false, sql: sql`"#cell".name` } },
       { name: dataField, value: { type, multi, sql: sql`"#cell".value` } },
     ];
-    return selected(cellRows(input, cells), outputs, orderOf(input), "report");
+    return select(cellRows(input, cells), outputs, orderOf(input), "report");
   },
 });
 

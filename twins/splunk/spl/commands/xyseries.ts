@@ -2,7 +2,7 @@
 import { identifier, joined, sql } from "@offhook/log-store/sql";
 import { defineCommand } from "../command.ts";
 import type { SearchContext } from "../context/search-context.ts";
-import { numbered } from "../relation/order.ts";
+import { withRowNumber } from "../relation/order.ts";
 import type { OrderKey } from "../relation/order-keys.ts";
 import {
   type Column,
@@ -11,7 +11,7 @@ import {
   type Output,
   project,
   type Relation,
-  selected,
+  select,
 } from "../relation/relation.ts";
 import { textOf } from "../relation/typed.ts";
 import { commandError } from "../spl-error.ts";
@@ -36,7 +36,7 @@ export const xyseries = defineCommand({
     return { x, nameField, dataFields, format, grouped };
   },
   async compile({ x, nameField, dataFields, format, grouped }, input, context) {
-    const rows = numbered(input);
+    const rows = withRowNumber(input);
     const xColumn = columnOf(rows, x);
     const nameColumn = columnOf(rows, nameField);
     if (xColumn === undefined || nameColumn === undefined) {
@@ -107,7 +107,7 @@ function table(
     ...output,
     value: { ...output.value, sql: identifier(`#c${index}`) },
   }));
-  return selected(
+  return select(
     sql`SELECT *, ${joined(ordered, ", ")} FROM (${groups}) AS g`,
     [{ name: x.name, value: { ...value, sql: sql`"#x"` } }, ...unique(outputs, x.name)],
     keys.map((_, index): OrderKey => ({ column: `#order${index}`, direction: "ASC" })),

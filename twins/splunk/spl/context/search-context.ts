@@ -3,16 +3,11 @@ import type { Sql } from "@offhook/log-store/sql";
 import type { HeldRows, LogReader } from "@offhook/log-store/store/log-store";
 import type { Relation } from "../relation/relation.ts";
 import type { Rows } from "../relation/rows.ts";
-import type { EventAccess } from "../search/event-access.ts";
 import type { SearchMessage } from "../spl-error.ts";
 import type { Pipeline } from "../syntax/ast.ts";
+import type { TimeRange } from "../time/time-range.ts";
+import type { EventAccess } from "./event-access.ts";
 import type { Knowledge } from "./knowledge.ts";
-
-/** Milliseconds since the epoch; the earliest is in it, the latest is not. `undefined`: open. */
-export interface TimeRange {
-  readonly earliestMs: number | undefined;
-  readonly latestMs: number | undefined;
-}
 
 /** The limits of `limits.conf` that searches meet. */
 export interface SearchLimits {

@@ -1,6 +1,6 @@
 /** How many rows a subsearch may give. */
 import { sql } from "@offhook/log-store/sql";
-import { limited } from "../relation/order.ts";
+import { limit } from "../relation/order.ts";
 import type { Relation } from "../relation/relation.ts";
 import type { SearchMessage } from "../spl-error.ts";
 import type { SearchContext } from "./search-context.ts";
@@ -27,9 +27,9 @@ export async function withinLimit(
   max: number,
   context: SearchContext,
 ): Promise<Relation> {
-  if ((await countOf(limited({ ...relation, order: [] }, max + 1), context)) <= max) return relation;
+  if ((await countOf(limit({ ...relation, order: [] }, max + 1), context)) <= max) return relation;
   context.warn(truncated(await countOf(relation, context), max));
-  return limited(relation, max);
+  return limit(relation, max);
 }
 
 /** How many rows there are. */

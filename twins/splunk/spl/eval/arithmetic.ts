@@ -1,6 +1,6 @@
 /** Arithmetic on doubles, and the two ways to put texts together. What is no number makes NULL. */
 import { raw, type Sql, sql } from "@offhook/log-store/sql";
-import { bound, numberOf, textOf } from "../relation/typed.ts";
+import { bindOnce, numberOf, textOf } from "../relation/typed.ts";
 import { fieldPrecision, resultPrecision, settled } from "./precision.ts";
 import type { Scope } from "./scope.ts";
 import { certainType, constant, nothing, number, text, type Value } from "./value.ts";
@@ -33,9 +33,9 @@ function computed(operator: Operator | "+", left: Value, right: Value, result: S
 }
 
 export function negated(value: Value, scope: Scope): Value {
-  const { precision, shown } = value;
+  const { precision, displayText: shown } = value;
   if (typeof value.constant === "number") {
-    const text = shown === undefined ? {} : { shown: sql`('-' || ${shown})` };
+    const text = shown === undefined ? {} : { displayText: sql`('-' || ${shown})` };
     return { ...constant(-value.constant), precision, ...text };
   }
   if (value.type === "boolean" || (certainType(value) ?? "number") !== "number") {
@@ -64,8 +64,8 @@ export function add(left: Value, right: Value, scope: Scope): Value {
     return certainly(computed("+", left, right, sql`(${doubleOf(left)} + ${doubleOf(right)})`));
   }
   if (!left.loose && !right.loose) return text(sql`(${left.sql} || ${right.sql})`);
-  const sum = bound(left.sql, (a) =>
-    bound(right.sql, (b) => {
+  const sum = bindOnce(left.sql, (a) =>
+    bindOnce(right.sql, (b) => {
       const first = numberOf({ ...left, sql: a });
       const second = numberOf({ ...right, sql: b });
       const exactness = { ...left, precision: fieldPrecision({ ...left, sql: a }) };
@@ -95,7 +95,7 @@ function joinedTexts(first: Value, second: Value): Value {
 /** As one text; NULL for a multi-value that has several. */
 export function singleText(value: Value): Sql {
   if (!value.multi) return textOf(value);
-  return bound(value.sql, (list) =>
+  return bindOnce(value.sql, (list) =>
     textOf({ ...value, multi: false, sql: sql`CASE WHEN len(${list}) = 1 THEN ${list}[1] END` }),
   );
 }

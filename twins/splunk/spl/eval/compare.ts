@@ -1,6 +1,6 @@
 /** Comparisons: as numbers where both sides are numbers or look like one, else as texts. Case counts. */
 import { joined, list, raw, type Sql, sql } from "@offhook/log-store/sql";
-import { bound, isNumeral, numberOf, textOf, variable } from "../relation/typed.ts";
+import { bindOnce, isNumeral, lambdaParameter, numberOf, textOf } from "../relation/typed.ts";
 import type { Comparator } from "../syntax/ast.ts";
 import type { Scope } from "./scope.ts";
 import { boolean, certainType, type Value } from "./value.ts";
@@ -10,7 +10,7 @@ const unknown = boolean(raw("CAST(NULL AS BOOLEAN)"));
 /** NULL when one side is missing. Of a multi-value, it is enough that one value compares so. */
 export function compare(comparator: Comparator, first: Value, second: Value, scope: Scope): Value {
   // Numbers are compared in all their digits, however they are shown.
-  const [left, right] = [first, second].map(({ shown: _, ...value }): Value => value) as [Value, Value];
+  const [left, right] = [first, second].map(({ displayText: _, ...value }): Value => value) as [Value, Value];
   if (differ(left, right)) {
     const name = comparator === "=" ? "==" : comparator;
     scope.fail(`Type checking failed. The '${name}' operator received different types.`);
@@ -42,7 +42,7 @@ export function isAmong(operand: Value, values: readonly Value[], scope: Scope):
 /** Whether a test is true of a value, or of any one of a multi-value. */
 export function anyOf(value: Value, test: (one: Value) => Sql): Sql {
   if (!value.multi) return test(value);
-  const name = variable();
+  const name = lambdaParameter();
   const one: Value = { ...value, multi: false, sql: name };
   return sql`list_bool_or(list_transform(${value.sql}, lambda ${name}: ${test(one)}))`;
 }
@@ -63,8 +63,8 @@ function compareOne(comparator: Comparator, left: Value, right: Value): Sql {
   const strings = left.type === "text" && !left.loose && right.type === "text" && !right.loose;
   if (strings || isWord(left) || isWord(right)) return operation(comparator, textOf(left), textOf(right));
   if (left.type === "number" && right.type === "number") return operation(comparator, left.sql, right.sql);
-  return bound(left.sql, (a) =>
-    bound(right.sql, (b) => mixed(comparator, { ...left, sql: a }, { ...right, sql: b })),
+  return bindOnce(left.sql, (a) =>
+    bindOnce(right.sql, (b) => mixed(comparator, { ...left, sql: a }, { ...right, sql: b })),
   );
 }
 

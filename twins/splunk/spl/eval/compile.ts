@@ -26,7 +26,7 @@ export async function compile(expression: Expression, scope: Scope): Promise<Val
       return {
         ...constant(value),
         precision,
-        ...(isShown ? { shown: sql`CAST(${text} AS VARCHAR)` } : {}),
+        ...(isShown ? { displayText: sql`CAST(${text} AS VARCHAR)` } : {}),
       };
     }
     case "string":
@@ -134,6 +134,6 @@ async function call({ name, args }: FunctionCall, scope: Scope): Promise<Value> 
  * the rows of a subquery. A cast to the type that a value has costs nothing.
  */
 function withType(value: Value): Value {
-  if (value.type !== "text" || value.isNull || value.constant !== undefined || value.present) return value;
+  if (value.type !== "text" || value.isNull || value.constant !== undefined || value.nonNull) return value;
   return { ...value, sql: sql`CAST(${value.sql} AS ${raw(value.multi ? "VARCHAR[]" : "VARCHAR")})` };
 }

@@ -5,7 +5,7 @@ import { type Sql, sql } from "@offhook/log-store/sql";
 import { defineRowFunction } from "@offhook/log-store/store/program-functions";
 import { lookupTable } from "@offhook/platform/base/lookup-table";
 import type { SearchContext } from "../context/search-context.ts";
-import { bound, eachOf, numberOf, textOf } from "../relation/typed.ts";
+import { bindOnce, mapList, numberOf, textOf } from "../relation/typed.ts";
 import { formatTimeSql } from "../time/strftime-sql.ts";
 import { parseTime } from "../time/strptime.ts";
 import { zoneOf } from "../time/zone-of.ts";
@@ -68,7 +68,7 @@ export function converted(
   if (conversion === "auto") return automatic(value);
   const texts = textOf(value);
   const each = (one: Sql) => singleConverted(one, conversion, timeFormat, context);
-  const result = value.multi ? eachOf(texts, each) : bound(texts, each);
+  const result = value.multi ? mapList(texts, each) : bindOnce(texts, each);
   const isNumber = conversion === "num";
   return isNumber
     ? number(result, value.multi)
@@ -121,7 +121,7 @@ function numberIn(one: Sql): Sql {
 
 function automatic(value: Value): Value {
   if (value.type === "number" || value.multi) return value;
-  const result = bound(textOf(value), (one) => {
+  const result = bindOnce(textOf(value), (one) => {
     return sql`struct_pack(t := ${one}, n := ${numberIn(one)})`;
   });
   const all = sql`bool_and((${result}).n IS NOT NULL OR (${result}).t IS NULL) OVER ()`;

@@ -4,7 +4,7 @@
  * of sixteen digits and more are exact.
  */
 import { joined, raw, type Sql, sql } from "@offhook/log-store/sql";
-import { bound, type Typed, textOf } from "../relation/typed.ts";
+import { bindOnce, type Typed, textOf } from "../relation/typed.ts";
 import type { Value } from "./value.ts";
 
 export interface Precision {
@@ -54,11 +54,11 @@ export function fieldPrecision(value: Typed): Precision {
   const counted = (count: (text: Sql) => Sql) => {
     const ofText = (text: Sql) =>
       sql`CASE WHEN contains(${text}, '.') AND NOT contains(lower(${text}), 'e') AND len(${text}) < ${raw(String(EXACT_DIGITS + 1))} THEN CAST(${count(text)} AS INTEGER) END`;
-    if (value.type === "text") return bound(value.sql, ofText);
-    return bound(
+    if (value.type === "text") return bindOnce(value.sql, ofText);
+    return bindOnce(
       value.sql,
       (one) =>
-        sql`CASE WHEN ${one} <> floor(${one}) AND NOT ${isComputed(one)} THEN ${bound(sql`CAST(${one} AS VARCHAR)`, ofText)} END`,
+        sql`CASE WHEN ${one} <> floor(${one}) AND NOT ${isComputed(one)} THEN ${bindOnce(sql`CAST(${one} AS VARCHAR)`, ofText)} END`,
     );
   };
   const exact = () =>
@@ -96,7 +96,7 @@ export function resultPrecision(
   if (operator === "*" || operator === "/" || operator === "pow") {
     const significant = () => least(known.map((one) => one.significant()));
     const places = () =>
-      bound(significant(), (digits) => {
+      bindOnce(significant(), (digits) => {
         const behind = sql`${digits} - 1 - coalesce(${power}, ${digits} - 1)`;
         return sql`CASE WHEN ${digits} IS NOT NULL THEN greatest(${behind}, 0) END`;
       });
@@ -104,7 +104,7 @@ export function resultPrecision(
   }
   const places = () => least(known.map((one) => one.places()));
   const significant = () =>
-    bound(
+    bindOnce(
       places(),
       (count) =>
         sql`CASE WHEN ${count} IS NOT NULL THEN greatest(${count} + 1 + coalesce(${power}, 0), 1) END`,
@@ -115,7 +115,7 @@ export function resultPrecision(
 /** As a text or a function sees it: without digits that its operands do not have. */
 export function settled(value: Value): Value {
   if (value.multi) return value;
-  const { precision, shown, ...plain } = value;
+  const { precision, displayText: shown, ...plain } = value;
   if (shown !== undefined) return { type: "text", multi: false, sql: shown, loose: true };
   if (precision === undefined || precision.own || value.constant !== undefined) return plain;
   if (value.type !== "number") return plain;
@@ -126,15 +126,15 @@ export function settled(value: Value): Value {
 
 /** As a field gets it. What is all written in the search is shown with its zeros at the end. */
 export function assigned(value: Value): Value {
-  const { precision, shown, constant } = value;
+  const { precision, displayText: shown, constant } = value;
   const isWritten = shown === undefined && constant === undefined && precision?.literal === true;
   if (!isWritten || value.multi || value.type !== "number") return settled(value);
   return { type: "text", multi: false, sql: withPlaces(value.sql, precision.places()), loose: true };
 }
 
 function rounded(value: Sql, places: Sql): Sql {
-  return bound(value, (one) =>
-    bound(
+  return bindOnce(value, (one) =>
+    bindOnce(
       places,
       (count) =>
         sql`CASE WHEN ${count} IS NULL THEN ${one} ELSE round(${one}, CAST(least(${count}, 15) AS INTEGER)) END`,
@@ -145,8 +145,8 @@ function rounded(value: Sql, places: Sql): Sql {
 /** A number with so many places behind the point, VARCHAR; in the fewest digits where the count is NULL. */
 export function withPlaces(value: Sql, places: Sql | number): Sql {
   if (typeof places === "number") return withConstantPlaces(value, places);
-  return bound(value, (one) =>
-    bound(places, (count) => {
+  return bindOnce(value, (one) =>
+    bindOnce(places, (count) => {
       const places = sql`CAST(least(greatest(${count}, 0), 15) AS INTEGER)`;
       const plain = textOf({ type: "number", multi: false, sql: one });
       return sql`CASE WHEN ${count} IS NULL OR abs(${one}) >= 1e15 OR ${one} IS NULL THEN ${plain} ELSE format('{:.{}f}', round(CAST(${one} AS DOUBLE), ${places}), ${places}) END`;
@@ -157,7 +157,7 @@ export function withPlaces(value: Sql, places: Sql | number): Sql {
 /** @param places from 1 to 15 */
 function withConstantPlaces(value: Sql, places: number): Sql {
   const form = raw(`'{:.${places}f}'`);
-  return bound(value, (one) => {
+  return bindOnce(value, (one) => {
     const plain = textOf({ type: "number", multi: false, sql: one });
     return sql`CASE WHEN abs(${one}) < 1e15 THEN format(${form}, round(CAST(${one} AS DOUBLE), ${raw(String(places))})) ELSE ${plain} END`;
   });

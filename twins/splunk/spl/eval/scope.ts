@@ -2,7 +2,7 @@
 import { joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import type { SearchContext } from "../context/search-context.ts";
 import { columnOf, fieldValue, type Relation } from "../relation/relation.ts";
-import { variable } from "../relation/typed.ts";
+import { lambdaParameter } from "../relation/typed.ts";
 import { SplError } from "../spl-error.ts";
 import { fieldPrecision } from "./precision.ts";
 import { nothing, type Value } from "./value.ts";
@@ -14,7 +14,7 @@ export class Scope {
   readonly command: string;
   readonly #names: ReadonlyMap<string, Value>;
   readonly #subqueries: Sql[] = [];
-  readonly #found = variable();
+  readonly #found = lambdaParameter();
 
   constructor(
     input: Relation,

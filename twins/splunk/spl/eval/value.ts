@@ -1,6 +1,6 @@
 /** Values within an expression. */
 import { raw, type Sql, sql } from "@offhook/log-store/sql";
-import { nullValue, shaped, type Typed } from "../relation/typed.ts";
+import { nullValue, type Typed, widen } from "../relation/typed.ts";
 import type { Precision } from "./precision.ts";
 
 export interface Value extends Typed {
@@ -60,7 +60,7 @@ export function alike(values: readonly Value[]): {
   sql: Sql[];
 } {
   const known = values.filter(({ isNull }) => !isNull);
-  const same = known.every((value) => value.type === known[0]?.type && value.shown === undefined);
+  const same = known.every((value) => value.type === known[0]?.type && value.displayText === undefined);
   const type = same ? (known[0]?.type ?? "text") : "text";
   const multi = known.some((value) => value.multi);
   // A number that becomes text still is one.
@@ -71,7 +71,7 @@ export function alike(values: readonly Value[]): {
     loose,
     sql: values.map((value) => {
       if (value.isNull) return raw("NULL");
-      return type === "boolean" ? value.sql : shaped(value, type, multi);
+      return type === "boolean" ? value.sql : widen(value, type, multi);
     }),
   };
 }

@@ -2,9 +2,9 @@
 import { type Sql, sql } from "@offhook/log-store/sql";
 import { type Assignment, assign, readAssignments } from "../commands/eval.ts";
 import type { SearchContext } from "../context/search-context.ts";
-import { madeOf } from "../relation/materialize.ts";
+import { materialize } from "../relation/materialize.ts";
 import { columnOf, extend, fieldValue, type Relation } from "../relation/relation.ts";
-import { bound, eachOf, listOf, type Typed, textOf } from "../relation/typed.ts";
+import { bindOnce, listOf, mapList, type Typed, textOf } from "../relation/typed.ts";
 import { commandError } from "../spl-error.ts";
 import type { Expression } from "../syntax/ast.ts";
 import { createArgumentReader } from "../syntax/text-argument-reader.ts";
@@ -46,7 +46,7 @@ export async function eachElement(
     );
     const isLast = element + 1 === most;
     if (!isLast && element % STEP === STEP - 1)
-      rows = await madeOf(rows, context, `${STEP} elements of foreach`);
+      rows = await materialize(rows, context, `${STEP} elements of foreach`);
   }
   return extend(
     rows,
@@ -69,7 +69,7 @@ function elements(value: Typed, mode: Arguments["mode"]): Typed {
   const text = value.multi
     ? sql`CASE WHEN len(${value.sql}) = 1 THEN ${textOf(value)}[1] END`
     : textOf(value);
-  const array = bound(text, jsonElements);
+  const array = bindOnce(text, jsonElements);
   if (mode === "json_array") return { type: "text", multi: true, sql: array };
   return {
     type: "text",
@@ -80,7 +80,7 @@ function elements(value: Typed, mode: Arguments["mode"]): Typed {
 
 /** Texts without their quotes, other elements as JSON; NULL for what is no array. */
 function jsonElements(text: Sql): Sql {
-  const list = eachOf(sql`from_json(${text}, '["JSON"]')`, (one) => sql`(${one} ->> '$')`);
+  const list = mapList(sql`from_json(${text}, '["JSON"]')`, (one) => sql`(${one} ->> '$')`);
   return sql`CASE WHEN json_valid(${text}) AND json_type(${text}) = 'ARRAY' THEN ${list} END`;
 }
 

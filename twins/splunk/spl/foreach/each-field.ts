@@ -1,10 +1,11 @@
 /** `foreach` over fields: a template of streaming commands, run once for each. */
-import type { BoundCommand } from "../command.ts";
+
 import { compilePipeline } from "../compile-pipeline.ts";
 import type { SearchContext } from "../context/search-context.ts";
 import type { Relation } from "../relation/relation.ts";
 import { hasWildcard, matchingColumns, wildcardMatch } from "../relation/wildcards.ts";
 import { commandError } from "../spl-error.ts";
+import type { ParsedCommand } from "../syntax/ast.ts";
 
 /** What stands for a field in the template. */
 export interface FieldMarks {
@@ -64,7 +65,7 @@ function filled(
     .reduce((text, [mark, value]) => text.replaceAll(mark, () => value), template);
 }
 
-function parsed(text: string, context: SearchContext): readonly BoundCommand[] {
+function parsed(text: string, context: SearchContext): readonly ParsedCommand[] {
   const { commands } = context.parse(text);
   if (commands.some(({ kind }) => kind !== "streaming")) {
     throw commandError("foreach", "Search pipeline may not contain non-streaming commands.", "run");
@@ -74,9 +75,9 @@ function parsed(text: string, context: SearchContext): readonly BoundCommand[] {
 
 /** Many evals in a row become one, which computes what it can at once. */
 function inOneEval(
-  stages: readonly (readonly BoundCommand[])[],
+  stages: readonly (readonly ParsedCommand[])[],
   context: SearchContext,
-): readonly (readonly BoundCommand[])[] {
+): readonly (readonly ParsedCommand[])[] {
   const evals = stages.flatMap(([first, ...more]) =>
     first?.name === "eval" && more.length === 0 ? [first.rawArgs] : [],
   );

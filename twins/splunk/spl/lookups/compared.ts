@@ -4,8 +4,8 @@ import type { ResultValue } from "@offhook/log-store/store/log-store";
 import { inNetwork } from "../addresses/networks.ts";
 import type { LookupDefinition, LookupTable } from "../context/knowledge.ts";
 import { columnOf, fieldValue, type Relation } from "../relation/relation.ts";
-import { keptRelationOf, type Rows, relationOf } from "../relation/rows.ts";
-import { nullValue, numberOf, type Typed, textOf, variable } from "../relation/typed.ts";
+import { cachedRelationOf, type Rows, relationOf } from "../relation/rows.ts";
+import { lambdaParameter, nullValue, numberOf, type Typed, textOf } from "../relation/typed.ts";
 import { parseTime } from "../time/strptime.ts";
 import { zoneOf } from "../time/zone-of.ts";
 import { type LookedUp, maxMatches, type Wanted } from "./looked-up.ts";
@@ -31,7 +31,7 @@ export function comparedMatches(
   const { definition = {} } = table;
   const rows =
     definition.timeField === undefined
-      ? keptRelationOf(table, `lookup ${name}`)
+      ? cachedRelationOf(table, `lookup ${name}`)
       : relationOf(timed(table, definition.timeField, definition, surroundings));
   const names = values.map((_, index) => identifier(`#key${index}`));
   const combinations = sql`SELECT DISTINCT ${joined(
@@ -97,7 +97,7 @@ function agrees(value: Typed, pattern: Sql, type: "EXACT" | "WILDCARD" | "CIDR",
     return type === "EXACT" ? sql`${a} = ${b}` : sql`${a} LIKE ${likePattern(b)} ESCAPE '\\'`;
   };
   if (!value.multi) return test(textOf(value));
-  const one = variable();
+  const one = lambdaParameter();
   return sql`list_bool_or(list_transform(${textOf(value)}, lambda ${one}: ${test(one)}))`;
 }
 

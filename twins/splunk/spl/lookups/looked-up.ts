@@ -2,7 +2,7 @@
 import type { Sql } from "@offhook/log-store/sql";
 import type { ResultValue } from "@offhook/log-store/store/log-store";
 import type { LookupTable } from "../context/knowledge.ts";
-import { keptRelationOf, type RowField, type Rows } from "../relation/rows.ts";
+import { cachedRelationOf, type RowField, type Rows } from "../relation/rows.ts";
 
 /** Rows that a value finds unless the definition says otherwise. */
 const MAX_MATCHES = 1_000;
@@ -47,7 +47,7 @@ export function exactMatches(wanted: Wanted): LookedUp {
   const known = ofTable.get(columns) ?? matchesOf(wanted);
   if (ofTable.size >= MOST_MADE) ofTable.clear();
   ofTable.set(columns, known);
-  const { select } = keptRelationOf(known.rows, `lookup ${name} ${columns}`);
+  const { select } = cachedRelationOf(known.rows, `lookup ${name} ${columns}`);
   return { select, values: known.values };
 }
 

@@ -13,84 +13,98 @@ import { identifier, raw, type Sql, sql } from "@offhook/log-store/sql";
 export const ROW = "#event";
 const row = identifier(ROW);
 
-export interface Late {
+export interface DeferredColumns {
   /** The SELECT of all the rows. A relation that has another one by now has changed in a way that nothing is known of here. */
   readonly of: Sql;
   /** Hidden columns of `of` that `select` reads: `#event` and those that depend on other rows. */
-  readonly carried: readonly string[];
+  readonly passthrough: readonly string[];
   /** @param found gives `carried` of some rows @returns the relation's columns of these rows, and `#event`; no order keys */
   select(found: Sql): Sql;
 }
 
 /** @param rows a relation */
-export function lateOf({ late, select }: { late?: Late; select: Sql }): Late | undefined {
-  return late?.of === select ? late : undefined;
+export function deferredOf({
+  deferred,
+  select,
+}: {
+  deferred?: DeferredColumns;
+  select: Sql;
+}): DeferredColumns | undefined {
+  return deferred?.of === select ? deferred : undefined;
 }
 
 /** The same rows, or fewer, or more of their order: what single rows are stays. */
-export function sameColumns(late: Late | undefined, of: Sql): { late?: Late } {
-  return late === undefined ? {} : { late: { ...late, of } };
+export function keepDeferred(deferred: DeferredColumns | undefined, of: Sql): { deferred?: DeferredColumns } {
+  return deferred === undefined ? {} : { deferred: { ...deferred, of } };
 }
 
 /** Other columns of the same rows. @param columns of the late SELECT, by which they are made */
-export function otherColumns(
-  late: Late | undefined,
+export function projectDeferred(
+  deferred: DeferredColumns | undefined,
   of: Sql,
   columns: readonly { column: string; value: Sql }[],
-): { late?: Late } {
-  if (late === undefined || columns.some(({ value }) => makesMoreRows(value))) return {};
+): { deferred?: DeferredColumns } {
+  if (deferred === undefined || columns.some(({ value }) => makesMoreRows(value))) return {};
   const select = (found: Sql) =>
-    sql`SELECT ${columnsIfRead(columns, [row])} FROM (${late.select(found)}) AS r`;
-  return { late: { ...late, of, select } };
+    sql`SELECT ${columnsIfRead(columns, [row])} FROM (${deferred.select(found)}) AS r`;
+  return { deferred: { ...deferred, of, select } };
 }
 
 /** The hidden columns that have to go on with the rows. */
-export function carriedItems(late: Late | undefined): { column: string; value: Sql }[] {
-  return (late?.carried ?? []).map((column) => ({ column, value: identifier(column) }));
+export function passthroughItems(deferred: DeferredColumns | undefined): { column: string; value: Sql }[] {
+  return (deferred?.passthrough ?? []).map((column) => ({ column, value: identifier(column) }));
 }
 
-const ofManyRows = /\bOVER\b|(?<!\.)"#order/;
-const ofMoreRows = /\b(unnest|generate_subscripts)\s*\(/i;
+const readsOtherRows = /\bOVER\b|(?<!\.)"#order/;
+const multipliesRows = /\b(unnest|generate_subscripts)\s*\(/i;
 
 /** Whether a value depends on more than what stands in its row. */
 export function dependsOnOthers({ texts }: Sql): boolean {
-  return texts.some((text) => ofManyRows.test(text));
+  return texts.some((text) => readsOtherRows.test(text));
 }
 
 function makesMoreRows({ texts }: Sql): boolean {
-  return texts.some((text) => ofMoreRows.test(text));
+  return texts.some((text) => multipliesRows.test(text));
 }
 
-export interface Carrying {
+export interface WithPassthrough {
   select: Sql;
-  late: Late;
+  deferred: DeferredColumns;
   /** The columns, in the order of the values. */
   values: Sql[];
 }
 
 /** With these values in columns that are carried along. */
-export function carrying(select: Sql, late: Late, values: readonly Sql[]): Carrying {
-  const names = freeColumns(late, values.length);
+export function addPassthrough(
+  select: Sql,
+  deferred: DeferredColumns,
+  values: readonly Sql[],
+): WithPassthrough {
+  const names = passthroughNames(deferred, values.length);
   const items = names.map((column, index) => ({ column, value: values[index] ?? raw("NULL") }));
   const of = sql`SELECT ${columnsIfRead(items, [raw("*")])} FROM (${select}) AS r`;
-  return { select: of, values: names.map(identifier), late: alsoCarried(late, of, names) };
+  return { select: of, values: names.map(identifier), deferred: joinPassthrough(deferred, of, names) };
 }
 
 /** Names for columns that are to be carried along. */
-export function freeColumns(late: Late, count: number): string[] {
-  return Array.from({ length: count }, (_, index) => `#carried${late.carried.length + index}`);
+export function passthroughNames(deferred: DeferredColumns, count: number): string[] {
+  return Array.from({ length: count }, (_, index) => `#carried${deferred.passthrough.length + index}`);
 }
 
 /** @param of the rows with these columns, too */
-export function alsoCarried(late: Late, of: Sql, names: readonly string[]): Late {
+export function joinPassthrough(
+  deferred: DeferredColumns,
+  of: Sql,
+  names: readonly string[],
+): DeferredColumns {
   const found = names.map((column) => ({ column, value: sql`k.${identifier(column)}` }));
   const select = (rows: Sql) =>
-    sql`SELECT ${columnsIfRead(found, [raw("r.*")])} FROM (${late.select(rows)}) AS r JOIN (${rows}) AS k ON r.${row} = k.${row}`;
-  return { of, carried: [...late.carried, ...names], select };
+    sql`SELECT ${columnsIfRead(found, [raw("r.*")])} FROM (${deferred.select(rows)}) AS r JOIN (${rows}) AS k ON r.${row} = k.${row}`;
+  return { of, passthrough: [...deferred.passthrough, ...names], select };
 }
 
 /** A name for what stands in a WITH around another piece of SQL, which may name its own there. */
-export function freeName(name: string, inner: Sql): Sql {
+export function unusedName(name: string, inner: Sql): Sql {
   const taken = inner.texts.filter((text) => text.includes(name)).join("");
   let free = name;
   while (taken.includes(`"${free}"`)) free += "'";
@@ -98,15 +112,15 @@ export function freeName(name: string, inner: Sql): Sql {
 }
 
 /** Rows of `late.of` with their columns, what is carried with them, and their order keys. @param which `ORDER BY … LIMIT …`, `WHERE …` */
-export function wholeRows(late: Late, keys: readonly Sql[], which: Sql): Sql {
+export function fetchRows(deferred: DeferredColumns, keys: readonly Sql[], which: Sql): Sql {
   const found = givingOnly(
-    late.carried,
-    sql`SELECT ${columnsIfRead(carriedItems(late), [...keys, row])} FROM (${late.of}) AS r ${which}`,
+    deferred.passthrough,
+    sql`SELECT ${columnsIfRead(passthroughItems(deferred), [...keys, row])} FROM (${deferred.of}) AS r ${which}`,
   );
   const own = keys.map((key) => sql`k.${key}`);
-  const carried = late.carried
+  const passthrough = deferred.passthrough
     .filter((column) => column !== ROW)
     .map((column) => ({ column, value: sql`k.${identifier(column)}` }));
-  const name = freeName("#found", late.of);
-  return sql`WITH ${name} AS MATERIALIZED (${found}) SELECT ${columnsIfRead(carried, [raw("w.*"), ...own])} FROM (${late.select(sql`SELECT * FROM ${name}`)}) AS w JOIN ${name} AS k ON w.${row} = k.${row}`;
+  const name = unusedName("#found", deferred.of);
+  return sql`WITH ${name} AS MATERIALIZED (${found}) SELECT ${columnsIfRead(passthrough, [raw("w.*"), ...own])} FROM (${deferred.select(sql`SELECT * FROM ${name}`)}) AS w JOIN ${name} AS k ON w.${row} = k.${row}`;
 }

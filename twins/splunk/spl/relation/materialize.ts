@@ -1,63 +1,70 @@
-/** Searches that are too long for one statement go on with the rows of a first one. */
+/** Materialization: runs a search that is too long for one statement halfway, and builds on the rows found. */
 import { identifier } from "@offhook/log-store/sql";
-import type { SearchContext } from "../context/search-context.ts";
 import { SplError } from "../spl-error.ts";
 import { outputsOf, project, type Relation } from "./relation.ts";
-import { relationOf } from "./rows.ts";
+import { type Rows, relationOf } from "./rows.ts";
 
-/** Rows that may be kept here between two statements. */
-const maxKeptRows = 200_000;
-/** Rows that are kept here to save the next statement memory. */
-const MAX_SAVING_ROWS = 10_000;
+/** Most rows that pass through the process between two statements. */
+const MAX_ROWS = 200_000;
+/** Most rows for which materializing costs less than the memory it saves. */
+const MAX_ROWS_TO_SAVE_MEMORY = 10_000;
 /**
- * Columns of nested SELECTs in one statement. For each DuckDB takes a vector of 2,048 values before it knows of any row, 32 KB for
- * texts: a statement takes at most 80 MB for them.
+ * Most columns of nested SELECTs in one statement. DuckDB allocates a vector of 2,048 values for each, 32 KB for texts, before it
+ * knows of any row: 80 MB at most.
  */
-const MAX_STEPS = 2_500;
+const MAX_NESTED_COLUMNS = 2_500;
 
-/** Runs what there is, and goes on with the rows. @param before what has been made by then. @throws SplError */
-export async function madeOf(relation: Relation, context: SearchContext, before: string): Promise<Relation> {
-  const made = await ofRows(relation, context, maxKeptRows);
-  if (made !== undefined) return made;
+/** What runs statements: the search context. */
+export interface RelationRunner {
+  run(relation: Relation, maxRows: number): Promise<Rows>;
+}
+
+/** Runs a relation and returns its rows as a new one. @param work done so far, for the message @throws SplError for too many rows */
+export async function materialize(
+  relation: Relation,
+  runner: RelationRunner,
+  work: string,
+): Promise<Relation> {
+  const rows = await rowsOf(relation, runner, MAX_ROWS);
+  if (rows !== undefined) return rows;
   throw new SplError(
-    `The search is too long for its rows: after ${before} there may be ${maxKeptRows} of them.`,
+    `The search is too long for its rows: after ${work} there may be ${MAX_ROWS} of them.`,
     "run",
   );
 }
 
-/** Goes on with the rows, where they are few and the SELECTs that make them many. @throws SplError */
-export async function withFewSteps(relation: Relation, context: SearchContext): Promise<Relation> {
-  if ((relation.steps ?? 0) < MAX_STEPS) return relation;
-  const made = await ofRows(relation, context, MAX_SAVING_ROWS);
-  return made ?? { ...relation, steps: 0 };
+/** Materializes a relation of few rows and many nested columns. @throws SplError */
+export async function materializeIfDeep(relation: Relation, runner: RelationRunner): Promise<Relation> {
+  if ((relation.nestedColumns ?? 0) < MAX_NESTED_COLUMNS) return relation;
+  return (await rowsOf(relation, runner, MAX_ROWS_TO_SAVE_MEMORY)) ?? { ...relation, nestedColumns: 0 };
 }
 
-async function ofRows(
+/** @returns `undefined` when there are more than `maxRows` rows */
+async function rowsOf(
   relation: Relation,
-  context: SearchContext,
+  runner: RelationRunner,
   maxRows: number,
 ): Promise<Relation | undefined> {
   const { columns, order, kind, range } = relation;
-  // The last key of events is their number in the store.
+  // The last order key of events is their number in the store: it stays one, so that equal rows keep their order.
   const number = order.length > 1 ? order.at(-1) : undefined;
-  const numbered =
+  const input =
     number === undefined
       ? relation
       : project(relation, [
           ...outputsOf(relation),
           { name: ROW_NUMBER, value: { type: "number", multi: false, sql: identifier(number.column) } },
         ]);
-  const found = await context.run(numbered, maxRows + 1);
+  const found = await runner.run(input, maxRows + 1);
   if (found.rows.length > maxRows) return undefined;
-  const made = relationOf(found, kind);
+  const rows = relationOf(found, kind);
   const within = range === undefined ? {} : { range };
-  if (number === undefined) return { ...made, ...within };
-  const shown = made.columns.slice(0, columns.length);
+  if (number === undefined) return { ...rows, ...within };
   return {
-    ...made,
+    ...rows,
     ...within,
-    columns: shown,
-    order: [...made.order, { column: ROW_NUMBER, direction: "ASC" }],
+    columns: rows.columns.slice(0, columns.length),
+    order: [...rows.order, { column: ROW_NUMBER, direction: "ASC" }],
   };
 }
 

@@ -12,7 +12,7 @@ export interface OrderKey {
 }
 
 /** `#order0 ASC NULLS LAST, …`, for ORDER BY and for windows; `undefined` when there is no order. */
-export function orderBy(order: readonly OrderKey[]): Sql | undefined {
+export function orderTerms(order: readonly OrderKey[]): Sql | undefined {
   if (order.length === 0) return undefined;
   return joined(
     order.map(
@@ -24,8 +24,8 @@ export function orderBy(order: readonly OrderKey[]): Sql | undefined {
 }
 
 /** `ORDER BY …`, or nothing. */
-export function orderClause(order: readonly OrderKey[]): Sql {
-  const keys = orderBy(order);
+export function orderByClause(order: readonly OrderKey[]): Sql {
+  const keys = orderTerms(order);
   return keys === undefined ? raw("") : sql`ORDER BY ${keys}`;
 }
 

@@ -1,90 +1,97 @@
-/** The rows between two commands of a pipeline: a SELECT, and what its columns are. */
+/** The rows between two commands of a pipeline: a SELECT and a description of its columns. */
 import { columnsIfRead } from "@offhook/log-store/needed-columns";
 import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
-import type { TimeRange } from "../context/search-context.ts";
-import type { Expression } from "../syntax/ast.ts";
+import type { TimeRange } from "../time/time-range.ts";
 import {
-  carriedItems,
-  carrying,
+  addPassthrough,
+  type DeferredColumns,
+  deferredOf,
   dependsOnOthers,
-  type Late,
-  lateOf,
-  otherColumns,
-  sameColumns,
+  keepDeferred,
+  passthroughItems,
+  projectDeferred,
 } from "./deferred-columns.ts";
 import type { OrderKey } from "./order-keys.ts";
 import { type Typed, textOf } from "./typed.ts";
 
+/** How results show a field in place of its value (`fieldformat`); `eval/field-format.ts` makes it. */
+export interface FieldFormat {
+  /** The text to show, as SQL over the columns of `relation`. @throws SplError */
+  compile(relation: Relation): Promise<Typed>;
+  /** The same format after its fields were renamed. @param names from the old name to the new one */
+  renameFields(names: ReadonlyMap<string, string>): FieldFormat;
+}
+
 export interface Column {
-  /** The field: case counts, any characters. */
+  /** The field's name in SPL: case-sensitive, any characters. */
   readonly name: string;
-  /** Its column in `select`; see `placed`. */
+  /** Its column in `select`; see `uniqueColumnNames`. */
   readonly column: string;
   readonly type: "text" | "number";
   readonly multi: boolean;
-  /** As `Typed` has it. */
-  readonly whole?: true;
-  /** Whether every row has it, as far as that is known. */
-  readonly present?: true;
-  /** Position among the BY fields, from 0, when it is one of a report. */
+  /** As in `Typed`. */
+  readonly integer?: true;
+  /** Every row is known to have a value. */
+  readonly nonNull?: true;
+  /** Position among the BY fields of a report, from 0. */
   readonly groupRank?: number;
-  /** What results show in its place (`fieldformat`); see `eval/displayed.ts`. */
-  readonly display?: Expression;
-  /** What `nomv` puts between the values; a line feed when absent. */
+  readonly format?: FieldFormat;
+  /** Separator that `nomv` puts between the values; a line feed when absent. */
   readonly delimiter?: string;
 }
 
 export interface Relation {
-  /** Gives the columns of `columns` and of `order`; its own order says nothing. */
+  /** Gives the columns of `columns` and `order`. The order of its rows means nothing. */
   readonly select: Sql;
   /** In the order in which results show them. */
   readonly columns: readonly Column[];
-  /** Most important first. Rows that agree in all keys may come in any order, so that there should be none. */
+  /** Most significant key first. Rows that agree in all keys come in any order, so keys should tell all rows apart. */
   readonly order: readonly OrderKey[];
-  /** Each row is an event of the store, so that there may be very many. */
+  /** Each row is one event of the store, so there may be millions. */
   readonly ofEvents?: true;
-  /** How columns are made of single rows, once it is known which rows they are; see `deferred-columns.ts`. */
-  readonly late?: Late;
-  /** What a search has found these among by a look at each text; see `search/newest-first.ts`. */
-  readonly among?: Among;
-  /** How its first rows are found by the first of each of several relations, whose rows these are; see `union.ts`. */
-  readonly first?: { readonly of: Sql; rows(count: number): Relation };
-  /** How many rows there can be, when that is known. */
-  readonly atMost?: number;
-  /** Columns of all the SELECTs that `select` nests: DuckDB takes a chunk of memory for each; see `materialize.ts`. */
-  readonly steps?: number;
-  /** What `select` is the first rows of. A relation that has another one by now, or another order, is something else. */
-  readonly cut?: {
+  /** Columns computed only for the rows that are shown; see `deferred-columns.ts`. */
+  readonly deferred?: DeferredColumns;
+  /** The prefilter's candidates, when a search found these rows by scanning texts; see `search/newest-first.ts`. */
+  readonly candidates?: Candidates;
+  /** Top-N pushdown: how to take the first rows from the relations this one concatenates; see `union.ts`. */
+  readonly topN?: { readonly of: Sql; rows(count: number): Relation };
+  /** Upper bound of the number of rows, if known. */
+  readonly maxRows?: number;
+  /** Columns of all SELECTs nested in `select`. DuckDB allocates a vector for each; see `materialize.ts`. */
+  readonly nestedColumns?: number;
+  /** The LIMIT that made `of`. Stale once `select` or `order` differ from it. */
+  readonly limitOf?: {
     readonly of: Sql;
     readonly order: readonly OrderKey[];
     readonly from: Sql;
     readonly limit: number;
     readonly offset: number;
   };
-  /** Whether rows still are events (they have `_raw`), or a transforming command has made a report of them. */
+  /** Whether rows are still events (they have `_raw`) or a transforming command has made a report of them. */
   readonly kind: "events" | "report";
-  /** The times in which its events were looked for, when the search has said so itself; else they are the request's. */
+  /** The search's own time range. The request's range holds when absent. */
   readonly range?: TimeRange;
 }
 
-export interface Among {
-  /** The SELECT of the rows found. A relation that has another one by now has changed in a way that nothing is known of here. */
+export interface Candidates {
+  /** The SELECT of the rows found. Stale once the relation has another one. */
   readonly of: Sql;
-  /** All of them, in the same order. */
+  /** The rows that pass the prefilter, in the same order. */
   readonly passing: Relation;
+  /** The exact condition. */
   readonly predicate: Sql;
 }
 
-/** A field of a row to be. */
+/** A field of a row to be made. */
 export interface Output {
   name: string;
   value: Typed;
   groupRank?: number;
-  display?: Expression;
+  format?: FieldFormat;
   delimiter?: string;
 }
 
-/** The field of a name. `a{}.b` and `a{}`, as SPL calls what is in a list of JSON, are also the multi-values `a.b` and `a`. */
+/** Finds a field by name. `a{}.b` and `a{}`, SPL's names for members of a JSON list, also find the multi-values `a.b` and `a`. */
 export function columnOf({ columns }: Relation, name: string): Column | undefined {
   const named = columns.find((column) => column.name === name);
   if (named !== undefined || !name.includes("{}")) return named;
@@ -92,22 +99,22 @@ export function columnOf({ columns }: Relation, name: string): Column | undefine
   return columns.find((column) => column.multi && column.name === plain);
 }
 
-/** The field's value in `(select) AS r`. */
-export function fieldValue({ column, type, multi, whole, present }: Column): Typed {
+/** The field's value, read from `(select) AS r`. */
+export function fieldValue({ column, type, multi, integer: whole, nonNull: present }: Column): Typed {
   const value = identifier(column);
-  return { type, multi, sql: value, ...(whole && { whole }), ...(present && { present: value }) };
+  return { type, multi, sql: value, ...(whole && { integer: whole }), ...(present && { nonNull: value }) };
 }
 
-/** What is known of the outputs of the same rows: where rows are added to, as by an outer join, a field may be missing. */
-export function withPresent(columns: readonly Column[], outputs: readonly Output[]): Column[] {
+/** Marks columns whose outputs are never NULL. Only for SELECTs that add no rows: after an outer join a field may be missing. */
+export function markNonNull(columns: readonly Column[], outputs: readonly Output[]): Column[] {
   return columns.map((column, index): Column => {
     const value = outputs[index]?.value;
-    return value !== undefined && value.present === value.sql ? { ...column, present: true } : column;
+    return value !== undefined && value.nonNull === value.sql ? { ...column, nonNull: true } : column;
   });
 }
 
-/** Names for columns: a field's own, or with `~n` after it where case alone tells it from one before. DuckDB's names ignore case. */
-export function placed(names: readonly string[]): string[] {
+/** Column names for fields: `~n` is appended where a name differs from an earlier one in case alone, which DuckDB ignores. */
+export function uniqueColumnNames(names: readonly string[]): string[] {
   const taken = new Set<string>();
   return names.map((name) => {
     let column = name === "" ? "~" : name;
@@ -117,46 +124,47 @@ export function placed(names: readonly string[]): string[] {
   });
 }
 
-/** Other columns of the same rows, in the same order. Expressions read `input`'s columns. */
+/** Other columns of the same rows, in the same order. The outputs' expressions read `input`'s columns. */
 export function project(input: Relation, outputs: readonly Output[], kind = input.kind): Relation {
-  const { range, ofEvents, atMost } = input;
-  const { select, late, values } = alone(input, outputs);
-  const result = selected(select, values, input.order, kind, carriedItems(late));
+  const { range, ofEvents, maxRows } = input;
+  const { select: from, deferred, values } = hoistRowDependencies(input, outputs);
+  const result = select(from, values, input.order, kind, passthroughItems(deferred));
   const items = result.columns.map(({ column }, index) => ({ column, value: expressionOf(values[index]) }));
   return {
     ...result,
-    steps: (input.steps ?? 0) + result.columns.length,
-    columns: withPresent(result.columns, outputs),
-    ...otherColumns(late, result.select, items),
+    nestedColumns: (input.nestedColumns ?? 0) + result.columns.length,
+    columns: markNonNull(result.columns, outputs),
+    ...projectDeferred(deferred, result.select, items),
     ...(range === undefined ? {} : { range }),
     ...(ofEvents === undefined ? {} : { ofEvents }),
-    ...(atMost === undefined ? {} : { atMost }),
+    ...(maxRows === undefined ? {} : { maxRows }),
   };
 }
 
-/** The outputs in expressions that read a row alone: what depends on others is in hidden columns. */
-function alone(input: Relation, outputs: readonly Output[]) {
-  const late = lateOf(input);
+/** Moves expressions that read other rows (windows, order keys) into hidden columns, so that the outputs read one row alone. */
+function hoistRowDependencies(input: Relation, outputs: readonly Output[]) {
+  const deferred = deferredOf(input);
   const ofOthers = outputs.filter(({ value }) => dependsOnOthers(value.sql));
-  if (late === undefined || ofOthers.length === 0) return { select: input.select, late, values: outputs };
-  const carried = carrying(
+  if (deferred === undefined || ofOthers.length === 0)
+    return { select: input.select, deferred, values: outputs };
+  const hoisted = addPassthrough(
     input.select,
-    late,
+    deferred,
     ofOthers.map(({ value }) => value.sql),
   );
   const values = outputs.map((output) => {
-    const value = carried.values[ofOthers.indexOf(output)];
+    const value = hoisted.values[ofOthers.indexOf(output)];
     return value === undefined ? output : { ...output, value: { ...output.value, sql: value } };
   });
-  return { ...carried, values };
+  return { ...hoisted, values };
 }
 
 /**
- * Rows of a SELECT (or a table).
- * @param hidden columns that go with them
- * @param keys what they are ordered by, over the SELECT; the columns that it has for that when absent
+ * Selects outputs from a SELECT or a table.
+ * @param hidden columns that go along and are no fields
+ * @param keys order keys as SQL over `from`; default: the columns that `order` names
  */
-export function selected(
+export function select(
   from: Sql,
   outputs: readonly Output[],
   order: readonly OrderKey[],
@@ -164,12 +172,19 @@ export function selected(
   hidden: readonly { column: string; value: Sql }[] = [],
   keys: readonly Sql[] = order.map(({ column }) => identifier(column)),
 ): Relation {
-  const names = placed(outputs.map(({ name }) => name));
+  const names = uniqueColumnNames(outputs.map(({ name }) => name));
   const columns = outputs.map((output, index): Column => {
     const { name, value } = output;
-    const { multi, whole } = value;
+    const { multi, integer: whole } = value;
     const type = value.type === "number" ? "number" : "text";
-    return { name, column: names[index] ?? name, type, multi, ...(whole && { whole }), ...marks(output) };
+    return {
+      name,
+      column: names[index] ?? name,
+      type,
+      multi,
+      ...(whole && { integer: whole }),
+      ...annotationsOf(output),
+    };
   });
   const items = outputs.map((output, index) => ({ column: names[index] ?? "", value: expressionOf(output) }));
   return {
@@ -180,31 +195,35 @@ export function selected(
   };
 }
 
-/** A field holds no truth value. */
+/** Booleans become text: no field holds one. */
 function expressionOf(output: Output | undefined): Sql {
   if (output === undefined) return raw("NULL");
   return output.value.type === "boolean" ? textOf(output.value) : output.value.sql;
 }
 
-/** The fields as they are, for `project` together with others. */
+/** The fields unchanged, as outputs for `project`. */
 export function outputsOf(relation: Relation): Output[] {
   return relation.columns.map((column) => ({
     name: column.name,
     value: fieldValue(column),
-    ...marks(column),
+    ...annotationsOf(column),
   }));
 }
 
-/** What is said of a field beside its value. */
-function marks({ groupRank, display, delimiter }: Pick<Output, "groupRank" | "display" | "delimiter">) {
+/** What describes a field beside its value. */
+function annotationsOf({
+  groupRank,
+  format: display,
+  delimiter,
+}: Pick<Output, "groupRank" | "format" | "delimiter">) {
   return {
     ...(groupRank === undefined ? {} : { groupRank }),
-    ...(display === undefined ? {} : { display }),
+    ...(display === undefined ? {} : { format: display }),
     ...(delimiter === undefined ? {} : { delimiter }),
   };
 }
 
-/** With these fields set, or taken out (`undefined`); new ones come last. All expressions read the row as it was. */
+/** Sets fields, or removes them (`undefined`); new ones come last. All expressions read the row as it was before. */
 export function extend(input: Relation, changes: ReadonlyMap<string, Typed | undefined>): Relation {
   const kept = outputsOf(input).flatMap((output): Output[] => {
     if (!changes.has(output.name)) return [output];
@@ -218,27 +237,27 @@ export function extend(input: Relation, changes: ReadonlyMap<string, Typed | und
   return project(input, [...kept, ...added]);
 }
 
-/** With a column that is no field: what further steps of one command read. It is gone after `project`. @param name begins with `#` */
-export function withHidden(input: Relation, name: string, value: Sql): Relation {
-  const late = lateOf(input);
-  if (late !== undefined && dependsOnOthers(value)) {
-    const { values, ...carried } = carrying(input.select, late, [value]);
-    return withHidden({ ...input, ...carried }, name, joined(values, ""));
+/** Adds a column that is no field, for later steps of one command. `project` drops it. @param name begins with `#` */
+export function withHiddenColumn(input: Relation, name: string, value: Sql): Relation {
+  const deferred = deferredOf(input);
+  if (deferred !== undefined && dependsOnOthers(value)) {
+    const { values, ...hoisted } = addPassthrough(input.select, deferred, [value]);
+    return withHiddenColumn({ ...input, ...hoisted }, name, joined(values, ""));
   }
   const column = sql`${value} AS ${identifier(name)}`;
   const select = sql`SELECT *, ${column} FROM (${input.select}) AS r`;
-  if (late === undefined) return { ...input, select };
-  const ofFound = (found: Sql) => sql`SELECT *, ${column} FROM (${late.select(found)}) AS r`;
-  return { ...input, select, late: { ...late, of: select, select: ofFound } };
+  if (deferred === undefined) return { ...input, select };
+  const fetch = (found: Sql) => sql`SELECT *, ${column} FROM (${deferred.select(found)}) AS r`;
+  return { ...input, select, deferred: { ...deferred, of: select, select: fetch } };
 }
 
-/** The rows for which `predicate` is true. */
+/** Keeps the rows for which `predicate` is true. */
 export function filter(input: Relation, predicate: Sql): Relation {
   const select = sql`SELECT * FROM (${input.select}) AS r WHERE ${predicate}`;
-  return { ...input, select, ...sameColumns(lateOf(input), select) };
+  return { ...input, select, ...keepDeferred(deferredOf(input), select) };
 }
 
-/** What the first command of a pipeline begins with. */
+/** Input of the first command of a pipeline. */
 export const noRows: Relation = {
   select: raw('SELECT 0 AS "#order0" WHERE false'),
   columns: [],

@@ -4,7 +4,7 @@ import { CachedTable, type CachedValue } from "@offhook/log-store/cached-table";
 import { columnsIfRead } from "@offhook/log-store/needed-columns";
 import { cachedTable, identifier, jsonParameter, raw, type Sql, sql } from "@offhook/log-store/sql";
 import type { ResultValue } from "@offhook/log-store/store/log-store";
-import { type Column, placed, type Relation } from "./relation.ts";
+import { type Column, type Relation, uniqueColumnNames } from "./relation.ts";
 
 export interface RowField {
   name: string;
@@ -39,32 +39,32 @@ export function relationOf(rows: Rows, kind: Relation["kind"] = "report"): Relat
 }
 
 /** Fewer rows travel faster than they are kept, and more than these would take the room of all others. */
-const FEWEST_KEPT = 50;
-const MOST_KEPT_BYTES = 16 << 20;
+const MIN_CACHED_ROWS = 50;
+const MAX_CACHED_BYTES = 16 << 20;
 
-const keptRows = new WeakMap<Rows, CachedTable>();
+const cachedTables = new WeakMap<Rows, CachedTable>();
 
 /**
  * The same for rows that many searches read: the database keeps them, as long as they are this same object.
  * @param of what they are the rows of; later ones of the same name take their place
  */
-export function keptRelationOf(rows: Rows, of: string): Relation {
-  if (rows.rows.length < FEWEST_KEPT) return relationOf(rows);
+export function cachedRelationOf(rows: Rows, of: string): Relation {
+  if (rows.rows.length < MIN_CACHED_ROWS) return relationOf(rows);
   const columns = columnsOf(rows);
   const kept =
-    keptRows.get(rows) ??
+    cachedTables.get(rows) ??
     new CachedTable(
       of,
       columns.map(({ type, multi }, index) => ({ name: `c${index}`, type, multi })),
-      rows.rows.map((row) => row.map((value, index) => keptValue(value, columns[index]))),
+      rows.rows.map((row) => row.map((value, index) => cachedValue(value, columns[index]))),
     );
-  keptRows.set(rows, kept);
-  if (kept.bytes > MOST_KEPT_BYTES) return relationOf(rows);
+  cachedTables.set(rows, kept);
+  if (kept.bytes > MAX_CACHED_BYTES) return relationOf(rows);
   return fromSource(columns, cachedTable(kept), raw(""), "report");
 }
 
 /** As the column's type says. */
-function keptValue(value: ResultValue, column: Column | undefined): CachedValue {
+function cachedValue(value: ResultValue, column: Column | undefined): CachedValue {
   if (value === null) return null;
   const one = (single: ResultValue) => (column?.type === "number" ? Number(single) : String(single));
   if (column?.multi) return (Array.isArray(value) ? value : [value]).map(one);
@@ -72,7 +72,7 @@ function keptValue(value: ResultValue, column: Column | undefined): CachedValue 
 }
 
 function columnsOf({ fields }: Rows): Column[] {
-  const names = placed(fields.map(({ name }) => name));
+  const names = uniqueColumnNames(fields.map(({ name }) => name));
   return fields.map((field, index): Column => ({ ...field, column: names[index] ?? field.name }));
 }
 
@@ -118,7 +118,7 @@ function plain(value: ResultValue): unknown {
 }
 
 /** Rows of several searches one after the other; a field is in the rows of those that have it. */
-export function stacked(parts: readonly Rows[]): Rows {
+export function concatRows(parts: readonly Rows[]): Rows {
   const fields = new Map<string, RowField>();
   for (const { name, type, multi } of parts.flatMap((part) => part.fields)) {
     const known = fields.get(name);

@@ -13,25 +13,25 @@ export interface Typed {
   readonly multi: boolean;
   readonly sql: Sql;
   /** How a single number is shown where that is not in the fewest digits: `2.40`. VARCHAR, NULL where it is. */
-  readonly shown?: Sql;
+  readonly displayText?: Sql;
   /** Single whole numbers as the store keeps them: their sum is exact without care for what additions lose. */
-  readonly whole?: true;
+  readonly integer?: true;
   /** The same as `sql` when that is known to be never NULL: other SQL in its place may be. */
-  readonly present?: Sql;
+  readonly nonNull?: Sql;
 }
 
 export const nullValue: Typed = { type: "text", multi: false, sql: raw("CAST(NULL AS VARCHAR)") };
 
 /** As text: an integer without a fraction, other numbers in the fewest digits that give them back, `True` and `False`; NULL stays. */
-export function textOf({ type, multi, sql: value, shown }: Typed): Sql {
+export function textOf({ type, multi, sql: value, displayText: shown }: Typed): Sql {
   if (shown !== undefined) return shown;
   if (type === "text") return value;
-  if (multi) return eachOf(value, (one) => oneText(type, one));
+  if (multi) return mapList(value, (one) => oneText(type, one));
   return oneText(type, value);
 }
 
 function oneText(type: "number" | "boolean", value: Sql): Sql {
-  return bound(value, (one) =>
+  return bindOnce(value, (one) =>
     type === "boolean"
       ? sql`CASE WHEN ${one} THEN 'True' WHEN NOT ${one} THEN 'False' END`
       : sql`CASE WHEN ${one} = floor(${one}) AND abs(${one}) < 9e18 THEN CAST(CAST(${one} AS BIGINT) AS VARCHAR) ELSE CAST(${one} AS VARCHAR) END`,
@@ -40,11 +40,11 @@ function oneText(type: "number" | "boolean", value: Sql): Sql {
 
 /** As a number: NULL for what is none, and for a multi-value that has more than one value. */
 export function numberOf({ type, multi, sql: value }: Typed): Sql {
-  const one = multi ? bound(value, (list) => sql`CASE WHEN len(${list}) = 1 THEN ${list}[1] END`) : value;
+  const one = multi ? bindOnce(value, (list) => sql`CASE WHEN len(${list}) = 1 THEN ${list}[1] END`) : value;
   if (type === "number") return one;
   if (type === "boolean") return sql`CAST(NULL AS DOUBLE)`;
   // DuckDB would read `1_000`, `inf` and `nan` too.
-  if (one.text.length <= SHORT) {
+  if (one.text.length <= MAX_REPEATED_CHARACTERS) {
     const double = sql`TRY_CAST(${one} AS DOUBLE)`;
     return sql`CASE WHEN isfinite(${double}) AND NOT contains(${one}, '_') THEN ${double} END`;
   }
@@ -58,44 +58,44 @@ export function isNumeral(text: string): boolean {
 
 /** As a LIST of texts or numbers; a single value is a list of one, a missing one NULL. */
 export function listOf({ multi, sql: value }: Typed): Sql {
-  return multi ? value : bound(value, (one) => sql`CASE WHEN ${one} IS NOT NULL THEN [${one}] END`);
+  return multi ? value : bindOnce(value, (one) => sql`CASE WHEN ${one} IS NOT NULL THEN [${one}] END`);
 }
 
 /** A value as a wider type: a number as text, a single value as a list of one. */
-export function shaped(value: Typed, type: "text" | "number", multi: boolean): Sql {
+export function widen(value: Typed, type: "text" | "number", multi: boolean): Sql {
   const converted = type === "text" ? textOf(value) : value.sql;
   return multi && !value.multi ? sql`CASE WHEN ${converted} IS NOT NULL THEN [${converted}] END` : converted;
 }
 
 /** Longer than a name or a bound value. */
-const SHORT = 80;
+const MAX_REPEATED_CHARACTERS = 80;
 
 /**
  * An expression that needs a value more than once. A long value is computed once, under a name of its own, so that expressions in
  * expressions do not double with each.
  */
-export function bound(value: Sql, body: (value: Sql) => Sql): Sql {
-  if (value.text.length <= SHORT) return body(value);
-  const name = variable();
+export function bindOnce(value: Sql, body: (value: Sql) => Sql): Sql {
+  if (value.text.length <= MAX_REPEATED_CHARACTERS) return body(value);
+  const name = lambdaParameter();
   return sql`list_transform([${value}], lambda ${name}: ${body(name)})[1]`;
 }
 
 /** Each value of a list as another. */
-export function eachOf(list: Sql, body: (value: Sql) => Sql): Sql {
-  const name = variable();
+export function mapList(list: Sql, body: (value: Sql) => Sql): Sql {
+  const name = lambdaParameter();
   return sql`list_transform(${list}, lambda ${name}: ${body(name)})`;
 }
 
-let variables = 0;
+let lambdaParameters = 0;
 
 /** A name for the parameter of a lambda. No column of the store has it, and no two lambdas within each other have the same. */
-export function variable(): Sql {
-  variables = (variables + 1) % 1_000_000;
-  return raw(`".v${variables}"`);
+export function lambdaParameter(): Sql {
+  lambdaParameters = (lambdaParameters + 1) % 1_000_000;
+  return raw(`".v${lambdaParameters}"`);
 }
 
 /** The same whole statement with its lambdas' parameters numbered from 0, so that a search that comes again has the same text. */
-export function renumbered({ texts, values, cached }: Sql): Sql {
+export function renumberLambdas({ texts, values, cached }: Sql): Sql {
   const names = new Map<string, string>();
   const number = (name: string) => {
     const known = names.get(name) ?? `".v${names.size}"`;

@@ -2,7 +2,7 @@
 import { jsonParameter, raw, type Sql, sql } from "@offhook/log-store/sql";
 import { inNetwork, networkOf } from "../addresses/networks.ts";
 import { columnOf, fieldValue, type Relation } from "../relation/relation.ts";
-import { bound, isNumeral, numberOf, type Typed, textOf, variable } from "../relation/typed.ts";
+import { bindOnce, isNumeral, lambdaParameter, numberOf, type Typed, textOf } from "../relation/typed.ts";
 import type { Comparator, SearchExpression, SearchValue } from "../syntax/ast.ts";
 import { parseCidr, withinCidr } from "./cidr.ts";
 
@@ -39,7 +39,7 @@ function amongMany(value: Typed, values: readonly SearchValue[]): Sql {
   const wanted = sql`from_json(${known}, '["VARCHAR"]')`;
   const lower = (one: Sql) => sql`lower(${textOf({ ...value, multi: false, sql: one })})`;
   if (!value.multi) return sql`(${lower(value.sql)} IN (SELECT unnest(${wanted})))`;
-  const name = variable();
+  const name = lambdaParameter();
   return sql`list_has_any(list_transform(${value.sql}, lambda ${name}: ${lower(name)}), ${wanted})`;
 }
 
@@ -50,7 +50,7 @@ function canonical(text: string, type: Typed["type"]): string {
 
 function anyValue(value: Typed, test: (one: Typed) => Sql): Sql {
   if (!value.multi) return sql`(${test(value)})`;
-  const name = variable();
+  const name = lambdaParameter();
   const one: Typed = { ...value, multi: false, sql: name };
   return sql`list_bool_or(list_transform(${value.sql}, lambda ${name}: ${test(one)}))`;
 }
@@ -105,7 +105,7 @@ function ordered(comparator: Comparator, one: Typed, text: string): Sql {
   if (!isNumeral(text)) return asTexts(textOf(one));
   const number = sql`CAST(${Number(text)} AS DOUBLE)`;
   if (one.type === "number") return sql`(${one.sql} ${operator} ${number})`;
-  return bound(one.sql, (value) => {
+  return bindOnce(one.sql, (value) => {
     const own = numberOf({ ...one, sql: value });
     return sql`CASE WHEN ${own} IS NOT NULL THEN ${own} ${operator} ${number} ELSE ${asTexts(value)} END`;
   });

@@ -1,19 +1,8 @@
 /** Which events somebody finds at all, whatever they search for: what their roles let them see. */
-import type { SearchContext, TimeRange } from "../context/search-context.ts";
+import type { SearchContext } from "../context/search-context.ts";
 import type { SearchExpression } from "../syntax/ast.ts";
 import { parseSearchExpression } from "../syntax/parse-text.ts";
-
-export interface EventAccess {
-  /** Patterns of indexes: those that are searched, but for those of the second list, and those of a search that names none. */
-  readonly allowed: readonly string[];
-  readonly disallowed: readonly string[];
-  readonly defaults: readonly string[];
-  /** A search expression that all events meet; empty: any do. */
-  readonly filter: string;
-  /** How long a time range may be, and how long ago it may begin; `undefined`: any. */
-  readonly windowS: number | undefined;
-  readonly earliestS: number | undefined;
-}
+import type { TimeRange } from "../time/time-range.ts";
 
 const all: SearchExpression = { node: "all" };
 const none: SearchExpression = { node: "not", operand: all };

@@ -4,7 +4,7 @@ import { columnOf, type Field, type FieldCatalog } from "@offhook/log-store/fiel
 import { raw, type Sql, sql } from "@offhook/log-store/sql";
 import { SERVER_NAME } from "../../product.ts";
 import type { Output } from "../relation/relation.ts";
-import { bound, eachOf, type Typed, textOf } from "../relation/typed.ts";
+import { bindOnce, mapList, type Typed, textOf } from "../relation/typed.ts";
 
 /** What events that say nothing of it are said to come from. */
 const DEFAULT_SOURCE = "dataset";
@@ -84,7 +84,7 @@ export function eventFields(fields: FieldCatalog, moment: Sql): Output[] {
 
 /** No event is without it. */
 function always(value: Typed): Typed {
-  return { ...value, present: value.sql };
+  return { ...value, nonNull: value.sql };
 }
 
 function number(value: Sql): Typed {
@@ -119,9 +119,9 @@ function datasetValue(field: Field): Typed {
     case "boolean":
       return { type: "text", multi, sql: sql`CAST(${column} AS ${raw(multi ? "VARCHAR[]" : "VARCHAR")})` };
     case "date":
-      return { type: "text", multi, sql: multi ? eachOf(column, isoTime) : writtenTime(field) };
+      return { type: "text", multi, sql: multi ? mapList(column, isoTime) : writtenTime(field) };
     case "long":
-      return { type: "number", multi, sql: column, ...(!multi && { whole: true }) };
+      return { type: "number", multi, sql: column, ...(!multi && { integer: true }) };
     default:
       return { type: "number", multi, sql: column };
   }
@@ -147,7 +147,7 @@ const PUNCTUATED = 128;
 /** The first thirty marks of the first line: blanks as `_`, tabs as `t`; a hyphen within a word is none. */
 function punctuation(text: Sql): Sql {
   const beginning = raw(String(PUNCTUATED));
-  return bound(marks(sql`left(${text}, ${beginning})`), (first) => {
+  return bindOnce(marks(sql`left(${text}, ${beginning})`), (first) => {
     const isEnough = sql`length(${first}) >= 30 OR strlen(${text}) <= ${beginning}`;
     return sql`left(CASE WHEN ${isEnough} THEN ${first} ELSE ${marks(text)} END, 30)`;
   });

@@ -2,9 +2,10 @@
 import type { FieldCatalog } from "@offhook/log-store/fields";
 import { columnsIfRead, ofTables, tableColumnIfRead } from "@offhook/log-store/needed-columns";
 import { identifier, raw, type Sql, sql } from "@offhook/log-store/sql";
-import type { SearchContext, TimeRange } from "../context/search-context.ts";
-import { type Late, ROW } from "../relation/deferred-columns.ts";
-import { type Column, filter, type Relation, selected, withPresent } from "../relation/relation.ts";
+import type { SearchContext } from "../context/search-context.ts";
+import { type DeferredColumns, ROW } from "../relation/deferred-columns.ts";
+import { type Column, filter, markNonNull, type Relation, select } from "../relation/relation.ts";
+import type { TimeRange } from "../time/time-range.ts";
 import { type EventTime, eventFields, timeOf } from "./event-fields.ts";
 
 /** The columns of events with their moment and their number in the store: no other rows' keys are called so. */
@@ -35,7 +36,7 @@ export function eventsRelation(context: SearchContext, predicate?: Sql, among = 
     columns,
     order: newestFirst,
     kind: "events",
-    late: lateEvents(select, placed, items),
+    deferred: lateEvents(select, placed, items),
     range: context.range,
     ofEvents: true,
   };
@@ -56,7 +57,7 @@ function fieldsOf(fields: FieldCatalog): EventColumns {
   const before = known.get(fields);
   if (before !== undefined) return before;
   const outputs = eventFields(fields, identifier(MOMENT_COLUMN));
-  const columns = withPresent(selected(raw("documents"), outputs, newestFirst, "events").columns, outputs);
+  const columns = markNonNull(select(raw("documents"), outputs, newestFirst, "events").columns, outputs);
   const items = columns.map(({ column }, index) => ({
     column,
     value: outputs[index]?.value.sql ?? raw("NULL"),
@@ -72,11 +73,15 @@ function fieldsOf(fields: FieldCatalog): EventColumns {
 }
 
 /** @param events each with its place in the order */
-function lateEvents(of: Sql, events: Sql, columns: readonly { column: string; value: Sql }[]): Late {
+function lateEvents(
+  of: Sql,
+  events: Sql,
+  columns: readonly { column: string; value: Sql }[],
+): DeferredColumns {
   const row = identifier(ROW);
   const select = (found: Sql) =>
     sql`SELECT ${columnsIfRead(columns, [row])} FROM (${events} JOIN (SELECT ${row} FROM (${found}) AS f) AS k ON d._row = k.${row}) AS r`;
-  return { of, carried: [ROW], select };
+  return { of, passthrough: [ROW], select };
 }
 
 function within(context: SearchContext, { moment, at }: EventTime): Sql {

@@ -4,7 +4,7 @@
  */
 import { identifier, sql } from "@offhook/log-store/sql";
 import type { SearchContext } from "../context/search-context.ts";
-import { orderClause } from "../relation/order-keys.ts";
+import { orderByClause } from "../relation/order-keys.ts";
 import { filter, type Relation } from "../relation/relation.ts";
 import { isAmong } from "./row-numbers.ts";
 
@@ -21,25 +21,25 @@ export async function newestFound(
   wanted: number,
   context: SearchContext,
 ): Promise<Relation> {
-  const { among, order, select, atMost } = input;
+  const { candidates, order, select, maxRows } = input;
   const [moment] = order;
   const number = order.find(({ unique }) => unique);
-  const isLong = among?.of === select && among.predicate.texts.some((text) => costly.test(text));
+  const isLong = candidates?.of === select && candidates.predicate.texts.some((text) => costly.test(text));
   if (!isLong || moment?.direction !== "DESC" || number === undefined) return input;
-  if (wanted === 0 || wanted > MOST_WANTED || atMost !== undefined) return input;
-  const { passing, predicate } = among;
+  if (wanted === 0 || wanted > MOST_WANTED || maxRows !== undefined) return input;
+  const { passing, predicate } = candidates;
   const time = identifier(moment.column);
   const row = identifier(number.column);
   for (const each of SLICES) {
     const newest = sql`SELECT ${time} FROM (${passing.select}) AS r ORDER BY ${time} DESC LIMIT CAST(${wanted * each} AS BIGINT)`;
     // All events of one time are looked at, so that the order between them is kept.
     const since = filter(passing, sql`${time} >= (SELECT min(${time}) FROM (${newest}) AS n)`);
-    const found = sql`SELECT ${row} AS "#row" FROM (${filter(since, predicate).select}) AS r ${orderClause(order)} LIMIT CAST(${wanted} AS BIGINT)`;
+    const found = sql`SELECT ${row} AS "#row" FROM (${filter(since, predicate).select}) AS r ${orderByClause(order)} LIMIT CAST(${wanted} AS BIGINT)`;
     const columns = [{ name: "#row", column: "#row", type: "number", multi: false }] as const;
     const { rows } = await context.run({ select: found, columns, order: [], kind: "report" }, wanted);
     if (rows.length < wanted) continue;
     const numbers = rows.map(([one]) => String(one));
-    return { ...filter(passing, isAmong(row, numbers)), atMost: wanted };
+    return { ...filter(passing, isAmong(row, numbers)), maxRows: wanted };
   }
   return input;
 }

@@ -1,9 +1,10 @@
 /** What a search expression finds: among the events, or among the rows so far. */
 import { identifier, type Sql, sql } from "@offhook/log-store/sql";
-import type { SearchContext, TimeRange } from "../context/search-context.ts";
+import type { SearchContext } from "../context/search-context.ts";
 import { columnOf, fieldValue, filter, type Relation } from "../relation/relation.ts";
 import { numberOf } from "../relation/typed.ts";
 import type { SearchExpression } from "../syntax/ast.ts";
+import type { TimeRange } from "../time/time-range.ts";
 import { accessExpression, accessibleRange, inIndexes } from "./event-access.ts";
 import { eventsRelation, ROW_COLUMN } from "./events.ts";
 import { amongIndexes, namesIndexes, withKnownIndexes } from "./indexes.ts";
@@ -19,13 +20,13 @@ export async function searchEvents(expression: SearchExpression, context: Search
   const sieved = await sieve(found, context);
   const range = accessibleRange(times.events ?? context.range, context);
   const passing = eventsRelation(context.within(range), undefined, sieved?.among);
-  const events = sieved?.atMost === undefined ? passing : { ...passing, atMost: sieved.atMost };
+  const events = sieved?.atMost === undefined ? passing : { ...passing, maxRows: sieved.atMost };
   const indexed = between(events, "_indextime", times.indexed);
   const known = sieved && { row: identifier(ROW_COLUMN), decided: sieved.decided };
   const predicate = allOf([...indexed, ...predicateOf(found, events, known)]);
   if (predicate === undefined) return events;
   const rows = filter(events, predicate);
-  return { ...rows, among: { of: rows.select, passing: events, predicate } };
+  return { ...rows, candidates: { of: rows.select, passing: events, predicate } };
 }
 
 function defaultIndexes({ access, knowledge }: SearchContext): SearchExpression {

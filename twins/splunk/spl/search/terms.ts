@@ -2,7 +2,7 @@
 
 import { joined, jsonParameter, raw, type Sql, sql } from "@offhook/log-store/sql";
 import { piecesOf, segmentsSql } from "@offhook/log-store/text/segments";
-import { eachOf } from "../relation/typed.ts";
+import { mapList } from "../relation/typed.ts";
 import type { SearchExpression } from "../syntax/ast.ts";
 import { quoted, termPattern } from "./term-pattern.ts";
 
@@ -47,7 +47,7 @@ export function wordOf(expression: SearchExpression): string | undefined {
 
 /** Whether a text has one of these words; never NULL. */
 export function hasAnyWord(words: readonly string[], text: Sql): Sql {
-  const wanted = eachOf(
+  const wanted = mapList(
     sql`from_json(${jsonParameter(words)}, '["VARCHAR"]')`,
     (word) => sql`lower(${word})`,
   );

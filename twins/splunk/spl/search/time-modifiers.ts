@@ -4,10 +4,11 @@
  */
 
 import { lookupTable } from "@offhook/platform/base/lookup-table";
-import type { SearchContext, TimeRange } from "../context/search-context.ts";
+import type { SearchContext } from "../context/search-context.ts";
 import { SplError } from "../spl-error.ts";
 import type { SearchExpression } from "../syntax/ast.ts";
 import { InvalidTime, resolveTime, type TimeOptions } from "../time/resolve-time.ts";
+import type { TimeRange } from "../time/time-range.ts";
 
 export type TimeModifier = Extract<SearchExpression, { node: "time" }>;
 

@@ -2,7 +2,7 @@
 
 import type { SearchContext } from "../context/search-context.ts";
 import type { Relation } from "../relation/relation.ts";
-import { keptRelationOf } from "../relation/rows.ts";
+import { cachedRelationOf } from "../relation/rows.ts";
 import { commandError } from "../spl-error.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
 import type { Subsearch } from "../syntax/ast.ts";
@@ -74,7 +74,7 @@ export async function lookupRelation(
 ): Promise<Relation> {
   const table = await context.knowledge.lookup(name);
   if (table === undefined) throw noSuchLookup(command, name);
-  return keptRelationOf(table, `lookup ${name}`);
+  return cachedRelationOf(table, `lookup ${name}`);
 }
 
 export function noSuchLookup(command: string, name: string) {

@@ -1,10 +1,11 @@
 /** A saved search as a part of another. */
 
-import type { SearchContext, TimeRange } from "../context/search-context.ts";
+import type { SearchContext } from "../context/search-context.ts";
 import type { Relation } from "../relation/relation.ts";
 import { commandError, SplError } from "../spl-error.ts";
 import { withImplicitSearch } from "../syntax/text.ts";
 import { InvalidTime, resolveTime } from "../time/resolve-time.ts";
+import type { TimeRange } from "../time/time-range.ts";
 
 /**
  * The rows of a saved search. It has the range of the search it is part of; where that has none, its own.

@@ -2,7 +2,7 @@
 import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import { type Command, defineCommand } from "../command.ts";
 import { withPlaces } from "../eval/precision.ts";
-import { type Output, type Relation, selected } from "../relation/relation.ts";
+import { type Output, type Relation, select } from "../relation/relation.ts";
 import { textOf } from "../relation/typed.ts";
 import { readBy } from "../syntax/aggregates.ts";
 import type { ArgumentReader } from "../syntax/argument-reader.ts";
@@ -123,7 +123,7 @@ function frequencies(
   });
   const share = withPlaces(identifier("#percent"), PERCENT_DECIMALS);
   const { showcount = true, showperc = true, countfield = "count", percentfield = "percent" } = options;
-  return selected(
+  return select(
     sql`SELECT *, ${joined(ordered, ", ")} FROM (${selection}) AS r`,
     [
       ...outputs,

@@ -1,7 +1,7 @@
 /** GROUP BY: one row for each group. */
 import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import type { OrderKey } from "../relation/order-keys.ts";
-import { columnOf, fieldValue, type Output, type Relation, selected } from "../relation/relation.ts";
+import { columnOf, fieldValue, type Output, type Relation, select } from "../relation/relation.ts";
 import { numberOf, type Typed, textOf } from "../relation/typed.ts";
 import { type Aggregation, compileAggregation } from "./aggregation.ts";
 import { rangeStart } from "./number-bins.ts";
@@ -92,7 +92,7 @@ export async function groupRows(
 }
 
 /** Orders rows by their groups: numerically when all values of a field are numbers, else as text. */
-export function orderByGroups({ select, groups, aggregates }: GroupedRows): Relation {
+export function orderByGroups({ select: from, groups, aggregates }: GroupedRows): Relation {
   const keys = groups.flatMap((group) => {
     const { value, ranges } = group;
     if (ranges || value.type === "number") return groupOrderKeys(group);
@@ -107,8 +107,8 @@ export function orderByGroups({ select, groups, aggregates }: GroupedRows): Rela
     ...groups.map((group, index) => ({ ...group, groupRank: index })),
     ...aggregates,
   ];
-  const rows = selected(select, outputs, order, "report", [], places);
-  return groups.length === 0 ? { ...rows, atMost: 1 } : rows;
+  const rows = select(from, outputs, order, "report", [], places);
+  return groups.length === 0 ? { ...rows, maxRows: 1 } : rows;
 }
 
 /** Sort keys of a group. */

@@ -1,7 +1,7 @@
 /** Bins of numbers, as ranges: `500-510`. */
 import { raw, type Sql, sql } from "@offhook/log-store/sql";
 import { withPlaces } from "../eval/precision.ts";
-import { bound, numberOf, type Typed, textOf } from "../relation/typed.ts";
+import { bindOnce, numberOf, type Typed, textOf } from "../relation/typed.ts";
 import type { BinOptions, Extent } from "./bin-options.ts";
 
 const DEFAULT_BINS = 100;
@@ -68,7 +68,7 @@ function rangeOf(value: Typed, of: (number: Sql) => { from: Sql; to: Sql }, deci
   const number =
     value.type === "number" && !value.multi ? sql`CAST(${value.sql} AS DOUBLE)` : numberOf(value);
   const text = value.multi ? sql`CAST(NULL AS VARCHAR)` : textOf(value);
-  const range = bound(number, (one) => {
+  const range = bindOnce(number, (one) => {
     const { from, to } = of(one);
     const edge = (at: Sql) =>
       decimals > 0 ? withPlaces(at, decimals) : textOf({ type: "number", multi: false, sql: at });

@@ -10,7 +10,7 @@ import {
   fieldValue,
   type Output,
   type Relation,
-  selected,
+  select,
 } from "../relation/relation.ts";
 import { commandError } from "../spl-error.ts";
 import type { AggregateCall } from "../syntax/ast.ts";
@@ -92,7 +92,7 @@ export function expandPrestats(input: Relation): Relation {
   ];
   const last = { column: `#order${input.order.length}`, direction: "ASC" } as const;
   const keys = joined([raw("*"), sql`${part} AS ${identifier(last.column)}`], ", ");
-  const rows = selected(sql`SELECT ${keys} FROM (${each}) AS r`, outputs, [...input.order, last], "report");
+  const rows = select(sql`SELECT ${keys} FROM (${each}) AS r`, outputs, [...input.order, last], "report");
   return { ...rows, ...(input.range === undefined ? {} : { range: input.range }) };
 }
 

@@ -1,6 +1,6 @@
 /** Where an aggregate is computed: in a GROUP BY, or over a window. */
 import { identifier, raw, type Sql, sql } from "@offhook/log-store/sql";
-import { orderBy, orderValue, sortValue } from "../relation/order-keys.ts";
+import { orderTerms, orderValue, sortValue } from "../relation/order-keys.ts";
 import type { Relation } from "../relation/relation.ts";
 
 /** What makes a row first: its position, or its time. */
@@ -46,7 +46,7 @@ export interface SiteOptions {
 export function groupSite({ input, time, seconds, sparkline, onlyNumbers = false }: SiteOptions): Site {
   const call: Site["call"] = (aggregate, filter) =>
     filter === undefined ? aggregate : sql`${aggregate} FILTER (WHERE ${filter})`;
-  const rows = orderBy(input.order);
+  const rows = orderTerms(input.order);
   const byRow = orderValue(input.order);
   const byTime = sortValue([
     { value: time, direction: "DESC" },

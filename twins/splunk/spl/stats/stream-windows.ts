@@ -1,6 +1,6 @@
 /** The windows of `streamstats`: which preceding rows an aggregate covers. */
 import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
-import { type Relation, withHidden } from "../relation/relation.ts";
+import { type Relation, withHiddenColumn } from "../relation/relation.ts";
 import { allPresent, rowNumber } from "./window-aggregates.ts";
 
 export interface StreamWindow {
@@ -40,12 +40,12 @@ export function streamWindow(
   { current, size, global, timeWindow }: StreamWindow,
 ): StreamRows {
   const segments = resets.length === 0 ? raw("0") : joined(resets, " + ");
-  const withSegments = withHidden(rows, "#segment", segments);
+  const withSegments = withHiddenColumn(rows, "#segment", segments);
   const partition = sql`PARTITION BY ${joined([segment, ...keys], ", ")}`;
   const last = raw(current ? "CURRENT ROW" : "1 PRECEDING");
   const before = (rest: Sql) => sql`(${partition} ORDER BY ${rest} AND ${last})`;
   if (timeWindow !== undefined) {
-    const withPlaces = withHidden(
+    const withPlaces = withHiddenColumn(
       withSegments,
       "#place",
       sql`row_number() OVER (${partition} ORDER BY ${rowNumber})`,
@@ -57,7 +57,7 @@ export function streamWindow(
     const first = sql`coalesce(min(${place}) OVER ${near}, ${place})`;
     const sinceFirst = sql`greatest(${place} - ${first}, 0)`;
     const maxBefore = sql`CAST(${size - (current ? 1 : 0)} AS BIGINT)`;
-    const withReach = withHidden(
+    const withReach = withHiddenColumn(
       withPlaces,
       "#reach",
       size === 0 ? sinceFirst : sql`least(${sinceFirst}, ${maxBefore})`,
@@ -71,7 +71,7 @@ export function streamWindow(
     return { rows: withSegments, window: before(sql`${rowNumber} ROWS BETWEEN ${count} PRECEDING`) };
   }
   const counted = sql`${countWhere(allPresent(keys))} OVER (PARTITION BY ${segment} ORDER BY ${rowNumber} ROWS UNBOUNDED PRECEDING)`;
-  const withPlaces = withHidden(withSegments, "#place", counted);
+  const withPlaces = withHiddenColumn(withSegments, "#place", counted);
   const end = current ? raw("CURRENT ROW") : raw("1 PRECEDING");
   return {
     rows: withPlaces,
@@ -96,8 +96,8 @@ export function withGroupChanges(rows: Relation, keys: readonly Sql[]): { rows: 
   const group = identifier("#group");
   const entries = keys.map((key, index) => sql`${raw(`'k${index}'`)}: ${key}`);
   const key = sql`CASE WHEN ${allPresent(keys)} THEN {${joined(entries, ", ")}} END`;
-  const withGroups = withHidden(rows, "#group", key);
+  const withGroups = withHiddenColumn(rows, "#group", key);
   const before = sql`lag(${group} IGNORE NULLS) OVER (ORDER BY ${rowNumber})`;
   const differs = sql`(${group} IS NOT NULL AND ${before} IS NOT NULL AND ${group} IS DISTINCT FROM ${before})`;
-  return { rows: withHidden(withGroups, "#changed", differs), changed };
+  return { rows: withHiddenColumn(withGroups, "#changed", differs), changed };
 }

@@ -5,7 +5,7 @@ import { transitionsOf } from "@offhook/log-store/dates/transitions";
 import { offsetSql } from "@offhook/log-store/dates/zone-sql";
 import { joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import { lookupTable } from "@offhook/platform/base/lookup-table";
-import { bound } from "../relation/typed.ts";
+import { bindOnce } from "../relation/typed.ts";
 import { parseTimeSpan, type TimeSpan } from "./span.ts";
 
 export interface TimeBuckets {
@@ -107,8 +107,8 @@ function monthBuckets(count: number, zone: Zone): TimeBuckets {
     floor: (localMs) => startOf(Math.floor(monthOf(localMs) / count) * count),
     step: (localMs) => startOf(monthOf(localMs) + count),
     floorSql: (localMs) =>
-      bound(sql`make_timestamp_ms(CAST(floor(${localMs}) AS BIGINT))`, (at) =>
-        bound(
+      bindOnce(sql`make_timestamp_ms(CAST(floor(${localMs}) AS BIGINT))`, (at) =>
+        bindOnce(
           sql`((year(${at}) * 12 + month(${at}) - 1) // ${step} * ${step})`,
           (month) => sql`epoch_ms(CAST(make_date(${month} // 12, ${month} % 12 + 1, 1) AS TIMESTAMP))`,
         ),
@@ -133,8 +133,8 @@ function calendarBuckets(
   const local = (seconds: number) => seconds * 1000 + timeZone.offsetAt(seconds * 1000);
   return {
     bucket: (seconds) =>
-      bound(sql`(${seconds} * 1000)`, (epochMs) =>
-        bound(
+      bindOnce(sql`(${seconds} * 1000)`, (epochMs) =>
+        bindOnce(
           sql`(${epochMs} + ${localOffset(epochMs, zone)})`,
           (at) => sql`(${toEpochSql(floorSql(at), zone)} / 1000)`,
         ),
@@ -148,8 +148,8 @@ function calendarBuckets(
 
 /** Local time to epoch milliseconds. A first guess with the offset at `localMs` as if it were UTC gives the moment whose offset counts. */
 function toEpochSql(localMs: Sql, zone: Zone): Sql {
-  return bound(localMs, (at) =>
-    bound(sql`(${at} - ${localOffset(at, zone)})`, (about) => sql`(${at} - ${localOffset(about, zone)})`),
+  return bindOnce(localMs, (at) =>
+    bindOnce(sql`(${at} - ${localOffset(at, zone)})`, (about) => sql`(${at} - ${localOffset(about, zone)})`),
   );
 }
 

@@ -1,7 +1,7 @@
 /** The values that an aggregate covers; each value of a multi-value counts separately. */
 import { joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import { lookupTable } from "@offhook/platform/base/lookup-table";
-import { bound, eachOf, numberOf, type Typed, textOf, variable } from "../relation/typed.ts";
+import { bindOnce, lambdaParameter, mapList, numberOf, type Typed, textOf } from "../relation/typed.ts";
 import type { RowOrder, Site } from "./site.ts";
 
 export interface Values {
@@ -51,7 +51,7 @@ function singleValues(value: Typed, site: Site): Values {
     count,
     others: type === "number" ? raw("0") : sql`(${count} - ${site.call(sql`count(${double})`)})`,
     onNumbers(name, parameter) {
-      const exact = value.whole && wholeNumberAggregates[name];
+      const exact = value.integer && wholeNumberAggregates[name];
       if (exact) return sql`CAST(${site.call(sql`${raw(exact)}(${value.sql})`)} AS DOUBLE)`;
       return site.call(
         parameter === undefined ? sql`${raw(name)}(${double})` : sql`${raw(name)}(${double}, ${parameter})`,
@@ -87,7 +87,7 @@ function multiValues(value: Typed, site: Site): Values {
     at(end, order) {
       // Within a row, the first value counts as the latest, as among rows.
       const first = (order === "rows") === (end === "first");
-      return bound(site.at(end, value.sql, order), (list) => sql`${list}[${raw(first ? "1" : "-1")}]`);
+      return bindOnce(site.at(end, value.sql, order), (list) => sql`${list}[${raw(first ? "1" : "-1")}]`);
     },
     time: (end) => site.call(sql`${raw(end === "first" ? "min" : "max")}(${site.time})`, has),
   };
@@ -96,8 +96,8 @@ function multiValues(value: Typed, site: Site): Values {
 /** The values of a LIST; `at` and `time` would need rows. */
 export function listValues(type: "text" | "number", all: Sql): Omit<Values, "at" | "time"> {
   const one = (element: Sql): Typed => ({ type, multi: false, sql: element });
-  const texts = type === "text" ? all : eachOf(all, (element) => textOf(one(element)));
-  const numbers = eachOf(all, (element) => sql`CAST(${numberOf(one(element))} AS DOUBLE)`);
+  const texts = type === "text" ? all : mapList(all, (element) => textOf(one(element)));
+  const numbers = mapList(all, (element) => sql`CAST(${numberOf(one(element))} AS DOUBLE)`);
   const count = sql`coalesce(list_aggregate(${all}, 'count'), 0)`;
   return {
     type,
@@ -108,7 +108,7 @@ export function listValues(type: "text" | "number", all: Sql): Omit<Values, "at"
       const aggregate = sql`list_aggregate(${joined(args, ", ")})`;
       return name === "count" ? sql`coalesce(${aggregate}, 0)` : aggregate;
     },
-    sumOfSquares: sql`list_aggregate(${eachOf(numbers, (element) => sql`${element} * ${element}`)}, 'fsum')`,
+    sumOfSquares: sql`list_aggregate(${mapList(numbers, (element) => sql`${element} * ${element}`)}, 'fsum')`,
     onTexts: (name) => sql`list_aggregate(${texts}, ${raw(`'${name}'`)})`,
     distinct: sql`list_distinct(${texts})`,
     distinctCount: sql`coalesce(list_unique(${all}), 0)`,
@@ -116,8 +116,8 @@ export function listValues(type: "text" | "number", all: Sql): Omit<Values, "at"
     extreme(end) {
       const name = raw(end === "least" ? "'min'" : "'max'");
       if (type === "number") return sql`list_aggregate(${all}, ${name})`;
-      const keyed = eachOf(all, (element) => sql`{'number': ${numberOf(one(element))}, 'text': ${element}}`);
-      const candidate = variable();
+      const keyed = mapList(all, (element) => sql`{'number': ${numberOf(one(element))}, 'text': ${element}}`);
+      const candidate = lambdaParameter();
       const known = sql`list_filter(${keyed}, lambda ${candidate}: ${candidate}.number IS NOT NULL)`;
       return sql`(list_aggregate(${known}, ${name})).text`;
     },
@@ -126,5 +126,5 @@ export function listValues(type: "text" | "number", all: Sql): Omit<Values, "at"
 
 /** Converts the values of a LIST to texts. */
 function textsOf({ type }: Typed, list: Sql): Sql {
-  return type === "text" ? list : eachOf(list, (element) => textOf({ type, multi: false, sql: element }));
+  return type === "text" ? list : mapList(list, (element) => textOf({ type, multi: false, sql: element }));
 }

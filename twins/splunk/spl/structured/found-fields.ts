@@ -4,7 +4,7 @@ import { type Sql, sql } from "@offhook/log-store/sql";
 import { defineRowFunction } from "@offhook/log-store/store/program-functions";
 import type { SearchContext } from "../context/search-context.ts";
 import { columnOf, extend, fieldValue, type Relation } from "../relation/relation.ts";
-import { shaped, type Typed } from "../relation/typed.ts";
+import { type Typed, widen } from "../relation/typed.ts";
 
 /** Fields that one command may find. */
 const maxFields = 1_000;
@@ -62,7 +62,7 @@ export function withBefore(
   if (column === undefined) return value;
   const before = fieldValue(column);
   const multi = value.multi || before.multi || precedence === "both";
-  const [found, had] = [shaped(value, "text", multi), shaped(before, "text", multi)];
+  const [found, had] = [widen(value, "text", multi), widen(before, "text", multi)];
   switch (precedence) {
     case "found":
       return { type: "text", multi, sql: sql`coalesce(${found}, ${had})` };

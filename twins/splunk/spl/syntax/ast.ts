@@ -1,15 +1,27 @@
 /** The abstract syntax tree of a search. Offsets count UTF-16 units of the search after its macros are expanded. */
-import type { BoundCommand } from "../command.ts";
 
 export interface Span {
   readonly start: number;
   readonly end: number;
 }
 
+/** How a command works on rows, as `/services/search/parser` says it. */
+export type CommandKind = "streaming" | "report" | "events" | "stateful" | "generating";
+
+/** A command with its arguments. */
+export interface ParsedCommand {
+  readonly name: string;
+  readonly kind: CommandKind;
+  /** Plain data, whose shape only the command knows. For `/services/search/parser` and for tests. */
+  readonly args: unknown;
+  /** The arguments as written. */
+  readonly rawArgs: string;
+}
+
 /** Commands with `|` between them. */
 export interface Pipeline {
-  readonly commands: readonly BoundCommand[];
-  /** As it was written, macros expanded. */
+  readonly commands: readonly ParsedCommand[];
+  /** As written, macros expanded. */
   readonly text: string;
 }
 

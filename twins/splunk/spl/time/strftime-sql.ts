@@ -5,7 +5,7 @@ import { offsetSql } from "@offhook/log-store/dates/zone-sql";
 import { type Sql, sql } from "@offhook/log-store/sql";
 import { defineRowFunction } from "@offhook/log-store/store/program-functions";
 import { lookupTable } from "@offhook/platform/base/lookup-table";
-import { bound, variable } from "../relation/typed.ts";
+import { bindOnce, lambdaParameter } from "../relation/typed.ts";
 import { EARLIEST_SECONDS, formatTime, LATEST_SECONDS } from "./strftime.ts";
 import { type FormatItem, readTimeFormat } from "./time-format.ts";
 
@@ -32,7 +32,7 @@ export function formatTimeSql(seconds: Sql, format: string, zone: TimeZone): Sql
   const native = nativeFormat(readTimeFormat(format), zone);
   const otherwise = (at: Sql) => formatAnySql(at, sql`CAST(${format} AS VARCHAR)`, zone);
   if (native === undefined) return otherwise(seconds);
-  return bound(seconds, (at) => {
+  return bindOnce(seconds, (at) => {
     const micros = sql`CAST(round(${at} * 1000000) AS BIGINT)`;
     const written = (local: Sql) => sql`strftime(make_timestamp(${local}), CAST(${native} AS VARCHAR))`;
     if (zone.fixedOffsetMs === 0) {
@@ -49,7 +49,7 @@ export function formatAnySql(seconds: Sql, format: Sql, zone: TimeZone): Sql {
 }
 
 function localMicros(micros: Sql, zone: TimeZone): Sql {
-  const name = variable();
+  const name = lambdaParameter();
   return sql`list_transform([${micros}], lambda ${name}: ${name} + CAST(${offsetSql(sql`${name} // 1000`, zone)} AS BIGINT) * 1000)[1]`;
 }
 

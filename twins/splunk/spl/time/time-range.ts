@@ -1,8 +1,13 @@
-/** The time of two searches together. */
-import type { TimeRange } from "../context/search-context.ts";
+/** The time range of a search. */
 
-/** From the earlier of two beginnings to the later of two ends. */
-export function wholeRange(first: TimeRange, second: TimeRange): TimeRange {
+/** Milliseconds since the epoch; `earliestMs` is included, `latestMs` is not. `undefined`: open. */
+export interface TimeRange {
+  readonly earliestMs: number | undefined;
+  readonly latestMs: number | undefined;
+}
+
+/** The smallest range that covers both. */
+export function coveringRange(first: TimeRange, second: TimeRange): TimeRange {
   const earliest = [first.earliestMs, second.earliestMs];
   const latest = [first.latestMs, second.latestMs];
   const known = (values: readonly (number | undefined)[]) => values.filter((value) => value !== undefined);

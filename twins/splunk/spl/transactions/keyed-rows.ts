@@ -2,8 +2,8 @@
 import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import type { SearchContext } from "../context/search-context.ts";
 import { compileCondition } from "../eval/compile-expression.ts";
-import { carriedItems, lateOf } from "../relation/deferred-columns.ts";
-import { orderBy } from "../relation/order-keys.ts";
+import { deferredOf, passthroughItems } from "../relation/deferred-columns.ts";
+import { orderTerms } from "../relation/order-keys.ts";
 import { type Column, columnOf, fieldValue, type Relation } from "../relation/relation.ts";
 import { numberOf, textOf } from "../relation/typed.ts";
 import { searchCondition } from "../search/search-rows.ts";
@@ -45,11 +45,11 @@ export async function keyedRows(
   const kept = all ? raw("true") : present.length === 0 ? raw("false") : joined(present, " OR ");
   const rowsWith = (own: readonly Sql[]) =>
     sql`SELECT ${joined([...own, ...items], ", ")} FROM (${input.select}) AS r WHERE ${kept}`;
-  const late = lateOf(input);
-  const names = [...input.order, ...carriedItems(late)].map(({ column }) => identifier(column));
+  const deferred = deferredOf(input);
+  const names = [...input.order, ...passthroughItems(deferred)].map(({ column }) => identifier(column));
   return {
     select: rowsWith([raw("r.*")]),
-    narrow: late === undefined ? undefined : rowsWith(names),
+    narrow: deferred === undefined ? undefined : rowsWith(names),
     input,
     keys,
     oneIsThere: !all,
@@ -63,7 +63,7 @@ export function isPresent({ column }: Column): Sql {
 
 /** The newest first; what came before decides between equals. */
 export function newestFirst({ input }: KeyedRows): Sql {
-  const keys = orderBy(input.order);
+  const keys = orderTerms(input.order);
   return keys === undefined ? sql`${time} DESC` : sql`${time} DESC, ${keys}`;
 }
 

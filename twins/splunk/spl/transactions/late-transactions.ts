@@ -1,7 +1,7 @@
 /** The fields of few transactions, made of their own events alone. */
 import { columnsIfRead } from "@offhook/log-store/needed-columns";
 import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
-import { freeName, type Late, ROW } from "../relation/deferred-columns.ts";
+import { type DeferredColumns, ROW, unusedName } from "../relation/deferred-columns.ts";
 import type { Typed } from "../relation/typed.ts";
 import { time } from "./keyed-rows.ts";
 import { rank } from "./segments.ts";
@@ -27,7 +27,7 @@ const carriedName = (index: number): string => `#carried${index + 1}`;
 
 interface Members {
   /** How the columns of the events are made. */
-  late: Late;
+  deferred: DeferredColumns;
   /** Each event's number, what is carried with it, and the transaction that it is in. */
   marked: Sql;
   groups: readonly Sql[];
@@ -40,20 +40,20 @@ interface Members {
  */
 export function lateTransactions(
   found: Sql,
-  { late, marked, groups }: Members,
+  { deferred, marked, groups }: Members,
   values: readonly Typed[],
   columns: readonly { column: string; value: Sql }[],
 ): Sql {
   const row = identifier(ROW);
-  const members = freeName("#members", found);
-  const own = late.carried.map((column) => sql`m.${identifier(column)}`);
+  const members = unusedName("#members", found);
+  const own = deferred.passthrough.map((column) => sql`m.${identifier(column)}`);
   const same = groups.map(
     (group, index) => sql`m.${group} = f.${identifier(carriedName(figures.length + index))}`,
   );
   const chosen = sql`SELECT ${joined([...own, sql`m.${time}`, sql`m.${rank}`, sql`f.${row} AS "#transaction of"`], ", ")}
     FROM (${marked}) AS m JOIN (${found}) AS f ON ${joined(same, " AND ")}`;
-  const carried = late.carried.map(identifier);
-  const events = late.select(sql`SELECT ${joined(carried, ", ")} FROM ${members}`);
+  const passthrough = deferred.passthrough.map(identifier);
+  const events = deferred.select(sql`SELECT ${joined(passthrough, ", ")} FROM ${members}`);
   const aggregates = values.map(({ sql: value }, index) => ({ column: `#value${index}`, value }));
   const grouped = sql`SELECT ${columnsIfRead(aggregates, [sql`"#transaction of"`])}
     FROM (SELECT e.*, m.${time}, m.${rank}, m."#transaction of" FROM (${events}) AS e JOIN ${members} AS m ON e.${row} = m.${row}) AS e

@@ -1,9 +1,9 @@
 /** Transactions as rows: the fields of all their rows together. */
 import { columnsIfRead } from "@offhook/log-store/needed-columns";
 import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
-import { lateOf, ROW } from "../relation/deferred-columns.ts";
+import { deferredOf, ROW } from "../relation/deferred-columns.ts";
 import type { OrderKey } from "../relation/order-keys.ts";
-import { type Column, fieldValue, type Output, type Relation, selected } from "../relation/relation.ts";
+import { type Column, fieldValue, type Output, type Relation, select } from "../relation/relation.ts";
 import { nullValue, type Typed, textOf } from "../relation/typed.ts";
 import { isEnd, isStart, type KeyedRows, keyName, time } from "./keyed-rows.ts";
 import { groupName, hiddenColumns, lateTransactions } from "./late-transactions.ts";
@@ -79,18 +79,18 @@ function withLateMembers(
   rows: KeyedRows,
 ): Relation {
   const { kind } = rows.input;
-  const late = lateOf(rows.input);
-  if (rows.narrow === undefined || late === undefined) return selected(from, outputs, order, kind);
+  const deferred = deferredOf(rows.input);
+  if (rows.narrow === undefined || deferred === undefined) return select(from, outputs, order, kind);
   const hidden = hiddenColumns(marks.groups.length);
-  const result = selected(from, outputs, order, kind, hidden);
-  const members = { late, marked: marks.on(rows.narrow), groups: marks.groups };
+  const result = select(from, outputs, order, kind, hidden);
+  const members = { deferred, marked: marks.on(rows.narrow), groups: marks.groups };
   const items = result.columns.map(({ column }, index) => {
     const value = outputs[index]?.value.sql ?? raw("NULL");
     return { column, value };
   });
-  const select = (found: Sql) => lateTransactions(found, members, values, items);
-  const carried = hidden.map(({ column }) => column);
-  return { ...result, ofEvents: true, late: { of: result.select, carried, select } };
+  const fetch = (found: Sql) => lateTransactions(found, members, values, items);
+  const passthrough = hidden.map(({ column }) => column);
+  return { ...result, ofEvents: true, deferred: { of: result.select, passthrough, select: fetch } };
 }
 
 function numeric(name: string, value: Sql): Output {

@@ -5,17 +5,13 @@ import { openLogStore } from "@offhook/log-store/store/duckdb-log-store";
 import type { LogStore, ResultValue } from "@offhook/log-store/store/log-store";
 import { compilePipeline } from "../../spl/compile-pipeline.ts";
 import type { Knowledge } from "../../spl/context/knowledge.ts";
-import {
-  defaultLimits,
-  type SearchContext,
-  type SearchLimits,
-  type TimeRange,
-} from "../../spl/context/search-context.ts";
+import { defaultLimits, type SearchContext, type SearchLimits } from "../../spl/context/search-context.ts";
 import { createSearchContext } from "../../spl/create-context.ts";
 import { parseSearch } from "../../spl/parse-search.ts";
 import type { Relation } from "../../spl/relation/relation.ts";
 import { type Rows, relationOf } from "../../spl/relation/rows.ts";
 import { SplError } from "../../spl/spl-error.ts";
+import type { TimeRange } from "../../spl/time/time-range.ts";
 
 export interface Found {
   /** Names of the columns, in their order. */

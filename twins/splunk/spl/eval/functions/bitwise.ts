@@ -1,6 +1,6 @@
 /** Bitwise functions: of whole numbers from 0 to 2^53-1, as splunkd takes them; NULL for anything else. */
 import { raw, type Sql, sql } from "@offhook/log-store/sql";
-import { bound } from "../../relation/typed.ts";
+import { bindOnce } from "../../relation/typed.ts";
 import { nothing, number, type Value } from "../value.ts";
 import type { Use } from "./declaration.ts";
 import { type Entry, family, numeric } from "./tools.ts";
@@ -10,7 +10,7 @@ const allBits = raw("9007199254740991");
 
 /** A HUGEINT, in which no shift of such a number overflows. */
 function bits(value: Value, use: Use): Sql {
-  return bound(
+  return bindOnce(
     numeric(value, use),
     (x) => sql`CASE WHEN ${x} BETWEEN 0 AND ${allBits} AND ${x} = floor(${x}) THEN CAST(${x} AS HUGEINT) END`,
   );
@@ -39,8 +39,8 @@ function ofShift(name: string, summary: string, shift: (a: Sql, places: Sql) => 
     most: 2,
     compile: ([value = nothing, places = nothing], use) =>
       asNumber(
-        bound(bits(value, use), (a) =>
-          bound(
+        bindOnce(bits(value, use), (a) =>
+          bindOnce(
             bits(places, use),
             (by) => sql`CASE WHEN ${by} < 53 THEN ${shift(a, by)} ELSE ${a} * 0 * ${by} END`,
           ),

@@ -1,6 +1,6 @@
 /** `mvfilter` and `mvmap`: an expression for each value of a multi-value. */
 import { sql } from "@offhook/log-store/sql";
-import { listOf, variable } from "../../relation/typed.ts";
+import { lambdaParameter, listOf } from "../../relation/typed.ts";
 import type { Expression } from "../../syntax/ast.ts";
 import { compile } from "../compile.ts";
 import { fieldsOf } from "../fields-of.ts";
@@ -24,7 +24,7 @@ export const mvfilter: FormFunction = {
     if (condition === undefined || name === undefined || others.length > 0) return fail();
     const value = scope.field(name);
     if (value.isNull) return nothing;
-    const one = variable();
+    const one = lambdaParameter();
     const test = truth(
       await compile(condition, within(scope, name, { ...value, multi: false, sql: one })),
       fail,
@@ -48,7 +48,7 @@ export const mvmap: FormFunction = {
     const value = await compile(subject, scope);
     if (value.isNull) return nothing;
     if (!value.multi) return compile(expression, within(scope, name, value));
-    const one = variable();
+    const one = lambdaParameter();
     const made = settled(
       await compile(expression, within(scope, name, { ...value, multi: false, sql: one })),
     );

@@ -1,6 +1,6 @@
 /** Informational functions. */
 import { raw, type Sql, sql } from "@offhook/log-store/sql";
-import { bound, numberOf } from "../../relation/typed.ts";
+import { bindOnce, numberOf } from "../../relation/typed.ts";
 import { singleText } from "../arithmetic.ts";
 import { boolean, constant, nothing, text, type Value } from "../value.ts";
 import type { PlainFunction } from "./declaration.ts";
@@ -71,7 +71,10 @@ const entries: readonly Entry[] = [
       if (value.type !== "text") return constant(false);
       if (!value.loose) return boolean(sql`(${value.sql} IS NOT NULL)`);
       return boolean(
-        bound(value.sql, (one) => sql`(${one} IS NOT NULL AND ${numberOf({ ...value, sql: one })} IS NULL)`),
+        bindOnce(
+          value.sql,
+          (one) => sql`(${one} IS NOT NULL AND ${numberOf({ ...value, sql: one })} IS NULL)`,
+        ),
       );
     },
   },
@@ -82,7 +85,7 @@ const entries: readonly Entry[] = [
     compile([value = nothing]) {
       if (value.isNull) return constant("Invalid");
       return text(
-        bound(
+        bindOnce(
           value.sql,
           (one) => sql`CASE WHEN ${one} IS NULL THEN 'Invalid' ELSE ${kind({ ...value, sql: one })} END`,
         ),
@@ -100,7 +103,7 @@ function kind(value: Value): Sql {
 function isJson(value: Value, type: "ARRAY" | "OBJECT"): Value {
   if (value.type !== "text" || value.isNull) return constant(false);
   return boolean(
-    bound(
+    bindOnce(
       singleText(value),
       (one) => sql`coalesce(CASE WHEN json_valid(${one}) THEN json_type(${one}) = ${type} END, FALSE)`,
     ),
@@ -109,7 +112,7 @@ function isJson(value: Value, type: "ARRAY" | "OBJECT"): Value {
 
 function ofNumber(value: Value, test: (one: Sql) => Sql): Value {
   if (value.type === "boolean" || (value.type === "text" && !value.loose)) return constant(false);
-  return boolean(bound(numberOf(value), test));
+  return boolean(bindOnce(numberOf(value), test));
 }
 
 export const informationalFunctions: readonly PlainFunction[] = entries.map((entry) => ({

@@ -3,7 +3,7 @@ import { joined, type Sql, sql } from "@offhook/log-store/sql";
 import { defineRowFunction } from "@offhook/log-store/store/program-functions";
 import { type ExactJson, fieldText, jsonText, readExactJson } from "../../json/exact-json.ts";
 import { changedAt, goesOverAll, type PathStep, readJsonPath, valuesAt } from "../../json/json-path.ts";
-import { bound, numberOf, textOf } from "../../relation/typed.ts";
+import { bindOnce, numberOf, textOf } from "../../relation/typed.ts";
 import { singleText } from "../arithmetic.ts";
 import { boolean, nothing, text, type Value } from "../value.ts";
 import type { PlainFunction, Use } from "./declaration.ts";
@@ -108,7 +108,7 @@ function jsonOf(value: Value): Sql {
   }
   if (value.multi) return sql`coalesce(CAST(to_json(${value.sql}) AS VARCHAR), 'null')`;
   if (typeof value.constant === "string") return sql`CAST(${JSON.stringify(value.constant)} AS VARCHAR)`;
-  return bound(value.sql, (one) => {
+  return bindOnce(value.sql, (one) => {
     const asNumber = value.loose
       ? sql`WHEN ${numberOf({ ...value, sql: one })} IS NOT NULL THEN ${canonical({ ...value, sql: one })}`
       : sql``;

@@ -1,7 +1,7 @@
 /** `lookup`: what a lookup table has for given values. */
 import { identifier, joined, type Sql, sql } from "@offhook/log-store/sql";
 import { fieldValue, project, type Relation } from "../../relation/relation.ts";
-import { keptRelationOf } from "../../relation/rows.ts";
+import { cachedRelationOf } from "../../relation/rows.ts";
 import { textOf } from "../../relation/typed.ts";
 import type { Expression } from "../../syntax/ast.ts";
 import { singleText } from "../arithmetic.ts";
@@ -29,7 +29,7 @@ export const lookup: FormFunction = {
     const known = (name: string) => rows.fields.some((field) => field.name === name);
     if (!keys.every(([name]) => known(name))) return nothing;
     const fields = [...keys.map(([name]) => name), ...names.filter(known)];
-    const entries = renamed(keptRelationOf(rows, `lookup ${table.value}`), fields);
+    const entries = renamed(cachedRelationOf(rows, `lookup ${table.value}`), fields);
     const conditions = await Promise.all(
       keys.map(async ([, value], index) => {
         const scope = new Scope(use.scope.input, use.scope.context, use.scope.command);

@@ -1,6 +1,6 @@
 /** Mathematical functions. */
 import { raw, type Sql, sql } from "@offhook/log-store/sql";
-import { bound } from "../../relation/typed.ts";
+import { bindOnce } from "../../relation/typed.ts";
 import { fieldPrecision, resultPrecision, withPlaces } from "../precision.ts";
 import { constant, nothing, number, type Value } from "../value.ts";
 import type { EvalFunction } from "./declaration.ts";
@@ -20,7 +20,7 @@ function ofNumber(
     summary,
     least: 1,
     most: 1,
-    compile: ([value = nothing], use) => number(bound(numeric(value, use), body)),
+    compile: ([value = nothing], use) => number(bindOnce(numeric(value, use), body)),
   };
 }
 
@@ -51,10 +51,10 @@ const entries: readonly Entry[] = [
     most: 2,
     compile([value = nothing, base], use) {
       const x = numeric(value, use);
-      if (base === undefined) return number(bound(x, (a) => sql`CASE WHEN ${a} > 0 THEN log10(${a}) END`));
+      if (base === undefined) return number(bindOnce(x, (a) => sql`CASE WHEN ${a} > 0 THEN log10(${a}) END`));
       return number(
-        bound(x, (a) =>
-          bound(
+        bindOnce(x, (a) =>
+          bindOnce(
             numeric(base, use),
             (b) => sql`CASE WHEN ${a} > 0 AND ${b} > 0 AND ${b} <> 1 THEN ln(${a}) / ln(${b}) END`,
           ),
@@ -97,7 +97,7 @@ const entries: readonly Entry[] = [
       const known = constantPlaces(digits);
       const shown = withPlaces(rounded, known ?? sql`nullif(${places}, 0)`);
       const precision = fieldPrecision({ type: "text", multi: false, sql: shown });
-      return { ...number(rounded), shown, precision };
+      return { ...number(rounded), displayText: shown, precision };
     },
   },
 ];
@@ -111,7 +111,7 @@ function constantPlaces({ constant }: Value): number | undefined {
 
 /** NULL for what is no number. */
 function finite(value: Sql): Sql {
-  return bound(value, (x) => sql`CASE WHEN NOT isnan(${x}) THEN ${x} END`);
+  return bindOnce(value, (x) => sql`CASE WHEN NOT isnan(${x}) THEN ${x} END`);
 }
 
 export const mathematicalFunctions: readonly EvalFunction[] = [...family("mathematical", entries), sigfig];

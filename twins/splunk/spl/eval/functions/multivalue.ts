@@ -4,7 +4,7 @@ import { findTimeZone } from "@offhook/log-store/dates/time-zone";
 import { raw, type Sql, sql } from "@offhook/log-store/sql";
 import { defineRowFunction } from "@offhook/log-store/store/program-functions";
 import { matchesSql } from "../../regex/regex-sql.ts";
-import { bound, eachOf, listOf, textOf, variable } from "../../relation/typed.ts";
+import { bindOnce, lambdaParameter, listOf, mapList, textOf } from "../../relation/typed.ts";
 import { parseRelativeTime, relativeTime } from "../../time/relative-time.ts";
 import { zoneOf } from "../../time/zone-of.ts";
 import { patternOf } from "../pattern-of.ts";
@@ -87,8 +87,8 @@ const entries: readonly Entry[] = [
     most: 1,
     compile([value = nothing]) {
       if (!value.multi) return value;
-      const [one, index] = [variable(), variable()];
-      const list = bound(
+      const [one, index] = [lambdaParameter(), lambdaParameter()];
+      const list = bindOnce(
         value.sql,
         (all) => sql`list_filter(${all}, lambda ${one}, ${index}: list_position(${all}, ${one}) = ${index})`,
       );
@@ -104,7 +104,7 @@ const entries: readonly Entry[] = [
     compile([value = nothing, regex = nothing], use) {
       if (value.isNull || regex.isNull) return nothing;
       const pattern = patternOf(regex, use);
-      const tests = eachOf(textList(value), (one) => sql`coalesce(${matchesSql(one, pattern)}, FALSE)`);
+      const tests = mapList(textList(value), (one) => sql`coalesce(${matchesSql(one, pattern)}, FALSE)`);
       return number(sql`(nullif(list_position(${tests}, TRUE), 0) - 1)`);
     },
   },
@@ -118,15 +118,18 @@ const entries: readonly Entry[] = [
       const from = whole(numeric(start, use));
       const { sql: list, ...kind } = { ...value, sql: listOf(value) };
       if (end === undefined) {
-        const single = bound(from, (at) => sql`${list}[CASE WHEN ${at} >= 0 THEN ${at} + 1 ELSE ${at} END]`);
+        const single = bindOnce(
+          from,
+          (at) => sql`${list}[CASE WHEN ${at} >= 0 THEN ${at} + 1 ELSE ${at} END]`,
+        );
         return { ...kind, multi: false, sql: single };
       }
-      const part = bound(list, (all) => {
+      const part = bindOnce(list, (all) => {
         const place = (at: Sql) =>
-          bound(at, (one) => sql`CASE WHEN ${one} >= 0 THEN ${one} + 1 ELSE len(${all}) + ${one} + 1 END`);
+          bindOnce(at, (one) => sql`CASE WHEN ${one} >= 0 THEN ${one} + 1 ELSE len(${all}) + ${one} + 1 END`);
         const [first, last] = [place(from), place(whole(numeric(end, use)))];
-        return bound(first, (a) =>
-          bound(last, (b) => sql`CASE WHEN ${a} >= 1 AND ${a} <= ${b} THEN ${all}[${a}:${b}] END`),
+        return bindOnce(first, (a) =>
+          bindOnce(last, (b) => sql`CASE WHEN ${a} >= 1 AND ${a} <= ${b} THEN ${all}[${a}:${b}] END`),
         );
       });
       return { ...kind, multi: true, sql: filled(part) };
@@ -144,7 +147,7 @@ const entries: readonly Entry[] = [
       const between = textual(delimiter, use);
       if (delimiter.constant !== undefined) return text(sql`array_to_string(${textOf(value)}, ${between})`);
       // DuckDB's own function takes the same one for all rows.
-      const [left, right] = [variable(), variable()];
+      const [left, right] = [lambdaParameter(), lambdaParameter()];
       return text(
         sql`list_reduce(${textOf(value)}, lambda ${left}, ${right}: ${left} || ${between} || ${right})`,
       );
@@ -197,7 +200,7 @@ const entries: readonly Entry[] = [
     compile([first = nothing, second = nothing, delimiter = constant(",")], use) {
       const between = textual(delimiter, use);
       const pairs = sql`list_zip(${textList(first)}, ${textList(second)}, TRUE)`;
-      const zipped = eachOf(pairs, (pair) => sql`${pair}[1] || ${between} || ${pair}[2]`);
+      const zipped = mapList(pairs, (pair) => sql`${pair}[1] || ${between} || ${pair}[2]`);
       return text(
         sql`CASE WHEN ${first.sql} IS NOT NULL AND ${second.sql} IS NOT NULL THEN ${zipped} END`,
         true,
@@ -214,7 +217,7 @@ const entries: readonly Entry[] = [
       const by = textual(delimiter, use);
       if (value.type === "boolean") use.fail();
       const pieces = value.multi
-        ? sql`flatten(${eachOf(textOf(value), (one) => sql`string_split(${one}, ${by})`)})`
+        ? sql`flatten(${mapList(textOf(value), (one) => sql`string_split(${one}, ${by})`)})`
         : sql`string_split(${textOf(value)}, ${by})`;
       return { ...text(pieces, true), loose: true };
     },
@@ -247,15 +250,15 @@ const jsonEntries: readonly Entry[] = [
 ];
 
 function numbersBetween(from: Sql, to: Sql, step: Sql): Sql {
-  return bound(from, (a) =>
-    bound(step, (by) => {
+  return bindOnce(from, (a) =>
+    bindOnce(step, (by) => {
       const count = sql`ceil((${to} - ${a}) / nullif(${by}, 0))`;
-      const known = bound(
+      const known = bindOnce(
         count,
         (n) =>
           sql`CASE WHEN ${n} > 0 AND ${n} <= ${raw(String(MAX_RANGE))} THEN range(CAST(${n} AS BIGINT)) END`,
       );
-      return eachOf(known, (n) => sql`${a} + ${n} * ${by}`);
+      return mapList(known, (n) => sql`${a} + ${n} * ${by}`);
     }),
   );
 }

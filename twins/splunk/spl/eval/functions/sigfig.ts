@@ -1,6 +1,6 @@
 /** `sigfig`: a number in no more digits than those it was computed from. */
 import { raw, type Sql, sql } from "@offhook/log-store/sql";
-import { bound, textOf } from "../../relation/typed.ts";
+import { bindOnce, textOf } from "../../relation/typed.ts";
 import type { Expression } from "../../syntax/ast.ts";
 import { compile } from "../compile.ts";
 import { leadingPlace } from "../precision.ts";
@@ -57,7 +57,7 @@ function leastOf([first, second]: readonly Sql[]): Sql {
 }
 
 function significant(value: Sql, digits: Sql): Sql {
-  return bound(
+  return bindOnce(
     value,
     (x) => sql`coalesce(round(${x}, CAST(greatest(${digits}, 1) - 1 - ${leadingPlace(x)} AS INTEGER)), ${x})`,
   );

@@ -1,6 +1,6 @@
 /** Statistical functions of one row. */
 import { joined, raw, type Sql, sql } from "@offhook/log-store/sql";
-import { bound, eachOf, numberOf, textOf } from "../../relation/typed.ts";
+import { bindOnce, mapList, numberOf, textOf } from "../../relation/typed.ts";
 import { nothing, number, type Value } from "../value.ts";
 import type { Use } from "./declaration.ts";
 import { allValues, type Entry, family } from "./tools.ts";
@@ -58,7 +58,7 @@ function ofNumbers(args: readonly Value[], { fail }: Use, aggregate: "list_sum" 
   if (args.some((value) => value.type === "boolean" || typeof value.constant === "string")) fail();
   const all = allValues(args);
   if (all.isNull) return nothing;
-  const numbers = eachOf(
+  const numbers = mapList(
     all.sql,
     (one) => sql`CAST(${numberOf({ type: all.type, multi: false, sql: one })} AS DOUBLE)`,
   );
@@ -76,8 +76,8 @@ function extreme(args: readonly Value[], { fail }: Use, place: 1 | -1): Value {
   }
   const lists = known.map((value) =>
     value.multi
-      ? eachOf(value.sql, (one) => ranked({ ...value, multi: false, sql: one }))
-      : sql`[${bound(value.sql, (one) => ranked({ ...value, sql: one }))}]`,
+      ? mapList(value.sql, (one) => ranked({ ...value, multi: false, sql: one }))
+      : sql`[${bindOnce(value.sql, (one) => ranked({ ...value, sql: one }))}]`,
   );
   const all = lists.length === 1 ? (lists[0] ?? raw("[]")) : sql`list_concat(${joined(lists, ", ")})`;
   // Where a value is NULL in every row, DuckDB forgets that it has members.

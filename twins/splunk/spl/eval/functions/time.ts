@@ -32,7 +32,11 @@ function toMicroseconds(value: Value): Value {
     typeof value.constant === "number"
       ? sql`CAST(${value.constant.toFixed(6)} AS VARCHAR)`
       : withPlaces(value.sql, 6);
-  return { ...value, shown, precision: fieldPrecision({ type: "text", multi: false, sql: shown }) };
+  return {
+    ...value,
+    displayText: shown,
+    precision: fieldPrecision({ type: "text", multi: false, sql: shown }),
+  };
 }
 
 export const timeFunctions = family("date and time", [

@@ -1,6 +1,6 @@
 /** What families of functions share. */
 import { joined, raw, type Sql, sql } from "@offhook/log-store/sql";
-import { bound, eachOf, listOf, shaped, textOf } from "../../relation/typed.ts";
+import { bindOnce, listOf, mapList, textOf, widen } from "../../relation/typed.ts";
 import { doubleOf, singleText } from "../arithmetic.ts";
 import { nothing, text, type Value } from "../value.ts";
 import type { Family, PlainFunction, Use } from "./declaration.ts";
@@ -28,7 +28,7 @@ export function eachText(value: Value, { fail }: Use, body: (one: Sql) => Sql): 
   if (value.isNull) return nothing;
   if (value.type === "boolean") fail();
   const texts = textOf(value);
-  return value.multi ? text(eachOf(texts, body), true) : text(body(texts));
+  return value.multi ? text(mapList(texts, body), true) : text(body(texts));
 }
 
 /** A text that is the same in every row. */
@@ -42,15 +42,15 @@ export function allValues(values: readonly Value[]): Value {
   if (known.length === 0) return nothing;
   const type = known.every((value) => value.type === "number") ? "number" : "text";
   const loose = type === "text" && known.some((value) => value.loose || value.type === "number");
-  const [first, ...others] = known.map((value) => shaped(value, type, true));
+  const [first, ...others] = known.map((value) => widen(value, type, true));
   if (first !== undefined && others.length === 0) return { type, multi: true, loose, sql: first };
-  const lists = known.map((value) => sql`coalesce(${shaped(value, type, true)}, [])`);
+  const lists = known.map((value) => sql`coalesce(${widen(value, type, true)}, [])`);
   return { type, multi: true, loose, sql: filled(sql`list_concat(${joined(lists, ", ")})`) };
 }
 
 /** A LIST, or NULL when it is empty. */
 export function filled(list: Sql): Sql {
-  return bound(list, (one) => sql`CASE WHEN len(${one}) > 0 THEN ${one} END`);
+  return bindOnce(list, (one) => sql`CASE WHEN len(${one}) > 0 THEN ${one} END`);
 }
 
 /** The values as a LIST of texts. */

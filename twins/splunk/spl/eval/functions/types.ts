@@ -2,7 +2,7 @@
 import { raw, type Sql, sql } from "@offhook/log-store/sql";
 import { defineRowFunction } from "@offhook/log-store/store/program-functions";
 import { type ExactJson, jsonText, NumberText, readExactJson } from "../../json/exact-json.ts";
-import { bound, isNumeral, numberOf, textOf } from "../../relation/typed.ts";
+import { bindOnce, isNumeral, numberOf, textOf } from "../../relation/typed.ts";
 import { singleText } from "../arithmetic.ts";
 import { boolean, nothing, number, text, type Value } from "../value.ts";
 import type { Use } from "./declaration.ts";
@@ -44,7 +44,7 @@ function parsed(value: Value, base: Value | undefined, use: Use): Sql {
   if (value.type === "boolean") use.fail();
   if (value.type === "number") return numberOf(value);
   if (typeof base?.constant === "number" && !(base.constant >= 2 && base.constant <= 36)) use.fail();
-  return bound(singleText(value), (one) => {
+  return bindOnce(singleText(value), (one) => {
     if (base !== undefined && base.constant !== 10) {
       return sql`CAST(${numbered(one, asText(numeric(base, use)))} AS DOUBLE)`;
     }
@@ -84,7 +84,7 @@ export const typeEntries: readonly Entry[] = [
       if (value.type === "boolean") return value;
       if (value.isNull) return { ...nothing, type: "boolean" };
       return boolean(
-        bound(
+        bindOnce(
           singleText(value),
           (one) =>
             sql`CASE WHEN ${one} IN ('true', 'True') THEN TRUE WHEN ${one} IN ('false', 'False') THEN FALSE ELSE ${numberOf({ type: "text", multi: false, sql: one })} <> 0 END`,
@@ -100,7 +100,7 @@ export const typeEntries: readonly Entry[] = [
     most: 2,
     compile([value = nothing, base], use) {
       const double = parsed(value, base, use);
-      return { ...number(double), shown: bound(textOf(number(double)), withFraction) };
+      return { ...number(double), displayText: bindOnce(textOf(number(double)), withFraction) };
     },
   },
   {

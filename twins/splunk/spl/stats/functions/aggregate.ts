@@ -1,6 +1,6 @@
 /** Counts, sums, averages, spread and percentiles. */
 import { type Sql, sql } from "@offhook/log-store/sql";
-import { bound, variable } from "../../relation/typed.ts";
+import { bindOnce, lambdaParameter } from "../../relation/typed.ts";
 import type { Values } from "../values.ts";
 import { number, type StatsFunction } from "./declaration.ts";
 
@@ -134,7 +134,7 @@ function median(values: Values): Sql {
   // quantile_disc takes the value at ceil(n · q) − 1: just above 0.5, that moves to the upper of the two middle values.
   const at = (quantile: string) => values.onNumbers("quantile_disc", sql`CAST(${quantile} AS DOUBLE)`);
   const mean = sql`((${at("0.5")} + ${at("0.500000000001")}) / 2)`;
-  return bound(
+  return bindOnce(
     mean,
     (middle) =>
       sql`CASE WHEN ${middle} - floor(${middle}) = 0.5 AND ${at("0.5")} <> ${middle} THEN ceil(${middle}) ELSE ${middle} END`,
@@ -153,8 +153,8 @@ function extreme(values: Values, end: "least" | "greatest") {
 }
 
 function mode(values: Values): Sql {
-  const entry = variable();
-  return bound(values.onTexts("histogram"), (counts) => {
+  const entry = lambdaParameter();
+  return bindOnce(values.onTexts("histogram"), (counts) => {
     const ranked = sql`list_transform(map_entries(${counts}), lambda ${entry}: {'less': - CAST(${entry}.value AS BIGINT), 'value': ${entry}.key})`;
     return sql`(list_aggregate(${ranked}, 'min')).value`;
   });

@@ -1,6 +1,6 @@
 /** `sparkline`: an aggregate for each time slot of the search, as a list. */
 import { raw, sql } from "@offhook/log-store/sql";
-import { eachOf, type Typed, textOf, variable } from "../../relation/typed.ts";
+import { lambdaParameter, mapList, type Typed, textOf } from "../../relation/typed.ts";
 import { SplError } from "../../spl-error.ts";
 import type { AggregateCall } from "../../syntax/ast.ts";
 import type { Measure } from "../aggregation.ts";
@@ -37,10 +37,10 @@ function parts(
   const type = known.type === "number" ? "number" : "text";
   const pair = sql`{'part': ${site.sparkline.part(span)}, 'value': ${known.sql}}`;
   const pairs = site.call(sql`list(${pair})`, sql`${known.sql} IS NOT NULL`);
-  const part = variable();
-  const candidate = variable();
+  const part = lambdaParameter();
+  const candidate = lambdaParameter();
   const inPart = sql`list_filter(${pairs}, lambda ${candidate}: ${candidate}.part = ${part})`;
-  const picked = eachOf(inPart, (one) => sql`${one}.value`);
+  const picked = mapList(inPart, (one) => sql`${one}.value`);
   const result = compile(withoutRows(listValues(type, known.multi ? sql`flatten(${picked})` : picked)));
   const count = raw(String(site.sparkline.count(span)));
   const each = sql`list_transform(range(${count}), lambda ${part}: coalesce(${textOf(result)}, '0'))`;

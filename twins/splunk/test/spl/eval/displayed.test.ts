@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { displayed } from "../../../spl/eval/displayed.ts";
+import { applyFormats, fieldFormat } from "../../../spl/eval/field-format.ts";
 import { columnOf, fieldValue, project } from "../../../spl/relation/relation.ts";
 import { relationOf } from "../../../spl/relation/rows.ts";
 import { expressionBench } from "../../support/expressions.ts";
@@ -18,20 +18,20 @@ test("a field with a format of its own is shown as the format says; its value is
       [null, 2],
     ],
   });
-  const display = call("tostring", field("total"), string("commas"));
+  const format = fieldFormat(call("tostring", field("total"), string("commas")), bench.context);
   const marked = project(
     rows,
     rows.columns.map((column) => ({
       name: column.name,
       value: fieldValue(column),
-      ...(column.name === "total" ? { display } : {}),
+      ...(column.name === "total" ? { format } : {}),
     })),
   );
   expect(columnOf(marked, "total")?.type).toBe("number");
-  const shown = await displayed(marked, bench.context);
+  const shown = await applyFormats(marked);
   expect((await bench.context.run(shown, 10)).rows).toEqual([
     ["1,234,567", 1],
     ["Null", 2],
   ]);
-  expect(await displayed(rows, bench.context)).toBe(rows);
+  expect(await applyFormats(rows)).toBe(rows);
 });
