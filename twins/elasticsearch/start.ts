@@ -6,6 +6,7 @@ import type { TwinContext } from "@offhook/platform/twin/twin";
 import { DEFAULT_PROFILE, unknownProfile } from "@offhook/platform/world/world";
 import type { SearchConfig } from "./config.ts";
 import { DocumentWriter } from "./documents/document-writer.ts";
+import { AsyncQueries } from "./esql/async-queries.ts";
 import type { Aliases } from "./indices/aliases.ts";
 import { readDefinition } from "./indices/own-indices.ts";
 import { OwnMapping } from "./indices/own-mapping.ts";
@@ -40,6 +41,7 @@ export async function startSearchTwin(
       ...(fidelity === "vendor" ? { mappingOfNew } : {}),
     }),
     open: searches,
+    esqlQueries: new AsyncQueries(),
     fidelity,
     clock,
     startedMs: Math.floor(clock.now()),

@@ -2,10 +2,10 @@
 
 import { matchesPattern } from "@offhook/platform/base/star-pattern";
 import type { Operation } from "@offhook/platform/http/operation";
-import { aliasesOf } from "../indices/aliases.ts";
 import { type AliasChange, changeAliases, readAliasChanges } from "../indices/change-aliases.ts";
 import { noSuchIndex } from "../indices/errors.ts";
 import { splitExpression } from "../indices/expression.ts";
+import { aliasesOf } from "../indices/index-registry.ts";
 import type { SearchTwin } from "../search-twin.ts";
 import { acknowledged, acknowledging, namingParameters } from "./acknowledging.ts";
 import { type Answer, api } from "./answer.ts";

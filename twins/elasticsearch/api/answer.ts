@@ -62,7 +62,7 @@ async function perform(
   return {
     ...response,
     headers: { ...response.headers, ...commonHeaders(request) },
-    ...(Object.keys(call.notes).length > 0 ? { notes: call.notes } : {}),
+    ...(call.notes.entries && { notes: call.notes.entries }),
   };
 }
 

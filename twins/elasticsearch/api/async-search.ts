@@ -2,12 +2,14 @@
  * Searches that are asked about later.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/async-search.html
  */
+
 import type { Operation } from "@offhook/platform/http/operation";
 import { expressionParameters, readExpressionOptions } from "../indices/expression.ts";
 import { Double } from "../json/numbers.ts";
+import { scopeOf } from "../search/context.ts";
 import type { AsyncSearch } from "../search/open-searches.ts";
 import { readSearchBody } from "../search/request.ts";
-import { openSearch, runSearch, scopeOf } from "../search/run.ts";
+import { runSearch } from "../search/run.ts";
 import { searchBody } from "../search/search-body.ts";
 import { readSearchParameters, searchParameters } from "../search/url-parameters.ts";
 import type { SearchTwin } from "../search-twin.ts";
@@ -113,7 +115,7 @@ async function submit(call: Call, twin: SearchTwin): Promise<Answer> {
     done: Promise.resolve(),
     cancel: () => cancelling.abort(),
   };
-  const context = await openSearch(call, twin, cancelling.signal);
+  const context = await call.openSearch(twin, cancelling.signal);
   search.done = runSearch(request, scope, context, { typedKeys })
     .then((result) => {
       search.answer = searchBody(result, request);

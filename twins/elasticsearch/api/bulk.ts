@@ -1,13 +1,15 @@
 /** Bulk ingest. */
+
 import type { Operation } from "@offhook/platform/http/operation";
 import { type Action, type Done, isFailed, type Outcome } from "../documents/action.ts";
 import { type BulkItem, readBulkBody } from "../documents/bulk-body.ts";
 import { invalidRequest } from "../documents/errors.ts";
 import { checkId, checkSource } from "../documents/read-source.ts";
 import { readUpdateBody } from "../documents/update-body.ts";
-import { type AliasTargets, aliasTargets, writeIndexOf } from "../indices/aliases.ts";
+import { type AliasTargets, writeIndexOf } from "../indices/aliases.ts";
 import { resolveDateMath } from "../indices/date-math-name.ts";
 import { checkIndexName } from "../indices/errors.ts";
+import { aliasTargets } from "../indices/index-registry.ts";
 import { sourceParameters } from "../search/source-filter.ts";
 import type { SearchTwin } from "../search-twin.ts";
 import { VendorError } from "../vendor/error.ts";

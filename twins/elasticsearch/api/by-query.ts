@@ -7,8 +7,9 @@ import { type Action, isFailed } from "../documents/action.ts";
 import { expressionParameters, readExpressionOptions } from "../indices/expression.ts";
 import { visibleFields } from "../indices/own-indices.ts";
 import { Float } from "../json/numbers.ts";
-import { compileAsked, indexPredicate, shownSql } from "../search/compile-search.ts";
-import { openSearch, scopeOf, within } from "../search/run.ts";
+import { showSql } from "../query/show-sql.ts";
+import { compileAsked, indexPredicate } from "../search/compile-search.ts";
+import { narrow, scopeOf } from "../search/context.ts";
 import { readUrlQuery, urlQueryParameters } from "../search/url-parameters.ts";
 import type { SearchTwin } from "../search-twin.ts";
 import { illegalArgument } from "../vendor/error.ts";
@@ -87,8 +88,8 @@ async function change(call: Call, twin: SearchTwin, kind: "delete" | "index"): P
   if (kind === "delete" && query === undefined && urlQuery === undefined)
     throw illegalArgument("query is missing");
   const scope = await scopeOf(call.segment("index"), readExpressionOptions(call.parameters), twin, "write");
-  const search = await openSearch(call, twin);
-  const context = within(search, scope);
+  const search = await call.openSearch(twin);
+  const context = narrow(search, scope);
   const indices = indexPredicate(scope.selection);
   const most = call.parameters.integer("max_docs") ?? (typeof max_docs === "number" ? max_docs : undefined);
   const compileFor = async (fields: FieldCatalog) => {
@@ -104,7 +105,7 @@ async function change(call: Call, twin: SearchTwin, kind: "delete" | "index"): P
   const outcomes = await twin.documents.performFound(async (reader) => {
     // Until this turn others wrote, and may have changed the type of a column.
     const statement = reader.fields === fields ? compiled : await compileFor(reader.fields);
-    call.noteSql([shownSql(statement)]);
+    call.notes.addSql([showSql(statement)]);
     const { rows } = await reader.query(statement, { signal: call.signal });
     if (rows.length > MAX_DOCUMENTS) {
       throw illegalArgument(`more than ${MAX_DOCUMENTS} documents match; set [max_docs], or ask for fewer`);

@@ -1,12 +1,13 @@
 /** The rows of the `_cat` tables. */
+
 import { matchesPattern } from "@offhook/platform/base/star-pattern";
 import { formatDate } from "../dates/java-format.ts";
-import { aliasesOf, aliasTargets } from "../indices/aliases.ts";
 import { readExpressionOptions } from "../indices/expression.ts";
-import { countIndices } from "../indices/known-indices.ts";
+import { aliasesOf, aliasTargets, countIndices } from "../indices/index-registry.ts";
 import type { Json } from "../json/read.ts";
+import { scopeOf } from "../search/context.ts";
 import { emptyRequest } from "../search/request.ts";
-import { countHits, openSearch, scopeOf } from "../search/run.ts";
+import { countHits } from "../search/run.ts";
 import type { SearchTwin } from "../search-twin.ts";
 import { CLUSTER_NAME, NODE_ID, NODE_NAME, uuidOf } from "../vendor/node.ts";
 import type { Call } from "./call.ts";
@@ -37,7 +38,7 @@ export async function catIndices(twin: SearchTwin, call: Call): Promise<CatRow[]
 
 export async function catCount(twin: SearchTwin, call: Call): Promise<CatRow[]> {
   const scope = await scopeOf(call.segment("index"), readExpressionOptions(call.parameters), twin);
-  const count = await countHits(emptyRequest(), scope, await openSearch(call, twin));
+  const count = await countHits(emptyRequest(), scope, await call.openSearch(twin));
   return [{ ...moment(twin), count: String(count) }];
 }
 

@@ -1,8 +1,9 @@
 /** What the cluster says of itself. */
+
 import type { Operation } from "@offhook/platform/http/operation";
 import { readExpressionOptions } from "../indices/expression.ts";
 import { Double } from "../json/numbers.ts";
-import { scopeOf } from "../search/run.ts";
+import { scopeOf } from "../search/context.ts";
 import type { SearchTwin } from "../search-twin.ts";
 import { illegalArgument, VendorError } from "../vendor/error.ts";
 import { build, CLUSTER_NAME, CLUSTER_UUID, NODE_NAME, VERSION } from "../vendor/node.ts";

@@ -1,4 +1,5 @@
 /** Single documents: index, get, delete, update. */
+
 import type { Method, Operation } from "@offhook/platform/http/operation";
 import type { Action, Conditions, Done } from "../documents/action.ts";
 import { isFailed } from "../documents/action.ts";
@@ -7,10 +8,10 @@ import { invalidRequest, versionConflict } from "../documents/errors.ts";
 import { checkId, checkSource } from "../documents/read-source.ts";
 import { placeKey, readDocuments, type StoredDocument } from "../documents/stored.ts";
 import { readUpdateBody } from "../documents/update-body.ts";
-import { aliasTargets, readIndexOf, writeIndexOf } from "../indices/aliases.ts";
+import { readIndexOf, writeIndexOf } from "../indices/aliases.ts";
 import { resolveDateMath } from "../indices/date-math-name.ts";
 import { checkIndexName, noSuchIndex } from "../indices/errors.ts";
-import { knownIndices } from "../indices/known-indices.ts";
+import { aliasTargets, knownIndices } from "../indices/index-registry.ts";
 import { readJson } from "../json/read.ts";
 import { compactJson } from "../json/write.ts";
 import {

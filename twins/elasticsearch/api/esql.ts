@@ -2,16 +2,16 @@
  * ES|QL.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/esql-apis.html
  */
+
 import { withCurrentFields } from "@offhook/log-store/store/store-reader";
 import type { RunStatement } from "@offhook/log-store/translator/translator";
 import type { Operation } from "@offhook/platform/http/operation";
-import { AsyncQueries, within } from "../esql/async-queries.ts";
+import { within } from "../esql/async-queries.ts";
 import { UnrecognisedEsql } from "../esql/errors.ts";
 import { type EsqlBody, readAsyncRequest, readSyncRequest } from "../esql/request.ts";
 import type { EsqlContext, EsqlResult } from "../esql/run.ts";
-import { aliasTargets } from "../indices/aliases.ts";
 import type { Selection } from "../indices/expression.ts";
-import { knownIndices } from "../indices/known-indices.ts";
+import { aliasTargets, knownIndices } from "../indices/index-registry.ts";
 import { visibleFields } from "../indices/own-indices.ts";
 import { compactJson } from "../json/write.ts";
 import { compileQuery } from "../query/compile.ts";
@@ -23,20 +23,6 @@ import { VendorError } from "../vendor/error.ts";
 import { type Answer, api } from "./answer.ts";
 import type { Call } from "./call.ts";
 import { answerOf, checkForm } from "./esql-answer.ts";
-
-/** An asynchronous query as it was asked and what it gives. */
-interface Kept {
-  body: EsqlBody;
-  result: EsqlResult;
-}
-
-const kept = new WeakMap<SearchTwin, AsyncQueries<Kept>>();
-
-function queriesOf(twin: SearchTwin): AsyncQueries<Kept> {
-  const queries = kept.get(twin) ?? new AsyncQueries<Kept>();
-  kept.set(twin, queries);
-  return queries;
-}
 
 /** URL parameters of how the result is written. */
 const shapeParameters = ["delimiter", "drop_null_columns"];
@@ -50,7 +36,7 @@ export const esqlOperations: readonly Operation<SearchTwin>[] = [
     parameters: shapeParameters,
     async handle(call, twin) {
       checkForm(call);
-      const body = readSyncRequest(call);
+      const body = readSyncRequest(call.text());
       return answerOf(call, await run(call, twin, body, call.signal), body);
     },
   }),
@@ -62,8 +48,8 @@ export const esqlOperations: readonly Operation<SearchTwin>[] = [
     parameters: shapeParameters,
     async handle(call, twin) {
       checkForm(call);
-      const body = readAsyncRequest(call);
-      const queries = queriesOf(twin);
+      const body = readAsyncRequest(call.text());
+      const queries = twin.esqlQueries;
       const started = queries.start(
         async (signal) => ({ body, result: await run(call, twin, body, signal) }),
         twin.clock.now() + body.keepAliveMs,
@@ -78,7 +64,7 @@ export const esqlOperations: readonly Operation<SearchTwin>[] = [
     summary: "The result of an asynchronous ES|QL query.",
     parameters: [...shapeParameters, "keep_alive", "wait_for_completion_timeout"],
     handle(call, twin) {
-      const query = queriesOf(twin).get(call.segment("id"), twin.clock.now());
+      const query = twin.esqlQueries.get(call.segment("id"), twin.clock.now());
       const keepAliveMs = call.parameters.durationMs("keep_alive");
       if (keepAliveMs !== undefined) query.expiresAtMs = twin.clock.now() + keepAliveMs;
       const waitMs = call.parameters.durationMs("wait_for_completion_timeout") ?? 0;
@@ -91,7 +77,7 @@ export const esqlOperations: readonly Operation<SearchTwin>[] = [
     path: "/_query/async/:id",
     summary: "Ends an asynchronous ES|QL query and forgets its result.",
     handle(call, twin) {
-      const queries = queriesOf(twin);
+      const queries = twin.esqlQueries;
       queries.remove(queries.get(call.segment("id"), twin.clock.now()).id);
       return { body: { acknowledged: true } };
     },
@@ -106,7 +92,7 @@ async function answerAsync(
   waitMs: number,
   keep: boolean,
 ): Promise<Answer> {
-  const queries = queriesOf(twin);
+  const queries = twin.esqlQueries;
   const query = queries.get(id, twin.clock.now());
   try {
     const done = await within(query, waitMs);
@@ -130,7 +116,7 @@ async function run(call: Call, twin: SearchTwin, body: EsqlBody, signal: AbortSi
     twin.translatorOrder === "model-first"
       ? await modelFirst(call, twin, body, signal)
       : await compilerFirst(call, twin, body, signal);
-  call.noteSql(result.statements);
+  call.notes.addSql(result.statements);
   return result;
 }
 
@@ -187,7 +173,7 @@ async function compiled(
     const [index = ""] = selection.names;
     const query = { ...visibleFields(store.fields, selection), fidelity, nowMs, index, locate };
     const { predicate, dropped } = compileQuery(body.filter, query);
-    call.noteDropped(dropped);
+    call.notes.addDropped(dropped);
     return predicate;
   };
   const { query, params } = body;
@@ -212,7 +198,7 @@ async function translated(
   const question = { language: "esql" as const, text, store, nowMs: twin.clock.now(), signal };
   const { runTranslated } = await import("../esql/translated.ts");
   const run: RunStatement<EsqlResult> = (statement, until) => runTranslated(statement, store, until);
-  return translate({ translator, question, run, refusal }, call);
+  return translate({ translator, question, run, refusal }, call.notes);
 }
 
 /** The compiler takes over from the model, and has its own words. */

@@ -1,7 +1,8 @@
 /** Figures of indices. */
+
 import type { Operation } from "@offhook/platform/http/operation";
 import { expressionParameters } from "../indices/expression.ts";
-import { countIndices } from "../indices/known-indices.ts";
+import { countIndices } from "../indices/index-registry.ts";
 import type { SearchTwin } from "../search-twin.ts";
 import { searchShards, uuidOf } from "../vendor/node.ts";
 import { type Answer, api } from "./answer.ts";

@@ -3,7 +3,6 @@
 import type { FieldCatalog } from "@offhook/log-store/fields";
 import { matchesPattern } from "@offhook/platform/base/star-pattern";
 import type { Operation } from "@offhook/platform/http/operation";
-import { aliasesOf, aliasTargets } from "../indices/aliases.ts";
 import { resolveDateMath } from "../indices/date-math-name.ts";
 import { checkIndexName, noSuchIndex } from "../indices/errors.ts";
 import {
@@ -12,11 +11,12 @@ import {
   type Selection,
   splitExpression,
 } from "../indices/expression.ts";
-import { knownIndices } from "../indices/known-indices.ts";
+import { aliasesOf, aliasTargets, knownIndices } from "../indices/index-registry.ts";
 import { mappingOf } from "../indices/mapping.ts";
-import { createIndex, ownMapping, removeIndices } from "../indices/own-indices.ts";
+import { createIndex, removeIndices } from "../indices/own-indices.ts";
+import { ownMapping } from "../indices/own-mapping.ts";
 import { flattened, nested, settingsOf } from "../indices/settings.ts";
-import { scopeOf } from "../search/run.ts";
+import { scopeOf } from "../search/context.ts";
 import type { SearchTwin } from "../search-twin.ts";
 import { illegalArgument } from "../vendor/error.ts";
 import { searchShards } from "../vendor/node.ts";

@@ -5,10 +5,10 @@ import { withCurrentFields } from "@offhook/log-store/store/store-reader";
 import type { Token } from "@offhook/log-store/text/analysis";
 import type { Operation } from "@offhook/platform/http/operation";
 import { invalidRequest } from "../documents/errors.ts";
-import { aliasTargets, readIndexOf } from "../indices/aliases.ts";
+import { readIndexOf } from "../indices/aliases.ts";
 import { noSuchIndex } from "../indices/errors.ts";
 import { expressionParameters, readExpressionOptions } from "../indices/expression.ts";
-import { knownIndices } from "../indices/known-indices.ts";
+import { aliasTargets, knownIndices } from "../indices/index-registry.ts";
 import type { ContentParser } from "../json/content-parser.ts";
 import { flagField, ObjectParser, textField, textsField } from "../json/object-parser.ts";
 import { compactJson } from "../json/write.ts";
@@ -17,8 +17,8 @@ import { targetOf } from "../query/compile/target.ts";
 import type { QueryContext } from "../query/compiled-query.ts";
 import { contentError, UnservedError } from "../query/errors.ts";
 import { compileAsked } from "../search/compile-search.ts";
+import { narrow, type SearchScope, scopeOf } from "../search/context.ts";
 import { shownExplanation } from "../search/hits.ts";
-import { openSearch, type SearchScope, scopeOf, within } from "../search/run.ts";
 import { readSourceParameters, sourceParameters } from "../search/source-filter.ts";
 import { readUrlQuery, urlQueryParameters } from "../search/url-parameters.ts";
 import type { SearchTwin } from "../search-twin.ts";
@@ -70,7 +70,7 @@ async function compiledQuery(
   scope: SearchScope,
   options: Pick<QueryContext, "validated"> = {},
 ) {
-  const context = within(await openSearch(call, twin), scope);
+  const context = narrow(await call.openSearch(twin), scope);
   const query = { ...context.query, ...options };
   return compileAsked(readUrlQuery(call.parameters), call.object().query, { ...context, query });
 }
@@ -184,7 +184,7 @@ function refuseSteps(): never {
   throw illegalArgument("This twin analyses without [char_filter] and [normalizer]");
 }
 
-/** The name of a tokenizer or a filter, or what its definition within the request is a kind of. */
+/** The name of a tokenizer or a filter, or what its definition narrow the request is a kind of. */
 function readComponent(what: string, content: ContentParser, analysis: Analysis): string {
   if (content.token === "VALUE_STRING") return content.text();
   const { json } = content;

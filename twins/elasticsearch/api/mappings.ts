@@ -9,7 +9,7 @@ import { changeMappings, visibleFields } from "../indices/own-indices.ts";
 import { ObjectParser, objectField, textsField } from "../json/object-parser.ts";
 import type { Json } from "../json/read.ts";
 import { readSearchBody } from "../search/request.ts";
-import { countHits, openSearch } from "../search/run.ts";
+import { countHits } from "../search/run.ts";
 import type { SearchTwin } from "../search-twin.ts";
 import { type Answer, api } from "./answer.ts";
 import type { Call } from "./call.ts";
@@ -108,7 +108,7 @@ async function matchedIndices(
   twin: SearchTwin,
 ): Promise<string[]> {
   const request = readSearchBody({ query });
-  const context = { ...(await openSearch(call, twin)), text: undefined };
+  const context = { ...(await call.openSearch(twin)), text: undefined };
   const matched: string[] = [];
   for (const name of names) {
     const selection = { names: [name], everything: false };

@@ -3,9 +3,10 @@
 import type { Method, Operation } from "@offhook/platform/http/operation";
 import { invalidRequest } from "../documents/errors.ts";
 import { placeKey, readDocuments } from "../documents/stored.ts";
-import { aliasTargets, readIndexOf } from "../indices/aliases.ts";
+import { readIndexOf } from "../indices/aliases.ts";
 import { noSuchIndex } from "../indices/errors.ts";
-import { knownIndices } from "../indices/known-indices.ts";
+import { aliasTargets, knownIndices } from "../indices/index-registry.ts";
+import { isObject } from "../json/object.ts";
 import type { Json } from "../json/read.ts";
 import {
   readSourceParameters,
@@ -16,7 +17,7 @@ import {
 import type { SearchTwin } from "../search-twin.ts";
 import { illegalArgument } from "../vendor/error.ts";
 import { type Answer, api } from "./answer.ts";
-import { type Call, isObject } from "./call.ts";
+import type { Call } from "./call.ts";
 import { foundBody } from "./document-answer.ts";
 import { readParameters } from "./documents.ts";
 

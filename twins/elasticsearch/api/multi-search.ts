@@ -1,4 +1,5 @@
 /** Many searches in one request; each has an answer or an error of its own. */
+
 import type { Method, Operation } from "@offhook/platform/http/operation";
 import { invalidRequest } from "../documents/errors.ts";
 import {
@@ -6,16 +7,18 @@ import {
   expressionParameters,
   readExpressionOptions,
 } from "../indices/expression.ts";
+import { isObject } from "../json/object.ts";
 import { type Json, type JsonObject, readJson } from "../json/read.ts";
 import { javaText, tokenOf } from "../json/token.ts";
+import { scopeOf } from "../search/context.ts";
 import { readSearchBody, type SearchRequest } from "../search/request.ts";
-import { openSearch, runSearch, scopeOf } from "../search/run.ts";
+import { runSearch } from "../search/run.ts";
 import { searchBody } from "../search/search-body.ts";
 import type { SearchTwin } from "../search-twin.ts";
 import { illegalArgument, VendorError, vendorErrorResponse } from "../vendor/error.ts";
 import { Parameters } from "../vendor/parameters.ts";
 import { type Answer, api, asVendorError } from "./answer.ts";
-import { type Call, isObject } from "./call.ts";
+import type { Call } from "./call.ts";
 import { spreadParameters } from "./search.ts";
 
 const parameters = [
@@ -69,7 +72,7 @@ async function one(
   try {
     const scope = await scopeOf(expression, options, twin);
     const typedKeys = call.parameters.flag("typed_keys") ?? false;
-    const context = { ...(await openSearch(call, twin)), text: undefined };
+    const context = { ...(await call.openSearch(twin)), text: undefined };
     const result = await runSearch(request, scope, context, { typedKeys });
     const asNumber = call.parameters.flag("rest_total_hits_as_int") ?? false;
     return { ...searchBody(result, request, asNumber), status: 200 };

@@ -1,8 +1,8 @@
 /** The one node, the state and the settings of the cluster. */
+
 import os from "node:os";
 import type { Operation } from "@offhook/platform/http/operation";
-import { aliasesOf } from "../indices/aliases.ts";
-import { countIndices } from "../indices/known-indices.ts";
+import { aliasesOf, countIndices } from "../indices/index-registry.ts";
 import { mappingOf } from "../indices/mapping.ts";
 import { settingsOf } from "../indices/settings.ts";
 import type { SearchTwin } from "../search-twin.ts";

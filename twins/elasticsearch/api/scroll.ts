@@ -5,10 +5,11 @@ import type { Operation } from "@offhook/platform/http/operation";
 import { invalidRequest } from "../documents/errors.ts";
 import { expressionParameters, readExpressionOptions } from "../indices/expression.ts";
 import { tokenOf } from "../json/token.ts";
+import { type SearchScope, scopeOf } from "../search/context.ts";
 import { contextMissing } from "../search/kept.ts";
 import type { Scroll } from "../search/open-searches.ts";
 import type { SearchRequest } from "../search/request.ts";
-import { openSearch, runSearch, type SearchScope, scopeOf } from "../search/run.ts";
+import { runSearch } from "../search/run.ts";
 import { searchBody } from "../search/search-body.ts";
 import type { SearchTwin } from "../search-twin.ts";
 import { illegalArgument, VendorError } from "../vendor/error.ts";
@@ -88,7 +89,7 @@ export async function startScroll(
 async function readPage(scroll: Scroll, call: Call, twin: SearchTwin): Promise<object> {
   const { request, scope, after } = scroll;
   const typedKeys = call.parameters.flag("typed_keys") ?? false;
-  const result = await runSearch(request, scope, await openSearch(call, twin), {
+  const result = await runSearch(request, scope, await call.openSearch(twin), {
     typedKeys,
     paging: { after },
   });

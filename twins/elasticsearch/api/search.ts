@@ -1,9 +1,11 @@
 /** Searching and counting. */
+
 import type { Method, Operation } from "@offhook/platform/http/operation";
 import { expressionParameters, readExpressionOptions } from "../indices/expression.ts";
 import type { JsonObject } from "../json/read.ts";
+import { scopeOf } from "../search/context.ts";
 import { readSearchBody, type SearchRequest } from "../search/request.ts";
-import { countHits, openSearch, runSearch, scopeOf } from "../search/run.ts";
+import { countHits, runSearch } from "../search/run.ts";
 import { searchBody } from "../search/search-body.ts";
 import {
   readSearchParameters,
@@ -83,7 +85,7 @@ async function search(call: Call, twin: SearchTwin): Promise<Answer> {
   if (call.parameters.has("scroll")) return { body: await startScroll(call, twin, request, scope) };
   // The vendor looks at it when it writes aggregations.
   const typedKeys = request.aggregations !== undefined && (call.parameters.flag("typed_keys") ?? false);
-  const result = await runSearch(request, scope, await openSearch(call, twin), { typedKeys });
+  const result = await runSearch(request, scope, await call.openSearch(twin), { typedKeys });
   const asNumber = call.parameters.flag("rest_total_hits_as_int") ?? false;
   const ofPit = request.pit ? { pit_id: request.pit.id } : {};
   return { body: { ...ofPit, ...searchBody(result, request, asNumber) } };
@@ -96,7 +98,7 @@ async function count(call: Call, twin: SearchTwin): Promise<Answer> {
   const minScore = call.parameters.text("min_score");
   if (minScore !== undefined) request.minScore = Number(minScore);
   const scope = await scopeOf(call.segment("index"), readExpressionOptions(call.parameters), twin);
-  const counted = await countHits(request, scope, await openSearch(call, twin));
+  const counted = await countHits(request, scope, await call.openSearch(twin));
   return { body: { count: counted, _shards: searchShards(scope.selection.names.length) } };
 }
 

@@ -1,26 +1,34 @@
-/** Queries that go on when their request has been answered. */
+/** ES|QL queries that outlive their request. */
 import { randomBytes } from "node:crypto";
 import { VendorError } from "../vendor/error.ts";
+import type { EsqlBody } from "./request.ts";
+import type { EsqlResult } from "./run.ts";
 
-interface AsyncQuery<Result> {
+/** A query as it was asked, with what it gave. */
+export interface AnsweredQuery {
+  body: EsqlBody;
+  result: EsqlResult;
+}
+
+interface AsyncQuery {
   id: string;
-  done: Promise<Result>;
+  done: Promise<AnsweredQuery>;
   running: boolean;
   expiresAtMs: number;
   abort: AbortController;
 }
 
-/** How many are kept; the oldest goes first. */
+/** The oldest query is dropped first. */
 const MAX_QUERIES = 100;
 
-export class AsyncQueries<Result> {
-  readonly #queries = new Map<string, AsyncQuery<Result>>();
+export class AsyncQueries {
+  readonly #queries = new Map<string, AsyncQuery>();
 
-  start(run: (signal: AbortSignal) => Promise<Result>, expiresAtMs: number): AsyncQuery<Result> {
+  start(run: (signal: AbortSignal) => Promise<AnsweredQuery>, expiresAtMs: number): AsyncQuery {
     const abort = new AbortController();
     const id = randomBytes(42).toString("base64url");
     const done = run(abort.signal);
-    const query: AsyncQuery<Result> = { id, done, running: true, expiresAtMs, abort };
+    const query: AsyncQuery = { id, done, running: true, expiresAtMs, abort };
     const end = () => {
       query.running = false;
     };
@@ -32,7 +40,7 @@ export class AsyncQueries<Result> {
   }
 
   /** @throws VendorError 404 when there is none, or it has expired */
-  get(id: string, nowMs: number): AsyncQuery<Result> {
+  get(id: string, nowMs: number): AsyncQuery {
     const query = this.#queries.get(id);
     if (query && query.expiresAtMs > nowMs) return query;
     this.remove(id);
@@ -46,8 +54,8 @@ export class AsyncQueries<Result> {
   }
 }
 
-/** What a query gives within a time; `undefined` when it is not done by then. */
-export async function within<Result>(query: AsyncQuery<Result>, waitMs: number): Promise<Result | undefined> {
+/** Waits for a query; `undefined` when it is not done in time. */
+export async function within(query: AsyncQuery, waitMs: number): Promise<AnsweredQuery | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {
     timer = setTimeout(() => resolve(undefined), Math.min(Math.max(waitMs, 0), 2_147_483_647));

@@ -2,7 +2,7 @@
  * The body of a request.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/esql-query-api.html
  */
-import type { Call } from "../api/call.ts";
+import { readJsonObject } from "../json/object.ts";
 import { type ExactJson, type Json, type JsonObject, NumberText, readExactJson } from "../json/read.ts";
 import { locateIn } from "../query/json-position.ts";
 import { VendorError } from "../vendor/error.ts";
@@ -39,19 +39,18 @@ const syncMembers = [
 const asyncMembers = [...syncMembers, "keep_alive", "keep_on_completion", "wait_for_completion_timeout"];
 
 /** @throws VendorError for what is no request */
-export function readSyncRequest(call: Call): EsqlBody {
-  return readRequest(call, "esql/query", syncMembers);
+export function readSyncRequest(text: string): EsqlBody {
+  return readRequest(text, "esql/query", syncMembers);
 }
 
-export function readAsyncRequest(call: Call): EsqlBody {
-  return readRequest(call, "esql/async_query", asyncMembers);
+export function readAsyncRequest(text: string): EsqlBody {
+  return readRequest(text, "esql/async_query", asyncMembers);
 }
 
-function readRequest(call: Call, parser: string, members: readonly string[]): EsqlBody {
-  const text = call.text();
+function readRequest(text: string, parser: string, members: readonly string[]): EsqlBody {
   if (text.trim() === "")
     throw new VendorError(400, { type: "parse_exception", reason: "request body is required" });
-  const body = call.object();
+  const body = readJsonObject(text);
   const reader = new BodyReader(body, text, parser);
   reader.checkMembers(members);
   const query = reader.text("query");

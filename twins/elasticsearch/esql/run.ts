@@ -5,7 +5,7 @@ import type { LogStore, QueryResult } from "@offhook/log-store/store/log-store";
 import type { AliasTargets } from "../indices/aliases.ts";
 import { lenientOptions, type Selection, select } from "../indices/expression.ts";
 import { visibleFields } from "../indices/own-indices.ts";
-import { shownSql } from "../search/compile-search.ts";
+import { showSql } from "../query/show-sql.ts";
 import { illegalArgument, VendorError } from "../vendor/error.ts";
 import type { Fidelity } from "../vendor/fidelity.ts";
 import type { FromCommand, Source } from "./commands/from.ts";
@@ -67,7 +67,7 @@ export async function runEsql(request: EsqlRequest, context: EsqlContext): Promi
   return {
     ...resultOf(compiled.columns, rows),
     warnings: [...limit, ...failures],
-    statements: [compiled.statement, ...(compiled.checks ? [compiled.checks.statement] : [])].map(shownSql),
+    statements: [compiled.statement, ...(compiled.checks ? [compiled.checks.statement] : [])].map(showSql),
   };
 }
 

@@ -2,7 +2,7 @@
 import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import type { LogStore } from "@offhook/log-store/store/log-store";
 import { lookupTable } from "@offhook/platform/base/lookup-table";
-import { shownSql } from "../search/compile-search.ts";
+import { showSql } from "../query/show-sql.ts";
 import { MAX_LIMIT } from "./compile.ts";
 import { type EsqlResult, resultOf } from "./run.ts";
 import type { DataType } from "./types.ts";
@@ -20,7 +20,7 @@ export async function runTranslated(
   );
   const limited = sql`SELECT ${values} FROM (${statement}) LIMIT ${BigInt(MAX_LIMIT)}`;
   const { rows } = await store.query(limited, { signal });
-  return { ...resultOf(columns, rows), warnings: [], statements: [shownSql(limited)] };
+  return { ...resultOf(columns, rows), warnings: [], statements: [showSql(limited)] };
 }
 
 interface Column {

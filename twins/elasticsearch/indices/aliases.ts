@@ -1,16 +1,14 @@
 /**
- * Other names of indices, in `vendor` fidelity. Those of an index that was made are part of its definition; those of the dataset's indices are
- * kept beside it, until a reset.
+ * Other names of indices, in `vendor` fidelity. The definition of a created index holds its aliases; the aliases of the dataset's
+ * indices live in the index registry until a reset.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/aliases.html
  */
-import type { FieldCatalog } from "@offhook/log-store/fields";
-import { isObject } from "../api/call.ts";
+
 import { isTrue } from "../json/flag.ts";
+import { isObject } from "../json/object.ts";
 import type { Json, JsonObject } from "../json/read.ts";
-import type { SearchTwin } from "../search-twin.ts";
 import { illegalArgument, VendorError } from "../vendor/error.ts";
 import { brokenNameRule } from "./errors.ts";
-import { ownMapping } from "./own-indices.ts";
 
 /** The aliases of one index, each with what it was given. */
 export type Aliases = Readonly<Record<string, JsonObject>>;
@@ -22,26 +20,6 @@ export interface AliasTarget {
 }
 
 export type AliasTargets = ReadonlyMap<string, readonly AliasTarget[]>;
-
-type Twin = Pick<SearchTwin, "fidelity" | "datasetAliases" | "store">;
-
-export function aliasesOf(index: string, fields: FieldCatalog, twin: Pick<Twin, "datasetAliases">): Aliases {
-  return ownMapping(fields, index)?.described.aliases ?? twin.datasetAliases.get(index) ?? {};
-}
-
-/** Every alias with its indices, in the order of their names. In `specification` there is none. */
-export async function aliasTargets(twin: Twin): Promise<AliasTargets> {
-  const targets = new Map<string, AliasTarget[]>();
-  if (twin.fidelity !== "vendor") return targets;
-  const { fields } = await twin.store();
-  for (const index of [...fields.indices.keys(), ...twin.datasetAliases.keys()].sort()) {
-    for (const [alias, { is_write_index }] of Object.entries(aliasesOf(index, fields, twin))) {
-      const isWriteIndex = is_write_index === undefined ? undefined : is_write_index === true;
-      targets.set(alias, [...(targets.get(alias) ?? []), { index, isWriteIndex }]);
-    }
-  }
-  return new Map([...targets].sort(([a], [b]) => (a < b ? -1 : 1)));
-}
 
 /** The index that documents written under a name go to. @throws VendorError where an alias does not say which */
 export function writeIndexOf(name: string, aliases: AliasTargets): string {

@@ -1,16 +1,16 @@
 /** Changes of aliases: all of a request, or none. */
+
 import { matchesPattern } from "@offhook/platform/base/star-pattern";
-import { isObject } from "../api/call.ts";
 import { isTrue } from "../json/flag.ts";
+import { isObject } from "../json/object.ts";
 import type { Json, JsonObject } from "../json/read.ts";
-import type { SearchTwin } from "../search-twin.ts";
 import { illegalArgument, VendorError } from "../vendor/error.ts";
-import { type Aliases, aliasesMissing, aliasesOf, readAlias } from "./aliases.ts";
+import { type Aliases, aliasesMissing, readAlias } from "./aliases.ts";
 import { noSuchIndex } from "./errors.ts";
 import { lenientOptions, select } from "./expression.ts";
-import { knownIndices } from "./known-indices.ts";
-import { ownMapping } from "./own-indices.ts";
-import { OwnMapping } from "./own-mapping.ts";
+import type { IndexRegistry } from "./index-registry.ts";
+import { aliasesOf, knownIndices } from "./index-registry.ts";
+import { OwnMapping, ownMapping } from "./own-mapping.ts";
 
 const kinds = ["add", "remove", "remove_index"] as const;
 
@@ -61,11 +61,16 @@ function texts(one: Json | undefined, several: Json | undefined): string[] {
 }
 
 /** @throws VendorError, and then nothing is changed */
-export async function changeAliases(changes: readonly AliasChange[], twin: SearchTwin): Promise<void> {
-  const store = await twin.store();
-  const known = await knownIndices(twin);
+export async function changeAliases(changes: readonly AliasChange[], registry: IndexRegistry): Promise<void> {
+  const store = await registry.store();
+  const known = await knownIndices(registry);
   const names = new Set(known);
-  const context = { known, fidelity: twin.fidelity, nowMs: twin.clock.now(), purpose: "write" } as const;
+  const context = {
+    known,
+    fidelity: registry.fidelity,
+    nowMs: registry.clock.now(),
+    purpose: "write",
+  } as const;
   await store.exclusively(async (writer) => {
     const changed = new Map<string, Aliases>();
     const removed = new Set<string>();
@@ -80,7 +85,7 @@ export async function changeAliases(changes: readonly AliasChange[], twin: Searc
           names.delete(index);
           continue;
         }
-        const before = changed.get(index) ?? aliasesOf(index, writer.fields, twin);
+        const before = changed.get(index) ?? aliasesOf(index, writer.fields, registry);
         const after = applied(change, before, names);
         wasThere ||= Object.keys(after).length < Object.keys(before).length;
         changed.set(index, after);
@@ -92,11 +97,11 @@ export async function changeAliases(changes: readonly AliasChange[], twin: Searc
       const own = ownMapping(writer.fields, index);
       if (removed.has(index)) continue;
       if (own) await writer.defineIndex(index, new OwnMapping(index, { ...own.described, aliases }));
-      else twin.datasetAliases.set(index, aliases);
+      else registry.datasetAliases.set(index, aliases);
     }
     for (const index of removed) {
       await writer.removeIndex(index);
-      twin.datasetAliases.delete(index);
+      registry.datasetAliases.delete(index);
     }
   });
 }

@@ -2,8 +2,9 @@
  * Dynamic templates: what a mapping says of names that it does not have.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/dynamic-templates.html
  */
+
 import { matchesPattern } from "@offhook/platform/base/star-pattern";
-import { isObject } from "../api/call.ts";
+import { isObject } from "../json/object.ts";
 import type { Json, JsonObject } from "../json/read.ts";
 import { VendorError } from "../vendor/error.ts";
 import type { FieldNode } from "./mapping-tree.ts";

@@ -3,7 +3,7 @@
 import type { Field, FieldCatalog } from "@offhook/log-store/fields";
 import { keywordsOf, mappedType } from "./field-types.ts";
 import { nodeOf } from "./mapped-field.ts";
-import { ownMapping } from "./own-indices.ts";
+import { ownMapping } from "./own-mapping.ts";
 import { showField, showMapping } from "./show-mapping.ts";
 
 const keyword = { keyword: { type: "keyword", ignore_above: 256 } };

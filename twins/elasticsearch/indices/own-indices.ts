@@ -4,30 +4,24 @@
  * - the store keeps it beside the fields, each of which has a column and postings of its own (`FieldCatalog.of`);
  * - whoever writes to the index has each value coerced by it; whoever searches sees the fields of the indices searched, and no others.
  */
+
 import { FieldCatalog } from "@offhook/log-store/fields";
 import type { LogStore } from "@offhook/log-store/store/log-store";
 import { getOrAdd } from "@offhook/platform/base/get-or-add";
-import { isObject } from "../api/call.ts";
+import { isObject } from "../json/object.ts";
 import type { Json, JsonObject } from "../json/read.ts";
-import type { SearchTwin } from "../search-twin.ts";
 import { VendorError } from "../vendor/error.ts";
 import { uuidOf } from "../vendor/node.ts";
-import { aliasTargets, readAlias } from "./aliases.ts";
+import { readAlias } from "./aliases.ts";
 import { checkTemplates } from "./dynamic-template.ts";
 import { checkIndexName, invalidIndexName } from "./errors.ts";
 import type { Selection } from "./expression.ts";
-import { knownIndices } from "./known-indices.ts";
+import { aliasTargets, type IndexRegistry, knownIndices } from "./index-registry.ts";
 import { mergeMappings } from "./merge-mappings.ts";
-import { type IndexDefinition, OwnMapping } from "./own-mapping.ts";
+import { type IndexDefinition, OwnMapping, ownMapping } from "./own-mapping.ts";
 import { readMapping } from "./read-mapping.ts";
 import { readSettings } from "./settings.ts";
 import { documentFields, groupsOf, type IndexGroup, unite } from "./united-fields.ts";
-
-/** What an index was made with; `undefined` for one of the dataset. */
-export function ownMapping(fields: FieldCatalog, index: string): OwnMapping | undefined {
-  const mapping = fields.indices.get(index);
-  return mapping instanceof OwnMapping ? mapping : undefined;
-}
 
 /** What a search of certain indices sees. */
 export interface VisibleFields {
@@ -85,13 +79,13 @@ export function readDefinition(
 }
 
 /** @throws VendorError when there is one of this name, or the body is wrong */
-export async function createIndex(name: string, body: JsonObject, twin: SearchTwin): Promise<void> {
+export async function createIndex(name: string, body: JsonObject, registry: IndexRegistry): Promise<void> {
   checkIndexName(name);
-  if ((await aliasTargets(twin)).has(name)) throw invalidIndexName(name, "already exists as alias");
-  const taken = new Set(await knownIndices(twin));
-  const made = twin.templates.applied(name, body);
-  const definition = readDefinition(made, Math.floor(twin.clock.now()), taken);
-  const store = await twin.store();
+  if ((await aliasTargets(registry)).has(name)) throw invalidIndexName(name, "already exists as alias");
+  const taken = new Set(await knownIndices(registry));
+  const made = registry.templates.applied(name, body);
+  const definition = readDefinition(made, Math.floor(registry.clock.now()), taken);
+  const store = await registry.store();
   await store.exclusively(async (writer) => {
     if (await isThere(name, store)) throw alreadyExists(name);
     await writer.defineIndex(name, new OwnMapping(name, definition));
@@ -107,11 +101,11 @@ async function isThere(name: string, store: LogStore): Promise<boolean> {
 export async function changeMappings(
   names: readonly string[],
   body: JsonObject,
-  twin: SearchTwin,
+  registry: IndexRegistry,
 ): Promise<void> {
   const added = readMapping(body);
   checkTemplates(added.others.dynamic_templates);
-  const store = await twin.store();
+  const store = await registry.store();
   await store.exclusively(async (writer) => {
     const changed = names.flatMap((name) => {
       const own = ownMapping(writer.fields, name);
@@ -124,12 +118,12 @@ export async function changeMappings(
 }
 
 /** @throws VendorError 404 where one of them is not there; nothing is removed then */
-export async function removeIndices(names: readonly string[], twin: SearchTwin): Promise<void> {
-  const store = await twin.store();
+export async function removeIndices(names: readonly string[], registry: IndexRegistry): Promise<void> {
+  const store = await registry.store();
   await store.exclusively(async (writer) => {
     for (const name of names) {
       await writer.removeIndex(name);
-      twin.datasetAliases.delete(name);
+      registry.datasetAliases.delete(name);
     }
   });
 }

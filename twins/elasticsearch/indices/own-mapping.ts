@@ -1,5 +1,5 @@
 /** An index that maps its documents itself: its definition, and what becomes of the values that are written to it. */
-import type { IndexMapping, NameMisfit, NewField } from "@offhook/log-store/fields";
+import type { FieldCatalog, IndexMapping, NameMisfit, NewField } from "@offhook/log-store/fields";
 import { coerce } from "@offhook/log-store/store/coerce";
 import type { Coerced } from "@offhook/log-store/store/column-value";
 import type { Leaf } from "@offhook/log-store/store/json-leaves";
@@ -240,4 +240,10 @@ function objectThere(name: string): NameMisfit {
 
 function asObject(json: Json): JsonObject {
   return typeof json === "object" && json !== null && !Array.isArray(json) ? json : {};
+}
+
+/** The mapping of a created index; `undefined` for an index of the dataset. */
+export function ownMapping(fields: FieldCatalog, index: string): OwnMapping | undefined {
+  const mapping = fields.indices.get(index);
+  return mapping instanceof OwnMapping ? mapping : undefined;
 }

@@ -2,8 +2,9 @@
  * Index templates and the component templates that they are composed of, in `vendor` fidelity: what an index is made with. They are kept until a reset.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/index-templates.html
  */
+
 import { matchesPattern } from "@offhook/platform/base/star-pattern";
-import { isObject } from "../api/call.ts";
+import { isObject } from "../json/object.ts";
 import type { Json, JsonObject } from "../json/read.ts";
 import { illegalArgument, VendorError } from "../vendor/error.ts";
 import { readAlias } from "./aliases.ts";

@@ -13,8 +13,9 @@ import { locateIn } from "../query/json-position.ts";
 import { isObject } from "../query/syntax/parser.ts";
 import { VendorError } from "../vendor/error.ts";
 import { readFilter, translateQuery } from "./compile-search.ts";
+import type { SearchContext } from "./context.ts";
+import type { SearchPlan } from "./plan.ts";
 import type { SearchRequest } from "./request.ts";
-import type { SearchContext, SearchPlan } from "./run.ts";
 import { planHits, readHitsRequest } from "./top-hits.ts";
 import { translate, withModelHint } from "./translate.ts";
 
@@ -67,7 +68,7 @@ async function parseMember(
   { member, json }: NonNullable<SearchRequest["aggregations"]>,
   context: SearchContext,
 ): Promise<ParsedAggregations> {
-  const { text, twin } = context;
+  const { text, engine } = context;
   // Loaded by the first search that has any.
   const reader = await import("../aggregations/parse.ts");
   const filters = new Map<unknown, Sql>();
@@ -101,7 +102,7 @@ async function parseMember(
       const asked = error instanceof UnrecognisedAggregation || error instanceof UnrecognisedQuery;
       const placed = error instanceof LocatedError && text !== undefined ? error.at(text) : error;
       if (!asked || !(placed instanceof VendorError)) throw placed;
-      if (!isTranslated(error, context) || questions === MAX_QUESTIONS) throw withModelHint(placed, twin);
+      if (!isTranslated(error, context) || questions === MAX_QUESTIONS) throw withModelHint(placed, engine);
       if (error instanceof UnrecognisedAggregation) unrecognised.set(error.topLevelName, error);
       else filters.set(error.json, (await translateQuery(error, context)).predicate);
     }
@@ -111,7 +112,7 @@ async function parseMember(
 /** In `vendor` what this twin does not aggregate is refused, whether there is a model or not. */
 function isTranslated(
   error: UnrecognisedAggregation | UnrecognisedQuery,
-  { twin: { fidelity, translator } }: SearchContext,
+  { engine: { fidelity, translator } }: SearchContext,
 ): boolean {
   return translator !== undefined && (fidelity === "specification" || error instanceof UnrecognisedQuery);
 }
@@ -130,7 +131,7 @@ export async function aggregate(
   typedKeys: boolean,
 ): Promise<ReadonlyMap<string, unknown> | undefined> {
   if (aggregations === undefined || parsed === undefined) return undefined;
-  const { call, store, query, signal } = context;
+  const { notes, store, query, signal } = context;
   const { known, unrecognised } = parsed;
   const everything: SearchPlan = { ...plan, query: { ...plan.query, constantScore: 1 } };
   parsed.setSearch((request, of) => planHits(request, of === "all" ? everything : plan, context));
@@ -146,7 +147,7 @@ export async function aggregate(
     typedKeys,
     signal,
   });
-  call.noteSql(statements);
+  notes.addSql(statements);
   if (unrecognised.size === 0) return body;
   const results = new Map(body);
   for (const [name, error] of unrecognised) {
@@ -179,10 +180,10 @@ async function translateAggregation(
   { json, children }: Definition,
   error: UnrecognisedAggregation,
   predicate: Sql,
-  { call, twin, store, query, signal }: SearchContext,
+  { notes, engine, store, query, signal }: SearchContext,
 ): Promise<Map<string, unknown>> {
-  const { translator } = twin;
-  const refusal = withModelHint(error, twin);
+  const { translator } = engine;
+  const refusal = withModelHint(error, engine);
   if (!translator) throw refusal;
   const text = compactJson({ [name]: json });
   const question = { language: "aggregation" as const, text, store, nowMs: query.nowMs, signal };
@@ -192,7 +193,7 @@ async function translateAggregation(
     const { rows } = await store.query(found, { signal: until });
     return resultOf(rows.map(([row]) => membersOf(readExactJson(String(row)), children)));
   };
-  const result = await translate({ translator, question, run, refusal }, call);
+  const result = await translate({ translator, question, run, refusal }, notes);
   return json.meta === undefined ? result : new Map([["meta", json.meta], ...result]);
 }
 

@@ -1,7 +1,7 @@
 /** Hits collapsed to the best one of each value of a field. */
 
 import { fieldValue } from "@offhook/log-store/fields";
-import { joined, type Sql, sql } from "@offhook/log-store/sql";
+import { type Sql, sql } from "@offhook/log-store/sql";
 import type { ResultValue } from "@offhook/log-store/store/log-store";
 import type { ContentParser } from "../json/content-parser.ts";
 import { integerField, ObjectParser, textField } from "../json/object-parser.ts";
@@ -9,10 +9,7 @@ import { keptValue } from "../query/compile/column.ts";
 import { targetOf } from "../query/compile/target.ts";
 import type { QueryContext } from "../query/compiled-query.ts";
 import { illegalArgument } from "../vendor/error.ts";
-import { illegalOnShard, shardFailure } from "../vendor/shard-failure.ts";
-import { shownSql } from "./compile-search.ts";
-import type { SearchRequest } from "./request.ts";
-import type { SearchContext, SearchPlan } from "./run.ts";
+import { illegalOnShard } from "../vendor/shard-failure.ts";
 import { decimalOf } from "./sort-key.ts";
 
 export interface Collapse {
@@ -92,30 +89,6 @@ export function collapseColumn(
       };
     }
   }
-}
-
-/** A document that is found may have one value alone. @throws VendorError */
-export async function checkSingleValued(
-  { minScore }: SearchRequest,
-  { collapse, query, filters, index }: SearchPlan,
-  { call, store, signal }: SearchContext,
-): Promise<void> {
-  if (!collapse?.isMultiple) return;
-  const found =
-    minScore === undefined
-      ? query.predicate
-      : sql`d._row IN (SELECT _row FROM (${query.scored}) WHERE score >= ${minScore})`;
-  const where = joined([found, ...filters, collapse.isMultiple], " AND ");
-  const first = sql`SELECT min(d._row) FROM documents AS d WHERE ${where}`;
-  // Lucene counts the documents of an index from 0.
-  const statement = sql`SELECT count(*), count(*) FILTER (WHERE _row = first) FROM documents AS e, (${first}) AS f(first)
-    WHERE e._row <= first AND e._index = (SELECT _index FROM documents WHERE _row = first)`;
-  call.noteSql([shownSql(statement)]);
-  const { rows } = await store.query(statement, { signal });
-  const [before, isFound] = (rows[0] ?? []).map(Number);
-  if (before === undefined || !isFound) return;
-  const reason = `failed to extract doc:${before - 1}, the grouping field must be single valued`;
-  throw shardFailure({ type: "illegal_state_exception", reason }, index);
 }
 
 /** @throws VendorError */

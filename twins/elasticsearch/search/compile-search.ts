@@ -1,27 +1,18 @@
 /** The queries of a search as SQL. */
-import { list, type Sql, type SqlValue, sql } from "@offhook/log-store/sql";
-import type { Call } from "../api/call.ts";
+import { list, type Sql, sql } from "@offhook/log-store/sql";
 import type { Selection } from "../indices/expression.ts";
 import type { Json } from "../json/read.ts";
 import { compactJson } from "../json/write.ts";
 import { compileInner, compileQuery, parseQuery } from "../query/compile.ts";
-import type { CompiledQuery, JsonPath, QueryContext } from "../query/compiled-query.ts";
+import type { CompiledQuery, JsonPath } from "../query/compiled-query.ts";
 import { UnrecognisedQuery } from "../query/errors.ts";
 import { compileKnowing } from "../query/figures.ts";
 import { locateIn } from "../query/json-position.ts";
-import type { SearchTwin } from "../search-twin.ts";
+import { showSql } from "../query/show-sql.ts";
 import type { VendorError } from "../vendor/error.ts";
+import type { SearchContext } from "./context.ts";
 import type { UnrecognisedBody, UrlQuery } from "./request.ts";
 import { translate, withModelHint } from "./translate.ts";
-
-/** What a query is compiled for. */
-export interface CompileContext {
-  call: Call;
-  twin: SearchTwin;
-  query: QueryContext;
-  /** The text of the request, for the line and column of its mistakes. */
-  text?: string | undefined;
-}
 
 export interface CompileOptions {
   /** The member of the body that it is; `query` when absent. */
@@ -38,19 +29,18 @@ export interface CompileOptions {
  */
 export async function compile(
   json: Json | undefined,
-  context: CompileContext,
+  context: SearchContext,
   { member = "query", scores = false, unscored = false }: CompileOptions = {},
 ): Promise<CompiledQuery> {
-  const { text, query, call, twin } = context;
+  const { text, query, notes, store, signal } = context;
   const placed = {
     ...query,
     ...(unscored && { scores: false }),
     ...(text !== undefined && { locate: locateIn(text, [member]) }),
   };
-  const store = await twin.store();
   const ask = async (statement: Sql) => {
-    call.noteSql([shownSql(statement)]);
-    const { rows } = await store.query(statement, { signal: call.signal });
+    notes.addSql([showSql(statement)]);
+    const { rows } = await store.query(statement, { signal });
     return (rows[0] ?? []).map(Number);
   };
   try {
@@ -66,7 +56,7 @@ export async function compile(
 }
 
 /** The query of `?q=`, which is a query string. */
-export function compileUrlQuery({ text, options }: UrlQuery, context: CompileContext): CompiledQuery {
+export function compileUrlQuery({ text, options }: UrlQuery, context: SearchContext): CompiledQuery {
   return noted(compileQuery({ query_string: { query: text, ...options } }, context.query), context);
 }
 
@@ -74,7 +64,7 @@ export function compileUrlQuery({ text, options }: UrlQuery, context: CompileCon
 export async function compileAsked(
   urlQuery: UrlQuery | undefined,
   json: Json | undefined,
-  context: CompileContext,
+  context: SearchContext,
 ): Promise<CompiledQuery> {
   return urlQuery ? compileUrlQuery(urlQuery, context) : compile(json, context);
 }
@@ -84,29 +74,29 @@ export async function compileAsked(
  * @param path of it in the body
  * @returns compiles it @throws VendorError
  */
-export function readFilter(json: unknown, path: JsonPath, context: CompileContext): () => Sql {
+export function readFilter(json: unknown, path: JsonPath, context: SearchContext): () => Sql {
   const { text, query } = context;
   const parsed = parseQuery(json, text === undefined ? query : { ...query, locate: locateIn(text, path) });
   return () => noted(compileInner(parsed, query), context).predicate;
 }
 
-function noted(compiled: CompiledQuery, { call, twin }: CompileContext): CompiledQuery {
+function noted(compiled: CompiledQuery, { notes, engine }: SearchContext): CompiledQuery {
   if (compiled.dropped.length > 0) {
-    call.noteDropped(compiled.dropped);
-    twin.log.warn({ dropped: compiled.dropped }, "clauses of a query were left out");
+    notes.addDropped(compiled.dropped);
+    engine.log.warn({ dropped: compiled.dropped }, "clauses of a query were left out");
   }
   return compiled;
 }
 
 /** A query that the compiler does not know, by the model. @throws VendorError when there is none, or it does not know either */
-export function translateQuery(error: UnrecognisedQuery, context: CompileContext): Promise<CompiledQuery> {
+export function translateQuery(error: UnrecognisedQuery, context: SearchContext): Promise<CompiledQuery> {
   return translateRows("query-dsl", compactJson(error.json ?? {}), error, context);
 }
 
 /** The events that a body is about which is no search of this twin's, by the model. @throws VendorError */
 export function translateBody(
   { body, error }: UnrecognisedBody,
-  context: CompileContext,
+  context: SearchContext,
 ): Promise<CompiledQuery> {
   return translateRows("search-body", compactJson(body), error, context);
 }
@@ -116,25 +106,24 @@ async function translateRows(
   language: "query-dsl" | "search-body",
   text: string,
   error: VendorError,
-  { call, twin, query }: CompileContext,
+  { notes, engine, store, query, signal }: SearchContext,
 ): Promise<CompiledQuery> {
-  const { translator } = twin;
-  const refusal = withModelHint(error, twin);
+  const { translator } = engine;
+  const refusal = withModelHint(error, engine);
   if (!translator) throw refusal;
-  const store = await twin.store();
-  const question = { language, text, store, nowMs: query.nowMs, signal: call.signal };
+  const question = { language, text, store, nowMs: query.nowMs, signal };
   const rows = await translate(
     {
       translator,
       question,
       refusal,
-      run: async (statement, signal) => {
+      run: async (statement, until) => {
         const found = sql`SELECT DISTINCT CAST(_row AS BIGINT) AS _row FROM (${statement}) WHERE _row IS NOT NULL`;
-        await store.query(sql`SELECT count(_row) FROM (${found})`, { signal });
+        await store.query(sql`SELECT count(_row) FROM (${found})`, { signal: until });
         return found;
       },
     },
-    call,
+    notes,
   );
   return {
     predicate: sql`d._row IN (${rows})`,
@@ -152,15 +141,4 @@ async function translateRows(
 export function indexPredicate({ names, everything }: Selection): Sql | undefined {
   if (everything) return undefined;
   return names.length === 0 ? sql`false` : sql`d._index IN ${list(names)}`;
-}
-
-/** A statement with its values in their places, as the journal shows it. It is never run. */
-export function shownSql({ texts, values }: Sql): string {
-  const shown = texts.reduce((text, next, index) => `${text}${showValue(values[index - 1])}${next}`);
-  return shown.replaceAll(/\s+/g, " ").trim();
-}
-
-function showValue(value: SqlValue | undefined): string {
-  if (typeof value === "string") return `'${value.replaceAll("'", "''")}'`;
-  return String(value ?? "NULL");
 }

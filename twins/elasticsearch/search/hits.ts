@@ -9,13 +9,14 @@ import { matchesPattern } from "@offhook/platform/base/star-pattern";
 import { namesOf } from "../indices/field-types.ts";
 import { Float } from "../json/numbers.ts";
 import type { Explanation } from "../query/compiled-query.ts";
+import { showSql } from "../query/show-sql.ts";
 import { NODE_ID } from "../vendor/node.ts";
-import { shownSql } from "./compile-search.ts";
+import type { SearchContext } from "./context.ts";
 import { docvalueColumns, type FieldColumn, fieldColumns } from "./fields.ts";
 import { highlightedFields, highlightValues, marksFor } from "./highlight.ts";
 import { IgnoredFields, type IgnoredValues } from "./ignored-fields.ts";
+import type { SearchPlan } from "./plan.ts";
 import type { SearchRequest } from "./request.ts";
-import type { SearchContext, SearchPlan } from "./run.ts";
 import { filteredSource } from "./source-filter.ts";
 
 /** A row of the page. */
@@ -131,7 +132,7 @@ async function readRows(
     const missing = rows.filter((row) => !found.has(Number(row)));
     if (missing.length === 0) break;
     const statement = hitStatement(columns, where(missing));
-    context.call.noteSql([shownSql(statement)]);
+    context.notes.addSql([showSql(statement)]);
     const read = await context.store.query(statement, { signal: context.signal });
     for (const row of read.rows) found.set(Number(row[0]), row);
   }

@@ -1,9 +1,9 @@
 /** The searches that go on over several requests. */
 import type { SqlValue } from "@offhook/log-store/sql";
 import type { Clock } from "@offhook/platform/base/clock";
+import type { SearchScope } from "./context.ts";
 import { Kept } from "./kept.ts";
 import type { SearchRequest } from "./request.ts";
-import type { SearchScope } from "./run.ts";
 
 /** A search that is read page by page. */
 export interface Scroll {

@@ -1,14 +1,14 @@
 /** Asks for one page of a search, and reads what comes. */
 
-import { type SqlValue, sql } from "@offhook/log-store/sql";
+import { joined, type SqlValue, sql } from "@offhook/log-store/sql";
 import { type LogStore, QueryInterrupted, type ResultValue } from "@offhook/log-store/store/log-store";
 import { matchesPattern } from "@offhook/platform/base/star-pattern";
-import type { SearchTwin } from "../search-twin.ts";
-import { illegalOnShard } from "../vendor/shard-failure.ts";
-import { shownSql } from "./compile-search.ts";
+import { showSql } from "../query/show-sql.ts";
+import { illegalOnShard, shardFailure } from "../vendor/shard-failure.ts";
+import type { SearchContext } from "./context.ts";
 import type { PageHit } from "./hits.ts";
+import type { SearchPlan } from "./plan.ts";
 import type { SearchRequest } from "./request.ts";
-import type { SearchContext, SearchPlan } from "./run.ts";
 import { isEverything, type PageQuestion, pageStatement } from "./statement.ts";
 
 interface FoundPage {
@@ -22,7 +22,7 @@ interface FoundPage {
 export async function findPage(
   request: SearchRequest,
   plan: SearchPlan,
-  { call, store, twin, signal }: SearchContext,
+  { notes, store, engine, signal }: SearchContext,
   after: SqlValue[] | undefined,
 ): Promise<FoundPage> {
   const question: PageQuestion = {
@@ -34,7 +34,7 @@ export async function findPage(
     size: request.size,
     scores: plan.scores,
     minScore: request.minScore,
-    boosts: request.indicesBoost.map(([pattern, factor]) => boostOf(pattern, factor, twin)),
+    boosts: request.indicesBoost.map(([pattern, factor]) => boostOf(pattern, factor, engine.index)),
     terminateAfter: request.terminateAfter,
     countUpTo: request.countUpTo,
     collapseBy: plan.collapse?.value,
@@ -43,7 +43,7 @@ export async function findPage(
     return { total: await countAll(store), maxScore: undefined, page: [], timedOut: false };
   }
   const statement = pageStatement(question);
-  call.noteSql([shownSql(statement)]);
+  notes.addSql([showSql(statement)]);
   const deadline = request.timeoutMs === undefined ? {} : { deadlineMs: request.timeoutMs };
   try {
     const { rows } = await store.query(statement, { signal, ...deadline });
@@ -59,7 +59,7 @@ async function countAll(store: LogStore): Promise<number> {
   return [...(await store.counts()).values()].reduce((sum, count) => sum + count, 0);
 }
 
-function boostOf(pattern: string, factor: number, { index }: SearchTwin) {
+function boostOf(pattern: string, factor: number, index: string) {
   const like = pattern.replaceAll(/[%_\\]/g, "\\$&").replaceAll("*", "%");
   const predicate =
     matchesPattern(index, pattern) && pattern === "*" ? sql`true` : sql`d._index LIKE ${like} ESCAPE '\\'`;
@@ -78,6 +78,30 @@ function readAfter(
     throw illegalOnShard(`search_after has ${values.length} value(s) but sort has ${expected}.`, index);
   }
   return values.map((value, number) => keys[number]?.read(value) ?? null);
+}
+
+/** A document that is found may have one value alone. @throws VendorError */
+export async function checkSingleValued(
+  { minScore }: SearchRequest,
+  { collapse, query, filters, index }: SearchPlan,
+  { notes, store, signal }: SearchContext,
+): Promise<void> {
+  if (!collapse?.isMultiple) return;
+  const found =
+    minScore === undefined
+      ? query.predicate
+      : sql`d._row IN (SELECT _row FROM (${query.scored}) WHERE score >= ${minScore})`;
+  const where = joined([found, ...filters, collapse.isMultiple], " AND ");
+  const first = sql`SELECT min(d._row) FROM documents AS d WHERE ${where}`;
+  // Lucene counts the documents of an index from 0.
+  const statement = sql`SELECT count(*), count(*) FILTER (WHERE _row = first) FROM documents AS e, (${first}) AS f(first)
+    WHERE e._row <= first AND e._index = (SELECT _index FROM documents WHERE _row = first)`;
+  notes.addSql([showSql(statement)]);
+  const { rows } = await store.query(statement, { signal });
+  const [before, isFound] = (rows[0] ?? []).map(Number);
+  if (before === undefined || !isFound) return;
+  const reason = `failed to extract doc:${before - 1}, the grouping field must be single valued`;
+  throw shardFailure({ type: "illegal_state_exception", reason }, index);
 }
 
 /** Places of the columns of a page statement. */

@@ -4,9 +4,9 @@
  */
 
 import { lookupTable } from "@offhook/platform/base/lookup-table";
-import { isObject } from "../api/call.ts";
 import { invalidRequest } from "../documents/errors.ts";
 import { ContentParser, type Token } from "../json/content-parser.ts";
+import { isObject } from "../json/object.ts";
 import { ObjectParser, textField } from "../json/object-parser.ts";
 import type { Json, JsonObject } from "../json/read.ts";
 import { checkQuery } from "../query/compile.ts";

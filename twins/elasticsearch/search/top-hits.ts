@@ -1,15 +1,17 @@
 /** The best hits of each bucket of an aggregation. */
+
 import { joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import type { HitsPlan } from "../aggregations/context.ts";
 import type { JsonRecord } from "../aggregations/options.ts";
-import { isObject } from "../api/call.ts";
 import { Float } from "../json/numbers.ts";
+import { isObject } from "../json/object.ts";
 import type { Json, JsonObject } from "../json/read.ts";
 import type { JsonPath } from "../query/compiled-query.ts";
-import { shownSql } from "./compile-search.ts";
+import { showSql } from "../query/show-sql.ts";
+import type { SearchContext } from "./context.ts";
 import { hitsOfPage, type PageHit } from "./hits.ts";
+import type { SearchPlan } from "./plan.ts";
 import { readSearchBody, type SearchRequest } from "./request.ts";
-import type { SearchContext, SearchPlan } from "./run.ts";
 import { isSorted, type Sort } from "./sort.ts";
 import { type SortKey, sortKey } from "./sort-key.ts";
 
@@ -78,7 +80,7 @@ async function readRows(
   values: readonly Sql[],
   score: Sql,
   { keys }: SearchPlan,
-  { call, store, signal }: SearchContext,
+  { notes, store, signal }: SearchContext,
 ): Promise<PageHit[]> {
   if (rows.length === 0) return [];
   const wanted = joined(
@@ -87,7 +89,7 @@ async function readRows(
   );
   const columns = joined([raw("d._row"), score, ...values], ", ");
   const statement = sql`SELECT ${columns} FROM documents AS d WHERE d._row IN (${wanted})`;
-  call.noteSql([shownSql(statement)]);
+  notes.addSql([showSql(statement)]);
   const answer = await store.query(statement, { signal });
   return answer.rows.map(([row, ofRow, ...found]) => ({
     row: BigInt(Number(row)),

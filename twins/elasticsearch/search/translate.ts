@@ -5,9 +5,9 @@ import {
   TranslationFailed,
   type Translator,
 } from "@offhook/log-store/translator/translator";
-import type { Call } from "../api/call.ts";
-import type { SearchTwin } from "../search-twin.ts";
 import { VendorError } from "../vendor/error.ts";
+import type { SearchEngine } from "./context.ts";
+import type { SearchNotes } from "./search-notes.ts";
 
 export interface Asked<Result> {
   translator: Translator;
@@ -21,22 +21,25 @@ export interface Asked<Result> {
 /** Asks, and notes in the journal what came of it. @throws VendorError `refusal`; what the store throws when it cannot run any statement now */
 export async function translate<Result>(
   { translator, question, run, refusal }: Asked<Result>,
-  call: Call,
+  journal: SearchNotes,
 ): Promise<Result> {
   try {
     const { result, notes } = await translator.translate(question, run);
-    call.noteTranslation(notes);
+    journal.addTranslation(notes);
     return result;
   } catch (error) {
     if (!(error instanceof TranslationFailed)) throw error;
     // The journal has the database's words; the answer has the vendor's.
-    call.noteTranslation({ failed: error.message });
+    journal.addTranslation({ failed: error.message });
     throw refusal;
   }
 }
 
 /** An error of the vendor's, which in `specification` says what becomes of it with a model. */
-export function withModelHint(error: VendorError, { fidelity, translator }: SearchTwin): VendorError {
+export function withModelHint(
+  error: VendorError,
+  { fidelity, translator }: Pick<SearchEngine, "fidelity" | "translator">,
+): VendorError {
   if (fidelity === "vendor") return error;
   const hint = translator
     ? "the model has no SQL for it that runs: the notes in /sim/requests say why"
