@@ -4,8 +4,8 @@ import path from "node:path";
 import { wallTime } from "@offhook/platform/base/clock";
 import type { DatasetDescription, DatasetSource } from "@offhook/platform/twin/dataset";
 import type { TextIndex } from "../fields.ts";
-import { countOf, type TakenIn, takeIn } from "./parse-file.ts";
-import { closeWorkshop, loadStaged, openWorkshop } from "./staging-database.ts";
+import { countOf, type ParsedFile, parseFile } from "./parse-file.ts";
+import { closeStagingDatabase, loadStaged, openStagingDatabase } from "./staging-database.ts";
 import { StagingFile } from "./staging-file.ts";
 import { writeDocuments } from "./write-documents.ts";
 
@@ -26,7 +26,7 @@ export async function ingest(
   textIndex: TextIndex = "fields",
 ): Promise<MadeDataset> {
   const out = await StagingFile.create(path.join(folder, "staged"));
-  const taken = await takeIn(source, out, signal).finally(() => out.close());
+  const taken = await parseFile(source, out, signal).finally(() => out.close());
   source.onProgress?.(`${countOf(out)} read, their types and words follow`);
   return inTurn(() => make(source, folder, out, taken, { signal, textIndex }));
 }
@@ -35,13 +35,13 @@ async function make(
   { fileName }: DatasetSource,
   folder: string,
   out: StagingFile,
-  taken: TakenIn,
+  taken: ParsedFile,
   { signal, textIndex }: { signal: AbortSignal | undefined; textIndex: TextIndex },
 ): Promise<MadeDataset> {
   signal?.throwIfAborted();
   const file = path.join(folder, "dataset.duckdb");
-  const workshop = await openWorkshop(folder, file);
-  const { connection } = workshop;
+  const database = await openStagingDatabase(folder, file);
+  const { connection } = database;
   const interrupt = () => connection.interrupt();
   signal?.addEventListener("abort", interrupt, { once: true });
   try {
@@ -73,7 +73,7 @@ async function make(
     throw error;
   } finally {
     signal?.removeEventListener("abort", interrupt);
-    await closeWorkshop(workshop);
+    await closeStagingDatabase(database);
   }
 }
 

@@ -9,7 +9,7 @@ import type { StagingFile } from "./staging-file.ts";
 import { TextPieces } from "./text-pieces.ts";
 import { byteOrderMark, incompleteEnd, otherEncoding, replaceInvalid } from "./utf8.ts";
 
-export interface TakenIn {
+export interface ParsedFile {
   format: DatasetFormat;
   reader: RowReader;
   /** Of the file as it was sent. */
@@ -21,11 +21,11 @@ export interface TakenIn {
 const PROGRESS_MS = 2_000;
 
 /** @throws DatasetRefusal with every problem, DatasetTooLarge, the signal's reason, or the source's error */
-export async function takeIn(
+export async function parseFile(
   source: DatasetSource,
   out: StagingFile,
   signal: AbortSignal | undefined,
-): Promise<TakenIn> {
+): Promise<ParsedFile> {
   const stated = statedFormat(source);
   const problems = new Problems();
   const pieces = new TextPieces(source, signal);

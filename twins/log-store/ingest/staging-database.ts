@@ -18,13 +18,13 @@ export const staging = {
   source: raw("source"),
 };
 
-export interface Workshop {
+export interface StagingDatabase {
   readonly instance: DuckDBInstance;
   readonly connection: DuckDBConnection;
 }
 
 /** Opens a new database whose statements reach the folder and nothing else. @param folder absolute */
-export async function openWorkshop(folder: string, file: string): Promise<Workshop> {
+export async function openStagingDatabase(folder: string, file: string): Promise<StagingDatabase> {
   const instance = await DuckDBInstance.create(file, {
     memory_limit: MEMORY_LIMIT,
     threads: "2",
@@ -45,7 +45,7 @@ export async function openWorkshop(folder: string, file: string): Promise<Worksh
 }
 
 /** Lets go of the memory first, beside the event loop: closing does it on the loop, and takes as long. */
-export async function closeWorkshop({ instance, connection }: Workshop): Promise<void> {
+export async function closeStagingDatabase({ instance, connection }: StagingDatabase): Promise<void> {
   try {
     await read(connection, sql`DROP TABLE IF EXISTS ${staging.table}`);
     await read(connection, raw(`SET memory_limit = '${CLOSING_MEMORY_LIMIT}'`));

@@ -1,47 +1,47 @@
-/** Writes that are asked for while another is under way are carried out together: a small one takes nearly as long as a large one. */
+/** Group commit: requests that arrive while a write is under way are written together, for a small write costs nearly as much as a large one. */
 import type { LogStore, LogWriter } from "./log-store.ts";
 
-/** How much is carried out together at most; what one writer asks for is never cut. */
-export interface GatheringLimit {
+/** Bounds of one group. A single caller's requests are never split. */
+export interface GroupLimit {
   count: number;
   /** Of their texts, in UTF-16 units. */
   characters: number;
 }
 
-const LIMIT: GatheringLimit = { count: 4096, characters: 4 << 20 };
+const LIMIT: GroupLimit = { count: 4096, characters: 4 << 20 };
 
-interface Pending<Ask, Answer> {
-  asks: readonly Ask[];
-  resolve(answers: Answer[]): void;
+interface Pending<Request, Outcome> {
+  requests: readonly Request[];
+  resolve(outcomes: Outcome[]): void;
   reject(error: unknown): void;
 }
 
-export class Gathering<Ask, Answer> {
-  readonly #work: (writer: LogWriter, asks: readonly Ask[]) => Promise<Answer[]>;
-  readonly #charactersOf: (ask: Ask) => number;
-  readonly #limit: GatheringLimit;
-  /** In the order of their turns. */
-  readonly #waiting = new Set<Pending<Ask, Answer>>();
+export class BatchWriter<Request, Outcome> {
+  readonly #write: (writer: LogWriter, requests: readonly Request[]) => Promise<Outcome[]>;
+  readonly #charactersOf: (request: Request) => number;
+  readonly #limit: GroupLimit;
+  /** In the order of arrival. */
+  readonly #waiting = new Set<Pending<Request, Outcome>>();
 
-  /** @param work carries out what it is given, one after the other: as many answers, in the same order. */
+  /** @param write carries out the requests in their order, and returns one outcome for each. */
   constructor(
-    work: (writer: LogWriter, asks: readonly Ask[]) => Promise<Answer[]>,
-    charactersOf: (ask: Ask) => number,
+    write: (writer: LogWriter, requests: readonly Request[]) => Promise<Outcome[]>,
+    charactersOf: (request: Request) => number,
     limit = LIMIT,
   ) {
-    this.#work = work;
+    this.#write = write;
     this.#charactersOf = charactersOf;
     this.#limit = limit;
   }
 
-  /** Answers once all of it is stored. @throws QueueFull, and what the work throws */
-  perform(store: LogStore, asks: readonly Ask[]): Promise<Answer[]> {
+  /** Resolves once all the requests are stored. @throws QueueFull, and what the write throws */
+  write(store: LogStore, requests: readonly Request[]): Promise<Outcome[]> {
     return new Promise((resolve, reject) => {
-      const pending: Pending<Ask, Answer> = { asks, resolve, reject };
+      const pending: Pending<Request, Outcome> = { requests, resolve, reject };
       this.#waiting.add(pending);
       const turn = store.exclusively(async (writer) => {
-        // An earlier turn may have taken it along.
-        if (this.#waiting.has(pending)) await this.#carryOut(writer);
+        // An earlier group may have included it.
+        if (this.#waiting.has(pending)) await this.#writeGroup(writer);
       });
       turn.catch((error: unknown) => {
         if (this.#waiting.delete(pending)) reject(error);
@@ -49,29 +49,29 @@ export class Gathering<Ask, Answer> {
     });
   }
 
-  async #carryOut(writer: LogWriter): Promise<void> {
+  async #writeGroup(writer: LogWriter): Promise<void> {
     const group = this.#takeGroup();
     try {
-      const answers = await this.#work(
+      const outcomes = await this.#write(
         writer,
-        group.flatMap(({ asks }) => asks),
+        group.flatMap(({ requests }) => requests),
       );
       let from = 0;
-      for (const { asks, resolve } of group) {
-        resolve(answers.slice(from, from + asks.length));
-        from += asks.length;
+      for (const { requests, resolve } of group) {
+        resolve(outcomes.slice(from, from + requests.length));
+        from += requests.length;
       }
     } catch (error) {
       for (const { reject } of group) reject(error);
     }
   }
 
-  #takeGroup(): Pending<Ask, Answer>[] {
-    const group: Pending<Ask, Answer>[] = [];
+  #takeGroup(): Pending<Request, Outcome>[] {
+    const group: Pending<Request, Outcome>[] = [];
     let { count, characters } = this.#limit;
     for (const pending of this.#waiting) {
-      count -= pending.asks.length;
-      characters -= pending.asks.reduce((sum, ask) => sum + this.#charactersOf(ask), 0);
+      count -= pending.requests.length;
+      characters -= pending.requests.reduce((sum, request) => sum + this.#charactersOf(request), 0);
       if (group.length > 0 && (count < 0 || characters < 0)) break;
       this.#waiting.delete(pending);
       group.push(pending);

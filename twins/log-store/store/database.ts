@@ -6,11 +6,11 @@ import { constants, copyFile, rm } from "node:fs/promises";
 import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import { raw, type Sql, sql } from "../sql.ts";
 import { read } from "./duckdb.ts";
-import { type HeldRows, QueryInterrupted, type QueryOptions, type QueryResult } from "./log-store.ts";
+import { QueryInterrupted, type QueryOptions, type QueryResult, type ResultCursor } from "./log-store.ts";
 import { checkingBetweenChunks, programFunctions } from "./program-functions.ts";
 import { type QueryGate, queryGate } from "./query-gate.ts";
 import { Reader } from "./reader.ts";
-import { HeldTable, heldTable } from "./result-cursor.ts";
+import { CursorTable, cursorTable } from "./result-cursor.ts";
 import { SharedMemory, unlessAborted } from "./shared-memory.ts";
 import { TableCache } from "./table-cache.ts";
 
@@ -87,11 +87,10 @@ export class Database {
   /** Of the data: another one when a write begins, and when it has ended. */
   #version = 0;
   readonly #tables = new TableCache(() => this.#instance.connect());
-  readonly #held = new Set<HeldTable>();
-  /** How many were held. */
-  #holds = 0;
-  /** Whether nothing is held any more. */
-  #isLeft = false;
+  readonly #cursors = new Set<CursorTable>();
+  /** How many were ever opened. */
+  #cursorCount = 0;
+  #refusesCursors = false;
 
   constructor(
     owner: object,
@@ -141,15 +140,15 @@ export class Database {
     return this.#runOver(statement, (reader) => reader.read(statement, this.#version), options, before);
   }
 
-  /** Keeps the rows of one statement that reads until they are dropped: the database does not close before. Else as `query`. */
-  hold(statement: Sql, options?: QueryOptions, before?: () => Promise<void>): Promise<HeldRows> {
-    return this.#tracked(this.#hold(statement, options, before));
+  /** Materializes the rows of one statement that reads. The database does not close before the cursor is dropped. Else as `query`. */
+  openCursor(statement: Sql, options?: QueryOptions, before?: () => Promise<void>): Promise<ResultCursor> {
+    return this.#track(this.#openCursor(statement, options, before));
   }
 
   /** One turn in the gate; another one, alone, when the work ran out of memory beside others. @throws OutOfMemory, QueueFull */
   turn<Result>(work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
     const inGate = () => this.#gate.run(this.#owner, work, signal);
-    return this.#tracked(this.#memory.run(inGate, signal));
+    return this.#track(this.#memory.run(inGate, signal));
   }
 
   /** One turn in the gate that writes. */
@@ -169,19 +168,19 @@ export class Database {
    * its own. What was written down last is then in the file.
    */
   async isUsable(): Promise<boolean> {
-    return this.#tracked(this.#probe());
+    return this.#track(this.#probe());
   }
 
-  /** Ends every query that runs or waits, and lets go of what is held. */
+  /** Ends every query that runs or waits, and every cursor. */
   cancelAll(): void {
     for (const cancel of [...this.#cancels]) cancel();
-    this.endHeld();
+    this.endCursors();
   }
 
-  /** Lets go of what is held, whoever reads it, before the database is left. */
-  endHeld(): void {
-    this.#isLeft = true;
-    for (const held of [...this.#held]) held.end();
+  /** Ends all cursors, also those that are being read or opened: the database is about to be closed. */
+  endCursors(): void {
+    this.#refusesCursors = true;
+    for (const cursor of [...this.#cursors]) cursor.end();
   }
 
   /** Waits for what runs, closes, and removes the file if it is its own. */
@@ -223,26 +222,30 @@ export class Database {
     return this.#run((reader) => this.#tables.withTables(cached, () => work(reader)), options, before);
   }
 
-  async #hold(statement: Sql, options?: QueryOptions, before?: () => Promise<void>): Promise<HeldRows> {
-    const table = `held_${this.#holds++}`;
-    const work = (reader: Reader) => reader.hold(heldTable(table), statement);
+  async #openCursor(
+    statement: Sql,
+    options?: QueryOptions,
+    before?: () => Promise<void>,
+  ): Promise<ResultCursor> {
+    const table = `cursor_${this.#cursorCount++}`;
+    const work = (reader: Reader) => reader.materialize(cursorTable(table), statement);
     const count = await this.#runOver(statement, work, options, before);
-    const held = new HeldTable({
+    const cursor = new CursorTable({
       table,
       count,
       query: this.query.bind(this),
-      drop: (name) => this.#tracked(this.#drop(name)),
+      drop: (name) => this.#track(this.#drop(name)),
     });
-    this.#held.add(held);
-    void this.#tracked(held.over.then(() => this.#held.delete(held)));
-    if (this.#isLeft) held.end();
-    return held;
+    this.#cursors.add(cursor);
+    void this.#track(cursor.closed.then(() => this.#cursors.delete(cursor)));
+    if (this.#refusesCursors) cursor.end();
+    return cursor;
   }
 
   async #drop(table: string): Promise<void> {
     const connection = await this.#instance.connect();
     try {
-      await connection.run(`DROP TABLE ${heldTable(table)}`);
+      await connection.run(`DROP TABLE ${cursorTable(table)}`);
     } finally {
       connection.closeSync();
     }
@@ -275,7 +278,7 @@ export class Database {
           ending.signal,
         );
       if (before === undefined) return await run();
-      return await this.#tracked(unlessAborted(before(), ending.signal).then(run));
+      return await this.#track(unlessAborted(before(), ending.signal).then(run));
     } catch (error) {
       if (reason) throw new QueryInterrupted(reason, performance.now() - startedAt);
       throw error;
@@ -314,7 +317,7 @@ export class Database {
     }
   }
 
-  #tracked<Result>(work: Promise<Result>): Promise<Result> {
+  #track<Result>(work: Promise<Result>): Promise<Result> {
     this.#running.add(work);
     const done = () => this.#running.delete(work);
     work.then(done, done);

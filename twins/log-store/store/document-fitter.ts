@@ -24,11 +24,11 @@ export const MAX_FIELDS = 1000;
 /** splunkd's name of an event's time. */
 const TIME_ALIAS = "_time";
 
-export class Batch {
+export class DocumentFitter {
   readonly #fields: FieldCatalog;
   readonly #fitting: Fitting;
   /** By index; `undefined`: the indices without fields of their own. */
-  readonly #parts = new Map<string | undefined, IndexBatch>();
+  readonly #parts = new Map<string | undefined, IndexFitter>();
 
   constructor(fields: FieldCatalog, fitting: Fitting) {
     this.#fields = fields;
@@ -56,17 +56,17 @@ export class Batch {
   }
 
   /** Takes a document that fits: its fields are there for the next. */
-  take(index: string, document: FittedDocument): void {
-    this.#part(index).take(document);
+  accept(index: string, document: FittedDocument): void {
+    this.#part(index).accept(document);
   }
 
-  #part(index: string): IndexBatch {
+  #part(index: string): IndexFitter {
     const mapping = this.#fields.indices.get(index);
     const key = mapping && index;
     return getOrAdd(
       this.#parts,
       key,
-      () => new IndexBatch(this.#fields.of(index), { fitting: this.#fitting, mapping, index: key }),
+      () => new IndexFitter(this.#fields.of(index), { fitting: this.#fitting, mapping, index: key }),
     );
   }
 }
@@ -79,7 +79,7 @@ interface Fit {
 }
 
 /** The documents of one index, or of all that share the fields of the dataset. */
-class IndexBatch {
+class IndexFitter {
   readonly #fields: FieldCatalog;
   readonly #fit: Fit;
   /** Names that are objects: what is before a dot. */
@@ -89,7 +89,7 @@ class IndexBatch {
   readonly #texts = new Set<string>();
   readonly #shapes = new Shapes();
   /** Of the documents taken so far. */
-  readonly #taken = new Set<readonly NewField[]>();
+  readonly #accepted = new Set<readonly NewField[]>();
 
   constructor(fields: FieldCatalog, fit: Fit) {
     this.#fields = fields;
@@ -127,9 +127,9 @@ class IndexBatch {
     }
   }
 
-  take({ fields }: FittedDocument): void {
-    if (this.#taken.has(fields)) return;
-    this.#taken.add(fields);
+  accept({ fields }: FittedDocument): void {
+    if (this.#accepted.has(fields)) return;
+    this.#accepted.add(fields);
     for (const field of fields) {
       const known = this.#known(field.name);
       if (!known) {

@@ -20,12 +20,12 @@ import {
   type DocumentPlace,
   type DocumentWrite,
   type Fitting,
-  type HeldRows,
   type LogStore,
   type LogWriter,
   type QueryOptions,
   type QueryResult,
   type RemovedDocument,
+  type ResultCursor,
   type StoreChange,
   type StoreContent,
   type StoredDocument,
@@ -34,7 +34,7 @@ import {
   type WrittenDocument,
 } from "./log-store.ts";
 import { planWrite } from "./plan-write.ts";
-import { Turns } from "./priority-mutex.ts";
+import { PriorityMutex } from "./priority-mutex.ts";
 import { type FileOptions, StoreFile } from "./store-file.ts";
 import { StoreReader } from "./store-reader.ts";
 import { StoreRoom } from "./store-room.ts";
@@ -95,7 +95,7 @@ class DuckDbLogStore implements LogStore {
   readonly #folder: string;
   /** The folder that goes with the store. */
   readonly #madeFolder: TemporaryFolder | undefined;
-  readonly #turns = new Turns();
+  readonly #mutex = new PriorityMutex();
   readonly #listeners = new Set<(change: StoreChange) => void>();
   readonly #changes = new DocumentChanges({
     fitting: () => this.#fitting,
@@ -156,8 +156,8 @@ class DuckDbLogStore implements LogStore {
     return this.#file.query(statement, options);
   }
 
-  hold(statement: Sql, options?: QueryOptions): Promise<HeldRows> {
-    return this.#file.hold(statement, options);
+  openCursor(statement: Sql, options?: QueryOptions): Promise<ResultCursor> {
+    return this.#file.openCursor(statement, options);
   }
 
   async byId(
@@ -212,11 +212,11 @@ class DuckDbLogStore implements LogStore {
   }
 
   exclusively<Result>(work: (writer: LogWriter) => Promise<Result>): Promise<Result> {
-    return this.#turns.take(() => work(this.#writer()));
+    return this.#mutex.run(() => work(this.#writer()));
   }
 
   reset(baseline: { file: string | undefined } = { file: this.#baselineFile }): Promise<void> {
-    return this.#turns.take(async () => {
+    return this.#mutex.run(async () => {
       const file = await this.#newFile(baseline.file);
       this.#baselineFile = baseline.file;
       await this.#replace(file);
@@ -224,7 +224,7 @@ class DuckDbLogStore implements LogStore {
   }
 
   load({ fields, timeField, indices = new Map(), documents }: StoreContent): Promise<void> {
-    return this.#turns.take(async () => {
+    return this.#mutex.run(async () => {
       const file = await this.#newFile(undefined);
       try {
         await file.extend({ added: fields, widened: new Set(), texts: new Set(), timeField });
@@ -257,7 +257,7 @@ class DuckDbLogStore implements LogStore {
   }
 
   close(): Promise<void> {
-    return this.#turns.take(async () => {
+    return this.#mutex.run(async () => {
       const file = this.#opened;
       this.#opened = undefined;
       for (const left of [file, this.#leaving]) left?.cancelAll();
@@ -342,7 +342,7 @@ class DuckDbLogStore implements LogStore {
   /** Has other content from here on. */
   async #replace(file: StoreFile): Promise<void> {
     // Who reads slowly keeps nobody from beginning anew.
-    for (const left of [this.#opened, this.#leaving]) left?.endHeld();
+    for (const left of [this.#opened, this.#leaving]) left?.endCursors();
     await this.#closing;
     this.#changeTo(file);
     this.#changes.forget();

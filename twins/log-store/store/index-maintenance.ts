@@ -1,53 +1,56 @@
-/** Work on the index of words that is done between writes: a step at a time, as long as there is something to do. */
+/** Maintains the text index between writes, a step at a time, as long as it is due. */
 import type { Logger } from "pino";
 
-/** An index that what is written has to be brought into. */
-export interface KeptIndex {
-  /** Whether there is something to do. */
-  readonly due: boolean;
-  /** Does some of it, in steps, each to be run by itself; others may write between them. */
+/** An index that new rows are merged into later. */
+export interface MaintainedIndex {
+  readonly isDue: boolean;
+  /** Does part of the work. Each step runs by itself; others may write between two steps. */
   maintain(): AsyncGenerator<() => Promise<void>>;
 }
 
-export class Upkeep {
-  readonly #index: KeptIndex;
+export class IndexMaintenance {
+  readonly #index: MaintainedIndex;
   readonly #run: (step: () => Promise<void>) => Promise<void>;
   readonly #log: Logger | undefined;
-  #atWork = false;
-  #stopped = false;
+  #isRunning = false;
+  #isStopped = false;
 
   /** @param run runs a step while nobody else writes */
-  constructor(index: KeptIndex, run: (step: () => Promise<void>) => Promise<void>, log: Logger | undefined) {
+  constructor(
+    index: MaintainedIndex,
+    run: (step: () => Promise<void>) => Promise<void>,
+    log: Logger | undefined,
+  ) {
     this.#index = index;
     this.#run = run;
     this.#log = log;
   }
 
-  /** Begins, unless it is at work or there is nothing to do. */
-  async begin(): Promise<void> {
-    if (this.#atWork) return;
-    this.#atWork = true;
+  /** Starts, unless it is running. Ends when nothing is due. */
+  async start(): Promise<void> {
+    if (this.#isRunning) return;
+    this.#isRunning = true;
     try {
-      while (this.#index.due && !this.#stopped) await this.#round();
+      while (this.#index.isDue && !this.#isStopped) await this.#round();
     } catch (error) {
-      // Lookups are slower than they could be, and still right.
-      this.#log?.warn({ err: error }, "what has been written could not be put into the order of its words");
+      // Without maintenance lookups are slower, and still right.
+      this.#log?.warn({ err: error }, "could not maintain the text index; searches may be slower");
     } finally {
-      this.#atWork = false;
+      this.#isRunning = false;
     }
   }
 
-  /** Nothing begins any more. */
+  /** No further step begins. */
   stop(): void {
-    this.#stopped = true;
+    this.#isStopped = true;
   }
 
   async #round(): Promise<void> {
     for await (const step of this.#index.maintain()) {
       await this.#run(async () => {
-        if (!this.#stopped) await step();
+        if (!this.#isStopped) await step();
       });
-      if (this.#stopped) return;
+      if (this.#isStopped) return;
     }
   }
 }

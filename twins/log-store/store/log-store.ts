@@ -55,7 +55,7 @@ export interface QueryResult {
 }
 
 /** Rows that a statement has found, and that are kept in their order until they are dropped; see `held-rows.ts`. */
-export interface HeldRows {
+export interface ResultCursor {
   readonly count: number;
   /** Their table, for `query`: its columns are those of the statement, and `rowid` is a row's number from 0. */
   readonly from: Sql;
@@ -270,7 +270,7 @@ export interface LogReader {
   /** Runs one statement that reads. @throws QueryInterrupted, QueueFull, or DuckDB's error. */
   query(statement: Sql, options?: QueryOptions): Promise<QueryResult>;
   /** Keeps the rows of one statement that reads, which may be very many. Whoever asked drops them. @throws as `query` */
-  hold(statement: Sql, options?: QueryOptions): Promise<HeldRows>;
+  openCursor(statement: Sql, options?: QueryOptions): Promise<ResultCursor>;
   /** The documents of these ids, in the order of writing. @param index `undefined`: whatever their index. */
   byId(index: string | undefined, ids: readonly string[], options?: QueryOptions): Promise<StoredDocument[]>;
 }

@@ -1,7 +1,7 @@
 /** What a write comes to, decided before anything is stored. */
 import type { FieldCatalog } from "../fields.ts";
 import { Slices } from "../slices.ts";
-import { Batch } from "./document-fitter.ts";
+import { DocumentFitter } from "./document-fitter.ts";
 import type { FittedDocument } from "./fitted-document.ts";
 import { generatedId } from "./generated-id.ts";
 import { wellFormedJson } from "./json-leaves.ts";
@@ -33,7 +33,7 @@ export interface WriteState {
 export interface WritePlan {
   outcomes: DocumentOutcome[];
   /** The fields that it adds and changes. */
-  batch: Batch;
+  changes: Pick<DocumentFitter, "added" | "widened" | "texts">;
   /** What is to be stored. */
   documents: PlannedDocument[];
   /** What the next write begins with. */
@@ -56,14 +56,14 @@ export async function planWrite(
   state: WriteState,
 ): Promise<WritePlan> {
   const slices = new Slices();
-  const batch = new Batch(state.fields, state.fitting);
+  const fitter = new DocumentFitter(state.fields, state.fitting);
   /** By key; one whose id is made here by its row, for no other has it. */
   const planned = new Map<string | number, PlannedDocument>();
   let seqNo = state.nextSeqNo;
   let row = state.nextRow;
   const plan = (write: ConditionalWrite & LoadedDocument): DocumentOutcome => {
     const { index, source } = write;
-    const fitted = batch.fit(write);
+    const fitted = fitter.fit(write);
     if (!("fields" in fitted)) return { outcome: "unfit", id: write.id, index, misfit: fitted };
     const id = write.id ?? generatedId(seqNo, row);
     const key = write.id === undefined ? row : documentKey({ index, id });
@@ -78,7 +78,7 @@ export async function planWrite(
     const stored = { id: id.toWellFormed(), source: wellFormedJson(source) };
     const document = { row: row++, index, version, seqNo: write.seqNo ?? seqNo, ...stored };
     seqNo = Math.max(seqNo, document.seqNo + 1);
-    batch.take(index, fitted);
+    fitter.accept(index, fitted);
     planned.set(key, { document, replaced: there, fields: fitted.fields, values: fitted.values });
     const result = current ? "updated" : "created";
     return { outcome: "written", id, index, version, seqNo: document.seqNo, result };
@@ -88,7 +88,7 @@ export async function planWrite(
     outcomes.push(plan(write));
     if (slices.over) await slices.next();
   }
-  return { outcomes, batch, documents: [...planned.values()], nextSeqNo: seqNo };
+  return { outcomes, changes: fitter, documents: [...planned.values()], nextSeqNo: seqNo };
 }
 
 function conflictOf(

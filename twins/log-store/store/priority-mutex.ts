@@ -1,9 +1,9 @@
-/** Work that is done one after the other, in the order it was asked for: what nobody waits for goes after what somebody does. */
+/** A mutex with two queues: work that a caller waits for goes before background work. Each queue is first in, first out. */
 import { setImmediate } from "node:timers/promises";
 import { QueueFull } from "./log-store.ts";
 
 const MAX_WAITING = 1000;
-/** What nobody waits for has its turn in any case when it has waited for so long: it is put off, and not kept from being done. */
+/** Background work runs at the latest after this time. */
 const PATIENCE_MS = 250;
 
 interface Waiting {
@@ -11,53 +11,53 @@ interface Waiting {
   since: number;
 }
 
-export class Turns {
+export class PriorityMutex {
   readonly #patienceMs: number;
-  readonly #asked: Waiting[] = [];
-  readonly #spare: Waiting[] = [];
-  #atWork = false;
+  readonly #foreground: Waiting[] = [];
+  readonly #background: Waiting[] = [];
+  #isLocked = false;
 
   constructor(patienceMs = PATIENCE_MS) {
     this.#patienceMs = patienceMs;
   }
 
-  /** Does what somebody waits for. @throws QueueFull */
-  take<Result>(work: () => Promise<Result>): Promise<Result> {
-    return this.#run(this.#asked, work);
+  /** Runs work that a caller waits for. @throws QueueFull */
+  run<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.#run(this.#foreground, work);
   }
 
-  /** Does what nobody waits for: when there is nothing else to do, or it was put off for long enough. @throws QueueFull */
-  takeSpare<Result>(work: () => Promise<Result>): Promise<Result> {
-    return this.#run(this.#spare, work);
+  /** Runs work when no caller waits, or when it has been put off for `patienceMs`. @throws QueueFull */
+  runInBackground<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.#run(this.#background, work);
   }
 
   async #run<Result>(queue: Waiting[], work: () => Promise<Result>): Promise<Result> {
     if (queue.length >= MAX_WAITING) throw new QueueFull(queue.length);
     await new Promise<void>((begin) => {
       queue.push({ begin, since: performance.now() });
-      if (!this.#atWork) this.#pass();
+      if (!this.#isLocked) this.#handOver();
     });
     try {
       return await work();
     } finally {
-      this.#pass();
+      this.#handOver();
     }
   }
 
-  #pass(): void {
-    this.#atWork = true;
-    const [spare] = this.#spare;
-    const isLate = spare !== undefined && performance.now() - spare.since >= this.#patienceMs;
-    const next = isLate ? this.#spare.shift() : this.#asked.shift();
+  #handOver(): void {
+    this.#isLocked = true;
+    const [background] = this.#background;
+    const isLate = background !== undefined && performance.now() - background.since >= this.#patienceMs;
+    const next = isLate ? this.#background.shift() : this.#foreground.shift();
     if (next) next.begin();
-    else if (spare) void this.#passSpare();
-    else this.#atWork = false;
+    else if (background) void this.#handOverWhenIdle();
+    else this.#isLocked = false;
   }
 
-  /** Whoever waited for the work before may ask for more at once: that goes first. */
-  async #passSpare(): Promise<void> {
+  /** The caller of the work that just ended may ask for more at once, and that goes first. */
+  async #handOverWhenIdle(): Promise<void> {
     await setImmediate();
-    const next = this.#asked.shift() ?? this.#spare.shift();
+    const next = this.#foreground.shift() ?? this.#background.shift();
     next?.begin();
   }
 }

@@ -57,12 +57,12 @@ export class Reader {
   }
 
   /**
-   * Keeps the rows of one statement that only reads in a table, in their order. Else as `read`.
-   * @param table a name of this program's own @returns how many they are
+   * Writes the rows of one statement that only reads into a new table, in their order. Else as `read`.
+   * @param table made by this program, so it needs no quotes @returns the number of rows
    */
-  async hold(table: string, { text, values }: Sql): Promise<number> {
+  async materialize(table: string, { text, values }: Sql): Promise<number> {
     await this.#connection.run("BEGIN TRANSACTION");
-    // In parentheses stands nothing but what reads.
+    // DuckDB accepts nothing but a SELECT in the parentheses.
     const prepared = await this.#connection.prepare(`CREATE TABLE ${table} AS (${text})`);
     try {
       prepared.bind([...values], values.map(typeOf));

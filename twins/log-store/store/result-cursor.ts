@@ -1,33 +1,33 @@
 /**
- * The rows that a statement has found, kept in their order until they are dropped, to be read part by part by who has not room for all
- * of them. They are a table in the database in memory beside the store's: where the store may spill, what does not fit lies on disk.
+ * A result cursor on DuckDB: the rows of a statement, materialized in their order in a table of the in-memory database beside the
+ * store's, and read slice by slice. Where the store may spill, the rows that do not fit in memory lie on disk.
  */
 import { raw, type Sql } from "../sql.ts";
-import { type HeldRows, QueryInterrupted, type QueryOptions, type QueryResult } from "./log-store.ts";
+import { QueryInterrupted, type QueryOptions, type QueryResult, type ResultCursor } from "./log-store.ts";
 
-export interface HeldParts {
+export interface CursorParts {
   readonly table: string;
   readonly count: number;
   query(statement: Sql, options?: QueryOptions): Promise<QueryResult>;
   drop(table: string): Promise<void>;
 }
 
-export class HeldTable implements HeldRows {
+export class CursorTable implements ResultCursor {
   readonly count: number;
   readonly from: Sql;
-  /** Settles when they are not held any more. */
-  readonly over: Promise<void>;
-  readonly #parts: HeldParts;
+  /** Settles when the rows have been dropped. */
+  readonly closed: Promise<void>;
+  readonly #parts: CursorParts;
   readonly #ending = new AbortController();
   #dropping: Promise<void> | undefined;
-  #end = () => {};
+  #close = () => {};
 
-  constructor(parts: HeldParts) {
+  constructor(parts: CursorParts) {
     this.#parts = parts;
     this.count = parts.count;
-    this.from = raw(heldTable(parts.table));
-    this.over = new Promise((resolve) => {
-      this.#end = resolve;
+    this.from = raw(cursorTable(parts.table));
+    this.closed = new Promise((resolve) => {
+      this.#close = resolve;
     });
   }
 
@@ -51,7 +51,7 @@ export class HeldTable implements HeldRows {
     return this.#dropping;
   }
 
-  /** Ends what reads them: nobody can from now on. */
+  /** Interrupts the queries that read the rows, and drops these. */
   end(): void {
     this.#ending.abort();
     this.drop().catch(() => {});
@@ -61,12 +61,12 @@ export class HeldTable implements HeldRows {
     try {
       await this.#parts.drop(this.#parts.table);
     } finally {
-      this.#end();
+      this.#close();
     }
   }
 }
 
-/** @param name of the process's own */
-export function heldTable(name: string): string {
+/** The qualified name of a cursor's table. @param name made by this program, so it needs no quotes */
+export function cursorTable(name: string): string {
   return `memory.main.${name}`;
 }

@@ -9,7 +9,7 @@ import { transaction } from "./database.ts";
 import { read } from "./duckdb.ts";
 import { listOf } from "./fitted-document.ts";
 import { postingsNumber } from "./format.ts";
-import type { KeptIndex } from "./index-maintenance.ts";
+import type { MaintainedIndex } from "./index-maintenance.ts";
 import {
   addFields,
   changeFields,
@@ -88,7 +88,7 @@ export interface WriterLog {
 /** About what a document takes in the file, with what it is found by: so many bytes a UTF-16 unit of its text. */
 export const BYTES_PER_CHARACTER = 3;
 
-export class RowWriter implements KeptIndex {
+export class RowWriter implements MaintainedIndex {
   readonly #connection: DuckDBConnection;
   /** Where the file may grow; absent: it is read alone. */
   readonly #room: StoreRoom | undefined;
@@ -134,13 +134,13 @@ export class RowWriter implements KeptIndex {
   }
 
   /** Whether there is something to do between writes. */
-  get due(): boolean {
-    return this.#index.due || (this.#sinceCheckpointBytes >= CHECKPOINT_BYTES && !this.#isBlocked);
+  get isDue(): boolean {
+    return this.#index.isDue || (this.#sinceCheckpointBytes >= CHECKPOINT_BYTES && !this.#isBlocked);
   }
 
   /** Does some of it, in steps, each to be run by itself; others may write between them. */
   async *maintain(): AsyncGenerator<() => Promise<void>> {
-    if (!this.#index.due) {
+    if (!this.#index.isDue) {
       yield () => this.checkpoint(CHECKPOINT_BYTES);
       return;
     }
@@ -153,7 +153,7 @@ export class RowWriter implements KeptIndex {
   }
 
   /** What words are found by. */
-  get #index(): KeptIndex {
+  get #index(): MaintainedIndex {
     return this.#segments ?? this.#written;
   }
 
@@ -218,10 +218,10 @@ export class RowWriter implements KeptIndex {
   }
 
   /** Adds columns for new fields, and changes those that get values of another kind for the first time; all of it or nothing. */
-  async extend(batch: FieldChanges): Promise<FieldCatalog> {
+  async extend(changes: FieldChanges): Promise<FieldCatalog> {
     await this.#touch();
-    const fields = await transaction(this.#connection, () => this.#extended(batch));
-    const { added, widened, texts, ...others } = batch;
+    const fields = await transaction(this.#connection, () => this.#applyChanges(changes));
+    const { added, widened, texts, ...others } = changes;
     this.#changes.push({
       kind: "extend",
       changes: { ...others, added: [...added], widened: new Set(widened), texts: new Set(texts) },
@@ -231,7 +231,7 @@ export class RowWriter implements KeptIndex {
     return fields;
   }
 
-  async #extended({
+  async #applyChanges({
     added,
     widened,
     texts,

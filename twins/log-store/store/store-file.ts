@@ -6,7 +6,7 @@ import type { Logger } from "pino";
 import type { IndexMapping, TextIndex } from "../fields.ts";
 import type { Sql } from "../sql.ts";
 import { Database, type DatabaseOptions, usedBytes } from "./database.ts";
-import { Upkeep } from "./index-maintenance.ts";
+import { IndexMaintenance } from "./index-maintenance.ts";
 import {
   checkpointsOf,
   createCheckpoints,
@@ -17,15 +17,15 @@ import {
   type StoreCatalog,
 } from "./layout.ts";
 import {
-  type HeldRows,
   QueryInterrupted,
   type QueryOptions,
   type QueryResult,
   QueueFull,
+  type ResultCursor,
   type StoreFull,
 } from "./log-store.ts";
 import type { PlannedDocument, WritePlan } from "./plan-write.ts";
-import { Turns } from "./priority-mutex.ts";
+import { PriorityMutex } from "./priority-mutex.ts";
 import { BYTES_PER_CHARACTER, type FieldChanges, RowWriter } from "./row-writer.ts";
 import { StoreRoom } from "./store-room.ts";
 import { WriteBuffer } from "./write-buffer.ts";
@@ -57,9 +57,9 @@ export class StoreFile {
   #database: Database;
   #writer: RowWriter;
   /** Of the writer: one thing after the other. */
-  readonly #turns = new Turns();
+  readonly #mutex = new PriorityMutex();
   readonly #buffer: WriteBuffer<PlannedDocument>;
-  #upkeep: Upkeep;
+  #maintenance: IndexMaintenance;
   /** With what is in the buffer. */
   #catalog: StoreCatalog;
   #extending: Promise<void> = Promise.resolve();
@@ -87,7 +87,7 @@ export class StoreFile {
       (documents) => this.#store(documents, []),
       ({ document }) => document.source.length,
     );
-    this.#upkeep = this.#newUpkeep();
+    this.#maintenance = this.#newMaintenance();
   }
 
   /**
@@ -133,8 +133,8 @@ export class StoreFile {
   }
 
   /** Keeps the rows of one statement that reads, and sees all that was written before. @throws QueryInterrupted, QueueFull, StoreFull */
-  hold(statement: Sql, options?: QueryOptions): Promise<HeldRows> {
-    return this.#reading((database) => database.hold(statement, options, this.#flushFirst()));
+  openCursor(statement: Sql, options?: QueryOptions): Promise<ResultCursor> {
+    return this.#reading((database) => database.openCursor(statement, options, this.#flushFirst()));
   }
 
   /** Waits until all that was written is in the database. */
@@ -172,11 +172,12 @@ export class StoreFile {
    * Takes documents, and removes those they replace: whoever reads from then on sees it. Nobody else writes meanwhile.
    * @throws StoreFull, and then nothing is taken
    */
-  async write({ documents, batch, nextSeqNo }: WritePlan): Promise<void> {
+  async write({ documents, changes, nextSeqNo }: WritePlan): Promise<void> {
     const last = documents.at(-1);
     if (!last) return;
     await this.#reserve(documents.reduce((sum, { document }) => sum + document.source.length, 0));
-    if (batch.added.length > 0 || batch.widened.size > 0 || batch.texts.size > 0) await this.extend(batch);
+    if (changes.added.length > 0 || changes.widened.size > 0 || changes.texts.size > 0)
+      await this.extend(changes);
     const replaced = documents.flatMap((planned) => planned.replaced ?? []).map(({ row }) => row);
     if (replaced.length === 0) {
       await this.#buffer.room();
@@ -210,16 +211,16 @@ export class StoreFile {
   }
 
   /** Lets go of what is held, whoever reads it. */
-  endHeld(): void {
-    this.#database.endHeld();
+  endCursors(): void {
+    this.#database.endCursors();
   }
 
   /** Waits for what runs; what is in the buffer alone is gone. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#upkeep.stop();
+    this.#maintenance.stop();
     await this.#buffer.close();
-    await this.#turns.take(() => this.#database.change(async () => this.#writer.close()));
+    await this.#mutex.run(() => this.#database.change(async () => this.#writer.close()));
     await this.#database.close();
     await this.#leaving;
   }
@@ -228,10 +229,10 @@ export class StoreFile {
     return this.#writer.pendingBytes + this.#buffer.characters * BYTES_PER_CHARACTER;
   }
 
-  #newUpkeep(): Upkeep {
-    return new Upkeep(
+  #newMaintenance(): IndexMaintenance {
+    return new IndexMaintenance(
       this.#writer,
-      (step) => this.#turns.takeSpare(() => this.#changeDatabase(step)),
+      (step) => this.#mutex.runInBackground(() => this.#changeDatabase(step)),
       this.#options.log,
     );
   }
@@ -257,12 +258,12 @@ export class StoreFile {
 
   async #store(documents: readonly PlannedDocument[], removed: readonly number[]): Promise<void> {
     await this.#change(() => this.#writer.store(documents, removed));
-    void this.#upkeep.begin();
+    void this.#maintenance.start();
   }
 
   /** Changes the database, once more where DuckDB gives it up. */
   #change<Result>(work: () => Promise<Result>): Promise<Result> {
-    return this.#turns.take(async () => {
+    return this.#mutex.run(async () => {
       const database = this.#database;
       try {
         return await this.#changeDatabase(work);
@@ -297,7 +298,7 @@ export class StoreFile {
       if (error instanceof QueryInterrupted || error instanceof QueueFull || this.#isClosed) throw error;
       if (database === this.#database) {
         if (await database.isUsable()) throw await this.#withoutPath(error);
-        await this.#turns.take(async () => {
+        await this.#mutex.run(async () => {
           if (database === this.#database) await this.#recover(error);
         });
       }
@@ -310,14 +311,14 @@ export class StoreFile {
     if (this.#isClosed) return;
     const { log } = this.#options;
     log?.error({ err: error }, "DuckDB gave a log store's database up; it is opened again");
-    this.#upkeep.stop();
+    this.#maintenance.stop();
     const [database, writer] = [this.#database, this.#writer];
     const opened = this.#origin === undefined ? await this.#openShared() : await this.#openOwn(this.#origin);
     this.#database = opened.database;
     this.#writer = opened.writer;
-    this.#upkeep = this.#newUpkeep();
+    this.#maintenance = this.#newMaintenance();
     writer.close();
-    database.endHeld();
+    database.endCursors();
     this.#leaving = Promise.all([this.#leaving, database.leave()]).catch((reason: unknown) => {
       log?.warn({ err: reason }, "a database that DuckDB gave up could not be closed");
     });

@@ -1,7 +1,7 @@
 /** Reading from a store: with options that hold for every statement, and by the fields as they are. */
 import type { FieldCatalog } from "../fields.ts";
 import type { Sql } from "../sql.ts";
-import type { HeldRows, LogReader, QueryOptions, QueryResult, StoredDocument } from "./log-store.ts";
+import type { LogReader, QueryOptions, QueryResult, ResultCursor, StoredDocument } from "./log-store.ts";
 
 export class StoreReader implements LogReader {
   readonly #store: LogReader;
@@ -41,8 +41,8 @@ export class StoreReader implements LogReader {
     return this.#store.query(statement, { ...this.#usual(), ...options });
   }
 
-  hold(statement: Sql, options?: QueryOptions): Promise<HeldRows> {
-    return this.#store.hold(statement, { ...this.#usual(), ...options });
+  openCursor(statement: Sql, options?: QueryOptions): Promise<ResultCursor> {
+    return this.#store.openCursor(statement, { ...this.#usual(), ...options });
   }
 
   byId(index: string | undefined, ids: readonly string[], options?: QueryOptions): Promise<StoredDocument[]> {

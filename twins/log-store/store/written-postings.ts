@@ -66,7 +66,7 @@ export class WrittenPostings {
   }
 
   /** What is to be sorted next, if anything is. */
-  get due(): boolean {
+  get isDue(): boolean {
     return this.#nextMerge() !== undefined;
   }
 

@@ -70,7 +70,7 @@ export class WrittenSegments {
     this.#endRow = endRow;
   }
 
-  get due(): boolean {
+  get isDue(): boolean {
     return this.#waiting >= WAITING || this.#nextMerge() !== undefined;
   }
 

@@ -6,7 +6,7 @@
  */
 import { columnsIfRead } from "@offhook/log-store/needed-columns";
 import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
-import type { HeldRows, ResultValue } from "@offhook/log-store/store/log-store";
+import type { ResultCursor, ResultValue } from "@offhook/log-store/store/log-store";
 import type { SearchContext } from "../spl/context/search-context.ts";
 import {
   type DeferredColumns,
@@ -122,7 +122,7 @@ function firstOf({ offset }: SlicedPart, total: number): number {
 /** @param select of the rows that a condition on `#order0` finds @param before rows that went before @param like rows that are as large */
 async function* heldSlices(
   relation: Relation,
-  held: HeldRows,
+  held: ResultCursor,
   select: (which: Sql) => Sql,
   part: SlicedPart,
   before: number,
@@ -179,7 +179,7 @@ function heldEvents(relation: Relation, deferred: DeferredColumns, which: Sql, m
   return sql`SELECT ${columns} FROM (${deferred.of}) AS r WHERE ${which} ${firstRows(relation, most)}`;
 }
 
-function shownEvents(deferred: DeferredColumns, { from }: HeldRows, which: Sql): Sql {
+function shownEvents(deferred: DeferredColumns, { from }: ResultCursor, which: Sql): Sql {
   const found = sql`SELECT *, rowid AS "#order0" FROM ${from}`;
   return fetchRows({ ...deferred, of: found }, [identifier("#order0")], which);
 }
@@ -191,7 +191,7 @@ function heldRows({ columns, select, ...relation }: Relation, most: number): Sql
   return sql`SELECT ${all} FROM (${select}) AS r ${firstRows(relation, most)}`;
 }
 
-function shownRows({ columns }: { columns: readonly Column[] }, { from }: HeldRows, which: Sql): Sql {
+function shownRows({ columns }: { columns: readonly Column[] }, { from }: ResultCursor, which: Sql): Sql {
   const items = columns.map(({ column }, index) => ({ column, value: heldName(index) }));
   const numbered = sql`SELECT *, rowid AS "#order0" FROM ${from}`;
   return sql`SELECT ${columnsIfRead(items, [identifier("#order0")])} FROM (${numbered}) AS r ${which}`;

@@ -97,7 +97,7 @@ export function createSearchContext(options: ContextOptions): SearchContext {
     warn,
     throwIfOver,
     run: (relation, maxRows) => run(relation, maxRows),
-    hold: (select) => ask(select, left(), (statement, how) => store.hold(statement, how)),
+    hold: (select) => ask(select, left(), (statement, how) => store.openCursor(statement, how)),
     runHeld: (held, relation, maxRows) => run(relation, maxRows, left(), held),
     within: (other, savedSearch) =>
       context(other, savedSearch === undefined ? savedSearches : [...savedSearches, savedSearch]),

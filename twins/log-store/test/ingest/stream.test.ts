@@ -7,7 +7,7 @@ import { heldBytesNow } from "@offhook/platform/testing/held-memory";
 import { DatasetRefusal, DatasetTooLarge } from "@offhook/platform/twin/dataset";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { ingest } from "../../ingest/ingest.ts";
-import { takeIn } from "../../ingest/parse-file.ts";
+import { parseFile } from "../../ingest/parse-file.ts";
 import { StagingFile } from "../../ingest/staging-file.ts";
 import { refusalOf } from "../../testing/ingested.ts";
 
@@ -48,7 +48,7 @@ test("a stream is taken in within bounded memory, and others have their turn aft
     turns++;
     turn = setImmediate(next);
   });
-  const taken = await takeIn({ bytes: bytes() }, out, undefined);
+  const taken = await parseFile({ bytes: bytes() }, out, undefined);
   clearImmediate(turn);
   await out.close();
   expect(taken.bytes).toBeGreaterThanOrEqual(totalBytes);

@@ -9,11 +9,11 @@ import { raw, sql } from "../../sql.ts";
 import { openLogStore } from "../../store/duckdb-log-store.ts";
 import { addFields, checkpoint, createTables, saveCatalog } from "../../store/layout.ts";
 import {
-  type HeldRows,
   type LogStore,
   OutOfMemory,
   QueryInterrupted,
   QueueFull,
+  type ResultCursor,
 } from "../../store/log-store.ts";
 import { buildPostings } from "../../store/postings.ts";
 import { QueryGate } from "../../store/query-gate.ts";
@@ -175,12 +175,12 @@ describe("a baseline", () => {
 
 describe("rows that are held", () => {
   const backwards = raw("SELECT _id, _row FROM documents ORDER BY _row DESC");
-  const read = async (held: HeldRows) =>
+  const read = async (held: ResultCursor) =>
     (await held.query(sql`SELECT _id, rowid FROM ${held.from} WHERE rowid >= ${1n} ORDER BY rowid`)).rows;
 
   test("are numbered in their order, and stay as they are while others write", async () => {
     const store = await open(baseline);
-    const ofBaseline = await store.hold(backwards);
+    const ofBaseline = await store.openCursor(backwards);
     expect([ofBaseline.count, await read(ofBaseline)]).toEqual([
       3,
       [
@@ -189,7 +189,7 @@ describe("rows that are held", () => {
       ],
     ]);
     await store.write([{ index: "logs", id: "x", source: "{}" }]);
-    const ofCopy = await store.hold(backwards);
+    const ofCopy = await store.openCursor(backwards);
     await store.remove([{ index: "logs", id: "e1" }]);
     expect((await read(ofCopy)).map(([id]) => id)).toEqual(["e2", "e1", "e0"]);
     const besideEvents = sql`SELECT d._id FROM documents AS d JOIN ${ofBaseline.from} AS h ON d._row = h._row`;
@@ -201,13 +201,13 @@ describe("rows that are held", () => {
 
   test("keep nobody from beginning anew, and are gone then", async () => {
     const store = await open(baseline);
-    const held = [await store.hold(backwards)];
+    const held = [await store.openCursor(backwards)];
     await store.write([{ index: "logs", id: "x", source: "{}" }]);
-    held.push(await store.hold(backwards));
+    held.push(await store.openCursor(backwards));
     await store.reset();
     for (const one of held) await expect(read(one)).rejects.toThrow(QueryInterrupted);
     expect(await idsOf(store)).toEqual(["e0", "e1", "e2"]);
-    await store.hold(backwards);
+    await store.openCursor(backwards);
     await store.close();
   });
 
@@ -215,7 +215,7 @@ describe("rows that are held", () => {
     const own = join(folder, "holding");
     const store = await openLogStore({ folder: own, memoryBytes: 64_000_000, beyondMemory: "disk" });
     const many = raw("SELECT i, md5(CAST(i AS VARCHAR)) || repeat('x', 300) AS x FROM range(400000) t(i)");
-    const held = await store.hold(many);
+    const held = await store.openCursor(many);
     expect(held.count).toBe(400_000);
     expect((await held.query(sql`SELECT i FROM ${held.from} WHERE rowid = ${390_000n}`)).rows).toEqual([
       [390_000],
@@ -226,9 +226,11 @@ describe("rows that are held", () => {
 
   test("are found by one statement that reads, which ends by its deadline", async () => {
     const store = await open(baseline);
-    await expect(store.hold(raw("DELETE FROM documents"))).rejects.toThrow("syntax error");
-    await expect(store.hold(raw("SELECT 1); DELETE FROM documents; SELECT (2"))).rejects.toThrow();
-    await expect(store.hold(slowQuery, { deadlineMs: 50 })).rejects.toMatchObject({ reason: "deadline" });
+    await expect(store.openCursor(raw("DELETE FROM documents"))).rejects.toThrow("syntax error");
+    await expect(store.openCursor(raw("SELECT 1); DELETE FROM documents; SELECT (2"))).rejects.toThrow();
+    await expect(store.openCursor(slowQuery, { deadlineMs: 50 })).rejects.toMatchObject({
+      reason: "deadline",
+    });
     expect(await idsOf(store)).toEqual(["e0", "e1", "e2"]);
   });
 });

@@ -1,10 +1,10 @@
 import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { Turns } from "../../store/priority-mutex.ts";
+import { PriorityMutex } from "../../store/priority-mutex.ts";
 
-/** Turns, and the order in which works began. */
-function turns(patienceMs?: number) {
-  const taken = new Turns(patienceMs);
+/** PriorityMutex, and the order in which works began. */
+function mutex(patienceMs?: number) {
+  const lock = new PriorityMutex(patienceMs);
   const begun: string[] = [];
   const work = (name: string) => async () => {
     begun.push(name);
@@ -12,35 +12,35 @@ function turns(patienceMs?: number) {
   };
   return {
     begun,
-    asked: (name: string) => taken.take(work(name)),
-    spare: (name: string) => taken.takeSpare(work(name)),
+    asked: (name: string) => lock.run(work(name)),
+    spare: (name: string) => lock.runInBackground(work(name)),
   };
 }
 
 test("what somebody waits for goes before what nobody waits for, and each in its order", async () => {
-  const { begun, asked, spare } = turns(60_000);
+  const { begun, asked, spare } = mutex(60_000);
   await Promise.all([asked("first"), spare("tidy"), spare("tidy more"), asked("second"), asked("third")]);
   expect(begun).toEqual(["first", "second", "third", "tidy", "tidy more"]);
 });
 
 test("what is asked for as soon as the work before has ended goes before what nobody waits for", async () => {
-  const { begun, asked, spare } = turns(60_000);
+  const { begun, asked, spare } = mutex(60_000);
   const second = asked("first").then(() => asked("second"));
   await Promise.all([second, spare("tidy")]);
   expect(begun).toEqual(["first", "second", "tidy"]);
 });
 
 test("what nobody waits for is not put off for ever", async () => {
-  const { begun, asked, spare } = turns(0);
+  const { begun, asked, spare } = mutex(0);
   await Promise.all([asked("first"), spare("tidy"), asked("second")]);
   expect(begun).toEqual(["first", "tidy", "second"]);
 });
 
 test("work that fails is told to who asked for it, and the next has its turn", async () => {
-  const { begun, spare } = turns();
-  const taken = new Turns();
-  const failing = taken.take(() => Promise.reject(new Error("the disk is full")));
-  const next = taken.takeSpare(() => Promise.resolve("done"));
+  const { begun, spare } = mutex();
+  const lock = new PriorityMutex();
+  const failing = lock.run(() => Promise.reject(new Error("the disk is full")));
+  const next = lock.runInBackground(() => Promise.resolve("done"));
   await expect(failing).rejects.toThrow("the disk is full");
   expect(await next).toBe("done");
   await spare("tidy");

@@ -1,7 +1,7 @@
 /** `contingency`: how often each value of one field meets each of another, as a matrix. */
 import { Slices } from "@offhook/log-store/slices";
 import { identifier, jsonParameter, type Sql, sql } from "@offhook/log-store/sql";
-import type { HeldRows, ResultValue } from "@offhook/log-store/store/log-store";
+import type { ResultCursor, ResultValue } from "@offhook/log-store/store/log-store";
 import { defineCommand } from "../command.ts";
 import type { SearchContext } from "../context/search-context.ts";
 import { columnOf, fieldValue, type Relation } from "../relation/relation.ts";
@@ -69,7 +69,7 @@ function pairsOf(input: Relation, row: string, column: string): Sql | undefined 
 
 /** Rows of the pairs, of these columns and in their order: the numbers begin with `n`. */
 async function rowsOfPairs(
-  pairs: HeldRows,
+  pairs: ResultCursor,
   select: Sql,
   columns: readonly string[],
   order: Relation["order"],
@@ -91,7 +91,7 @@ async function rowsOfPairs(
 
 /** The most frequent values of one side that together are as large a part of all as asked for. */
 async function mostFrequent(
-  pairs: HeldRows,
+  pairs: ResultCursor,
   side: "a" | "b",
   { limit, cover }: { limit: number; cover: number },
   context: SearchContext,
@@ -114,7 +114,7 @@ async function mostFrequent(
 
 /** A line for each value of the rows, with a count for each of the columns: as many as a million, made in slices. */
 async function linesOf(
-  pairs: HeldRows,
+  pairs: ResultCursor,
   rowValues: readonly string[],
   columnValues: readonly string[],
   context: SearchContext,

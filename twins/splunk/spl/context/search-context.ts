@@ -1,6 +1,6 @@
 /** What a search is compiled and run in. */
 import type { Sql } from "@offhook/log-store/sql";
-import type { HeldRows, LogReader } from "@offhook/log-store/store/log-store";
+import type { LogReader, ResultCursor } from "@offhook/log-store/store/log-store";
 import type { Relation } from "../relation/relation.ts";
 import type { Rows } from "../relation/rows.ts";
 import type { SearchMessage } from "../spl-error.ts";
@@ -62,9 +62,9 @@ export interface SearchContext {
   /** Runs what has been compiled. @param maxRows more are cut off. @throws QueryInterrupted, OutOfMemory */
   run(relation: Relation, maxRows: number): Promise<Rows>;
   /** Keeps the rows of a SELECT, in its order. Whoever asked drops them. @throws QueryInterrupted, OutOfMemory */
-  hold(select: Sql): Promise<HeldRows>;
+  hold(select: Sql): Promise<ResultCursor>;
   /** As `run`, of what reads rows that are held. */
-  runHeld(held: HeldRows, relation: Relation, maxRows: number): Promise<Rows>;
+  runHeld(held: ResultCursor, relation: Relation, maxRows: number): Promise<Rows>;
   /**
    * Runs a subsearch in the request's range and its own limits; says so when it was cut. One whose time is over is finalized: a
    * statement gives its rows at its end, so that there are none.

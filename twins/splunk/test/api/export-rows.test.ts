@@ -4,7 +4,7 @@ import http from "node:http";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { QueryInterrupted } from "@offhook/log-store/store/log-store";
-import { HeldTable } from "@offhook/log-store/store/result-cursor";
+import { CursorTable } from "@offhook/log-store/store/result-cursor";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { MOST_RUNNING } from "../../jobs/job-book.ts";
 import { type Parameters, type SplunkSandbox, startSplunk } from "../../testing/splunk.ts";
@@ -188,7 +188,7 @@ test("the results of a job keep their bound", async () => {
 });
 
 test("who reads nothing holds the search, not others; what they write meanwhile does not come", async () => {
-  const slices = vi.spyOn(HeldTable.prototype, "query");
+  const slices = vi.spyOn(CursorTable.prototype, "query");
   const response = await opened();
   for (let n = 0; n < 2; n++) {
     expect(await tabled({ search: `search n=${n} | table n` })).toEqual([n]);
@@ -212,14 +212,14 @@ test("an event that is removed before its slice is made does not come", async ()
 });
 
 test("who leaves ends the search, and its place and its rows are given back", async () => {
-  const dropped = vi.spyOn(HeldTable.prototype, "drop");
+  const dropped = vi.spyOn(CursorTable.prototype, "drop");
   for (let n = 0; n < MOST_RUNNING + 2; n++) {
     const response = await opened();
     expect(await jobs()).toHaveLength(1);
     response.destroy();
     await untilNoJobs();
   }
-  const held = vi.spyOn(HeldTable.prototype, "query");
+  const held = vi.spyOn(CursorTable.prototype, "query");
   expect(await tabled({ search: "search n=7 | table n" })).toEqual([7]);
   expect(held).not.toHaveBeenCalled();
   await Promise.all(dropped.mock.results.map(({ value }) => value));
@@ -252,9 +252,9 @@ test("an export that is finalized ends with the rows that it has sent", async ()
 });
 
 test("max_time ends an export with the rows that it has sent by then, and the last line says so", async () => {
-  const query = HeldTable.prototype.query;
+  const query = CursorTable.prototype.query;
   let calls = 0;
-  vi.spyOn(HeldTable.prototype, "query").mockImplementation(function (this: HeldTable, ...given) {
+  vi.spyOn(CursorTable.prototype, "query").mockImplementation(function (this: CursorTable, ...given) {
     return ++calls < 3 ? query.apply(this, given) : Promise.reject(new QueryInterrupted("deadline", 1));
   });
   const lines = linesOf(await exported({ output_mode: "json", max_time: 600 })).map((line) =>
@@ -268,7 +268,7 @@ test("max_time ends an export with the rows that it has sent by then, and the la
 });
 
 test("what goes wrong behind the first rows cuts the answer off", async () => {
-  vi.spyOn(HeldTable.prototype, "query").mockRejectedValue(new QueryInterrupted("deadline", 1));
+  vi.spyOn(CursorTable.prototype, "query").mockRejectedValue(new QueryInterrupted("deadline", 1));
   await expect(opened().then(textOf)).rejects.toThrow("aborted");
   await untilNoJobs();
 });

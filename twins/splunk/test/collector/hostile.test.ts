@@ -1,7 +1,7 @@
 /** Bodies of the collector that nobody would write by hand: whatever comes, it is read as JSON is, or refused. */
 
 import { FieldCatalog, placeFields } from "@offhook/log-store/fields";
-import { Batch } from "@offhook/log-store/store/document-fitter";
+import { DocumentFitter } from "@offhook/log-store/store/document-fitter";
 import { Shapes } from "@offhook/log-store/store/fitted-document";
 import { processorMsSince } from "@offhook/platform/testing/processor-time";
 import fc from "fast-check";
@@ -107,7 +107,7 @@ test("the columns of an event hold what a store would read in its JSON", () => {
         const taken = columns.map((column) =>
           texts.has(column.name) ? { ...column, type: "text" as const } : column,
         );
-        const store = new Batch(new FieldCatalog(taken, "_time", "raw"), "free");
+        const store = new DocumentFitter(new FieldCatalog(taken, "_time", "raw"), "free");
         expect(fitted).toEqual(store.fit({ source, index: "main" }));
       }
     }),

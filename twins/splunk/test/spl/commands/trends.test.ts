@@ -1,6 +1,6 @@
 import { Slices } from "@offhook/log-store/slices";
 import type { QueryResult } from "@offhook/log-store/store/log-store";
-import { HeldTable } from "@offhook/log-store/store/result-cursor";
+import { CursorTable } from "@offhook/log-store/store/result-cursor";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { type SplBench, splBench } from "../../support/spl.ts";
@@ -129,7 +129,7 @@ describe("contingency", () => {
   });
 
   test("of many values only those that are kept leave the database", async () => {
-    const asked = vi.spyOn(HeldTable.prototype, "query");
+    const asked = vi.spyOn(CursorTable.prototype, "query");
     onTestFinished(() => asked.mockRestore());
     const { rows } = await bench.search(
       '| makeresults count=6000 | streamstats count AS i | eval a="row ".if(i<3, 1, i), b=i%2 | contingency maxrows=30 a b',
