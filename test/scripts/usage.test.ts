@@ -21,8 +21,9 @@ const commands = {
   samples: "samples.ts",
   bench: "bench.ts",
   fuzz: "fuzz.ts",
-  compare: "compare.ts",
-  "spl-coverage": "spl-coverage.ts",
+  "check-imports": "check-imports.ts",
+  compare: "../twins/elasticsearch/compare/main.ts",
+  "spl-coverage": "../twins/splunk/coverage/main.ts",
 };
 
 const FREE_PORTS = { TWINS_PORT: "0", PORT: "0" };

@@ -1,0 +1,44 @@
+/** `npm run check-imports`: who may import whom, and that no imports go in a circle. */
+import { fileURLToPath } from "node:url";
+import { readArguments } from "@offhook/platform/server/command-line";
+import { type Circle, refusedCircles } from "./check-imports/circles.ts";
+import { readProject } from "./check-imports/imports.ts";
+import { refusalOf } from "./check-imports/rules.ts";
+
+const PROJECT = fileURLToPath(new URL("..", import.meta.url));
+const usage = `usage: npm run check-imports -- [FOLDER]
+  FOLDER  the project to check (default: this one)`;
+
+const CIRCLE_ADVICE = {
+  "across folders":
+    "No circles: move what both need into a file that imports neither. Only files of one folder may call one another.",
+  "closed by a type":
+    "No circles: a type that both need belongs into a file of its own, or into the one that imports less.",
+} satisfies Record<Circle["kind"], string>;
+
+function main(): number {
+  const given = readArguments(usage, {});
+  if (!given) {
+    console.log(usage);
+    return 0;
+  }
+  const beganAt = performance.now();
+  const { files, imports, workspaces } = readProject(given.positionals[0] ?? PROJECT);
+  const problems = [
+    ...imports.flatMap((it) => {
+      const rule = refusalOf(it, workspaces);
+      return rule ? [`${it.from}:${it.line} imports ${it.specifier}\n  ${rule.says} [${rule.name}]`] : [];
+    }),
+    ...refusedCircles(imports).map(
+      ({ kind, files: members, way }) =>
+        `A circle of ${members.length} files, ${kind}:\n    ${way.join("\n  → ")}\n  ${CIRCLE_ADVICE[kind]} [circle]`,
+    ),
+  ];
+  for (const problem of problems) console.error(`${problem}\n`);
+  const tookMs = Math.round(performance.now() - beganAt);
+  const outcome = problems.length === 0 ? "No problems." : `${problems.length} problems.`;
+  console.log(`Checked ${imports.length} imports of ${files.length} files in ${tookMs} ms. ${outcome}`);
+  return problems.length === 0 ? 0 : 1;
+}
+
+process.exitCode = main();
