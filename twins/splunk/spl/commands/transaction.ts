@@ -5,11 +5,11 @@ import { defineCommand } from "../command.ts";
 import type { SearchContext } from "../context/search-context.ts";
 import { columnOf, extend, filter, type Relation } from "../relation/relation.ts";
 import { mergeByTime } from "../relation/union.ts";
-import { isPresent, type KeyedRows, keyedRows } from "../transactions/keyed-rows.ts";
+import { addKeys, isPresent, type KeyedRows } from "../transactions/keyed-rows.ts";
 import { readTransaction, type TransactionOptions } from "../transactions/options.ts";
-import { renderedRows } from "../transactions/render.ts";
-import { type Marks, segmentedRows } from "../transactions/segments.ts";
-import { hasPartialKeys, walkedRows } from "../transactions/walked.ts";
+import { renderTransactions } from "../transactions/render.ts";
+import { type Marks, segmentRows } from "../transactions/segments.ts";
+import { hasPartialKeys, walkRows } from "../transactions/walk-rows.ts";
 
 export const transaction = defineCommand({
   name: "transaction",
@@ -17,8 +17,8 @@ export const transaction = defineCommand({
   kind: "events",
   parse: readTransaction,
   async compile(options, input, context) {
-    const rows = await keyedRows(input, options, context);
-    const transactions = renderedRows(await marked(rows, options, context), rows, options);
+    const rows = await addKeys(input, options, context);
+    const transactions = renderTransactions(await marked(rows, options, context), rows, options);
     return options.keepOrphans ? withOrphans(transactions, input, options) : transactions;
   },
 });
@@ -26,8 +26,8 @@ export const transaction = defineCommand({
 /** In SQL where the rows' keys say at once what belongs together; else one row after the other, in the program. */
 async function marked(rows: KeyedRows, options: TransactionOptions, context: SearchContext): Promise<Marks> {
   const bounded = options.maxOpenTransactions !== undefined || options.maxOpenEvents !== undefined;
-  if (bounded || (await hasPartialKeys(rows, context))) return walkedRows(rows, options, context);
-  return segmentedRows(rows, options, context);
+  if (bounded || (await hasPartialKeys(rows, context))) return walkRows(rows, options, context);
+  return segmentRows(rows, options, context);
 }
 
 /** Rows that have none of the fields are in no transaction. */

@@ -1,4 +1,4 @@
-/** The rows with what decides which of them belong together. */
+/** The input of `transaction` with the columns that decide which rows belong together. */
 import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import type { SearchContext } from "../context/search-context.ts";
 import { compileCondition } from "../eval/compile-expression.ts";
@@ -16,18 +16,18 @@ export const isEnd = identifier("#end");
 export const keyName = (index: number): Sql => identifier(`#key${index}`);
 
 export interface KeyedRows {
-  /** The columns of `input`, and `#time`, `#start`, `#end`, `#key0…`; without rows that have none of the keys, if they must have one. */
+  /** The columns of `input`, and `#time`, `#start`, `#end`, `#key0…`. Drops rows without any key when a key is required. */
   readonly select: Sql;
-  /** The same rows with what tells them apart and orders them in place of the columns of `input`, where those can be made later. */
+  /** The same rows with row number and order keys in place of the columns of `input`; `undefined` unless these can be deferred. */
   readonly narrow: Sql | undefined;
   readonly input: Relation;
-  /** The fields that rows have in common: those of the options that any row has. */
+  /** The key fields that occur in the input. */
   readonly keys: readonly Column[];
-  /** Whether every row has one of them at least. */
-  readonly oneIsThere: boolean;
+  /** Whether every row has at least one key. */
+  readonly everyRowHasKey: boolean;
 }
 
-export async function keyedRows(
+export async function addKeys(
   input: Relation,
   { fields, startsWith, endsWith, connected, unifyEnds }: TransactionOptions,
   context: SearchContext,
@@ -36,15 +36,19 @@ export async function keyedRows(
   const moment = columnOf(input, "_time");
   const items = [
     sql`coalesce(${moment === undefined ? raw("NULL") : numberOf(fieldValue(moment))}, 0) AS ${time}`,
-    sql`${await matches(startsWith, input, context)} AS ${isStart}`,
-    sql`${await matches(endsWith, input, context)} AS ${isEnd}`,
+    sql`${await boundaryCondition(startsWith, input, context)} AS ${isStart}`,
+    sql`${await boundaryCondition(endsWith, input, context)} AS ${isEnd}`,
     ...keys.map((column, index) => sql`${textOf(fieldValue(column))} AS ${keyName(index)}`),
   ];
   const present = keys.map(isPresent);
-  const all = fields.length === 0 || !(connected && unifyEnds);
-  const kept = all ? raw("true") : present.length === 0 ? raw("false") : joined(present, " OR ");
+  const keepsAllRows = fields.length === 0 || !(connected && unifyEnds);
+  const condition = keepsAllRows
+    ? raw("true")
+    : present.length === 0
+      ? raw("false")
+      : joined(present, " OR ");
   const rowsWith = (own: readonly Sql[]) =>
-    sql`SELECT ${joined([...own, ...items], ", ")} FROM (${input.select}) AS r WHERE ${kept}`;
+    sql`SELECT ${joined([...own, ...items], ", ")} FROM (${input.select}) AS r WHERE ${condition}`;
   const deferred = deferredOf(input);
   const names = [...input.order, ...passthroughItems(deferred)].map(({ column }) => identifier(column));
   return {
@@ -52,7 +56,7 @@ export async function keyedRows(
     narrow: deferred === undefined ? undefined : rowsWith(names),
     input,
     keys,
-    oneIsThere: !all,
+    everyRowHasKey: !keepsAllRows,
   };
 }
 
@@ -61,13 +65,13 @@ export function isPresent({ column }: Column): Sql {
   return sql`${identifier(column)} IS NOT NULL`;
 }
 
-/** The newest first; what came before decides between equals. */
+/** Sort keys: newest first, ties in input order. */
 export function newestFirst({ input }: KeyedRows): Sql {
   const keys = orderTerms(input.order);
   return keys === undefined ? sql`${time} DESC` : sql`${time} DESC, ${keys}`;
 }
 
-async function matches(
+async function boundaryCondition(
   boundary: Boundary | undefined,
   input: Relation,
   context: SearchContext,

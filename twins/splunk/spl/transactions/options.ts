@@ -1,4 +1,4 @@
-/** What `transaction` is told. */
+/** Options of `transaction`. */
 
 import { lookupTable } from "@offhook/platform/base/lookup-table";
 import type { ArgumentReader, OptionType } from "../syntax/argument-reader.ts";
@@ -6,34 +6,34 @@ import type { Expression, SearchExpression } from "../syntax/ast.ts";
 import { boolean, count, integer, text } from "../syntax/option-types.ts";
 import { parseExpression, parseSearchExpression } from "../syntax/parse-text.ts";
 
-/** What the first or the last row of a transaction is. */
+/** A condition that the first or the last row of a transaction meets. */
 export type Boundary =
   | { kind: "search"; expression: SearchExpression }
   | { kind: "eval"; expression: Expression };
 
 export interface TransactionOptions {
   fields: readonly string[];
-  /** Seconds; `undefined`: any. */
+  /** Seconds; `undefined`: unlimited. */
   maxSpan: number | undefined;
   maxPause: number | undefined;
   maxEvents: number | undefined;
   startsWith: Boundary | undefined;
   endsWith: Boundary | undefined;
-  /** Whether a row must have a value in common with a transaction; else it is enough that none differs. */
+  /** Whether a row must share a value with a transaction; else it is enough that none differs. */
   connected: boolean;
-  /** The same for rows that begin or end one. */
+  /** As `connected`, for rows that begin or end a transaction. */
   unifyEnds: boolean;
   keepOrphans: boolean;
   keepEvicted: boolean;
   maxOpenTransactions: number | undefined;
   maxOpenEvents: number | undefined;
-  /** Between the values of `_raw`. */
+  /** Separates the values of `_raw`. */
   delim: string;
-  /** What stands for a missing value in a list. */
+  /** Stands for a missing value in a list. */
   nullText: string;
   rawAsList: boolean;
-  /** Fields whose values are listed row by row; `all`, or `none`: each value once, sorted. */
-  listed: "all" | "none" | ReadonlySet<string>;
+  /** Fields whose values are listed row by row; those of other fields are deduplicated and sorted. */
+  listFields: "all" | "none" | ReadonlySet<string>;
 }
 
 const units = lookupTable<number>({ s: 1, m: 60, h: 3_600, d: 86_400 });
@@ -62,13 +62,13 @@ const optionTypes = {
 export function readTransaction(reader: ArgumentReader): TransactionOptions {
   const fields: string[] = [];
   const boundaries: { startswith?: Boundary; endswith?: Boundary } = {};
-  let listed: TransactionOptions["listed"] = "none";
+  let listed: TransactionOptions["listFields"] = "none";
   let options = reader.options(optionTypes);
   while (!reader.atEnd()) {
     const name = optionName(reader);
     if (name === undefined) fields.push(reader.field());
     else if (name === "startswith" || name === "endswith") boundaries[name] = readBoundary(reader);
-    else if (name === "mvlist") listed = readListed(reader);
+    else if (name === "mvlist") listed = readListFields(reader);
     else reader.fail(`Invalid option '${reader.peek().text}'.`);
     reader.symbol(",");
     options = { ...options, ...reader.options(optionTypes) };
@@ -81,9 +81,9 @@ export function readTransaction(reader: ArgumentReader): TransactionOptions {
     fields: [...new Set(fields.flatMap((field) => field.split(",").map((part) => part.trim())))].filter(
       Boolean,
     ),
-    maxSpan: limit(options.maxspan),
-    maxPause: limit(options.maxpause),
-    maxEvents: limit(options.maxevents ?? 1_000),
+    maxSpan: nonNegative(options.maxspan),
+    maxPause: nonNegative(options.maxpause),
+    maxEvents: nonNegative(options.maxevents ?? 1_000),
     startsWith: boundaries.startswith,
     endsWith: boundaries.endswith,
     connected,
@@ -95,16 +95,16 @@ export function readTransaction(reader: ArgumentReader): TransactionOptions {
     delim: options.delim ?? "\n",
     nullText: options.nullstr ?? "NULL",
     rawAsList: options.mvraw ?? false,
-    listed,
+    listFields: listed,
   };
 }
 
-/** Negative: there is none. */
-function limit(value: number | undefined): number | undefined {
+/** A negative limit means unlimited. */
+function nonNegative(value: number | undefined): number | undefined {
   return value === undefined || value < 0 ? undefined : value;
 }
 
-/** What stands before an `=`, in lower case. */
+/** The word before an `=`, in lower case; `undefined` when no option is next. */
 function optionName(reader: ArgumentReader): string | undefined {
   const after = reader.peek(1);
   const isOption = reader.peek().type === "word" && after.type === "symbol" && after.text === "=";
@@ -128,7 +128,7 @@ function readBoundary(reader: ArgumentReader): Boundary {
 }
 
 /** `mvlist=t`, `mvlist="a, b"` */
-function readListed(reader: ArgumentReader): TransactionOptions["listed"] {
+function readListFields(reader: ArgumentReader): TransactionOptions["listFields"] {
   reader.next();
   reader.symbol("=");
   const value = reader.text("a value for option 'mvlist'");

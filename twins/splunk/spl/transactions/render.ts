@@ -1,28 +1,28 @@
-/** Transactions as rows: the fields of all their rows together. */
+/** Renders transactions as rows that merge the fields of their events. */
 import { columnsIfRead } from "@offhook/log-store/needed-columns";
 import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import { deferredOf, ROW } from "../relation/deferred-columns.ts";
 import type { OrderKey } from "../relation/order-keys.ts";
 import { type Column, fieldValue, type Output, type Relation, select } from "../relation/relation.ts";
 import { nullValue, type Typed, textOf } from "../relation/typed.ts";
+import { deferredFields, groupColumn, hiddenColumns } from "./deferred-fields.ts";
 import { isEnd, isStart, type KeyedRows, keyName, time } from "./keyed-rows.ts";
-import { groupName, hiddenColumns, lateTransactions } from "./late-transactions.ts";
 import type { TransactionOptions } from "./options.ts";
 import { type Marks, rank } from "./segments.ts";
 
-/** Fields that a transaction has of its own. */
-const added = ["duration", "eventcount", "closed_txn", "field_match_sum"] as const;
-/** Fields of the time: those of the earliest row. */
+/** Fields that `transaction` adds. */
+const ownFields = ["duration", "eventcount", "closed_txn", "field_match_sum"] as const;
+/** Fields that a transaction takes from its earliest row. */
 const ofEarliest = /^(_.*|date_.*|timestartpos|timeendpos)$/;
 
-export function renderedRows(marks: Marks, rows: KeyedRows, options: TransactionOptions): Relation {
+export function renderTransactions(marks: Marks, rows: KeyedRows, options: TransactionOptions): Relation {
   const { input } = rows;
-  const columns = input.columns.filter(({ name }) => added.every((one) => one !== name));
-  const values = columns.map((column) => together(column, rows, options));
+  const columns = input.columns.filter(({ name }) => ownFields.every((one) => one !== name));
+  const values = columns.map((column) => mergeField(column, rows, options));
   const complete = isComplete(options);
   const items = [
     ...values.map(({ sql: value }, index) => ({ column: `#value${index}`, value })),
-    ...figures(marks, rows),
+    ...summaries(marks, rows),
     ...input.order.map(({ column }, index) => ({
       column: `#order${index + 1}`,
       value: sql`arg_max(${identifier(column)}, ${rank})`,
@@ -34,13 +34,13 @@ export function renderedRows(marks: Marks, rows: KeyedRows, options: Transaction
     ...(rows.narrow === undefined ? [] : [{ column: "#first event", value: sql`min(${identifier(ROW)})` }]),
     { column: "#complete", value: complete ?? raw("NULL") },
   ];
-  const groups = marks.groups.map((group, index) => sql`${group} AS ${groupName(index)}`);
-  const kept = options.keepEvicted
+  const groups = marks.groups.map((group, index) => sql`${group} AS ${groupColumn(index)}`);
+  const having = options.keepEvicted
     ? raw("")
     : sql`HAVING ${complete ?? (marks.closed === undefined ? raw("true") : sql`${marks.closed} >= 0`)}`;
-  const grouped = sql`SELECT ${columnsIfRead(items, groups)} FROM (${marks.on(rows.select)}) AS m GROUP BY ${joined([...marks.groups], ", ")} ${kept}`;
-  // DuckDB computes a window although nobody reads it.
-  const hasEnded = [{ column: "#closed", value: closed(marks, rows, options) }];
+  const grouped = sql`SELECT ${columnsIfRead(items, groups)} FROM (${marks.on(rows.select)}) AS m GROUP BY ${joined([...marks.groups], ", ")} ${having}`;
+  // Only if read: DuckDB computes windows even when their result is unused.
+  const hasEnded = [{ column: "#closed", value: closedFlag(marks, rows, options) }];
   const from = sql`SELECT ${columnsIfRead(hasEnded, [raw("*"), raw('"#oldest" AS "#order0"')])} FROM (${grouped}) AS g`;
   const outputs: Output[] = [
     ...columns.map(({ name }, index) => ({
@@ -56,11 +56,11 @@ export function renderedRows(marks: Marks, rows: KeyedRows, options: Transaction
     { column: "#order0", direction: "DESC" },
     ...input.order.map(({ direction }, index) => ({ column: `#order${index + 1}`, direction })),
   ];
-  return withLateMembers({ from, outputs, order }, values, marks, rows);
+  return deferFields({ from, outputs, order }, values, marks, rows);
 }
 
-/** Of a transaction, what there is to say without the fields of its rows. */
-function figures({ closed }: Marks, rows: KeyedRows): { column: string; value: Sql }[] {
+/** A transaction's own figures, without the fields of its rows. */
+function summaries({ closed }: Marks, rows: KeyedRows): { column: string; value: Sql }[] {
   return [
     { column: "#oldest", value: sql`min(${time})` },
     { column: "#newest", value: sql`max(${time})` },
@@ -71,8 +71,8 @@ function figures({ closed }: Marks, rows: KeyedRows): { column: string; value: S
   ];
 }
 
-/** The transactions; the fields of their events are read of those that are shown. */
-function withLateMembers(
+/** The transactions, with the fields of their events deferred where possible. */
+function deferFields(
   { from, outputs, order }: { from: Sql; outputs: readonly Output[]; order: readonly OrderKey[] },
   values: readonly Typed[],
   marks: Marks,
@@ -88,7 +88,7 @@ function withLateMembers(
     const value = outputs[index]?.value.sql ?? raw("NULL");
     return { column, value };
   });
-  const fetch = (found: Sql) => lateTransactions(found, members, values, items);
+  const fetch = (found: Sql) => deferredFields(found, members, values, items);
   const passthrough = hidden.map(({ column }) => column);
   return { ...result, ofEvents: true, deferred: { of: result.select, passthrough, select: fetch } };
 }
@@ -97,15 +97,15 @@ function numeric(name: string, value: Sql): Output {
   return { name, value: { type: "number", multi: false, sql: value } };
 }
 
-/** What the rows of one transaction have in a field. */
-function together(column: Column, { keys }: KeyedRows, options: TransactionOptions): Typed {
+/** The value of a field over the rows of a transaction. */
+function mergeField(column: Column, { keys }: KeyedRows, options: TransactionOptions): Typed {
   const own = fieldValue(column);
   const { name } = column;
   if (name === "_time") return { type: "number", multi: false, sql: sql`min(${time})` };
   if (name === "_raw") return rawTexts(textOf(own), options);
   if (ofEarliest.test(name)) return { ...own, sql: sql`arg_max(${own.sql}, ${rank})` };
-  if (options.listed === "all" || (options.listed !== "none" && options.listed.has(name))) {
-    return listed(own, options);
+  if (options.listFields === "all" || (options.listFields !== "none" && options.listFields.has(name))) {
+    return listValues(own, options);
   }
   if (name === "linecount" && !own.multi && own.type === "number")
     return { ...own, sql: sql`sum(${own.sql})` };
@@ -131,8 +131,8 @@ function rawTexts(value: Sql, { rawAsList, delim }: TransactionOptions): Typed {
   };
 }
 
-/** A value for each row, the oldest first; what is missing is said. */
-function listed(own: Typed, { nullText }: TransactionOptions): Typed {
+/** One value for each row, oldest first; `nullText` for missing ones. */
+function listValues(own: Typed, { nullText }: TransactionOptions): Typed {
   const missing = sql`CAST(${nullText} AS VARCHAR)`;
   const oldestFirst = sql`ORDER BY ${rank} DESC`;
   const text = textOf(own);
@@ -148,7 +148,7 @@ function matchSum({ keys }: KeyedRows): Sql {
   return sql`sum(${joined(present, " + ")})`;
 }
 
-/** Whether a transaction begins and ends as it must; `undefined` when nothing is said of it. */
+/** Whether a transaction has its required start and end; `undefined` when neither is required. */
 function isComplete({ startsWith, endsWith }: TransactionOptions): Sql | undefined {
   const tests = [
     ...(startsWith === undefined ? [] : [sql`bool_or(${isStart})`]),
@@ -157,8 +157,8 @@ function isComplete({ startsWith, endsWith }: TransactionOptions): Sql | undefin
   return tests.length === 0 ? undefined : sql`(${joined(tests, " AND ")})`;
 }
 
-/** 1 for what is complete, or what a limit has closed: another came after it, or nothing could have been added. */
-function closed(
+/** `closed_txn`: 1 for complete transactions, and for those closed by a limit: a later one follows, or no event could be added. */
+function closedFlag(
   marked: Marks,
   { keys }: KeyedRows,
   { startsWith, endsWith, maxSpan, maxPause, maxEvents }: TransactionOptions,

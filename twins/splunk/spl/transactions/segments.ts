@@ -1,22 +1,22 @@
 /**
- * Transactions of rows that all have the same fields, or share one: in SQL. Rows are looked at from the newest to the oldest, as splunkd
- * does: one that ends a transaction begins a new segment, and so does the one after that which starts it, or after a pause.
+ * Assigns rows to transactions in SQL, when each row's keys alone decide. As in splunkd, rows are scanned from newest to oldest: a row
+ * that ends a transaction begins a new segment, and so does a row after one that starts a transaction, or after a pause.
  */
 import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import { defineRowFunction } from "@offhook/log-store/store/program-functions";
 import type { SearchContext } from "../context/search-context.ts";
 import { countOf } from "../context/subsearch-limit.ts";
 import { isEnd, isStart, type KeyedRows, keyName, newestFirst, time } from "./keyed-rows.ts";
-import { numberIn } from "./listed-numbers.ts";
 import type { TransactionOptions } from "./options.ts";
+import { parseNumber } from "./parse-number.ts";
 
-/** Which transaction each row is in. */
+/** Assigns each row to its transaction. */
 export interface Marks {
-  /** @param select rows of `KeyedRows` @returns their columns, `#rank` (the higher, the older) and those of `groups` */
+  /** @param select rows of `KeyedRows` @returns their columns, `#rank` (from newest to oldest) and the columns of `groups` */
   on(select: Sql): Sql;
-  /** What rows of one transaction have in common. */
+  /** Columns that identify a transaction. */
   groups: readonly Sql[];
-  /** What a transaction has in `closed_txn`, over its rows; `undefined`: what its limits say. */
+  /** Aggregate for `closed_txn`; `undefined`: derive it from the limits. */
   closed: Sql | undefined;
 }
 
@@ -24,7 +24,7 @@ export const rank = identifier("#rank");
 const segment = identifier("#segment");
 const part = identifier("#part");
 
-export async function segmentedRows(
+export async function segmentRows(
   rows: KeyedRows,
   options: TransactionOptions,
   context: SearchContext,
@@ -41,21 +41,21 @@ export async function segmentedRows(
     ),
   ];
   const first = begins.length === 0 ? raw("false") : sql`coalesce(${joined(begins, " OR ")}, false)`;
-  const begun = (select: Sql) =>
+  const withBegins = (select: Sql) =>
     sql`SELECT *, ${first} AS "#begins", row_number() OVER ${window} AS ${rank} FROM (${select}) AS k`;
   const firstRank = sql`coalesce(max(CASE WHEN "#begins" THEN ${rank} END) OVER (${by} ORDER BY ${rank} ROWS UNBOUNDED PRECEDING), 1)`;
   const marks: Marks = {
     on: (select) =>
-      sql`SELECT *, ${begins.length === 0 ? raw("1") : firstRank} AS ${segment} FROM (${begun(select)}) AS b`,
+      sql`SELECT *, ${begins.length === 0 ? raw("1") : firstRank} AS ${segment} FROM (${withBegins(select)}) AS b`,
     groups: [...keys, segment],
     closed: undefined,
   };
-  if (options.maxSpan === undefined) return inEqualParts(marks, options);
-  return (await mayExceed(rows, keys, options, context)) ? inParts(marks, keys, options) : marks;
+  if (options.maxSpan === undefined) return splitByCount(marks, options);
+  return (await mayExceed(rows, keys, options, context)) ? splitByLimits(marks, keys, options) : marks;
 }
 
-/** Segments with more rows than a transaction can have are cut from the newest row on. */
-function inEqualParts(marks: Marks, { maxEvents }: TransactionOptions): Marks {
+/** Cuts segments into transactions of at most `maxEvents` rows, from the newest on. */
+function splitByCount(marks: Marks, { maxEvents }: TransactionOptions): Marks {
   if (maxEvents === undefined) return marks;
   const number = sql`(${rank} - ${segment}) // greatest(CAST(${maxEvents} AS BIGINT), 1) AS ${part}`;
   return {
@@ -65,14 +65,14 @@ function inEqualParts(marks: Marks, { maxEvents }: TransactionOptions): Marks {
   };
 }
 
-/** A pause that is longer than a transaction may be parts rows as well. */
+/** A pause longer than `maxSpan` splits a segment as well. */
 function pauses({ maxPause, maxSpan }: TransactionOptions): number[] {
   const limits = [maxPause, maxSpan].filter((limit) => limit !== undefined);
   return limits.length === 0 ? [] : [Math.min(...limits)];
 }
 
-/** Over the rows of one group: whether they are too many, or too far apart. */
-function exceeds({ maxSpan, maxEvents }: TransactionOptions): Sql | undefined {
+/** Aggregate: whether the rows of a group are too many or too far apart. */
+function exceedsLimit({ maxSpan, maxEvents }: TransactionOptions): Sql | undefined {
   const tests = [
     ...(maxSpan === undefined ? [] : [sql`max(${time}) - min(${time}) > CAST(${maxSpan} AS DOUBLE)`]),
     ...(maxEvents === undefined ? [] : [sql`count(*) > CAST(${maxEvents} AS BIGINT)`]),
@@ -80,22 +80,22 @@ function exceeds({ maxSpan, maxEvents }: TransactionOptions): Sql | undefined {
   return tests.length === 0 ? undefined : joined(tests, " OR ");
 }
 
-/** Whether a segment can: none does when not even all rows of one key do. */
+/** Whether any segment may exceed a limit: none does if no key's rows do altogether. */
 async function mayExceed(
   { select, narrow, input }: KeyedRows,
   keys: readonly Sql[],
   options: TransactionOptions,
   context: SearchContext,
 ): Promise<boolean> {
-  const test = exceeds(options);
+  const test = exceedsLimit(options);
   if (test === undefined) return false;
   const by = keys.length === 0 ? raw("") : sql`GROUP BY ${joined(keys, ", ")}`;
   const some = sql`SELECT count(*) FROM (${narrow ?? select}) AS k ${by} HAVING ${test} LIMIT 1`;
   return (await countOf({ ...input, select: some }, context)) > 0;
 }
 
-/** Where new parts begin: the positions from 0, with commas between them. */
-const partsOf = defineRowFunction("splunk.transaction-parts", (times, maxSpan, maxEvents) => {
+/** Positions, from 0, at which new parts begin, separated by commas. */
+const partStarts = defineRowFunction("splunk.transaction-parts", (times, maxSpan, maxEvents) => {
   if (times === null) return null;
   const span = maxSpan === null ? Number.POSITIVE_INFINITY : Number(maxSpan);
   const most = maxEvents === null ? Number.POSITIVE_INFINITY : Number(maxEvents);
@@ -106,7 +106,7 @@ const partsOf = defineRowFunction("splunk.transaction-parts", (times, maxSpan, m
   for (let from = 0, to = 0; to < times.length; from = to + 1) {
     to = times.indexOf(",", from);
     if (to < 0) to = times.length;
-    const moment = numberIn(times, from, to);
+    const moment = parseNumber(times, from, to);
     if (position === 0 || newest - moment > span || events >= most) {
       if (position > 0) starts.push(position);
       newest = moment;
@@ -118,14 +118,18 @@ const partsOf = defineRowFunction("splunk.transaction-parts", (times, maxSpan, m
   return starts.join(",");
 });
 
-/** Segments that exceed a limit are cut from the newest row on: what one part can hold depends on where it begins. */
-function inParts({ on, groups, closed }: Marks, keys: readonly Sql[], options: TransactionOptions): Marks {
+/** Cuts segments that exceed a limit. Row by row, because the extent of a part depends on where it begins. */
+function splitByLimits(
+  { on, groups, closed }: Marks,
+  keys: readonly Sql[],
+  options: TransactionOptions,
+): Marks {
   const { maxSpan, maxEvents } = options;
   const times = sql`string_agg(CAST(${time} AS VARCHAR), ',' ORDER BY ${rank})`;
-  const starts = partsOf(times, bound(maxSpan), bound(maxEvents));
+  const starts = partStarts(times, limitText(maxSpan), limitText(maxEvents));
   const names = joined([...groups], ", ");
   const cut = (select: Sql) =>
-    sql`SELECT ${names}, min(${rank}) AS "#first", ${starts} AS "#starts" FROM (${on(select)}) AS s GROUP BY ${names} HAVING ${exceeds(options) ?? raw("false")}`;
+    sql`SELECT ${names}, min(${rank}) AS "#first", ${starts} AS "#starts" FROM (${on(select)}) AS s GROUP BY ${names} HAVING ${exceedsLimit(options) ?? raw("false")}`;
   const begins = (select: Sql) =>
     sql`SELECT ${joined([...keys, sql`"#first" + CAST(unnest(string_split("#starts", ',')) AS BIGINT) AS "#begin"`], ", ")} FROM (${cut(select)}) AS c WHERE "#starts" <> ''`;
   const same = joined([...keys.map((key) => sql`s.${key} = p.${key}`), sql`s.${rank} = p."#begin"`], " AND ");
@@ -145,6 +149,6 @@ function inParts({ on, groups, closed }: Marks, keys: readonly Sql[], options: T
   };
 }
 
-function bound(limit: number | undefined): Sql {
+function limitText(limit: number | undefined): Sql {
   return limit === undefined ? raw("CAST(NULL AS VARCHAR)") : sql`CAST(${String(limit)} AS VARCHAR)`;
 }

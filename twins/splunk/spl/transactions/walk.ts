@@ -1,10 +1,10 @@
-/** Transactions of rows that have different fields: one row after the other, from the newest to the oldest. */
+/** Assigns rows with differing key fields to transactions: row by row, from newest to oldest. */
 import { Slices } from "@offhook/log-store/slices";
 
 export interface WalkedRow {
   /** Seconds. */
   time: number;
-  /** By key: its values; none when the row has no such field. */
+  /** Values by key; empty when the row lacks the field. */
   keys: readonly (readonly string[])[];
   isStart: boolean;
   isEnd: boolean;
@@ -16,18 +16,18 @@ export interface WalkLimits {
   maxEvents: number | undefined;
   connected: boolean;
   unifyEnds: boolean;
-  /** What may be open at a time: beyond that, what was added to longest ago is evicted. */
+  /** Bounds of what is open at a time; beyond them, the least recently extended transactions are evicted. */
   maxOpenTransactions: number;
   maxOpenEvents: number;
 }
 
-/** A limit has closed it; it was open at the end; or it had to go before. */
+/** `closed`: by a limit; `open`: until the last row; `evicted`: to keep within bounds. */
 export type Ending = "closed" | "open" | "evicted";
 
-export interface Walked {
-  /** By row: its transaction's number, from 0. */
+export interface WalkResult {
+  /** Transaction number, from 0, for each row. */
   transactions: number[];
-  /** By transaction. */
+  /** For each transaction. */
   endings: Ending[];
 }
 
@@ -36,38 +36,38 @@ interface OpenTransaction {
   newest: number;
   oldest: number;
   events: number;
-  /** By key: the values that its rows have had. */
+  /** Values of its rows, by key. */
   keys: readonly Set<string>[];
 }
 
-/** @param pause called between slices of the work; what it throws ends the walk */
+/** @param pause called between slices of work; may throw to end the walk */
 export async function walk(
   rows: Iterable<WalkedRow>,
   keys: number,
   limits: WalkLimits,
   pause: () => void,
-): Promise<Walked> {
-  const pool = new Pool(keys, limits);
+): Promise<WalkResult> {
+  const open = new OpenTransactions(keys, limits);
   const slices = new Slices();
   const transactions: number[] = [];
   let oldest = 0;
   for (const row of rows) {
-    transactions.push(pool.add(row));
+    transactions.push(open.add(row));
     oldest = row.time;
     if (!slices.over) continue;
     await slices.next();
     pause();
   }
-  pool.end(oldest);
-  return { transactions, endings: pool.endings };
+  open.end(oldest);
+  return { transactions, endings: open.endings };
 }
 
-/** The transactions that are open. */
-class Pool {
+/** The open transactions, indexed by key values. */
+class OpenTransactions {
   readonly endings: Ending[] = [];
   readonly #limits: WalkLimits;
   readonly #keyCount: number;
-  /** The one that was added to longest ago comes first. */
+  /** In LRU order: least recently extended first. */
   readonly #open = new Set<OpenTransaction>();
   /** By key and value. */
   readonly #index = new Map<string, Set<OpenTransaction>>();
@@ -78,7 +78,7 @@ class Pool {
     this.#limits = limits;
   }
 
-  /** @returns the transaction that the row is in now */
+  /** @returns the number of the row's transaction */
   add(row: WalkedRow): number {
     const found = this.#find(row);
     if (found !== undefined && row.isEnd) this.#close(found, "closed");
@@ -93,7 +93,7 @@ class Pool {
     return transaction.number;
   }
 
-  /** @param oldest time of the last row */
+  /** Closes what is open. @param oldest time of the last row */
   end(oldest: number): void {
     for (const transaction of [...this.#open]) {
       this.#close(transaction, this.#isOver(transaction, oldest) ? "closed" : "open");
@@ -107,7 +107,7 @@ class Pool {
     return transaction;
   }
 
-  /** The transaction that the row goes to: of several, the one that was added to last. */
+  /** The transaction to extend with the row: of several candidates, the most recently extended. */
   #find(row: WalkedRow): OpenTransaction | undefined {
     const { connected, unifyEnds } = this.#limits;
     const needsMatch = this.#keyCount > 0 && (row.isStart || row.isEnd ? unifyEnds : connected);
@@ -134,7 +134,7 @@ class Pool {
     return sharing;
   }
 
-  /** The row's values are the transaction's from now on. */
+  /** Adds the row's key values to the transaction. */
   #take(transaction: OpenTransaction, { keys }: WalkedRow): void {
     this.#open.delete(transaction);
     this.#open.add(transaction);
@@ -177,7 +177,7 @@ class Pool {
   }
 }
 
-/** Whether a field that both have has no value in common. */
+/** Whether the two share a key field but no value of it. */
 function differs({ keys }: OpenTransaction, row: WalkedRow): boolean {
   return row.keys.some((values, key) => {
     const known = keys[key];

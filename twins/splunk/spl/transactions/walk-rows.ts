@@ -1,4 +1,4 @@
-/** Transactions that need one look at each row, in the program. */
+/** Assigns rows to transactions in the program, for cases that SQL cannot express. */
 import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import type { ResultValue } from "@offhook/log-store/store/log-store";
 import type { SearchContext } from "../context/search-context.ts";
@@ -12,15 +12,15 @@ import type { TransactionOptions } from "./options.ts";
 import { type Marks, rank } from "./segments.ts";
 import { type Ending, type WalkedRow, walk } from "./walk.ts";
 
-/** Rows that are looked at in the program. */
+/** Rows that are fetched into memory. */
 const MAX_ROWS = 500_000;
-/** As `limits.conf` has them. */
+/** Defaults of `limits.conf`. */
 const MAX_OPEN_TRANSACTIONS = 5_000;
 const MAX_OPEN_EVENTS = 100_000;
 
-/** Whether a row lacks some of the fields. */
+/** Whether any row lacks some of the key fields. */
 export async function hasPartialKeys(
-  { select, narrow, keys, input, oneIsThere }: KeyedRows,
+  { select, narrow, keys, input, everyRowHasKey: oneIsThere }: KeyedRows,
   context: SearchContext,
 ): Promise<boolean> {
   if (keys.length === 0 || (keys.length === 1 && oneIsThere)) return false;
@@ -32,14 +32,14 @@ export async function hasPartialKeys(
   return (await countOf({ ...input, select: some }, context)) > 0;
 }
 
-const endings: Readonly<Record<Ending, number>> = { closed: 1, open: 0, evicted: -1 };
+const closedValues: Readonly<Record<Ending, number>> = { closed: 1, open: 0, evicted: -1 };
 
-export async function walkedRows(
+export async function walkRows(
   rows: KeyedRows,
   options: TransactionOptions,
   context: SearchContext,
 ): Promise<Marks> {
-  const found = await context.run(walkedColumns(rows), MAX_ROWS + 1);
+  const found = await context.run(walkInput(rows), MAX_ROWS + 1);
   if (found.rows.length > MAX_ROWS) {
     throw commandError(
       "transaction",
@@ -49,43 +49,43 @@ export async function walkedRows(
   }
   const { maxOpenTransactions = MAX_OPEN_TRANSACTIONS, maxOpenEvents = MAX_OPEN_EVENTS } = options;
   const limits = { ...options, maxOpenTransactions, maxOpenEvents };
-  const walked = await walk(walkedRowsOf(found), rows.keys.length, limits, context.throwIfOver);
+  const walked = await walk(readRows(found), rows.keys.length, limits, context.throwIfOver);
   const transactions = walked.transactions.map((number) => [
     number,
-    endings[walked.endings[number] ?? "open"],
+    closedValues[walked.endings[number] ?? "open"],
   ]);
   const places = found.rows.map(([place = null]) => place);
   return {
     groups: [identifier("#transaction")],
     closed: raw('any_value("#ending")'),
     on(select) {
-      const placed = rows.narrow === undefined ? numberedRows(rows, select) : select;
-      return sql`SELECT s.*, ${rank}, "#transaction", "#ending" FROM (${placed}) AS s JOIN (${listed(places, transactions)}) AS p ON s.${placeOf(rows)} = p."#place"`;
+      const placed = rows.narrow === undefined ? withPosition(rows, select) : select;
+      return sql`SELECT s.*, ${rank}, "#transaction", "#ending" FROM (${placed}) AS s JOIN (${markRows(places, transactions)}) AS p ON s.${placeColumn(rows)} = p."#place"`;
     },
   };
 }
 
-/** What tells a row from the others: its number in the store, or its place among them. */
-function placeOf({ narrow }: KeyedRows): Sql {
+/** The column that identifies a row: its number in the store, or its position. */
+function placeColumn({ narrow }: KeyedRows): Sql {
   return identifier(narrow === undefined ? "#position" : ROW);
 }
 
-function numberedRows(rows: KeyedRows, select: Sql): Sql {
+function withPosition(rows: KeyedRows, select: Sql): Sql {
   return sql`SELECT *, row_number() OVER (ORDER BY ${newestFirst(rows)}) AS "#position" FROM (${select}) AS k`;
 }
 
-/** A row for each of the lists' elements; `#rank` is its number. */
-function listed(places: readonly ResultValue[], transactions: readonly (readonly number[])[]): Sql {
+/** One row for each element of the lists; `#rank` is its position. */
+function markRows(places: readonly ResultValue[], transactions: readonly (readonly number[])[]): Sql {
   const list = (values: readonly ResultValue[]) => sql`from_json(${JSON.stringify(values)}, '["BIGINT"]')`;
   const column = (index: number) => list(transactions.map((one) => one[index] ?? 0));
   return sql`SELECT unnest(${list(places)}) AS "#place", unnest(${column(0)}) AS "#transaction", unnest(${column(1)}) AS "#ending", unnest(range(1, CAST(${places.length + 1} AS BIGINT))) AS ${rank}`;
 }
 
-/** The row's place and what it is judged by, in order. */
-function walkedColumns(rows: KeyedRows): Relation {
+/** Each row's place and the values that `walk` reads, in order. */
+function walkInput(rows: KeyedRows): Relation {
   const { keys, narrow, select } = rows;
   const items = [
-    sql`${placeOf(rows)} AS "#c0"`,
+    sql`${placeColumn(rows)} AS "#c0"`,
     sql`${time} AS "#c1"`,
     sql`CASE WHEN ${isStart} THEN 1 ELSE 0 END AS "#c2"`,
     sql`CASE WHEN ${isEnd} THEN 1 ELSE 0 END AS "#c3"`,
@@ -100,18 +100,18 @@ function walkedColumns(rows: KeyedRows): Relation {
     return { name, column: name, type: "text", multi } as const;
   });
   return {
-    select: sql`SELECT ${joined(items, ", ")} FROM (${narrow ?? numberedRows(rows, select)}) AS w`,
+    select: sql`SELECT ${joined(items, ", ")} FROM (${narrow ?? withPosition(rows, select)}) AS w`,
     columns: [...numbers, ...texts],
     order: [{ column: "#rank", direction: "ASC" }],
     kind: "report",
   };
 }
 
-function* walkedRowsOf({ rows }: Rows): Generator<WalkedRow> {
-  for (const row of rows) yield walkedRow(row);
+function* readRows({ rows }: Rows): Generator<WalkedRow> {
+  for (const row of rows) yield readRow(row);
 }
 
-function walkedRow([_, moment, start, end, ...keys]: readonly ResultValue[]): WalkedRow {
+function readRow([_, moment, start, end, ...keys]: readonly ResultValue[]): WalkedRow {
   return {
     time: Number(moment),
     isStart: start === 1,

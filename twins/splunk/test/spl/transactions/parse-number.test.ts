@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { numberIn } from "../../../spl/transactions/listed-numbers.ts";
+import { parseNumber } from "../../../spl/transactions/parse-number.ts";
 
-test("a number in a list is the one that it is alone", () => {
+test("a number within a list parses as it does alone", () => {
   const times = fc
     .tuple(fc.nat(4_000_000_000), fc.nat(999_999))
     .map(([seconds, rest]) => `${seconds}.${rest}`);
@@ -10,7 +10,7 @@ test("a number in a list is the one that it is alone", () => {
   fc.assert(
     fc.property(texts, texts, (before, text) => {
       const list = `${before},${text},1`;
-      expect(numberIn(list, before.length + 1, before.length + 1 + text.length)).toBe(Number(text));
+      expect(parseNumber(list, before.length + 1, before.length + 1 + text.length)).toBe(Number(text));
     }),
   );
 });
