@@ -18,9 +18,10 @@ import { upstreamSetting } from "@offhook/platform/names/upstream";
 import { endOnSignal } from "@offhook/platform/server/end-on-signal";
 import { onNpmGone, onReaderGone } from "@offhook/platform/server/end-with-caller";
 import { requireOwnFolder, writeLocator } from "@offhook/platform/server/locator";
-import { type RunningTwins, startTwins } from "@offhook/platform/server/start";
+import type { RunningTwins } from "@offhook/platform/server/start";
 import { pino } from "pino";
 import { z } from "zod";
+import { startProjectTwins } from "./start.ts";
 
 const port = z.coerce.number("must be a port").int().min(0).max(65_535);
 
@@ -176,7 +177,7 @@ async function startAll(environment: string | undefined, settings: Settings): Pr
   const log = pino({ level: settings.LOG_LEVEL }, { write });
   const onProgress = (what: string) => void process.stderr.write(`${what}\n`);
   onProgress("the twins start; the first start makes the datasets and takes longer");
-  const twins = await startTwins({
+  const twins = await startProjectTwins({
     port: settings.TWINS_PORT,
     host: settings.TWINS_HOST,
     log,

@@ -72,12 +72,14 @@ async function measure(
   figures: Figure[],
   notes: string[],
 ): Promise<void> {
-  const farEnds = startChild<FarEndsQuestions>("./calls/far-ends.ts");
+  const farEnds = startChild<FarEndsQuestions>(new URL("./calls/far-ends.ts", import.meta.url));
   children.push(farEnds);
   const toolSecret = randomBytes(16).toString("hex");
   const { runtimeUrl } = await farEnds.ask("listen", {});
   const startProgram = async (name: Program["name"]): Promise<Program> => {
-    const child = startChild<ProgramQuestions>(`./calls/${name}-program.ts`, ["--expose-gc"]);
+    const child = startChild<ProgramQuestions>(new URL(`./calls/${name}-program.ts`, import.meta.url), [
+      "--expose-gc",
+    ]);
     children.push(child);
     return { name, child, ...(await child.ask("start", { runtimeUrl, toolSecret })) };
   };

@@ -59,7 +59,9 @@ export async function benchSandbox({ size, progress }: BenchOptions): Promise<Re
   const notes = [...explanations];
   const children: { stop(): Promise<void> }[] = [];
   const program = () => {
-    const child = startChild<SandboxQuestions>("./sandbox/sandbox-program.ts", [heap]);
+    const child = startChild<SandboxQuestions>(new URL("./sandbox/sandbox-program.ts", import.meta.url), [
+      heap,
+    ]);
     children.push(child);
     return child;
   };

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { CALLER_RATE, samplesToBytes } from "@offhook/audio/pcm";
 import { resample } from "@offhook/audio/resample";
 import { sampleFile, sampleNameSchema } from "@offhook/audio/sample-library";
+import { asSample } from "@offhook/audio/sample-shape";
 import type { Recording } from "@offhook/audio/wav";
 import { isMap, isSeq, parseDocument } from "yaml";
-import { asSample } from "./make-samples.ts";
 import { parseUtterances, plainText, UTTERANCES_FILE } from "./utterances.ts";
 
 export interface RecordedUtterance {

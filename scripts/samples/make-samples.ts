@@ -2,11 +2,9 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
-  applyGain,
   bytesToSamples,
   CALLER_RATE,
   concatSamples,
-  levelDb,
   samplesToBytes,
   samplesToMs,
   silence,
@@ -19,6 +17,7 @@ import {
   sampleFile,
   sha256Of,
 } from "@offhook/audio/sample-library";
+import { asSample, trimEdges } from "@offhook/audio/sample-shape";
 import { chords, whiteNoise } from "@offhook/audio/testing/sounds";
 import { INTERNAL_RATE, type Synthesis } from "@offhook/vapi/providers/provider";
 import {
@@ -30,13 +29,6 @@ import {
   type Utterance,
   type Utterances,
 } from "./utterances.ts";
-
-/** Silence before and after each utterance. */
-const MARGIN_MS = 400;
-/** Every voice is brought to this level. */
-const SPEECH_LEVEL_DB = -22;
-/** Quieter than this at either end of what the synthesiser gives is not yet, or no more, speech. */
-const EDGE_LEVEL = 60;
 
 export interface MakeSamplesOptions {
   /** Holds `utterances.yaml`, and the recordings made by people. */
@@ -82,15 +74,6 @@ export async function makeSamples({ from, to, synthesis, onSample }: MakeSamples
 function readUtterances(folder: string): Utterances {
   const file = join(folder, UTTERANCES_FILE);
   return parseUtterances(readFileSync(file, "utf8"), file);
-}
-
-/** Brings a recording to what a sample is: no silence of its own at the ends, the common level, the common margins. */
-export function asSample(recording: Int16Array): Int16Array {
-  const trimmed = trimEdges(recording);
-  if (trimmed.length === 0) throw new Error("nothing can be heard in this recording");
-  const speech = applyGain(trimmed, SPEECH_LEVEL_DB - levelDb(trimmed));
-  const margin = silence(MARGIN_MS, CALLER_RATE);
-  return concatSamples(margin, speech, margin);
 }
 
 function writeSample(
@@ -144,10 +127,4 @@ function readRecording(folder: string, name: string): Int16Array {
     );
   }
   return bytesToSamples(readFileSync(sampleFile(folder, name)));
-}
-
-function trimEdges(samples: Int16Array): Int16Array {
-  const isLoud = (sample: number): boolean => Math.abs(sample) > EDGE_LEVEL;
-  const first = samples.findIndex(isLoud);
-  return first < 0 ? new Int16Array(0) : samples.subarray(first, samples.findLastIndex(isLoud) + 1);
 }

@@ -3,10 +3,11 @@
 import { createSandbox } from "@offhook/caller/own-sandbox";
 import { type SandboxAddress, SandboxClient } from "@offhook/caller/sandbox-client";
 import { requireOwnFolder } from "@offhook/platform/server/locator";
-import { type RunningTwins, startTwins } from "@offhook/platform/server/start";
+import type { RunningTwins } from "@offhook/platform/server/start";
 import { type Logger, pino } from "pino";
 import { readConfig } from "../../agent/config.ts";
 import { type RunningAgent, startAgent } from "../../agent/server.ts";
+import { startProjectTwins } from "../../twins/start.ts";
 import { clientEnvironment } from "./client-environment.ts";
 import { DATASETS_FOLDER, PROJECT } from "./folders.ts";
 
@@ -55,7 +56,7 @@ export async function startHouse({
 }: HouseOptions = {}): Promise<House> {
   const beganAt = performance.now();
   await requireOwnFolder(PROJECT);
-  const twins = await startTwins({
+  const twins = await startProjectTwins({
     log: log.child({ part: "twins" }),
     datasetFolder: DATASETS_FOLDER,
     onProgress,

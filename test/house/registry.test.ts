@@ -1,6 +1,6 @@
 import { compileTwin } from "@offhook/platform/sandboxes/sandbox";
 import type { PlatformRefusal } from "@offhook/platform/twin/twin";
-import { loadTwins } from "@offhook/platform/twin/twin-entry";
+import { loadTwins, packagedTwin } from "@offhook/platform/twin/twin-entry";
 import { describe, expect, test } from "vitest";
 import { registry } from "../../twins/registry.ts";
 
@@ -30,6 +30,13 @@ test("no two twins have the same cloud host, and each is a name in lower case or
   for (const host of hosts) expect(host).toMatch(/^(\*\.)?([a-z0-9-]+\.)+[a-z]+$/);
 });
 
+test("a service whose package is not here says which one to restore or install", async () => {
+  const absent = packagedTwin("till", async () => import(`@offhook/${["till"]}`));
+  await expect(absent.load()).rejects.toThrow(
+    "the service till needs the package @offhook/till, which is not here: restore twins/till and run npm install, or run npm install @offhook/till",
+  );
+});
+
 describe.each(definitions.map((definition) => [definition.name, definition] as const))(
   "%s",
   (_name, definition) => {
@@ -53,6 +60,15 @@ describe.each(definitions.map((definition) => [definition.name, definition] as c
         if (refusal.kind === "body-too-large") expect(status).toBe(413);
         if (refusal.kind === "internal") expect(status).toBe(500);
       }
+    });
+
+    test("words a refused origin as a 403 of its own", () => {
+      const { status, body } = definition.refusal(
+        { kind: "forbidden", message: "the reason" },
+        { query: new URLSearchParams(), headers: {}, body: Buffer.alloc(0) },
+      );
+      expect(status).toBe(403);
+      expect(typeof body === "string" ? body : JSON.stringify(body)).toContain("the reason");
     });
 
     test("names secret paths that it serves", () => {

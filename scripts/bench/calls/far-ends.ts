@@ -3,11 +3,11 @@
  * left) and the time it arrives come from the same clock, and the program between them has a process to itself.
  */
 import { answerQuestions } from "@offhook/platform/testing/bench/child";
-import { postToolCalls } from "@offhook/platform/testing/bench/tool-load";
 import { CallerPool } from "./callers.ts";
 import type { FarEndsQuestions } from "./questions.ts";
 import { StandInRuntime } from "./runtime.ts";
 import { streamBothWays } from "./stream.ts";
+import { postToolCalls } from "./tool-load.ts";
 
 const runtime = new StandInRuntime();
 const pools = new Map<string, CallerPool>();

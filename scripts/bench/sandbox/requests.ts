@@ -1,8 +1,8 @@
 /** Requests per second of the gateway beside a bare express route that answers the same. */
 import { once } from "node:events";
 import { connect } from "node:net";
+import { exchange } from "@offhook/platform/testing/bench/exchange";
 import { type BenchOptions, type Figure, figure } from "@offhook/platform/testing/bench/report";
-import { exchange } from "@offhook/platform/testing/bench/tool-load";
 
 const connections = 16;
 const warmUpMs = 500;

@@ -1,9 +1,9 @@
 /** Proofs of what each twin says of itself. */
+
 import { createHash } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { startTwins } from "@offhook/platform/server/start";
 import { request } from "@offhook/platform/testing/http";
 import { sendRaw } from "@offhook/platform/testing/raw-http";
 import { startWebhookServer } from "@offhook/platform/testing/webhook-server";
@@ -11,6 +11,7 @@ import { KEY, websocketCall } from "@offhook/vapi/testing/voice-runtime";
 import pg from "pg";
 import { expect } from "vitest";
 import { WebSocket } from "ws";
+import { startProjectTwins } from "../../../twins/start.ts";
 import type { TwinUnderTest } from "../../support/every-twin.ts";
 import type { Proofs } from "./proof.ts";
 
@@ -234,7 +235,7 @@ export const postgresProofs: Proofs = {
     const file = path.join(folder, "environment.yaml");
     const config = { SCHEMA_PATH: "pets.sql", profiles: { cats: "cats.sql" } };
     await writeFile(file, JSON.stringify({ version: 1, services: [{ name: "postgres", config }] }));
-    const own = await startTwins({ environmentFile: file, apiKey: twins.apiKey });
+    const own = await startProjectTwins({ environmentFile: file, apiKey: twins.apiKey });
     const address = own.sandboxes[0]?.twins.find(({ name }) => name === "postgres")?.control_url;
     const headers = { "x-api-key": twins.apiKey };
     const reset = (profile: string) =>

@@ -5,6 +5,8 @@ import { startEnvironment } from "@offhook/platform/testing/twins";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
+import { registry } from "../../../twins/registry.ts";
+
 const MANY = 200;
 const WITH_DATABASE = 6;
 /** Copies of a template that wait to be used. */
@@ -13,7 +15,9 @@ const COPIES_AHEAD = 2;
 let twins: RunningTwins;
 let ask: AskSandboxes;
 beforeAll(async () => {
-  twins = await startEnvironment("version: 1\nservices: [{ name: vapi }, { name: postgres }]\n");
+  twins = await startEnvironment("version: 1\nservices: [{ name: vapi }, { name: postgres }]\n", {
+    twins: registry,
+  });
   ask = sandboxRoutes(twins);
 });
 afterAll(() => twins.stop());

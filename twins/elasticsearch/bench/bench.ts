@@ -12,6 +12,7 @@ import {
 } from "@offhook/platform/testing/bench/report";
 import { bulk } from "./bulk.ts";
 import { type LatencyPlan, latencies } from "./latency.ts";
+import { startFloor, startTwin } from "./programs.ts";
 import { startUp } from "./start-up.ts";
 import { uploads } from "./uploads.ts";
 
@@ -70,8 +71,8 @@ async function measure(
   const { folder, datasetFolder } = house;
   options.progress(`${plan.events} events are being made`);
   const datasets = await writeDatasets(folder, plan.events);
-  const twin = house.startTwin();
-  const floor = house.startFloor();
+  const twin = startTwin(house);
+  const floor = startFloor(house);
   const empty = await writeEnvironment(folder, "empty.yaml");
   const running = await twin.ask("start", { environmentFile: empty, datasetFolder });
 
@@ -96,7 +97,7 @@ async function measure(
 }
 
 async function memory(
-  twin: ReturnType<House["startTwin"]>,
+  twin: ReturnType<typeof startTwin>,
   name: string,
   aim?: Figure["aim"],
 ): Promise<Figure> {

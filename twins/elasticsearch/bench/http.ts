@@ -6,7 +6,7 @@ import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import type { DatasetFormat, RunningTwin } from "@offhook/log-store/bench/questions";
-import { exchange } from "@offhook/platform/testing/bench/tool-load";
+import { exchange } from "@offhook/platform/testing/bench/exchange";
 
 const mediaTypes = { ndjson: "application/x-ndjson", csv: "text/csv" } as const;
 

@@ -6,6 +6,7 @@ import { type BenchOptions, type Figure, figure } from "@offhook/platform/testin
 import { percentile } from "@offhook/platform/testing/bench/statistics";
 import { questionsOf } from "./asked.ts";
 import { TwinClient } from "./http.ts";
+import { startFloor, startTwin } from "./programs.ts";
 
 const QUESTION = "match, rare words";
 const aim = { kind: "at-most", limit: 1000 } as const;
@@ -39,13 +40,15 @@ export async function startUp(
 }
 
 async function twinAnswers(
-  { startTwin, datasetFolder }: House,
+  house: House,
   { environmentFile, facts }: { environmentFile: string; facts: Facts },
 ): Promise<number> {
   const beganAt = performance.now();
-  const child = startTwin();
+  const child = startTwin(house);
   try {
-    const client = await TwinClient.connect(await child.ask("start", { environmentFile, datasetFolder }));
+    const client = await TwinClient.connect(
+      await child.ask("start", { environmentFile, datasetFolder: house.datasetFolder }),
+    );
     const variant = questionsOf(facts).find(({ name }) => name === QUESTION)?.variants[0];
     if (!variant) throw new Error(`there is no question "${QUESTION}"`);
     const answer = await client.post(variant.path, JSON.stringify(variant.body));
@@ -59,11 +62,11 @@ async function twinAnswers(
 }
 
 async function floorAnswers(
-  { startFloor }: House,
+  house: House,
   { database, facts }: { database: string; facts: Facts },
 ): Promise<number> {
   const beganAt = performance.now();
-  const child = startFloor();
+  const child = startFloor(house);
   try {
     await child.ask("open", { database });
     await child.ask("ask", { question: QUESTION, variant: 0, facts });

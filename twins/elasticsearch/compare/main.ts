@@ -2,7 +2,6 @@
 
 import { positive, readArguments, UsageError } from "@offhook/platform/server/command-line";
 import { onReaderGone } from "@offhook/platform/server/end-with-caller";
-import { messageOf } from "../../../agent/log.ts";
 import { type CompareReport, compare } from "./run.ts";
 
 const MAX_PRINTED_CHARS = 2_000;
@@ -84,6 +83,6 @@ onReaderGone(() => process.exit());
 try {
   process.exitCode = await main();
 } catch (error) {
-  console.error(messageOf(error));
+  console.error(error instanceof Error ? error.message : String(error));
   process.exitCode = 2;
 }

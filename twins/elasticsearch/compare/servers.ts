@@ -6,7 +6,6 @@ import { join } from "node:path";
 import engine from "@offhook/engine";
 import { startTwins } from "@offhook/platform/server/start";
 import { type FuzzRequest, Sender } from "@offhook/platform/testing/fuzz/request";
-import { messageOf } from "../../../agent/log.ts";
 import elasticsearch from "../index.ts";
 import type { ComparedAnswer } from "./differences.ts";
 import { indices } from "./indices.ts";
@@ -48,7 +47,7 @@ export async function openServers(realUrl: string): Promise<Servers> {
       return { status, body: parsed(body) };
     } catch (error) {
       // The real one closes the connection when it fails while it writes an answer.
-      return { status: NO_ANSWER, body: { error: messageOf(error) } };
+      return { status: NO_ANSWER, body: { error: error instanceof Error ? error.message : String(error) } };
     }
   };
   const [askReal, askTwin] = [asker(realUrl.replace(/\/$/, "")), asker(twinUrl)];

@@ -1,7 +1,6 @@
 /** Plain DuckDB, with as much memory and as many threads as the twin's. */
 import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
-import type { AskByHand } from "@offhook/elasticsearch/bench/asked/question";
-import type { DatasetFormat } from "./questions.ts";
+import type { AskByHand, DatasetFormat } from "./questions.ts";
 
 /** What the twin takes for itself: to make a dataset, and to answer. */
 const memory = { load: "384MB", ask: "256MB" } as const;

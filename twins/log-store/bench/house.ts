@@ -2,15 +2,14 @@
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { type Child, startChild } from "@offhook/platform/testing/bench/child";
-import type { FloorQuestions, TwinQuestions } from "./questions.ts";
+import { type Child, type Questions, startChild } from "@offhook/platform/testing/bench/child";
 
 export interface House {
   folder: string;
   /** Where the twins keep datasets. */
   datasetFolder: string;
-  startTwin(): Child<TwinQuestions>;
-  startFloor(): Child<FloorQuestions>;
+  /** Starts a program whose temporary files are in the folder. */
+  start<Q extends Questions<Q>>(program: URL): Child<Q>;
   /** Ends every program and removes every file. */
   close(): Promise<void>;
 }
@@ -20,15 +19,14 @@ export async function openHouse(): Promise<House> {
   const temporary = path.join(folder, "temporary");
   await mkdir(temporary);
   const children: { stop(): Promise<void> }[] = [];
-  const kept = <Started extends { stop(): Promise<void> }>(child: Started): Started => {
-    children.push(child);
-    return child;
-  };
   return {
     folder,
     datasetFolder: path.join(folder, "datasets"),
-    startTwin: () => kept(startChild<TwinQuestions>("./search/twin-program.ts", [], temporary)),
-    startFloor: () => kept(startChild<FloorQuestions>("./search/floor-program.ts", [], temporary)),
+    start<Q extends Questions<Q>>(program: URL) {
+      const child = startChild<Q>(program, [], temporary);
+      children.push(child);
+      return child;
+    },
     async close() {
       await Promise.all(children.map((child) => child.stop()));
       await rm(folder, { recursive: true, force: true });

@@ -31,3 +31,6 @@ export interface FloorQuestions {
 
 /** What is answered, the same whoever was asked: rows of values in an order that the question says. */
 export type Answer = (string | number | null)[][];
+
+/** Asks DuckDB; BIGINT comes out as `number`. */
+export type AskByHand = (statement: string, values?: string[]) => Promise<(string | number | null)[][]>;

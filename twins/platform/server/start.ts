@@ -2,9 +2,7 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import type { Duplex } from "node:stream";
-import { fileURLToPath } from "node:url";
 import { type Logger, pino } from "pino";
-import { registry } from "../../registry.ts";
 import { endWithin } from "../base/deadline.ts";
 import { Environments, FIRST_ENVIRONMENT } from "../datasets/environments.ts";
 import { Libraries } from "../datasets/libraries.ts";
@@ -22,7 +20,7 @@ import { Sandboxes } from "../sandboxes/sandboxes.ts";
 import { type CheckedService, withEngine } from "../sandboxes/services.ts";
 import { DatasetRefusal, describeRefusal } from "../twin/dataset.ts";
 import type { AnyTwinDefinition } from "../twin/twin.ts";
-import { entriesOf, type TwinEntry } from "../twin/twin-entry.ts";
+import { entryOf, type TwinEntry } from "../twin/twin-entry.ts";
 import { createEnvironmentRoutes } from "./environment-routes.ts";
 import { type Gateway, startGateway } from "./gateway.ts";
 import type { IssueCertificate } from "./own-port.ts";
@@ -31,10 +29,13 @@ import { createSandboxRoutes } from "./sandbox-routes.ts";
 export type { TwinAddresses } from "../sandboxes/sandbox-description.ts";
 
 export interface StartOptions {
-  /** Default: `twins/environment.yaml`. */
-  environmentFile?: string;
+  /** The twins there are, loaded or not; the engine's among them. */
+  twins: readonly (TwinEntry | AnyTwinDefinition)[];
+  environmentFile: string;
   /** Default 0, a free port. */
   port?: number;
+  /** Ports of services that the environment file names: as declared there (default), or free ones. */
+  servicePorts?: "declared" | "free";
   /** Default 127.0.0.1. */
   host?: string;
   /** Key of the control plane, for the organisation that owns `dev`; made when absent. */
@@ -65,8 +66,6 @@ export interface StartOptions {
   onProgress?: (what: string) => void;
   /** Default: silent. */
   log?: Logger;
-  /** The twins there are; default: `twins/registry.ts`. */
-  twins?: readonly AnyTwinDefinition[];
 }
 
 export interface RunningTwins {
@@ -85,8 +84,6 @@ export interface RunningTwins {
   stop(): Promise<void>;
 }
 
-const defaultEnvironment = fileURLToPath(new URL("../../environment.yaml", import.meta.url));
-
 /** Most sandboxes of an organisation, unless told otherwise. */
 const MOST_SANDBOXES = 256;
 
@@ -97,12 +94,12 @@ const MOST_DATASET_BYTES = 4 * 1024 ** 3;
  * Starts everything; when it resolves, every twin answers.
  * @throws EnvironmentError naming file and line, or Error naming the port or the twin that did not start.
  */
-export async function startTwins(options: StartOptions = {}): Promise<RunningTwins> {
-  const known = options.twins ? entriesOf(options.twins) : registry;
-  const environmentFile = path.resolve(options.environmentFile ?? defaultEnvironment);
+export async function startTwins(options: StartOptions): Promise<RunningTwins> {
+  const known = options.twins.map(entryOf);
+  const environmentFile = path.resolve(options.environmentFile);
   const environment = await readEnvironmentFile(environmentFile, known);
   const services = (await withEngine(environment.services, known)).map((service) =>
-    takesFreePorts(options) ? withFreePort(service) : service,
+    options.servicePorts === "free" ? withFreePort(service) : service,
   );
   const log = options.log ?? pino({ level: "silent" });
   const onProgress = options.onProgress ?? (() => undefined);
@@ -226,11 +223,6 @@ async function beginDatasets(
       });
     }
   }
-}
-
-/** Whether nobody has said which ports: the shipped environment names some, and several such may run beside each other. */
-function takesFreePorts({ environmentFile, port = 0 }: StartOptions): boolean {
-  return environmentFile === undefined && port === 0;
 }
 
 function withFreePort(service: CheckedService): CheckedService {

@@ -5,12 +5,10 @@ import engine from "@offhook/engine";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import WebSocket from "ws";
-import { registry } from "../../registry.ts";
 import { allowedHostsSetting, allowedOriginsSetting } from "../http/access-policy.ts";
 import type { RunningTwins } from "../server/start.ts";
 import { createShop } from "../testing/shop-twin.ts";
 import { addressesOf, startEnvironment } from "../testing/twins.ts";
-import { loadTwin } from "../twin/twin-entry.ts";
 
 let twins: RunningTwins;
 /** The vendor API at the gateway and at its own port. */
@@ -195,17 +193,6 @@ describe("a request without Origin", () => {
   test("and without Host, as HTTP/1.0 has it, is answered", async () => {
     expect(await statuses({ host: "" })).toEqual(served);
   });
-});
-
-test.each(registry.map(({ name }) => name))("%s words the refusal as a 403 of its own", async (name) => {
-  const definition = await loadTwin(registry, name);
-  const { status, body } =
-    definition?.refusal(
-      { kind: "forbidden", message: "the reason" },
-      { query: new URLSearchParams(), headers: {}, body: Buffer.alloc(0) },
-    ) ?? {};
-  expect(status).toBe(403);
-  expect(typeof body === "string" ? body : JSON.stringify(body)).toContain("the reason");
 });
 
 describe("the settings", () => {

@@ -4,11 +4,11 @@ import { z } from "zod";
 import { agentEnvironment } from "../sandboxes/agent-setup.ts";
 import { EnvironmentError, readEnvironment } from "../sandboxes/environment.ts";
 import { createShop } from "../testing/shop-twin.ts";
-import { entriesOf } from "../twin/twin-entry.ts";
+import { entryOf } from "../twin/twin-entry.ts";
 
 /** A service that is reached by something else than HTTP. */
 const silent = { ...createShop(), name: "silent", operations: [], sockets: [] };
-const known = entriesOf([engine, createShop(), silent]);
+const known = [engine, createShop(), silent].map(entryOf);
 
 /** The lines of the refusal of an environment file. */
 async function mistakes(text: string): Promise<string[]> {
@@ -226,7 +226,7 @@ describe("a mistake names file, line and what would be right", () => {
     };
     const text =
       "version: 1\nservices:\n  - name: shop\n    dns_aliases: [a.example.com]\n  - name: bank\n    dns_aliases:\n      - A.example.com\n";
-    await expect(readEnvironment(text, "env.yaml", [...known, ...entriesOf([bank])])).rejects.toThrow(
+    await expect(readEnvironment(text, "env.yaml", [...known, entryOf(bank)])).rejects.toThrow(
       /^env\.yaml:7: .*another service/,
     );
   });

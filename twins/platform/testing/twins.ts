@@ -2,11 +2,16 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { DATASETS_FOLDER } from "../../../scripts/shared/folders.ts";
 import { type RunningTwins, type StartOptions, startTwins, type TwinAddresses } from "../server/start.ts";
 
+/** Where datasets are kept, so that the same file is read once. */
+const DATASETS_FOLDER = path.resolve(".offhook/datasets");
+
 /** Starts twins on a free port; the environment file is gone again when it resolves. */
-export async function startEnvironment(text: string, options: StartOptions = {}): Promise<RunningTwins> {
+export async function startEnvironment(
+  text: string,
+  options: Omit<StartOptions, "environmentFile">,
+): Promise<RunningTwins> {
   const folder = await mkdtemp(path.join(tmpdir(), "environment-"));
   try {
     const environmentFile = path.join(folder, "environment.yaml");

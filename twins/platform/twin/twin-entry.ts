@@ -22,10 +22,26 @@ export function loadTwins(known: readonly TwinEntry[]): Promise<AnyTwinDefinitio
   return Promise.all(known.map(async ({ load }) => (await load()).default));
 }
 
-/** Entries of twins whose code is there already. */
-export function entriesOf(definitions: readonly AnyTwinDefinition[]): TwinEntry[] {
-  return definitions.map((definition) => ({
-    name: definition.name,
-    load: async () => ({ default: definition }),
-  }));
+/** A definition whose code is there already, as an entry. */
+export function entryOf(twin: TwinEntry | AnyTwinDefinition): TwinEntry {
+  return "load" in twin ? twin : { name: twin.name, load: async () => ({ default: twin }) };
+}
+
+/** An entry of the package `@offhook/<name>`. Loading it throws what to install or restore when the package is not there. */
+export function packagedTwin(name: string, load: TwinEntry["load"]): TwinEntry {
+  return { name, load: () => load().catch((error: unknown) => Promise.reject(missingOr(error, name))) };
+}
+
+function missingOr(error: unknown, name: string): unknown {
+  const packageName = `@offhook/${name}`;
+  const isMissing =
+    error instanceof Error &&
+    "code" in error &&
+    error.code === "ERR_MODULE_NOT_FOUND" &&
+    error.message.includes(`'${packageName}'`);
+  if (!isMissing) return error;
+  return new Error(
+    `the service ${name} needs the package ${packageName}, which is not here: restore twins/${name} and run npm install, or run npm install ${packageName}`,
+    { cause: error },
+  );
 }

@@ -49,8 +49,12 @@ export async function benchLogQuery(options: BenchOptions): Promise<Report> {
   const figures: Figure[] = [];
   const notes = [...explanations];
   const house = await openHouse();
-  const twin = startChild<SplTwinQuestions>("./log-query/twin-program.ts", [], house.folder);
-  const floor = startChild<SplFloorQuestions>("./log-query/floor-program.ts", [], house.folder);
+  const twin = startChild<SplTwinQuestions>(new URL("./twin-program.ts", import.meta.url), [], house.folder);
+  const floor = startChild<SplFloorQuestions>(
+    new URL("./floor-program.ts", import.meta.url),
+    [],
+    house.folder,
+  );
   try {
     progress(`${plan.events} events are being made`);
     const { files, facts } = await writeDatasets(house.folder, plan.events);

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { Agent, type IncomingMessage, request } from "node:http";
 import { connect, type Socket } from "node:net";
 import type { RunningTwin } from "@offhook/log-store/bench/questions";
-import { exchange } from "@offhook/platform/testing/bench/tool-load";
+import { exchange } from "@offhook/platform/testing/bench/exchange";
 
 const HEC_TOKEN = "0f5a9c3e-7b1d-4e62-9a48-c6d2e81b3f70";
 const TOKEN = "splunk-twin-token";

@@ -1,8 +1,8 @@
 /** Questions that are answered by a page of events. */
 
-import type { Answer } from "@offhook/log-store/bench/questions";
+import type { Answer, AskByHand } from "@offhook/log-store/bench/questions";
 import { z } from "zod";
-import type { AskByHand, Variant } from "./question.ts";
+import type { Variant } from "./question.ts";
 
 /** Up to where a search counts unless it is told otherwise. */
 const MOST_COUNTED = 10_000;

@@ -1,5 +1,5 @@
 /** A question that is asked twice: of the twin, in the vendor's language, and of plain DuckDB, in SQL written by hand. */
-import type { Answer } from "@offhook/log-store/bench/questions";
+import type { Answer, AskByHand } from "@offhook/log-store/bench/questions";
 
 export interface Question {
   name: string;
@@ -17,6 +17,3 @@ export interface Variant {
   read(body: unknown): Answer;
   byHand(ask: AskByHand): Promise<Answer>;
 }
-
-/** Asks DuckDB; BIGINT comes out as `number`. */
-export type AskByHand = (statement: string, values?: string[]) => Promise<(string | number | null)[][]>;

@@ -1,6 +1,8 @@
 /** Questions for words of a text. By hand they are looked up in a table of words; scores are Okapi BM25, as the vendor has it. */
+
+import type { AskByHand } from "@offhook/log-store/bench/questions";
 import { pageByHand, rankedByHand, readScoredPage, search } from "./hits.ts";
-import type { AskByHand, Question } from "./question.ts";
+import type { Question } from "./question.ts";
 
 const rare = [
   ["issuer", "declined"],

@@ -23,16 +23,16 @@ export interface Child<Q extends Questions<Q>> {
 
 /**
  * Starts a TypeScript program that calls `answerQuestions`.
- * @param program file beside this one
+ * @param program where its file is
  * @param nodeOptions further options of Node, such as `--expose-gc`
  * @param temporaryFolder where it keeps its temporary files; the machine's when absent
  */
 export function startChild<Q extends Questions<Q>>(
-  program: string,
+  program: URL,
   nodeOptions: string[] = [],
   temporaryFolder = tmpdir(),
 ): Child<Q> {
-  const child = fork(fileURLToPath(new URL(program, import.meta.url)), {
+  const child = fork(fileURLToPath(program), {
     cwd: temporaryFolder,
     env: { ...process.env, TMPDIR: temporaryFolder },
     execArgv: ["--import", import.meta.resolve("tsx"), ...nodeOptions],
@@ -44,12 +44,12 @@ export function startChild<Q extends Questions<Q>>(
   child.on("message", (reply: Reply) => {
     const question = waiting.get(reply.id);
     waiting.delete(reply.id);
-    if ("problem" in reply) question?.reject(new Error(`${program}: ${reply.problem}`));
+    if ("problem" in reply) question?.reject(new Error(`${program.pathname}: ${reply.problem}`));
     else question?.resolve(reply.answer);
   });
   child.on("exit", (code, signal) => {
     for (const { reject } of waiting.values())
-      reject(new Error(`${program} ended (${signal ?? code}) before it answered`));
+      reject(new Error(`${program.pathname} ended (${signal ?? code}) before it answered`));
     waiting.clear();
   });
   return {

@@ -1,7 +1,9 @@
+import engine from "@offhook/engine";
 import type { RunningTwins, StartOptions } from "@offhook/platform/server/start";
 import { sandboxRoutes } from "@offhook/platform/testing/sandboxes";
 import { startEnvironment } from "@offhook/platform/testing/twins";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import voiceRuntimeTwin from "../../index.ts";
 
 /** Set on this machine, as a key of somebody else's would be. */
 const NAME = "OFFHOOK_TEST_SECRET";
@@ -25,8 +27,11 @@ afterEach(async () => {
   await twins?.stop();
 });
 
-async function start(options: StartOptions = {}, text = "version: 1\nservices: []\n") {
-  twins = await startEnvironment(text, options);
+async function start(
+  options: Pick<StartOptions, "givenVariables"> = {},
+  text = "version: 1\nservices: []\n",
+) {
+  twins = await startEnvironment(text, { twins: [engine, voiceRuntimeTwin], ...options });
   return sandboxRoutes(twins);
 }
 

@@ -1,9 +1,9 @@
 import { CALLER_RATE, concatSamples, msToSamples, silence } from "@offhook/audio/pcm";
 import { resample } from "@offhook/audio/resample";
 import { readSampleLibrary } from "@offhook/audio/sample-library";
+import { asSample } from "@offhook/audio/sample-shape";
 import { processorMsOf } from "@offhook/platform/testing/processor-time";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { asSample } from "../../../../scripts/samples/make-samples.ts";
 import { FLITE_VOICES } from "../../providers/flite/voices.ts";
 import { createFliteSynthesis } from "../../providers/flite-synthesis.ts";
 import { INTERNAL_RATE } from "../../providers/provider.ts";

@@ -3,9 +3,10 @@
  * HTTP client takes more time than the server it measures.
  */
 import { once } from "node:events";
-import { connect, type Socket } from "node:net";
-import type { FarEndsQuestions, ToolFigures } from "../../../../scripts/bench/calls/questions.ts";
-import { percentile } from "./statistics.ts";
+import { connect } from "node:net";
+import { exchange } from "@offhook/platform/testing/bench/exchange";
+import { percentile } from "@offhook/platform/testing/bench/statistics";
+import type { FarEndsQuestions, ToolFigures } from "./questions.ts";
 
 const settleMs = 300;
 let nextCall = 0;
@@ -79,37 +80,3 @@ const conversation = Array.from({ length: 8 }, (_, i) => ({
   time: 1_772_443_800_000 + i * 5_000,
   secondsFromStart: i * 5,
 }));
-
-/** Sends one request and resolves with the answer's body once all of it is there. */
-export function exchange(socket: Socket, head: string, body: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let received = "";
-    let bodyAt = -1;
-    let endsAt = -1;
-    const gone = () => reject(new Error("the server closed the connection"));
-    const take = (data: Buffer) => {
-      received += data.toString("latin1");
-      if (bodyAt < 0) {
-        const end = received.indexOf("\r\n\r\n");
-        if (end < 0) return;
-        bodyAt = end + 4;
-        endsAt = bodyAt + contentLength(received.slice(0, end));
-      }
-      if (received.length < endsAt) return;
-      socket.off("data", take);
-      socket.off("close", gone);
-      resolve(received.slice(bodyAt));
-    };
-    socket.on("data", take);
-    socket.once("close", gone);
-    socket.write(`${head}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
-  });
-}
-
-function contentLength(head: string): number {
-  for (const line of head.split("\r\n")) {
-    const [name = "", value = ""] = line.split(":", 2);
-    if (name.toLowerCase() === "content-length") return Number(value);
-  }
-  throw new Error("an answer without content-length");
-}

@@ -4,12 +4,12 @@ import { request as httpRequest } from "node:http";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { gzipSync } from "node:zlib";
-import { createLogTwin } from "@offhook/log-store/testing/log-twin";
+import { keyEntry } from "@offhook/platform/http/api-keys";
+import { type RunningTwins, type StartOptions, startTwins } from "@offhook/platform/server/start";
+import { type Answer, request } from "@offhook/platform/testing/http";
+import { createShop } from "@offhook/platform/testing/shop-twin";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { keyEntry } from "../http/api-keys.ts";
-import { type RunningTwins, type StartOptions, startTwins } from "../server/start.ts";
-import { type Answer, request } from "../testing/http.ts";
-import { createShop } from "../testing/shop-twin.ts";
+import { createLogTwin } from "../testing/log-twin.ts";
 
 const csv = "time,level,code\n2024-01-02T03:04:05Z,info,200\n2024-01-02T03:04:06Z,warn,503\n";
 const otherCsv = "time,level\n2024-02-01,info\n";
@@ -29,8 +29,8 @@ afterEach(async () => {
 
 async function start(
   services = "services: [{name: logs}, {name: shop}]",
-  options: StartOptions = {},
-  place: StartOptions = { datasetFolder: library },
+  options: Partial<StartOptions> = {},
+  place: Partial<StartOptions> = { datasetFolder: library },
 ) {
   const environmentFile = path.join(folder, "environment.yaml");
   await writeFile(environmentFile, `version: 1\n${services}\n`);

@@ -1,12 +1,13 @@
 import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { pathsWithin } from "@offhook/platform/sandboxes/given-reach";
+import type { RunningTwins } from "@offhook/platform/server/start";
+import { request } from "@offhook/platform/testing/http";
+import { type AskSandboxes, sandboxRoutes } from "@offhook/platform/testing/sandboxes";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { pathsWithin } from "../sandboxes/given-reach.ts";
-import { type RunningTwins, startTwins } from "../server/start.ts";
-import { request } from "../testing/http.ts";
-import { type AskSandboxes, sandboxRoutes } from "../testing/sandboxes.ts";
+import { startProjectTwins } from "../../../twins/start.ts";
 
 /** Stands in every file that a request may not read, and in those that are no dataset, script or SQL. */
 const SECRET = "sk-live-4242";
@@ -57,7 +58,7 @@ beforeAll(async () => {
   await link("day.csv", "inside.csv");
   await link("day.csv", ".inside.csv");
   await link("loop", "loop");
-  twins = await startTwins({ environmentFile: path.join(base, "environment.yaml") });
+  twins = await startProjectTwins({ environmentFile: path.join(base, "environment.yaml") });
   ask = sandboxRoutes(twins);
 });
 afterAll(async () => {

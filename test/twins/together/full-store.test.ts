@@ -1,12 +1,13 @@
 /** What clients and the control plane are told by log twins whose store has no room: a small limit stands in for a disk. */
 
+import { LazyStore } from "@offhook/log-store/store/lazy-store";
+import { StoreFull } from "@offhook/log-store/store/log-store";
 import type { RunningTwins } from "@offhook/platform/server/start";
 import { request } from "@offhook/platform/testing/http";
 import { addressesOf, startEnvironment } from "@offhook/platform/testing/twins";
 import { SEED_HEC_TOKEN } from "@offhook/splunk/world/seed";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { LazyStore } from "../../store/lazy-store.ts";
-import { StoreFull } from "../../store/log-store.ts";
+import { registry } from "../../../twins/registry.ts";
 
 const LIMIT_BYTES = 2 * 1024 ** 2;
 const EACH = 40;
@@ -18,7 +19,7 @@ let twins: RunningTwins;
 beforeAll(async () => {
   const services =
     "version: 1\nservices:\n  - name: elasticsearch\n    config: { fidelity: vendor }\n  - name: splunk\n";
-  twins = await startEnvironment(services, { storeLimitBytes: LIMIT_BYTES });
+  twins = await startEnvironment(services, { storeLimitBytes: LIMIT_BYTES, twins: registry });
 });
 afterAll(() => twins.stop());
 

@@ -1,0 +1,20 @@
+/** Starts the twins of this project: those of the registry, by default with the services of `environment.yaml`. */
+import { fileURLToPath } from "node:url";
+import { type RunningTwins, type StartOptions, startTwins } from "@offhook/platform/server/start";
+import { registry } from "./registry.ts";
+
+const shippedEnvironment = fileURLToPath(new URL("./environment.yaml", import.meta.url));
+
+/** As `startTwins`; without an environment file, and without a port, services take free ports instead of the shipped ones. */
+export type ProjectOptions = Omit<StartOptions, "twins" | "environmentFile" | "servicePorts"> &
+  Partial<Pick<StartOptions, "environmentFile">>;
+
+export function startProjectTwins(options: ProjectOptions = {}): Promise<RunningTwins> {
+  const { environmentFile, port = 0 } = options;
+  return startTwins({
+    ...options,
+    twins: registry,
+    environmentFile: environmentFile ?? shippedEnvironment,
+    servicePorts: environmentFile === undefined && port === 0 ? "free" : "declared",
+  });
+}
