@@ -11,6 +11,7 @@ import type { Aliases } from "./indices/aliases.ts";
 import { readDefinition } from "./indices/own-indices.ts";
 import { OwnMapping } from "./indices/own-mapping.ts";
 import { Templates } from "./indices/templates.ts";
+import { TermStatisticsCache } from "./query/term-statistics.ts";
 import { createOpenSearches, endSearches } from "./search/open-searches.ts";
 import type { SearchTwin } from "./search-twin.ts";
 
@@ -40,6 +41,7 @@ export async function startSearchTwin(
       index,
       ...(fidelity === "vendor" ? { mappingOfNew } : {}),
     }),
+    termStatistics: new TermStatisticsCache(),
     open: searches,
     esqlQueries: new AsyncQueries(),
     fidelity,

@@ -10,7 +10,7 @@ import { defaultDateFormat, readDateFormat } from "../dates/java-format.ts";
 import { readTimeZone } from "../dates/read-time-zone.ts";
 import { javaDouble } from "../json/java-number.ts";
 import { textOf } from "../json/token.ts";
-import { keptValue } from "../query/compile/column.ts";
+import { indexedValue } from "../query/compile/column.ts";
 import { checkDocValues, fielddataError } from "../query/compile/doc-values.ts";
 import { targetOf, textBehind } from "../query/compile/target.ts";
 import type { AggregationContext } from "./context.ts";
@@ -127,7 +127,7 @@ function fieldValues(
   if (!behind) return undefined;
   const { field: parent, ignoreAbove } = behind;
   const limit = context.fidelity === "vendor" ? ignoreAbove : undefined;
-  return { kind: "keyword", value: keptValue(parent, limit), multi: parent.multi };
+  return { kind: "keyword", value: indexedValue(parent, limit), multi: parent.multi };
 }
 
 const valueTypes = lookupTable<ValueKind>({

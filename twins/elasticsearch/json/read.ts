@@ -157,7 +157,7 @@ class Reader<Value> {
       if (code === QUOTE) {
         this.#at = at + 1;
         const inner = this.#text.slice(startsAt + 1, at);
-        return escaped ? this.#unescaped(inner, startsAt) : inner;
+        return escaped ? this.#unescape(inner, startsAt) : inner;
       }
       if (code === BACKSLASH) {
         escaped = true;
@@ -173,7 +173,7 @@ class Reader<Value> {
     throw this.#endOfInput("Unexpected end-of-input in VALUE_STRING");
   }
 
-  #unescaped(inner: string, startsAt: number): string {
+  #unescape(inner: string, startsAt: number): string {
     try {
       return JSON.parse(`"${inner}"`);
     } catch {

@@ -1,4 +1,4 @@
-/** A query of indices that map its fields differently: each is asked by its own fields, and scores by its own statistics. */
+/** A query over indices that map its fields differently: each group compiles it with its own fields and its own statistics. */
 
 import { joined, type Sql, sql } from "@offhook/log-store/sql";
 import type { IndexGroup } from "../indices/united-fields.ts";
@@ -11,8 +11,8 @@ interface Part {
   readonly query: CompiledQuery;
 }
 
-/** @param compile the query, by the fields of one group */
-export function compiledForEach(
+/** @param compile compiles the query with the fields of one group */
+export function compileForGroups(
   groups: readonly IndexGroup[],
   compile: (group: IndexGroup) => CompiledQuery,
 ): CompiledQuery {
@@ -28,13 +28,13 @@ export function compiledForEach(
   });
   const [failed] = failures;
   if (failed && parts.length === 0) throw failed.error;
-  const predicate = failed ? searchedPredicate(parts) : predicateOf(parts);
+  const predicate = failed ? partsPredicate(parts) : predicateOf(parts);
   const names = new Set(parts.flatMap(({ query }) => [...query.named.keys()]));
   return {
     predicate,
     matches: sql`SELECT d._row FROM documents AS d WHERE ${predicate}`,
     get scored() {
-      return joined(parts.map(scoredIn), " UNION ALL ");
+      return joined(parts.map(scoresIn), " UNION ALL ");
     },
     get constantScore() {
       const scores = new Set(parts.map(({ query }) => query.constantScore));
@@ -50,12 +50,12 @@ export function compiledForEach(
 }
 
 function predicateOf(parts: readonly Part[]): Sql {
-  // Which indices are searched is said apart from the query.
+  // The search restricts the indices by itself, so `true` for every group needs no group predicates.
   if (parts.every(({ query }) => query.predicate.text === "true")) return sql`true`;
-  return searchedPredicate(parts);
+  return partsPredicate(parts);
 }
 
-function searchedPredicate(parts: readonly Part[]): Sql {
+function partsPredicate(parts: readonly Part[]): Sql {
   return anyOf(parts.map(({ group, query }) => sql`(${group.predicate} AND ${query.predicate})`));
 }
 
@@ -72,7 +72,7 @@ function anyOf(predicates: readonly Sql[]): Sql {
   return sql`(${joined(predicates, " OR ")})`;
 }
 
-function scoredIn({ group, query }: Part): Sql {
+function scoresIn({ group, query }: Part): Sql {
   return sql`SELECT s._row, s.score FROM (${query.scored}) AS s JOIN documents AS d ON d._row = s._row WHERE ${group.predicate}`;
 }
 

@@ -6,35 +6,36 @@ import type { Fidelity } from "../vendor/fidelity.ts";
 import { shardFailure } from "../vendor/shard-failure.ts";
 import { Compiler } from "./compile/compiler.ts";
 import { isOutside } from "./compile/dates.ts";
-import { type Matcher, matchedRows, rowsOf } from "./compile/matcher.ts";
-import { rangesOf, rewriteOnShard, withoutEmptyRanges } from "./compile/shard-rewrite.ts";
-import { compiledForEach } from "./compile-groups.ts";
+import { type Matcher, matchingRows, scoredRows } from "./compile/matcher.ts";
+import { dropEmptyRanges, rangesOf, rewriteOnShard } from "./compile/shard-rewrite.ts";
+import { compileForGroups } from "./compile-groups.ts";
 import type { CompiledQuery, DroppedClause, QueryContext } from "./compiled-query.ts";
 import { ShardError, UnrecognisedQuery } from "./errors.ts";
 import { grammar } from "./syntax/clauses.ts";
 import { Parser } from "./syntax/parser.ts";
 import type { Query } from "./syntax/query.ts";
 
-/** A query as it is written. */
+/** A query before a shard has seen it. */
 export interface ParsedQuery {
   readonly query: Query;
   readonly dropped: readonly DroppedClause[];
 }
 
 /**
- * @param json the `query` of a request, as its JSON was read; `undefined` matches every document
+ * Compiles the `query` of a request.
+ * @param json as it was read; `undefined` matches every document
  * @throws UnrecognisedQuery for a top-level shape that a translator may know
- * @throws VendorError for what the vendor refuses
+ * @throws VendorError for a query that the vendor refuses
  */
 export function compileQuery(json: unknown, context: QueryContext): CompiledQuery {
-  if (json === undefined) return compiled({ kind: "match_all", boost: 1, name: undefined }, context, []);
+  if (json === undefined) return compileParsed({ kind: "match_all", boost: 1, name: undefined }, context, []);
   return onShard(context.index, () => {
     const { query, dropped } = parseQuery(json, context);
-    return compiled(query, context, dropped);
+    return compileParsed(query, context, dropped);
   });
 }
 
-/** @throws VendorError for what is wrong by how it is written */
+/** Parses a query without its fields. @throws VendorError for a syntax error */
 export function parseQuery(
   json: unknown,
   { fidelity, locate }: Pick<QueryContext, "fidelity" | "locate">,
@@ -45,11 +46,11 @@ export function parseQuery(
   return { query: parser.topLevel(), dropped: parser.dropped };
 }
 
-/** A query within something else, whose failure is told as its own: not as that of the search's query. @throws VendorError */
+/** Compiles a query inside another part of a request: its failure is reported without the wrapper of the search's query. @throws VendorError */
 export function compileInner({ query, dropped }: ParsedQuery, context: QueryContext): CompiledQuery {
   const { groups: _, ...whole } = context;
   try {
-    return compiled(query, whole, dropped);
+    return compileParsed(query, whole, dropped);
   } catch (error) {
     if (!(error instanceof ShardError)) throw error;
     const { cause } = error;
@@ -58,12 +59,12 @@ export function compileInner({ query, dropped }: ParsedQuery, context: QueryCont
   }
 }
 
-/** How the reason of a search's query that fails begins. */
+/** Prefix of the reason when the search's own query fails. */
 const WRAPPED = "failed to create query: ";
 
 /**
- * Reads the query that begins at the current token of a request, which finds what is wrong with its text: what a shard finds
- * wrong, or a translator may know, `compileQuery` tells.
+ * Parses the query at the current token for its syntax errors alone. `compileQuery` reports the errors of a shard and the shapes
+ * that a translator may know.
  * @throws VendorError
  */
 export function checkQuery(content: ContentParser, fidelity: Fidelity): void {
@@ -76,7 +77,7 @@ export function checkQuery(content: ContentParser, fidelity: Fidelity): void {
   }
 }
 
-/** What a shard finds wrong fails there. @throws VendorError */
+/** Runs the work of a shard, and reports its `ShardError` as that index's failure. @throws VendorError */
 function onShard<Result>(index: string, work: () => Result): Result {
   try {
     return work();
@@ -85,7 +86,7 @@ function onShard<Result>(index: string, work: () => Result): Result {
   }
 }
 
-/** What stands in the address of a search beside `q`. */
+/** URL parameters of a search that belong to `q`. */
 export interface QueryStringParameters {
   /** `df` */
   defaultField?: string;
@@ -96,7 +97,7 @@ export interface QueryStringParameters {
   lenient?: boolean;
 }
 
-/** The query of `?q=`. @throws VendorError */
+/** Compiles the query of `?q=`. @throws VendorError */
 export function compileQueryString(
   text: string,
   { defaultField, defaultOperator, analyzer, analyzeWildcard, lenient }: QueryStringParameters,
@@ -110,23 +111,29 @@ export function compileQueryString(
     ...(analyzeWildcard !== undefined && { analyze_wildcard: analyzeWildcard }),
     ...(lenient !== undefined && { lenient }),
   };
-  // The text has no place in the request's JSON.
+  // The text is not in the request's JSON, so errors have no position.
   const { locate: _, ...placeless } = context;
   return compileQuery({ query_string: body }, placeless);
 }
 
-function compiled(query: Query, context: QueryContext, dropped: readonly DroppedClause[]): CompiledQuery {
+function compileParsed(
+  query: Query,
+  context: QueryContext,
+  dropped: readonly DroppedClause[],
+): CompiledQuery {
   const { groups } = context;
   return groups
-    ? compiledForEach(groups, (group) => {
+    ? compileForGroups(groups, (group) => {
         const { fields, allFields, names } = group;
         const [index = context.index] = names;
-        return onShard(index, () => compiledForOne(query, { ...context, fields, allFields, index }, dropped));
+        return onShard(index, () =>
+          compileForIndex(query, { ...context, fields, allFields, index }, dropped),
+        );
       })
-    : compiledForOne(query, context, dropped);
+    : compileForIndex(query, context, dropped);
 }
 
-function compiledForOne(
+function compileForIndex(
   query: Query,
   context: QueryContext,
   dropped: readonly DroppedClause[],
@@ -136,10 +143,10 @@ function compiledForOne(
   const { predicate } = matcher;
   return {
     predicate,
-    matches: sql`SELECT _row FROM (${matchedRows(matcher)})`,
-    // Many a query is asked for no scores.
+    matches: sql`SELECT _row FROM (${matchingRows(matcher)})`,
+    // Lazy: most callers need no scores.
     get scored() {
-      const rows = onShard(context.index, () => rowsOf(matcher));
+      const rows = onShard(context.index, () => scoredRows(matcher));
       return sql`SELECT _row, CAST(score AS DOUBLE) AS score FROM (${rows})`;
     },
     get constantScore() {
@@ -166,11 +173,11 @@ function compileOnShard(query: Query, context: QueryContext): OnShard {
     return compileRewritten(query, context);
   } catch (error) {
     if (!(error instanceof ShardError) || context.fidelity === "specification") throw error;
-    // Only then it matters that the vendor's shard leaves out what no document is within, and all that needs it.
+    // The vendor's shard drops date ranges outside its documents before it compiles: a clause that fails may be among the dropped.
     const empty = rangesOf(query).filter((range) => isOutside(context, range));
     if (empty.length === 0) throw error;
     return compileRewritten(
-      withoutEmptyRanges(query, (range) => empty.includes(range)),
+      dropEmptyRanges(query, (range) => empty.includes(range)),
       context,
     );
   }
@@ -179,7 +186,7 @@ function compileOnShard(query: Query, context: QueryContext): OnShard {
 function compileRewritten(query: Query, context: QueryContext): OnShard {
   const compiler = new Compiler(context);
   const matcher = context.scores === false ? compiler.compileUnscored(query, 1) : compiler.compile(query, 1);
-  // What has no score that is high enough is reckoned all the same.
+  // The checks see every document that matches, also those below a `min_score`.
   if (!context.validated) compiler.check(() => new Compiler(context, "ignored").compile(query, 1).predicate);
   return { compiler, matcher };
 }

@@ -1,4 +1,4 @@
-/** What a query of the Query DSL becomes. */
+/** The input and the result of compiling a query of the Query DSL. */
 
 import type { FieldCatalog } from "@offhook/log-store/fields";
 import type { Sql } from "@offhook/log-store/sql";
@@ -7,7 +7,7 @@ import type { VendorError } from "../vendor/error.ts";
 import type { Fidelity } from "../vendor/fidelity.ts";
 import type { Mark } from "./mark.ts";
 
-/** Names and indices from the query's own JSON down: `["bool", "must", 0, "term"]`. */
+/** Member names and array indices, from the root of the query's JSON: `["bool", "must", 0, "term"]`. */
 export type JsonPath = readonly (string | number)[];
 
 export interface Position {
@@ -18,43 +18,43 @@ export interface Position {
 }
 
 /**
- * A place about the value at a path: where it begins, or the name before it; its closing bracket; what follows it, or its opening
- * bracket.
+ * A position relative to the value at a path: `name` is the start of its member name, `value` its own start, `inside` just behind its
+ * opening bracket, `end` its closing bracket, `after` the text behind it.
  */
 export type PlaceIn = "name" | "value" | "end" | "after" | "inside";
 
-/** Where a place is in the text of the request. */
+/** Finds a position in the text of the request. */
 export interface Locate {
   (path: JsonPath, what: PlaceIn): Position | undefined;
-  /** The text as Jackson shows it: its first 500 bytes. */
+  /** The text as Jackson quotes it in errors: its first 500 bytes. */
   readonly source?: string;
 }
 
-/** The one row of numbers that a statement gives, if that is known. */
-export type Figures = (statement: Sql) => readonly number[] | undefined;
+/** Looks up the one row of numbers that a statement gives; `undefined` while it is unknown. See `term-statistics.ts`. */
+export type TermStatistics = (statement: Sql) => readonly number[] | undefined;
 
 export interface QueryContext {
   fields: FieldCatalog;
-  /** With those that `nested` alone looks at; absent: there are none. */
+  /** Including the fields inside `nested` objects; absent: there are none. */
   allFields?: FieldCatalog;
-  /** The indices searched, by the fields that they have, where these differ. */
+  /** The searched indices grouped by their fields; absent: all have the same. */
   groups?: readonly IndexGroup[];
   fidelity: Fidelity;
   /** The sandbox's time, milliseconds since the Unix epoch: what `now` means. */
   nowMs: number;
-  /** The first of the indices searched: the one whose shard fails. */
+  /** The first searched index: errors name its shard. */
   index: string;
-  /** False where nobody asks for scores: a boost then counts within what reckons scores itself alone. */
+  /** False where scores are not used: boosts then count only inside clauses that compute scores themselves. */
   scores?: boolean;
-  /** The query is checked and not run: what the vendor finds wrong while it scores is not looked for. */
+  /** The query is validated and not run, so the errors that the vendor finds while scoring do not occur. */
   validated?: true;
-  /** See `figures.ts`; without them everything is reckoned by the statement itself. */
-  figures?: Figures;
-  /** Gives errors their line and column; without it they have none. See `json-position.ts`. */
+  /** Absent: the compiled statement counts everything itself. */
+  termStatistics?: TermStatistics;
+  /** Adds line and column to errors. See `json-position.ts`. */
   locate?: Locate;
 }
 
-/** A clause that `specification` left out, so that the query matches more than it says. */
+/** A clause that `specification` dropped: the query matches more documents than written. */
 export interface DroppedClause {
   /** `prefix`, `span_near`, … */
   clause: string;
@@ -63,17 +63,17 @@ export interface DroppedClause {
   reason: string;
 }
 
-/** Why a document has its score: the vendor's own tree. `value` in single precision. */
+/** Why a document has its score: a node of the vendor's tree. `value` is in single precision. */
 export interface Explanation {
   value: number;
   description: string;
   details: Explanation[];
 }
 
-/** Runs a statement and gives its rows: a store's `query`. */
+/** Runs a statement and returns its rows: a store's `query`. */
 export type Ask = (statement: Sql) => Promise<readonly (readonly unknown[])[]>;
 
-/** Why none of some indices' shards can be asked a query. */
+/** An error that every shard of some indices answers with. */
 export interface ShardFailures {
   readonly names: readonly string[];
   readonly error: VendorError;
@@ -82,18 +82,18 @@ export interface ShardFailures {
 export interface CompiledQuery {
   /** A boolean expression over `documents AS d`, complete in itself; never NULL. */
   predicate: Sql;
-  /** `SELECT _row FROM …`: the same documents, each once. Counts without reading `documents` where the postings say enough. */
+  /** `SELECT _row FROM …`: the same documents, each once. Reads the postings alone where they suffice. */
   matches: Sql;
   /** `SELECT _row, score FROM …`: the same documents, each once, with the vendor's scores (single precision, as DOUBLE). */
   scored: Sql;
-  /** The score of every document, when all have the same, a number or a scalar subquery: `scored` need not be run then. */
+  /** The score that all documents share, a number or a scalar subquery; with it `scored` need not run. */
   constantScore: number | Sql | undefined;
   dropped: readonly DroppedClause[];
-  /** Indices that cannot be asked so, where others can: their documents are not found. */
+  /** Indices that fail on this query while others succeed: their documents are missing from the result. */
   failures?: readonly ShardFailures[];
-  /** What was looked for, by field. */
+  /** The searched terms by field, for highlighting. */
   marks: ReadonlyMap<string, readonly Mark[]>;
-  /** Clauses with a `_name`, each with its predicate: what `matched_queries` names. */
+  /** Predicates of the clauses with a `_name`, for `matched_queries`. */
   named: ReadonlyMap<string, Sql>;
   /** Why the document in this row has its score; `undefined` when the query does not match it. */
   explain(ask: Ask, row: bigint): Promise<Explanation | undefined>;

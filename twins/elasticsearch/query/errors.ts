@@ -2,12 +2,12 @@
 import { type ErrorCause, VendorError } from "../vendor/error.ts";
 import type { Position } from "./compiled-query.ts";
 
-/** A top-level shape that the compiler does not know. Whoever can translate it may; else it is answered as it is. */
+/** A top-level shape that the compiler does not know. A translator may know it; without one this error is the answer. */
 export class UnrecognisedQuery extends VendorError {
   /** The query, as its JSON was read. */
   readonly json: unknown;
 
-  /** @param error what the vendor would say */
+  /** @param error the vendor's answer */
   constructor(error: VendorError, json: unknown) {
     super(error.status, error.cause, error.rootCause);
     this.name = "UnrecognisedQuery";
@@ -15,7 +15,7 @@ export class UnrecognisedQuery extends VendorError {
   }
 }
 
-/** `parsing_exception`: the query is not written as its clause wants it. */
+/** `parsing_exception`: a syntax error in a clause. */
 export function parsingError(reason: string, at: Position | undefined, causedBy?: ErrorCause): VendorError {
   return new VendorError(400, {
     type: "parsing_exception",
@@ -25,7 +25,7 @@ export function parsingError(reason: string, at: Position | undefined, causedBy?
   });
 }
 
-/** `x_content_parse_exception`: the vendor's reader of declared objects did not like one. */
+/** `x_content_parse_exception`: a syntax error in an object with declared members. */
 export function contentError(reason: string, at: Position | undefined, causedBy?: VendorError): VendorError {
   return new VendorError(
     400,
@@ -38,10 +38,10 @@ export function contentError(reason: string, at: Position | undefined, causedBy?
   );
 }
 
-/** What the vendor's own exceptions are called; a cause of another kind is no root cause. */
+/** The vendor's own exceptions; a cause of another type is never the root cause. */
 const OWN_TYPES = /^(parsing|parse|query_shard|x_content_parse)_exception$/;
 
-/** The root cause goes inwards through the vendor's own exceptions. */
+/** The root cause: the innermost of a chain of the vendor's own exceptions. */
 function innermost(error: VendorError | undefined): ErrorCause | undefined {
   if (!error || !OWN_TYPES.test(error.cause.type)) return undefined;
   return error.rootCause ?? withoutCause(error.cause);
@@ -51,7 +51,7 @@ function withoutCause({ caused_by: _, ...root }: ErrorCause): ErrorCause {
   return root;
 }
 
-/** The query is a vendor's, but not one that this twin answers. */
+/** A query that the vendor answers and this twin does not support. */
 export class UnservedError extends VendorError {
   constructor(reason: string) {
     super(400, { type: "illegal_argument_exception", reason });
@@ -59,7 +59,7 @@ export class UnservedError extends VendorError {
   }
 }
 
-/** The query is well written, but a shard cannot answer it. `compileQuery` says of which index. */
+/** A shard cannot answer the query, though its syntax is right. `compileQuery` adds the index. */
 export class ShardError extends VendorError {
   constructor(cause: ErrorCause) {
     super(400, cause);
@@ -67,7 +67,7 @@ export class ShardError extends VendorError {
   }
 }
 
-/** The query is well written, but cannot be asked of these fields: every shard fails, and the search with them. */
+/** `query_shard_exception`: the query does not fit the fields, so every shard fails, and the search with them. */
 export function shardError(reason: string, causedBy?: ErrorCause): VendorError {
   return new ShardError({
     type: "query_shard_exception",

@@ -1,9 +1,8 @@
-/** Where values stand in the text of a request, for errors that say line and column. */
+/** Positions of values in the text of a request, for errors with line and column. */
 import type { JsonPath, Locate, PlaceIn, Position } from "./compiled-query.ts";
 
 /**
- * Looks paths up in JSON that has been read without error. The text is walked when something is asked, which is when there is an
- * error to report.
+ * Finds paths in JSON that was read without error. Each lookup walks the text: they happen only to report an error.
  * @param text of the request
  * @param base path of the query in it: `["query"]`
  */
@@ -15,19 +14,19 @@ export function locateIn(text: string, base: JsonPath): Locate {
   return Object.assign(locate, { source: sourceText(text) });
 }
 
-/** Line and column of an offset, as the vendor's reader of bytes counts them. */
+/** Line and column of an offset; the column counts bytes, as Jackson does. */
 export function positionAt(text: string, offset: number): Position {
   const before = text.slice(0, offset);
   const line = before.slice(before.lastIndexOf("\n") + 1);
   return { line: before.split("\n").length, col: Buffer.byteLength(line) + 1 };
 }
 
-/** Control characters but for the ends of lines. */
+/** Control characters other than line ends. */
 const control = /(?![\r\n])\p{Cc}/gu;
-/** Most of a text that Jackson shows. */
+/** Jackson truncates the quoted text here. */
 const MAX_SOURCE_BYTES = 500;
 
-/** The text of a request as Jackson shows it in an error. */
+/** The text of a request as Jackson quotes it in an error. */
 export function sourceText(text: string): string {
   const bytes = Buffer.from(text);
   const shown = bytes.subarray(0, MAX_SOURCE_BYTES).toString();
@@ -70,7 +69,7 @@ class Walker {
     }
   }
 
-  /** Goes to a member's value. @returns where its name is */
+  /** Moves to a member's value. @returns the offset of its name */
   #member(name: string): number | undefined {
     if (!this.#take("{")) return undefined;
     while (!this.#take("}")) {
@@ -85,7 +84,7 @@ class Walker {
     return undefined;
   }
 
-  /** Goes to an item. */
+  /** Moves to an item. @returns its offset */
   #item(index: number): number | undefined {
     if (!this.#take("[")) return undefined;
     for (let at = 0; at < index; at++) {
@@ -96,7 +95,7 @@ class Walker {
     return this.#at;
   }
 
-  /** Passes over one value, however deep. */
+  /** Skips one value, however deep. */
   #skip(): void {
     let depth = 0;
     do {

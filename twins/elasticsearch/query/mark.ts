@@ -1,7 +1,7 @@
-/** What a query looks for in a text: what highlighting marks. */
+/** The terms and phrases that a query searches for, as highlighting needs them. */
 import { editDistance } from "../vendor/edit-distance.ts";
 
-/** Whether a term of a text is meant. */
+/** Whether a term of the text matches. */
 type Fits = (term: string) => boolean;
 
 /** One term. */
@@ -10,15 +10,15 @@ export interface TermMark {
   readonly key: string;
 }
 
-/** Terms that are like something. */
+/** Terms that match a pattern. */
 export interface LikeMark {
   readonly kind: "like";
-  /** Alike for what counts as one when passages are compared. */
+  /** Equal for marks that count as one when passages are compared. */
   readonly key: string;
   readonly fits: Fits;
 }
 
-/** Words in places of their own; `slop`: how far they may have moved. */
+/** Words at relative positions; `slop`: how far they may move. */
 export interface PhraseMark {
   readonly kind: "phrase";
   readonly key: string;
@@ -32,13 +32,17 @@ export function termMark(term: string): TermMark {
   return { kind: "term", key: term };
 }
 
-export function prefixMark(prefix: string, caseInsensitive: boolean): LikeMark {
+interface Case {
+  readonly caseInsensitive: boolean;
+}
+
+export function prefixMark(prefix: string, { caseInsensitive }: Case = { caseInsensitive: false }): LikeMark {
   const start = caseInsensitive ? prefix.toLowerCase() : prefix;
   const cased = (term: string) => (caseInsensitive ? term.toLowerCase() : term);
   return { kind: "like", key: `${prefix}*`, fits: (term) => cased(term).startsWith(start) };
 }
 
-/** Words that so many changes make of this one, and which begin with the same characters. */
+/** Words within an edit distance of this one that share its prefix. */
 export function fuzzyMark(
   word: string,
   changes: number,
@@ -58,7 +62,7 @@ export type WildcardPart =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "any" | "one" };
 
-export function wildcardMark(parts: readonly WildcardPart[], caseInsensitive: boolean): LikeMark {
+export function wildcardMark(parts: readonly WildcardPart[], { caseInsensitive }: Case): LikeMark {
   const cased = (text: string) => (caseInsensitive ? text.toLowerCase() : text);
   const steps = parts.flatMap((part): string[] => {
     if (part.kind === "text") return [...cased(part.text)];
@@ -71,11 +75,11 @@ export function wildcardMark(parts: readonly WildcardPart[], caseInsensitive: bo
   };
 }
 
-/** Longer than a character, so that none is taken for one. */
+/** Longer than one character, so that they equal no character of a text. */
 const ANY = "any text";
 const ONE = "any character";
 
-/** Each star stands for as little as it can: when the rest does not fit, the last one takes one character more. */
+/** Matches lazily: on a mismatch the last star takes one more character. */
 function fitsSteps(characters: readonly string[], steps: readonly string[]): boolean {
   let [at, step] = [0, 0];
   let back: { at: number; step: number } | undefined;

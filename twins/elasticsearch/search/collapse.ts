@@ -5,7 +5,7 @@ import { type Sql, sql } from "@offhook/log-store/sql";
 import type { ResultValue } from "@offhook/log-store/store/log-store";
 import type { ContentParser } from "../json/content-parser.ts";
 import { integerField, ObjectParser, textField } from "../json/object-parser.ts";
-import { keptValue } from "../query/compile/column.ts";
+import { indexedValue } from "../query/compile/column.ts";
 import { targetOf } from "../query/compile/target.ts";
 import type { QueryContext } from "../query/compiled-query.ts";
 import { illegalArgument } from "../vendor/error.ts";
@@ -69,7 +69,7 @@ export function collapseColumn(
     case "ip":
       throw unfit(target.kind);
     case "keyword": {
-      const kept = keptValue(target.field, target.ignoreAbove);
+      const kept = indexedValue(target.field, target.ignoreAbove);
       const { multi } = target.field;
       return {
         field: name,

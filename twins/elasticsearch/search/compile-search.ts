@@ -6,9 +6,9 @@ import { compactJson } from "../json/write.ts";
 import { compileInner, compileQuery, parseQuery } from "../query/compile.ts";
 import type { CompiledQuery, JsonPath } from "../query/compiled-query.ts";
 import { UnrecognisedQuery } from "../query/errors.ts";
-import { compileKnowing } from "../query/figures.ts";
 import { locateIn } from "../query/json-position.ts";
 import { showSql } from "../query/show-sql.ts";
+import { compileWithStatistics } from "../query/term-statistics.ts";
 import type { VendorError } from "../vendor/error.ts";
 import type { SearchContext } from "./context.ts";
 import type { UnrecognisedBody, UrlQuery } from "./request.ts";
@@ -32,7 +32,7 @@ export async function compile(
   context: SearchContext,
   { member = "query", scores = false, unscored = false }: CompileOptions = {},
 ): Promise<CompiledQuery> {
-  const { text, query, notes, store, signal } = context;
+  const { text, query, notes, store, signal, engine } = context;
   const placed = {
     ...query,
     ...(unscored && { scores: false }),
@@ -44,10 +44,10 @@ export async function compile(
     return (rows[0] ?? []).map(Number);
   };
   try {
-    const compiled = await compileKnowing(store, (figures) => compileQuery(json, { ...placed, figures }), {
-      scores,
-      ask,
-    });
+    const compiled = await compileWithStatistics(
+      (termStatistics) => compileQuery(json, { ...placed, termStatistics }),
+      { store, cache: engine.termStatistics, scores, ask },
+    );
     return noted(compiled, context);
   } catch (error) {
     if (error instanceof UnrecognisedQuery) return translateQuery(error, context);

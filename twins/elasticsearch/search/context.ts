@@ -7,6 +7,7 @@ import { type ExpressionOptions, type Selection, select } from "../indices/expre
 import { aliasTargets, type IndexRegistry, knownIndices } from "../indices/index-registry.ts";
 import { visibleFields } from "../indices/own-indices.ts";
 import type { QueryContext } from "../query/compiled-query.ts";
+import type { TermStatisticsCache } from "../query/term-statistics.ts";
 import type { SearchNotes } from "./search-notes.ts";
 
 /** Where a search looks. */
@@ -20,6 +21,7 @@ export interface SearchScope {
 export interface SearchEngine extends IndexRegistry {
   /** Absent: what the compilers do not recognise is refused. */
   readonly translator: Translator | undefined;
+  readonly termStatistics: TermStatisticsCache;
   readonly log: Logger;
 }
 

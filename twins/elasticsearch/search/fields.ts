@@ -10,7 +10,7 @@ import { formatDate } from "../dates/java-format.ts";
 import { keywordsOf, mappedType, namesOf } from "../indices/field-types.ts";
 import type { ContentParser } from "../json/content-parser.ts";
 import { ObjectParser, textField, textOrNullField } from "../json/object-parser.ts";
-import { keptValue } from "../query/compile/column.ts";
+import { indexedValue } from "../query/compile/column.ts";
 import { checkDocValues, fielddataError } from "../query/compile/doc-values.ts";
 import { type Target, targetOf } from "../query/compile/target.ts";
 import type { QueryContext } from "../query/compiled-query.ts";
@@ -153,7 +153,7 @@ function fieldColumn(
   fidelity: Fidelity,
 ): FieldColumn {
   const limit = fidelity === "vendor" ? keywordsOf(field).get(name.slice(field.name.length + 1)) : undefined;
-  const column = keptValue(field, limit);
+  const column = indexedValue(field, limit);
   const text = field.type === "text" || field.type === "keyword" || field.type === "ip";
   const sorted = text ? sql`list_sort(list_distinct(${column}))` : sql`list_sort(${column})`;
   const show = printer(field, format);

@@ -13,7 +13,7 @@ import { javaLong, javaNumber, numberFormatReason } from "../json/java-number.ts
 import { Double, Float } from "../json/numbers.ts";
 import type { Json } from "../json/read.ts";
 import { textOf } from "../json/token.ts";
-import { keptValue } from "../query/compile/column.ts";
+import { indexedValue } from "../query/compile/column.ts";
 import { targetOf } from "../query/compile/target.ts";
 import type { QueryContext } from "../query/compiled-query.ts";
 import { VendorError } from "../vendor/error.ts";
@@ -138,7 +138,7 @@ const listFunctions: Record<SortMode, string> = {
 
 /** The one value of a field that counts: of several the smallest when ascending, else the greatest, unless told. */
 function chosen(field: Field, { mode, order }: FieldSort, ignoreAbove?: number): Sql {
-  const column = keptValue(field, ignoreAbove);
+  const column = indexedValue(field, ignoreAbove);
   if (!field.multi) return column;
   const numeric = !["text", "keyword", "date", "boolean", "ip"].includes(field.type);
   const fitting = mode !== undefined && (numeric || mode === "min" || mode === "max") ? mode : undefined;

@@ -1,4 +1,4 @@
-/** Addresses and blocks of them. Columns hold their digits, which have the order of the addresses. */
+/** IP addresses and CIDR blocks. Columns hold addresses as digits that sort like the addresses. */
 import type { Field } from "@offhook/log-store/fields";
 import { type IpBlock, ipBlock, ipDigits, parseIp } from "@offhook/log-store/ip-address";
 import { type Sql, sql } from "@offhook/log-store/sql";
@@ -11,21 +11,21 @@ import type { Target } from "./target.ts";
 
 type AddressTarget = Extract<Target, { kind: "ip" }>;
 
-/** The last address there is. */
+/** The highest IPv6 address. */
 const LAST = (1n << 128n) - 1n;
 
-/** @throws VendorError for what is neither an address nor a block */
+/** @throws VendorError for a value that is neither an address nor a block */
 export function addressTerm({ name, field }: AddressTarget, value: Scalar, boost: number): Matcher {
   return uniform(addressIs(field, value), boost, `${name}:${String(value)}`);
 }
 
-/** A value of the field is this address, or in this block. @throws VendorError for what is neither */
+/** Predicate: any value of the field is this address, or in this block. @throws VendorError for a value that is neither */
 export function addressIs(field: Field, value: Scalar): Sql {
   const text = String(value);
   return text.includes("/") ? within(field, blockOf(text)) : equals(field, sql`${ipDigits(addressOf(text))}`);
 }
 
-/** @throws VendorError for a bound that is no address */
+/** @throws VendorError for a bound that is not an address */
 export function addressRange({ name, field }: AddressTarget, bounds: Bounds, boost: number): Matcher {
   const { lower, upper } = bounds;
   const first = lower ? addressOf(String(lower.value)) + (lower.inclusive ? 0n : 1n) : 0n;

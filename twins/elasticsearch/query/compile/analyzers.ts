@@ -1,5 +1,5 @@
 /**
- * The analyzers that a query or `_analyze` can name. The fields' own is the standard one.
+ * The analyzers that a query or `_analyze` can name. Fields themselves are indexed with the standard one.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/analysis-analyzers.html
  */
 import { analyze, type Token } from "@offhook/log-store/text/analysis";
@@ -18,7 +18,7 @@ const STOP_WORDS = new Set(
   ).split(" "),
 );
 
-/** What is left out keeps its position. */
+/** The remaining tokens keep their positions, so a stop word leaves a gap. */
 const withoutStopWords = (tokens: Token[]) => tokens.filter(({ term }) => !STOP_WORDS.has(term));
 
 const letters: Analyzer = (text) => cutBy(text, /\p{L}+/gu, (term) => term.toLowerCase());
@@ -31,7 +31,7 @@ const english: Analyzer = (text) => {
   return withoutStopWords(words).map((token) => ({ ...token, term: porterStem(token.term) }));
 };
 
-/** One token of all words, each once, in their order. */
+/** One token of all distinct words, sorted. */
 const fingerprint: Analyzer = (text) => {
   const terms = analyze(text).map(({ term }) => term.normalize("NFD").replace(/\p{Mn}/gu, ""));
   const term = [...new Set(terms)].sort().join(" ");
@@ -59,12 +59,12 @@ function cutBy(text: string, pattern: RegExp, termOf: (found: string) => string)
   }));
 }
 
-/** The words of a text. @throws VendorError for an analyzer that there is not */
-export function analyzed(text: string, options: Pick<MatchOptions, "analyzer" | "clause">): Token[] {
+/** @throws VendorError for an unknown analyzer */
+export function analyzeText(text: string, options: Pick<MatchOptions, "analyzer" | "clause">): Token[] {
   return analyzerOf(options)(text);
 }
 
-/** @throws VendorError for an analyzer that there is not */
+/** @throws VendorError for an unknown analyzer */
 export function analyzerOf({
   analyzer = "standard",
   clause,

@@ -1,27 +1,17 @@
-/** `bool`: which documents meet its clauses, and the sum of what they score. */
+/** `bool`: combines clauses; the score is the sum over `must` and `should`. */
 import { joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import type { Ask, Explanation } from "../compiled-query.ts";
+import { explanation } from "../score/explain.ts";
 import type { BoolQuery } from "../syntax/query.ts";
 import type { Compiler } from "./compiler.ts";
-import {
-  allOf,
-  anyOf,
-  explanation,
-  FALSE,
-  type Matcher,
-  not,
-  nothing,
-  once,
-  TRUE,
-  uniform,
-} from "./matcher.ts";
+import { allOf, anyOf, FALSE, lazy, type Matcher, not, nothing, TRUE, uniform } from "./matcher.ts";
 import { requiredOptional } from "./minimum-should-match.ts";
 
-/** What is asked of a document: `must` and `should` score. */
+/** Compiled clauses: `must` and `should` score. */
 export interface Clauses {
   readonly must: readonly Matcher[];
   readonly should: readonly Matcher[];
-  /** `filter`, and `must_not` the other way round. */
+  /** `filter`, and `must_not` negated. */
   readonly filter: readonly Sql[];
   /** How many of `should` must match. */
   readonly minimum: number;
@@ -29,34 +19,34 @@ export interface Clauses {
 
 export function compileBool(compiler: Compiler, query: BoolQuery, boost: number): Matcher {
   compiler.count(1);
-  // In the vendor's order: the first clause that is wrong is the one that is told.
+  // In the vendor's order, so that the same invalid clause is reported first.
   const must = query.must.map((clause) => compiler.compile(clause, boost));
   const mustNot = query.mustNot.map((clause) => {
-    return not(compiler.unmarked(() => compiler.compileUnscored(clause, boost)).predicate);
+    return not(compiler.withoutMarks(() => compiler.compileUnscored(clause, boost)).predicate);
   });
   const should = query.should.map((clause) => compiler.compile(clause, boost));
-  // Where nothing else is asked, a filter is all there is: the boost is then of what it finds.
+  // A `bool` of filters alone is scored by the boost of the `bool` itself.
   const around = query.must.length + query.should.length === 0 ? 1 : boost;
   const filter = query.filter.map((clause) => compiler.compileUnscored(clause, around).predicate);
   const clauses = must.length + should.length + filter.length + mustNot.length;
   if (clauses === 0) return uniform(TRUE, boost, "*:*");
   const minimum = minimumOf(query);
-  // As the vendor completes what only excludes: by every other document, whatever minimum was asked.
+  // A `bool` that only excludes matches every other document, whatever `minimum_should_match` says.
   const excludesOnly = mustNot.length === clauses;
   return combine({ must, should, filter: [...filter, ...mustNot], minimum: excludesOnly ? 0 : minimum });
 }
 
 function minimumOf(query: BoolQuery): number {
-  // What was left out is taken as met, so that the rest matches more broadly.
+  // Dropped clauses count as matched, so that dropping one never narrows the query.
   const { droppedShould, droppedRequired } = query;
   const optional = query.should.length + droppedShould;
   const required = query.must.length + query.filter.length + droppedRequired;
   return Math.max(0, requiredOptional(query.minimumShouldMatch, { optional, required }) - droppedShould);
 }
 
-/** Documents that meet all of it; the score is the sum over `must` and `should`. */
+/** Matches documents that meet all clauses and at least `minimum` of `should`. */
 export function combine(written: Clauses): Matcher {
-  const clauses = normalized(written);
+  const clauses = dropImpossible(written);
   if (!clauses) return nothing;
   const { must, should, filter, minimum } = clauses;
   const [only] = must;
@@ -76,21 +66,21 @@ export function combine(written: Clauses): Matcher {
   if (predicate === FALSE) return nothing;
   const apart =
     filter.length === 0 && [...must, ...clauses.should].every((clause) => clause.score.kind === "ranked");
-  const score = once(() => scoreOf(clauses));
+  const score = lazy(() => scoreOf(clauses));
   const together = apart ? score() : undefined;
   return {
     predicate,
     get score() {
       return score();
     },
-    // Clauses that all come from postings are joined by their scores.
+    // Clauses that all read postings are joined on their scored rows.
     ...(together?.kind === "ranked" && { rows: sql`SELECT _row FROM ${together.rows}` }),
     explain: (ask, row) => explainClauses(clauses, ask, row),
   };
 }
 
-/** The same clauses with all that must match in `must`; `undefined` when nothing can. */
-function normalized({ must, should, filter, minimum }: Clauses): Clauses | undefined {
+/** Drops optional clauses that match nothing, and moves `should` into `must` where all are needed; `undefined` when nothing can match. */
+function dropImpossible({ must, should, filter, minimum }: Clauses): Clauses | undefined {
   if (minimum > should.length) return undefined;
   if (minimum > 0 && minimum === should.length)
     return { must: [...must, ...should], should: [], filter, minimum: 0 };
@@ -100,11 +90,11 @@ function normalized({ must, should, filter, minimum }: Clauses): Clauses | undef
 function atLeast(predicates: readonly Sql[], minimum: number): Sql {
   if (minimum === 1) return anyOf(predicates);
   if (minimum > predicates.length) return FALSE;
-  return sql`${counted(predicates)} >= ${minimum}`;
+  return sql`${trueCount(predicates)} >= ${minimum}`;
 }
 
-/** How many of the predicates hold. */
-function counted(predicates: readonly Sql[]): Sql {
+/** An expression: how many of the predicates are true. */
+function trueCount(predicates: readonly Sql[]): Sql {
   if (predicates.length === 0) return raw("0");
   return sql`(${joined(
     predicates.map((predicate) => sql`CAST(${predicate} AS INTEGER)`),
@@ -120,8 +110,8 @@ interface Ranked {
   readonly rows: Sql;
 }
 
-/** The clauses by how they score: all documents alike, or each by itself. */
-function byScore(matchers: readonly Matcher[]): { uniform: Uniform[]; ranked: Ranked[] } {
+/** Splits clauses into those with one score for all documents and those with a score for each. */
+function groupByScore(matchers: readonly Matcher[]): { uniform: Uniform[]; ranked: Ranked[] } {
   const parts: { uniform: Uniform[]; ranked: Ranked[] } = { uniform: [], ranked: [] };
   for (const { predicate, score } of matchers) {
     if (score.kind === "uniform") parts.uniform.push({ predicate, value: score.value });
@@ -131,11 +121,11 @@ function byScore(matchers: readonly Matcher[]): { uniform: Uniform[]; ranked: Ra
 }
 
 function scoreOf({ must, should, filter, minimum }: Clauses): Matcher["score"] {
-  const required = byScore(must);
-  const optional = byScore(should);
+  const required = groupByScore(must);
+  const optional = groupByScore(should);
   const base = sumOf(required.uniform.map(({ value }) => value));
   const guard = allOf([...filter, ...required.uniform.map((clause) => clause.predicate)]);
-  // A predicate may look into many fields: it is stated once, as a column.
+  // A predicate may read many fields, so it is evaluated once, as a column.
   const flags = optional.uniform.map((_, index) => raw(`optional${index}`));
   const flagged = optional.uniform.map(
     ({ predicate }, index) => sql`, ${predicate} AS ${flags[index] ?? raw("")}`,
@@ -159,7 +149,7 @@ function scoreOf({ must, should, filter, minimum }: Clauses): Matcher["score"] {
       rows: sql`(SELECT r._row, CAST(r.score + ${scoreDouble(base)} AS FLOAT) AS score FROM (${ranked}) AS r ${enough})`,
     };
   }
-  const enough = minimum > 0 ? sql`optional + ${counted(flags)} >= ${minimum}` : TRUE;
+  const enough = minimum > 0 ? sql`optional + ${trueCount(flags)} >= ${minimum}` : TRUE;
   const join = complete ? raw("JOIN") : raw("LEFT JOIN");
   return {
     kind: "ranked",
@@ -170,12 +160,12 @@ function scoreOf({ must, should, filter, minimum }: Clauses): Matcher["score"] {
   };
 }
 
-/** Clauses that are joined on their documents; more are added up in one pass, for a plan grows with each join. */
-const MOST_JOINED = 24;
+/** With more clauses than this, scores are summed in one aggregation instead: a plan grows with each join. */
+const MAX_JOINED = 24;
 
-/** `_row, score, optional`: the sum of the clauses that score by themselves, and how many optional ones matched. */
+/** `_row, score, optional`: the sum over the ranked clauses, and how many optional ones matched. */
 function rankedClauses(required: readonly Ranked[], optional: readonly Ranked[]): Sql {
-  if (optional.length === 0 && required.length <= MOST_JOINED) {
+  if (optional.length === 0 && required.length <= MAX_JOINED) {
     const [first, ...others] = required.map(({ rows }, index) => sql`${rows} AS ${raw(`r${index}`)}`);
     const sum = raw(required.map((_, index) => `CAST(r${index}.score AS DOUBLE)`).join(" + "));
     const joins = others.map((other) => sql`JOIN ${other} USING (_row)`);
@@ -189,7 +179,7 @@ function rankedClauses(required: readonly Ranked[], optional: readonly Ranked[])
     GROUP BY _row HAVING sum(required) = ${required.length}`;
 }
 
-/** @param flags whether each of the clauses holds */
+/** @param flags for each clause, a column that says whether it matches */
 function optionalSum(clauses: readonly Uniform[], flags: readonly Sql[]): Sql {
   const scores = clauses.flatMap(({ value }, index) =>
     value === 0 ? [] : [sql`CASE WHEN ${flags[index] ?? FALSE} THEN ${scoreDouble(value)} ELSE 0 END`],

@@ -6,8 +6,8 @@ export function exists(field: Field): Sql {
   return sql`${fieldValue(field)} IS NOT NULL`;
 }
 
-/** A field's value without what is longer than it is kept: NULL, or a shorter list. @param ignoreAbove absent: everything is kept */
-export function keptValue(field: Field, ignoreAbove: number | undefined): Sql {
+/** A field's value as `ignore_above` indexes it: longer texts become NULL, or leave the list. @param ignoreAbove absent: no limit */
+export function indexedValue(field: Field, ignoreAbove: number | undefined): Sql {
   const column = fieldValue(field);
   if (ignoreAbove === undefined) return column;
   const limit = raw(String(ignoreAbove));
@@ -15,14 +15,14 @@ export function keptValue(field: Field, ignoreAbove: number | undefined): Sql {
   return sql`nullif(list_filter(${column}, lambda x: length(x) <= ${limit}), [])`;
 }
 
-/** Any of the field's values is this one. */
+/** Whether any of the field's values equals this one. */
 export function equals(field: Field, value: Sql): Sql {
   const column = fieldValue(field);
   const found = field.multi ? sql`list_contains(${column}, ${value})` : sql`${column} = ${value}`;
   return sql`(${column} IS NOT NULL AND ${found})`;
 }
 
-/** Any of the field's values meets a condition. */
+/** Whether any of the field's values meets a condition. */
 export function some(field: Field, condition: (value: Sql) => Sql): Sql {
   const column = fieldValue(field);
   const found = field.multi
@@ -31,7 +31,7 @@ export function some(field: Field, condition: (value: Sql) => Sql): Sql {
   return sql`(${column} IS NOT NULL AND ${found})`;
 }
 
-/** A condition of up to two bounds; both must hold for the same value. */
+/** Whether one value is within up to two bounds. */
 export function between(value: Sql, bounds: readonly { operator: string; bound: Sql }[]): Sql {
   return joined(
     bounds.map(({ operator, bound }) => sql`${value} ${raw(operator)} ${bound}`),

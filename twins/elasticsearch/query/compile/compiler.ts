@@ -1,4 +1,4 @@
-/** From the tree of a query to SQL: which function compiles which clause. */
+/** Compiles the tree of a query to SQL: dispatches each clause, and collects marks, named clauses and checks. */
 
 import type { Sql } from "@offhook/log-store/sql";
 import type { QueryContext } from "../compiled-query.ts";
@@ -23,24 +23,24 @@ import { compileSimpleQueryString } from "./simple-query-string.ts";
 import { compileTerm } from "./term.ts";
 import { compileIds, compileTerms, compileTermsSet } from "./terms.ts";
 
-/** The vendor's limit depends on its memory; this is what a small node has. */
+/** The vendor's limit depends on its memory; this is that of a small node. */
 const MAX_CLAUSES = 4096;
 
-/** Lucene drops boosts where scores are not used: of the clause, and of those within it when it is a `bool`. */
-function withoutBoost(query: Query): Query {
+/** Drops the boost of a clause, and of those inside a `bool`, as Lucene does where scores are not used. */
+function dropBoost(query: Query): Query {
   if (query.kind !== "bool") return { ...query, boost: 1 };
   const { must, mustNot, filter, should } = query;
   const clauses = {
-    must: must.map(withoutBoost),
-    mustNot: mustNot.map(withoutBoost),
-    filter: filter.map(withoutBoost),
-    should: should.map(withoutBoost),
+    must: must.map(dropBoost),
+    mustNot: mustNot.map(dropBoost),
+    filter: filter.map(dropBoost),
+    should: should.map(dropBoost),
   };
   return { ...query, ...clauses, boost: 1 };
 }
 
-/** Clauses that look for values of one field. */
-const lookingFor: ReadonlySet<Query["kind"]> = new Set([
+/** Clauses that search one field for values. */
+const fieldValueClauses: ReadonlySet<Query["kind"]> = new Set([
   "term",
   "terms",
   "range",
@@ -61,7 +61,7 @@ export class Compiler {
   #unscored = 0;
   #unmarked = false;
 
-  /** @param minimums whether a minimum of a score decides what is found */
+  /** @param minimums whether `min_score` restricts the matches */
   constructor(context: QueryContext, minimums: "applied" | "ignored" = "applied") {
     this.context = context;
     this.#minimums = minimums;
@@ -71,7 +71,7 @@ export class Compiler {
     return this.#minimums === "ignored" ? undefined : minScore;
   }
 
-  /** @param boost of the clauses around it, multiplied */
+  /** @param boost the product of the boosts of the enclosing clauses */
   compile(query: Query, boost: number): Matcher {
     const matcher =
       query.boost === 0
@@ -81,45 +81,45 @@ export class Compiler {
     return matcher;
   }
 
-  /** A clause whose score is not used: what reckons one all the same, for a minimum, does so without the clause's boost. */
+  /** Compiles a clause whose score is not used. A `min_score` inside still computes scores, without the clause's boost. */
   compileUnscored(query: Query, boost: number): Matcher {
     this.#unscored++;
     try {
-      return this.compile(withoutBoost(query), boost);
+      return this.compile(dropBoost(query), boost);
     } finally {
       this.#unscored--;
     }
   }
 
-  /** Whether the score of what is compiled now is used. */
+  /** Whether the score of the clause being compiled is used. */
   get scores(): boolean {
     return this.#unscored === 0;
   }
 
-  /** Adds what the vendor finds out while it scores. @param check told which documents the whole query finds */
-  whenFound(check: (found: Sql) => void): void {
+  /** Adds a check that the vendor makes while scoring. @param check receives the predicate of the whole query */
+  addCheck(check: (found: Sql) => void): void {
     this.#checks.push(check);
   }
 
-  /** @param foundBy the predicate of the whole query, but for minimums of scores @throws ShardError */
+  /** Runs the added checks. @param foundBy compiles the predicate of the whole query, without `min_score` @throws ShardError */
   check(foundBy: () => Sql): void {
     if (this.#checks.length === 0) return;
     const found = foundBy();
     for (const check of this.#checks) check(found);
   }
 
-  /** Counts clauses that a request asks for. @throws VendorError when they are too many */
+  /** Counts clauses against the limit. @throws VendorError for too many */
   count(clauses: number): void {
     this.#clauses += clauses;
     if (this.#clauses > MAX_CLAUSES) throw tooManyClauses(MAX_CLAUSES);
   }
 
-  /** Keeps words for highlighting. */
-  note(field: string, words: readonly string[]): void {
+  /** Marks words for highlighting. */
+  markWords(field: string, words: readonly string[]): void {
     for (const word of words) this.mark(field, termMark(word));
   }
 
-  /** Keeps what is looked for in a field for highlighting. */
+  /** Marks matches in a field for highlighting. */
   mark(field: string, mark: Mark): void {
     if (this.#unmarked) return;
     const known = this.marks.get(field);
@@ -127,13 +127,13 @@ export class Compiler {
     else this.marks.set(field, [mark]);
   }
 
-  /** The same of a clause that is no reason why a document is found: nothing of it is marked. */
+  /** Compiles a clause without marks. */
   compileUnmarked(query: Query, boost: number): Matcher {
-    return this.unmarked(() => this.compile(query, boost));
+    return this.withoutMarks(() => this.compile(query, boost));
   }
 
-  /** Compiles what is no reason why a document is found. */
-  unmarked<Compiled>(compile: () => Compiled): Compiled {
+  /** Compiles without marks, for clauses that do not make a document match. */
+  withoutMarks<Compiled>(compile: () => Compiled): Compiled {
     const before = this.#unmarked;
     this.#unmarked = true;
     try {
@@ -144,7 +144,7 @@ export class Compiler {
   }
 
   #compile(query: Query, boost: number): Matcher {
-    if (lookingFor.has(query.kind) && "field" in query) checkSearchable(this.context, query.field);
+    if (fieldValueClauses.has(query.kind) && "field" in query) checkSearchable(this.context, query.field);
     switch (query.kind) {
       case "match_all":
         this.count(1);

@@ -1,15 +1,16 @@
 /** `constant_score` and `boosting`. */
 import { sql } from "@offhook/log-store/sql";
+import { explanation } from "../score/explain.ts";
 import type { BoostingQuery, ConstantScoreQuery } from "../syntax/query.ts";
 import type { Compiler } from "./compiler.ts";
-import { explanation, FALSE, type Matcher, rowsOf, uniform } from "./matcher.ts";
+import { FALSE, type Matcher, scoredRows, uniform } from "./matcher.ts";
 
 export function compileConstantScore(compiler: Compiler, query: ConstantScoreQuery, boost: number): Matcher {
   const { predicate } = compiler.compileUnscored(query.filter, 1);
   return uniform(predicate, boost, "ConstantScore");
 }
 
-/** What matches the negative query too keeps a share of its score. */
+/** Documents that also match the negative query keep only a share of their score. */
 export function compileBoosting(compiler: Compiler, query: BoostingQuery, boost: number): Matcher {
   const positive = compiler.compile(query.positive, boost);
   const negative = compiler.compileUnmarked(query.negative, 1);
@@ -20,7 +21,7 @@ export function compileBoosting(compiler: Compiler, query: BoostingQuery, boost:
     score: {
       kind: "ranked",
       rows: sql`(SELECT d._row, CAST(CASE WHEN ${negative.predicate} THEN p.score * ${share} ELSE p.score END AS FLOAT) AS score
-        FROM (${rowsOf(positive)}) AS p JOIN documents AS d ON d._row = p._row)`,
+        FROM (${scoredRows(positive)}) AS p JOIN documents AS d ON d._row = p._row)`,
     },
     async explain(ask, row) {
       const whole = await positive.explain(ask, row);

@@ -1,27 +1,26 @@
 /**
- * `cross_fields`: the fields are taken as one, so that each word may be in any of them. As the vendor blends them: a word counts as
- * frequent as in the field where most documents have it, and one more for each field that fewer have it in; never as more documents
- * than have the field, nor than there are words in the smallest of the fields.
+ * `cross_fields`: treats the fields as one, so that each word may be in any of them. Document frequencies are blended as in Lucene's
+ * `BlendedTermQuery`: the highest of any field, plus one for each field that ranks below; at most the documents with the field, and
+ * at most the words of the smallest field.
  */
 import { raw, sql } from "@offhook/log-store/sql";
 import { boostOf, idfSql, lengthFactorSql, scoreSql } from "../score/bm25.ts";
-import { analyzed } from "./analyzers.ts";
+import { explanation } from "../score/explain.ts";
+import { analyzeText } from "./analyzers.ts";
 import { combine } from "./bool.ts";
 import type { Compiler } from "./compiler.ts";
-import { best } from "./dis-max.ts";
-import { Fields } from "./field-search.ts";
-import { matchField, minimumOf } from "./match.ts";
-import { explanation, inRows, type Matcher } from "./matcher.ts";
-import type { MultiField } from "./multi-match.ts";
-import { targetOf } from "./target.ts";
-import type { Words } from "./words.ts";
+import { disMax } from "./dis-max.ts";
+import { type MultiField, matchField, minimumOf } from "./match.ts";
+import { inRows, type Matcher } from "./matcher.ts";
+import { Fields } from "./search-fields.ts";
+import { targetOf, type Words } from "./target.ts";
 
 interface WeightedWords {
   readonly target: Words;
   readonly boost: number;
 }
 
-/** @returns undefined when the text has no word */
+/** @returns undefined when the text has no words */
 export function crossFields(compiler: Compiler, query: MultiField): Matcher | undefined {
   const { context } = compiler;
   const { text, options, boost } = query;
@@ -37,24 +36,24 @@ export function crossFields(compiler: Compiler, query: MultiField): Matcher | un
       if (matcher) others.push(matcher);
     }
   }
-  const terms = analyzed(String(text), options).map(({ term }) => term);
+  const terms = analyzeText(String(text), options).map(({ term }) => term);
   if (analysed.length === 0 || terms.length === 0) {
-    return others.length === 0 ? undefined : best(others, tieBreaker);
+    return others.length === 0 ? undefined : disMax(others, tieBreaker);
   }
   compiler.count(terms.length * analysed.length);
-  for (const { target } of analysed) compiler.note(target.name, terms);
-  const words = terms.map((term) => blended(analysed, term, tieBreaker));
+  for (const { target } of analysed) compiler.markWords(target.name, terms);
+  const words = terms.map((term) => blend(analysed, term, tieBreaker));
   const together = combine({
     must: [],
     should: words,
     filter: [],
     minimum: minimumOf(options, words.length),
   });
-  return best([together, ...others], tieBreaker);
+  return disMax([together, ...others], tieBreaker);
 }
 
-/** One word in any of the fields: the best field counts, and a share of the others. */
-function blended(weighted: readonly WeightedWords[], term: string, tieBreaker: number): Matcher {
+/** Matches one word in any of the fields; the score is that of the best field plus `tieBreaker` times the others. */
+function blend(weighted: readonly WeightedWords[], term: string, tieBreaker: number): Matcher {
   const fields = new Fields(weighted);
   const found = fields.occurrences(sql`term = ${term} AND frequency > 0`);
   const most = raw("least(max(matching) OVER (), min(tokens) OVER ())");

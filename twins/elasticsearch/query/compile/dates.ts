@@ -1,4 +1,4 @@
-/** Ranges of time. The vendor keeps milliseconds; what a document has beyond them does not count. */
+/** Ranges of dates. The vendor indexes milliseconds, so finer digits of a document do not count. */
 import { epochSeconds, epochs } from "@offhook/log-store/dates/time-formats";
 import { columnOf, type Field } from "@offhook/log-store/fields";
 import { type Sql, sql } from "@offhook/log-store/sql";
@@ -19,12 +19,12 @@ export interface DateBounds extends Bounds {
   readonly timeZone?: string | undefined;
 }
 
-/** Whether a bound is date math where that is a literal text which no time is near, as it is in `specification`. */
+/** Whether a bound is date math that `specification` takes as literal text, which no date equals. */
 export function isLiteralMath({ fidelity }: QueryContext, { lower, upper }: Bounds): boolean {
   return fidelity === "specification" && [lower, upper].some((bound) => bound && hasDateMath(bound.value));
 }
 
-/** @throws ShardError for what is no date */
+/** @throws ShardError for a bound that is not a date */
 export function dateRange(
   context: QueryContext,
   { name, field }: DateTarget,
@@ -33,7 +33,7 @@ export function dateRange(
 ): Matcher {
   const { lower, upper } = bounds;
   if (isLiteralMath(context, bounds)) return nothing;
-  const { from, to } = failingAs(
+  const { from, to } = rethrowParseError(
     (cause) => shardError(`failed to create query: ${cause.reason}`, cause),
     () => boundsMs(context, field, bounds),
   );
@@ -55,7 +55,7 @@ function hasDateMath(value: Scalar): boolean {
   return typeof value === "string" && (value.startsWith("now") || value.includes("||"));
 }
 
-/** Whether a shard knows that none of its documents is within a range of dates, from the first and the last of the field. */
+/** Whether the range lies outside the field's first and last date on the shard, which then drops the clause. */
 export function isOutside(context: QueryContext, range: DateBounds & { readonly field: string }): boolean {
   const target = targetOf(context, range.field, "whole");
   if (target.kind !== "date") return false;
@@ -64,7 +64,7 @@ export function isOutside(context: QueryContext, range: DateBounds & { readonly 
     ? [sql`list_min(${column})`, sql`list_max(${column})`]
     : [column, column];
   const known =
-    context.figures?.(sql`SELECT count(${column}), coalesce(epoch_ms(min(${least})), 0), coalesce(epoch_ms(max(${most})), 0)
+    context.termStatistics?.(sql`SELECT count(${column}), coalesce(epoch_ms(min(${least})), 0), coalesce(epoch_ms(max(${most})), 0)
     FROM documents AS d WHERE d._index = ${context.index}`);
   if (!known) return false;
   const [count = 0, first = 0, last = 0] = known;
@@ -76,9 +76,9 @@ export function isOutside(context: QueryContext, range: DateBounds & { readonly 
   );
 }
 
-/** Reads the bounds of a `range` while a shard rewrites it: what is no date then fails by itself. @throws ShardError */
+/** Parses the bounds of a `range` as the shard's rewrite does, where errors have no wrapper. @throws ShardError */
 export function checkDateBounds(context: QueryContext, { field }: DateTarget, bounds: DateBounds): void {
-  failingAs(
+  rethrowParseError(
     (cause) => new ShardError(cause),
     () => boundsMs(context, field, bounds),
   );
@@ -86,7 +86,7 @@ export function checkDateBounds(context: QueryContext, { field }: DateTarget, bo
 
 function boundsMs(context: QueryContext, field: Field, bounds: DateBounds): { from?: number; to?: number } {
   const { lower, upper } = bounds;
-  // One number makes both of them milliseconds, whatever the format of the field: a dataset's own counts are of its own unit.
+  // As in the vendor, one numeric bound makes both milliseconds. Only a dataset whose times are counts reads them in its own unit.
   const isEpoch =
     !epochs.some(({ name }) => name === field.timeFormat) &&
     [lower, upper].some((bound) => bound && typeof bound.value !== "string");
@@ -104,7 +104,7 @@ function boundMs(
   { value }: Bound,
   rounding: "first" | "last",
 ): number {
-  const counted = format === undefined ? countedMs(String(value), timeFormat, rounding) : undefined;
+  const counted = format === undefined ? epochCountMs(String(value), timeFormat, rounding) : undefined;
   if (counted !== undefined) return counted;
   return parseDate(String(value), {
     ...(format !== undefined && { format }),
@@ -114,8 +114,8 @@ function boundMs(
   });
 }
 
-/** What is no date fails as `failure` says. */
-function failingAs<Result>(failure: (cause: ErrorCause) => VendorError, work: () => Result): Result {
+/** Runs work and replaces its `parse_exception` by another error. */
+function rethrowParseError<Result>(failure: (cause: ErrorCause) => VendorError, work: () => Result): Result {
   try {
     return work();
   } catch (error) {
@@ -124,11 +124,15 @@ function failingAs<Result>(failure: (cause: ErrorCause) => VendorError, work: ()
   }
 }
 
-/** With fewer digits, a number is a year. */
+/** A number with fewer digits is a year. */
 const COUNT = /^\d{9,}(?:\.\d+)?$/;
 
-/** A count since 1970 in the unit that the dataset's own are in; a whole second lasts up to the next, as `epoch_second` has it. */
-function countedMs(text: string, format: string | undefined, rounding: "first" | "last"): number | undefined {
+/** Reads a count since 1970 in the dataset's own unit. Rounded to its last moment, a whole second ends at .999, as in `epoch_second`. */
+function epochCountMs(
+  text: string,
+  format: string | undefined,
+  rounding: "first" | "last",
+): number | undefined {
   const epoch = epochs.find(({ name }) => name === format);
   const micros = COUNT.test(text) ? epoch?.read(text) : undefined;
   if (micros === undefined) return undefined;
@@ -137,7 +141,7 @@ function countedMs(text: string, format: string | undefined, rounding: "first" |
   return isWholeSecond && rounding === "last" ? ms + 999 : ms;
 }
 
-/** Beyond what a timestamp can be, in milliseconds. */
+/** Beyond every timestamp, in milliseconds. */
 const FAR_MS = 9_000_000_000_000_000;
 
 function momentSql(epochMs: number): Sql {

@@ -1,5 +1,4 @@
-/** Decay functions: 1 at the origin, less the further away. */
-
+/** Decay functions: 1 at the origin, falling with the distance. */
 import { fieldValue } from "@offhook/log-store/fields";
 import { raw, type Sql, sql } from "@offhook/log-store/sql";
 import { lookupTable } from "@offhook/platform/base/lookup-table";
@@ -12,7 +11,7 @@ import { targetOf } from "./target.ts";
 
 type Decay = Extract<ScoreFunction, { kind: "decay" }>;
 
-/** A document without the field counts 1. */
+/** The factor of a document; 1 without the field. */
 export function decaySql(context: QueryContext, written: Decay): Sql {
   const target = targetOf(context, written.field, "whole");
   if (target.kind !== "number" && target.kind !== "date") {

@@ -1,33 +1,25 @@
-/** The best of several queries, and a share of the others. */
+/** `dis_max`: the score of the best clause, plus a share of the others. */
 import { joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import type { Ask, Explanation } from "../compiled-query.ts";
+import { explanation } from "../score/explain.ts";
 import type { DisMaxQuery } from "../syntax/query.ts";
 import { equals } from "./column.ts";
 import type { Compiler } from "./compiler.ts";
-import { searchFields, shapeOf } from "./field-search.ts";
-import {
-  anyOf,
-  explanation,
-  FALSE,
-  inRows,
-  type Matcher,
-  nothing,
-  once,
-  rowsOf,
-  scoreSql,
-} from "./matcher.ts";
-import { eachThatHolds, scoresOfValues } from "./whole-values.ts";
+import { shapeOf } from "./field-search.ts";
+import { anyOf, FALSE, inRows, lazy, type Matcher, nothing, scoredRows, scoreSql } from "./matcher.ts";
+import { searchFields } from "./search-fields.ts";
+import { rowPerPredicate, scoresOfValues } from "./whole-values.ts";
 
 export function compileDisMax(compiler: Compiler, query: DisMaxQuery, boost: number): Matcher {
   compiler.count(1);
-  return best(
+  return disMax(
     query.queries.map((clause) => compiler.compile(clause, boost)),
     query.tieBreaker,
   );
 }
 
-/** Documents of any of the clauses. @param tieBreaker how much of what is not the best counts too */
-export function best(clauses: readonly Matcher[], tieBreaker: number): Matcher {
+/** Matches documents of any of the clauses. @param tieBreaker the share of every score that is not the best */
+export function disMax(clauses: readonly Matcher[], tieBreaker: number): Matcher {
   const parts = partsOf(clauses);
   const [first] = parts;
   if (!first) return nothing;
@@ -36,7 +28,7 @@ export function best(clauses: readonly Matcher[], tieBreaker: number): Matcher {
   const values = new Set(parts.map(({ uniform }) => uniform));
   const [value] = values;
   const explain = (ask: Ask, row: bigint) => explainBest(parts, tieBreaker, ask, row);
-  const predicate = once(() => anyOf(parts.map((part) => part.predicate)));
+  const predicate = lazy(() => anyOf(parts.map((part) => part.predicate)));
   if (tieBreaker === 0 && values.size === 1 && value !== undefined) {
     return {
       get predicate() {
@@ -67,19 +59,19 @@ export function best(clauses: readonly Matcher[], tieBreaker: number): Matcher {
   };
 }
 
-/** Clauses whose scores are found together. */
+/** Clauses that are scored together. */
 interface Part {
   readonly clauses: readonly Matcher[];
   readonly predicate: Sql;
   readonly rows?: Sql;
-  /** `SELECT _row, score`: a row for each clause that a document matches; with `numbered`, `field` too: the number of the clause. */
+  /** `SELECT _row, score`, a row for each matching clause of a document; when `numbered`, also `field`, the index of the clause. */
   readonly scores: Sql;
   readonly numbered: boolean;
-  /** What every document scores in each of the clauses. */
+  /** The one score of all clauses and documents. */
   readonly uniform: number | undefined;
 }
 
-/** The same search of many fields is one part, and so is what scores a number. */
+/** Groups the same search of many fields into one part, and clauses with constant scores into another. */
 function partsOf(clauses: readonly Matcher[]): Part[] {
   const searches = new Map<string, Map<string, Matcher>>();
   const wholes = new Map<string, Matcher>();
@@ -115,7 +107,7 @@ function singlePart(clause: Matcher): Part {
     clauses: [clause],
     predicate,
     get scores() {
-      return rowsOf(clause);
+      return scoredRows(clause);
     },
     numbered: false,
     uniform: score.kind === "uniform" && typeof score.value === "number" ? score.value : undefined,
@@ -164,7 +156,7 @@ function uniformPart(clauses: readonly Matcher[]): Part {
     predicate: anyOf(scored.map(({ predicate }) => predicate)),
     get scores() {
       const each = scored.map(({ predicate, value }) => ({ predicate, value: scoreSql(value) }));
-      return eachThatHolds(each, "score");
+      return rowPerPredicate(each, "score");
     },
     numbered: false,
     uniform: values.size === 1 ? scored[0]?.value : undefined,
@@ -179,7 +171,7 @@ async function explainBest(
 ): Promise<Explanation> {
   const details: Explanation[] = [];
   for (const part of parts) {
-    for (const clause of await matching(part, ask, row)) details.push(await clause.explain(ask, row));
+    for (const clause of await matchingClauses(part, ask, row)) details.push(await clause.explain(ask, row));
   }
   const values = details.map(({ value }) => value);
   const highest = Math.max(...values);
@@ -191,8 +183,12 @@ async function explainBest(
   );
 }
 
-/** The clauses that the document matches. */
-async function matching({ clauses, numbered, scores }: Part, ask: Ask, row: bigint): Promise<Matcher[]> {
+/** The clauses that match the document. */
+async function matchingClauses(
+  { clauses, numbered, scores }: Part,
+  ask: Ask,
+  row: bigint,
+): Promise<Matcher[]> {
   if (numbered) {
     const found = await ask(sql`SELECT field FROM (${scores}) WHERE _row = ${row} ORDER BY field`);
     return found.flatMap(([field]) => clauses[Number(field)] ?? []);

@@ -1,45 +1,45 @@
 /**
- * How many characters are to be changed to make one word another, as Lucene counts them: inserted, removed, another in its place, or
- * (as one change) two neighbours the other way round, where neither is changed again.
+ * Edit distance as Lucene counts it: insertions, deletions, substitutions and, as one edit, transpositions of neighbours that are not
+ * edited again (optimal string alignment).
  */
 import { raw, type Sql, sql } from "@offhook/log-store/sql";
 import type { Fuzzy } from "../syntax/query.ts";
-import { quoted } from "./patterns.ts";
+import { escapeRe2 } from "./pattern-conditions.ts";
 
-/** Most changes that are told from more: what a request may ask for. */
-const MOST_CHANGES = 2;
-/** What takes the place of characters while they are compared: bytes that hardly ever stand in a word come first. */
+/** The highest distance that a request may ask for; greater ones need not be exact. */
+const MAX_CHANGES = 2;
+/** Bytes that stand in for characters while comparing, those rare in words first. */
 const STAND_INS = Array.from({ length: 0x7e }, (_, index) => String.fromCharCode(index + 1));
 
-/** The changes between a term and a word; some number above two for more. */
+/** The distance of a term from a word; some number above two when it is greater. */
 export function editDistance(
   term: Sql,
   word: string,
   { transpositions }: Pick<Fuzzy, "transpositions">,
 ): Sql {
-  const bytes = inBytes(word);
+  const bytes = encodeBytes(word);
   const [t, w] = [bytes.termSql(term), bytes.word];
   const plain = sql`levenshtein(t, ${w})`;
-  if (!transpositions) return alone(t, plain);
-  // A change of places is two other changes, and what counts without it takes a third of the time.
-  return alone(
+  if (!transpositions) return bindOnce(t, plain);
+  // A transposition is at most two plain edits, so the plain distance, three times as fast, excludes most terms first.
+  return bindOnce(
     t,
-    sql`CASE WHEN ${plain} > ${2 * MOST_CHANGES} THEN ${2 * MOST_CHANGES}
-      WHEN damerau_levenshtein(t, ${w}) = 2 AND ${plain} = 3 AND NOT ${swappedOnce(w)} AND NOT ${swappedTwice(w)} THEN 3
+    sql`CASE WHEN ${plain} > ${2 * MAX_CHANGES} THEN ${2 * MAX_CHANGES}
+      WHEN damerau_levenshtein(t, ${w}) = 2 AND ${plain} = 3 AND NOT ${isSwappedOnce(w)} AND NOT ${isSwappedTwice(w)} THEN 3
       ELSE damerau_levenshtein(t, ${w}) END`,
   );
 }
 
-/** The expression over `t`, which is calculated once. */
-function alone(t: Sql, expression: Sql): Sql {
+/** Binds `t` for an expression, so that it is evaluated once. */
+function bindOnce(t: Sql, expression: Sql): Sql {
   return sql`list_transform([${t}], lambda t: ${expression})[1]`;
 }
 
 /**
- * Whether `t` is the word with two neighbours the other way round and one character more or less before or behind them. DuckDB also
- * counts as two changes what puts a character between the two.
+ * Whether `t` is the word with one transposition and one plain edit before or behind it. DuckDB also counts two for an insertion
+ * between the transposed characters, which Lucene counts as three.
  */
-function swappedOnce(word: string): Sql {
+function isSwappedOnce(word: string): Sql {
   const at = (
     by: -1 | 0 | 1,
   ) => sql`(substring(t, i + ${raw(String(by))}, 2) = substring(${word}, i + 1, 1) || substring(${word}, i, 1)
@@ -49,8 +49,8 @@ function swappedOnce(word: string): Sql {
   return sql`coalesce(list_bool_or(${places}), false)`;
 }
 
-/** Whether `t` is the word with two pairs of neighbours the other way round, which are no more than three plain changes. */
-function swappedTwice(word: string): Sql {
+/** Whether `t` is the word with two transpositions, which can be as few as three plain edits. */
+function isSwappedTwice(word: string): Sql {
   const others = sql`list_filter(range(1, ${raw(String(word.length + 1))}), lambda i: substring(t, i, 1) <> substring(${word}, i, 1))`;
   const swapped = (first: string) =>
     sql`m[${raw(first)} + 1] = m[${raw(first)}] + 1 AND substring(t, m[${raw(first)}], 2) = reverse(substring(${word}, m[${raw(first)}], 2))`;
@@ -58,19 +58,19 @@ function swappedTwice(word: string): Sql {
     AND list_transform([${others}], lambda m: len(m) = 4 AND ${swapped("1")} AND ${swapped("3")})[1])`;
 }
 
-/** How alike a term is to a word, over `term` and `changes`: 0 where all of the shorter one is changed. @param length of the word */
-export function likenessSql(length: number): Sql {
+/** Lucene's similarity of `term` to the word, from `changes`: 0 when all of the shorter one is edited. @param length of the word */
+export function similaritySql(length: number): Sql {
   return sql`greatest(0, 1::FLOAT - changes::FLOAT / least(length(term), ${length})::FLOAT)`;
 }
 
 /**
- * DuckDB compares bytes. So each character of the word becomes a byte, and any that the word has not becomes one other byte: it is
- * never the same as one of the word.
+ * Maps characters to bytes, since DuckDB's distance compares bytes: each character of the word to its own, all others to one that the
+ * word does not contain.
  */
-function inBytes(word: string): { word: string; termSql: (term: Sql) => Sql } {
+function encodeBytes(word: string): { word: string; termSql: (term: Sql) => Sql } {
   const wide = [...new Set(word)].filter((character) => character > "\u007f");
   const [other = "", ...free] = STAND_INS.filter((character) => !word.includes(character));
-  // A word with more characters than there are bytes: the last of them count as one.
+  // With more distinct characters than bytes, the last ones share a byte.
   const standIns = wide.map((_, index) => free[Math.min(index, free.length - 1)] ?? other);
   const byteOf = new Map(wide.map((character, index) => [character, standIns[index] ?? other]));
   const from = [...wide, ...new Set(standIns)].join("");
@@ -86,8 +86,8 @@ function inBytes(word: string): { word: string; termSql: (term: Sql) => Sql } {
 }
 
 /**
- * What any term within so many changes meets: of the word cut into more pieces than changes can touch, it has one as it is. True for
- * a word too short to be cut. It takes a fraction of the time of a comparison.
+ * Prefilter by the pigeonhole principle: of a word cut into more pieces than edits can touch, any term within the distance contains
+ * one unchanged. True for words too short to cut. Takes a fraction of the time of a comparison.
  */
 export function sharesPiece(
   term: Sql,
@@ -100,7 +100,7 @@ export function sharesPiece(
   const size = Math.floor(characters.length / pieces);
   if (size < 2) return raw("true");
   const texts = Array.from({ length: pieces }, (_, index) =>
-    quoted(characters.slice(index * size, index === pieces - 1 ? undefined : (index + 1) * size).join("")),
+    escapeRe2(characters.slice(index * size, index === pieces - 1 ? undefined : (index + 1) * size).join("")),
   );
   return sql`regexp_matches(${term}, ${[...new Set(texts)].join("|")})`;
 }

@@ -1,22 +1,12 @@
-/**
- * The same search of many fields, in one pass: the postings of all fields are one relation, and what is found in it is told apart by
- * its field and its document. A join for each field and word would take more memory than there is.
- */
-import { columnOf, fieldKey } from "@offhook/log-store/fields";
-import { joined, jsonParameter, raw, type Sql, sql } from "@offhook/log-store/sql";
-import { postingsNumber, postingsOfFields, wordsOfFields } from "@offhook/log-store/store/format";
-import { boostOf, idfSql, lengthFactorSql, scoreSql } from "../score/bm25.ts";
+/** Searches of one field, in a form that lets the same search of many fields run together. See `search-fields.ts`. */
+import type { Field } from "@offhook/log-store/fields";
+import type { Sql } from "@offhook/log-store/sql";
 import type { Fuzzy } from "../syntax/query.ts";
-import { editDistance, likenessSql, sharesPiece } from "./edit-distance.ts";
-import { prefixCondition } from "./patterns.ts";
-import { JOINED_WORDS, joinedFrequencies, type PhrasePlaces, type PrefixSlot, type Slot } from "./phrase.ts";
-import { sloppyFrequencies } from "./sloppy.ts";
 import type { Target } from "./target.ts";
-import { strings } from "./values.ts";
 
-/** A search of one field. A text's score is the sum of the parts that match it; `minimum` of what was asked for must. */
+/** A search of one field. The score is the sum over the matching parts; at least `minimum` of their terms must match. */
 export interface FieldSearch {
-  /** `keyword` for the part `fuzzy` alone. */
+  /** `keyword` only with the part `fuzzy`. */
   readonly target: Extract<Target, { kind: "words" | "keyword" }>;
   readonly boost: number;
   readonly parts: readonly FieldPart[];
@@ -24,280 +14,47 @@ export interface FieldSearch {
 }
 
 export type FieldPart =
-  /** Each scores by itself; `times`: how often it was asked for. */
+  /** Each term scores by itself. */
   | { readonly kind: "words"; readonly words: readonly AskedWord[] }
   | { readonly kind: "phrase"; readonly slots: readonly Slot[]; readonly slop: number }
-  /** The words with a prefix, each as if it had been asked for. */
+  /** The terms with a prefix, each scored as if it were searched itself. */
   | { readonly kind: "expanded"; readonly slot: PrefixSlot }
-  /** Any word that meets a condition on `term`: scores the boost. */
-  | { readonly kind: "fitting"; readonly condition: Sql }
+  /** Any term that meets a condition on `term`; scores the boost. */
+  | { readonly kind: "condition"; readonly condition: Sql }
   | { readonly kind: "fuzzy"; readonly word: string; readonly changes: number; readonly fuzzy: Fuzzy };
 
-interface AskedWord {
+export interface AskedWord {
   readonly term: string;
   readonly times: number;
 }
 
-/** What two searches of different fields have in common when they can be made together. */
+/** One position of a phrase: a word, or (at the last position) any word with a prefix. */
+export type Slot = { readonly kind: "word"; readonly term: string; readonly place: number } | PrefixSlot;
+
+export interface PrefixSlot {
+  readonly kind: "prefix";
+  readonly prefix: string;
+  /** Relative position in the phrase: a stop word leaves a gap. */
+  readonly place: number;
+  readonly maxExpansions: number;
+}
+
+/** The postings in which a phrase is searched. */
+export interface PhrasePlaces {
+  /** Key columns of a text: `_row`, preceded by `field` where several fields are searched. */
+  readonly keys: Sql;
+  /** The occurrences of a slot's words: the keys, `position, frequency, length`. */
+  place(slot: Slot): Sql;
+}
+
+/** A whole value to match in a field, scored as a keyword. */
+export interface WholeValue {
+  readonly field: Field;
+  readonly value: string | boolean;
+  readonly boost: number;
+}
+
+/** Searches of different fields with equal shapes can run together. */
 export function shapeOf({ target, parts, minimum }: FieldSearch): string {
   return JSON.stringify([target.kind, parts, minimum]);
-}
-
-/** Searches of one shape, each of another field. */
-export interface ManyFields {
-  /** `SELECT _row` of whatever has a match in any of the fields, each once. */
-  readonly rows: Sql;
-  /** `SELECT field, _row, score`: a row for each field of a document that matches; `field` is its number in the list. */
-  readonly scores: Sql;
-  /** What all of them score, when that is one number. */
-  readonly uniform: number | undefined;
-}
-
-/** @param searches of one shape, of different fields */
-export function searchFields(searches: readonly FieldSearch[]): ManyFields {
-  const [{ parts, minimum } = { parts: [], minimum: 1 }] = searches;
-  const fields = new Fields(searches);
-  const merged = mergeWords(parts);
-  const boosts = new Set(searches.map(({ boost }) => boost));
-  const [boost] = boosts;
-  return {
-    get rows() {
-      const found = joined(
-        merged.map((part) => sql`SELECT field, _row, times FROM (${matches(fields, part)})`),
-        " UNION ALL ",
-      );
-      const enough = sql`SELECT _row FROM (${found}) GROUP BY field, _row HAVING sum(times) >= ${minimum}`;
-      return sql`SELECT DISTINCT _row FROM (${minimum <= 1 ? found : enough})`;
-    },
-    get scores() {
-      const found = merged.map(
-        (part) => sql`SELECT field, _row, times, score FROM (${scored(fields, part)})`,
-      );
-      const [only] = merged;
-      const alone = merged.length === 1 && (only?.kind !== "words" || only.words.length === 1);
-      const summed = alone
-        ? sql`SELECT field, _row, score FROM (${found[0] ?? raw("")})`
-        : sql`SELECT field, _row, CAST(sum(CAST(score AS DOUBLE)) AS FLOAT) AS score
-            FROM (${joined(found, " UNION ALL ")}) GROUP BY field, _row HAVING sum(times) >= ${minimum}`;
-      return sql`SELECT place AS field, _row, score FROM (${summed}) JOIN (${fields.places}) USING (field)`;
-    },
-    uniform: parts.length === 1 && parts[0]?.kind === "fitting" && boosts.size === 1 ? boost : undefined,
-  };
-}
-
-/** One part for all words: they are looked up together. */
-function mergeWords(parts: readonly FieldPart[]): FieldPart[] {
-  const times = new Map<string, number>();
-  for (const part of parts) {
-    if (part.kind !== "words") continue;
-    for (const word of part.words) times.set(word.term, (times.get(word.term) ?? 0) + word.times);
-  }
-  const words = [...times].map(([term, count]) => ({ term, times: count }));
-  const others = parts.filter(({ kind }) => kind !== "words");
-  return words.length === 0 ? others : [{ kind: "words", words }, ...others];
-}
-
-/** The fields that are looked at, as relations; `field` is a number that tells one from another. */
-export class Fields {
-  readonly #searches: readonly Pick<FieldSearch, "target" | "boost">[];
-
-  constructor(searches: readonly Pick<FieldSearch, "target" | "boost">[]) {
-    this.#searches = searches;
-  }
-
-  /** Of `Field.postings`. */
-  get #postings(): string[] {
-    return this.#searches.map(({ target }) => (target.kind === "words" ? target.postings : ""));
-  }
-
-  get #isWhole(): boolean {
-    return this.#searches[0]?.target.kind === "keyword";
-  }
-
-  #numberOf({ target }: Pick<FieldSearch, "target">, place: number): number {
-    return target.kind === "words" ? postingsNumber(target.postings) : place;
-  }
-
-  /** `field, place` */
-  get places(): Sql {
-    const places = this.#searches.map((search, place) => ({ field: this.#numberOf(search, place), place }));
-    return sql`SELECT unnest(from_json(${jsonParameter(places)}, '[{"field":"INTEGER","place":"INTEGER"}]'), recursive := true)`;
-  }
-
-  /** `field, boost, documents, average_length`; of analysed fields `tokens` too */
-  get statistics(): Sql {
-    const asked = this.#searches.map((search, place) => ({
-      field: this.#numberOf(search, place),
-      name: fieldKey(search.target.field),
-      boost: Math.fround(search.boost),
-    }));
-    const boosts = sql`SELECT unnest(from_json(${jsonParameter(asked)}, '[{"field":"INTEGER","name":"VARCHAR","boost":"FLOAT"}]'), recursive := true)`;
-    if (this.#isWhole) {
-      return sql`SELECT field, boost, documents, 1::FLOAT AS average_length FROM (${boosts})
-        JOIN (SELECT field, count(*) AS documents FROM (SELECT DISTINCT field, _row FROM (${this.occurrences(raw("true"))})) GROUP BY field) USING (field)`;
-    }
-    return sql`SELECT asked.field, boost, documents, tokens, CAST(CAST(tokens AS DOUBLE) / nullif(documents, 0) AS FLOAT) AS average_length
-      FROM (${boosts}) AS asked JOIN field_statistics AS counted ON counted.field = asked.name`;
-  }
-
-  /** `field, _row, term, position, frequency, length`; of what is looked at as a whole without the position */
-  occurrences(condition: Sql): Sql {
-    if (!this.#isWhole) return postingsOfFields(this.#postings, condition);
-    const columns = this.#searches.map((search, place) => {
-      const column = columnOf(search.target.field);
-      const term = search.target.field.multi ? sql`unnest(list_distinct(${column}))` : column;
-      return sql`SELECT ${raw(String(place))} AS field, _row, term, 1 AS frequency, 1 AS length
-        FROM (SELECT _row, ${term} AS term FROM documents WHERE ${column} IS NOT NULL) WHERE ${condition}`;
-    });
-    return joined(columns, " UNION ALL ");
-  }
-
-  /** `term`, some more than once */
-  words(condition: Sql): Sql {
-    return this.#isWhole ? this.occurrences(condition) : wordsOfFields(this.#postings, condition);
-  }
-}
-
-const FIRST = raw("frequency > 0");
-const scoreOfHit = scoreSql(
-  raw("weight"),
-  raw("frequency"),
-  lengthFactorSql(raw("length"), raw("average_length")),
-);
-/** Of one word as rare as `matching` says. */
-const weight = sql`CAST(boost * CAST(${boostOf(1)} AS FLOAT) AS FLOAT) * ${idfSql(raw("documents"), raw("matching"))}`;
-
-/** `field, _row, times` of what a part matches; of some parts more than once when that makes no difference. */
-function matches(fields: Fields, part: FieldPart): Sql {
-  switch (part.kind) {
-    case "words":
-      return hitsOfWords(fields, part.words);
-    case "phrase":
-      return sql`WITH ${phraseHits(fields, part.slots)} SELECT field, _row, 1 AS times FROM (${frequenciesOf(part)})`;
-    case "expanded":
-      return sql`SELECT DISTINCT field, _row, 1 AS times FROM (${hitsOfPrefix(fields, part.slot)})`;
-    case "fitting":
-      return sql`SELECT DISTINCT field, _row, 1 AS times FROM (${fields.occurrences(sql`${FIRST} AND ${part.condition}`)})`;
-    case "fuzzy":
-      return sql`WITH ${alikeTerms(fields, part)} SELECT DISTINCT field, _row, 1 AS times FROM (${alikeHits(fields)}) JOIN alike USING (field, term)`;
-  }
-}
-
-/** `field, _row, times, score`: of words a row each, of other parts one a text. */
-function scored(fields: Fields, part: FieldPart): Sql {
-  switch (part.kind) {
-    case "words":
-      return sql`WITH hits AS MATERIALIZED (${hitsOfWords(fields, part.words)}) ${scoredHits(fields)}`;
-    case "phrase":
-      return sql`WITH ${phraseHits(fields, part.slots)},
-        rarities AS (SELECT field, CAST(sum(CAST(${idfSql(raw("documents"), raw("matching"))} AS DOUBLE)) AS FLOAT) AS rarity,
-            any_value(boost) AS boost, any_value(average_length) AS average_length
-          FROM (SELECT field, count(*) AS matching FROM hits WHERE ${FIRST} GROUP BY field, place, term)
-          JOIN (${fields.statistics}) USING (field) GROUP BY field)
-        SELECT field, _row, 1 AS times, ${scoreOfHit} AS score
-        FROM (SELECT field, _row, frequency, length, average_length,
-                CAST(boost * CAST(${boostOf(1)} AS FLOAT) AS FLOAT) * rarity AS weight
-              FROM (${frequenciesOf(part)}) JOIN rarities USING (field))`;
-    case "expanded":
-      return sql`WITH hits AS MATERIALIZED (${hitsOfPrefix(fields, part.slot)})
-        SELECT field, _row, 1 AS times, CAST(sum(CAST(score AS DOUBLE)) AS FLOAT) AS score
-        FROM (${scoredHits(fields)}) GROUP BY field, _row`;
-    case "fitting":
-      return sql`SELECT field, _row, times, boost AS score FROM (${matches(fields, part)}) JOIN (${fields.statistics}) USING (field)`;
-    case "fuzzy":
-      return sql`WITH ${alikeTerms(fields, part)}
-        SELECT field, _row, 1 AS times, CAST(sum(CAST(${scoreOfHit} AS DOUBLE)) AS FLOAT) AS score
-        FROM (SELECT field, _row, frequency, length, average_length,
-                boost * likeness * CAST(${boostOf(1)} AS FLOAT) * ${idfSql(raw("documents"), raw("matching"))} AS weight
-              FROM (${alikeHits(fields)})
-              JOIN (SELECT field, term, likeness, max(matching) OVER (PARTITION BY field) AS matching FROM alike) USING (field, term)
-              JOIN (${fields.statistics}) USING (field))
-        GROUP BY field, _row`;
-  }
-}
-
-/** `field, _row, word, times, frequency, length` */
-function hitsOfWords(fields: Fields, words: readonly AskedWord[]): Sql {
-  const asked = jsonParameter(words.map(({ term, times }, word) => ({ word, term, times })));
-  const found = fields.occurrences(sql`term IN ${strings(words.map(({ term }) => term))} AND ${FIRST}`);
-  return sql`SELECT field, _row, word, times, frequency, length FROM (${found})
-    JOIN (SELECT unnest(from_json(${asked}, '[{"word":"INTEGER","term":"VARCHAR","times":"INTEGER"}]'), recursive := true)) USING (term)`;
-}
-
-/** `field, _row, word, times, frequency, length` of the first words of each field with a prefix. */
-function hitsOfPrefix(fields: Fields, slot: PrefixSlot): Sql {
-  return sql`SELECT field, _row, term AS word, 1 AS times, frequency, length FROM (${prefixPlaces(fields, slot)}) WHERE ${FIRST}`;
-}
-
-/** Where each field has the first of its words with a prefix. */
-function prefixPlaces(fields: Fields, { prefix, maxExpansions }: PrefixSlot): Sql {
-  const found = fields.occurrences(prefixCondition(prefix)(raw("term")));
-  return sql`SELECT * FROM (SELECT *, dense_rank() OVER (PARTITION BY field ORDER BY term) AS expansion FROM (${found}))
-    WHERE expansion <= ${raw(String(maxExpansions))}`;
-}
-
-/** `field, _row, times, score` of `hits`: each word as rare as it is in its field. */
-function scoredHits(fields: Fields): Sql {
-  return sql`SELECT field, _row, times, ${scoreOfHit} AS score FROM hits
-    JOIN (SELECT field, word, CAST(times AS FLOAT) * ${weight} AS weight, average_length
-          FROM (SELECT field, word, any_value(times) AS times, count(*) AS matching FROM hits GROUP BY field, word)
-          JOIN (${fields.statistics}) USING (field)) USING (field, word)`;
-}
-
-/** `hits`: where the words of a phrase stand, as `field, _row, place, term, position, frequency, length`. */
-function phraseHits(fields: Fields, slots: readonly Slot[]): Sql {
-  const words = slots.flatMap((slot) =>
-    slot.kind === "word" ? [{ place: slot.place, term: slot.term }] : [],
-  );
-  const found = fields.occurrences(sql`term IN ${strings([...new Set(words.map(({ term }) => term))])}`);
-  const prefixes = slots.flatMap((slot) =>
-    slot.kind === "prefix"
-      ? [
-          sql` UNION ALL SELECT field, _row, ${raw(String(slot.place))} AS place, term, position, frequency, length FROM (${prefixPlaces(fields, slot)})`,
-        ]
-      : [],
-  );
-  return sql`hits AS MATERIALIZED (SELECT field, _row, place, '' AS term, position, frequency, length FROM (${found})
-      JOIN (SELECT unnest(from_json(${jsonParameter(words)}, '[{"place":"INTEGER","term":"VARCHAR"}]'), recursive := true)) USING (term)
-      ${joined(prefixes, "")})`;
-}
-
-const placesOfHits: PhrasePlaces = {
-  keys: raw("field, _row"),
-  place: (slot) =>
-    sql`SELECT field, _row, position, frequency, length FROM hits WHERE place = ${raw(String(slot.place))}`,
-};
-
-/** `field, _row, frequency, length` of the texts that have the phrase, from `hits`. */
-function frequenciesOf({ slots, slop }: Extract<FieldPart, { kind: "phrase" }>): Sql {
-  if (slop > 0) return sloppyFrequencies(placesOfHits, slots, slop);
-  if (slots.length <= JOINED_WORDS) return joinedFrequencies(placesOfHits, slots);
-  return sql`SELECT field, _row, CAST(count(*) AS FLOAT) AS frequency, any_value(length) AS length
-    FROM (SELECT field, _row, position - place AS start, any_value(length) AS length FROM hits
-          GROUP BY field, _row, start HAVING count(*) = ${raw(String(slots.length))})
-    GROUP BY field, _row`;
-}
-
-/** `alike` as `field, term, matching, likeness`: the words of each field within the changes, the most alike first. */
-function alikeTerms(
-  fields: Fields,
-  { word, changes: most, fuzzy }: Extract<FieldPart, { kind: "fuzzy" }>,
-): Sql {
-  const length = [...word].length;
-  const start = [...word].slice(0, fuzzy.prefixLength).join("");
-  const near = sql`${prefixCondition(start)(raw("term"))} AND length(term) BETWEEN ${Math.max(0, length - most)} AND ${length + most}
-    AND ${sharesPiece(raw("term"), word, most, fuzzy)}`;
-  return sql`near AS MATERIALIZED (SELECT DISTINCT term FROM (${fields.words(near)})),
-    compared AS MATERIALIZED (SELECT * FROM (SELECT *, ${editDistance(raw("term"), word, fuzzy)} AS changes FROM near) WHERE changes <= ${most}),
-    alike AS MATERIALIZED (SELECT field, term, matching, likeness
-      FROM (SELECT *, row_number() OVER (PARTITION BY field ORDER BY likeness DESC, term) AS expansion
-            FROM (SELECT field, term, matching,
-                    CAST(CASE WHEN changes = 0 THEN 1 ELSE ${likenessSql(length)} END AS FLOAT) AS likeness
-                  FROM (SELECT field, term, count(*) AS matching FROM (${alikeHits(fields)}) GROUP BY field, term) JOIN compared USING (term)))
-      WHERE expansion <= ${raw(String(fuzzy.maxExpansions))})`;
-}
-
-/** Where the words stand that were near enough. */
-function alikeHits(fields: Fields): Sql {
-  return fields.occurrences(sql`term IN (SELECT unnest(list(term)) FROM compared) AND ${FIRST}`);
 }

@@ -1,5 +1,4 @@
-/** `field_value_factor`: a score from a number of the document. */
-
+/** `field_value_factor`: a score from a numeric field. */
 import { fieldValue } from "@offhook/log-store/fields";
 import { raw, type Sql, sql } from "@offhook/log-store/sql";
 import { doubleText } from "../../json/numbers.ts";
@@ -7,26 +6,26 @@ import { illegalArgument } from "../../vendor/error.ts";
 import type { QueryContext } from "../compiled-query.ts";
 import { ShardError, shardError } from "../errors.ts";
 import type { ScoreFunction } from "../syntax/query.ts";
-import { type Matcher, matchedRows, TRUE } from "./matcher.ts";
+import { type Matcher, matchingRows, TRUE } from "./matcher.ts";
 import { targetOf } from "./target.ts";
 
 type FieldValueFactor = Extract<ScoreFunction, { kind: "field_value" }>;
 
 export interface FieldValue {
   readonly modifier: string;
-  /** The document's number. */
+  /** The field's value. */
   readonly source: Sql;
-  /** What it counts; where the modifier has no result, 0, so that no score is lost to one document. */
+  /** The factor; 0 where the modifier is undefined. */
   readonly value: Sql;
-  /** What the modifier gives, which may be negative; NULL where it gives nothing. */
+  /** The modifier's result, which may be negative; NULL where it is undefined. */
   readonly result: Sql;
 }
 
 export function fieldValueOf(context: QueryContext, written: FieldValueFactor): FieldValue {
   const { modifier, factor } = written;
   const source = sourceOf(context, written);
-  // The factor is a number of 32 bits there.
-  const result = modified(sql`(${source} * CAST(CAST(${factor} AS FLOAT) AS DOUBLE))`, modifier);
+  // The vendor holds the factor in single precision.
+  const result = applyModifier(sql`(${source} * CAST(CAST(${factor} AS FLOAT) AS DOUBLE))`, modifier);
   const value = sql`(CASE WHEN isfinite(${result}) THEN ${result} ELSE 0 END)`;
   return { modifier, source, value, result };
 }
@@ -46,7 +45,7 @@ function sourceOf(context: QueryContext, { field, missing }: FieldValueFactor): 
   return sql`coalesce(CAST(${first} AS DOUBLE), CAST(${missing ?? 1} AS DOUBLE))`;
 }
 
-function modified(value: Sql, modifier: string): Sql {
+function applyModifier(value: Sql, modifier: string): Sql {
   switch (modifier) {
     case "log":
     case "log1p":
@@ -74,23 +73,24 @@ function logarithm(of: Sql, value: Sql, modifier: string): Sql {
 }
 
 /**
- * What the vendor finds out when it scores: the first document for which a function is negative.
- * @param found what the function is of, and which documents the whole query finds: no other is scored
- * @throws ShardError once the statement's figures are known
+ * Refuses a function that is negative for some document, as the vendor does while scoring. Reports the first such document.
+ * @param scored `matcher`: the function's query; `found`: the predicate of the whole query, which limits the scored documents
+ * @throws ShardError once the term statistics are known
  */
 export function refuseNegative(
-  { figures, fidelity }: QueryContext,
-  { matcher, found: whole }: { matcher: Matcher; found: Sql },
+  { termStatistics, fidelity }: QueryContext,
+  scored: { matcher: Matcher; found: Sql },
   functions: readonly { readonly filter: Sql; readonly fieldValue?: FieldValue }[],
 ): void {
-  if (fidelity === "specification" || figures === undefined) return;
-  const rows = whole === matcher.predicate ? TRUE : whole;
+  if (fidelity === "specification" || termStatistics === undefined) return;
+  const { matcher } = scored;
+  const rows = scored.found === matcher.predicate ? TRUE : scored.found;
   const found = functions.flatMap(({ filter, fieldValue: of }) => {
     if (!of) return [];
     const negative =
-      figures(sql`SELECT count(*), coalesce(min(_row), 0), coalesce(arg_min(source, _row), 0), coalesce(arg_min(result, _row), 0)
+      termStatistics(sql`SELECT count(*), coalesce(min(_row), 0), coalesce(arg_min(source, _row), 0), coalesce(arg_min(result, _row), 0)
       FROM (SELECT d._row, ${of.source} AS source, ${of.result} AS result
-            FROM (${matchedRows(matcher)}) AS q JOIN documents AS d ON d._row = q._row WHERE ${filter} AND ${rows}) WHERE result < 0`);
+            FROM (${matchingRows(matcher)}) AS q JOIN documents AS d ON d._row = q._row WHERE ${filter} AND ${rows}) WHERE result < 0`);
     const [count = 0, row = 0, source = 0, result = 0] = negative ?? [];
     return count > 0 ? [{ row, source, result, modifier: of.modifier }] : [];
   });
@@ -102,10 +102,10 @@ export function refuseNegative(
     : "";
   throw new ShardError({
     type: "illegal_argument_exception",
-    reason: `field value function must not produce negative scores, but got: [${shown(result)}] for field value: [${shown(source)}]${advice}`,
+    reason: `field value function must not produce negative scores, but got: [${formatNumber(result)}] for field value: [${formatNumber(source)}]${advice}`,
   });
 }
 
-function shown(value: number): string {
+function formatNumber(value: number): string {
   return Number.isFinite(value) ? doubleText(value) : String(value);
 }

@@ -1,14 +1,15 @@
-/** `function_score`: scores that depend on values of the document. */
+/** `function_score`: scores computed from values of the document. */
 import { fieldValue } from "@offhook/log-store/fields";
 import { joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import { uuidOf } from "../../vendor/node.ts";
 import type { QueryContext } from "../compiled-query.ts";
 import { shardError } from "../errors.ts";
+import { explanation } from "../score/explain.ts";
 import type { FunctionScoreQuery, ScoreFunction } from "../syntax/query.ts";
 import type { Compiler } from "./compiler.ts";
 import { decaySql } from "./decay.ts";
 import { type FieldValue, fieldValueOf, refuseNegative } from "./field-value.ts";
-import { allOf, explanation, FALSE, inRows, type Matcher, not, rowsOf, TRUE } from "./matcher.ts";
+import { allOf, FALSE, inRows, type Matcher, not, scoredRows, TRUE } from "./matcher.ts";
 import { targetOf } from "./target.ts";
 
 export function compileFunctionScore(compiler: Compiler, query: FunctionScoreQuery, boost: number): Matcher {
@@ -20,18 +21,20 @@ export function compileFunctionScore(compiler: Compiler, query: FunctionScoreQue
   }));
   const inner = compiler.compile(query.query, boost);
   if (inner.predicate === FALSE) return inner;
-  // Without a function, nothing says how it is combined.
+  // As in the vendor, `boost_mode` has no effect without a function.
   const boostMode = functions.length === 0 ? "multiply" : query.boostMode;
   const factor = factorOf(query, functions);
-  const limited = sql`least(${factor}, CAST(${query.maxBoost ?? 3.4028234663852886e38} AS DOUBLE))`;
-  // The boost is the inner query's: what the functions give is not multiplied by it.
-  const score = sql`CAST(${boosted(boostMode, limited)} AS FLOAT)`;
-  const scored = sql`SELECT d._row, ${score} AS score FROM (${rowsOf(inner)}) AS q JOIN documents AS d ON d._row = q._row`;
+  const capped = sql`least(${factor}, CAST(${query.maxBoost ?? 3.4028234663852886e38} AS DOUBLE))`;
+  // The boost belongs to the inner query: it does not multiply the functions.
+  const score = sql`CAST(${applyBoostMode(boostMode, capped)} AS FLOAT)`;
+  const scored = sql`SELECT d._row, ${score} AS score FROM (${scoredRows(inner)}) AS q JOIN documents AS d ON d._row = q._row`;
   const minScore = compiler.minimumOf(query);
-  const reckonsFields = functions.some(({ fieldValue }) => fieldValue !== undefined);
-  if (reckonsFields && (compiler.scores || minScore !== undefined)) {
-    const reckoned = query.scoreMode === "first" ? firstOf(functions) : functions;
-    compiler.whenFound((found) => refuseNegative(compiler.context, { matcher: inner, found }, reckoned));
+  const usesFieldValues = functions.some(({ fieldValue }) => fieldValue !== undefined);
+  if (usesFieldValues && (compiler.scores || minScore !== undefined)) {
+    const negativeCandidates = query.scoreMode === "first" ? firstMatchOnly(functions) : functions;
+    compiler.addCheck((found) =>
+      refuseNegative(compiler.context, { matcher: inner, found }, negativeCandidates),
+    );
   }
   const rows =
     minScore === undefined ? scored : sql`SELECT _row, score FROM (${scored}) WHERE score >= ${minScore}`;
@@ -53,27 +56,29 @@ interface Function {
   readonly fieldValue?: FieldValue;
 }
 
-/** Each for the documents that none before it is for. */
-function firstOf(functions: readonly Function[]): Function[] {
+/** Restricts each function to documents that no earlier filter matches. */
+function firstMatchOnly(functions: readonly Function[]): Function[] {
   return functions.map((one, place) => ({
     ...one,
     filter: allOf([one.filter, ...functions.slice(0, place).map(({ filter }) => not(filter))]),
   }));
 }
 
-/** What the score is combined with. The vendor has nothing to combine of one function that is for all documents. */
+/** The factor that the score is combined with. As in the vendor, `score_mode` does not apply to a single function without a filter. */
 function factorOf({ scoreMode }: FunctionScoreQuery, functions: readonly Function[]): Sql {
   const [first, ...others] = functions;
   if (!first) return raw("1.0::DOUBLE");
-  return others.length === 0 && first.filter === TRUE ? weightedValue(first) : combined(scoreMode, functions);
+  return others.length === 0 && first.filter === TRUE
+    ? weightedValue(first)
+    : combineValues(scoreMode, functions);
 }
 
 function weightedValue({ value, weight }: Function): Sql {
   return sql`CAST(${value} * CAST(${weight} AS DOUBLE) AS DOUBLE)`;
 }
 
-/** What the functions whose filters match give together; 1 when none does. */
-function combined(mode: FunctionScoreQuery["scoreMode"], functions: readonly Function[]): Sql {
+/** Combines the functions whose filters match; 1 when none does. */
+function combineValues(mode: FunctionScoreQuery["scoreMode"], functions: readonly Function[]): Sql {
   const values = functions.map((one) => {
     const { filter } = one;
     const weighted = weightedValue(one);
@@ -92,7 +97,7 @@ function combined(mode: FunctionScoreQuery["scoreMode"], functions: readonly Fun
     case "min":
       return sql`coalesce(list_min(${list}), 1)`;
     case "avg": {
-      // The weights of the functions that match divide their sum.
+      // A weighted average: divides by the weights of the matching functions.
       const weights = joined(
         functions.map(
           ({ filter, weight }) => sql`CASE WHEN ${filter} THEN CAST(${weight} AS DOUBLE) ELSE 0 END`,
@@ -104,7 +109,7 @@ function combined(mode: FunctionScoreQuery["scoreMode"], functions: readonly Fun
   }
 }
 
-function boosted(mode: FunctionScoreQuery["boostMode"], factor: Sql): Sql {
+function applyBoostMode(mode: FunctionScoreQuery["boostMode"], factor: Sql): Sql {
   const score = raw("CAST(q.score AS DOUBLE)");
   switch (mode) {
     case "multiply":
@@ -138,8 +143,8 @@ function functionOf(compiler: Compiler, written: ScoreFunction): Pick<Function, 
 }
 
 /**
- * From 0 up to 1. With a seed the same for the same value of the field, and for all documents that have none; without one a document
- * has another number at another time, whatever the field.
+ * Random numbers from 0 up to 1. With a seed, documents with equal values of the field (or with none) get the same number on every
+ * call; without one, every moment gives a document another number, whatever the field.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/query-dsl-function-score-query.html#function-random
  */
 function randomSql(compiler: Compiler, { seed, field }: Extract<ScoreFunction, { kind: "random" }>): Sql {

@@ -1,7 +1,7 @@
-/** The order in which the vendor goes through the fields of a query: the first that cannot be asked is the one an error names. */
+/** The order in which the vendor visits the fields of a query: its errors name the first unfit one. */
 
-/** Entries as a hash map of Java has them. Source: `java.util.HashMap`, `java.lang.String.hashCode`. */
-export function inHashOrder<Value>(entries: Iterable<readonly [string, Value]>): Map<string, Value> {
+/** Orders entries as a Java hash map iterates over them. Source: `java.util.HashMap`, `java.lang.String.hashCode`. */
+export function orderByHash<Value>(entries: Iterable<readonly [string, Value]>): Map<string, Value> {
   const distinct = new Map(entries);
   let buckets = 16;
   while (distinct.size > buckets * 0.75) buckets *= 2;

@@ -1,12 +1,12 @@
-/** What a clause becomes: which documents it matches, and what they score. */
+/** A compiled clause: the documents it matches, and their scores. */
 import { joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import type { Ask, Explanation } from "../compiled-query.ts";
-import type { FieldSearch } from "./field-search.ts";
-import type { WholeValue } from "./whole-values.ts";
+import { explanation } from "../score/explain.ts";
+import type { FieldSearch, WholeValue } from "./field-search.ts";
 
 /**
- * `uniform`: every document that matches scores the same, a number or a scalar subquery (as words of a keyword do, whose score
- * depends on how many documents have them). `ranked`: `SELECT _row, score`, each document that matches once.
+ * `uniform`: all matching documents share a score, a number or a scalar subquery (as for a keyword, whose score depends on its document
+ * frequency). `ranked`: `SELECT _row, score`, each matching document once.
  */
 export type Score =
   | { readonly kind: "uniform"; readonly value: number | Sql }
@@ -16,13 +16,13 @@ export interface Matcher {
   /** Over `documents AS d`; never NULL. */
   readonly predicate: Sql;
   readonly score: Score;
-  /** `SELECT _row` of the same documents, each once, where there is a way that need not look at `documents`. */
+  /** `SELECT _row` of the same documents, each once; present where `documents` need not be read. */
   readonly rows?: Sql | undefined;
-  /** What it looks for, where that is in one analysed field: the same in many fields is found in one pass. */
+  /** The search, when it is of one analysed field: equal searches of many fields run in one pass. */
   readonly inField?: FieldSearch;
-  /** The same of a field that is looked at as a whole. */
+  /** The same for a field of whole values. */
   readonly whole?: WholeValue;
-  /** Why the document in this row has its score. Asked of documents that match alone. */
+  /** Why the document in this row has its score. Call it only for matching documents. */
   explain(ask: Ask, row: bigint): Promise<Explanation>;
 }
 
@@ -35,24 +35,24 @@ export const nothing: Matcher = {
   explain: async () => explanation(0, "MatchNoDocsQuery"),
 };
 
-/** Documents of a predicate, all with one score. @param what is matched, as explanations say it */
+/** Matches the documents of a predicate, all with one score. @param what the clause, as explanations name it */
 export function uniform(predicate: Sql, value: number, what: string): Matcher {
   if (predicate === FALSE) return nothing;
   return { predicate, score: { kind: "uniform", value }, explain: async () => explanation(value, what) };
 }
 
-/** What is reckoned when it is first asked for: a score may ask for figures that nobody needs otherwise. */
-export function once<Value>(reckon: () => Value): () => Value {
-  let kept: { value: Value } | undefined;
+/** Computes a value on first use: a score that nobody reads then needs no term statistics. */
+export function lazy<Value>(compute: () => Value): () => Value {
+  let computed: { value: Value } | undefined;
   return () => {
-    kept ??= { value: reckon() };
-    return kept.value;
+    computed ??= { value: compute() };
+    return computed.value;
   };
 }
 
-/** A search of one field, which is compiled only when it is not carried out together with those of other fields. */
+/** A search of one field. `compile` runs only when the search is not merged with those of other fields. */
 export function inField(search: FieldSearch, compile: () => Matcher): Matcher {
-  const compiled = once(compile);
+  const compiled = lazy(compile);
   return {
     inField: search,
     get predicate() {
@@ -68,13 +68,9 @@ export function inField(search: FieldSearch, compile: () => Matcher): Matcher {
   };
 }
 
-export function explanation(value: number, description: string, details: Explanation[] = []): Explanation {
-  return { value: Math.fround(value), description, details };
-}
-
 /**
- * The document is one of some rows. They go through a list, so that the planner takes them to be few: it then looks the documents up
- * among them, and not the other way round.
+ * Whether the document is among some rows. The detour over a list makes the planner assume few rows: it then looks up the documents by
+ * them instead of hashing all documents.
  */
 export function inRows(rows: Sql): Sql {
   return sql`d._row IN (SELECT unnest(list(_row)) FROM (${rows}))`;
@@ -104,13 +100,13 @@ export function scoreSql(value: number | Sql): Sql {
   return typeof value === "number" ? sql`CAST(${value} AS FLOAT)` : value;
 }
 
-/** `SELECT _row` of whatever a clause matches. */
-export function matchedRows({ predicate, rows }: Matcher): Sql {
+/** `SELECT _row` of the matching documents. */
+export function matchingRows({ predicate, rows }: Matcher): Sql {
   return rows ?? sql`SELECT d._row FROM documents AS d WHERE ${predicate}`;
 }
 
-/** `SELECT _row, score` of whatever a clause matches. */
-export function rowsOf({ predicate, score }: Matcher): Sql {
+/** `SELECT _row, score` of the matching documents. */
+export function scoredRows({ predicate, score }: Matcher): Sql {
   if (score.kind === "ranked") return score.rows;
   return sql`SELECT d._row, ${scoreSql(score.value)} AS score FROM documents AS d WHERE ${predicate}`;
 }

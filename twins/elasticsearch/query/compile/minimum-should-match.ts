@@ -5,29 +5,29 @@
  */
 import { conversionError } from "../errors.ts";
 
-/** Clauses of a boolean query, by what they ask. */
+/** How many clauses a boolean query has. */
 export interface ClauseCount {
   readonly optional: number;
-  /** All that must match or filter. */
+  /** `must` and `filter` together. */
   readonly required: number;
 }
 
 /**
- * @param written `undefined` when it was not
- * @returns how many of the optional clauses must match: one at least where nothing else is required; more than there are matches
- *   nothing
- * @throws VendorError for what is no such text
+ * @param written absent: the default
+ * @returns how many of the optional clauses must match; at least one where nothing else is required; more than there are when nothing
+ *   can match
+ * @throws VendorError for a malformed text
  */
 export function requiredOptional(written: string | undefined, { optional, required }: ClauseCount): number {
   const least = required === 0 && optional > 0 ? 1 : 0;
   return written === undefined ? least : Math.max(least, minimumShouldMatch(written, optional));
 }
 
-/** @returns how many of `clauses` must match, 0 up to any number */
+/** @returns how many of `clauses` must match, 0 or more, with no upper limit */
 export function minimumShouldMatch(written: string, clauses: number): number {
   const specification = written.trim();
-  if (!specification.includes("<")) return simple(specification, clauses);
-  // Each condition holds for more clauses than its number; up to the first number, all must match.
+  if (!specification.includes("<")) return parseCount(specification, clauses);
+  // A condition applies above its number; up to the first number, all clauses must match.
   let minimum = clauses;
   const withoutBlanks = specification
     .split("<")
@@ -35,23 +35,23 @@ export function minimumShouldMatch(written: string, clauses: number): number {
     .join("<");
   for (const condition of withoutBlanks.split(/ +/)) {
     const [above = "", then = ""] = condition.split("<");
-    if (clauses <= integer(above)) return minimum;
-    minimum = simple(then, clauses);
+    if (clauses <= parseInteger(above)) return minimum;
+    minimum = parseCount(then, clauses);
   }
   return minimum;
 }
 
-function simple(written: string, clauses: number): number {
+function parseCount(written: string, clauses: number): number {
   if (!written.includes("%")) {
-    const number = integer(written);
+    const number = parseInteger(written);
     return Math.max(0, number < 0 ? clauses + number : number);
   }
-  const share = Math.fround(Math.fround(clauses * integer(written.slice(0, -1))) * Math.fround(1 / 100));
-  // A share of less than one clause is none, and may still be missing: of two, -40% are both.
+  const share = Math.fround(Math.fround(clauses * parseInteger(written.slice(0, -1))) * Math.fround(1 / 100));
+  // Rounds towards zero, also for the share that may be missing: with two clauses, -40% requires both.
   return Math.max(0, share < 0 ? clauses + Math.trunc(share) : Math.trunc(share));
 }
 
-function integer(written: string): number {
+function parseInteger(written: string): number {
   const number = /^[+-]?\d+$/.test(written) ? Number(written) : Number.NaN;
   if (number >= -(2 ** 31) && number < 2 ** 31) return number;
   throw conversionError(`For input string: "${written}"`);

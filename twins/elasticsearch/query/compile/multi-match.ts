@@ -1,23 +1,13 @@
-/** Text looked for in several fields. Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/query-dsl-multi-match-query.html */
-import type { MatchOptions, MatchType, MultiMatchQuery, MultiMatchType, Scalar } from "../syntax/query.ts";
+/** `multi_match`: a text searched in several fields. Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/query-dsl-multi-match-query.html */
+import type { MatchType, MultiMatchQuery, MultiMatchType } from "../syntax/query.ts";
 import { analyzerOf } from "./analyzers.ts";
 import type { Compiler } from "./compiler.ts";
 import { crossFields } from "./cross-fields.ts";
-import { best } from "./dis-max.ts";
+import { disMax } from "./dis-max.ts";
 import { weightedFields } from "./field-names.ts";
-import { matchField, noWords } from "./match.ts";
+import { type MultiField, matchField, matchNoWords } from "./match.ts";
 import { type Matcher, nothing } from "./matcher.ts";
 import { targetOf } from "./target.ts";
-
-export interface MultiField {
-  readonly type: MultiMatchType;
-  /** With their boosts. */
-  readonly fields: ReadonlyMap<string, number>;
-  readonly text: Scalar;
-  readonly tieBreaker: number | undefined;
-  readonly options: MatchOptions;
-  readonly boost: number;
-}
 
 export function compileMultiMatch(compiler: Compiler, query: MultiMatchQuery, boost: number): Matcher {
   analyzerOf(query.options);
@@ -27,7 +17,7 @@ export function compileMultiMatch(compiler: Compiler, query: MultiMatchQuery, bo
     query.fields.length === 0 ? [{ pattern: "*", boost: 1 }] : query.fields,
   );
   const options = { ...query.options, lenient: query.options.lenient || everywhere };
-  return multiField(compiler, { ...query, fields, options, boost }) ?? noWords(query.options, boost);
+  return multiField(compiler, { ...query, fields, options, boost }) ?? matchNoWords(query.options, boost);
 }
 
 const matchTypes: Record<Exclude<MultiMatchType, "cross_fields">, MatchType> = {
@@ -38,7 +28,7 @@ const matchTypes: Record<Exclude<MultiMatchType, "cross_fields">, MatchType> = {
   bool_prefix: "bool_prefix",
 };
 
-/** @returns undefined when the text has no word in any of the fields */
+/** @returns undefined when the text has no words in any of the fields */
 export function multiField(compiler: Compiler, query: MultiField): Matcher | undefined {
   const { fields, type, text, options, boost } = query;
   if (fields.size === 0) return nothing;
@@ -53,10 +43,10 @@ export function multiField(compiler: Compiler, query: MultiField): Matcher | und
     );
   });
   const found = matchers.filter((matcher) => matcher !== undefined);
-  return found.length === 0 ? undefined : best(found, tieBreakerOf(type, query.tieBreaker));
+  return found.length === 0 ? undefined : disMax(found, tieBreakerOf(type, query.tieBreaker));
 }
 
-/** How much of the other fields counts beside the best. */
+/** The share of the fields that are not the best. */
 export function tieBreakerOf(type: MultiMatchType, written: number | undefined): number {
   return written ?? (type === "most_fields" || type === "bool_prefix" ? 1 : 0);
 }

@@ -1,15 +1,16 @@
 /**
- * `nested`: a query on each object of an array by itself. The objects are read from `_source` and stand, for the query inside, in
- * the place of the documents: tables of the same names, with postings and statistics of their own.
+ * `nested`: runs a query on each object of an array. The objects are extracted from `_source` into CTEs that shadow the tables of the
+ * documents, with postings and statistics of their own, so that the inner query compiles unchanged.
  */
 
 import { columnTypeOf, type Field, FieldCatalog, fieldKey } from "@offhook/log-store/fields";
 import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import { analyzedSql } from "@offhook/log-store/text/analysis";
 import { shardError } from "../errors.ts";
+import { explanation } from "../score/explain.ts";
 import type { NestedQuery } from "../syntax/query.ts";
 import { Compiler } from "./compiler.ts";
-import { explanation, type Matcher, nothing, rowsOf } from "./matcher.ts";
+import { type Matcher, nothing, scoredRows } from "./matcher.ts";
 
 export function compileNested(compiler: Compiler, query: NestedQuery, boost: number): Matcher {
   compiler.count(1);
@@ -23,8 +24,8 @@ export function compileNested(compiler: Compiler, query: NestedQuery, boost: num
     );
   }
   const catalog = new FieldCatalog(fields, undefined);
-  // What is known of the documents says nothing of the objects.
-  const { figures: _, ...context } = compiler.context;
+  // The cached statistics are of the documents, not of the objects.
+  const { termStatistics: _, ...context } = compiler.context;
   const inside = new Compiler({
     ...context,
     fields: catalog,
@@ -36,7 +37,7 @@ export function compileNested(compiler: Compiler, query: NestedQuery, boost: num
   const mode = query.scoreMode;
   const score = mode === "none" ? raw("0::FLOAT") : sql`CAST(${raw(mode)}(CAST(s.score AS DOUBLE)) AS FLOAT)`;
   const rows = sql`(WITH ${tables} SELECT d._parent AS _row, ${score} AS score
-    FROM (${rowsOf(inner)}) AS s JOIN documents AS d ON d._row = s._row GROUP BY d._parent)`;
+    FROM (${scoredRows(inner)}) AS s JOIN documents AS d ON d._row = s._row GROUP BY d._parent)`;
   return {
     predicate: sql`d._row IN (WITH ${tables} ${parents(inner.predicate)})`,
     score: { kind: "ranked", rows },
@@ -50,7 +51,7 @@ export function compileNested(compiler: Compiler, query: NestedQuery, boost: num
   };
 }
 
-/** The objects as `documents`, and the postings of their texts. */
+/** CTEs: the objects as `documents`, and the postings of their texts. */
 function tablesOf(path: string, fields: readonly Field[]): Sql {
   const columns = fields.map(
     (field) => sql`${columnSql(field, field.name.slice(path.length + 1))} AS ${identifier(field.column)}`,
@@ -95,7 +96,7 @@ function postingsSql(field: Field): Sql {
           FROM (SELECT _row, ${analyzedSql(text)} AS terms FROM documents WHERE ${column} IS NOT NULL))`;
 }
 
-/** `a.b` as DuckDB's JSON functions take it. */
+/** `a.b` as a JSON path of DuckDB. */
 function jsonPath(name: string): string {
   return `$${name
     .split(".")

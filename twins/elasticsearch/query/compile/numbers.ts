@@ -1,11 +1,11 @@
-/** Ranges of numbers, exact for integers whatever their size and however they are written. */
+/** Numbers and ranges of them, exact for integers of any size and notation. */
 import type { Field } from "@offhook/log-store/fields";
 import { type Sql, sql } from "@offhook/log-store/sql";
 import type { Bound, Scalar } from "../syntax/query.ts";
 import { between, equals, some } from "./column.ts";
 import { type Matcher, nothing, uniform } from "./matcher.ts";
 import type { Target } from "./target.ts";
-import { heldNumber, integerSql, numberOf, type WholeNumbers, wholeNumbers } from "./values.ts";
+import { fieldNumber, integerSql, numberOf, type WholeNumbers, wholeNumbers } from "./values.ts";
 
 type NumberTarget = Extract<Target, { kind: "number" }>;
 
@@ -19,18 +19,18 @@ interface Compared {
   readonly bound: Sql;
 }
 
-/** @throws VendorError for what is no number */
+/** @throws VendorError for a value that is not a number */
 export function numberTerm(target: NumberTarget, value: Scalar, boost: number): Matcher {
   const { name, field } = target;
   if (!wholeNumbers(field)) {
-    const held = heldNumber(field, numberOf(value));
+    const held = fieldNumber(field, numberOf(value));
     return uniform(equals(field, sql`${held}`), boost, `${name}:[${String(value)} TO ${String(value)}]`);
   }
   const bound = { value, inclusive: true };
   return numberRange(target, { lower: bound, upper: bound }, boost);
 }
 
-/** @throws VendorError for what is no number */
+/** @throws VendorError for a bound that is not a number */
 export function numberRange({ name, field }: NumberTarget, bounds: Bounds, boost: number): Matcher {
   const whole = wholeNumbers(field);
   const what = `${name}:${rangeText(bounds)}`;
@@ -40,32 +40,32 @@ export function numberRange({ name, field }: NumberTarget, bounds: Bounds, boost
       ...(bounds.upper ? [doubleBound(field, bounds.upper, "<")] : []),
     ];
     return uniform(
-      compared.length === 0 ? existing(field) : some(field, (v) => between(v, compared)),
+      compared.length === 0 ? anyNumber(field) : some(field, (v) => between(v, compared)),
       boost,
       what,
     );
   }
-  const least = bounds.lower ? leastOf(bounds.lower) : whole.least;
-  const most = bounds.upper ? mostOf(bounds.upper) : whole.most;
-  const [from, to] = clamp(least, most, whole);
+  const min = bounds.lower ? minOf(bounds.lower) : whole.min;
+  const max = bounds.upper ? maxOf(bounds.upper) : whole.max;
+  const [from, to] = clamp(min, max, whole);
   if (from > to) return nothing;
   if (from === to) return uniform(equals(field, integerSql(from, field)), boost, what);
   const compared = [
-    ...(from > whole.least ? [{ operator: ">=", bound: integerSql(from, field) }] : []),
-    ...(to < whole.most ? [{ operator: "<=", bound: integerSql(to, field) }] : []),
+    ...(from > whole.min ? [{ operator: ">=", bound: integerSql(from, field) }] : []),
+    ...(to < whole.max ? [{ operator: "<=", bound: integerSql(to, field) }] : []),
   ];
   return uniform(
-    compared.length === 0 ? existing(field) : some(field, (v) => between(v, compared)),
+    compared.length === 0 ? anyNumber(field) : some(field, (v) => between(v, compared)),
     boost,
     what,
   );
 }
 
-function existing(field: NumberTarget["field"]): Sql {
+function anyNumber(field: NumberTarget["field"]): Sql {
   return some(field, (value) => sql`${value} IS NOT NULL`);
 }
 
-/** A bound is as precise as a single where the field is; other values are compared as they were written. */
+/** A bound is rounded to single precision only where the field is. */
 function doubleBound({ mapping }: Field, { value, inclusive }: Bound, operator: "<" | ">"): Compared {
   const number = Number(numberOf(value));
   const isSingle = mapping?.type === "float" || mapping?.type === "half_float";
@@ -73,18 +73,18 @@ function doubleBound({ mapping }: Field, { value, inclusive }: Bound, operator: 
   return { operator: inclusive ? `${operator}=` : operator, bound };
 }
 
-/** Beyond every integer that a field holds. */
+/** Beyond every integer that a field can hold. */
 const FAR = 2n ** 70n;
 
-/** The smallest integer that a lower bound lets in. */
-function leastOf({ value, inclusive }: Bound): bigint {
+/** The smallest integer within a lower bound. */
+function minOf({ value, inclusive }: Bound): bigint {
   const number = numberOf(value);
   if (typeof number === "bigint") return inclusive ? number : number + 1n;
   return Number.isFinite(number) ? largeToBigint(Math.ceil(number)) : number > 0 ? FAR : -FAR;
 }
 
-/** The largest integer that an upper bound lets in. */
-function mostOf({ value, inclusive }: Bound): bigint {
+/** The largest integer within an upper bound. */
+function maxOf({ value, inclusive }: Bound): bigint {
   const number = numberOf(value);
   if (typeof number === "bigint") return inclusive ? number : number - 1n;
   return Number.isFinite(number) ? largeToBigint(Math.floor(number)) : number > 0 ? FAR : -FAR;
@@ -94,8 +94,8 @@ function largeToBigint(whole: number): bigint {
   return Math.abs(whole) > 1e21 ? (whole > 0 ? FAR : -FAR) : BigInt(whole);
 }
 
-function clamp(least: bigint, most: bigint, whole: WholeNumbers): [bigint, bigint] {
-  return [least < whole.least ? whole.least : least, most > whole.most ? whole.most : most];
+function clamp(min: bigint, max: bigint, whole: WholeNumbers): [bigint, bigint] {
+  return [min < whole.min ? whole.min : min, max > whole.max ? whole.max : max];
 }
 
 export function rangeText({ lower, upper }: Bounds): string {

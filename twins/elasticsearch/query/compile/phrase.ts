@@ -1,41 +1,23 @@
-/** Words in their order, next to each other or nearly. */
+/** Phrases: words in order, adjacent or within the slop. */
 import { identifier, joined, jsonParameter, raw, type Sql, sql } from "@offhook/log-store/sql";
 import type { Ask, Explanation } from "../compiled-query.ts";
 import { tooManyClauses } from "../errors.ts";
 import { boostOf, idfSql, lengthFactorSql, scoreSql, statisticsSql } from "../score/bm25.ts";
 import { explainPhrase } from "../score/explain.ts";
+import type { PhrasePlaces, Slot } from "./field-search.ts";
 import { inField, inRows, type Matcher } from "./matcher.ts";
-import { prefixCondition } from "./patterns.ts";
+import { prefixCondition } from "./pattern-conditions.ts";
 import { sloppyFrequencies } from "./sloppy.ts";
-import type { Words } from "./words.ts";
+import type { Words } from "./target.ts";
 
-/** What stands at one place of a phrase: a word, or (at the last place) words with a prefix. */
-export type Slot = { readonly kind: "word"; readonly term: string; readonly place: number } | PrefixSlot;
-
-export interface PrefixSlot {
-  readonly kind: "prefix";
-  readonly prefix: string;
-  /** Where it stands among the others: a word that is not looked for leaves a gap. */
-  readonly place: number;
-  readonly maxExpansions: number;
-}
-
-/** Where the words of a phrase are looked for. */
-export interface PhrasePlaces {
-  /** Columns that tell one text from another: `_row`, and `field` before it where several are looked at. */
-  readonly keys: Sql;
-  /** Where a slot's words stand: the keys, `position, frequency, length`. */
-  place(slot: Slot): Sql;
-}
-
-/** Phrases up to here join the postings of their words; longer ones are counted in one pass. */
+/** Phrases up to this length join the postings of their words; longer ones are counted in one pass. */
 export const JOINED_WORDS = 8;
-/** Words of a phrase with slop: the places of all of them are walked together. */
-const MAX_MOVED_WORDS = 64;
+/** Limit for phrases with slop: their matcher walks the positions of all words together. */
+const MAX_SLOPPY_WORDS = 64;
 
-/** Documents with the phrase. @param slots at least two */
+/** Matches documents with the phrase. @param slots at least two */
 export function phrase(target: Words, slots: readonly Slot[], slop: number, boost: number): Matcher {
-  if (slop > 0 && slots.length > MAX_MOVED_WORDS) throw tooManyClauses(MAX_MOVED_WORDS);
+  if (slop > 0 && slots.length > MAX_SLOPPY_WORDS) throw tooManyClauses(MAX_SLOPPY_WORDS);
   const search = { target, boost, parts: [{ kind: "phrase" as const, slots, slop }], minimum: 1 };
   return inField(search, () => phraseInField(target, slots, slop, boost));
 }
@@ -59,7 +41,7 @@ function phraseInField(target: Words, slots: readonly Slot[], slop: number, boos
     score: {
       kind: "ranked",
       get rows() {
-        const [rarity, averageLength] = target.figures?.(rarityOf(target, slots)) ?? [];
+        const [rarity, averageLength] = target.termStatistics?.(rarityOf(target, slots)) ?? [];
         const weights =
           rarity === undefined || averageLength === undefined
             ? sql`SELECT CAST(${boostOf(boost)} AS FLOAT) * rarity AS weight, average_length FROM (${rarityOf(target, slots)})`
@@ -71,7 +53,7 @@ function phraseInField(target: Words, slots: readonly Slot[], slop: number, boos
   };
 }
 
-/** Where a slot's words stand. */
+/** A condition on `term` that selects a slot's words. */
 export function slotCondition(target: Words, slot: Slot): Sql {
   if (slot.kind === "word") return sql`term = ${slot.term}`;
   const terms = identifier(target.postings);
@@ -87,7 +69,7 @@ function placesIn(target: Words): PhrasePlaces {
   };
 }
 
-/** The keys, `frequency, length` of the texts that have the phrase as it is. */
+/** The keys, `frequency, length` of the texts with the exact phrase. */
 export function joinedFrequencies({ keys, place }: PhrasePlaces, slots: readonly Slot[]): Sql {
   const places = slots.map((slot, index) => {
     const number = raw(String(slot.place));
@@ -99,7 +81,7 @@ export function joinedFrequencies({ keys, place }: PhrasePlaces, slots: readonly
     FROM ${first ?? raw("")} ${joined(joins, " ")} GROUP BY ${keys}`;
 }
 
-/** A beginning at which each place has its word: there are as many finds as places. */
+/** Counts the hits for each start position: the phrase is there when there are as many as slots. */
 function countedFrequencies(target: Words, slots: readonly Slot[]): Sql {
   const table = identifier(target.postings);
   const prefixes = slots.flatMap((slot) =>

@@ -43,11 +43,11 @@ const STEP_4 = "al ance ence er ic able ible ant ement ment ent sion tion ou ism
 
 export function porterStem(word: string): string {
   if (word.length < 3) return word;
-  let stem = plurals(word);
+  let stem = stripPlural(word);
   if (stem.endsWith("y") && hasVowel(stem.slice(0, -1))) stem = `${stem.slice(0, -1)}i`;
-  stem = replaced(stem, STEP_2);
-  stem = replaced(stem, STEP_3);
-  stem = withoutSuffix(stem);
+  stem = replaceSuffix(stem, STEP_2);
+  stem = replaceSuffix(stem, STEP_3);
+  stem = removeSuffix(stem);
   if (stem.endsWith("e")) {
     const before = stem.slice(0, -1);
     const measured = measure(before);
@@ -56,8 +56,8 @@ export function porterStem(word: string): string {
   return /ll$/.test(stem) && measure(stem.slice(0, -1)) > 1 ? stem.slice(0, -1) : stem;
 }
 
-/** Plurals, `-ed` and `-ing`. */
-function plurals(word: string): string {
+/** Strips plurals, `-ed` and `-ing`. */
+function stripPlural(word: string): string {
   let stem = word;
   if (/(?:ss|i)es$/.test(stem)) stem = stem.slice(0, -2);
   else if (/[^s]s$/.test(stem)) stem = stem.slice(0, -1);
@@ -70,17 +70,17 @@ function plurals(word: string): string {
   return measure(stem) === 1 && endsShort(stem) ? `${stem}e` : stem;
 }
 
-function replaced(word: string, rules: readonly Rule[]): string {
+function replaceSuffix(word: string, rules: readonly Rule[]): string {
   const rule = rules.find(([suffix]) => word.endsWith(suffix));
   if (!rule) return word;
   const stem = word.slice(0, -rule[0].length);
   return measure(stem) > 0 ? stem + rule[1] : word;
 }
 
-function withoutSuffix(word: string): string {
+function removeSuffix(word: string): string {
   const found = STEP_4.filter((suffix) => word.endsWith(suffix)).sort((a, b) => b.length - a.length)[0];
   if (found === undefined) return word;
-  // Of `-sion` and `-tion` the first letter stays.
+  // `-ion` is stripped only behind `s` or `t`, which stays.
   const cut = found === "sion" || found === "tion" ? 3 : found.length;
   const stem = word.slice(0, -cut);
   return measure(stem) > 1 ? stem : word;

@@ -1,4 +1,4 @@
-/** `query_string`: each clause of the text becomes a query on one field, or on several of which the best counts. */
+/** `query_string`: each clause of the text becomes a query on one field, or a `dis_max` over several. */
 import type { VendorError } from "../../vendor/error.ts";
 import { conversionError, shardError } from "../errors.ts";
 import { QuerySyntaxError } from "../query-string/lexer.ts";
@@ -7,11 +7,11 @@ import type { Bound, QueryStringQuery } from "../syntax/query.ts";
 import { analyzerOf } from "./analyzers.ts";
 import { combine } from "./bool.ts";
 import type { Compiler } from "./compiler.ts";
-import { best } from "./dis-max.ts";
-import { fieldExists } from "./exists.ts";
+import { disMax } from "./dis-max.ts";
+import { compileFieldExists } from "./exists.ts";
 import { fieldNames, isField, weightedFields } from "./field-names.ts";
 import { fuzzyWord } from "./fuzzy.ts";
-import { inHashOrder } from "./hash-order.ts";
+import { orderByHash } from "./hash-order.ts";
 import { type Matcher, not, nothing, TRUE, uniform } from "./matcher.ts";
 import { requiredOptional } from "./minimum-should-match.ts";
 import { multiField, tieBreakerOf } from "./multi-match.ts";
@@ -19,7 +19,7 @@ import { prefix, regexp, wildcard } from "./patterns.ts";
 import { range } from "./range.ts";
 import { rewriteOf } from "./rewrite.ts";
 import { type Target, targetOf } from "./target.ts";
-import { leniently } from "./unfit.ts";
+import { ignoreUnfit } from "./unfit.ts";
 
 export function compileQueryStringQuery(compiler: Compiler, query: QueryStringQuery, boost: number): Matcher {
   if (query.text.trim() === "") return nothing;
@@ -27,10 +27,10 @@ export function compileQueryStringQuery(compiler: Compiler, query: QueryStringQu
   rewriteOf(query.rewrite);
   rewriteOf(query.fuzzyRewrite);
   const reader = new QueryStringCompiler(compiler, query);
-  return reader.group(parse(query, reader), boost, true) ?? nothing;
+  return reader.group(parse(query, reader), boost, "outermost") ?? nothing;
 }
 
-/** The vendor carries out each clause as it reads it: what is wrong with one is told before what is wrong behind it. */
+/** Parses the text. On a syntax error it compiles the clauses before it first, since the vendor reports their errors in text order. */
 function parse({ text, options }: QueryStringQuery, reader: QueryStringCompiler): Clause[] {
   const read: Leaf[] = [];
   const onRead = (leaf: Leaf) => read.push(leaf);
@@ -41,19 +41,22 @@ function parse({ text, options }: QueryStringQuery, reader: QueryStringCompiler)
     reader.group(
       read.map((expression) => ({ occur: "should", modified: false, expression })),
       1,
-      false,
+      "inner",
     );
-    throw unparsed(text, error.message, error.type);
+    throw unparsable(text, error.message, error.type);
   }
 }
 
-function unparsed(text: string, reason: string, type = "parse_exception"): VendorError {
+function unparsable(text: string, reason: string, type = "parse_exception"): VendorError {
   return shardError(`Failed to parse query [${text}]`, {
     type: "parse_exception",
     reason: `Cannot parse '${text}': ${reason}`,
     caused_by: { type, reason },
   });
 }
+
+/** `minimum_should_match` applies to the outermost clauses. */
+type Level = "outermost" | "inner";
 
 interface Part {
   readonly occur: Clause["occur"];
@@ -72,15 +75,15 @@ class QueryStringCompiler {
     this.#lenient = query.lenient ?? everywhere;
   }
 
-  /** @returns undefined when no clause has anything to look for */
-  group(clauses: readonly Clause[], boost: number, top: boolean): Matcher | undefined {
+  /** @returns undefined when no clause has words */
+  group(clauses: readonly Clause[], boost: number, level: Level): Matcher | undefined {
     const [first] = clauses;
-    // A clause without a sign is the whole query, and its words are what the minimum counts.
-    const inner = top && clauses.length === 1 && first?.modified === false;
+    // A single clause without a sign is the whole query: `minimum_should_match` then counts its words.
+    const partLevel = clauses.length === 1 && first?.modified === false ? level : "inner";
     const parts = clauses.flatMap((clause) =>
       clause.occur === "must_not"
-        ? this.#compiler.unmarked(() => this.#parts(clause, boost, inner))
-        : this.#parts(clause, boost, inner),
+        ? this.#compiler.withoutMarks(() => this.#parts(clause, boost, partLevel))
+        : this.#parts(clause, boost, partLevel),
     );
     if (parts.length === 0) return undefined;
     this.#compiler.count(1);
@@ -93,35 +96,34 @@ class QueryStringCompiler {
       must,
       should,
       filter: mustNot.map(({ predicate }) => not(predicate)),
-      minimum: this.#minimum(must.length, should.length, top),
+      minimum: this.#minimum(must.length, should.length, level),
     });
   }
 
-  /** `minimum_should_match` is about the outermost clauses. */
-  #minimum(required: number, optional: number, top: boolean): number {
-    const written = top ? this.#query.options.minimumShouldMatch : undefined;
+  #minimum(required: number, optional: number, level: Level): number {
+    const written = level === "outermost" ? this.#query.options.minimumShouldMatch : undefined;
     return requiredOptional(written, { optional, required });
   }
 
-  /** @param top whether `minimum_should_match` is about what the clause consists of */
-  #parts({ occur, expression }: Clause, outerBoost: number, top: boolean): Part[] {
+  /** @param level `outermost`: `minimum_should_match` applies inside the clause */
+  #parts({ occur, expression }: Clause, outerBoost: number, level: Level): Part[] {
     const boost = Math.fround(outerBoost * expression.boost);
     if (expression.kind === "group") {
-      const matcher = this.group(expression.clauses, boost, top);
+      const matcher = this.group(expression.clauses, boost, level);
       return matcher ? [{ occur, matcher }] : [];
     }
     if (expression.kind === "text" && expression.several) {
-      const fields = this.#fields(expression.field, false);
+      const fields = this.#fields(expression.field);
       const words = fields.size === 1 ? this.#separateWords(fields, expression.text, boost) : undefined;
       if (words) return words.map((matcher) => ({ occur, matcher }));
     }
-    const matcher = this.#leaf(expression, boost, top);
+    const matcher = this.#leaf(expression, boost, level);
     return matcher ? [{ occur, matcher }] : [];
   }
 
   /**
-   * Words on one analysed field are clauses of their own. A field that is not analysed gets them as one text in `vendor`;
-   * the specification's query strings are made of words, whatever the field holds.
+   * Makes each word a clause of its own: for one analysed field, and in `specification` for any field. A field that is not analysed
+   * gets the words as one text in `vendor`.
    */
   #separateWords(fields: ReadonlyMap<string, number>, text: string, boost: number): Matcher[] | undefined {
     const { context } = this.#compiler;
@@ -129,26 +131,26 @@ class QueryStringCompiler {
     if (context.fidelity === "vendor" && targetOf(context, name, "words").kind !== "words") return undefined;
     return text
       .split(/\s+/u)
-      .map((word) => this.#text(fields, word, boost, false))
+      .map((word) => this.#text(fields, word, boost, "inner"))
       .filter((matcher) => matcher !== undefined);
   }
 
-  #leaf(expression: Leaf, boost: number, top: boolean): Matcher | undefined {
+  #leaf(expression: Leaf, boost: number, level: Level): Matcher | undefined {
     const { field } = expression;
     if (field === "_exists_" && (expression.kind === "text" || expression.kind === "phrase")) {
-      return fieldExists(this.#compiler, expression.text, boost);
+      return compileFieldExists(this.#compiler, expression.text, boost);
     }
     switch (expression.kind) {
       case "text": {
         const asked = field ?? this.#query.defaultField;
-        const bounded = asked === undefined ? undefined : oneSided(expression.text);
+        const bounded = asked === undefined ? undefined : oneSidedRange(expression.text);
         if (bounded) return this.#range(field, bounded, boost);
-        return this.#text(this.#fields(field, false), expression.text, boost, top);
+        return this.#text(this.#fields(field), expression.text, boost, level);
       }
       case "phrase":
         return multiField(this.#compiler, {
           type: "phrase",
-          fields: this.#fields(field, true),
+          fields: this.#fields(field, { suffix: this.#query.quoteFieldSuffix }),
           text: expression.text,
           tieBreaker: this.#query.tieBreaker,
           options: {
@@ -167,7 +169,7 @@ class QueryStringCompiler {
             this.#compiler,
             target,
             {
-              prefix: normalized(target, expression.prefix),
+              prefix: lowerCaseWords(target, expression.prefix),
               caseInsensitive: false,
               rewrite: this.#query.rewrite,
             },
@@ -181,7 +183,7 @@ class QueryStringCompiler {
             this.#compiler,
             target,
             {
-              pattern: normalized(target, expression.pattern),
+              pattern: lowerCaseWords(target, expression.pattern),
               flags: "ALL",
               caseInsensitive: false,
               rewrite: this.#query.rewrite,
@@ -192,24 +194,27 @@ class QueryStringCompiler {
       case "fuzzy": {
         const fuzzy = { ...this.#query.fuzzy, fuzziness: this.#fuzziness(expression.fuzziness) };
         return this.#eachField(field, boost, (target, weight) =>
-          fuzzyWord(this.#compiler, target, normalized(target, expression.text), fuzzy, weight),
+          fuzzyWord(this.#compiler, target, lowerCaseWords(target, expression.text), fuzzy, weight),
         );
       }
       case "range": {
         const { lower, upper, includeLower, includeUpper } = expression.range;
         return this.#range(
           field,
-          { lower: boundOf(lower, includeLower), upper: boundOf(upper, includeUpper) },
+          {
+            lower: boundOf(lower, { inclusive: includeLower }),
+            upper: boundOf(upper, { inclusive: includeUpper }),
+          },
           boost,
         );
       }
     }
   }
 
-  #text(fields: ReadonlyMap<string, number>, text: string, boost: number, top: boolean): Matcher | undefined {
+  #text(fields: ReadonlyMap<string, number>, text: string, boost: number, level: Level): Matcher | undefined {
     const written = this.#query.options.minimumShouldMatch;
-    // Of several fields the best one counts, which is no boolean query.
-    const minimumShouldMatch = top && fields.size === 1 ? written : undefined;
+    // Several fields become a `dis_max`, which has no `minimum_should_match`.
+    const minimumShouldMatch = level === "outermost" && fields.size === 1 ? written : undefined;
     return multiField(this.#compiler, {
       type: this.#query.type,
       fields,
@@ -225,14 +230,14 @@ class QueryStringCompiler {
       const asked = field ?? this.#onlyField();
       return asked === undefined || asked === "*"
         ? uniform(TRUE, boost, "*:*")
-        : fieldExists(this.#compiler, asked, boost);
+        : compileFieldExists(this.#compiler, asked, boost);
     }
     if (!this.#query.allowLeadingWildcard && /^[*?]/.test(pattern)) throw this.#leadingWildcard();
     return this.#eachField(field, boost, (target, weight) =>
       wildcard(
         this.#compiler,
         target,
-        { pattern: normalized(target, pattern), caseInsensitive: false, rewrite: this.#query.rewrite },
+        { pattern: lowerCaseWords(target, pattern), caseInsensitive: false, rewrite: this.#query.rewrite },
         weight,
       ),
     );
@@ -255,8 +260,8 @@ class QueryStringCompiler {
         {
           kind: "range",
           field: target.name,
-          lower: lower && { ...lower, value: normalized(target, String(lower.value)) },
-          upper: upper && { ...upper, value: normalized(target, String(upper.value)) },
+          lower: lower && { ...lower, value: lowerCaseWords(target, String(lower.value)) },
+          upper: upper && { ...upper, value: lowerCaseWords(target, String(upper.value)) },
           format: undefined,
           timeZone: this.#query.timeZone,
           boost: 1,
@@ -273,25 +278,25 @@ class QueryStringCompiler {
     compile: (target: Target, boost: number) => Matcher,
   ): Matcher {
     const { context } = this.#compiler;
-    const matchers = [...this.#fields(field, false)].map(([name, weight]) => {
+    const matchers = [...this.#fields(field)].map(([name, weight]) => {
       const one = () => compile(targetOf(context, name, "words"), Math.fround(boost * weight));
-      return this.#lenient ? leniently(one) : one();
+      return this.#lenient ? ignoreUnfit(one) : one();
     });
-    return best(matchers, tieBreakerOf(this.#query.type, this.#query.tieBreaker));
+    return disMax(matchers, tieBreakerOf(this.#query.type, this.#query.tieBreaker));
   }
 
-  /** The fields that a clause is about, with their boosts. */
-  #fields(field: string | undefined, quoted: boolean): Map<string, number> {
+  /** The fields that a clause searches, with their boosts. @param suffix prefers the fields whose name has it */
+  #fields(field: string | undefined, { suffix }: { suffix?: string | undefined } = {}): Map<string, number> {
     const { context } = this.#compiler;
-    const { fields, quoteFieldSuffix } = this.#query;
+    const { fields } = this.#query;
     const asked =
       field === undefined
         ? weightedFields(context, fields.length === 0 ? [{ pattern: "*", boost: 1 }] : fields)
         : new Map(fieldNames(context, field).map((name) => [name, 1]));
-    if (!quoted || quoteFieldSuffix === undefined) return inHashOrder(asked);
-    return inHashOrder(
+    if (suffix === undefined) return orderByHash(asked);
+    return orderByHash(
       [...asked].map(([name, weight]) => {
-        const suffixed = `${name}${quoteFieldSuffix}`;
+        const suffixed = `${name}${suffix}`;
         return [isField(context, suffixed) ? suffixed : name, weight];
       }),
     );
@@ -318,23 +323,23 @@ class QueryStringCompiler {
   }
 
   #leadingWildcard(): VendorError {
-    return unparsed(this.#query.text, "'*' or '?' not allowed as first character in WildcardQuery");
+    return unparsable(this.#query.text, "'*' or '?' not allowed as first character in WildcardQuery");
   }
 }
 
-/** `>=10`, `<5`: a bound on one side. */
-function oneSided(text: string): { lower: Bound | undefined; upper: Bound | undefined } | undefined {
+/** Reads `>=10` or `<5`. */
+function oneSidedRange(text: string): { lower: Bound | undefined; upper: Bound | undefined } | undefined {
   const found = /^([<>])(=?)([\s\S]+)$/.exec(text);
   if (!found) return undefined;
   const bound = { value: found[3] ?? "", inclusive: found[2] === "=" };
   return found[1] === ">" ? { lower: bound, upper: undefined } : { lower: undefined, upper: bound };
 }
 
-function boundOf(text: string, inclusive: boolean): Bound | undefined {
+function boundOf(text: string, { inclusive }: { inclusive: boolean }): Bound | undefined {
   return text === "*" ? undefined : { value: text, inclusive };
 }
 
-/** Patterns and bounds of analysed text are in lower case, as its words are. */
-function normalized(target: Target, text: string): string {
+/** Lowercases patterns and bounds for analysed fields, whose words are lower case. */
+function lowerCaseWords(target: Target, text: string): string {
   return target.kind === "words" ? text.toLowerCase() : text;
 }

@@ -9,9 +9,9 @@ import type { Compiler } from "./compiler.ts";
 import { dateRange, isLiteralMath } from "./dates.ts";
 import { type Matcher, nothing, uniform } from "./matcher.ts";
 import { numberRange, rangeText } from "./numbers.ts";
-import { wordsThat } from "./patterns.ts";
-import { normalized, type Target, targetOf } from "./target.ts";
-import { matchesNothing } from "./unfit.ts";
+import { anyWordThat } from "./patterns.ts";
+import { normalize, type Target, targetOf } from "./target.ts";
+import { ignoreUnfitInSpecification } from "./unfit.ts";
 import { booleanOf } from "./values.ts";
 
 export function compileRange(compiler: Compiler, query: RangeQuery, boost: number): Matcher {
@@ -25,13 +25,13 @@ export function range(compiler: Compiler, target: Target, query: RangeQuery, boo
     case "missing":
       return nothing;
     case "date":
-      return matchesNothing(context, () => dateRange(context, target, query, boost));
+      return ignoreUnfitInSpecification(context, () => dateRange(context, target, query, boost));
     case "number":
-      return matchesNothing(context, () => numberRange(target, query, boost));
+      return ignoreUnfitInSpecification(context, () => numberRange(target, query, boost));
     case "ip":
-      return matchesNothing(context, () => addressRange(target, query, boost));
+      return ignoreUnfitInSpecification(context, () => addressRange(target, query, boost));
     case "boolean":
-      return matchesNothing(context, () => {
+      return ignoreUnfitInSpecification(context, () => {
         const { lower, upper } = query;
         const bounds = {
           lower: lower && { ...lower, value: booleanOf(lower.value) ? 1n : 0n },
@@ -63,12 +63,12 @@ function textRange(
   boost: number,
 ): Matcher {
   const described = `${target.name}:${rangeText(query)}`;
-  const lower = query.lower && { ...query.lower, value: normalized(target, String(query.lower.value)) };
-  const upper = query.upper && { ...query.upper, value: normalized(target, String(query.upper.value)) };
+  const lower = query.lower && { ...query.lower, value: normalize(target, String(query.lower.value)) };
+  const upper = query.upper && { ...query.upper, value: normalize(target, String(query.upper.value)) };
   const bounds = texts({ lower, upper });
   if (bounds.length === 0) return uniform(exists(target.field), boost, described);
   if (target.kind === "words") {
-    return wordsThat(target, between(identifier("term"), bounds), boost, described);
+    return anyWordThat(target, between(identifier("term"), bounds), boost, described);
   }
   return uniform(
     some(target.field, (value) => between(value, bounds)),

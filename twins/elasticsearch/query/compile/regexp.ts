@@ -1,5 +1,5 @@
 /**
- * Lucene's regular expressions as RE2's: other escapes, `~`, `&`, `@`, `<1-9>`, `"…"`, and no `^` or `$`.
+ * Translates Lucene's regular expressions to RE2. They differ in escapes, `~`, `&`, `@`, `<1-9>`, `"…"`, and have no `^` or `$`.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/regexp-syntax.html
  */
 import { illegalArgument } from "../../vendor/error.ts";
@@ -9,12 +9,12 @@ const MAX_DEPTH = 100;
 const MAX_REPEATS = 1000;
 
 export interface RegexpOptions {
-  /** `ALL`, `NONE`, or names joined by `|`; all when absent or empty. */
+  /** `ALL`, `NONE`, or names joined by `|`; absent or empty: `ALL`. */
   readonly flags?: string;
   readonly caseInsensitive?: boolean;
 }
 
-/** @throws VendorError for what is no expression, or none RE2 can hold */
+/** @throws VendorError for a syntax error, or an expression that RE2 cannot hold */
 export function luceneToRe2(pattern: string, options: RegexpOptions = {}): string {
   const reader = new Reader(pattern, options);
   return reader.whole();
@@ -22,7 +22,7 @@ export function luceneToRe2(pattern: string, options: RegexpOptions = {}): strin
 
 interface ClassMember {
   readonly source: string;
-  /** Its code point, when it is one character. */
+  /** The code point of a single character; absent for `\d` and the like. */
   readonly point: number | undefined;
 }
 
@@ -144,7 +144,7 @@ class Reader {
     return `(?:${text})`;
   }
 
-  /** `<1-100>`: every number of an interval, small ones alone. */
+  /** `<1-100>` as an alternation of its numbers, for small intervals only. */
   #interval(): string {
     const end = this.#characters.indexOf(">", this.#at);
     const found = /^(\d{1,6})-(\d{1,6})$/.exec(
@@ -178,7 +178,7 @@ class Reader {
       empty = false;
     }
     this.#at++;
-    // A range is of its own letters alone there, whatever the case of the rest.
+    // In Lucene a range of characters stays case-sensitive even when the expression is not.
     return this.#caseInsensitive ? `(?-i:${source}])` : `${source}]`;
   }
 

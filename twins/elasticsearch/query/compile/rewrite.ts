@@ -1,23 +1,24 @@
 /**
- * How the words that a pattern or a fuzzy word stands for score: `rewrite`.
+ * `rewrite`: how the terms that a pattern or a fuzzy word expands to are scored.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/query-dsl-multi-term-rewrite.html
  */
 import { columnOf } from "@offhook/log-store/fields";
 import { identifier, raw, type Sql, sql } from "@offhook/log-store/sql";
 import { conversionError } from "../errors.ts";
 import { boostOf, idfSql, lengthFactorSql, scoreSql, statisticsSql } from "../score/bm25.ts";
+import { explanation } from "../score/explain.ts";
 import { extent } from "./keyword.ts";
-import { explanation, inRows, type Matcher, uniform } from "./matcher.ts";
+import { inRows, type Matcher, uniform } from "./matcher.ts";
 import type { Target } from "./target.ts";
 
 export interface Rewrite {
   /**
-   * `constant`: every document scores the boost. `rarity`: each word scores as if it had been asked for. `blended`: so too, and
-   * each is as rare as the most frequent of them. `likeness`: each word scores the boost, the less the less alike it is.
+   * `constant`: every document scores the boost. `rarity`: each term scores as if it were searched itself. `blended`: the same, but
+   * with the idf of the most frequent term. `similarity`: each term scores the boost times its similarity.
    */
-  readonly weights: "constant" | "rarity" | "blended" | "likeness";
-  /** Most words that are looked for: the most alike, then the first. */
-  readonly most: number;
+  readonly weights: "constant" | "rarity" | "blended" | "similarity";
+  /** The most similar terms are kept, ties in alphabetical order. */
+  readonly maxTerms: number;
 }
 
 const named: Readonly<Record<string, Rewrite["weights"]>> = {
@@ -28,30 +29,30 @@ const named: Readonly<Record<string, Rewrite["weights"]>> = {
 };
 const limited: Readonly<Record<string, Rewrite["weights"]>> = {
   top_terms_: "rarity",
-  top_terms_boost_: "likeness",
+  top_terms_boost_: "similarity",
   top_terms_blended_freqs_: "blended",
 };
 
-/** @returns undefined when none is written @throws VendorError for one that there is not */
+/** @returns undefined when absent @throws VendorError for an unknown method */
 export function rewriteOf(written: string | undefined): Rewrite | undefined {
   if (written === undefined) return undefined;
   const whole = Object.hasOwn(named, written) ? named[written] : undefined;
-  if (whole) return { weights: whole, most: MAX_WORDS };
+  if (whole) return { weights: whole, maxTerms: MAX_WORDS };
   const [, name = "", count = ""] = /^(\D+)(\d{1,9})$/.exec(written) ?? [];
   const weights = Object.hasOwn(limited, name) ? limited[name] : undefined;
-  if (weights) return { weights, most: Math.min(Number(count), MAX_WORDS) };
+  if (weights) return { weights, maxTerms: Math.min(Number(count), MAX_WORDS) };
   throw conversionError(`Failed to parse rewrite_method [${written}]`, "illegal_argument_exception");
 }
 
-/** The vendor's `indices.query.bool.max_clause_count` of its smallest machines. */
+/** The vendor's `indices.query.bool.max_clause_count` on a small node. */
 const MAX_WORDS = 1_024;
 
 export type Expandable = Extract<Target, { kind: "words" | "keyword" }>;
 
 /**
- * Documents with any of some words.
- * @param words CTEs, the last of them `alike` as `term, matching, likeness`
- * @param described as explanations name it
+ * Matches documents with any of the expanded terms.
+ * @param words CTEs, the last of them `expanded`: `term, matching, similarity`
+ * @param described the clause, as explanations name it
  */
 export function anyOfWords(
   target: Expandable,
@@ -61,7 +62,7 @@ export function anyOfWords(
   described: string,
 ): Matcher {
   const occurrences = occurrencesOf(target);
-  const found = sql`WITH ${words} SELECT DISTINCT _row FROM (${occurrences}) JOIN alike USING (term)`;
+  const found = sql`WITH ${words} SELECT DISTINCT _row FROM (${occurrences}) JOIN expanded USING (term)`;
   if (weights === "constant") return uniform(inRows(found), boost, described);
   const rows = sql`(WITH ${words} SELECT _row, CAST(sum(CAST(score AS DOUBLE)) AS FLOAT) AS score
     FROM (${scoresOf(target, occurrences, weights, boost)}) GROUP BY _row)`;
@@ -76,16 +77,16 @@ export function anyOfWords(
   };
 }
 
-/** `_row, score`, each word of a document by itself. */
+/** `_row, score`: a row for each expanded term of a document. */
 function scoresOf(
   target: Expandable,
   occurrences: Sql,
-  weights: "rarity" | "blended" | "likeness",
+  weights: "rarity" | "blended" | "similarity",
   boost: number,
 ): Sql {
-  const factor = sql`CAST(${Math.fround(boost)} AS FLOAT) * likeness`;
-  if (weights === "likeness") {
-    return sql`SELECT _row, ${factor} AS score FROM (${occurrences}) JOIN alike USING (term)`;
+  const factor = sql`CAST(${Math.fround(boost)} AS FLOAT) * similarity`;
+  if (weights === "similarity") {
+    return sql`SELECT _row, ${factor} AS score FROM (${occurrences}) JOIN expanded USING (term)`;
   }
   const matching = raw(weights === "blended" ? "max(matching) OVER ()" : "matching");
   const weight = sql`${factor} * CAST(${boostOf(1)} AS FLOAT) * ${idfSql(raw("documents"), raw("matching"))}`;
@@ -97,17 +98,17 @@ function scoresOf(
   return sql`SELECT _row, ${score} AS score
     FROM (SELECT _row, frequency, length, average_length, ${weight} AS weight
           FROM (${occurrences}) AS o
-          JOIN (SELECT term, likeness, ${matching} AS matching FROM alike) AS alike USING (term),
+          JOIN (SELECT term, similarity, ${matching} AS matching FROM expanded) AS expanded USING (term),
                (${statisticsOf(target)}))`;
 }
 
-/** `alike` of all words that meet a condition on `term`, as alike as any. */
-export function wordsThatMeet(target: Expandable, condition: Sql, { most }: Rewrite): Sql {
-  return sql`alike AS MATERIALIZED (SELECT term, count(*) AS matching, 1::FLOAT AS likeness
-    FROM (${occurrencesOf(target)}) AS o WHERE ${condition} GROUP BY term ORDER BY term LIMIT ${raw(String(most))})`;
+/** CTE `expanded` of the terms that meet a condition on `term`, all with similarity 1. */
+export function matchingTerms(target: Expandable, condition: Sql, { maxTerms }: Rewrite): Sql {
+  return sql`expanded AS MATERIALIZED (SELECT term, count(*) AS matching, 1::FLOAT AS similarity
+    FROM (${occurrencesOf(target)}) AS o WHERE ${condition} GROUP BY term ORDER BY term LIMIT ${raw(String(maxTerms))})`;
 }
 
-/** `_row, term, frequency, length`, each term of a document once. */
+/** `_row, term, frequency, length`: a row for each distinct term of a document. */
 export function occurrencesOf(target: Expandable): Sql {
   if (target.kind === "words") {
     return sql`SELECT _row, term, frequency, length FROM ${identifier(target.postings)} WHERE frequency > 0`;

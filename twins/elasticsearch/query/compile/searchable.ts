@@ -1,9 +1,9 @@
-/** Fields whose mapping says that nothing is looked for in them. */
+/** Refuses searches on fields whose mapping excludes them. */
 import type { QueryContext } from "../compiled-query.ts";
 import { conversionError } from "../errors.ts";
 import { targetOf } from "./target.ts";
 
-/** @throws VendorError for a field with `index: false`, and without doc values where these would do */
+/** @throws VendorError for a field with `index: false` that also has no usable doc values */
 export function checkSearchable(context: QueryContext, name: string): void {
   const target = targetOf(context, name, "whole");
   if (!("field" in target) || target.field.mapping?.isSearchable !== false) return;

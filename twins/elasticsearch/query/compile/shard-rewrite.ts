@@ -1,6 +1,6 @@
 /**
- * What becomes of a query before any clause is carried out: clauses that cannot match go, and with them what they are required
- * in, so that nothing else that is wrong within is told; and the bounds of dates are read, before anything else is.
+ * The rewrite of a query before its clauses are compiled. It drops clauses that cannot match, and everything that requires them, so
+ * errors inside those are never reported; and it parses the bounds of dates first of all.
  * Source: `doRewrite` of the vendor's query builders.
  */
 import type { QueryContext } from "../compiled-query.ts";
@@ -9,12 +9,12 @@ import { checkDateBounds } from "./dates.ts";
 import { fieldNames } from "./field-names.ts";
 import { targetOf } from "./target.ts";
 
-/** Whether a name, or a pattern, is that of a field that a document may have. */
+/** Whether a name or a pattern means a mapped field. */
 type IsMapped = (field: string) => boolean;
 
-/** @throws ShardError for a bound that is no date */
+/** @throws ShardError for a bound that is not a date */
 export function rewriteOnShard(query: Query, context: QueryContext): Query {
-  // Before any shard is asked, the text of the query alone is known.
+  // The coordinating node rewrites first, and knows no mapping.
   const coordinated = rewrite(query, () => true);
   checkDates(coordinated, context);
   return rewrite(coordinated, (field) =>
@@ -23,11 +23,10 @@ export function rewriteOnShard(query: Query, context: QueryContext): Query {
 }
 
 /**
- * The query without ranges of dates that no document is within, which a shard finds out from the first and the last date of a
- * field.
- * @param outside whether none of a field's dates is within the bounds
+ * Drops ranges of dates that match no document, as a shard does by a field's first and last date.
+ * @param outside whether all of a field's dates are outside the bounds
  */
-export function withoutEmptyRanges(query: Query, outside: (range: RangeQuery) => boolean): Query {
+export function dropEmptyRanges(query: Query, outside: (range: RangeQuery) => boolean): Query {
   return rewrite(query, () => true, outside);
 }
 
@@ -38,7 +37,7 @@ function checkDates(query: Query, context: QueryContext): void {
   }
 }
 
-/** The ranges within a query, in the order in which they are rewritten. */
+/** The ranges inside a query, in rewrite order. */
 export function rangesOf(query: Query): RangeQuery[] {
   return query.kind === "range" ? [query] : innerQueries(query).flatMap(rangesOf);
 }

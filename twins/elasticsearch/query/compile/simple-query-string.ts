@@ -1,19 +1,19 @@
-/** `simple_query_string`: a query on several fields, whose scores are added. */
+/** `simple_query_string`: a query on several fields, whose scores are summed. */
 import { parseSimpleQueryString, type SimpleExpression } from "../query-string/simple.ts";
 import type { MultiMatchType, SimpleQueryStringQuery } from "../syntax/query.ts";
 import { analyzerOf } from "./analyzers.ts";
 import { combine } from "./bool.ts";
 import type { Compiler } from "./compiler.ts";
-import { best } from "./dis-max.ts";
+import { disMax } from "./dis-max.ts";
 import { isField, weightedFields } from "./field-names.ts";
 import { fuzzyWord } from "./fuzzy.ts";
-import { inHashOrder } from "./hash-order.ts";
+import { orderByHash } from "./hash-order.ts";
 import { type Matcher, not, nothing, TRUE, uniform } from "./matcher.ts";
 import { type ClauseCount, requiredOptional } from "./minimum-should-match.ts";
 import { multiField } from "./multi-match.ts";
 import { prefix } from "./patterns.ts";
 import { type Target, targetOf } from "./target.ts";
-import { leniently } from "./unfit.ts";
+import { ignoreUnfit } from "./unfit.ts";
 
 export function compileSimpleQueryString(
   compiler: Compiler,
@@ -23,8 +23,11 @@ export function compileSimpleQueryString(
   analyzerOf(query.options);
   const expression = parseSimpleQueryString(query.text, query.options.operator, query.flags);
   if (!expression) return nothing;
-  return compileExpression({ compiler, query, boost }, expression, true) ?? nothing;
+  return compileExpression({ compiler, query, boost }, expression, "outermost") ?? nothing;
 }
+
+/** `minimum_should_match` applies to the outermost clauses, and to the words of a single outermost text. */
+type Level = "outermost" | "inner";
 
 interface Scope {
   readonly compiler: Compiler;
@@ -32,81 +35,87 @@ interface Scope {
   readonly boost: number;
 }
 
-function compileExpression(scope: Scope, expression: SimpleExpression, top: boolean): Matcher | undefined {
+function compileExpression(scope: Scope, expression: SimpleExpression, level: Level): Matcher | undefined {
   scope.compiler.count(1);
   switch (expression.kind) {
     case "text":
-      return onFields(scope, { type: "most_fields", text: expression.text, slop: 0, top });
+      return onFields(scope, { type: "most_fields", text: expression.text, slop: 0, level });
     case "phrase":
-      return onFields(scope, { type: "phrase", text: expression.text, slop: expression.slop, top: false });
+      return onFields(scope, {
+        type: "phrase",
+        text: expression.text,
+        slop: expression.slop,
+        level: "inner",
+      });
     case "prefix":
       return eachField(scope, (target, boost) => {
-        // The beginning is then looked for among the words of the index, and of no words there are none.
+        // An analysed prefix is searched among indexed words, which other types do not have.
         if (scope.query.analyzeWildcard && !isText(target)) return nothing;
         return prefix(
           scope.compiler,
           target,
-          { prefix: lowered(target, expression.prefix), caseInsensitive: false, rewrite: undefined },
+          { prefix: lowerCaseWords(target, expression.prefix), caseInsensitive: false, rewrite: undefined },
           boost,
         );
       });
     case "fuzzy": {
       const fuzzy = { ...scope.query.fuzzy, fuzziness: String(expression.changes) };
       return eachField(scope, (target, boost) =>
-        fuzzyWord(scope.compiler, target, lowered(target, expression.text), fuzzy, boost),
+        fuzzyWord(scope.compiler, target, lowerCaseWords(target, expression.text), fuzzy, boost),
       );
     }
     case "not": {
-      const inner = scope.compiler.unmarked(() => compileExpression(scope, expression.expression, false));
+      const inner = scope.compiler.withoutMarks(() =>
+        compileExpression(scope, expression.expression, "inner"),
+      );
       if (!inner) return undefined;
-      // Every other document is asked for with it, and scores as such.
+      // The vendor adds `*:*` beside the negation, which gives every remaining document its score.
       const everything = uniform(TRUE, scope.boost, "*:*");
       return combine({
         must: [],
         should: [everything],
         filter: [not(inner.predicate)],
-        minimum: minimumOf(scope, { optional: 1, required: 0 }, top),
+        minimum: minimumOf(scope, { optional: 1, required: 0 }, level),
       });
     }
     case "combined":
-      return combined(scope, expression, top);
+      return combineClauses(scope, expression, level);
   }
 }
 
-function combined(
+function combineClauses(
   scope: Scope,
   { operator, clauses }: Extract<SimpleExpression, { kind: "combined" }>,
-  top: boolean,
+  level: Level,
 ): Matcher | undefined {
   const found = clauses
-    .map((clause) => compileExpression(scope, clause, false))
+    .map((clause) => compileExpression(scope, clause, "inner"))
     .filter((matcher) => matcher !== undefined);
   if (found.length === 0) return undefined;
   const count =
     operator === "and" ? { optional: 0, required: found.length } : { optional: found.length, required: 0 };
-  const minimum = minimumOf(scope, count, top);
+  const minimum = minimumOf(scope, count, level);
   if (operator === "and") return combine({ must: found, should: [], filter: [], minimum });
   return combine({ must: [], should: found, filter: [], minimum });
 }
 
-/** `minimum_should_match` is about the outermost clauses. */
-function minimumOf({ query }: Scope, count: ClauseCount, top: boolean): number {
-  return requiredOptional(top ? query.options.minimumShouldMatch : undefined, count);
+function minimumOf({ query }: Scope, count: ClauseCount, level: Level): number {
+  return requiredOptional(level === "outermost" ? query.options.minimumShouldMatch : undefined, count);
 }
 
 interface AskedText {
   readonly type: MultiMatchType;
   readonly text: string;
   readonly slop: number;
-  /** It is the whole query, so that `minimum_should_match` is about its words. */
-  readonly top: boolean;
+  readonly level: Level;
 }
 
-function onFields(scope: Scope, { type, text, slop, top }: AskedText): Matcher | undefined {
+function onFields(scope: Scope, { type, text, slop, level }: AskedText): Matcher | undefined {
   const { compiler, query, boost } = scope;
-  const fields = fieldsOf(scope, type === "phrase");
-  // Of several fields the best one counts, which is no boolean query.
-  const minimumShouldMatch = top && fields.size === 1 ? query.options.minimumShouldMatch : undefined;
+  const fields = fieldsOf(scope, type === "phrase" ? { suffix: query.quoteFieldSuffix } : {});
+  // Several fields become a `dis_max`, which has no `minimum_should_match`.
+  const minimumShouldMatch =
+    level === "outermost" && fields.size === 1 ? query.options.minimumShouldMatch : undefined;
   return multiField(compiler, {
     type,
     fields,
@@ -119,24 +128,27 @@ function onFields(scope: Scope, { type, text, slop, top }: AskedText): Matcher |
 
 function eachField(scope: Scope, compile: (target: Target, boost: number) => Matcher): Matcher {
   const { compiler, query, boost } = scope;
-  const matchers = [...fieldsOf(scope, false)].map(([name, weight]) => {
+  const matchers = [...fieldsOf(scope)].map(([name, weight]) => {
     const one = () => compile(targetOf(compiler.context, name, "words"), Math.fround(boost * weight));
-    return isLenient(query) ? leniently(one) : one();
+    return isLenient(query) ? ignoreUnfit(one) : one();
   });
-  return best(matchers, 1);
+  return disMax(matchers, 1);
 }
 
-function fieldsOf({ compiler, query }: Scope, quoted: boolean): Map<string, number> {
+/** @param suffix prefers the fields whose name has it */
+function fieldsOf(
+  { compiler, query }: Scope,
+  { suffix }: { suffix?: string | undefined } = {},
+): Map<string, number> {
   const { context } = compiler;
   const fields = weightedFields(
     context,
     query.fields.length === 0 ? [{ pattern: "*", boost: 1 }] : query.fields,
   );
-  const { quoteFieldSuffix } = query;
-  if (!quoted || quoteFieldSuffix === undefined) return fields;
-  return inHashOrder(
+  if (suffix === undefined) return fields;
+  return orderByHash(
     [...fields].map(([name, weight]) => [
-      isField(context, `${name}${quoteFieldSuffix}`) ? `${name}${quoteFieldSuffix}` : name,
+      isField(context, `${name}${suffix}`) ? `${name}${suffix}` : name,
       weight,
     ]),
   );
@@ -150,6 +162,6 @@ function isText({ kind }: Target): boolean {
   return kind === "words" || kind === "keyword";
 }
 
-function lowered(target: Target, text: string): string {
+function lowerCaseWords(target: Target, text: string): string {
   return target.kind === "words" ? text.toLowerCase() : text;
 }

@@ -1,12 +1,12 @@
 /**
- * Phrases whose words may be moved: how often, counted as Lucene's sloppy matcher does. Each word's places are taken relative to
- * its place in the phrase; the word that is furthest back goes ahead, and every time it would pass the next one, the spread of
- * all of them is a match if it is no more than the slop. A match counts 1 / (1 + spread).
+ * Frequencies of phrases with slop, after Lucene's sloppy matcher. Each word has a list of positions relative to its place in the phrase.
+ * The word that lies furthest back advances; whenever it would pass the next one, the positions match if their spread is within the
+ * slop, and count 1 / (1 + spread).
  */
 import { joined, raw, type Sql, sql } from "@offhook/log-store/sql";
-import type { PhrasePlaces, Slot } from "./phrase.ts";
+import type { PhrasePlaces, Slot } from "./field-search.ts";
 
-/** The keys, `frequency, length` of the texts that have the phrase within the slop. */
+/** The keys, `frequency, length` of the texts with the phrase within the slop. */
 export function sloppyFrequencies(places: PhrasePlaces, slots: readonly Slot[], slop: number): Sql {
   const { keys } = places;
   const firsts = slots.map((slot, place) => sql`(${firstOf(places, slot)}) AS ${raw(`w${place}`)}`);
@@ -22,11 +22,11 @@ export function sloppyFrequencies(places: PhrasePlaces, slots: readonly Slot[], 
   const all = raw(slots.map((_, place) => `places${place}`).join(", "));
   const starts = slots.map((slot, place) => `w${place}.position - ${slot.place}`).join(", ");
   const spread = raw(`greatest(${starts}) - least(${starts})`);
-  // Of a word that may stand at two places of the phrase, no occurrence serves both.
+  // One occurrence never serves two places of the phrase.
   const collision = collisionOf(slots);
   const moved = raw("list_position(heads, list_min(heads))");
   const single = raw(slots.map((_, place) => `w${place}.frequency = 1`).join(" AND "));
-  // Most documents have each word once: there is nothing to walk.
+  // Fast path: most documents have each word once, and need no walk.
   return sql`WITH RECURSIVE firsts AS MATERIALIZED (
       SELECT ${keys}, w0.length AS length, [${raw(starts)}] AS heads, ${spread} AS spread, ${single} AS single
       FROM ${first ?? raw("")} ${joined(joins, " ")}
@@ -59,7 +59,7 @@ export function sloppyFrequencies(places: PhrasePlaces, slots: readonly Slot[], 
     WHERE single AND ${collision} IS NULL`;
 }
 
-/** The keys, `position, frequency, length` of where a text has a slot's words first, and how often it has them. */
+/** The keys, `position, frequency, length`: the first position of a slot's words in a text, and how often they occur. */
 function firstOf({ keys, place }: PhrasePlaces, slot: Slot): Sql {
   const rows = sql`FROM (${place(slot)}) WHERE frequency > 0`;
   return slot.kind === "word"
@@ -71,7 +71,7 @@ function mayBe(slot: Slot, term: string): boolean {
   return slot.kind === "word" ? slot.term === term : term.startsWith(slot.prefix);
 }
 
-/** The place that has to move because another place uses the same occurrence; NULL when there is none. */
+/** The place that must advance because an earlier one uses the same occurrence; NULL without such a collision. */
 function collisionOf(slots: readonly Slot[]): Sql {
   const cases: string[] = [];
   slots.forEach((slot, place) => {

@@ -1,5 +1,4 @@
-/** One exact value. */
-
+/** `term`: one exact value. */
 import { identifier, sql } from "@offhook/log-store/sql";
 import { mappedType } from "../../indices/field-types.ts";
 import { shardError } from "../errors.ts";
@@ -11,9 +10,9 @@ import { dateRange } from "./dates.ts";
 import { keyword } from "./keyword.ts";
 import { type Matcher, nothing, uniform } from "./matcher.ts";
 import { numberTerm } from "./numbers.ts";
-import { wordsThat } from "./patterns.ts";
-import { normalized, type Target, targetOf } from "./target.ts";
-import { matchesNothing } from "./unfit.ts";
+import { anyWordThat } from "./patterns.ts";
+import { normalize, type Target, targetOf } from "./target.ts";
+import { ignoreUnfitInSpecification } from "./unfit.ts";
 import { booleanOf } from "./values.ts";
 import { anyWords } from "./words.ts";
 
@@ -21,12 +20,12 @@ export function compileTerm(compiler: Compiler, query: TermQuery, boost: number)
   compiler.count(1);
   const target = targetOf(compiler.context, query.field, "whole");
   return query.caseInsensitive
-    ? anyCase(compiler, target, String(query.value), boost)
-    : oneValue(compiler, target, query.value, boost);
+    ? matchAnyCase(compiler, target, String(query.value), boost)
+    : matchValue(compiler, target, query.value, boost);
 }
 
-/** Documents whose field has this value; of analysed text, this word as it is. */
-export function oneValue(compiler: Compiler, target: Target, value: Scalar, boost: number): Matcher {
+/** Matches documents whose field has this value; for analysed text, this exact word. */
+export function matchValue(compiler: Compiler, target: Target, value: Scalar, boost: number): Matcher {
   const text = String(value);
   switch (target.kind) {
     case "missing":
@@ -34,45 +33,45 @@ export function oneValue(compiler: Compiler, target: Target, value: Scalar, boos
     case "meta":
       return uniform(sql`d.${identifier(target.name)} = ${text}`, boost, `${target.name}:${text}`);
     case "words":
-      compiler.note(target.name, [text]);
+      compiler.markWords(target.name, [text]);
       return anyWords(target, [{ term: text, boost }], 1);
     case "keyword":
       if (text.length > (target.ignoreAbove ?? text.length)) return nothing;
-      compiler.note(target.name, [text]);
+      compiler.markWords(target.name, [text]);
       return keyword(
         target.field,
-        normalized(target, text),
+        normalize(target, text),
         boost,
         `${target.name}:${text}`,
-        compiler.context.figures,
+        compiler.context.termStatistics,
       );
     case "number":
-      return matchesNothing(compiler.context, () => numberTerm(target, value, boost));
+      return ignoreUnfitInSpecification(compiler.context, () => numberTerm(target, value, boost));
     case "ip":
-      return matchesNothing(compiler.context, () => addressTerm(target, value, boost));
+      return ignoreUnfitInSpecification(compiler.context, () => addressTerm(target, value, boost));
     case "date":
-      return matchesNothing(compiler.context, () => {
+      return ignoreUnfitInSpecification(compiler.context, () => {
         const bound = { value, inclusive: true };
         return dateRange(compiler.context, target, { lower: bound, upper: bound }, boost);
       });
     case "boolean":
-      return matchesNothing(compiler.context, () =>
+      return ignoreUnfitInSpecification(compiler.context, () =>
         keyword(
           target.field,
           booleanOf(value),
           boost,
           `${target.name}:${booleanOf(value) ? "T" : "F"}`,
-          compiler.context.figures,
+          compiler.context.termStatistics,
         ),
       );
   }
 }
 
-function anyCase(compiler: Compiler, target: Target, text: string, boost: number): Matcher {
+function matchAnyCase(compiler: Compiler, target: Target, text: string, boost: number): Matcher {
   const what = `${target.name}:${text}`;
   switch (target.kind) {
     case "words":
-      return wordsThat(target, sql`lower(term) = lower(${text})`, boost, what);
+      return anyWordThat(target, sql`lower(term) = lower(${text})`, boost, what);
     case "keyword":
       return uniform(
         some(target.field, (value) => sql`lower(${value}) = lower(${text})`),
@@ -82,14 +81,14 @@ function anyCase(compiler: Compiler, target: Target, text: string, boost: number
     case "meta":
       return uniform(sql`lower(d.${identifier(target.name)}) = lower(${text})`, boost, what);
     case "boolean": {
-      // As the vendor answers it: without regard to how many documents have the value.
-      const { predicate } = oneValue(compiler, target, text, boost);
+      // As in the vendor, the document frequency does not count here.
+      const { predicate } = matchValue(compiler, target, text, boost);
       return uniform(predicate, boost, what);
     }
     case "missing":
       return nothing;
     default:
-      return matchesNothing(compiler.context, () => {
+      return ignoreUnfitInSpecification(compiler.context, () => {
         const type = mappedType(target.field);
         throw shardError(
           `[${target.name}] field which is of type [${type}], does not support case insensitive term queries`,

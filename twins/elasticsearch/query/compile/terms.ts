@@ -1,4 +1,4 @@
-/** One of many exact values. All that match score the same. */
+/** `terms`, `terms_set` and `ids`: any of many exact values. */
 import { type Field, fieldValue } from "@offhook/log-store/fields";
 import { identifier, jsonParameter, raw, type Sql, sql } from "@offhook/log-store/sql";
 import type { IdsQuery, Scalar, TermsQuery, TermsSetQuery } from "../syntax/query.ts";
@@ -8,21 +8,21 @@ import { equals } from "./column.ts";
 import type { Compiler } from "./compiler.ts";
 import { dateRange } from "./dates.ts";
 import { anyOf, FALSE, inRows, type Matcher, nothing, uniform } from "./matcher.ts";
-import { normalized, type Target, targetOf } from "./target.ts";
-import { oneValue } from "./term.ts";
-import { leniently, matchesNothing } from "./unfit.ts";
-import { booleanOf, heldNumber, numberOf, strings, wholeNumbers } from "./values.ts";
+import { normalize, type Target, targetOf } from "./target.ts";
+import { matchValue } from "./term.ts";
+import { ignoreUnfit, ignoreUnfitInSpecification } from "./unfit.ts";
+import { booleanOf, fieldNumber, numberOf, strings, wholeNumbers } from "./values.ts";
 
 export function compileTerms(compiler: Compiler, query: TermsQuery, boost: number): Matcher {
   compiler.count(1);
   const target = targetOf(compiler.context, query.field, "whole");
   if (query.values.length === 0) return nothing;
-  return matchesNothing(compiler.context, () =>
-    uniform(oneOf(compiler, target, query.values), boost, `${query.field}:${described(query.values)}`),
+  return ignoreUnfitInSpecification(compiler.context, () =>
+    uniform(oneOf(compiler, target, query.values), boost, `${query.field}:${describe(query.values)}`),
   );
 }
 
-function described(values: readonly Scalar[]): string {
+function describe(values: readonly Scalar[]): string {
   return `(${values.slice(0, 16).map(String).join(" ")}${values.length > 16 ? " …" : ""})`;
 }
 
@@ -34,17 +34,17 @@ function oneOf(compiler: Compiler, target: Target, values: readonly Scalar[]): S
     case "meta":
       return sql`d.${identifier(target.name)} IN ${strings(texts)}`;
     case "words":
-      compiler.note(target.name, texts);
+      compiler.markWords(target.name, texts);
       return inRows(
         sql`SELECT _row FROM ${identifier(target.postings)} WHERE frequency > 0 AND term IN ${strings(texts)}`,
       );
     case "keyword":
-      compiler.note(target.name, texts);
+      compiler.markWords(target.name, texts);
       return anyText(
         target.field,
         texts
           .filter(({ length }) => length <= (target.ignoreAbove ?? length))
-          .map((text) => normalized(target, text)),
+          .map((text) => normalize(target, text)),
       );
     case "number":
       return anyNumber(compiler, target.field, values);
@@ -68,7 +68,7 @@ function oneOf(compiler: Compiler, target: Target, values: readonly Scalar[]): S
   }
 }
 
-/** A list of values is looked for while the column is read; a subquery only after that. */
+/** Prefers a list of values to a subquery: the scan of the column filters by a list. */
 function anyText(field: Field, texts: readonly string[]): Sql {
   if (field.multi || texts.length === 0) return anyValue(field, "VARCHAR", jsonParameter(texts));
   const column = fieldValue(field);
@@ -92,9 +92,9 @@ function anyNumber(compiler: Compiler, field: Field, values: readonly Scalar[]):
     return number === undefined ? [] : [number];
   });
   if (!whole)
-    return anyValue(field, "DOUBLE", JSON.stringify(numbers.map((number) => heldNumber(field, number))));
+    return anyValue(field, "DOUBLE", JSON.stringify(numbers.map((number) => fieldNumber(field, number))));
   const inside = numbers.filter(
-    (number) => typeof number === "bigint" && number >= whole.least && number <= whole.most,
+    (number) => typeof number === "bigint" && number >= whole.min && number <= whole.max,
   );
   const type = field.type === "unsigned_long" ? "UBIGINT" : "BIGINT";
   return inside.length === 0 ? FALSE : anyValue(field, type, `[${inside.join(",")}]`);
@@ -111,16 +111,16 @@ function numberOrNone(value: Scalar): number | bigint | undefined {
 export function compileIds(compiler: Compiler, query: IdsQuery, boost: number): Matcher {
   compiler.count(1);
   if (query.values.length === 0) return nothing;
-  return uniform(sql`d._id IN ${strings(query.values)}`, boost, `_id:${described(query.values)}`);
+  return uniform(sql`d._id IN ${strings(query.values)}`, boost, `_id:${describe(query.values)}`);
 }
 
-/** As many of the values as each document itself says. */
+/** Matches documents with at least as many of the values as the document's own minimum field says. */
 export function compileTermsSet(compiler: Compiler, query: TermsSetQuery, boost: number): Matcher {
   const target = targetOf(compiler.context, query.field, "whole");
   const minimum = targetOf(compiler.context, query.minimumField, "whole");
   if (minimum.kind !== "number" || minimum.field.multi || query.terms.length === 0) return nothing;
   compiler.count(query.terms.length);
-  const should = query.terms.map((term) => leniently(() => oneValue(compiler, target, term, boost)));
+  const should = query.terms.map((term) => ignoreUnfit(() => matchValue(compiler, target, term, boost)));
   const counted = should.map(({ predicate }) => sql`CAST(${predicate} AS INTEGER)`);
   const sum = counted.reduce((left, right) => sql`${left} + ${right}`);
   const column = fieldValue(minimum.field);

@@ -1,18 +1,20 @@
-/** Values that a field's type cannot hold: an error for the vendor, no document for the specification. */
+/** Values that a field's type cannot hold: an error in `vendor`, no match in `specification`. */
 import { VendorError } from "../../vendor/error.ts";
 import type { QueryContext } from "../compiled-query.ts";
 import { type Matcher, nothing } from "./matcher.ts";
 
-/** In `specification`, what cannot be read matches nothing, with no error. */
-export function matchesNothing<Compiled extends Matcher | undefined>(
+/** Compiles a clause; in `specification` an unfit value matches nothing instead of failing. */
+export function ignoreUnfitInSpecification<Compiled extends Matcher | undefined>(
   { fidelity }: QueryContext,
   compile: () => Compiled,
 ): Compiled | Matcher {
-  return fidelity === "vendor" ? compile() : leniently(compile);
+  return fidelity === "vendor" ? compile() : ignoreUnfit(compile);
 }
 
-/** `lenient`: what cannot be read matches nothing. */
-export function leniently<Compiled extends Matcher | undefined>(compile: () => Compiled): Compiled | Matcher {
+/** Compiles a clause; an unfit value matches nothing (`lenient`). */
+export function ignoreUnfit<Compiled extends Matcher | undefined>(
+  compile: () => Compiled,
+): Compiled | Matcher {
   try {
     return compile();
   } catch (error) {

@@ -1,34 +1,34 @@
-/** Values of a request as SQL: lists that may be long, numbers of the field's own type, booleans. */
+/** Values of a request as SQL: lists, numbers of the field's type, booleans. */
 import type { Field } from "@offhook/log-store/fields";
 import { jsonParameter, list, raw, type Sql, sql } from "@offhook/log-store/sql";
 import { conversionError } from "../errors.ts";
 import type { Scalar } from "../syntax/query.ts";
 
-/** As many values as are bound one by one; more go as one JSON text. */
+/** Longer lists are bound as one JSON text. */
 const BOUND_VALUES = 64;
 
-/** What may follow `IN`. */
+/** The right side of an `IN`. */
 export function strings(values: readonly string[]): Sql {
   if (values.length <= BOUND_VALUES) return list(values);
   return sql`(SELECT unnest(from_json(${jsonParameter(values)}, '["VARCHAR"]')))`;
 }
 
-const LONG = { least: -(2n ** 63n), most: 2n ** 63n - 1n };
-const UNSIGNED_LONG = { least: 0n, most: 2n ** 64n - 1n };
+const LONG = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
+const UNSIGNED_LONG = { min: 0n, max: 2n ** 64n - 1n };
 
 export interface WholeNumbers {
-  readonly least: bigint;
-  readonly most: bigint;
+  readonly min: bigint;
+  readonly max: bigint;
 }
 
-/** The integers that a field holds; `undefined` for one of doubles. */
+/** The range of an integer field; `undefined` for a field of doubles. */
 export function wholeNumbers({ type }: Field): WholeNumbers | undefined {
   if (type === "long") return LONG;
   return type === "unsigned_long" ? UNSIGNED_LONG : undefined;
 }
 
 /**
- * A number as it was written. Integers are exact.
+ * Reads a number, integers exactly.
  * @throws VendorError `number_format_exception`
  */
 export function numberOf(value: Scalar): number | bigint {
@@ -45,8 +45,8 @@ export function numberOf(value: Scalar): number | bigint {
   throw conversionError(`For input string: "${String(value).trim()}"`);
 }
 
-/** A number as a field of doubles holds it. */
-export function heldNumber({ mapping }: Field, value: number | bigint): number {
+/** A number in the precision of the field's mapping. */
+export function fieldNumber({ mapping }: Field, value: number | bigint): number {
   const number = Number(value);
   return mapping ? mapping.fraction(number) : number;
 }

@@ -1,19 +1,13 @@
-/** One whole value looked for in many fields, in one pass over the documents. */
-import { type Field, fieldValue } from "@offhook/log-store/fields";
+/** Whole values searched in many fields, in one pass over the documents. */
+import { fieldValue } from "@offhook/log-store/fields";
 import { joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import { boostOf, idfSql, lengthFactorSql, scoreSql } from "../score/bm25.ts";
 import { equals } from "./column.ts";
+import type { WholeValue } from "./field-search.ts";
 import { anyOf } from "./matcher.ts";
 
-/** A value that a field is to have, scored as the vendor scores a keyword. */
-export interface WholeValue {
-  readonly field: Field;
-  readonly value: string | boolean;
-  readonly boost: number;
-}
-
-/** What documents of any of some predicates have of each: `SELECT _row, <name>`, a row for each that holds. */
-export function eachThatHolds(
+/** `SELECT _row, <name>`: for each document a row for each predicate that is true, with that predicate's value. */
+export function rowPerPredicate(
   predicates: readonly { readonly predicate: Sql; readonly value: Sql }[],
   name: string,
 ): Sql {
@@ -23,9 +17,9 @@ export function eachThatHolds(
     WHERE ${anyOf(predicates.map(({ predicate }) => predicate))}`;
 }
 
-/** `SELECT field, _row, score`: a row for each field of a document that has its value; `field` is its number in the list. */
+/** `SELECT field, _row, score`: a row for each field of a document that has its value; `field` is the index in the list. */
 export function scoresOfValues(values: readonly WholeValue[]): Sql {
-  const found = eachThatHolds(
+  const found = rowPerPredicate(
     values.map(({ field, value }, place) => ({
       predicate: equals(field, sql`${value}`),
       value: raw(String(place)),

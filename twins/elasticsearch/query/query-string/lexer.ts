@@ -75,8 +75,10 @@ export class QuerySyntaxError extends Error {
 }
 
 const SPACE = /[ \t\n\r\u3000]/;
-/** What ends a term, unless it is escaped. `+` and `-` end none, but begin none either. */
+/** Characters that end a term, unless escaped. `+` and `-` cannot begin a term, but do not end one. */
 const SPECIAL = /[ \t\n\r\u3000!():^[\]"{}~*?\\/]/;
+/** The same without the wildcards. */
+const SPECIAL_IN_PATTERN = /[ \t\n\r\u3000!():^[\]"{}~\\/]/;
 
 /** The words within a range; the longer one counts. */
 const BOUND_WORD = /[^ \]}]+/y;
@@ -125,7 +127,7 @@ export class Lexer {
         return { kind: "boost", boost: this.#boost(), column };
       case "~":
         this.#at++;
-        return { kind: "tilde", text: this.#word(false), column };
+        return { kind: "tilde", text: this.#word(SPECIAL), column };
       case "]":
       case "}":
         throw QuerySyntaxError.lexical(this.#text, column);
@@ -146,7 +148,7 @@ export class Lexer {
   }
 
   #term(column: number): Token {
-    const text = this.#word(true);
+    const text = this.#word(SPECIAL_IN_PATTERN);
     if (text === "") throw QuerySyntaxError.lexical(this.#text, this.#at);
     if (text === "*") return { kind: "star", column };
     if (text === "AND") return { kind: "and", text, column };
@@ -156,8 +158,8 @@ export class Lexer {
     return { kind: pattern === "none" ? "term" : pattern, text, column };
   }
 
-  /** @returns as it was written */
-  #word(patterns: boolean): string {
+  /** @param end what ends the word, unless escaped @returns the text with its escapes */
+  #word(end: RegExp): string {
     const from = this.#at;
     while (this.#at < this.#text.length) {
       const character = this.#peek();
@@ -166,7 +168,7 @@ export class Lexer {
           throw QuerySyntaxError.lexical(this.#text, this.#text.length);
         }
         this.#at += 2;
-      } else if (SPECIAL.test(character) && !(patterns && (character === "*" || character === "?"))) break;
+      } else if (end.test(character)) break;
       else this.#at++;
     }
     return this.#text.slice(from, this.#at);
@@ -183,7 +185,7 @@ export class Lexer {
   }
 
   /** The rest of `[from TO to]`, either bracket of either kind. @throws QuerySyntaxError */
-  range(includeLower: boolean): RangeToken {
+  range({ includeLower }: { includeLower: boolean }): RangeToken {
     const lower = this.#bound();
     const between = this.#rangeWord();
     if (between?.kind !== "to") throw this.#unexpected(between);
@@ -199,7 +201,7 @@ export class Lexer {
   #bound(): string {
     const word = this.#rangeWord();
     if (!word) throw this.#unexpected(undefined);
-    return unescaped(word.text);
+    return unescapeText(word.text);
   }
 
   /** A word within a range; `undefined` at its end. */
@@ -270,7 +272,7 @@ function unescapedPattern(text: string): "none" | "prefix" | "wildcard" {
 }
 
 /** The text without its escapes: `\:`, `A`. */
-export function unescaped(text: string): string {
+export function unescapeText(text: string): string {
   if (!text.includes("\\")) return text;
   return text.replace(/\\(?:u([0-9a-fA-F]{4})|([\s\S])|$)/g, (_, code?: string, character?: string) => {
     if (code !== undefined) return String.fromCharCode(Number.parseInt(code, 16));

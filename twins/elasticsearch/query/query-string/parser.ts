@@ -2,7 +2,7 @@
  * The grammar of Lucene's classic query syntax, with its own way of reading AND, OR and NOT: they mark the clause before and the
  * clause after as required, optional or prohibited, and have no precedence among each other.
  */
-import { Lexer, QuerySyntaxError, type RangeToken, type Token, unescaped } from "./lexer.ts";
+import { Lexer, QuerySyntaxError, type RangeToken, type Token, unescapeText } from "./lexer.ts";
 
 export type Occur = "must" | "should" | "must_not";
 
@@ -133,7 +133,7 @@ class Parser {
       const token = this.#next();
       if (token.kind === "term") words.push(token.text);
     } while (this.#peek().kind === "term" && this.#isWordBefore(1));
-    return this.#read({ kind: "text", field, boost: 1, text: unescaped(words.join(" ")), several: true });
+    return this.#read({ kind: "text", field, boost: 1, text: unescapeText(words.join(" ")), several: true });
   }
 
   #expression(outer: string | undefined): Expression {
@@ -157,12 +157,12 @@ class Parser {
   #leaf(field: string | undefined, token: Token): Leaf {
     switch (token.kind) {
       case "range": {
-        const range = this.#lexer.range(token.includeLower);
+        const range = this.#lexer.range(token);
         return { kind: "range", field, range, boost: this.#boost() };
       }
       case "quoted": {
         const { boost, tilde } = this.#suffixes();
-        return { kind: "phrase", field, text: unescaped(token.text), slop: slopOf(tilde), boost };
+        return { kind: "phrase", field, text: unescapeText(token.text), slop: slopOf(tilde), boost };
       }
       case "regexp":
         return { kind: "regexp", field, pattern: token.text, boost: this.#suffixes().boost };
@@ -171,13 +171,13 @@ class Parser {
       case "wildcard":
         return { kind: "wildcard", field, pattern: token.text, boost: this.#suffixes().boost };
       case "prefix": {
-        const prefix = unescaped(token.text.slice(0, -1));
+        const prefix = unescapeText(token.text.slice(0, -1));
         return { kind: "prefix", field, prefix, boost: this.#suffixes().boost };
       }
       case "bare":
       case "term": {
         const { boost, tilde } = this.#suffixes();
-        const text = unescaped(token.text);
+        const text = unescapeText(token.text);
         if (tilde === undefined) return { kind: "text", field, text, several: false, boost };
         return { kind: "fuzzy", field, text, fuzziness: tilde === "" ? undefined : tilde, boost };
       }
@@ -192,7 +192,7 @@ class Parser {
     if (token.kind !== "term" && token.kind !== "star") return undefined;
     if (this.#peek(1).kind !== "colon") return undefined;
     this.#at += 2;
-    return token.kind === "term" ? unescaped(token.text) : "*";
+    return token.kind === "term" ? unescapeText(token.text) : "*";
   }
 
   /** `^2`, `~1`, in either order. */

@@ -13,15 +13,15 @@ export const B = 0.75;
 const EXACT_LENGTHS = 24;
 
 /** The length that one byte keeps: exact up to 39, then four leading bits of what is beyond 24. */
-export function keptLength(length: number): number {
+export function encodedLength(length: number): number {
   if (length < EXACT_LENGTHS) return length;
   const beyond = length - EXACT_LENGTHS;
   const shift = Math.max(0, 32 - Math.clz32(beyond) - 4);
   return EXACT_LENGTHS + ((beyond >>> shift) << shift);
 }
 
-/** `keptLength` in SQL. */
-export function keptLengthSql(length: Sql): Sql {
+/** `encodedLength` in SQL. */
+export function encodedLengthSql(length: Sql): Sql {
   const beyond = sql`(${length} - 24)`;
   const shift = sql`(CAST(floor(log2(${beyond})) AS INTEGER) - 3)`;
   return sql`CASE WHEN ${length} < 40 THEN ${length} ELSE 24 + ((${beyond} >> ${shift}) << ${shift}) END`;
@@ -45,12 +45,12 @@ export function boostOf(boost: number): number {
 /** What the frequency is multiplied by before it saturates: the less, the longer the document. */
 export function lengthFactor(length: number, averageLength: number): number {
   const f = Math.fround;
-  const relative = f(f(f(B) * keptLength(length)) / f(averageLength));
+  const relative = f(f(f(B) * encodedLength(length)) / f(averageLength));
   return f(1 / f(f(K1) * f(f(1 - f(B)) + relative)));
 }
 
 export function lengthFactorSql(length: Sql, averageLength: Sql): Sql {
-  const kept = sql`CAST(${keptLengthSql(length)} AS FLOAT)`;
+  const kept = sql`CAST(${encodedLengthSql(length)} AS FLOAT)`;
   return sql`(1::FLOAT / (1.2::FLOAT * (0.25::FLOAT + 0.75::FLOAT * ${kept} / ${averageLength})))`;
 }
 

@@ -1,9 +1,13 @@
 /** Why a word or a phrase scores what it does, as the vendor tells it. */
 import { identifier, list, type Sql, sql } from "@offhook/log-store/sql";
-import { explanation } from "../compile/matcher.ts";
-import type { Words } from "../compile/words.ts";
+import type { Words } from "../compile/target.ts";
 import type { Ask, Explanation } from "../compiled-query.ts";
-import { B, boostOf, idf, K1, keptLength, lengthFactor, score, statisticsSql } from "./bm25.ts";
+import { B, boostOf, encodedLength, idf, K1, lengthFactor, score, statisticsSql } from "./bm25.ts";
+
+/** An explanation with its value in single precision. */
+export function explanation(value: number, description: string, details: Explanation[] = []): Explanation {
+  return { value: Math.fround(value), description, details };
+}
 
 /** What a score is made of. */
 export interface Parts {
@@ -92,7 +96,7 @@ export function explainParts(parts: Parts): Explanation {
           matching.map((word) => explanation(idf(documents, word.documents), formula, ofWord(word))),
         );
   const phrase = matching.length > 1;
-  const kept = keptLength(length);
+  const kept = encodedLength(length);
   return explanation(value, `weight(${what} in 0) [PerFieldSimilarity], result of:`, [
     explanation(value, `score(freq=${frequencyText(frequency)}), computed as boost * idf * tf from:`, [
       explanation(boost, "boost"),

@@ -62,7 +62,11 @@ export const defaultMatch: MatchOptions = {
 export function readMatch(parser: Parser): MatchQuery {
   const { content } = parser;
   const read = () => readValues(parser, "match", wordsReaders);
-  const { field = "", options = noWords, short } = readField(parser, "match", read, () => content.scalar());
+  const {
+    field = "",
+    options = matchNoWords,
+    short,
+  } = readField(parser, "match", read, () => content.scalar());
   const asked = options.query ?? short;
   if (asked === undefined) throw content.error("No text specified for text query");
   return {
@@ -76,7 +80,7 @@ export function readMatch(parser: Parser): MatchQuery {
 }
 
 type WordsOptions = Partial<Options<typeof wordsReaders>>;
-const noWords: WordsOptions = {};
+const matchNoWords: WordsOptions = {};
 
 /** @throws VendorError for numbers that no misspelt word can have */
 export function wordsOptions(options: WordsOptions, clause: string): MatchOptions {

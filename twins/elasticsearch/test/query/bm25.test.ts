@@ -1,6 +1,6 @@
 import type { LogStore } from "@offhook/log-store/store/log-store";
 import { afterEach, describe, expect, test } from "vitest";
-import { keptLength, lengthFactor, score } from "../../query/score/bm25.ts";
+import { encodedLength, lengthFactor, score } from "../../query/score/bm25.ts";
 import { explainParts } from "../../query/score/explain.ts";
 import { explain, scoresOf, storeOf } from "./support.ts";
 
@@ -50,10 +50,10 @@ describe("BM25", () => {
   });
 
   test("lengths are kept in one byte: exact up to 39, then in steps that grow", () => {
-    expect([0, 1, 23, 24, 39, 40, 41, 42, 54, 56, 58, 60].map(keptLength)).toEqual([
+    expect([0, 1, 23, 24, 39, 40, 41, 42, 54, 56, 58, 60].map(encodedLength)).toEqual([
       0, 1, 23, 24, 39, 40, 40, 42, 54, 56, 56, 60,
     ]);
-    expect(keptLength(1000)).toBe(984);
+    expect(encodedLength(1000)).toBe(984);
     expect(score(2.2, 1, lengthFactor(1000, 500))).toBe(score(2.2, 1, lengthFactor(984, 500)));
   });
 

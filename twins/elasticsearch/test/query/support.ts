@@ -5,7 +5,7 @@ import { openLogStore } from "@offhook/log-store/store/duckdb-log-store";
 import type { LogStore } from "@offhook/log-store/store/log-store";
 import { compileQuery } from "../../query/compile.ts";
 import type { CompiledQuery, Explanation } from "../../query/compiled-query.ts";
-import { compileKnowing } from "../../query/figures.ts";
+import { compileWithStatistics, TermStatisticsCache } from "../../query/term-statistics.ts";
 import { VendorError } from "../../vendor/error.ts";
 import type { Fidelity } from "../../vendor/fidelity.ts";
 
@@ -46,7 +46,7 @@ export async function idsOf(store: LogStore, query: unknown, fidelity?: Fidelity
   return ids;
 }
 
-/** Id → score, in the order of the rows; asserts that they are the same when the figures are known beforehand. */
+/** Id → score, in the order of the rows; asserts that they are the same with term statistics. */
 export async function scoresOf(
   store: LogStore,
   query: unknown,
@@ -54,18 +54,23 @@ export async function scoresOf(
 ): Promise<Map<string, number>> {
   const scores = await scoresByStatement(store, compile(store, query, fidelity));
   const context = { fields: store.fields, fidelity, nowMs, index: "logs" };
-  const knowing = await compileKnowing(store, (figures) => compileQuery(query, { ...context, figures }), {
-    scores: true,
-    ask: async (statement) => ((await store.query(statement)).rows[0] ?? []).map(Number),
-  });
-  const { predicate } = knowing;
+  const withStatistics = await compileWithStatistics(
+    (termStatistics) => compileQuery(query, { ...context, termStatistics }),
+    {
+      store,
+      cache: new TermStatisticsCache(),
+      scores: true,
+      ask: async (statement) => ((await store.query(statement)).rows[0] ?? []).map(Number),
+    },
+  );
+  const { predicate } = withStatistics;
   const matched = await store.query(sql`SELECT _id FROM documents AS d WHERE ${predicate} ORDER BY _row`);
   if (matched.rows.join() !== [...scores.keys()].join())
-    throw new Error(`with figures known: ${matched.rows.join()}; without: ${[...scores.keys()].join()}`);
-  for (const [id, score] of await scoresByStatement(store, knowing)) {
+    throw new Error(`with statistics: ${matched.rows.join()}; without: ${[...scores.keys()].join()}`);
+  for (const [id, score] of await scoresByStatement(store, withStatistics)) {
     const without = scores.get(id) ?? Number.NaN;
     if (!(Math.abs(score - without) <= 1e-6 * Math.max(1, Math.abs(without))))
-      throw new Error(`${id} scores ${score} with figures known, ${without} without`);
+      throw new Error(`${id} scores ${score} with statistics, ${without} without`);
   }
   return scores;
 }
