@@ -4,17 +4,17 @@
  */
 
 export type Token =
-  /** Texts as they were written, escapes included. */
+  /** The text includes its escapes. */
   | { readonly kind: "term" | "prefix" | "wildcard"; readonly text: string; readonly column: number }
   /** Without its quotes or slashes. */
   | { readonly kind: "quoted" | "regexp"; readonly text: string; readonly column: number }
-  /** What stands within is read by `Lexer.range`. */
+  /** The opening bracket; `Lexer.range` reads the rest. */
   | { readonly kind: "range"; readonly includeLower: boolean; readonly column: number }
-  /** A sign with a space behind it, which is a word of its own. */
+  /** A sign followed by a space, which makes it a word. */
   | { readonly kind: "bare"; readonly text: string; readonly column: number }
   /** `^2` */
   | { readonly kind: "boost"; readonly boost: number; readonly column: number }
-  /** What follows `~`, which may be nothing. */
+  /** The text behind `~`, possibly empty. */
   | { readonly kind: "tilde"; readonly text: string; readonly column: number }
   /** `AND` or `&&`, … */
   | { readonly kind: "and" | "or" | "not"; readonly text: string; readonly column: number }
@@ -37,13 +37,13 @@ interface RangeWord {
   readonly column: number;
 }
 
-/** Lexical states of the vendor's grammar, by the numbers that its errors have. */
+/** Lexical states of the vendor's grammar, by their numbers in errors. */
 const BOOST = 0;
 const WORDS = 2;
 
-/** The text is no query. */
+/** A syntax error in a query string. */
 export class QuerySyntaxError extends Error {
-  /** As the vendor names the error. */
+  /** The vendor's type of the error. */
   readonly type: "parse_exception" | "token_mgr_error";
 
   constructor(reason: string, type: QuerySyntaxError["type"] = "parse_exception") {
@@ -57,9 +57,9 @@ export class QuerySyntaxError extends Error {
   }
 
   /**
-   * No token begins here, or one does not end.
-   * @param at from 0; the end of the text is reported where its last character is the wrong one
-   * @param after what of the token was read before
+   * The error for an invalid start of a token, or for a token without an end.
+   * @param at from 0; an invalid last character is reported as the end of the text
+   * @param after the part of the token that was read
    */
   static lexical(text: string, at: number, { after = "", state = WORDS } = {}): QuerySyntaxError {
     const code = at + 1 < text.length ? text.charCodeAt(at) : undefined;
@@ -80,11 +80,11 @@ const SPECIAL = /[ \t\n\r\u3000!():^[\]"{}~*?\\/]/;
 /** The same without the wildcards. */
 const SPECIAL_IN_PATTERN = /[ \t\n\r\u3000!():^[\]"{}~\\/]/;
 
-/** The words within a range; the longer one counts. */
+/** The two kinds of words inside a range; the longer match wins. */
 const BOUND_WORD = /[^ \]}]+/y;
 const QUOTED_BOUND = /"(?:[^"\\]|\\[\s\S])+"/y;
 
-/** Reads token by token: what is wrong further on is found when the parser gets there. */
+/** Reads token by token, so that errors appear only when the parser reaches them. */
 export class Lexer {
   readonly #text: string;
   #at = 0;
@@ -184,7 +184,7 @@ export class Lexer {
     throw QuerySyntaxError.lexical(this.#text, this.#text.length, { after: this.#text.slice(from - 1) });
   }
 
-  /** The rest of `[from TO to]`, either bracket of either kind. @throws QuerySyntaxError */
+  /** Reads the rest of `[from TO to]`; each bracket may be of either kind. @throws QuerySyntaxError */
   range({ includeLower }: { includeLower: boolean }): RangeToken {
     const lower = this.#bound();
     const between = this.#rangeWord();
@@ -204,7 +204,7 @@ export class Lexer {
     return unescapeText(word.text);
   }
 
-  /** A word within a range; `undefined` at its end. */
+  /** Reads a word inside a range; `undefined` at its end. */
   #rangeWord(): RangeWord | undefined {
     this.#skipSpace();
     const column = this.#at;
@@ -219,7 +219,7 @@ export class Lexer {
     return { kind: found === "TO" ? "to" : "goop", text: found, column };
   }
 
-  /** What of a pattern begins here. @param pattern sticky */
+  /** The match of a pattern at the current position, or nothing. @param pattern sticky */
   #match(pattern: RegExp): string {
     pattern.lastIndex = this.#at;
     return pattern.exec(this.#text)?.[0] ?? "";
@@ -238,7 +238,7 @@ export class Lexer {
     while (SPACE.test(this.#peek())) this.#at++;
   }
 
-  /** @param word within a range; `undefined` for what stands here */
+  /** @param word inside a range; `undefined` for the current character */
   #unexpected(word: RangeWord | undefined): QuerySyntaxError {
     if (!word) {
       const character = this.#text[this.#at];
@@ -256,7 +256,7 @@ export class Lexer {
   }
 }
 
-/** Whether a word has wildcards: only a star at its end makes a prefix. */
+/** The kind of a word by its unescaped wildcards: a single star at the end makes a prefix. */
 function unescapedPattern(text: string): "none" | "prefix" | "wildcard" {
   let found: "none" | "prefix" = "none";
   for (let at = 0; at < text.length; at++) {
@@ -271,7 +271,7 @@ function unescapedPattern(text: string): "none" | "prefix" | "wildcard" {
   return found;
 }
 
-/** The text without its escapes: `\:`, `A`. */
+/** Resolves the escapes of a text: `\:`, `A`. */
 export function unescapeText(text: string): string {
   if (!text.includes("\\")) return text;
   return text.replace(/\\(?:u([0-9a-fA-F]{4})|([\s\S])|$)/g, (_, code?: string, character?: string) => {

@@ -1,39 +1,39 @@
 /**
- * The grammar of Lucene's classic query syntax, with its own way of reading AND, OR and NOT: they mark the clause before and the
- * clause after as required, optional or prohibited, and have no precedence among each other.
+ * The grammar of Lucene's classic query syntax. AND, OR and NOT have no precedence: they mark the clauses before and after them as
+ * required, optional or prohibited.
  */
 import { Lexer, QuerySyntaxError, type RangeToken, type Token, unescapeText } from "./lexer.ts";
 
 export type Occur = "must" | "should" | "must_not";
 
-/** What one clause looks for. `field` is `undefined` for the default fields. */
+/** The content of a clause. `field`: absent for the default fields. */
 export type Expression = { readonly field: string | undefined; readonly boost: number } & (
   | { readonly kind: "group"; readonly clauses: readonly Clause[] }
-  /** Words that stand beside each other, as one text. */
+  /** Adjacent words, as one text. */
   | { readonly kind: "text"; readonly text: string; readonly several: boolean }
   | { readonly kind: "phrase"; readonly text: string; readonly slop: number | undefined }
   /** A pattern keeps its escapes. */
   | { readonly kind: "wildcard"; readonly pattern: string }
   | { readonly kind: "prefix"; readonly prefix: string }
   | { readonly kind: "regexp"; readonly pattern: string }
-  /** @property fuzziness as it was written after `~`; `undefined` when nothing was */
+  /** @property fuzziness the text behind `~`; `undefined` when empty */
   | { readonly kind: "fuzzy"; readonly text: string; readonly fuzziness: string | undefined }
   | { readonly kind: "range"; readonly range: RangeToken }
 );
 
 export interface Clause {
   readonly occur: Occur;
-  /** It has a sign or `NOT` before it. */
+  /** Whether a sign or `NOT` precedes it. */
   readonly modified: boolean;
   readonly expression: Expression;
 }
 
-/** Groups within groups. */
+/** Depth of nested groups. */
 const MAX_DEPTH = 100;
 
 export interface QueryStringOptions {
   defaultOperator: "or" | "and";
-  /** Told of each expression that is no group, once it is read: the text may be wrong further on. */
+  /** Called with each expression other than a group as soon as it is read, before a syntax error further on. */
   onRead?(expression: Leaf): void;
 }
 
@@ -89,7 +89,7 @@ class Parser {
     return clauses;
   }
 
-  /** What a conjunction makes of the clause before it. */
+  /** Applies a conjunction to the clause before it. */
   #join(clauses: Clause[], conjunction: "and" | "or" | undefined): void {
     const before = clauses.at(-1);
     if (!before || before.occur === "must_not") return;
@@ -117,12 +117,12 @@ class Parser {
     return kind === "plus" ? "plus" : "not";
   }
 
-  /** Whether two words follow, of which the second is not the beginning of something else. */
+  /** Whether two plain words follow. */
   #severalWords(): boolean {
     return this.#peek().kind === "term" && this.#peek(1).kind === "term" && this.#isWordBefore(2);
   }
 
-  /** Whether a word may belong to those before it, by the token that follows it. */
+  /** Whether the token behind a word leaves it a plain word. */
   #isWordBefore(offset: number): boolean {
     return !["colon", "star", "tilde", "boost", "and", "or"].includes(this.#peek(offset).kind);
   }
@@ -229,7 +229,7 @@ class Parser {
   }
 }
 
-/** What is no number counts as if nothing stood there. */
+/** Anything other than a number counts as absent. */
 function slopOf(tilde: string | undefined): number | undefined {
   const written = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?=[fFdD]?$)/.exec(tilde ?? "");
   return written ? Math.trunc(Number(written[0])) : undefined;

@@ -1,10 +1,10 @@
 /**
- * The grammar of `simple_query_string`, which knows no mistakes: what is no operator where it stands is text.
+ * The grammar of `simple_query_string`, which has no syntax errors: an operator out of place is text.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/query-dsl-simple-query-string-query.html#simple-query-string-syntax
  */
 import { tooManyClauses } from "../errors.ts";
 
-/** `combined`: the clauses of one operator; operators have no precedence, each takes what was read before it as its first clause. */
+/** `combined`: the clauses of one operator. Operators have no precedence: each takes everything before it as its first clause. */
 export type SimpleExpression =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "phrase"; readonly text: string; readonly slop: number }
@@ -17,9 +17,9 @@ export type SimpleExpression =
       readonly clauses: readonly SimpleExpression[];
     };
 
-/** Groups within groups, of which deeper ones are passed over; and how often operators may change in one. */
+/** Depth of nested groups, beyond which groups are skipped, and the number of operator changes inside one. */
 const MAX_DEPTH = 100;
-/** The most that Lucene tells two words apart. */
+/** Lucene's highest edit distance. */
 const MAX_CHANGES = 2;
 
 export function parseSimpleQueryString(
@@ -30,7 +30,7 @@ export function parseSimpleQueryString(
   return new SimpleParser(text, defaultOperator, flags, 0).whole();
 }
 
-/** Lucene's `SimpleQueryParser`, step by step: what is ignored, and what a mistake resets, follows from its order. */
+/** A port of Lucene's `SimpleQueryParser`: the order of its steps decides what is ignored, and what a stray operator resets. */
 class SimpleParser {
   readonly #text: string;
   readonly #default: "and" | "or";
@@ -38,7 +38,7 @@ class SimpleParser {
   readonly #depth: number;
   #at = 0;
   #top: SimpleExpression | undefined;
-  /** Clauses of `#top`, while more can be added by the same operator. */
+  /** The clauses of `#top`, while the same operator can add more. */
   #clauses: SimpleExpression[] | undefined;
   #previous: "and" | "or" | undefined;
   #operator: "and" | "or" | undefined;
@@ -66,7 +66,7 @@ class SimpleParser {
       else if (this.#is("+", "AND")) this.#joinBy("and");
       else if (this.#is("|", "OR")) this.#joinBy("or");
       else this.#word();
-      // A sign is about what follows it at once.
+      // A sign applies only to the text directly behind it.
       this.#negations = 0;
     }
     return this.#top;
@@ -77,7 +77,7 @@ class SimpleParser {
     this.#at++;
   }
 
-  /** Without its end, the parenthesis is passed over. */
+  /** Reads a group; a parenthesis that is not closed is skipped. */
   #group(): void {
     const start = ++this.#at;
     this.#groups ??= this.#findGroups();
@@ -91,7 +91,7 @@ class SimpleParser {
     this.#at = end + 1;
   }
 
-  /** Where the groups end, by where they begin: found in one pass, for a text may be nothing but parentheses. */
+  /** The ends of groups by their starts, found in one pass: a text may consist of parentheses alone. */
   #findGroups(): ReadonlyMap<number, number> {
     const ends = new Map<number, number>();
     const open: number[] = [];
@@ -107,7 +107,7 @@ class SimpleParser {
     return ends;
   }
 
-  /** Without its end, the quote is passed over. */
+  /** Reads a phrase; a quote that is not closed is skipped. */
   #phrase(): void {
     const start = ++this.#at;
     let phrase = "";
@@ -124,7 +124,7 @@ class SimpleParser {
     }
     this.#at = at + 1;
     const hasSlop = this.#is("~", "NEAR") || this.#is("~", "SLOP");
-    // At the end of the text a tilde alone says nothing.
+    // A tilde at the end of the text is ignored.
     const slop = hasSlop && this.#at + 1 < this.#text.length ? this.#number() : 0;
     this.#add({ kind: "phrase", text: phrase, slop });
   }
@@ -168,7 +168,7 @@ class SimpleParser {
     this.#operator = undefined;
   }
 
-  /** `~3`, to the end of the word; `~` alone is 2, and what is no number 0. */
+  /** Reads `~3` to the end of the word; `~` alone means 2, anything other than a number 0. */
   #number(): number {
     const from = ++this.#at;
     while (this.#at < this.#text.length && !this.#endsWord()) this.#at++;

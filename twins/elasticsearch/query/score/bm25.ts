@@ -1,6 +1,6 @@
 /**
- * Lucene's BM25 as Elasticsearch 8 asks for it: k1 1.2, b 0.75, the weight multiplied by k1 + 1, single precision, and the length
- * of a document in one byte. In SQL for searching, in JavaScript for explaining.
+ * Lucene's BM25 as configured in Elasticsearch 8: k1 1.2, b 0.75, weights multiplied by k1 + 1, single precision, and lengths encoded
+ * in one byte. In SQL for searching, in JavaScript for explaining.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/index-modules-similarity.html#bm25, Lucene's SmallFloat
  */
 import { type Field, fieldKey } from "@offhook/log-store/fields";
@@ -9,10 +9,10 @@ import { type Sql, sql } from "@offhook/log-store/sql";
 export const K1 = 1.2;
 export const B = 0.75;
 
-/** Lengths up to here are exact. */
+/** Lengths below are encoded exactly. */
 const EXACT_LENGTHS = 24;
 
-/** The length that one byte keeps: exact up to 39, then four leading bits of what is beyond 24. */
+/** The length after encoding in one byte: exact up to 39, then the four leading bits of the excess over 24. */
 export function encodedLength(length: number): number {
   if (length < EXACT_LENGTHS) return length;
   const beyond = length - EXACT_LENGTHS;
@@ -27,7 +27,7 @@ export function encodedLengthSql(length: Sql): Sql {
   return sql`CASE WHEN ${length} < 40 THEN ${length} ELSE 24 + ((${beyond} >> ${shift}) << ${shift}) END`;
 }
 
-/** How rare a word is. @param documents that have the field, @param matching that have the word */
+/** Inverse document frequency. @param documents with the field @param matching documents with the word */
 export function idf(documents: number, matching: number): number {
   return Math.fround(Math.log(1 + (documents - matching + 0.5) / (matching + 0.5)));
 }
@@ -37,12 +37,12 @@ export function idfSql(documents: Sql, matching: Sql): Sql {
   return sql`CAST(ln(1 + (CAST(${documents} AS DOUBLE) - ${matching} + 0.5) / (CAST(${matching} AS DOUBLE) + 0.5)) AS FLOAT)`;
 }
 
-/** Boost times k1 + 1: what a word's weight is multiplied by. */
+/** Boost times k1 + 1, the factor of a word's weight. */
 export function boostOf(boost: number): number {
   return Math.fround(boost * Math.fround(1 + Math.fround(K1)));
 }
 
-/** What the frequency is multiplied by before it saturates: the less, the longer the document. */
+/** The factor of the frequency before saturation; it shrinks as the document grows. */
 export function lengthFactor(length: number, averageLength: number): number {
   const f = Math.fround;
   const relative = f(f(f(B) * encodedLength(length)) / f(averageLength));

@@ -1,4 +1,4 @@
-/** Why a word or a phrase scores what it does, as the vendor tells it. */
+/** Explanations of the scores of words and phrases, in the vendor's wording. */
 import { identifier, list, type Sql, sql } from "@offhook/log-store/sql";
 import type { Words } from "../compile/target.ts";
 import type { Ask, Explanation } from "../compiled-query.ts";
@@ -9,21 +9,21 @@ export function explanation(value: number, description: string, details: Explana
   return { value: Math.fround(value), description, details };
 }
 
-/** What a score is made of. */
+/** The components of a score. */
 export interface Parts {
   /** `message:timeout` */
   readonly what: string;
   readonly boost: number;
-  /** Documents that have the field. */
+  /** Documents with the field. */
   readonly documents: number;
-  /** Documents that have each word. */
+  /** Documents with each word. */
   readonly matching: readonly { readonly term: string; readonly documents: number }[];
   readonly frequency: number;
   readonly length: number;
   readonly averageLength: number;
 }
 
-/** @returns undefined when the document has not the word */
+/** @returns undefined for a document without the word */
 export async function explainWord(
   { name, field, postings }: Words,
   [term = ""]: readonly string[],
@@ -67,7 +67,7 @@ export async function explainPhrase(
   return explainParts({ what, boost, documents, matching, frequency, length, averageLength });
 }
 
-/** How many documents have each of some words. */
+/** Counts the documents with each word. */
 async function matchingDocuments(postings: string, terms: readonly string[], ask: Ask) {
   const rows = await ask(sql`SELECT term, count(*) FROM ${identifier(postings)}
     WHERE term IN ${list(terms)} AND frequency > 0 GROUP BY term`);

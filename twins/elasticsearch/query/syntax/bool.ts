@@ -31,7 +31,7 @@ function clauses(occurrence: Occurrence): Field<BoolOptions> {
       const found = itemsOf(content, one);
       const queries = found.flatMap((query): Query[] => {
         if (query.kind !== "dropped") return [query];
-        // One that is taken to decide the whole clause has to stand there.
+        // A dropped clause that decides the whole `bool` is replaced, so that it still decides.
         return query.matches === excludes ? [query.matches ? everything : nothing] : [];
       });
       options[occurrence] = { queries, dropped: found.length - queries.length };

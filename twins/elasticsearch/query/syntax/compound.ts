@@ -46,7 +46,7 @@ export function readDisMax(parser: Parser): DisMaxQuery {
     if (content.name !== "queries") throw unsupported(content, "dis_max");
     if (content.token === "START_OBJECT") queries.push(parser.clause());
     else {
-      // An empty list is no query either.
+      // Reads at least one query, so that an empty list is refused.
       do {
         queries.push(parser.clause());
       } while (content.next() !== "END_ARRAY");

@@ -1,4 +1,4 @@
-/** Clauses whose members the vendor declares, as it does those of bodies. */
+/** Clauses that the vendor reads by declared members, like bodies. */
 import type { ContentParser } from "../../json/content-parser.ts";
 import { type Field, floatField, type ObjectParser, textField } from "../../json/object-parser.ts";
 import { VendorError } from "../../vendor/error.ts";
@@ -21,7 +21,7 @@ export function commonFields(clause: string): Record<keyof Common, Field<Common>
   };
 }
 
-/** Some clauses tell a mistake in their members as one of the query. @throws VendorError `parsing_exception` */
+/** Parses a clause whose errors the vendor wraps in one of the query. @throws VendorError `parsing_exception` */
 export function parseAsQuery<Target>(
   parser: ObjectParser<Target>,
   content: ContentParser,

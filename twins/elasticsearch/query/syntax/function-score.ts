@@ -24,7 +24,7 @@ const readers = {
 };
 const valueNames = Object.keys(readers).filter((name) => name !== "query");
 
-/** One function may stand beside the query itself, instead of a list of several. */
+/** Reads a list of functions, or the single function that may stand beside the query. */
 export function readFunctionScore(parser: Parser): FunctionScoreQuery {
   const { content } = parser;
   const table = new OptionTable(parser, readers);
@@ -33,7 +33,7 @@ export function readFunctionScore(parser: Parser): FunctionScoreQuery {
   const refuseSecond = () => {
     const { name } = content;
     if (single && name !== "functions") {
-      throw failed(
+      throw parseFailure(
         parser,
         `already found function [${single.name}], now encountering [${name}]. use [functions] array if you want to define several functions.`,
       );
@@ -41,7 +41,7 @@ export function readFunctionScore(parser: Parser): FunctionScoreQuery {
     const found = single?.name ?? (list && "functions");
     if (found === undefined) return;
     const what = list ? `[${found}] array` : `[${found}]`;
-    throw failed(
+    throw parseFailure(
       parser,
       `[you can either define [functions] array or a single function, not both. already found ${what}, now encountering [${name}].]`,
     );
@@ -54,12 +54,12 @@ export function readFunctionScore(parser: Parser): FunctionScoreQuery {
       const read = readScoreFunction(parser);
       single = { name, function: { function: read, filter: everything, weight: undefined } };
     } else if (content.token === "START_ARRAY") {
-      if (name !== "functions") throw failed(parser, `array [${name}] is not supported`);
+      if (name !== "functions") throw parseFailure(parser, `array [${name}] is not supported`);
       if (single) refuseSecond();
       list = [...(list ?? []), ...readFunctions(parser)];
     } else if (content.isValue && !table.take(valueNames)) {
       refuseSecond();
-      if (name !== "weight") throw failed(parser, `field [${name}] is not supported`);
+      if (name !== "weight") throw parseFailure(parser, `field [${name}] is not supported`);
       const weight = positiveWeight(content.float());
       single = { name, function: { function: { kind: "weight" }, filter: everything, weight } };
     }
@@ -82,7 +82,7 @@ function readFunctions(parser: Parser): WeightedFunction[] {
   const functions: WeightedFunction[] = [];
   while (content.next() !== "END_ARRAY") {
     if (content.token !== "START_OBJECT") {
-      // The vendor's words, which have their places mixed up.
+      // The vendor's message really has the two names swapped.
       throw content.error(
         `failed to parse [START_OBJECT]. malformed query, expected a [${content.token}] while parsing functions but got a [function_score] instead`,
       );
@@ -107,12 +107,12 @@ function readFunction(parser: Parser): WeightedFunction {
       }
       found = { name, function: readScoreFunction(parser) };
     } else if (content.isValue && !table.take(["weight"])) {
-      throw failed(parser, `field [${name}] is not supported`);
+      throw parseFailure(parser, `field [${name}] is not supported`);
     }
   });
   const { filter = everything, weight } = table.options;
   if (!found && weight === undefined) {
-    throw failed(parser, "an entry in functions list is missing a function.");
+    throw parseFailure(parser, "an entry in functions list is missing a function.");
   }
   return {
     function: found?.function ?? { kind: "weight" },
@@ -126,6 +126,6 @@ function positiveWeight(weight: number): number {
   throw illegalArgument("[weight] cannot be negative for a filtering function");
 }
 
-function failed({ content }: Parser, what: string): VendorError {
+function parseFailure({ content }: Parser, what: string): VendorError {
   return content.error(`failed to parse [function_score] query. ${what}`);
 }

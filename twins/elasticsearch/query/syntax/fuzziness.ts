@@ -1,4 +1,4 @@
-/** `fuzziness`: how many changes a word may be away. Source: `Fuzziness` of 8.15 */
+/** `fuzziness`: the allowed edit distance. Source: `Fuzziness` of 8.15 */
 import { javaNumber, numberFormatReason } from "../../json/java-number.ts";
 import { isScalarJson } from "../../json/token.ts";
 import { illegalArgument, VendorError } from "../../vendor/error.ts";
@@ -32,7 +32,7 @@ function edits(number: number): string {
   throw illegalArgument(`Valid edit distances are [0, 1, 2] but was [${number}]`);
 }
 
-/** `AUTO:low,high`: words shorter than `low` are not changed, those from `high` on twice. */
+/** `AUTO:low,high`: words shorter than `low` allow no edits, those from `high` on two. */
 function custom(written: string): string {
   const bounds = written.slice("AUTO:".length).split(",");
   if (bounds.length !== 2) throw parseError("failed to find low and high distance values");

@@ -25,13 +25,13 @@ const phraseReaders = {
 };
 
 export function readMatchPhrase(parser: Parser): MatchQuery {
-  const { options, ...asked } = readAsked(parser, "match_phrase", () =>
+  const { options, ...search } = readSearch(parser, "match_phrase", () =>
     readValues(parser, "match_phrase", phraseReaders),
   );
   return {
     kind: "match",
     type: "phrase",
-    ...asked,
+    ...search,
     options: phraseOptions(options, "match_phrase"),
     ...commonOf(options, "match_phrase"),
   };
@@ -40,7 +40,7 @@ export function readMatchPhrase(parser: Parser): MatchQuery {
 const phrasePrefixReaders = { ...phraseReaders, max_expansions: integer };
 
 export function readMatchPhrasePrefix(parser: Parser): MatchQuery {
-  const { options, ...asked } = readAsked(parser, "match_phrase_prefix", () =>
+  const { options, ...search } = readSearch(parser, "match_phrase_prefix", () =>
     readValues(parser, "match_phrase_prefix", phrasePrefixReaders),
   );
   const { max_expansions: expansions = 50 } = options;
@@ -48,7 +48,7 @@ export function readMatchPhrasePrefix(parser: Parser): MatchQuery {
   return {
     kind: "match",
     type: "phrase_prefix",
-    ...asked,
+    ...search,
     options: { ...phraseOptions(options, "match_phrase_prefix"), maxExpansions: expansions },
     ...commonOf(options, "match_phrase_prefix"),
   };
@@ -64,14 +64,14 @@ const boolPrefixReaders = {
 };
 
 export function readMatchBoolPrefix(parser: Parser): MatchQuery {
-  const { options, ...asked } = readAsked(parser, "match_bool_prefix", () =>
+  const { options, ...search } = readSearch(parser, "match_bool_prefix", () =>
     readValues(parser, "match_bool_prefix", boolPrefixReaders),
   );
   checkFuzzy(options, "match_bool_prefix");
   return {
     kind: "match",
     type: "bool_prefix",
-    ...asked,
+    ...search,
     options: {
       ...defaultMatch,
       clause: "match_bool_prefix",
@@ -85,8 +85,8 @@ export function readMatchBoolPrefix(parser: Parser): MatchQuery {
   };
 }
 
-/** The field, the text that is looked for in it, and how. */
-function readAsked<O extends { query: Scalar | undefined }>(parser: Parser, clause: string, read: () => O) {
+/** Reads the field, the text to search and the options. */
+function readSearch<O extends { query: Scalar | undefined }>(parser: Parser, clause: string, read: () => O) {
   const { content } = parser;
   const { field, options, short } = readField(parser, clause, read, () => content.scalar());
   return {

@@ -25,7 +25,7 @@ export const zeroTerms: OptionReader<ZeroTerms> = oneOf(["none", "all"], (writte
   content.error(`Unsupported zero_terms_query value [${written}]`),
 );
 
-/** The options of words that may be misspelt. */
+/** The options of fuzzy words. */
 export const fuzzyReaders = {
   fuzziness,
   prefix_length: integer,
@@ -34,7 +34,7 @@ export const fuzzyReaders = {
   fuzzy_rewrite: text,
 };
 
-/** What `match` has on one field, and `multi_match` on several. */
+/** The options that `match` and `multi_match` share. */
 export const wordsReaders = {
   query: scalar,
   operator,
@@ -62,27 +62,23 @@ export const defaultMatch: MatchOptions = {
 export function readMatch(parser: Parser): MatchQuery {
   const { content } = parser;
   const read = () => readValues(parser, "match", wordsReaders);
-  const {
-    field = "",
-    options = matchNoWords,
-    short,
-  } = readField(parser, "match", read, () => content.scalar());
-  const asked = options.query ?? short;
-  if (asked === undefined) throw content.error("No text specified for text query");
+  const { field = "", options = noOptions, short } = readField(parser, "match", read, () => content.scalar());
+  const searched = options.query ?? short;
+  if (searched === undefined) throw content.error("No text specified for text query");
   return {
     kind: "match",
     type: "boolean",
     field,
-    text: asked,
+    text: searched,
     options: wordsOptions(options, "match"),
     ...commonOf(options, "match"),
   };
 }
 
 type WordsOptions = Partial<Options<typeof wordsReaders>>;
-const matchNoWords: WordsOptions = {};
+const noOptions: WordsOptions = {};
 
-/** @throws VendorError for numbers that no misspelt word can have */
+/** @throws VendorError for invalid options of fuzzy words */
 export function wordsOptions(options: WordsOptions, clause: string): MatchOptions {
   if (clause !== "multi_match") checkFuzzy(options, clause);
   return {
@@ -106,7 +102,7 @@ export function checkFuzzy(
   if (max_expansions <= 0) throw illegalArgument(`[${clause}] requires maxExpansions to be positive.`);
 }
 
-/** @returns undefined when words are not to be changed */
+/** @returns undefined without `fuzziness` */
 export function fuzzyOf(options: Partial<Options<typeof fuzzyReaders>>): Fuzzy | undefined {
   if (options.fuzziness === undefined) return undefined;
   return {

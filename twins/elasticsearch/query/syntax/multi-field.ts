@@ -40,7 +40,7 @@ function weightedField(written: string, clause: string): WeightedField {
   return { pattern: written.slice(0, caret), boost: positiveBoost(Math.fround(boost), clause) };
 }
 
-/** A list of texts, or one text. */
+/** Reads a list of texts, or one text. */
 function writtenFields(content: ContentParser): string[] {
   if (content.token !== "START_ARRAY") return [content.text()];
   const written: string[] = [];
@@ -48,7 +48,7 @@ function writtenFields(content: ContentParser): string[] {
   return written;
 }
 
-/** `["message^2", "error.*"]`, or one as a string. Of a field that is named twice the last boost counts. */
+/** `["message^2", "error.*"]`, or one as a string. For a repeated field the last boost counts. */
 const fields: OptionReader<WeightedField[]> = (content) => {
   const weighted = writtenFields(content).map((written) => weightedField(written, "multi_match"));
   const boosts = new Map(weighted.map(({ pattern, boost }) => [pattern, boost]));
@@ -56,8 +56,7 @@ const fields: OptionReader<WeightedField[]> = (content) => {
 };
 
 /**
- * Of a field that is named twice the last boost counts, unless that name has none: as in the vendor, which looks for the name
- * with its boost among those before it.
+ * For a repeated field the last boost counts, except when it is absent: the vendor's reader compares the name including its boost.
  */
 const stringFields: OptionReader<WeightedField[]> = (content) => {
   const boosts = new Map<string, number>();
@@ -119,7 +118,7 @@ export function readMultiMatch(parser: Parser): MultiMatchQuery {
   };
 }
 
-/** What both languages of query strings have. */
+/** The options that both query string languages share. */
 const stringReaders = {
   query: text,
   fields: stringFields,
@@ -206,7 +205,7 @@ export function readQueryString(parser: Parser): QueryStringQuery {
   };
 }
 
-/** `fields` are a list, everything else is a value. @param unknown how the clause words that it does not know a value's name */
+/** Reads `fields` as a list and everything else as a value. @param unknown makes the clause's error for an unknown option */
 function readStringOptions(
   content: ContentParser,
   table: { take(names?: readonly string[]): boolean },
@@ -221,7 +220,7 @@ function readStringOptions(
   });
 }
 
-/** In the order of their bits, where flags are a number. */
+/** In the order of their bits in numeric flags. */
 const operators = [
   "AND",
   "NOT",

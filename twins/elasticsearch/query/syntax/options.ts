@@ -1,4 +1,4 @@
-/** Reading the options of a clause: each by its name, with the vendor's leniency about how values are written. */
+/** Readers for the options of a clause, as lenient about notation as the vendor's. */
 
 import { emptyRecord } from "@offhook/platform/base/lookup-table";
 import type { ContentParser } from "../../json/content-parser.ts";
@@ -6,14 +6,14 @@ import { illegalArgument, type VendorError } from "../../vendor/error.ts";
 import type { Parser } from "./parser.ts";
 import type { Scalar } from "./query.ts";
 
-/** Makes something of the value at the current token. */
+/** Reads the value at the current token. */
 export type OptionReader<T> = (content: ContentParser, parser: Parser) => T;
 type OptionReaders = Readonly<Record<string, OptionReader<unknown>>>;
 export type Options<R extends OptionReaders> = { [K in keyof R]: ReturnType<R[K]> | undefined };
 
-/** Options that are read one by one, as they come. */
+/** Reads options one by one, in the order of the text. */
 export class OptionTable<R extends OptionReaders> {
-  /** What has been read; what has not is `undefined`. */
+  /** The options so far; `undefined` for those not read. */
   readonly options: Options<R>;
   readonly #read = emptyRecord<unknown>();
   readonly #parser: Parser;
@@ -26,7 +26,7 @@ export class OptionTable<R extends OptionReaders> {
     this.options = this.#read as Options<R>;
   }
 
-  /** Reads the option at the current token. @returns false when it is none of the table's */
+  /** Reads the option at the current token. @returns false when the table does not have it */
   take(names: readonly string[] = Object.keys(this.#readers)): boolean {
     const { content } = this.#parser;
     const reader = names.includes(content.name) ? this.#readers[content.name] : undefined;
@@ -36,21 +36,21 @@ export class OptionTable<R extends OptionReaders> {
   }
 }
 
-/** Goes through the object that begins at the current token, to its end; `read` sees the first token of each value. */
+/** Walks the object at the current token to its end, and calls `read` at the first token of each value. */
 export function eachMember(content: ContentParser, read: () => void): void {
   let { name } = content;
   for (let token = content.next(); token !== "END_OBJECT"; token = content.next()) {
     if (token === undefined) return;
     if (token === "FIELD_NAME") name = content.name;
     else {
-      // What was read within the value before has left its own.
+      // Reading the previous value may have changed the name.
       content.name = name;
       read();
     }
   }
 }
 
-/** Options whose values are texts, numbers or booleans; anything else is refused. @throws VendorError */
+/** Reads options with scalar values only. @throws VendorError for any other value */
 export function readValues<R extends OptionReaders>(parser: Parser, clause: string, readers: R): Options<R> {
   const table = new OptionTable(parser, readers);
   eachMember(parser.content, () => {
@@ -60,7 +60,7 @@ export function readValues<R extends OptionReaders>(parser: Parser, clause: stri
   return table.options;
 }
 
-/** Options whose values are as their readers find them. @throws VendorError */
+/** Reads options with values of any kind; their readers check them. @throws VendorError */
 export function readAny<R extends OptionReaders>(parser: Parser, clause: string, readers: R): Options<R> {
   const table = new OptionTable(parser, readers);
   eachMember(parser.content, () => {
@@ -88,7 +88,7 @@ export const double: OptionReader<number> = (content) => content.double();
 export const integer: OptionReader<number> = (content) => content.integer();
 export const flag: OptionReader<boolean> = (content) => content.boolean();
 
-/** One of some words, in any case. */
+/** Reads one of some words, ignoring case. */
 export function oneOf<T extends string>(
   words: readonly T[],
   refuse: (written: string, content: ContentParser) => VendorError,
@@ -101,13 +101,13 @@ export function oneOf<T extends string>(
   };
 }
 
-/** An option that changes nothing here: how terms are collected, how many states an automaton may have. */
-export const ignored: OptionReader<true> = (content) => {
+/** Skips an option without effect in the twin, such as limits of an automaton. */
+export const ignoredOption: OptionReader<true> = (content) => {
   content.skipChildren();
   return true;
 };
 
-/** What every clause has. */
+/** The options of every clause. */
 export const common = { boost: float, _name: text };
 
 /** @throws VendorError for a boost below 0 */
@@ -125,7 +125,7 @@ export function positiveBoost(boost: number, clause: string): number {
   );
 }
 
-/** A field with what is asked of it: options, or a value that stands for one of them. */
+/** A field with its options, or with the short form: one value. */
 export interface FieldOptions<O, V> {
   field: string | undefined;
   options: O | undefined;
@@ -133,7 +133,7 @@ export interface FieldOptions<O, V> {
 }
 
 /**
- * `{ FIELD: { … } }`, the one member of a clause on one field, or `{ FIELD: value }`.
+ * Reads `{ FIELD: { … } }`, the body of a clause on one field, or the short form `{ FIELD: value }`.
  * @throws VendorError for a second field
  */
 export function readField<O, V>(
@@ -159,13 +159,13 @@ export function checkOneField(content: ContentParser, clause: string, field: str
   );
 }
 
-/** A value that must be there. */
+/** Returns a value, and refuses its absence. */
 export function required<T>(value: T | undefined, missing: string): T {
   if (value === undefined) throw illegalArgument(missing);
   return value;
 }
 
-/** The field that a clause is about. */
+/** Returns a field name, and refuses an empty one. */
 export function requiredField(field: string | undefined, missing = "field name is null or empty"): string {
   if (field === undefined || field === "") throw illegalArgument(missing);
   return field;

@@ -1,4 +1,4 @@
-/** What every clause's reader shares: fidelity, how far the request has been read, limits, and what was dropped. */
+/** The state that all clause readers share: fidelity, the position in the request, limits, and the dropped clauses. */
 
 import type { ContentParser } from "../../json/content-parser.ts";
 import { didYouMean } from "../../vendor/did-you-mean.ts";
@@ -8,15 +8,15 @@ import type { DroppedClause, JsonPath } from "../compiled-query.ts";
 import { placeText, UnrecognisedQuery } from "../errors.ts";
 import type { Query } from "./query.ts";
 
-/** Reads a clause whose object begins at the current token, and stays at its end. */
+/** Reads the clause whose object begins at the current token, and stops at its end. */
 export type ClauseReader = (parser: Parser) => Query;
 
-/** Which clauses there are. */
+/** The known clauses. */
 export interface Grammar {
   readonly readers: Readonly<Record<string, ClauseReader>>;
-  /** What the specification lists. */
+  /** The clauses that the specification lists. */
   readonly specified: ReadonlySet<string>;
-  /** Clauses of the vendor that this twin has not, each with the reason. */
+  /** Clauses of the vendor that this twin does not support, each with the reason. */
   readonly unsupported: Readonly<Record<string, string>>;
 }
 
@@ -39,7 +39,7 @@ export class Parser {
 
   /**
    * Reads the query of a request.
-   * @throws UnrecognisedQuery for a shape that is none of this twin's clauses; in `vendor` for those of the vendor alone
+   * @throws UnrecognisedQuery for an unknown shape; in `vendor` only for clauses that the vendor has and this twin does not
    */
   topLevel(): Query {
     const { content, fidelity } = this;
@@ -51,7 +51,7 @@ export class Parser {
     }
     const [first, second] = isObject(json) ? Object.keys(json) : [];
     if (fidelity === "specification" && second !== undefined) {
-      // Of two clauses the model makes what it can, even where one of them is wrong.
+      // A query with two clauses goes to the model, even where one of them is invalid.
       throw unrecognised(
         content.error(`[${first}] malformed query, expected [END_OBJECT] but found [FIELD_NAME]`),
       );
@@ -68,8 +68,8 @@ export class Parser {
   }
 
   /**
-   * Reads a query that may be left out: in `specification`, one that is not known is. What it might have matched is taken as
-   * matched, and where it excludes as not matched, so that leaving it out never narrows the whole query.
+   * Reads a query, or drops it if it is unknown in `specification`. A dropped query counts as matching every document, or none where
+   * it excludes, so that dropping never narrows the whole query.
    */
   clauseOrDrop(): Query | Dropped {
     if (this.fidelity === "vendor") return this.clause();
@@ -82,7 +82,7 @@ export class Parser {
     return { kind: "dropped", matches: !this.#excludes };
   }
 
-  /** Reads what excludes the documents that it matches, or, within such a query, includes them again. */
+  /** Reads a query that excludes its matches; nested exclusions include them again. */
   excluding<T>(read: () => T): T {
     this.#excludes = !this.#excludes;
     try {
@@ -104,8 +104,8 @@ export class Parser {
   }
 
   /**
-   * @param shape what becomes of the error of a query whose shape is unknown
-   * @param unserved what becomes of that of a clause of the vendor's that this twin does not serve
+   * @param shape maps the error of an unknown shape
+   * @param unserved maps the error of a clause that the vendor has and this twin does not support
    */
   #query(shape: (error: VendorError) => VendorError, unserved: (error: VendorError) => VendorError): Query {
     const { content } = this;
@@ -149,7 +149,7 @@ export class Parser {
     }
   }
 
-  /** Why a clause is not read, if it is not. */
+  /** The error for an unknown or unsupported clause; `undefined` for a clause to read. */
   #refusal(name: string): VendorError | undefined {
     const { readers, specified, unsupported } = this.#grammar;
     const written = Object.hasOwn(readers, name);
@@ -164,8 +164,8 @@ export class Parser {
   }
 
   /**
-   * A clause, or a function in it, that is none; the current token is the start of its object.
-   * @param clause that the message names: the one that is unknown, or the one around the unknown function
+   * The error for an unknown clause or function whose object begins at the current token.
+   * @param clause the name in the message: the unknown clause, or the clause around the unknown function
    */
   unknown(name: string, clause: string, known: readonly string[] = this.#names()): VendorError {
     const { content } = this;
@@ -176,14 +176,14 @@ export class Parser {
   }
 }
 
-/** A clause that was left out. */
+/** A dropped clause. */
 export interface Dropped {
   readonly kind: "dropped";
-  /** Whether it is taken to match. */
+  /** Whether it counts as matching. */
   readonly matches: boolean;
 }
 
-/** The name of an object's one member; `undefined` when it has none or several. */
+/** The name of an object's only member; `undefined` for none or several. */
 function soleName(json: unknown): string | undefined {
   if (!isObject(json)) return undefined;
   const [first, second] = Object.keys(json);

@@ -74,7 +74,7 @@ export function readPrefix(parser: Parser): PrefixQuery {
   };
 }
 
-/** Of Lucene, and three that are combinations of them. */
+/** Lucene's flags; the last two are combinations. */
 const regexpFlags = ["INTERSECTION", "COMPLEMENT", "EMPTY", "ANYSTRING", "INTERVAL", "NONE", "ALL"];
 
 const flags: OptionReader<string | undefined> = (content) => {

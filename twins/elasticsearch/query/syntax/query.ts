@@ -1,6 +1,6 @@
-/** The Query DSL as a tree: what was written, read and checked, with its defaults filled in. */
+/** The Query DSL as a tree, checked, with defaults filled in. */
 
-/** A value of the request. `bigint` when its reader kept an integer beyond 2^53. */
+/** A value of the request. `bigint` for an integer beyond 2^53. */
 export type Scalar = string | number | bigint | boolean;
 
 export interface Clause {
@@ -24,9 +24,9 @@ export interface BoolQuery extends Clause {
   readonly should: readonly Query[];
   readonly mustNot: readonly Query[];
   readonly minimumShouldMatch: string | undefined;
-  /** How many of `should` were left out, so that the minimum can still be met. */
+  /** How many of `should` were dropped: they count towards the minimum. */
   readonly droppedShould: number;
-  /** How many of `must` and `filter` were left out: with them, no optional clause had to match. */
+  /** How many of `must` and `filter` were dropped: with them, no optional clause has to match. */
   readonly droppedRequired: number;
 }
 
@@ -88,14 +88,14 @@ export interface RegexpQuery extends Clause {
   readonly flags: string;
 }
 
-/** How many changes a word may be away, and which words are tried. */
+/** The options of a fuzzy word. */
 export interface Fuzzy {
   /** `0`, `1`, `2`, `AUTO`, `AUTO:3,6` */
   readonly fuzziness: string;
   readonly prefixLength: number;
   readonly maxExpansions: number;
   readonly transpositions: boolean;
-  /** How the words that are found score, as it was written. */
+  /** The scoring method, as written. */
   readonly rewrite: string | undefined;
 }
 
@@ -109,9 +109,9 @@ export interface FuzzyQuery extends Clause {
 export type Operator = "or" | "and";
 export type ZeroTerms = "none" | "all";
 
-/** How text is looked for in one field. */
+/** The options of a text search in one field. */
 export interface MatchOptions {
-  /** Whose options they are, as errors name it. */
+  /** The clause, as errors name it. */
   readonly clause: string;
   readonly operator: Operator;
   readonly minimumShouldMatch: string | undefined;
@@ -119,13 +119,13 @@ export interface MatchOptions {
   readonly zeroTerms: ZeroTerms;
   readonly lenient: boolean;
   readonly analyzer: string | undefined;
-  /** Of a phrase. */
+  /** For a phrase. */
   readonly slop: number;
-  /** Of a last word that is a prefix. */
+  /** For a last word that is a prefix. */
   readonly maxExpansions: number;
 }
 
-/** `boolean`: words; `phrase`: words in their order; `…_prefix`: the last one is a prefix. */
+/** `boolean`: words in any order; `phrase`: words in order; `…_prefix`: the last word is a prefix. */
 export type MatchType = "boolean" | "phrase" | "phrase_prefix" | "bool_prefix";
 
 export interface MatchQuery extends Clause {
@@ -153,7 +153,7 @@ export interface WeightedField {
 export interface MultiMatchQuery extends Clause {
   readonly kind: "multi_match";
   readonly type: MultiMatchType;
-  /** Every field when empty. */
+  /** Empty: every field. */
   readonly fields: readonly WeightedField[];
   readonly text: Scalar;
   readonly tieBreaker: number | undefined;
@@ -164,18 +164,18 @@ export interface QueryStringQuery extends Clause {
   readonly kind: "query_string";
   readonly text: string;
   readonly fields: readonly WeightedField[];
-  /** What a text without a field's name is about, where that is one name or pattern and no list. */
+  /** The field of texts without one, if a single name or pattern gives it and not a list. */
   readonly defaultField: string | undefined;
   readonly type: MultiMatchType;
   readonly tieBreaker: number | undefined;
   readonly options: MatchOptions;
   readonly fuzzy: Fuzzy;
-  /** Of patterns. */
+  /** For patterns. */
   readonly rewrite: string | undefined;
-  /** Read alone: the vendor does not use it. */
+  /** Checked only: the vendor does not use it. */
   readonly fuzzyRewrite: string | undefined;
   readonly allowLeadingWildcard: boolean;
-  /** `lenient` as it was given: `undefined` is true for patterns of fields, false for named ones. */
+  /** As given: absent means true for patterns of fields, false for named ones. */
   readonly lenient: boolean | undefined;
   readonly phraseSlop: number;
   readonly quoteFieldSuffix: string | undefined;
@@ -189,7 +189,7 @@ export interface SimpleQueryStringQuery extends Clause {
   readonly options: MatchOptions;
   readonly fuzzy: Fuzzy;
   readonly lenient: boolean | undefined;
-  /** Operators that are understood: `AND`, `OR`, `NOT`, `PREFIX`, `PHRASE`, `PRECEDENCE`, `ESCAPE`, `WHITESPACE`, `FUZZY`, `NEAR`, `SLOP`. */
+  /** The enabled operators: `AND`, `OR`, `NOT`, `PREFIX`, `PHRASE`, `PRECEDENCE`, `ESCAPE`, `WHITESPACE`, `FUZZY`, `NEAR`, `SLOP`. */
   readonly flags: ReadonlySet<string>;
   readonly quoteFieldSuffix: string | undefined;
   readonly analyzeWildcard: boolean;

@@ -38,7 +38,7 @@ interface Side {
   inclusive: boolean;
 }
 
-/** Of several bounds of one side, the one that was written last holds. */
+/** Reads a range; of several bounds on one side, the last one counts. */
 export function readRange(parser: Parser): RangeQuery {
   const { content } = parser;
   const table = new OptionTable(parser, readers);
@@ -89,7 +89,7 @@ function checkTimeZone(name: string | undefined): void {
     throw illegalArgument(`java.time.${problem.javaClass}: ${problem.cause.reason}`, problem.cause);
 }
 
-/** A dataset has no range fields: of single values, every relation asks the same. */
+/** Checks the name alone: without range fields, all relations mean the same. */
 function checkRelation(relation: string | undefined): void {
   if (relation === undefined) return;
   if (!relations.includes(relation.toUpperCase())) {

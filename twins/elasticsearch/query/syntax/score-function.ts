@@ -8,7 +8,7 @@ import { double, eachMember, float, OptionTable, oneOf, scalar, text } from "./o
 import type { Parser } from "./parser.ts";
 import type { Scalar, ScoreFunction } from "./query.ts";
 
-/** Reads a function whose object begins at the current token. */
+/** Reads the function whose object begins at the current token. */
 export function readScoreFunction(parser: Parser): ScoreFunction {
   const { name } = parser.content;
   switch (name) {
@@ -86,7 +86,7 @@ function readDecay(parser: Parser, shape: "gauss" | "exp" | "linear"): ScoreFunc
   });
   if (!about) throw malformed();
   const { origin, scale, offset, decay = 0.5 } = readParameters(about.parameters);
-  // The origin of a date may be left out: it is now.
+  // The origin defaults to now for dates, and is required for numbers.
   if (scale === undefined) throw parseFailure("both [scale] and [origin] must be set for numeric fields.");
   if (!(decay > 0 && decay < 1)) {
     throw conversionError(
@@ -113,7 +113,7 @@ interface DecayParameters {
   decay: number | undefined;
 }
 
-/** A shard reads them for itself: places in them are counted from their own beginning, and what is wrong fails there. */
+/** Reads the parameters as a shard does, from a copy: positions in errors count from its beginning. */
 function readParameters(parameters: unknown): DecayParameters {
   const content = new ContentParser(parameters, locateIn(compactJson(parameters), []));
   content.next();

@@ -62,7 +62,7 @@ const lookupParser = new ObjectParser<Lookup>("terms_lookup", {
   routing: textField(() => undefined),
 });
 
-/** Terms that stand in another document are none of this twin's. @throws VendorError for a lookup that is wrong, too */
+/** The error for a terms lookup, which the twin does not support. @throws VendorError for an invalid lookup */
 function refusedLookup(content: ContentParser): VendorError {
   const { name } = content;
   const lookup = lookupParser.parse(content, {});
@@ -73,7 +73,7 @@ function refusedLookup(content: ContentParser): VendorError {
   );
 }
 
-/** The vendor takes names and brackets within the list for values, up to the first end of a list. */
+/** Reads terms up to the first end of a list. As in the vendor, names and brackets inside count as values. */
 function readTermList(content: ContentParser): Scalar[] {
   const values: Scalar[] = [];
   while (content.next() !== "END_ARRAY") {
