@@ -5,7 +5,7 @@ import { defineTool } from "./tool.ts";
 
 const MINUTES = 30;
 /** A half hour that has only begun says nothing yet. */
-const LEAST_COVERED_MS = 10 * 60_000;
+const MIN_COVERED_MS = 10 * 60_000;
 /** How often a busy Splunk is asked again, and how long the first wait is; each is twice the one before. */
 const ATTEMPTS = 4;
 const FIRST_WAIT_MS = 200;
@@ -69,7 +69,7 @@ export default defineTool({
       from: new Date(from * 1000).toISOString(),
       to: new Date(to * 1000).toISOString(),
       errors: spans.reduce((sum, { errors }) => sum + errors, 0),
-      ...trendOf(spans.filter(({ at }) => to * 1000 - Date.parse(at) >= LEAST_COVERED_MS)),
+      ...trendOf(spans.filter(({ at }) => to * 1000 - Date.parse(at) >= MIN_COVERED_MS)),
       half_hours: spans,
     };
   },

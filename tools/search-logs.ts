@@ -3,7 +3,7 @@ import { z } from "zod";
 import { defineTool } from "./tool.ts";
 
 const MINUTE_MS = 60_000;
-const MOST_KINDS = 3;
+const MAX_KINDS = 3;
 
 const environment = z.object({
   ELASTICSEARCH_URL: z.url({
@@ -83,7 +83,7 @@ export default defineTool({
 });
 
 const kinds = {
-  terms: { field: "error.type", size: MOST_KINDS },
+  terms: { field: "error.type", size: MAX_KINDS },
   aggs: {
     first: { min: { field: "@timestamp" } },
     example: { top_hits: { size: 1, _source: ["error.message", "service.version"] } },

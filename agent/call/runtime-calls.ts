@@ -204,11 +204,9 @@ export class RuntimeCalls {
   /** Exponential back-off with jitter: when the runtime is down, many calls are to be ended at the same time. */
   async #pause(attempt: number): Promise<void> {
     const isHurried = this.#stopping.signal.aborted;
-    const longestMs = isHurried
-      ? HURRIED_PAUSE_MS
-      : Math.min(FIRST_PAUSE_MS * 2 ** (attempt - 1), MAX_PAUSE_MS);
+    const maxMs = isHurried ? HURRIED_PAUSE_MS : Math.min(FIRST_PAUSE_MS * 2 ** (attempt - 1), MAX_PAUSE_MS);
     const cut = isHurried ? this.#givenUp.signal : this.#stopping.signal;
-    await pause((longestMs * (1 + Math.random())) / 2, cut);
+    await pause((maxMs * (1 + Math.random())) / 2, cut);
   }
 
   #giveUp(): void {

@@ -1,6 +1,6 @@
 /** `samples/utterances.yaml`: what the samples are made from. */
 
-import { HIGHEST_RATE, LOWEST_RATE } from "@offhook/audio/resample";
+import { MAX_SAMPLE_RATE, MIN_SAMPLE_RATE } from "@offhook/audio/resample";
 import { sampleNameSchema } from "@offhook/audio/sample-library";
 import { FLITE_VOICES } from "@offhook/vapi/providers/flite/voices";
 import { parse } from "yaml";
@@ -47,7 +47,7 @@ const soundSchema = z.discriminatedUnion("kind", [
     name: sampleNameSchema,
     kind: z.literal("wrong-rate"),
     of: sampleNameSchema,
-    sample_rate: z.number().int().min(LOWEST_RATE).max(HIGHEST_RATE),
+    sample_rate: z.number().int().min(MIN_SAMPLE_RATE).max(MAX_SAMPLE_RATE),
   }),
 ]);
 

@@ -27,9 +27,9 @@ export interface Terminal {
 }
 
 /** A terminal narrower than this is not fitted to. */
-const LEAST_ROOM = 20;
+const MIN_WIDTH = 20;
 /** Where no terminal is, what is cut has so many characters. */
-const LONGEST_CUT = 160;
+const MAX_CUT_LENGTH = 160;
 
 type Style = Parameters<typeof styleText>[0];
 
@@ -44,9 +44,7 @@ export function terminalOf(
   const plain = (text: string) => text;
   /** Asked each time: a terminal changes its size. */
   const roomAfter = (indent: string, otherwise: number) =>
-    stream.isTTY === true && stream.columns
-      ? Math.max(stream.columns - indent.length, LEAST_ROOM)
-      : otherwise;
+    stream.isTTY === true && stream.columns ? Math.max(stream.columns - indent.length, MIN_WIDTH) : otherwise;
   return {
     line,
     wrap(text, { indent = "", head = indent, style: styled = plain } = {}) {
@@ -56,7 +54,7 @@ export function terminalOf(
       });
     },
     cut(text, { indent = "", head = indent, style: styled = plain } = {}) {
-      line(`${head}${styled(cutText(text, roomAfter(indent, LONGEST_CUT)))}`);
+      line(`${head}${styled(cutText(text, roomAfter(indent, MAX_CUT_LENGTH)))}`);
     },
     bold: style("bold"),
     dim: style("dim"),

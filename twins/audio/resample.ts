@@ -4,8 +4,8 @@
  */
 import { clampSample } from "./pcm.ts";
 
-export const LOWEST_RATE = 3_000;
-export const HIGHEST_RATE = 192_000;
+export const MIN_SAMPLE_RATE = 3_000;
+export const MAX_SAMPLE_RATE = 192_000;
 
 /** Kaiser window shape for about 70 dB of stop-band attenuation. */
 const KAISER_BETA = 6.8;
@@ -15,9 +15,9 @@ const HALF_LENGTH = 23;
 const CUTOFF = 0.45;
 /** Input is worked through in blocks, so that one huge chunk needs no huge buffer. */
 const BLOCK_SAMPLES = 4_096;
-const MOST_KEPT_FILTERS = 8;
+const MAX_CACHED_FILTERS = 8;
 /** Rates with no simple ratio would need one filter per sample of a second: the nearest of so many is as good. */
-const MOST_PHASES = 1_024;
+const MAX_PHASES = 1_024;
 
 export interface Resampler {
   /** Takes the next samples of the stream, gives those of the output that are settled by now. */
@@ -32,8 +32,10 @@ export interface Resampler {
 /** Rates in samples per second, whole numbers from 3000 to 192000. */
 export function createResampler(fromRate: number, toRate: number): Resampler {
   for (const rate of [fromRate, toRate]) {
-    if (!Number.isInteger(rate) || rate < LOWEST_RATE || rate > HIGHEST_RATE) {
-      throw new RangeError(`sample rate ${rate}: use a whole number from ${LOWEST_RATE} to ${HIGHEST_RATE}`);
+    if (!Number.isInteger(rate) || rate < MIN_SAMPLE_RATE || rate > MAX_SAMPLE_RATE) {
+      throw new RangeError(
+        `sample rate ${rate}: use a whole number from ${MIN_SAMPLE_RATE} to ${MAX_SAMPLE_RATE}`,
+      );
     }
   }
   return fromRate === toRate ? new PassThrough() : new PolyphaseResampler(fromRate, toRate);
@@ -161,7 +163,7 @@ function polyphaseFilter(fromRate: number, toRate: number): PolyphaseFilter {
   filters.delete(key);
   filters.set(key, filter);
   const oldest = filters.keys().next().value;
-  if (filters.size > MOST_KEPT_FILTERS && oldest !== undefined) filters.delete(oldest);
+  if (filters.size > MAX_CACHED_FILTERS && oldest !== undefined) filters.delete(oldest);
   return filter;
 }
 
@@ -170,7 +172,7 @@ function designFilter(up: number, down: number): PolyphaseFilter {
   const lower = Math.min(1, up / down);
   const reach = Math.ceil(HALF_LENGTH / lower);
   const length = 2 * reach;
-  const phases = Math.min(up, MOST_PHASES);
+  const phases = Math.min(up, MAX_PHASES);
   const coefficients = new Float32Array((phases + 1) * length);
   const row = new Float64Array(length);
   for (let phase = 0; phase <= phases; phase++) {

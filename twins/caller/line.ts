@@ -39,7 +39,7 @@ const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
 const CLOSE_TIMEOUT_MS = 2_000;
 const NORMAL_CLOSURE = 1000;
 const UNSUPPORTED_DATA = 1003;
-const LONGEST_QUOTE = 80;
+const MAX_QUOTE_LENGTH = 80;
 
 const jsonMessageSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("audio"), audio: z.base64() }),
@@ -165,5 +165,5 @@ function parseJson(bytes: Buffer): unknown {
 
 function quote(bytes: Buffer): string {
   const text = bytes.toString("utf8");
-  return JSON.stringify(text.length > LONGEST_QUOTE ? `${text.slice(0, LONGEST_QUOTE)}…` : text);
+  return JSON.stringify(text.length > MAX_QUOTE_LENGTH ? `${text.slice(0, MAX_QUOTE_LENGTH)}…` : text);
 }

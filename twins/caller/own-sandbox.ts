@@ -16,7 +16,7 @@ const description = z.object({
 });
 
 /** It ends by itself when nobody ended it. */
-const LONGEST_RUN_SECONDS = 3_600;
+const MAX_RUN_SECONDS = 3_600;
 
 /** Makes a sandbox with the services of the environment file. @throws SandboxError */
 export async function createSandbox({
@@ -25,7 +25,7 @@ export async function createSandbox({
 }: Omit<SandboxAddress, "sandbox">): Promise<OwnSandbox> {
   const url = `${baseUrl.replace(/(?<!\/)\/+$/, "")}/sandboxes`;
   const headers = keyHeader({ apiKey });
-  const made = await ask("POST", url, headers, { ttl_seconds: LONGEST_RUN_SECONDS });
+  const made = await ask("POST", url, headers, { ttl_seconds: MAX_RUN_SECONDS });
   const { id, twins } = description.parse(made);
   return {
     address: { baseUrl, apiKey, sandbox: id },

@@ -28,7 +28,7 @@ export interface PacingReport {
 }
 
 /** Timers below this are not worth their cost; several frames then go out in one tick. */
-const SHORTEST_TICK_MS = 2;
+const MIN_TICK_MS = 2;
 /** Audio time that may be caught up in one go. What is beyond is not sent late: the call goes on from now. */
 const MAX_BEHIND_MS = 1_000;
 
@@ -91,7 +91,7 @@ export class Pacer {
     }
     this.#options.ticked();
     if (!this.#running) return;
-    const waitMs = Math.max(SHORTEST_TICK_MS, this.#nextDueAt() - performance.now());
+    const waitMs = Math.max(MIN_TICK_MS, this.#nextDueAt() - performance.now());
     this.#timer = setTimeout(() => this.#tick(), waitMs);
   }
 

@@ -7,13 +7,13 @@ const openAi = { provider: z.literal("openai"), ...openAiEndpointConfig };
 
 export const voiceRuntimeConfig = z
   .strictObject({
-    /** A YAML file whose `brain:` serves every call without a script of its own; relative to the environment file. Read again when it changes. */
+    /** A YAML file whose `brain:` serves every call without its own script; relative to the environment file. Reloaded when it changes. */
     script: z.string().optional(),
     recognition: z
       .discriminatedUnion("provider", [
         z.strictObject({
           provider: z.literal("samples"),
-          /** Folder of the recordings that can be understood; relative to the environment file. Default: the project's. */
+          /** Folder of the recordings to recognise; relative to the environment file. Default: the project's. */
           samples: z.string().optional(),
         }),
         z.strictObject({ ...openAi, model: z.string().default("whisper-1") }),
@@ -24,7 +24,7 @@ export const voiceRuntimeConfig = z
         z.strictObject({ provider: z.literal("script") }),
         z.strictObject({
           ...openAi,
-          /** The model asked for; without it the one the assistant names. */
+          /** Model to request. Default: the one the assistant names. */
           model: z.string().optional(),
         }),
       ])
@@ -35,19 +35,19 @@ export const voiceRuntimeConfig = z
         z.strictObject({
           ...openAi,
           model: z.string().default("tts-1"),
-          /** The voice asked for; without it the assistant's own `voiceId`. */
+          /** Voice to request. Default: the assistant's `voiceId`. */
           voice: z.string().optional(),
           response_format: z.enum(["pcm", "wav"]).default("pcm"),
         }),
       ])
       .default({ provider: "flite" }),
-    /** Calls that may live at once. The vendor's default is 10; this one lets 200 real-time calls run on a laptop. */
+    /** Maximum live calls. The vendor's default is 10; this one admits the 200 real-time calls a laptop can run. */
     concurrency_limit: z.number().int().min(1).max(100_000).default(250),
     /** How long a created call waits for its socket. */
     connect_timeout_seconds: z.number().positive().max(86_400).default(30),
-    /** How tool arguments travel to webhooks; `alternate` changes with every request, to exercise clients. */
+    /** Form of tool arguments in webhooks; `alternate` changes with every request, to exercise clients. */
     tool_arguments: z.enum(["object", "string", "alternate"]).default("object"),
-    /** Audio frames to the client now and then end in the middle of a sample, as the vendor's do, to exercise clients. */
+    /** Some audio frames to the client end in the middle of a sample, as the vendor's do, to exercise clients. */
     odd_frames: z.boolean().default(false),
     org_id: z.string().default("eb166faa-7145-46ef-8044-589b47ae3b56"),
   })

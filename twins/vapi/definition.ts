@@ -1,4 +1,4 @@
-/** The declaration of the twin, whatever plays the live call and the embedded speech. */
+/** The declaration of the twin, independent of what implements the live call and the embedded speech. */
 import { defineTwin } from "@offhook/platform/twin/twin";
 import {
   createAssistant,
@@ -15,7 +15,7 @@ import { voiceRuntimeConfig } from "./config.ts";
 import { voiceRuntimeManual } from "./manual.ts";
 import { SEED_KEY, startVoiceRuntime, type VoiceRuntimeParts } from "./twin.ts";
 
-/** The twin with these parts; `index.ts` gives the real ones, a test may give others. */
+/** The twin with these parts; `index.ts` passes the real ones, a test may pass others. */
 export function voiceRuntimeTwinWith(parts: VoiceRuntimeParts) {
   return defineTwin({
     name: "vapi",

@@ -1,4 +1,4 @@
-/** The voice runtime twin: Vapi's call API and call socket, hearing, thinking and speaking without a key or a network. */
+/** The voice runtime twin: Vapi's call API and call socket, with embedded speech that needs no key and no network. */
 import { fileURLToPath } from "node:url";
 import { voiceRuntimeTwinWith } from "./definition.ts";
 import { createFliteSynthesis } from "./providers/flite-synthesis.ts";

@@ -1,19 +1,22 @@
-/** How the voice runtime behaves, for who drives it. */
+/** The manual of the voice runtime twin, for clients that drive it. */
 import type { TwinManual } from "@offhook/platform/twin/manual";
 import { SEED_KEY } from "./twin.ts";
 
 export const voiceRuntimeManual: TwinManual = {
   credentials: [
-    { id: "vapi.key", text: `The key ${SEED_KEY}, as a bearer token, is accepted from the start.` },
+    { id: "vapi.key", text: `The bearer token ${SEED_KEY} is accepted from the start.` },
     {
       id: "vapi.more-keys",
-      text: "Any key is accepted whose SHA-256 stands in the table api_keys, for as long as it stands there.",
+      text: "A key is accepted while the table api_keys has a row with its SHA-256.",
     },
     {
       id: "vapi.wrong-key",
-      text: "Without a key, or with any other, the answer is 401 in the vendor's words.",
+      text: "A missing or unknown key is answered with 401 in the vendor's words.",
     },
-    { id: "vapi.user-agent", text: "A client that sends no User-Agent is answered with 403, key or not." },
+    {
+      id: "vapi.user-agent",
+      text: "A request without User-Agent is answered with 403, even with a valid key.",
+    },
   ],
   repeatedWrites: [
     { id: "vapi.call-again", text: "Creating a call with the same body twice makes two calls." },
@@ -23,22 +26,22 @@ export const voiceRuntimeManual: TwinManual = {
     },
     {
       id: "vapi.change-again",
-      text: "Changing an assistant twice in the same way leaves it as the first change did.",
+      text: "Repeating a change of an assistant has no further effect.",
     },
     {
       id: "vapi.delete-again",
-      text: "Deleting a live call ends it and keeps its record, deleting it again removes the record, and a third time is a 404.",
+      text: "Deleting a live call ends it and keeps its record; deleting it again removes the record; a third time is a 404.",
     },
   ],
   notes: [
     {
       id: "vapi.callbacks",
-      text: "Server messages and tool calls go to the registered callback destination when neither the tool nor the assistant names a server, as to the vendor's organisation-wide one; a call keeps the destination that was registered when it was created.",
+      text: "Server messages and tool calls go to the registered callback destination when neither the tool nor the assistant names a server; it plays the part of the vendor's organisation-wide server. A call keeps the destination that was registered when it was created.",
     },
     {
       id: "vapi.profile",
-      text: "It has one profile, default, which is its start.",
+      text: "It has one profile, default: the state at its start.",
     },
-    { id: "vapi.reset-calls", text: "A reset ends the calls that are live." },
+    { id: "vapi.reset-calls", text: "A reset ends the live calls." },
   ],
 };

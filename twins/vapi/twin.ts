@@ -1,4 +1,4 @@
-/** The voice runtime at work in one sandbox: its world, its calls, its providers. */
+/** The voice runtime in one sandbox: its world, its calls, its providers. */
 
 import type { RunningTwin, TwinContext } from "@offhook/platform/twin/twin";
 import { createMemoryWorld } from "@offhook/platform/world/memory-world";
@@ -16,7 +16,7 @@ import { keyHash, tables } from "./world.ts";
 
 /** The key the seeded world accepts. */
 export const SEED_KEY = "vapi-twin-key";
-/** Script of every call that has none of its own. */
+/** Key of the script for calls without their own. */
 const EVERY_CALL = "*";
 const SHUT_DOWN = "worker-shutdown";
 const SERVICE_RESTART = 1012;
@@ -71,7 +71,7 @@ export async function startVoiceRuntime(
     callbackDestination: () => context.callbackDestination?.(),
     log,
   });
-  const forgetReset = world.watch((change) => {
+  const unwatch = world.watch((change) => {
     if (change.change === "reset") void calls.endAll(SHUT_DOWN, SERVICE_RESTART);
   });
   return {
@@ -87,7 +87,7 @@ export async function startVoiceRuntime(
       await world.load(seed(script));
     },
     async stop() {
-      forgetReset();
+      unwatch();
       await calls.endAll(SHUT_DOWN, SERVICE_RESTART);
       await providers.close();
     },
@@ -110,14 +110,14 @@ function seed(script: ScriptFile | undefined) {
   };
 }
 
-/** An edited file serves the next turn, without a restart; a broken one is said, and serves as it was. */
+/** Reloads an edited script file, so that it serves the next turn; logs a broken one and keeps its last good rules. */
 function refreshScript(script: ScriptFile | undefined, world: VoiceWorld, log: Logger): void {
   try {
     if (script === undefined || !script.refresh()) return;
   } catch (error) {
     log.error(
       { error: error instanceof Error ? error.message : String(error) },
-      "the script stays as it was",
+      "the edited script is broken: the last good one stays in use",
     );
     return;
   }

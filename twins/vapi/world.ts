@@ -137,7 +137,7 @@ const apiKeys = defineTable({
   },
 });
 
-/** SHA-256 of an API key, in hexadecimal: all that the world keeps of it. */
+/** SHA-256 of an API key, in hexadecimal: the world stores no key. */
 export function keyHash(key: string): string {
   return createHash("sha256").update(key).digest("hex");
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createResampler, HIGHEST_RATE, LOWEST_RATE, resample } from "../resample.ts";
+import { createResampler, MAX_SAMPLE_RATE, MIN_SAMPLE_RATE, resample } from "../resample.ts";
 
 const RATE = 16_000;
 
@@ -12,19 +12,26 @@ function sine(hz: number, sampleRate: number): Int16Array {
 }
 
 describe("every rate a call may be negotiated at", () => {
-  test.each([LOWEST_RATE, 3_001, 8_000, 11_025, 22_050, 44_100, 96_000, HIGHEST_RATE - 1, HIGHEST_RATE])(
-    "%d samples per second keep a tone as it is, there and back",
-    (rate) => {
-      const tone = sine(700, RATE);
-      const there = resample(tone, RATE, rate);
-      expect(there.length).toBe(rate);
-      const back = resample(there, rate, RATE);
-      const middle = Array.from(back.subarray(RATE / 4, RATE / 2), (sample, at) =>
-        Math.abs(sample - (tone[RATE / 4 + at] ?? 0)),
-      );
-      expect(Math.max(...middle)).toBeLessThan(60);
-    },
-  );
+  test.each([
+    MIN_SAMPLE_RATE,
+    3_001,
+    8_000,
+    11_025,
+    22_050,
+    44_100,
+    96_000,
+    MAX_SAMPLE_RATE - 1,
+    MAX_SAMPLE_RATE,
+  ])("%d samples per second keep a tone as it is, there and back", (rate) => {
+    const tone = sine(700, RATE);
+    const there = resample(tone, RATE, rate);
+    expect(there.length).toBe(rate);
+    const back = resample(there, rate, RATE);
+    const middle = Array.from(back.subarray(RATE / 4, RATE / 2), (sample, at) =>
+      Math.abs(sample - (tone[RATE / 4 + at] ?? 0)),
+    );
+    expect(Math.max(...middle)).toBeLessThan(60);
+  });
 
   test("how a stream is cut into chunks makes no difference", () => {
     const whole = resample(sine(500, 24_000), 24_000, RATE);

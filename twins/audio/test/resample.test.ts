@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { concatSamples, levelDb } from "../pcm.ts";
-import { createResampler, HIGHEST_RATE, LOWEST_RATE, resample } from "../resample.ts";
+import { createResampler, MAX_SAMPLE_RATE, MIN_SAMPLE_RATE, resample } from "../resample.ts";
 
 const CONVERSIONS = [
   [24_000, 16_000],
@@ -127,9 +127,9 @@ describe("a resampler", () => {
 
   test("converts nothing between equal rates, and refuses rates it cannot do", () => {
     expect([...resample(Int16Array.of(1, 2, 3), 16_000, 16_000)]).toEqual([1, 2, 3]);
-    for (const rate of [0, LOWEST_RATE - 1, HIGHEST_RATE + 1, 16_000.5, Number.NaN]) {
+    for (const rate of [0, MIN_SAMPLE_RATE - 1, MAX_SAMPLE_RATE + 1, 16_000.5, Number.NaN]) {
       expect(() => createResampler(rate, 16_000)).toThrow(
-        `use a whole number from ${LOWEST_RATE} to ${HIGHEST_RATE}`,
+        `use a whole number from ${MIN_SAMPLE_RATE} to ${MAX_SAMPLE_RATE}`,
       );
     }
   });

@@ -4,10 +4,10 @@ import type { StoredAssistant } from "../calls/assistant-store.ts";
 import { assistantSchema } from "../schema/assistant.ts";
 import type { VoiceRuntimeTwin } from "../twin.ts";
 import { failure } from "./errors.ts";
-import { guarded, readBody, readQuery } from "./handle.ts";
-import { listAssistantsQuery, listed } from "./list-query.ts";
+import { authenticatedOperation, readBody, readQuery } from "./handle.ts";
+import { applyListQuery, listAssistantsQuery } from "./list-query.ts";
 
-export const createAssistant = guarded({
+export const createAssistant = authenticatedOperation({
   id: "assistant.create",
   method: "POST",
   path: "/assistant",
@@ -18,7 +18,7 @@ export const createAssistant = guarded({
   },
 });
 
-export const listAssistants = guarded({
+export const listAssistants = authenticatedOperation({
   id: "assistant.list",
   method: "GET",
   path: "/assistant",
@@ -26,11 +26,11 @@ export const listAssistants = guarded({
   summary: "Lists stored assistants, newest first.",
   handle(request, twin) {
     const query = readQuery(request, listAssistantsQuery);
-    return { status: 200, body: listed(twin.assistants.all(), query).map(bodyOf) };
+    return { status: 200, body: applyListQuery(twin.assistants.all(), query).map(bodyOf) };
   },
 });
 
-export const getAssistant = guarded({
+export const getAssistant = authenticatedOperation({
   id: "assistant.get",
   method: "GET",
   path: "/assistant/:id",
@@ -41,12 +41,12 @@ export const getAssistant = guarded({
   },
 });
 
-export const updateAssistant = guarded({
+export const updateAssistant = authenticatedOperation({
   id: "assistant.update",
   method: "PATCH",
   path: "/assistant/:id",
   surface: "rest",
-  summary: "Replaces the members of a stored assistant that the body names.",
+  summary: "Replaces the named members of a stored assistant.",
   handle(request, twin) {
     const { id } = storedOf(request, twin);
     const changes = readBody(request, assistantSchema);
@@ -55,7 +55,7 @@ export const updateAssistant = guarded({
   },
 });
 
-export const deleteAssistant = guarded({
+export const deleteAssistant = authenticatedOperation({
   id: "assistant.delete",
   method: "DELETE",
   path: "/assistant/:id",

@@ -1,11 +1,11 @@
-/** Who may call the API: a bearer key listed in the world, and a client that names itself. */
+/** Admits requests with a bearer key that the world lists and a User-Agent. */
 import type { VendorRequest, VendorResponse } from "@offhook/platform/http/operation";
 import type { VoiceWorld } from "../calls/call-store.ts";
 import { keyHash } from "../world.ts";
 import { INVALID_KEY, NO_USER_AGENT, vendorError } from "./errors.ts";
 
-/** The refusal of a request that may not come in; `undefined` lets it in. */
-export function refuseStranger(request: VendorRequest, world: VoiceWorld): VendorResponse | undefined {
+/** @returns the refusal; `undefined` for a request that is admitted */
+export function authenticate(request: VendorRequest, world: VoiceWorld): VendorResponse | undefined {
   if (!request.headers["user-agent"]) return NO_USER_AGENT;
   const key = bearerKey(request.headers.authorization);
   const known = key !== undefined && world.table("api_keys").find({ key_sha256: keyHash(key) }).length > 0;

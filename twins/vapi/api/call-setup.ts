@@ -1,4 +1,4 @@
-/** From a checked creation body to what the call will run: its assistant, its audio, its place in a simulation. */
+/** Turns a validated `POST /call` body into a `CallSetup`: the assistant, the audio format, the simulation. */
 import type { CallSetup } from "../calls/call-book.ts";
 import { withOverrides } from "../calls/effective-assistant.ts";
 import type { Assistant, AssistantOverrides } from "../schema/assistant.ts";
@@ -22,13 +22,13 @@ export function setUpCall(body: CreateCall, find: FindAssistant): CallSetup {
       overrides: body.assistantOverrides ?? undefined,
     },
     name: body.name ?? undefined,
-    details: echoed(body),
+    details: echoedMembers(body),
     audio: audioFormat(transport.audioFormat),
     simulationId: typeof simulationId === "string" && simulationId !== "" ? simulationId : undefined,
   };
 }
 
-/** Phone numbers do not go with the call socket, and without the call socket this runtime has no phone. */
+/** Only `vapi.websocket` is served: it takes no phone numbers, and every other transport would need one. */
 function websocketTransport(body: CreateCall): WebsocketTransport {
   const { transport } = body;
   if (transport?.provider !== "vapi.websocket") {
@@ -57,10 +57,11 @@ interface Choice {
 
 function chooseAssistant(body: CreateCall, find: FindAssistant): Choice {
   if (body.assistant) return { base: body.assistant, overrides: body.assistantOverrides };
-  if (body.assistantId) return { base: stored(body.assistantId, find), overrides: body.assistantOverrides };
+  if (body.assistantId)
+    return { base: requireAssistant(body.assistantId, find), overrides: body.assistantOverrides };
   const [member] = body.squad?.members ?? [];
   if (member) {
-    const base = member.assistant ?? stored(member.assistantId ?? "", find);
+    const base = member.assistant ?? requireAssistant(member.assistantId ?? "", find);
     return {
       base: withOverrides(base, member.assistantOverrides),
       overrides: body.squad?.membersOverrides ?? body.squadOverrides,
@@ -76,7 +77,7 @@ function chooseAssistant(body: CreateCall, find: FindAssistant): Choice {
   );
 }
 
-function stored(id: string, find: FindAssistant): Assistant {
+function requireAssistant(id: string, find: FindAssistant): Assistant {
   const assistant = find(id);
   if (!assistant) throw failure(400, `Couldn't Get Assistant. \`assistantId\` ${id} Does Not Exist.`);
   return assistant;
@@ -91,7 +92,7 @@ const ECHOED = [
   "assistantVersion",
 ] as const;
 
-function echoed(body: CreateCall): Record<string, unknown> {
+function echoedMembers(body: CreateCall): Record<string, unknown> {
   const members = ECHOED.map((name) => [name, body[name]] as const);
   return Object.fromEntries(members.filter(([, value]) => value != null));
 }

@@ -5,10 +5,10 @@ import type { VoiceRuntimeTwin } from "../twin.ts";
 import type { CallRow } from "../world.ts";
 import { setUpCall } from "./call-setup.ts";
 import { failure } from "./errors.ts";
-import { guarded, readBody, readQuery } from "./handle.ts";
-import { listCallsQuery, listed } from "./list-query.ts";
+import { authenticatedOperation, readBody, readQuery } from "./handle.ts";
+import { applyListQuery, listCallsQuery } from "./list-query.ts";
 
-export const createCall = guarded({
+export const createCall = authenticatedOperation({
   id: "call.create",
   method: "POST",
   path: "/call",
@@ -21,7 +21,7 @@ export const createCall = guarded({
   },
 });
 
-export const listCalls = guarded({
+export const listCalls = authenticatedOperation({
   id: "call.list",
   method: "GET",
   path: "/call",
@@ -35,11 +35,11 @@ export const listCalls = guarded({
       .filter((row) => query.id === undefined || row.id === query.id)
       .filter((row) => query.assistantId === undefined || row.assistant_id === query.assistantId)
       .filter(() => query.phoneNumberId === undefined);
-    return { status: 200, body: listed(rows, query).map((row) => bodyOf(row, twin)) };
+    return { status: 200, body: applyListQuery(rows, query).map((row) => bodyOf(row, twin)) };
   },
 });
 
-export const getCall = guarded({
+export const getCall = authenticatedOperation({
   id: "call.get",
   method: "GET",
   path: "/call/:id",
@@ -50,7 +50,7 @@ export const getCall = guarded({
   },
 });
 
-export const updateCall = guarded({
+export const updateCall = authenticatedOperation({
   id: "call.update",
   method: "PATCH",
   path: "/call/:id",
@@ -64,7 +64,7 @@ export const updateCall = guarded({
   },
 });
 
-export const deleteCall = guarded({
+export const deleteCall = authenticatedOperation({
   id: "call.delete",
   method: "DELETE",
   path: "/call/:id",

@@ -1,9 +1,9 @@
 /** The control URL of a live call; the call id in it is the secret. Source: https://docs.vapi.ai/calls/call-features */
 import { parseCommand } from "../session/commands.ts";
 import { failure } from "./errors.ts";
-import { open, readJsonBody } from "./handle.ts";
+import { openOperation, readJsonBody } from "./handle.ts";
 
-export const controlCall = open({
+export const controlCall = openOperation({
   id: "call.control",
   method: "POST",
   path: "/:callId/control",

@@ -20,7 +20,7 @@ export function vendorError(status: number, message: string | string[]): VendorR
   return { status, body: { message, error: TITLES[status] ?? "Error", statusCode: status } };
 }
 
-/** A handler throws this to answer with an error from wherever it notices it. */
+/** Thrown by a handler to answer with a vendor error. */
 export class VendorFailure extends Error {
   readonly response: VendorResponse;
   constructor(response: VendorResponse) {
@@ -39,24 +39,24 @@ export function failure(status: number, message: string | string[]): VendorFailu
 export const INVALID_KEY =
   "Invalid Key. Hot tip, you may be using the private key instead of the public key, or vice versa.";
 
-/** What the proxy in front of the vendor says to a client that sends no User-Agent: text, not JSON. */
+/** Answer of the proxy in front of the vendor to a client without User-Agent: text, not JSON. */
 export const NO_USER_AGENT: VendorResponse = {
   status: 403,
   headers: { "content-type": "text/plain; charset=UTF-8" },
   body: "error code: 1010",
 };
 
-/** What this vendor is known to answer in trouble of its own or of the client's. */
+/** Statuses with which this vendor is known to fail. */
 export const FAULT_STATUSES = [400, 401, 403, 404, 409, 429, 500, 502, 503, 504];
 
-/** An answer to a request that was in order. */
+/** An injected fault: the request itself was valid. */
 function faultOf(status: number): VendorResponse {
   const title = STATUS_CODES[status] ?? "Error";
   if (status === 401) return vendorError(401, INVALID_KEY);
   return { status, body: { message: title, error: title, statusCode: status } };
 }
 
-/** What the platform refuses in the vendor's name. */
+/** A refusal by the platform, in the vendor's shape. */
 export function vendorRefusal(refusal: PlatformRefusal): VendorResponse {
   switch (refusal.kind) {
     case "malformed-request":

@@ -33,8 +33,8 @@ export const listCallsQuery = z.strictObject({
 
 type ListQuery = z.output<typeof listAssistantsQuery>;
 
-/** Rows within the time filters, newest first, at most `limit`. */
-export function listed<Row extends { created_at: string; updated_at: string }>(
+/** Filters rows by time, newest first, up to `limit`. */
+export function applyListQuery<Row extends { created_at: string; updated_at: string }>(
   rows: readonly Row[],
   query: ListQuery,
 ): Row[] {

@@ -24,7 +24,7 @@ export const transportSocket: SocketOperation<VoiceRuntimeTwin> = socketOperatio
   },
 });
 
-/** The address is handed out as the vendor does; what it carries is not modelled, and the refusal says so. */
+/** The twin hands out `listenUrl` as the vendor does, but does not model what it carries: the refusal says so. */
 export const listenSocket: SocketOperation<VoiceRuntimeTwin> = socketOperation({
   id: "call.listen",
   path: "/:callId/listen",

@@ -7,7 +7,7 @@ import type { z } from "zod";
 
 export type Checked<Output> = { ok: true; value: Output } | { ok: false; messages: string[] };
 
-/** Checks a body; a refusal carries all the vendor's sentences, in the order of the schema. */
+/** Validates a body. A refusal carries all of the vendor's sentences, in schema order. */
 export function check<Output>(schema: z.ZodType<Output>, body: unknown): Checked<Output> {
   const parsed = schema.safeParse(body);
   if (parsed.success) return { ok: true, value: parsed.data };

@@ -1,5 +1,5 @@
 /**
- * What a call leaves behind, in the vendor's shapes: messages, the OpenAI-formatted conversation, the transcript.
+ * The artifact of a call in the vendor's shapes: messages, the OpenAI-formatted conversation, the transcript.
  * Source: Artifact and CallMessagesItem of @vapi-ai/server-sdk; times are epoch milliseconds, `duration` milliseconds.
  */
 import type { ConversationMessage } from "../providers/provider.ts";
@@ -33,11 +33,11 @@ export function vendorMessages({ startedAtMs, prompt, messages }: ArtifactSource
       time: startedAtMs,
       secondsFromStart: 0,
     }));
-  return [...system, ...grouped(messages).map((group) => vendorMessage(group, startedAtMs))];
+  return [...system, ...groupToolCalls(messages).map((group) => vendorMessage(group, startedAtMs))];
 }
 
-/** Tool calls that went out together make one message. */
-function grouped(messages: readonly Readonly<MessageRow>[]): Readonly<MessageRow>[][] {
+/** Groups tool calls that were made together into one message. */
+function groupToolCalls(messages: readonly Readonly<MessageRow>[]): Readonly<MessageRow>[][] {
   const groups: Readonly<MessageRow>[][] = [];
   for (const row of messages) {
     const group = groups.at(-1);
@@ -84,7 +84,7 @@ function vendorMessage(group: readonly Readonly<MessageRow>[], startedAtMs: numb
   }
 }
 
-/** In messages, as opposed to webhooks, arguments are always a JSON string. */
+/** Unlike in webhooks, arguments are always a JSON string here. */
 function openAiCall(row: Readonly<MessageRow>): object {
   return {
     id: row.tool_call_id ?? "",
@@ -95,7 +95,7 @@ function openAiCall(row: Readonly<MessageRow>): object {
 
 function openAiMessages({ prompt, messages }: ArtifactSource): object[] {
   const system = prompt.map((message) => ({ role: message.role, content: message.content ?? "" }));
-  const said = grouped(messages).map((group) => {
+  const said = groupToolCalls(messages).map((group) => {
     const [row] = group;
     if (row?.role === "tool_call") return { role: "assistant", tool_calls: group.map(openAiCall) };
     if (row?.role === "tool_result")

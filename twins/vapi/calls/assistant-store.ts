@@ -1,4 +1,4 @@
-/** Stored assistants, sealed in the world and whole to whoever runs or answers them. */
+/** Stored assistants. Their secrets are sealed in the world and unsealed on every read. */
 import { randomUUID } from "node:crypto";
 import type { Clock } from "@offhook/platform/base/clock";
 import { type Assistant, assistantOverridesSchema, assistantSchema } from "../schema/assistant.ts";
@@ -33,13 +33,13 @@ export function createAssistantStore(world: VoiceWorld, clock: Clock, vault: Sec
       return vault.unseal(row);
     },
 
-    /** Members that `changes` names are replaced as a whole, as the vendor's PATCH does. */
+    /** Replaces whole members, as the vendor's PATCH does. */
     change(id: string, changes: Assistant): void {
       const assistant = vault.seal({ ...find(id), ...changes });
       table.update(id, { assistant, updated_at: timestamp() });
     },
 
-    /** The assistant a call runs or ran, from its row. */
+    /** The assistant of a call, rebuilt from its row. */
     of(row: Readonly<CallRow>): Assistant {
       const inline = assistantSchema.safeParse(vault.unseal(row.assistant));
       const base = inline.success ? inline.data : (find(row.assistant_id ?? "") ?? {});

@@ -1,6 +1,7 @@
 /**
- * A call as the API answers it, made from its row. The socket and control addresses are derived from the call's id each
- * time; they are secrets and are never stored. Source: Call of @vapi-ai/server-sdk; https://docs.vapi.ai/calls/websocket-transport
+ * A call as the API answers it, built from its row. The socket and control addresses are secrets: derived from the call's
+ * id each time, never stored.
+ * Source: Call of @vapi-ai/server-sdk; https://docs.vapi.ai/calls/websocket-transport
  */
 import type { Assistant } from "../schema/assistant.ts";
 import type { CallRow, MessageRow } from "../world.ts";
@@ -28,7 +29,7 @@ export function callSummary({ row, assistant, url }: CallView): Members {
     type: row.type,
     status: row.status,
     cost: 0,
-    ...present({
+    ...omitNulls({
       name: row.name,
       assistantId: row.assistant_id,
       assistant: row.assistant,
@@ -48,7 +49,7 @@ export function callSummary({ row, assistant, url }: CallView): Members {
   };
 }
 
-/** The call as `GET /call/{id}` answers it: with what was said and done. */
+/** The call as `GET /call/{id}` answers it, with messages and artifact. */
 export function callBody(view: CallView): Members {
   const { row } = view;
   const artifact = callArtifact(view);
@@ -67,7 +68,7 @@ export function callArtifact({ row, messages, assistant }: CallView): Members {
   const startedAtMs = Date.parse(row.started_at ?? row.created_at);
   return {
     ...artifactOf({ startedAtMs, prompt: callAssistant(assistant, undefined).model.messages, messages }),
-    ...present({ performanceMetrics: row.performance }),
+    ...omitNulls({ performanceMetrics: row.performance }),
   };
 }
 
@@ -84,6 +85,6 @@ function socketBase(url: string): string {
   return url.replace(/^http/, "ws");
 }
 
-function present(members: Members): Members {
+function omitNulls(members: Members): Members {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null));
 }

@@ -1,4 +1,4 @@
-/** All calls of one sandbox: creates them, finds them, ends those nobody connects to, and bounds how many live at once. */
+/** The live calls of one sandbox: creates and finds them, expires unconnected ones, and limits their number. */
 import { randomUUID } from "node:crypto";
 import type { CallbackDestination } from "@offhook/platform/client/destination";
 import type { Logger } from "pino";
@@ -17,9 +17,9 @@ import { callAssistant } from "./effective-assistant.ts";
 import { LiveCall, NEVER_CONNECTED } from "./live-call.ts";
 
 const OVER_LIMIT = "call.start.error-subscription-concurrency-limit-reached";
-/** How long a stopping twin waits for the servers of its calls. */
+/** Time a stopping twin gives the server messages of its calls. */
 const FLUSH_LIMIT_MS = 2_000;
-/** How long an ended call goes on telling a slow server. */
+/** Time an ended call gives its remaining server messages. */
 const REPORT_LIMIT_MS = 60_000;
 
 export interface CallBookParts {
@@ -31,16 +31,16 @@ export interface CallBookParts {
   connectTimeoutMs: number;
   toolArguments: ArgumentsForm;
   oddFrames: boolean;
-  /** What is registered for callbacks now; a call keeps what was registered when it was created. */
+  /** The callback destination registered now; a call keeps the one registered when it was created. */
   callbackDestination(): CallbackDestination | undefined;
   log: Logger;
 }
 
-/** What a call is created from: a checked body of `POST /call`. */
+/** What `create` needs of a validated `POST /call` body. */
 export interface CallSetup {
-  /** What runs: overrides merged in. */
+  /** With overrides merged in. */
   assistant: Assistant;
-  /** What the client sent, echoed in answers. */
+  /** As the client sent them; answers echo them. */
   given: {
     assistantId: string | undefined;
     assistant: Assistant | undefined;
@@ -61,7 +61,7 @@ export interface CreatedCall {
   };
 }
 
-/** What became of a socket that wants to join a call. */
+/** The result of claiming a call for a socket. */
 export type Claim =
   | { ok: true; connect(socket: WebSocket): void }
   | { ok: false; reason: "unknown" | "taken" };
@@ -69,7 +69,7 @@ export type Claim =
 export class CallBook {
   readonly #parts: CallBookParts;
   readonly #live = new Map<string, LiveCall>();
-  /** Calls whose server messages may still be on their way. */
+  /** Calls that may still have server messages to send. */
   readonly #flushing = new Set<LiveCall>();
   readonly #timers = new Map<string, NodeJS.Timeout>();
 
@@ -81,7 +81,7 @@ export class CallBook {
     const { concurrencyLimit } = this.#parts;
     this.expire();
     const blocked = this.#live.size >= concurrencyLimit;
-    const row = this.#insert(setup, blocked);
+    const row = this.#insert(setup, blocked ? "ended" : "queued");
     if (!blocked) this.#begin(row, setup);
     return {
       row,
@@ -107,7 +107,7 @@ export class CallBook {
     return { ok: true, connect: (socket) => call.connect(socket) };
   }
 
-  /** Ends queued calls whose time has run out by the sandbox's clock, which may have been moved. */
+  /** Ends queued calls that are overdue by the sandbox's clock, which a client may have moved. */
   expire(): void {
     const { store, connectTimeoutMs } = this.#parts;
     for (const call of this.#live.values()) {
@@ -116,7 +116,7 @@ export class CallBook {
     }
   }
 
-  /** Ends every live call and waits until their rows are stored and, within a limit, their servers were told. */
+  /** Ends every live call; resolves when their rows are stored and their servers were told or timed out. */
   async endAll(endedReason: string, closeCode: number): Promise<void> {
     const calls = [...this.#live.values()];
     for (const call of calls) call.end(endedReason, closeCode);
@@ -124,7 +124,7 @@ export class CallBook {
     await Promise.all([...this.#flushing].map((call) => call.flush(FLUSH_LIMIT_MS)));
   }
 
-  #insert(setup: CallSetup, blocked: boolean): Readonly<CallRow> {
+  #insert(setup: CallSetup, status: "queued" | "ended"): Readonly<CallRow> {
     const { store, orgId } = this.#parts;
     const now = store.timestamp();
     return store.create({
@@ -132,11 +132,11 @@ export class CallBook {
       org_id: orgId,
       simulation_id: setup.simulationId ?? null,
       name: setup.name ?? null,
-      status: blocked ? "ended" : "queued",
-      ended_reason: blocked ? OVER_LIMIT : null,
+      status,
+      ended_reason: status === "ended" ? OVER_LIMIT : null,
       created_at: now,
       updated_at: now,
-      ended_at: blocked ? now : null,
+      ended_at: status === "ended" ? now : null,
       assistant_id: setup.given.assistantId ?? null,
       assistant: setup.given.assistant ?? null,
       assistant_overrides: setup.given.overrides ?? null,
@@ -162,7 +162,7 @@ export class CallBook {
     if (storedCredentials.length > 0)
       log.warn({ storedCredentials }, "stored credentials are not modelled; give assistant.credentials");
     const { recognition, synthesis, createBrain } = this.#parts.providers;
-    const customLlm = customLlmOf(assistant, () => this.#parts.store.toldCall(row.id, assistant));
+    const customLlm = customLlmOf(assistant, () => this.#parts.store.callForModel(row.id, assistant));
     const call = new LiveCall({
       plan,
       assistant,

@@ -1,4 +1,4 @@
-/** What calls leave in the world, and how it is read back. The only place that knows the columns of `calls` and `messages`. */
+/** Reads and writes the tables `calls` and `messages`; the only module that knows their columns. */
 
 import type { Clock } from "@offhook/platform/base/clock";
 import type { SpokenLine } from "@offhook/platform/twin/sandbox-view";
@@ -11,7 +11,7 @@ import type { CallPlan, SessionRecord } from "../session/contract.ts";
 import type { Envelope } from "../webhooks/tool-webhook.ts";
 import type { CallRow, MessageRow, tables } from "../world.ts";
 import { type CallView, callArtifact, callBody, callSummary } from "./call-body.ts";
-import type { ToldCall } from "./custom-llm.ts";
+import type { ModelCallInfo } from "./custom-llm.ts";
 import type { SecretVault } from "./secret-vault.ts";
 
 export type VoiceWorld = MemoryWorld<typeof tables>;
@@ -33,26 +33,26 @@ export function createCallStore({ world, clock, vault, url, log }: CallStorePart
   const messages = world.table("messages");
   const timestamp = () => new Date(clock.now()).toISOString();
 
-  /** A row somebody removed through the control plane is no reason to break a live call. */
-  function attempt(write: () => unknown): void {
+  /** Logs a refused write: a row removed through the control plane must not break a live call. */
+  function tolerateRefusal(write: () => unknown): void {
     try {
       write();
     } catch (error) {
       if (!(error instanceof WorldRefusal)) throw error;
-      log.warn({ problems: error.problems }, "the world refused what a call left behind");
+      log.warn({ problems: error.problems }, "the world refused a record of a call");
     }
   }
 
   function change(id: string, changes: CallChanges): void {
-    attempt(() => calls.update(id, { ...changes, updated_at: timestamp() }));
+    tolerateRefusal(() => calls.update(id, { ...changes, updated_at: timestamp() }));
   }
 
-  /** In the order in which they began: a tool may run before it is certain that the user's turn is over. */
+  /** Ordered by start: a tool may run before the user's turn is final and recorded. */
   function messagesOf(id: string): Readonly<MessageRow>[] {
     return messages.find({ call_id: id }).sort((a, b) => beginMs(a) - beginMs(b) || a.position - b.position);
   }
 
-  /** What was not recognised is the twin's own knowledge: the vendor's answers say nothing of it. */
+  /** Leaves out `unrecognised` rows, which the vendor's answers do not have. */
   function view(row: Readonly<CallRow>, assistant: Assistant): CallView {
     const said = messagesOf(row.id).filter(({ role }) => role !== "unrecognised");
     return { row: vault.unseal(row), messages: said, assistant, url };
@@ -73,16 +73,16 @@ export function createCallStore({ world, clock, vault, url, log }: CallStorePart
       return calls.insert(vault.seal(row));
     },
 
-    started(id: string): void {
+    markStarted(id: string): void {
       change(id, { status: "in-progress", started_at: timestamp() });
     },
 
-    ended(id: string, endedReason: string | undefined): void {
+    markEnded(id: string, endedReason: string | undefined): void {
       if (calls.get(id)?.status === "ended") return;
       change(id, { status: "ended", ended_at: timestamp(), ended_reason: endedReason ?? null });
     },
 
-    closed(id: string, endedReason: string, durationMs: number, performance: Members): void {
+    recordOutcome(id: string, endedReason: string, durationMs: number, performance: Members): void {
       const row = calls.get(id);
       const changes: CallChanges = { ended_reason: endedReason, duration_ms: durationMs, performance };
       change(id, row?.status === "ended" ? changes : { ...changes, status: "ended", ended_at: timestamp() });
@@ -90,14 +90,14 @@ export function createCallStore({ world, clock, vault, url, log }: CallStorePart
 
     record(plan: CallPlan, entry: SessionRecord): void {
       const position = messages.find({ call_id: plan.callId }).length;
-      attempt(() =>
+      tolerateRefusal(() =>
         messages.insert({
           id: `${plan.callId}:${position}`,
           call_id: plan.callId,
           simulation_id: plan.simulationId ?? null,
           position,
           recorded_at: timestamp(),
-          ...recorded(entry),
+          ...messageColumns(entry),
         }),
       );
     },
@@ -110,11 +110,11 @@ export function createCallStore({ world, clock, vault, url, log }: CallStorePart
       });
     },
 
-    /** The call as answers carry it. */
+    /** The call in API answers. */
     summary: (row: Readonly<CallRow>, assistant: Assistant) => callSummary(view(row, assistant)),
     body: (row: Readonly<CallRow>, assistant: Assistant) => callBody(view(row, assistant)),
 
-    /** What every server message carries besides its own members. */
+    /** The members common to all server messages of a call. */
     envelope(id: string, assistant: Assistant): Envelope {
       const row = calls.get(id);
       if (!row) return { assistant, artifact: {} };
@@ -127,8 +127,8 @@ export function createCallStore({ world, clock, vault, url, log }: CallStorePart
       };
     },
 
-    /** The call as its model server is told of it: without the secrets of tools and other servers. */
-    toldCall(id: string, assistant: Assistant): ToldCall {
+    /** The call as its model server sees it: secrets of tools and other servers stay sealed. */
+    callForModel(id: string, assistant: Assistant): ModelCallInfo {
       const row = calls.get(id);
       if (!row) return { call: { id } };
       return {
@@ -164,7 +164,7 @@ function beginMs(row: Readonly<MessageRow>): number {
   return row.start_ms ?? row.end_ms ?? 0;
 }
 
-function recorded(entry: SessionRecord): Pick<MessageRow, "role" | "text"> & Partial<MessageRow> {
+function messageColumns(entry: SessionRecord): Pick<MessageRow, "role" | "text"> & Partial<MessageRow> {
   switch (entry.role) {
     case "tool_call":
       return {

@@ -1,11 +1,11 @@
 /**
- * Which assistant a call runs: the inline or stored one, the call's overrides merged in, variables filled in, and the
- * vendor's defaults for what a live call needs.
+ * The assistant that a call runs: inline or stored, with the call's overrides, its variables, and the vendor's defaults
+ * for what a live call needs.
  * Source: https://docs.vapi.ai/assistants/dynamic-variables; CreateAssistantDto of @vapi-ai/server-sdk.
  */
 
 import type { ConversationMessage, ToolDeclaration } from "../providers/provider.ts";
-import { lookUp, parseTemplate, spoken, TemplateError } from "../providers/template.ts";
+import { lookUp, parseTemplate, TemplateError, toSpeech } from "../providers/template.ts";
 import { type Assistant, type AssistantOverrides, assistantSchema } from "../schema/assistant.ts";
 import { DEFAULT_CLIENT_MESSAGES } from "../schema/message-types.ts";
 import { type Tool, toolName } from "../schema/model.ts";
@@ -36,7 +36,7 @@ const ACKNOWLEDGEMENTS = [
   "yeah okay",
   "yeah sure",
 ];
-/** Phrases that always interrupt it. */
+/** Phrases that always interrupt it, unless the stop-speaking plan names its own. */
 const INTERRUPTIONS = [
   "stop",
   "shut",
@@ -60,7 +60,7 @@ const INTERRUPTIONS = [
   "actually",
 ];
 
-/** The assistant with the call's overrides: objects merge member by member, everything else is replaced. */
+/** Merges a call's overrides into its assistant: objects member by member; everything else is replaced. */
 export function withOverrides(
   assistant: Assistant,
   overrides: AssistantOverrides | null | undefined,
@@ -86,7 +86,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return value !== null && typeof value === "object" && !Array.isArray(value);
 }
 
-/** Fills `{{name}}` in what is said and in the prompt; a name without a value becomes nothing, as in the vendor's Liquid. */
+/** Fills `{{name}}` in spoken messages and the prompt; a name without a value becomes empty, as in the vendor's Liquid. */
 function fillVariables(assistant: Assistant, variables: Record<string, unknown>): Assistant {
   const fill = (text: string) => fillText(text, variables);
   const { model } = assistant;
@@ -110,7 +110,7 @@ function fillVariables(assistant: Assistant, variables: Record<string, unknown>)
 function fillText(text: string, variables: Record<string, unknown>): string {
   try {
     return parseTemplate(text)
-      .map((part) => (part.kind === "text" ? part.text : spoken(lookUp(variables, part.path) ?? "")))
+      .map((part) => (part.kind === "text" ? part.text : toSpeech(lookUp(variables, part.path) ?? "")))
       .join("");
   } catch (error) {
     if (error instanceof TemplateError) return text;
@@ -118,7 +118,7 @@ function fillText(text: string, variables: Record<string, unknown>): string {
   }
 }
 
-/** What steers the live call, with the vendor's defaults. */
+/** The members that steer a live call, with the vendor's defaults. */
 export function callAssistant(assistant: Assistant, id: string | undefined): CallAssistant {
   const start = assistant.startSpeakingPlan;
   const stop = assistant.stopSpeakingPlan;

@@ -1,6 +1,6 @@
 /**
- * One call from its creation to its end: holds its session, stores what the session reports, and tells the client's
- * server. queued → in-progress → ended; a call nobody connects to goes from queued to ended.
+ * One call from its creation to its end: holds its session, stores what the session reports, and sends the server
+ * messages. queued → in-progress → ended; an unconnected call goes from queued to ended.
  */
 
 import type { CallbackDestination } from "@offhook/platform/client/destination";
@@ -26,11 +26,11 @@ import { type ArgumentsForm, createToolWebhook } from "../webhooks/tool-webhook.
 import { performanceMetrics } from "./artifact.ts";
 import type { CallStore } from "./call-store.ts";
 
-/** Nobody opened the call socket. Source: CallEndedReason of @vapi-ai/server-sdk. */
+/** No client opened the call socket. Source: CallEndedReason of @vapi-ai/server-sdk. */
 export const NEVER_CONNECTED = "call.in-progress.error-vapifault-transport-never-connected";
-/** The session broke. */
+/** The session failed. */
 const SESSION_FAILED = "call.in-progress.error-vapifault-worker-died";
-/** How long a session may take to end once it is told to. */
+/** Time a session has to end. */
 const END_LIMIT_MS = 3_000;
 
 export interface LiveCallParts {
@@ -40,7 +40,7 @@ export interface LiveCallParts {
   providers: { recognition: Recognition; synthesis: Synthesis; brain: Brain };
   createSession: CreateSession;
   toolArguments: ArgumentsForm;
-  /** Where callbacks go when neither the assistant nor the tool says. */
+  /** Where webhooks go when neither the assistant nor the tool names a server. */
   callbackDestination: CallbackDestination | undefined;
   log: Logger;
 }
@@ -54,10 +54,10 @@ export class LiveCall {
   #claimed = false;
   #ended = false;
   #ending: NodeJS.Timeout | undefined;
-  #closed: () => void = () => undefined;
+  #resolveClosed: () => void = () => undefined;
   readonly #parts: LiveCallParts;
-  /** The assistant as its webhooks see it. */
-  readonly #served: Assistant;
+  /** The assistant with the server that its webhooks use. */
+  readonly #webhookAssistant: Assistant;
   readonly #serverMessages: ServerMessages;
 
   constructor(parts: LiveCallParts) {
@@ -65,15 +65,15 @@ export class LiveCall {
     this.id = parts.plan.callId;
     this.assistant = assistant;
     this.#parts = parts;
-    this.#served = withOrganisationServer(assistant, parts.callbackDestination);
+    this.#webhookAssistant = withOrganisationServer(assistant, parts.callbackDestination);
     this.#serverMessages = createServerMessages({
-      assistant: this.#served,
+      assistant: this.#webhookAssistant,
       envelope: () => store.envelope(this.id, assistant),
       now: store.now,
       log: parts.log,
     });
     this.closed = new Promise((resolve) => {
-      this.#closed = resolve;
+      this.#resolveClosed = resolve;
     });
   }
 
@@ -81,14 +81,14 @@ export class LiveCall {
     return this.#session !== undefined;
   }
 
-  /** Reserves the call for one socket; answers false when another has it. */
+  /** Reserves the call for one socket. @returns false when another has it */
   claim(): boolean {
     if (this.#claimed || this.#ended) return false;
     this.#claimed = true;
     return true;
   }
 
-  /** Attaches the client's socket: the call begins. */
+  /** Attaches the client's socket and starts the call. */
   connect(socket: WebSocket): void {
     if (this.#ended) {
       socket.close(1008, "call ended");
@@ -109,7 +109,7 @@ export class LiveCall {
     }
   }
 
-  /** Passes a control message on. Answers false when there is no live session to take it. */
+  /** Forwards a control command. @returns false when no live session can take it */
   command(command: SessionCommand): boolean {
     if (this.#ended) return false;
     if (this.#session) this.#session.command(command);
@@ -131,7 +131,7 @@ export class LiveCall {
     this.#close({ endedReason, durationMs: 0, turnLatencies: [], userInterruptions: 0 });
   }
 
-  /** Sends the server messages that still wait, and gives up on them after `limitMs`. */
+  /** Sends the queued server messages; discards the rest after `limitMs`. */
   async flush(limitMs: number): Promise<void> {
     const timer = setTimeout(() => this.#serverMessages.stop(), limitMs);
     await this.#serverMessages.idle();
@@ -141,7 +141,7 @@ export class LiveCall {
   #sessionParts() {
     const { plan, store, assistant, providers, toolArguments, log } = this.#parts;
     const runTools = createToolWebhook({
-      assistant: this.#served,
+      assistant: this.#webhookAssistant,
       argumentsForm: toolArguments,
       envelope: () => store.envelope(plan.callId, assistant),
       now: store.now,
@@ -159,18 +159,18 @@ export class LiveCall {
   }
 
   #status(status: "in-progress" | "ended", endedReason?: string): void {
-    if (status === "in-progress") this.#parts.store.started(this.id);
-    else this.#parts.store.ended(this.id, endedReason);
+    if (status === "in-progress") this.#parts.store.markStarted(this.id);
+    else this.#parts.store.markEnded(this.id, endedReason);
   }
 
-  /** A session that was told to end and did not is left behind. */
+  /** Abandons a session that did not end in time. */
   #giveUp(endedReason: string): void {
-    this.#parts.log.error({ endedReason }, "the session did not end when told to");
+    this.#parts.log.error({ endedReason }, "the session did not end in time");
     this.#close({ endedReason, durationMs: 0, turnLatencies: [], userInterruptions: 0 });
   }
 
   #fail(error: unknown, socket: WebSocket): void {
-    this.#parts.log.error({ err: error }, "the call broke");
+    this.#parts.log.error({ err: error }, "the call failed");
     socket.close(1011, "internal error");
     this.#close({ endedReason: SESSION_FAILED, durationMs: 0, turnLatencies: [], userInterruptions: 0 });
   }
@@ -180,8 +180,8 @@ export class LiveCall {
     this.#ended = true;
     clearTimeout(this.#ending);
     const { store, assistant } = this.#parts;
-    store.closed(this.id, ended.endedReason, ended.durationMs, performanceMetrics(ended));
+    store.recordOutcome(this.id, ended.endedReason, ended.durationMs, performanceMetrics(ended));
     this.#serverMessages.send({ type: "end-of-call-report", ...store.report(this.id, assistant) });
-    this.#closed();
+    this.#resolveClosed();
   }
 }

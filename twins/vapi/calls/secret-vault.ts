@@ -1,14 +1,14 @@
 /**
- * Keeps the secrets of assistants out of the world. A configuration is stored sealed: header values, webhook secrets and
- * credentials are replaced by references, and only this process can turn a reference back. A snapshot therefore
- * carries no secret, and loading it back into the running twin loses none.
+ * Keeps the secrets of assistants out of the world. Sealing replaces header values, webhook secrets and credentials by
+ * references that only this process can resolve. A snapshot therefore carries no secret, and loading it into the same
+ * process restores them all.
  */
 import { createHmac, randomBytes } from "node:crypto";
 
-const MOST_SECRETS = 20_000;
+const MAX_SECRETS = 20_000;
 const PREFIX = "sealed:";
 
-/** Members whose text is a secret wherever they stand. */
+/** Members whose text is a secret at any depth. */
 const SECRET_MEMBERS = new Set(["secret", "serverUrlSecret", "apiKey", "authToken", "token", "password"]);
 /** Members all of whose texts are secret. */
 const SECRET_OBJECTS = new Set(["headers", "credentials"]);
@@ -30,29 +30,31 @@ export function createSecretVault(): SecretVault {
     secrets.delete(reference);
     secrets.set(reference, secret);
     for (const oldest of secrets.keys()) {
-      if (secrets.size <= MOST_SECRETS) break;
+      if (secrets.size <= MAX_SECRETS) break;
       secrets.delete(oldest);
     }
     return reference;
   }
 
   return {
-    seal: (value) => mapTexts(value, false, (text, secret) => (secret ? hide(text) : text)),
-    unseal: (value) => mapTexts(value, false, (text) => secrets.get(text) ?? text),
+    seal: (value) => mapTexts(value, (text, kind) => (kind === "secret" ? hide(text) : text)),
+    unseal: (value) => mapTexts(value, (text) => secrets.get(text) ?? text),
   };
 }
 
-type TextMap = (text: string, secret: boolean) => string;
+type TextKind = "plain" | "secret";
+type TextMap = (text: string, kind: TextKind) => string;
 
-function mapTexts<Value>(value: Value, secret: boolean, map: TextMap): Value;
-function mapTexts(value: unknown, secret: boolean, map: TextMap): unknown {
-  if (typeof value === "string") return map(value, secret);
-  if (Array.isArray(value)) return value.map((item) => mapTexts(item, secret, map));
+/** @param kind of the texts in `value`; texts inside a secret member are secret too */
+function mapTexts<Value>(value: Value, map: TextMap, kind?: TextKind): Value;
+function mapTexts(value: unknown, map: TextMap, kind: TextKind = "plain"): unknown {
+  if (typeof value === "string") return map(value, kind);
+  if (Array.isArray(value)) return value.map((item) => mapTexts(item, map, kind));
   if (value === null || typeof value !== "object") return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => [
       name,
-      mapTexts(member, secret || isSecret(name, member), map),
+      mapTexts(member, map, isSecret(name, member) ? "secret" : kind),
     ]),
   );
 }

@@ -1,7 +1,7 @@
-/** Tools the runtime runs itself: a model that calls the `endCall` tool ends the call, and no webhook hears of it. */
+/** Tools that the runtime runs itself: a call of the `endCall` tool ends the phone call and reaches no webhook. */
 import type { Brain, BrainRequest, BrainStep } from "./provider.ts";
 
-/** @param endCallTools names under which the assistant declares tools of type `endCall` */
+/** @param endCallTools names of the assistant's tools of type `endCall` */
 export function withEndCallTools(brain: Brain, endCallTools: ReadonlySet<string>): Brain {
   if (endCallTools.size === 0) return brain;
   async function* reply(request: BrainRequest, signal: AbortSignal): AsyncGenerator<BrainStep> {

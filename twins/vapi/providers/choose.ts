@@ -1,4 +1,4 @@
-/** Picks recognition, brain and synthesis by the service's `config`. */
+/** Chooses recognition, brain and synthesis by the service's `config`. */
 
 import { hostOf } from "@offhook/platform/client/webhook";
 import { type Endpoint, openAiEndpoint } from "@offhook/platform/openai/http";
@@ -14,55 +14,55 @@ import { createScriptBrain } from "./script-brain.ts";
 export interface Providers {
   recognition: Recognition;
   synthesis: Synthesis;
-  /** A brain remembers its call, so each call gets its own. */
+  /** Each call gets its own brain, which keeps state of that call. */
   createBrain(call: BrainCall): Brain;
   close(): Promise<void>;
 }
 
-/** The model server that an assistant names itself. */
+/** The model server that an assistant names. */
 export interface CustomLlm {
   endpoint: Endpoint;
-  /** Why a call ends whose server failed, by the status it answered. */
+  /** Why the call ends when the server fails, by the status it answered. */
   endedReason(status: number | undefined): string;
-  /** What each request carries besides a completion's own members. */
+  /** Further members of each request. */
   members(): Record<string, unknown>;
 }
 
-/** The call that a brain is for. */
+/** The call for which a brain is created. */
 export interface BrainCall {
   log: Logger;
-  /** Asked in place of the configured brain. */
+  /** Replaces the configured brain. */
   customLlm: CustomLlm | undefined;
 }
 
-/** A provider that may hold threads. */
+/** A provider that may own threads. */
 type Closable<Provider> = Provider & { close?(): Promise<void> };
 
-/** The parts that need no key and no network. */
+/** The providers that need no key and no network. */
 export interface EmbeddedSpeech {
-  /** @param samplesFolder the configured recordings; `undefined`: the project's own */
+  /** @param samplesFolder the configured recordings. Default: the project's own */
   recognition(samplesFolder: string | undefined): Promise<Closable<Recognition>>;
   synthesis(): Promise<Closable<Synthesis>>;
 }
 
-export interface ChoosingParts {
+export interface ProviderChoice {
   config: VoiceRuntimeConfig;
   embedded: EmbeddedSpeech;
   rulesFor(simulationId: string | undefined): readonly ScriptRule[] | undefined;
   resolvePath(path: string): string;
-  /** The error to throw when a file that the config names cannot be used. */
+  /** Builds the error for a file of the config that cannot be used. */
   fileError(paths: string, reason: unknown): Error;
-  /** Reads a variable of the machine. @throws Error for one that may not be named */
+  /** Reads an environment variable. @throws Error for one that the config must not name */
   variable(name: string): string | undefined;
   log: Logger;
 }
 
-/** @throws Error naming the variable when a configured key is not in the environment */
-export async function chooseProviders(parts: ChoosingParts): Promise<Providers> {
-  // What the config names is looked up before anything starts that would have to be closed again.
+/** @throws Error naming the environment variable of a configured key that is not set */
+export async function chooseProviders(parts: ProviderChoice): Promise<Providers> {
+  // Resolve everything the config names before starting anything that would have to be closed again.
   const [startRecognition, startSynthesis, createBrain] = [
-    recognitionOf(parts),
-    synthesisOf(parts),
+    recognitionStarter(parts),
+    synthesisStarter(parts),
     brainMaker(parts),
   ];
   const [recognition, synthesis] = await Promise.all([startRecognition(), startSynthesis()]);
@@ -78,7 +78,7 @@ export async function chooseProviders(parts: ChoosingParts): Promise<Providers> 
 
 type Start<Provider> = () => Closable<Provider> | Promise<Closable<Provider>>;
 
-function recognitionOf(parts: ChoosingParts): Start<Recognition> {
+function recognitionStarter(parts: ProviderChoice): Start<Recognition> {
   const { config, embedded, resolvePath, fileError, variable, log } = parts;
   const { recognition } = config;
   if (recognition.provider === "samples") {
@@ -94,14 +94,14 @@ function recognitionOf(parts: ChoosingParts): Start<Recognition> {
   return () => createOpenAiRecognition(endpoint, recognition.model, log);
 }
 
-function synthesisOf({ config, embedded, variable, log }: ChoosingParts): Start<Synthesis> {
+function synthesisStarter({ config, embedded, variable, log }: ProviderChoice): Start<Synthesis> {
   const { synthesis } = config;
   if (synthesis.provider === "flite") return () => embedded.synthesis();
   const endpoint = openAiEndpoint(synthesis, variable);
   return () => createOpenAiSynthesis({ ...synthesis, endpoint, log });
 }
 
-function brainMaker(parts: ChoosingParts): Providers["createBrain"] {
+function brainMaker(parts: ProviderChoice): Providers["createBrain"] {
   const createConfigured = configuredBrainMaker(parts);
   return ({ log, customLlm }) => {
     if (customLlm === undefined) return createConfigured(log);
@@ -121,7 +121,7 @@ function brainMaker(parts: ChoosingParts): Providers["createBrain"] {
   };
 }
 
-function configuredBrainMaker({ config, rulesFor, variable }: ChoosingParts): (log: Logger) => Brain {
+function configuredBrainMaker({ config, rulesFor, variable }: ProviderChoice): (log: Logger) => Brain {
   const { brain } = config;
   if (brain.provider === "script") return (log) => createScriptBrain({ rulesFor, log });
   const endpoint = openAiEndpoint(brain, variable);

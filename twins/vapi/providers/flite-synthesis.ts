@@ -1,4 +1,4 @@
-/** Speech synthesis without a vendor: Flite, in a few threads, with the sentences spoken lately kept. */
+/** Embedded speech synthesis: Flite in worker threads, with an LRU cache of sentences. */
 import { availableParallelism, tmpdir } from "node:os";
 import { makeTemporaryFolder, type TemporaryFolder } from "@offhook/platform/base/temporary-folder";
 import type { SpeakRequest } from "./flite/flite-worker.ts";
@@ -8,29 +8,28 @@ import { SharedWork } from "./shared-work.ts";
 import { Shared } from "./threads/shared.ts";
 import { WorkerPool } from "./threads/worker-pool.ts";
 
-/** The longest text spoken at once: about two minutes. */
-export const LONGEST_TEXT = 2_000;
+/** About two minutes of speech. */
+export const MAX_TEXT_LENGTH = 2_000;
 
 export interface FliteSynthesisOptions {
-  /** Threads that speak. */
+  /** Worker threads. */
   threads?: number;
-  /** Memory for sentences spoken before; 32 KB a second. */
+  /** Size of the cache; a second of speech takes 32 KB. */
   cacheBytes?: number;
 }
 
 export interface FliteSynthesis extends Synthesis {
-  /** Starts the threads ahead of the first sentence. */
+  /** Starts the threads before the first sentence. */
   warm(): void;
   close(): Promise<void>;
 }
 
-/** All synthesisers of a process that are set up alike share their threads and what they have spoken. */
+/** Synthesisers with the same options share threads and cache within a process; the last one closes them. */
 const speakers = new Shared<Speaker>();
 
 /**
- * The audio `speak` answers is shared between all who asked for the same sentence: it is not to be written to.
- * Text with nothing to say in it gives no samples. `speak` throws the signal's reason when aborted, and an Error when
- * the text is longer than `LONGEST_TEXT`.
+ * The audio that `speak` returns is cached and shared: do not write to it. Text without letters or digits gives no
+ * samples. `speak` throws the signal's reason when aborted, and an Error for text longer than `MAX_TEXT_LENGTH`.
  */
 export function createFliteSynthesis({
   threads = Math.min(4, availableParallelism()),
@@ -49,37 +48,37 @@ export function createFliteSynthesis({
 
 type Sentence = Omit<SpeakRequest, "folder">;
 
-/** The threads that speak, and the sentences they spoke lately. */
+/** The worker threads and their cache. */
 class Speaker {
   readonly #pool: WorkerPool<SpeakRequest, Int16Array>;
-  readonly #spoken: SharedWork<Sentence, Int16Array>;
-  /** Outlives a thread that is ended in the middle of a sentence. */
+  readonly #cache: SharedWork<Sentence, Int16Array>;
+  /** Owned here, so that it outlives a thread that is stopped in the middle of a sentence. */
   #folder: Promise<TemporaryFolder> | undefined;
 
   constructor(threads: number, cacheBytes: number) {
     const file = new URL("./flite/flite-worker.ts", import.meta.url);
-    const pool = new WorkerPool<SpeakRequest, Int16Array>({ file, threads, mostWaiting: 1_000 });
+    const pool = new WorkerPool<SpeakRequest, Int16Array>({ file, threads, maxWaiting: 1_000 });
     this.#pool = pool;
-    this.#spoken = new SharedWork({
+    this.#cache = new SharedWork({
       key: ({ text, voice }) => `${voice} ${text}`,
       run: async (sentence, signal) => {
         const { path: folder } = await this.#openFolder();
         return pool.run({ ...sentence, folder }, signal);
       },
       sizeBytes: (audio) => audio.byteLength,
-      mostBytes: cacheBytes,
+      maxBytes: cacheBytes,
     });
   }
 
   speak(sentence: Sentence, signal: AbortSignal): Promise<Int16Array> {
-    return this.#spoken.get(sentence, signal);
+    return this.#cache.get(sentence, signal);
   }
 
   warm(): void {
     this.#pool.warm();
   }
 
-  /** A folder that could not be made is made for the next sentence. */
+  /** Creates the folder once; after a failure the next sentence tries again. */
   #openFolder(): Promise<TemporaryFolder> {
     this.#folder ??= makeTemporaryFolder(tmpdir(), "offhook-speech-").catch((error: unknown) => {
       this.#folder = undefined;
@@ -97,14 +96,16 @@ class Speaker {
 
 /** `undefined` when there is nothing to say. */
 function readSentence(text: string, voice: FliteVoice): Sentence | undefined {
-  if (text.length > LONGEST_TEXT) {
-    throw new Error(`a text of ${text.length} characters is too long to speak: ${LONGEST_TEXT} is the most`);
+  if (text.length > MAX_TEXT_LENGTH) {
+    throw new Error(
+      `a text of ${text.length} characters is too long to speak: the limit is ${MAX_TEXT_LENGTH}`,
+    );
   }
   const plain = toPlainAscii(text);
   return /[a-z0-9]/i.test(plain) ? { text: plain, voice } : undefined;
 }
 
-/** Flite reads ASCII: accents are dropped, typographic marks become their plain forms, the rest a space. */
+/** Flite reads ASCII: drops accents, replaces typographic marks by plain ones and everything else by a space. */
 function toPlainAscii(text: string): string {
   return text
     .normalize("NFKD")

@@ -1,6 +1,6 @@
 /**
- * Any OpenAI-compatible `/chat/completions` as the brain: streamed, with tools. Text is spoken sentence by sentence as it
- * arrives; a model that fails is apologised for or ends the call, so the caller is never left with nothing.
+ * A brain on any OpenAI-compatible `/chat/completions`: streamed, with tools, spoken sentence by sentence as the text
+ * arrives. A failing model leads to an apology or ends the call, so the caller is never left in silence.
  * Source: https://platform.openai.com/docs/api-reference/chat/streaming
  */
 
@@ -18,19 +18,19 @@ import type { Logger } from "pino";
 import { z } from "zod";
 import { openAiMessage } from "./openai-message.ts";
 import {
+  answerTimeoutMs,
   type Brain,
   type BrainRequest,
   type BrainStep,
   CallFailure,
-  patienceMs,
   type ToolCall,
 } from "./provider.ts";
 import { createSentenceCutter } from "./sentence-cutter.ts";
 import { readEventData } from "./server-sent-events.ts";
 
 const APOLOGY = "Sorry, I am having trouble answering right now. Could you say that again?";
-const MOST_TOOL_CALLS = 16;
-const MOST_CHARACTERS = 32_000;
+const MAX_TOOL_CALLS = 16;
+const MAX_REPLY_CHARACTERS = 32_000;
 const MAX_ANSWER_BYTES = 1024 * 1024;
 
 const deltaSchema = z.object({
@@ -54,21 +54,21 @@ const chunkSchema = z.object({
 });
 type Chunk = z.output<typeof chunkSchema>;
 
-/** A whole completion, from a server that does not stream. */
+/** A complete answer, from a server that does not stream. */
 const completionSchema = z.object({ choices: z.array(z.object({ message: deltaSchema })).min(1) });
 
-/** What bounds an answer, as members of the request. */
+/** The members of a request that limit its answer. */
 export type AnswerLimits = (model: string, asked: BrainRequest["model"]) => Record<string, number>;
 
-/** What the assistant says. */
+/** The assistant's own limits. */
 export const assistantLimits: AnswerLimits = (_model, { temperature, maxTokens }) => ({
   temperature,
   max_tokens: maxTokens,
 });
 
 /**
- * What the assistant says, where the model takes it: OpenAI's reasoning models refuse `max_tokens` and a temperature, and
- * their own limit would count what they think as well.
+ * The assistant's limits, except for OpenAI's reasoning models: they refuse `max_tokens` and a temperature, and their own
+ * limit would include the reasoning tokens.
  * Source: https://platform.openai.com/docs/guides/reasoning
  */
 export const openAiLimits: AnswerLimits = (model, asked) =>
@@ -78,12 +78,12 @@ const REASONING_MODELS = ["o1", "o3", "o4", "gpt-5"];
 
 export interface OpenAiBrainParts {
   endpoint: Endpoint;
-  /** Asked for instead of the model the assistant names. */
+  /** Requested instead of the model that the assistant names. */
   model: string | undefined;
   limits: AnswerLimits;
-  /** What each request carries besides a completion's own members, which win. */
+  /** Further members of each request; a completion's own members take precedence. */
   members?: () => Record<string, unknown>;
-  /** Why a call ends whose model failed, by the status it answered; without it the failure is apologised for. */
+  /** Why the call ends when the model fails, by the status it answered. Without it the assistant apologises. */
   endedReason?: (status: number | undefined) => string;
   log: Logger;
 }
@@ -107,7 +107,7 @@ export function createOpenAiBrain(parts: OpenAiBrainParts): Brain {
       watchdog.stop();
     }
   }
-  return { reply, stepTimeoutMs: patienceMs(endpoint) };
+  return { reply, stepTimeoutMs: answerTimeoutMs(endpoint) };
 }
 
 function statusOf(error: unknown): number | undefined {
@@ -176,10 +176,10 @@ async function* steps(chunks: AsyncIterable<Chunk>): AsyncGenerator<BrainStep> {
       characters += part.function?.arguments?.length ?? 0;
       calls.set(part.index, call);
     }
-    if (characters > MOST_CHARACTERS)
-      throw new ProviderError(`the answer is longer than ${MOST_CHARACTERS} characters`);
-    if (calls.size > MOST_TOOL_CALLS)
-      throw new ProviderError(`the answer calls more than ${MOST_TOOL_CALLS} tools`);
+    if (characters > MAX_REPLY_CHARACTERS)
+      throw new ProviderError(`the answer is longer than ${MAX_REPLY_CHARACTERS} characters`);
+    if (calls.size > MAX_TOOL_CALLS)
+      throw new ProviderError(`the answer calls more than ${MAX_TOOL_CALLS} tools`);
   }
   for (const piece of cutter.flush()) yield { type: "say", text: piece };
   if (calls.size > 0) yield { type: "call-tools", calls: [...calls.values()].map(toolCall) };

@@ -1,7 +1,7 @@
-/** The conversation in OpenAI's shape, as models take it and webhooks carry it. */
+/** Conversation messages in OpenAI's format, for models and webhooks. */
 import type { ConversationMessage } from "./provider.ts";
 
-/** What a model is told when a tool gave no usable answer. Source: https://docs.vapi.ai/tools/custom-tools-troubleshooting */
+/** The result a model gets when a tool gave no usable answer. Source: https://docs.vapi.ai/tools/custom-tools-troubleshooting */
 export const NO_RESULT = "No result returned.";
 
 export function openAiMessage(message: ConversationMessage): object {

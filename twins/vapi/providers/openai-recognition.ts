@@ -1,5 +1,5 @@
 /**
- * Any OpenAI-compatible `/audio/transcriptions` as speech to text: each turn is sent as one WAV file.
+ * Speech to text on any OpenAI-compatible `/audio/transcriptions`: one request with a WAV file per turn.
  * Source: https://platform.openai.com/docs/api-reference/audio/createTranscription
  */
 
@@ -13,17 +13,20 @@ import {
 import type { Logger } from "pino";
 import wavefile from "wavefile";
 import { z } from "zod";
-import { INTERNAL_RATE, patienceMs, type Recognition, type Transcript } from "./provider.ts";
+import { answerTimeoutMs, INTERNAL_RATE, type Recognition, type Transcript } from "./provider.ts";
 
 const MAX_ANSWER_BYTES = 256 * 1024;
 const NOTHING: Transcript = { text: null };
 const answerSchema = z.object({ text: z.string() });
 
-/** A turn that cannot be transcribed is heard as nothing, and the log says why. Partial results are not asked for: each would cost a request. */
+/**
+ * A turn that cannot be transcribed counts as not recognised, and the log says why. There are no partial results: each
+ * would cost a request.
+ */
 export function createOpenAiRecognition(endpoint: Endpoint, model: string, log: Logger): Recognition {
   return {
-    timeoutMs: patienceMs(endpoint),
-    hint: `the speech-to-text server was asked for the model ${model}: a line before this one says so when it failed`,
+    timeoutMs: answerTimeoutMs(endpoint),
+    hint: `the speech-to-text server was asked for the model ${model}; if it failed, an earlier line of the log says why`,
     async transcribe(speech, language, signal) {
       const watchdog = createWatchdog(endpoint.timeoutMs, signal);
       try {

@@ -1,6 +1,7 @@
 /**
- * Any OpenAI-compatible `/audio/speech` as text to speech. `pcm` answers are mono PCM16 at 24 kHz, as OpenAI defines them;
- * `wav` answers carry their own rate. Source: https://platform.openai.com/docs/api-reference/audio/createSpeech
+ * Text to speech on any OpenAI-compatible `/audio/speech`. `pcm` answers are mono PCM16 at 24 kHz, as OpenAI defines
+ * them; `wav` answers name their own rate.
+ * Source: https://platform.openai.com/docs/api-reference/audio/createSpeech
  */
 
 import { resample } from "@offhook/audio/resample";
@@ -14,7 +15,7 @@ import {
 } from "@offhook/platform/openai/http";
 import type { Logger } from "pino";
 import wavefile from "wavefile";
-import { INTERNAL_RATE, patienceMs, type Synthesis } from "./provider.ts";
+import { answerTimeoutMs, INTERNAL_RATE, type Synthesis } from "./provider.ts";
 
 const PCM_RATE = 24_000;
 /** Five minutes of PCM. */
@@ -23,17 +24,17 @@ const MAX_AUDIO_BYTES = 5 * 60 * PCM_RATE * 2;
 export interface OpenAiSynthesisParts {
   endpoint: Endpoint;
   model: string;
-  /** Asked for instead of the assistant's own voice. */
+  /** Requested instead of the assistant's own voice. */
   voice?: string | undefined;
   response_format: "pcm" | "wav";
   log: Logger;
 }
 
-/** A sentence that cannot be spoken is silent, and the log says why. */
+/** A sentence that cannot be synthesised is silent, and the log says why. */
 export function createOpenAiSynthesis(parts: OpenAiSynthesisParts): Synthesis {
   const { endpoint, model, response_format, log } = parts;
   return {
-    timeoutMs: patienceMs(endpoint),
+    timeoutMs: answerTimeoutMs(endpoint),
     async speak(text, voice, signal) {
       const watchdog = createWatchdog(endpoint.timeoutMs, signal);
       try {
@@ -41,8 +42,8 @@ export function createOpenAiSynthesis(parts: OpenAiSynthesisParts): Synthesis {
         const response = await post(endpoint, "/audio/speech", { json }, watchdog);
         const bytes = await readBytes(response, MAX_AUDIO_BYTES, watchdog);
         return response_format === "wav" || isWav(bytes)
-          ? fromWav(bytes)
-          : resample(pcm(bytes), PCM_RATE, INTERNAL_RATE);
+          ? samplesFromWav(bytes)
+          : resample(toSamples(bytes), PCM_RATE, INTERNAL_RATE);
       } catch (error) {
         if (!signal.aborted)
           log.error({ reason: providerReason(error, watchdog) }, "the sentence was not spoken");
@@ -58,14 +59,14 @@ function isWav(bytes: Buffer): boolean {
   return bytes.toString("latin1", 0, 4) === "RIFF" && bytes.toString("latin1", 8, 12) === "WAVE";
 }
 
-/** Whole samples only; an odd last byte is half a sample. */
-function pcm(bytes: Buffer): Int16Array {
+/** Ignores an odd last byte, which is half a sample. */
+function toSamples(bytes: Buffer): Int16Array {
   const samples = new Int16Array(Math.floor(bytes.length / 2));
   for (let index = 0; index < samples.length; index++) samples[index] = bytes.readInt16LE(index * 2);
   return samples;
 }
 
-function fromWav(bytes: Buffer): Int16Array {
+function samplesFromWav(bytes: Buffer): Int16Array {
   const wav = new wavefile.WaveFile();
   try {
     wav.fromBuffer(bytes);

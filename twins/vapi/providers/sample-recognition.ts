@@ -1,7 +1,7 @@
 /**
- * Speech recognition without a vendor: what is heard is compared with a folder of recordings whose words are known.
- * It really listens: audio at the wrong rate, with its bytes swapped or shifted, noise, music, half an utterance, or a
- * sentence that was never recorded is not understood.
+ * Embedded speech recognition: compares what it hears with a folder of labelled recordings. It really listens: audio at
+ * the wrong rate or with swapped or shifted bytes, noise, music, half an utterance, or a sentence that was never recorded
+ * is not recognised.
  */
 import { resolve } from "node:path";
 import { readManifest } from "@offhook/audio/sample-library";
@@ -11,27 +11,26 @@ import { Shared } from "./threads/shared.ts";
 import { WorkerPool } from "./threads/worker-pool.ts";
 
 export interface SampleRecognitionOptions {
-  /** Folder with the samples and their `manifest.json`: those with speech are what can be understood. */
+  /** Folder with the samples and their `manifest.json`; those with speech can be recognised. */
   samplesFolder: string;
-  /** Threads that listen. */
+  /** Worker threads. */
   threads?: number;
 }
 
 export interface SampleRecognition extends Recognition {
-  /** Starts the threads ahead of the first turn. */
+  /** Starts the threads before the first turn. */
   warm(): void;
   close(): Promise<void>;
 }
 
 type Listeners = WorkerPool<RecognitionRequest, string | null>;
 
-/** All recognisers of a process for the same folder share their threads. */
+/** Recognisers with the same options share threads within a process; the last one closes them. */
 const listeners = new Shared<Listeners>();
 
 /**
- * The language asked for makes no difference: recordings are in whatever language they are. The folder is read when the
- * threads start, and again when its manifest has changed.
- * @throws Error saying what is wrong when the folder has no usable manifest or no speech in it.
+ * Ignores the requested language. Reads the folder when the threads start, and again when its manifest changes.
+ * @throws Error for a folder without a usable manifest or without speech
  */
 export function createSampleRecognition({
   samplesFolder,
@@ -44,7 +43,7 @@ export function createSampleRecognition({
   const lease = listeners.lease(`${threads} ${resolve(samplesFolder)}`, () =>
     startListeners(samplesFolder, threads),
   );
-  // A view of a larger recording would take all of it along to the thread.
+  // A copy, because posting a view would copy the whole recording behind it.
   const run = async (task: RecognitionRequest["task"], speech: Int16Array, signal: AbortSignal) => ({
     text: await lease.value.run({ task, speech: speech.slice() }, signal),
   });
@@ -59,5 +58,5 @@ export function createSampleRecognition({
 
 function startListeners(samplesFolder: string, threads: number): Listeners {
   const file = new URL("./recognition/recognition-worker.ts", import.meta.url);
-  return new WorkerPool({ file, threads, mostWaiting: 1_000, data: { samplesFolder } });
+  return new WorkerPool({ file, threads, maxWaiting: 1_000, data: { samplesFolder } });
 }

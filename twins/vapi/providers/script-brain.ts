@@ -1,12 +1,12 @@
 /**
- * A language model replaced by a script: what was heard picks a rule, the rule calls tools and says what it has to, with
- * the tools' results filled in. Deterministic, without a key or a network.
+ * A brain that follows a script: what it heard selects a rule; the rule calls tools and speaks a template filled from
+ * their results. Deterministic, without a key or a network.
  */
 import { randomInt } from "node:crypto";
 import type { Logger } from "pino";
 import type { Brain, BrainRequest, BrainStep, ConversationMessage, ToolCall } from "./provider.ts";
 import { findRule, type ScriptRule } from "./script.ts";
-import { lookUp, parseTemplate, spoken } from "./template.ts";
+import { lookUp, parseTemplate, toSpeech } from "./template.ts";
 
 const NOTHING_FITS = "Sorry, I did not catch that.";
 const NO_SCRIPT = "Sorry, I have no script for this call.";
@@ -14,12 +14,12 @@ const TOOL_FAILED = "Sorry, that did not work.";
 const ID_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
 export interface ScriptBrainParts {
-  /** The rules of a simulation, or those of every call without its own; `undefined`: there are none. */
+  /** The rules of a simulation, or else the default rules; `undefined`: there are none. */
   rulesFor(simulationId: string | undefined): readonly ScriptRule[] | undefined;
   log: Logger;
 }
 
-/** Makes the brain of one call; it remembers which `once` rules were used and which rule waits for its tools. */
+/** Creates the brain of one call; it tracks which `once` rules were used and which rule waits for its tools. */
 export function createScriptBrain({ rulesFor, log }: ScriptBrainParts): Brain {
   const used = new Set<number>();
   const waiting = new Map<string, ScriptRule>();
@@ -62,7 +62,7 @@ export function createScriptBrain({ rulesFor, log }: ScriptBrainParts): Brain {
   return { reply };
 }
 
-/** Says what the rule has to say once its results are there. */
+/** Speaks the rule's text once its tool results are there. */
 function* finish(
   rule: ScriptRule,
   conversation: readonly ConversationMessage[],
@@ -98,7 +98,7 @@ function isFailure(result: unknown): boolean {
   return typeof result === "object" && Object.hasOwn(result, "error");
 }
 
-/** Fills the places of a template; one without a value is said as "unknown" and logged. */
+/** Fills the places of a template; a place without a value becomes "unknown" and is logged. */
 function fill(template: string, results: ReadonlyMap<string, unknown>, log: Logger): string {
   return parseTemplate(template)
     .map((part) => {
@@ -106,7 +106,7 @@ function fill(template: string, results: ReadonlyMap<string, unknown>, log: Logg
       const [tool = "", ...path] = part.path;
       const result = results.get(tool);
       const value = lookUp(result, path);
-      if (value !== undefined && value !== null) return spoken(value);
+      if (value !== undefined && value !== null) return toSpeech(value);
       const has = result !== null && typeof result === "object" ? Object.keys(result) : [];
       log.warn({ place: part.source, has }, "the script names a value that the tool's result does not have");
       return "unknown";
@@ -114,7 +114,7 @@ function fill(template: string, results: ReadonlyMap<string, unknown>, log: Logg
     .join("");
 }
 
-/** An id as models make them: `call_` and 24 letters and digits. */
+/** An id like those of models: `call_` and 24 letters and digits. */
 function newCallId(): string {
   return `call_${Array.from({ length: 24 }, () => ID_LETTERS[randomInt(ID_LETTERS.length)]).join("")}`;
 }

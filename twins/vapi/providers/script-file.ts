@@ -1,4 +1,4 @@
-/** A YAML file whose `brain:` serves calls without a script of their own, such as a scenario; it may change under way. */
+/** A YAML file, such as a scenario, whose `brain:` serves calls without their own script. Reloads when the file changes. */
 import { readFileSync, statSync } from "node:fs";
 import { parse } from "yaml";
 import { z } from "zod";
@@ -11,22 +11,22 @@ export class ScriptFile {
   #attributes: string;
   #rules: ScriptRule[];
 
-  /** @throws Error that says what is wrong where */
+  /** @throws Error saying what is wrong and where */
   constructor(path: string) {
     this.#path = path;
     this.#attributes = attributesOf(path);
     this.#rules = readRules(path);
   }
 
-  /** Those of the last time that the file could be used. */
+  /** The last valid rules. */
   get rules(): ScriptRule[] {
     return this.#rules;
   }
 
   /**
-   * Reads the file again when it is another than before.
+   * Reads the file again if it has changed.
    * @returns whether there are new rules
-   * @throws Error that says what is wrong where, once for each content; the rules of before stay
+   * @throws Error saying what is wrong and where, once per change; the last valid rules stay
    */
   refresh(): boolean {
     const attributes = attributesOf(this.#path);
@@ -37,7 +37,7 @@ export class ScriptFile {
   }
 }
 
-/** Empty when there is no such file. */
+/** Identifies the state of the file; empty when it does not exist. */
 function attributesOf(path: string): string {
   const stats = statSync(path, { throwIfNoEntry: false });
   return stats === undefined ? "" : `${stats.ino} ${stats.size} ${stats.mtimeMs} ${stats.ctimeMs}`;

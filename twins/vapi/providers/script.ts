@@ -1,6 +1,6 @@
 /**
- * The script of the scripted brain, the `brain:` of a scenario: rules tried in order, the first that fits what was heard
- * answers. Checked where it enters (the `scripts` table, a script file), with what is wrong and where.
+ * The script of the scripted brain, the `brain:` of a scenario: rules in order, of which the first that matches what was
+ * heard answers. Validated where it enters (the `scripts` table, a script file).
  */
 import { z } from "zod";
 import { parseTemplate, TemplateError } from "./template.ts";
@@ -21,16 +21,16 @@ const toolCall = z.strictObject({
 
 const rule = z
   .strictObject({
-    /** Words to hear, `*` for any; a list fits when any of its patterns does. */
+    /** Words to hear, `*` for any; a list matches when one of its patterns does. */
     heard: z.union([pattern, z.array(pattern).min(1).max(50)]),
-    /** Tools called before anything is said, all in one message. */
+    /** Tools to call before speaking, all in one message. */
     call: z.array(toolCall).min(1).max(8).optional(),
-    /** What is said; `{{tool.path}}` is filled from that tool's JSON result. */
+    /** Text to speak; `{{tool.path}}` is filled from that tool's JSON result. */
     say: z.string().max(2000).optional(),
-    /** Said instead when a result is `{"error": …}` or did not come back. */
+    /** Text to speak instead when a result is `{"error": …}` or missing. */
     say_on_error: z.string().max(2000).optional(),
     end_call: z.boolean().default(false),
-    /** The rule serves one turn of a call only. */
+    /** The rule applies once per call. */
     once: z.boolean().default(false),
   })
   .superRefine((value, context) => {
@@ -49,7 +49,7 @@ const rule = z
     }
   });
 
-/** Rules in the order in which they are tried. */
+/** Rules in the order of evaluation. */
 export const scriptRules = z
   .array(rule)
   .min(1)
@@ -81,18 +81,18 @@ function templateProblem(text: string | undefined, tools: ReadonlySet<string>): 
   }
 }
 
-/** The first rule, by position, that fits what was heard and may still be used. */
+/** The first usable rule that matches what was heard, and its position. */
 export function findRule(
   rules: readonly ScriptRule[],
   heard: string,
   usable: (position: number) => boolean,
 ): { rule: ScriptRule; position: number } | undefined {
-  const position = rules.findIndex((one, index) => usable(index) && fits(one, heard));
+  const position = rules.findIndex((one, index) => usable(index) && matchesRule(one, heard));
   const found = rules[position];
   return found ? { rule: found, position } : undefined;
 }
 
-function fits(one: ScriptRule, heard: string): boolean {
+function matchesRule(one: ScriptRule, heard: string): boolean {
   const patterns = typeof one.heard === "string" ? [one.heard] : one.heard;
   return patterns.some((words) => matchesWords(words, heard));
 }

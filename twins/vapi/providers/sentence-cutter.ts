@@ -1,20 +1,20 @@
-/** Cuts text into speakable pieces while it streams in, so that the first sentence is spoken before the last is written. */
+/** Cuts streamed text into speakable pieces, so that the first sentence is spoken before the last is written. */
 
-/** A sentence that goes on for longer than this is cut at a space. */
-const LONGEST_PIECE = 400;
+/** Longer sentences are cut at a space. */
+const MAX_PIECE_LENGTH = 400;
 
-/** A sentence that is over even though nothing follows it yet. */
+/** A sentence that is complete although nothing follows it yet. */
 const ENDED = /[.!?…]["')\]]*\s+$/u;
 
-/** The vendor's token of a model that wants to be heard at once. Source: https://docs.vapi.ai/assistants/flush-syntax */
+/** The vendor's token with which a model asks to be spoken at once. Source: https://docs.vapi.ai/assistants/flush-syntax */
 const FLUSH = /<\s*flush\s*\/?>|<\s*\/\s*flush\s*>/i;
 
 const segmenter = new Intl.Segmenter("en", { granularity: "sentence" });
 
 export interface SentenceCutter {
-  /** Takes the next text; answers the sentences it completed. */
+  /** Takes the next text. @returns the sentences it completes */
   push(text: string): string[];
-  /** What is left when the text is over. */
+  /** The rest, once the text has ended. */
   flush(): string[];
 }
 
@@ -34,12 +34,12 @@ export function createSentenceCutter(): SentenceCutter {
         pieces.push(rest.slice(0, at));
         rest = rest.slice(at);
       }
-      return speakable(pieces);
+      return toSpeakable(pieces);
     },
     flush() {
       const last = rest;
       rest = "";
-      return speakable([last]);
+      return toSpeakable([last]);
     },
   };
 }
@@ -48,14 +48,14 @@ function sentencesOf(text: string): string[] {
   return [...segmenter.segment(text)].map(({ segment }) => segment);
 }
 
-/** Where to cut a piece that is too long: at its last space in reach, else right at the bound. 0: it is short enough. */
+/** Where to cut a piece that is too long: at its last space within the limit, else at the limit. 0: no cut. */
 function cutAt(text: string): number {
-  if (text.length <= LONGEST_PIECE) return 0;
-  const space = text.lastIndexOf(" ", LONGEST_PIECE);
-  return space > 0 ? space : LONGEST_PIECE;
+  if (text.length <= MAX_PIECE_LENGTH) return 0;
+  const space = text.lastIndexOf(" ", MAX_PIECE_LENGTH);
+  return space > 0 ? space : MAX_PIECE_LENGTH;
 }
 
-function speakable(pieces: readonly string[]): string[] {
+function toSpeakable(pieces: readonly string[]): string[] {
   return pieces
     .map((piece) => piece.replaceAll(/\s+/g, " ").trim())
     .filter((piece) => /[\p{L}\p{N}]/u.test(piece));

@@ -1,4 +1,4 @@
-/** Reads a stream of Server-Sent Events as they arrive. Source: https://html.spec.whatwg.org/multipage/server-sent-events.html */
+/** Parses a stream of Server-Sent Events. Source: https://html.spec.whatwg.org/multipage/server-sent-events.html */
 
 const MAX_EVENT_CHARACTERS = 1024 * 1024;
 
@@ -28,7 +28,7 @@ export async function* readEventData(
   if (data.length > 0) yield data.join("\n");
 }
 
-/** Where the first line ends; a CR at the very end may still be followed by its LF. */
+/** The end of the first line; `undefined` after a trailing CR, whose LF may still follow. */
 function lineEnd(text: string): { at: number; next: number } | undefined {
   const lf = text.indexOf("\n");
   const cr = text.indexOf("\r");

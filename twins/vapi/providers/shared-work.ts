@@ -1,44 +1,42 @@
-/**
- * Work that many may ask for at once and again: done once while under way, and its latest results kept. What was used
- * longest ago goes first when they take too much memory.
- */
+/** Deduplicates requests: runs equal concurrent ones once (single-flight), and keeps results in an LRU cache. */
 export interface SharedWorkOptions<Request, Result> {
-  /** The same for requests with the same result. */
+  /** Equal for requests with the same result. */
   key(request: Request): string;
   run(request: Request, signal: AbortSignal): Promise<Result>;
   sizeBytes(result: Result): number;
-  mostBytes: number;
+  /** Capacity of the cache. */
+  maxBytes: number;
 }
 
-interface UnderWay<Result> {
+interface Flight<Result> {
   result: Promise<Result>;
-  /** Stops the work; for when nobody waits for it any more. */
+  /** Aborts the work when nobody waits for it any more. */
   stop: AbortController;
   waiting: number;
 }
 
 export class SharedWork<Request, Result> {
   readonly #options: SharedWorkOptions<Request, Result>;
-  readonly #underWay = new Map<string, UnderWay<Result>>();
+  readonly #inFlight = new Map<string, Flight<Result>>();
   /** Least recently used first. */
-  readonly #kept = new Map<string, Result>();
-  #keptBytes = 0;
+  readonly #cache = new Map<string, Result>();
+  #cacheBytes = 0;
 
   constructor(options: SharedWorkOptions<Request, Result>) {
     this.#options = options;
   }
 
-  /** @throws the signal's reason when aborted, which leaves others who wait for the same undisturbed. */
+  /** @throws the signal's reason when aborted; others who wait for the same result are not affected */
   async get(request: Request, signal: AbortSignal): Promise<Result> {
     signal.throwIfAborted();
     const key = this.#options.key(request);
-    const kept = this.#kept.get(key);
-    if (kept !== undefined) {
-      this.#kept.delete(key);
-      this.#kept.set(key, kept);
-      return kept;
+    const cached = this.#cache.get(key);
+    if (cached !== undefined) {
+      this.#cache.delete(key);
+      this.#cache.set(key, cached);
+      return cached;
     }
-    const work = this.#underWay.get(key) ?? this.#begin(key, request);
+    const work = this.#inFlight.get(key) ?? this.#begin(key, request);
     work.waiting += 1;
     try {
       return await unlessAborted(work.result, signal);
@@ -48,10 +46,10 @@ export class SharedWork<Request, Result> {
     }
   }
 
-  #begin(key: string, request: Request): UnderWay<Result> {
+  #begin(key: string, request: Request): Flight<Result> {
     const stop = new AbortController();
     const work = { result: this.#options.run(request, stop.signal), stop, waiting: 0 };
-    this.#underWay.set(key, work);
+    this.#inFlight.set(key, work);
     work.result.then(
       (result) => this.#finish(key, work, result),
       () => this.#forget(key, work),
@@ -59,27 +57,27 @@ export class SharedWork<Request, Result> {
     return work;
   }
 
-  /** Nobody waits: work that still runs is stopped, and whoever asks next begins anew. */
-  #abandon(key: string, work: UnderWay<Result>): void {
+  /** Aborts work that nobody waits for; the next request starts afresh. */
+  #abandon(key: string, work: Flight<Result>): void {
     this.#forget(key, work);
     work.stop.abort();
   }
 
-  #forget(key: string, work: UnderWay<Result>): void {
-    if (this.#underWay.get(key) === work) this.#underWay.delete(key);
+  #forget(key: string, work: Flight<Result>): void {
+    if (this.#inFlight.get(key) === work) this.#inFlight.delete(key);
   }
 
-  #finish(key: string, work: UnderWay<Result>, result: Result): void {
-    if (this.#underWay.get(key) !== work) return;
-    this.#underWay.delete(key);
+  #finish(key: string, work: Flight<Result>, result: Result): void {
+    if (this.#inFlight.get(key) !== work) return;
+    this.#inFlight.delete(key);
     const bytes = this.#options.sizeBytes(result);
-    if (bytes > this.#options.mostBytes) return;
-    this.#kept.set(key, result);
-    this.#keptBytes += bytes;
-    for (const [oldest, its] of this.#kept) {
-      if (this.#keptBytes <= this.#options.mostBytes) break;
-      this.#kept.delete(oldest);
-      this.#keptBytes -= this.#options.sizeBytes(its);
+    if (bytes > this.#options.maxBytes) return;
+    this.#cache.set(key, result);
+    this.#cacheBytes += bytes;
+    for (const [oldest, its] of this.#cache) {
+      if (this.#cacheBytes <= this.#options.maxBytes) break;
+      this.#cache.delete(oldest);
+      this.#cacheBytes -= this.#options.sizeBytes(its);
     }
   }
 }

@@ -1,8 +1,8 @@
-/** Text with `{{name.path}}` places. One small grammar for the scripted brain and for an assistant's variables. */
+/** Templates with `{{name.path}}` places, for the scripted brain and for an assistant's variables. */
 
 export type TemplatePart = { kind: "text"; text: string } | { kind: "place"; path: string[]; source: string };
 
-/** A template that cannot be read; the message says where and what would be right. */
+/** A syntax error in a template; the message says where, and what would be right. */
 export class TemplateError extends Error {
   constructor(message: string) {
     super(message);
@@ -46,7 +46,7 @@ export function lookUp(value: unknown, path: readonly string[]): unknown {
   return here;
 }
 
-/** How a value is said: text as it is, everything else as JSON. */
-export function spoken(value: unknown): string {
+/** A value as spoken text: strings as they are, everything else as JSON. */
+export function toSpeech(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }

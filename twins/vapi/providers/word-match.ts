@@ -1,6 +1,6 @@
 /**
- * Matches what was heard with a pattern of words. Case, punctuation and spacing do not count; `*` stands for any words,
- * also none. Words are compared as tokens: nothing a user writes becomes a regular expression.
+ * Matches speech against a pattern of words. Case, punctuation and spacing do not count; `*` stands for any number of
+ * words, including none. Words are compared as tokens, so no user text becomes a regular expression.
  */
 
 const WILDCARD = Symbol("any words");
@@ -25,7 +25,7 @@ export function patternProblem(pattern: string): string | undefined {
   return silent ? `"${silent}" has no letters or digits to hear` : undefined;
 }
 
-/** Whether the whole of what was heard fits the pattern. */
+/** Whether the pattern matches everything that was heard. */
 export function matchesWords(pattern: string, heard: string): boolean {
   const wanted = pattern
     .split(/\s+/)
@@ -34,7 +34,7 @@ export function matchesWords(pattern: string, heard: string): boolean {
   return matches(wanted, words(heard));
 }
 
-/** Goes through both lists once, returning to the last wildcard when a word does not fit. */
+/** Walks both lists once, and backtracks to the last wildcard on a mismatch. */
 function matches(pattern: readonly PatternWord[], heard: readonly string[]): boolean {
   let at = 0;
   let wildcard = -1;

@@ -1,6 +1,6 @@
 /**
- * An assistant as `POST /assistant` and the inline `assistant` of `POST /call` take it. Every member the vendor's
- * CreateAssistantDTO has is accepted and an unknown one is refused; so are the overrides of a call.
+ * An assistant as `POST /assistant` and the inline `assistant` of `POST /call` take it, and the overrides of a call.
+ * Every member of the vendor's CreateAssistantDTO is accepted; unknown members are refused.
  * Source: CreateAssistantDto and AssistantOverrides of @vapi-ai/server-sdk; https://docs.vapi.ai/calls/call-timeout-settings
  */
 import { z } from "zod";
@@ -99,7 +99,7 @@ const shared = {
   keypadInputPlan: optional(z.looseObject({})),
 };
 
-/** Not in the vendor's current schema, still documented or still accepted by the running service. */
+/** Gone from the vendor's schema, but still documented or still accepted by the service. */
 const legacy = {
   silenceTimeoutSeconds: optional(bounded(10, 3600)),
   backchannelingEnabled: optional(z.boolean()),
@@ -111,7 +111,7 @@ const legacy = {
 export const assistantSchema = z.strictObject({ ...shared, ...legacy });
 export type Assistant = z.output<typeof assistantSchema>;
 
-/** What a call changes about its assistant. `silenceTimeoutSeconds` is refused here, as the vendor does. */
+/** A call's changes to its assistant. `silenceTimeoutSeconds` is refused here, as by the vendor. */
 export const assistantOverridesSchema = z.strictObject({
   ...shared,
   "tools:append": optional(z.array(toolSchema)),

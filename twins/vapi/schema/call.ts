@@ -1,9 +1,9 @@
 /**
- * The body of `POST /call`, and which calls this twin can place: those on `vapi.websocket`.
+ * The body of `POST /call`. The twin places calls on `vapi.websocket` only.
  * Source: CreateCallDto of @vapi-ai/server-sdk; https://docs.vapi.ai/calls/websocket-transport
  */
 
-import { HIGHEST_RATE, LOWEST_RATE } from "@offhook/audio/resample";
+import { MAX_SAMPLE_RATE, MIN_SAMPLE_RATE } from "@offhook/audio/resample";
 import { z } from "zod";
 import { assistantOverridesSchema, assistantSchema } from "./assistant.ts";
 import { optional } from "./fields.ts";
@@ -11,8 +11,8 @@ import { optional } from "./fields.ts";
 const audioFormatSchema = z.strictObject({
   format: z.enum(["pcm_s16le", "mulaw"]).default("pcm_s16le"),
   container: optional(z.literal("raw")),
-  /** The vendor takes up to 192000; the twin converts from and to these rates. */
-  sampleRate: optional(z.number().int().min(LOWEST_RATE).max(HIGHEST_RATE)),
+  /** The twin resamples from and to these rates; the vendor takes up to 192000. */
+  sampleRate: optional(z.number().int().min(MIN_SAMPLE_RATE).max(MAX_SAMPLE_RATE)),
 });
 
 const websocketTransportSchema = z.strictObject({
@@ -75,7 +75,7 @@ export const createCallSchema = z.strictObject({
 });
 export type CreateCall = z.output<typeof createCallSchema>;
 
-/** `ids` deletes many in the vendor's bulk form; the twin takes the one in the path. */
+/** `ids` is the vendor's bulk form; the twin deletes only the call in the path. */
 export const deleteCallSchema = z.strictObject({ ids: optional(z.array(z.string())) });
 
 export const updateCallSchema = z.strictObject({ name: optional(z.string().max(40)) });

@@ -1,12 +1,12 @@
-/** Kinds of members that the schemas share. */
+/** Field helpers of the schemas, after the class-validator decorators of the vendor's bodies. */
 import { z } from "zod";
 
-/** A member class-validator treats as optional: absent or null. */
+/** `@IsOptional()`: absent or null. */
 export function optional<Schema extends z.ZodType>(schema: Schema) {
   return schema.nullish();
 }
 
-/** A number within bounds, as `@IsNumber() @Min() @Max()` checks it. */
+/** `@IsNumber() @Min() @Max()`. */
 export function bounded(min: number, max: number) {
   return z.number().min(min).max(max);
 }

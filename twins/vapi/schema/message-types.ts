@@ -1,4 +1,4 @@
-/** The message types a client or a server may ask for, and what they get when they do not ask. Source: CreateAssistantDTO. */
+/** The message types a client or a server can subscribe to, and the defaults. Source: CreateAssistantDTO. */
 export const CLIENT_MESSAGES = [
   "conversation-update",
   "assistant.speechStarted",

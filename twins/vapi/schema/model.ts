@@ -1,6 +1,6 @@
 /**
- * The model, voice and transcriber of an assistant. The model's members are checked against the union of what the
- * vendor's providers take; voices and transcribers differ too much by provider, so only what they share is checked.
+ * The model, voice and transcriber of an assistant. The model's members are validated against the union of all
+ * providers; voices and transcribers differ too much by provider, so only their common members are validated.
  * Source: CreateAssistantDto{Model,Voice,Transcriber} of @vapi-ai/server-sdk.
  */
 import { z } from "zod";
@@ -67,7 +67,7 @@ const TRANSCRIBER_PROVIDERS = [
   "vapi",
 ] as const;
 
-/** Tool types besides `function`; the twin accepts them and runs only `endCall`. */
+/** Tool types besides `function`; the twin accepts all of them and runs only `endCall`. */
 const OTHER_TOOLS = [
   "apiRequest",
   "bash",

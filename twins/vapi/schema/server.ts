@@ -9,7 +9,7 @@ export const backoffPlanSchema = z.strictObject({
   excludedStatusCodes: optional(z.array(z.number())),
 });
 
-/** An address that the twin asks on behalf of a client. */
+/** An address that the twin requests on behalf of a client. */
 export const outboundUrl = z.url({ protocol: /^https?$/ });
 
 export const serverSchema = z.strictObject({
@@ -20,7 +20,7 @@ export const serverSchema = z.strictObject({
   encryptedPaths: optional(z.array(z.string())),
   headers: optional(z.record(z.string(), z.string())),
   backoffPlan: optional(backoffPlanSchema),
-  /** Gone from the vendor's schema, still accepted and still sent as `X-Vapi-Secret`. */
+  /** Gone from the vendor's schema, but still accepted and sent as `X-Vapi-Secret`. */
   secret: optional(z.string()),
 });
 

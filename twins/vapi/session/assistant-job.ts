@@ -1,4 +1,4 @@
-/** Carries out one job of the assistant: asks the model, runs its tools, and has each sentence synthesised as it comes. */
+/** Runs one job of the assistant: asks the model, runs its tools, and synthesises each sentence as it arrives. */
 import { randomUUID } from "node:crypto";
 import { withDeadline } from "@offhook/platform/base/deadline";
 import { type BrainStep, CallFailure, PROVIDER_TIMEOUT_MS, type ToolCall } from "../providers/provider.ts";
@@ -8,13 +8,13 @@ import { conversationUpdate, type RuntimeMessage, toolCalls, toolResult } from "
 import type { Job } from "./turn-types.ts";
 import { Utterance } from "./utterance.ts";
 
-/** A model that calls tools this often in one reply is going in circles. */
-const MOST_ROUNDS = 10;
-/** A caller that has waited so long is told by `hang`. Wall time: it is the model or a tool that is slow. */
+/** Maximum rounds of tool calls in one reply; a model that needs more is looping. */
+const MAX_ROUNDS = 10;
+/** Wait after which the client gets `hang`. Wall time, because the model or a tool is slow. */
 const HANG_MS = 5_000;
 const APOLOGY = "Sorry, something went wrong on my side.";
 
-/** What a job needs of its call. */
+/** What a job needs from its call. */
 export interface JobContext {
   plan: CallPlan;
   parts: SessionParts;
@@ -24,14 +24,15 @@ export interface JobContext {
   send(message: RuntimeMessage): void;
   /** Media time. */
   nowMs(): number;
-  /** Once a call: whether the assistant may still say that something went wrong. */
+  /** True once per call: whether the assistant may still apologise for a failure. */
   mayApologise(): boolean;
-  /** Something about the job has changed: audio has come, or it is done. */
+  /** Audio arrived, or the job is done. */
   onProgress(job: AssistantJob): void;
-  onTools(job: AssistantJob, running: boolean): void;
-  /** The vendor ends a call that this happens to. */
+  onToolsStart(job: AssistantJob): void;
+  onToolsEnd(job: AssistantJob): void;
+  /** A failure for which the vendor ends the call. */
   onCallFailure(endedReason: string): void;
-  /** The model has answered, and said nothing. */
+  /** The model's reply has no words. */
   onWordless(job: AssistantJob): void;
 }
 
@@ -46,7 +47,7 @@ export class AssistantJob {
   #startedAt = 0;
   #firstTextAt: number | undefined;
   #firstAudioAt: number | undefined;
-  /** The model ended the call. */
+  /** The model asked to end the call. */
   wantsEnd = false;
 
   constructor(job: Job, context: JobContext) {
@@ -54,13 +55,13 @@ export class AssistantJob {
     this.#context = context;
   }
 
-  /** Wall time from asking to the first sentence, and from there to its audio. */
+  /** Wall time from the request to the first sentence, and from there to its audio. */
   get latencies(): { modelMs: number; voiceMs: number } {
     const textAt = this.#firstTextAt ?? this.#startedAt;
     return { modelMs: textAt - this.#startedAt, voiceMs: (this.#firstAudioAt ?? textAt) - textAt };
   }
 
-  /** Resolves when the job asks nothing of anybody any more; never rejects. The model is asked after `previous`. */
+  /** Resolves when no request of the job is pending; never rejects. Asks the model after `previous`. */
   async run(previous: Promise<void>): Promise<void> {
     try {
       if (this.job.text === undefined) await this.#reply(previous);
@@ -68,14 +69,14 @@ export class AssistantJob {
     } catch (error) {
       if (!this.#abort.signal.aborted) this.#fail(error);
     }
-    this.#quiet();
+    this.#stopHangTimer();
     this.utterance.complete();
     this.#context.onProgress(this);
   }
 
-  /** Nothing more of it is wanted. Tools that run are left to finish: they may have acted already. */
+  /** Drops the rest of the job. Running tools finish, because they may have acted already. */
   cancel(): void {
-    this.#quiet();
+    this.#stopHangTimer();
     this.utterance.close();
     this.#abort.abort(new Error("the reply is no longer wanted"));
   }
@@ -88,13 +89,13 @@ export class AssistantJob {
 
   async #reply(previous: Promise<void>): Promise<void> {
     this.#startedAt = performance.now();
-    this.#watchForHang();
+    this.#startHangTimer();
     await previous;
     this.#abort.signal.throwIfAborted();
     const { conversation } = this.#context;
     conversation.beginReply();
     try {
-      for (let round = 0; round < MOST_ROUNDS; round++) {
+      for (let round = 0; round < MAX_ROUNDS; round++) {
         const calls = await this.#askModel();
         if (calls.length === 0) {
           if (this.utterance.pieceCount === 0 && !this.wantsEnd) this.#context.onWordless(this);
@@ -103,7 +104,7 @@ export class AssistantJob {
         await this.#runTools(calls);
         this.#abort.signal.throwIfAborted();
       }
-      throw new Error(`the model called tools ${MOST_ROUNDS} times in one reply`);
+      throw new Error(`the model called tools ${MAX_ROUNDS} times in one reply`);
     } finally {
       conversation.endReply();
     }
@@ -123,17 +124,17 @@ export class AssistantJob {
       conversation: conversation.forModel(),
       tools: model.tools,
     };
-    const said = conversation.openSaid(this.utterance, this.utterance.pieceCount);
+    const said = conversation.addReplyPart(this.utterance, this.utterance.pieceCount);
     const timeoutMs = parts.brain.stepTimeoutMs ?? PROVIDER_TIMEOUT_MS;
     const steps = parts.brain.reply(request, this.#abort.signal)[Symbol.asyncIterator]();
     try {
       for (;;) {
         const next = await withDeadline(this.#abort.signal, timeoutMs, () => steps.next());
         if (next.done) break;
-        await this.#take(next.value, said.toolCalls);
+        await this.#carryOut(next.value, said.toolCalls);
       }
     } catch (error) {
-      // The stream may hang for good: it is told to stop, and not waited for.
+      // Not awaited: a hanging stream may never settle.
       void Promise.resolve(steps.return?.()).catch(() => {});
       throw error;
     } finally {
@@ -142,7 +143,7 @@ export class AssistantJob {
     return said.toolCalls;
   }
 
-  async #take(step: BrainStep, calls: ToolCall[]): Promise<void> {
+  async #carryOut(step: BrainStep, calls: ToolCall[]): Promise<void> {
     switch (step.type) {
       case "say":
         return this.#say(step.text);
@@ -164,11 +165,11 @@ export class AssistantJob {
     this.#synthesise(text.trim());
   }
 
-  /** Sentences are synthesised side by side and heard in order. */
+  /** Sentences are synthesised in parallel and played in order. */
   #synthesise(text: string): void {
     this.#firstTextAt ??= performance.now();
     const { parts, plan } = this.#context;
-    const handIn = this.utterance.add(text);
+    const setAudio = this.utterance.add(text);
     const timeoutMs = parts.synthesis.timeoutMs ?? PROVIDER_TIMEOUT_MS;
     const speech = withDeadline(this.#abort.signal, timeoutMs, (signal) =>
       parts.synthesis.speak(text, plan.assistant.voice, signal),
@@ -179,9 +180,9 @@ export class AssistantJob {
       return new Int16Array(0);
     });
     void settled.then((audio) => {
-      handIn(audio);
+      setAudio(audio);
       if (audio.length > 0) this.#firstAudioAt ??= performance.now();
-      if (this.utterance.playable) this.#quiet();
+      if (this.utterance.playable) this.#stopHangTimer();
       this.#context.onProgress(this);
     });
   }
@@ -189,16 +190,16 @@ export class AssistantJob {
   async #runTools(calls: ToolCall[]): Promise<void> {
     const { plan, parts, conversation, callSignal, send, nowMs } = this.#context;
     send(toolCalls(calls, plan.assistant.model.tools));
-    this.#context.onTools(this, true);
+    this.#context.onToolsStart(this);
     for (const call of calls) parts.record({ role: "tool_call", call, startMs: nowMs() });
-    this.#watchForHang();
+    this.#startHangTimer();
     const outcomes = await parts.runTools(calls, conversation.forModel(), callSignal);
-    this.#quiet();
+    this.#stopHangTimer();
     if (callSignal.aborted) return;
     conversation.addToolOutcomes(outcomes);
     for (const outcome of outcomes) this.#report(outcome);
     send(conversationUpdate(conversation.all()));
-    this.#context.onTools(this, false);
+    this.#context.onToolsEnd(this);
   }
 
   #report(outcome: ToolOutcome): void {
@@ -212,13 +213,13 @@ export class AssistantJob {
       this.#context.onCallFailure(error.endedReason);
       return;
     }
-    this.#context.parts.log.error({ err: error }, "the reply failed: the call goes on without it");
+    this.#context.parts.log.error({ err: error }, "the reply failed: the call continues without it");
     if (this.utterance.pieceCount > 0 || !this.#context.mayApologise()) return;
     this.#context.conversation.addLine(this.utterance);
     this.#synthesise(APOLOGY);
   }
 
-  #watchForHang(): void {
+  #startHangTimer(): void {
     if (this.#hung) return;
     clearTimeout(this.#hangTimer);
     this.#hangTimer = setTimeout(() => {
@@ -227,7 +228,7 @@ export class AssistantJob {
     }, HANG_MS);
   }
 
-  #quiet(): void {
+  #stopHangTimer(): void {
     clearTimeout(this.#hangTimer);
   }
 }

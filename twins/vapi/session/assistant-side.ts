@@ -1,11 +1,11 @@
-/** The assistant's half of turn-taking: what it is to say, one job at a time, and when it may be heard. */
+/** The assistant's half of turn-taking: what to say, one job at a time, and when its audio may start. */
 import type { Job, LineJob, ReplyJob, TurnEffect, UserTurn } from "./turn-types.ts";
 
-/** Cadence of the assistant's partial transcripts, and how long after the last audio the final one comes. */
+/** Cadence of the assistant's partial transcripts, and delay of the final one after the last audio. */
 const PARTIAL_MS = 480;
 const FINAL_MS = 160;
-/** Lines that may wait to be said; a client that asks for more is not served. */
-const LONGEST_QUEUE = 32;
+/** Maximum queued jobs; further lines are refused. */
+const MAX_QUEUED = 32;
 
 type AssistantState =
   | { type: "idle" }
@@ -16,7 +16,7 @@ type AssistantState =
       sinceMs: number;
       partialMs: number;
       toolsRunning: boolean;
-      /** The user speaks into the wait for a tool: the rest waits until they are done. */
+      /** The user spoke while a tool ran: the rest waits until they stop. */
       paused: boolean;
     };
 
@@ -27,15 +27,15 @@ export type NewReply = Omit<ReplyJob, "type" | "id" | "turn">;
 
 export class AssistantSide {
   readonly #emit: (effect: TurnEffect) => void;
-  /** The turn that what the assistant says on its own belongs to. */
+  /** The turn of jobs that answer no user turn. */
   readonly #currentTurn: () => number;
   #state: AssistantState = { type: "idle" };
   #queue: QueuedJob[] = [];
   #jobs = 0;
   #backoffUntilMs = 0;
-  /** Audio went out in the last tick. */
+  /** Assistant audio went out in the last tick. */
   #playing = false;
-  #finalDue: { job: Job; atMs: number } | undefined;
+  #pendingFinal: { job: Job; atMs: number } | undefined;
 
   constructor(emit: (effect: TurnEffect) => void, currentTurn: () => number) {
     this.#emit = emit;
@@ -46,7 +46,7 @@ export class AssistantSide {
     return this.#state.type === "idle";
   }
 
-  /** It is being heard, not merely having the floor while its tools run. */
+  /** Whether it can be heard; false while it only holds the floor for its tools. */
   get audible(): boolean {
     return (
       this.#state.type === "speaking" && !this.#state.paused && (this.#playing || !this.#state.toolsRunning)
@@ -61,30 +61,30 @@ export class AssistantSide {
     return this.#state.type === "speaking" ? this.#state.sinceMs : 0;
   }
 
-  /** The user's turn whose answer is being prepared and may still be dropped: no tool has acted on it. */
-  inaudibleReply(): UserTurn | undefined {
+  /** The user turn whose reply can still be withdrawn: it is in preparation and has called no tool. */
+  revocableReply(): UserTurn | undefined {
     if (this.#state.type !== "preparing" || this.#state.toolsCalled) return undefined;
     return this.#state.job.type === "reply" ? this.#state.job.answers : undefined;
   }
 
   enqueueLine(line: NewLine): void {
-    if (this.#queue.length >= LONGEST_QUEUE) this.#emit({ type: "refuse-line", text: line.text });
+    if (this.#queue.length >= MAX_QUEUED) this.#emit({ type: "refuse-line", text: line.text });
     else this.#queue.push({ type: "line", id: ++this.#jobs, ...line });
     this.prepareNext();
   }
 
-  /** Says it now: what is heard is cut, what was not heard yet comes after it. */
-  cutInWith(line: NewLine): void {
-    if (this.#queue.length >= LONGEST_QUEUE) {
+  /** Speaks the line now: cuts the audible job, and requeues one in preparation behind it. */
+  interruptWith(line: NewLine): void {
+    if (this.#queue.length >= MAX_QUEUED) {
       this.#emit({ type: "refuse-line", text: line.text });
       return;
     }
-    this.#makeWay();
+    this.#yieldFloor();
     this.#queue.unshift({ type: "line", id: ++this.#jobs, ...line });
     this.prepareNext();
   }
 
-  /** One reply answers all that was said since the last: one that waits or has not acted yet gives way. */
+  /** Replaces a queued reply, and one in preparation that has called no tool: one reply answers everything since the last. */
   enqueueReply(reply: NewReply): void {
     this.#queue = this.#queue.filter((job) => job.type !== "reply");
     if (this.#state.type === "preparing" && this.#state.job.type === "reply" && !this.#state.toolsCalled)
@@ -111,13 +111,17 @@ export class AssistantSide {
     if (this.#state.type === "preparing" && this.#state.job.id === id) this.#state.ready = true;
   }
 
-  toolsRun(id: number, running: boolean): void {
+  beginTools(id: number): void {
     if (this.#state.type === "idle" || this.#state.job.id !== id) return;
-    this.#state.toolsRunning = running;
+    this.#state.toolsRunning = true;
     if (this.#state.type === "preparing") this.#state.toolsCalled = true;
   }
 
-  /** Drops the job being prepared. */
+  endTools(id: number): void {
+    if (this.#state.type !== "idle" && this.#state.job.id === id) this.#state.toolsRunning = false;
+  }
+
+  /** Drops the job in preparation. */
   abandon(): void {
     if (this.#state.type !== "preparing") return;
     const { job } = this.#state;
@@ -125,14 +129,14 @@ export class AssistantSide {
     this.#emit({ type: "abandon", job });
   }
 
-  /** The user begins to speak while tools run: what comes next waits. */
+  /** Holds the rest of a job whose tools run, because the user starts to speak. */
   pauseForUser(): void {
     if (this.#state.type !== "speaking" || !this.#state.toolsRunning || this.#playing) return;
     this.#state.paused = true;
     this.#emit({ type: "pause-audio", job: this.#state.job });
   }
 
-  speakIfAllowed(nowMs: number, userIsQuiet: boolean): void {
+  speakIfAllowed({ nowMs, userIsQuiet }: { nowMs: number; userIsQuiet: boolean }): void {
     if (this.#state.type !== "preparing" || !this.#state.ready) return;
     const { job, toolsRunning } = this.#state;
     const greets = job.type === "line" && job.source === "first-message";
@@ -144,9 +148,9 @@ export class AssistantSide {
     this.#emit({ type: "start-audio", job });
   }
 
-  tick(nowMs: number, playing: boolean, userIsQuiet: boolean): void {
+  tick({ nowMs, playing, userIsQuiet }: { nowMs: number; playing: boolean; userIsQuiet: boolean }): void {
     this.#playing = playing;
-    if (this.#finalDue !== undefined && nowMs >= this.#finalDue.atMs) this.#sendFinalNow();
+    if (this.#pendingFinal !== undefined && nowMs >= this.#pendingFinal.atMs) this.#sendFinalNow();
     if (this.#state.type !== "speaking") return;
     const { job, partialMs, paused } = this.#state;
     if (paused && userIsQuiet) {
@@ -159,7 +163,7 @@ export class AssistantSide {
     }
   }
 
-  /** The user has taken the floor. */
+  /** Barge-in: the user takes the floor. */
   interrupt(backoffUntilMs: number): void {
     if (this.#state.type !== "speaking") return;
     const { job } = this.#state;
@@ -171,13 +175,13 @@ export class AssistantSide {
     this.prepareNext();
   }
 
-  /** Everything of the job is said. Answers the job when it was the current one. */
-  done(id: number, nowMs: number): Job | undefined {
+  /** Ends a job that has been played. @returns the job, if it was the current one */
+  finishJob(id: number, nowMs: number): Job | undefined {
     if (this.#state.type === "idle" || this.#state.job.id !== id) return undefined;
     const { type, job } = this.#state;
     if (type === "speaking") {
       this.#stopSpeaking(job);
-      this.#finalDue = { job, atMs: nowMs + FINAL_MS };
+      this.#pendingFinal = { job, atMs: nowMs + FINAL_MS };
     } else {
       this.#state = { type: "idle" };
       this.#emit({ type: "abandon", job });
@@ -185,7 +189,7 @@ export class AssistantSide {
     return job;
   }
 
-  /** The call is over. */
+  /** Ends with the call. */
   finish(): void {
     if (this.#state.type === "speaking") {
       const { job } = this.#state;
@@ -197,7 +201,7 @@ export class AssistantSide {
     this.#queue = [];
   }
 
-  #makeWay(): void {
+  #yieldFloor(): void {
     if (this.#state.type === "speaking") {
       const { job } = this.#state;
       this.#emit({ type: "cut-audio", job });
@@ -214,13 +218,13 @@ export class AssistantSide {
     this.#sendFinalNow();
     this.#state = { type: "idle" };
     this.#emit({ type: "speech-update", status: "stopped", role: "assistant", turn: job.turn });
-    this.#finalDue = { job, atMs: 0 };
+    this.#pendingFinal = { job, atMs: 0 };
   }
 
   #sendFinalNow(): void {
-    if (this.#finalDue === undefined) return;
-    const { job } = this.#finalDue;
-    this.#finalDue = undefined;
+    if (this.#pendingFinal === undefined) return;
+    const { job } = this.#pendingFinal;
+    this.#pendingFinal = undefined;
     this.#emit({ type: "assistant-final", job });
   }
 }

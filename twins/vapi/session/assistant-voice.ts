@@ -1,4 +1,4 @@
-/** The assistant's jobs while they last: prepared, heard, cut short, and told of when they are over. */
+/** Plays the assistant's jobs: prepares them, sends their audio and transcripts, cuts them short, reports their end. */
 import { AssistantJob, type JobContext } from "./assistant-job.ts";
 import type { ClientSocket } from "./client-socket.ts";
 import { type MediaClock, SILENT_TICK } from "./media-clock.ts";
@@ -7,15 +7,18 @@ import { asksModel, type Job, NORMAL_CLOSURE, type TurnEvent } from "./turn-type
 import { saysAny } from "./words.ts";
 
 export interface AssistantVoiceOptions {
-  context: Omit<JobContext, "onProgress" | "onTools" | "onCallFailure" | "onWordless" | "mayApologise">;
+  context: Omit<
+    JobContext,
+    "onProgress" | "onToolsStart" | "onToolsEnd" | "onCallFailure" | "onWordless" | "mayApologise"
+  >;
   clock: MediaClock;
   socket: ClientSocket;
   dispatch(event: TurnEvent): void;
-  /** A job's tools are about to act. */
-  onTools(): void;
+  /** A job's tools are about to run. */
+  onToolsStart(): void;
 }
 
-/** The job being heard. */
+/** The job being played. */
 interface Speaking {
   job: AssistantJob;
   startMs: number;
@@ -28,12 +31,15 @@ interface Speaking {
 
 export class AssistantVoice {
   readonly #options: AssistantVoiceOptions;
-  /** Jobs that are not over, by id, and what ends the clock's waiting for each. */
+  /** Unfinished jobs by id, each with the release of its clock hold. */
   readonly #jobs = new Map<number, { job: AssistantJob; release(): void }>();
   #lastReply: Promise<void> = Promise.resolve();
   #speaking: Speaking | undefined;
-  /** Jobs that were heard and whose final transcript is still to come. */
-  readonly #heard = new Map<number, { turnId: string; text: string; startMs: number; endMs: number }>();
+  /** Played jobs whose final transcript was not sent yet. */
+  readonly #awaitingFinal = new Map<
+    number,
+    { turnId: string; text: string; startMs: number; endMs: number }
+  >();
   #apologised = false;
   #wordlessNoted = false;
   muted = false;
@@ -43,27 +49,28 @@ export class AssistantVoice {
   }
 
   prepare(job: Job): void {
-    const { context, clock, dispatch, onTools } = this.#options;
+    const { context, clock, dispatch, onToolsStart } = this.#options;
     const assistantJob = new AssistantJob(job, {
       ...context,
       mayApologise: () => this.#mayApologise(),
-      onProgress: (progressed) => this.#progressed(progressed),
-      onTools: (_, running) => {
-        if (running) onTools();
-        dispatch({ type: "job-tools", job: job.id, running });
+      onProgress: (changed) => this.#checkProgress(changed),
+      onToolsStart: () => {
+        onToolsStart();
+        dispatch({ type: "job-tools", job: job.id, running: true });
       },
+      onToolsEnd: () => dispatch({ type: "job-tools", job: job.id, running: false }),
       onCallFailure: (reason) => dispatch({ type: "end", reason, closeCode: NORMAL_CLOSURE }),
       onWordless: ({ job: { turn } }) => this.#noteWordless(turn),
     });
     const { utterance } = assistantJob;
-    // The clock waits for the job's audio before it is heard, and between two sentences of it.
+    // The clock waits for the job's audio before it starts and between its sentences.
     const release = clock.hold({ applies: () => !utterance.playable && !utterance.drained });
     this.#jobs.set(job.id, { job: assistantJob, release });
     const run = assistantJob.run(this.#lastReply);
     if (asksModel(job)) this.#lastReply = run;
   }
 
-  /** From the next tick on the job is heard. */
+  /** Plays the job from the next tick on. */
   start(job: Job): AssistantJob | undefined {
     const assistantJob = this.#jobs.get(job.id)?.job;
     if (assistantJob === undefined) return undefined;
@@ -80,7 +87,7 @@ export class AssistantVoice {
     if (this.#speaking) this.#speaking.paused = false;
   }
 
-  /** Silence at once. */
+  /** Stops the job's audio at once. */
   cut(job: Job): void {
     this.#options.socket.dropSpeech();
     this.#stop(job);
@@ -98,13 +105,13 @@ export class AssistantVoice {
     for (const { job } of [...this.#jobs.values()]) this.forget(job.job);
   }
 
-  /** The model's id for a reply that was just heard; nothing for what was not the model's. */
+  /** The model's id of the reply just played; nothing for a job the model did not write. */
   turnIdOf(job: Job): { turnId?: string } {
-    const heard = this.#heard.get(job.id);
+    const heard = this.#awaitingFinal.get(job.id);
     return asksModel(job) && heard !== undefined ? { turnId: heard.turnId } : {};
   }
 
-  /** Sends the next 10 ms; answers whether there were any. */
+  /** Sends the next 10 ms. @returns whether there was audio */
   play(): boolean {
     const speaking = this.#speaking;
     if (speaking === undefined || speaking.paused) return false;
@@ -115,7 +122,7 @@ export class AssistantVoice {
       if (sentence !== speaking.sentence) this.#announceSentence(speaking, sentence);
       this.#options.socket.voice(this.muted ? SILENT_TICK : frame);
     }
-    if (utterance.drained) this.#over(speaking.job);
+    if (utterance.drained) this.#finish(speaking.job);
     return frame !== undefined;
   }
 
@@ -128,8 +135,8 @@ export class AssistantVoice {
   }
 
   sendFinal(job: Job): void {
-    const heard = this.#heard.get(job.id);
-    this.#heard.delete(job.id);
+    const heard = this.#awaitingFinal.get(job.id);
+    this.#awaitingFinal.delete(job.id);
     if (heard === undefined || heard.text === "") return;
     const { conversation, parts, send } = this.#options.context;
     this.#sendTranscript("final", heard.text);
@@ -138,18 +145,18 @@ export class AssistantVoice {
     parts.record({ role: "assistant", text, startMs, endMs });
   }
 
-  #progressed(job: AssistantJob): void {
+  #checkProgress(job: AssistantJob): void {
     if (!this.#jobs.has(job.job.id)) return;
     const { utterance } = job;
-    // Words of which none could be spoken are a turn without sound: it starts and stops like any other.
+    // A job whose synthesis failed for every word is a turn without sound: it starts and stops like any other.
     const unspoken = utterance.drained && utterance.pieceCount > 0;
     if (this.#speaking?.job === job) this.#options.clock.resume();
     else if (utterance.playable || unspoken) this.#options.dispatch({ type: "job-ready", job: job.job.id });
-    else if (utterance.drained) this.#over(job);
+    else if (utterance.drained) this.#finish(job);
     else this.#options.clock.resume();
   }
 
-  #over(job: AssistantJob): void {
+  #finish(job: AssistantJob): void {
     const saidEndCallPhrase = saysAny(
       job.utterance.heard(),
       this.#options.context.plan.assistant.endCallPhrases,
@@ -166,7 +173,7 @@ export class AssistantVoice {
       const { startMs } = this.#speaking;
       const { utterance, turnId } = this.#speaking.job;
       const text = utterance.heard();
-      this.#heard.set(job.id, { turnId, text, startMs, endMs: this.#options.clock.nowMs });
+      this.#awaitingFinal.set(job.id, { turnId, text, startMs, endMs: this.#options.clock.nowMs });
       this.#speaking = undefined;
     }
     this.forget(job);

@@ -1,4 +1,4 @@
-/** One live call: the caller's audio in, turns taken, the assistant's voice and messages out. */
+/** One live call: the caller's audio in, the assistant's voice and the runtime's messages out. */
 
 import { createSpeechDetector, type SpeechDetector } from "@offhook/audio/speech-detector";
 import type { WebSocket } from "ws";
@@ -21,14 +21,14 @@ import { TurnMachine } from "./turn-machine.ts";
 import { NORMAL_CLOSURE, type TurnEffect, type TurnEvent } from "./turn-types.ts";
 
 /**
- * The call is in progress so long after the socket opened, and turns are taken from then on. Media time; a client that
- * has sent nothing yet is told by the wall clock.
+ * Delay from the opening of the socket to `in-progress`, from which on turns are taken. Media time, or wall time for a
+ * client that has sent no audio yet.
  */
 const IN_PROGRESS_MS = 140;
-/** Commands that wait until the call is connected. */
-const MOST_EARLY_COMMANDS = 100;
-/** Messages a client may add to the conversation of one call. */
-const MOST_ADDED_MESSAGES = 1_000;
+/** Maximum commands queued until the call is connected. */
+const MAX_EARLY_COMMANDS = 100;
+/** Maximum messages a client may add to one call. */
+const MAX_ADDED_MESSAGES = 1_000;
 const INTERNAL_ERROR = 1011;
 
 export type CreateDetector = () => Promise<SpeechDetector>;
@@ -38,7 +38,7 @@ export const createSession: CreateSession = (plan, parts) =>
     createSpeechDetector({ sampleRate: INTERNAL_RATE, startMs: SPEECH_START_MS, endMs: SPEECH_END_MS }),
   );
 
-/** As `createSession`, with another way to find speech. */
+/** Like `createSession`, with another speech detector. */
 export function createSessionWith(
   plan: CallPlan,
   parts: SessionParts,
@@ -47,7 +47,7 @@ export function createSessionWith(
   return new LiveCall(plan, parts, createDetector);
 }
 
-/** What a client may ask of a connected call. */
+/** Commands that need a connected call. */
 type LineCommand = Exclude<SessionCommand, { type: "end-call" | "hangup" }>;
 
 class LiveCall implements CallSession {
@@ -105,7 +105,7 @@ class LiveCall implements CallSession {
         onAudio: (audio) => this.#clock.receive(audio),
         onCommand: (command) => this.command(command),
         onLost: (code) =>
-          this.#parts.log.warn({ code }, "the client's socket is gone without end-call: the call stays live"),
+          this.#parts.log.warn({ code }, "the client's socket closed without end-call: the call stays live"),
       },
     });
     this.#clock.start();
@@ -118,7 +118,7 @@ class LiveCall implements CallSession {
   command(command: SessionCommand): void {
     if (command.type === "end-call" || command.type === "hangup") this.end("customer-ended-call");
     else if (this.#line !== undefined) this.#carryOutCommand(command);
-    else if (this.#early.length < MOST_EARLY_COMMANDS) this.#early.push(command);
+    else if (this.#early.length < MAX_EARLY_COMMANDS) this.#early.push(command);
     else
       this.#parts.log.warn(
         { type: command.type },
@@ -151,10 +151,10 @@ class LiveCall implements CallSession {
 
   #addMessage({ message, triggerResponseEnabled }: Extract<SessionCommand, { type: "add-message" }>): void {
     if (this.#machine.ended) return;
-    if (this.#addedMessages >= MOST_ADDED_MESSAGES) {
+    if (this.#addedMessages >= MAX_ADDED_MESSAGES) {
       this.#parts.log.warn(
-        { most: MOST_ADDED_MESSAGES },
-        "too many messages were added to the call: ignored",
+        { limit: MAX_ADDED_MESSAGES },
+        "the client added too many messages to the call: ignored",
       );
       return;
     }
@@ -181,7 +181,7 @@ class LiveCall implements CallSession {
     }
   }
 
-  /** Audio waits until the speech detector is there. */
+  /** Creates the line; audio queues until its speech detector has loaded. */
   async #openLine(socket: ClientSocket): Promise<void> {
     const release = this.#clock.hold({ applies: () => true });
     try {
@@ -205,7 +205,7 @@ class LiveCall implements CallSession {
       this.#dispatch({ type: "opened" });
       for (const command of this.#early.splice(0)) this.#carryOutCommand(command);
     } catch (error) {
-      this.#parts.log.error({ err: error }, "the call cannot go on: its speech detector did not start");
+      this.#parts.log.error({ err: error }, "the speech detector did not start: the call ends");
       this.end("call.in-progress.error-vapifault-worker-died", INTERNAL_ERROR);
     } finally {
       release();
@@ -221,7 +221,7 @@ class LiveCall implements CallSession {
     this.#send(assistantStarted(this.#plan.assistant));
   }
 
-  /** 10 ms of the call. */
+  /** Advances the call by 10 ms. */
   #tick(frame: Int16Array): void {
     const line = this.#line;
     if (line === undefined) return;
@@ -232,7 +232,7 @@ class LiveCall implements CallSession {
     this.#apply({ type: "tick", nowMs, playing: line.speak(nowMs) });
   }
 
-  /** Something happened outside the media clock. */
+  /** Applies an event from outside the media clock. */
   #dispatch(event: TurnEvent): void {
     this.#apply(event);
     this.#clock.resume();
@@ -254,7 +254,7 @@ class LiveCall implements CallSession {
 
   #noteDropped(samples: number): void {
     if (this.#droppedSamples === 0) {
-      this.#parts.log.warn("the client sent more audio at once than can wait: the oldest is dropped");
+      this.#parts.log.warn("the audio queue is full: the oldest is dropped");
     }
     this.#droppedSamples += samples;
   }
@@ -264,7 +264,7 @@ class LiveCall implements CallSession {
     this.#silenceNoted = true;
     this.#parts.log.info(
       { withoutAudioMs },
-      "the client sends no audio: silence is assumed until it does; stream without pauses, silence included, to have turns end where they do",
+      "the client sends no audio, so silence is assumed; stream continuously, silence included, for turns to end where the caller stops",
     );
   }
 

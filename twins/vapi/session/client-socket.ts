@@ -8,8 +8,8 @@ import type { SessionCommand } from "./contract.ts";
 import { Downlink } from "./downlink.ts";
 import type { RuntimeMessage } from "./messages.ts";
 
-/** Problems with what a client sends are logged once each; more kinds than these are not counted. */
-const MOST_PROBLEMS = 20;
+/** Each problem of a client's messages is logged once; beyond this many kinds, none is. */
+const MAX_PROBLEMS = 20;
 
 export interface ClientSocketOptions {
   socket: WebSocket;
@@ -21,7 +21,7 @@ export interface ClientSocketOptions {
     /** Audio at the internal rate. */
     onAudio(audio: Int16Array): void;
     onCommand(command: SessionCommand): void;
-    /** The client is gone, and did not end the call. */
+    /** The client disconnected without ending the call. */
     onLost(closeCode: number): void;
   };
 }
@@ -66,7 +66,7 @@ export class ClientSocket {
     this.#downlink.message(message);
   }
 
-  /** Reads no more for now: what the client sends waits on its side. */
+  /** Stops reading, so that back-pressure reaches the client. */
   pause(): void {
     this.#socket.pause();
   }
@@ -75,7 +75,7 @@ export class ClientSocket {
     this.#socket.resume();
   }
 
-  /** Says goodbye and lets go of the socket; errors of the goodbye itself concern nobody. */
+  /** Starts the closing handshake; what the client still sends is discarded. */
   close(code: number, reason: string): void {
     this.#closed = true;
     this.#socket.off("message", this.#onMessage);
@@ -116,7 +116,7 @@ export class ClientSocket {
   }
 
   #warnOnce(problem: string, message: string): void {
-    if (this.#problems.has(problem) || this.#problems.size >= MOST_PROBLEMS) return;
+    if (this.#problems.has(problem) || this.#problems.size >= MAX_PROBLEMS) return;
     this.#problems.add(problem);
     this.#log.warn({ problem }, message);
   }

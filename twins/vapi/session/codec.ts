@@ -1,11 +1,11 @@
-/** Between the audio format a client negotiated and the runtime's own (mono PCM16 at `INTERNAL_RATE`). */
+/** Converts between the audio format a client negotiated and the runtime's own (mono PCM16 at `INTERNAL_RATE`). */
 import { decodeMulaw, encodeMulaw } from "@offhook/audio/mulaw";
 import { SampleAligner, samplesToBytes } from "@offhook/audio/pcm";
 import { createResampler, type Resampler } from "@offhook/audio/resample";
 import { INTERNAL_RATE } from "../providers/provider.ts";
 import type { AudioFormat } from "../schema/call.ts";
 
-/** What the client sends, chunk by chunk, cut anywhere. */
+/** Decodes the client's audio; chunks may be cut anywhere. */
 export class UplinkDecoder {
   readonly #toSamples: (bytes: Uint8Array) => Int16Array;
   readonly #resampler: Resampler;
@@ -21,7 +21,7 @@ export class UplinkDecoder {
   }
 }
 
-/** What the client hears. */
+/** Encodes the audio for the client. */
 export class DownlinkEncoder {
   readonly #toBytes: (samples: Int16Array) => Uint8Array;
   readonly #resampler: Resampler;
@@ -35,8 +35,8 @@ export class DownlinkEncoder {
     return this.#toBytes(this.#resampler.push(samples));
   }
 
-  /** The end of a stretch of speech: what the resampler still holds. */
-  finish(): Uint8Array {
+  /** The samples that the resampler still holds at the end of speech. */
+  flush(): Uint8Array {
     return this.#toBytes(this.#resampler.flush());
   }
 }

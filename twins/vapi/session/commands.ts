@@ -1,4 +1,4 @@
-/** What a client may say to a live call, on the call socket or posted to its control URL. */
+/** Parses the commands that a client sends on the call socket or posts to the control URL. */
 import { z } from "zod";
 import type { SessionCommand } from "./contract.ts";
 
@@ -12,7 +12,7 @@ const toolCall = z.object({
   }),
 });
 
-/** OpenAI's chat message, as far as a conversation can hold it. */
+/** OpenAI's chat message, reduced to what a conversation holds. */
 const message = z.discriminatedUnion("role", [
   z.object({ role: z.literal("system"), content: text }),
   z.object({ role: z.literal("user"), content: text }),
@@ -80,7 +80,7 @@ export type ParsedCommand =
   /** `problem` says what was wrong and where. */
   | { type: "invalid"; problem: string };
 
-/** Reads one JSON value a client sent. Shapes: https://docs.vapi.ai/calls/call-features */
+/** Parses one JSON value. Shapes: https://docs.vapi.ai/calls/call-features */
 export function parseCommand(value: unknown): ParsedCommand {
   const envelope = z.object({ type: z.string().max(100) }).safeParse(value);
   if (!envelope.success)
@@ -96,7 +96,7 @@ function parseArguments(json: string, context: z.RefinementCtx): Record<string, 
     const parsed = z.record(z.string(), z.unknown()).safeParse(JSON.parse(json));
     if (parsed.success) return parsed.data;
   } catch {
-    // Reported below, with every other way it can be wrong.
+    // Reported below.
   }
   context.addIssue("arguments: a JSON object, or a string holding one");
   return z.NEVER;

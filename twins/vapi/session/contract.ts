@@ -1,6 +1,6 @@
 /**
- * Where the call API and the live call meet. The API validates, stores and answers HTTP; a session is one live call:
- * its media clock, its turns, its socket. The session calls the API side only through `SessionParts`.
+ * The interface between the call API and a live call. The API validates, stores and answers HTTP; a session is one live
+ * call: its media clock, its turns, its socket. A session reaches the API side only through `SessionParts`.
  */
 
 import type { Clock } from "@offhook/platform/base/clock";
@@ -55,7 +55,7 @@ export interface CallAssistant {
   maxDurationSeconds: number;
   endCallMessage?: string;
   endCallPhrases: string[];
-  /** Message types the client socket receives; all others are kept back. */
+  /** Message types the client socket receives. */
   clientMessages: string[];
 }
 
@@ -64,25 +64,25 @@ export interface CallPlan {
   simulationId: string | undefined;
   assistant: CallAssistant;
   audioFormat: AudioFormat;
-  /** Some of the audio frames sent end in the middle of a sample, as the vendor's now and then do; otherwise none. */
+  /** Whether some audio frames end in the middle of a sample, as some of the vendor's do. */
   oddFrames?: boolean;
 }
 
-/** A tool call's outcome; `null` content: no usable result came back, the brain goes on without one. */
+/** A tool call's outcome; `null` content: no usable result came back, and the brain continues without one. */
 export interface ToolOutcome {
   call: ToolCall;
   content: string | null;
 }
 
-/** What one finished utterance or tool exchange leaves behind; times are the call's audio time. */
+/** The record of one finished utterance or tool exchange, in media time. */
 export type SessionRecord =
   | { role: "user" | "assistant"; text: string; startMs: number; endMs: number }
-  /** Speech of the caller in which nothing was recognised. */
+  /** Caller speech in which nothing was recognised. */
   | { role: "unrecognised"; startMs: number; endMs: number }
   | { role: "tool_call"; call: ToolCall; startMs: number }
   | { role: "tool_result"; outcome: ToolOutcome; endMs: number };
 
-/** What a session needs from the rest of the twin. */
+/** What a session needs from the twin. */
 export interface SessionParts {
   recognition: Recognition;
   synthesis: Synthesis;
@@ -95,15 +95,15 @@ export interface SessionParts {
     conversation: readonly ConversationMessage[],
     signal: AbortSignal,
   ): Promise<ToolOutcome[]>;
-  /** Stores what was said and done, as it happens. */
+  /** Stores a record as soon as it is final. */
   record(entry: SessionRecord): void;
-  /** Every message of the runtime, whether or not the client's `clientMessages` lets it through (server messages). */
+  /** Publishes a message to the server, whether or not the client's `clientMessages` includes it. */
   publish(message: { type: string } & Record<string, unknown>): void;
-  /** The call's status changed. */
+  /** Stores a change of the call's status. */
   status(status: "in-progress" | "ended", endedReason?: string): void;
 }
 
-/** Commands a client sends on the socket, or posts to the control URL, after validation. */
+/** Validated commands that a client sends on the socket or posts to the control URL. */
 export type SessionCommand =
   | { type: "end-call" }
   | { type: "hangup" }
@@ -139,7 +139,7 @@ export interface TurnLatency {
   turnLatency: number;
 }
 
-/** What is known of a call once it is over. */
+/** Outcome of a call. */
 export interface EndedCall {
   endedReason: string;
   durationMs: number;
@@ -149,10 +149,10 @@ export interface EndedCall {
 
 /** One live call. */
 export interface CallSession {
-  /** Attaches the client's socket; the greeting starts at once. A second socket for the same call is refused by the API side. */
+  /** Attaches the client's socket; the greeting starts at once. The API side refuses a second socket. */
   connect(socket: WebSocket): void;
   command(command: SessionCommand): void;
-  /** Ends the call from the runtime's side: the last messages are sent, then the socket closes. */
+  /** Ends the call from the runtime's side: sends the last messages, then closes the socket. */
   end(endedReason: string, closeCode?: number): void;
   readonly ended: Promise<EndedCall>;
 }

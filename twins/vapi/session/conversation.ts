@@ -3,8 +3,8 @@ import type { ConversationMessage, ToolCall } from "../providers/provider.ts";
 import type { ToolOutcome } from "./contract.ts";
 import type { Utterance } from "./utterance.ts";
 
-/** What the assistant says in sentences `from` to `to` of an utterance, and the tools it calls then. */
-export interface Said {
+/** Sentences `from` to `to` of an utterance, and the tool calls that follow them. */
+export interface SpokenEntry {
   type: "said";
   utterance: Utterance;
   from: number;
@@ -12,11 +12,11 @@ export interface Said {
   toolCalls: ToolCall[];
 }
 
-type Entry = { type: "message"; message: ConversationMessage; turn?: number } | Said;
+type Entry = { type: "message"; message: ConversationMessage; turn?: number } | SpokenEntry;
 
 export class Conversation {
   #entries: Entry[];
-  /** What was said to the assistant while it was busy with a reply: it comes after that reply. */
+  /** Entries that arrived during a reply; they come after it. */
   #waiting: Entry[] = [];
   #replying = false;
 
@@ -24,12 +24,12 @@ export class Conversation {
     this.#entries = messages.map((message) => ({ type: "message", message }));
   }
 
-  /** All of it, what still waits included. */
+  /** All entries, including those that wait for the current reply. */
   all(): ConversationMessage[] {
     return [...this.#entries, ...this.#waiting].flatMap(messageOf);
   }
 
-  /** What the reply under way answers. */
+  /** What the current reply answers. */
   forModel(): ConversationMessage[] {
     return this.#entries.flatMap(messageOf);
   }
@@ -38,7 +38,7 @@ export class Conversation {
     this.#push({ type: "message", message });
   }
 
-  /** What the user said in `turn`; heard anew, it takes the place of what was understood before. */
+  /** Adds what the user said in `turn`, or replaces its earlier transcript. */
   addUserTurn(turn: number, content: string): void {
     const message = { role: "user" as const, content };
     const known = [...this.#entries, ...this.#waiting].find(
@@ -48,7 +48,7 @@ export class Conversation {
     else this.#push({ type: "message", message, turn });
   }
 
-  /** From here to `endReply` what others say waits, so that tool results stand right behind their calls. */
+  /** Until `endReply`, other entries wait, so that tool results directly follow their calls. */
   beginReply(): void {
     this.#replying = true;
   }
@@ -59,14 +59,14 @@ export class Conversation {
     this.#waiting = [];
   }
 
-  /** What the model says in the reply under way, from sentence `from` of `utterance` on; to be completed by the caller. */
-  openSaid(utterance: Utterance, from: number): Said {
-    const said: Said = { type: "said", utterance, from, to: Number.POSITIVE_INFINITY, toolCalls: [] };
+  /** Adds what the model says from sentence `from` of `utterance` on; the caller sets `to` and `toolCalls`. */
+  addReplyPart(utterance: Utterance, from: number): SpokenEntry {
+    const said: SpokenEntry = { type: "said", utterance, from, to: Number.POSITIVE_INFINITY, toolCalls: [] };
     this.#entries.push(said);
     return said;
   }
 
-  /** What the assistant says without the model. */
+  /** Adds what the assistant says without the model. */
   addLine(utterance: Utterance): void {
     this.#push({ type: "said", utterance, from: 0, to: Number.POSITIVE_INFINITY, toolCalls: [] });
   }

@@ -1,6 +1,6 @@
 /**
- * What the client receives: audio in bursts, messages between it in the order they happened. Bursts come every 50 ms
- * of media time, cut into frames of varying size, as the vendor's do.
+ * What the client receives: audio in bursts, interleaved with messages in the order in which they happened. A burst
+ * goes out every 50 ms of media time, cut into frames of varying size, as the vendor does.
  */
 
 import { concatSamples } from "@offhook/audio/pcm";
@@ -11,12 +11,12 @@ import { DownlinkEncoder } from "./codec.ts";
 import type { RuntimeMessage } from "./messages.ts";
 
 const BURST_MS = 50;
-/** Lengths of the frames a burst is cut into, used in turn; what is left of the burst is a frame too. */
+/** Lengths of the frames of a burst, used in rotation; the rest of a burst is a frame too. */
 const FRAME_LENGTHS_MS = [20, 10, 25, 15, 30];
-/** A client that leaves this much unread is not given more audio; one that keeps doing so is cut off. */
-const MOST_UNREAD_AUDIO_MS = 30_000;
-const MOST_UNREAD_BYTES = 4 * 1024 * 1024;
-const LONGEST_CONGESTION_MS = 10_000;
+/** Back-pressure: with this much unread the client gets no more audio, and after `MAX_CONGESTION_MS` is cut off. */
+const MAX_UNREAD_AUDIO_MS = 30_000;
+const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
+const MAX_CONGESTION_MS = 10_000;
 /** How long a client has to answer the close. */
 const CLOSE_TIMEOUT_MS = 2_000;
 
@@ -25,7 +25,7 @@ export interface DownlinkOptions {
   format: AudioFormat;
   /** Message types that reach the client. */
   clientMessages: readonly string[];
-  /** Some frames end in the middle of a sample, as the vendor's now and then do. */
+  /** Whether some frames end in the middle of a sample, as some of the vendor's do. */
   oddFrames: boolean;
   log: Logger;
 }
@@ -37,7 +37,7 @@ export class Downlink {
   readonly #clientMessages: ReadonlySet<string>;
   readonly #oddFrames: boolean;
   readonly #bytesPerMs: number;
-  readonly #mostUnreadBytes: number;
+  readonly #maxUnreadBytes: number;
   /** Audio not yet sent, at the internal rate. */
   #burst: Int16Array[] = [];
   #nextLength = 0;
@@ -51,10 +51,10 @@ export class Downlink {
     this.#clientMessages = new Set(clientMessages);
     this.#oddFrames = oddFrames;
     this.#bytesPerMs = (format.sampleRate * (format.format === "mulaw" ? 1 : 2)) / 1000;
-    this.#mostUnreadBytes = Math.min(MOST_UNREAD_BYTES, this.#bytesPerMs * MOST_UNREAD_AUDIO_MS);
+    this.#maxUnreadBytes = Math.min(MAX_UNREAD_BYTES, this.#bytesPerMs * MAX_UNREAD_AUDIO_MS);
   }
 
-  /** The next 10 ms of the assistant's voice. */
+  /** Takes the next 10 ms of the assistant's voice. */
   voice(frame: Int16Array): void {
     this.#burst.push(frame);
   }
@@ -64,19 +64,19 @@ export class Downlink {
     if (this.#burst.length > 0 && nowMs % BURST_MS === 0) this.#flush();
   }
 
-  /** The assistant's last sample was given: everything audible goes out. */
+  /** Sends everything that is left after the assistant's last sample. */
   endOfSpeech(): void {
     this.#flush();
-    this.#sendAudio(this.#encoder.finish());
+    this.#sendAudio(this.#encoder.flush());
   }
 
-  /** The assistant was cut short: what was not sent yet is never heard. */
+  /** Discards unsent audio: the assistant was cut short. */
   dropSpeech(): void {
     this.#burst = [];
-    this.#encoder.finish();
+    this.#encoder.flush();
   }
 
-  /** Sends a message, after all audio that came before it; kept back when the client did not ask for its type. */
+  /** Sends a message after all earlier audio, if the client asked for its type. */
   message(message: RuntimeMessage): void {
     if (!this.#clientMessages.has(message.type)) return;
     this.#flush();
@@ -123,13 +123,13 @@ export class Downlink {
   }
 
   #isCongested(): boolean {
-    if (this.#socket.bufferedAmount <= this.#mostUnreadBytes) {
+    if (this.#socket.bufferedAmount <= this.#maxUnreadBytes) {
       this.#congestedSince = undefined;
       return false;
     }
     this.#congestedSince ??= performance.now();
     if (this.#droppedBytes === 0) this.#log.warn("the client does not read its audio: dropping it");
-    if (performance.now() - this.#congestedSince > LONGEST_CONGESTION_MS) {
+    if (performance.now() - this.#congestedSince > MAX_CONGESTION_MS) {
       this.#log.warn("the client has not read for too long: cutting it off");
       this.#socket.terminate();
     }

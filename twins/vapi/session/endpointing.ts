@@ -1,4 +1,4 @@
-/** When a pause ends the user's turn, by what was said before it (the assistant's `startSpeakingPlan`). */
+/** Endpointing: how long a pause must last to end the user's turn (the assistant's `startSpeakingPlan`). */
 import type { CallAssistant } from "./contract.ts";
 import { wordsOf } from "./words.ts";
 
@@ -15,8 +15,8 @@ const NUMBER_WORDS = new Set(
 );
 
 /**
- * How long after the end of speech the turn is over, in milliseconds: shortest after a finished sentence, longer after
- * a number (more digits may come), longest after anything else and as long as nothing was understood.
+ * The pause that ends the turn, in milliseconds: short after a complete sentence, longer after a number (more digits
+ * may follow), longest after anything else and for speech that was not recognised.
  */
 export function endpointDelayMs(text: string | null, plan: EndpointingPlan): number {
   if (text === null) return plan.onNoPunctuationSeconds * 1000;

@@ -1,4 +1,4 @@
-/** What works while a call is connected: ears, voice, socket; and which of them carries out what turn-taking decided. */
+/** The parts of a connected call (listener, voice, socket), and which of them carries out each turn effect. */
 import type { SpeechDetector } from "@offhook/audio/speech-detector";
 import { AssistantVoice } from "./assistant-voice.ts";
 import type { ClientSocket } from "./client-socket.ts";
@@ -20,9 +20,9 @@ export interface LineOptions {
   /** Fires when the call is over. */
   callSignal: AbortSignal;
   send(message: RuntimeMessage): void;
-  /** Takes an event while the clock stands still or ticks. */
+  /** Applies an event; the clock stays as it is. */
   apply(event: TurnEvent): void;
-  /** Takes an event and sets the clock going again. */
+  /** Applies an event and resumes the clock. */
   dispatch(event: TurnEvent): void;
 }
 
@@ -53,7 +53,7 @@ export class Line {
       clock,
       socket,
       dispatch,
-      onTools: () => this.#user.settle(),
+      onToolsStart: () => this.#user.settle(),
     });
   }
 
@@ -61,12 +61,12 @@ export class Line {
     return this.#user.latencies;
   }
 
-  /** The caller's next 10 ms. */
+  /** Takes the caller's next 10 ms. */
   hear(frame: Int16Array): Edge[] {
     return this.#listener.push(frame);
   }
 
-  /** The assistant's next 10 ms; whether there were any. */
+  /** Sends the assistant's next 10 ms. @returns whether there was audio */
   speak(nowMs: number): boolean {
     const playing = this.#assistant.play();
     this.#socket.tick(nowMs);
@@ -93,11 +93,11 @@ export class Line {
       case "open-turn":
         this.#user.open(effect.fromMs);
         return;
-      case "hear":
-        this.#user.hear(effect.request);
+      case "transcribe":
+        this.#user.transcribe(effect.request);
         return;
-      case "hear-so-far":
-        this.#user.hearSoFar(effect.turn);
+      case "transcribe-partial":
+        this.#user.transcribePartial(effect.turn);
         return;
       case "user-partial":
         this.#user.sendPartial(effect.text);
@@ -130,11 +130,11 @@ export class Line {
         this.#assistant.sendFinal(effect.job);
         return;
       case "refuse-line":
-        this.#parts.log.warn({ text: effect.text }, "too much waits to be said already: ignored");
+        this.#parts.log.warn({ text: effect.text }, "too many lines wait to be spoken: ignored");
     }
   }
 
-  /** Lets go of everything; what was understood last is recorded. */
+  /** Records the last turn, and closes everything. */
   close(): void {
     this.#user.settle();
     this.#assistant.forgetAll();
@@ -143,6 +143,6 @@ export class Line {
 
   #startAudio(job: Job): void {
     const started = this.#assistant.start(job);
-    if (started !== undefined) this.#user.answered(started);
+    if (started !== undefined) this.#user.noteAnswer(started);
   }
 }

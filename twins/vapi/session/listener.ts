@@ -1,4 +1,4 @@
-/** Hears the caller: finds speech, keeps the audio of the turn under way, and has it transcribed. */
+/** Listens to the caller: detects speech, collects the audio of the current turn, and has it transcribed. */
 
 import { concatSamples, msToSamples, samplesToMs } from "@offhook/audio/pcm";
 import type { SpeechDetector } from "@offhook/audio/speech-detector";
@@ -8,19 +8,19 @@ import { INTERNAL_RATE, PROVIDER_TIMEOUT_MS, type Recognition } from "../provide
 import { TICK_SAMPLES } from "./media-clock.ts";
 import { TurnAudio } from "./turn-audio.ts";
 
-/** Speech counts as such after this, and as over after that much silence. */
+/** How long sound must last to count as speech, and silence to end it. */
 export const SPEECH_START_MS = 100;
 export const SPEECH_END_MS = 400;
 
-/** Audio kept before speech is noticed, and taken along from before its onset. */
-const KEPT_FRAMES = 60;
+/** Look-back buffer for speech detected late, in frames; and audio included from before the onset. */
+const LOOKBACK_FRAMES = 60;
 const LEAD_IN_MS = 200;
 
 export type Edge = { type: "speech-started" | "speech-ended"; atMs: number };
 
 export interface ListenerOptions {
   detector: SpeechDetector;
-  /** Position of the call when it begins to listen. */
+  /** Position of the call when listening starts. */
   startMs: number;
   recognition: Recognition;
   language: string;
@@ -33,14 +33,14 @@ export class Listener {
   readonly #recognition: Recognition;
   readonly #language: string;
   readonly #log: Logger;
-  /** The latest frames, oldest first. */
+  /** The look-back buffer, oldest frame first. */
   #recent: Int16Array[] = [];
   #turn: TurnAudio | undefined;
   #positionSamples = 0;
-  /** Transcriptions under way. */
-  #whole = new AbortController();
+  /** Cancel the transcriptions in progress. */
+  #final = new AbortController();
   #partial = new AbortController();
-  /** How long the last transcription took, in wall time. */
+  /** Wall time of the last transcription. */
   transcriberMs = 0;
 
   constructor({ detector, startMs, recognition, language, log }: ListenerOptions) {
@@ -55,7 +55,7 @@ export class Listener {
   push(frame: Int16Array): Edge[] {
     this.#positionSamples += frame.length;
     this.#recent.push(frame.slice());
-    if (this.#recent.length > KEPT_FRAMES) this.#recent.shift();
+    if (this.#recent.length > LOOKBACK_FRAMES) this.#recent.shift();
     this.#turn?.append(frame);
     return this.#detector.push(frame).map(({ type, atSample }) => ({
       type: type === "start" ? "speech-started" : "speech-ended",
@@ -63,7 +63,7 @@ export class Listener {
     }));
   }
 
-  /** A new turn, of speech that began at `fromMs`. */
+  /** Starts a turn whose speech began at `fromMs`. */
   open(fromMs: number): void {
     const positionMs = this.#startMs + samplesToMs(this.#positionSamples, INTERNAL_RATE);
     const wantedMs = positionMs - fromMs + LEAD_IN_MS;
@@ -71,16 +71,16 @@ export class Listener {
     this.#turn = new TurnAudio(concatSamples(...this.#recent.slice(-Math.max(1, frames))));
   }
 
-  /** The turn is settled: what comes now is not part of it. */
+  /** Ends the turn: later audio is not part of it. */
   settle(): void {
     this.#turn = undefined;
   }
 
-  /** What seems to have been said of the turn so far. */
-  async hearSoFar(): Promise<string | null> {
+  /** Transcribes the turn up to now, as a partial result. */
+  async transcribePartial(): Promise<string | null> {
     const turn = this.#turn;
     if (turn === undefined) return null;
-    this.#partial = superseding(this.#partial);
+    this.#partial = supersede(this.#partial);
     const { signal } = this.#partial;
     try {
       const { text } = await withDeadline(signal, this.#timeoutMs, (deadline) =>
@@ -94,17 +94,17 @@ export class Listener {
   }
 
   /**
-   * Transcribes the turn as far as it goes; a transcription still under way is given up. What was understood of its
-   * beginning is kept when nothing can be made of the whole: a cough after a sentence does not undo the sentence.
+   * Transcribes the turn up to now, and cancels an earlier transcription of it. If the whole is not recognised, an
+   * earlier result for its beginning stands: a cough after a sentence does not undo the sentence.
    */
-  async hear(): Promise<string | null> {
+  async transcribe(): Promise<string | null> {
     const turn = this.#turn;
     if (turn === undefined) return null;
     const startedAt = performance.now();
-    this.#whole = superseding(this.#whole);
-    const { signal } = this.#whole;
+    this.#final = supersede(this.#final);
+    const { signal } = this.#final;
     try {
-      return await this.#understand(turn, signal);
+      return await this.#transcribeTurn(turn, signal);
     } catch (error) {
       this.#logFailure(error, signal);
       return turn.known?.text ?? null;
@@ -118,24 +118,25 @@ export class Listener {
   }
 
   close(): void {
-    this.#whole.abort(new Error("the call is over"));
+    this.#final.abort(new Error("the call is over"));
     this.#partial.abort(new Error("the call is over"));
     this.#detector.close();
     this.#turn = undefined;
     this.#recent = [];
   }
 
-  async #understand(turn: TurnAudio, signal: AbortSignal): Promise<string | null> {
+  async #transcribeTurn(turn: TurnAudio, signal: AbortSignal): Promise<string | null> {
     const { endSample, known } = turn;
-    const whole = await this.#transcribe(turn.since(0), signal);
+    const whole = await this.#transcribeAudio(turn.since(0), signal);
     const text =
-      whole ?? (known && joined(known.text, await this.#transcribe(turn.since(known.endSample), signal)));
+      whole ??
+      (known && appendText(known.text, await this.#transcribeAudio(turn.since(known.endSample), signal)));
     if (text === undefined) return null;
     turn.known = { text, endSample };
     return text;
   }
 
-  async #transcribe(speech: Int16Array, parent: AbortSignal): Promise<string | null> {
+  async #transcribeAudio(speech: Int16Array, parent: AbortSignal): Promise<string | null> {
     const { text } = await withDeadline(parent, this.#timeoutMs, (signal) =>
       this.#recognition.transcribe(speech, this.#language, signal),
     );
@@ -147,12 +148,12 @@ export class Listener {
   }
 }
 
-/** Gives up what is under way for what takes its place. */
-function superseding(former: AbortController): AbortController {
+/** Aborts the request in progress. @returns the controller of the one that replaces it */
+function supersede(former: AbortController): AbortController {
   former.abort(new Error("a later request takes its place"));
   return new AbortController();
 }
 
-function joined(known: string, more: string | null): string {
+function appendText(known: string, more: string | null): string {
   return more === null ? known : `${known} ${more}`;
 }

@@ -1,61 +1,61 @@
 /**
- * The time of a call, counted in samples. It advances by the caller's audio, 10 ms at a time; only when none has come
- * for longer than a frame lasts does the wall clock go on in its place, by silence. Whatever the speed and the lumps the
- * audio comes in, the call is the same.
+ * The time of a call, counted in samples. The caller's audio advances it, 10 ms at a time; when no audio comes for
+ * longer than a frame can last, the wall clock advances it with silence. The call is therefore the same at any speed and
+ * for any chunking of the audio.
  *
- * A provider works in wall time, so its latency would be worth more of a fast call than of a slow one. Therefore the
- * clock may stand still while the call cannot go on without an answer (`hold`): audio waits in a queue. Never until more
- * than a second of it waits, so that a slow provider delays the call and does not stop it.
+ * Providers work in wall time, so their latency would cost a fast call more media time than a slow one. The clock can
+ * therefore be held (`hold`) while the call needs an answer: audio queues up. A hold expires once a second of audio
+ * waits, so that a slow provider delays the call and does not stop it.
  */
 import { concatSamples, msToSamples, samplesToMs } from "@offhook/audio/pcm";
 import { INTERNAL_RATE } from "../providers/provider.ts";
 
 export const TICK_MS = 10;
 export const TICK_SAMPLES = msToSamples(TICK_MS, INTERNAL_RATE);
-/** 10 ms of nothing; not to be written to. */
+/** 10 ms of silence; shared, so never written to. */
 export const SILENT_TICK = new Int16Array(TICK_SAMPLES);
 
-/** Without any audio for so long after the start, the wall clock takes over: the caller may wait to be greeted. */
+/** Without audio for this long after the start, the wall clock takes over: the caller may wait for the greeting. */
 const SILENT_START_MS = 500;
-/** Once audio has come, a pause so long is silence: frames have up to a second, and may be late by half of one. */
+/** The same after the first audio: frames last up to 1 s and may be 0.5 s late. */
 const SILENT_LINE_MS = 1_500;
 const SILENT_LINE_STEP_MS = 20;
-/** Timers are late by some milliseconds; by more than this only when the process cannot keep up. */
+/** A timer that is later than this means that the process cannot keep up. */
 const STALL_MS = 100;
-/** After a stall of the process the wall clock does not make up for more than this at once. */
-const MOST_CATCH_UP_MS = 1_000;
-/** With so much audio waiting, the clock no longer stands still for an answer … */
-const LONGEST_LAG_SAMPLES = msToSamples(1_000, INTERNAL_RATE);
-/** … that has had this long to come: audio may arrive all at once, before anybody could answer. */
-const SHORTEST_HOLD_MS = 30;
-/** When so much waits the caller is to stop sending, and may go on when so little is left. */
+/** Maximum silence the wall clock adds at once, after a stall of the process. */
+const MAX_CATCH_UP_MS = 1_000;
+/** A hold expires once this much audio waits … */
+const MAX_LAG_SAMPLES = msToSamples(1_000, INTERNAL_RATE);
+/** … and it has lasted this long: audio may arrive all at once, before any provider could answer. */
+const MIN_HOLD_MS = 30;
+/** High and low watermark of the queue: the caller is paused at the first and resumed at the second. */
 const FULL_SAMPLES = msToSamples(5_000, INTERNAL_RATE);
 const ROOM_SAMPLES = msToSamples(2_000, INTERNAL_RATE);
-/** Audio that waits beyond this (one huge message can hold it) is dropped, oldest first. */
-const LONGEST_QUEUE_SAMPLES = msToSamples(120_000, INTERNAL_RATE);
+/** Queued audio beyond this (one huge message can hold it) is dropped, oldest first. */
+const MAX_QUEUE_SAMPLES = msToSamples(120_000, INTERNAL_RATE);
 
 export interface MediaClockEvents {
-  /** The next `TICK_SAMPLES` of what the caller sends. */
+  /** The caller's next `TICK_SAMPLES`. */
   onTick(frame: Int16Array): void;
-  /** Audio comes faster than it can be worked on: no more of it now. */
+  /** The queue is above its high watermark: stop reading. */
   onFull(): void;
-  /** More may come. */
+  /** The queue is below its low watermark: read on. */
   onRoom(): void;
-  /** So many samples were lost all the same. */
+  /** The queue overflowed, and this many samples were dropped. */
   onDrop(samples: number): void;
-  /** No audio has come for so long: from now on silence takes its place, until more comes. */
+  /** No audio came for this long; silence replaces it until more comes. */
   onSilence(withoutAudioMs: number): void;
 }
 
-/** Why the clock may stand still. `applies` is asked anew each time. */
+/** A reason to hold the clock; `applies` is evaluated before each tick. */
 export interface Hold {
   applies(): boolean;
 }
 
 interface HoldState {
-  /** When it began to apply, by the wall clock. */
+  /** Wall time since which it applies. */
   sinceMs: number | undefined;
-  overdue: boolean;
+  expired: boolean;
 }
 
 export class MediaClock {
@@ -69,21 +69,21 @@ export class MediaClock {
   #stopped = false;
   #lastAudioAt = 0;
   #silentAfterMs = SILENT_START_MS;
-  #watch: NodeJS.Timeout | undefined;
-  #lookAgain: NodeJS.Timeout | undefined;
-  #afterAnswers: NodeJS.Immediate | undefined;
+  #lineTimer: NodeJS.Timeout | undefined;
+  #holdTimer: NodeJS.Timeout | undefined;
+  #holdCheck: NodeJS.Immediate | undefined;
   #filling: { timer: NodeJS.Timeout; lastAt: number } | undefined;
 
   constructor(events: MediaClockEvents) {
     this.#events = events;
   }
 
-  /** Position of the call, in milliseconds of audio worked on. */
+  /** Position of the call, in milliseconds of processed audio. */
   get nowMs(): number {
     return samplesToMs(this.#playedSamples, INTERNAL_RATE);
   }
 
-  /** Position of the caller: `nowMs` plus what waits in the queue. */
+  /** Position of the caller: `nowMs` plus the queued audio. */
   get receivedMs(): number {
     return samplesToMs(this.#playedSamples + this.#queuedSamples, INTERNAL_RATE);
   }
@@ -93,12 +93,12 @@ export class MediaClock {
     this.#watchLine(this.#silentAfterMs);
   }
 
-  /** Stops for good: timers are gone, queued audio is forgotten. */
+  /** Stops for good: clears timers and the queue. */
   stop(): void {
     this.#stopped = true;
-    clearTimeout(this.#watch);
-    clearTimeout(this.#lookAgain);
-    clearImmediate(this.#afterAnswers);
+    clearTimeout(this.#lineTimer);
+    clearTimeout(this.#holdTimer);
+    clearImmediate(this.#holdCheck);
     this.#stopFilling();
     this.#queue = [];
     this.#queuedSamples = 0;
@@ -114,15 +114,15 @@ export class MediaClock {
     this.#enqueue(audio);
   }
 
-  /** The clock may stand still for `hold` until the returned function is called; `resume` then sets it going. */
+  /** Holds the clock while `hold` applies. @returns releases the hold; call `resume` afterwards */
   hold(hold: Hold): () => void {
-    this.#holds.set(hold, { sinceMs: undefined, overdue: false });
+    this.#holds.set(hold, { sinceMs: undefined, expired: false });
     return () => {
       this.#holds.delete(hold);
     };
   }
 
-  /** Goes on where a hold no longer applies. */
+  /** Processes queued audio, unless a hold still applies. */
   resume(): void {
     this.#drain();
   }
@@ -157,37 +157,37 @@ export class MediaClock {
     for (const [hold, state] of this.#holds) {
       if (!hold.applies()) {
         state.sinceMs = undefined;
-        state.overdue = false;
+        state.expired = false;
         continue;
       }
       state.sinceMs ??= performance.now();
-      if (state.overdue) continue;
-      if (this.#queuedSamples >= LONGEST_LAG_SAMPLES) this.#lookAgainLater();
+      if (state.expired) continue;
+      if (this.#queuedSamples >= MAX_LAG_SAMPLES) this.#scheduleHoldTimeout();
       return true;
     }
     return false;
   }
 
   /**
-   * Only a timer ends a wait, and only once answers that are there have been taken in: what happens while the process
-   * is busy with a burst of audio, or not given the processor, is nobody's delay. A caller who was told to stop sends
-   * nothing that would set the clock going again.
+   * Expires holds by a timer, and only after answers that have already arrived were processed (`setImmediate`): time in
+   * which the process was busy with a burst of audio, or starved of CPU, is no provider's delay. A timer is needed
+   * because a paused caller sends nothing that would resume the clock.
    */
-  #lookAgainLater(): void {
-    this.#lookAgain ??= setTimeout(() => {
-      this.#afterAnswers = setImmediate(() => {
-        this.#lookAgain = undefined;
-        this.#waitNoLonger();
+  #scheduleHoldTimeout(): void {
+    this.#holdTimer ??= setTimeout(() => {
+      this.#holdCheck = setImmediate(() => {
+        this.#holdTimer = undefined;
+        this.#expireHolds();
         this.#drain();
       });
-    }, SHORTEST_HOLD_MS);
+    }, MIN_HOLD_MS);
   }
 
-  #waitNoLonger(): void {
-    if (this.#queuedSamples < LONGEST_LAG_SAMPLES) return;
-    const before = performance.now() - SHORTEST_HOLD_MS;
+  #expireHolds(): void {
+    if (this.#queuedSamples < MAX_LAG_SAMPLES) return;
+    const before = performance.now() - MIN_HOLD_MS;
     for (const state of this.#holds.values()) {
-      if (state.sinceMs !== undefined && state.sinceMs <= before) state.overdue = true;
+      if (state.sinceMs !== undefined && state.sinceMs <= before) state.expired = true;
     }
   }
 
@@ -209,7 +209,7 @@ export class MediaClock {
     return concatSamples(...parts);
   }
 
-  /** Takes `samples` off the head of the queue. */
+  /** Removes `samples` from the head of the queue. */
   #advance(head: Int16Array, samples: number): void {
     this.#queuedSamples -= samples;
     if (samples === head.length) this.#queue.shift();
@@ -218,10 +218,10 @@ export class MediaClock {
 
   #dropOverflow(): void {
     let dropped = 0;
-    while (this.#queuedSamples > LONGEST_QUEUE_SAMPLES) {
+    while (this.#queuedSamples > MAX_QUEUE_SAMPLES) {
       const [oldest] = this.#queue;
       if (oldest === undefined) break;
-      const excess = Math.min(oldest.length, this.#queuedSamples - LONGEST_QUEUE_SAMPLES);
+      const excess = Math.min(oldest.length, this.#queuedSamples - MAX_QUEUE_SAMPLES);
       this.#advance(oldest, excess);
       dropped += excess;
     }
@@ -230,15 +230,15 @@ export class MediaClock {
 
   #watchLine(afterMs: number): void {
     const dueAt = performance.now() + afterMs;
-    this.#watch = setTimeout(() => {
-      // A timer so late says that the process stood still and nobody was listening: that was no silence of the caller's.
+    this.#lineTimer = setTimeout(() => {
+      // A timer this late means that the process stalled: the gap was not the caller's silence.
       if (performance.now() - dueAt > STALL_MS) this.#lastAudioAt = performance.now();
-      // What arrived meanwhile is read after the timers, so it is only then that the line is judged.
-      setImmediate(() => this.#judgeLine());
+      // Sockets are read after timers, so check the line once the audio that arrived meanwhile has been read.
+      setImmediate(() => this.#checkLine());
     }, afterMs);
   }
 
-  #judgeLine(): void {
+  #checkLine(): void {
     if (this.#stopped) return;
     const quietMs = performance.now() - this.#lastAudioAt;
     const quiet = quietMs >= this.#silentAfterMs;
@@ -263,6 +263,6 @@ export class MediaClock {
     const elapsedMs = performance.now() - this.#filling.lastAt;
     const wholeMs = Math.floor(elapsedMs);
     this.#filling.lastAt += wholeMs;
-    this.#enqueue(new Int16Array(msToSamples(Math.min(wholeMs, MOST_CATCH_UP_MS), INTERNAL_RATE)));
+    this.#enqueue(new Int16Array(msToSamples(Math.min(wholeMs, MAX_CATCH_UP_MS), INTERNAL_RATE)));
   }
 }

@@ -2,6 +2,7 @@
  * The runtime's messages as they stand on the call socket: flat JSON objects with a `type`.
  * Shapes: the vendor's `ClientMessage…` types and recorded calls, https://docs.vapi.ai/calls/websocket-transport
  */
+import { NO_RESULT } from "../providers/openai-message.ts";
 import type { ConversationMessage, ToolCall, ToolDeclaration } from "../providers/provider.ts";
 import type { CallAssistant, ToolOutcome } from "./contract.ts";
 
@@ -50,9 +51,6 @@ export type RuntimeMessage =
   | { type: "tool-calls-result"; toolCallResult: { toolCallId: string; name: string; result: string } }
   | { type: "tool.completed"; toolCall: FunctionCall; result: string };
 
-/** What the model is told of a tool that gave no usable result. */
-const NO_RESULT = "No result returned.";
-
 export function conversationUpdate(conversation: readonly ConversationMessage[]): RuntimeMessage {
   return { type: "conversation-update", conversation: conversation.map(chatMessage) };
 }
@@ -98,7 +96,7 @@ export function toolCalls(calls: readonly ToolCall[], declared: readonly ToolDec
   };
 }
 
-/** The messages that follow one tool call's end. */
+/** The messages that follow the end of one tool call. */
 export function toolResult({ call, content }: ToolOutcome): RuntimeMessage[] {
   const result = content ?? NO_RESULT;
   return [

@@ -1,10 +1,10 @@
-/** The audio of one turn of the user, growing; and what was understood of its beginning. */
+/** The growing audio of one user turn, and the transcript of its beginning. */
 import { msToSamples } from "@offhook/audio/pcm";
 import { INTERNAL_RATE } from "../providers/provider.ts";
 
-/** Of a longer turn only the last part is kept. */
-const LONGEST_TURN_SAMPLES = msToSamples(120_000, INTERNAL_RATE);
-/** Room for an ordinary turn; a longer one takes more. */
+/** A longer turn loses its beginning. */
+const MAX_TURN_SAMPLES = msToSamples(120_000, INTERNAL_RATE);
+/** Initial capacity; the buffer doubles when a turn is longer. */
 const ORDINARY_TURN_SAMPLES = msToSamples(4_000, INTERNAL_RATE);
 
 export class TurnAudio {
@@ -12,7 +12,7 @@ export class TurnAudio {
   #length: number;
   /** Samples dropped from the beginning. */
   #dropped = 0;
-  /** What was understood of it, up to a position. */
+  /** Transcript of the audio up to `endSample`. */
   known: { text: string; endSample: number } | undefined;
 
   constructor(beginning: Int16Array) {
@@ -26,14 +26,14 @@ export class TurnAudio {
   }
 
   append(frame: Int16Array): void {
-    if (this.#length + frame.length > LONGEST_TURN_SAMPLES) {
+    if (this.#length + frame.length > MAX_TURN_SAMPLES) {
       const half = this.#length >> 1;
       this.#samples.copyWithin(0, half, this.#length);
       this.#length -= half;
       this.#dropped += half;
     }
     if (this.#length + frame.length > this.#samples.length) {
-      const larger = new Int16Array(Math.min(2 * this.#samples.length, LONGEST_TURN_SAMPLES));
+      const larger = new Int16Array(Math.min(2 * this.#samples.length, MAX_TURN_SAMPLES));
       larger.set(this.#samples.subarray(0, this.#length));
       this.#samples = larger;
     }

@@ -1,10 +1,10 @@
 /**
- * Who may speak when. Events in, effects out: no socket, no timer, no audio, and the only time is that of the events.
- * The user's side and the assistant's side are a state machine each; this class lets them meet.
+ * Decides who may speak when. Events in, effects out: no socket, no timer, no audio; time is the time of the events.
+ * The user's side and the assistant's side are a state machine each; this class coordinates the two.
  */
 import { AssistantSide } from "./assistant-side.ts";
 import { type Job, NORMAL_CLOSURE, type TurnEffect, type TurnEvent, type TurnPlan } from "./turn-types.ts";
-import { UserSide } from "./user-side.ts";
+import { BARGE_IN_PARTIAL_MS, PARTIAL_MS, UserSide } from "./user-side.ts";
 import { isOnly, saysAny, wordsOf } from "./words.ts";
 
 export class TurnMachine {
@@ -16,9 +16,9 @@ export class TurnMachine {
   /** Since when nobody has said anything. */
   #silentSinceMs = 0;
   #lastTurn = -1;
-  /** The latest turn of the user that is over and is answered. */
-  #lastAnswered: number | undefined;
-  /** An assistant that waits for the user answers with this until it has been heard. */
+  /** The latest user turn that ended and got an answer. */
+  #lastAnsweredTurn: number | undefined;
+  /** The first message of an assistant that waits for the user: it answers with this until the user has heard it. */
   #firstAnswer: string | undefined;
   #ended = false;
 
@@ -37,50 +37,51 @@ export class TurnMachine {
     return this.#ended;
   }
 
-  /** Takes one event; answers what is to be done, in order. After `end-call` nothing more is answered. */
+  /** Handles one event. @returns the effects to carry out, in order; none after `end-call` */
   handle(event: TurnEvent): TurnEffect[] {
     if (this.#ended) return [];
-    this.#take(event);
+    this.#dispatch(event);
     if (this.#effects.length === 0) return NOTHING;
     const effects = this.#effects;
     this.#effects = [];
     return effects;
   }
 
-  #take(event: TurnEvent): void {
+  #dispatch(event: TurnEvent): void {
     switch (event.type) {
       case "opened":
         this.#open();
         return;
       case "tick":
-        this.#tick(event.nowMs, event.playing);
+        this.#tick(event);
         return;
       case "speech-started":
-        this.#speechStarted(event.atMs);
+        this.#startSpeech(event.atMs);
         return;
       case "speech-ended":
         this.#user.pause(event.atMs);
         return;
-      case "heard":
-        this.#heard(event.request, event.text);
+      case "transcribed":
+        this.#takeTranscript(event.request, event.text);
         return;
-      case "heard-so-far":
-        this.#heardSoFar(event.turn, event.text);
+      case "partial-transcribed":
+        this.#takePartialTranscript(event.turn, event.text);
         return;
       case "job-ready":
         this.#assistant.ready(event.job);
         return;
       case "job-tools":
-        this.#assistant.toolsRun(event.job, event.running);
+        if (event.running) this.#assistant.beginTools(event.job);
+        else this.#assistant.endTools(event.job);
         return;
       case "job-done":
-        this.#jobDone(event);
+        this.#finishJob(event);
         return;
       case "say":
         this.#say(event);
         return;
       case "reply-wanted":
-        this.#enqueueModelReply(this.#nowMs, true);
+        this.#enqueueModelReply({ notBeforeMs: this.#nowMs, interruptible: true });
         return;
       case "say-first-message":
         this.#firstAnswer = undefined;
@@ -100,11 +101,14 @@ export class TurnMachine {
         this.#greet("first-message");
         return;
       case "assistant-speaks-first-with-model-generated-message":
-        this.#enqueueModelReply(0, this.#plan.firstMessageInterruptionsEnabled);
+        this.#enqueueModelReply({
+          notBeforeMs: 0,
+          interruptible: this.#plan.firstMessageInterruptionsEnabled,
+        });
     }
   }
 
-  /** @param source a greeting at the start is heard even while the user speaks; one a client asks for waits */
+  /** @param source `first-message` is spoken even over the user; a greeting that a client asks for waits its turn */
   #greet(source: "first-message" | "force-say"): void {
     const text = firstMessageOf(this.#plan);
     if (text === undefined) return;
@@ -112,60 +116,61 @@ export class TurnMachine {
     this.#assistant.enqueueLine({ source, text, interruptible, endsCall: undefined });
   }
 
-  #enqueueModelReply(notBeforeMs: number, interruptible: boolean): void {
-    this.#assistant.enqueueReply({ answers: undefined, notBeforeMs, interruptible, text: undefined });
+  #enqueueModelReply(timing: { notBeforeMs: number; interruptible: boolean }): void {
+    this.#assistant.enqueueReply({ answers: undefined, text: undefined, ...timing });
   }
 
-  #tick(nowMs: number, playing: boolean): void {
+  #tick({ nowMs, playing }: Extract<TurnEvent, { type: "tick" }>): void {
     this.#nowMs = nowMs;
-    this.#user.tick(nowMs, this.#listensForWords());
+    this.#user.tick(nowMs, this.#countsWords() ? BARGE_IN_PARTIAL_MS : PARTIAL_MS);
     this.#closeTurnIfOver();
     this.#user.announceStop(nowMs);
     this.#bargeInByVoice();
-    this.#assistant.tick(nowMs, playing, this.#user.quiet);
-    this.#assistant.speakIfAllowed(nowMs, this.#user.quiet);
+    const userIsQuiet = this.#user.quiet;
+    this.#assistant.tick({ nowMs, playing, userIsQuiet });
+    this.#assistant.speakIfAllowed({ nowMs, userIsQuiet });
     this.#endIfTimeIsUp();
   }
 
-  #speechStarted(atMs: number): void {
-    const answered = this.#assistant.inaudibleReply();
+  #startSpeech(atMs: number): void {
+    const answered = this.#assistant.revocableReply();
     if (this.#user.quiet && answered?.turn === this.#lastTurn) {
       this.#assistant.abandon();
       this.#user.reopen(answered, atMs);
       return;
     }
     if (this.#user.quiet) this.#lastTurn += 1;
-    this.#user.speak(this.#lastTurn, atMs, this.#assistant.audible);
+    this.#user.speak({ turn: this.#lastTurn, atMs, overlapsAssistant: this.#assistant.audible });
     this.#assistant.pauseForUser();
   }
 
-  #heard(request: number, text: string | null): void {
-    if (!this.#user.heard(request, text)) return;
+  #takeTranscript(request: number, text: string | null): void {
+    if (!this.#user.takeTranscript(request, text)) return;
     if (text !== null) this.#bargeInByWords(text);
     this.#closeTurnIfOver();
   }
 
-  #heardSoFar(turn: number, text: string | null): void {
-    if (text !== null && this.#user.heardSoFar(turn, text)) this.#bargeInByWords(text);
+  #takePartialTranscript(turn: number, text: string | null): void {
+    if (text !== null && this.#user.takePartial(turn, text)) this.#bargeInByWords(text);
   }
 
   #closeTurnIfOver(): void {
     const closed = this.#user.closeIfOver(this.#nowMs);
-    // The model is asked about text only: noise, or speech nobody understood, is answered by silence.
-    if (closed === undefined || (closed.text === null && !closed.again)) return;
+    // Only text reaches the model: noise and unrecognised speech get no answer.
+    if (closed === undefined || (closed.text === null && !closed.reopened)) return;
     this.#silentSinceMs = this.#nowMs;
-    // "Okay" while the assistant speaks says: go on. It is no turn to answer.
+    // "Okay" while the assistant speaks is a backchannel, not a turn to answer.
     const onlyAcknowledges = isOnly(closed.text ?? "", this.#plan.stopSpeakingPlan.acknowledgementPhrases);
-    if (closed.overAssistant && onlyAcknowledges) return;
-    this.#lastAnswered = closed.said.turn;
+    if (closed.overlapsAssistant && onlyAcknowledges) return;
+    this.#lastAnsweredTurn = closed.said.turn;
     const notBeforeMs = closed.said.endMs + this.#plan.startSpeakingPlan.waitSeconds * 1000;
     const text = this.#firstAnswer;
     const interruptible = text === undefined || this.#plan.firstMessageInterruptionsEnabled;
     this.#assistant.enqueueReply({ answers: closed.said, notBeforeMs, interruptible, text });
   }
 
-  /** Words decide about barge-in only where the plan counts them; otherwise the voice itself does. */
-  #listensForWords(): boolean {
+  /** Whether barge-in needs words: where the plan counts none, voice activity alone interrupts. */
+  #countsWords(): boolean {
     return this.#assistant.interruptible && this.#plan.stopSpeakingPlan.numWords > 0;
   }
 
@@ -178,7 +183,7 @@ export class TurnMachine {
   }
 
   #bargeInByWords(text: string): void {
-    if (!this.#listensForWords() || !this.#user.overAssistant) return;
+    if (!this.#countsWords() || !this.#user.overlapsAssistant) return;
     const { numWords, acknowledgementPhrases, interruptionPhrases } = this.#plan.stopSpeakingPlan;
     if (saysAny(text, interruptionPhrases)) {
       this.#interrupt();
@@ -189,13 +194,13 @@ export class TurnMachine {
   }
 
   #interrupt(): void {
-    this.#user.hasInterrupted();
+    this.#user.noteInterruption();
     this.#assistant.interrupt(this.#nowMs + this.#plan.stopSpeakingPlan.backoffSeconds * 1000);
     this.#silentSinceMs = this.#nowMs;
   }
 
-  #jobDone({ job: id, saidEndCallPhrase, wantsEnd }: Extract<TurnEvent, { type: "job-done" }>): void {
-    const job = this.#assistant.done(id, this.#nowMs);
+  #finishJob({ job: id, saidEndCallPhrase, wantsEnd }: Extract<TurnEvent, { type: "job-done" }>): void {
+    const job = this.#assistant.finishJob(id, this.#nowMs);
     if (job === undefined) return;
     this.#silentSinceMs = this.#nowMs;
     if (job.type === "line" && job.endsCall !== undefined) {
@@ -231,14 +236,14 @@ export class TurnMachine {
       interruptible,
       endsCall: endsCall ? "assistant-ended-call-after-message-spoken" : undefined,
     };
-    if (cutsIn) this.#assistant.cutInWith(line);
+    if (cutsIn) this.#assistant.interruptWith(line);
     else this.#assistant.enqueueLine(line);
   }
 
   /** What the assistant says on its own belongs to the turn it last answered; before any, it is the first itself. */
   #currentTurn(): number {
     this.#lastTurn = Math.max(this.#lastTurn, 0);
-    return this.#lastAnswered ?? 0;
+    return this.#lastAnsweredTurn ?? 0;
   }
 
   #endIfTimeIsUp(): void {

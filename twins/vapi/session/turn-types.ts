@@ -1,8 +1,8 @@
-/** The vocabulary of turn-taking: what happens on a call (`TurnEvent`) and what is to be done about it (`TurnEffect`). */
+/** The vocabulary of turn-taking: what happens on a call (`TurnEvent`), and what to do about it (`TurnEffect`). */
 import type { CallAssistant } from "./contract.ts";
 import type { Role } from "./messages.ts";
 
-/** One thing the assistant is to say. At most one is being prepared or spoken at any time. */
+/** One thing for the assistant to say. At most one job is prepared or spoken at a time. */
 export type Job = ReplyJob | LineJob;
 
 /** An answer to the user: the model's, or the first message of an assistant that waits for the user. */
@@ -11,15 +11,15 @@ export interface ReplyJob {
   id: number;
   turn: number;
   interruptible: boolean;
-  /** What is said in the model's place. */
+  /** Spoken instead of a model reply. */
   text: string | undefined;
-  /** The user's turn it answers, when it answers one. */
+  /** The user turn it answers, if any. */
   answers: UserTurn | undefined;
-  /** The assistant is not heard before this. */
+  /** Its audio starts no earlier than this. */
   notBeforeMs: number;
 }
 
-/** A given text. */
+/** A fixed text. */
 export interface LineJob {
   type: "line";
   id: number;
@@ -27,11 +27,11 @@ export interface LineJob {
   interruptible: boolean;
   source: LineSource;
   text: string;
-  /** Set: once it is spoken to its end, the call is over for this reason. */
+  /** Why the call ends once the line has been spoken; `undefined`: the call continues. */
   endsCall: string | undefined;
 }
 
-/** Whether the model finds the words of the job. */
+/** Whether the model writes the job's text. */
 export function asksModel(job: Job): boolean {
   return job.type === "reply" && job.text === undefined;
 }
@@ -41,7 +41,7 @@ export type LineSource = "first-message" | "force-say" | "end-call-message";
 /** Close code of a call socket whose call has ended. */
 export const NORMAL_CLOSURE = 1000;
 
-/** A stretch of the user's speech, pauses included; media time. */
+/** A turn of the user, pauses included; in media time. */
 export interface UserTurn {
   turn: number;
   startMs: number;
@@ -50,22 +50,22 @@ export interface UserTurn {
 }
 
 export type TurnEvent =
-  /** The socket is open: the first message is due. */
+  /** The socket is open, so the first message is due. */
   | { type: "opened" }
-  /** 10 ms of media passed. `playing`: some of the assistant's voice went out in it. */
+  /** 10 ms of media passed. `playing`: assistant audio went out in it. */
   | { type: "tick"; nowMs: number; playing: boolean }
-  /** The detector's edges; they tell of the past. */
+  /** The speech detector's edges; `atMs` lies in the past. */
   | { type: "speech-started"; atMs: number }
   | { type: "speech-ended"; atMs: number }
-  /** Answer to `hear`; `null`: nothing understood. */
-  | { type: "heard"; request: number; text: string | null }
-  /** Answer to `hear-so-far`. */
-  | { type: "heard-so-far"; turn: number; text: string | null }
-  /** The job could be heard now: its first audio is there, or none of its words could be spoken. */
+  /** Result of `transcribe`; `null`: nothing recognised. */
+  | { type: "transcribed"; request: number; text: string | null }
+  /** Result of `transcribe-partial`. */
+  | { type: "partial-transcribed"; turn: number; text: string | null }
+  /** The job can start: its first audio is ready, or synthesis failed for all of its words. */
   | { type: "job-ready"; job: number }
-  /** The job's tools began to run, or came back. */
+  /** The job's tools started, or finished. */
   | { type: "job-tools"; job: number; running: boolean }
-  /** All of the job is played, or it had nothing to say. */
+  /** The job has been played to its end, or had nothing to say. */
   | { type: "job-done"; job: number; saidEndCallPhrase: boolean; wantsEnd: boolean }
   | {
       type: "say";
@@ -74,40 +74,40 @@ export type TurnEvent =
       cutsIn: boolean;
       endsCall: boolean;
     }
-  /** A client wants to hear the first message now. */
+  /** A client asks for the first message now. */
   | { type: "say-first-message" }
-  /** Somebody added a message the model is to answer. */
+  /** A client added a message that the model must answer. */
   | { type: "reply-wanted" }
   | { type: "end"; reason: string; closeCode: number };
 
 export type TurnEffect =
   | { type: "speech-update"; status: "started" | "stopped"; role: Role; turn: number }
   | { type: "user-interrupted"; job: Job }
-  /** Collect the user's speech from here on. */
+  /** Collect the user's speech from `fromMs` on. */
   | { type: "open-turn"; turn: number; fromMs: number }
-  /** Transcribe the turn as far as it goes. */
-  | { type: "hear"; turn: number; request: number }
-  | { type: "hear-so-far"; turn: number }
+  /** Transcribe the turn up to now. */
+  | { type: "transcribe"; turn: number; request: number }
+  | { type: "transcribe-partial"; turn: number }
   | { type: "user-partial"; text: string }
-  /** The turn is over. `again`: it was over once already and has been heard anew. */
-  | { type: "close-turn"; said: UserTurn; text: string | null; again: boolean; closedMs: number }
-  /** Get the job's audio ready; nothing is played yet. */
+  /** The turn is over. `reopened`: it had been closed before, and this transcript replaces the earlier one. */
+  | { type: "close-turn"; said: UserTurn; text: string | null; reopened: boolean; closedMs: number }
+  /** Prepare the job's audio; play nothing yet. */
   | { type: "prepare"; job: Job }
-  /** Forget the job; nothing of it was heard. */
+  /** Forget the job; none of it was audible. */
   | { type: "abandon"; job: Job }
   | { type: "start-audio"; job: Job }
-  /** The user speaks while the job waits for its tools. */
+  /** Hold the audio: the user speaks while the job waits for its tools. */
   | { type: "pause-audio"; job: Job }
   | { type: "resume-audio"; job: Job }
-  /** Silence at once; the rest is never said. */
+  /** Stop at once; the rest is never played. */
   | { type: "cut-audio"; job: Job }
   | { type: "assistant-partial"; job: Job }
   | { type: "assistant-final"; job: Job }
-  /** Too much waits to be said already. */
+  /** The queue of lines is full. */
   | { type: "refuse-line"; text: string }
   | { type: "end-call"; reason: string; closeCode: number };
 
-/** What of an assistant decides its turns. */
+/** The members of an assistant that decide its turns. */
 export type TurnPlan = Pick<
   CallAssistant,
   | "firstMessage"

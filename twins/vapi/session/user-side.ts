@@ -1,36 +1,48 @@
-/** The user's half of turn-taking: speaking, pausing, and the moment a pause becomes the end of a turn. */
+/** The user's half of turn-taking: speech, pauses, and endpointing (when a pause ends the turn). */
 import { type EndpointingPlan, endpointDelayMs } from "./endpointing.ts";
 import type { TurnEffect, UserTurn } from "./turn-types.ts";
 
-/** How long after its onset, and after its end, speech is announced; as measured on the vendor's calls. */
+/** Delay of `speech-update` after speech starts and after it stops, as measured on the vendor's calls. */
 const ANNOUNCE_START_MS = 380;
 const ANNOUNCE_STOP_MS = 700;
-/** Cadence of partial transcripts; closer when words decide whether the assistant is interrupted. */
-const PARTIAL_MS = 480;
-const BARGE_IN_PARTIAL_MS = 240;
-/** Speech without any pause for so long is treated as if it had paused. */
-const LONGEST_SPEECH_MS = 60_000;
+/** Cadence of partial transcripts; shorter while barge-in depends on words. */
+export const PARTIAL_MS = 480;
+export const BARGE_IN_PARTIAL_MS = 240;
+/** Speech this long without a pause is treated as if it had paused. */
+const MAX_SPEECH_MS = 60_000;
 
 type UserState =
   | { type: "quiet" }
-  | { type: "speaking"; run: Run; sinceMs: number; partialMs: number }
-  | { type: "paused"; run: Run; endMs: number; request: number; heard: { text: string | null } | undefined };
+  | { type: "speaking"; run: OpenTurn; sinceMs: number; partialMs: number }
+  | {
+      type: "paused";
+      run: OpenTurn;
+      endMs: number;
+      request: number;
+      transcript: { text: string | null } | undefined;
+    };
 
-/** One turn under way. */
-interface Run {
+/** A turn in progress. */
+interface OpenTurn {
   turn: number;
   startMs: number;
-  /** It was closed once and then went on. */
-  again: boolean;
-  /** It began while the assistant was heard, and has not interrupted it. */
-  overAssistant: boolean;
+  /** It was closed once, and the user went on speaking. */
+  reopened: boolean;
+  /** It began while the assistant was audible, and has not interrupted it. */
+  overlapsAssistant: boolean;
+}
+
+interface SpeechOnset {
+  turn: number;
+  atMs: number;
+  overlapsAssistant: boolean;
 }
 
 export interface ClosedTurn {
   said: UserTurn;
   text: string | null;
-  again: boolean;
-  overAssistant: boolean;
+  reopened: boolean;
+  overlapsAssistant: boolean;
 }
 
 export class UserSide {
@@ -38,7 +50,7 @@ export class UserSide {
   readonly #emit: (effect: TurnEffect) => void;
   #state: UserState = { type: "quiet" };
   #requests = 0;
-  /** The turn announced as started and not yet as stopped. */
+  /** The turn whose start was announced and whose stop was not. */
   #announced: number | undefined;
   #stopDueMs: number | undefined;
   #partial = "";
@@ -57,20 +69,20 @@ export class UserSide {
     return this.#state.type === "speaking" ? this.#state.sinceMs : undefined;
   }
 
-  get overAssistant(): boolean {
-    return this.#state.type !== "quiet" && this.#state.run.overAssistant;
+  get overlapsAssistant(): boolean {
+    return this.#state.type !== "quiet" && this.#state.run.overlapsAssistant;
   }
 
-  /** Tells what the turn seems to say so far, when it is still spoken and that is news. Answers whether it is spoken. */
-  heardSoFar(turn: number, text: string): boolean {
+  /** Emits a partial transcript that differs from the last one. @returns whether the turn is still being spoken */
+  takePartial(turn: number, text: string): boolean {
     if (this.#state.type !== "speaking" || this.#state.run.turn !== turn) return false;
     if (text !== this.#partial) this.#emit({ type: "user-partial", text });
     this.#partial = text;
     return true;
   }
 
-  /** Speech begins: the turn `turn`, or the rest of the one that paused. */
-  speak(turn: number, atMs: number, overAssistant: boolean): void {
+  /** Starts the turn `turn`, or resumes the one that paused. */
+  speak({ turn, atMs, overlapsAssistant }: SpeechOnset): void {
     if (this.#state.type === "speaking") return;
     if (this.#state.type === "paused") {
       this.#stopDueMs = undefined;
@@ -80,14 +92,14 @@ export class UserSide {
     this.#announceStopNow();
     this.#partial = "";
     this.#emit({ type: "open-turn", turn, fromMs: atMs });
-    const run = { turn, startMs: atMs, again: false, overAssistant };
+    const run = { turn, startMs: atMs, reopened: false, overlapsAssistant };
     this.#state = { type: "speaking", run, sinceMs: atMs, partialMs: atMs };
   }
 
-  /** A turn that had been closed goes on. */
+  /** Continues a turn that was closed. */
   reopen({ turn, startMs }: UserTurn, atMs: number): void {
     this.#stopDueMs = undefined;
-    const run = { turn, startMs, again: true, overAssistant: false };
+    const run = { turn, startMs, reopened: true, overlapsAssistant: false };
     this.#state = { type: "speaking", run, sinceMs: atMs, partialMs: atMs };
   }
 
@@ -97,52 +109,53 @@ export class UserSide {
     this.#announceStart(run.turn);
     this.#stopDueMs = atMs + ANNOUNCE_STOP_MS;
     const request = ++this.#requests;
-    this.#state = { type: "paused", run, endMs: atMs, request, heard: undefined };
-    this.#emit({ type: "hear", turn: run.turn, request });
+    this.#state = { type: "paused", run, endMs: atMs, request, transcript: undefined };
+    this.#emit({ type: "transcribe", turn: run.turn, request });
   }
 
-  /** Whether the answer was still wanted. */
-  heard(request: number, text: string | null): boolean {
+  /** @returns false when the transcript is stale: the user has spoken since it was requested */
+  takeTranscript(request: number, text: string | null): boolean {
     if (this.#state.type !== "paused" || this.#state.request !== request) return false;
-    this.#state.heard = { text };
+    this.#state.transcript = { text };
     return true;
   }
 
-  hasInterrupted(): void {
+  noteInterruption(): void {
     if (this.#state.type === "quiet") return;
-    this.#state.run.overAssistant = false;
+    this.#state.run.overlapsAssistant = false;
     this.#announceStart(this.#state.run.turn);
   }
 
-  tick(nowMs: number, listensForWords: boolean): void {
+  tick(nowMs: number, partialEveryMs: number): void {
     if (this.#state.type !== "speaking") return;
     const { run, sinceMs, partialMs } = this.#state;
     if (nowMs - sinceMs >= ANNOUNCE_START_MS) this.#announceStart(run.turn);
-    if (nowMs - sinceMs >= LONGEST_SPEECH_MS) {
+    if (nowMs - sinceMs >= MAX_SPEECH_MS) {
       this.pause(nowMs);
       return;
     }
-    if (nowMs - partialMs >= (listensForWords ? BARGE_IN_PARTIAL_MS : PARTIAL_MS)) {
+    if (nowMs - partialMs >= partialEveryMs) {
       this.#state.partialMs = nowMs;
-      this.#emit({ type: "hear-so-far", turn: run.turn });
+      this.#emit({ type: "transcribe-partial", turn: run.turn });
     }
   }
 
-  /** Closes the turn when its pause has lasted long enough for what was heard. */
+  /** Closes the turn once its pause has lasted as long as the endpointing plan asks for its transcript. */
   closeIfOver(nowMs: number): ClosedTurn | undefined {
-    if (this.#state.type !== "paused" || this.#state.heard === undefined) return undefined;
-    const { endMs, heard } = this.#state;
-    if (nowMs < endMs + endpointDelayMs(heard.text, this.#plan)) return undefined;
-    return this.#close(nowMs, heard.text);
+    if (this.#state.type !== "paused" || this.#state.transcript === undefined) return undefined;
+    const { endMs, transcript } = this.#state;
+    if (nowMs < endMs + endpointDelayMs(transcript.text, this.#plan)) return undefined;
+    return this.#close(nowMs, transcript.text);
   }
 
   announceStop(nowMs: number): void {
     if (this.#stopDueMs !== undefined && nowMs >= this.#stopDueMs) this.#announceStopNow();
   }
 
-  /** The call is over: what is known is told, what was announced is taken back. */
+  /** Ends with the call: closes a turn that has a transcript, and announces the stop of one that was announced. */
   finish(nowMs: number): void {
-    if (this.#state.type === "paused" && this.#state.heard) this.#close(nowMs, this.#state.heard.text);
+    if (this.#state.type === "paused" && this.#state.transcript)
+      this.#close(nowMs, this.#state.transcript.text);
     this.#state = { type: "quiet" };
     this.#announceStopNow();
   }
@@ -152,8 +165,8 @@ export class UserSide {
     const { run, endMs } = this.#state;
     const said = { turn: run.turn, startMs: run.startMs, endMs };
     this.#state = { type: "quiet" };
-    this.#emit({ type: "close-turn", said, text, again: run.again, closedMs: nowMs });
-    return { said, text, again: run.again, overAssistant: run.overAssistant };
+    this.#emit({ type: "close-turn", said, text, reopened: run.reopened, closedMs: nowMs });
+    return { said, text, reopened: run.reopened, overlapsAssistant: run.overlapsAssistant };
   }
 
   #announceStart(turn: number): void {

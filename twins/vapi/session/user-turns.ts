@@ -1,4 +1,4 @@
-/** What the user says: transcribed, told to the client and the model, recorded once it is certain, and timed. */
+/** The user's turns: has them transcribed, tells the client and the model, records the final ones, and times them. */
 import type { AssistantJob } from "./assistant-job.ts";
 import type { CallPlan, SessionParts, TurnLatency } from "./contract.ts";
 import type { Conversation } from "./conversation.ts";
@@ -14,7 +14,7 @@ export interface UserTurnsOptions {
   listener: Listener;
   clock: MediaClock;
   send(message: RuntimeMessage): void;
-  /** Takes an answer; the clock goes on afterwards by itself. */
+  /** Applies a result; the clock resumes by itself afterwards. */
   apply(event: TurnEvent): void;
 }
 
@@ -28,9 +28,9 @@ interface ClosedTurn {
 
 export class UserTurns {
   readonly #options: UserTurnsOptions;
-  /** The last turn that was understood; until the assistant answers it may still go on. */
+  /** The last recognised turn; it may still continue until the assistant answers it. */
   #last: ClosedTurn | undefined;
-  #hearingSoFar = false;
+  #transcribingPartial = false;
   #unrecognisedNoted = false;
   readonly latencies: TurnLatency[] = [];
 
@@ -43,21 +43,21 @@ export class UserTurns {
     this.#options.listener.open(fromMs);
   }
 
-  hear(request: number): void {
-    this.#whileClockWaits(async () => {
-      const text = await this.#options.listener.hear();
-      this.#options.apply({ type: "heard", request, text });
+  transcribe(request: number): void {
+    this.#holdClockDuring(async () => {
+      const text = await this.#options.listener.transcribe();
+      this.#options.apply({ type: "transcribed", request, text });
     });
   }
 
-  /** One at a time: a recogniser that cannot keep up is asked less often. */
-  hearSoFar(turn: number): void {
-    if (this.#hearingSoFar) return;
-    this.#hearingSoFar = true;
-    this.#whileClockWaits(async () => {
-      const text = await this.#options.listener.hearSoFar();
-      this.#hearingSoFar = false;
-      this.#options.apply({ type: "heard-so-far", turn, text });
+  /** Runs one request at a time, so a slow recogniser gets fewer of them. */
+  transcribePartial(turn: number): void {
+    if (this.#transcribingPartial) return;
+    this.#transcribingPartial = true;
+    this.#holdClockDuring(async () => {
+      const text = await this.#options.listener.transcribePartial();
+      this.#transcribingPartial = false;
+      this.#options.apply({ type: "partial-transcribed", turn, text });
     });
   }
 
@@ -65,12 +65,12 @@ export class UserTurns {
     this.#sendTranscript("partial", text);
   }
 
-  close({ said, text, again, closedMs }: Extract<TurnEffect, { type: "close-turn" }>): void {
+  close({ said, text, reopened, closedMs }: Extract<TurnEffect, { type: "close-turn" }>): void {
     const { listener, conversation, send } = this.#options;
     if (text === null) {
-      if (again) return;
+      if (reopened) return;
       listener.settle();
-      this.#leaveUnrecognised(said);
+      this.#recordUnrecognised(said);
       return;
     }
     this.#last = { said, text, closedMs, transcriberMs: listener.transcriberMs, recorded: false };
@@ -79,8 +79,8 @@ export class UserTurns {
     this.#sendTranscript("final", text);
   }
 
-  /** The client hears nothing of such a turn: only the log and the row say why nobody answers. */
-  #leaveUnrecognised({ turn, startMs, endMs }: UserTurn): void {
+  /** The client gets no message about such a turn: only the log and the row explain why nobody answers. */
+  #recordUnrecognised({ turn, startMs, endMs }: UserTurn): void {
     const { plan, parts } = this.#options;
     parts.record({ role: "unrecognised", startMs, endMs });
     if (this.#unrecognisedNoted) return;
@@ -93,7 +93,7 @@ export class UserTurns {
     );
   }
 
-  /** The last turn is over for good. */
+  /** Records the last turn: it can no longer continue. */
   settle(): void {
     if (this.#last === undefined || this.#last.recorded) return;
     this.#last.recorded = true;
@@ -101,8 +101,8 @@ export class UserTurns {
     this.#options.parts.record({ role: "user", text, startMs: said.startMs, endMs: said.endMs });
   }
 
-  /** The assistant's answer begins to be heard. One that could not be spoken has no latency. */
-  answered({ job, utterance, latencies }: AssistantJob): void {
+  /** The assistant's answer starts. One whose synthesis failed has no latency. */
+  noteAnswer({ job, utterance, latencies }: AssistantJob): void {
     if (job.type !== "reply") return;
     this.settle();
     this.#options.listener.settle();
@@ -118,7 +118,7 @@ export class UserTurns {
     });
   }
 
-  #whileClockWaits(work: () => Promise<void>): void {
+  #holdClockDuring(work: () => Promise<void>): void {
     const { clock } = this.#options;
     const release = clock.hold({ applies: () => true });
     void work().finally(() => {

@@ -1,8 +1,8 @@
-/** What the assistant says in one job: sentences in order, their audio as it is synthesised, and how far it was heard. */
+/** What the assistant says in one job: its sentences in order, their audio, and how much of it was played. */
 import { TICK_SAMPLES } from "./media-clock.ts";
 
-/** Sentences prepared ahead of the one being heard; a model that is faster waits. */
-const MOST_AHEAD = 4;
+/** Maximum sentences synthesised ahead of the one being played; a faster model waits. */
+const MAX_AHEAD = 4;
 
 interface Piece {
   text: string;
@@ -13,23 +13,23 @@ interface Piece {
 
 export class Utterance {
   readonly #pieces: Piece[] = [];
-  /** The piece being heard. */
+  /** Index of the piece being played. */
   #at = 0;
   #complete = false;
   #closed = false;
   #wakeWriter: (() => void) | undefined;
 
-  /** Adds a sentence; answers how to hand in its audio. */
+  /** Adds a sentence. @returns sets its audio */
   add(text: string): (audio: Int16Array) => void {
     const piece: Piece = { text, audio: undefined, playedSamples: 0 };
     this.#pieces.push(piece);
     return (audio) => {
       piece.audio = audio;
-      this.#skipSpoken();
+      this.#skipPlayed();
     };
   }
 
-  /** Number of the sentence being heard, from 0. */
+  /** Index of the sentence being played. */
   get sentence(): number {
     return this.#at;
   }
@@ -38,38 +38,38 @@ export class Utterance {
     return this.#pieces.length;
   }
 
-  /** No sentence comes after those added. */
+  /** Marks the utterance complete: no further sentence comes. */
   complete(): void {
     this.#complete = true;
   }
 
-  /** It is over: from now on only what was heard counts as said. */
+  /** Ends the utterance: from now on only what was heard counts as said. */
   close(): void {
     this.#closed = true;
     this.#complete = true;
     this.#wakeWriter?.();
   }
 
-  /** Audio could be played right now. */
+  /** Whether `play` has audio now. */
   get playable(): boolean {
     return (this.#pieces[this.#at]?.audio?.length ?? 0) > 0;
   }
 
-  /** Everything was played and nothing more comes. */
+  /** Whether everything was played and nothing more comes. */
   get drained(): boolean {
     return this.#complete && this.#at >= this.#pieces.length;
   }
 
   /** Resolves once another sentence may be added. */
   async room(): Promise<void> {
-    while (!this.#closed && this.#pieces.length - this.#at >= MOST_AHEAD) {
+    while (!this.#closed && this.#pieces.length - this.#at >= MAX_AHEAD) {
       await new Promise<void>((wake) => {
         this.#wakeWriter = wake;
       });
     }
   }
 
-  /** The next 10 ms, filled up with silence where a sentence ends or is late; `undefined` when there is nothing. */
+  /** The next 10 ms, padded with silence where a sentence ends or is late; `undefined` without audio. */
   play(): Int16Array | undefined {
     if (!this.playable) return undefined;
     const frame = new Int16Array(TICK_SAMPLES);
@@ -80,22 +80,24 @@ export class Utterance {
       frame.set(part, filled);
       filled += part.length;
       piece.playedSamples += part.length;
-      this.#skipSpoken();
+      this.#skipPlayed();
     }
     return frame;
   }
 
-  /** What was heard so far of the sentences from `from` on (up to `to`), to the last whole word. */
+  /** What was heard so far of the sentences `from` to `to`, cut to whole words. */
   heard(from = 0, to = Number.POSITIVE_INFINITY): string {
-    return joined(this.#pieces.slice(from, to).map(heardOf));
+    return joinSentences(this.#pieces.slice(from, to).map(heardOf));
   }
 
-  /** What was said from sentence `from` on: all of it while the job lasts, afterwards what was heard of it. */
+  /** What was said in the sentences `from` to `to`: their full text while the job lasts, afterwards what was heard. */
   said(from: number, to: number): string {
-    return this.#closed ? this.heard(from, to) : joined(this.#pieces.slice(from, to).map(({ text }) => text));
+    return this.#closed
+      ? this.heard(from, to)
+      : joinSentences(this.#pieces.slice(from, to).map(({ text }) => text));
   }
 
-  #skipSpoken(): void {
+  #skipPlayed(): void {
     const before = this.#at;
     for (let piece = this.#pieces[this.#at]; piece?.audio !== undefined; piece = this.#pieces[this.#at]) {
       if (piece.playedSamples < piece.audio.length) break;
@@ -105,7 +107,7 @@ export class Utterance {
   }
 }
 
-/** The words of a sentence that its played share covers; their lengths stand for their durations. */
+/** The words covered by the played share of a sentence; letters stand in for duration. */
 function heardOf({ text, audio, playedSamples }: Piece): string {
   if (audio === undefined || audio.length === 0 || playedSamples === 0) return "";
   if (playedSamples >= audio.length) return text;
@@ -117,6 +119,6 @@ function heardOf({ text, audio, playedSamples }: Piece): string {
     .trimEnd();
 }
 
-function joined(parts: string[]): string {
+function joinSentences(parts: string[]): string {
   return parts.filter((part) => part !== "").join(" ");
 }

@@ -1,4 +1,4 @@
-/** Spoken text compared by its words: case and punctuation carry no meaning when a phrase is looked for. */
+/** Finds phrases in spoken text by their words; case and punctuation do not count. */
 
 const WORD = /[\p{L}\p{N}]+(?:['’][\p{L}\p{N}]+)*/gu;
 
@@ -7,7 +7,7 @@ export function wordsOf(text: string): string[] {
   return (text.match(WORD) ?? []).map((word) => word.toLowerCase().replaceAll("’", "'"));
 }
 
-/** Whether the words of `phrase` stand next to each other somewhere in `words`. A phrase without words is in nothing. */
+/** Whether `words` contains the words of `phrase` in a row; false for a phrase without words. */
 export function containsPhrase(words: readonly string[], phrase: string): boolean {
   const wanted = wordsOf(phrase);
   if (wanted.length === 0) return false;
@@ -17,7 +17,7 @@ export function containsPhrase(words: readonly string[], phrase: string): boolea
   return false;
 }
 
-/** Whether any of `phrases` is said in `text`. */
+/** Whether `text` contains any of `phrases`. */
 export function saysAny(text: string, phrases: readonly string[]): boolean {
   const words = wordsOf(text);
   return phrases.some((phrase) => containsPhrase(words, phrase));

@@ -1,6 +1,6 @@
 /**
- * Sends a call's server messages to the assistant's server: those it asked for, one after the other, in order, from a
- * bounded queue. The call never waits for them; when the server is slower than the call, the oldest are dropped.
+ * Sends the server messages an assistant subscribes to, in order, one at a time, from a bounded queue. The call never
+ * waits for them; when the server is slower than the call, the oldest are dropped.
  * Source: https://docs.vapi.ai/server-url/events
  */
 
@@ -16,9 +16,9 @@ export type RuntimeMessage = { type: string } & Record<string, unknown>;
 
 export interface ServerMessages {
   send(message: RuntimeMessage): void;
-  /** Resolves when everything waiting was sent or has failed. */
+  /** Resolves when every queued message was sent or has failed. */
   idle(): Promise<void>;
-  /** Gives up what is waiting. */
+  /** Discards the queue. */
   stop(): void;
 }
 
@@ -32,7 +32,7 @@ export interface ServerMessagesParts {
 export function createServerMessages(parts: ServerMessagesParts): ServerMessages {
   const { assistant, log } = parts;
   const server = assistantServer(assistant);
-  const asked = new Set<string>(assistant.serverMessages ?? DEFAULT_SERVER_MESSAGES);
+  const subscribed = new Set<string>(assistant.serverMessages ?? DEFAULT_SERVER_MESSAGES);
   const stopping = new AbortController();
   const waiting: RuntimeMessage[] = [];
   let sending: Promise<void> | undefined;
@@ -51,17 +51,17 @@ export function createServerMessages(parts: ServerMessagesParts): ServerMessages
       if (answer.kind === "answered" && answer.status < 400) continue;
       if (answer.kind === "cancelled") return;
       const outcome = answer.kind === "answered" ? `status ${answer.status}` : answer.kind;
-      log.warn({ host: hostOf(url), message: message.type, outcome }, "a server message was not taken");
+      log.warn({ host: hostOf(url), message: message.type, outcome }, "the server did not accept a message");
     }
   }
 
   return {
     send(message) {
-      if (!server || !wanted(message, asked)) return;
+      if (!server || !isSubscribed(message, subscribed)) return;
       if (waiting.length >= MAX_WAITING) {
         waiting.shift();
         if (dropped++ === 0)
-          log.warn({ host: hostOf(server.url) }, "server messages wait too long; dropping the oldest");
+          log.warn({ host: hostOf(server.url) }, "the queue of server messages is full: dropping the oldest");
       }
       waiting.push({ timestamp: parts.now(), ...message, ...parts.envelope() });
       sending ??= drain(server.url).finally(() => {
@@ -78,11 +78,11 @@ export function createServerMessages(parts: ServerMessagesParts): ServerMessages
   };
 }
 
-/** `tool-calls` goes out with the tool webhook itself, never twice. */
-function wanted(message: RuntimeMessage, asked: ReadonlySet<string>): boolean {
+/** Excludes `tool-calls`, which the tool webhook sends itself. */
+function isSubscribed(message: RuntimeMessage, subscribed: ReadonlySet<string>): boolean {
   if (message.type === "tool-calls") return false;
   if (message.type === "transcript" && message.transcriptType === "final") {
-    return asked.has("transcript") || asked.has('transcript[transcriptType="final"]');
+    return subscribed.has("transcript") || subscribed.has('transcript[transcriptType="final"]');
   }
-  return asked.has(message.type);
+  return subscribed.has(message.type);
 }

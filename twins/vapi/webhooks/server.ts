@@ -1,4 +1,4 @@
-/** Which server a call's webhooks go to, and how this twin presents itself there. */
+/** Which server receives a call's webhooks, and the headers it gets. */
 import type { CallbackDestination } from "@offhook/platform/client/destination";
 import type { Assistant } from "../schema/assistant.ts";
 import type { Server } from "../schema/server.ts";
@@ -9,7 +9,7 @@ export const USER_AGENT = "vapi-twin";
 
 export type ReachableServer = Server & { url: string };
 
-/** Where the assistant's server messages go; `serverUrl` and `serverUrlSecret` are the vendor's older names. */
+/** The assistant's server; `serverUrl` and `serverUrlSecret` are the vendor's older names. */
 export function assistantServer(assistant: Assistant): ReachableServer | undefined {
   const older: Server | undefined = assistant.serverUrl
     ? {
@@ -20,7 +20,7 @@ export function assistantServer(assistant: Assistant): ReachableServer | undefin
   return withUrl(assistant.server) ?? withUrl(older);
 }
 
-/** The assistant, with the organisation's own server where neither of its servers is set, as with the vendor. */
+/** The assistant with the organisation's server where it names none, as with the vendor. */
 export function withOrganisationServer(
   assistant: Assistant,
   destination: CallbackDestination | undefined,
@@ -34,7 +34,7 @@ export function withUrl(server: Server | null | undefined): ReachableServer | un
   return server?.url ? { ...server, url: server.url } : undefined;
 }
 
-/** The request's own headers: the configured ones, and the older secret header. */
+/** The configured headers, and the older secret header. */
 export function serverHeaders(server: Server): Record<string, string> {
   return { ...(server.headers ?? {}), ...(server.secret ? { "x-vapi-secret": server.secret } : {}) };
 }

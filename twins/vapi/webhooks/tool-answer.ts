@@ -1,5 +1,5 @@
 /**
- * Reads what a tool webhook answered. The vendor takes HTTP 200 with `{results: [{toolCallId, result | error}]}` only,
+ * Reads the answer of a tool webhook. The vendor accepts only HTTP 200 with `{results: [{toolCallId, result | error}]}`,
  * both single-line strings; anything else counts as no result, and the log says why.
  * Source: https://docs.vapi.ai/tools/custom-tools-troubleshooting
  */
@@ -14,7 +14,7 @@ export function readAnswers(answer: WebhookAnswer, callIds: readonly string[]): 
   return new Map(callIds.map((id) => [id, answerTo(id, results)]));
 }
 
-/** The `results` array, or why there is none. */
+/** The `results` array, or the reason why there is none. */
 function resultsOf(answer: WebhookAnswer): unknown[] | string {
   switch (answer.kind) {
     case "timed-out":

@@ -1,6 +1,7 @@
 /**
- * Runs the tool calls of a reply on the client's webhooks: retried by the server's backoff plan, never failing: a call without a usable answer gets `null`, and the log says why.
- * Source: https://docs.vapi.ai/tools/custom-tools; one request takes all calls for the same server.
+ * Runs the tool calls of a reply on the client's webhooks: one request per server, retried by its backoff plan. Never
+ * fails: a call without a usable answer gets `null`, and the log says why.
+ * Source: https://docs.vapi.ai/tools/custom-tools
  */
 
 import { hostOf, postWebhook, type WebhookAnswer } from "@offhook/platform/client/webhook";
@@ -21,13 +22,13 @@ import {
 } from "./server.ts";
 import { type CallAnswer, readAnswers } from "./tool-answer.ts";
 
-/** What the model is told of a tool that is not waited for. */
+/** The result the model gets for an `async` tool, which nobody waits for. */
 const ASYNC_RESULT = "Success.";
 
-/** How `arguments` travel: vendors' recordings show both, so clients must take both. */
+/** How `arguments` travel: recordings of the vendor show both forms, so clients must take both. */
 export type ArgumentsForm = "object" | "string" | "alternate";
 
-/** What every server message of a call carries besides its own members. */
+/** The members common to all server messages of a call. */
 export interface Envelope {
   [member: string]: unknown;
   artifact: Record<string, unknown>;
@@ -36,7 +37,7 @@ export interface Envelope {
 export interface ToolWebhookParts {
   assistant: Assistant;
   argumentsForm: ArgumentsForm;
-  /** What every server message of this call carries: artifact, call, assistant and the like. */
+  /** Builds the members common to all server messages of this call: artifact, call, assistant and the like. */
   envelope(): Envelope;
   now(): number;
   log: Logger;
@@ -79,8 +80,8 @@ export function createToolWebhook(parts: ToolWebhookParts): RunTools {
     const [first] = group;
     if (!first) return new Map();
     const { server } = first;
-    const asString = stringArguments(parts.argumentsForm, requests++);
-    const body = JSON.stringify({ message: toolCallsMessage(group, conversation, asString, parts) });
+    const form = argumentsForm(parts.argumentsForm, requests++);
+    const body = JSON.stringify({ message: toolCallsMessage(group, conversation, form, parts) });
     const answer = await postWithRetries(server, body, signal, log);
     const answers = readAnswers(
       answer,
@@ -100,8 +101,10 @@ function isAsync({ tool }: PlannedCall): boolean {
   return tool.type === "function" && tool.async === true;
 }
 
-function stringArguments(form: ArgumentsForm, request: number): boolean {
-  return form === "alternate" ? request % 2 === 1 : form === "string";
+/** @param request number of the request within the call, from 0 */
+function argumentsForm(configured: ArgumentsForm, request: number): "object" | "string" {
+  if (configured !== "alternate") return configured;
+  return request % 2 === 1 ? "string" : "object";
 }
 
 function plan(call: ToolCall, assistant: Assistant, log: Logger): PlannedCall[] {
@@ -118,7 +121,7 @@ function plan(call: ToolCall, assistant: Assistant, log: Logger): PlannedCall[] 
   return [{ call, tool, server }];
 }
 
-/** The first of `tool.server.url` and `assistant.server.url`; where neither is set, the organisation's server stands in the assistant. */
+/** The tool's own server, or else the assistant's (in which the organisation's server has been filled in). */
 function toolServer(tool: Tool, assistant: Assistant): ReachableServer | undefined {
   return withUrl(tool.server) ?? assistantServer(assistant);
 }
@@ -152,7 +155,7 @@ async function postWithRetries(
   }
 }
 
-/** How long to wait before the next attempt; `undefined`: there is none. */
+/** The wait before the next attempt; `undefined`: no further attempt. */
 function retryDelayMs(server: Server, answer: WebhookAnswer, attempt: number): number | undefined {
   const backoff = server.backoffPlan;
   if (!backoff || attempt >= backoff.maxRetries || answer.kind === "cancelled") return undefined;
@@ -164,13 +167,13 @@ function retryDelayMs(server: Server, answer: WebhookAnswer, attempt: number): n
   return backoff.baseDelaySeconds * 1000 * factor;
 }
 
-/** Waits; answers false when the signal came first. */
+/** Waits. @returns false when aborted */
 function pause(delayMs: number, signal: AbortSignal): Promise<boolean> {
   return new Promise((resolve) => {
-    const finish = (rested: boolean) => {
+    const finish = (elapsed: boolean) => {
       clearTimeout(timer);
       signal.removeEventListener("abort", stop);
-      resolve(rested);
+      resolve(elapsed);
     };
     const stop = () => finish(false);
     const timer = setTimeout(() => finish(true), delayMs);
@@ -179,15 +182,15 @@ function pause(delayMs: number, signal: AbortSignal): Promise<boolean> {
   });
 }
 
-/** The `tool-calls` message with every member recorded from the service. */
+/** The `tool-calls` message, with every member seen in recordings of the service. */
 function toolCallsMessage(
   group: readonly PlannedCall[],
   conversation: readonly ConversationMessage[],
-  asString: boolean,
+  form: "object" | "string",
   parts: ToolWebhookParts,
 ): Record<string, unknown> {
   const { artifact, ...envelope } = parts.envelope();
-  const items = group.map(({ call }) => toolCallItem(call, asString));
+  const items = group.map(({ call }) => toolCallItem(call, form));
   return {
     timestamp: parts.now(),
     type: "tool-calls",
@@ -198,21 +201,21 @@ function toolCallsMessage(
       async: tool.type === "function" ? (tool.async ?? false) : false,
       server: { timeoutSeconds: DEFAULT_TIMEOUT_SECONDS, ...server },
       messages: ("messages" in tool ? tool.messages : undefined) ?? [],
-      toolCall: toolCallItem(call, asString),
+      toolCall: toolCallItem(call, form),
     })),
     ...envelope,
     artifact: artifactSeenBy(conversation, artifact),
   };
 }
 
-function toolCallItem(call: ToolCall, asString: boolean): object {
-  const given = asString ? JSON.stringify(call.arguments) : call.arguments;
-  return { id: call.id, type: "function", function: { name: call.name, arguments: given } };
+function toolCallItem(call: ToolCall, form: "object" | "string"): object {
+  const args = form === "string" ? JSON.stringify(call.arguments) : call.arguments;
+  return { id: call.id, type: "function", function: { name: call.name, arguments: args } };
 }
 
 /**
- * The artifact as a tool request carries it: what the model saw, also the words of a user whose turn is not yet certain
- * to be over and therefore not yet recorded.
+ * The artifact of a tool request: everything the model saw, including a user turn that may still continue and is
+ * therefore not recorded yet.
  */
 function artifactSeenBy(
   conversation: readonly ConversationMessage[],

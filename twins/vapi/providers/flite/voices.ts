@@ -1,4 +1,4 @@
-/** The voices built into Flite, and which of them speaks for a vendor's voice. */
+/** Flite's built-in voices, and the mapping from a vendor's voice to one of them. */
 import { createHash } from "node:crypto";
 
 /** Names as Flite knows them. (`kal`, at 8 kHz, is the telephone version of `kal16`; `awb_time` can only tell the time.) */
@@ -6,7 +6,7 @@ export const FLITE_VOICES = ["slt", "rms", "awb", "kal16"] as const;
 
 export type FliteVoice = (typeof FLITE_VOICES)[number];
 
-/** A voice id that names a Flite voice gets it; any other always gets the same one. */
+/** The Flite voice that the id names; any other id maps to one voice by its hash. */
 export function fliteVoice({ provider, voiceId }: { provider: string; voiceId: string }): FliteVoice {
   const named = FLITE_VOICES.find((voice) => voice === voiceId);
   if (named !== undefined) return named;

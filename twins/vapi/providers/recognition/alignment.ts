@@ -1,31 +1,30 @@
 /**
- * Dynamic time warping: how well one utterance can be laid over another when either may be stretched a little.
- * Distances are root-mean-square differences of normalised coefficients: 0 for the same sound, about 1.4 for
- * unrelated ones.
+ * Dynamic time warping (DTW): how well one utterance matches another when either may be stretched a little. Distances are
+ * root-mean-square differences of normalised coefficients: 0 for the same sound, about 1.4 for unrelated ones.
  */
 import { COEFFICIENTS, type Features } from "./features.ts";
 
 export interface Alignment {
   /** Mean distance along the best path. */
   distance: number;
-  /** Mean distance along its worst stretch of about a third of a second: one wrong word shows here. */
+  /** Mean distance along the worst third of a second, which exposes a single wrong word. */
   worstStretch: number;
-  /** Frames of the reference that the heard speech covers. */
+  /** Reference frames that the heard speech covers. */
   covered: number;
 }
 
-/** How far the path may stray from an even tempo, as a share of the utterance. */
+/** Width of the search band around an even tempo, as a share of the utterance (Sakoe-Chiba band). */
 const BAND_SHARE = 0.2;
-/** Frames that may be left out at either end, as a sound's onset is found now a little earlier, now later … */
+/** Frames that may be skipped at either end, because the detected onset varies a little … */
 const SLACK_FRAMES = 6;
-/** … and what each of them costs. */
+/** … and the cost of each. */
 const SKIP_COST = 0.5;
 /** Length of a stretch, in frames of both utterances together. */
 const STRETCH_FRAMES = 40;
-/** The start of a reference that heard speech covers is as long as it, or differs by no more than this share. */
+/** Maximum difference in length between heard speech and the beginning of the reference, as a share. */
 const OPEN_END_SHARE = 0.25;
 
-/** Both utterances from end to end. */
+/** Aligns both utterances from end to end. */
 export function alignWhole(heard: Features, reference: Features): Alignment {
   const tempo = reference.frames / heard.frames;
   const halfBand = BAND_SHARE * Math.max(heard.frames, reference.frames);
@@ -45,7 +44,7 @@ export function alignWhole(heard: Features, reference: Features): Alignment {
   return { distance, worstStretch: worstStretch(grid, best), covered: best.reference };
 }
 
-/** All that was heard over the beginning of the reference. */
+/** Aligns everything that was heard with the beginning of the reference. */
 export function alignBeginning(heard: Features, reference: Features): Alignment {
   const grid = fill(heard, reference, (frame) => ({
     middle: frame,
@@ -62,7 +61,7 @@ export function alignBeginning(heard: Features, reference: Features): Alignment 
   return { distance, worstStretch: worstStretch(grid, best), covered: best.reference };
 }
 
-/** Where a path ends; counts of frames. */
+/** End of a path, as counts of frames. */
 interface End {
   heard: number;
   reference: number;
@@ -71,14 +70,14 @@ interface End {
 
 type Band = (heardFrame: number) => { middle: number; halfBand: number };
 
-/** Of this module's own, for the innermost loop: test runners make every use of an imported name a look-up. */
+/** A local copy for the innermost loop: test runners turn every use of an import into a property look-up. */
 const SIZE = COEFFICIENTS;
 
 const DIAGONAL = 0;
 const HEARD_ONLY = 1;
 const REFERENCE_ONLY = 2;
 
-/** Cost of the cheapest path to every pair of frames, and the step that leads there. */
+/** For every pair of frames, the cost of the cheapest path to it and the last step of that path. */
 class Grid {
   readonly width: number;
   readonly totals: Float32Array;
@@ -143,7 +142,7 @@ function frameDistance(a: Float32Array, aFrame: number, b: Float32Array, bFrame:
   return Math.sqrt(sum / SIZE);
 }
 
-/** Walks the path back from its end, with a window over the part just walked. */
+/** Walks the path backwards with a sliding window. */
 function worstStretch(grid: Grid, end: End): number {
   if (end.total === Number.POSITIVE_INFINITY) return Number.POSITIVE_INFINITY;
   const window: { frames: number; cost: number }[] = [];

@@ -1,65 +1,66 @@
 /**
- * What a recogniser compares: for each 16 ms of speech twelve mel-frequency cepstral coefficients, that is, the shape
- * of the spectrum without the pitch. Each is normalised over the utterance, so that loudness and line do not matter.
+ * The features that the recogniser compares: twelve mel-frequency cepstral coefficients (MFCCs) per 16 ms, which describe
+ * the shape of the spectrum without the pitch. Each coefficient is normalised over the utterance, so that loudness and
+ * line do not matter.
  */
 import { MEL_BANDS, type MelSpectrogram } from "./spectrum.ts";
 
 export const COEFFICIENTS = 12;
 
-/** Of this module's own, for the inner loops: test runners make every use of an imported name a look-up. */
+/** A local copy for the inner loops: test runners turn every use of an import into a property look-up. */
 const BANDS = MEL_BANDS;
 
-/** `COEFFICIENTS` numbers a frame, each with mean 0 and variance 1 over all frames. */
+/** `COEFFICIENTS` values per frame, each with mean 0 and variance 1 over all frames. */
 export interface Features {
   frames: number;
   values: Float32Array;
 }
 
-/** Speech is what lies between the first and the last frame this much below its loud frames, or louder … */
+/** Speech spans the first to the last frame that is at most this much below the loud frames … */
 const QUIETEST_SPEECH_DB = 25;
-/** … and this much above the noise, or, when the noise is loud, this share of the way up from it. */
+/** … and at least this much above the noise or, in loud noise, this share of the contrast above it. */
 const ABOVE_NOISE_DB = 8;
 const ABOVE_NOISE_SHARE = 0.45;
-/** Even a word among minutes of silence has this many loud frames. */
+/** Even a single word in minutes of silence has this many loud frames. */
 const LOUD_FRAMES = 12;
-/** Sound whose loud frames stand out less than this from its quiet ones is noise. */
-const LEAST_CONTRAST_DB = 6;
+/** Sound whose loud frames exceed its quiet ones by less than this is noise. */
+const MIN_CONTRAST_DB = 6;
 /** Sound whose loud frames are below this is silence; mean power of a mel band. */
 const SILENCE_POWER = 1e5;
 /**
- * Every band is filled up to this much below the loud frames, and what is weaker is not looked at: it is where noise
- * changes speech first. Measured: with it, noise at 20 dB moves an utterance a third as far as it does without.
+ * Masking floor below the loud frames: weaker power is ignored, because noise changes it first. Measured: noise at 20 dB
+ * moves an utterance a third as far as without the floor.
  */
 const MASK_DB = 12;
 
-/** The frames of `sound` from where speech begins to where it ends; `undefined` when there is none in it. */
-export function speechIn(sound: MelSpectrogram): MelSpectrogram | undefined {
+/** Cuts `sound` to the frames from the start to the end of speech; `undefined` without speech. */
+export function trimToSpeech(sound: MelSpectrogram): MelSpectrogram | undefined {
   const levels = frameLevels(sound);
   const sorted = levels.toSorted();
   const loud = Math.max(percentile(sorted, 0.95), sorted[sorted.length - LOUD_FRAMES] ?? 0);
   const quiet = percentile(sorted, 0.05);
   const contrastDb = 10 * Math.log10(loud / Math.max(quiet, Number.EPSILON));
-  if (loud < SILENCE_POWER || contrastDb < LEAST_CONTRAST_DB) return undefined;
+  if (loud < SILENCE_POWER || contrastDb < MIN_CONTRAST_DB) return undefined;
   const aboveQuietDb = Math.min(ABOVE_NOISE_DB, ABOVE_NOISE_SHARE * contrastDb);
   const threshold = Math.max(loud * fromDb(-QUIETEST_SPEECH_DB), quiet * fromDb(aboveQuietDb));
   const isSpeech = (level: number): boolean => level >= threshold;
-  return part(sound, levels.findIndex(isSpeech), levels.findLastIndex(isSpeech) + 1);
+  return sliceFrames(sound, levels.findIndex(isSpeech), levels.findLastIndex(isSpeech) + 1);
 }
 
-/** Frames `from` (included) to `to` (not included). */
-export function part(sound: MelSpectrogram, from: number, to: number): MelSpectrogram {
+/** Frames `from` (inclusive) to `to` (exclusive). */
+export function sliceFrames(sound: MelSpectrogram, from: number, to: number): MelSpectrogram {
   return { frames: to - from, powers: sound.powers.subarray(from * BANDS, to * BANDS) };
 }
 
-/** Whether each frame has sound in it, or is part of a pause. */
+/** For each frame, whether it has sound or belongs to a pause. */
 export function soundingFrames(sound: MelSpectrogram): boolean[] {
   const levels = frameLevels(sound);
   const threshold = percentile(levels.toSorted(), 0.95) * fromDb(-QUIETEST_SPEECH_DB);
   return Array.from(levels, (level) => level >= threshold);
 }
 
-/** Features of speech that begins and ends with `sound`. */
-export function featuresOf(sound: MelSpectrogram): Features {
+/** Features of speech that fills `sound` from end to end. */
+export function extractFeatures(sound: MelSpectrogram): Features {
   const mask = percentile(frameLevels(sound).toSorted(), 0.95) * fromDb(-MASK_DB);
   const values = new Float32Array(sound.frames * COEFFICIENTS);
   const logs = new Float64Array(BANDS);
@@ -79,7 +80,7 @@ export function featuresOf(sound: MelSpectrogram): Features {
   return { frames: sound.frames, values };
 }
 
-/** The cosine transform's rows; the first, which is loudness, is left out. */
+/** Rows of the cosine transform, without the first, which is loudness. */
 const COSINES = Float64Array.from({ length: COEFFICIENTS * BANDS }, (_, at) => {
   const [index, band] = [Math.floor(at / BANDS) + 1, at % BANDS];
   return Math.cos((Math.PI * index * (band + 0.5)) / BANDS);

@@ -1,28 +1,28 @@
-/** Recognises speech by comparing it with recordings whose words are known. */
+/** Recognises speech by comparing it with labelled recordings. */
 import { type Alignment, alignBeginning, alignWhole } from "./alignment.ts";
-import { type Features, featuresOf, part, soundingFrames, speechIn } from "./features.ts";
+import { extractFeatures, type Features, sliceFrames, soundingFrames, trimToSpeech } from "./features.ts";
 import { type MelSpectrogram, melSpectrogram } from "./spectrum.ts";
-import { commonBeginning, type TimedText, timeWords, wordsWithin } from "./words.ts";
+import { commonPrefix, type TimedText, timeWords, wordsWithin } from "./word-timing.ts";
 
-/** Mono PCM16 at `INTERNAL_RATE`, and what is said in it. */
+/** A recording in mono PCM16 at `INTERNAL_RATE`, and its text. */
 export interface LabelledRecording {
   text: string;
   audio: Int16Array;
 }
 
-/** Why a recording is, or is not, what was heard. */
+/** How well a recording matches what was heard. */
 export interface Match extends Alignment {
   text: string;
-  /** Duration of what was heard, by the recording's. */
+  /** Duration of what was heard, divided by the recording's. */
   lengthRatio: number;
-  /** Distance by that of the best recording of other words; 0 when no other is anywhere near. */
+  /** Distance, divided by that of the best recording of another text; 0 when no other is of a similar length. */
   ratioToRunnerUp: number;
 }
 
 /**
- * The limits, all of which a match must keep. Set on the shipped samples, between what must be recognised (gain,
- * clipping, noise at 20 dB, cut margins: distance up to 0.31, worst stretch up to 0.55) and what must not (other
- * sentences in the same voice, parts of an utterance, two in a row: from 0.50, and from 0.87 up).
+ * The limits of a match. Calibrated on the shipped samples, between what must be recognised (gain, clipping, noise at
+ * 20 dB, cut margins: distance up to 0.31, worst stretch up to 0.55) and what must not be (other sentences in the same
+ * voice, parts of an utterance, two in a row: distance from 0.50, worst stretch from 0.87).
  */
 export const MATCH_LIMITS = {
   distance: 0.48,
@@ -32,13 +32,13 @@ export const MATCH_LIMITS = {
   longest: 1.33,
 } as const;
 
-/** The same for the beginning of a recording. */
+/** The limits of a match with the beginning of a recording. */
 export const BEGINNING_LIMITS = { distance: 0.45, worstStretch: 0.8, runnerUpShare: 0.8 } as const;
 
-/** The shortest beginning that says anything: 0.4 s. */
-const LEAST_FRAMES = 25;
-/** Turns longer than two minutes are not looked at. */
-const LONGEST_SAMPLES = 120 * 16_000;
+/** Shorter beginnings (0.4 s) say nothing. */
+const MIN_FRAMES = 25;
+/** Turns longer than two minutes are not recognised. */
+const MAX_SAMPLES = 120 * 16_000;
 
 interface Reference {
   timed: TimedText;
@@ -49,28 +49,28 @@ interface Reference {
 export class Recogniser {
   readonly #references: Reference[];
 
-  /** @throws Error naming the text of a recording in which no speech can be found. */
+  /** @throws Error naming a recording without detectable speech */
   constructor(recordings: readonly LabelledRecording[]) {
     this.#references = recordings.map(({ text, audio }) => {
-      const speech = speechIn(melSpectrogram(audio));
+      const speech = trimToSpeech(melSpectrogram(audio));
       if (speech === undefined) throw new Error(`no speech can be found in the recording of “${text}”`);
-      return { timed: timeWords(text, soundingFrames(speech)), speech, features: featuresOf(speech) };
+      return { timed: timeWords(text, soundingFrames(speech)), speech, features: extractFeatures(speech) };
     });
   }
 
   /** The words of a whole utterance; `null` when it is none of the recorded ones. */
   transcribe(audio: Int16Array): string | null {
     const match = this.match(audio);
-    return match !== undefined && keepsLimits(match) ? match.text : null;
+    return match !== undefined && isWithinLimits(match) ? match.text : null;
   }
 
   /** The words said so far; `null` when what was heard is not the beginning of a recording. */
   partial(audio: Int16Array): string | null {
-    const heard = speechOf(audio);
-    if (heard === undefined || heard.frames < LEAST_FRAMES) return null;
-    const features = featuresOf(heard);
+    const heard = findSpeech(audio);
+    if (heard === undefined || heard.frames < MIN_FRAMES) return null;
+    const features = extractFeatures(heard);
     const beginnings = this.#references
-      .map((reference) => beginning(features, reference))
+      .map((reference) => alignWithBeginning(features, reference))
       .filter((found) => found !== undefined)
       .sort((a, b) => a.distance - b.distance);
     const [best, ...others] = beginnings;
@@ -78,15 +78,15 @@ export class Recogniser {
     if (best.distance > BEGINNING_LIMITS.distance || best.worstStretch > BEGINNING_LIMITS.worstStretch)
       return null;
     const asGood = others.filter(({ distance }) => best.distance > distance * BEGINNING_LIMITS.runnerUpShare);
-    const words = asGood.reduce((common, { words }) => commonBeginning(common, words), best.words);
+    const words = asGood.reduce((common, { words }) => commonPrefix(common, words), best.words);
     return words.length === 0 ? null : words.join(" ");
   }
 
-  /** The nearest recording, near or not; `undefined` when there is no speech, or none of a length that could be meant. */
+  /** The nearest recording, at any distance; `undefined` without speech, or when no recording is of a similar length. */
   match(audio: Int16Array): Match | undefined {
-    const heard = speechOf(audio);
+    const heard = findSpeech(audio);
     if (heard === undefined) return undefined;
-    const features = featuresOf(heard);
+    const features = extractFeatures(heard);
     const matches = this.#references
       .map(({ timed: { text }, features: reference }) => ({
         text,
@@ -105,7 +105,7 @@ export class Recogniser {
   }
 }
 
-function keepsLimits(match: Match): boolean {
+function isWithinLimits(match: Match): boolean {
   return (
     match.distance <= MATCH_LIMITS.distance &&
     match.worstStretch <= MATCH_LIMITS.worstStretch &&
@@ -113,20 +113,22 @@ function keepsLimits(match: Match): boolean {
   );
 }
 
-function speechOf(audio: Int16Array): MelSpectrogram | undefined {
-  return audio.length > LONGEST_SAMPLES ? undefined : speechIn(melSpectrogram(audio));
+function findSpeech(audio: Int16Array): MelSpectrogram | undefined {
+  return audio.length > MAX_SAMPLES ? undefined : trimToSpeech(melSpectrogram(audio));
 }
 
 /**
- * How well the heard speech covers the beginning of a recording. The recording is cut to a little more than the heard
- * length first, so that both are normalised over the same words.
+ * Aligns the heard speech with the beginning of a recording. Cuts the recording to a little more than the heard length
+ * first, so that both are normalised over the same words.
  */
-function beginning(
+function alignWithBeginning(
   heard: Features,
   { timed, speech }: Reference,
 ): (Alignment & { words: string[] }) | undefined {
   if (heard.frames > speech.frames * MATCH_LIMITS.longest) return undefined;
-  const reference = featuresOf(part(speech, 0, Math.min(speech.frames, Math.ceil(heard.frames * 1.05))));
+  const reference = extractFeatures(
+    sliceFrames(speech, 0, Math.min(speech.frames, Math.ceil(heard.frames * 1.05))),
+  );
   const alignment = alignBeginning(heard, reference);
   return { ...alignment, words: wordsWithin(timed, alignment.covered) };
 }

@@ -1,4 +1,4 @@
-/** Thread that listens. */
+/** Worker thread that recognises speech. */
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { CALLER_RATE } from "@offhook/audio/pcm";
@@ -23,7 +23,7 @@ serveTasks(({ task, speech }: RecognitionRequest) => {
   return recogniser[task](speech);
 });
 
-/** Recordings that were added or made anew are understood without a restart. */
+/** Reloads added or changed recordings, without a restart. */
 function refresh(): void {
   const attributes = manifestAttributes();
   if (attributes === manifest) return;
@@ -31,7 +31,7 @@ function refresh(): void {
     recogniser = readRecogniser();
     manifest = attributes;
   } catch {
-    // They are being written, or are wrong, which every dial says: what was understood before still is.
+    // Being written, or invalid (every dial reports that): the earlier recordings stay in use.
   }
 }
 

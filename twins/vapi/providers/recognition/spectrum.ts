@@ -1,17 +1,17 @@
-/** Power spectra on the mel scale: what the ear keeps of a sound. */
+/** Power spectra on the mel scale, which follows human hearing. */
 import { INTERNAL_RATE } from "../provider.ts";
 
 export const WINDOW_SAMPLES = 512;
 export const HOP_SAMPLES = 256;
 export const MEL_BANDS = 24;
 
-/** The telephone band, so that speech that came through 8 kHz looks like speech that did not. */
-const LOWEST_HZ = 100;
-const HIGHEST_HZ = 3_800;
-/** Lifts high frequencies, which speech has less of. */
+/** The telephone band, so that speech sampled at 8 kHz looks like any other. */
+const MIN_HZ = 100;
+const MAX_HZ = 3_800;
+/** Boosts high frequencies, of which speech has less. */
 const PRE_EMPHASIS = 0.97;
 
-/** A row of `MEL_BANDS` powers for each window of the audio. */
+/** One row of `MEL_BANDS` powers per window. */
 export interface MelSpectrogram {
   frames: number;
   powers: Float32Array;
@@ -23,7 +23,7 @@ export function melSpectrogram(audio: Int16Array): MelSpectrogram {
   const powers = new Float32Array(frames * MEL_BANDS);
   const real = new Float64Array(WINDOW_SAMPLES);
   const imaginary = new Float64Array(WINDOW_SAMPLES);
-  // Two real windows at once, as one complex signal: their spectra come apart again by symmetry.
+  // Transforms two real windows as one complex signal; symmetry separates their spectra again.
   for (let frame = 0; frame < frames; frame += 2) {
     takeWindow(audio, frame * HOP_SAMPLES, real);
     takeWindow(audio, (frame + 1) * HOP_SAMPLES, imaginary);
@@ -42,7 +42,7 @@ function takeWindow(audio: Int16Array, start: number, window: Float64Array): voi
   }
 }
 
-/** Bands of the first window, then, if there is room, of the second. */
+/** Writes the bands of the first window and, if there is room, of the second. */
 function sumBands(real: Float64Array, imaginary: Float64Array, powers: Float32Array): void {
   const hasSecond = powers.length > MEL_BANDS;
   for (let band = 0; band < MEL_BANDS; band++) {
@@ -79,8 +79,8 @@ interface MelFilter {
 const MEL_FILTERS: MelFilter[] = Array.from({ length: MEL_BANDS }, (_, band) => {
   const toMel = (hertz: number): number => 2_595 * Math.log10(1 + hertz / 700);
   const toBin = (mel: number): number => ((700 * (10 ** (mel / 2_595) - 1)) / INTERNAL_RATE) * WINDOW_SAMPLES;
-  const step = (toMel(HIGHEST_HZ) - toMel(LOWEST_HZ)) / (MEL_BANDS + 1);
-  const edge = (index: number): number => toBin(toMel(LOWEST_HZ) + step * index);
+  const step = (toMel(MAX_HZ) - toMel(MIN_HZ)) / (MEL_BANDS + 1);
+  const edge = (index: number): number => toBin(toMel(MIN_HZ) + step * index);
   const [low, middle, high] = [edge(band), edge(band + 1), edge(band + 2)];
   const firstBin = Math.ceil(low);
   const weights = Float64Array.from({ length: Math.floor(high) - firstBin + 1 }, (_, at) => {

@@ -1,21 +1,21 @@
 /** The worker's side of a `WorkerPool`. */
 import { parentPort, workerData } from "node:worker_threads";
 
-/** What a worker is sent for each task. */
+/** The message to a worker. */
 export interface WorkerTask<Request> {
   id: number;
   request: Request;
 }
 
-/** What it answers. */
+/** The worker's answer. */
 export type WorkerAnswer<Result> = { id: number } & ({ result: Result } | { error: string });
 
-/** What the pool was given as `data`. */
+/** The `data` option of the pool. */
 export function poolData(): unknown {
   return workerData.data;
 }
 
-/** Answers every task with what `handle` returns or throws. An `Int16Array` result is moved, not copied. */
+/** Answers every task with what `handle` returns or throws. An `Int16Array` result is transferred, not copied. */
 export function serveTasks<Request, Result>(handle: (request: Request) => Result): void {
   const port = parentPort;
   if (port === null) throw new Error("serveTasks runs in a worker thread only");

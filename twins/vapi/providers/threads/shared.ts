@@ -1,18 +1,18 @@
-/** What several users in a process need once: made for the first of them, closed with the last. */
+/** Reference-counted values, shared within a process: created for the first user, closed with the last. */
 export interface Closable {
   close(): Promise<void>;
 }
 
 export interface Lease<Value> {
   readonly value: Value;
-  /** Gives it back; the value is closed when nobody else has it. A second call does nothing. */
+  /** Releases the lease; the last release closes the value. A second call does nothing. */
   release(): Promise<void>;
 }
 
 export class Shared<Value extends Closable> {
   readonly #held = new Map<string, { value: Value; users: number }>();
 
-  /** The value for `key`, made by `create` if nobody has it yet. */
+  /** Leases the value of `key`, created by `create` for the first user. */
   lease(key: string, create: () => Value): Lease<Value> {
     const entry = this.#held.get(key) ?? { value: create(), users: 0 };
     this.#held.set(key, entry);

@@ -1,6 +1,6 @@
 /**
- * A few threads for work that would hold up the event loop. A task goes to the first thread that is free; a thread
- * that dies fails its task, and another is started when one is needed. An idle pool does not keep the process alive.
+ * A pool of worker threads for work that would block the event loop. A task goes to the first free thread; a thread that
+ * dies fails its task and is replaced on demand. An idle pool does not keep the process alive.
  */
 import { Worker } from "node:worker_threads";
 import type { WorkerAnswer, WorkerTask } from "./serve-tasks.ts";
@@ -8,17 +8,17 @@ import type { WorkerAnswer, WorkerTask } from "./serve-tasks.ts";
 export interface WorkerPoolOptions {
   /** The worker's TypeScript file; it calls `serveTasks`. */
   file: URL;
-  /** Most threads at once. They are started when there is work for them. */
+  /** Maximum threads; started on demand. */
   threads: number;
-  /** Most tasks that wait for a thread; one more is refused. */
-  mostWaiting: number;
-  /** What the worker reads with `poolData`. */
+  /** Maximum tasks that wait for a thread; further ones are refused. */
+  maxWaiting: number;
+  /** Available to the worker through `poolData`. */
   data?: unknown;
-  /** A thread that takes longer for a task, its own start included, is stopped; the task fails. */
-  longestTaskMs?: number;
+  /** Time limit of a task, including the start of its thread; after it the task fails and the thread is stopped. */
+  maxTaskMs?: number;
 }
 
-const LONGEST_TASK_MS = 30_000;
+const DEFAULT_MAX_TASK_MS = 30_000;
 
 interface Task<Request, Result> {
   request: Request;
@@ -37,13 +37,13 @@ export class WorkerPool<Request, Result> {
   }
 
   /**
-   * Runs one task. Aborted while it waits, it never starts; aborted while it runs, it is left to finish unheard.
-   * @throws the signal's reason when aborted; Error when the worker fails or dies, or when too many tasks wait.
+   * Runs one task. Aborted in the queue, it never starts; aborted while running, it finishes and its result is discarded.
+   * @throws the signal's reason when aborted; Error when the worker fails or dies, or when too many tasks wait
    */
   async run(request: Request, signal: AbortSignal): Promise<Result> {
     signal.throwIfAborted();
     if (this.#closed) throw new Error("the worker threads are shut down");
-    if (this.#waiting.length >= this.#options.mostWaiting) {
+    if (this.#waiting.length >= this.#options.maxWaiting) {
       throw new Error(`${this.#waiting.length} tasks wait for ${this.#options.threads} threads: too many`);
     }
     return new Promise<Result>((resolve, reject) => {
@@ -70,12 +70,12 @@ export class WorkerPool<Request, Result> {
     });
   }
 
-  /** Starts every thread now, so that the first task finds one ready. */
+  /** Starts all threads now, so that the first task finds one ready. */
   warm(): void {
     while (!this.#closed && this.#threads.size < this.#options.threads) this.#start();
   }
 
-  /** Stops the threads; what runs or waits fails. */
+  /** Stops the threads; running and waiting tasks fail. */
   async close(): Promise<void> {
     this.#closed = true;
     for (const task of this.#waiting.splice(0)) task.reject(new Error("the worker threads are shut down"));
@@ -118,17 +118,17 @@ interface ThreadEvents {
 class Thread<Request, Result> {
   readonly #worker: Worker;
   readonly #events: ThreadEvents;
-  readonly #longestTaskMs: number;
+  readonly #maxTaskMs: number;
   #task: Task<Request, Result> | undefined;
   #taskId = 0;
   #deadline: NodeJS.Timeout | undefined;
   #dead = false;
 
-  constructor({ file, data, longestTaskMs = LONGEST_TASK_MS }: WorkerPoolOptions, events: ThreadEvents) {
+  constructor({ file, data, maxTaskMs = DEFAULT_MAX_TASK_MS }: WorkerPoolOptions, events: ThreadEvents) {
     this.#events = events;
-    this.#longestTaskMs = longestTaskMs;
+    this.#maxTaskMs = maxTaskMs;
     this.#worker = new Worker(new URL("./start-worker.mjs", import.meta.url), {
-      // WASI announces itself as experimental on stderr; nobody who reads that can do anything about it.
+      // Node prints an ExperimentalWarning for WASI, which no user can act on.
       execArgv: ["--disable-warning=ExperimentalWarning"],
       workerData: { file: file.href, data },
     });
@@ -145,7 +145,7 @@ class Thread<Request, Result> {
   run(task: Task<Request, Result>): void {
     this.#task = task;
     this.#worker.ref();
-    this.#deadline = setTimeout(() => this.#giveUp(), this.#longestTaskMs).unref();
+    this.#deadline = setTimeout(() => this.#giveUp(), this.#maxTaskMs).unref();
     const message: WorkerTask<Request> = { id: ++this.#taskId, request: task.request };
     this.#worker.postMessage(message);
   }
@@ -166,9 +166,7 @@ class Thread<Request, Result> {
   }
 
   #giveUp(): void {
-    this.#die(
-      new Error(`a worker thread took more than ${this.#longestTaskMs} ms for a task and was stopped`),
-    );
+    this.#die(new Error(`a worker thread took more than ${this.#maxTaskMs} ms for a task and was stopped`));
     void this.stop();
   }
 

@@ -338,7 +338,7 @@ describe("server messages", () => {
     hook.answer = () => new Promise(() => undefined);
     for (let index = 0; index < 500; index++) session.parts.publish({ type: "status-update", index });
     await logs.line(
-      ({ msg }) => msg.startsWith("server messages wait too long"),
+      ({ msg }) => msg.startsWith("the queue of server messages is full"),
       "that messages are dropped",
     );
     session.finish();

@@ -92,7 +92,7 @@ export const ASSISTANT: CallAssistant = {
 
 const FRAME_MS = 20;
 /** Of the wall clock; a tick is due every 5 ms. */
-const MOST_BEHIND_MS = 20;
+const MAX_LAG_MS = 20;
 
 export class LiveCall {
   readonly arrivals: Arrival[] = [];
@@ -175,7 +175,7 @@ export class LiveCall {
     let owedMs = 0;
     this.#pump = setInterval(() => {
       const now = performance.now();
-      owedMs += Math.min(now - lastAt, MOST_BEHIND_MS) * this.#speed;
+      owedMs += Math.min(now - lastAt, MAX_LAG_MS) * this.#speed;
       lastAt = now;
       for (; owedMs >= FRAME_MS && this.client.readyState === WebSocket.OPEN; owedMs -= FRAME_MS)
         this.#sendFrame(frame);

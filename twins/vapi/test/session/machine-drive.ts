@@ -103,8 +103,8 @@ export class Drive {
 
   #react(effect: TurnEffect): void {
     switch (effect.type) {
-      case "hear":
-        this.send({ type: "heard", request: effect.request, text: this.#options.hears(effect.turn) });
+      case "transcribe":
+        this.send({ type: "transcribed", request: effect.request, text: this.#options.hears(effect.turn) });
         return;
       case "prepare": {
         this.#current = effect.job;
@@ -132,10 +132,10 @@ export function short(effect: TurnEffect): string {
     case "speech-update":
       return `${effect.role} ${effect.status} ${effect.turn}`;
     case "close-turn":
-      return `close-turn ${effect.said.turn}: ${effect.text}${effect.again ? " (again)" : ""}`;
+      return `close-turn ${effect.said.turn}: ${effect.text}${effect.reopened ? " (again)" : ""}`;
     case "open-turn":
-    case "hear":
-    case "hear-so-far":
+    case "transcribe":
+    case "transcribe-partial":
       return `${effect.type} ${effect.turn}`;
     case "user-partial":
       return `user-partial ${effect.text}`;

@@ -7,7 +7,7 @@ import { MediaClock, TICK_MS, TICK_SAMPLES } from "../../session/media-clock.ts"
 /** Much longer than the half second after which a line without any audio is silent. */
 const STALL_MS = 1_500;
 /** Longest frame, and how late one may be. */
-const LONGEST_FRAME_MS = 1_000;
+const MAX_FRAME_MS = 1_000;
 const LATE_MS = 450;
 
 describe("a caller who sends nothing", () => {
@@ -70,7 +70,7 @@ describe("a caller whose audio comes in lumps", () => {
   /** Each lump as its length and how late it comes, beyond the time it took to record. */
   const lumps = fc.array(
     fc.record({
-      ms: fc.integer({ min: 2, max: LONGEST_FRAME_MS / 10 }).map((tens) => tens * 10),
+      ms: fc.integer({ min: 2, max: MAX_FRAME_MS / 10 }).map((tens) => tens * 10),
       lateMs: fc.integer({ min: 0, max: LATE_MS }),
     }),
     { minLength: 1, maxLength: 12 },

@@ -181,9 +181,9 @@ describe("barge-in (stopSpeakingPlan)", () => {
     const plan = { stopSpeakingPlan: { ...stop, numWords: 3 } };
     const drive = speaking(plan);
     drive.run(2_100).send({ type: "speech-started", atMs: 2_000 });
-    drive.run(2_500).send({ type: "heard-so-far", turn: 1, text: "tell me" });
+    drive.run(2_500).send({ type: "partial-transcribed", turn: 1, text: "tell me" });
     expect(drive.all("user-interrupted")).toEqual([]);
-    drive.send({ type: "heard-so-far", turn: 1, text: "tell me more" });
+    drive.send({ type: "partial-transcribed", turn: 1, text: "tell me more" });
     expect(drive.all("user-interrupted")).toEqual(["2500 user-interrupted reply 0"]);
   });
 
@@ -191,9 +191,9 @@ describe("barge-in (stopSpeakingPlan)", () => {
     const plan = { stopSpeakingPlan: { ...stop, numWords: 2, acknowledgementPhrases: ["okay", "got it"] } };
     const drive = speaking(plan);
     drive.run(2_100).send({ type: "speech-started", atMs: 2_000 });
-    drive.send({ type: "heard-so-far", turn: 1, text: "Okay, got it." });
+    drive.send({ type: "partial-transcribed", turn: 1, text: "Okay, got it." });
     expect(drive.all("user-interrupted")).toEqual([]);
-    drive.send({ type: "heard-so-far", turn: 1, text: "Stop!" });
+    drive.send({ type: "partial-transcribed", turn: 1, text: "Stop!" });
     expect(drive.all("user-interrupted")).toHaveLength(1);
   });
 

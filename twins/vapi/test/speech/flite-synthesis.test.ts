@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { levelDb } from "@offhook/audio/pcm";
 import { processorMsSince } from "@offhook/platform/testing/processor-time";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createFliteSynthesis, LONGEST_TEXT } from "../../providers/flite-synthesis.ts";
+import { createFliteSynthesis, MAX_TEXT_LENGTH } from "../../providers/flite-synthesis.ts";
 import { INTERNAL_RATE } from "../../providers/provider.ts";
 
 const synthesis = createFliteSynthesis({ cacheBytes: 1024 * 1024 });
@@ -81,7 +81,7 @@ describe("Flite synthesis", () => {
 
   test("has nothing to say for text without words, and refuses one without end", async () => {
     for (const text of ["", "  ", "…", "?!"]) expect(await synthesis.speak(text, SLT, never)).toHaveLength(0);
-    await expect(synthesis.speak("no ".repeat(LONGEST_TEXT), SLT, never)).rejects.toThrow(
+    await expect(synthesis.speak("no ".repeat(MAX_TEXT_LENGTH), SLT, never)).rejects.toThrow(
       "too long to speak",
     );
   });

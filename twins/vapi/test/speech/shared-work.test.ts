@@ -11,7 +11,7 @@ interface Run {
 const never = new AbortController().signal;
 
 /** Work that ends when the test says so; a result takes a byte a character. */
-function createWork(mostBytes: number): { work: SharedWork<string, string>; runs: Run[] } {
+function createWork(maxBytes: number): { work: SharedWork<string, string>; runs: Run[] } {
   const runs: Run[] = [];
   const work = new SharedWork<string, string>({
     key: (request) => request.toLowerCase(),
@@ -20,7 +20,7 @@ function createWork(mostBytes: number): { work: SharedWork<string, string>; runs
         runs.push({ request, signal, finish: resolve, fail: reject });
       }),
     sizeBytes: (result) => result.length,
-    mostBytes,
+    maxBytes,
   });
   return { work, runs };
 }

@@ -12,7 +12,7 @@ const pools: WorkerPool<number, Doubled>[] = [];
 
 function createPool(threads: number, options: Partial<WorkerPoolOptions> = {}): WorkerPool<number, Doubled> {
   const file = new URL("./fixtures/mortal-worker.ts", import.meta.url);
-  const pool = new WorkerPool<number, Doubled>({ file, threads, mostWaiting: 10, data: "d", ...options });
+  const pool = new WorkerPool<number, Doubled>({ file, threads, maxWaiting: 10, data: "d", ...options });
   pools.push(pool);
   return pool;
 }
@@ -45,7 +45,7 @@ describe("a pool of workers", () => {
   });
 
   test("a thread that does not come to an end is stopped, and replaced", async () => {
-    const pool = createPool(1, { longestTaskMs: 5_000 });
+    const pool = createPool(1, { maxTaskMs: 5_000 });
     await pool.run(1, never);
     const [endless, next] = [pool.run(Number.POSITIVE_INFINITY, never), pool.run(4, never)];
     await expect(endless).rejects.toThrow("took more than 5000 ms");
@@ -70,7 +70,7 @@ describe("a pool of workers", () => {
   });
 
   test("refuses more tasks than it may keep", async () => {
-    const pool = createPool(1, { mostWaiting: 2 });
+    const pool = createPool(1, { maxWaiting: 2 });
     const kept = [1, 2, 3].map((n) => pool.run(n, never));
     await expect(pool.run(4, never)).rejects.toThrow("2 tasks wait for 1 threads: too many");
     expect(await Promise.all(kept)).toHaveLength(3);
