@@ -8,7 +8,7 @@ export const searchConfig = z
   .strictObject({
     /** `specification`: the rules of the sandbox's specification; `vendor`: what Elasticsearch 8.15 does. */
     fidelity: z.enum(["specification", "vendor"]).default("specification"),
-    /** The index that a dataset's rows are in, unless they name one themselves. */
+    /** Index of the dataset's rows that name none themselves. */
     index: z.string().min(1).max(255).default(DEFAULT_INDEX),
     ...translatorConfig,
   })

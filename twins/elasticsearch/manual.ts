@@ -1,4 +1,4 @@
-/** How the search twin behaves, for who drives it. */
+/** The manual of the search twin, for those who test against it. */
 import type { TwinManual } from "@offhook/platform/twin/manual";
 
 export const searchManual: TwinManual = {

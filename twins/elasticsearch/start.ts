@@ -68,12 +68,15 @@ export async function startSearchTwin(
   };
 }
 
-/** The twin answers before what queries need is loaded, DuckDB above all; it is loaded then, so that no query has to wait for it. */
+/**
+ * Loads what queries need, DuckDB above all, once the twin already answers: so neither the start nor the first query
+ * waits for it.
+ */
 async function loadAhead(): Promise<void> {
   try {
     await import("@offhook/log-store/store/duckdb-log-store");
     await Promise.all([import("./aggregations/aggregations.ts"), import("./esql/run.ts")]);
   } catch {
-    // The request that needs it fails, and says why.
+    // The first request that needs it fails with the reason.
   }
 }

@@ -1,11 +1,11 @@
-/** What aliases and templates have in common: their parameters, and routes that are acknowledged and change nothing. */
+/** The parts that alias and template routes share: their parameters, and routes that acknowledge without effect. */
 import type { Method, Operation } from "@offhook/platform/http/operation";
 import { expressionParameters } from "../indices/expression.ts";
 import type { SearchTwin } from "../search-twin.ts";
 import { type Answer, api } from "./answer.ts";
 import { managementParameters } from "./indices.ts";
 
-/** What the routes of aliases and templates take. */
+/** Parameters of alias and template routes. */
 export const namingParameters = [
   ...expressionParameters,
   ...managementParameters,
@@ -17,7 +17,7 @@ export const namingParameters = [
 
 export const acknowledged: Answer = { body: { acknowledged: true } };
 
-/** @param what it would be, for the route's summary */
+/** A route that acknowledges and changes nothing. @param what the effect it would have, for the summary */
 export function acknowledging(id: string, method: Method, path: string, what: string): Operation<SearchTwin> {
   return api({
     id,

@@ -1,4 +1,4 @@
-/** Aliases, and data streams, which are taken without effect. */
+/** Alias routes, and data streams, which are acknowledged without effect. */
 
 import { matchesPattern } from "@offhook/platform/base/star-pattern";
 import type { Operation } from "@offhook/platform/http/operation";
@@ -108,7 +108,7 @@ async function change(call: Call, twin: SearchTwin, read: () => AliasChange[]): 
   return { body: { acknowledged: true, errors: false } };
 }
 
-/** Indices with those of their aliases that are asked for. */
+/** Indices with those of their aliases that the request names. */
 async function shownAliases(
   call: Call,
   twin: SearchTwin,

@@ -1,4 +1,4 @@
-/** What all routes of the vendor's API have in common: forms, URL parameters, filters, errors and headers. */
+/** The frame of every vendor route: request forms, URL parameters, response filters, errors and headers. */
 
 import { OutOfMemory, QueryInterrupted, QueueFull, StoreFull } from "@offhook/log-store/store/log-store";
 import type { Method, Operation, VendorRequest, VendorResponse } from "@offhook/platform/http/operation";
@@ -19,7 +19,10 @@ const MAX_BODY_BYTES = 100 * 1024 * 1024;
 export interface Answer {
   /** Default 200. */
   status?: number;
-  /** Text goes as it is, under `contentType`; anything else as JSON, or as the request asks; `undefined`: no body. */
+  /**
+   * Text is sent as it is, under `contentType`; anything else as JSON or YAML, as the request asks; `undefined` sends
+   * no body.
+   */
   body?: unknown;
   contentType?: string;
   headers?: Record<string, string>;
@@ -30,7 +33,7 @@ export interface ApiDeclaration {
   method: Method;
   path: string;
   summary: string;
-  /** URL parameters beyond those that every route takes. */
+  /** URL parameters beyond the common ones. */
   parameters?: readonly string[];
   handle(call: Call, twin: SearchTwin): Answer | Promise<Answer>;
 }
@@ -66,14 +69,14 @@ async function perform(
   };
 }
 
-/** How an answer is written: read before the route runs, because refusals are written by it too. */
+/** The form of the answer. It is read before the route runs, because errors are written in it too. */
 interface Output extends AnswerForm {
   pretty: boolean;
   stackTrace: boolean;
   filter: BodyFilter;
 }
 
-/** What a request that says nothing usable of its answer gets. */
+/** The form for a request whose own options are invalid. */
 const PLAIN_OUTPUT: Output = {
   form: "json",
   contentType: "application/json",
@@ -93,7 +96,10 @@ function readOutput({ request, parameters }: Call): Output {
   };
 }
 
-/** What is wrong with it is told in one sentence: how errors are told is what it says. @throws PlainRefusal */
+/**
+ * An invalid `error_trace` gets a one-sentence refusal, because the form of error objects is what it decides. @throws
+ * PlainRefusal
+ */
 function traceFlag(parameters: Parameters): boolean {
   try {
     return parameters.flag("error_trace") ?? false;
@@ -102,7 +108,7 @@ function traceFlag(parameters: Parameters): boolean {
   }
 }
 
-/** Runs a route; what it throws in the vendor's words is answered in the form that was asked for. */
+/** Runs a route and turns what it throws into a vendor error in the requested form. */
 async function answered(
   call: Call,
   run: (output: Output) => Promise<VendorResponse>,
@@ -121,7 +127,7 @@ async function answered(
   }
 }
 
-/** @throws the error itself, when it is none that the vendor has words for */
+/** @throws the error itself when the vendor has no equivalent */
 export function asVendorError(error: unknown): VendorError {
   if (error instanceof VendorError) return error;
   if (error instanceof QueryInterrupted) {
@@ -140,11 +146,11 @@ export function asVendorError(error: unknown): VendorError {
   throw error;
 }
 
-/** What is asked of DuckDB's memory at a time. */
+/** Allocation unit of DuckDB. */
 const BLOCK_BYTES = 262_144;
 
 /**
- * The parent circuit breaker's refusal.
+ * 429 of the parent circuit breaker.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/circuit-breaker-errors.html
  */
 function circuitBroken({ limitBytes }: OutOfMemory): VendorError {
@@ -161,7 +167,7 @@ function circuitBroken({ limitBytes }: OutOfMemory): VendorError {
   });
 }
 
-/** `256000000/244.1mb`: with the vendor's units of 1024, one decimal that is cut off. */
+/** `256000000/244.1mb`: the vendor's units of 1024, truncated to one decimal. */
 function bytesText(bytes: number): string {
   const power = bytes < 1024 ? 0 : bytes < 1024 ** 2 ? 1 : 2;
   const value = Math.floor((bytes / 1024 ** power) * 10) / 10;
@@ -193,7 +199,7 @@ function write(answer: Answer, { form, contentType, pretty, filter }: Output): V
   return { status, headers: sent, body: pretty ? `${prettyJson(filtered)}\n` : compactJson(filtered) };
 }
 
-/** As the vendor writes it: texts in quotes, lists as far to the left as what holds them. */
+/** YAML as the vendor writes it: quoted strings, lists not indented. */
 function yamlText(json: unknown): string {
   const text = stringify(json, {
     defaultStringType: "QUOTE_DOUBLE",

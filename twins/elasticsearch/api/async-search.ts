@@ -1,5 +1,5 @@
 /**
- * Searches that are asked about later.
+ * Async searches.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/async-search.html
  */
 
@@ -32,7 +32,7 @@ const parameters = [
 
 const DEFAULT_WAIT_MS = 1000;
 const DEFAULT_KEEP_MS = 5 * 86_400_000;
-/** Longest time a result is kept, whatever is asked for. */
+/** Upper bound of `keep_alive`. */
 const MAX_KEEP_MS = 86_400_000;
 
 export const asyncSearchOperations: readonly Operation<SearchTwin>[] = [

@@ -51,7 +51,7 @@ export const bulkOperations: readonly Operation<SearchTwin>[] = (["POST", "PUT"]
   ],
 );
 
-/** An action that is to be carried out, or what came of it already. */
+/** An action still to run, or one whose outcome is already known. */
 type Step = { action: Action } | { outcome: Outcome };
 
 async function bulk(call: Call, twin: SearchTwin): Promise<Answer> {
@@ -117,7 +117,7 @@ function readStep({ kind, id, conditions, source }: BulkItem, index: string, twi
   }
   const place = { index, id: checkId(id ?? "") };
   if (twin.fidelity === "specification") {
-    // Its rule: these two are acknowledged, and nothing happens.
+    // The specification's rule: these two are acknowledged without effect.
     return { outcome: { ...place, version: 2, seqNo: 0, result: kind === "delete" ? "deleted" : "updated" } };
   }
   if (kind === "delete") return { action: { kind, ...place, conditions } };

@@ -1,4 +1,4 @@
-/** Changes of all documents that a query matches. */
+/** Delete by query and update by query. */
 
 import type { FieldCatalog } from "@offhook/log-store/fields";
 import { joined, type Sql, sql } from "@offhook/log-store/sql";
@@ -42,7 +42,7 @@ const parameters = [
   "wait_for_completion",
 ];
 
-/** Most documents of one request, all of which are held in memory. */
+/** Bounds memory: all documents of one request are held at once. */
 const MAX_DOCUMENTS = 100_000;
 
 export const byQueryOperations: readonly Operation<SearchTwin>[] = [
@@ -103,7 +103,7 @@ async function change(call: Call, twin: SearchTwin, kind: "delete" | "index"): P
   const { fields } = search.query;
   const compiled = await compileFor(fields);
   const outcomes = await twin.documents.performFound(async (reader) => {
-    // Until this turn others wrote, and may have changed the type of a column.
+    // Writers that ran before this one may have changed the type of a column.
     const statement = reader.fields === fields ? compiled : await compileFor(reader.fields);
     call.notes.addSql([showSql(statement)]);
     const { rows } = await reader.query(statement, { signal: call.signal });
@@ -135,7 +135,7 @@ async function change(call: Call, twin: SearchTwin, kind: "delete" | "index"): P
       ...(kind === "index" ? { updated: done } : {}),
       deleted: kind === "delete" ? done : 0,
       batches: Math.ceil(outcomes.length / 1000),
-      // Nobody else writes between the search and the change.
+      // The search and the change share one turn of the writer, so no version can change between them.
       version_conflicts: 0,
       noops: 0,
       retries: { bulk: 0, search: 0 },

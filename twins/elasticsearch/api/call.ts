@@ -19,7 +19,7 @@ export class Call {
     this.parameters = new Parameters(request.query);
   }
 
-  /** Aborted when the client has gone. */
+  /** Aborted when the client disconnects. */
   get signal(): AbortSignal {
     return this.request.signal;
   }

@@ -12,9 +12,9 @@ export interface CatColumn {
   name: string;
   aliases: readonly string[];
   description: string;
-  /** Whether it is shown without being asked for. */
+  /** Whether the column is shown by default. */
   shown: boolean;
-  /** Numbers stand at the right. */
+  /** Aligned to the right, as numbers are. */
   right?: boolean;
 }
 
@@ -22,7 +22,7 @@ export type CatRow = Readonly<Record<string, string | undefined>>;
 
 export const catParameters = ["v", "h", "s", "help", "local", "master_timeout", "bytes", "time", "ts"];
 
-/** @throws VendorError for a column to sort by that there is not */
+/** @throws VendorError for an unknown column in `s` */
 export function catTable(call: Call, columns: readonly CatColumn[], rows: readonly CatRow[]): Answer {
   const { parameters } = call;
   if (parameters.flag("help")) return { body: help(columns) };
@@ -45,7 +45,7 @@ export function catTable(call: Call, columns: readonly CatColumn[], rows: readon
   };
 }
 
-/** Whether the rows are asked for as objects, which are written as JSON or YAML. */
+/** Whether the request wants the rows as JSON or YAML objects. */
 function isStructured({ parameters, request }: Call): boolean {
   const format = parameters.text("format");
   if (format !== undefined) return format === "json" || format === "yaml";
@@ -62,7 +62,7 @@ function help(columns: readonly CatColumn[]): string {
   return aligned(rows, [false, false, false]);
 }
 
-/** Columns under the names they were asked by. */
+/** The requested columns, under the names the request uses for them. */
 function choose(columns: readonly CatColumn[], asked: readonly string[] | undefined) {
   if (!asked) return columns.filter(({ shown }) => shown).map((column) => ({ label: column.name, column }));
   return asked.flatMap((label) => {

@@ -1,4 +1,4 @@
-/** The `_cat` routes: tables of what there is. */
+/** The `_cat` routes: tables about the cluster for people. */
 import type { Operation } from "@offhook/platform/http/operation";
 import { expressionParameters } from "../indices/expression.ts";
 import type { SearchTwin } from "../search-twin.ts";
@@ -58,7 +58,7 @@ function table(
   );
 }
 
-/** Routes that `/_cat` lists. */
+/** Routes listed by `/_cat`. */
 const listed = [
   "aliases",
   "allocation",

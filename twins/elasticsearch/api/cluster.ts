@@ -1,4 +1,4 @@
-/** What the cluster says of itself. */
+/** Cluster routes: banner, health, state and statistics. */
 
 import type { Operation } from "@offhook/platform/http/operation";
 import { readExpressionOptions } from "../indices/expression.ts";
@@ -60,7 +60,7 @@ export const clusterOperations: readonly Operation<SearchTwin>[] = [
 
 const levels = ["cluster", "indices", "shards"];
 
-/** A named index that is not there is waited for in vain, and answered as when the wait is over. */
+/** Health of a named index that does not exist times out at once, as no index will appear. */
 async function clusterHealth(call: Call, twin: SearchTwin): Promise<Answer> {
   const { parameters } = call;
   const level = parameters.text("level") ?? "cluster";

@@ -1,4 +1,4 @@
-/** How documents and what came of their writes are told, whichever route asks. */
+/** Answers of document routes: written, found and refused documents. */
 import type { Done } from "../documents/action.ts";
 import type { StoredDocument } from "../documents/stored.ts";
 import { filteredSource, type SourceFilter } from "../search/source-filter.ts";
@@ -20,24 +20,24 @@ export function doneBody({ index, id, version, seqNo, result }: Done, refresh: s
   };
 }
 
-/** What is answered of a document that was found. */
+/** The part of an answer that shows a found document. */
 export function gotBody({ seqNo, source }: { seqNo: number; source: string }, filter: SourceFilter) {
   return { _seq_no: seqNo, _primary_term: 1, found: true, _source: filteredSource(source, filter) };
 }
 
-/** A document that was found, with its place. */
+/** A found document with its index, id and version. */
 export function foundBody(document: StoredDocument, filter: SourceFilter) {
   const { index, id, version } = document;
   return { _index: index, _id: id, _version: version, ...gotBody(document, filter) };
 }
 
-/** There are no ingest pipelines. @throws VendorError when one is asked for */
+/** The twin has no ingest pipelines. @throws VendorError for any that is named */
 export function checkPipeline(pipeline: string | undefined): void {
   if (pipeline === undefined || pipeline === "" || pipeline === "_none") return;
   throw illegalArgument(`pipeline with id [${pipeline}] does not exist`);
 }
 
-/** What must be an alias is none. */
+/** `require_alias` fails for every name that is no alias. */
 export function requireAliasError(index: string): VendorError {
   return new VendorError(404, {
     type: "index_not_found_exception",

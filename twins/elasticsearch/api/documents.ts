@@ -43,7 +43,7 @@ const writeParameters = [
   "include_source_on_error",
 ];
 
-/** URL parameters of a read, of one document and of many. */
+/** URL parameters of reading one document or many. */
 export const readParameters = [
   ...sourceParameters,
   "preference",
@@ -206,7 +206,7 @@ async function perform(action: Action, twin: SearchTwin): Promise<Done> {
   return outcome;
 }
 
-/** Name of the index that is written to, with its dates filled in. @throws VendorError */
+/** The index to write to, date math resolved. @throws VendorError */
 async function writeIndex(call: Call, twin: SearchTwin): Promise<string> {
   const name = namedIndex(call, twin);
   const aliases = await aliasTargets(twin);
@@ -214,7 +214,7 @@ async function writeIndex(call: Call, twin: SearchTwin): Promise<string> {
   return writeIndexOf(name, aliases);
 }
 
-/** Name of the index whose document is read. @throws VendorError */
+/** The index to read a document from. @throws VendorError */
 async function readIndex(call: Call, twin: SearchTwin): Promise<string> {
   return readIndexOf(namedIndex(call, twin), await aliasTargets(twin));
 }

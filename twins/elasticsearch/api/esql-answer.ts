@@ -1,4 +1,4 @@
-/** A result as the answer that was asked for. */
+/** ES|QL results in the requested form: JSON, YAML, CSV, TSV or a text table. */
 
 import { lookupTable } from "@offhook/platform/base/lookup-table";
 import { contentTypes, readDelimiter, type TextFormat, writeText } from "../esql/formats/text.ts";
@@ -12,7 +12,7 @@ import { PlainRefusal } from "./media-types.ts";
 export interface AnswerOptions {
   columnar: boolean;
   profile: boolean;
-  /** Members before the columns: of asynchronous queries. */
+  /** Members before the columns, in answers of asynchronous queries. */
   lead?: Record<string, unknown>;
 }
 
@@ -22,7 +22,7 @@ const textTypes = lookupTable<TextFormat>({
   "text/plain": "txt",
 });
 
-/** @throws PlainRefusal for a form that is not spoken */
+/** @throws PlainRefusal for a form that this twin does not write */
 export function checkForm(call: Call): void {
   const format = call.parameters.text("format");
   if (format === "arrow" || call.request.headers.accept?.includes("apache.arrow")) {
@@ -73,7 +73,7 @@ function textForm(call: Call): { format: TextFormat; header: boolean } | undefin
   return format && { format, header: !parameters.some((parameter) => parameter.trim() === "header=absent") };
 }
 
-/** Columns that hold nothing are named apart. */
+/** `drop_null_columns`: `all_columns` lists every column, `columns` those with a value. */
 function withoutNulls({ columns, values }: EsqlResult) {
   const kept = columns.flatMap((_, index) => (values.some((row) => row[index] !== null) ? [index] : []));
   return {

@@ -24,7 +24,7 @@ import { type Answer, api } from "./answer.ts";
 import type { Call } from "./call.ts";
 import { answerOf, checkForm } from "./esql-answer.ts";
 
-/** URL parameters of how the result is written. */
+/** URL parameters that shape the result. */
 const shapeParameters = ["delimiter", "drop_null_columns"];
 
 export const esqlOperations: readonly Operation<SearchTwin>[] = [
@@ -84,7 +84,10 @@ export const esqlOperations: readonly Operation<SearchTwin>[] = [
   }),
 ];
 
-/** @param keep whether a result that is there can be asked for again */
+/**
+ * Answers with the result, or with the state of a query that is still running. @param keep whether the finished result
+ * stays available
+ */
 async function answerAsync(
   call: Call,
   twin: SearchTwin,
@@ -120,7 +123,7 @@ async function run(call: Call, twin: SearchTwin, body: EsqlBody, signal: AbortSi
   return result;
 }
 
-/** What the compiler does not recognise goes to the model, if there is one. */
+/** The compiler first, then the model for what the compiler does not recognise. */
 async function compilerFirst(
   call: Call,
   twin: SearchTwin,
@@ -136,7 +139,7 @@ async function compilerFirst(
   }
 }
 
-/** What the model has no answer for goes to the compiler. */
+/** The model first, then the compiler for what the model has no answer to. */
 async function modelFirst(
   call: Call,
   twin: SearchTwin,
@@ -177,13 +180,13 @@ async function compiled(
     return predicate;
   };
   const { query, params } = body;
-  // Loaded by the first query.
+  // Loaded by the first query, as it pulls in the whole compiler.
   const { runEsql } = await import("../esql/run.ts");
   const request = { query, params, filter: body.filter === undefined ? undefined : filter };
   return withCurrentFields(store, () => runEsql(request, context));
 }
 
-/** @param refusal what is answered when the model has nothing that runs */
+/** @param refusal thrown when no statement of the model runs */
 async function translated(
   call: Call,
   twin: SearchTwin,
@@ -201,12 +204,12 @@ async function translated(
   return translate({ translator, question, run, refusal }, call.notes);
 }
 
-/** The compiler takes over from the model, and has its own words. */
+/** Never answered: it tells `modelFirst` that the compiler's turn has come. */
 function noTranslation(): VendorError {
   return new VendorError(400, { type: "verification_exception", reason: "the query is not translated" });
 }
 
-/** The query, with what else the request says about it. */
+/** The question to the model: the query, its parameters and its filter. */
 function questionOf({ query, params, filter }: EsqlBody): string {
   const lines = [query];
   if (params.length > 0) lines.push(`Its parameters, in order: ${JSON.stringify(params, withBigints)}`);

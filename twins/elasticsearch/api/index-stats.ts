@@ -1,4 +1,4 @@
-/** Figures of indices. */
+/** Statistics of indices. */
 
 import type { Operation } from "@offhook/platform/http/operation";
 import { expressionParameters } from "../indices/expression.ts";
@@ -58,7 +58,7 @@ async function stats(call: Call, twin: SearchTwin): Promise<Answer> {
   };
 }
 
-/** What is known of documents; sizes on disk are not kept by index. */
+/** Document counts; the store has no size per index. */
 export function documentStats(count: number) {
   return {
     docs: { count, deleted: 0 },

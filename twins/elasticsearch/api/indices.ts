@@ -1,4 +1,4 @@
-/** Indices: in `specification` they are names and nothing else, in `vendor` they are made and removed. */
+/** Index routes: in `specification` an index is only a name, in `vendor` it is created and removed. */
 
 import type { FieldCatalog } from "@offhook/log-store/fields";
 import { matchesPattern } from "@offhook/platform/base/star-pattern";
@@ -34,7 +34,7 @@ const parameters = [
   "include_type_name",
 ];
 
-/** The indices that a path names, or all of them. */
+/** The indices of the path, or all of them. */
 export async function selectIndices(call: Call, twin: SearchTwin): Promise<Selection> {
   const { selection } = await scopeOf(call.segment("index"), readExpressionOptions(call.parameters), twin);
   return selection;
@@ -175,7 +175,7 @@ function settingsFor(name: string, fields: FieldCatalog, { startedMs }: SearchTw
   return settingsOf(name, createdMs, settings);
 }
 
-/** Names that are there. A concrete one that is not is a 404 in both fidelities: this is not a search. */
+/** Existing indices of the path. A missing concrete name is a 404 in both fidelities: this is not a search. */
 export async function namedIndices(call: Call, twin: SearchTwin): Promise<readonly string[]> {
   const known = new Set([...(await knownIndices(twin)), ...(await aliasTargets(twin)).keys()]);
   const options = readExpressionOptions(call.parameters);

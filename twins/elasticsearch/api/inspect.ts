@@ -1,4 +1,4 @@
-/** How the twin reads things: what a query matches and why, and which words a text has. */
+/** Validation, explanation and analysis: what a query matches and why, and the tokens of a text. */
 
 import type { sql } from "@offhook/log-store/sql";
 import { withCurrentFields } from "@offhook/log-store/store/store-reader";
@@ -85,10 +85,10 @@ async function validate(call: Call, twin: SearchTwin): Promise<Answer> {
     const explanations = scope.selection.names.map((index) => ({ index, valid: true, explanation }));
     return { body: { _shards: shards, valid: true, ...(explained ? { explanations } : {}) } };
   } catch (error) {
-    // What this twin does not answer may be valid there.
+    // A query that this twin does not serve may still be valid for the vendor.
     if (!(error instanceof VendorError) || error instanceof UnservedError) throw error;
     const reason = `${error.cause.type}: ${error.cause.reason}`;
-    // A shard finds out what its fields cannot be asked; what is no query at all never gets there.
+    // Mistakes about fields are found by shards; a query with a syntax error never reaches one.
     const asked = isShardFailure(error) ? { _shards: shards } : {};
     return { body: { ...asked, valid: false, ...(explained ? { error: reason } : {}) } };
   }
@@ -134,14 +134,14 @@ interface Word {
   position: number;
 }
 
-/** What `_analyze` is asked for. */
+/** The options of `_analyze`. */
 interface Analysis {
   texts: string[];
   analyzer: string | undefined;
   field: string | undefined;
   tokenizer: string | undefined;
   filters: string[];
-  /** What is wrong with a definition; the vendor looks at it when all is read. */
+  /** The first mistake in an inline definition; the vendor reports it after reading the whole body. */
   problem: string | undefined;
 }
 
@@ -184,7 +184,7 @@ function refuseSteps(): never {
   throw illegalArgument("This twin analyses without [char_filter] and [normalizer]");
 }
 
-/** The name of a tokenizer or a filter, or what its definition narrow the request is a kind of. */
+/** The name of a tokenizer or filter, or the type of an inline definition. */
 function readComponent(what: string, content: ContentParser, analysis: Analysis): string {
   if (content.token === "VALUE_STRING") return content.text();
   const { json } = content;
@@ -231,7 +231,7 @@ async function analyzeText(call: Call, twin: SearchTwin): Promise<Answer> {
   for (const name of filters) {
     if (name !== "lowercase") throw illegalArgument(`failed to find global filter under [${name}]`);
   }
-  // Filters alone are those of a normalizer: the text stays one token.
+  // Filters without a tokenizer are a normalizer: the text stays one token.
   const chosen = custom
     ? (tokenizer ?? "keyword")
     : (analyzer ?? (field === undefined ? "standard" : await analyzerOf(field, twin)));
@@ -264,20 +264,20 @@ async function analyzeText(call: Call, twin: SearchTwin): Promise<Answer> {
   return { body: { tokens } };
 }
 
-/** Analyzers that are named like their tokenizers. */
+/** Analyzers that share their tokenizer's name. */
 const TOKENIZERS: ReadonlySet<string> = new Set(["standard", "keyword", "whitespace"]);
 
-/** Between two texts. */
+/** Positions between two texts. */
 const POSITION_GAP = 100;
 
-/** What a field is analysed with: what is no text is taken as a whole. */
+/** The analyzer of a field: `keyword` unless it holds text. */
 async function analyzerOf(field: string, twin: SearchTwin): Promise<string> {
   const { fields } = await twin.store();
   const target = targetOf({ fields, fidelity: "vendor" }, field, "words");
   return target.kind === "words" || target.kind === "missing" ? "standard" : "keyword";
 }
 
-/** How `_analyze` names what a token is. */
+/** The `type` that `_analyze` gives a token. */
 function tokenType(analyzer: string, { term }: Token): string {
   if (analyzer === "fingerprint") return "fingerprint";
   if (analyzer !== "standard" && analyzer !== "default" && analyzer !== "english") return "word";

@@ -1,4 +1,4 @@
-/** Mappings and fields: made by what was written, and in `vendor` by what an index was declared to have. */
+/** Mapping routes. Fields come from written documents, and in `vendor` also from declared mappings. */
 
 import { matchesPattern } from "@offhook/platform/base/star-pattern";
 import type { Operation } from "@offhook/platform/http/operation";
@@ -100,7 +100,7 @@ async function getFieldMapping(call: Call, twin: SearchTwin): Promise<Answer> {
   return { body: new Map(names.map((name) => [name, { mappings: new Map(found(name)) }])) };
 }
 
-/** The indices that have an event which a query matches. @throws VendorError */
+/** The indices with an event that the query matches. @throws VendorError */
 async function matchedIndices(
   query: Json,
   { names }: Selection,

@@ -1,6 +1,7 @@
 /**
- * Which form a request has, and which its answer is to have.
- * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/rest-api-compatibility.html, https://www.elastic.co/guide/en/elasticsearch/reference/8.15/api-conventions.html#api-content-type
+ * Content negotiation: the form of a request and of its answer.
+ * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/rest-api-compatibility.html,
+ * https://www.elastic.co/guide/en/elasticsearch/reference/8.15/api-conventions.html#api-content-type
  */
 import type { IncomingHttpHeaders } from "node:http";
 import type { VendorRequest } from "@offhook/platform/http/operation";
@@ -14,9 +15,9 @@ export interface AnswerForm {
 }
 
 interface MediaType {
-  /** `json`, `x-ndjson`, `yaml`, …; `undefined` for what is none of the vendor's. */
+  /** `json`, `x-ndjson`, `yaml`, …; `undefined` for a type the vendor does not know. */
   form: string | undefined;
-  /** Of `compatible-with=`. */
+  /** The `compatible-with` parameter. */
   version: number | undefined;
 }
 
@@ -25,7 +26,10 @@ const PREVIOUS = 7;
 const known = new Set(["json", "x-ndjson", "yaml", "cbor", "smile"]);
 const readable = new Set(["json", "x-ndjson"]);
 
-/** How the answer is to be written. @throws VendorError 400 for versions that do not fit, 406 for forms that are not spoken */
+/**
+ * Chooses the form of the answer. @throws VendorError 400 for incompatible versions, PlainRefusal 406 for unsupported
+ * forms
+ */
 export function negotiate(request: VendorRequest): AnswerForm {
   const accept = readHeader(request.headers, "accept");
   const content = request.body.length > 0 ? readHeader(request.headers, "content-type") : undefined;
@@ -53,7 +57,7 @@ function versioned(form: Form, version: number | undefined): string {
     : `application/vnd.elasticsearch+${form};compatible-with=${version}`;
 }
 
-/** What a header names; `undefined` when it is absent or leaves the choice open. */
+/** The media type of a header; `undefined` when the header is absent or allows any. */
 function readHeader(headers: IncomingHttpHeaders, name: "accept" | "content-type"): MediaType | undefined {
   const header = headers[name]?.trim();
   if (header === undefined || header === "*/*" || header.includes(",")) return undefined;
@@ -104,7 +108,7 @@ function headerError(which: string, reason: string): VendorError {
   });
 }
 
-/** A refusal in one sentence, without an error object: `{"error": "…", "status": 406}`. */
+/** An error in one sentence instead of an object: `{"error": "…", "status": 406}`. */
 export class PlainRefusal extends Error {
   readonly status: number;
   constructor(status: number, message: string) {

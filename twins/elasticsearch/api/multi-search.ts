@@ -29,7 +29,7 @@ const parameters = [
   "typed_keys",
 ];
 const methods: Method[] = ["POST", "GET"];
-/** Most searches of one request. */
+/** Bounds the work of one request. */
 const MAX_SEARCHES = 1000;
 
 export const multiSearchOperations: readonly Operation<SearchTwin>[] = methods.flatMap((method) =>
@@ -51,7 +51,7 @@ interface OneSearch {
   request: SearchRequest;
 }
 
-/** A search that cannot be read refuses all of them: the vendor reads every one before it begins. */
+/** Errors that refuse the whole request: the vendor parses every search before it runs the first. */
 const UNREADABLE: ReadonlySet<string> = new Set(["parsing_exception", "x_content_parse_exception"]);
 
 async function handle(call: Call, twin: SearchTwin): Promise<Answer> {
@@ -59,7 +59,7 @@ async function handle(call: Call, twin: SearchTwin): Promise<Answer> {
   const searches = readSearches(call, twin);
   if (searches.length === 0) throw invalidRequest(["no requests added"]);
   const responses: object[] = [];
-  // One after the other: a request takes no more than one place in the store's queue.
+  // One after the other, so that a request holds one slot of the store's queue.
   for (const search of searches) responses.push(await one(search, call, twin));
   return { body: { took: Math.round(performance.now() - startedAt), responses } };
 }
@@ -95,7 +95,7 @@ function readSearches(call: Call, { fidelity }: SearchTwin): OneSearch[] {
     const header = lines[at] ?? "";
     const { expression, options } = readHeader(header.trim() === "" ? {} : readLine(header), call);
     const text = lines[at + 1];
-    // A header at the end that no body follows is passed over.
+    // The vendor ignores a last header without a body.
     if (text === undefined) break;
     searches.push({ expression, options, request: readSearchBody(readLine(text), { text, fidelity }) });
   }
@@ -141,7 +141,7 @@ function readHeader(header: JsonObject, call: Call): Pick<OneSearch, "expression
   return { expression, options: readExpressionOptions(new Parameters(given)) };
 }
 
-/** A value of any kind, or several in a list, as the vendor makes them a text. */
+/** A value as the vendor stringifies it; lists are joined by commas. */
 function listText(value: Json): string {
   return Array.isArray(value) ? value.map(javaText).join(",") : javaText(value);
 }

@@ -1,4 +1,4 @@
-/** The one node, the state and the settings of the cluster. */
+/** Routes about the node, the cluster's state and its settings. */
 
 import os from "node:os";
 import type { Operation } from "@offhook/platform/http/operation";
@@ -44,7 +44,7 @@ const parameters = [
 
 const ADDRESS = "127.0.0.1";
 
-/** What every route says of the node. */
+/** Members that every route about the node shares. */
 const node = {
   name: NODE_NAME,
   transport_address: `${ADDRESS}:9300`,
@@ -178,7 +178,7 @@ async function nodeStats(twin: SearchTwin) {
     },
     thread_pool: {},
     fs: { total: {} },
-    // One node talks to no other, and connections are counted by the gateway.
+    // A single node talks to no other, and the gateway counts the connections.
     transport: {
       server_open: 0,
       total_outbound_connections: 0,

@@ -1,4 +1,4 @@
-/** What the platform refuses, in the vendor's words. */
+/** The platform's refusals in the vendor's words. */
 import { STATUS_CODES } from "node:http";
 import type { VendorResponse } from "@offhook/platform/http/operation";
 import type { PlatformRefusal } from "@offhook/platform/twin/twin";
@@ -8,7 +8,7 @@ import { type ErrorCause, VendorError, vendorErrorResponse } from "../vendor/err
 const headers = { "x-elastic-product": "Elasticsearch", "content-type": "application/json" };
 
 export function refusal(refused: PlatformRefusal): VendorResponse {
-  // The vendor's HTTP layer refuses this by itself, and says no more than the status.
+  // The vendor's HTTP layer answers with the bare status.
   if (refused.kind === "body-too-large") return { status: 413 };
   const { status, body, headers: more } = worded(refused);
   return { status, headers: { ...headers, ...more }, body: JSON.stringify(body) };
@@ -40,7 +40,8 @@ function unknownPath({
     return { status: 405, headers: { allow: allowed.join(",") }, body: { error: message, status: 405 } };
   }
   const [, first = "", ...rest] = path.split("/");
-  // A single name is the name of an index: the control plane's address is one that does not exist.
+  // A path of one segment is an index name; this includes `/sim`, the control plane's prefix, which the vendor
+  // API does not have.
   if (first === "sim" || rest.length === 0) return vendorErrorResponse(noSuchIndex(first));
   return { status: 400, body: { error: `no handler found for uri [${path}] and method [${method}]` } };
 }
@@ -63,10 +64,10 @@ const faultTypes: Record<number, [type: string, reason: string]> = {
   504: ["timeout_exception", "timed out waiting for a response"],
 };
 
-/** Statuses that a fault may answer with. */
+/** Statuses that an injected fault may have. */
 export const faultStatuses = Object.keys(faultTypes).map(Number);
 
-/** Operations that wait in the queue of writes; all others wait in that of searches. */
+/** Operations of the write thread pool; all others belong to the search pool. */
 const writes: ReadonlySet<string> = new Set([
   "bulk",
   "document.index",
@@ -75,7 +76,10 @@ const writes: ReadonlySet<string> = new Set([
   "document.delete",
 ]);
 
-/** Whose queue is full, and how many it holds. Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/modules-threadpool.html */
+/**
+ * The full thread pool of a rejected request, with its capacity. Source:
+ * https://www.elastic.co/guide/en/elasticsearch/reference/8.15/modules-threadpool.html
+ */
 function executorOf(operation: string): string {
   return writes.has(operation)
     ? "[name = write, queue capacity = 10000]"

@@ -64,7 +64,7 @@ export const scrollOperations: readonly Operation<SearchTwin>[] = [
   }),
 ];
 
-/** The first page of a scroll. */
+/** Starts a scroll and answers with its first page. */
 export async function startScroll(
   call: Call,
   twin: SearchTwin,
@@ -94,7 +94,7 @@ async function readPage(scroll: Scroll, call: Call, twin: SearchTwin): Promise<o
     paging: { after },
   });
   scroll.after = result.last ?? scroll.after;
-  // The aggregations are those of the first page.
+  // Only the first page has aggregations.
   scroll.request = { ...request, aggregations: undefined };
   return searchBody(result, request, call.parameters.flag("rest_total_hits_as_int") ?? false);
 }
@@ -129,7 +129,7 @@ interface ScrollBody {
   scroll: string | undefined;
 }
 
-/** The body, which older clients send as the bare id. @throws VendorError */
+/** Older clients send the bare id instead of a JSON body. @throws VendorError */
 function bodyOf(call: Call): ScrollBody {
   const text = call.text().trim();
   if (text !== "" && !text.startsWith("{")) return { scroll_id: text, scroll: undefined };
@@ -164,7 +164,7 @@ function closePointInTime(call: Call, twin: SearchTwin): Answer {
   return { status: freed > 0 ? 200 : 404, body: { succeeded: freed > 0, num_freed: freed } };
 }
 
-/** Where a search with a point in time looks. @throws VendorError */
+/** The scope of a search's point in time. @throws VendorError */
 export function pointInTimeScope(
   call: Call,
   twin: SearchTwin,
@@ -181,7 +181,7 @@ export function pointInTimeScope(
   return scope;
 }
 
-/** The scope as it is now: rows are numbered in the order of writing, and no number is used again. */
+/** Freezes a scope at the last row written so far: row numbers grow and are never reused. */
 async function snapshot(scope: SearchScope, twin: SearchTwin): Promise<SearchScope> {
   const store = await twin.store();
   const { rows } = await store.query(raw("SELECT coalesce(max(_row), -1) FROM documents"));

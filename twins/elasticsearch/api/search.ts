@@ -20,7 +20,7 @@ import { type Answer, api } from "./answer.ts";
 import type { Call } from "./call.ts";
 import { pointInTimeScope, startScroll } from "./scroll.ts";
 
-/** URL parameters that change how a search is spread over shards, of which there is one. */
+/** URL parameters of the spread over shards, which have no effect on a single shard. */
 export const spreadParameters = [
   "allow_partial_search_results",
   "batched_reduce_size",
@@ -49,7 +49,7 @@ const parameters = [
   "suggest_text",
 ];
 
-/** The same route at `path` and below an index, with each method. */
+/** The same route with and without an index, for each method. */
 function routes(
   id: string,
   path: string,
@@ -83,7 +83,7 @@ async function search(call: Call, twin: SearchTwin): Promise<Answer> {
   const scope =
     pointInTimeScope(call, twin, request) ?? (await scopeOf(call.segment("index"), options, twin));
   if (call.parameters.has("scroll")) return { body: await startScroll(call, twin, request, scope) };
-  // The vendor looks at it when it writes aggregations.
+  // The vendor reads `typed_keys` only when it writes aggregations.
   const typedKeys = request.aggregations !== undefined && (call.parameters.flag("typed_keys") ?? false);
   const result = await runSearch(request, scope, await call.openSearch(twin), { typedKeys });
   const asNumber = call.parameters.flag("rest_total_hits_as_int") ?? false;
@@ -102,7 +102,7 @@ async function count(call: Call, twin: SearchTwin): Promise<Answer> {
   return { body: { count: counted, _shards: searchShards(scope.selection.names.length) } };
 }
 
-/** A count's body has a query and nothing else. @throws VendorError */
+/** The body of a count holds a query alone. @throws VendorError */
 function readCountBody(body: JsonObject, { fidelity }: SearchTwin): SearchRequest {
   const { query, ...rest } = body;
   const request = readSearchBody(query === undefined ? {} : { query }, { fidelity });

@@ -1,4 +1,4 @@
-/** Who is asking, and what is licensed: everybody, and the basics. */
+/** Authentication and licence: every user may do everything, under a basic licence. */
 
 import type { Operation } from "@offhook/platform/http/operation";
 import type { SearchTwin } from "../search-twin.ts";
@@ -103,7 +103,7 @@ const features: [name: string, there: boolean][] = [
   ["watcher", false],
 ];
 
-/** The name of a `Basic` header; whoever sends another, or none, is `elastic`. */
+/** The user of a `Basic` header; `elastic` for any other or none. */
 function userOf(header: string | undefined): string {
   const [, encoded] = /^Basic ([A-Za-z0-9+/=]+)$/.exec(header ?? "") ?? [];
   if (encoded === undefined) return "elastic";

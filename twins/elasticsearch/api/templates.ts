@@ -1,4 +1,7 @@
-/** Index and component templates, and what is taken without effect: legacy templates, lifecycle policies, ingest pipelines. */
+/**
+ * Index and component templates, and what is acknowledged without effect: legacy templates, lifecycle policies, ingest
+ * pipelines.
+ */
 
 import { matchesPattern } from "@offhook/platform/base/star-pattern";
 import type { Method, Operation } from "@offhook/platform/http/operation";
@@ -73,7 +76,7 @@ function getTemplates(kind: Kind, call: Call, twin: SearchTwin): Answer {
   });
 }
 
-/** What a member may be; whoever keeps the template looks closer. */
+/** Accepts any object; the template itself is read later. */
 const objects = objectField<object>((content) => content.skipChildren());
 const lists = textsField<object>(() => {});
 const scalars = scalarField<object>(() => {});

@@ -1,7 +1,7 @@
-/** "did you mean": the known names that a wrong one is close to. Source: `SuggestingErrorOnUnknown` of 8.15. */
+/** "did you mean": the known names that resemble an unknown one. Source: `SuggestingErrorOnUnknown` of 8.15. */
 import { editDistance } from "./edit-distance.ts";
 
-/** Names of which less than half would have to be changed, closest first. */
+/** Names that share more than half of their characters with `name`, closest first. */
 function similar(name: string, known: Iterable<string>): string[] {
   return [...known]
     .map((candidate) => ({ candidate, likeness: likeness(name, candidate) }))
@@ -17,10 +17,13 @@ export function didYouMean(name: string, known: Iterable<string>): string {
   return names.length === 1 ? ` did you mean [${names[0]}]?` : ` did you mean any of [${names.join(", ")}]?`;
 }
 
-/** Longer names are like none. */
+/** The vendor compares no longer names. */
 const MAX_CHARS = 100;
 
-/** 1 for equal names, 0 for nothing in common: Levenshtein's distance in proportion to the longer one, in single precision. */
+/**
+ * Similarity from 0 (nothing in common) to 1 (equal): Levenshtein distance relative to the longer name, in single
+ * precision.
+ */
 function likeness(left: string, right: string): number {
   if (left.length === 0 || right.length === 0) return left === right ? 1 : 0;
   if (left.length > MAX_CHARS) return 0;

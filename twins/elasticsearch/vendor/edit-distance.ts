@@ -1,8 +1,8 @@
-/** How far names and words are from each other. */
+/** Edit distances between names or words. */
 
 /**
- * How many characters are to be changed to make one text the other: inserted, removed, another in its place; as one change also
- * two neighbours the other way round, when `transpositions` counts them so.
+ * Levenshtein distance: insertions, removals and substitutions that turn one text into the other. With `transpositions`
+ * (Damerau), swapping two neighbours counts as one change, too.
  */
 export function editDistance(left: string, right: string, { transpositions = false } = {}): number {
   let [before, row]: [number[], number[]] = [

@@ -1,23 +1,23 @@
 /**
- * What the vendor answers when it refuses: one envelope for all of its routes.
+ * The vendor's errors: one envelope for all of its routes.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/common-options.html#common-options-error-options
  */
 import type { VendorResponse } from "@offhook/platform/http/operation";
 
-/** One error object: `type` and `reason`, what caused it, and members of its own (`line`, `col`, `index`, …). */
+/** One error object: `type`, `reason`, its cause, and members of its own (`line`, `col`, `index`, …). */
 export interface ErrorCause {
   type: string;
-  /** Null where an exception of Java's says nothing. */
+  /** Null for a Java exception without a message. */
   reason: string | null;
   caused_by?: ErrorCause;
   [member: string]: unknown;
 }
 
-/** Thrown by whatever reads a request; the twin's operations answer it. */
+/** An error that a route answers with, in the vendor's words. */
 export class VendorError extends Error {
   readonly status: number;
   override readonly cause: ErrorCause;
-  /** What stands in `root_cause`: the error itself when absent, none when null. */
+  /** The `root_cause` of the answer: the error itself when absent, an empty list when null. */
   readonly rootCause: ErrorCause | null | undefined;
 
   constructor(status: number, cause: ErrorCause, rootCause?: ErrorCause | null) {
@@ -29,7 +29,7 @@ export class VendorError extends Error {
   }
 }
 
-/** 400 for an argument that is wrong whatever the data. */
+/** 400 for an argument that is wrong whatever the data holds. */
 export function illegalArgument(reason: string, causedBy?: ErrorCause): VendorError {
   return new VendorError(400, {
     type: "illegal_argument_exception",

@@ -1,4 +1,4 @@
-/** The one node of the cluster, as all routes tell of it. */
+/** The one node of the cluster: its names, identifiers and shards. */
 import { createHash } from "node:crypto";
 
 export const VERSION = "8.15.0";
@@ -17,15 +17,15 @@ export const build = {
   build_snapshot: false,
 };
 
-/** The identifier of a thing with a name, in the vendor's form; the same name has the same one. */
+/** A stable identifier in the vendor's form, derived from the name. */
 export function uuidOf(name: string): string {
   return createHash("sha256").update(name).digest("base64url").slice(0, 22);
 }
 
-/** What a write says of the copies it went to: one of two, as on any single node. */
+/** `_shards` of a write: one of two copies, as on any single node. */
 export const writeShards = { total: 2, successful: 1, failed: 0 };
 
-/** What a search says of the shards it asked: one of each index. */
+/** `_shards` of a search: one shard for each index. */
 export function searchShards(indices: number) {
   return { total: indices, successful: indices, skipped: 0, failed: 0 };
 }

@@ -1,10 +1,10 @@
-/** URL parameters, read in the vendor's words; what no part of the request asks for is refused. */
+/** URL parameters, read in the vendor's words; parameters that the route does not take are refused. */
 
 import { lookupTable } from "@offhook/platform/base/lookup-table";
 import { didYouMean } from "./did-you-mean.ts";
 import { illegalArgument } from "./error.ts";
 
-/** What every route takes. */
+/** Parameters of every route. */
 const COMMON = ["pretty", "human", "error_trace", "filter_path", "format", "source", "source_content_type"];
 
 export class Parameters {
@@ -19,7 +19,7 @@ export class Parameters {
   }
 
   text(name: string): string | undefined {
-    // Of a parameter given twice the last one counts.
+    // The last value of a repeated parameter counts.
     return this.#query.getAll(name).at(-1);
   }
 
@@ -62,7 +62,7 @@ export class Parameters {
     return text === undefined ? undefined : readDurationMs(text, name);
   }
 
-  /** @throws VendorError when there is a parameter that is not in `names`. */
+  /** @throws VendorError for a parameter that is neither common nor in `names` */
   check(path: string, names: readonly string[]): void {
     const allowed = new Set([...COMMON, ...names]);
     const unknown = [...new Set(this.#query.keys())].filter((name) => !allowed.has(name)).sort();
@@ -105,7 +105,7 @@ function numberFormat(text: string) {
   return { type: "number_format_exception", reason: `For input string: "${text}"` };
 }
 
-/** ` -> did you mean [x]?`, when a known name is near. */
+/** ` -> did you mean [x]?` when a known name is close, else an empty text. */
 function suggestion(name: string, known: Iterable<string>): string {
   const near = didYouMean(name, known);
   return near === "" ? "" : ` ->${near}`;

@@ -1,4 +1,4 @@
-/** A mistake that the vendor finds when a shard is asked: the whole search fails, and says on which shard. */
+/** Mistakes that the vendor finds on a shard: the whole search fails, and the error names the shard. */
 
 import { type ErrorCause, VendorError } from "./error.ts";
 import { NODE_ID, uuidOf } from "./node.ts";
@@ -25,7 +25,7 @@ function placed(cause: ErrorCause, index: string): ErrorCause {
   return cause.type === "query_shard_exception" ? { ...cause, index_uuid: uuidOf(index), index } : cause;
 }
 
-/** Exceptions of the vendor's own that a shard throws; all others are Java's. */
+/** Exception types of the vendor itself; all others that a shard throws are Java's. */
 const OWN_TYPES: ReadonlySet<string> = new Set([
   "exception",
   "invalid_path",
@@ -37,13 +37,13 @@ const OWN_TYPES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What the vendor takes for the root: it goes inwards through its own exceptions, and wraps one of Java's in one that says the
- * same. Source: `ElasticsearchException.guessRootCauses` of 8.15.
+ * Finds the root cause as the vendor does: it descends through its own exceptions, and wraps a Java exception in one
+ * with the same reason. Source: `ElasticsearchException.guessRootCauses` of 8.15.
  */
 function rootOf(cause: ErrorCause): ErrorCause {
   if (!OWN_TYPES.has(cause.type)) return { ...withoutCause(cause), caused_by: cause };
   const { caused_by: inner } = cause;
-  // What Lucene's parser of queries throws is called as the vendor's own is.
+  // Exceptions of Lucene's query parser share a type name with the vendor's own.
   const isLucene = cause.reason?.startsWith("Failed to parse query") === true;
   return inner && !isLucene && OWN_TYPES.has(inner.type) ? rootOf(inner) : cause;
 }
@@ -54,12 +54,12 @@ function withoutCause({ caused_by: _, ...root }: ErrorCause): ErrorCause {
 
 const SHARD_FAILURE = "search_phase_execution_exception";
 
-/** Whether a search failed on its shards, not by its text. */
+/** Whether a search failed on its shards and not because of its text. */
 export function isShardFailure(error: unknown): error is VendorError {
   return error instanceof VendorError && error.cause.type === SHARD_FAILURE;
 }
 
-/** What an answer says of the shards of an index that failed while others did not. */
+/** `failures` of an answer in which the shards of some indices failed and others did not. */
 export function shardFailures(names: readonly string[], { rootCause, cause }: VendorError): object[] {
   const root = rootCause ?? cause;
   return names.map((index) => {
