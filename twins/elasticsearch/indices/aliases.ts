@@ -10,10 +10,10 @@ import type { Json, JsonObject } from "../json/read.ts";
 import { illegalArgument, VendorError } from "../vendor/error.ts";
 import { brokenNameRule } from "./errors.ts";
 
-/** The aliases of one index, each with what it was given. */
+/** The aliases of one index, each with its properties. */
 export type Aliases = Readonly<Record<string, JsonObject>>;
 
-/** One index of an alias. */
+/** One index behind an alias. */
 export interface AliasTarget {
   readonly index: string;
   readonly isWriteIndex: boolean | undefined;
@@ -21,7 +21,9 @@ export interface AliasTarget {
 
 export type AliasTargets = ReadonlyMap<string, readonly AliasTarget[]>;
 
-/** The index that documents written under a name go to. @throws VendorError where an alias does not say which */
+/**
+ * The index that documents written under a name go to. @throws VendorError for an alias without a single write index
+ */
 export function writeIndexOf(name: string, aliases: AliasTargets): string {
   const targets = aliases.get(name);
   if (!targets) return name;
@@ -34,7 +36,7 @@ export function writeIndexOf(name: string, aliases: AliasTargets): string {
   );
 }
 
-/** The index whose document a name means. @throws VendorError where an alias has several */
+/** The index of a document read under a name. @throws VendorError for an alias of several indices */
 export function readIndexOf(name: string, aliases: AliasTargets): string {
   const targets = aliases.get(name);
   if (!targets) return name;
@@ -56,9 +58,9 @@ const members = new Set([
 ]);
 
 /**
- * Reads what an alias is given, as it is shown again.
+ * Reads the properties of an alias, as they are shown again.
  * @param taken names of indices
- * @throws VendorError for what it is not given, and for a filter, which has no effect here
+ * @throws VendorError for unknown properties, and for a filter, which has no effect here
  */
 export function readAlias(name: string, json: Json, taken: ReadonlySet<string>): JsonObject {
   const rule = brokenNameRule(name.toLowerCase());

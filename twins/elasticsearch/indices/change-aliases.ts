@@ -1,4 +1,4 @@
-/** Changes of aliases: all of a request, or none. */
+/** Alias actions: all of a request succeed, or none has an effect. */
 
 import { matchesPattern } from "@offhook/platform/base/star-pattern";
 import { isTrue } from "../json/flag.ts";
@@ -16,16 +16,16 @@ const kinds = ["add", "remove", "remove_index"] as const;
 
 export interface AliasChange {
   readonly kind: (typeof kinds)[number];
-  /** Expressions. */
+  /** Index expressions. */
   readonly indices: readonly string[];
-  /** Names; of removals also patterns. */
+  /** Alias names; those to remove may be patterns. */
   readonly aliases: readonly string[];
-  /** What an alias is given. */
+  /** Properties of the alias to add. */
   readonly given: JsonObject;
   readonly mustExist: boolean | undefined;
 }
 
-/** The actions of `POST /_aliases`. @throws VendorError */
+/** Reads the body of `POST /_aliases`. @throws VendorError */
 export function readAliasChanges({ actions }: JsonObject): AliasChange[] {
   const list = Array.isArray(actions) ? actions : [];
   if (list.length === 0) throw illegalArgument("No action specified");
@@ -60,7 +60,7 @@ function texts(one: Json | undefined, several: Json | undefined): string[] {
   return (Array.isArray(given) ? given : given === undefined ? [] : [given]).map(String);
 }
 
-/** @throws VendorError, and then nothing is changed */
+/** @throws VendorError before anything changes */
 export async function changeAliases(changes: readonly AliasChange[], registry: IndexRegistry): Promise<void> {
   const store = await registry.store();
   const known = await knownIndices(registry);

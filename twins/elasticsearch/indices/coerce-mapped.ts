@@ -1,4 +1,4 @@
-/** What a written value becomes in a field that an index's mapping describes. */
+/** Coerces a written value to the type of its mapped field. */
 import { utc } from "@offhook/log-store/dates/time-zone";
 import type { FieldType, NewField } from "@offhook/log-store/fields";
 import { coerce } from "@offhook/log-store/store/coerce";
@@ -16,10 +16,10 @@ const ranges = new Map<string, [least: bigint, greatest: bigint]>([
   ["short", [-(2n ** 15n), 2n ** 15n - 1n]],
   ["byte", [-(2n ** 7n), 2n ** 7n - 1n]],
 ]);
-/** The largest number that a half has. */
+/** Largest finite `half_float`. */
 const MAX_HALF = 65_504;
 
-/** @param node the field's mapping */
+/** @param node the mapping of the field */
 export function coerceMapped(leaf: Leaf, field: NewField, node: FieldNode): Coerced {
   const { type, parameters } = node;
   if (field.type === "keyword") {
@@ -62,7 +62,7 @@ function uncoerced({ kind, text }: Leaf, type: string, held: FieldType): string 
     : undefined;
 }
 
-/** A number as precise as its type holds it. */
+/** Rounds a number to the precision of its type. */
 function fitDouble(value: number, type: string, parameters: JsonObject): Coerced {
   const unfit = (shown: string): Coerced => ({
     kind: "not_finite",
@@ -90,7 +90,7 @@ function coerceDate(leaf: Leaf, field: NewField): Coerced {
     if (leaf.kind === "string" && leaf.text === "") {
       return { kind: "not_a_date", reason: "cannot parse empty datetime" };
     }
-    // What a dataset's dates may be beside: the second format of dates that are detected.
+    // Dates of a dataset may also be in the second format of date detection.
     return leaf.text.includes("/") ? notOfFormat(leaf, defaultDateFormat) : coerce(leaf, field);
   }
   const epochMs = leaf.kind === "boolean" ? undefined : readDateFormat(format).parse(leaf.text, utc, "first");

@@ -1,5 +1,5 @@
 /**
- * Names of indices with a date in them: `<logs-{now/d-1d{yyyy.MM.dd|+01:00}}>`.
+ * Date math in index names: `<logs-{now/d-1d{yyyy.MM.dd|+01:00}}>`.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/api-conventions.html#api-date-math-index-names
  */
 import { parseDate } from "../dates/date-math.ts";
@@ -8,7 +8,7 @@ import { VendorError } from "../vendor/error.ts";
 
 const DEFAULT_FORMAT = "uuuu.MM.dd";
 
-/** The name itself, with its dates filled in when it stands in angle brackets. @throws VendorError */
+/** Resolves the dates of a name in angle brackets; other names stay as they are. @throws VendorError */
 export function resolveDateMath(name: string, nowMs: number): string {
   const excluded = name.startsWith("-<");
   const bare = excluded ? name.slice(1) : name;
@@ -33,7 +33,7 @@ function fill(text: string, nowMs: number, whole: string): string {
   return filled;
 }
 
-/** Where the brace at `open` is closed; -1 when it is not. */
+/** Index of the brace that closes the one at `open`; -1 when none does. */
 function closing(text: string, open: number): number {
   let depth = 0;
   for (let at = open; at < text.length; at++) {

@@ -1,5 +1,5 @@
 /**
- * What dynamic mapping makes of a value whose name the mapping does not have.
+ * Dynamic mapping: the field for a value whose name is not in the mapping.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/dynamic-field-mapping.html
  */
 import { utc } from "@offhook/log-store/dates/time-zone";
@@ -10,9 +10,9 @@ import type { JsonObject } from "../json/read.ts";
 import { type MatchedType, templateField } from "./dynamic-template.ts";
 import type { FieldNode } from "./mapping-tree.ts";
 
-/** Formats of a text that makes a field a date. */
+/** Formats of the texts that become dates. */
 const defaultFormats = [defaultDateFormat, "yyyy/MM/dd HH:mm:ss||yyyy/MM/dd||epoch_millis"];
-/** As Java's `Double.parseDouble` reads them. */
+/** The numbers that Java's `Double.parseDouble` accepts. */
 const decimal = /^\s*[+-]?(?:NaN|Infinity|(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?[dDfF]?)\s*$/;
 const integer = /^[+-]?\d+$/;
 
@@ -30,10 +30,10 @@ const boolean = field("boolean");
 const date = field("date");
 const textWithKeyword = field("text", {}, new Map([["keyword", field("keyword", { ignore_above: 256 })]]));
 
-/** @param name with its objects @param root members of the mapping: `date_detection` and its like @throws VendorError */
+/** @param name the full path @param root members of the mapping, such as `date_detection` @throws VendorError */
 export function dynamicField(name: string, leaf: Leaf, root: JsonObject): FieldNode {
   const { matched, made } = detected(leaf, root);
-  // Without a template's own type a text is a text alone.
+  // A template without a type makes a text without a keyword beside it.
   return templateField(name, matched, made.type, root) ?? made;
 }
 

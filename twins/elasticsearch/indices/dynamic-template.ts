@@ -1,5 +1,5 @@
 /**
- * Dynamic templates: what a mapping says of names that it does not have.
+ * Dynamic templates: mappings for names that are not in the mapping.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/dynamic-templates.html
  */
 
@@ -10,10 +10,10 @@ import { VendorError } from "../vendor/error.ts";
 import type { FieldNode } from "./mapping-tree.ts";
 import { readMapping } from "./read-mapping.ts";
 
-/** What a template calls the type of a value. */
+/** Value types by which a template matches. */
 export type MatchedType = "string" | "long" | "double" | "boolean" | "date";
 
-/** @throws VendorError for templates that are none, or that have no effect here */
+/** @throws VendorError for malformed templates, and for those without an effect here */
 export function checkTemplates(templates: Json | undefined): void {
   if (templates === undefined) return;
   if (!Array.isArray(templates)) {
@@ -47,8 +47,8 @@ function refused(reason: string): VendorError {
 }
 
 /**
- * The field that the first template that fits makes; `undefined` when none does.
- * @param name with its objects @throws VendorError for a mapping that is none
+ * The field that the first matching template makes; `undefined` when none matches.
+ * @param name the full path @throws VendorError for an invalid mapping
  */
 export function templateField(
   name: string,

@@ -1,4 +1,4 @@
-/** What the vendor says of names of indices that are not there, or cannot be. */
+/** Errors about index names that do not exist or are not allowed. */
 import { VendorError } from "../vendor/error.ts";
 
 export function noSuchIndex(name: string): VendorError {
@@ -12,7 +12,7 @@ export function noSuchIndex(name: string): VendorError {
   });
 }
 
-/** @throws VendorError when an index of this name could not be made. Source: MetadataCreateIndexService of 8.15 */
+/** @throws VendorError for a name that no index may have. Source: MetadataCreateIndexService of 8.15 */
 export function checkIndexName(name: string): void {
   const rule = brokenNameRule(name);
   if (rule !== undefined) throw invalidIndexName(name, rule);
@@ -27,10 +27,9 @@ export function invalidIndexName(name: string, rule: string): VendorError {
   });
 }
 
-/** Longest name, in bytes. */
 const MAX_NAME_BYTES = 255;
 
-/** What is wrong with the name of an index; `undefined` when nothing is. */
+/** The naming rule that a name breaks; `undefined` when it breaks none. */
 export function brokenNameRule(name: string): string | undefined {
   if (name === "") return "must not be empty";
   if (/[\\/*?"<>| ,]/.test(name)) {

@@ -1,5 +1,5 @@
 /**
- * Which indices an expression means: names, patterns, lists, `_all`, `-exclusions`, date math.
+ * Resolves index expressions: names, patterns, lists, `_all`, `-exclusions`, date math.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/api-conventions.html#api-multi-index
  */
 
@@ -13,15 +13,15 @@ import { resolveDateMath } from "./date-math-name.ts";
 import { invalidIndexName, noSuchIndex } from "./errors.ts";
 
 export interface ExpressionOptions {
-  /** A name that is not there is passed over. */
+  /** Missing names are skipped. */
   ignoreUnavailable: boolean;
-  /** An expression that means nothing is an empty one, not a mistake. */
+  /** An expression may resolve to no index. */
   allowNoIndices: boolean;
-  /** Whether patterns are expanded, and whether hidden names are among what they mean. */
+  /** Whether patterns are expanded, and whether they match hidden names. */
   expand: "none" | "visible" | "hidden";
 }
 
-/** URL parameters by which `readExpressionOptions` is told. */
+/** URL parameters that `readExpressionOptions` reads. */
 export const expressionParameters = [
   "ignore_unavailable",
   "allow_no_indices",
@@ -60,26 +60,26 @@ export const lenientOptions: ExpressionOptions = {
 
 export interface ExpressionContext {
   known: readonly string[];
-  /** Other names of those; none when absent. */
+  /** Absent: no aliases. */
   aliases?: AliasTargets;
   fidelity: Fidelity;
-  /** For date math. */
+  /** The time for date math. */
   nowMs: number;
-  /** What is done there; to read when absent. In `specification` who reads a name that is not there reads the whole dataset. */
+  /** Default `read`. In `specification`, reading a missing name reads the whole dataset. */
   purpose?: "read" | "write";
 }
 
 const noAliases: AliasTargets = new Map();
 
-/** What an expression means. */
+/** The indices that an expression resolves to. */
 export interface Selection {
-  /** Names that are there, in their order. */
+  /** Existing names, in order. */
   names: readonly string[];
-  /** Nothing is left out: the selection is the whole dataset. */
+  /** Whether the selection is the whole dataset. */
   everything: boolean;
 }
 
-/** @throws VendorError 404 for what is not there, as the vendor does in `vendor` fidelity */
+/** @throws VendorError 404 for missing names, in `vendor` alone */
 export function select(
   expression: string | undefined,
   options: ExpressionOptions,
@@ -129,15 +129,17 @@ function nothing(parts: readonly string[], options: ExpressionOptions): Selectio
   throw noSuchIndex(parts.join(",") || "_all");
 }
 
-/** Longest list of names accepted. */
+/** Bounds the length of a list. */
 const MAX_PARTS = 10_000;
 
-/** `a,b*,-c` as its parts; a comma within `<…>` belongs to the name. @throws VendorError for a part that no index can be named */
+/**
+ * Splits `a,b*,-c`; a comma within `<…>` belongs to the name. @throws VendorError for a part that no index may be named
+ */
 export function splitExpression(expression: string | undefined): string[] {
   if (expression === undefined) return [];
   const parts = [...splitList(expression, ",", afterDateMath)];
   for (const part of parts) {
-    // Where no API has the name, the vendor takes it for an index that can not be.
+    // A path segment with an underscore that is no API reads as an invalid index name to the vendor.
     if (part.startsWith("_") && part !== "_all") throw invalidIndexName(part, "must not start with '_'.");
   }
   if (parts.length > MAX_PARTS) throw illegalArgument(`an index expression has at most ${MAX_PARTS} parts`);
@@ -152,7 +154,7 @@ function meansAll(parts: readonly string[]): boolean {
   return parts.length === 0 || (parts.length === 1 && (parts[0] === "_all" || parts[0] === "*"));
 }
 
-/** A hidden name (`.kibana`) is meant by patterns that begin with a dot, or when hidden ones are asked for. */
+/** Hidden names (`.kibana`) match patterns that start with a dot, or any pattern when hidden ones are requested. */
 function expands(name: string, pattern: string, { expand }: ExpressionOptions): boolean {
   if (name.startsWith(".") && !pattern.startsWith(".") && expand !== "hidden") return false;
   return pattern === "_all" || matchesPattern(name, pattern);

@@ -1,7 +1,7 @@
-/** Numbers with a fraction, as precise as their type holds them. */
+/** Rounds fractions to the precision of their mapped type. */
 import type { JsonObject } from "../json/read.ts";
 
-/** The number of a type that is nearest to a value. @param type as a mapping names it */
+/** The nearest value of a type. @param type as a mapping names it */
 export function fractionOf(type: string, value: number, { scaling_factor }: JsonObject): number {
   switch (type) {
     case "float":
@@ -17,7 +17,7 @@ export function fractionOf(type: string, value: number, { scaling_factor }: Json
   }
 }
 
-/** The nearest number of 16 bits: 11 binary digits, of halves the even one. */
+/** The nearest 16-bit float: 11 significant bits, ties to even. */
 function halfOf(value: number): number {
   if (value === 0 || !Number.isFinite(value)) return value;
   const exponent = Math.max(Math.floor(Math.log2(Math.abs(value))), -14);

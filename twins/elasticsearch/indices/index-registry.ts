@@ -1,4 +1,4 @@
-/** The indices of one twin: those of its store, and what the twin says of them beside it. */
+/** The indices of one twin: those in its store, and what the twin keeps about them beside it. */
 import type { FieldCatalog } from "@offhook/log-store/fields";
 import type { LogStore } from "@offhook/log-store/store/log-store";
 import type { Clock } from "@offhook/platform/base/clock";

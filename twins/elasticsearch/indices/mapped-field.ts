@@ -1,4 +1,4 @@
-/** Fields as an index's mapping makes them. */
+/** Fields of an index that was created with a mapping. */
 import type { FieldMapping, FieldType, NewField } from "@offhook/log-store/fields";
 import { isFalse } from "../json/flag.ts";
 import type { JsonObject } from "../json/read.ts";
@@ -7,7 +7,7 @@ import { fractionOf } from "./fraction.ts";
 import type { FieldNode } from "./mapping-tree.ts";
 import type { Normalizer } from "./normalizer.ts";
 
-/** What the mapping of an index says of a field, whether it was declared or a document made it. */
+/** The mapping of a field, declared or added by a document. */
 export class MappedField implements FieldMapping {
   readonly type: string;
   readonly format: string | undefined;
@@ -37,20 +37,23 @@ export class MappedField implements FieldMapping {
   }
 }
 
-/** The mapping of a field; `undefined` for one of the dataset. */
+/** A field's node in its mapping; `undefined` for a field of the dataset. */
 export function nodeOf({ mapping }: Pick<NewField, "mapping">): FieldNode | undefined {
   return mapping instanceof MappedField ? mapping.node : undefined;
 }
 
-/** Where fields are, and what their mappings name. */
+/** The surroundings that fields of an index refer to. */
 export interface FieldPlace {
   readonly index: string;
   readonly normalizers: ReadonlyMap<string, Normalizer>;
-  /** The names of its nested objects, those within others first. */
+  /** Paths of nested objects, innermost first. */
   readonly nested: readonly string[];
 }
 
-/** The fields that hold what is written at a name: itself, and its sub-fields that have a column; none where the source alone has it. */
+/**
+ * The columns that a value at a name fills: that of the field and those of its sub-fields; none for a type that only
+ * the source holds.
+ */
 export function fieldsOf(name: string, node: FieldNode, place: FieldPlace): NewField[] {
   const own = fieldOf(name, node, place);
   const subs = [...node.fields].flatMap(([sub, inner]) =>
@@ -79,7 +82,7 @@ function normalizerMissing(normalizer: string, name: string): VendorError {
   return new VendorError(400, { ...cause, reason: `Failed to parse mapping: ${reason}`, caused_by: cause });
 }
 
-/** What the column of a field of each type holds; any other type is kept in the source alone. */
+/** Column types by mapped type; values of all other types are in the source alone. */
 const heldAs = new Map<string, FieldType>([
   ["keyword", "keyword"],
   ["constant_keyword", "keyword"],
@@ -101,15 +104,15 @@ const heldAs = new Map<string, FieldType>([
   ["date_nanos", "date"],
 ]);
 
-/** Whether values of a field's type are kept in the source alone. */
+/** Whether only the source holds values of the field's type. */
 export function isSourceOnly({ type }: FieldNode): boolean {
   return !heldAs.has(type);
 }
 
-/** What makes a keyword differ from the whole value of the text beside it. */
+/** Parameters that give a keyword beside a text a column of its own. */
 const ownParameters = ["null_value", "normalizer", "index", "doc_values"];
 
-/** Keywords beside a text hold the same values: they need no column. */
+/** Keyword sub-fields that repeat the values of their text need no column. */
 function wholeValues({ fields }: FieldNode): ReadonlyMap<string, number> {
   const found = new Map<string, number>();
   for (const [name, { type, parameters }] of fields) {
@@ -119,10 +122,10 @@ function wholeValues({ fields }: FieldNode): ReadonlyMap<string, number> {
   return found;
 }
 
-/** The longest value of a keyword without a limit: what Lucene holds. */
+/** Lucene's longest term, in bytes: the limit of a keyword that sets none. */
 const MAX_KEYWORD = 32_766;
 
-/** The longest value that a keyword with these parameters holds. */
+/** The longest value that a keyword indexes. */
 export function ignoreAbove({ ignore_above }: JsonObject): number {
   return ignore_above === undefined ? MAX_KEYWORD : Number(ignore_above);
 }

@@ -5,12 +5,12 @@ export type Dynamic = "true" | "false" | "strict" | "runtime";
 
 export interface ObjectNode {
   readonly kind: "object";
-  /** `object` or `nested` where it was written. */
+  /** `object` or `nested` where the mapping says so. */
   readonly type: string | undefined;
   readonly dynamic: Dynamic | undefined;
-  /** An object that is not is kept in the source alone. */
+  /** A disabled object is in the source alone. */
   readonly enabled: boolean;
-  /** Members that are shown again and have no effect. */
+  /** Members without an effect, which are shown again. */
   readonly others: JsonObject;
   readonly properties: ReadonlyMap<string, MappingNode>;
 }
@@ -19,7 +19,6 @@ export interface FieldNode {
   readonly kind: "field";
   readonly type: string;
   readonly parameters: JsonObject;
-  /** Its sub-fields. */
   readonly fields: ReadonlyMap<string, FieldNode>;
 }
 

@@ -1,4 +1,4 @@
-/** Mappings as they are told: those that were given, and what dynamic mapping makes of every other field. */
+/** Mappings as answers show them: declared fields as declared, all others by dynamic mapping. */
 
 import type { Field, FieldCatalog } from "@offhook/log-store/fields";
 import { keywordsOf, mappedType } from "./field-types.ts";
@@ -8,12 +8,11 @@ import { showField, showMapping } from "./show-mapping.ts";
 
 const keyword = { keyword: { type: "keyword", ignore_above: 256 } };
 
-/** How dynamic mapping maps a field. */
+/** The mapping that dynamic mapping gives a field. */
 function dynamicMapping(field: Field): object {
   return field.type === "text" ? { type: "text", fields: keyword } : { type: mappedType(field) };
 }
 
-/** The mapping of one field. */
 export function fieldMapping(field: Field): object {
   const node = nodeOf(field);
   return node ? showField(node) : dynamicMapping(field);
@@ -24,7 +23,7 @@ interface Properties {
 }
 
 /**
- * `{properties: {…}}`, dotted names as objects within objects; empty without fields.
+ * `{properties: {…}}` with dotted names as nested objects; empty without fields.
  * @param catalog of all indices
  */
 export function mappingOf(catalog: FieldCatalog, index: string): object {
@@ -48,7 +47,7 @@ function place(parent: Properties, [name = "", ...rest]: string[], mapping: obje
   place(inner, rest, mapping);
 }
 
-/** A field as `_field_caps` tells it. */
+/** A field in an answer of `_field_caps`. */
 export interface FieldCapability {
   name: string;
   type: string;
@@ -57,7 +56,7 @@ export interface FieldCapability {
   metadata: boolean;
 }
 
-/** Every name that a query may use: fields, their keywords, and the objects they stand in. */
+/** All names that a query may use: fields, their keywords, and the objects around them. */
 export function capabilitiesOf(fields: FieldCatalog): FieldCapability[] {
   const found = new Map<string, FieldCapability>();
   const add = (name: string, type: string, aggregatable: boolean, searchable = true, metadata = false) =>

@@ -1,9 +1,9 @@
-/** Mappings grow: what is added to one must agree with what is there. */
+/** Merges mappings: additions must agree with what is there. */
 import { javaText } from "../json/token.ts";
 import { VendorError } from "../vendor/error.ts";
 import type { FieldNode, MappingNode, ObjectNode } from "./mapping-tree.ts";
 
-/** Parameters that a field may get another value of. */
+/** Parameters that may change on an existing field. */
 const updatable = new Set([
   "boost",
   "coerce",
@@ -20,7 +20,7 @@ const updatable = new Set([
   "copy_to",
 ]);
 
-/** What a field has where its mapping says nothing. */
+/** The effective value of an absent parameter. */
 function defaultOf(type: string, parameter: string): string {
   if (parameter === "format") return "strict_date_optional_time||epoch_millis";
   if (parameter === "analyzer") return "default";
@@ -29,7 +29,7 @@ function defaultOf(type: string, parameter: string): string {
   return parameter === "store" ? "false" : "null";
 }
 
-/** The mapping with what another adds to it. @param path of the object, as errors name it @throws VendorError where the two disagree */
+/** Adds one mapping to another. @param path of the object, for errors @throws VendorError where they disagree */
 export function mergeMappings(there: ObjectNode, added: ObjectNode, path = ""): ObjectNode {
   if (path !== "" && there.enabled !== added.enabled) {
     throw conflict(
@@ -68,7 +68,7 @@ function mergeNodes(path: string, there: MappingNode, added: MappingNode): Mappi
   return mergeFields(path, there, added);
 }
 
-/** @throws VendorError where the two disagree */
+/** @throws VendorError where the fields disagree */
 export function mergeFields(path: string, there: FieldNode, added: FieldNode): FieldNode {
   if (there.type !== added.type) {
     throw conflict(`mapper [${path}] cannot be changed from type [${there.type}] to [${added.type}]`);

@@ -1,5 +1,5 @@
 /**
- * Normalizers: what a keyword is held as, and looked for.
+ * Normalizers: transform keywords when they are indexed and searched.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/analysis-normalizers.html
  */
 import type { JsonObject } from "../json/read.ts";
@@ -17,9 +17,9 @@ const filters = new Map<string, Normalizer>([
 const PREFIX = "index.analysis.normalizer.";
 
 /**
- * Those there are by name: `lowercase`, and those of an index's settings.
- * @param settings under their whole names
- * @throws VendorError for a filter that there is not
+ * Normalizers by name: `lowercase`, and those that the index's settings define.
+ * @param settings by their full names
+ * @throws VendorError for an unknown filter
  */
 export function normalizersOf(settings: JsonObject): ReadonlyMap<string, Normalizer> {
   const parts = new Map<string, Normalizer[]>();

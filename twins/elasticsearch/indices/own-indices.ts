@@ -1,8 +1,9 @@
 /**
- * Indices that are made, changed and removed, in `vendor` fidelity alone. What an index says of itself flows one way:
- * - a request's mapping becomes a tree (`read-mapping.ts`), and the tree an `OwnMapping`: which fields there are, and what a value becomes;
- * - the store keeps it beside the fields, each of which has a column and postings of its own (`FieldCatalog.of`);
- * - whoever writes to the index has each value coerced by it; whoever searches sees the fields of the indices searched, and no others.
+ * Creates, changes and removes indices; in `vendor` fidelity alone. The definition of an index flows one way:
+ * - `read-mapping.ts` parses a request's mapping to a tree, and the tree becomes an `OwnMapping`: fields, and the
+ * coercion of values;
+ * - the store keeps it beside the fields, each with a column and postings of its own (`FieldCatalog.of`);
+ * - writers coerce each value by it, and a search sees the fields of its indices alone.
  */
 
 import { FieldCatalog } from "@offhook/log-store/fields";
@@ -23,20 +24,20 @@ import { readMapping } from "./read-mapping.ts";
 import { readSettings } from "./settings.ts";
 import { documentFields, groupsOf, type IndexGroup, unite } from "./united-fields.ts";
 
-/** What a search of certain indices sees. */
+/** The fields that a search of certain indices sees. */
 export interface VisibleFields {
   fields: FieldCatalog;
-  /** With those that `nested` alone looks at. */
+  /** Includes fields of nested objects, which only `nested` searches. */
   allFields: FieldCatalog;
-  /** The indices by the fields that they have, where these differ: a query is compiled for each. */
+  /** The indices grouped by their fields, where these differ: a query is compiled once per group. */
   groups?: readonly IndexGroup[];
 }
 
-/** The united fields of several groups are the same for as long as the catalog is. */
+/** The fields of several groups are united once per catalog. */
 const united = new WeakMap<FieldCatalog, Map<string, VisibleFields>>();
 const noFields = new FieldCatalog([], undefined);
 
-/** The fields that a search of these indices sees: of no index none. @param catalog of all indices */
+/** The fields of certain indices; none for no index. @param catalog of all indices */
 export function visibleFields(catalog: FieldCatalog, { names }: Selection): VisibleFields {
   const [first] = names;
   if (first === undefined) return { fields: noFields, allFields: noFields };
@@ -56,7 +57,7 @@ export function visibleFields(catalog: FieldCatalog, { names }: Selection): Visi
   });
 }
 
-/** Reads the body of a request that makes an index. @param taken names of indices @throws VendorError */
+/** Reads the body of a create request. @param taken names of indices @throws VendorError */
 export function readDefinition(
   body: JsonObject,
   createdMs: number,
@@ -78,7 +79,7 @@ export function readDefinition(
   };
 }
 
-/** @throws VendorError when there is one of this name, or the body is wrong */
+/** @throws VendorError for an existing name or an invalid body */
 export async function createIndex(name: string, body: JsonObject, registry: IndexRegistry): Promise<void> {
   checkIndexName(name);
   if ((await aliasTargets(registry)).has(name)) throw invalidIndexName(name, "already exists as alias");
@@ -92,12 +93,12 @@ export async function createIndex(name: string, body: JsonObject, registry: Inde
   });
 }
 
-/** Whether an index has documents, or was made. */
+/** Whether an index was created or has documents. */
 async function isThere(name: string, store: LogStore): Promise<boolean> {
   return store.fields.indices.has(name) || (await store.counts()).has(name);
 }
 
-/** Adds to the mappings of indices: to all of them or to none. @throws VendorError */
+/** Adds to the mappings of all named indices or of none. @throws VendorError */
 export async function changeMappings(
   names: readonly string[],
   body: JsonObject,
@@ -117,7 +118,7 @@ export async function changeMappings(
   });
 }
 
-/** @throws VendorError 404 where one of them is not there; nothing is removed then */
+/** @throws VendorError 404 for a missing index, before any is removed */
 export async function removeIndices(names: readonly string[], registry: IndexRegistry): Promise<void> {
   const store = await registry.store();
   await store.exclusively(async (writer) => {

@@ -1,4 +1,4 @@
-/** An index that maps its documents itself: its definition, and what becomes of the values that are written to it. */
+/** An index with a mapping of its own: its definition, and the coercion of values written to it. */
 import type { FieldCatalog, IndexMapping, NameMisfit, NewField } from "@offhook/log-store/fields";
 import { coerce } from "@offhook/log-store/store/coerce";
 import type { Coerced } from "@offhook/log-store/store/column-value";
@@ -24,10 +24,10 @@ import { normalizersOf } from "./normalizer.ts";
 import { readMapping } from "./read-mapping.ts";
 import { showMapping } from "./show-mapping.ts";
 
-/** What was asked for when an index was made, and what was added since. */
+/** The definition at creation and all later additions. */
 export interface IndexDefinition {
   readonly mapping: ObjectNode;
-  /** `index.number_of_replicas` and so on. */
+  /** By full name, such as `index.number_of_replicas`. */
   readonly settings: JsonObject;
   readonly aliases: Aliases;
   /** Milliseconds since the Unix epoch. */
@@ -38,11 +38,11 @@ export class OwnMapping implements IndexMapping {
   readonly fields: readonly NewField[];
   readonly described: IndexDefinition;
   readonly #place: FieldPlace;
-  /** Of a name that was declared, those that its values are copied to. */
+  /** `copy_to` targets by declared name. */
   readonly #copies = new Map<string, readonly string[]>();
-  /** Of a name that was declared, the fields that it goes to. */
+  /** Fields that a declared name fills. */
   readonly #routes = new Map<string, readonly NewField[]>();
-  /** The same of those that documents have added. */
+  /** Fields that a dynamically added name fills. */
   readonly #dynamicRoutes = new Map<string, { node: FieldNode; fields: readonly NewField[] }>();
 
   constructor(index: string, described: IndexDefinition) {
@@ -63,7 +63,7 @@ export class OwnMapping implements IndexMapping {
     this.fields = [...new Map(fields.map((field) => [field.name, field])).values()];
   }
 
-  /** The same index, from its definition as JSON text. */
+  /** Restores an index from its definition as JSON text. */
   static read(index: string, definition: string): OwnMapping {
     const { mapping = {}, settings = {}, aliases = {}, createdMs = 0 } = asObject(readJson(definition));
     return new OwnMapping(index, {
@@ -123,7 +123,7 @@ export class OwnMapping implements IndexMapping {
     return isTolerated ? { value: undefined } : coerced;
   }
 
-  /** The mapping as it is now. @param fields those there are, of which documents have added some */
+  /** The current mapping. @param fields all of them, including those that documents added */
   whole(fields: readonly NewField[]): ObjectNode {
     const names = new Set(fields.map(({ name }) => name));
     return fields.reduce((mapping, field) => {
@@ -143,7 +143,7 @@ export class OwnMapping implements IndexMapping {
     return fields;
   }
 
-  /** A name that the mapping does not have: what its nearest object says. */
+  /** Routes a name that is not in the mapping, by the `dynamic` option of its nearest object. */
   #routeNew(name: string, leaves: readonly Leaf[]): readonly NewField[] | NameMisfit {
     const parts = name.split(".");
     let node: MappingNode = this.described.mapping;
@@ -188,7 +188,7 @@ export class OwnMapping implements IndexMapping {
   }
 }
 
-/** The fields of an object and of those within it, by their whole names. */
+/** Collects the fields below an object, by full name. */
 function collect(path: string, node: ObjectNode, found: Map<string, FieldNode>): void {
   for (const [name, inner] of node.properties) {
     const full = path === "" ? name : `${path}.${name}`;
@@ -197,7 +197,7 @@ function collect(path: string, node: ObjectNode, found: Map<string, FieldNode>):
   }
 }
 
-/** The paths of the nested objects of an object, those within others first. */
+/** Paths of the nested objects below an object, innermost first. */
 function nestedObjects(path: string, node: ObjectNode): string[] {
   return [...node.properties].flatMap(([name, inner]) => {
     if (inner.kind === "field") return [];
@@ -216,7 +216,7 @@ function copyTargets({ parameters: { copy_to } }: FieldNode): string[] {
   return Array.isArray(copy_to) ? copy_to.map(String) : [];
 }
 
-/** A value that stands for `null`; `undefined` for none. */
+/** The value that replaces `null`; `undefined` for none. */
 function leafOf(json: Json, offset: number): Leaf | undefined {
   const text = String(json);
   if (typeof json === "string") return { kind: "string", text, offset };

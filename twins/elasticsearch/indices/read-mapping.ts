@@ -1,5 +1,5 @@
 /**
- * Mappings as a request gives them: read, and checked in the vendor's words.
+ * Reads mappings, with the vendor's errors.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/mapping.html
  */
 import { readDateFormat } from "../dates/java-format.ts";
@@ -15,7 +15,7 @@ import {
 } from "./mapping-tree.ts";
 import { mergeMappings } from "./merge-mappings.ts";
 
-/** Deepest nesting of objects, as the vendor's `index.mapping.depth.limit`. */
+/** The vendor's `index.mapping.depth.limit`. */
 const MAX_DEPTH = 20;
 
 const everyField = ["type", "fields", "copy_to", "meta", "store", "boost", "similarity"];
@@ -24,7 +24,7 @@ const columned = [...everyField, ...scripted, "doc_values", "index", "null_value
 const numeric = [...columned, "coerce", "time_series_metric"];
 const textual = [...everyField, "index", "index_options", "norms", "eager_global_ordinals"];
 
-/** The parameters of the types that are indexed here. */
+/** Parameters by type, for the types that are indexed here. */
 const parametersOf = new Map<string, readonly string[]>([
   [
     "keyword",
@@ -66,7 +66,7 @@ const parametersOf = new Map<string, readonly string[]>([
   ["match_only_text", ["type", "meta", "fields", "copy_to", "analyzer", "search_analyzer"]],
 ]);
 
-/** Types of the vendor whose values are kept in the source, and not found. */
+/** Types of the vendor whose values this twin holds in the source, unsearchable. */
 const sourceOnly = new Set([
   "aggregate_metric_double",
   "alias",
@@ -117,7 +117,7 @@ const objectMembers = new Set(["include_in_parent", "include_in_root", "subobjec
 /** @throws VendorError `mapper_parsing_exception` */
 export function readMapping(json: Json): ObjectNode {
   if (!isRecord(json)) throw mistake(`Expected a map of mappings but got ${javaText(json)}`);
-  // What a client of before 8 wraps them in.
+  // Clients before version 8 wrap the mapping in a type name.
   const [only, other] = Object.entries(json);
   const inner = only && !other && only[0] === "_doc" && isRecord(only[1]) ? only[1] : json;
   const { dynamic, enabled, properties, ...others } = inner;
@@ -164,7 +164,7 @@ function readObject(json: JsonObject, name: string, parts: ObjectParts): ObjectN
   };
 }
 
-/** A dotted name stands for objects within objects. */
+/** Places a field under its dotted name as objects within objects. */
 function place(
   properties: Map<string, MappingNode>,
   [name = "", ...rest]: string[],
@@ -276,7 +276,7 @@ function readFlag(json: Json, name: string): boolean {
   throw mistake(`Could not convert [${name}.enabled] to boolean`);
 }
 
-/** @throws VendorError what the vendor says of a mapping that is no mapping */
+/** `mapper_parsing_exception`, as the vendor words an invalid mapping. */
 function mistake(reason: string, cause?: ErrorCause): VendorError {
   const caused = { type: "mapper_parsing_exception", reason };
   return new VendorError(

@@ -1,14 +1,14 @@
-/** Settings of an index: what it was made with, and what each has. None has an effect. */
+/** Settings of an index. They are shown again and have no effect. */
 import { emptyRecord } from "@offhook/platform/base/lookup-table";
 import type { JsonObject } from "../json/read.ts";
 import { uuidOf } from "../vendor/node.ts";
 
-/** 8.15's own number for indices it makes. */
+/** `index.version.created` of 8.15. */
 const INDEX_VERSION = "8512000";
 
 /**
  * @param createdMs milliseconds since the Unix epoch
- * @param given what the index was made with, as `readSettings` gives it
+ * @param given settings of the create request, as `readSettings` returns them
  */
 export function settingsOf(name: string, createdMs: number, given: JsonObject = {}): object {
   const usual = {
@@ -26,14 +26,14 @@ export function settingsOf(name: string, createdMs: number, given: JsonObject = 
   return own.length === 0 ? usual : nested([...new Map([...flattened(usual), ...own])]);
 }
 
-/** Settings of a request under their whole names, as texts: `{"index.number_of_replicas": "0"}`. */
+/** Settings of a request as texts by full name: `{"index.number_of_replicas": "0"}`. */
 export function readSettings(json: JsonObject): JsonObject {
   return Object.fromEntries(
     flattened(json).map(([name, value]) => [name.startsWith("index.") ? name : `index.${name}`, value]),
   );
 }
 
-/** `index.number_of_shards` and so on, of an object of objects. */
+/** Full names and values of nested settings. */
 export function flattened(settings: object, path = ""): [name: string, value: string][] {
   return Object.entries(settings).flatMap(([name, value]): [string, string][] => {
     const inner = path === "" ? name : `${path}.${name}`;
@@ -41,7 +41,7 @@ export function flattened(settings: object, path = ""): [name: string, value: st
   });
 }
 
-/** Dotted names as objects within objects. */
+/** Dotted names as nested objects. */
 export function nested(settings: readonly (readonly [string, string])[]): object {
   const root = emptyRecord<unknown>();
   for (const [path, value] of settings) {

@@ -1,8 +1,8 @@
-/** Mappings as they are shown. */
+/** Writes mappings as answers show them. */
 import type { JsonObject } from "../json/read.ts";
 import type { FieldNode, MappingNode, ObjectNode } from "./mapping-tree.ts";
 
-/** The mapping as `GET` shows it, which `readMapping` reads again. */
+/** The mapping as `GET` shows it; the inverse of `readMapping`. */
 export function showMapping(node: ObjectNode): JsonObject {
   const properties = sorted(node.properties);
   return {

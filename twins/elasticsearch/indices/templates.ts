@@ -1,5 +1,5 @@
 /**
- * Index templates and the component templates that they are composed of, in `vendor` fidelity: what an index is made with. They are kept until a reset.
+ * Index templates and component templates, in `vendor` fidelity: defaults for new indices. A reset removes them.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/index-templates.html
  */
 
@@ -12,7 +12,7 @@ import { readMapping } from "./read-mapping.ts";
 import { flattened, nested, readSettings } from "./settings.ts";
 
 export class Templates {
-  /** By name, as they are shown. */
+  /** By name, in the form that answers show. */
   readonly index = new Map<string, JsonObject>();
   readonly component = new Map<string, JsonObject>();
 
@@ -58,7 +58,7 @@ export class Templates {
     this.index.set(name, made);
   }
 
-  /** @throws VendorError for a component that a template is composed of */
+  /** @throws VendorError for components that a template is composed of */
   checkUnused(components: readonly string[]): void {
     const users = [...this.index].filter(([, { composed_of }]) =>
       texts(composed_of).some((component) => components.includes(component)),
@@ -69,7 +69,7 @@ export class Templates {
     );
   }
 
-  /** The body of a request that makes an index, with what the template of its name says where the request does not. */
+  /** The body of a create request, with the matching template's values where the request has none. */
   applied(name: string, { mappings = {}, settings = {}, aliases = {}, ...others }: JsonObject): JsonObject {
     const template = this.#matching(name);
     if (!template) return { mappings, settings, aliases, ...others };
@@ -88,7 +88,7 @@ export class Templates {
       .sort((a, b) => priorityOf(b) - priorityOf(a))[0];
   }
 
-  /** The components one after the other, then the template's own. */
+  /** Merges the components in order, then the template's own part. */
   #composed({ composed_of, template }: JsonObject): Required<Composed> {
     const parts = [
       ...texts(composed_of).map((component) => this.component.get(component)?.template),
@@ -125,12 +125,12 @@ export class Templates {
 
 interface Composed {
   mappings?: JsonObject;
-  /** Under their whole names. */
+  /** By full name. */
   settings?: JsonObject;
   aliases?: JsonObject;
 }
 
-/** What an index is made with, checked, as it is shown. @throws VendorError */
+/** Checks the `template` part and returns it in the form that answers show. @throws VendorError */
 function readTemplate({ mappings, settings, aliases, ...others }: JsonObject): JsonObject {
   const given = isObject(aliases) ? Object.entries(aliases) : [];
   const shownAliases = given.map(([name, alias]) => [name, readAlias(name, alias, new Set())] as const);
@@ -146,7 +146,10 @@ function shownSettings(settings: JsonObject): JsonObject {
   return JSON.parse(JSON.stringify(nested(flattened(readSettings(settings)))));
 }
 
-/** A later template wins: a field that both have is as the second says, without a look at whether the two go together; objects are merged. */
+/**
+ * Overlays one template's mappings on another's: the later field replaces the earlier one unchecked, and objects are
+ * merged.
+ */
 function overlayMappings(there: JsonObject, added: JsonObject): JsonObject {
   const { properties, dynamic_templates, ...others } = added;
   const [before, after] = [there.properties, properties];
@@ -179,7 +182,7 @@ function invalidComposition(name: string, { cause }: VendorError): VendorError {
   });
 }
 
-/** Whether some name matches both patterns. */
+/** Whether some name can match both patterns. */
 function overlap(a: string, b: string): boolean {
   let reachable = new Set([0]);
   const closed = (places: ReadonlySet<number>) => {

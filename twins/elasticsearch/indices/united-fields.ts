@@ -1,18 +1,18 @@
-/** Indices that map their documents differently, searched together. */
+/** Unites the fields of indices with different mappings for one search. */
 import { type Field, FieldCatalog } from "@offhook/log-store/fields";
 import { list, type Sql, sql } from "@offhook/log-store/sql";
 
-/** Indices of one search that have the same fields. */
+/** Indices of a search with identical fields. */
 export interface IndexGroup {
   readonly fields: FieldCatalog;
-  /** With those that `nested` alone looks at. */
+  /** Includes fields of nested objects, which only `nested` searches. */
   readonly allFields: FieldCatalog;
   readonly names: readonly string[];
-  /** Which documents are in them, over `documents AS d`. */
+  /** Condition for their documents, over `documents AS d`. */
   readonly predicate: Sql;
 }
 
-/** The indices by the fields that they have; those of the dataset have the same. */
+/** Groups indices by their fields; those of the dataset share theirs. */
 export function groupsOf(fields: FieldCatalog, names: readonly string[]): IndexGroup[] {
   const groups = new Map<FieldCatalog, string[]>();
   for (const name of names) {
@@ -31,7 +31,7 @@ export function groupsOf(fields: FieldCatalog, names: readonly string[]): IndexG
 
 const ofDocuments = new WeakMap<FieldCatalog, FieldCatalog>();
 
-/** The fields that documents have themselves, without those of their nested objects. */
+/** The fields of documents themselves, without those of nested objects. */
 export function documentFields(all: FieldCatalog): FieldCatalog {
   const known = ofDocuments.get(all);
   if (known) return known;
@@ -44,8 +44,8 @@ export function documentFields(all: FieldCatalog): FieldCatalog {
 const numbers = new Set(["long", "unsigned_long", "double"]);
 
 /**
- * The fields of all groups under their names. Where two map a name to types that have nothing in common, it is the field of the first one
- * that can be sorted by: the vendor answers without the others, which fail.
+ * The fields of all groups by name. Where groups map a name to incompatible types, the first sortable field stands for
+ * all: the vendor answers without the others, whose shards fail.
  */
 export function unite(catalogs: readonly FieldCatalog[]): FieldCatalog {
   const named = new Map<string, Field[]>();

@@ -1,4 +1,7 @@
-/** The aggregations of a search: those that the compiler knows as one statement, others by the model, each by itself. */
+/**
+ * Runs the aggregations of a search: one statement for those that the compiler recognises, one question to the model
+ * for each other.
+ */
 import { joined, type Sql, sql } from "@offhook/log-store/sql";
 import { UncheckedSql } from "@offhook/log-store/translator/checked-select";
 import type { HitsPlan, SyntaxContext } from "../aggregations/context.ts";
@@ -19,22 +22,22 @@ import type { SearchRequest } from "./request.ts";
 import { planHits, readHitsRequest } from "./top-hits.ts";
 import { translate, withModelHint } from "./translate.ts";
 
-/** Plans the hits of a bucket, as the search around them is planned. */
+/** Plans the hits of a bucket within the search around them. */
 type TopHitsSearch = (request: SearchRequest, of: "found" | "all") => HitsPlan;
 
-/** Most questions to the model in one search: each may take as long as its answer is waited for. */
+/** Bounds the time of a search: each question to the model may take until its timeout. */
 const MAX_QUESTIONS = 16;
 
 export interface ParsedAggregations {
-  /** Those that the compiler knows. */
+  /** Aggregations that the compiler recognises. */
   known: Level;
-  /** Names of the others, each with what the vendor would say. */
+  /** The vendor's error for each other aggregation, by name. */
   unrecognised: ReadonlyMap<string, UnrecognisedAggregation>;
-  /** Sets what `top_hits` take from the rest of the search, before the aggregations are planned. */
+  /** Sets how `top_hits` are planned; called before the aggregations are planned. */
   setSearch(search: TopHitsSearch): void;
 }
 
-/** What is wrong with the aggregations of a search by how they are written. @throws VendorError */
+/** Reads the aggregations and checks their syntax. @throws VendorError */
 export async function parseAggregations(
   { aggregations, query }: SearchRequest,
   context: SearchContext,
@@ -48,13 +51,13 @@ export async function parseAggregations(
     validatePipelines(parsed.known);
     return parsed;
   } catch (error) {
-    // The first mistake of the text is the one that is told.
+    // The vendor reports the first mistake in the text, which may be in the query.
     if (wholeIsRead || aggregations.afterQuery) checkQuery(query, context);
     throw error;
   }
 }
 
-/** @throws VendorError for a query that is wrong by how it is written */
+/** @throws VendorError for a syntax error in the query */
 function checkQuery(json: Json | undefined, { query, text }: SearchContext): void {
   if (json === undefined) return;
   try {
@@ -69,7 +72,7 @@ async function parseMember(
   context: SearchContext,
 ): Promise<ParsedAggregations> {
   const { text, engine } = context;
-  // Loaded by the first search that has any.
+  // Loaded by the first search that aggregates.
   const reader = await import("../aggregations/parse.ts");
   const filters = new Map<unknown, Sql>();
   const unrecognised = new Map<string, UnrecognisedAggregation>();
@@ -87,7 +90,7 @@ async function parseMember(
       };
     },
   };
-  // What is not recognised is found one by one, as each ends the reading.
+  // Each unrecognised part ends the parsing, so it restarts after every answer of the model.
   for (let questions = 0; ; questions++) {
     try {
       const known = reader.parseAggregations(without(json, unrecognised), [member], syntax);
@@ -109,7 +112,7 @@ async function parseMember(
   }
 }
 
-/** In `vendor` what this twin does not aggregate is refused, whether there is a model or not. */
+/** In `vendor` unrecognised aggregations are refused even with a model; queries inside them are translated. */
 function isTranslated(
   error: UnrecognisedAggregation | UnrecognisedQuery,
   { engine: { fidelity, translator } }: SearchContext,
@@ -122,7 +125,7 @@ function without(json: JsonObject, names: ReadonlyMap<string, unknown>): JsonObj
   return Object.fromEntries(Object.entries(json).filter(([name]) => !names.has(name)));
 }
 
-/** The results of a search's aggregations; the post filter is none of their concern. */
+/** Runs the aggregations over what the query matches, regardless of the post filter. */
 export async function aggregate(
   { aggregations, minScore }: SearchRequest,
   parsed: ParsedAggregations | undefined,
@@ -160,13 +163,13 @@ export async function aggregate(
 
 interface Definition {
   type: string;
-  /** The whole of it. */
+  /** The whole definition. */
   json: JsonObject;
   /** Names of its sub-aggregations. */
   children: ReadonlySet<string>;
 }
 
-/** Of an aggregation that was read, and found to be well formed. */
+/** The definition of an aggregation whose syntax was already checked. */
 function definitionOf(json: Json | undefined): Definition {
   const members = json !== undefined && isObject(json) ? json : {};
   const inner = members.aggs ?? members.aggregations ?? {};
@@ -174,7 +177,7 @@ function definitionOf(json: Json | undefined): Definition {
   return { type, json: members, children: new Set(Object.keys(inner ?? {})) };
 }
 
-/** The result of one aggregation, as the model's statement over the documents found gives it. @throws VendorError */
+/** One aggregation by the model, as a statement over the matching documents. @throws VendorError */
 async function translateAggregation(
   name: string,
   { json, children }: Definition,
@@ -197,7 +200,9 @@ async function translateAggregation(
   return json.meta === undefined ? result : new Map([["meta", json.meta], ...result]);
 }
 
-/** Buckets have keys; a result that has none is one row. @throws UncheckedSql in words for the model */
+/**
+ * Rows with a `key` are buckets; without it the result is a single row. @throws UncheckedSql in words for the model
+ */
 function resultOf(rows: readonly Map<string, unknown>[]): Map<string, unknown> {
   const [first] = rows;
   if (!first || first.has("key")) return new Map([["buckets", rows]]);
@@ -205,7 +210,7 @@ function resultOf(rows: readonly Map<string, unknown>[]): Map<string, unknown> {
   throw new UncheckedSql("several rows are buckets, which need a column key");
 }
 
-/** A sub-aggregation that is but a value is a result with that value. */
+/** Wraps a sub-aggregation's plain value as `{value: …}`. */
 function membersOf(row: ExactJson, children: ReadonlySet<string>): Map<string, unknown> {
   if (!(row instanceof Map)) throw new UncheckedSql("a row of its result has no columns");
   const isValue = (value: ExactJson) => !(value instanceof Map) && !Array.isArray(value);

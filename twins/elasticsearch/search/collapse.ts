@@ -1,4 +1,4 @@
-/** Hits collapsed to the best one of each value of a field. */
+/** Collapsing: only the best hit of each value of a field is kept. */
 
 import { fieldValue } from "@offhook/log-store/fields";
 import { type Sql, sql } from "@offhook/log-store/sql";
@@ -32,17 +32,17 @@ const parser = new ObjectParser<Partial<Collapse>>("collapse", {
   },
 });
 
-/** The field that hits are collapsed by, over `documents AS d`. */
+/** The field to collapse by, over `documents AS d`. */
 export interface CollapseColumn {
   field: string;
-  /** NULL where it is missing: those hits are collapsed to one, too. */
+  /** NULL for documents without a value, which collapse to one hit, too. */
   value: Sql;
-  /** Whether a document has several values; absent where none can. */
+  /** Whether a document has several values; absent for a single-valued column. */
   isMultiple: Sql | undefined;
   show(value: ResultValue): unknown;
 }
 
-/** @throws VendorError for a field that hits are not collapsed by: only keywords and numbers are */
+/** @throws VendorError for a field that is neither a keyword nor a number */
 export function collapseColumn(
   { field: name }: Collapse,
   context: QueryContext,

@@ -1,4 +1,4 @@
-/** The queries of a search as SQL. */
+/** Compiles the queries of a search to SQL. */
 import { list, type Sql, sql } from "@offhook/log-store/sql";
 import type { Selection } from "../indices/expression.ts";
 import type { Json } from "../json/read.ts";
@@ -15,16 +15,16 @@ import type { UnrecognisedBody, UrlQuery } from "./request.ts";
 import { translate, withModelHint } from "./translate.ts";
 
 export interface CompileOptions {
-  /** The member of the body that it is; `query` when absent. */
+  /** The member of the body that holds the query; default `query`. */
   member?: string;
-  /** Whether its scores are used. */
+  /** Whether hits are scored by this query. */
   scores?: boolean;
-  /** Whether nothing that is asked for depends on scores. */
+  /** Whether no part of the answer depends on scores. */
   unscored?: boolean;
 }
 
 /**
- * A query of a body. What was dropped is logged, and noted for the journal.
+ * Compiles a query of the body. Dropped clauses are logged and noted for the journal.
  * @throws VendorError
  */
 export async function compile(
@@ -55,12 +55,12 @@ export async function compile(
   }
 }
 
-/** The query of `?q=`, which is a query string. */
+/** Compiles `?q=`, a query string. */
 export function compileUrlQuery({ text, options }: UrlQuery, context: SearchContext): CompiledQuery {
   return noted(compileQuery({ query_string: { query: text, ...options } }, context.query), context);
 }
 
-/** The query of a URL, or else that of a body. @throws VendorError */
+/** Compiles the query of the URL, else that of the body. @throws VendorError */
 export async function compileAsked(
   urlQuery: UrlQuery | undefined,
   json: Json | undefined,
@@ -70,9 +70,9 @@ export async function compileAsked(
 }
 
 /**
- * Reads a query that decides what is counted, and scores nothing.
- * @param path of it in the body
- * @returns compiles it @throws VendorError
+ * Parses a query that filters what is counted, without scores.
+ * @param path of the query in the body
+ * @returns a function that compiles the query @throws VendorError
  */
 export function readFilter(json: unknown, path: JsonPath, context: SearchContext): () => Sql {
   const { text, query } = context;
@@ -88,12 +88,12 @@ function noted(compiled: CompiledQuery, { notes, engine }: SearchContext): Compi
   return compiled;
 }
 
-/** A query that the compiler does not know, by the model. @throws VendorError when there is none, or it does not know either */
+/** Translates an unrecognised query by the model. @throws VendorError without a model, or when the model fails */
 export function translateQuery(error: UnrecognisedQuery, context: SearchContext): Promise<CompiledQuery> {
   return translateRows("query-dsl", compactJson(error.json ?? {}), error, context);
 }
 
-/** The events that a body is about which is no search of this twin's, by the model. @throws VendorError */
+/** Translates a whole body that this twin does not recognise, by the model. @throws VendorError */
 export function translateBody(
   { body, error }: UnrecognisedBody,
   context: SearchContext,
@@ -101,7 +101,7 @@ export function translateBody(
   return translateRows("search-body", compactJson(body), error, context);
 }
 
-/** Every document that the model finds scores the same. */
+/** All documents that the model finds score 1. */
 async function translateRows(
   language: "query-dsl" | "search-body",
   text: string,
@@ -137,7 +137,7 @@ async function translateRows(
   };
 }
 
-/** Rows of the selected indices; `undefined` when that is all of them. */
+/** Condition for rows of the selected indices; `undefined` for all of them. */
 export function indexPredicate({ names, everything }: Selection): Sql | undefined {
   if (everything) return undefined;
   return names.length === 0 ? sql`false` : sql`d._index IN ${list(names)}`;

@@ -10,27 +10,27 @@ import type { QueryContext } from "../query/compiled-query.ts";
 import type { TermStatisticsCache } from "../query/term-statistics.ts";
 import type { SearchNotes } from "./search-notes.ts";
 
-/** Where a search looks. */
+/** The indices that a search covers, and how far. */
 export interface SearchScope {
   selection: Selection;
-  /** Events written after this row are not seen: a snapshot. */
+  /** A snapshot: events written after this row are invisible. */
   upToRow?: bigint;
 }
 
-/** What a search uses of the twin it runs in. */
+/** The parts of a twin that a search uses. */
 export interface SearchEngine extends IndexRegistry {
-  /** Absent: what the compilers do not recognise is refused. */
+  /** Absent: unrecognised requests are refused. */
   readonly translator: Translator | undefined;
   readonly termStatistics: TermStatisticsCache;
   readonly log: Logger;
 }
 
-/** What a search takes of its request beside the search itself. */
+/** The parts of a request that a search uses beside its body. */
 export interface SearchCaller {
   notes: SearchNotes;
   /** Aborted when the answer is no longer wanted. */
   signal: AbortSignal;
-  /** The text of the body, for the line and column of mistakes; `undefined` where the body is no single search. */
+  /** The text of the body, to locate mistakes in it; `undefined` where the body holds more than one search. */
   text: string | undefined;
 }
 
@@ -47,7 +47,7 @@ export async function openSearch(engine: SearchEngine, caller: SearchCaller): Pr
   return { ...caller, engine, store, query };
 }
 
-/** The indices of an expression. @throws VendorError 404 */
+/** Resolves an index expression. @throws VendorError 404 */
 export async function scopeOf(
   expression: string | undefined,
   options: ExpressionOptions,

@@ -19,13 +19,13 @@ import type { Fidelity } from "../vendor/fidelity.ts";
 import { illegalOnShard, shardFailure } from "../vendor/shard-failure.ts";
 import { decimalOf } from "./sort-key.ts";
 
-/** A field, or a pattern of fields, and how its values are written. */
+/** A field or pattern of fields, and the format of its values. */
 export interface FieldRequest {
   field: string;
   format: string | undefined;
 }
 
-/** Most patterns of a search. */
+/** Bounds the columns of the statement that reads the hits. */
 const MAX_PATTERNS = 200;
 const numbers: ReadonlySet<FieldType> = new Set(["long", "unsigned_long", "double"]);
 const DATE_FORMAT = "strict_date_optional_time";
@@ -43,7 +43,7 @@ const parser = new ObjectParser<Partial<FieldRequest>>("fetch_field_and_format",
   },
 });
 
-/** The list that begins at the current token: names, and objects with a name and a format. @throws VendorError */
+/** Reads a list of names and `{field, format}` objects that starts at the current token. @throws VendorError */
 export function readFieldRequests(content: ContentParser): FieldRequest[] {
   const requests: FieldRequest[] = [];
   while (content.next() !== "END_ARRAY") {
@@ -59,15 +59,15 @@ export function readFieldRequests(content: ContentParser): FieldRequest[] {
   return requests;
 }
 
-/** A column of the statement that reads the hits, and what is answered of it. */
+/** A column of the statement that reads the hits, and how the hit shows it. */
 export interface FieldColumn {
-  /** As it is answered: the name, or the name with `.keyword`. */
+  /** The name in the answer: that of the field, or that of its keyword. */
   name: string;
   value: Sql;
   show(value: ResultValue): unknown[];
 }
 
-/** What a search reads as `fields`: a text and its keyword are two, as they are for the vendor. */
+/** Columns of `fields`. A text and its keyword are two fields, as for the vendor. */
 export function fieldColumns(
   requests: readonly FieldRequest[],
   { fields, fidelity }: QueryContext,
@@ -86,7 +86,7 @@ export function fieldColumns(
   return [...columns.values()];
 }
 
-/** Dates alone are formatted among `fields`. @throws VendorError */
+/** Only dates take a format in `fields`. @throws VendorError */
 function checkFormat(field: Field, name: string, index: string): void {
   if (field.type === "date") return;
   const isText = field.type === "text" || field.type === "keyword";
@@ -95,13 +95,13 @@ function checkFormat(field: Field, name: string, index: string): void {
   throw shardFailure({ ...cause, reason: `error fetching [${name}]: ${reason}`, caused_by: cause }, index);
 }
 
-/** What a search reads as `docvalue_fields`. @throws VendorError for text that is analysed */
+/** Columns of `docvalue_fields`. @throws VendorError for analysed text */
 export function docvalueColumns(
   requests: readonly FieldRequest[],
   context: QueryContext,
   index: string,
 ): FieldColumn[] {
-  // Of a field that is asked for twice the last request counts.
+  // The last request for a field wins.
   const asked = new Map<string, FieldRequest>();
   for (const request of requests)
     for (const name of docvalueNames(request, context)) asked.set(name, request);
@@ -130,7 +130,7 @@ function docvalueNames({ field: pattern }: FieldRequest, { fields }: QueryContex
     .filter((name) => matchesPattern(name, pattern));
 }
 
-/** The type of a field whose values are written in one way alone. */
+/** The type of a field that takes no format; `undefined` for one that does. */
 function unformatted(target: Target): string | undefined {
   switch (target.kind) {
     case "words":
@@ -164,7 +164,7 @@ function fieldColumn(
   };
 }
 
-/** How a field's values are written: numbers by a pattern of Java's DecimalFormat, dates by one of DateTimeFormatter. */
+/** Prints values by a pattern: Java's DecimalFormat for numbers, DateTimeFormatter for dates. */
 function printer(field: Field, format: string | undefined): (value: ResultValue) => unknown {
   if (format === undefined || !numbers.has(field.type)) return (value) => showValue(value, field, format);
   const print = readDecimalFormat(format);
@@ -175,7 +175,7 @@ function showValue(value: ResultValue, { type, mapping }: Field, format = mappin
   if (type === "ip") return printIp(String(value));
   if (type === "double") return decimalOf({ mapping }, Number(value));
   if (type !== "date" || typeof value !== "number") return value;
-  // Columns hold microseconds; what the vendor keeps of a date is its milliseconds.
+  // Columns hold microseconds, the vendor's dates milliseconds.
   const epochMs = Math.floor(value);
   return format === "epoch_millis" ? String(epochMs) : formatDate(epochMs, format ?? DATE_FORMAT);
 }

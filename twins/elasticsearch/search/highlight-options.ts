@@ -21,15 +21,15 @@ export interface HighlightOptions {
   preTags: readonly string[];
   postTags: readonly string[];
   fragmentSize: number;
-  /** 0: the whole text. */
+  /** 0: the whole text, unfragmented. */
   numberOfFragments: number;
-  /** Only words that were looked for in the field itself are marked. */
+  /** Mark only terms that were searched for in this field. */
   requireFieldMatch: boolean;
-  /** How much of the text is answered when nothing is marked. */
+  /** Characters shown of a text without a match. */
   noMatchSize: number;
   order: "none" | "score";
   encoder: "default" | "html";
-  /** As it is written. */
+  /** The highlighter: `unified`, `plain` or `fvh`. */
   type: string;
 }
 
@@ -49,7 +49,7 @@ const defaults: HighlightOptions = {
   type: "unified",
 };
 
-/** What is written in one place: of the highlight as a whole, or of a field. */
+/** The options given in one place: for the whole highlight, or for one field. */
 type Written = Partial<HighlightOptions>;
 
 interface WrittenHighlight {
@@ -57,7 +57,7 @@ interface WrittenHighlight {
   fields: { pattern: string; options: Written }[];
 }
 
-/** The options of all fields stand for those that a field does not have. @throws VendorError */
+/** Reads the options; a field inherits those that it does not set. @throws VendorError */
 export function readHighlight(content: ContentParser): Highlight {
   const written: WrittenHighlight = { shared: {}, fields: [] };
   highlightParser.parse(content, written);
@@ -75,10 +75,10 @@ function checkTags({ preTags, postTags }: Written, content: ContentParser): void
   if (preTags && !postTags) throw content.error("pre_tags are set but post_tags are not set");
 }
 
-/** An option that changes how the vendor searches the text, not what it marks. */
+/** Ignores an option that changes how the vendor finds matches, but not which. */
 const passed = () => undefined;
 
-/** @param options where to put what is read */
+/** @param options where the values read go */
 function optionFields<Target>(options: (target: Target) => Written): Record<string, Field<Target>> {
   const put =
     <Value>(into: (value: Value, written: Written) => void) =>
@@ -170,7 +170,7 @@ const highlightParser = new ObjectParser<WrittenHighlight>("highlight", {
   fields: { tokens: ["START_OBJECT", "START_ARRAY"], read: readFields },
 });
 
-/** One object with fields, or a list of objects with a field each. */
+/** Reads one object of fields, or a list of objects with one field each. */
 function readFields(content: ContentParser, highlight: WrittenHighlight): void {
   if (content.token === "START_OBJECT") {
     while (content.next() !== "END_OBJECT") readField(content, highlight);
@@ -204,7 +204,7 @@ function readField(content: ContentParser, { fields }: WrittenHighlight): void {
 
 const TYPES: ReadonlySet<string> = new Set(["unified", "plain", "fvh"]);
 
-/** A way of highlighting that there is not fails where fields are highlighted. @throws VendorError on the shard */
+/** An unknown highlighter type fails when a shard highlights, not when the body is read. @throws VendorError */
 export function checkHighlight({ fields }: Highlight, index: string): void {
   const unknown = fields.find(({ options }) => !TYPES.has(options.type));
   if (!unknown) return;

@@ -1,5 +1,5 @@
 /**
- * The words that were looked for, marked in the text.
+ * Marks matches in texts.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/highlighting.html
  */
 
@@ -9,10 +9,10 @@ import type { Mark } from "../query/mark.ts";
 import type { Highlight, HighlightOptions } from "./highlight-options.ts";
 import { type Match, matchesIn, passagesOf } from "./passages.ts";
 
-/** Longest text that is searched for words, in characters: the vendor's `index.highlight.max_analyzed_offset`. */
+/** In characters: the vendor's `index.highlight.max_analyzed_offset`. */
 const MAX_CHARACTERS = 1_000_000;
 
-/** Fields, of those that a document has, that a pattern of the request means. */
+/** The fields to highlight, of those named, with their options. */
 export function highlightedFields(
   highlight: Highlight,
   names: readonly string[],
@@ -24,7 +24,7 @@ export function highlightedFields(
   return found;
 }
 
-/** What is marked in a field. */
+/** The marks that apply to a field. */
 export function marksFor(
   field: string,
   marks: ReadonlyMap<string, readonly Mark[]>,
@@ -34,8 +34,8 @@ export function marksFor(
 }
 
 /**
- * The parts of a field's values in which something is marked, best first when asked for.
- * @param whole the values are marked as a whole (a keyword), not word by word
+ * Fragments of a field's values that contain matches.
+ * @param whole the value is matched as one token (a keyword), not word by word
  */
 export function highlightValues(
   values: readonly string[],
@@ -48,7 +48,7 @@ export function highlightValues(
     const tokens = whole ? [{ term: text, position: 1, start: 0, end: text.length }] : analyze(text);
     return { text, matches: matchesIn(tokens, marks, options.requireFieldMatch ? "whole" : "words") };
   });
-  // Fragments are shown without the blanks around them, whole texts as they are.
+  // Fragments lose the blanks around them, whole texts do not.
   const shown = (text: string) => (options.numberOfFragments === 0 ? text : text.trim());
   const fragments = passagesOf(found, options);
   if (fragments.length > 0) {
@@ -59,7 +59,7 @@ export function highlightValues(
   return [shown(encode(first.slice(0, nextWordEnd(first, options.noMatchSize)), options))];
 }
 
-/** The end of what begins a text: the first end of a word behind so many characters. */
+/** Index of the first word end after `size` characters. */
 function nextWordEnd(text: string, size: number): number {
   if (text.length <= size) return text.length;
   for (const { index, segment } of wordSegmenter.segment(text)) {
@@ -70,7 +70,7 @@ function nextWordEnd(text: string, size: number): number {
 
 const wordSegmenter = new Intl.Segmenter("en", { granularity: "word" });
 
-/** Overlapping matches are marked as one after the other. */
+/** Of overlapping matches, the second is marked from the end of the first. */
 function mark(
   text: string,
   start: number,
@@ -85,7 +85,7 @@ function mark(
   for (const match of matches) {
     if (match.start > at) marked += encode(text.slice(at, match.start), options);
     if (match.end <= at) continue;
-    // One way of highlighting alone has a tag for each word.
+    // Only the fvh highlighter rotates tags by term.
     const number = type === "fvh" ? order.indexOf(match.key) : 0;
     const pre = preTags[number % preTags.length] ?? "";
     const post = postTags[number % postTags.length] ?? "";

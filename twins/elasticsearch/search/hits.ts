@@ -1,4 +1,4 @@
-/** The hits of a page, as they are answered. */
+/** Reads the hits of a page and writes them as the answer shows them. */
 
 import { type Field, fieldValue } from "@offhook/log-store/fields";
 import { joined, list, raw, type Sql, type SqlValue, sql } from "@offhook/log-store/sql";
@@ -19,21 +19,21 @@ import type { SearchPlan } from "./plan.ts";
 import type { SearchRequest } from "./request.ts";
 import { filteredSource } from "./source-filter.ts";
 
-/** A row of the page. */
+/** A row of the page, by the search's first statement. */
 export interface PageHit {
   row: bigint;
   score: number | undefined;
-  /** The value it was collapsed by. */
+  /** Value of the collapse field. */
   group: ResultValue;
-  /** As the hit shows them. */
+  /** Sort values as the answer shows them. */
   sort: unknown[];
   keyValues: SqlValue[];
 }
 
-/** Columns that come first. */
+/** Number of columns before the requested ones. */
 const FIXED = 6;
 
-/** What a hit may show of itself; what it does not show is not read. */
+/** Skips columns that the answer does not show. */
 function fixedColumns({ version, seqNoPrimaryTerm }: SearchRequest): Sql {
   const versions = `${version ? "d._version" : "NULL"}, ${seqNoPrimaryTerm ? "d._seq_no" : "NULL"}`;
   return raw(`d._row, d._id, d._index, ${versions}, d._source`);
@@ -45,7 +45,7 @@ export async function hitsOfPage(
   plan: SearchPlan,
   context: SearchContext,
 ): Promise<object[]> {
-  // Where both name a field, what `fields` says of it is what a hit shows.
+  // `fields` come last, because they win over `docvalue_fields` of the same name.
   const columns = [
     ...docvalueColumns(request.docvalueFields, context.query, plan.index),
     ...fieldColumns(request.fields, context.query, plan.index),
@@ -98,7 +98,7 @@ export async function hitsOfPage(
   });
 }
 
-/** Finds the ignored values of a document by its index; none in `specification`, where nothing is ignored. */
+/** Finds values ignored in a document, by its index; `specification` ignores none. */
 function ignoredReader({ store, query }: SearchContext): (index: string, source: string) => IgnoredValues {
   if (query.fidelity === "specification") return () => new Map();
   const readers = new Map<string, IgnoredFields>();
@@ -106,7 +106,7 @@ function ignoredReader({ store, query }: SearchContext): (index: string, source:
     getOrAdd(readers, index, () => new IgnoredFields(store.fields.of(index))).of(source);
 }
 
-/** Those that `fields` asks for. */
+/** The ignored fields that `fields` requests. */
 function askedOf(ignored: IgnoredValues, { fields }: SearchRequest) {
   return [...ignored].filter(([name]) => fields.some(({ field }) => matchesPattern(name, field)));
 }
@@ -119,8 +119,8 @@ function showsScore(request: SearchRequest, { scores }: SearchPlan): boolean {
 }
 
 /**
- * The rows by their numbers. A row lies where its number says until rows before it have been removed, and what lies at a known
- * place DuckDB reads alone; for those that do not it looks through all.
+ * Reads rows by number. A row's position equals its number until earlier rows are removed. DuckDB reads positions
+ * without a scan, so those come first; rows not found there take a scan.
  */
 async function readRows(
   rows: readonly bigint[],
@@ -139,7 +139,7 @@ async function readRows(
   return found;
 }
 
-/** Whatever lies there; whoever asks looks at its number. */
+/** May yield rows of other numbers, which `readRows` files under their own. */
 function atTheirPlace(rows: readonly bigint[]): Sql {
   const places = joined(
     rows.map((row) => sql`${row}`),
@@ -171,7 +171,7 @@ function shownFields(
 interface TextColumn {
   name: string;
   value: Sql;
-  /** Marked as a whole, not word by word. */
+  /** Matched as one token. */
   whole: boolean;
 }
 

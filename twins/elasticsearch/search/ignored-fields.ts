@@ -1,6 +1,6 @@
 /**
- * `_ignored` of a hit: the fields that do not hold a value of the document because it is longer than `ignore_above` of their
- * mapping. The values are in `_source` alone.
+ * `_ignored` of a hit: fields without a value because the document's value exceeds the mapping's `ignore_above`. Such
+ * values exist in `_source` alone.
  */
 
 import type { Field, FieldCatalog } from "@offhook/log-store/fields";
@@ -8,14 +8,14 @@ import { readLeaves } from "@offhook/log-store/store/json-leaves";
 import { keywordsOf } from "../indices/field-types.ts";
 import { ignoreAbove, nodeOf } from "../indices/mapped-field.ts";
 
-/** Values that a document has and its fields do not, by the name of the field. */
+/** Values that are in the document but not in its fields, by field name. */
 export type IgnoredValues = ReadonlyMap<string, readonly string[]>;
 
 const none: IgnoredValues = new Map();
 
-/** Finds the ignored values of documents of one index. */
+/** Finds ignored values in documents of one index. */
 export class IgnoredFields {
-  /** By the name of what is written. */
+  /** Limits by sub-field, by the name that documents use. */
   readonly #limits = new Map<string, ReadonlyMap<string, number>>();
   readonly #shortest: number;
 
@@ -41,7 +41,7 @@ export class IgnoredFields {
   }
 }
 
-/** The names under which what is written at a field's name is kept as a keyword, each with the longest value it holds. */
+/** Keyword fields that a name fills, each with its longest indexed value. */
 function limitsOf(field: Field): ReadonlyMap<string, number> {
   const limits = new Map<string, number>();
   for (const [sub, limit] of keywordsOf(field)) limits.set(`${field.name}.${sub}`, limit);

@@ -1,4 +1,4 @@
-/** What is kept between requests (scrolls, points in time, results) until its time is over by the sandbox's clock. */
+/** State that outlives a request (scrolls, points in time, results) and expires by the sandbox's clock. */
 import { randomBytes } from "node:crypto";
 import type { Clock } from "@offhook/platform/base/clock";
 import { VendorError } from "../vendor/error.ts";
@@ -9,13 +9,13 @@ interface Entry<Value> {
 }
 
 export interface KeptLimits {
-  /** Most things kept at a time: the vendor's own limit of scrolls. */
+  /** The vendor's limit of open scrolls. */
   entries: number;
-  /** What is said when there are too many. */
+  /** The error message beyond the limit. */
   refusal: string;
 }
 
-/** Longest time that may be asked for, in milliseconds: the vendor's `search.max_keep_alive`. */
+/** The vendor's `search.max_keep_alive`. */
 const MAX_KEEP_ALIVE_MS = 24 * 3_600_000;
 
 export class Kept<Value> {
@@ -28,7 +28,7 @@ export class Kept<Value> {
     this.#limits = limits;
   }
 
-  /** Answers the id by which it is found. @throws VendorError 429 when there are too many */
+  /** @returns the id of the entry @throws VendorError 429 beyond the limit */
   keep(value: Value, keepAliveMs: number): string {
     this.#dropExpired();
     if (this.#entries.size >= this.#limits.entries) {
@@ -42,7 +42,7 @@ export class Kept<Value> {
     return id;
   }
 
-  /** @param keepAliveMs from now on, if it is to be kept longer */
+  /** @param keepAliveMs extends the entry's life to this long from now */
   find(id: string, keepAliveMs?: number): Value | undefined {
     this.#dropExpired();
     const entry = this.#entries.get(id);
@@ -52,12 +52,12 @@ export class Kept<Value> {
     return entry?.value;
   }
 
-  /** Answers whether it was there. */
+  /** @returns whether the entry existed */
   drop(id: string): boolean {
     return this.#entries.delete(id);
   }
 
-  /** Answers how many there were. */
+  /** @returns how many entries there were */
   dropAll(): number {
     const { size } = this.#entries;
     this.#entries.clear();
@@ -78,7 +78,7 @@ function checked(keepAliveMs: number): number {
   });
 }
 
-/** Nothing is kept under this id, or not any more. */
+/** 404 for an id that is unknown or expired. */
 export function contextMissing(id: string): VendorError {
   const reason = {
     type: "search_context_missing_exception",

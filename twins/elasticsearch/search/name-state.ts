@@ -1,12 +1,15 @@
 /**
- * Patterns of dotted names, held against a name piece by piece, as one comes to it going down a document. A star is any text,
- * dots included, and a pattern that means a name means all names below it.
+ * An automaton that matches dotted names against patterns piece by piece, as a walk down a document yields them. A star
+ * matches any text, dots included, and a pattern that matches a name matches all names below it.
  */
 
-/** Where a name may stand in each pattern: before the character of that number, at its end, or below it. */
+/**
+ * The states of each pattern: the index of the next character to match, its length at the end of a match, one more
+ * below a match.
+ */
 type Places = ReadonlyMap<string, ReadonlySet<number>>;
 
-/** How far a name has come in its patterns. */
+/** The set of states after some prefix of a name. */
 export class NameState {
   readonly #places: Places;
 
@@ -19,17 +22,17 @@ export class NameState {
     return new NameState(new Map(plain.map((pattern) => [pattern, new Set(openAt(pattern, 0))])));
   }
 
-  /** Whether a pattern means the name, or one above it. */
+  /** Whether a pattern matches the name, or a name above it. */
   get accepts(): boolean {
     return [...this.#places].some(([pattern, places]) => [...places].some((at) => at >= pattern.length));
   }
 
-  /** Whether no pattern means the name, whatever follows. */
+  /** Whether no pattern can match, whatever follows. */
   get isDead(): boolean {
     return this.#places.size === 0;
   }
 
-  /** The state of the name with more text at its end. */
+  /** The state after more text. */
   after(text: string): NameState {
     let places = this.#places;
     for (const character of text.split("")) places = step(places, character);
@@ -53,7 +56,7 @@ function stepFrom(pattern: string, at: number, character: string): number[] {
   return pattern[at] === character ? openAt(pattern, at + 1) : [];
 }
 
-/** A place, and those behind the stars there, which may be no text. */
+/** A state and its epsilon closure: a star may match nothing. */
 function openAt(pattern: string, at: number): number[] {
   return pattern[at] === "*" ? [at, ...openAt(pattern, at + 1)] : [at];
 }

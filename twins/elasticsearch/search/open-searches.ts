@@ -1,26 +1,26 @@
-/** The searches that go on over several requests. */
+/** Searches that span several requests. */
 import type { SqlValue } from "@offhook/log-store/sql";
 import type { Clock } from "@offhook/platform/base/clock";
 import type { SearchScope } from "./context.ts";
 import { Kept } from "./kept.ts";
 import type { SearchRequest } from "./request.ts";
 
-/** A search that is read page by page. */
+/** A search read page by page. */
 export interface Scroll {
   request: SearchRequest;
   scope: SearchScope;
   after: SqlValue[] | undefined;
 }
 
-/** A search that is asked about later. */
+/** A search whose result is fetched later. */
 export interface AsyncSearch {
   startedMs: number;
   expiresMs: number;
-  /** The body of the answer, once there is one. */
+  /** The body of the answer, once the search is done. */
   answer: object | undefined;
   failure: { status: number; body: object } | undefined;
   completedMs: number | undefined;
-  /** Settles when there is an answer, or a failure. */
+  /** Settles with the answer or the failure. */
   done: Promise<void>;
   cancel(): void;
 }
@@ -46,7 +46,7 @@ export function createOpenSearches(clock: Clock): OpenSearches {
   };
 }
 
-/** Ends all of them: what they were reading is not there any more. */
+/** Ends all of them when their data goes away. */
 export function endSearches({ scrolls, pointsInTime, asyncSearches }: OpenSearches): void {
   scrolls.dropAll();
   pointsInTime.dropAll();

@@ -1,4 +1,4 @@
-/** Asks for one page of a search, and reads what comes. */
+/** Finds the rows of one page, and the total. */
 
 import { joined, type SqlValue, sql } from "@offhook/log-store/sql";
 import { type LogStore, QueryInterrupted, type ResultValue } from "@offhook/log-store/store/log-store";
@@ -18,7 +18,7 @@ interface FoundPage {
   timedOut: boolean;
 }
 
-/** The total of a search and one page of it, in one statement. @param after sort values that the page begins behind */
+/** Finds the total and one page in a single statement. @param after sort values of the last hit of the page before */
 export async function findPage(
   request: SearchRequest,
   plan: SearchPlan,
@@ -72,7 +72,7 @@ function readAfter(
   pit: SearchRequest["pit"],
 ): SqlValue[] {
   const expected = keys.filter(({ answered }) => answered).length;
-  // The tiebreaker of a point in time may be left out.
+  // The tiebreaker of a point in time is optional.
   const known = values.length === expected || (pit !== undefined && values.length === expected - 1);
   if (!known) {
     throw illegalOnShard(`search_after has ${values.length} value(s) but sort has ${expected}.`, index);
@@ -80,7 +80,7 @@ function readAfter(
   return values.map((value, number) => keys[number]?.read(value) ?? null);
 }
 
-/** A document that is found may have one value alone. @throws VendorError */
+/** Collapsing requires a single value per document. @throws VendorError */
 export async function checkSingleValued(
   { minScore }: SearchRequest,
   { collapse, query, filters, index }: SearchPlan,
@@ -93,7 +93,7 @@ export async function checkSingleValued(
       : sql`d._row IN (SELECT _row FROM (${query.scored}) WHERE score >= ${minScore})`;
   const where = joined([found, ...filters, collapse.isMultiple], " AND ");
   const first = sql`SELECT min(d._row) FROM documents AS d WHERE ${where}`;
-  // Lucene counts the documents of an index from 0.
+  // The error counts documents as Lucene does: from 0, within the index.
   const statement = sql`SELECT count(*), count(*) FILTER (WHERE _row = first) FROM documents AS e, (${first}) AS f(first)
     WHERE e._row <= first AND e._index = (SELECT _index FROM documents WHERE _row = first)`;
   notes.addSql([showSql(statement)]);
@@ -104,7 +104,7 @@ export async function checkSingleValued(
   throw shardFailure({ type: "illegal_state_exception", reason }, index);
 }
 
-/** Places of the columns of a page statement. */
+/** Column positions of a page statement. */
 const TOTAL = 0;
 const MAX_SCORE = 1;
 const ROW = 2;

@@ -1,15 +1,15 @@
 /**
- * Where in a text what was looked for stands, and the passages around it that are shown.
+ * Finds matches in a text, and the passages around them to show.
  * Source: Lucene's unified highlighter, with the vendor's bounds of sentences.
  */
 import type { Token } from "@offhook/log-store/text/analysis";
 import type { Mark, PhraseMark } from "../query/mark.ts";
 
-/** A part of a text that is marked. */
+/** A stretch of text to mark. */
 export interface Match {
   start: number;
   end: number;
-  /** Alike for what counts as one. */
+  /** Equal for matches of the same term. */
   key: string;
 }
 
@@ -23,7 +23,7 @@ export interface Passage extends MatchedText {
   end: number;
 }
 
-/** In the order of the text. */
+/** Matches in text order. */
 export function matchesIn(
   tokens: readonly Token[],
   marks: readonly Mark[],
@@ -41,10 +41,10 @@ export function matchesIn(
   return [...places.values()].sort((a, b) => a.start - b.start || a.end - b.end);
 }
 
-/** The farthest that a word of a phrase is looked for from its place. */
+/** Limits how far a phrase's word is searched from its expected position. */
 const MAX_MOVED = 100;
 
-/** A phrase is one match, from its first word to its last, or each of its words is one. */
+/** A phrase is one match from its first word to its last, or one match for each of its words. */
 function phrasesIn(
   tokens: readonly Token[],
   { slots, slop, key }: PhraseMark,
@@ -61,7 +61,7 @@ function phrasesIn(
       const expected = origin + place;
       const moved = (other: Token) => Math.abs(other.position - expected);
       const reach = Math.min(slop, MAX_MOVED);
-      // Positions count from 1, each token has the next.
+      // Positions start at 1 and have no gaps, so they index `tokens`.
       const around = tokens.slice(Math.max(0, expected - 1 - reach), Math.max(0, expected + reach));
       const near = around.filter((other) => fits(other.term) && !words.includes(other));
       const [nearest] = near.sort((a, b) => moved(a) - moved(b));
@@ -87,7 +87,7 @@ export interface PassageOptions {
   order: "none" | "score";
 }
 
-/** Passages with something marked: as many of the best as are asked for. */
+/** The best passages that contain matches, as many as requested. */
 export function passagesOf(texts: readonly MatchedText[], options: PassageOptions): Passage[] {
   const { numberOfFragments, fragmentSize, order } = options;
   const length = texts.reduce((sum, { text }) => sum + text.length + 1, -1);
@@ -102,7 +102,7 @@ export function passagesOf(texts: readonly MatchedText[], options: PassageOption
     return passages.map((passage) => ({ passage, score: scoreOf(passage, here, length) }));
   });
   const most = numberOfFragments === 0 ? scored.length : numberOfFragments;
-  // Of passages that score alike the later ones are kept.
+  // Ties go to the later passage.
   const best = scored
     .map((one, number) => ({ ...one, number }))
     .sort((a, b) => b.score - a.score || b.number - a.number)
@@ -125,17 +125,20 @@ function passagesIn({ text, matches }: MatchedText, sentences: BoundedSentences)
   return passages;
 }
 
-/** A passage is made around the middle of its first match. */
+/** A passage is built around the middle of its first match. */
 function middleOf({ start, end }: Match): number {
   return Math.max(start + 1, start + Math.floor((end - start) / 2));
 }
 
-/** The usual length of a passage. */
+/** Typical length of a passage, in characters: the pivot of length normalisation. */
 const PIVOT = 87;
 const K1 = 1.2;
 const B = 0.75;
 
-/** Passages with more different words that begin early are better. @param base of the text among others */
+/**
+ * Favours passages with many different terms, near the start of the text. @param base offset of the text among the
+ * values
+ */
 function scoreOf({ start, end, matches }: Passage, base: number, length: number): number {
   const counts = new Map<string, number>();
   for (const { key } of matches) counts.set(key, (counts.get(key) ?? 0) + 1);
@@ -151,12 +154,12 @@ const segmenters = {
   word: new Intl.Segmenter("en", { granularity: "word" }),
 };
 
-/** Sentences, short ones joined, and those that are longer than a passage may be cut between words around what is marked. */
+/** Sentences as passages: short ones are joined, long ones cut at word boundaries around the match. */
 class BoundedSentences {
   readonly #sentences: Boundaries;
   readonly #words: Boundaries;
   readonly #most: number;
-  /** Of the sentences that were last looked at. */
+  /** The sentences of the last lookup. */
   #window = { start: -1, end: -1 };
   #end = -1;
 
@@ -192,7 +195,7 @@ class BoundedSentences {
   }
 }
 
-/** Where parts of a text begin and end. */
+/** Boundary offsets of a text's parts. */
 class Boundaries {
   readonly #places: readonly number[];
 
@@ -200,12 +203,12 @@ class Boundaries {
     this.#places = [...[...segmenter.segment(text)].map(({ index }) => index), text.length];
   }
 
-  /** The last one before a place; the first one when there is none. */
+  /** The last boundary before a place, else the first. */
   before(place: number): number {
     return this.#places[this.#countUpTo(place - 1) - 1] ?? 0;
   }
 
-  /** The first one behind a place; the last one when there is none. */
+  /** The first boundary after a place, else the last. */
   behind(place: number): number {
     return this.#places[this.#countUpTo(place)] ?? this.#places.at(-1) ?? 0;
   }

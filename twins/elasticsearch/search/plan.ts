@@ -1,4 +1,4 @@
-/** Compiles a search: everything that its statements are made of. */
+/** Plans a search: compiles every part that its statements consist of. */
 import { type Sql, sql } from "@offhook/log-store/sql";
 import type { CompiledQuery } from "../query/compiled-query.ts";
 import { illegalOnShard } from "../vendor/shard-failure.ts";
@@ -10,15 +10,15 @@ import { MAX_WINDOW, type SearchRequest } from "./request.ts";
 import { isSorted, type Sort } from "./sort.ts";
 import { type SortKey, sortKey } from "./sort-key.ts";
 
-/** A search, ready to be asked. */
+/** A search compiled to SQL. */
 export interface SearchPlan {
   query: CompiledQuery;
   keys: SortKey[];
   filters: Sql[];
-  /** Those of `filters` that say where is searched. */
+  /** The part of `filters` that limits the search to its scope. */
   scopeFilters: Sql[];
   scores: boolean;
-  /** Whether hits carry what they were sorted by. */
+  /** Whether hits show their sort values. */
   sorted: boolean;
   collapse: CollapseColumn | undefined;
   index: string;
@@ -41,7 +41,7 @@ export async function planSearch(
   const query = await compileFor(request, context, scores);
   const postFilter =
     request.postFilter && (await compile(request.postFilter, context, { member: "post_filter" }));
-  // In the order in which the vendor's shard looks at them.
+  // Checks run in the order of the vendor's shard, which decides the error that is reported.
   const keys = sorts.map((sort) => sortKey(sort, context.query, index));
   if (request.highlight) checkHighlight(request.highlight, index);
   checkAfter(request, index);
@@ -72,7 +72,7 @@ async function compileFor(
   if (unrecognised) return translateBody(unrecognised, context);
   if (urlQuery) return compileUrlQuery(urlQuery, context);
   const scores = wanted && size > 0;
-  // Hits within an aggregation may be scored.
+  // `top_hits` may show scores.
   const unscored = !scores && minScore === undefined && aggregations === undefined;
   return compile(query, context, { scores, unscored });
 }
@@ -85,7 +85,7 @@ function checkWindow({ from, size, searchAfter }: SearchRequest, index: string):
   );
 }
 
-/** @throws VendorError for values to go on after that do not fit the order */
+/** @throws VendorError for a `search_after` that does not fit the order */
 function checkAfter({ searchAfter, sort, pit, collapse }: SearchRequest, index: string): void {
   if (!searchAfter) return;
   if (!isSorted(sort) && !pit) throw illegalOnShard("Sort must contain at least one field.", index);

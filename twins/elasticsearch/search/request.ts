@@ -1,5 +1,5 @@
 /**
- * What a search asks for: the body of a search, with the URL parameters that stand for parts of it.
+ * A search request: the body, and the URL parameters that override parts of it.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/search-search.html
  */
 
@@ -23,21 +23,21 @@ import { isEmpty, limit, notNegative, UnknownKey, UnservedKey } from "./members.
 import { readSort, type Sort, sortBy } from "./sort.ts";
 import { readSourceFilter, type SourceFilter, wholeSource } from "./source-filter.ts";
 
-/** A query of the URL, with its options. */
+/** `?q=` with its options. */
 export interface UrlQuery {
   text: string;
   options: Record<string, string>;
 }
 
-/** A body that is not a search as this twin knows them. */
+/** A body that this twin does not recognise as a search. */
 export interface UnrecognisedBody {
   body: JsonObject;
-  /** What the vendor would say. */
+  /** The vendor's error for it. */
   error: VendorError;
 }
 
 export interface SearchRequest {
-  /** Set when a model is needed to say which events are searched for. */
+  /** Set when only a model can tell which events to search for. */
   unrecognised: UnrecognisedBody | undefined;
   query: Json | undefined;
   urlQuery: UrlQuery | undefined;
@@ -46,13 +46,13 @@ export interface SearchRequest {
   size: number;
   sort: Sort[];
   source: SourceFilter;
-  /** Of what is stored with a document nothing is asked for, not even its id. */
+  /** `stored_fields: _none_`: hits show no stored field, not even their id. */
   storesNothing: boolean;
   fields: FieldRequest[];
   docvalueFields: FieldRequest[];
   highlight: Highlight | undefined;
   collapse: Collapse | undefined;
-  /** How many hits are counted: all, none, or up to a number. */
+  /** `track_total_hits` as a number: count all, none, or up to a bound. */
   countUpTo: number;
   trackScores: boolean;
   minScore: number | undefined;
@@ -66,14 +66,14 @@ export interface SearchRequest {
   version: boolean;
   seqNoPrimaryTerm: boolean;
   aggregations: { member: string; json: JsonObject; afterQuery: boolean } | undefined;
-  /** Factors of scores, by pattern of index. */
+  /** Score factors by index pattern. */
   indicesBoost: [pattern: string, factor: number][];
 }
 
 export const DEFAULT_SIZE = 10;
 /** The vendor's `index.max_result_window`. */
 export const MAX_WINDOW = 10_000;
-/** Hits are counted exactly up to here, unless told. */
+/** Default of `track_total_hits`. */
 const DEFAULT_COUNT = 10_000;
 
 export function emptyRequest(): SearchRequest {
@@ -108,15 +108,15 @@ export function emptyRequest(): SearchRequest {
 }
 
 export interface BodyOptions {
-  /** Of the body, for the line and column of its mistakes. */
+  /** Text of the body, to locate mistakes. */
   text?: string;
-  /** Of the body in the text, where it is but a part. */
+  /** Path of the body in the text, when it is only a part. */
   path?: JsonPath;
-  /** In `specification`, a member that is not known makes the body one for the translator; default `vendor`. */
+  /** In `specification` unknown members make the body a question for the translator; default `vendor`. */
   fidelity?: Fidelity;
 }
 
-/** @throws VendorError for what the vendor would not take */
+/** Reads a search body token by token. @throws VendorError for what the vendor refuses */
 export function readSearchBody(
   body: JsonObject,
   { text, path = [], fidelity = "vendor" }: BodyOptions = {},
@@ -140,7 +140,7 @@ export function readSearchBody(
   return reading.request;
 }
 
-/** What this twin has no data for, or runs no scripts for. */
+/** Members that need data or scripts that this twin does not have. */
 const refused = lookupTable<string>({
   knn: "This twin does not search vectors: [knn] is not supported",
   rescore: "This twin does not rescore: [rescore] is not supported",
@@ -160,10 +160,10 @@ interface Reading {
   fidelity: Fidelity;
 }
 
-/** Reads the value at the current token into the request. */
+/** Reads the current token's value into the request. */
 type MemberReader = (reading: Reading) => void;
 
-/** Members that may be a text, a number or a boolean. */
+/** Members that take a text, a number or a boolean. */
 const values = lookupTable<MemberReader>({
   from({ content, request }) {
     request.from = notNegative("from", content.integer());
@@ -312,7 +312,7 @@ function readStored({ content, request }: Reading): void {
   readStoredFields(request, names);
 }
 
-/** Values of `search_after` are scalars or null. */
+/** Checks that the values of `search_after` are scalars or null. */
 function readAfter(content: ContentParser): void {
   let found = false;
   while (content.next() !== "END_ARRAY") {
@@ -326,7 +326,7 @@ function readAfter(content: ContentParser): void {
   if (!found) throw illegalArgument("Values must contains at least one value.");
 }
 
-/** @throws VendorError for what does not go together */
+/** @throws VendorError for options that exclude each other */
 export function checkSearch({ searchAfter, from, storesNothing, source, fields }: SearchRequest): void {
   const isSourceAsked = source.kind !== "none";
   const problems = [
@@ -341,15 +341,15 @@ export function readStoredFields(request: SearchRequest, names: readonly string[
   request.storesNothing = names.includes("_none_");
   if (request.storesNothing && names.length > 1)
     throw illegalArgument("cannot combine _none_ with other fields");
-  // Fields are stored in the source alone: naming any leaves the source out.
+  // Every stored field is part of the source, so naming one only removes the source.
   if (!names.includes("_source")) request.source = { kind: "none" };
 }
 
 const ALL = Number.POSITIVE_INFINITY;
-/** Hits are found, and how many there are is not said. */
+/** Hits are found but not counted. */
 export const NOT_COUNTED = -1;
 
-/** `track_total_hits` of a URL that has it. @throws VendorError */
+/** Reads `track_total_hits` of a URL. @throws VendorError */
 export function readCount(parameters: Parameters): number {
   const text = parameters.text("track_total_hits");
   if (text === "true" || text === "") return ALL;
@@ -390,7 +390,7 @@ function readBoosts(content: ContentParser): [string, number][] {
     throw content.error(`Expected [${token}] in [${place}] but found [${content.token}]`);
   };
   while (content.next() !== "END_ARRAY") {
-    // The vendor names a member that it has not come to yet.
+    // The vendor's message names the member it has yet to read: none.
     expect("START_OBJECT", "null");
     content.next();
     expect("FIELD_NAME");

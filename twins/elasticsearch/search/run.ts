@@ -1,4 +1,4 @@
-/** Runs a search: one statement for the total and the page, one for what is answered of its hits. */
+/** Runs a search: one statement for the total and the page, one that reads the hits. */
 import type { SqlValue } from "@offhook/log-store/sql";
 import { withCurrentFields } from "@offhook/log-store/store/store-reader";
 import { isShardFailure, shardFailures } from "../vendor/shard-failure.ts";
@@ -10,31 +10,31 @@ import { checkSingleValued, findPage } from "./page.ts";
 import { planSearch } from "./plan.ts";
 import { checkSearch, type SearchRequest } from "./request.ts";
 
-/** What a search found, before it is written. */
+/** The outcome of a search. */
 export interface SearchResult {
   tookMs: number;
   timedOut: boolean;
   terminatedEarly: boolean | undefined;
   shards: number;
-  /** Of those, the ones that failed. */
+  /** Failures of single shards. */
   failures: readonly object[];
-  /** The first of the indices searched. */
+  /** The first of the searched indices. */
   index: string;
   total: number;
-  /** Whether there are more than `total`. */
+  /** Whether the count stopped before the last hit. */
   more: boolean;
   maxScore: number | undefined;
   hits: object[];
-  /** Sort values of the last hit, by which the next page is found. */
+  /** Sort values of the last hit, where the next page starts. */
   last: SqlValue[] | undefined;
   aggregations: object | undefined;
 }
 
-/** How a search is run, beyond what it asks for. */
+/** Options beside the request. */
 export interface RunOptions {
-  /** Names of aggregations are with their types. */
+  /** Prefix aggregation names with their types. */
   typedKeys?: boolean;
-  /** The search is one page of a scroll: after these values, or the first. */
+  /** The search is a page of a scroll that starts after these values, or the first page. */
   paging?: { after: SqlValue[] | undefined };
 }
 
@@ -66,7 +66,7 @@ async function attemptSearch(
   }
   const aggregations = await parseAggregations(request, context);
   const plan = await planSearch(request, scope, context, { isScrolled: paging !== undefined });
-  // Beside the page: each waits for its own statement.
+  // Runs beside the page; a failure surfaces when it is awaited below.
   const aggregating = aggregate(request, aggregations, plan, context, typedKeys);
   aggregating.catch(() => undefined);
   if (request.size > 0) await checkSingleValued(request, plan, context);
@@ -89,16 +89,16 @@ async function attemptSearch(
   };
 }
 
-/** Whether a search ended before it had looked at everything; `undefined` where nothing says that it may. */
+/** `terminated_early`; `undefined` where the answer has no such member. */
 function endedEarly(request: SearchRequest, total: number): boolean | undefined {
   const { terminateAfter, size, countUpTo, aggregations } = request;
   if (terminateAfter > 0) return total >= terminateAfter;
-  // A search that only counts is told to end after the most hits that there can be.
+  // The vendor sets a bound on searches that only count, and reports that it was not reached.
   const counts = size === 0 && countUpTo === Number.POSITIVE_INFINITY && aggregations === undefined;
   return counts ? false : undefined;
 }
 
-/** What is found where no index is searched: aggregations have no results then. */
+/** A search of no index answers without aggregations. */
 const nothingFound = {
   timedOut: false,
   terminatedEarly: undefined,
@@ -112,7 +112,7 @@ const nothingFound = {
   aggregations: undefined,
 };
 
-/** Where no index is searched, a request is wrong by its text alone: no shard finds anything wrong with it. @throws VendorError */
+/** Without an index there is no shard to fail, so only syntax errors count. @throws VendorError */
 async function checkWithoutShards(request: SearchRequest, context: SearchContext): Promise<void> {
   const checks = [
     () =>
@@ -128,7 +128,7 @@ async function checkWithoutShards(request: SearchRequest, context: SearchContext
   }
 }
 
-/** How many events a search finds. */
+/** The number of events that a search matches. */
 export async function countHits(
   request: SearchRequest,
   scope: SearchScope,
@@ -139,7 +139,7 @@ export async function countHits(
 }
 
 function cappedTotal(total: number, countUpTo: number): { total: number; more: boolean } {
-  // Not a single one is counted: whether there is any is not known.
+  // With `track_total_hits: 0` nothing is counted, so there may be more.
   const isOpen = total > countUpTo || countUpTo === 0;
   return isOpen ? { total: countUpTo, more: true } : { total, more: false };
 }

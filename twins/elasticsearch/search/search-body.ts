@@ -1,10 +1,9 @@
-/** What a search found, as it is answered. */
+/** The answer to a search. */
 import { Float } from "../json/numbers.ts";
 import { NODE_ID, searchShards } from "../vendor/node.ts";
 import { NOT_COUNTED, type SearchRequest } from "./request.ts";
 import type { SearchResult } from "./run.ts";
 
-/** A result as it is answered. */
 export function searchBody(result: SearchResult, request: SearchRequest, totalAsNumber = false) {
   const { total, more } = result;
   const counted = { value: total, relation: more ? "gte" : "eq" };
@@ -35,7 +34,9 @@ function shardsOf({ shards, failures }: SearchResult): object {
 
 const NANOS_PER_MS = 1_000_000;
 
-/** The whole search as one clause: what it took inside is the database's affair, and its SQL is in the journal. */
+/**
+ * `profile` with the whole search as one clause: the database does not report its parts, and the journal holds the SQL.
+ */
 function profileOf({ tookMs, index }: SearchResult) {
   const time_in_nanos = tookMs * NANOS_PER_MS;
   const query = {

@@ -1,6 +1,6 @@
 import { checkDocValues, fielddataError } from "../query/compile/doc-values.ts";
 
-/** A sort as SQL: the value that hits are ordered by, how it is answered, and what comes after a value. */
+/** Sort keys as SQL: the value to order by, how a hit shows it, and how `search_after` reads it. */
 
 import type { Field } from "@offhook/log-store/fields";
 import { ipDigits, parseIp, printIp } from "@offhook/log-store/ip-address";
@@ -21,23 +21,23 @@ import { illegalOnShard, shardFailure } from "../vendor/shard-failure.ts";
 import type { FieldSort, Order, Sort, SortMode } from "./sort.ts";
 
 export interface SortKey {
-  /** Over `documents AS d`, or over `s.score`; NULL for text that is missing. */
+  /** Over `documents AS d`, or `s.score`; NULL for a missing text. */
   value: Sql;
   order: Order;
   nullsFirst: boolean;
-  /** Whether it stands in a hit's `sort`. */
+  /** Whether a hit's `sort` shows it. */
   answered: boolean;
   show(value: ResultValue): unknown;
-  /** A value of `search_after`, as it is compared. @throws VendorError */
+  /** A value of `search_after`, ready to compare. @throws VendorError */
   read(value: Json): SqlValue;
 }
 
-/** How the vendor names what is no field in a mistake of `search_after`. */
+/** The field name in a `search_after` error for a key that is no field. */
 const NO_FIELD = "null";
 const LONG_MAX = 9_223_372_036_854_775_807n;
 const LONG_MIN = -9_223_372_036_854_775_808n;
 
-/** @param index the first of the indices searched, for errors */
+/** @param index the first of the searched indices, for errors */
 export function sortKey(sort: Sort, context: QueryContext, index: string): SortKey {
   const { order } = sort;
   const plain = { order, nullsFirst: false };
@@ -106,7 +106,7 @@ function fieldKey(sort: FieldSort, context: QueryContext, index: string): SortKe
   }
 }
 
-/** What whole texts cannot be sorted by. @throws VendorError */
+/** Text keys take neither number modes nor formats. @throws VendorError */
 function checkWords(sort: FieldSort, type: string, index: string, name?: string): void {
   const wrong = (reason: string) => shardFailure({ type: "query_shard_exception", reason }, index);
   if (sort.mode === "avg" || sort.mode === "median" || sort.mode === "sum") {
@@ -123,7 +123,7 @@ function checkNoFormat({ field, format }: FieldSort, type: string, index: string
   throw illegalOnShard(`Field [${name}] of type [${type}] does not support custom formats`, index);
 }
 
-/** Sort values are formatted as dates alone. */
+/** Only dates take a sort format. */
 function checkNumberFormat({ format }: FieldSort, index: string): void {
   if (format !== undefined) throw illegalOnShard("require a date_time formatter; got [decimal]", index);
 }
@@ -136,7 +136,9 @@ const listFunctions: Record<SortMode, string> = {
   median: "list_median",
 };
 
-/** The one value of a field that counts: of several the smallest when ascending, else the greatest, unless told. */
+/**
+ * The value of a multi-valued field that sorts: by `mode`, else the smallest ascending and the greatest descending.
+ */
 function chosen(field: Field, { mode, order }: FieldSort, ignoreAbove?: number): Sql {
   const column = indexedValue(field, ignoreAbove);
   if (!field.multi) return column;
@@ -159,7 +161,7 @@ function textKey(sort: FieldSort, value: Sql): SortKey {
   };
 }
 
-/** Addresses in their order, shown as the vendor prints them. */
+/** Addresses in numeric order, shown in the vendor's notation. */
 function addressKey(sort: FieldSort, field: Field, index: string): SortKey {
   const { missing } = sort;
   const read = (json: Json) => {
@@ -210,7 +212,7 @@ function edge(missing: "_last" | "_first", order: Order): bigint {
   return (missing === "_last") === (order === "asc") ? LONG_MAX : LONG_MIN;
 }
 
-/** How a number with a fraction is written: as precisely as the mapping of its field holds it. */
+/** A fraction with the precision of its mapped type. */
 export function decimalOf({ mapping }: Pick<Field, "mapping">, value: number): Double | Float {
   const single = mapping?.type === "float" || mapping?.type === "half_float";
   return single ? new Float(value) : new Double(value);
@@ -261,7 +263,7 @@ const UNMAPPED_TYPES: ReadonlySet<string> = new Set([
   ...["keyword", "date", "date_nanos", "boolean", "ip", "text", "wildcard", "constant_keyword", "version"],
 ]);
 
-/** A field that nothing has a value of: all hits are equal. */
+/** A field that no document has: all hits sort equal. */
 function unmappedKey(sort: FieldSort, context: QueryContext, index: string): SortKey {
   const type = sort.unmappedType ?? (sort.missing === "_last" ? "keyword" : "long");
   if (context.fidelity === "vendor") {
@@ -292,7 +294,7 @@ function same(value: ResultValue): unknown {
   return value;
 }
 
-/** A value of `search_after` for whole numbers; of a text with a fraction the whole number below. @throws VendorError */
+/** Reads a whole number of `search_after`; text with a fraction rounds down. @throws VendorError */
 function readLong(json: Json, field: string, index: string): bigint {
   const isWhole = typeof json === "string" && /^[+-]?\d{1,19}$/.test(json);
   const number = typeof json === "string" && !isWhole ? javaNumber(json) : undefined;
@@ -300,7 +302,7 @@ function readLong(json: Json, field: string, index: string): bigint {
   return longIn(json, (text) => unreadableAfter(text, field, index));
 }
 
-/** A value of `search_after` for booleans, which sort as 0 and 1. @throws VendorError */
+/** Reads a boolean of `search_after`; booleans sort as 0 and 1. @throws VendorError */
 function readBoolean(json: Json, index: string): bigint {
   if (json === true || json === "true") return 1n;
   if (json === false || json === "false") return 0n;
@@ -310,7 +312,7 @@ function readBoolean(json: Json, index: string): bigint {
   return longIn(json, unreadable);
 }
 
-/** A number without its fraction, or a text of a whole one. @throws what `refusal` says of anything else */
+/** Truncates a number, or reads the text of a whole one. @throws the error that `refusal` makes for anything else */
 function longIn(json: Json, refusal: (text: string) => VendorError): bigint {
   if (typeof json === "bigint") return json;
   if (typeof json === "number") return BigInt(Math.trunc(json));
@@ -325,7 +327,7 @@ function doubleIn(json: Json, refusal: (text: string) => VendorError): number {
   return number;
 }
 
-/** What is wrong with a value when a shard reads it is the shard's failure. */
+/** Turns a reading error into a shard failure. */
 function onShard<Value>(index: string, read: () => Value): Value {
   try {
     return read();
@@ -334,7 +336,7 @@ function onShard<Value>(index: string, read: () => Value): Value {
   }
 }
 
-/** A `missing` that is no number. */
+/** Shard failure for a `missing` that is no number. */
 function numberFormatOnShard(text: string, index: string): VendorError {
   return shardFailure(numberFormat(text), index);
 }

@@ -1,5 +1,5 @@
 /**
- * What hits are sorted by.
+ * Sort options.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/sort-search-results.html
  */
 
@@ -17,9 +17,9 @@ export interface FieldSort {
   order: Order;
   missing: "_last" | "_first" | string | number | bigint | boolean;
   mode: SortMode | undefined;
-  /** Of dates. */
+  /** Date format of the shown value. */
   format: string | undefined;
-  /** A field that does not exist sorts as one without values, instead of being a mistake. */
+  /** A nonexistent field with this option sorts as one without values instead of failing. */
   unmappedType: string | undefined;
   numericType: "long" | "double" | "date" | undefined;
 }
@@ -27,19 +27,19 @@ export interface FieldSort {
 export type Sort =
   | FieldSort
   | { kind: "score"; order: Order }
-  /** In the order of writing. */
+  /** Order of writing. */
   | { kind: "document"; order: Order; answered: boolean };
 
-/** By the best score first is no order of its own: hits are in it anyway, and say nothing of it. */
+/** Whether hits show sort values: the default order, best score first, shows none. */
 export function isSorted([first, ...others]: readonly Sort[]): boolean {
   if (first === undefined) return false;
   return others.length > 0 || first.kind !== "score" || first.order !== "desc";
 }
 
-/** Most fields to sort by. */
+/** Bounds the columns of the page statement. */
 const MAX_SORTS = 64;
 
-/** `sort` of a search's body, which begins at the current token: a list or an object. @throws VendorError */
+/** Reads `sort`, a list or an object, at the current token. @throws VendorError */
 export function readSort(content: ContentParser): Sort[] {
   const sorts: Sort[] = [];
   if (content.token === "START_OBJECT") readObject(content, sorts);
@@ -58,7 +58,7 @@ export function readSort(content: ContentParser): Sort[] {
   return sorts;
 }
 
-/** A text, or a list or an object of sorts, within another part of a request. @throws VendorError */
+/** Reads a sort in another part of a request: a text, a list or an object. @throws VendorError */
 export function sortsOf(json: Json): Sort[] {
   if (typeof json === "string") return [sortBy(json)];
   const content = new ContentParser(json);
@@ -76,7 +76,7 @@ function readObject(content: ContentParser, sorts: Sort[]): void {
   }
 }
 
-/** `?sort=field:desc,other`. What has another order is passed over, as the vendor does. */
+/** Reads `?sort=field:desc,other`. Like the vendor it ignores items with another order. */
 export function readSortParameter(list: readonly string[]): Sort[] {
   return list.flatMap((item) => {
     const colon = item.lastIndexOf(":");
@@ -86,7 +86,7 @@ export function readSortParameter(list: readonly string[]): Sort[] {
   });
 }
 
-/** What a name sorts by: the score, the order of writing, or the field. */
+/** The sort that a name stands for: the score, the order of writing, or a field. */
 export function sortBy(name: string, order?: Order): Sort {
   if (name === "_score") return { kind: "score", order: order ?? "desc" };
   if (name === "_doc" || name === "_shard_doc") {
@@ -110,7 +110,7 @@ function fieldSort(field: string, order: Order): FieldSort {
 
 const unserved = new Set(["_script", "_geo_distance", "_geoDistance"]);
 
-/** The options of the field that the parser is at the value of. */
+/** Reads the options of the current field. */
 function readOptions(content: ContentParser): Sort {
   const { name } = content;
   if (unserved.has(name)) throw illegalArgument(`This twin sorts by values: [${name}] is not supported`);

@@ -1,4 +1,4 @@
-/** Which parts of a document's source are answered. */
+/** `_source` filters: the parts of a document that a hit shows. */
 
 import { ContentParser } from "../json/content-parser.ts";
 import { excludePaths, includePaths, readPath } from "../json/filter-path.ts";
@@ -16,10 +16,10 @@ export type SourceFilter =
 
 export const wholeSource: SourceFilter = { kind: "all" };
 
-/** Longest list of patterns; each is held against every path of every hit. */
+/** Bounds the work: each pattern is matched against every path of every hit. */
 const MAX_PATTERNS = 1000;
 
-/** `_source` of a body: a boolean, a pattern, patterns, or `{includes, excludes}`. @throws VendorError */
+/** Reads `_source`: a boolean, a pattern, patterns, or `{includes, excludes}`. @throws VendorError */
 export function readSourceFilter(content: ContentParser): SourceFilter {
   switch (content.token) {
     case "VALUE_BOOLEAN":
@@ -61,7 +61,7 @@ function readIncludesAndExcludes(content: ContentParser): SourceFilter {
   return some(patterns.includes, patterns.excludes);
 }
 
-/** `_source` of a part of a body, such as an item of `_mget`. @throws VendorError */
+/** Reads `_source` of a part of a body, such as an item of `_mget`. @throws VendorError */
 export function sourceFilterOf(json: Json): SourceFilter {
   const content = new ContentParser(json);
   content.next();
@@ -70,7 +70,7 @@ export function sourceFilterOf(json: Json): SourceFilter {
 
 export const sourceParameters = ["_source", "_source_includes", "_source_excludes"];
 
-/** The same as URL parameters; `undefined` when there are none. */
+/** Reads the equivalent URL parameters; `undefined` without any. */
 export function readSourceParameters(parameters: Parameters): SourceFilter | undefined {
   const text = parameters.text("_source");
   const includes = parameters.list("_source_includes");
@@ -89,7 +89,7 @@ function some(includes: readonly string[], excludes: readonly string[]): SourceF
   return { kind: "some", includes, excludes };
 }
 
-/** What of a source is answered; `undefined`: nothing, not even an empty one. */
+/** Applies a filter to a source; `undefined` shows no `_source` at all. */
 export function filteredSource(source: string, filter: SourceFilter): unknown {
   switch (filter.kind) {
     case "all":
@@ -104,9 +104,9 @@ export function filteredSource(source: string, filter: SourceFilter): unknown {
 type Some = Extract<SourceFilter, { kind: "some" }>;
 
 /**
- * The vendor filters in two ways. Without a star in `excludes` it goes by paths: a star is within one name, and what has
- * lost everything is left out. With one it goes by patterns of whole dotted names: a star crosses dots, and objects that are
- * included stay, though empty. In both `a` means `a.b` too, whether that is an object in another or a name with a dot.
+ * The vendor has two filter algorithms. Without a star in `excludes` it matches paths: a star stays within one name,
+ * and objects left empty are dropped. With such a star it matches whole dotted names: a star crosses dots, and included
+ * objects stay even when empty. In both, `a` also covers `a.b`, as a nested object or as a dotted name.
  * Source: `SourceFilter`, `FilterPath` and `XContentMapValues` of 8.15.
  */
 function filterDocument(document: ExactJson, { includes, excludes }: Some): unknown {
@@ -120,7 +120,7 @@ function filterDocument(document: ExactJson, { includes, excludes }: Some): unkn
   return found ?? {};
 }
 
-/** A dot at either end is part of the name. */
+/** A leading or trailing dot is part of the name. */
 function splitAtDots(name: string): string[] {
   const dot = name.indexOf(".");
   if (dot <= 0 || dot === name.length - 1) return [name];
@@ -139,7 +139,7 @@ function filterByName(object: ReadonlyMap<string, ExactJson>, include: NameState
       kept.set(name, value);
       continue;
     }
-    // What is in an included object is included, unless it is excluded.
+    // Members of an included object are included unless excluded.
     const inner = included.accepts ? anyName : included;
     if (value instanceof Map) {
       const part = filterByName(value, inner.after("."), excluded.after("."));

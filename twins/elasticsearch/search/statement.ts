@@ -1,32 +1,33 @@
-/** The statement that counts what a search finds, and gives the rows of the page that was asked for. */
+/** The statement that counts hits and selects the rows of a page. */
 import { joined, raw, type Sql, type SqlValue, sql } from "@offhook/log-store/sql";
 import type { CompiledQuery } from "../query/compiled-query.ts";
 import type { SortKey } from "./sort-key.ts";
 
 export interface PageQuestion {
   query: CompiledQuery;
-  /** What else must be so, over `documents AS d`: the indices, the post filter, a snapshot. */
+  /** Further conditions over `documents AS d`: indices, post filter, snapshot. */
   filters: readonly Sql[];
   keys: readonly SortKey[];
-  /** Values of the last hit of the page before, one a key. */
+  /** Sort values of the last hit of the previous page, one per key. */
   after: readonly SqlValue[] | undefined;
   from: number;
   size: number;
-  /** Whether hits have a score. */
+  /** Whether hits are scored. */
   scores: boolean;
   minScore: number | undefined;
-  /** Factors of the score, by index. */
+  /** Score factors by index. */
   boosts: readonly { predicate: Sql; factor: number }[];
-  /** Hits looked at before the search ends; 0: all. */
+  /** Stop after this many matches; 0: never. */
   terminateAfter: number;
-  /** Up to where hits are counted. */
+  /** Count hits up to here. */
   countUpTo: number;
-  /** Only the best hit of each value is a hit of the page. */
+  /** Keep only the best hit of each value. */
   collapseBy: Sql | undefined;
 }
 
 /**
- * Columns: `total`, `max_score`, then of each row of the page `_row`, `score`, the value it was collapsed by, and a value a key.
+ * Columns: `total`, `max_score`, then for each row of the page `_row`, `score`, the collapse value, and a value per
+ * sort key.
  * There is always a row; without hits its `_row` is NULL.
  */
 export function pageStatement(question: PageQuestion): Sql {
@@ -45,7 +46,7 @@ export function pageStatement(question: PageQuestion): Sql {
     LEFT JOIN page ON true ORDER BY ${order(question.keys)}`;
 }
 
-/** Whether every document there is is found: how many these are the store knows. */
+/** Whether the search matches every document, so that the store's own count is the total. */
 export function isEverything({ query, filters, minScore, terminateAfter }: PageQuestion): boolean {
   return (
     query.predicate.text === "true" && filters.length === 0 && minScore === undefined && terminateAfter === 0
@@ -58,7 +59,7 @@ function counted(upTo: number): Sql {
     : raw("SELECT count(*) FROM hits");
 }
 
-/** All that is found, each with its keys; no more than are needed where one is as good as the next. */
+/** All hits with their sort keys, limited where any of them will do. */
 function hitsOf(question: PageQuestion): Sql {
   const { query, filters, keys, scores, minScore, terminateAfter, collapseBy } = question;
   const ranked = scores && query.constantScore === undefined;
@@ -87,7 +88,7 @@ function hitsOf(question: PageQuestion): Sql {
     (SELECT ${selected} FROM ${source.from}${where}${end})`;
 }
 
-/** The keys among the columns of a hit. The score is reckoned once, though it is a key. */
+/** Key columns of a hit. The score column serves as a key, too, so it is computed once. */
 function keysOf(keys: readonly SortKey[]): Sql {
   const columns = keys.map((key, index) =>
     isScore(key) ? sql`, score AS ${keyName(index)}` : sql`, ${keyName(index)}`,
@@ -95,7 +96,7 @@ function keysOf(keys: readonly SortKey[]): Sql {
   return joined(columns, "");
 }
 
-/** Documents with their scores; what else stands in them is looked at only when it is asked for. */
+/** The scored documents, joined with their columns only when something reads these. */
 function rankedSource(question: PageQuestion): { from: Sql; row: Sql } {
   const { query, filters, keys, boosts, collapseBy, terminateAfter } = question;
   const asked = filters.length > 0 || boosts.length > 0 || collapseBy !== undefined || terminateAfter > 0;
@@ -104,8 +105,8 @@ function rankedSource(question: PageQuestion): { from: Sql; row: Sql } {
 }
 
 /**
- * How many of the first hits do for the page and the count, when hits are in the order of writing: in that a scan finds them.
- * `undefined` when all are needed. What is joined may come in another order.
+ * How many hits suffice for page and count when the page is in the order of writing, which is the order of a scan;
+ * `undefined` when all are needed. A join may reorder them.
  */
 function enoughHits(question: PageQuestion, conditions: readonly Sql[]): number | undefined {
   const { query, keys, scores, boosts, after, collapseBy, from, size, countUpTo } = question;
@@ -134,7 +135,7 @@ function keyName(index: number): Sql {
   return raw(`key_${index}`);
 }
 
-/** Hits that are equal by all keys are in the order of writing. */
+/** Ties are broken by the order of writing. */
 function order(keys: readonly SortKey[]): Sql {
   const terms = keys.map(({ order, nullsFirst }, index) =>
     raw(`key_${index} ${order.toUpperCase()} NULLS ${nullsFirst ? "FIRST" : "LAST"}`),
@@ -142,7 +143,7 @@ function order(keys: readonly SortKey[]): Sql {
   return joined([...terms, raw("_row ASC")], ", ");
 }
 
-/** Hits that come after the last one of the page before. */
+/** Keyset pagination: hits after the last one of the previous page. */
 function afterPredicate({ keys, after }: PageQuestion): Sql {
   if (!after) return raw("true");
   let predicate: Sql = raw("false");

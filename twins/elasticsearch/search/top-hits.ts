@@ -1,4 +1,4 @@
-/** The best hits of each bucket of an aggregation. */
+/** `top_hits`: the best hits of each bucket. */
 
 import { joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import type { HitsPlan } from "../aggregations/context.ts";
@@ -16,8 +16,8 @@ import { isSorted, type Sort } from "./sort.ts";
 import { type SortKey, sortKey } from "./sort-key.ts";
 
 /**
- * Reads the options of a `top_hits`, but for `from` and `size`.
- * @param path of them in the body
+ * Reads the options of a `top_hits` except `from` and `size`.
+ * @param path of the options in the body
  * @param text of the body
  * @throws VendorError
  */
@@ -33,7 +33,7 @@ export function planHits(request: SearchRequest, search: SearchPlan, context: Se
   const sorts: Sort[] = request.sort.length === 0 ? [{ kind: "score", order: "desc" }] : request.sort;
   const keys = sorts.map((sort) => sortKey(sort, context.query, search.index));
   const sorted = isSorted(sorts);
-  // Beside what they are sorted by the score of hits is not kept.
+  // Hits sorted by something else show no score.
   const scores = !sorted || request.trackScores;
   const needed = scores || sorts.some(({ kind }) => kind === "score");
   const score = needed ? scoreOf(search) : raw("CAST(NULL AS DOUBLE)");
@@ -69,7 +69,7 @@ export function planHits(request: SearchRequest, search: SearchPlan, context: Se
   };
 }
 
-/** The score of the document at hand, over `documents AS d`. */
+/** The score of document `d`. */
 function scoreOf({ query }: SearchPlan): Sql {
   if (query.constantScore !== undefined) return sql`${query.constantScore}`;
   return sql`(SELECT s.score FROM (${query.scored}) AS s WHERE s._row = d._row)`;
@@ -100,7 +100,7 @@ async function readRows(
   }));
 }
 
-/** The options came out of a request's JSON. */
+/** The options were parsed from JSON, so this only narrows the type. */
 function jsonOf(options: JsonRecord): JsonObject {
   return Object.fromEntries(
     Object.entries(options).filter((entry): entry is [string, Json] => isJson(entry[1])),

@@ -1,4 +1,4 @@
-/** What a model makes of a request that no compiler knows. */
+/** Asks a model to translate what no compiler recognises. */
 import {
   type Question,
   type RunStatement,
@@ -12,13 +12,16 @@ import type { SearchNotes } from "./search-notes.ts";
 export interface Asked<Result> {
   translator: Translator;
   question: Question;
-  /** Runs a statement as the answer needs it. */
+  /** Runs the model's statement in the shape the answer needs. */
   run: RunStatement<Result>;
-  /** What is answered when the model has nothing that runs. */
+  /** The answer when no statement of the model runs. */
   refusal: VendorError;
 }
 
-/** Asks, and notes in the journal what came of it. @throws VendorError `refusal`; what the store throws when it cannot run any statement now */
+/**
+ * Asks the model, and notes the outcome in the journal. @throws VendorError `refusal`; errors of the store that no
+ * other statement would avoid
+ */
 export async function translate<Result>(
   { translator, question, run, refusal }: Asked<Result>,
   journal: SearchNotes,
@@ -29,13 +32,13 @@ export async function translate<Result>(
     return result;
   } catch (error) {
     if (!(error instanceof TranslationFailed)) throw error;
-    // The journal has the database's words; the answer has the vendor's.
+    // The journal gets the database's words, the client the vendor's.
     journal.addTranslation({ failed: error.message });
     throw refusal;
   }
 }
 
-/** An error of the vendor's, which in `specification` says what becomes of it with a model. */
+/** In `specification`, adds to a vendor error how a model helps. */
 export function withModelHint(
   error: VendorError,
   { fidelity, translator }: Pick<SearchEngine, "fidelity" | "translator">,

@@ -1,4 +1,4 @@
-/** The parts of a search that a URL can say. */
+/** Searches in the URL. */
 
 import { emptyRecord } from "@offhook/platform/base/lookup-table";
 import { illegalArgument } from "../vendor/error.ts";
@@ -14,7 +14,7 @@ import {
 import { readSortParameter } from "./sort.ts";
 import { readSourceParameters, sourceParameters } from "./source-filter.ts";
 
-/** Options of `q`, by their names in a `query_string`. */
+/** Parameters of `q`, with their names in a `query_string`. */
 const queryOptions = new Map([
   ["df", "default_field"],
   ["analyzer", "analyzer"],
@@ -23,10 +23,10 @@ const queryOptions = new Map([
   ["lenient", "lenient"],
 ]);
 
-/** URL parameters by which `readUrlQuery` is told. */
+/** Parameters that `readUrlQuery` reads. */
 export const urlQueryParameters = ["q", ...queryOptions.keys()];
 
-/** The query of a URL, if there is one. */
+/** Reads `?q=`; `undefined` without it. */
 export function readUrlQuery(parameters: Parameters): UrlQuery | undefined {
   const text = parameters.text("q");
   if (text === undefined) return undefined;
@@ -38,7 +38,7 @@ export function readUrlQuery(parameters: Parameters): UrlQuery | undefined {
   return { text, options };
 }
 
-/** URL parameters that stand for parts of the body; they win over it. */
+/** Parameters that override parts of the body. */
 export const searchParameters = [
   ...urlQueryParameters,
   "from",
@@ -57,7 +57,7 @@ export const searchParameters = [
   "stats",
 ];
 
-/** Of what spreads a search over shards, of which there is one: the least that each may be. */
+/** Parameters of the spread over shards, with the least value of each. */
 const leastNumbers = [
   ["batched_reduce_size", "batchedReduceSize", 2],
   ["pre_filter_shard_size", "preFilterShardSize", 1],
@@ -67,7 +67,7 @@ const spreadFlags = ["request_cache", "allow_partial_search_results", "ccs_minim
 const searchTypes: ReadonlySet<string> = new Set(["query_then_fetch", "dfs_query_then_fetch"]);
 const preferences = /^_(?:local|only_local|shards:.+|prefer_nodes:.+|only_nodes:.+)$/;
 
-/** Checks parameters that change nothing here. @throws VendorError */
+/** Validates parameters without an effect on a single shard. @throws VendorError */
 function checkSpread(parameters: Parameters): void {
   for (const [name, what, least] of leastNumbers) {
     const number = parameters.integer(name);

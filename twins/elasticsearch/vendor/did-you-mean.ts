@@ -17,7 +17,7 @@ export function didYouMean(name: string, known: Iterable<string>): string {
   return names.length === 1 ? ` did you mean [${names[0]}]?` : ` did you mean any of [${names.join(", ")}]?`;
 }
 
-/** The vendor compares no longer names. */
+/** Longer names get no suggestion. */
 const MAX_CHARS = 100;
 
 /**
