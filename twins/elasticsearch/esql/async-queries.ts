@@ -39,7 +39,7 @@ export class AsyncQueries {
     return query;
   }
 
-  /** @throws VendorError 404 when there is none, or it has expired */
+  /** @throws VendorError 404 for an unknown or expired query */
   get(id: string, nowMs: number): AsyncQuery {
     const query = this.#queries.get(id);
     if (query && query.expiresAtMs > nowMs) return query;
@@ -47,7 +47,7 @@ export class AsyncQueries {
     throw new VendorError(404, { type: "resource_not_found_exception", reason: id });
   }
 
-  /** Ends it if it is still running. */
+  /** Forgets the query, and aborts it if it still runs. */
   remove(id: string): void {
     this.#queries.get(id)?.abort.abort();
     this.#queries.delete(id);

@@ -1,4 +1,4 @@
-/** Compiles a query: one statement, and what its answer's columns are. */
+/** Compiles a query to one statement and the columns of its answer. */
 import type { Sql } from "@offhook/log-store/sql";
 import { compileCommand } from "./commands/command.ts";
 import type { Source } from "./commands/from.ts";
@@ -9,23 +9,23 @@ import { type Param, Params } from "./params.ts";
 import { parse } from "./parser.ts";
 import type { DataType } from "./types.ts";
 
-/** Rows of a query that sets no limit, and the most that any gives. */
+/** The limit of a query without one, and the limit of any query. */
 export const DEFAULT_LIMIT = 1000;
 export const MAX_LIMIT = 10_000;
 
 export interface CompiledEsql {
   columns: { name: string; type: DataType; multi: boolean }[];
   statement: Sql;
-  /** Yields `number` of a check and `message` of what it found; absent when nothing can fail. */
+  /** Yields the `number` of a check and its `message`; absent when nothing can fail. */
   checks: { statement: Sql; expressions: { at: Span; text: string; treatedAs: string }[] } | undefined;
-  /** Nothing limits the rows but the default. */
+  /** Whether only the default limits the rows. */
   unlimited: boolean;
 }
 
 /**
- * @param folded values of constant expressions that have been computed
- * @throws VendorError, of which UnrecognisedEsql is what a translator may take over
- * @throws UnfoldedConstant when the value of a constant expression is missing: compute it and compile again
+ * @param folded values of constant expressions that DuckDB has computed
+ * @throws VendorError, among them UnrecognisedEsql, which a translator may take over
+ * @throws UnfoldedConstant for a constant that is missing in `folded`: compute it and compile again
  */
 export function compileEsql(
   query: string,
@@ -38,7 +38,7 @@ export function compileEsql(
   const compiler = new Compiler(query, context, folded);
   for (const command of commands) {
     compileCommand(compiler, command, source);
-    // Names that the next commands would look for in vain are this one's fault.
+    // Later commands would only report names that this one failed to make.
     if (compiler.problems.anyUnresolved) break;
   }
   compiler.problems.check();

@@ -1,4 +1,4 @@
-/** What the compilation of one query has at hand, and how its expressions become SQL. */
+/** The state of one compilation, and the compilation of expressions to SQL. */
 import { joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import type { QueryContext } from "../query/compiled-query.ts";
 import { Problems, type Span, UnrecognisedEsql } from "./errors.ts";
@@ -21,11 +21,11 @@ import {
 } from "./typed.ts";
 import { type DataType, isNumeric, isTimeSpan, sqlType } from "./types.ts";
 
-/** Deeper expressions get a layer of their own: DuckDB bounds how deep one may be. */
+/** DuckDB bounds the depth of expressions, so deeper ones get a layer of their own. */
 const MAX_SQL_DEPTH = 60;
 
 interface SeveralValues {
-  /** What a row with several values counts as. */
+  /** The value of a row with several values, for the warning. */
   treatedAs: string;
   message: string;
 }
@@ -35,7 +35,7 @@ const severalValues: SeveralValues = {
   message: "java.lang.IllegalArgumentException: single-value function encountered multi-value",
 };
 
-/** What the names of a query are looked up in. */
+/** Where the names of a query are looked up. */
 export type EsqlFields = Pick<QueryContext, "fields" | "fidelity" | "nowMs">;
 
 export class Compiler {
@@ -43,7 +43,7 @@ export class Compiler {
   readonly context: EsqlFields;
   readonly pipeline = new Pipeline();
   readonly problems = new Problems();
-  /** What stands for aggregate functions and groups, behind STATS. */
+  /** Values of aggregate calls and groups, after STATS. */
   readonly #resolved = new Map<Expression, Typed>();
   readonly #folded: FoldedConstants;
   #hasGroups = false;
@@ -54,7 +54,7 @@ export class Compiler {
     this.#folded = folded;
   }
 
-  /** Whether grouping functions have their meaning: STATS is being compiled. */
+  /** Whether grouping functions are allowed: inside STATS. */
   get hasGroups(): boolean {
     return this.#hasGroups;
   }
@@ -72,7 +72,7 @@ export class Compiler {
     return this.query.slice(start, end);
   }
 
-  /** Says what an expression of the tree is, instead of compiling it. */
+  /** Presets the value of an expression in place of compiling it. */
   resolve(expression: Expression, typed: Typed): void {
     this.#resolved.set(expression, typed);
   }
@@ -156,9 +156,9 @@ export class Compiler {
   }
 
   /**
-   * The value of an expression that reads no row; `undefined` for one that reads rows or has several values.
-   * @param value what the expression became
-   * @throws UnfoldedConstant when it has not been computed yet
+   * The value of a constant expression; `undefined` for one that reads rows or has several values.
+   * @param value the compiled expression
+   * @throws UnfoldedConstant before the value is computed
    */
   constant(node: Expression, value: Typed): Constant | undefined {
     if (value.constant || value.multi || isTimeSpan(value.type)) return value.constant;
@@ -174,7 +174,7 @@ export class Compiler {
     throw new UnfoldedConstant(key, alone.pipeline.statement([computed], 1), computed.type);
   }
 
-  /** The expression without columns, if it reads no row. */
+  /** The expression without columns, if it is constant. */
   madeOf(node: Expression): Expression | undefined {
     return withoutColumns(node, (name) => this.find(name));
   }
@@ -192,7 +192,9 @@ export class Compiler {
     return value;
   }
 
-  /** A truth that AND, OR and WHERE ask for, with a test of whether it is no several ones: these count as none, without a warning. */
+  /**
+   * An operand of AND, OR or WHERE, with a test for a single value: several values count as null, without a warning.
+   */
   #truth(value: Typed): [truth: Typed, isOne: Sql | undefined] {
     if (!value.multi) return [value, undefined];
     const list = this.hoist(value);
@@ -200,7 +202,7 @@ export class Compiler {
     return [truth, sql`coalesce(len(${list.sql}), 0) <= 1`];
   }
 
-  /** The truth that a row has to have. */
+  /** A condition on rows. */
   truth(value: Typed): Sql {
     const [truth, isOne] = this.#truth(value);
     return isOne ? sql`(${isOne} AND ${truth.sql})` : truth.sql;
@@ -225,22 +227,22 @@ export class Compiler {
     return this.pipeline.columns.map(({ name }) => name);
   }
 
-  /** A value made of others. */
+  /** A value computed from others. */
   made(type: DataType, made: Sql, at: Span, ...from: readonly Typed[]): Typed {
     const depth = 1 + from.reduce((deepest, value) => Math.max(deepest, value.depth), 0);
     return { type, multi: false, sql: made, constant: undefined, atomic: false, depth, at };
   }
 
-  /** A column that holds the value, so that it may be read several times and is computed once. */
+  /** Stores the value in a column, so that repeated reads compute it once. */
   hoist(value: Typed): Typed {
     if (value.atomic) return value;
     return { ...value, sql: this.pipeline.use(this.pipeline.place(value.sql)), atomic: true, depth: 1 };
   }
 
   /**
-   * The value where there is one; nothing, and the vendor's warning, where there are several.
-   * @param at what the warning is about
-   * @param warning what is said of several
+   * A single value as it is; null with the vendor's warning for several.
+   * @param at the expression to warn about
+   * @param warning text for several values
    */
   single(value: Typed, at: Span, warning = severalValues): Typed {
     if (!value.multi) return value;
@@ -255,7 +257,7 @@ export class Compiler {
     };
   }
 
-  /** The value as a list; NULL when it has none. */
+  /** The value as a list; NULL for none. */
   asList(value: Typed): Typed {
     if (value.multi) return value;
     const one = this.hoist(value);
@@ -268,7 +270,10 @@ export class Compiler {
     };
   }
 
-  /** A computation that may fail: NULL where it does, with the vendor's warning. Its inputs are to be atomic or cheap. */
+  /**
+   * A computation that may fail: NULL with the vendor's warning where it does. Inputs should be atomic or cheap, as
+   * they are repeated.
+   */
   attempt(value: Typed, inputs: readonly Typed[], message: Sql | string): Typed {
     const guarded = sql`TRY(${value.sql})`;
     const given = inputs.reduce((all, input) => sql`${all}${input.sql} IS NOT NULL AND `, raw(""));
@@ -276,20 +281,20 @@ export class Compiler {
     return { ...value, sql: guarded, depth: value.depth + 1 };
   }
 
-  /** A computation for some inputs only: NULL for the others, with the vendor's warning. */
+  /** A computation for valid inputs: NULL with the vendor's warning for others. */
   guard(value: Typed, valid: Sql, message: Sql | string): Typed {
     this.pipeline.check(value.at, sql`NOT (${valid})`, sql`${message}`);
     return { ...value, sql: sql`CASE WHEN ${valid} THEN ${value.sql} END`, depth: value.depth + 1 };
   }
 
-  /** A number that is neither infinite nor no number. */
+  /** NULL with a warning for infinity and NaN. */
   finite(value: Typed): Typed {
     const number = this.hoist(value);
     const message = sql`'java.lang.ArithmeticException: not a finite double number: ' || CASE WHEN isnan(${number.sql}) THEN 'NaN' WHEN ${number.sql} > 0 THEN 'Infinity' ELSE '-Infinity' END`;
     return { ...this.guard(number, sql`isfinite(${number.sql})`, message), atomic: false };
   }
 
-  /** A span of time stands for no value of a row. */
+  /** A time span is no value of a row. */
   valueOf(value: Typed): Typed {
     if (isTimeSpan(value.type)) throw new UnrecognisedEsql(value.at, `a span of time as a value`);
     return value;
@@ -316,7 +321,10 @@ export class Compiler {
   }
 }
 
-/** As the vendor's optimizer has it: true or false beside AND or OR decides, or leaves the other side as it is, several values included. */
+/**
+ * The vendor's optimizer: a constant beside AND or OR decides, or leaves the other side as it is, several values
+ * included.
+ */
 function simplified(operator: "AND" | "OR", left: Typed, right: Typed): Typed | undefined {
   for (const [side, other] of [
     [left, right],
@@ -327,7 +335,7 @@ function simplified(operator: "AND" | "OR", left: Typed, right: Typed): Typed | 
   return undefined;
 }
 
-/** The widest type of numbers that a list holds; what is no number has no other type beside it. */
+/** The widest numeric type of a list; other types must be equal. */
 function commonType(types: readonly DataType[]): DataType | undefined {
   const distinct = new Set(types);
   if (distinct.size === 1) return types[0];

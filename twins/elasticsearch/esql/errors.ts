@@ -1,5 +1,5 @@
 /**
- * What ES|QL refuses, in the vendor's words. Places are counted as it counts them: lines and columns from 1.
+ * Errors of ES|QL. Lines and columns count from 1.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/esql-rest.html
  */
 import { VendorError } from "../vendor/error.ts";
@@ -8,7 +8,7 @@ import { VendorError } from "../vendor/error.ts";
 export interface Span {
   line: number;
   column: number;
-  /** Offset of its first character, and of the one behind its last. */
+  /** Offsets of the first character, and of the one after the last. */
   start: number;
   end: number;
 }
@@ -17,17 +17,17 @@ function where({ line, column }: Span): string {
   return `line ${line}:${column}`;
 }
 
-/** The query is not of the grammar. */
+/** A query that does not match the grammar. */
 export function syntaxError(at: Span, message: string): VendorError {
   return new VendorError(400, { type: "parsing_exception", reason: `${where(at)}: ${message}` });
 }
 
-/** The query is of the grammar, and its parts do not go together. The vendor counts these columns from 2. */
+/** A query whose parts conflict. The vendor counts the columns of these errors from 2. */
 export function parsingError(at: Span, message: string): VendorError {
   return syntaxError({ ...at, column: at.column + 1 }, message);
 }
 
-/** A computation of constants whose result is out of range. */
+/** A constant computation with a result out of range. */
 export function arithmeticError(text: string, message: string): VendorError {
   return new VendorError(400, {
     type: "verification_exception",
@@ -35,21 +35,19 @@ export function arithmeticError(text: string, message: string): VendorError {
   });
 }
 
-/** A text that is no regular expression. */
+/** An invalid regular expression. */
 export function patternSyntax(message: string): VendorError {
   return new VendorError(400, { type: "pattern_syntax_exception", reason: message });
 }
 
-/** An argument that is not of the form its function wants. */
+/** An argument in the wrong form. */
 export function invalidArgument(message: string): VendorError {
   return new VendorError(400, { type: "invalid_argument_exception", reason: message });
 }
 
-/**
- * Of the grammar, and not served by the compiler. A translator may take over; without one this is the answer.
- */
+/** A valid query that the compiler does not serve. A translator may take over; without one this is the answer. */
 export class UnrecognisedEsql extends VendorError {
-  /** What was not understood. */
+  /** The part that is not served. */
   readonly what: string;
   readonly at: Span;
 
@@ -64,13 +62,13 @@ export class UnrecognisedEsql extends VendorError {
   }
 }
 
-/** Problems of a query that is of the grammar: all that were found are told at once, one that is found again at its first place. */
+/** Collects the problems of a query, to report all at once. A problem that repeats is reported at its first place. */
 export class Problems {
   readonly #unresolved = new Map<string, Span>();
   readonly #mismatched = new Map<string, Span>();
   #refusal: VendorError | undefined;
 
-  /** A name that nothing has. Hides all other problems, which may follow from it. */
+  /** An unknown name. It hides all other problems, which may be consequences. */
   unresolved(at: Span, message: string): void {
     if (!this.#unresolved.has(message)) this.#unresolved.set(message, at);
   }
@@ -79,12 +77,15 @@ export class Problems {
     if (!this.#mismatched.has(message)) this.#mismatched.set(message, at);
   }
 
-  /** What a computation of constants refuses: told when the query has no problem, as the vendor computes them after it has verified. */
+  /**
+   * An error of a constant computation. It is reported only when there is no other problem, because the vendor computes
+   * constants after verification.
+   */
   refuse(error: VendorError): void {
     this.#refusal ??= error;
   }
 
-  /** @param instead what stands for what was refused, so that the rest can be verified */
+  /** @param instead compiles a stand-in for the refused part, so that the rest can be verified */
   defer<Compiled>(compile: () => Compiled, instead: () => Compiled): Compiled {
     try {
       return compile();

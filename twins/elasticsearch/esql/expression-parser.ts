@@ -1,4 +1,4 @@
-/** Reads expressions: operators by precedence (Pratt's way). */
+/** A Pratt parser for expressions. */
 import { parsingError, type Span, syntaxError, UnrecognisedEsql } from "./errors.ts";
 import { negatedLiteral, takeListItems, takeLiteral } from "./literals.ts";
 import type { Params } from "./params.ts";
@@ -13,9 +13,9 @@ import { children } from "./syntax-walk.ts";
 import type { TokenReader } from "./token-reader.ts";
 import type { Token } from "./tokens.ts";
 
-/** The vendor's own bound; it also keeps the stack of this program and of DuckDB within theirs. */
+/** The vendor's limit; it also bounds the stack of this process and of DuckDB. */
 const MAX_DEPTH = 400;
-/** Most values of a list. */
+/** Bounds the values of a list. */
 const MAX_LIST = 50_000;
 
 const startOfExpression =
@@ -23,7 +23,7 @@ const startOfExpression =
 const startOfPrimary =
   "{QUOTED_STRING, INTEGER_LITERAL, DECIMAL_LITERAL, 'false', '(', 'null', '?', 'true', '+', '-', NAMED_OR_POSITIONAL_PARAM, OPENING_BRACKET, UNQUOTED_IDENTIFIER, QUOTED_IDENTIFIER}";
 
-/** How strongly an operator binds its operands; what does not bind strongly enough is left for the caller. */
+/** Binding powers of operators; the caller handles an operator that binds too weakly. */
 const binding = { or: 1, and: 2, not: 3, predicate: 4, comparison: 5, sum: 6, product: 7, sign: 8, cast: 9 };
 type Operator = keyof typeof binding;
 
@@ -60,7 +60,7 @@ export class ExpressionParser {
     return { name, expression, at };
   }
 
-  /** The name before a `=`, if one stands here. */
+  /** Reads the name of `name =`, if one is next. */
   #assignedName(): string | undefined {
     let ahead = 0;
     const parts: string[] = [];
@@ -82,12 +82,12 @@ export class ExpressionParser {
     return this.#within(() => this.#operators(0));
   }
 
-  /** What DISSECT and GROK read: no operators. */
+  /** The input of DISSECT and GROK: an expression without operators. */
   primary(): Expression {
     return this.#within(() => this.#casts(this.#primary(startOfPrimary)));
   }
 
-  /** `"text"`, a number, `true`, … behind an option of a command. */
+  /** The value of a command's option: a string, a number, `true`, …. */
   constant(): Literal {
     const expression = this.#primary(startOfPrimary);
     if (expression.kind !== "literal") throw parsingError(expression.at, "a constant is expected");
@@ -145,7 +145,7 @@ export class ExpressionParser {
     return this.#casts(this.#primary(strength < binding.predicate ? startOfExpression : startOfPrimary));
   }
 
-  /** A number with its sign is one literal, which a cast behind it converts as a whole. */
+  /** A signed number is one literal, so that a cast after it converts the sign, too. */
   #signedNumber(sign: Token): Expression {
     const given = takeLiteral(this.#reader, this.#params) ?? this.#reader.fail(startOfPrimary);
     const literal = (sign.value === "-" ? negatedLiteral(given) : given) ?? given;
@@ -188,7 +188,7 @@ export class ExpressionParser {
     });
   }
 
-  /** `IS [NOT] NULL`, `[NOT] IN (…)`, `[NOT] LIKE "…"`; its first word has been read. */
+  /** Parses `IS [NOT] NULL`, `[NOT] IN (…)` or `[NOT] LIKE "…"` after its first word. */
   #predicate(left: Expression, word: Token, first: Span): Expression {
     const reader = this.#reader;
     if (word.value === "is") {
@@ -221,7 +221,7 @@ export class ExpressionParser {
       while (reader.take("symbol", ","));
       reader.expect("symbol", ")", "{',', ')'}");
       const [only, ...more] = list;
-      // As the vendor reads it: a list of one is a comparison.
+      // A list of one is a comparison, as for the vendor.
       return only && more.length === 0
         ? this.#node(first, { kind: "comparison", operator: "==", left, right: only })
         : this.#node(first, { kind: "in", value: left, list });
@@ -283,7 +283,7 @@ export class ExpressionParser {
   }
 
   #node(from: Span, shape: Shape<Expression>): Expression {
-    // A spread would make objects that are slow and large: a query can have a million nodes.
+    // Spreading would make slow, large objects, and a query can have a million nodes.
     const node: Expression = Object.assign(shape, { at: this.#reader.spanFrom(from), depth: 1 });
     for (const child of children(node)) node.depth = Math.max(node.depth, child.depth + 1);
     if (node.depth > MAX_DEPTH) throw this.#tooDeep(node.at);

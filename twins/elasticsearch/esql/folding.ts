@@ -1,6 +1,6 @@
 /**
- * Values of expressions that read no row, where the vendor wants one before it reads any: bounds, patterns, units. DuckDB computes
- * them as it computes everything else, so a query whose compilation lacks one is compiled again once it is known.
+ * Constant folding, where the vendor requires a value before it reads rows: bounds, patterns, units. DuckDB computes
+ * constants like everything else, so a compilation that misses one stops, and starts again once the value is known.
  */
 import type { Sql } from "@offhook/log-store/sql";
 import type { ResultValue } from "@offhook/log-store/store/log-store";
@@ -11,13 +11,13 @@ import { children, withChildren } from "./syntax-walk.ts";
 import type { Constant } from "./typed.ts";
 import { type DataType, isString } from "./types.ts";
 
-/** Values that are known already, by the place of their expression in the query. */
+/** Computed values by the position of their expression in the query. */
 export type FoldedConstants = Map<string, Constant>;
 
-/** The compilation needs the value of an expression. */
+/** Stops a compilation that needs the value of a constant expression. */
 export class UnfoldedConstant extends Error {
   readonly key: string;
-  /** Yields it: one row, one column. */
+  /** Computes the value: one row, one column. */
   readonly statement: Sql;
   readonly type: DataType;
 
@@ -29,10 +29,10 @@ export class UnfoldedConstant extends Error {
   }
 }
 
-/** More nodes than this are no constant that anybody writes. */
+/** Bounds the search through an expression; larger ones are not folded. */
 const MAX_NODES = 1000;
 
-/** The expression without columns: those that EVAL or ROW made of constants are replaced by what they were made of. */
+/** Replaces columns that EVAL or ROW made of constants by their expressions. */
 export function withoutColumns(
   node: Expression,
   find: (name: string) => Column | undefined,
@@ -62,12 +62,12 @@ function countNodes(node: Expression): number {
   return children(node).reduce((count, child) => count + countNodes(child), 1);
 }
 
-/** Whether an expression is made of literals alone: the vendor's `foldable`, before it knows what columns hold. */
+/** Whether an expression consists of literals alone: the vendor's `foldable` before columns are resolved. */
 export function isFoldable(node: Expression): boolean {
   return withoutColumns(node, () => undefined) !== undefined;
 }
 
-/** The value as the statement yields it. `undefined` for one of a type that no constant has. */
+/** Converts a computed value; `undefined` for a type that constants do not have. */
 export function constantOf(value: ResultValue, type: DataType): Constant | undefined {
   if (value === null) return { type: "null" };
   if (isString(type)) return { type: "keyword", value: String(value) };

@@ -1,4 +1,7 @@
-/** A string that stands where a date, an address, a version or a truth is meant is read as one; strings of columns are not. */
+/**
+ * Implicit casts: a constant string becomes a date, address, version or boolean where one is expected. Strings in
+ * columns do not.
+ */
 
 import { utc } from "@offhook/log-store/dates/time-zone";
 import { parseIp } from "@offhook/log-store/ip-address";
@@ -9,12 +12,12 @@ import { ipTyped } from "./ip-sql.ts";
 import { type Constant, constantTyped, type Typed, unknownTyped } from "./typed.ts";
 import type { DataType, TypeSet } from "./types.ts";
 
-/** @param beside what it is compared or computed with */
+/** @param beside the other operand */
 export function convertLiteral(compiler: Compiler, value: Typed, beside: Typed): Typed {
   return converted(compiler, value, beside.type);
 }
 
-/** @param types what a parameter takes */
+/** @param types accepted by the parameter */
 export function convertLiteralTo(compiler: Compiler, value: Typed, { types }: TypeSet): Typed {
   if (types.has("keyword")) return value;
   const target = (["datetime", "ip"] as const).find((type) => types.has(type));
@@ -50,7 +53,7 @@ function converted(compiler: Compiler, value: Typed, type: DataType): Typed {
   return value;
 }
 
-/** A date in the vendor's default format, milliseconds since the epoch. */
+/** Parses a date in the vendor's default format to milliseconds since the epoch. */
 export function readDate(text: string): number | undefined {
   return readDateFormat("strict_date_optional_time").parse(text, utc, "first");
 }

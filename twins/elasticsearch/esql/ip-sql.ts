@@ -1,4 +1,4 @@
-/** Addresses in SQL: 128 bits, as UHUGEINT. */
+/** IP addresses in SQL: 128 bits, as UHUGEINT. */
 import { raw, type Sql, sql } from "@offhook/log-store/sql";
 import type { Span } from "./errors.ts";
 import type { Typed } from "./typed.ts";
@@ -24,7 +24,7 @@ const V4 = `^${OCTET}([.]${OCTET}){3}$`;
 const GROUP = "[0-9a-fA-F]{1,4}";
 const V6 = `^(?:(?:${GROUP}:){7}${GROUP}|(?:${GROUP}(?::${GROUP}){0,6})?::(?:${GROUP}(?::${GROUP}){0,6})?)$`;
 
-/** Fails for a text that is no address. */
+/** Parses an address; the statement fails for other texts. */
 export function ipFromTextSql(text: Sql): Sql {
   const v4 = sql`list_reduce(list_prepend(CAST(65535 AS UHUGEINT), list_transform(string_split(${text}, '.'), lambda p: CAST(p AS UHUGEINT))), lambda a, b: a * 256 + b)`;
   const side = (index: number) =>
@@ -35,7 +35,7 @@ export function ipFromTextSql(text: Sql): Sql {
   return sql`CASE WHEN regexp_matches(${text}, ${V4}) THEN ${v4} WHEN regexp_matches(${text}, ${V6}) AND len(${groups}) = 8 THEN ${v6} ELSE CAST('x' AS UHUGEINT) END`;
 }
 
-/** The address of a column's digits (`ipDigits`); NULL of NULL. */
+/** The address of a column's digits (`ipDigits`). */
 export function ipFromDigitsSql(digits: Sql): Sql {
   const half = (from: number) =>
     sql`CAST(CAST('0x' || substring(${digits}, ${raw(String(from))}, 16) AS UBIGINT) AS UHUGEINT)`;
@@ -47,7 +47,7 @@ export function ipToTextSql(ip: Sql): Sql {
     sql`CAST((${ip} >> ${raw(String(shift))}) & CAST(255 AS UHUGEINT) AS VARCHAR)`;
   const v4 = sql`${octet(24)} || '.' || ${octet(16)} || '.' || ${octet(8)} || '.' || ${octet(0)}`;
   const groups = sql`':' || array_to_string(list_transform([112, 96, 80, 64, 48, 32, 16, 0], lambda s: printf('%x', CAST((${ip} >> CAST(s AS UHUGEINT)) & CAST(65535 AS UHUGEINT) AS INTEGER))), ':') || ':'`;
-  // The longest run of zeros gives way to `::`.
+  // `::` replaces the longest run of zeros.
   const shortened = [8, 7, 6, 5, 4, 3, 2].reduceRight<Sql>((otherwise, length) => {
     const run = `:${"0:".repeat(length)}`;
     return sql`CASE WHEN contains(${groups}, ${run}) THEN regexp_replace(${groups}, ${run}, '::') ELSE ${otherwise} END`;

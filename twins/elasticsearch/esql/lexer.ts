@@ -1,6 +1,6 @@
 /**
- * Cuts a query into tokens. What a word is depends on the command it stands in: index expressions behind FROM, patterns behind
- * KEEP, DROP and RENAME, expressions behind the rest.
+ * The lexer. Its mode depends on the command: index expressions after FROM, name patterns after KEEP, DROP and RENAME,
+ * expressions after the rest.
  */
 
 import { lookupTable } from "@offhook/platform/base/lookup-table";
@@ -34,7 +34,7 @@ const param = /\?(?:[A-Za-z_][A-Za-z0-9_]*|\d+)?/y;
 const symbol = /::|==|=~|!=|<=|>=|[<>=+\-*/%.,()[\]|:]/y;
 const escapes = lookupTable<string>({ t: "\t", n: "\n", r: "\r", '"': '"', "\\": "\\" });
 
-/** @throws VendorError where no token begins. */
+/** @throws VendorError where no token begins */
 export function tokenize(query: string): Token[] {
   return new Lexer(query).run();
 }
@@ -236,7 +236,7 @@ function isDigit(code: number): boolean {
   return code >= 0x30 && code <= 0x39;
 }
 
-/** Or `_` or `@`, which can begin a name. */
+/** A letter, `_` or `@`: what may begin a name. */
 function isLetter(code: number): boolean {
   return (code >= 0x40 && code <= 0x5a) || (code >= 0x61 && code <= 0x7a) || code === 0x5f;
 }

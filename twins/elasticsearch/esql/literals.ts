@@ -1,4 +1,4 @@
-/** Values that are written in a query: texts, numbers, time spans, lists of them. */
+/** Parses literals: strings, numbers, time spans, and lists of them. */
 import { parsingError, syntaxError } from "./errors.ts";
 import type { Params } from "./params.ts";
 import type { Literal } from "./syntax.ts";
@@ -9,7 +9,7 @@ import type { Token } from "./tokens.ts";
 
 type NumberLiteral = Extract<Literal, { type: "integer" | "long" | "unsigned_long" | "double" }>;
 
-/** Takes the next token if it is a literal; a number takes the unit behind it along. */
+/** Reads a literal if one is next; a number takes the time unit after it along. */
 export function takeLiteral(reader: TokenReader, params: Params): Literal | undefined {
   const token = reader.peek();
   if (token.kind === "keyword") {
@@ -38,7 +38,7 @@ export function takeLiteral(reader: TokenReader, params: Params): Literal | unde
     : number;
 }
 
-/** `[value, value, …]`: numbers, strings or truths; the first says which. */
+/** `[value, value, …]` of numbers, strings or booleans; the first value decides which. */
 export function takeListItems(reader: TokenReader): Literal[] {
   const open = reader.next();
   const items = [takeListItem(reader, open, undefined)];
@@ -90,7 +90,7 @@ function numberLiteral(token: Token): NumberLiteral {
   return integerLiteral(BigInt(token.value.length > 400 ? token.value.slice(0, 400) : token.value));
 }
 
-/** The narrowest type that holds it. */
+/** The narrowest type that holds the value. */
 export function integerLiteral(value: bigint): NumberLiteral {
   if (BigInt.asIntN(32, value) === value) return { type: "integer", value };
   if (BigInt.asIntN(64, value) === value) return { type: "long", value };
@@ -106,7 +106,7 @@ function negatedNumber(literal: Literal): NumberLiteral | undefined {
   return undefined;
 }
 
-/** `undefined` for what has no sign. */
+/** `undefined` for a literal without a sign. */
 export function negatedLiteral(literal: Literal): Literal | undefined {
   if (literal.type === "span") {
     return { type: "span", value: negateSpan(literal.value) };

@@ -1,10 +1,10 @@
-/** Parameters of a query: `?` in their order, `?1` by number, `?name` by name. */
+/** Query parameters: `?` by order, `?1` by number, `?name` by name. */
 import { editDistance } from "../vendor/edit-distance.ts";
 import { parsingError, type Span } from "./errors.ts";
 import type { Literal } from "./syntax.ts";
 
 export interface Param {
-  /** Absent when it was given without one. */
+  /** Absent for a positional parameter. */
   name: string | undefined;
   literal: Literal;
 }
@@ -18,7 +18,7 @@ export class Params {
     this.#params = params;
   }
 
-  /** @param text what stands behind the `?`. @throws VendorError */
+  /** @param text the text after the `?` @throws VendorError */
   resolve(text: string, at: Span): Literal {
     const kind = text === "" ? "?" : /^\d/.test(text) ? "?1" : "?name";
     this.#kind ??= kind;
@@ -56,14 +56,14 @@ export class Params {
   }
 }
 
-/** `, did you mean [x]?`, or nothing when no name is near. */
+/** `, did you mean [x]?`, or nothing when no name is close. */
 export function didYouMean(name: string, known: readonly string[]): string {
   const near = similarNames(name, known).slice(0, 5);
   if (near.length === 0) return "";
   return near.length === 1 ? `, did you mean [${near[0]}]?` : `, did you mean any of [${near.join(", ")}]?`;
 }
 
-/** Names that are near, the nearest first. */
+/** Close names, closest first. */
 export function similarNames(name: string, known: readonly string[]): string[] {
   return known
     .map((candidate) => ({ candidate, distance: distanceOf(name, candidate) }))
@@ -72,7 +72,7 @@ export function similarNames(name: string, known: readonly string[]): string[] {
     .map(({ candidate }) => candidate);
 }
 
-/** Names beyond 200 characters are far from everything. */
+/** Names beyond 200 characters are close to none. */
 function distanceOf(a: string, b: string): number {
   return a.length > 200 || b.length > 200 ? Math.max(a.length, b.length) : editDistance(a, b);
 }

@@ -1,5 +1,5 @@
 /**
- * Reads a query into its commands.
+ * Parses a query into commands.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/esql-commands.html
  */
 import { parsingError, type Span, syntaxError } from "./errors.ts";
@@ -10,11 +10,11 @@ import type { Command, NamedExpression, NamePattern, SortKey } from "./syntax.ts
 import { TokenReader } from "./token-reader.ts";
 import { processingCommands, sourceCommands, type Token } from "./tokens.ts";
 
-/** The vendor's own bounds. */
+/** The vendor's limits. */
 const MAX_LENGTH = 1_000_000;
 const MAX_COMMANDS = 500;
 
-/** @throws VendorError `parsing_exception`, with line and column. */
+/** @throws VendorError `parsing_exception` with line and column */
 export function parse(query: string, params: Params): Command[] {
   if (query.length > MAX_LENGTH) {
     throw syntaxError(

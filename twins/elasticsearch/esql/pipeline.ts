@@ -1,35 +1,38 @@
-/** The statement as it grows: every command puts a layer on the one before, and columns have names of their own in SQL. */
+/**
+ * Builds the statement layer by layer: each command wraps the layers before it, and columns have generated names in
+ * SQL.
+ */
 import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import type { Span } from "./errors.ts";
 import type { Expression } from "./syntax.ts";
 import type { Typed } from "./typed.ts";
 import type { DataType } from "./types.ts";
 
-/** A column a query can name. */
+/** A column that the query can name. */
 export interface Column {
   name: string;
   type: DataType;
   multi: boolean;
-  /** Its name in SQL. */
+  /** Generated name in SQL. */
   ref: string;
-  /** What it was made of when that reads no row: an expression without columns. */
+  /** Its expression, when that is constant. */
   madeOf?: Expression | undefined;
 }
 
-/** How rows are ordered: by a column of SQL. */
+/** A sort key: a column in SQL. */
 interface OrderKey {
   ref: string;
   descending: boolean;
   nullsFirst: boolean;
 }
 
-/** Rows for which an expression has no value though the vendor would warn. */
+/** Rows for which an expression fails, about which the vendor warns. */
 export interface Check {
-  /** Text of the expression it is about, for the warning. */
+  /** The expression, for the warning. */
   at: Span;
-  /** What such a row's value is instead: `null`. */
+  /** The value of such rows: `null`. */
   treatedAs: string;
-  /** Statement without its WITH: at most twenty messages, one a row. */
+  /** Statement without its WITH: one message a row, at most twenty. */
   body: Sql;
 }
 
@@ -40,13 +43,13 @@ interface Added {
 
 interface Layer {
   render: () => Sql;
-  /** Columns it adds, when that is all it does; more may join them. */
+  /** Columns of a layer that only adds columns, so that more may join it; `undefined` for other layers. */
   added: Added[] | undefined;
 }
 
-/** How many expressions of a query are looked at for warnings: each costs a look at the rows. */
+/** Bounds the checks of a query: each scans the rows once more. */
 const MAX_CHECKS = 32;
-/** How many columns share a layer. */
+/** Bounds the columns of one layer. */
 const MAX_SHARED = 64;
 
 export class Pipeline {
@@ -55,19 +58,19 @@ export class Pipeline {
   columns: Column[] = [];
   #columnCount = 0;
   #order: OrderKey[] = [];
-  /** Decide between rows that the order leaves equal. */
+  /** Columns that break ties of the order. */
   #tieBreaks: string[] = [];
-  /** Rows come in the order of the tie-break by themselves. */
+  /** Whether rows are already in the order of the tie-break. */
   #inOrder = true;
   readonly #used = new Set<string>();
-  /** Which column a piece of SQL is nothing but. */
+  /** Columns by the SQL that does nothing but read them. */
   readonly #refs = new WeakMap<Sql, string>();
 
   freshRef(): string {
     return `c${this.#columnCount++}`;
   }
 
-  /** A column's SQL; what is never read is not selected. */
+  /** The SQL of a column. Columns that are never used are not selected. */
   use(ref: string): Sql {
     this.#used.add(ref);
     const column = identifier(ref);
@@ -75,7 +78,7 @@ export class Pipeline {
     return column;
   }
 
-  /** The column that holds a value; a new one when it is not one already. */
+  /** The column that holds a value; a new one unless the value already is a column. */
   place(value: Sql): string {
     const held = this.#refs.get(value);
     if (held !== undefined) return held;
@@ -84,7 +87,7 @@ export class Pipeline {
     return ref;
   }
 
-  /** The first layer: columns of the events. Only those that are read are selected. */
+  /** Makes the first layer: the columns of events, limited to those that are used. */
   base(columns: readonly { column: Column; source: Sql }[], from: Sql, tieBreak: Sql | undefined): void {
     this.columns = columns.map(({ column }) => column);
     const selected = columns.map(({ column, source }) => ({ ref: column.ref, source }));
@@ -101,7 +104,7 @@ export class Pipeline {
   }
 
   /**
-   * Adds columns beside those there are. Columns that do not read each other share a layer: every layer costs DuckDB a vector of each
+   * Adds columns. Those that do not read each other share a layer, because every layer costs DuckDB a copy of each
    * column.
    */
   extend(added: readonly { ref: string; source: Sql }[]): void {
@@ -123,7 +126,7 @@ export class Pipeline {
     this.#push(() => sql`SELECT * FROM ${previous} WHERE ${predicate}`);
   }
 
-  /** One row a group, in the order of their first rows; without groups one row of all. Takes the place of all columns. */
+  /** Groups rows, in the order of each group's first row; without groups into a single row. Replaces all columns. */
   group(
     columns: readonly Column[],
     list: readonly { ref: string; source: Sql }[],
@@ -132,7 +135,7 @@ export class Pipeline {
     const groups = groupRefs.map((ref) => this.use(ref));
     const previous = this.#previous();
     const selected = list.map(({ ref, source }) => sql`${source} AS ${identifier(ref)}`);
-    // Constants alone would be a row for each row.
+    // Without an aggregate, SELECT would yield a row for each input row.
     if (groups.length === 0) selected.push(sql`count(*) AS ${identifier(this.freshRef())}`);
     const grouping = groups.length === 0 ? raw("") : sql` GROUP BY ${joined(groups, ", ")}`;
     const [before] = this.#tieBreaks;
@@ -149,7 +152,7 @@ export class Pipeline {
     this.columns = [...columns];
   }
 
-  /** One row for each value of a list, in their order. @returns the column with the values. */
+  /** Expands a list to one row per value, in order. @returns the column with the values */
   expand(list: Sql): string {
     const previous = this.#previous();
     const ref = this.freshRef();
@@ -161,7 +164,7 @@ export class Pipeline {
     return ref;
   }
 
-  /** Rows that it leaves equal stay in the order they were in. */
+  /** Sorts stably. */
   sort(keys: readonly OrderKey[]): void {
     const before = this.#order.filter(({ ref }) => !keys.some((key) => key.ref === ref));
     this.#order = [...keys, ...before];
@@ -174,7 +177,7 @@ export class Pipeline {
     this.#push(() => sql`SELECT * FROM ${previous}${order} LIMIT ${raw(String(count))}`);
   }
 
-  /** @param condition true for the rows to warn about. @param message of a row. */
+  /** Adds a check. @param condition true for rows to warn about @param message SQL of a row's warning */
   check(at: Span, condition: Sql, message: Sql, treatedAs = "null"): void {
     if (this.checks.length >= MAX_CHECKS) return;
     const previous = this.#previous();
@@ -185,7 +188,7 @@ export class Pipeline {
     });
   }
 
-  /** The statement that yields the given columns. */
+  /** The statement for the given columns. */
   statement(columns: readonly Typed[], count: number): Sql {
     const list =
       columns.length === 0
@@ -198,7 +201,7 @@ export class Pipeline {
     return sql`${this.#with()} SELECT ${list} FROM ${this.#previous()}${order} LIMIT ${raw(String(count))}`;
   }
 
-  /** The statement that yields `number` of a check and `message`, for all checks. */
+  /** The statement of all checks, with columns `number` (of the check) and `message`. */
   checkStatement(): Sql {
     const parts = this.checks.map(
       ({ body }, index) => sql`SELECT ${raw(String(index))} AS number, message FROM (${body})`,
@@ -232,7 +235,9 @@ export class Pipeline {
   }
 }
 
-/** Whether a piece of SQL reads one of the columns. Names of columns in SQL are this program's own. */
+/**
+ * Whether a piece of SQL reads one of the columns. Searching the text is safe, because column names are generated.
+ */
 function reads({ texts }: Sql, columns: readonly Added[]): boolean {
   return columns.some(({ ref }) => texts.some((text) => text.includes(`"${ref}"`)));
 }

@@ -1,4 +1,4 @@
-/** The text as a regular expression that matches it and nothing else. */
+/** Escapes a text for use in a regular expression. */
 export function quoteMeta(text: string): string {
   return text.replace(/[\\^$.|?*+()[\]{}]/g, "\\$&");
 }

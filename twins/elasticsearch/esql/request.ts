@@ -1,5 +1,5 @@
 /**
- * The body of a request.
+ * Reads the body of an ES|QL request.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/esql-query-api.html
  */
 import { readJsonObject } from "../json/object.ts";
@@ -14,11 +14,11 @@ import type { Literal } from "./syntax.ts";
 export interface EsqlBody {
   query: string;
   params: readonly Param[];
-  /** A query of the Query DSL; `undefined` when there is none. */
+  /** A query of the Query DSL that filters the events. */
   filter: Json | undefined;
   columnar: boolean;
   profile: boolean;
-  /** Of an asynchronous request. */
+  /** For an asynchronous request. */
   waitMs: number;
   keepAliveMs: number;
   keepOnCompletion: boolean;
@@ -38,7 +38,7 @@ const syncMembers = [
 ];
 const asyncMembers = [...syncMembers, "keep_alive", "keep_on_completion", "wait_for_completion_timeout"];
 
-/** @throws VendorError for what is no request */
+/** @throws VendorError for an invalid body */
 export function readSyncRequest(text: string): EsqlBody {
   return readRequest(text, "esql/query", syncMembers);
 }
@@ -126,7 +126,7 @@ function kindOf(value: Json): string {
   return typeof value === "string" ? "VALUE_STRING" : "VALUE_NUMBER";
 }
 
-/** Numbers are read as they were written: `1.0` is a double. */
+/** Numbers keep their notation: `1.0` is a double. */
 function readParams(text: string): Param[] {
   const body = readExactJson(text);
   const given = body instanceof Map ? body.get("params") : undefined;

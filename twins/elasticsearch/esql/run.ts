@@ -19,16 +19,18 @@ import { outputValue } from "./values.ts";
 export interface EsqlRequest {
   query: string;
   params: readonly Param[];
-  /** The request's Query DSL as a condition over `documents AS d`. @param selection the indices that it is asked of */
+  /**
+   * Compiles the request's Query DSL to a condition over `documents AS d`. @param selection the indices that it filters
+   */
   filter: ((selection: Selection) => Sql) | undefined;
 }
 
 export interface EsqlContext {
   store: LogStore;
   fidelity: Fidelity;
-  /** The sandbox's time, milliseconds since the Unix epoch. */
+  /** The sandbox's time in milliseconds since the Unix epoch. */
   nowMs: number;
-  /** Names of the indices there are. */
+  /** Names of all indices. */
   indices: readonly string[];
   aliases: AliasTargets;
   signal: AbortSignal;
@@ -36,15 +38,15 @@ export interface EsqlContext {
 
 export interface EsqlResult {
   columns: { name: string; type: string }[];
-  /** By row; values as `outputValue` gives them. */
+  /** Row by row, converted by `outputValue`. */
   values: unknown[][];
-  /** What the vendor says in its `Warning` headers. */
+  /** Texts of the `Warning` headers. */
   warnings: string[];
-  /** The statements that ran. */
+  /** The statements, for the journal. */
   statements: string[];
 }
 
-/** @throws VendorError, of which UnrecognisedEsql is what a translator may take over */
+/** @throws VendorError, among them UnrecognisedEsql, which a translator may take over */
 export async function runEsql(request: EsqlRequest, context: EsqlContext): Promise<EsqlResult> {
   const { store, fidelity, nowMs, signal } = context;
   const selected = new Map<string, SelectedEvents>();
@@ -99,7 +101,7 @@ async function runChecks(
   return [...warnings];
 }
 
-/** Constants that a query may leave to DuckDB: each is a statement of its own. */
+/** Bounds the constants that DuckDB folds: each takes a statement of its own. */
 const MAX_FOLDED = 64;
 
 async function compileWithConstants(
@@ -142,11 +144,11 @@ type Selected = ReturnType<typeof select>;
 function selectNames(expression: string, context: Parameters<typeof select>[2]): Selected {
   const selection = selectExisting(expression, context);
   if (!selection) throw verificationError([`line -1:-1: Unknown index [${expression}]`]);
-  // Where some of the names are there, the vendor refuses the others when it reads.
+  // When only some of the names exist, the vendor refuses the missing ones as it reads.
   return context.fidelity === "vendor" ? select(expression, lenientOptions, context) : selection;
 }
 
-/** The names that are there; `undefined` when none is. */
+/** The existing names of an expression; `undefined` when none exists. */
 function selectExisting(expression: string, context: Parameters<typeof select>[2]): Selected | undefined {
   try {
     const selection = select(expression, { ...lenientOptions, ignoreUnavailable: true }, context);

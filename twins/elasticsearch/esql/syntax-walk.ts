@@ -1,7 +1,7 @@
-/** Walks through the syntax tree. */
+/** Traversal of the syntax tree. */
 import type { Expression } from "./syntax.ts";
 
-/** The expression with others in the place of its children. */
+/** Copies an expression with its children replaced. */
 export function withChildren(node: Expression, replace: (child: Expression) => Expression): Expression {
   switch (node.kind) {
     case "literal":
@@ -26,7 +26,7 @@ export function withChildren(node: Expression, replace: (child: Expression) => E
   }
 }
 
-/** Whether two expressions are the same but for how they are written. */
+/** Whether two expressions are equal, regardless of notation. */
 export function sameExpression(a: Expression, b: Expression): boolean {
   return canonical(a) === canonical(b);
 }

@@ -1,17 +1,17 @@
 /** The syntax tree of a query. */
 import type { Span } from "./errors.ts";
 
-/** `1 day`: calendar units as years, months and days, which do not become each other; units of the clock as milliseconds. */
+/** `1 day`. Calendar units count as years, months and days, which do not convert; clock units as milliseconds. */
 export interface TimeSpan {
   years: number;
   months: number;
   days: number;
   ms: number;
-  /** Whether it is of units of the clock: the vendor's `time_duration`; else its `date_period`. */
+  /** Whether the units are of the clock (the vendor's `time_duration`) or of the calendar (`date_period`). */
   clock: boolean;
 }
 
-/** A literal's value with the type it has: `1` is an integer, `5000000000` a long. */
+/** A typed literal: `1` is an integer, `5000000000` a long. */
 export type Literal =
   | { type: "null" }
   | { type: "boolean"; value: boolean }
@@ -25,7 +25,7 @@ export type ComparisonOperator = "==" | "!=" | "<" | "<=" | ">" | ">=" | "=~";
 
 interface Node {
   at: Span;
-  /** Levels of nodes below it, itself included. */
+  /** Height of the tree, including this node. */
   depth: number;
 }
 
@@ -46,17 +46,17 @@ export type Expression = Node &
     | { kind: "cast"; value: Expression; type: string; typeAt: Span }
   );
 
-/** An expression with the name its column gets: as written, or its own text. */
+/** An expression with the name of its column: the given one, or its own text. */
 export interface NamedExpression {
   name: string;
   expression: Expression;
   at: Span;
 }
 
-/** A name of KEEP, DROP or RENAME; `pattern` has a `*` that stands for any characters. */
+/** A name in KEEP, DROP or RENAME; in a `pattern`, `*` matches any characters. */
 export interface NamePattern {
   text: string;
-  /** Its parts; between each two of them stands a `*`. One part: a plain name. */
+  /** The parts between the `*`; a plain name has one. */
   parts: string[];
   at: Span;
 }

@@ -1,7 +1,7 @@
-/** Dates and spans of time, where both are known before any row is read. */
+/** Arithmetic with constant dates and time spans. */
 import type { TimeSpan } from "./syntax.ts";
 
-/** Months are counted by the calendar: a day that the month lacks becomes its last. */
+/** Adds calendar months; a day that the month lacks becomes its last. */
 export function addSpan(epochMs: number, { years, months, days, ms }: TimeSpan): number {
   const date = new Date(epochMs);
   const allMonths = years * 12 + months;
@@ -16,7 +16,7 @@ export function addSpan(epochMs: number, { years, months, days, ms }: TimeSpan):
   return date.getTime() + ms;
 }
 
-/** The sum of two spans of one type. `undefined` where a unit has more than 32 bits, or the milliseconds are not exact. */
+/** Adds two spans of one type; `undefined` where a unit exceeds 32 bits or the milliseconds are inexact. */
 export function addSpans(a: TimeSpan, b: TimeSpan): TimeSpan | undefined {
   const sum = {
     years: a.years + b.years,
@@ -30,6 +30,6 @@ export function addSpans(a: TimeSpan, b: TimeSpan): TimeSpan | undefined {
 }
 
 export function negateSpan({ years, months, days, ms, clock }: TimeSpan): TimeSpan {
-  // Zero has no sign.
+  // `0 - x` avoids negative zero.
   return { years: 0 - years, months: 0 - months, days: 0 - days, ms: 0 - ms, clock };
 }

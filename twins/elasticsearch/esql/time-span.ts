@@ -1,4 +1,4 @@
-/** Spans of time: `1 day`, `30 minutes`. */
+/** Time spans: `1 day`, `30 minutes`. */
 
 import { lookupTable } from "@offhook/platform/base/lookup-table";
 import { parsingError, type Span } from "./errors.ts";
@@ -28,11 +28,11 @@ const short = lookupTable<string>({
   y: "year",
   yr: "year",
 });
-/** About 290 years in milliseconds: more is no span that arithmetic with dates can use. */
+/** About 290 years: date arithmetic has no use for longer spans. */
 const MAX_MS = 9_223_372_036_854;
 const MAX_UNITS = 2_147_483_647;
 
-/** @throws VendorError for a unit that is none. */
+/** @throws VendorError for an unknown unit */
 export function parseTimeSpan(count: bigint, unit: string, at: Span): TimeSpan {
   const given = unit.toLowerCase();
   const singular = short[given] ?? given.replace(/s$/, "");

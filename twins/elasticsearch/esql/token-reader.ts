@@ -1,4 +1,4 @@
-/** Reads tokens one after another. */
+/** A cursor over tokens. */
 import { type Span, syntaxError } from "./errors.ts";
 import type { Token, TokenKind } from "./tokens.ts";
 
@@ -8,7 +8,7 @@ export class TokenReader {
   readonly #end: Token;
   #index = 0;
 
-  /** @param tokens the last one is the `end`. */
+  /** @param tokens the last one is `end` */
   constructor(query: string, tokens: readonly Token[]) {
     const end = tokens.at(-1);
     if (!end) throw new Error("a query has at least its end as a token");
@@ -27,12 +27,12 @@ export class TokenReader {
     return token;
   }
 
-  /** The token before the next one. */
+  /** The token read last. */
   previous(): Token {
     return this.#tokens[this.#index - 1] ?? this.peek();
   }
 
-  /** From a place to the last token that was read. */
+  /** From a start to the end of the token read last. */
   spanFrom({ line, column, start }: Span): Span {
     return { line, column, start, end: this.previous().end };
   }
@@ -42,17 +42,17 @@ export class TokenReader {
     return token.kind === kind && (value === undefined || token.value === value);
   }
 
-  /** Takes the next token if it is this one. */
+  /** Reads the next token if it matches. */
   take(kind: TokenKind, value?: string): Token | undefined {
     return this.at(kind, value) ? this.next() : undefined;
   }
 
-  /** @param expected what the vendor says it expects: `'('`, `{'a', 'b'}`. @throws VendorError */
+  /** @param expected as the vendor's message lists it: `'('`, `{'a', 'b'}` @throws VendorError */
   expect(kind: TokenKind, value: string | undefined, expected: string): Token {
     return this.take(kind, value) ?? this.fail(expected);
   }
 
-  /** As it stands in the query. */
+  /** The token's text in the query. */
   textOf({ kind, start, end }: Token): string {
     return kind === "end" ? "<EOF>" : this.query.slice(start, end);
   }

@@ -19,7 +19,7 @@ export const processingCommands = [
   "where",
 ] as const;
 
-/** Words of expressions that are no names; case does not count. */
+/** Case-insensitive keywords of expressions, which are no identifiers. */
 export const expressionKeywords = new Set([
   "and",
   "asc",
@@ -40,8 +40,9 @@ export const expressionKeywords = new Set([
 ]);
 
 /**
- * `keyword` and `symbol` are what they say, in lower case; `command` the word that begins a command; `name` an identifier
- * (`value` without its quotes); `pattern` a name with `*` in it, or without; `source` an index expression; `param` the text behind `?`.
+ * `keyword` and `symbol` hold their text in lower case; `command` begins a command; `name` is an identifier (`value` is
+ * unquoted); `pattern` is an identifier that may hold `*`; `source` is an index expression; `param` is the text after
+ * `?`.
  */
 export type TokenKind =
   | "command"
@@ -58,8 +59,8 @@ export type TokenKind =
 
 export interface Token extends Span {
   kind: TokenKind;
-  /** What it means: a string without quotes and escapes, a keyword in lower case. */
+  /** The meaning: a string without quotes and escapes, a keyword in lower case. */
   value: string;
-  /** Whether a name stood in backquotes; its `*` is then a character. */
+  /** Whether the name was in backquotes, which make `*` a plain character. */
   quoted: boolean;
 }

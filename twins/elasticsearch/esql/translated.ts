@@ -1,4 +1,4 @@
-/** The result of a statement that a model wrote. */
+/** Runs a statement that a model wrote. */
 import { identifier, joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import type { LogStore } from "@offhook/log-store/store/log-store";
 import { lookupTable } from "@offhook/platform/base/lookup-table";
@@ -29,7 +29,7 @@ interface Column {
   value: Sql;
 }
 
-/** What ES|QL has no type for goes out as text. */
+/** Types that ES|QL does not have are cast to text. */
 function columnOf(name: string, sqlType: string): Column {
   const [scalar = "", list = ""] = sqlType.split(/(\[\])$/);
   const known = scalar.startsWith("DECIMAL") ? types.DOUBLE : types[scalar];

@@ -1,10 +1,10 @@
-/** Expressions with their types, as SQL. */
+/** Typed expressions as SQL. */
 import { raw, type Sql, sql } from "@offhook/log-store/sql";
 import type { Span } from "./errors.ts";
 import type { Literal, TimeSpan } from "./syntax.ts";
 import { type DataType, isString, isWhole, sqlType } from "./types.ts";
 
-/** A value known before any row is read. */
+/** A value known at compile time. */
 export type Constant =
   | Exclude<Literal, { type: "span" }>
   | { type: "datetime"; value: number }
@@ -12,13 +12,13 @@ export type Constant =
 
 export interface Typed {
   type: DataType;
-  /** Whether it can have several values; its SQL is then a LIST, NULL when it has none. */
+  /** Whether there can be several values; the SQL is then a LIST, or NULL for none. */
   multi: boolean;
   sql: Sql;
   constant: Constant | undefined;
-  /** A column or a value: no work is done twice when its SQL stands twice. */
+  /** A column or a literal: repeating its SQL repeats no work. */
   atomic: boolean;
-  /** Levels of expressions in its SQL. */
+  /** Nesting depth of the SQL. */
   depth: number;
   at: Span;
 }
@@ -58,7 +58,7 @@ function constantSql(constant: Constant): Sql {
   }
 }
 
-/** What stands for an expression that a problem has been told about. */
+/** Stands for an expression whose problem was reported. */
 export function unknownTyped(at: Span): Typed {
   return { type: "unknown", multi: false, sql: raw("NULL"), constant: undefined, atomic: true, depth: 1, at };
 }
@@ -75,7 +75,7 @@ export function nullTyped(at: Span, type: DataType = "null"): Typed {
   };
 }
 
-/** The expression as another type that holds all its values, or NULL's. */
+/** Casts an expression to a wider type. */
 export function widened(value: Typed, type: DataType): Typed {
   if (value.type === type || (isString(value.type) && isString(type))) return { ...value, type };
   if (value.type === "null") return nullTyped(value.at, type);

@@ -5,9 +5,10 @@
 import { raw, type Sql } from "@offhook/log-store/sql";
 
 /**
- * In SQL: `keyword`, `text` VARCHAR; `integer` INTEGER; `long` BIGINT; `unsigned_long` UBIGINT; `double` DOUBLE; `boolean` BOOLEAN;
- * `datetime` TIMESTAMP; `ip` UHUGEINT (the 128 bits of an IPv6 address); `version` VARCHAR (see `functions/version.ts`);
- * `source` VARCHAR (JSON). A span of time has no SQL: it is a constant. `unknown` is what a problem has been told about already.
+ * SQL types: `keyword`, `text` VARCHAR; `integer` INTEGER; `long` BIGINT; `unsigned_long` UBIGINT; `double` DOUBLE;
+ * `boolean` BOOLEAN; `datetime` TIMESTAMP; `ip` UHUGEINT (the 128 bits of an IPv6 address); `version` VARCHAR (see
+ * `functions/version.ts`); `source` VARCHAR (JSON). A time span is a constant without SQL. `unknown` is the type after
+ * a reported problem.
  */
 export type DataType =
   | "null"
@@ -48,7 +49,7 @@ export function sqlType(type: DataType): Sql {
   return raw(sqlTypes[type]);
 }
 
-/** As `columns` of an answer names it. */
+/** The type's name in `columns` of an answer. */
 export function outputType(type: DataType): string {
   if (type === "datetime") return "date";
   return type === "source" ? "_source" : type;
@@ -70,14 +71,14 @@ export function isTimeSpan(type: DataType): boolean {
   return type === "date_period" || type === "time_duration";
 }
 
-/** What two signed numbers become when they meet. */
+/** The common type of two signed numbers. */
 export function widest(a: DataType, b: DataType): DataType {
   if (a === "double" || b === "double") return "double";
   if (a === "unsigned_long" && b === "unsigned_long") return "unsigned_long";
   return a === "integer" && b === "integer" ? "integer" : "long";
 }
 
-/** Types a parameter takes, as the vendor says it: `numeric`, `string`, `boolean or datetime`. */
+/** Types that a parameter accepts, with the vendor's label: `numeric`, `string`, `boolean or datetime`. */
 export interface TypeSet {
   label: string;
   types: ReadonlySet<DataType>;
@@ -104,7 +105,6 @@ export const typeSets = {
   timeSpan: typeSet("dateperiod or timeduration", "date_period", "time_duration"),
 };
 
-/** `a`, `a or b`, `a, b or c`. */
 export function anyOf(label: string, ...sets: TypeSet[]): TypeSet {
   return { label, types: new Set(sets.flatMap(({ types }) => [...types])) };
 }

@@ -1,4 +1,4 @@
-/** Values of an answer, as the vendor prints them. */
+/** Values of an answer in the vendor's notation. */
 
 import { formatIp } from "@offhook/log-store/ip-address";
 import type { ResultValue } from "@offhook/log-store/store/log-store";
@@ -8,7 +8,7 @@ import { readExactJson } from "../json/read.ts";
 import { formatVersion } from "./functions/version.ts";
 import type { DataType } from "./types.ts";
 
-/** A value of the answer's JSON; a list of one is that one. */
+/** Converts a value for JSON; a list of one becomes its value. */
 export function outputValue(value: ResultValue, type: DataType): unknown {
   if (!Array.isArray(value)) return scalar(value, type);
   const items = value.filter((item) => item !== null).map((item) => scalar(item, type));

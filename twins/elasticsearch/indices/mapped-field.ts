@@ -122,7 +122,7 @@ function wholeValues({ fields }: FieldNode): ReadonlyMap<string, number> {
   return found;
 }
 
-/** Lucene's longest term, in bytes: the limit of a keyword that sets none. */
+/** Lucene's longest term: the limit of a keyword that sets none. */
 const MAX_KEYWORD = 32_766;
 
 /** The longest value that a keyword indexes. */

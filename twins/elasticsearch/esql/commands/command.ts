@@ -1,4 +1,4 @@
-/** What each command does to the statement. */
+/** Dispatches commands to their compilers. */
 import type { Compiler } from "../compiler.ts";
 import { UnrecognisedEsql } from "../errors.ts";
 import type { Command } from "../syntax.ts";

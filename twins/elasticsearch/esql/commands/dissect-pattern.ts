@@ -1,5 +1,5 @@
 /**
- * Patterns of DISSECT, as regular expressions.
+ * Translates DISSECT patterns to regular expressions.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/esql-process-data-with-dissect-and-grok.html
  */
 import { parsingError, type Span, UnrecognisedEsql } from "../errors.ts";
@@ -7,9 +7,9 @@ import { quoteMeta } from "../quote-meta.ts";
 
 export interface DissectPattern {
   regex: string;
-  /** How many groups it has. */
+  /** Number of capture groups. */
   groups: number;
-  /** Columns in the order of the pattern, each with the places of its groups in the order they are appended. */
+  /** Columns in the order of the pattern, each with the indices of its groups in append order. */
   keys: { name: string; parts: number[] }[];
 }
 
@@ -21,9 +21,9 @@ interface Part {
   order: number;
 }
 
-/** @throws VendorError for what is no pattern */
+/** @throws VendorError for an invalid pattern */
 export function readDissect(pattern: string, at: Span): DissectPattern {
-  // Behind the last bracket no key ends, however often one begins.
+  // No key can end after the last bracket, so matching there would waste time.
   const found = [...pattern.slice(0, pattern.lastIndexOf("}") + 1).matchAll(KEY)];
   if (found.length === 0) throw invalid(pattern, at);
   if (found.length > MAX_KEYS) throw new UnrecognisedEsql(at, `a DISSECT pattern of ${found.length} keys`);
@@ -58,10 +58,10 @@ function addPart(keys: Map<string, Part[]>, name: string, part: Part): void {
 }
 
 interface Key {
-  /** Absent for a key that is skipped. */
+  /** Absent for a skipped key. */
   name: string | undefined;
   order: number | undefined;
-  /** `->`: its delimiter may stand several times. */
+  /** `->`: the delimiter may repeat. */
   padded: boolean;
 }
 

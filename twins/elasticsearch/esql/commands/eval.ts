@@ -1,4 +1,4 @@
-/** EVAL and ROW: columns made of expressions. */
+/** EVAL and ROW: computed columns. */
 import { raw } from "@offhook/log-store/sql";
 import type { Compiler } from "../compiler.ts";
 import type { Column } from "../pipeline.ts";
@@ -27,7 +27,7 @@ export function compileEval(compiler: Compiler, { fields }: Extract<Command, { k
   }
 }
 
-/** @param refusal of a span of time, which is no value of a row */
+/** @param refusal of a time span, which cannot be a column */
 function compileField(
   compiler: Compiler,
   { expression, at }: NamedExpression,
@@ -39,13 +39,13 @@ function compileField(
   return unknownTyped(expression.at);
 }
 
-/** Of what has the same name the last counts, in its own place. */
+/** Of several definitions of a name the last one wins and keeps its position. */
 export function lastOfEachName<Named extends { name: string }>(list: readonly Named[]): Named[] {
   const last = new Map(list.map((one) => [one.name, one]));
   return list.filter((one) => last.get(one.name) === one);
 }
 
-/** Gives a value a column. One of that name before is gone; the new one stands last. */
+/** Adds a column at the end, in place of any column of that name. */
 export function assign(compiler: Compiler, name: string, given: Typed, made?: Expression): void {
   const { pipeline } = compiler;
   const value = compiler.valueOf(given);

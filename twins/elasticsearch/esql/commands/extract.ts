@@ -1,4 +1,4 @@
-/** DISSECT and GROK: columns from pieces of a text; of several texts of a row, the pieces of each that matches. */
+/** DISSECT and GROK: columns extracted from a text. In a row of several texts every text that matches contributes. */
 import { joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import type { Compiler } from "../compiler.ts";
 import { parsingError } from "../errors.ts";
@@ -33,7 +33,7 @@ export function compileGrok(compiler: Compiler, command: Extract<Command, { kind
   const extract = extraction(compiler, input, regex, groups);
   for (const { name, type, places } of fields) {
     const target = types[type];
-    // A part of the pattern that took no part in the match has no text.
+    // A group outside of the match yields no text.
     const value = extract(target, (piece) =>
       places.map((place) => {
         const text = always.has(place) ? piece(place) : sql`nullif(${piece(place)}, '')`;
@@ -65,9 +65,9 @@ function inputText(compiler: Compiler, node: Expression, command: string): Typed
   return compiler.hoist(value);
 }
 
-/** A group of the regular expression in one text that matches, by its place from 0. */
+/** A capture group of a matching text, by index. */
 type Piece = (place: number) => Sql;
-/** A column of what is made of the pieces of every text that matches. */
+/** Makes a column from the pieces of every matching text. */
 type Extraction = (type: DataType, values: (piece: Piece) => readonly Sql[]) => Typed;
 
 function extraction(compiler: Compiler, input: Typed, regex: string, groups: number): Extraction {
@@ -101,7 +101,7 @@ function extraction(compiler: Compiler, input: Typed, regex: string, groups: num
   };
 }
 
-/** The values that a list has; NULL when it has none. */
+/** Removes NULLs from a list; NULL for none left. */
 function withoutNulls(values: Sql): Sql {
   return sql`nullif(list_filter(${values}, lambda v: v IS NOT NULL), [])`;
 }

@@ -1,4 +1,4 @@
-/** FROM: the events, and their fields as columns. */
+/** FROM: events, with their fields as columns. */
 
 import { type Field, type FieldCatalog, fieldValue } from "@offhook/log-store/fields";
 import { identifier, raw, type Sql, sql } from "@offhook/log-store/sql";
@@ -12,7 +12,10 @@ import type { Command } from "../syntax.ts";
 import type { DataType } from "../types.ts";
 
 export interface Source {
-  /** Which events are meant by the names behind FROM, over `documents AS d`, and which fields they have. @throws VendorError */
+  /**
+   * Resolves the names after FROM to a condition over `documents AS d` and the fields of these events. @throws
+   * VendorError
+   */
   select(command: FromCommand): { predicate: Sql; fields: FieldCatalog };
 }
 
@@ -41,10 +44,10 @@ export function compileFrom(compiler: Compiler, command: FromCommand, source: So
   );
 }
 
-/** Types of a mapping that are an integer of 32 bits here. */
+/** Mapped types that are a 32-bit integer in ES|QL. */
 const smallIntegers: ReadonlySet<string> = new Set(["integer", "short", "byte"]);
 
-/** Addresses in their order, each once. */
+/** Distinct addresses in numeric order. */
 function addressesSql(texts: Sql): Sql {
   return sql`list_sort(list_transform(list_distinct(${texts}), lambda t: ${ipFromDigitsSql(raw("t"))}))`;
 }
@@ -52,8 +55,8 @@ function addressesSql(texts: Sql): Sql {
 type SourceColumn = Omit<Column, "ref"> & { source: Sql };
 
 /**
- * A string is text, and keyword under the name that dynamic mapping gives it. Of several values text has the order of the event; the
- * vendor keeps numbers in theirs, and keywords in theirs, each once.
+ * A string field is `text`, and `keyword` under its sub-field's name. Several values of a text keep the event's order;
+ * the vendor sorts numbers, and sorts and deduplicates keywords.
  */
 function fieldColumns(field: Field): SourceColumn[] {
   const source = fieldValue(field);

@@ -1,8 +1,8 @@
 import { lookupTable } from "@offhook/platform/base/lookup-table";
 
 /**
- * The patterns that GROK knows by name. Written for RE2, which does not look around: where the usual definitions ask what stands before
- * or behind a number, these take the longest one.
+ * GROK's named patterns, written for RE2, which has no lookaround: where the usual definitions look around a number,
+ * these match the longest one.
  * Names: https://github.com/elastic/elasticsearch/tree/8.15/libs/grok
  */
 const month =

@@ -1,5 +1,6 @@
 /**
- * Patterns of GROK, as regular expressions: `%{SYNTAX}`, `%{SYNTAX:field}`, `%{SYNTAX:field:type}`, `(?<field>…)`.
+ * Translates GROK patterns to regular expressions: `%{SYNTAX}`, `%{SYNTAX:field}`, `%{SYNTAX:field:type}`,
+ * `(?<field>…)`.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/esql-process-data-with-dissect-and-grok.html
  */
 import { parsingError, type Span, UnrecognisedEsql } from "../errors.ts";
@@ -10,21 +11,21 @@ export type GrokType = (typeof grokTypes)[number] | "keyword";
 
 export interface GrokPattern {
   regex: string;
-  /** How many groups it has. */
+  /** Number of capture groups. */
   groups: number;
-  /** Columns in the order of their names, each with the places of its groups. */
+  /** Columns in alphabetical order, each with the indices of its groups. */
   fields: { name: string; type: GrokType; places: number[] }[];
-  /** Places of the groups that have a part in every match: an empty text of theirs is one. */
+  /** Indices of groups that take part in every match: an empty match of theirs is a value. */
   always: ReadonlySet<number>;
 }
 
 const REFERENCE =
   /%\{(\w+)(?::([\w.@[\]-]+))?(?::(\w+))?\}|\(\?<([A-Za-z_][\w.@-]*)>|\\[\s\S]|\[\^?\]?(?:\\[\s\S]|[^\]\\])*\]|(\((?!\?))|[\s\S]/g;
-/** What a pattern may grow to, and how deep its patterns may name others. */
+/** Bounds the expanded pattern, and the depth of its references. */
 const MAX_LENGTH = 100_000;
 const MAX_DEPTH = 50;
 
-/** @throws VendorError for what is no pattern */
+/** @throws VendorError for an invalid pattern */
 export function readGrok(pattern: string, at: Span): GrokPattern {
   if (/\(\?(?:[=!>]|<[=!])|\\[1-9]|\\k<|[*+?}]\+/.test(pattern)) {
     throw new UnrecognisedEsql(at, "a regular expression that looks around, back, or possesses");
@@ -73,18 +74,18 @@ export function readGrok(pattern: string, at: Span): GrokPattern {
 }
 
 interface OpenGroup {
-  /** The place of the group itself, if it captures. */
+  /** Index of the group itself, if it captures. */
   own: number[];
-  /** Places of those within it that no quantifier can leave out. */
+  /** Indices of the groups inside that no quantifier can skip. */
   inner: number[];
   branches: boolean;
 }
 
-/** Escapes, classes, groups that do not capture, groups that do, ends of groups with what makes them optional, and branches. */
+/** Escapes, classes, non-capturing groups, capturing groups, group ends with their quantifier, and alternatives. */
 const STRUCTURE =
   /\\[\s\S]|\[\^?\]?(?:\\[\s\S]|[^\]\\])*\]|(?<plain>\(\?[^:)]*[:)])|(?<capture>\()|(?<close>\)(?<optional>[?*]|\{0[,}])?)|(?<branch>\|)/g;
 
-/** The places, from 0, of the capturing groups that have a part in whatever the expression matches. */
+/** Indices of the capture groups that take part in every match. */
 function groupsOfEveryMatch(regex: string): Set<number> {
   const root: OpenGroup = { own: [], inner: [], branches: false };
   const open = [root];

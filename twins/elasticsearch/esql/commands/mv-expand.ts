@@ -1,4 +1,4 @@
-/** MV_EXPAND: a row for each value of a column. */
+/** MV_EXPAND: one row for each value of a column. */
 import type { Compiler } from "../compiler.ts";
 import type { Command } from "../syntax.ts";
 

@@ -1,4 +1,4 @@
-/** KEEP, DROP and RENAME: which columns, in which order, by which names. */
+/** KEEP, DROP and RENAME: selection, order and names of columns. */
 import { matchesParts } from "@offhook/platform/base/star-pattern";
 import type { Compiler } from "../compiler.ts";
 import { didYouMean } from "../params.ts";
@@ -6,8 +6,8 @@ import type { Column } from "../pipeline.ts";
 import type { Command, NamePattern } from "../syntax.ts";
 
 /**
- * Columns stand in the order of the patterns that name them. A column that several patterns name goes to the one that names it best:
- * its full name, then a pattern, then `*`; of equals the last.
+ * Columns are ordered by the patterns that match them. A column that several patterns match goes to the most specific
+ * one (full name, pattern, `*`), of equally specific ones to the last.
  */
 export function compileKeep(compiler: Compiler, { patterns }: Extract<Command, { kind: "keep" }>): void {
   const { pipeline } = compiler;
@@ -35,7 +35,7 @@ export function compileDrop(compiler: Compiler, { patterns }: Extract<Command, {
   pipeline.columns = pipeline.columns.filter((column) => !dropped.has(column));
 }
 
-/** Names are renamed one after another, each by what the one before left. */
+/** Renames apply one after another. */
 export function compileRename(compiler: Compiler, { renames }: Extract<Command, { kind: "rename" }>): void {
   const { pipeline } = compiler;
   const gone = new Map<string, string>();

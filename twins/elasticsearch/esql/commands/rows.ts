@@ -1,4 +1,4 @@
-/** WHERE, SORT and LIMIT: which rows, and in which order. */
+/** WHERE, SORT and LIMIT. */
 import { type Sql, sql } from "@offhook/log-store/sql";
 import type { Compiler } from "../compiler.ts";
 import { UnrecognisedEsql } from "../errors.ts";
@@ -27,7 +27,7 @@ export function compileSort(compiler: Compiler, { keys }: Extract<Command, { kin
   compiler.pipeline.sort(order);
 }
 
-/** Of several values the least counts in ascending order, the greatest in descending. */
+/** Of several values the smallest sorts ascending, the greatest descending. */
 function keyColumn(compiler: Compiler, value: Typed, descending: boolean): string {
   return compiler.pipeline.place(value.multi ? extreme(value.sql, descending) : value.sql);
 }

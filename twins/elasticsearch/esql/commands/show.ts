@@ -1,4 +1,4 @@
-/** SHOW INFO: which Elasticsearch this is. */
+/** SHOW INFO: version and build of the emulated Elasticsearch. */
 import { raw } from "@offhook/log-store/sql";
 import { BUILD_HASH, build, VERSION } from "../../vendor/node.ts";
 import type { Compiler } from "../compiler.ts";

@@ -1,4 +1,4 @@
-/** STATS: groups, and what is computed of each. */
+/** STATS: groups and aggregates. */
 import { type Sql, sql } from "@offhook/log-store/sql";
 import type { Compiler } from "../compiler.ts";
 import { type Span, verificationError } from "../errors.ts";
@@ -14,16 +14,16 @@ import { lastOfEachName } from "./eval.ts";
 
 type StatsCommand = Extract<Command, { kind: "stats" }>;
 interface Group extends NamedExpression {
-  /** Its value in a row, of which there may be several. */
+  /** Its value in a row; may be several. */
   value: Column;
   /** Its value in a group. */
   column: Column;
 }
 
-/** What is computed of the groups, as far as it has been compiled. */
+/** The STATS command under compilation. */
 interface Stats {
   groups: readonly Group[];
-  /** The text behind BY. */
+  /** The text after BY. */
   grouping: string;
   list: { ref: string; source: Sql }[];
 }
@@ -44,7 +44,7 @@ export function compileStats(compiler: Compiler, { aggregates, groups }: StatsCo
   const refs = [...new Set(keys.map(({ ref }) => ref))];
   const selected = refs.map((ref) => ({ ref, source: pipeline.use(ref) }));
   pipeline.group(keys, [...selected, ...stats.list], refs);
-  // A group outdoes an aggregate of its name.
+  // A group wins over an aggregate of the same name.
   const made = lastOfEachName(aggregates).filter(({ name }) => !names.has(name));
   const columns = made.map(({ name, expression }): Column => {
     const value = compiler.valueOf(compiler.expression(expression));
@@ -58,7 +58,7 @@ function textOf(compiler: Compiler, groups: readonly NamedExpression[]): string 
   return first && last ? compiler.text({ ...first.at, end: last.at.end }) : "";
 }
 
-/** @throws VendorError for an aggregate that is written as a group is, or as a column that a group reads */
+/** @throws VendorError for an aggregate that is identical to a group, or shadows a column that a group reads */
 function refuseGroups(
   compiler: Compiler,
   aggregates: readonly NamedExpression[],
@@ -104,7 +104,7 @@ function compileGroup(compiler: Compiler, group: NamedExpression): NamedExpressi
   return { ...group, value: { name, type, multi, ref: pipeline.place(value.sql) } };
 }
 
-/** Of several values each is a group's, once. */
+/** A row of several values is in the group of each value. */
 function withKey(compiler: Compiler, group: NamedExpression & { value: Column }): Group {
   const { pipeline } = compiler;
   const { value } = group;
@@ -114,7 +114,7 @@ function withKey(compiler: Compiler, group: NamedExpression & { value: Column })
   return { ...group, column: { ...value, multi: false, ref } };
 }
 
-/** The outermost call of this kind. */
+/** The outermost call of a kind. */
 function firstCall(node: Expression, kind: FunctionDeclaration["kind"]): Expression | undefined {
   if (node.kind === "call" && findFunction(node.name)?.kind === kind) return node;
   for (const child of children(node)) {
@@ -124,7 +124,10 @@ function firstCall(node: Expression, kind: FunctionDeclaration["kind"]): Express
   return undefined;
 }
 
-/** Compiles the aggregates of an expression, and says what stands for them and for groups behind STATS. */
+/**
+ * Compiles the aggregates of an expression, and presets the values of aggregates and groups for the expression after
+ * STATS.
+ */
 function collect(compiler: Compiler, node: Expression, stats: Stats, root = node): void {
   const { problems } = compiler;
   const aggregate = aggregateOf(node);
@@ -152,7 +155,7 @@ function collect(compiler: Compiler, node: Expression, stats: Stats, root = node
   for (const child of children(node)) collect(compiler, child, stats, root);
 }
 
-/** A column outside of an aggregate has to be a group. */
+/** A column outside of an aggregate must be a group. */
 function groupedColumn(
   compiler: Compiler,
   node: Extract<Expression, { kind: "column" }>,

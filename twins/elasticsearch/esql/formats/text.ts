@@ -1,5 +1,5 @@
 /**
- * Answers as text: `csv`, `tsv`, `txt`.
+ * Writes results as text: `csv`, `tsv`, `txt`.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/esql-rest.html#esql-rest-format
  */
 
@@ -10,7 +10,7 @@ import type { EsqlResult } from "../run.ts";
 export type TextFormat = "csv" | "tsv" | "txt";
 
 export interface TextOptions {
-  /** Of csv. */
+  /** For csv. */
   delimiter: string;
   /** Whether the first line names the columns. */
   header: boolean;

@@ -1,4 +1,4 @@
-/** Functions of STATS. Values of a row that has several count one by one. */
+/** Aggregate functions of STATS. Several values of a row count one by one. */
 import { joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import { isFoldable } from "../folding.ts";
 import type { Constant } from "../typed.ts";
@@ -12,7 +12,7 @@ const comparable = anyOf(
   typeSets.signed,
 );
 
-/** `aggregate(values)`; a list's values one by one. */
+/** `aggregate(values)`, or its form for lists. */
 function over(call: Call, aggregate: (values: Sql) => Sql, list: (values: Sql) => Sql): Sql {
   const given = argument(call, 0);
   const value =
@@ -36,7 +36,7 @@ function declared(declaration: Omit<AggregateFunction, "kind" | "family">): Aggr
   return { kind: "aggregate", family: "aggregate", ...declaration };
 }
 
-/** The value of an argument that has to be a constant. `undefined` when it is none: a problem is told. */
+/** A constant argument; `undefined` after a problem was reported. */
 function requiredConstant(call: Call, index: 1 | 2): Exclude<Constant, { type: "null" }> | undefined {
   const { compiler, at, nodes } = call;
   const node = nodes[index];
@@ -50,10 +50,10 @@ function requiredConstant(call: Call, index: 1 | 2): Exclude<Constant, { type: "
   return undefined;
 }
 
-/** What stands in the statement of a query that is refused for another reason. */
+/** A placeholder in the statement of a query that is refused anyway. */
 const nothing = raw("NULL");
 
-/** A constant as an aggregate: `list` of a list of constants, else `single` of one. */
+/** Compiles a constant argument: `list` for a list of constants, `single` for one. */
 function ofConstant(single: (value: Sql) => Sql, list: (values: Sql) => Sql): (call: Call) => Sql {
   return (call) => {
     const { multi, sql: given, type } = argument(call, 0);
@@ -129,7 +129,7 @@ export const aggregateFunctions: readonly AggregateFunction[] = [
         (one) => one,
         (values) => sql`list_sum(${values})`,
       )(call);
-      // A product of 64 bits could not be too large for a sum of them: it would fail before.
+      // A 64-bit product would overflow before the sum could be checked.
       const wide = raw(call.type === "double" ? "DOUBLE" : "HUGEINT");
       return sql`TRY_CAST(CAST(${value} AS ${wide}) * count(*) AS ${sqlType(call.type)})`;
     },
@@ -256,7 +256,10 @@ function percentile(call: Call, percent: number): Sql {
   );
 }
 
-/** A constant weight changes nothing. Of several values none is weighted, yet each weight counts, as in the vendor's quotient of two sums. */
+/**
+ * Constant weights cancel out. Of several values none is weighted, yet each weight counts, as in the vendor's quotient
+ * of two sums.
+ */
 function weightedAverage(call: Call): Sql {
   checkWeight(call);
   const { compiler, nodes, at } = call;
@@ -271,7 +274,7 @@ function weightedAverage(call: Call): Sql {
   return sql`(sum(${product}) / nullif(sum(CAST(${weights} AS DOUBLE)), 0))`;
 }
 
-/** @throws VendorError for a weight that is nothing everywhere */
+/** @throws VendorError for a constant weight of zero or null */
 function checkWeight(call: Call): void {
   const { compiler, at, nodes } = call;
   if (!nodes[1] || !isFoldable(nodes[1])) return;

@@ -11,7 +11,7 @@ import { type Rounding, roundDownSql, roundingOf } from "./rounding.ts";
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-/** Spans that BUCKET chooses from behind the year, from the longest. */
+/** Spans that BUCKET chooses from below a year, longest first. */
 const choices: readonly Rounding[] = [
   { calendar: "month" },
   { calendar: "week" },
@@ -80,7 +80,7 @@ function boundType(call: Call, index: 2 | 3): DataType {
   return mismatch(call, index === 2 ? "third" : "fourth", "datetime or string", bound).type;
 }
 
-/** How many arguments there must be depends on their types. */
+/** Checks the number of arguments, which depends on their types. */
 function hasCount(call: Call, count: 2 | 4): boolean {
   if (call.args.length === count) return true;
   const [field, buckets] = [argument(call, 0), argument(call, 1)];
@@ -91,7 +91,7 @@ function hasCount(call: Call, count: 2 | 4): boolean {
   return false;
 }
 
-/** The shortest span that needs no more than so many buckets, the one in which the last bound lies included. */
+/** The shortest span that needs at most `buckets` buckets, including the one of the upper bound. */
 function choose(buckets: number, from: number, to: number): Rounding {
   let best: Rounding = { calendar: "year" };
   for (const choice of choices) {
@@ -101,7 +101,7 @@ function choose(buckets: number, from: number, to: number): Rounding {
   return best;
 }
 
-/** Where the bucket begins that is so many behind the one a moment lies in; infinite where no date is. */
+/** Start of the bucket `count` after the one that contains a moment; infinite beyond the range of dates. */
 function bucketAfter(rounding: Rounding, epochMs: number, count: number): number {
   if (count < 1) return Number.NEGATIVE_INFINITY;
   if ("ms" in rounding) return (Math.floor(epochMs / rounding.ms) + count) * rounding.ms;
@@ -139,7 +139,7 @@ function ofNumbers(call: Call, value: Typed, buckets: Typed): Typed {
   return call.made(sql`(floor(CAST(${value.sql} AS DOUBLE) / ${wide}) * ${wide})`);
 }
 
-/** A power of ten, or half of one, that makes about so many buckets. */
+/** A power of ten, or half of one, that makes about the requested number of buckets. */
 function chooseWidth(call: Call): number | undefined {
   for (const index of [2, 3] as const) {
     const bound = argument(call, index);
@@ -156,7 +156,7 @@ function chooseWidth(call: Call): number | undefined {
 
 const ordinals = ["first", "second", "third", "fourth"];
 
-/** The value of an argument that has to be known before any row is read. `undefined` when it is not: a problem is told. */
+/** A constant argument; `undefined` after a problem was reported. */
 function constantAt(call: Call, index: number): Constant | undefined {
   const constant = constantArgument(call, index);
   if (constant && constant.type !== "null") return constant;

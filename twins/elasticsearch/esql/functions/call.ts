@@ -1,4 +1,4 @@
-/** Calls of functions: which one is meant, whether its arguments fit, and what it becomes. */
+/** Compiles calls: resolves the function, checks the arguments, makes SQL. */
 import type { Sql } from "@offhook/log-store/sql";
 import type { Compiler } from "../compiler.ts";
 import { invalidArgument, parsingError, UnrecognisedEsql } from "../errors.ts";
@@ -18,7 +18,7 @@ import { findFunction, functionNames, refusedFunctions } from "./registry.ts";
 
 type CallNode = Extract<Expression, { kind: "call" }>;
 
-/** A call outside of what STATS aggregates and groups by. */
+/** Compiles a call outside of STATS' aggregates and groups. */
 export function compileCall(compiler: Compiler, node: CallNode): Typed {
   const declaration = resolveFunction(compiler, node);
   if (!declaration) return unknownTyped(node.at);
@@ -48,7 +48,7 @@ export function compileCall(compiler: Compiler, node: CallNode): Typed {
   return { ...compiled, at: node.at };
 }
 
-/** What an aggregate is in SQL. `undefined` when a problem was told. */
+/** Compiles an aggregate call; `undefined` after a problem was reported. */
 export function compileAggregate(
   compiler: Compiler,
   node: CallNode,
@@ -76,7 +76,10 @@ export function compileAggregate(
   };
 }
 
-/** The call with its first argument as a constant, which SQL can read outside of an aggregate; `undefined` if it is none. */
+/**
+ * The call with a constant first argument in a form that is valid outside of an aggregate; `undefined` if it is not
+ * constant.
+ */
 function constantCall(call: Call): Call | undefined {
   const [node] = call.nodes;
   const [value, ...others] = call.args;

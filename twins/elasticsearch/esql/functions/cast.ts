@@ -1,4 +1,4 @@
-/** `::type`, which is the function TO_TYPE. */
+/** `::type`, short for the function TO_TYPE. */
 
 import { lookupTable } from "@offhook/platform/base/lookup-table";
 import type { Compiler } from "../compiler.ts";

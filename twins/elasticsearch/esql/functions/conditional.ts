@@ -7,7 +7,7 @@ import { argument, type Call, ordinalOf, type ScalarFunction, sameKind, sameType
 
 const anyType = { types: typeSets.any, multi: true } as const;
 
-/** The values in one type. `undefined` when they differ: a problem is told. */
+/** Converts the values to one type; `undefined` after a problem was reported, when the types differ. */
 function alike(call: Call, values: readonly { value: Typed; index: number }[]): Typed[] | undefined {
   const { compiler, at } = call;
   const type = sameType(values.map(({ value }) => value.type));
@@ -84,7 +84,7 @@ function caseOf(call: Call): Typed {
   return chosen(call, values, sql`CASE ${joined(cases, " ")}${last} END`);
 }
 
-/** GREATEST and LEAST: of several values of an argument, its own greatest or least. */
+/** GREATEST and LEAST; an argument of several values counts by its own greatest or least. */
 function extreme(name: "greatest" | "least", summary: string): ScalarFunction {
   const ofList = raw(name === "greatest" ? "list_max" : "list_min");
   return {

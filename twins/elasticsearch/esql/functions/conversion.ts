@@ -1,4 +1,7 @@
-/** Functions that convert; of several values each one. Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/esql-functions-operators.html#esql-type-conversion-functions */
+/**
+ * Conversion functions; several values are converted one by one. Source:
+ * https://www.elastic.co/guide/en/elasticsearch/reference/8.15/esql-functions-operators.html#esql-type-conversion-functions
+ */
 
 import { parseIp } from "@offhook/log-store/ip-address";
 import { raw, type Sql, sql } from "@offhook/log-store/sql";
@@ -19,13 +22,13 @@ interface Conversion {
   types: ScalarFunction["parameters"][number]["types"];
   to: DataType;
   convert: Convert;
-  /** The vendor's message for a value that cannot be converted. */
+  /** The vendor's warning for an inconvertible value. */
   failure: (value: Sql, from: DataType) => Sql | string;
 }
 
 const { boolean, datetime, double, ip, numeric, string } = typeSets;
 const version = { label: "version", types: new Set<DataType>(["version"]) };
-/** @param more what the vendor's own message names besides: types that a dataset does not have */
+/** @param more types that the vendor's message lists and a dataset does not have */
 function numbers(...more: string[]): TypeSet {
   const label = ["boolean", ...more, "datetime", "numeric", "string"].join(" or ");
   return anyOf(label, boolean, datetime, string, numeric);
@@ -60,7 +63,7 @@ function conversion({
   };
 }
 
-/** An angle in another unit. */
+/** Converts an angle between degrees and radians. */
 function angle(name: string, summary: string, called: "degrees" | "radians"): ScalarFunction {
   const convert: Convert = (value) => sql`${raw(called)}(CAST(${value} AS DOUBLE))`;
   return {
@@ -79,7 +82,7 @@ function angle(name: string, summary: string, called: "degrees" | "radians"): Sc
   };
 }
 
-/** Constants that others need to know: dates and addresses. */
+/** Folds constants that other functions need to know: dates and addresses. */
 function fold({ constant, at }: Typed, to: DataType): Typed | undefined {
   if (constant?.type !== "keyword") return undefined;
   if (to === "datetime") {
@@ -113,7 +116,7 @@ function quoted(before: string, value: Sql, after: string): Sql {
   return sql`${before} || CAST(${value} AS VARCHAR) || ${after}`;
 }
 
-/** To a whole number: halves away from zero go up, as Java's `Math.round` does. */
+/** To an integer; rounds half up, as Java's `Math.round` does. */
 function whole(to: "integer" | "long" | "unsigned_long"): Convert {
   return (value, from) => {
     if (from === "datetime") return sql`CAST(epoch_ms(${value}) AS ${sqlType(to)})`;
@@ -125,7 +128,7 @@ function whole(to: "integer" | "long" | "unsigned_long"): Convert {
   };
 }
 
-/** A text that Java reads as a number; anything else fails to be cast. */
+/** Keeps texts that Java parses as a number; the cast fails for all others. */
 function numberText(value: Sql): Sql {
   return sql`CASE WHEN regexp_full_match(trim(${value}), '[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?') THEN trim(${value}) ELSE 'x' END`;
 }
@@ -257,7 +260,7 @@ function textOf(value: Sql, from: DataType): Sql {
   return sql`CAST(${value} AS VARCHAR)`;
 }
 
-/** As Java prints a double: `1.0`, `1.0E10`, `1.5E-7`. */
+/** A double in Java's notation: `1.0`, `1.0E10`, `1.5E-7`. */
 function doubleText(value: Sql): Sql {
   const plain = sql`CAST(${value} AS VARCHAR)`;
   const exponent = sql`CAST(floor(log10(abs(${value}))) AS INTEGER)`;

@@ -1,4 +1,4 @@
-/** Parts of a date, by the names of Java's `ChronoField`. Weeks begin on Monday. */
+/** Parts of a date by Java's `ChronoField`. Weeks begin on Monday. */
 import { raw, type Sql, sql } from "@offhook/log-store/sql";
 import { lookupTable } from "@offhook/platform/base/lookup-table";
 

@@ -1,4 +1,4 @@
-/** Java's patterns of dates, in SQL: printing and reading. */
+/** Java's date patterns in SQL: formatting and parsing. */
 import { joined, raw, type Sql, sql } from "@offhook/log-store/sql";
 import { type NumberField, readPattern, type TextField, type Token } from "../../dates/java-pattern.ts";
 import { namedFormat } from "../../dates/named-formats.ts";
@@ -33,7 +33,7 @@ function part(name: string): (date: Sql) => Sql {
   return extract;
 }
 
-/** @throws VendorError for what is no pattern; UnrecognisedEsql for what SQL cannot print */
+/** @throws VendorError for an invalid pattern; UnrecognisedEsql for one that SQL cannot format */
 export function formatSql(date: Sql, pattern: string, at: Span): Sql {
   const tokens = readPattern(namedFormat(pattern)?.print ?? pattern);
   const pieces = tokens.map((token) => printed(date, token, at));
@@ -83,16 +83,16 @@ function textSql(date: Sql, field: TextField, width: "full" | "short" | "narrow"
   return sql`strftime(${date}, ${raw(`'${directive}'`)})`;
 }
 
-/** What a pattern reads: for each field the numbers of the groups of the regular expression that may hold it. */
+/** The fields of a pattern, each with the capture groups that may hold it. */
 interface Reading {
   regex: string;
   groups: Map<string, number[]>;
   count: number;
-  /** A built-in format: `~` stands for digits of a second, `@` for a zone. */
+  /** A built-in format: `~` stands for a fraction of a second, `@` for a zone. */
   named: boolean;
 }
 
-/** A TIMESTAMP, in whole milliseconds; an error for a text that is not of the pattern. */
+/** A TIMESTAMP in whole milliseconds; the statement fails for a text that does not match. */
 export function parseSql(text: Sql, pattern: string, at: Span): Sql {
   const named = namedFormat(pattern);
   const reading: Reading = { regex: "", groups: new Map(), count: 0, named: named !== undefined };

@@ -16,7 +16,7 @@ function dated(declaration: Omit<ScalarFunction, "kind" | "family">): ScalarFunc
   return { kind: "scalar", family: "date", ...declaration };
 }
 
-/** A string that has to be known before any row is read; `undefined` for one that is null. */
+/** A constant string; `undefined` for null. */
 function constantText(call: Call, index: number, what: string): string | undefined {
   const constant = constantArgument(call, index);
   if (constant?.type === "keyword") return constant.value;
@@ -131,7 +131,7 @@ function wrongPattern({ compiler, at }: Call, value: Typed): Typed {
   return { ...value, type: "unknown" };
 }
 
-/** Units of DATE_DIFF with their other names; years and days are counted as Java's calendar does. */
+/** Units of DATE_DIFF with their aliases; years and days are counted like Java's calendar. */
 const differences: readonly { names: readonly string[]; count: (start: Sql, end: Sql) => Sql }[] = [
   {
     names: ["year", "years", "yyyy", "yy"],
@@ -160,7 +160,7 @@ const differences: readonly { names: readonly string[]; count: (start: Sql, end:
   },
 ];
 
-/** A month is whole when its day and time have been reached: from the 31st of January it is not on the 28th of February. */
+/** A month is complete when its day and time are reached: 31 January to 28 February is no month. */
 function wholeMonths(start: Sql, end: Sql): Sql {
   return sql`(${monthPosition(end)} - ${monthPosition(start)}) // 2764800000000`;
 }

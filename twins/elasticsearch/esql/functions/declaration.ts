@@ -1,4 +1,4 @@
-/** How a function is declared: once, for the analyser, the compiler and the manual. */
+/** Declarations of functions, shared by the analyser, the compiler and the manual. */
 import type { Sql } from "@offhook/log-store/sql";
 import type { Compiler } from "../compiler.ts";
 import type { Span } from "../errors.ts";
@@ -21,45 +21,43 @@ export interface Parameter {
   name: string;
   types: TypeSet;
   optional?: true;
-  /** Takes this argument and all that follow. */
+  /** Accepts this argument and all after it. */
   rest?: true;
-  /** A refusal names the whole call as what it found, as the vendor's does. */
+  /** Errors quote the whole call instead of the argument, as the vendor's do. */
   refusedAs?: "call";
-  /** A refusal does not say which argument it is, as the vendor's does not. */
+  /** Errors do not number the argument, as the vendor's do not. */
   unnumbered?: true;
-  /** Takes several values; else a function has no value for what has several, and the vendor warns. */
+  /** Accepts several values; otherwise a row with several values yields null with the vendor's warning. */
   multi?: true;
 }
 
-/** One use of a function. */
+/** A call of a function. */
 export interface Call {
   compiler: Compiler;
-  /** One a given argument; an argument that may be missing is `undefined` behind the last. */
+  /** One per given argument; missing optional arguments are absent at the end. */
   args: readonly Typed[];
-  /** What they were compiled of. */
+  /** The syntax nodes of `args`. */
   nodes: readonly Expression[];
-  /** What `returns` says for these arguments. */
+  /** The result type for these arguments. */
   type: DataType;
   at: Span;
-  /** A value of `type` made of the arguments. */
+  /** A value of `type` computed from the arguments. */
   made(made: Sql): Typed;
 }
 
 interface Declaration {
   name: string;
-  /** Other names. */
   aliases?: readonly string[];
   family: Family;
-  /** One sentence. */
   summary: string;
   parameters: readonly Parameter[];
-  /** The type of the result, by those of the arguments. */
+  /** The result type, fixed or by the types of the arguments. */
   returns: DataType | ((types: readonly DataType[]) => DataType);
 }
 
 export interface ScalarFunction extends Declaration {
   kind: "scalar";
-  /** It says itself what a null means; else a null argument makes a null. */
+  /** The function handles null itself; otherwise a null argument makes the result null. */
   takesNull?: true;
   compile(call: Call): Typed;
 }
@@ -70,11 +68,11 @@ export interface AggregateFunction extends Declaration {
   multi?: true;
   /** SQL that aggregates the rows of a group. */
   compile(call: Call): Sql;
-  /** SQL for a first argument that is a constant, in place of `compile`. Absent: it is aggregated like any other. */
+  /** SQL for a constant first argument. Absent: `compile` handles constants, too. */
   ofConstant?(call: Call): Sql;
 }
 
-/** Only as a group of STATS. */
+/** A function that is only allowed as a group of STATS. */
 export interface GroupingFunction extends Declaration {
   kind: "grouping";
   compile(call: Call): Typed;
@@ -82,13 +80,14 @@ export interface GroupingFunction extends Declaration {
 
 export type FunctionDeclaration = ScalarFunction | AggregateFunction | GroupingFunction;
 
-/** The type of the first argument that has one. */
+/** The type of the first argument that is not null. */
 export function sameType(types: readonly DataType[]): DataType {
   return types.find((given) => given !== "null") ?? "null";
 }
 
 /**
- * Whether a function takes two types for the same. In `specification` text counts as keyword: a dataset has its strings as text alone.
+ * Whether a function treats two types as one. In `specification` text counts as keyword, because a dataset has all its
+ * strings as text.
  */
 export function sameKind({ compiler }: Call, a: DataType, b: DataType): boolean {
   return a === b || (compiler.context.fidelity === "specification" && isString(a) && isString(b));
@@ -96,22 +95,22 @@ export function sameKind({ compiler }: Call, a: DataType, b: DataType): boolean 
 
 const ordinals = ["first", "second", "third", "fourth", "fifth"];
 
-/** `first `, up to `fifth `; the vendor counts no further. */
+/** `first ` to `fifth `; the vendor names no further ones. */
 export function ordinalOf(index: number): string {
   const ordinal = ordinals[index];
   return ordinal === undefined ? "" : `${ordinal} `;
 }
 
 /**
- * The value of the argument at this place when it reads no row; `undefined` when it reads rows.
- * @throws UnfoldedConstant when it has yet to be computed
+ * The constant value of an argument; `undefined` when the argument reads rows.
+ * @throws UnfoldedConstant before the value is computed
  */
 export function constantArgument(call: Call, index: number): Constant | undefined {
   const node = call.nodes[index];
   return node && call.compiler.constant(node, argument(call, index));
 }
 
-/** The argument at this place. @throws Error if the declaration has none there */
+/** @throws Error if the declaration has no such argument */
 export function argument({ args }: Call, index: number): Typed {
   const found = args[index];
   if (!found) throw new Error(`a function was compiled without its argument ${index}`);

@@ -9,7 +9,7 @@ import { type Typed, unknownTyped } from "../typed.ts";
 import { isString, type TypeSet, typeSets } from "../types.ts";
 import { argument, type Call, constantArgument, type ScalarFunction } from "./declaration.ts";
 
-/** In `specification` a text counts as the address it is: a dataset has no addresses but as text. */
+/** In `specification` text counts as an address, because a dataset has its addresses as text. */
 const address: TypeSet = { label: "ip", types: new Set(["ip", "keyword", "text"]) };
 
 function addressOf(call: Call): Typed | undefined {
@@ -38,7 +38,7 @@ function addressOf(call: Call): Typed | undefined {
 
 const ALL_BITS = 128n;
 
-/** First and last address of a block: `10.0.0.0/8`. */
+/** The first and last address of a block: `10.0.0.0/8`. */
 function block(text: string): { first: bigint; last: bigint } | undefined {
   const [, start = "", length = ""] = /^([^/]+)\/(\d{1,3})$/.exec(text) ?? [];
   const bits = parseIp(start);
@@ -103,18 +103,18 @@ export const ipFunctions: readonly ScalarFunction[] = [
   },
 ];
 
-/** An address with all but so many first bits 0. */
+/** Clears all bits after the prefix. */
 function maskedSql(address: Sql, length: Sql): Sql {
-  // What is outside of the bounds is no length, and is computed all the same.
+  // Lengths out of bounds are clamped, because SQL computes them before the check discards them.
   const rest = sql`CAST(128 - least(greatest(${length}, 1), 128) AS UHUGEINT)`;
   return sql`CASE WHEN ${length} <= 0 THEN CAST(0 AS UHUGEINT) ELSE (${address} >> ${rest}) << ${rest} END`;
 }
 
 interface Prefix {
   sql: Sql;
-  /** True for the rows in which it is a length of a prefix. */
+  /** True for rows with a valid prefix length. */
   valid: Sql;
-  /** What is said of the others. */
+  /** The warning for all other rows. */
   refusal: Sql;
 }
 

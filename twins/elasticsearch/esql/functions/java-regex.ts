@@ -1,7 +1,7 @@
-/** Java's regular expressions as RE2's. */
+/** Translates Java's regular expressions to RE2's. */
 import { patternSyntax, type Span, UnrecognisedEsql } from "../errors.ts";
 
-/** @throws VendorError for an expression that is none; UnrecognisedEsql for what RE2 cannot do */
+/** @throws VendorError for an invalid expression; UnrecognisedEsql for one that RE2 cannot run */
 export function javaRegex(pattern: string, at: Span): string {
   const translated = pattern.replace(/\\Q([\s\S]*?)(?:\\E|$)/g, (_, text: string) =>
     text.replace(/[^\w\s]/g, "\\$&"),
@@ -28,7 +28,7 @@ function checkSyntax(translated: string, pattern: string): void {
   }
 }
 
-/** `$1` and `\$` of Java as RE2's `\1` and `$`. */
+/** Java's `$1` and `\$` become RE2's `\1` and `$`. */
 export function javaReplacement(text: string): string {
   return text.replace(
     /\\([\s\S])|\$(\d)|\\/g,

@@ -1,4 +1,4 @@
-/** The functions as a table in Markdown: `FUNCTIONS.md` beside the folder is this. */
+/** Writes `FUNCTIONS.md`: all functions as a Markdown table. */
 import type { FunctionDeclaration } from "./declaration.ts";
 import { functions, refusedFunctions } from "./registry.ts";
 

@@ -14,7 +14,7 @@ function double(call: Call, index: number): Typed {
   return widened(argument(call, index), "double");
 }
 
-/** A function of one number that is defined for every number. */
+/** Declares a function that is defined for every number. */
 function everywhere(name: string, summary: string, called = name): ScalarFunction {
   return math({
     name,
@@ -25,7 +25,7 @@ function everywhere(name: string, summary: string, called = name): ScalarFunctio
   });
 }
 
-/** A function of one number that is defined for some. */
+/** Declares a function that is defined for some numbers. */
 function somewhere(
   name: string,
   summary: string,
@@ -45,7 +45,7 @@ function somewhere(
   });
 }
 
-/** A function of one number whose result can be too large. */
+/** Declares a function whose result may overflow. */
 function growing(name: string, summary: string, message: string): ScalarFunction {
   return math({
     name,
@@ -73,8 +73,10 @@ function constant(name: string, value: number, summary: string): ScalarFunction 
   });
 }
 
-/** Up or down to a whole number. */
-/** What is whole stays as it is, several values included: the vendor computes nothing then. */
+/**
+ * Rounds to a whole number. Integer types pass through unchanged, several values included, as the vendor computes
+ * nothing for them.
+ */
 function toWhole(name: "ceil" | "floor", summary: string): ScalarFunction {
   return math({
     name,
@@ -130,7 +132,7 @@ export const mathFunctions: readonly ScalarFunction[] = [
     compile(call) {
       const value = call.compiler.hoist(double(call, 0)).sql;
       const root = call.compiler.hoist(call.made(sql`cbrt(${value})`)).sql;
-      // One of Newton's steps: DuckDB's root of 27 is not quite 3.
+      // A Newton step corrects DuckDB's root, which is not exactly 3 for 27.
       return call.made(
         sql`CASE WHEN ${root} = 0 THEN ${root} ELSE ${root} - (${root} * ${root} * ${root} - ${value}) / (3 * ${root} * ${root}) END`,
       );

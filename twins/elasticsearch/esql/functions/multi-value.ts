@@ -1,4 +1,7 @@
-/** Functions of several values. Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/esql-functions-operators.html#esql-mv-functions */
+/**
+ * Functions of multi-valued fields. Source:
+ * https://www.elastic.co/guide/en/elasticsearch/reference/8.15/esql-functions-operators.html#esql-mv-functions
+ */
 import { raw, type Sql, sql } from "@offhook/log-store/sql";
 import { invalidArgument } from "../errors.ts";
 import { type Typed, unknownTyped } from "../typed.ts";
@@ -19,7 +22,7 @@ function multiValue(declaration: Omit<ScalarFunction, "kind" | "family">): Scala
   return { kind: "scalar", family: "multi-value", ...declaration };
 }
 
-/** One value of several. A single value is itself. */
+/** Reduces several values to one; a single value stays as it is. */
 function one(
   name: string,
   summary: string,
@@ -40,7 +43,7 @@ function one(
   });
 }
 
-/** Several values of several. */
+/** Maps several values to several. */
 function several(call: Call, list: (values: Sql) => Sql): Typed {
   const values = call.compiler.asList(argument(call, 0));
   return { ...call.made(list(call.compiler.hoist(values).sql)), multi: true };
@@ -177,7 +180,7 @@ function append(call: Call): Typed {
   };
 }
 
-/** In the values' own type: whole numbers stay whole. */
+/** In the type of the values: the median of integers is an integer. */
 function median(list: Sql, type: DataType): Sql {
   if (type === "double") return sql`list_median(${list})`;
   const sorted = sql`list_sort(${list})`;
@@ -209,7 +212,7 @@ const INVALID = "org.elasticsearch.xpack.esql.core.InvalidArgumentException: ";
 const START_GREATER = "Start offset is greater than end offset";
 const SIGNS_DIFFER = "Start and end offset have different signs";
 
-/** @throws VendorError for bounds that are wrong whatever the rows hold */
+/** @throws VendorError for constant bounds that are invalid for any row */
 function refuseConstantBounds(call: Call): void {
   if (!call.args[2]) return;
   const [start, end] = [1, 2].map((index) => constantArgument(call, index));

@@ -22,7 +22,7 @@ export const functions: readonly FunctionDeclaration[] = [
   ...stringFunctions,
 ];
 
-/** Functions of 8.15 that are not served: there are no shapes in a log dataset. */
+/** Functions of 8.15 that this twin does not serve: a log dataset has no geometry. */
 export const refusedFunctions: ReadonlySet<string> = new Set([
   "st_centroid_agg",
   "st_contains",

@@ -1,4 +1,4 @@
-/** Spans of time as DATE_TRUNC and BUCKET round by them. */
+/** The time spans that DATE_TRUNC and BUCKET round to. */
 
 import { raw, type Sql, sql } from "@offhook/log-store/sql";
 import { illegalArgument } from "../../vendor/error.ts";
@@ -8,7 +8,7 @@ export type Rounding = { calendar: "year" | "quarter" | "month" | "week" | "day"
 
 const DAY_MS = 86_400_000;
 
-/** @throws VendorError for a span the vendor does not round by */
+/** @throws VendorError for a span that the vendor does not round to */
 export function roundingOf({ years, months, days, ms, clock }: TimeSpan): Rounding {
   if (clock) {
     if (ms <= 0) throw illegalArgument("Zero or negative time interval is not supported");

@@ -10,7 +10,7 @@ import { javaRegex, javaReplacement } from "./java-regex.ts";
 
 const string = { name: "string", types: typeSets.string } as const;
 const count = { name: "length", types: typeSets.integer } as const;
-/** What Java takes for white space. */
+/** White space as Java defines it. */
 const SPACES =
   " \t\n\v\f\r\u001c\u001d\u001e\u001f\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000";
 const MAX_REPEATED_BYTES = 1_048_576;
@@ -19,7 +19,7 @@ function text(declaration: Omit<ScalarFunction, "kind" | "family">): ScalarFunct
   return { kind: "scalar", family: "string", ...declaration };
 }
 
-/** A function of one string whose result is of the same type. */
+/** Declares a function from one string to the same type. */
 function simple(name: string, summary: string, compile: (value: Sql) => Sql): ScalarFunction {
   return text({
     name,

@@ -1,6 +1,6 @@
 /**
- * Versions. In SQL a text that is ordered as versions are: each number has a character before it that says how many digits it has, a
- * release has a `~` behind it (what precedes a release, `-rc1`, comes before it), and what is no version comes last.
+ * Versions, in SQL as a text that sorts like versions: a character before each number gives its count of digits, a `~`
+ * after a release sorts it behind its pre-releases (`-rc1`), and an invalid version comes last.
  */
 import { type Sql, sql } from "@offhook/log-store/sql";
 
@@ -19,7 +19,7 @@ export function versionToTextSql(version: Sql): Sql {
   return sql`CASE WHEN starts_with(${version}, ${INVALID_MARK}) THEN substring(${version}, 3) ELSE ${bare} END`;
 }
 
-/** The text of a version that came out of SQL. */
+/** Restores the version from its text in SQL. */
 export function formatVersion(version: string): string {
   if (version.startsWith(INVALID_MARK)) return version.slice(2);
   return version.replace(/(^|\.)[^0-9.]([0-9])/g, "$1$2").replace(/^([0-9.]+)~/, "$1");

@@ -1,5 +1,5 @@
 /**
- * `+ - * / %` of numbers, and of dates with spans of time.
+ * `+ - * / %` on numbers, and `+ -` on dates and time spans.
  * Source: https://www.elastic.co/guide/en/elasticsearch/reference/8.15/esql-functions-operators.html
  */
 import { raw, type Sql, sql } from "@offhook/log-store/sql";
@@ -46,7 +46,7 @@ export function compileArithmetic(
     : numbers(compiler, operator, type, left, right, at);
 }
 
-/** A string is read as a date beside a span of time too. */
+/** Beside a time span, a string is parsed as a date, too. */
 function convertOperand(
   compiler: Compiler,
   operator: ArithmeticOperator,
@@ -79,7 +79,7 @@ function fits(
   return false;
 }
 
-/** What dates and spans of time make together. `undefined` for what does not go together. */
+/** The result type for dates and time spans; `undefined` for an invalid pair. */
 function temporalType({ type: left }: Typed, { type: right }: Typed): DataType | undefined {
   if (left === "null") return right;
   if (right === "null") return left;
@@ -88,7 +88,7 @@ function temporalType({ type: left }: Typed, { type: right }: Typed): DataType |
   return left === right ? left : undefined;
 }
 
-/** `undefined` for an unsigned number with another: it meets only its own kind. */
+/** `undefined` for an unsigned number with a signed one: they do not mix. */
 function numericType({ type: left }: Typed, { type: right }: Typed): DataType | undefined {
   if (left === "null") return right;
   if (right === "null") return left;
@@ -137,10 +137,10 @@ function division(
   return compiler.guard(value, sql`${divisor.sql} <> 0`, "java.lang.ArithmeticException: / by zero");
 }
 
-/** A date and a span of time. */
+/** Adds a time span to a date, or subtracts it. */
 function dated(compiler: Compiler, operator: ArithmeticOperator, left: Typed, right: Typed, at: Span): Typed {
   const [date, given] = left.type === "datetime" ? [left, spanOf(right)] : [right, spanOf(left)];
-  // A span that is null makes a null.
+  // A null span makes a null date.
   if (!given) return nullTyped(at, "datetime");
   const span = operator === "+" ? given : negateSpan(given);
   if (date.constant?.type === "datetime") {
@@ -150,7 +150,7 @@ function dated(compiler: Compiler, operator: ArithmeticOperator, left: Typed, ri
   return compiler.attempt(value, [date], "java.lang.ArithmeticException: long overflow");
 }
 
-/** @throws VendorError for a sum that is out of range */
+/** @throws VendorError for a result out of range */
 function spans(compiler: Compiler, operator: ArithmeticOperator, left: Typed, right: Typed, at: Span): Typed {
   const [a, b] = [spanOf(left), spanOf(right)];
   if (!a || !b) return nullTyped(at, left.type);
@@ -164,7 +164,7 @@ function spanOf(value: Typed): TimeSpan | undefined {
   return constant?.type === "date_period" || constant?.type === "time_duration" ? constant.value : undefined;
 }
 
-/** The span as an INTERVAL. */
+/** A time span as an INTERVAL. */
 function intervalSql({ years, months, days, ms }: TimeSpan): Sql {
   return sql`(to_months(CAST(${BigInt(years * 12 + months)} AS INTEGER)) + to_days(CAST(${BigInt(days)} AS INTEGER)) + to_milliseconds(CAST(${ms} AS DOUBLE)))`;
 }

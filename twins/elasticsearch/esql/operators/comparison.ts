@@ -56,7 +56,7 @@ const equatable =
   "boolean, cartesian_point, cartesian_shape, datetime, double, geo_point, geo_shape, integer, ip, keyword, long, text, unsigned_long or version";
 const orderable = "datetime, double, integer, ip, keyword, long, text, unsigned_long or version";
 
-/** Truth has no order, and a span of time is compared with nothing. */
+/** Ordering comparisons. Booleans have no order, and time spans compare with nothing. */
 function ordered(
   compiler: Compiler,
   operator: ComparisonOperator,
@@ -73,7 +73,7 @@ function ordered(
   return false;
 }
 
-/** An unsigned number meets only its own kind. */
+/** Unsigned numbers compare only with their own type. */
 function mixesUnsigned(left: Typed, right: Typed): boolean {
   return (left.type === "unsigned_long") !== (right.type === "unsigned_long");
 }
@@ -117,7 +117,6 @@ export function compileIn(compiler: Compiler, given: Typed, items: readonly Type
   return compiler.made("boolean", sql`(${widened(value, type).sql} IN (${list}))`, at, value, ...converted);
 }
 
-/** `1st`, `2nd`, `11th`. */
 function ordinal(place: number): string {
   const teen = place % 100 >= 11 && place % 100 <= 13;
   return `${place}${teen ? "th" : (["th", "st", "nd", "rd"][place % 10] ?? "th")}`;

@@ -22,7 +22,7 @@ export function compileLike(
     );
     return unknownTyped(at);
   }
-  // As the vendor's optimizer has it: what matches any text asks for there being one.
+  // The vendor's optimizer turns a pattern that matches any text into IS NOT NULL.
   if (/^[*]+$/.test(node.operator === "LIKE" ? node.pattern : node.pattern.replace(/^[.][*]$/, "*")))
     return compiler.made("boolean", sql`(${value.sql} IS NOT NULL)`, at, value);
   const test =
@@ -32,7 +32,7 @@ export function compileLike(
   return compiler.made("boolean", test, at, value);
 }
 
-/** `*` stands for any characters, `?` for one, `\` takes the meaning off the next. */
+/** `*` matches any characters, `?` one, `\` escapes the next. */
 function likeSql(value: Sql, pattern: string): Sql {
   const exact = /^[^*?\\]*$/.test(pattern);
   if (exact) return sql`(${value} = ${pattern})`;
